@@ -35,7 +35,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     );
     for (number, case) in cases.iter().enumerate() {
         let case = &Case {
-            unevenness: std::env::var("UNEVEN").map_or(0.5, |w| w.parse().unwrap()),
+            unevenness: std::env::var("UNEVEN").map_or(0.0, |w| w.parse().unwrap()),
             ..*case
         };
         if only.is_some_and(|only| only != number) {

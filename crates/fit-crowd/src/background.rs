@@ -4,11 +4,12 @@
 //! are sums along columns between two rows of nodes, of weights times (1 − u)², (1 − u)·u and u², which are folded with the hats
 //! along x afterwards: a few operations a pixel whatever the number of nodes.
 
+use core::ops::Range;
+
 use multiversion::multiversion;
-use multiversion::target::target_cfg_f;
 
 use crate::field::{Field, LEAST};
-use crate::lanes::{LANES, fused};
+use crate::lanes::{LANES, Lanes, totals};
 
 /// One axis of the grid.
 #[derive(Clone, Debug)]
@@ -20,6 +21,12 @@ struct Hats {
     after: Vec<f32>,
     /// The hats, one after the other, over the pixels of memory.
     hats: Vec<f32>,
+    /// Their squares.
+    squares: Vec<f32>,
+    /// The product of each with the next.
+    products: Vec<f32>,
+    /// Where each hat is not 0, by whole [`LANES`].
+    supports: Vec<Range<usize>>,
     length: usize,
 }
 
@@ -28,23 +35,47 @@ impl Hats {
     fn new(size: usize, start: usize, length: usize, spacing: f64) -> Self {
         let intervals = libm::round(size as f64 / spacing) as usize;
         let step = (size as f64 - 1.0) / intervals.max(1) as f64;
+        let nodes = intervals + 1;
         let (mut before, mut after) = (vec![0; length], vec![0.0; length]);
-        let mut hats = vec![0.0; (intervals + 1) * length];
+        let mut hats = vec![0.0; nodes * length];
+        let (mut squares, mut products) = (hats.clone(), hats.clone());
+        let mut supports = vec![usize::MAX..0; nodes];
         for i in 0..length {
             // Outside it goes on as at the edge.
             let place = (i as f64 - start as f64).clamp(0.0, size as f64 - 1.0);
+            let node = if intervals > 0 { ((place / step) as usize).min(intervals - 1) } else { 0 };
+            let share = if intervals > 0 { (place / step - node as f64) as f32 } else { 0.0 };
+            (before[i], after[i]) = (node, share);
+            let at = node * length + i;
+            (hats[at], squares[at]) = (1.0 - share, (1.0 - share) * (1.0 - share));
             if intervals > 0 {
-                before[i] = ((place / step) as usize).min(intervals - 1);
-                after[i] = (place / step - before[i] as f64) as f32;
-                hats[(before[i] + 1) * length + i] = after[i];
+                let next = at + length;
+                (hats[next], squares[next]) = (share, share * share);
+                products[at] = share * (1.0 - share);
             }
-            hats[before[i] * length + i] = 1.0 - after[i];
+            let chunk = i - i % LANES..i - i % LANES + LANES;
+            if chunk.end <= length {
+                for support in &mut supports[node..nodes.min(node + 2)] {
+                    *support = support.start.min(chunk.start)..support.end.max(chunk.end);
+                }
+            }
         }
-        Self { nodes: intervals + 1, before, after, hats, length }
+        Self { nodes, before, after, hats, squares, products, supports, length }
     }
 
     fn hat(&self, node: usize) -> &[f32] {
         &self.hats[node * self.length..(node + 1) * self.length]
+    }
+
+    /// Nodes before and after a pixel of memory, with their shares.
+    fn around(&self, at: usize) -> [(usize, f64); 2] {
+        let (before, after) = (self.before[at], f64::from(self.after[at]));
+        [(before, 1.0 - after), ((before + 1).min(self.nodes - 1), after)]
+    }
+
+    fn near(&self, range: &Range<usize>) -> Range<usize> {
+        let last = self.before[range.end - 1] + 1;
+        self.before[range.start]..(last + 1).min(self.nodes)
     }
 }
 
@@ -57,6 +88,8 @@ pub(crate) struct Background {
     pub(crate) values: Vec<f64>,
     /// Sums along columns, see [`Background::sums`].
     columns: Vec<f32>,
+    /// The background along each row of nodes.
+    lines: Vec<f32>,
 }
 
 /// What the normal equations need of two nodes.
@@ -73,7 +106,7 @@ impl Background {
         let x = Hats::new(size[0], start, memory[0], spacing);
         let y = Hats::new(size[1], start, memory[1], spacing);
         let values = vec![0.0; x.nodes * y.nodes];
-        Self { x, y, values, columns: Vec::new() }
+        Self { x, y, values, columns: Vec::new(), lines: Vec::new() }
     }
 
     pub(crate) fn nodes(&self) -> usize {
@@ -85,15 +118,9 @@ impl Background {
         [self.x.nodes, self.y.nodes]
     }
 
-    /// Nodes before and after a row or a column of memory, with their shares.
-    fn around(hats: &Hats, at: usize) -> [(usize, f64); 2] {
-        let (before, after) = (hats.before[at], f64::from(hats.after[at]));
-        [(before, 1.0 - after), ((before + 1).min(hats.nodes - 1), after)]
-    }
-
     /// The four nodes that a pixel of memory depends on, with their shares.
     pub(crate) fn shares(&self, column: usize, row: usize) -> [(usize, f64); 4] {
-        let (x, y) = (Self::around(&self.x, column), Self::around(&self.y, row));
+        let (x, y) = (self.x.around(column), self.y.around(row));
         let node = |i: usize, j: usize| (y[j].0 * self.x.nodes + x[i].0, x[i].1 * y[j].1);
         [node(0, 0), node(1, 0), node(0, 1), node(1, 1)]
     }
@@ -103,95 +130,101 @@ impl Background {
         self.shares(column, row).iter().map(|&(node, share)| share * self.values[node]).sum()
     }
 
-    /// The ground of a field: background and read variance.
-    pub(crate) fn render(&self, field: &mut Field, variance: &[f32]) {
-        let width = field.columns;
-        for row in 0..field.rows {
-            let at = row * field.stride;
-            let [(above, high), (below, low)] = Self::around(&self.y, row);
-            let ground = &mut field.ground[at..at + width];
-            ground.copy_from_slice(&variance[at..at + width]);
-            for node in 0..self.x.nodes {
-                let value = high * self.values[above * self.x.nodes + node]
-                    + low * self.values[below * self.x.nodes + node];
-                let range = self.support(node, width);
+    /// Makes the model of a field that of background and read variance alone; where it is not summed, 0.
+    pub(crate) fn render(&mut self, field: &mut Field, variance: &[f32]) {
+        let width = self.x.length;
+        self.lines.clear();
+        self.lines.resize(width * self.y.nodes, 0.0);
+        for (line, values) in
+            self.lines.chunks_exact_mut(width).zip(self.values.chunks_exact(self.x.nodes))
+        {
+            for (node, &value) in values.iter().enumerate() {
+                let range = self.x.supports[node].clone();
                 let hat = &self.x.hat(node)[range.clone()];
-                add_scaled(&mut ground[range], hat, value as f32);
+                for (line, &hat) in line[range].iter_mut().zip(hat) {
+                    *line += value as f32 * hat;
+                }
             }
         }
-    }
-
-    /// The columns where a node of x has a share.
-    fn support(&self, node: usize, width: usize) -> core::ops::Range<usize> {
-        let near = |other: usize| node == other || node == other + 1;
-        let first = self.x.before[..width].iter().position(|&before| near(before)).unwrap_or(0);
-        let last = self.x.before[..width].iter().rposition(|&before| near(before)).unwrap_or(0);
-        first..last + 1
+        let [columns, rows] = field.summed.clone();
+        field.model[..rows.start * field.stride].fill(0.0);
+        field.model[rows.end * field.stride..].fill(0.0);
+        for row in rows {
+            let [(above, high), (below, low)] = self.y.around(row);
+            let line = |node: usize| &self.lines[node * width..][columns.clone()];
+            let at = row * field.stride;
+            let model = &mut field.model[at..at + field.stride];
+            model[..columns.start].fill(0.0);
+            model[columns.end..].fill(0.0);
+            let variance = &variance[at + columns.start..at + columns.end];
+            let lines = [line(above), line(below)];
+            mix(&mut model[columns.clone()], variance, lines, [high as f32, low as f32]);
+        }
     }
 
     /// The sums over a field that the nodes' part of the normal equations needs.
     pub(crate) fn sums(&mut self, field: &Field, into: &mut impl NodeSums) {
-        let width = field.columns;
+        let width = self.x.length;
         let mut columns = core::mem::take(&mut self.columns);
         columns.clear();
         columns.resize(5 * width, 0.0);
-        let mut row = 0;
-        while row < field.rows {
+        let mut row = field.summed[1].start;
+        while row < field.summed[1].end {
             let interval = self.y.before[row];
-            let end = (row..field.rows).find(|&r| self.y.before[r] != interval);
-            let end = end.unwrap_or(field.rows);
-            columns.fill(0.0);
-            down(field, row..end, &self.y.after, &mut columns);
-            self.fold(interval, width, &columns, into);
+            let end = (row..field.summed[1].end).find(|&r| self.y.before[r] != interval);
+            let end = end.unwrap_or(field.summed[1].end);
+            down(field, row..end, &self.y.after, width, &mut columns);
+            self.fold(interval, &columns, into);
             row = end;
         }
         self.columns = columns;
     }
 
     /// Folds the sums between the rows `interval` and `interval` + 1 of nodes with the hats along x.
-    fn fold(&self, interval: usize, width: usize, columns: &[f32], into: &mut impl NodeSums) {
+    fn fold(&self, interval: usize, columns: &[f32], into: &mut impl NodeSums) {
         let nodes = self.x.nodes;
-        let part = |k: usize| &columns[k * width..(k + 1) * width];
         let last = self.y.nodes == 1;
         for a in 0..nodes {
-            let range = self.support(a, width);
-            let hat = &self.x.hat(a)[range.clone()];
+            let range = &self.x.supports[a];
+            let part = a * self.x.length..(a + 1) * self.x.length;
+            let hats = [&self.x.squares, &self.x.products, &self.x.hats];
+            let found = folded(columns, hats.map(|hats| &hats[part.clone()]), range);
             let upper = interval * nodes + a;
             let lower = upper + nodes;
-            into.score(upper, dot(hat, &part(3)[range.clone()]));
+            into.pair(upper, upper, found[0]);
+            into.score(upper, found[6]);
             if !last {
-                into.score(lower, dot(hat, &part(4)[range.clone()]));
+                into.pair(lower, upper, found[1]);
+                into.pair(lower, lower, found[2]);
+                into.score(lower, found[7]);
             }
-            for b in a..nodes.min(a + 2) {
-                let other = &self.x.hat(b)[range.clone()];
-                let sum = |k: usize| dot_of_three(hat, other, &part(k)[range.clone()]);
-                into.pair(upper + (b - a), upper, sum(0));
+            if a + 1 < nodes {
+                into.pair(upper + 1, upper, found[3]);
                 if !last {
-                    let mixed = sum(1);
-                    into.pair(lower + (b - a), upper, mixed);
-                    if a != b {
-                        into.pair(lower, upper + (b - a), mixed);
-                    }
-                    into.pair(lower + (b - a), lower, sum(2));
+                    into.pair(lower + 1, upper, found[4]);
+                    into.pair(lower, upper + 1, found[4]);
+                    into.pair(lower + 1, lower, found[5]);
                 }
             }
         }
     }
 
-    /// Rows of nodes that have a share in some rows of memory, each with the shares.
-    pub(crate) fn rows_near(&self, rows: core::ops::Range<usize>) -> core::ops::Range<usize> {
-        near(&self.y, rows)
+    /// Rows of nodes that have a share in some rows of memory.
+    pub(crate) fn rows_near(&self, rows: &Range<usize>) -> Range<usize> {
+        self.y.near(rows)
     }
 
     /// Columns of nodes that have a share in some columns of memory.
-    pub(crate) fn columns_near(&self, columns: core::ops::Range<usize>) -> core::ops::Range<usize> {
-        near(&self.x, columns)
+    pub(crate) fn columns_near(&self, columns: &Range<usize>) -> Range<usize> {
+        self.x.near(columns)
     }
 
+    /// The shares of a column of nodes in the columns of memory.
     pub(crate) fn hat_x(&self, node: usize) -> &[f32] {
         self.x.hat(node)
     }
 
+    /// The shares of a row of nodes in the rows of memory.
     pub(crate) fn hat_y(&self, node: usize) -> &[f32] {
         self.y.hat(node)
     }
@@ -205,49 +238,27 @@ impl Background {
     }
 }
 
-fn near(hats: &Hats, range: core::ops::Range<usize>) -> core::ops::Range<usize> {
-    let last = hats.before[range.end - 1] + 1;
-    hats.before[range.start]..(last + 1).min(hats.nodes)
-}
-
-fn dot(a: &[f32], b: &[f32]) -> f64 {
-    a.iter().zip(b).map(|(&a, &b)| f64::from(a * b)).sum()
-}
-
-fn dot_of_three(a: &[f32], b: &[f32], c: &[f32]) -> f64 {
-    a.iter().zip(b).zip(c).map(|((&a, &b), &c)| f64::from(a * b * c)).sum()
-}
-
 #[multiversion(targets("x86_64+avx512f+avx512vl+avx2+fma", "x86_64+avx2+fma"))]
-fn add_scaled(into: &mut [f32], hat: &[f32], value: f32) {
-    for (into, &hat) in into.iter_mut().zip(hat) {
-        *into = if target_cfg_f!(target_feature = "fma") {
-            fused::<true>(hat, value, *into)
-        } else {
-            fused::<false>(hat, value, *into)
-        };
+fn mix(model: &mut [f32], variance: &[f32], lines: [&[f32]; 2], shares: [f32; 2]) {
+    let [above, below] = lines;
+    for (((model, &variance), &above), &below) in
+        model.iter_mut().zip(variance).zip(above).zip(below)
+    {
+        *model = variance + shares[0] * above + shares[1] * below;
     }
 }
 
-/// Sums along columns of w·(1 − u)², w·(1 − u)·u, w·u², r·(1 − u) and r·u.
+/// Sums along columns of w·(1 − u)², w·(1 − u)·u, w·u², r·(1 − u) and r·u, each `width` numbers.
 #[multiversion(targets("x86_64+avx512f+avx512vl+avx2+fma", "x86_64+avx2+fma"))]
-fn down(field: &Field, rows: core::ops::Range<usize>, shares: &[f32], columns: &mut [f32]) {
-    let width = field.columns;
-    let (uu, rest) = columns.split_at_mut(width);
-    let (ul, rest) = rest.split_at_mut(width);
-    let (ll, rest) = rest.split_at_mut(width);
-    let (ru, rl) = rest.split_at_mut(width);
-    for chunk in 0..width / LANES {
-        let columns = chunk * LANES..(chunk + 1) * LANES;
-        let (uu, ul, ll) =
-            (&mut uu[columns.clone()], &mut ul[columns.clone()], &mut ll[columns.clone()]);
-        let (ru, rl) = (&mut ru[columns.clone()], &mut rl[columns.clone()]);
+fn down(field: &Field, rows: Range<usize>, shares: &[f32], width: usize, columns: &mut [f32]) {
+    for chunk in field.summed[0].start / LANES..field.summed[0].end / LANES {
+        let at = chunk * LANES;
         let mut sums = [[0.0; LANES]; 5];
         for row in rows.clone() {
             let u = shares[row];
-            let at = row * field.stride + columns.start;
-            let weight = &field.weight[at..at + LANES];
-            let residual = &field.residual[at..at + LANES];
+            let from = row * field.stride + at;
+            let weight = &field.weight[from..from + LANES];
+            let residual = &field.residual[from..from + LANES];
             let (a, b, c) = ((1.0 - u) * (1.0 - u), (1.0 - u) * u, u * u);
             for i in 0..LANES {
                 sums[0][i] += weight[i] * a;
@@ -257,10 +268,42 @@ fn down(field: &Field, rows: core::ops::Range<usize>, shares: &[f32], columns: &
                 sums[4][i] += residual[i] * u;
             }
         }
-        uu.copy_from_slice(&sums[0]);
-        ul.copy_from_slice(&sums[1]);
-        ll.copy_from_slice(&sums[2]);
-        ru.copy_from_slice(&sums[3]);
-        rl.copy_from_slice(&sums[4]);
+        for (k, sum) in sums.iter().enumerate() {
+            columns[k * width + at..k * width + at + LANES].copy_from_slice(sum);
+        }
     }
+}
+
+/// The first three sums along columns times the squares of a hat and times its products, and the last two times the hat.
+fn folded(columns: &[f32], hats: [&[f32]; 3], range: &Range<usize>) -> [f64; 8] {
+    let mut sums = [[0.0; LANES]; 8];
+    fold(columns, hats, range.clone(), &mut sums);
+    let mut found = [0.0; 8];
+    totals(&sums, &mut found);
+    found.map(f64::from)
+}
+
+#[multiversion(targets("x86_64+avx512f+avx512vl+avx2+fma", "x86_64+avx2+fma"))]
+fn fold(columns: &[f32], hats: [&[f32]; 3], range: Range<usize>, into: &mut [Lanes; 8]) {
+    let width = hats[0].len();
+    let mut sums = [[0.0; LANES]; 8];
+    for at in range.step_by(LANES) {
+        let mut hat = [[0.0; LANES]; 3];
+        let mut column = [[0.0; LANES]; 5];
+        for k in 0..3 {
+            hat[k].copy_from_slice(&hats[k][at..at + LANES]);
+        }
+        for k in 0..5 {
+            column[k].copy_from_slice(&columns[k * width + at..][..LANES]);
+        }
+        for i in 0..LANES {
+            for k in 0..3 {
+                sums[k][i] += column[k][i] * hat[0][i];
+                sums[3 + k][i] += column[k][i] * hat[1][i];
+            }
+            sums[6][i] += column[3][i] * hat[2][i];
+            sums[7][i] += column[4][i] * hat[2][i];
+        }
+    }
+    *into = sums;
 }

@@ -44,9 +44,11 @@ pub(crate) struct Pairs {
     starts: Vec<usize>,
 }
 
-/// Fills the system with the normal equations of sorted emitters, and of the nodes if they are given.
+/// Fills the system with the normal equations of sorted emitters, and of the nodes if they are given. Emitters that are further than
+/// `coupling` from each other do not couple.
 pub(crate) fn assemble(
     setup: &Setup,
+    coupling: f64,
     field: &Field,
     spots: &[Spot],
     background: Option<&mut Background>,
@@ -54,7 +56,6 @@ pub(crate) fn assemble(
     weighted: &mut Weighted,
     pairs: &mut Pairs,
 ) {
-    let coupling = setup.coupling();
     pairs.pairs.clear();
     pairs.starts.clear();
     for (late, spot) in spots.iter().enumerate() {

@@ -11,8 +11,25 @@ use crate::spot::Spot;
 use crate::system::{BLOCK, Inverse};
 use crate::trial::Trial;
 
-/// Reports the emitters of a scene whose model is evaluated.
+/// Reports the emitters of a scene whose model is evaluated, in the coordinates of the frame.
 pub(crate) fn report(
+    scene: &mut Scene,
+    score: &mut Score,
+    trial: &mut Trial,
+    patch: &mut Vec<f32>,
+    status: Status,
+    origin: [usize; 2],
+    into: &mut Vec<Emitter>,
+) {
+    let first = into.len();
+    scores(scene, score, trial, patch, status, into);
+    for emitter in &mut into[first..] {
+        emitter.x += origin[0] as f64;
+        emitter.y += origin[1] as f64;
+    }
+}
+
+fn scores(
     scene: &mut Scene,
     score: &mut Score,
     trial: &mut Trial,
@@ -20,7 +37,8 @@ pub(crate) fn report(
     status: Status,
     into: &mut Vec<Emitter>,
 ) {
-    scene.assemble();
+    // All that patches share: information that lacks a part of it states errors that are none.
+    scene.assemble(scene.setup.whole_coupling());
     if !(scene.system.factorize(0.0) || scene.system.factorize(1e-6)) {
         // Something is free that no pixel shows: errors without end.
         for number in 0..scene.spots.len() {
@@ -31,16 +49,20 @@ pub(crate) fn report(
                 sigma: if scene.setup.sigma_free { f64::INFINITY } else { 0.0 },
                 background: f64::INFINITY,
             };
-            let emitter = emitter(scene, score, trial, patch, number, errors, status);
+            let emitter =
+                emitter(scene, score, trial, patch, number, errors, f64::INFINITY, status);
             into.push(emitter);
         }
         return;
     }
-    let mut system = core::mem::take(&mut scene.system);
+    let system = core::mem::take(&mut scene.system);
     let inverse = system.invert();
     for number in 0..scene.spots.len() {
         let errors = errors(scene, &inverse, number);
-        let emitter = emitter(scene, score, trial, patch, number, errors, status);
+        let inflation =
+            [1, 2].map(|i| inverse.entry(number, i, number, i) * system.read(number, i));
+        let inflation = inflation[0].max(inflation[1]);
+        let emitter = emitter(scene, score, trial, patch, number, errors, inflation, status);
         into.push(emitter);
     }
     scene.system = system;
@@ -92,6 +114,7 @@ fn emitter(
     patch: &mut Vec<f32>,
     number: usize,
     errors: EmitterErrors,
+    inflation: f64,
     status: Status,
 ) -> Emitter {
     let Spot { is, .. } = scene.spots[number];
@@ -101,6 +124,9 @@ fn emitter(
     let [column, row] = pixel(scene, number);
     let split = direction(scene, score, trial, number, patch);
     let significance = split.map_or(0.0, |direction| direction.significance);
+    if std::env::var("DUMP").is_ok() {
+        println!("P {} {}", is.x, is.y);
+    }
     Emitter {
         x: is.x,
         y: is.y,
@@ -109,15 +135,20 @@ fn emitter(
         background: scene.background.value(column, row),
         errors,
         neighbour,
-        crowd: crowded(&scene.setup, significance, neighbour),
+        crowd: crowded(&scene.setup, significance, neighbour, inflation),
         goodness: goodness(scene, number),
         status,
     }
 }
 
 /// Whether there may be more emitters than were told.
-fn crowded(setup: &Setup, significance: f64, neighbour: f64) -> bool {
-    significance > 2.5 || neighbour < 2.0 * setup.sigma
+fn crowded(setup: &Setup, significance: f64, neighbour: f64, inflation: f64) -> bool {
+    if std::env::var("DUMP").is_ok() {
+        println!("F {significance} {} {inflation}", neighbour / setup.sigma);
+    }
+    significance > crate::knob!("CZ", 2.5)
+        || neighbour < crate::knob!("CN", 2.0) * setup.sigma
+        || inflation > crate::knob!("CI", 1e9)
 }
 
 /// χ² per pixel within 2σ of an emitter.

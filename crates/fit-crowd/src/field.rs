@@ -1,10 +1,12 @@
 //! Pixels with their model: those of a frame, or of a part of it.
 
+use core::ops::Range;
+
 use multiversion::multiversion;
 use multiversion::target::target_cfg_f;
 
 use crate::frame::{Frame, usable};
-use crate::lanes::{LANES, excess, fused, load, store};
+use crate::lanes::{LANES, excess, fused};
 use crate::patch::Geometry;
 
 /// A model is nowhere smaller, in photo-electrons: it would give one electron without end a weight without end.
@@ -20,9 +22,11 @@ pub(crate) struct Field {
     pub(crate) top: i32,
     /// Columns of memory.
     pub(crate) stride: usize,
-    /// Columns that are summed, a multiple of [`LANES`].
+    /// Columns that patches may begin in, a multiple of [`LANES`]; what is beyond belongs to no pixel.
     pub(crate) columns: usize,
     pub(crate) rows: usize,
+    /// The columns and rows that are summed, the columns by whole [`LANES`]: elsewhere weights and residuals stay 0.
+    pub(crate) summed: [Range<usize>; 2],
     /// Photo-electrons plus read variance, not below 0.
     pub(crate) data: Vec<f32>,
     pub(crate) mask: Vec<f32>,
@@ -34,9 +38,16 @@ pub(crate) struct Field {
     pub(crate) weight: Vec<f32>,
     /// data/μ − 1.
     pub(crate) residual: Vec<f32>,
+    /// The deviance of the pixels of a row.
+    terms: Vec<f32>,
 }
 
 impl Field {
+    /// Numbers that are in use.
+    pub(crate) fn len(&self) -> usize {
+        self.stride * self.rows
+    }
+
     /// Gives the field a place and a size; its contents are undefined.
     pub(crate) fn resize(
         &mut self,
@@ -54,12 +65,14 @@ impl Field {
             stride,
             columns,
             rows,
+            summed: [0..columns, 0..rows],
             data: resized(&mut self.data, stride * rows),
             mask: resized(&mut self.mask, stride * rows),
             ground: resized(&mut self.ground, stride * rows),
             model: resized(&mut self.model, stride * rows),
             weight: resized(&mut self.weight, stride * rows),
             residual: resized(&mut self.residual, stride * rows),
+            terms: core::mem::take(&mut self.terms),
         };
     }
 
@@ -137,14 +150,15 @@ impl Field {
     /// Weights and residuals of the model, and its deviance 2·Σ(μ − d + d·ln(d/μ)), the sum that the likelihood of Poisson
     /// counts d gives.
     pub(crate) fn evaluate(&mut self) -> f64 {
-        let Self { stride, columns, rows, .. } = *self;
-        evaluate(self, stride, columns, rows)
+        evaluate(self)
     }
 }
 
 fn resized(numbers: &mut Vec<f32>, length: usize) -> Vec<f32> {
     let mut numbers = core::mem::take(numbers);
-    numbers.resize(length, 0.0);
+    if numbers.len() < length {
+        numbers.resize(length, 0.0);
+    }
     numbers
 }
 
@@ -171,32 +185,33 @@ fn add(
 }
 
 #[multiversion(targets("x86_64+avx512f+avx512vl+avx2+fma", "x86_64+avx2+fma"))]
-fn evaluate(field: &mut Field, stride: usize, columns: usize, rows: usize) -> f64 {
+fn evaluate(field: &mut Field) -> f64 {
+    let [columns, rows] = field.summed.clone();
+    let Field { data, mask, model, weight, residual, terms, stride, .. } = field;
+    let count = columns.len();
+    terms.resize(count, 0.0);
+    let terms = &mut terms[..count];
     let mut total = 0.0;
-    for row in 0..rows {
-        let range = row * stride..row * stride + columns;
-        let data = &field.data[range.clone()];
-        let mask = &field.mask[range.clone()];
-        let model = &mut field.model[range.clone()];
-        let weight = &mut field.weight[range.clone()];
-        let residual = &mut field.residual[range];
+    for row in rows {
+        let at = row * *stride + columns.start;
+        let (data, mask) = (&data[at..at + count], &mask[at..at + count]);
+        let model = &mut model[at..at + count];
+        let weight = &mut weight[at..at + count];
+        let residual = &mut residual[at..at + count];
+        for i in 0..count {
+            let mu = if model[i] < LEAST { LEAST } else { model[i] };
+            let inverse = 1.0 / mu;
+            model[i] = mu;
+            weight[i] = inverse * mask[i];
+            residual[i] = (data[i] - mu) * (inverse * mask[i]);
+            terms[i] = mask[i] * mu * excess(data[i] * inverse);
+        }
+        // Summed by itself: a sum would keep the loop above from being vectorized.
         let mut sums = [0.0; LANES];
-        for chunk in 0..columns / LANES {
-            let at = chunk * LANES;
-            let (data, mask) = (load(data, at), load(mask, at));
-            let mut mu = load(model, at);
-            let (mut w, mut r) = ([0.0; LANES], [0.0; LANES]);
+        for terms in terms.chunks_exact(LANES) {
             for i in 0..LANES {
-                mu[i] = if mu[i] < LEAST { LEAST } else { mu[i] };
-                let inverse = 1.0 / mu[i];
-                let ratio = data[i] * inverse;
-                w[i] = inverse * mask[i];
-                r[i] = (data[i] - mu[i]) * w[i];
-                sums[i] += mask[i] * mu[i] * excess(ratio);
+                sums[i] += terms[i];
             }
-            store(model, at, &mu);
-            store(weight, at, &w);
-            store(residual, at, &r);
         }
         total += sums.iter().map(|&sum| f64::from(sum)).sum::<f64>();
     }

@@ -1,11 +1,14 @@
 //! Frames in, emitters out.
 
+use fit_core::Status;
+
 use crate::emitter::Emitter;
 use crate::error::CrowdError;
 use crate::frame::Frame;
 use crate::options::CrowdOptions;
 use crate::region::Region;
 use crate::setup::Setup;
+use crate::tiles::{Found, Tile, collect, join, tiles};
 
 /// The most pixels of a frame.
 const MOST_PIXELS: usize = 1 << 30;
@@ -37,7 +40,11 @@ const MOST_PIXELS: usize = 1 << 30;
 #[derive(Clone, Debug)]
 pub struct CrowdFinder {
     size: [usize; 2],
+    setup: Setup,
+    tiles: Vec<Tile>,
     region: Region,
+    of_tile: Vec<Emitter>,
+    found: Vec<Found>,
     emitters: Vec<Emitter>,
 }
 
@@ -53,7 +60,17 @@ impl CrowdFinder {
             return Err(CrowdError::FrameSize { width, height });
         }
         let size = [width, height];
-        Ok(Self { size, region: Region::new(Setup::new(options), size), emitters: Vec::new() })
+        let setup = Setup::new(options);
+        let (length, tiles) = tiles(size, setup.margin());
+        Ok(Self {
+            size,
+            setup,
+            tiles,
+            region: Region::new(setup, length),
+            of_tile: Vec::new(),
+            found: Vec::new(),
+            emitters: Vec::new(),
+        })
     }
 
     /// The emitters of a frame, sorted by y, then by x.
@@ -66,11 +83,29 @@ impl CrowdFinder {
         if [width, height] != self.size {
             return Err(CrowdError::Size { width, height, expected_width, expected_height });
         }
-        self.emitters.clear();
-        self.region.find(frame, [0, 0], &mut self.emitters);
+        let Self { setup, tiles, region, of_tile, found, emitters, .. } = self;
+        emitters.clear();
+        if let [tile] = tiles[..] {
+            region.find(frame, tile.origin, emitters);
+        } else {
+            found.clear();
+            for (number, tile) in tiles.iter().enumerate() {
+                of_tile.clear();
+                region.find(frame, tile.origin, of_tile);
+                collect(number, tile, of_tile, setup.seam(), found);
+            }
+            join(found, setup.seam(), emitters);
+        }
         let inside = |at: f64, size: usize| at >= -0.5 && at < size as f64 - 0.5;
-        self.emitters.retain(|emitter| inside(emitter.x, width) && inside(emitter.y, height));
-        self.emitters.sort_by(|a, b| a.y.total_cmp(&b.y).then(a.x.total_cmp(&b.x)));
+        emitters.retain(|emitter| inside(emitter.x, width) && inside(emitter.y, height));
+        if emitters.len() > setup.most {
+            emitters.sort_by(|a, b| b.photons.total_cmp(&a.photons));
+            emitters.truncate(setup.most);
+            for emitter in emitters.iter_mut() {
+                emitter.status = Status::MaxIterations;
+            }
+        }
+        emitters.sort_by(|a, b| a.y.total_cmp(&b.y).then(a.x.total_cmp(&b.x)));
         Ok(&self.emitters)
     }
 }

@@ -17,12 +17,6 @@ pub(crate) fn load(from: &[f32], at: usize) -> Lanes {
     lanes
 }
 
-/// Stores the numbers at an index.
-#[inline(always)]
-pub(crate) fn store(into: &mut [f32], at: usize, lanes: &Lanes) {
-    into[at..at + LANES].copy_from_slice(lanes);
-}
-
 /// `sum + a·b`, rounded once where the processor does that in one instruction.
 #[inline(always)]
 pub(crate) fn fused<const FUSED: bool>(a: f32, b: f32, sum: f32) -> f32 {
@@ -41,16 +35,6 @@ pub(crate) fn add_product<const FUSED: bool>(sum: &mut Lanes, a: &Lanes, b: &Lan
     for i in 0..LANES {
         sum[i] = fused::<FUSED>(a[i], b[i], sum[i]);
     }
-}
-
-/// a·b.
-#[inline(always)]
-pub(crate) fn product(a: &Lanes, b: &Lanes) -> Lanes {
-    let mut lanes = *a;
-    for i in 0..LANES {
-        lanes[i] *= b[i];
-    }
-    lanes
 }
 
 /// The sums over the lanes.

@@ -126,7 +126,9 @@ fn gaussian(
     geometry: Geometry,
     into: &mut [f32],
 ) {
-    let [x, y] = place.map(|centre| shape.axis(centre, sigma, geometry.rows));
+    // No closure: that would be compiled for any processor.
+    let x = shape.axis(place[0], sigma, geometry.rows);
+    let y = shape.axis(place[1], sigma, geometry.rows);
     let (size, stride) = (geometry.size(), geometry.stride());
     let (value, rest) = into.split_at_mut(size);
     let (in_x, rest) = rest.split_at_mut(size);
@@ -154,7 +156,9 @@ fn second_of_gaussian(
     geometry: Geometry,
     into: &mut [f32],
 ) {
-    let [x, y] = place.map(|centre| shape.axis(centre, sigma, geometry.rows));
+    // No closure: that would be compiled for any processor.
+    let x = shape.axis(place[0], sigma, geometry.rows);
+    let y = shape.axis(place[1], sigma, geometry.rows);
     let (size, stride) = (geometry.size(), geometry.stride());
     let (xx, rest) = into.split_at_mut(size);
     let (xy, yy) = rest.split_at_mut(size);

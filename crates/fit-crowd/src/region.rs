@@ -14,11 +14,11 @@ use crate::start::start;
 use crate::trial::Trial;
 
 /// Rounds of moves.
-const ROUNDS: usize = 3;
+const _ROUNDS: usize = 3;
 /// Iterations of everything at the end.
 const LAST_ITERATIONS: usize = 30;
 /// They end when the deviance falls by less.
-const TOLERANCE: f64 = 0.05;
+const TOLERANCE: f64 = 0.3;
 
 /// A region's search, with all its memory.
 #[derive(Clone, Debug)]
@@ -55,7 +55,7 @@ impl Region {
         scene.floor = floor.into();
         let whole = used == (scene.size[0] * scene.size[1]) as f64;
         let mut full = start(scene, maps, whole, peaks);
-        for round in 0..ROUNDS {
+        for round in 0..crate::knob!("ROUNDS", 3.0) as usize {
             let mut moves = 0;
             if round > 0 {
                 let (added, no_room) = add(scene, maps, score, trial, peaks);
@@ -74,7 +74,7 @@ impl Region {
         }
         let mut status = Status::MaxIterations;
         for _ in 0..LAST_ITERATIONS {
-            if scene.iterate() < TOLERANCE {
+            if scene.iterate() < crate::knob!("TOL", TOLERANCE) {
                 status = Status::MinDelta;
                 break;
             }
@@ -82,6 +82,6 @@ impl Region {
         if full {
             status = Status::MaxIterations;
         }
-        report(scene, score, trial, patch, status, into);
+        report(scene, score, trial, patch, status, origin, into);
     }
 }

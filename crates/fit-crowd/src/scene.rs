@@ -3,13 +3,12 @@
 use crate::background::Background;
 use crate::equations::{Pairs, assemble, sort};
 use crate::field::Field;
+use crate::lanes::LANES;
 use crate::setup::Setup;
 use crate::spot::{Emission, Spot};
 use crate::sums::Weighted;
 use crate::system::{BLOCK, System};
 
-/// The damping with which an iteration begins.
-const DAMPING: f64 = 1e-3;
 /// The damping at which it gives up.
 const MOST_DAMPING: f64 = 1e3;
 
@@ -45,8 +44,9 @@ impl Scene {
         let mut field = Field::default();
         let [columns, rows] = size.map(|size| size + 2 * pad);
         field.resize(-(pad as i32), -(pad as i32), columns, rows, geometry);
+        field.summed = [pad..pad + size[0].next_multiple_of(LANES), pad..pad + size[1]];
         let memory = [field.stride, field.rows];
-        let spacing = SPACING.max(6.0 * setup.sigma);
+        let spacing = crate::knob!("SPACING", SPACING).max(6.0 * setup.sigma);
         Self {
             setup,
             size,
@@ -65,9 +65,9 @@ impl Scene {
         }
     }
 
-    /// Pixels of memory around a region: a patch of an emitter outside of it.
+    /// Pixels of memory around a region: a patch of an emitter outside of it, by whole [`LANES`].
     pub(crate) fn pad(setup: &Setup) -> usize {
-        setup.geometry.half + crate::setup::OUTSIDE as usize + 1
+        (setup.geometry.half + crate::setup::OUTSIDE as usize + 1).next_multiple_of(LANES)
     }
 
     /// Where emitters may be.
@@ -89,8 +89,6 @@ impl Scene {
     /// Computes the model from emitters and nodes.
     pub(crate) fn render(&mut self) {
         self.background.render(&mut self.field, &self.variance);
-        let Field { model, ground, .. } = &mut self.field;
-        model.copy_from_slice(ground);
         for spot in &self.spots {
             self.field.add(spot.corner, self.setup.geometry, &spot.patch, spot.is.photons);
         }
@@ -107,24 +105,25 @@ impl Scene {
     }
 
     /// The normal equations at the present model.
-    pub(crate) fn assemble(&mut self) {
+    pub(crate) fn assemble(&mut self, coupling: f64) {
         sort(&mut self.spots);
         let Self { setup, field, spots, background, system, weighted, pairs, .. } = self;
-        assemble(setup, field, spots, Some(background), system, weighted, pairs);
+        assemble(setup, coupling, field, spots, Some(background), system, weighted, pairs);
     }
 
     /// One iteration of everything by Levenberg and Marquardt, with Fisher's information in place of second derivatives. Returns
     /// by how much the deviance fell: 0 if no step lets it fall.
     pub(crate) fn iterate(&mut self) -> f64 {
-        self.assemble();
+        let coupling = self.setup.coupling();
+        self.assemble(coupling);
         let start = self.deviance;
         self.before.clear();
         self.before.extend(self.spots.iter().map(|spot| spot.is));
         self.nodes_before.clone_from(&self.background.values);
         let range = self.range();
-        let mut damping = DAMPING;
-        while damping <= MOST_DAMPING {
-            if self.system.factorize(damping) {
+        let mut damping = crate::knob!("DAMP", 1e-3);
+        loop {
+            if self.system.factorize_in_place(damping) {
                 self.system.solve();
                 let solution = &self.system.solution;
                 for (number, spot) in self.spots.iter_mut().enumerate() {
@@ -137,14 +136,23 @@ impl Scene {
                 if self.deviance <= start {
                     return start - self.deviance;
                 }
+                self.restore();
             }
             damping *= 10.0;
+            if damping > MOST_DAMPING {
+                return 0.0;
+            }
+            // The matrix is lost, and steps that fail are rare.
+            self.assemble(coupling);
         }
+    }
+
+    /// Goes back to where the iteration began.
+    fn restore(&mut self) {
         for (spot, before) in self.spots.iter_mut().zip(&self.before) {
             spot.is = *before;
         }
         self.background.values.clone_from(&self.nodes_before);
         self.redraw();
-        0.0
     }
 }

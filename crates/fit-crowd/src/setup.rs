@@ -42,19 +42,34 @@ impl Setup {
         }
     }
 
-    /// Emitters couple in the normal equations up to this distance in pixels: their patches touch.
+    /// Emitters couple in the normal equations up to this distance in pixels.
     pub(crate) fn coupling(&self) -> f64 {
-        (2 * self.geometry.half) as f64
+        crate::knob!("COUPLING", 5.0) * self.sigma
+    }
+
+    /// The distance up to which patches share pixels.
+    pub(crate) fn whole_coupling(&self) -> f64 {
+        1.5 * self.geometry.rows as f64
     }
 
     /// Emitters nearer than this move in a trial.
     pub(crate) fn free(&self) -> f64 {
-        3.1 * self.sigma
+        crate::knob!("FREE", 3.1) * self.sigma
     }
 
     /// Emitters nearer than this are nuisances of a score.
     pub(crate) fn nuisance(&self) -> f64 {
         3.5 * self.sigma
+    }
+
+    /// Pixels around the core of a tile: the patches of two emitters.
+    pub(crate) fn margin(&self) -> usize {
+        2 * self.geometry.half + 2
+    }
+
+    /// How far two tiles may place one emitter from each other.
+    pub(crate) fn seam(&self) -> f64 {
+        0.6 * self.sigma
     }
 
     /// The longest step along an axis.

@@ -9,7 +9,7 @@ use multiversion::target::target_cfg_f;
 
 use crate::background::Background;
 use crate::field::Field;
-use crate::lanes::{LANES, Lanes, add_product, load, product, store, totals};
+use crate::lanes::{LANES, Lanes, add_product, load, totals};
 use crate::patch::{Geometry, PARAMETERS};
 
 /// The most functions of one patch: those of an emitter, or the three second derivatives, or both.
@@ -57,11 +57,9 @@ impl Weighted {
         self.functions = functions;
         let size = self.size();
         let at = field.at(corner[0], corner[1]);
-        for function in 0..functions {
-            let patch = &patch[function * self.geometry.size()..][..self.geometry.size()];
-            let scratch = &mut self.scratch[function * size..(function + 1) * size];
-            weigh(field, at, patch, self.geometry, scratch, &mut self.sums[function]);
-        }
+        let patch = &patch[..functions * self.geometry.size()];
+        let scratch = &mut self.scratch[..functions * size];
+        weigh(field, at, patch, self.geometry, scratch, &mut self.sums);
         totals(&self.sums[..functions], &mut self.totals);
         core::array::from_fn(|i| if i < functions { self.totals[i].into() } else { 0.0 })
     }
@@ -123,9 +121,9 @@ impl Weighted {
         let Geometry { rows, chunks, .. } = self.geometry;
         let row = (self.corner[1] - field.top) as usize;
         let column = (self.corner[0] - field.left) as usize;
-        let near = background.columns_near(column..column + rows);
+        let near = background.columns_near(&(column..column + rows));
         let [across, _] = background.grid();
-        for b in background.rows_near(row..row + rows) {
+        for b in background.rows_near(&(row..row + rows)) {
             let shares = &background.hat_y(b)[row..row + rows];
             for f in 0..self.functions {
                 let scratch = &self.scratch[f * self.size()..(f + 1) * self.size()];
@@ -152,24 +150,28 @@ fn weigh(
     patch: &[f32],
     geometry: Geometry,
     scratch: &mut [f32],
-    score: &mut Lanes,
+    scores: &mut [Lanes],
 ) {
-    let mut sum = [0.0; LANES];
-    let stride = geometry.stride();
-    for row in 0..geometry.rows {
-        let from = at + row * field.stride;
-        let weight = &field.weight[from..from + stride];
-        let residual = &field.residual[from..from + stride];
-        let patch = &patch[row * stride..(row + 1) * stride];
-        let into = &mut scratch[(3 * row + 1) * stride..(3 * row + 2) * stride];
-        for chunk in 0..geometry.chunks {
-            let at = chunk * LANES;
-            let values = load(patch, at);
-            store(into, at, &product(&load(weight, at), &values));
-            add_product::<false>(&mut sum, &load(residual, at), &values);
+    let (size, stride) = (geometry.size(), geometry.stride());
+    let functions = patch.chunks_exact(size).zip(scratch.chunks_exact_mut(3 * size));
+    for ((patch, scratch), score) in functions.zip(scores) {
+        let mut sum = [0.0; LANES];
+        let lines = patch.chunks_exact(stride).zip(scratch.chunks_exact_mut(3 * stride));
+        for (row, (patch, scratch)) in lines.enumerate() {
+            let from = at + row * field.stride;
+            let weight = field.weight[from..from + stride].chunks_exact(LANES);
+            let residual = field.residual[from..from + stride].chunks_exact(LANES);
+            let into = scratch[stride..2 * stride].chunks_exact_mut(LANES);
+            let patch = patch.chunks_exact(LANES);
+            for (((patch, weight), residual), into) in patch.zip(weight).zip(residual).zip(into) {
+                for i in 0..LANES {
+                    into[i] = weight[i] * patch[i];
+                    sum[i] += residual[i] * patch[i];
+                }
+            }
         }
+        *score = sum;
     }
-    *score = sum;
 }
 
 /// Σ over some rows of the scratch's functions times those of a patch that is moved by `[dx, dy]`.

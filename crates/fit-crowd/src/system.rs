@@ -1,8 +1,9 @@
-//! Normal equations of all emitters and nodes, and their Cholesky factor.
+//! Normal equations of all emitters and nodes, their Cholesky factor and their inverse.
 //!
-//! Rows come in blocks of four, one block for an emitter (three rows are used if widths are fixed) or for four nodes. With the
-//! emitters sorted by y, what a block couples with begins at some block and ends at its diagonal: the factor has the same envelope
-//! (George & Liu 1981, chapter 4). Nodes come last and couple with all.
+//! Matrices are in blocks of 4 × 4 numbers, a block of rows for each emitter (three rows are used if widths are fixed) and for every
+//! four nodes. With the emitters sorted by y, what a block of rows couples with begins at some block and ends at its diagonal; the
+//! factor has the same envelope (George & Liu 1981, chapter 4). Nodes come last and couple with all. A block holds its columns one
+//! after the other, so that the rows of a block are the lanes of a vector.
 
 use multiversion::multiversion;
 use multiversion::target::target_cfg_f;
@@ -12,24 +13,35 @@ use crate::patch::PARAMETERS;
 
 /// Rows of a block.
 pub(crate) const BLOCK: usize = PARAMETERS;
+/// Numbers of a block.
+const NUMBERS: usize = BLOCK * BLOCK;
+
+/// A block's columns.
+type Columns = [[f64; BLOCK]; BLOCK];
 
 /// One block of rows.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rows {
     /// The first block that it couples with.
-    pub(crate) start: usize,
+    start: usize,
     /// Rows that are used.
-    pub(crate) used: usize,
+    used: usize,
     /// Where its numbers begin.
     offset: usize,
-    /// Numbers in a row: from the first block to the diagonal.
-    length: usize,
+}
+
+impl Rows {
+    /// Where the block begins that couples this one with another.
+    #[inline(always)]
+    fn block(&self, other: usize) -> usize {
+        self.offset + NUMBERS * (other - self.start)
+    }
 }
 
 /// A symmetric matrix in an envelope, with its right side, its factor and its solution.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct System {
-    pub(crate) rows: Vec<Rows>,
+    rows: Vec<Rows>,
     matrix: Vec<f64>,
     factor: Vec<f64>,
     pub(crate) right: Vec<f64>,
@@ -42,9 +54,8 @@ impl System {
         self.rows.clear();
         let mut offset = 0;
         for (number, (start, used)) in blocks.enumerate() {
-            let length = BLOCK * (number - start + 1);
-            self.rows.push(Rows { start, used, offset, length });
-            offset += BLOCK * length;
+            self.rows.push(Rows { start, used, offset });
+            offset += NUMBERS * (number - start + 1);
         }
         self.matrix.clear();
         self.matrix.resize(offset, 0.0);
@@ -52,23 +63,28 @@ impl System {
         self.right.resize(BLOCK * self.rows.len(), 0.0);
     }
 
-    /// An entry of block `block`, row `i`, in the columns of block `other`, column `j`.
+    /// An entry of block `block`, row `i`, in the columns of block `other`, column `j`. Of blocks of the diagonal only the lower
+    /// triangle is read.
     #[inline]
     pub(crate) fn entry(&mut self, block: usize, i: usize, other: usize, j: usize) -> &mut f64 {
-        let at = self.index(block, i, other, j);
-        &mut self.matrix[at]
+        &mut self.matrix[self.rows[block].block(other) + j * BLOCK + i]
     }
 
-    #[inline]
-    fn index(&self, block: usize, i: usize, other: usize, j: usize) -> usize {
-        let rows = &self.rows[block];
-        rows.offset + i * rows.length + BLOCK * (other - rows.start) + j
+    /// An entry of the diagonal.
+    pub(crate) fn read(&self, block: usize, i: usize) -> f64 {
+        self.matrix[self.rows[block].block(block) + i * BLOCK + i]
     }
 
     /// Factorizes the matrix with its diagonal times 1 + `damping`; false if it is singular to rounding.
     pub(crate) fn factorize(&mut self, damping: f64) -> bool {
         self.factor.clear();
         self.factor.extend_from_slice(&self.matrix);
+        factorize(&self.rows, &mut self.factor, damping)
+    }
+
+    /// The same in place of the matrix, which is then lost.
+    pub(crate) fn factorize_in_place(&mut self, damping: f64) -> bool {
+        core::mem::swap(&mut self.matrix, &mut self.factor);
         factorize(&self.rows, &mut self.factor, damping)
     }
 
@@ -82,62 +98,12 @@ impl System {
 
     /// An entry of the factor, whose diagonal holds reciprocals.
     pub(crate) fn factor(&self, block: usize, i: usize, other: usize, j: usize) -> f64 {
-        self.factor[self.index(block, i, other, j)]
+        self.factor[self.rows[block].block(other) + j * BLOCK + i]
     }
 
-    /// The inverse of the factorized matrix within its envelope, in the layout of the matrix (Takahashi et al. 1973; Erisman &
-    /// Tinney 1975): Z = L⁻ᵀ·D⁻¹... column by column from the last, each from those after it.
-    pub(crate) fn invert(&mut self) -> Inverse<'_> {
-        let total = self.rows.len() * BLOCK;
-        let mut inverse = vec![0.0; self.factor.len()];
-        // For each scalar column the rows of the factor that have it.
-        let (mut places, mut column, mut sums) =
-            (Vec::<(usize, usize)>::new(), Vec::<f64>::new(), Vec::<f64>::new());
-        for at in (0..total).rev() {
-            let (block, j) = (at / BLOCK, at % BLOCK);
-            if j >= self.rows[block].used {
-                continue;
-            }
-            places.clear();
-            column.clear();
-            for other in block..self.rows.len() {
-                let rows = &self.rows[other];
-                if rows.start > block {
-                    continue;
-                }
-                let first = if other == block { j + 1 } else { 0 };
-                for i in first..rows.used {
-                    places.push((other, i));
-                    column.push(self.factor(other, i, block, j));
-                }
-            }
-            sums.clear();
-            sums.resize(places.len(), 0.0);
-            for (a, &(row, i)) in places.iter().enumerate() {
-                let rows = &self.rows[row];
-                let line = rows.offset + i * rows.length;
-                let mut sum = 0.0;
-                for b in 0..a {
-                    let (other, k) = places[b];
-                    let value = inverse[line + BLOCK * (other - rows.start) + k];
-                    sum += value * column[b];
-                    sums[b] += value * column[a];
-                }
-                sums[a] += sum + inverse[line + BLOCK * (row - rows.start) + i] * column[a];
-            }
-            // The factor's diagonal holds 1/L.
-            let pivot = self.factor(block, j, block, j);
-            let mut diagonal = pivot;
-            for (a, &(row, i)) in places.iter().enumerate() {
-                let value = -pivot * sums[a];
-                let index = self.index(row, i, block, j);
-                inverse[index] = value;
-                diagonal -= column[a] * value;
-            }
-            let index = self.index(block, j, block, j);
-            inverse[index] = diagonal * pivot;
-        }
-        Inverse { rows: &self.rows, values: inverse }
+    /// The inverse of the factorized matrix within its envelope.
+    pub(crate) fn invert(&self) -> Inverse<'_> {
+        Inverse { rows: &self.rows, values: invert(&self.rows, &self.factor) }
     }
 }
 
@@ -150,13 +116,38 @@ pub(crate) struct Inverse<'a> {
 impl Inverse<'_> {
     /// The entry of two rows that couple, the first not before the second.
     pub(crate) fn entry(&self, block: usize, i: usize, other: usize, j: usize) -> f64 {
-        let rows = &self.rows[block];
-        self.values[rows.offset + i * rows.length + BLOCK * (other - rows.start) + j]
+        self.values[self.rows[block].block(other) + j * BLOCK + i]
     }
 }
 
 /// A pivot is lost to rounding if it is a smaller share of its diagonal.
 const SINGULAR: f64 = 1e-11;
+
+#[inline(always)]
+fn get(from: &[f64], at: usize) -> Columns {
+    let mut columns = [[0.0; BLOCK]; BLOCK];
+    columns.as_flattened_mut().copy_from_slice(&from[at..at + NUMBERS]);
+    columns
+}
+
+#[inline(always)]
+fn put(into: &mut [f64], at: usize, columns: &Columns) {
+    into[at..at + NUMBERS].copy_from_slice(columns.as_flattened());
+}
+
+/// Adds a·bᵀ, of which the first `inner` columns of both are used.
+#[inline(always)]
+fn add_product<const FUSED: bool>(sum: &mut Columns, a: &[f64], b: &[f64], inner: usize) {
+    for k in 0..inner {
+        let a = &a[k * BLOCK..(k + 1) * BLOCK];
+        let b = &b[k * BLOCK..(k + 1) * BLOCK];
+        for j in 0..BLOCK {
+            for i in 0..BLOCK {
+                sum[j][i] = fused_f64::<FUSED>(a[i], b[j], sum[j][i]);
+            }
+        }
+    }
+}
 
 #[multiversion(targets("x86_64+avx512f+avx512vl+avx2+fma", "x86_64+avx2+fma"))]
 fn factorize(rows: &[Rows], factor: &mut [f64], damping: f64) -> bool {
@@ -169,181 +160,328 @@ fn factorize(rows: &[Rows], factor: &mut [f64], damping: f64) -> bool {
 
 #[inline(always)]
 fn factorize_with<const FUSED: bool>(rows: &[Rows], factor: &mut [f64], damping: f64) -> bool {
-    let mut dots = [[0.0; 4]; 16];
     for block in 0..rows.len() {
         let ours = rows[block];
-        for other in ours.start..=block {
+        let (done, line) = factor.split_at_mut(ours.offset);
+        for other in ours.start..block {
             let theirs = rows[other];
             let from = ours.start.max(theirs.start);
-            let count = BLOCK * (other - from);
-            let here = ours.offset + BLOCK * (from - ours.start);
-            let there = theirs.offset + BLOCK * (from - theirs.start);
-            let mut sums = [0.0; 16];
-            if count > 0 {
-                for first in [0, 2] {
-                    match (ours.used - first.min(ours.used), theirs.used) {
-                        (0, _) => {}
-                        (1, 0..=3) => {
-                            let here = here + first * ours.length;
-                            let at = [here, there, ours.length, theirs.length];
-                            dots_of::<1, 3, FUSED>(factor, at, count, &mut dots);
-                            add_up(&dots, &mut sums, [first, 1, 3]);
-                        }
-                        (1, _) => {
-                            let here = here + first * ours.length;
-                            let at = [here, there, ours.length, theirs.length];
-                            dots_of::<1, 4, FUSED>(factor, at, count, &mut dots);
-                            add_up(&dots, &mut sums, [first, 1, 4]);
-                        }
-                        (3, 0..=3) => {
-                            let at = [here, there, ours.length, theirs.length];
-                            dots_of::<3, 3, FUSED>(factor, at, count, &mut dots);
-                            add_up(&dots, &mut sums, [0, 3, 3]);
-                            break;
-                        }
-                        (_, 0..=3) => {
-                            let here = here + first * ours.length;
-                            let at = [here, there, ours.length, theirs.length];
-                            dots_of::<2, 3, FUSED>(factor, at, count, &mut dots);
-                            add_up(&dots, &mut sums, [first, 2, 3]);
-                        }
-                        _ => {
-                            let here = here + first * ours.length;
-                            let at = [here, there, ours.length, theirs.length];
-                            dots_of::<2, 4, FUSED>(factor, at, count, &mut dots);
-                            add_up(&dots, &mut sums, [first, 2, 4]);
-                        }
-                    }
-                }
+            let at = NUMBERS * (other - ours.start);
+            let mut sum = [[0.0; BLOCK]; BLOCK];
+            let here = NUMBERS * (from - ours.start);
+            let there = theirs.block(from);
+            let count = other - from;
+            let before = &line[here..here + NUMBERS * count];
+            let beside = &done[there..there + NUMBERS * count];
+            let pairs = before.chunks_exact(NUMBERS).zip(beside.chunks_exact(NUMBERS));
+            for (number, (a, b)) in pairs.enumerate() {
+                add_product::<FUSED>(&mut sum, a, b, rows[from + number].used);
             }
-            let diagonal = BLOCK * (other - ours.start);
-            let place = |i: usize, j: usize| ours.offset + i * ours.length + diagonal + j;
-            if other < block {
-                let last = BLOCK * (other - theirs.start);
-                for j in 0..theirs.used {
-                    let line = theirs.offset + j * theirs.length + last;
+            let corner = &done[theirs.block(other)..][..NUMBERS];
+            let mut block = get(line, at);
+            for j in 0..theirs.used {
+                for i in 0..BLOCK {
+                    let mut value = block[j][i] - sum[j][i];
+                    for k in 0..j {
+                        value -= block[k][i] * corner[k * BLOCK + j];
+                    }
                     // Diagonals of finished blocks hold 1/L.
-                    let inverse = factor[line + j];
-                    for i in 0..ours.used {
-                        let mut value = factor[place(i, j)] - sums[i * BLOCK + j];
-                        for k in 0..j {
-                            value -= factor[place(i, k)] * factor[line + k];
-                        }
-                        factor[place(i, j)] = value * inverse;
-                    }
-                }
-            } else {
-                for i in 0..ours.used {
-                    for j in 0..i {
-                        let mut value = factor[place(i, j)] - sums[i * BLOCK + j];
-                        for k in 0..j {
-                            value -= factor[place(i, k)] * factor[place(j, k)];
-                        }
-                        factor[place(i, j)] = value * factor[place(j, j)];
-                    }
-                    let whole = factor[place(i, i)] * (1.0 + damping);
-                    let mut value = whole - sums[i * BLOCK + i];
-                    for k in 0..i {
-                        value -= factor[place(i, k)] * factor[place(i, k)];
-                    }
-                    // NaN is no pivot either.
-                    if !(value > SINGULAR * whole && value.is_finite()) {
-                        return false;
-                    }
-                    factor[place(i, i)] = 1.0 / value.sqrt();
+                    block[j][i] = value * corner[j * BLOCK + j];
                 }
             }
+            put(line, at, &block);
         }
+        let at = NUMBERS * (block - ours.start);
+        let mut sum = [[0.0; BLOCK]; BLOCK];
+        for (number, a) in line[..at].chunks_exact(NUMBERS).enumerate() {
+            add_product::<FUSED>(&mut sum, a, a, rows[ours.start + number].used);
+        }
+        let mut corner = get(line, at);
+        if !factorize_corner(&mut corner, &sum, ours.used, damping) {
+            return false;
+        }
+        put(line, at, &corner);
     }
     true
 }
 
-/// Dot products of `I` rows with `J` rows over `count` columns, in four parts each.
+/// The factor of a block of the diagonal, of which `sum` is already explained.
 #[inline(always)]
-fn dots_of<const I: usize, const J: usize, const FUSED: bool>(
-    factor: &[f64],
-    [here, there, our_length, their_length]: [usize; 4],
-    count: usize,
-    into: &mut [[f64; 4]; 16],
-) {
-    let mut sums = [[[0.0; 4]; J]; I];
-    let ours: [&[f64]; I] = core::array::from_fn(|i| &factor[here + i * our_length..][..count]);
-    let theirs: [&[f64]; J] =
-        core::array::from_fn(|j| &factor[there + j * their_length..][..count]);
-    let mut at = 0;
-    while at + 4 <= count {
-        let mut a = [[0.0; 4]; I];
-        let mut b = [[0.0; 4]; J];
-        for i in 0..I {
-            a[i].copy_from_slice(&ours[i][at..at + 4]);
-        }
-        for j in 0..J {
-            b[j].copy_from_slice(&theirs[j][at..at + 4]);
-        }
-        for i in 0..I {
-            for j in 0..J {
-                for lane in 0..4 {
-                    sums[i][j][lane] = fused_f64::<FUSED>(a[i][lane], b[j][lane], sums[i][j][lane]);
-                }
+fn factorize_corner(corner: &mut Columns, sum: &Columns, used: usize, damping: f64) -> bool {
+    for i in 0..used {
+        for j in 0..i {
+            let mut value = corner[j][i] - sum[j][i];
+            for k in 0..j {
+                value -= corner[k][i] * corner[k][j];
             }
+            corner[j][i] = value * corner[j][j];
+            // What is above the diagonal is not part of the factor.
+            corner[i][j] = 0.0;
         }
-        at += 4;
-    }
-    for i in 0..I {
-        for j in 0..J {
-            into[i * J + j] = sums[i][j];
+        let whole = corner[i][i] * (1.0 + damping);
+        let mut value = whole - sum[i][i];
+        for k in 0..i {
+            value -= corner[k][i] * corner[k][i];
         }
-    }
-}
-
-/// Adds up the parts of dot products, in a function of its own as [`crate::lanes::totals`] is.
-#[inline(never)]
-fn add_up(dots: &[[f64; 4]; 16], into: &mut [f64; 16], [first, rows, columns]: [usize; 3]) {
-    for i in 0..rows {
-        for j in 0..columns {
-            let [a, b, c, d] = dots[i * columns + j];
-            into[(first + i) * BLOCK + j] = (a + c) + (b + d);
+        // NaN is no pivot either.
+        if !(value > SINGULAR * whole && value.is_finite()) {
+            return false;
         }
+        corner[i][i] = 1.0 / value.sqrt();
     }
+    true
 }
 
 /// Solves L·Lᵀ·x = b in place; diagonals hold 1/L.
+#[multiversion(targets("x86_64+avx512f+avx512vl+avx2+fma", "x86_64+avx2+fma"))]
 fn substitute(rows: &[Rows], factor: &[f64], solution: &mut [f64]) {
     for (block, ours) in rows.iter().enumerate() {
-        let from = BLOCK * ours.start;
-        for i in 0..ours.used {
-            let line = &factor[ours.offset + i * ours.length..][..ours.length];
-            let at = BLOCK * block + i;
-            let before = &solution[from..at];
-            let sum: f64 = dot(&line[..before.len()], before);
-            solution[at] = (solution[at] - sum) * line[at - from];
+        let (before, here) = solution.split_at_mut(BLOCK * block);
+        let mut sum = [0.0; BLOCK];
+        let line = &factor[ours.offset..][..NUMBERS * (block - ours.start)];
+        let known = before[BLOCK * ours.start..].chunks_exact(BLOCK);
+        for (block, known) in line.chunks_exact(NUMBERS).zip(known) {
+            for k in 0..BLOCK {
+                for i in 0..BLOCK {
+                    sum[i] += block[k * BLOCK + i] * known[k];
+                }
+            }
         }
-        for i in ours.used..BLOCK {
-            solution[BLOCK * block + i] = 0.0;
+        let corner = &factor[ours.block(block)..][..NUMBERS];
+        for i in 0..BLOCK {
+            if i < ours.used {
+                let mut value = here[i] - sum[i];
+                for k in 0..i {
+                    value -= corner[k * BLOCK + i] * here[k];
+                }
+                here[i] = value * corner[i * BLOCK + i];
+            } else {
+                here[i] = 0.0;
+            }
         }
     }
     for (block, ours) in rows.iter().enumerate().rev() {
-        let from = BLOCK * ours.start;
+        let (before, here) = solution.split_at_mut(BLOCK * block);
+        let corner = &factor[ours.block(block)..][..NUMBERS];
         for i in (0..ours.used).rev() {
-            let line = &factor[ours.offset + i * ours.length..][..ours.length];
-            let at = BLOCK * block + i;
-            let value = solution[at] * line[at - from];
-            solution[at] = value;
-            for (solution, &l) in solution[from..at].iter_mut().zip(line) {
-                *solution -= l * value;
+            let mut value = here[i];
+            for k in i + 1..ours.used {
+                value -= corner[i * BLOCK + k] * here[k];
+            }
+            here[i] = value * corner[i * BLOCK + i];
+        }
+        let line = &factor[ours.offset..][..NUMBERS * (block - ours.start)];
+        let other = before[BLOCK * ours.start..].chunks_exact_mut(BLOCK);
+        for (block, other) in line.chunks_exact(NUMBERS).zip(other) {
+            for k in 0..BLOCK {
+                let mut sum = 0.0;
+                for i in 0..BLOCK {
+                    sum += block[k * BLOCK + i] * here[i];
+                }
+                other[k] -= sum;
             }
         }
     }
 }
 
-fn dot(a: &[f64], b: &[f64]) -> f64 {
-    let mut sums = [0.0; 4];
-    let (four, rest) = a.split_at(a.len() - a.len() % 4);
-    for (a, b) in four.chunks_exact(4).zip(b.chunks_exact(4)) {
-        for i in 0..4 {
-            sums[i] += a[i] * b[i];
+/// The inverse Z within the envelope (Takahashi, Fagan & Chen 1973), in the layout of the factor: since Z·L = L⁻ᵀ is upper triangular,
+/// Z_rc = −Σ_{s>c} Z_rs·L_sc·L_cc⁻¹ for r > c, and Z_cc = (L_cc⁻ᵀ − Σ_{s>c} Z_scᵀ·L_sc)·L_cc⁻¹, from the last column on.
+#[multiversion(targets("x86_64+avx512f+avx512vl+avx2+fma", "x86_64+avx2+fma"))]
+fn invert(rows: &[Rows], factor: &[f64]) -> Vec<f64> {
+    if target_cfg_f!(target_feature = "fma") {
+        invert_with::<true>(rows, factor)
+    } else {
+        invert_with::<false>(rows, factor)
+    }
+}
+
+#[inline(always)]
+fn transposed(columns: &Columns) -> Columns {
+    let mut other = *columns;
+    for i in 0..BLOCK {
+        for j in 0..BLOCK {
+            other[i][j] = columns[j][i];
         }
     }
-    let rest: f64 = rest.iter().zip(&b[four.len()..]).map(|(&a, &b)| a * b).sum();
-    (sums[0] + sums[2]) + (sums[1] + sums[3]) + rest
+    other
+}
+
+#[inline(always)]
+fn invert_with<const FUSED: bool>(rows: &[Rows], factor: &[f64]) -> Vec<f64> {
+    let mut inverse = vec![0.0; factor.len()];
+    // Each block turned over, since the upper half is needed as well.
+    let mut turned = vec![0.0; factor.len()];
+    let (mut near, mut sums, mut below) = (Vec::new(), Vec::<Columns>::new(), Vec::new());
+    for column in (0..rows.len()).rev() {
+        near.clear();
+        sums.clear();
+        below.clear();
+        for row in column + 1..rows.len() {
+            if rows[row].start <= column {
+                near.push(row);
+                sums.push([[0.0; BLOCK]; BLOCK]);
+                // Its rows are what products run over.
+                below.push(transposed(&get(factor, rows[row].block(column))));
+            }
+        }
+        for (a, &row) in near.iter().enumerate() {
+            for (b, &other) in near[..=a].iter().enumerate() {
+                let at = rows[row].block(other);
+                let factor = below[b].as_flattened();
+                add_product::<FUSED>(&mut sums[a], &inverse[at..at + NUMBERS], factor, BLOCK);
+                if a != b {
+                    let factor = below[a].as_flattened();
+                    add_product::<FUSED>(&mut sums[b], &turned[at..at + NUMBERS], factor, BLOCK);
+                }
+            }
+        }
+        let used = rows[column].used;
+        let corner = get(factor, rows[column].block(column));
+        let root = inverse_of_corner(&corner, used);
+        // L_cc⁻ᵀ, whose column j is row j of L_cc⁻¹.
+        let mut own = transposed(&root);
+        for (a, &row) in near.iter().enumerate() {
+            let mut block = [[0.0; BLOCK]; BLOCK];
+            // Column j of S·L⁻¹ is Σ_k S_k·(L⁻¹)_kj.
+            for j in 0..BLOCK {
+                for k in 0..BLOCK {
+                    for i in 0..BLOCK {
+                        block[j][i] -= sums[a][k][i] * root[j][k];
+                    }
+                }
+            }
+            let at = rows[row].block(column);
+            put(&mut inverse, at, &block);
+            put(&mut turned, at, &transposed(&block));
+            let factor = transposed(&below[a]);
+            for j in 0..BLOCK {
+                for i in 0..BLOCK {
+                    for k in 0..BLOCK {
+                        own[j][i] -= block[i][k] * factor[j][k];
+                    }
+                }
+            }
+        }
+        let mut block = [[0.0; BLOCK]; BLOCK];
+        for j in 0..BLOCK {
+            for k in 0..BLOCK {
+                for i in 0..BLOCK {
+                    block[j][i] += own[k][i] * root[j][k];
+                }
+            }
+        }
+        let at = rows[column].block(column);
+        put(&mut inverse, at, &block);
+        put(&mut turned, at, &transposed(&block));
+    }
+    inverse
+}
+
+/// L⁻¹ of a block of the diagonal, which holds 1/L there; 0 in what is not used.
+#[inline(always)]
+fn inverse_of_corner(corner: &Columns, used: usize) -> Columns {
+    let mut inverse = [[0.0; BLOCK]; BLOCK];
+    for j in 0..used {
+        inverse[j][j] = corner[j][j];
+        for i in j + 1..used {
+            let mut sum = 0.0;
+            for k in j..i {
+                sum += corner[k][i] * inverse[j][k];
+            }
+            inverse[j][i] = -sum * corner[i][i];
+        }
+    }
+    inverse
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A system with an envelope of its own, as dense numbers too.
+    fn example() -> (System, Vec<Vec<f64>>, Vec<usize>) {
+        let blocks = [(0, 3), (0, 3), (2, 3), (1, 3), (2, 3), (0, 4), (0, 2)];
+        let mut system = System::default();
+        system.reset(blocks.iter().copied());
+        let size = BLOCK * blocks.len();
+        let mut dense = vec![vec![0.0; size]; size];
+        let mut seed = 1u64;
+        let mut random = || {
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            (seed >> 33) as f64 / (1u64 << 31) as f64 - 0.5
+        };
+        let mut used_rows = Vec::new();
+        for (block, &(start, used)) in blocks.iter().enumerate() {
+            for i in 0..used {
+                used_rows.push(block * BLOCK + i);
+                for other in start..=block {
+                    for j in 0..blocks[other].1 {
+                        if other == block && j > i {
+                            continue;
+                        }
+                        let diagonal = other == block && i == j;
+                        let value = if diagonal { 9.0 + random() } else { random() };
+                        *system.entry(block, i, other, j) = value;
+                        dense[block * BLOCK + i][other * BLOCK + j] = value;
+                        dense[other * BLOCK + j][block * BLOCK + i] = value;
+                    }
+                }
+            }
+        }
+        for (at, value) in system.right.iter_mut().enumerate() {
+            *value = if used_rows.contains(&at) { random() } else { 0.0 };
+        }
+        (system, dense, used_rows)
+    }
+
+    /// Proves that the solution solves the dense system, with and without damping.
+    #[test]
+    fn solutions_solve_the_dense_system() {
+        let (mut system, dense, used) = example();
+        for damping in [0.0, 0.5] {
+            assert!(system.factorize(damping));
+            system.solve();
+            for &i in &used {
+                let mut sum: f64 = used.iter().map(|&j| dense[i][j] * system.solution[j]).sum();
+                sum += damping * dense[i][i] * system.solution[i];
+                assert!((sum - system.right[i]).abs() < 1e-12, "row {i}");
+            }
+        }
+    }
+
+    /// Proves that every entry of the inverse within the envelope is that of the dense inverse: the matrix times each of its
+    /// columns, found by solving for unit vectors.
+    #[test]
+    fn inverse_agrees_with_solutions() {
+        let (mut system, _, used) = example();
+        assert!(system.factorize(0.0));
+        for &column in &used {
+            system.right.fill(0.0);
+            system.right[column] = 1.0;
+            system.solve();
+            let solution = system.solution.clone();
+            let inverse = system.invert();
+            for &row in used.iter().filter(|&&row| row >= column) {
+                let (block, other) = (row / BLOCK, column / BLOCK);
+                if inverse.rows[block].start <= other {
+                    let found = inverse.entry(block, row % BLOCK, other, column % BLOCK);
+                    assert!((found - solution[row]).abs() < 1e-12, "{row}, {column}");
+                }
+            }
+        }
+    }
+
+    /// Proves that singular systems are told.
+    #[test]
+    fn singular_systems_are_told() {
+        let mut system = System::default();
+        system.reset([(0, 2)].into_iter());
+        *system.entry(0, 0, 0, 0) = 1.0;
+        *system.entry(0, 1, 0, 0) = 1.0;
+        *system.entry(0, 1, 0, 1) = 1.0;
+        assert!(!system.factorize(0.0));
+        assert!(system.factorize(1e-3));
+        *system.entry(0, 1, 0, 1) = f64::NAN;
+        assert!(!system.factorize(1.0));
+    }
 }

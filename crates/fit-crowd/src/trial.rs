@@ -133,8 +133,9 @@ impl Trial {
             let spot = &scene.spots[at];
             self.field.add(spot.corner, geometry, &spot.patch, -spot.is.photons);
         }
+        let used = self.field.len();
         let Field { ground, model, .. } = &mut self.field;
-        ground.copy_from_slice(model);
+        ground[..used].copy_from_slice(&model[..used]);
     }
 
     /// Fits the emitters and returns the deviance.
@@ -147,11 +148,12 @@ impl Trial {
             }
         }
         let mut deviance = self.render(scene);
-        let mut damping = 1e-3;
+        let least = crate::knob!("TDAMP", 1e-3);
+        let mut damping = least;
         for iteration in 0..ITERATIONS {
             self.sort();
             let Self { field, spots, system, weighted, pairs, .. } = self;
-            assemble(setup, field, spots, None, system, weighted, pairs);
+            assemble(setup, setup.coupling(), field, spots, None, system, weighted, pairs);
             self.before.clear();
             self.before.extend(self.spots.iter().map(|spot| spot.is));
             let start = deviance;
@@ -162,7 +164,9 @@ impl Trial {
                     let gains = solution.iter().zip(&self.system.right).map(|(a, b)| a * b);
                     let expected: f64 = gains.sum();
                     // What this step and those after it can still bring is too little.
-                    if iteration >= 1 && before - start + 2.0 * expected < needed {
+                    if iteration >= 1
+                        && before - start + crate::knob!("PRUNE", 2.0) * expected < needed
+                    {
                         return start;
                     }
                     for (number, spot) in self.spots.iter_mut().enumerate() {
@@ -171,7 +175,7 @@ impl Trial {
                     }
                     deviance = self.render(scene);
                     if deviance <= start {
-                        damping = (damping * 0.1).max(1e-3);
+                        damping = (damping * 0.1).max(least);
                         break;
                     }
                 }
@@ -183,7 +187,13 @@ impl Trial {
                     return self.render(scene);
                 }
             }
-            if start - deviance < SMALL {
+            // The iterations of everything go on with what was accepted.
+            let small = if before - deviance > needed {
+                crate::knob!("ENOUGH", 1.0)
+            } else {
+                crate::knob!("SMALL", SMALL)
+            };
+            if start - deviance < small {
                 break;
             }
         }
@@ -221,8 +231,9 @@ impl Trial {
 
     fn render(&mut self, scene: &Scene) -> f64 {
         let setup = &scene.setup;
+        let used = self.field.len();
         let Field { model, ground, .. } = &mut self.field;
-        model.copy_from_slice(ground);
+        model[..used].copy_from_slice(&ground[..used]);
         for spot in &mut self.spots {
             spot.draw(&setup.shape, setup.geometry, setup.sigma_free);
             self.field.add(spot.corner, setup.geometry, &spot.patch, spot.is.photons);

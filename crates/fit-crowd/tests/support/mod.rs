@@ -20,7 +20,7 @@ pub enum Places {
     Structures,
 }
 
-/// Frames that are alike: blinking molecules on uneven light, as `spotfit simulate movie` makes them.
+/// Frames that are alike: emitters that all have the same signal.
 #[derive(Clone, Copy, Debug)]
 pub struct Case {
     pub side: usize,
@@ -43,7 +43,7 @@ impl Case {
             density,
             places: Places::Uniform,
             sigma: 1.3,
-            unevenness: 0.5,
+            unevenness: 0.0,
             read_noise: 1.5,
         }
     }
@@ -52,27 +52,15 @@ impl Case {
     pub fn frame(&self, seed: u64, number: u64) -> (Vec<f32>, Vec<True>) {
         let mut random = Random::new(seed, number);
         let side = self.side as f64;
-        // Molecules are switched on at any time and glow 3 frames on average: 4 are seen for 3 that glow.
-        let (on_time, before) = (3.0, 40.0);
-        let margin = if self.places == Places::Uniform { 6.0 } else { 0.0 };
-        let area = (side + 2.0 * margin) * (side + 2.0 * margin);
-        let seen = self.density * area / 100.0;
-        let switched = seen / (on_time + 1.0) * (before + 1.0);
         let mut truth = Vec::new();
-        for _ in 0..random.poisson(switched) as usize {
-            let on = random.uniform_in(-before, 1.0);
-            let off = on - on_time * (1.0 - random.uniform()).ln();
-            let share = off.min(1.0) - on.max(0.0);
+        for _ in 0..random.poisson(self.density * side * side / 100.0) as usize {
             let (x, y) = match self.places {
-                Places::Uniform => (
-                    random.uniform_in(-margin, side + margin) - 0.5,
-                    random.uniform_in(-margin, side + margin) - 0.5,
-                ),
+                Places::Uniform => {
+                    (random.uniform_in(-0.5, side - 0.5), random.uniform_in(-0.5, side - 0.5))
+                }
                 Places::Structures => structure(&mut random, side),
             };
-            if share > 0.0 {
-                truth.push(True { x, y, photons: share * self.signal });
-            }
+            truth.push(True { x, y, photons: self.signal });
         }
         let mut light = vec![0.0; self.side * self.side];
         for spot in &truth {
@@ -192,6 +180,17 @@ impl Score {
                     if spot.photons >= 0.25 * case.signal && inside(spot.x, spot.y) {
                         self.matched += 1.0;
                         let (dx, dy) = (emitter.x - spot.x, emitter.y - spot.y);
+                        if let Ok(_) = std::env::var("DUMP") {
+                            println!(
+                                "M {} {} {} {} {} {}",
+                                emitter.x,
+                                emitter.y,
+                                dx / emitter.errors.x,
+                                dy / emitter.errors.y,
+                                emitter.goodness,
+                                emitter.photons
+                            );
+                        }
                         self.squares += dx * dx + dy * dy;
                         let errors = &emitter.errors;
                         let ratio = 0.5 * ((dx / errors.x).powi(2) + (dy / errors.y).powi(2));
