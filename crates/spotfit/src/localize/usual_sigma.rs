@@ -44,10 +44,15 @@ impl LocalizeOptions {
         if self.knows_sigma() {
             return Ok(self);
         }
-        let mut sigma = self.sigma_of_isolated(frames)?.unwrap_or(ORDINARY);
+        let (_, height, width) = frames.frames();
+        let mut masked = self.clone();
+        masked.mask_defects((width, height))?;
+        let mut sigma = masked.sigma_of_isolated(frames)?.unwrap_or(ORDINARY);
         for _ in 0..PASSES {
-            let start =
-                self.clone().with_sigma(Sigma::Free).with_usual_sigma(Some(sigma.clamp(0.5, 5.0)));
+            let start = masked
+                .clone()
+                .with_sigma(Sigma::Free)
+                .with_usual_sigma(Some(sigma.clamp(0.5, 5.0)));
             match start.lonely_sigma(frames)? {
                 Some(found) => sigma = found,
                 None => break,
