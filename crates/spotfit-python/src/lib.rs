@@ -49,7 +49,7 @@ mod _spotfit {
     #[pymodule_export]
     use super::localize::{
         ArrayLocalizer, LocalizeOptions, MovieFile, MovieLocalizer, check_camera, doubts,
-        doubts_of_movie, estimates, frames_for_estimates,
+        doubts_of_movie, estimates, frames_for_estimates, unusual_pixels,
     };
     #[pymodule_export]
     use super::model::{Model, ModelFitter};

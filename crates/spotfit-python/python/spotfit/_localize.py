@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from builtins import slice as Slice
 from collections.abc import Callable, Iterator, Sequence
 from os import PathLike, fspath
@@ -16,7 +17,7 @@ from ._concatenate import joined
 from ._fit import LENGTHS, Fitter, fitter_of
 from ._keywords import RENAMED, refuse, takes_former
 from ._locs import Locs
-from ._warnings import tell
+from ._warnings import NO_CAMERA, tell
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -32,13 +33,6 @@ _GAUSSIAN = (
     "shape", "fixed_sigma", "profile", "criteria", "background", "min_delta", "min_step", "max_error", "tolerance", "centre_margin",
     "sigma_min", "sigma_max",
 )  # fmt: skip
-#: Pixels that a microscope may have, in nanometres.
-_USUAL_PIXELS = (5.0, 2000.0)
-#: What is said where nothing is known of the camera.
-_NO_CAMERA = (
-    "no camera given; photons and uncertainties assume a baseline of 0 ADU and 1 photo-electron per ADU "
-    "(camera=spotfit.Camera() if they are so)"
-)
 #: Pixels whose largest value is that of a saturated one.
 _NARROW = (np.dtype(np.uint8), np.dtype(np.uint16))
 
@@ -65,7 +59,8 @@ def localize(
     Returns
     -------
     Locs
-        The localizations in the order of the frames, in pixels and photo-electrons.
+        The localizations in the order of the frames, in pixels and photo-electrons. The ``report`` has ``frames``, ``candidates``,
+        ``fits``, ``statuses``, ``converged``, ``dropped`` with the reasons, ``localizations``, ``backend``, ``time`` and others.
 
     Raises
     ------
@@ -89,7 +84,10 @@ def localize(
         parts.append(part)
         if progress is not None:
             progress(blocks.done, blocks.total)
-    return joined(parts) if parts else blocks.empty()
+    locs = joined(parts) if parts else blocks.empty()
+    # Localizations do not change for those who have them.
+    object.__setattr__(locs, "_report", blocks.report or {})
+    return locs
 
 
 class Blocks(Iterator[Locs]):
@@ -157,7 +155,8 @@ class Blocks(Iterator[Locs]):
     Warns
     -----
     SpotfitWarning
-        If there is no camera, so that photons are counts; if the first frames show defective pixels and `defects` says nothing; if they
+        If there is no camera, so that photons are counts, unless ``camera=spotfit.Camera()`` says that they are; if the first frames show
+        defective pixels and `defects` says nothing; if they
         contradict a `Camera` that is given (a baseline above most of them, sensitivity or EM gain by more than a factor of 2, a read
         noise of 0 where there is one that matters); if the file or the size of its pixels is odd; or if `box` is not that of the
         calibration.
@@ -217,8 +216,12 @@ class Blocks(Iterator[Locs]):
         if pixel_size is None and isinstance(movie, (str, PathLike)) and needs_size(box, roi, *map(options.get, LENGTHS)):
             known = _spotfit.MovieFile(fspath(movie), *_chosen(channel, slice)).pixel_size
         dropped: list[str] = [drop] if isinstance(drop, str) else list(drop)
+        given = options.get("camera")
+        maps = given if isinstance(given, _spotfit.CameraMap) else None
+        camera = None if given is None or maps is not None else arguments.camera(given)
         self._options = _spotfit.LocalizeOptions(
             *fitter_of(options, known),
+            camera=camera,
             box_size=arguments.box(box, known),
             false_rate=arguments.number("false_rate", false_rate),
             threshold=threshold,
@@ -233,15 +236,13 @@ class Blocks(Iterator[Locs]):
             pixel_size=size,
             emitters=str(emitters),
             sigma=sigma,
+            pixels=pixel_size == "px" if isinstance(pixel_size, str) else False,
         )
         self.defects: npt.NDArray[np.bool_] | None = None
         masked = _defects.given(defects)
         if masked is not None:
             self._mask(masked)
         notes = self._options.notes()
-        given = options.get("camera")
-        camera = None if given is None or isinstance(given, _spotfit.CameraMap) else arguments.camera(given)
-        maps = given if isinstance(given, _spotfit.CameraMap) else None
         # What the maps of a camera say is not to be found out.
         looks = _defects.is_word(defects, "auto") or defects is None and maps is None
         frames = Slice(None) if frames is None else frames
@@ -260,6 +261,7 @@ class Blocks(Iterator[Locs]):
                     raise ValueError(f"{fspath(movie)}: defects = 'auto' looks at the first frames, which cannot be read twice")
                 self._look(found, defects, notes)
             source = _spotfit.MovieLocalizer(self._options, file, frames.start, frames.stop)
+            self._source: _spotfit.MovieLocalizer | _spotfit.ArrayLocalizer = source
             if camera is not None:
                 notes += _spotfit.doubts_of_movie(fspath(movie), channel, slice, camera)
             first, last, _ = frames.indices(info.numbers[3] or 0)
@@ -283,18 +285,16 @@ class Blocks(Iterator[Locs]):
             self.total = max(last - first, 0)
             info = _spotfit.Info(None, width, height, count)
             end = min(last, first + _spotfit.frames_for_estimates(height, width))
-            few = array[first:end] if looks or camera is not None else None
+            few: Any = array[first:end] if looks or camera is not None else None
             if looks:
                 self._look(_spotfit.Defects.find(few, maps), defects, notes)
-            localizer = _spotfit.ArrayLocalizer(self._options, height, width)
+            self._source = localizer = _spotfit.ArrayLocalizer(self._options, height, width)
             if camera is not None:
                 notes += _spotfit.doubts(few, camera)
             self._next = self._of_array(localizer, array, first, max(last, first))
         self._info = info if size is None else info.with_pixel_size(size)
-        if size is not None and not _USUAL_PIXELS[0] <= size <= _USUAL_PIXELS[1]:
-            notes.append(f"pixels of {size:g} nm are unusual; pixel_size is in nanometres")
-        if given is None:
-            notes.append(_NO_CAMERA)
+        unusual = None if size is None else _spotfit.unusual_pixels(size)
+        notes += [note for note in (unusual, NO_CAMERA if given is None else None) if note is not None]
         tell(notes)
 
     def _mask(self, defects: _spotfit.Defects) -> None:
@@ -326,6 +326,15 @@ class Blocks(Iterator[Locs]):
     def _counted(self, columns: list[Any], frames: int) -> list[Any]:
         self.done += frames
         return columns
+
+    @property
+    def report(self) -> dict[str, Any] | None:
+        """What came of the frames: how many candidates there were, how their fits ended, and why some are no localizations.
+
+        It is that of ``spotfit localize --json``. Of a file it is there at the end.
+        """
+        told = self._source.report()
+        return None if told is None else json.loads(told)
 
     def empty(self) -> Locs:
         """The table without rows."""

@@ -105,7 +105,9 @@ pub struct LocalizeReport {
 }
 
 impl LocalizeReport {
-    pub(super) fn new(
+    /// The report of what a localizer has done in this time. `fulfilled` are the localizations for which a condition holds, if there is
+    /// one.
+    pub fn of(
         localizer: &Localizer,
         frames_are: Option<String>,
         fulfilled: Option<usize>,
