@@ -34,8 +34,7 @@ fn of_localize(error: LocalizeError) -> PyErr {
         LocalizeError::Fit(error) => error::of_fit(error),
         LocalizeError::Movie(error) => of_movie(error),
         LocalizeError::Threads(_) | LocalizeError::Spawn(_) => PyRuntimeError::new_err(told),
-        // Names are keywords here.
-        _ => PyValueError::new_err(told.replace('`', "")),
+        _ => PyValueError::new_err(told),
     }
 }
 
