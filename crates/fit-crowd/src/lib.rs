@@ -1,0 +1,40 @@
+#![doc = include_str!("../README.md")]
+#![forbid(unsafe_code)]
+
+#[macro_export]
+macro_rules! knob {
+    ($name:literal, $value:expr) => {{
+        static VALUE: std::sync::OnceLock<f64> = std::sync::OnceLock::new();
+        *VALUE.get_or_init(|| std::env::var($name).map_or($value, |word| word.parse().unwrap()))
+    }};
+}
+
+mod background;
+mod emitter;
+mod equations;
+mod error;
+mod errors;
+mod field;
+mod finder;
+mod frame;
+mod lanes;
+mod maps;
+mod moves;
+mod options;
+mod patch;
+mod region;
+mod scene;
+mod score;
+mod setup;
+mod spot;
+mod start;
+mod sums;
+mod system;
+mod tiles;
+mod trial;
+
+pub use emitter::{Emitter, EmitterErrors};
+pub use error::CrowdError;
+pub use finder::CrowdFinder;
+pub use frame::{Frame, ReadVariance};
+pub use options::{CrowdOptions, Width};
