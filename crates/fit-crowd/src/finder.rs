@@ -6,7 +6,7 @@ use crate::emitter::Emitter;
 use crate::error::CrowdError;
 use crate::frame::Frame;
 use crate::options::CrowdOptions;
-use crate::region::Region;
+use crate::region::Regions;
 use crate::setup::Setup;
 use crate::tiles::{Found, Tile, collect, join, tiles};
 
@@ -42,7 +42,7 @@ pub struct CrowdFinder {
     size: [usize; 2],
     setup: Setup,
     tiles: Vec<Tile>,
-    region: Region,
+    regions: Regions,
     of_tile: Vec<Emitter>,
     found: Vec<Found>,
     emitters: Vec<Emitter>,
@@ -66,7 +66,7 @@ impl CrowdFinder {
             size,
             setup,
             tiles,
-            region: Region::new(setup, length),
+            regions: Regions::new(setup, length),
             of_tile: Vec::new(),
             found: Vec::new(),
             emitters: Vec::new(),
@@ -83,15 +83,15 @@ impl CrowdFinder {
         if [width, height] != self.size {
             return Err(CrowdError::Size { width, height, expected_width, expected_height });
         }
-        let Self { setup, tiles, region, of_tile, found, emitters, .. } = self;
+        let Self { setup, tiles, regions, of_tile, found, emitters, .. } = self;
         emitters.clear();
         if let [tile] = tiles[..] {
-            region.find(frame, tile.origin, emitters);
+            regions.find(frame, tile.origin, emitters);
         } else {
             found.clear();
             for (number, tile) in tiles.iter().enumerate() {
                 of_tile.clear();
-                region.find(frame, tile.origin, of_tile);
+                regions.find(frame, tile.origin, of_tile);
                 collect(number, tile, of_tile, setup.seam(), found);
             }
             join(found, setup.seam(), emitters);

@@ -87,7 +87,7 @@ impl Default for CrowdOptions {
         Self {
             width: Width::Fixed(1.3),
             integrated: false,
-            false_rate: 25.0,
+            false_rate: 1.0,
             false_splits: 0.0025,
             most: usize::MAX,
         }
@@ -134,7 +134,7 @@ mod tests {
         }
         let options = CrowdOptions::default().with_false_splits(libm::exp(-6.0));
         assert!((options.thresholds().split - 12.0).abs() < 1e-9);
-        assert!((CrowdOptions::default().thresholds().birth - 16.0).abs() < 0.1);
+        assert!((birth_threshold(25.0, 1.3) - 16.0).abs() < 0.1);
     }
 
     /// Proves that options out of range are named.

@@ -70,11 +70,6 @@ impl System {
         &mut self.matrix[self.rows[block].block(other) + j * BLOCK + i]
     }
 
-    /// An entry of the diagonal.
-    pub(crate) fn read(&self, block: usize, i: usize) -> f64 {
-        self.matrix[self.rows[block].block(block) + i * BLOCK + i]
-    }
-
     /// Factorizes the matrix with its diagonal times 1 + `damping`; false if it is singular to rounding.
     pub(crate) fn factorize(&mut self, damping: f64) -> bool {
         self.factor.clear();

@@ -76,7 +76,7 @@ proptest! {
 #[test]
 fn hostile_frames_end() {
     let options = CrowdOptions::default();
-    let side = 128;
+    let side = 96;
     let mut random = Random::new(1, 1);
     let at = |i: usize| ((i % side) as f32, (i / side) as f32);
     let frames: [(&str, Vec<f32>); 8] = [
@@ -88,7 +88,7 @@ fn hostile_frames_end() {
             (0..side * side)
                 .map(|i| {
                     let (x, y) = at(i);
-                    if (x - 64.0).hypot(y - 64.0) < 20.0 { 65535.0 } else { 100.0 }
+                    if (x - 48.0).hypot(y - 48.0) < 20.0 { 65535.0 } else { 100.0 }
                 })
                 .collect(),
         ),
