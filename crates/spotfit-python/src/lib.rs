@@ -6,14 +6,17 @@
 mod calibrate;
 mod camera;
 mod curves;
+mod defects;
 mod device;
 mod dlpack;
 mod error;
 mod fitter;
+mod lengths;
 mod localize;
 mod model;
 mod numbers;
 mod options;
+mod outcomes;
 mod pictures;
 mod pixels;
 mod predict;
@@ -36,16 +39,22 @@ mod _spotfit {
     #[pymodule_export]
     use super::camera::CameraMap;
     #[pymodule_export]
+    use super::defects::Defects;
+    #[pymodule_export]
     use super::device::{DeviceArray, Outcomes, device_of};
     #[pymodule_export]
     use super::fitter::Fitter;
     #[pymodule_export]
+    use super::lengths::{in_pixels, recorded_length, region, window_side};
+    #[pymodule_export]
     use super::localize::{
         ArrayLocalizer, LocalizeOptions, MovieFile, MovieLocalizer, check_camera, doubts,
-        doubts_of_movie, estimates, frames_for_estimates,
+        doubts_of_movie, estimates, frames_for_estimates, unusual_pixels,
     };
     #[pymodule_export]
     use super::model::{Model, ModelFitter};
+    #[pymodule_export]
+    use super::outcomes::{report_curves, report_fits, save_curves, save_fits};
     #[pymodule_export]
     use super::pictures::encode_picture;
     #[pymodule_export]

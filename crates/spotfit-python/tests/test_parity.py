@@ -2,6 +2,7 @@
 
 import json
 import subprocess
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -62,10 +63,15 @@ def folder(tmp_path_factory: Any) -> Path:
     return at
 
 
-def run(folder: Path, *words: object) -> Any:
+def spoken(folder: Path, *words: object) -> tuple[Any, list[str]]:
+    """The report of a command, and the lines that it says besides."""
     done = subprocess.run([str(COMMAND), *map(str, words), "--json"], cwd=folder, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
+    return json.loads(done.stdout), done.stderr.splitlines()
+
+
+def run(folder: Path, *words: object) -> Any:
+    return spoken(folder, *words)[0]
 
 
 def words_of(name: str, case: dict[str, Any]) -> list[Any]:
@@ -130,3 +136,156 @@ def test_statistics_are_those_of_the_command(file: str, folder: Path) -> None:
         # The command says what it describes, too.
         numbers = {name: number for name, number in told.items() if name not in ("file", "filter")}
         assert spotfit.stats(locs, **case)["numbers"] == numbers
+
+
+#: Options of localizing, as Python and as the command take them.
+LOCALIZING: list[tuple[dict[str, Any], list[Any]]] = [
+    ({}, []),
+    ({"box": 9, "frames": slice(2, 30), "flags": True, "errors": True}, ["--box", 9, "--frames", "3:30", "--flags", "--errors"]),
+    ({"estimator": "mle", "drop": ["neighbour", "residual"]}, ["--estimator", "mle", "--drop", "neighbour,residual"]),
+    ({"all": True, "roi": (4, 5, 40, 30), "threshold": 5.0}, ["--all", "--roi", "4,5,40,30", "--threshold", 5]),
+    ({"shape": "elliptical", "calibration": "cal.yaml"}, ["--shape", "elliptical", "--calibration", "cal.yaml"]),
+]
+
+
+@pytest.mark.parametrize("camera", [None, spotfit.Camera(baseline=100, sensitivity=0.5, read_noise=1.2)])
+def test_localizations_are_those_of_the_command(camera: spotfit.Camera | None, folder: Path) -> None:
+    """Proves that a movie in a file or in memory has the same localizations, the same numbers are said of it, and the same doubts."""
+    movie = spotfit.simulate_movie(40, width=64, height=64, spots=6, beads=1)
+    np.save(folder / "movie.npy", movie.frames)
+    known = [] if camera is None else ["--baseline", 100, "--sensitivity", 0.5, "--read-noise", 1.2]
+    for case, words in LOCALIZING:
+        given = {word: folder / value if word == "calibration" else value for word, value in case.items()}
+        for source in folder / "movie.npy", movie.frames:
+            with warnings.catch_warnings(record=True) as doubts:
+                warnings.simplefilter("always")
+                made = spotfit.localize(source, camera=camera, pixel_size=107, **given)
+            # The record beside the command's table does not belong to this one.
+            told, said = spoken(folder, "localize", "movie.npy", *words, *known, *SIZE, "-o", "theirs.hdf5", "--overwrite")
+            assert {**made.report, "time": 0} == {**told, "time": 0} and len(made) > 20
+            # Without a camera Python names its own type.
+            assert camera is None or [str(doubt.message) for doubt in doubts] == [
+                line.removeprefix("spotfit: warning: ").replace("--", "") for line in said if "warning" in line
+            ]
+            made.save(folder / "ours.hdf5", overwrite=True)
+            assert (folder / "ours.hdf5").read_bytes() == (folder / "theirs.hdf5").read_bytes(), (case, type(source))
+            made.in_nanometres().save(folder / "ours.csv", overwrite=True)
+            spoken(folder, "localize", "movie.npy", *words, *known, *SIZE, "-o", "theirs.csv")
+            assert (folder / "ours.csv").read_bytes() == (folder / "theirs.csv").read_bytes(), (case, type(source))
+
+
+@pytest.mark.parametrize("picasso", [0, 1])
+def test_batches_are_those_of_the_command(picasso: Any, folder: Path, tmp_path: Path) -> None:
+    """Proves that `fit_files` and ``spotfit batch`` make the same tables, for either Picasso, and know each other's."""
+    movie = spotfit.simulate_movie(20, width=64, height=64, spots=6)
+    np.save(tmp_path / "movie.npy", movie.frames)
+    (tmp_path / "list.txt").write_text("movie.npy\n", encoding="utf-8")
+    camera = spotfit.Camera(baseline=100)
+    [ours] = spotfit.fit_files([tmp_path / "movie.npy"], tmp_path / "ours", camera=camera, pixel_size=107, picasso=picasso)
+    words = ["--baseline", 100, "--sensitivity", 1, *SIZE, "--picasso", picasso]
+    told, _ = spoken(tmp_path, "batch", "list.txt", "--out", "theirs", *words)
+    assert (told["localized"], told["localizations"]) == (1, ours.localizations)
+    for name in "movie.hdf5", "movie.yaml":
+        assert (tmp_path / "ours" / name).read_bytes() == (tmp_path / "theirs" / name).read_bytes(), name
+    told, _ = spoken(tmp_path, "batch", "list.txt", "--out", "ours", *words)
+    assert (told["localized"], told["finished"]) == (0, 1)
+    other: Any = 1 - picasso
+    [failed] = spotfit.fit_files([tmp_path / "movie.npy"], tmp_path / "theirs", camera=camera, pixel_size=107, picasso=other)
+    assert failed.state == "failed" and "picasso" in (failed.error or "")
+
+
+#: Options of fits, as the command has them; those of a camera are one of Python.
+FITS: list[dict[str, Any]] = [
+    {},
+    {"errors": True},
+    {"shape": "elliptical", "errors": True, "estimator": "mle", "baseline": 100, "sensitivity": 0.5, "read_noise": 1.5},
+    {"shape": "rotated", "criteria": "tight", "backend": "reference", "errors": True},
+    {"fixed_sigma": "130nm", "pixel_size": 100, "profile": "integrated"},
+    {"fixed_sigma": "1.3,1.4", "errors": True},
+    {"sigma_max": "1.2px", "centre_margin": 0.0, "start": "start.npy", "max_iterations": 50},
+    {"weights": "weights.npy", "background": "nonnegative"},
+]
+#: What is the command's in reports: times, and pixels that files mask.
+COMMANDS = ("fitting", "time", "masked")
+
+
+@pytest.mark.parametrize("case", FITS, ids=str)
+def test_fits_are_those_of_the_command(case: dict[str, Any], folder: Path) -> None:
+    """Proves that the tables of windows that were fitted have the same bytes, and reports the same numbers."""
+    camera = spotfit.Camera(100, 0.5, None, 1.5)
+    spots, truth, _ = spotfit.simulate(300, size=(8, 9), photons=800, background=5, sigma=(1.0, 1.6), camera=camera, seed=3)
+    spots[5] = 7
+    np.save(folder / "spots.npy", spots)
+    np.save(folder / "start.npy", np.stack([truth["x"], truth["y"], truth["sigma_x"]], axis=1))
+    np.save(folder / "weights.npy", np.random.default_rng(2).uniform(0.5, 2, spots.shape).astype(np.float32))
+    given: dict[str, Any] = {name: value for name, value in case.items() if name not in ("baseline", "sensitivity", "read_noise")}
+    given |= {name: np.load(folder / case[name]) for name in ("start", "weights") if name in case}
+    fits = spotfit.fit(spots, camera=camera if "baseline" in case else None, **given)
+    for ending in "csv", "npy":
+        told = run(folder, "fit", "spots.npy", *words_of("fit", case), "-o", f"fits.{ending}")
+        assert fits.report == {name: value for name, value in told.items() if name not in COMMANDS}
+        fits.save(folder / f"fits-here.{ending}")
+        assert (folder / f"fits-here.{ending}").read_bytes() == (folder / f"fits.{ending}").read_bytes(), ending
+
+
+#: Models with their options; `start` and `bounds` as Python has them.
+CURVES: list[tuple[str, dict[str, Any]]] = [
+    ("a*exp(-x/t) + c", {"start": {"a": 40, "t": 4, "c": 1}}),
+    ("a*exp(-x/t) + c", {"start": {"a": 40, "t": 4, "c": 1}, "bounds": {"t": (None, 5.0), "c": (0.0, 9.0)}, "estimator": "mle"}),
+    ("a*exp(-x/t) + c", {"start": {"a": 40, "t": 6, "c": 1}, "fixed": ["t"], "absolute": True, "linear": "searched"}),
+    ("exponential", {"max_iterations": 20, "tolerance": 0.01}),
+    ("exponential", {"weights": "w.npy", "backend": "reference", "threads": 1}),
+    ("a*peak(x - x0) + b", {"start": {"a": 40, "x0": 2, "b": 1}, "spline": "peak"}),
+]
+
+
+@pytest.mark.parametrize(("formula", "case"), CURVES, ids=str)
+def test_curves_are_those_of_the_command(formula: str, case: dict[str, Any], folder: Path) -> None:
+    """Proves the same of fits of models."""
+    data = np.random.default_rng(1).poisson(50 * np.exp(-np.arange(40.0) / 6) + 2, size=(200, 40)).astype(float)
+    data[7, 3] = np.nan
+    peak = np.exp(-((np.arange(60.0) - 20) ** 2) / 50)
+    weights = np.linspace(0, 2, 40)
+    for name, array in ("data", data), ("peak", peak), ("w", weights):
+        np.save(folder / f"{name}.npy", array)
+    words: list[Any] = ["-m", formula]
+    for name, value in case.items():
+        match value:
+            case dict() if name == "bounds":
+                sides = {of: ["" if side is None else side for side in limits] for of, limits in value.items()}
+                words += ["--bounds", ",".join(f"{of}={low}:{high}" for of, (low, high) in sides.items())]
+            case dict():
+                words += [f"--{name}", ",".join(f"{of}={number}" for of, number in value.items())]
+            case "peak":
+                words += ["--spline", "peak=peak.npy"]
+            case list():
+                words += [f"--{name}", ",".join(value)]
+            case _:
+                words += words_of("curve", {name: value})
+    model = spotfit.Model(formula, spline={"peak": peak} if "spline" in case else None)
+    given: dict[str, Any] = {name: weights if name == "weights" else value for name, value in case.items() if name != "spline"}
+    fits = model.fit(data, **given)
+    for ending in "csv", "npy":
+        told = run(folder, "curve", "data.npy", *words, "-o", f"curves.{ending}")
+        assert fits.report == {name: value for name, value in told.items() if name not in COMMANDS}
+        fits.save(folder / f"curves-here.{ending}")
+        assert (folder / f"curves-here.{ending}").read_bytes() == (folder / f"curves.{ending}").read_bytes(), ending
+
+
+def test_tables_of_fits_are_complete_or_not_there(tmp_path: Path) -> None:
+    """Proves that names and folders that will not do are refused, that nothing is left behind, and that parts can be written."""
+    fits = spotfit.fit(spotfit.simulate(9, photons=1000).spots, camera=spotfit.Camera())
+    curves = spotfit.Model("a*x + b").fit([0.0, 1.0, 2.0, 7.0], start=[1, 0])
+    for made in fits, curves, fits[2:4]:
+        with pytest.raises(ValueError, match=r"fits\.txt: the name of a table of fits ends in \.csv or \.npy"):
+            made.save(tmp_path / "fits.txt")
+        with pytest.raises(FileNotFoundError, match="none"):
+            made.save(tmp_path / "none" / "fits.csv")
+        assert not list(tmp_path.iterdir())
+    fits[[4, 2]].save(tmp_path / "fits.npy")
+    assert np.load(tmp_path / "fits.npy")["x"].tolist() == fits.x[[4, 2]].astype(float).tolist()
+    assert fits[:2].report["spots"] == 2 and curves.report["converged"] == 1
+    for unknown in spotfit.Fits(fits.array), spotfit.ModelFits(curves.names, *curves._arrays()):  # type: ignore[arg-type]
+        assert unknown.report == {}
+        with pytest.raises(ValueError, match="do not know how they were made"):
+            unknown.save(tmp_path / "unknown.csv")

@@ -5,17 +5,15 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 
-use crate::error::CliError;
+use crate::error::{CliError, step};
+use crate::interrupt;
 use crate::say::message::say;
 use crate::words::input::Input;
-use crate::words::output::{Output, Writing, complete, refuse_stranger};
+use crate::words::output::{Output, Writing};
 use crate::words::paths::{is_stream, refuse_folder, refuse_same_file, refuse_same_output};
-use spotfit::record::{InputFile, Origin, Record, State};
-use spotfit::steps::{Sink, Source};
-use spotfit::table::{
-    LeftOut, SaveOptions, Table, TableError, TableFormat, TableOutput, Unit, is_our_sidecar,
-    sidecar,
-};
+use spotfit::record::{InputFile, Origin, Record};
+use spotfit::steps::{Sink, Source, StepError, TableFile};
+use spotfit::table::{SaveOptions, Table, TableError, TableFormat, Unit, sidecar};
 
 /// A table to read, and what the file may not say.
 #[derive(Debug, Args)]
@@ -127,14 +125,12 @@ fn say_unknown(layout: &Table) {
 /// A table being written.
 pub(crate) struct LocsOutput {
     name: String,
-    path: PathBuf,
-    writer: TableOutput,
+    /// Whether it goes to a stream, which has no record.
+    stream: bool,
+    file: TableFile,
     /// What is added to x and y, in pixels.
     shift: f64,
-    overwrite: Writing,
-    /// What is to stand beside the table.
-    record: Option<Record>,
-    pub(crate) rows: usize,
+    writing: Writing,
 }
 
 /// What is added to x and y, in pixels, of a table that goes to another file.
@@ -163,105 +159,66 @@ impl Sink for LocsOutput {
                 block.set(column);
             }
         }
-        if let Some(record) = &mut self.record {
-            record.pixel_size = block.info.pixel_size;
-        }
-        self.rows += block.rows();
-        self.writer.write(&block)
+        self.file.write(block)
     }
 }
 
 impl LocsOutput {
     /// Begins to write the table that an operation makes of this one.
-    pub(crate) fn of(source: &Source, path: &Path, overwrite: Writing) -> Result<Self, CliError> {
+    pub(crate) fn of(source: &Source, path: &Path, writing: Writing) -> Result<Self, CliError> {
         for input in source.path().into_iter().flat_map(written) {
             refuse_replacing(&input, path)?;
         }
         let corner = source.has_corner_origin();
-        let output = Self::create(path, shift(corner, source.is_picasso(), path)?, overwrite)?;
+        let output = Self::create(path, shift(corner, source.is_picasso(), path)?, writing)?;
         output.with_record(made_of(source.path(), corner, path)?)
     }
 
     /// Begins to write a table; its format is that of the name, or CSV for standard output.
-    pub(crate) fn create(path: &Path, shift: f64, overwrite: Writing) -> Result<Self, CliError> {
+    pub(crate) fn create(path: &Path, shift: f64, writing: Writing) -> Result<Self, CliError> {
         let name = path.display().to_string();
         let format = format_of(path)?;
-        if format == TableFormat::Picasso {
-            // Before any work is done for it.
-            refuse_stranger(&sidecar(path), is_our_sidecar, overwrite.overwrite)?;
-        }
-        let output = Output::create(path)?.into();
-        let options = SaveOptions::default()
-            .with_overwrite(overwrite.overwrite)
-            .with_picasso(overwrite.picasso);
-        let writer = TableOutput::through(output, path, format, options);
-        let writer = writer.map_err(failed(&name))?;
-        let path = path.to_owned();
-        Ok(Self { name, path, writer, shift, overwrite, record: None, rows: 0 })
+        let Writing { overwrite, picasso, .. } = writing;
+        // Before any work is done for it.
+        TableFile::refuse_stranger(path, format, overwrite)?;
+        let options = SaveOptions::default().with_overwrite(overwrite).with_picasso(picasso);
+        let file = TableFile::through(Output::create(path)?.into(), path, format, options);
+        let file = file.map_err(step(&name))?;
+        Ok(Self { name, stream: is_stream(path), file, shift, writing })
     }
 
     /// The same with a record beside the table, unless it is not wanted or the table goes to a stream. It is completed when the
     /// table is.
     pub(crate) fn with_record(self, record: Record) -> Result<Self, CliError> {
-        if self.overwrite.no_record || is_stream(&self.path) {
+        if self.writing.no_record || self.stream {
             return Ok(self);
         }
-        refuse_stranger(&Record::path(&self.path), Record::is_ours, self.overwrite.overwrite)?;
-        Ok(Self { record: Some(record), ..self })
+        Ok(Self { file: self.file.with_record(record)?, ..self })
     }
 
     pub(crate) fn write(&mut self, block: Table) -> Result<(), CliError> {
-        Sink::write(self, block).map_err(failed(&self.name))
+        let written = Sink::write(self, block).map_err(StepError::Write);
+        written.map_err(step(&self.name))
     }
 
     /// Completes the table, and the files beside it if it has any, together with other files.
     pub(crate) fn finish_with(self, others: Vec<Output>) -> Result<(), CliError> {
-        let (left_out, _) = self.finish_counted(others, BTreeMap::new())?;
+        self.finish_counted(others, BTreeMap::new())
+    }
+
+    /// The same with what was counted, for the record.
+    pub(crate) fn finish_counted(
+        self,
+        others: Vec<Output>,
+        counts: BTreeMap<String, u64>,
+    ) -> Result<(), CliError> {
+        let others = others.into_iter().map(Into::into);
+        let finished = self.file.finish(others, counts, &mut || interrupt::check().is_ok());
+        let (left_out, _) = finished.map_err(step(&self.name))?;
         if left_out.total() > 0 {
-            say!("{}", in_words(&left_out));
+            say!("{left_out}");
         }
         Ok(())
-    }
-
-    /// The same with what was counted, for the record. The result are the rows that are not in the table, and all counts.
-    pub(crate) fn finish_counted(
-        mut self,
-        others: Vec<Output>,
-        mut counts: BTreeMap<String, u64>,
-    ) -> Result<(LeftOut, BTreeMap<String, u64>), CliError> {
-        let (rows, path, record) = (self.rows, self.path.clone(), self.record.take());
-        let overwrite = self.overwrite.overwrite;
-        if record.is_none() {
-            let stale = Some(Record::path(&path)).filter(|stale| Record::is_ours(stale));
-            self.writer = self.writer.without(stale);
-        }
-        let (outputs, left_out) = self.files()?;
-        counts.insert("localizations".to_owned(), rows.saturating_sub(left_out.total()) as u64);
-        counts.insert("left_out".to_owned(), left_out.total() as u64);
-        let mut around = [None, None];
-        if let Some(record) = record {
-            let beside = Record::path(&path);
-            refuse_stranger(&beside, Record::is_ours, overwrite)?;
-            // It says `begun` before the table is there, and `done` after it: whoever is killed between them leaves no table that
-            // is taken for what it is not.
-            let begun = record.begun(Record::beside(&path).as_ref(), path.exists());
-            let mut done = record;
-            done.state = State::Done { counts: counts.clone() };
-            for (output, record) in around.iter_mut().zip([begun, done]) {
-                let mut file = Output::create(&beside)?;
-                file.write_all(record.text().as_bytes())?;
-                *output = Some(file);
-            }
-        }
-        let [first, last] = around;
-        complete(first.into_iter().chain(outputs).chain(others).chain(last))?;
-        Ok((left_out, counts))
-    }
-
-    /// The table's files in the order in which they are to appear, and the rows that are not in it.
-    fn files(self) -> Result<(Vec<Output>, LeftOut), CliError> {
-        let (outputs, written) = self.writer.finish().map_err(failed(&self.name))?;
-        Ok((outputs.into_iter().map(Output::from).collect(), written.left_out))
     }
 
     pub(crate) fn finish(self) -> Result<(), CliError> {
@@ -289,24 +246,6 @@ fn made_of(input: Option<&Path>, corner: bool, output: &Path) -> Result<Record, 
         );
     }
     Ok(record)
-}
-
-/// The rows that are not in a table, by the reason.
-pub(crate) fn in_words(left_out: &LeftOut) -> String {
-    let LeftOut { not_finite, outside, negative, .. } = left_out;
-    format!(
-        "{} rows left out, which Picasso would not read: {not_finite} not finite, {outside} outside of the frame, {negative} \
-         negative",
-        left_out.total()
-    )
-}
-
-fn failed(name: &str) -> impl Fn(TableError) -> CliError {
-    let name = name.to_owned();
-    move |error| match error {
-        TableError::Io(source) => CliError::Write { file: name.clone(), source },
-        error => CliError::table(&name, &error),
-    }
 }
 
 /// The format of a table by its name.

@@ -1,9 +1,8 @@
 //! Options that verbs share, and the files that they name.
 
-pub(crate) mod calibrations;
-pub(crate) mod condition;
 pub(crate) mod corners;
 pub(crate) mod data;
+pub(crate) mod defects;
 pub(crate) mod fit_options;
 pub(crate) mod input;
 pub(crate) mod known;

@@ -4,7 +4,7 @@ use std::convert::identity;
 use std::io::{self, Read, Seek, SeekFrom};
 
 use super::fortran::{FORTRAN_BYTES, Slab};
-use super::{NpyError, NpyHeader, Number, read_numbers, with_number};
+use super::{NpyError, NpyHeader, NpyNumber, read_numbers, with_number};
 use fit_core::Pixel;
 
 /// Goes to a place in a reader that can seek.
@@ -33,9 +33,25 @@ impl<R: Read> NpyReader<R> {
     ///
     /// # Errors
     /// [`NpyError`].
-    pub fn new(mut reader: R, file_length: Option<u64>) -> Result<Self, NpyError> {
+    pub fn new(reader: R, file_length: Option<u64>) -> Result<Self, NpyError> {
+        Self::with_header(reader, file_length, |counted| NpyHeader::read(counted))
+    }
+
+    /// The same for an array that may be of booleans, as masks are: they are read as bytes of 0 and 1.
+    ///
+    /// # Errors
+    /// [`NpyError`].
+    pub fn of_booleans(reader: R, file_length: Option<u64>) -> Result<Self, NpyError> {
+        Self::with_header(reader, file_length, |counted| NpyHeader::read_booleans(counted))
+    }
+
+    fn with_header(
+        mut reader: R,
+        file_length: Option<u64>,
+        read: impl FnOnce(&mut Counted<&mut R>) -> Result<NpyHeader, NpyError>,
+    ) -> Result<Self, NpyError> {
         let mut counted = Counted { reader: &mut reader, count: 0 };
-        let header = NpyHeader::read(&mut counted)?;
+        let header = read(&mut counted)?;
         let start = counted.count;
         let found = file_length.map(|length| length.saturating_sub(start));
         let promised = header.bytes().unwrap_or(usize::MAX) as u64;
@@ -87,7 +103,7 @@ impl<R: Read> NpyReader<R> {
     /// # Errors
     /// [`NpyError::Type`] if the file has other numbers than `T`, [`NpyError::Truncated`] if it ends
     /// too early, [`NpyError::FortranOrder`], [`NpyError::Io`].
-    pub fn read<T: Number>(
+    pub fn read<T: NpyNumber>(
         &mut self,
         items: usize,
         numbers: &mut Vec<T>,
@@ -112,7 +128,7 @@ impl<R: Read> NpyReader<R> {
     }
 
     /// [`NpyReader::read`] with the numbers converted.
-    pub(crate) fn read_as<T: Number, P: Copy + Default>(
+    pub(crate) fn read_as<T: NpyNumber, P: Copy + Default>(
         &mut self,
         items: usize,
         convert: impl Fn(T) -> P,
@@ -138,7 +154,7 @@ impl<R: Read> NpyReader<R> {
         Ok(items)
     }
 
-    fn read_reordered<T: Number, P: Copy + Default>(
+    fn read_reordered<T: NpyNumber, P: Copy + Default>(
         &mut self,
         items: usize,
         convert: impl Fn(T) -> P,

@@ -1,5 +1,6 @@
 //! Picasso's tables: HDF5 with the rows, and a YAML file beside it with what is known of the movie.
 
+use std::fmt;
 use std::fs::File;
 use std::io::{BufReader, Read, Seek, Write};
 use std::path::{Path, PathBuf};
@@ -38,8 +39,8 @@ pub struct PicassoReader<R> {
     begun: bool,
 }
 
-impl<R> std::fmt::Debug for PicassoReader<R> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl<R> fmt::Debug for PicassoReader<R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("PicassoReader").field("columns", &self.columns).finish_non_exhaustive()
     }
 }
@@ -138,7 +139,7 @@ impl<R: Read + Seek> PicassoReader<R> {
         &self.info
     }
 
-    /// What whoever reads the table should know: that the size of a pixel was left aside, for no microscope has such pixels.
+    /// Notes that the reader of the table should know: that the size of a pixel was ignored because no microscope has such pixels.
     pub fn notes(&self) -> &[String] {
         &self.notes
     }
@@ -340,6 +341,18 @@ impl LeftOut {
     }
 }
 
+impl fmt::Display for LeftOut {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { not_finite, outside, negative } = self;
+        let total = self.total();
+        write!(
+            f,
+            "{total} rows left out, which Picasso would not read: {not_finite} not finite, {outside} outside of the frame, \
+             {negative} negative"
+        )
+    }
+}
+
 /// Writes a table as Picasso reads it.
 ///
 /// The format is that of Picasso before 1.0, which all versions read: lengths become pixels. [`PicassoWriter::with_version`]
@@ -398,7 +411,7 @@ impl<W: Write + Seek> PicassoWriter<W> {
         }
     }
 
-    /// Writes for another version of Picasso. This must be said before the first block.
+    /// Writes for this version of Picasso. Call it before the first block.
     #[must_use]
     pub fn with_version(mut self, version: PicassoVersion) -> Self {
         self.version = version;

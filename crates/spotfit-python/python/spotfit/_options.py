@@ -4,13 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from os import PathLike
-from typing import Literal, TypedDict
+from typing import Literal, TypedDict, Union
+
+import numpy.typing as npt
 
 from ._camera import Camera
 from ._spotfit import CameraMap
 
 # Options have these names, too.
 Slice = slice
+
+#: A number, or text with a unit: ``"50nm"``, ``"0.5px"``, ``"0.1um"``. Without a unit lengths of tables are in nanometres, those of frames
+#: and windows in pixels.
+Length = Union[float, str]
 
 Shape = Literal["circular", "elliptical", "rotated", "given"]
 Profile = Literal["sampled", "integrated"]
@@ -26,7 +32,7 @@ class Options(TypedDict, total=False):
 
     shape: Shape
     profile: Profile
-    fixed_sigma: float | tuple[float, float] | None
+    fixed_sigma: Length | tuple[Length, Length] | None
     estimator: Estimator
     camera: Camera | CameraMap | None
     background: Background | None
@@ -37,14 +43,15 @@ class Options(TypedDict, total=False):
     max_error: float | None
     tolerance: float | None
     centre_margin: float | None
-    sigma_min: float | None
-    sigma_max: float | None
+    sigma_min: Length | None
+    sigma_max: Length | None
     backend: Backend
     instruction_set: InstructionSet | None
     device: int | Sequence[int]
     threads: int
 
 
+Defects = Literal["auto", "none"] | str | PathLike[str] | npt.ArrayLike | None
 Flag = Literal["neighbour", "residual", "saturated", "width", "all"]
 Blur = Literal["uncertainty", "average", "none"]
 ColourMap = Literal["inferno", "magma", "viridis", "grey", "turbo", "sinebow"]
@@ -55,10 +62,10 @@ LinearParameters = Literal["auto", "eliminated", "searched"]
 class LocalizeOptions(Options, total=False):
     """The keywords of `spotfit.Blocks`."""
 
-    box: int | None
+    box: Length | None
     false_rate: float
     threshold: float | None
-    roi: tuple[int, int, int, int] | None
+    roi: str | tuple[Length, Length, Length, Length] | None
     frames: Slice | None
     pixel_size: float | Literal["px"] | None
     drop: Flag | Sequence[Flag]
@@ -68,5 +75,6 @@ class LocalizeOptions(Options, total=False):
     saturation: float | None
     calibration: str | PathLike[str] | None
     psf: str | PathLike[str] | None
+    defects: Defects
     channel: int | None
     slice: int | None

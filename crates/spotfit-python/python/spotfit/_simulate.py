@@ -134,7 +134,7 @@ def simulate(
     return Simulation(pixels, truth, corners)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class SimulatedMovie:
     """Simulated frames with their truth.
 
@@ -148,11 +148,19 @@ class SimulatedMovie:
         in photo-electrons, and the number of the ``molecule``.
     maps : (offset, gain, variance) or None
         The maps (height, width) of the camera, if there are any: ADU, ADU per photo-electron, ADU².
+    defects : array (height, width) of bool, or None
+        Where hot pixels are, if there are any, as ``localize(defects=…)`` takes them.
     """
 
     frames: npt.NDArray[np.uint16]
     truth: Locs
     maps: Maps | None = None
+    defects: npt.NDArray[np.bool_] | None = None
+
+    def __repr__(self) -> str:
+        count, height, width = self.frames.shape
+        with_maps = "" if self.maps is None else " of a camera with maps"
+        return f"SimulatedMovie of {count:,} frames of {height}×{width} pixels{with_maps}, with a truth of {len(self.truth):,} rows"
 
 
 def simulate_movie(
@@ -172,6 +180,7 @@ def simulate_movie(
     on_time: float = 3.0,
     off_time: float = 300.0,
     beads: int = 0,
+    hot_pixels: int = 0,
     drift: Sequence[float] = (0.0, 0.0),
     heights: Literal["random", "structure"] | None = None,
     background: float = 20.0,
@@ -198,20 +207,15 @@ def simulate_movie(
     sigma_spread : float, optional
         How much sigma varies from molecule to molecule: it is uniform within this share of `sigma`, 0 to 0.9. Default: 0; 0.25
         for elliptical and rotated spots.
-    shape : {"circular", "elliptical", "rotated", "defocused"}
-        The shape of the spots. Defocused ones are astigmatic: their widths follow from a height z.
-    z_range : float, optional
-        Defocused: z lies within plus and minus this, in nanometres. Default: 500.
-    focus : float, optional
-        Defocused: the z at which sigma_x is in focus, in nanometres; sigma_y is at its negative. Default: 200.
-    depth : float, optional
-        Defocused: how far from its focus a width has grown by √2, in nanometres. Default: 400.
-    profile : {"sampled", "integrated"}
-        Whether a pixel has the Gaussian at its centre, or its mean over the pixel.
+    shape, profile, z_range, focus, depth
+        As for `simulate`, with the same defaults. Only defocused spots take the last three.
     on_time, off_time : float
         How long a molecule glows, and stays dark, on average, in frames.
     beads : int
         Number of fiducial beads, always on, ten times as bright as a molecule.
+    hot_pixels : int
+        Number of hot pixels: each adds 5 to 50 % of the photons of a molecule to its pixel, in every frame. They are not in the truth
+        of the spots.
     drift : (float, float) or (float, float, float)
         Drift from frame to frame: x and y in pixels, and z in nanometres for defocused spots.
     heights : {"random", "structure"}, optional
@@ -249,7 +253,7 @@ def simulate_movie(
     moved = [arguments.number("drift", step) for step in drift]
     if len(moved) not in (2, 3):
         raise ValueError("drift must be x and y, or x, y and z")
-    made, truth, used = _spotfit.simulate_movie(
+    made, truth, used, defects = _spotfit.simulate_movie(
         frame=_frame(width, height, background, unevenness, camera, seed),
         frames=arguments.whole("frames", frames),
         spots=arguments.number("spots", spots),
@@ -260,12 +264,13 @@ def simulate_movie(
         on_time=arguments.number("on_time", on_time),
         off_time=arguments.number("off_time", off_time),
         beads=arguments.whole("beads", beads),
+        hot_pixels=arguments.whole("hot_pixels", hot_pixels),
         drift=(moved[0], moved[1]),
         drift_z=moved[2] if len(moved) == 3 else None,
         heights=heights,
         maps=_maps(maps),
     )
-    return SimulatedMovie(made, Locs._made(*truth), used)
+    return SimulatedMovie(made, Locs._made(*truth), used, defects)
 
 
 def simulate_beads(
@@ -304,24 +309,8 @@ def simulate_beads(
         Photo-electrons of a bead in a slice.
     sigma : float
         Standard deviation of a bead in focus, in pixels.
-    focus : float, optional
-        The z at which sigma_x is in focus, in nanometres; sigma_y is at its negative. Default: 200.
-    depth : float, optional
-        How far from its focus a width has grown by √2, in nanometres. Default: 400.
-    profile : {"sampled", "integrated"}
-        Whether a pixel has the Gaussian at its centre, or its mean over the pixel.
-    width, height : int
-        Sides of the frames in pixels.
-    background : float
-        Mean photo-electrons of the background in a pixel.
-    unevenness : float
-        How much the background varies over the frame, as a share of its mean, 0 to 1.
-    camera : Camera, optional
-        How photo-electrons become counts. Default: a baseline of 100 and a read noise of 1.5.
-    maps : "simulated" or (offset, gain, variance), optional
+    focus, depth, profile, width, height, background, unevenness, camera, maps, seed
         As for `simulate_movie`.
-    seed : int
-        The seed.
 
     Returns
     -------
@@ -339,7 +328,7 @@ def simulate_beads(
     >>> stack.frames.shape, len(stack.truth)
     ((15, 48, 64), 30)
     """
-    made, truth, used = _spotfit.simulate_beads(
+    made, truth, used, _ = _spotfit.simulate_beads(
         frame=_frame(width, height, background, unevenness, camera, seed),
         step=arguments.number("step", step),
         range=arguments.number("range", range),

@@ -29,17 +29,26 @@ __all__ = [
     "estimates",
     "filter_table",
     "frames_for_estimates",
+    "in_pixels",
     "info",
     "method",
     "operations",
     "read_record",
     "read_table",
     "record_inputs",
+    "recorded_length",
+    "region",
+    "report_curves",
+    "report_fits",
     "run_step",
+    "save_curves",
+    "save_fits",
     "simulate",
     "simulate_beads",
     "simulate_movie",
     "unlike",
+    "unusual_pixels",
+    "window_side",
     "write_table",
 ]
 
@@ -106,7 +115,7 @@ class Fitter:
         cls,
         *,
         shape: str,
-        sigma: tuple[float, float] | None,
+        sigma: list[float] | None,
         profile: str,
         estimator: str,
         camera: tuple[float, float, float | None, float] | None,
@@ -153,16 +162,24 @@ class Fitter:
     def instruction_set(self) -> str | None: ...
     @property
     def threads(self) -> int: ...
+    @property
+    def single(self) -> bool: ...
+    @property
+    def about(self) -> str: ...
 
 @final
 class ModelFitter:
     def __new__(cls, backend: str, instruction_set: str | None, device: int, threads: int) -> ModelFitter: ...
+    @property
+    def threads(self) -> int: ...
+
+_Splines = list[tuple[str, npt.NDArray[Any], list[int]]]
 
 @final
 class Model:
-    def __new__(cls, text: str, variables: list[str], parameters: list[str] | None) -> Model: ...
+    def __new__(cls, text: str, variables: list[str], parameters: list[str] | None, splines: _Splines) -> Model: ...
     @staticmethod
-    def named(name: str) -> Model: ...
+    def named(name: str, splines: _Splines) -> Model: ...
     @staticmethod
     def all() -> dict[str, tuple[str, str]]: ...
     @staticmethod
@@ -215,13 +232,60 @@ class Info:
     @property
     def numbers(self) -> tuple[float | None, int | None, int | None, int | None]: ...
 
+def in_pixels(name: str, text: str, pixel_size: float | None) -> float: ...
+def region(text: str, pixel_size: float | None) -> list[int]: ...
+def window_side(text: str, pixel_size: float | None) -> int: ...
+def recorded_length(name: str, text: str) -> str | None: ...
+
+#: Nine columns, iterations and evaluations, and statuses.
+_Fits = tuple[list[npt.NDArray[Any]], list[npt.NDArray[np.uint32]], npt.NDArray[np.uint8]]
+
+def save_fits(
+    path: str | PathLike[str],
+    given: _Fits,
+    errors: list[npt.NDArray[Any]] | None,
+    *,
+    shape: str,
+    sigma: list[float] | None,
+    estimator: str,
+    single: bool,
+) -> None: ...
+def report_fits(given: _Fits, size: tuple[int, int], limits: list[float | None], backend: str) -> str: ...
+def save_curves(
+    path: str | PathLike[str],
+    names: list[str],
+    parameters: npt.NDArray[np.float64],
+    errors: npt.NDArray[np.float64],
+    chi2: npt.NDArray[np.float64],
+    counts: list[npt.NDArray[np.uint32]],
+    status: npt.NDArray[np.uint8],
+    *,
+    estimator: str,
+) -> None: ...
+def report_curves(status: npt.NDArray[np.uint8], threads: int) -> str: ...
+
 @final
+class Defects:
+    def __new__(cls, mask: npt.NDArray[np.bool_]) -> Defects: ...
+    @staticmethod
+    def read(path: str | PathLike[str]) -> Defects: ...
+    @staticmethod
+    def find(frames: npt.ArrayLike, camera_map: CameraMap | None = None) -> Defects: ...
+    @staticmethod
+    def find_in(
+        path: str | PathLike[str], channel: int | None, slice: int | None, camera_map: CameraMap | None = None
+    ) -> Defects | None: ...
+    def __len__(self) -> int: ...
+    @property
+    def mask(self) -> npt.NDArray[np.bool_]: ...
+
 class LocalizeOptions:
     def __new__(
         cls,
         fitter: Fitter,
         camera_map: CameraMap | None,
         *,
+        camera: tuple[float, float, float | None, float] | None,
         box_size: int | None,
         false_rate: float,
         threshold: float | None,
@@ -234,7 +298,9 @@ class LocalizeOptions:
         calibration: str | PathLike[str] | None,
         psf: str | PathLike[str] | None,
         pixel_size: float | None,
+        pixels: bool,
     ) -> LocalizeOptions: ...
+    def with_defects(self, defects: Defects) -> LocalizeOptions: ...
     def notes(self) -> list[str]: ...
     def empty(self) -> _Columns: ...
 
@@ -250,11 +316,13 @@ def doubts_of_movie(
     slice: int | None,
     camera: tuple[float, float, float | None, float],
 ) -> list[str]: ...
+def unusual_pixels(pixel_size: float) -> str | None: ...
 
 @final
 class ArrayLocalizer:
     def __new__(cls, options: LocalizeOptions, height: int, width: int) -> ArrayLocalizer: ...
     def process(self, first: int, frames: npt.ArrayLike) -> _Columns: ...
+    def report(self) -> str: ...
 
 @final
 class MovieFile:
@@ -272,9 +340,10 @@ class MovieLocalizer:
         cls, options: LocalizeOptions, movie: MovieFile, first: int | None, last: int | None
     ) -> MovieLocalizer: ...
     def next(self) -> tuple[_Columns, int] | None: ...
+    def report(self) -> str | None: ...
 
 def info(path: str | PathLike[str]) -> tuple[str, str]: ...
-def method(options: LocalizeOptions) -> tuple[str, str, str]: ...
+def method(options: LocalizeOptions, channel: int | None, slice: int | None) -> tuple[str, str, str]: ...
 def record_inputs(
     movie: str | PathLike[str], channel: int | None, slice: int | None, files: list[tuple[str, str]]
 ) -> str: ...
@@ -289,9 +358,9 @@ class FileLock:
 
 @final
 class TableFile:
-    def __new__(cls, path: str | PathLike[str], overwrite: bool) -> TableFile: ...
+    def __new__(cls, path: str | PathLike[str], record: str, overwrite: bool, picasso: str) -> TableFile: ...
     def write(self, columns: list[Any], info: Info) -> None: ...
-    def finish(self, record: str, counts: dict[str, int]) -> tuple[int, int]: ...
+    def finish(self, counts: dict[str, int]) -> tuple[int, int]: ...
 
 def read_table(
     path: str | PathLike[str], pixel_size: float | None, first_frame: int | None, origin: str | None
@@ -333,11 +402,12 @@ def simulate_movie(
     on_time: float,
     off_time: float,
     beads: int,
+    hot_pixels: int,
     drift: tuple[float, float],
     drift_z: float | None,
     heights: str | None,
     maps: tuple[list[Any] | None, bool],
-) -> tuple[npt.NDArray[np.uint16], tuple[_Columns, Info], _Maps | None]: ...
+) -> tuple[npt.NDArray[np.uint16], tuple[_Columns, Info], _Maps | None, npt.NDArray[np.bool_] | None]: ...
 def simulate_beads(
     *,
     frame: tuple[int, int, float, float, tuple[float, float, float | None, float], int],
@@ -351,7 +421,7 @@ def simulate_beads(
     depth: float | None,
     profile: str,
     maps: tuple[list[Any] | None, bool],
-) -> tuple[npt.NDArray[np.uint16], tuple[_Columns, Info], _Maps | None]: ...
+) -> tuple[npt.NDArray[np.uint16], tuple[_Columns, Info], _Maps | None, npt.NDArray[np.bool_] | None]: ...
 def calibrate(
     given: list[Any], fitter: Fitter, camera_map: CameraMap | None, *, options: str, channel: int | None, slice: int | None
 ) -> tuple[bytes, str, list[str]]: ...

@@ -12,7 +12,7 @@ pub use super::curve_table::{CurveTable, check_columns};
 /// Values that are read, fitted and written at a time.
 const CHUNK: usize = 1 << 21;
 
-/// What came of fitting curves.
+/// The report of fitting curves.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 #[non_exhaustive]
 pub struct CurveReport {
@@ -33,6 +33,28 @@ pub struct CurveReport {
     /// How long all took, with reading and writing.
     #[serde(serialize_with = "seconds")]
     pub time: Duration,
+}
+
+impl CurveReport {
+    /// What came of data sets whose fits ended so, in so many threads. How long it took is not known.
+    pub fn of(statuses: impl IntoIterator<Item = Status>, threads: usize) -> Self {
+        let mut counts = StatusCounts::default();
+        statuses.into_iter().for_each(|status| counts.count(status));
+        Self::new(counts, threads)
+    }
+
+    fn new(counts: StatusCounts, threads: usize) -> Self {
+        let at_limit = counts.iter().find(|(status, _)| *status == Status::AtLimit);
+        Self {
+            fits: counts.total(),
+            converged: counts.converged(),
+            at_limit: at_limit.map_or(0, |(_, count)| count),
+            statuses: counts,
+            threads,
+            fitting: Duration::ZERO,
+            time: Duration::ZERO,
+        }
+    }
 }
 
 impl fmt::Display for CurveReport {
@@ -84,7 +106,7 @@ impl<'a> CurveFitting<'a> {
         Self { model, fitter, options, counts, begin, fitting: Duration::ZERO }
     }
 
-    /// How many data sets of so many points are best fitted at a time.
+    /// How many data sets of so many points [`CurveFitting::fit`] should best get at a time.
     pub fn chunk(points: usize) -> usize {
         (CHUNK / points.max(1)).max(1)
     }
@@ -105,17 +127,12 @@ impl<'a> CurveFitting<'a> {
         Ok(found.fits)
     }
 
-    /// What came of all data sets.
+    /// The report of all data sets.
     pub fn finish(self) -> CurveReport {
-        let at_limit = self.counts.iter().find(|(status, _)| *status == Status::AtLimit);
         CurveReport {
-            fits: self.counts.total(),
-            converged: self.counts.converged(),
-            at_limit: at_limit.map_or(0, |(_, count)| count),
-            statuses: self.counts,
-            threads: self.fitter.threads(),
             fitting: self.fitting,
             time: self.begin.elapsed(),
+            ..CurveReport::new(self.counts, self.fitter.threads())
         }
     }
 }

@@ -9,9 +9,9 @@ use crate::{
     AnyWindows, Backend, Errors, Fit, FitError, Fitter, Size, Start, Status, StatusCounts,
 };
 
-pub use super::fit_table::FitTable;
+pub use super::fit_table::{FitTable, StandardErrors};
 
-/// The limits that the user has set, in pixels: a fit that ends on one of them is told apart.
+/// The limits that the user has set, in pixels. Fits that end on one of them are counted apart.
 #[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
@@ -29,6 +29,11 @@ impl SetLimits {
         const with_centre_margin: centre_margin: Option<f64>,
         const with_sigma_min: sigma_min: Option<f64>,
         const with_sigma_max: sigma_max: Option<f64>,
+    }
+
+    /// How many fits ended on one of them.
+    fn count(&self, fits: &[Fit<f64>], size: Size) -> usize {
+        fits.iter().filter(|fit| self.has_ended(fit, size)).count()
     }
 
     /// Whether a fit ended on one of them, as far as its outcome tells, which may be in single precision.
@@ -69,7 +74,7 @@ impl FitOptions {
     }
 }
 
-/// How much of a stack is fitted at a time: a largest number of windows and of their bytes as stored, but at least one
+/// How much of a stack is fitted at a time: at most so many windows, and at most so many bytes as they are stored, but at least one
 /// window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -104,7 +109,7 @@ impl Masked {
     }
 }
 
-/// What came of fitting windows.
+/// The report of fitting windows.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 #[non_exhaustive]
 pub struct FitReport {
@@ -127,6 +132,25 @@ pub struct FitReport {
     pub time: Duration,
     /// Pixels that no fit looked at.
     pub masked: Vec<Masked>,
+}
+
+impl FitReport {
+    /// What came of fits that were found by the [`Fitter`] itself, in windows of this size. How long it took is not known, nor
+    /// which pixels were masked.
+    pub fn of(fits: &[Fit<f64>], size: Size, limits: &SetLimits, backend: String) -> Self {
+        let mut counts = StatusCounts::default();
+        counts.add(fits);
+        Self {
+            spots: counts.total(),
+            converged: counts.converged(),
+            statuses: counts,
+            at_limit: limits.count(fits, size),
+            backend,
+            fitting: Duration::ZERO,
+            time: Duration::ZERO,
+            masked: Vec::new(),
+        }
+    }
 }
 
 impl fmt::Display for FitReport {
@@ -177,7 +201,8 @@ pub struct Fitting<'a> {
 }
 
 impl<'a> Fitting<'a> {
-    /// Begins with no window. Whether maps of a camera come with the windows only a warning depends on.
+    /// Begins, with no window fitted yet. If neither the fitter has a camera nor the windows have a map (`has_map`), and that matters
+    /// for what is asked, the listener gets a warning.
     pub fn begin(
         fitter: &'a Fitter,
         options: &FitOptions,
@@ -203,7 +228,7 @@ impl<'a> Fitting<'a> {
         }
     }
 
-    /// How much is best fitted at a time.
+    /// How much [`Fitting::fit`] should best get at a time.
     pub fn chunk(&self) -> Chunk {
         if self.fitter.backend() == Backend::Gpu { GPU_CHUNK } else { CHUNK }
     }
@@ -227,12 +252,11 @@ impl<'a> Fitting<'a> {
         }
         self.fitting += begin.elapsed();
         self.counts.add(&self.fits);
-        let (size, limits) = (windows.size(), &self.options.limits);
-        self.at_limit += self.fits.iter().filter(|fit| limits.has_ended(fit, size)).count();
+        self.at_limit += self.options.limits.count(&self.fits, windows.size());
         Ok((&self.fits, &self.errors))
     }
 
-    /// What came of all windows.
+    /// The report of all windows.
     pub fn finish(self, masked: Vec<Masked>) -> FitReport {
         FitReport {
             spots: self.counts.total(),

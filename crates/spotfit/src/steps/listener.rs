@@ -14,6 +14,11 @@ pub trait Listener {
         let _ = done;
     }
 
+    /// The number of localizations that were found so far.
+    fn found(&self, localizations: u64) {
+        let _ = localizations;
+    }
+
     /// The work that began has ended, well or not.
     fn end(&self) {}
 
@@ -43,7 +48,7 @@ pub enum Note {
     Notice(String),
     /// The result may not be what the user expects.
     Warning(String),
-    /// What came of a part of the work, whose numbers are in the report too.
+    /// The result of a part of the work, whose numbers are in the report too.
     Part(String),
 }
 
