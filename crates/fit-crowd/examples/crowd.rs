@@ -7,7 +7,7 @@ mod support;
 
 use std::time::Instant;
 
-use fit_crowd::{CrowdFinder, CrowdOptions, Emitter, Frame, ReadVariance, Width};
+use fit_crowd::{CrowdFinder, CrowdFrame, CrowdOptions, Emitter, ReadVariance, Width};
 use support::{Case, Places, Score};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -52,7 +52,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         for repeat in 0..repeats {
             for ((pixels, truth), best) in movie.iter().zip(&mut best) {
                 let variance = (case.read_noise * case.read_noise) as f32;
-                let frame = Frame::new(case.side, case.side, pixels, ReadVariance::Same(variance))?;
+                let frame =
+                    CrowdFrame::new(case.side, case.side, pixels, ReadVariance::Same(variance))?;
                 let start = Instant::now();
                 let found: &[Emitter] = finder.find(&frame)?;
                 *best = best.min(start.elapsed().as_secs_f64());

@@ -4,7 +4,7 @@ use fit_core::Status;
 
 use crate::emitter::Emitter;
 use crate::error::CrowdError;
-use crate::frame::Frame;
+use crate::frame::CrowdFrame;
 use crate::options::CrowdOptions;
 use crate::region::Regions;
 use crate::setup::Setup;
@@ -17,7 +17,7 @@ const MOST_PIXELS: usize = 1 << 30;
 /// not depend on the frames before.
 ///
 /// ```
-/// use fit_crowd::{CrowdFinder, CrowdOptions, Frame, ReadVariance, Width};
+/// use fit_crowd::{CrowdFinder, CrowdOptions, CrowdFrame, ReadVariance, Width};
 ///
 /// // Two spots of 5000 photons, 2.5 pixels apart, on 10 photons a pixel.
 /// let sigma = 1.3;
@@ -29,7 +29,7 @@ const MOST_PIXELS: usize = 1 << 30;
 ///     .map(|i| ((i % 32) as f32, (i / 32) as f32))
 ///     .map(|(x, y)| 10.0 + spot(x, y, (14.0, 15.0)) + spot(x, y, (16.5, 15.0)))
 ///     .collect();
-/// let frame = Frame::new(32, 32, &pixels, ReadVariance::Same(1.0))?;
+/// let frame = CrowdFrame::new(32, 32, &pixels, ReadVariance::Same(1.0))?;
 /// let options = CrowdOptions::default().with_width(Width::Fixed(1.3));
 /// let mut finder = CrowdFinder::new(32, 32, &options)?;
 /// let emitters = finder.find(&frame)?;
@@ -77,7 +77,7 @@ impl CrowdFinder {
     ///
     /// # Errors
     /// [`CrowdError::Size`] if the frame has another size than the finder was made for.
-    pub fn find(&mut self, frame: &Frame<'_>) -> Result<&[Emitter], CrowdError> {
+    pub fn find(&mut self, frame: &CrowdFrame<'_>) -> Result<&[Emitter], CrowdError> {
         let [expected_width, expected_height] = self.size;
         let (width, height) = (frame.width(), frame.height());
         if [width, height] != self.size {

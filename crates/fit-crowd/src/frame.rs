@@ -15,14 +15,14 @@ pub enum ReadVariance<'a> {
 ///
 /// Pixels that are not finite, or have more than 10⁹ electrons, are masked: they have no part in anything.
 #[derive(Clone, Copy, Debug)]
-pub struct Frame<'a> {
+pub struct CrowdFrame<'a> {
     width: usize,
     height: usize,
     electrons: &'a [f32],
     read_variance: ReadVariance<'a>,
 }
 
-impl<'a> Frame<'a> {
+impl<'a> CrowdFrame<'a> {
     /// A frame of `width`·`height` pixels, row by row.
     ///
     /// # Errors

@@ -28,5 +28,5 @@ mod trial;
 pub use emitter::{Emitter, EmitterErrors};
 pub use error::CrowdError;
 pub use finder::CrowdFinder;
-pub use frame::{Frame, ReadVariance};
+pub use frame::{CrowdFrame, ReadVariance};
 pub use options::{CrowdOptions, Width};

@@ -4,7 +4,7 @@ use fit_core::Status;
 
 use crate::emitter::Emitter;
 use crate::errors::report;
-use crate::frame::Frame;
+use crate::frame::CrowdFrame;
 use crate::maps::{Maps, Peak};
 use crate::moves::{add::add, merge::merge, split::split};
 use crate::scene::{Scene, TOLERANCE};
@@ -32,7 +32,12 @@ impl Regions {
     }
 
     /// Finds and fits the emitters of the part of a frame that begins at `origin`, in its coordinates.
-    pub(crate) fn find(&mut self, frame: &Frame<'_>, origin: [usize; 2], into: &mut Vec<Emitter>) {
+    pub(crate) fn find(
+        &mut self,
+        frame: &CrowdFrame<'_>,
+        origin: [usize; 2],
+        into: &mut Vec<Emitter>,
+    ) {
         let Some([peak, mean]) = frame.light(origin, self.size) else { return };
         let wider = self.setup.wider_for(peak - mean, mean);
         if self.by_width.len() <= wider {
@@ -63,7 +68,7 @@ impl Region {
     }
 
     /// Finds and fits the emitters of the part of a frame that begins at `origin`, in its coordinates.
-    fn find(&mut self, frame: &Frame<'_>, origin: [usize; 2], into: &mut Vec<Emitter>) {
+    fn find(&mut self, frame: &CrowdFrame<'_>, origin: [usize; 2], into: &mut Vec<Emitter>) {
         let Self { scene, maps, score, trial, peaks, patch } = self;
         scene.field.take(frame, origin, scene.size, &mut scene.variance);
         let (mut used, mut floor) = (0.0, f32::INFINITY);

@@ -2,7 +2,7 @@
 
 mod support;
 
-use fit_crowd::{CrowdFinder, CrowdOptions, Emitter, Frame, ReadVariance, Width};
+use fit_crowd::{CrowdFinder, CrowdFrame, CrowdOptions, Emitter, ReadVariance, Width};
 use support::{Case, Places, Score};
 
 fn variance(case: &Case) -> ReadVariance<'static> {
@@ -14,7 +14,7 @@ fn found(case: &Case, options: &CrowdOptions, frames: u64) -> Score {
     let mut score = Score::default();
     for number in 0..frames {
         let (pixels, truth) = case.frame(11, number);
-        let frame = Frame::new(case.side, case.side, &pixels, variance(case)).unwrap();
+        let frame = CrowdFrame::new(case.side, case.side, &pixels, variance(case)).unwrap();
         score.add(case, &truth, finder.find(&frame).unwrap());
     }
     score
@@ -74,7 +74,7 @@ fn false_rates_are_those_stated() {
     for number in 0..spots {
         let place = 11.0 + 0.001 * number as f64;
         let (pixels, _) = alone.with_spots(3, number, &[(place, 11.7, 1000.0)]);
-        let frame = Frame::new(24, 24, &pixels, variance(&alone)).unwrap();
+        let frame = CrowdFrame::new(24, 24, &pixels, variance(&alone)).unwrap();
         let emitters = finder.find(&frame).unwrap();
         let near = emitters.iter().filter(|e| (e.x - place).hypot(e.y - 11.7) < 3.0).count();
         assert!(near >= 1, "spot {number} is not found");
@@ -95,7 +95,7 @@ fn bright_spots_are_one() {
             for number in 0..100 {
                 let (x, y) = (20.0 + 0.01 * number as f64, 19.6);
                 let (pixels, _) = case.with_spots(8, number, &[(x, y, photons)]);
-                let frame = Frame::new(40, 40, &pixels, variance(&case)).unwrap();
+                let frame = CrowdFrame::new(40, 40, &pixels, variance(&case)).unwrap();
                 let emitters = finder.find(&frame).unwrap();
                 assert!(
                     emitters.iter().any(|e| (e.x - x).hypot(e.y - y) < 6.0 * e.errors.x),
@@ -118,7 +118,7 @@ fn free_widths_are_found() {
         let (mut sum, mut squares, mut count) = (0.0, 0.0, 0.0);
         for number in 0..200 {
             let (pixels, _) = case.with_spots(5, number, &[(11.3, 12.2, 2000.0)]);
-            let frame = Frame::new(24, 24, &pixels, variance(&case)).unwrap();
+            let frame = CrowdFrame::new(24, 24, &pixels, variance(&case)).unwrap();
             for emitter in finder.find(&frame).unwrap().iter().filter(|e| e.photons > 1500.0) {
                 sum += emitter.sigma - 1.3;
                 squares += ((emitter.sigma - 1.3) / emitter.errors.sigma).powi(2);
@@ -138,7 +138,7 @@ fn tiles_find_what_whole_frames_do() {
     let case = Case { side: 150, ..Case::new(2000.0, 20.0, 0.5) };
     let options = CrowdOptions::default();
     let (pixels, truth) = case.frame(2, 1);
-    let frame = Frame::new(150, 150, &pixels, variance(&case)).unwrap();
+    let frame = CrowdFrame::new(150, 150, &pixels, variance(&case)).unwrap();
     let mut finder = CrowdFinder::new(150, 150, &options).unwrap();
     let all: Vec<Emitter> = finder.find(&frame).unwrap().to_vec();
     let mut score = Score::default();
@@ -152,7 +152,7 @@ fn tiles_find_what_whole_frames_do() {
     // The middle, where four tiles meet, as a frame of its own.
     let middle: Vec<f32> =
         (0..80 * 80).map(|i| pixels[(35 + i / 80) * 150 + 35 + i % 80]).collect();
-    let frame = Frame::new(80, 80, &middle, variance(&case)).unwrap();
+    let frame = CrowdFrame::new(80, 80, &middle, variance(&case)).unwrap();
     let mut finder = CrowdFinder::new(80, 80, &options).unwrap();
     let (mut same, mut count) = (0, 0);
     for emitter in finder.find(&frame).unwrap() {
