@@ -22,6 +22,8 @@ mod spot;
 mod start;
 mod sums;
 mod system;
+#[cfg(test)]
+mod tests;
 mod tiles;
 mod trial;
 

@@ -70,6 +70,12 @@ impl System {
         &mut self.matrix[self.rows[block].block(other) + j * BLOCK + i]
     }
 
+    /// Whether a block couples with one before it.
+    #[cfg(test)]
+    pub(crate) fn couples(&self, block: usize, other: usize) -> bool {
+        self.rows[block].start <= other
+    }
+
     /// Factorizes the matrix with its diagonal times 1 + `damping`; false if it is singular to rounding.
     pub(crate) fn factorize(&mut self, damping: f64) -> bool {
         self.factor.clear();
