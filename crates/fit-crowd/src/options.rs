@@ -40,7 +40,7 @@ pub struct CrowdOptions {
     /// The probability that one spot is taken for two. Range: 10⁻⁹ to 0.5.
     pub false_splits: f64,
     /// The most spots of a frame. Where there are more, the brightest are fitted, and their status is
-    /// [`fit_core::Status::MaxIterations`]. No more than one spot on 5σ² pixels is fitted in any case.
+    /// [`fit_core::Status::MaxIterations`]. No more than one spot on 8σ² pixels is fitted in any case.
     pub most: usize,
 }
 

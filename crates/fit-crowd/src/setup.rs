@@ -103,7 +103,7 @@ impl Setup {
 
     /// How many emitters a region of so many pixels may have at most.
     pub(crate) fn room(&self, pixels: usize) -> usize {
-        let by_area = pixels as f64 / (5.0 * self.sigma * self.sigma);
+        let by_area = pixels as f64 / (8.0 * self.sigma * self.sigma);
         (libm::ceil(by_area) as usize).max(1).min(self.most)
     }
 }

@@ -13,7 +13,7 @@ fn find(width: usize, height: usize, pixels: &[f32], options: &CrowdOptions) -> 
 /// That emitters are numbers, in the frame, and not more than fit into it.
 fn check(width: usize, height: usize, options: &CrowdOptions, emitters: &[Emitter]) {
     let sigma = options.width.start();
-    let most = ((width * height) as f64 / (5.0 * sigma * sigma)).ceil() as usize;
+    let most = ((width * height) as f64 / (8.0 * sigma * sigma)).ceil() as usize;
     // Each tile has room for its margin's emitters too.
     assert!(emitters.len() <= 2 * most, "{} emitters, {most} at most", emitters.len());
     for emitter in emitters {
