@@ -9,6 +9,10 @@ use crate::spot::{Emission, Spot};
 use crate::sums::Weighted;
 use crate::system::{BLOCK, System};
 
+/// The damping with which an iteration begins.
+pub(crate) const DAMPING: f64 = 1e-3;
+/// A fit is finished when an iteration lowers the deviance by less.
+pub(crate) const TOLERANCE: f64 = 0.3;
 /// The damping at which it gives up.
 const MOST_DAMPING: f64 = 1e3;
 
@@ -46,7 +50,7 @@ impl Scene {
         field.resize(-(pad as i32), -(pad as i32), columns, rows, geometry);
         field.summed = [pad..pad + size[0].next_multiple_of(LANES), pad..pad + size[1]];
         let memory = [field.stride, field.rows];
-        let spacing = crate::knob!("SPACING", SPACING).max(6.0 * setup.sigma);
+        let spacing = SPACING.max(6.0 * setup.sigma);
         Self {
             setup,
             size,
@@ -121,7 +125,7 @@ impl Scene {
         self.before.extend(self.spots.iter().map(|spot| spot.is));
         self.nodes_before.clone_from(&self.background.values);
         let range = self.range();
-        let mut damping = crate::knob!("DAMP", 1e-3);
+        let mut damping = DAMPING;
         loop {
             if self.system.factorize_in_place(damping) {
                 self.system.solve();

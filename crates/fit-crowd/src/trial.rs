@@ -3,7 +3,7 @@
 use crate::equations::{Pairs, assemble};
 use crate::field::Field;
 use crate::patch::PARAMETERS;
-use crate::scene::Scene;
+use crate::scene::{DAMPING, Scene};
 use crate::spot::{Emission, Spot};
 use crate::sums::Weighted;
 use crate::system::{BLOCK, System};
@@ -14,6 +14,10 @@ const MOST_FREE: usize = 15;
 const ITERATIONS: usize = 6;
 /// A trial ends when an iteration lowers the deviance by less.
 const SMALL: f64 = 0.1;
+/// The same once the deviance has fallen by enough: the iterations of everything go on from there.
+const ENOUGH: f64 = 1.0;
+/// A trial is given up if so many times the next step's expected gain is too little.
+const HOPED: f64 = 2.0;
 /// Pixels that emitters may move, around those of their patches.
 const MARGIN: i32 = 2;
 
@@ -148,8 +152,8 @@ impl Trial {
             }
         }
         let mut deviance = self.render(scene);
-        let least = crate::knob!("TDAMP", 1e-3);
-        let mut damping = least;
+
+        let mut damping = DAMPING;
         for iteration in 0..ITERATIONS {
             self.sort();
             let Self { field, spots, system, weighted, pairs, .. } = self;
@@ -164,9 +168,7 @@ impl Trial {
                     let gains = solution.iter().zip(&self.system.right).map(|(a, b)| a * b);
                     let expected: f64 = gains.sum();
                     // What this step and those after it can still bring is too little.
-                    if iteration >= 1
-                        && before - start + crate::knob!("PRUNE", 2.0) * expected < needed
-                    {
+                    if iteration >= 1 && before - start + HOPED * expected < needed {
                         return start;
                     }
                     for (number, spot) in self.spots.iter_mut().enumerate() {
@@ -175,7 +177,7 @@ impl Trial {
                     }
                     deviance = self.render(scene);
                     if deviance <= start {
-                        damping = (damping * 0.1).max(least);
+                        damping = (damping * 0.1).max(DAMPING);
                         break;
                     }
                 }
@@ -187,12 +189,7 @@ impl Trial {
                     return self.render(scene);
                 }
             }
-            // The iterations of everything go on with what was accepted.
-            let small = if before - deviance > needed {
-                crate::knob!("ENOUGH", 1.0)
-            } else {
-                crate::knob!("SMALL", SMALL)
-            };
+            let small = if before - deviance > needed { ENOUGH } else { SMALL };
             if start - deviance < small {
                 break;
             }

@@ -26,7 +26,7 @@ pub(crate) fn add(
     let setup = scene.setup;
     let geometry = setup.geometry;
     maps.of_residuals(scene);
-    maps.peaks(scene, crate::knob!("LEAST", LEAST), peaks);
+    maps.peaks(scene, LEAST, peaks);
     let mut patch = vec![0.0; 3 * geometry.size()];
     setup.shape.functions([geometry.half as f64; 2], setup.sigma, false, geometry, &mut patch);
     clear_margin(&mut patch, geometry);
