@@ -49,7 +49,7 @@ VERBS: dict[str, tuple[list[Callable[..., Any]], set[str], set[str]]] = {
     # The model is an object with its variables, parameters and splines; --fix is `fixed`.
     "curve": (
         [spotfit.Model.fit],
-        {"output", "json", "plot", "plots", "model", "variables", "parameters", "spline", "fix"},
+        {"output", "json", "overwrite", "no_record", "plot", "plots", "model", "variables", "parameters", "spline", "fix"},
         {"fixed", "covariance", "instruction_set", "device"},
     ),
     "render": ([spotfit.render], FILES - {"filter"}, set()),

@@ -10,7 +10,8 @@ use crate::say::message::say;
 use crate::words::input::Input;
 use crate::words::output::{Output, Writing, complete, refuse_stranger};
 use crate::words::paths::{is_stream, refuse_folder, refuse_same_file, refuse_same_output};
-use spotfit::record::{InputFile, Origin, Record, State};
+use crate::words::record::{RecordArguments, Recorded};
+use spotfit::record::Origin;
 use spotfit::steps::{Sink, Source};
 use spotfit::table::{
     LeftOut, SaveOptions, Table, TableError, TableFormat, TableOutput, Unit, is_our_sidecar,
@@ -32,16 +33,16 @@ pub(crate) struct LocsArguments {
 #[derive(Debug, Args)]
 pub(crate) struct TableArguments {
     /// Size of a pixel in nanometres, if the table does not contain it and lengths must be converted.
-    #[arg(long, value_name = "NM")]
+    #[arg(help_heading = "Tables", long, value_name = "NM")]
     pixel_size: Option<f64>,
     /// The position of (0, 0) in tables in nanometres and in CSV tables: the centre of the first pixel, as `spotfit
-    /// localize` writes them, or its corner, as in ThunderSTORM. Only conversion from or to Picasso's tables needs it
-    /// [default: what the record beside the table says, or else centre].
-    #[arg(long, value_enum, value_name = "ORIGIN")]
+    /// localize` writes them, or its corner, as in ThunderSTORM. It matters where tables are converted from or to Picasso's or
+    /// compared with another, and for z [default: what the record beside the table says, or else centre].
+    #[arg(help_heading = "Tables", long, value_enum, value_name = "ORIGIN")]
     origin: Option<OriginChoice>,
     /// The number of the first frame in CSV tables. By default it is 1 if lengths have units and `id` does not begin
     /// with 0, and otherwise 0.
-    #[arg(long, value_name = "0|1", value_parser = clap::value_parser!(u32).range(..=1))]
+    #[arg(help_heading = "Tables", long, value_name = "0|1", value_parser = clap::value_parser!(u32).range(..=1))]
     first_frame: Option<u32>,
 }
 
@@ -127,13 +128,11 @@ fn say_unknown(layout: &Table) {
 /// A table being written.
 pub(crate) struct LocsOutput {
     name: String,
-    path: PathBuf,
     writer: TableOutput,
     /// What is added to x and y, in pixels.
     shift: f64,
-    overwrite: Writing,
     /// What is to stand beside the table.
-    record: Option<Record>,
+    record: Recorded,
     pub(crate) rows: usize,
 }
 
@@ -163,9 +162,7 @@ impl Sink for LocsOutput {
                 block.set(column);
             }
         }
-        if let Some(record) = &mut self.record {
-            record.pixel_size = block.info.pixel_size;
-        }
+        self.record.change(|record| record.pixel_size = block.info.pixel_size);
         self.rows += block.rows();
         self.writer.write(&block)
     }
@@ -178,8 +175,15 @@ impl LocsOutput {
             refuse_replacing(&input, path)?;
         }
         let corner = source.has_corner_origin();
-        let output = Self::create(path, shift(corner, source.is_picasso(), path)?, overwrite)?;
-        output.with_record(made_of(source.path(), corner, path)?)
+        let mut output = Self::create(path, shift(corner, source.is_picasso(), path)?, overwrite)?;
+        output.record = RecordArguments::from(overwrite).of(path)?;
+        // Picasso's tables have (0, 0) at the centre.
+        let picasso = format_of(path)? == TableFormat::Picasso;
+        output.record.change(|record| record.origin = Some(Origin::corner(corner && !picasso)));
+        for file in source.path().into_iter().flat_map(written) {
+            output.record.reads("table", &file)?;
+        }
+        Ok(output)
     }
 
     /// Begins to write a table; its format is that of the name, or CSV for standard output.
@@ -196,18 +200,19 @@ impl LocsOutput {
             .with_picasso(overwrite.picasso);
         let writer = TableOutput::through(output, path, format, options);
         let writer = writer.map_err(failed(&name))?;
-        let path = path.to_owned();
-        Ok(Self { name, path, writer, shift, overwrite, record: None, rows: 0 })
+        let record = Recorded::none(path);
+        Ok(Self { name, writer, shift, record, rows: 0 })
     }
 
     /// The same with a record beside the table, unless it is not wanted or the table goes to a stream. It is completed when the
     /// table is.
-    pub(crate) fn with_record(self, record: Record) -> Result<Self, CliError> {
-        if self.overwrite.no_record || is_stream(&self.path) {
-            return Ok(self);
-        }
-        refuse_stranger(&Record::path(&self.path), Record::is_ours, self.overwrite.overwrite)?;
-        Ok(Self { record: Some(record), ..self })
+    pub(crate) fn with_record(self, record: Recorded) -> Self {
+        Self { record, ..self }
+    }
+
+    /// What is to stand beside the table.
+    pub(crate) fn record(&mut self) -> &mut Recorded {
+        &mut self.record
     }
 
     pub(crate) fn write(&mut self, block: Table) -> Result<(), CliError> {
@@ -229,32 +234,12 @@ impl LocsOutput {
         others: Vec<Output>,
         mut counts: BTreeMap<String, u64>,
     ) -> Result<(LeftOut, BTreeMap<String, u64>), CliError> {
-        let (rows, path, record) = (self.rows, self.path.clone(), self.record.take());
-        let overwrite = self.overwrite.overwrite;
-        if record.is_none() {
-            let stale = Some(Record::path(&path)).filter(|stale| Record::is_ours(stale));
-            self.writer = self.writer.without(stale);
-        }
+        let (rows, path) = (self.rows, PathBuf::new());
+        let record = std::mem::replace(&mut self.record, Recorded::none(&path));
         let (outputs, left_out) = self.files()?;
         counts.insert("localizations".to_owned(), rows.saturating_sub(left_out.total()) as u64);
         counts.insert("left_out".to_owned(), left_out.total() as u64);
-        let mut around = [None, None];
-        if let Some(record) = record {
-            let beside = Record::path(&path);
-            refuse_stranger(&beside, Record::is_ours, overwrite)?;
-            // It says `begun` before the table is there, and `done` after it: whoever is killed between them leaves no table that
-            // is taken for what it is not.
-            let begun = record.begun(Record::beside(&path).as_ref(), path.exists());
-            let mut done = record;
-            done.state = State::Done { counts: counts.clone() };
-            for (output, record) in around.iter_mut().zip([begun, done]) {
-                let mut file = Output::create(&beside)?;
-                file.write_all(record.text().as_bytes())?;
-                *output = Some(file);
-            }
-        }
-        let [first, last] = around;
-        complete(first.into_iter().chain(outputs).chain(others).chain(last))?;
+        complete(record.around(outputs.into_iter().chain(others).collect(), counts.clone())?)?;
         Ok((left_out, counts))
     }
 
@@ -272,23 +257,6 @@ impl LocsOutput {
     pub(crate) fn name(&self) -> &str {
         &self.name
     }
-}
-
-/// The record of a table that the running verb makes of another, with its words as they were typed.
-fn made_of(input: Option<&Path>, corner: bool, output: &Path) -> Result<Record, CliError> {
-    let mut words = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned());
-    let mut record = Record::new(&words.next().unwrap_or_default(), output);
-    record.options.insert("words".to_owned(), words.collect());
-    // Picasso's tables have (0, 0) at the centre.
-    let picasso = format_of(output)? == TableFormat::Picasso;
-    record.origin = Some(Origin::corner(corner && !picasso));
-    for file in input.into_iter().flat_map(written).filter(|file| file.exists()) {
-        let read = InputFile::new("table", &file);
-        record.inputs.push(
-            read.map_err(|error| CliError::file(&file.display().to_string(), error.to_string()))?,
-        );
-    }
-    Ok(record)
 }
 
 /// The rows that are not in a table, by the reason.

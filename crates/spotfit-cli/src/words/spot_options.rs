@@ -10,6 +10,8 @@ use spotfit::{
 
 use super::lengths::in_pixels;
 use crate::error::CliError;
+use crate::words::record::Recorded;
+use spotfit::record::camera_of;
 use spotfit::table::Unit;
 
 /// What is fitted and how it is judged.
@@ -210,6 +212,20 @@ impl SpotOptions {
             return Err(CliError::option("sensitivity", &value.to_string(), "1e-12 to 1e12"));
         }
         Ok(Some((camera_maps::read_with(path, sensitivity)?, path)))
+    }
+
+    /// Records the camera, if anything is known of it, and the files of its maps.
+    pub(crate) fn recorded(
+        &self,
+        map: Option<&CameraMap>,
+        record: &mut Recorded,
+    ) -> Result<(), CliError> {
+        for file in self.camera_path().map(camera_maps::files).unwrap_or_default() {
+            record.reads("camera", &file)?;
+        }
+        let known = self.camera().or_else(|| map.map(|_| Camera::default()));
+        record.has_camera(known.map(|camera| camera_of(&camera, map)));
+        Ok(())
     }
 }
 

@@ -11,6 +11,7 @@ use crate::error::CliError;
 use crate::words::locs::{LocsOutput, OriginChoice, format_of, refuse_replacing};
 use crate::words::movie_options::{metadata, pixel_size};
 use crate::words::output::Writing;
+use crate::words::record::RecordArguments;
 use spotfit::localize::{Counts, LocalizeOptions, Localizer};
 use spotfit::movie::Movie;
 use spotfit::record::{self, InputFile, Origin, Record};
@@ -107,8 +108,9 @@ impl Job<'_> {
         let layout = words.layout(pixel_size, is_picasso, told.shape);
         let parse = |text: &String| crate::words::condition::parse(text, &layout.table(&[], &info));
         let filter = words.filter.as_ref().map(parse).transpose()?;
-        let output = LocsOutput::create(output, 0.0, self.overwrite)?;
-        let mut output = output.with_record(record)?;
+        let table = LocsOutput::create(output, 0.0, self.overwrite)?;
+        let record = RecordArguments::from(self.overwrite).with(record, output)?;
+        let mut output = table.with_record(record);
         output.write(layout.table(&[], &info))?;
         for text in metadata(&movie, words.pixel_size) {
             listener.hear(Topic::Metadata, text);
