@@ -8,7 +8,7 @@ pub mod peers;
 pub mod suite;
 
 use fit_core::{Circle, Fit, Scalar, Size, Start};
-use fit_sim::{GpufitBenchmark, SpotSimulation, Spots};
+use fit_sim::{GpufitBenchmark, SimulatedSpots, SpotSimulation};
 use fit_tests::explicit::ExplicitStart;
 use ndarray::Axis;
 use rayon::prelude::*;
@@ -16,7 +16,7 @@ use rayon::prelude::*;
 /// Windows, and start values for them.
 pub struct Workload {
     /// The windows and their truth.
-    pub spots: Spots,
+    pub spots: SimulatedSpots,
     /// x, y and σ to start from.
     pub starts: Vec<[f32; 3]>,
     /// Amplitude, x, y, σ and background to start from, for fitters that want all of them.

@@ -2,6 +2,7 @@
 
 mod circles;
 mod layers;
+mod names;
 mod packed;
 mod pictures;
 mod ptx;
@@ -41,10 +42,13 @@ enum Task {
         #[arg(long, value_name = "NAME", conflicts_with = "check")]
         show: Option<String>,
     },
-    /// Prove that no more than two files of a crate `fit-…`, `spotfit-files` or `spotfit-locs` import each other in a circle.
+    /// Prove that no more than two files of a crate `fit-…`, `spotfit`, `spotfit-files` or `spotfit-locs` import each other in a circle.
     Circles,
     /// Prove that no library needs a crate of the workspace that it may not know.
     Layers,
+    /// Prove that public names of libraries stand for one thing each, and that options may grow: they are `#[non_exhaustive]`, with
+    /// setters.
+    Names,
     /// Compare a picture with the one that is committed: PNG or SVG, within the tolerances that the differences of
     /// processors need.
     Picture {
@@ -89,6 +93,9 @@ enum TaskError {
     /// Crates need what they may not.
     #[error("{}", .0.join("\n"))]
     Layers(Vec<String>),
+    /// Names stand for two things, or options cannot grow.
+    #[error("{}", .0.join("\n"))]
+    Names(Vec<String>),
     /// A picture is not what is committed.
     #[error("{made} is not {committed}: {reason}")]
     Picture { committed: String, made: String, reason: String },
@@ -108,6 +115,7 @@ fn main() -> ExitCode {
         }
         Task::Circles => circles::check(&ptx::root()).map(|()| ExitCode::SUCCESS),
         Task::Layers => layers::check(&ptx::root()).map(|()| ExitCode::SUCCESS),
+        Task::Names => names::check(&ptx::root()).map(|()| ExitCode::SUCCESS),
         Task::Picture { committed, made } => {
             pictures::compare(&committed, &made).map(|()| ExitCode::SUCCESS)
         }

@@ -11,7 +11,7 @@ use benches::drift_cases::{
 };
 use clap::builder::PossibleValuesParser;
 use clap::{Parser, Subcommand};
-use spotfit::drift::{Drift, DriftError, DriftOptions, Positions};
+use spotfit::drift::{Drift, DriftError, DriftInput, DriftOptions};
 
 /// Prints a line. A reader that goes away, as `head` does, is no reason to stop.
 macro_rules! say {
@@ -113,7 +113,7 @@ impl Found {
     fn new(table: &Table, intervals: Option<u32>) -> Self {
         let (precision, heights) = (table.precision(), table.uncertainty_z());
         let deep = !heights.is_empty();
-        let positions = Positions {
+        let positions = DriftInput {
             frames: &table.frames,
             x: &table.x,
             y: &table.y,

@@ -8,7 +8,7 @@ use fit_core::curve::Explicit;
 use fit_formula::{Axes, Formula, Invariance, Op, Program, Translation};
 
 use crate::frame::{Frame, can_shift, is_far};
-use crate::{CurveError, CurveOptions, CurveStart, Curves, Limits as CurveLimits, Linear, Points};
+use crate::{CurveError, CurveLimits, CurveOptions, CurveStart, Curves, Linear, Points};
 
 /// Sums over more points have too few digits in single precision.
 const MOST_SINGLE_POINTS: usize = 1 << 20;

@@ -14,6 +14,7 @@ const LEAST_SINGLE_TOLERANCE: f32 = 1e-6;
 /// The criteria of Gpufit's search ([`fit_core::search::gpufit`]). Of [`CurveOptions`], this search uses only the
 /// estimator, the fixed parameters and the limits.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct GpufitOptions {
     /// A search ends when a step changes χ² by less than this share of max(1, χ²).
     pub tolerance: f32,
@@ -22,6 +23,16 @@ pub struct GpufitOptions {
 }
 
 impl GpufitOptions {
+    /// A search that ends at this tolerance, or after so many steps.
+    pub const fn new(tolerance: f32, max_iterations: i32) -> Self {
+        Self { tolerance, max_iterations }
+    }
+
+    fit_core::__setters! {
+        const with_tolerance: tolerance: f32,
+        const with_max_iterations: max_iterations: i32,
+    }
+
     /// The largest number of steps.
     pub fn most_iterations(&self) -> f64 {
         f64::from(if self.max_iterations > 0 { self.max_iterations } else { MOST_ITERATIONS })

@@ -22,7 +22,7 @@ pub use fit_core::curve::At;
 pub use fits::CurveFits;
 pub use frame::Frame;
 pub use gpufit::{GpufitChunk, GpufitOptions, GpufitPlace, GpufitRoom};
-pub use options::{CurveOptions, Limits, Linear};
+pub use options::{CurveLimits, CurveOptions, Linear};
 pub use single::{Rules, SingleFit, SingleFits};
 pub use values::{Dimensions, Element, Values};
 
@@ -172,8 +172,8 @@ impl<'a> Curves<'a> {
             CurveStart::Shared(start) => {
                 check("start values", &[start.len()], &[parameters])?;
                 match options.limits {
-                    Limits::Shared(_) => options.allow(start.iter().copied(), None)?,
-                    Limits::PerFit(_) => {
+                    CurveLimits::Shared(_) => options.allow(start.iter().copied(), None)?,
+                    CurveLimits::PerFit(_) => {
                         options.check_count(count)?;
                         for fit in 0..count {
                             options.allow(start.iter().copied(), Some(fit))?;

@@ -8,7 +8,7 @@ use crate::{CurveError, Values};
 /// The limits of each parameter.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
-pub enum Limits {
+pub enum CurveLimits {
     /// The same for all fits: lower and upper limit of each parameter.
     Shared(Vec<[f64; 2]>),
     /// Those of each fit, one after the other.
@@ -47,7 +47,7 @@ pub struct CurveOptions {
     /// Parameters that keep their start value.
     pub fixed: Vec<bool>,
     /// Limits; −∞ and ∞ for no limit.
-    pub limits: Limits,
+    pub limits: CurveLimits,
     /// Least squares: weights are 1/variance, and the errors follow from them. Otherwise weights are relative, and
     /// errors are scaled by the residuals, √(χ²/(points − parameters)).
     pub absolute: bool,
@@ -66,7 +66,7 @@ impl CurveOptions {
             max_iterations: 200,
             tolerance: 1e-3,
             fixed: vec![false; parameters],
-            limits: Limits::Shared(vec![[f64::NEG_INFINITY, f64::INFINITY]; parameters]),
+            limits: CurveLimits::Shared(vec![[f64::NEG_INFINITY, f64::INFINITY]; parameters]),
             absolute: false,
             linear: Linear::Auto,
             covariance: true,
@@ -111,15 +111,15 @@ impl CurveOptions {
     }
     /// With these limits.
     #[must_use]
-    pub fn with_limits(mut self, limits: Limits) -> Self {
+    pub fn with_limits(mut self, limits: CurveLimits) -> Self {
         self.limits = limits;
         self
     }
 
     fn shared_limits(&mut self) -> &mut Vec<[f64; 2]> {
         match &mut self.limits {
-            Limits::Shared(limits) => limits,
-            Limits::PerFit(_) => panic!("each fit has limits of its own"),
+            CurveLimits::Shared(limits) => limits,
+            CurveLimits::PerFit(_) => panic!("each fit has limits of its own"),
         }
     }
 
@@ -144,17 +144,17 @@ impl CurveOptions {
     /// The free parameters: neither fixed nor between equal limits for all fits.
     pub fn free(&self) -> usize {
         let held = |parameter: usize| match &self.limits {
-            Limits::Shared(limits) => {
+            CurveLimits::Shared(limits) => {
                 limits.get(parameter).is_some_and(|limits| limits[0] == limits[1])
             }
-            Limits::PerFit(_) => false,
+            CurveLimits::PerFit(_) => false,
         };
         (0..self.parameters()).filter(|&j| !self.fixed[j] && !held(j)).count()
     }
 
     /// The parameters without any limit, a bit for each; those that are fixed may be among them.
     pub(crate) fn unlimited(&self) -> u64 {
-        let (Limits::Shared(limits) | Limits::PerFit(limits)) = &self.limits;
+        let (CurveLimits::Shared(limits) | CurveLimits::PerFit(limits)) = &self.limits;
         let mut unlimited = u64::MAX;
         for limits in limits.chunks_exact(self.parameters().max(1)) {
             for (j, &limits) in limits.iter().enumerate() {
@@ -169,8 +169,8 @@ impl CurveOptions {
     /// The limits of a parameter of a fit.
     pub fn limit(&self, fit: usize, parameter: usize) -> [f64; 2] {
         match &self.limits {
-            Limits::Shared(limits) => limits[parameter],
-            Limits::PerFit(limits) => limits[fit * self.parameters() + parameter],
+            CurveLimits::Shared(limits) => limits[parameter],
+            CurveLimits::PerFit(limits) => limits[fit * self.parameters() + parameter],
         }
     }
 
@@ -187,8 +187,8 @@ impl CurveOptions {
             return wrong("tolerance", self.tolerance, "0 to 1");
         }
         let (limits, shared) = match &self.limits {
-            Limits::Shared(limits) => (limits, true),
-            Limits::PerFit(limits) => (limits, false),
+            CurveLimits::Shared(limits) => (limits, true),
+            CurveLimits::PerFit(limits) => (limits, false),
         };
         let parameters = self.parameters();
         if shared && limits.len() != parameters {
@@ -212,7 +212,7 @@ impl CurveOptions {
     /// How many there are, if there are others.
     pub fn check_count(&self, count: usize) -> Result<(), CurveError> {
         match &self.limits {
-            Limits::PerFit(limits) if limits.len() != count * self.parameters() => {
+            CurveLimits::PerFit(limits) if limits.len() != count * self.parameters() => {
                 let found = limits.len() / self.parameters().max(1);
                 Err(CurveError::Count { what: "limits", found, wanted: count })
             }
@@ -222,7 +222,7 @@ impl CurveOptions {
 
     /// Whether start values of each fit are surely fine; where fits have limits of their own nobody knows.
     pub(crate) fn allows_all(&self, starts: &Values<'_, Ix2>) -> bool {
-        let Limits::Shared(limits) = &self.limits else { return false };
+        let CurveLimits::Shared(limits) = &self.limits else { return false };
         starts.are_within(limits)
     }
 

@@ -10,7 +10,7 @@ use rayon::prelude::*;
 use crate::error::SimulationError;
 use crate::random::Random;
 use crate::shape::Outline;
-use crate::spots::{Spots, Truth};
+use crate::spots::{SimulatedSpots, Truth};
 
 /// Spots of about the same shape with noise of the same strength in every pixel: the comparison published with
 /// Gpufit (Przybylski et al. 2017).
@@ -107,7 +107,10 @@ impl GpufitBenchmark {
     ///
     /// # Errors
     /// As [`GpufitBenchmark::validate`].
-    pub fn generate(&self, spots: Range<usize>) -> Result<(Spots, Vec<[f64; 5]>), SimulationError> {
+    pub fn generate(
+        &self,
+        spots: Range<usize>,
+    ) -> Result<(SimulatedSpots, Vec<[f64; 5]>), SimulationError> {
         self.validate()?;
         let Size { width, height } = self.size;
         let mut pixels = Array3::zeros((spots.len(), height, width));
@@ -123,7 +126,7 @@ impl GpufitBenchmark {
                     (*truth, *start) = self.window(spot, window);
                 });
         }
-        Ok((Spots { pixels, truth, corners: None }, starts))
+        Ok((SimulatedSpots { pixels, truth, corners: None }, starts))
     }
 
     fn window(&self, spot: usize, window: &mut [f32]) -> (Truth, [f64; 5]) {

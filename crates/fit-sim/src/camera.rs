@@ -19,12 +19,12 @@ pub enum Noise {
 }
 
 /// How the camera turns photo-electrons into counts: counts = baseline + gain·(electrons + read noise),
-/// rounded and clipped at 0. Before that an EMCCD multiplies the electrons ([`Camera::em_gain`]).
+/// rounded and clipped at 0. Before that an EMCCD multiplies the electrons ([`SimulatedCamera::em_gain`]).
 ///
 /// The default passes the electrons through. Any other camera rounds to integers.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
-pub struct Camera {
+pub struct SimulatedCamera {
     /// Counts that a dark pixel reads. Range: 0 to 10⁶.
     pub baseline: f64,
     /// Counts per electron; with EM gain, per electron that leaves the multiplication register. Range: 10⁻⁶ to
@@ -42,7 +42,7 @@ pub struct Camera {
     pub em_gain: Option<f64>,
 }
 
-impl Default for Camera {
+impl Default for SimulatedCamera {
     fn default() -> Self {
         Self { baseline: 0.0, gain: 1.0, read_noise: 0.0, em_gain: None }
     }
@@ -64,7 +64,7 @@ impl Noise {
     }
 }
 
-impl Camera {
+impl SimulatedCamera {
     fit_core::__setters! {
         const with_baseline: baseline: f64,
         const with_gain: gain: f64,

@@ -14,14 +14,14 @@ mod shape;
 mod spots;
 
 pub use benchmark::GpufitBenchmark;
-pub use camera::{Camera, Noise};
+pub use camera::{Noise, SimulatedCamera};
 pub use error::SimulationError;
 pub use light::SpotProfile;
 pub use maps::{MOST_FRAME_PIXELS, Maps};
 pub use movie::{
-    Bead, Heights, MOST_BEADS, MOST_MOLECULES, MoviePiece, MoviePlan, MovieSimulation, MovieTruth,
-    Structure,
+    Heights, MOST_BEADS, MOST_MOLECULES, MoviePiece, MoviePlan, MovieSimulation, MovieTruth,
+    SimulatedBead, Structure,
 };
 pub use random::Random;
 pub use shape::{Defocus, SpotShape};
-pub use spots::{SpotSimulation, Spots, Truth};
+pub use spots::{SimulatedSpots, SpotSimulation, Truth};

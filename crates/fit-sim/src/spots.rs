@@ -6,7 +6,7 @@ use fit_core::{Circle, Corner, Size};
 use ndarray::Array3;
 use rayon::prelude::*;
 
-use crate::camera::{Camera, Noise};
+use crate::camera::{Noise, SimulatedCamera};
 use crate::error::{SimulationError, check};
 use crate::light::{Light, SpotProfile};
 use crate::maps::Maps;
@@ -47,7 +47,7 @@ impl Truth {
 
 /// Simulated windows with their truth.
 #[derive(Clone, Debug)]
-pub struct Spots {
+pub struct SimulatedSpots {
     /// (n, height, width), in counts. Without [`Noise::None`] all values are integers.
     pub pixels: Array3<f32>,
     /// One for each window.
@@ -100,10 +100,10 @@ pub struct SpotSimulation {
     /// The noise.
     pub noise: Noise,
     /// The camera.
-    pub camera: Camera,
+    pub camera: SimulatedCamera,
     /// The maps of a camera whose pixels differ, at least as large as the windows. They replace baseline, gain and
     /// read noise of [`SpotSimulation::camera`]. Each window lies somewhere in them, with equal chances for every
-    /// place ([`Spots::corners`]).
+    /// place ([`SimulatedSpots::corners`]).
     pub maps: Option<Maps>,
     /// The seed: the same seed gives the same windows on every machine.
     pub seed: u64,
@@ -120,7 +120,7 @@ impl SpotSimulation {
         const with_scatter: scatter: f64,
         const with_reach: reach: Option<f64>,
         const with_noise: noise: Noise,
-        const with_camera: camera: Camera,
+        const with_camera: camera: SimulatedCamera,
         with_maps: maps: Option<Maps>,
         const with_seed: seed: u64,
     }
@@ -137,7 +137,7 @@ impl SpotSimulation {
             scatter: 1.0 / 20.0,
             reach: None,
             noise: Noise::Poisson,
-            camera: Camera::default(),
+            camera: SimulatedCamera::default(),
             maps: None,
             seed: 1,
         }
@@ -168,7 +168,7 @@ impl SpotSimulation {
     ///
     /// # Errors
     /// As [`SpotSimulation::validate`].
-    pub fn generate(&self, spots: Range<usize>) -> Result<Spots, SimulationError> {
+    pub fn generate(&self, spots: Range<usize>) -> Result<SimulatedSpots, SimulationError> {
         self.validate()?;
         let Size { width, height } = self.size;
         let mut pixels = Array3::zeros((spots.len(), height, width));
@@ -184,7 +184,7 @@ impl SpotSimulation {
                     (*truth, *corner) = self.window(spot, window);
                 });
         }
-        Ok(Spots { pixels, truth, corners: self.maps.is_some().then_some(corners) })
+        Ok(SimulatedSpots { pixels, truth, corners: self.maps.is_some().then_some(corners) })
     }
 
     fn window(&self, spot: usize, window: &mut [f32]) -> (Truth, Corner) {

@@ -4,8 +4,8 @@
 use fit_core::Size;
 use fit_core::spot::sums::Profile;
 use fit_sim::{
-    Bead, Camera, Defocus, Heights, Maps, MovieSimulation, Noise, SimulationError, SpotProfile,
-    SpotShape, SpotSimulation,
+    Defocus, Heights, Maps, MovieSimulation, Noise, SimulatedBead, SimulatedCamera,
+    SimulationError, SpotProfile, SpotShape, SpotSimulation,
 };
 
 /// FNV-1a.
@@ -37,7 +37,8 @@ fn defocused() -> SpotShape {
 /// The bytes of these simulations must never change: stored data and published seeds hang on them.
 #[test]
 fn a_seed_gives_the_same_bytes_everywhere() {
-    let camera = Camera::default().with_baseline(100.0).with_gain(0.46).with_read_noise(1.5);
+    let camera =
+        SimulatedCamera::default().with_baseline(100.0).with_gain(0.46).with_read_noise(1.5);
     let emccd = camera.with_em_gain(Some(300.0));
     let maps = Maps::simulated(Size::new(70, 50), 6).expect("a sound size");
     let integrated = |shape| nine().with_shape(shape).with_profile(SpotProfile::Integrated);
@@ -86,9 +87,12 @@ fn movie_hash(simulation: MovieSimulation) -> u64 {
 #[test]
 fn a_movie_has_the_same_bytes_everywhere() {
     let small = || MovieSimulation::new(40, 32, 50).with_molecules(300);
-    let beads =
-        vec![Bead { x: 3.5, y: 30.25, signal: 9000.0 }, Bead { x: 39.0, y: 0.5, signal: 500.0 }];
-    let camera = Camera::default().with_baseline(400.0).with_gain(2.5).with_read_noise(0.0);
+    let beads = vec![
+        SimulatedBead { x: 3.5, y: 30.25, signal: 9000.0 },
+        SimulatedBead { x: 39.0, y: 0.5, signal: 500.0 },
+    ];
+    let camera =
+        SimulatedCamera::default().with_baseline(400.0).with_gain(2.5).with_read_noise(0.0);
     let emccd = camera.with_em_gain(Some(20.0));
     let maps = Maps::simulated(Size::new(40, 32), 6).expect("a sound size");
     let large =
@@ -155,7 +159,7 @@ fn pieces_are_bounded() {
     assert_eq!(length(MovieSimulation::new(8192, 8192, 9).with_molecules(0)), 1);
     let crowd = MovieSimulation::new(64, 64, 9).with_off_time(0.1).with_molecules(400_000);
     assert!((5..12).contains(&length(crowd)));
-    let bead = Bead { x: 0.0, y: 0.0, signal: 1.0 };
+    let bead = SimulatedBead { x: 0.0, y: 0.0, signal: 1.0 };
     let small = || MovieSimulation::new(64, 64, 9);
     for (simulation, expected) in [
         (MovieSimulation::new(65536, 65536, 1), "width × height"),
@@ -217,7 +221,7 @@ fn the_simulation_is_the_papers() {
 }
 
 /// The mean of 1/expected over all pixels, from the truth.
-fn mean_inverse(spots: &fit_sim::Spots) -> f64 {
+fn mean_inverse(spots: &fit_sim::SimulatedSpots) -> f64 {
     let mut sum = 0.0;
     for truth in &spots.truth {
         let amplitude = 400.0 / (std::f64::consts::TAU * truth.shape.sigma.powi(2));
@@ -232,7 +236,8 @@ fn mean_inverse(spots: &fit_sim::Spots) -> f64 {
 /// The camera's baseline, gain and read noise do what they say.
 #[test]
 fn the_camera_adds_baseline_gain_and_noise() {
-    let camera = Camera::default().with_baseline(500.0).with_gain(2.0).with_read_noise(3.0);
+    let camera =
+        SimulatedCamera::default().with_baseline(500.0).with_gain(2.0).with_read_noise(3.0);
     let simulation = nine().with_signal(0.0).with_background(81.0 * 20.0).with_camera(camera);
     let pixels = simulation.generate(0..2000).unwrap().pixels;
     let n = pixels.len() as f64;
@@ -252,7 +257,7 @@ fn senseless_parameters_are_named() {
         (nine().with_sigma(0.0..1.0), "sigma.start"),
         (nine().with_sigma(2.0..1.0), "sigma.end"),
         (nine().with_scatter(2.0), "scatter"),
-        (nine().with_camera(Camera::default().with_gain(0.0)), "gain"),
+        (nine().with_camera(SimulatedCamera::default().with_gain(0.0)), "gain"),
     ];
     for (simulation, expected) in bad {
         match simulation.generate(0..1) {

@@ -1,7 +1,7 @@
 //! Proves that EMCCD and sCMOS cameras have the noise that their documentation says.
 
 use fit_core::{Corner, Size};
-use fit_sim::{Camera, Maps, MovieSimulation, Noise, SimulationError, SpotSimulation};
+use fit_sim::{Maps, MovieSimulation, Noise, SimulatedCamera, SimulationError, SpotSimulation};
 use ndarray::{Array2, s};
 
 /// Windows of even light, `expected` photo-electrons in each pixel.
@@ -21,7 +21,7 @@ fn em_gain_doubles_the_variance() {
     for (photons, em_gain, gain, read_noise) in
         [(20.0, 300.0, 0.1, 40.0), (2.0, 100.0, 0.5, 0.0), (1000.0, 50.0, 1.0, 10.0)]
     {
-        let camera = Camera::default()
+        let camera = SimulatedCamera::default()
             .with_baseline(5000.0)
             .with_gain(gain)
             .with_read_noise(read_noise)
@@ -40,7 +40,7 @@ fn em_gain_doubles_the_variance() {
 /// Proves that no electron gives no light after the register, and that a gain of 1 is noisier than none.
 #[test]
 fn em_gain_makes_nothing_of_nothing() {
-    let camera = Camera::default().with_em_gain(Some(1.0));
+    let camera = SimulatedCamera::default().with_em_gain(Some(1.0));
     let dark = even(0.0).with_camera(camera).generate(0..10).unwrap();
     assert!(dark.pixels.iter().all(|&pixel| pixel == 0.0));
     let light = even(100.0).with_camera(camera).generate(0..1000).unwrap().pixels;
@@ -86,7 +86,7 @@ fn every_pixel_reads_by_its_map() {
         .with_molecules(0)
         .with_background(30.0)
         .with_unevenness(0.0)
-        .with_camera(Camera::default().with_baseline(7.0).with_gain(99.0))
+        .with_camera(SimulatedCamera::default().with_baseline(7.0).with_gain(99.0))
         .with_maps(Some(maps.clone()));
     let mut plan = simulation.plan().unwrap();
     let movie = plan.piece(0..frames).frames();
@@ -162,7 +162,7 @@ fn windows_lie_at_their_corners() {
 fn frames_of_these_cameras_do_not_depend_on_each_other() {
     let movie = || MovieSimulation::new(40, 32, 20).with_molecules(500);
     let maps = Maps::simulated(Size::new(40, 32), 5).unwrap();
-    let emccd = Camera::default().with_em_gain(Some(300.0));
+    let emccd = SimulatedCamera::default().with_em_gain(Some(300.0));
     for simulation in [movie().with_camera(emccd), movie().with_maps(Some(maps))] {
         let whole = simulation.clone().plan().unwrap().piece(0..20).frames();
         let part = simulation.plan().unwrap().piece(7..15).frames();
@@ -174,7 +174,8 @@ fn frames_of_these_cameras_do_not_depend_on_each_other() {
 #[test]
 fn senseless_cameras_are_named() {
     for em_gain in [0.0, 0.5, -3.0, f64::NAN, f64::INFINITY, 1e7] {
-        let simulation = even(1.0).with_camera(Camera::default().with_em_gain(Some(em_gain)));
+        let simulation =
+            even(1.0).with_camera(SimulatedCamera::default().with_em_gain(Some(em_gain)));
         match simulation.generate(0..1) {
             Err(SimulationError::Parameter { name, .. }) => assert_eq!(name, "em_gain"),
             other => panic!("{em_gain}: {other:?}"),

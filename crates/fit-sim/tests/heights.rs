@@ -3,7 +3,8 @@
 use std::f64::consts::TAU;
 
 use fit_sim::{
-    Bead, Defocus, Heights, MovieSimulation, MovieTruth, SimulationError, SpotShape, Structure,
+    Defocus, Heights, MovieSimulation, MovieTruth, SimulatedBead, SimulationError, SpotShape,
+    Structure,
 };
 
 fn defocus() -> Defocus {
@@ -14,7 +15,7 @@ fn movie() -> MovieSimulation {
     MovieSimulation::new(48, 40, 60)
         .with_molecules(400)
         .with_shape(SpotShape::Defocused(defocus()))
-        .with_beads(vec![Bead { x: 9.0, y: 30.0, signal: 5000.0 }])
+        .with_beads(vec![SimulatedBead { x: 9.0, y: 30.0, signal: 5000.0 }])
 }
 
 fn truth(simulation: &MovieSimulation) -> Vec<MovieTruth> {
@@ -77,7 +78,7 @@ fn everything_drifts_along_z() {
 /// Proves that pixels show the widths of the truth: a bead that goes through focus is brightest there.
 #[test]
 fn frames_show_the_drift() {
-    let bead = vec![Bead { x: 24.0, y: 20.0, signal: 1e5 }];
+    let bead = vec![SimulatedBead { x: 24.0, y: 20.0, signal: 1e5 }];
     let shape = SpotShape::Defocused(defocus().with_z_range(0.0).with_focus(0.0));
     let stack = movie().with_frames(41).with_molecules(0).with_beads(bead).with_shape(shape);
     let mut plan = stack.with_stage(800.0).with_drift_z(-40.0).plan().expect("a sound stack");

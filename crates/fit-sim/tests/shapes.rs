@@ -125,9 +125,9 @@ fn windows_of_every_shape_do_not_depend_on_each_other() {
 #[test]
 fn molecules_keep_their_shapes() {
     let circular = MovieSimulation::new(40, 32, 60)
-        .with_beads(vec![fit_sim::Bead { x: 20.0, y: 15.0, signal: 5000.0 }])
+        .with_beads(vec![fit_sim::SimulatedBead { x: 20.0, y: 15.0, signal: 5000.0 }])
         .with_noise(Noise::None)
-        .with_camera(fit_sim::Camera::default());
+        .with_camera(fit_sim::SimulatedCamera::default());
     let truth = |simulation: &MovieSimulation| {
         let mut plan = simulation.clone().plan().unwrap();
         let piece = plan.piece(0..60);

@@ -2,7 +2,7 @@
 
 use fit_core::spot::sums::Profile;
 use fit_core::{Background, Circle, Criteria, Limits, MaxError, Options, Size};
-use fit_sim::{Camera, Noise, Random, SpotSimulation};
+use fit_sim::{Noise, Random, SimulatedCamera, SpotSimulation};
 use ndarray::{Array3, ArrayView3, s};
 use spotfit::{Fit, Fitter, Pixel, Start};
 
@@ -190,7 +190,8 @@ fn types_and_layouts(cases: &mut Vec<Case>) {
             cases.push(Case { layout, ..case });
         }
     }
-    let camera = Camera::default().with_baseline(30_000.0).with_gain(0.5).with_read_noise(2.0);
+    let camera =
+        SimulatedCamera::default().with_baseline(30_000.0).with_gain(0.5).with_read_noise(2.0);
     let camera = simulated(&papers(NINE).with_camera(camera));
     cases.push(Case::new("baseline 30000", Stack::U16(camera.mapv(|p| p as u16))));
 }

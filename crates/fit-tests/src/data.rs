@@ -5,7 +5,7 @@ use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
 use ndarray::Array3;
-use spotfit::npy::{NpyReader, Number};
+use spotfit::npy::{NpyNumber, NpyReader};
 
 /// The folder with the real images: `SPOTFIT_DATA`, or `shared/data` beside the repository, if it is there. Tests that
 /// need it are ignored where it was not when they were built (`build.rs`).
@@ -21,7 +21,7 @@ pub fn real_data() -> Option<PathBuf> {
 ///
 /// # Panics
 /// If the file is not there or not such a stack.
-pub fn read_stack<P: Number>(path: &Path) -> Array3<P> {
+pub fn read_stack<P: NpyNumber>(path: &Path) -> Array3<P> {
     let read = || -> Result<Array3<P>, Box<dyn std::error::Error>> {
         let file = File::open(path)?;
         let length = file.metadata()?.len();

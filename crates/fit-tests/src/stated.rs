@@ -7,7 +7,7 @@ use fit_core::spot::shape::{Circular, Elliptical, FixedSigma, Rotated};
 use fit_core::{
     Background, Camera, Estimator, Fit, Options, PixelProfile, Shape, Size, Start, Status,
 };
-use fit_sim::{Maps, SpotProfile, SpotShape, SpotSimulation, Spots, Truth};
+use fit_sim::{Maps, SimulatedSpots, SpotProfile, SpotShape, SpotSimulation, Truth};
 use spotfit::{AnyWindows, CameraMap, Errors, Fitter, FitterOptions, Parameter, Windows};
 
 /// Windows have 9×9 pixels.
@@ -84,8 +84,8 @@ impl Reads {
         mapped.then(|| Maps::simulated(Size::new(256, 256), 1).expect("a camera's size"))
     }
 
-    fn simulated(self) -> fit_sim::Camera {
-        let camera = fit_sim::Camera::default();
+    fn simulated(self) -> fit_sim::SimulatedCamera {
+        let camera = fit_sim::SimulatedCamera::default();
         match self {
             Self::Multiplied => camera
                 .with_em_gain(Some(100.0))
@@ -199,7 +199,7 @@ impl Case {
     ///
     /// # Panics
     /// If the simulation makes no sense.
-    pub fn spots(&self, count: usize) -> Spots {
+    pub fn spots(&self, count: usize) -> SimulatedSpots {
         self.simulation.generate(0..count).expect("a sound simulation")
     }
 

@@ -3,7 +3,7 @@
 use fit_core::{Background, Criteria, Estimator, Options, Size};
 use fit_cpu::Reference;
 use fit_sim::papers::{TABLE_1, Table1};
-use fit_sim::{Camera, SpotSimulation, Spots, Truth};
+use fit_sim::{SimulatedCamera, SimulatedSpots, SpotSimulation, Truth};
 use fit_tests::bounds::cramer_rao;
 use fit_tests::stated::{Case, Reads};
 use fit_tests::statistics::{median_mean_std, percentile};
@@ -127,7 +127,7 @@ fn check_rounding(backends: &[TestBackend], criteria: Criteria) {
     let reference = TestBackend::new(Backend::Reference, 0).fitter(tight);
     let single = Reference::<f32>::new(0).expect("threads");
     // The reference's arithmetic in single precision, and every backend.
-    type Method = Box<dyn Fn(&Spots) -> Vec<Fit<f64>>>;
+    type Method = Box<dyn Fn(&SimulatedSpots) -> Vec<Fit<f64>>>;
     let mut methods: Vec<(String, Method)> = vec![(
         "reference f32".to_owned(),
         Box::new(move |spots| {
@@ -156,7 +156,7 @@ fn check_rounding(backends: &[TestBackend], criteria: Criteria) {
                     let simulation = SpotSimulation::new(size)
                         .with_signal(signal)
                         .with_background(signal / 10.0)
-                        .with_camera(Camera::default().with_baseline(baseline));
+                        .with_camera(SimulatedCamera::default().with_baseline(baseline));
                     let spots = simulation.generate(0..4000).expect("the simulation is sound");
                     let a: Vec<Fit<f64>> =
                         reference.fit(spots.pixels.view(), Start::Estimate).expect("large enough");

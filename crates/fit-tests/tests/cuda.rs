@@ -199,7 +199,7 @@ fn curves(device: usize) {
         watch("the end of CurveRecords", || drop(records));
         let starts = Array2::from_shape_fn((count, 3), |(_, j)| start[j] as f32);
         let plain = CurveOptions::new(3).with_covariance(false);
-        let settings = GpufitOptions { tolerance: 1e-4, max_iterations: 30 };
+        let settings = GpufitOptions::new(1e-4, 30);
         let mut whole = [vec![0; count], vec![0; count]];
         let (mut parameters, mut chi2) = (vec![0.0; 3 * count], vec![0.0; count]);
         let [states, iterations] = &mut whole;

@@ -216,7 +216,7 @@ fn kernels_find_what_the_reference_finds() {
 fn kernels_take_gpufits_steps() {
     let formula = Formula::new("a*exp(-x/t) + c", &["x"], &["a", "t", "c"]).expect("a formula");
     let fitter = CurveSimd::new(1, None).expect("the calling thread");
-    let (count, settings) = (60, GpufitOptions { tolerance: 1e-4, max_iterations: 30 });
+    let (count, settings) = (60, GpufitOptions::new(1e-4, 30));
     let plain = CurveOptions::new(3).with_linear(Linear::Searched).with_covariance(false);
     let likelihood = plain.clone().with_estimator(Estimator::MaximumLikelihood);
     let limited = plain.clone().with_upper(0, 10.5).with_lower(1, 4.5);

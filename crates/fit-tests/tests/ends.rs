@@ -1,7 +1,7 @@
 //! How fits end: as in double precision, with what is true of the pixels, and on a limit only if they say so.
 
 use fit_core::{Background, Criteria, Limits, MaxError, Options, Size};
-use fit_sim::{Random, SpotSimulation, Spots};
+use fit_sim::{Random, SimulatedSpots, SpotSimulation};
 use fit_tests::{GPU, TestBackend, backends};
 use ndarray::Array3;
 use spotfit::{Backend, Fit, Start, Status};
@@ -28,7 +28,12 @@ fn tight() -> Options {
     Options::default().with_criteria(Criteria::TIGHT)
 }
 
-fn simulated(side: usize, signal: f64, background: f64, sigma: std::ops::Range<f64>) -> Spots {
+fn simulated(
+    side: usize,
+    signal: f64,
+    background: f64,
+    sigma: std::ops::Range<f64>,
+) -> SimulatedSpots {
     let simulation = SpotSimulation::new(Size::new(side, side))
         .with_signal(signal)
         .with_background(background)

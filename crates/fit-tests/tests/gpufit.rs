@@ -2,7 +2,9 @@
 
 use fit_core::Estimator;
 use fit_cpu::{CurveSimd, InstructionSet};
-use fit_curves::{CurveOptions, CurveStart, Curves, GpufitOptions, GpufitRoom, Limits, Points};
+use fit_curves::{
+    CurveLimits, CurveOptions, CurveStart, Curves, GpufitOptions, GpufitRoom, Points,
+};
 use fit_formula::Formula;
 use fit_gpu::CurveGpu;
 use fit_tests::models::{SIMULATED, Simulated, model};
@@ -47,9 +49,9 @@ impl Found {
     }
 }
 
-const SETTINGS: GpufitOptions = GpufitOptions { tolerance: 1e-4, max_iterations: 40 };
+const SETTINGS: GpufitOptions = GpufitOptions::new(1e-4, 40);
 /// So many iterations are counted in double precision.
-const DOUBLE: GpufitOptions = GpufitOptions { max_iterations: 1 << 24, ..SETTINGS };
+const DOUBLE: GpufitOptions = SETTINGS.with_max_iterations(1 << 24);
 
 /// A model of Gpufit with so many noisy data sets, fitted in every way.
 fn batches(case: &'static Simulated, count: usize) -> Vec<Batch> {
@@ -87,7 +89,7 @@ fn batches(case: &'static Simulated, count: usize) -> Vec<Batch> {
             _ => [f64::NEG_INFINITY, f64::INFINITY],
         })
         .collect();
-    let mut limited = batch("limits of each", plain.clone().with_limits(Limits::PerFit(own)));
+    let mut limited = batch("limits of each", plain.clone().with_limits(CurveLimits::PerFit(own)));
     limited.starts.column_mut(0).mapv_inplace(|start| start.min(bound));
     limited.options.estimator = Estimator::MaximumLikelihood;
     all.push(limited);
@@ -128,7 +130,7 @@ impl Batch {
             curves = curves.with_weights(weights.slice(s![..count, ..]));
         }
         let mut options = self.options.clone();
-        if let Limits::PerFit(limits) = &mut options.limits {
+        if let CurveLimits::PerFit(limits) = &mut options.limits {
             limits.truncate(count * self.case.truth.len());
         }
         let mut found = Found::room(count, self.case.truth.len());

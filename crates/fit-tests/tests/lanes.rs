@@ -3,8 +3,8 @@
 use fit_core::{Estimator, Status};
 use fit_cpu::{BatchError, CurveReference, CurveSimd, InstructionSet};
 use fit_curves::{
-    CurveFits, CurveOptions, CurveStart, Curves, GpufitOptions, GpufitRoom, Limits, Linear, Points,
-    Values,
+    CurveFits, CurveLimits, CurveOptions, CurveStart, Curves, GpufitOptions, GpufitRoom, Linear,
+    Points, Values,
 };
 use fit_formula::Formula;
 use fit_gpu::{CurveGpu, CurveMethod, CurveRecords, CurveResident, PinnedBuffer, spliced};
@@ -266,7 +266,7 @@ fn records_say_what_fits_say() {
 fn gpufits_search_reads_pinned_data() {
     let gpu = CurveGpu::new(0).expect("a GPU");
     let options = CurveOptions::new(3).with_linear(Linear::Searched);
-    let gpufit = GpufitOptions { tolerance: 1e-4, max_iterations: 25 };
+    let gpufit = GpufitOptions::new(1e-4, 25);
     for count in [500, 20_011] {
         let data = decays(count, 30).mapv(|value| value as f32);
         let mut pinned = PinnedBuffer::<f32>::new(data.len()).expect("memory");
@@ -608,7 +608,7 @@ fn every_kind_of_batch_on(fitters: &[Fitter], count: usize) {
     check(&of(Points::Index), false, &plain.clone().with_fixed(2), "held");
     let lower = plain.clone().with_lower(0, 9.5).with_upper(1, 6.5);
     check(&of(Points::Index), false, &lower, "limits");
-    let own = plain.clone().with_limits(Limits::PerFit(own_limits));
+    let own = plain.clone().with_limits(CurveLimits::PerFit(own_limits));
     check(&of(Points::Index), true, &own, "limits of their own");
     check(&of(Points::Index).with_weights(shared.view()), false, &plain, "shared weights");
     let absolute = plain.clone().with_absolute(true);

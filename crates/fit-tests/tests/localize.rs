@@ -421,8 +421,8 @@ fn a_camera_map_is_followed() {
 /// Proves that saturated pixels are flagged: at the largest number of their type, or from where it is said.
 #[test]
 fn saturated_pixels_are_flagged() {
-    let bead = fit_sim::Bead { x: 30.0, y: 30.0, signal: 3000.0 };
-    let camera = fit_sim::Camera::default().with_baseline(100.0);
+    let bead = fit_sim::SimulatedBead { x: 30.0, y: 30.0, signal: 3000.0 };
+    let camera = fit_sim::SimulatedCamera::default().with_baseline(100.0);
     let simulation = MovieSimulation::new(60, 60, 5)
         .with_molecules(0)
         .with_beads(vec![bead])
@@ -457,7 +457,7 @@ fn saturated_pixels_are_flagged() {
 /// Proves that beads are found in every frame, where they have drifted.
 #[test]
 fn beads_are_followed() {
-    let bead = fit_sim::Bead { x: 40.3, y: 31.8, signal: 20_000.0 };
+    let bead = fit_sim::SimulatedBead { x: 40.3, y: 31.8, signal: 20_000.0 };
     let simulation = MovieSimulation::new(80, 64, 200)
         .with_molecules(0)
         .with_beads(vec![bead])
@@ -486,7 +486,7 @@ fn beads_are_followed() {
 fn photons_are_the_cameras() {
     let simulation = MovieSimulation::new(60, 60, 1)
         .with_molecules(0)
-        .with_beads(vec![fit_sim::Bead { x: 30.0, y: 30.0, signal: 5000.0 }])
+        .with_beads(vec![fit_sim::SimulatedBead { x: 30.0, y: 30.0, signal: 5000.0 }])
         .with_unevenness(0.0);
     let frame = simulation.plan().expect("a sound simulation").piece(0..1).frames();
     let fit = |camera: Camera| {
@@ -530,7 +530,7 @@ fn a_background_is_held_above_the_baseline() {
         .with_signal(120.0)
         .with_background(0.05)
         .with_unevenness(0.0)
-        .with_camera(fit_sim::Camera::default().with_baseline(0.0).with_read_noise(0.0));
+        .with_camera(fit_sim::SimulatedCamera::default().with_baseline(0.0).with_read_noise(0.0));
     let frames = simulation.plan().expect("a sound simulation").piece(0..60).frames();
     for estimator in Estimator::ALL {
         let fit = |baseline: u16| {
@@ -567,7 +567,7 @@ fn uncertainties_are_the_errors_of_the_fits() {
         let beads = (0..16)
             .map(|k| {
                 let (x, y) = (20.0 + 30.13 * f64::from(k % 4), 20.0 + 30.37 * f64::from(k / 4));
-                fit_sim::Bead { x, y, signal: 2000.0 }
+                fit_sim::SimulatedBead { x, y, signal: 2000.0 }
             })
             .collect();
         let simulation = MovieSimulation::new(140, 140, 1)
@@ -768,7 +768,7 @@ fn grids_without_drift_have_none() {
     let frames = table.frames().expect("frames");
     let [x, y, error] = ["x", "y", "uncertainty"]
         .map(|name| table.lengths(name, Unit::Pixel).expect("a column").into_owned());
-    let positions = spotfit::drift::Positions {
+    let positions = spotfit::drift::DriftInput {
         frames: &frames,
         x: &x,
         y: &y,

@@ -5,7 +5,7 @@ use fit_core::{
 };
 use fit_cpu::Reference;
 use fit_gpu::{Family, Gpu, GpuError};
-use fit_sim::{SpotSimulation, Spots};
+use fit_sim::{SimulatedSpots, SpotSimulation};
 use fit_tests::emulation::fit_as_published;
 use fit_tests::tolerances::{PUBLISHED_BIN, PUBLISHED_EQUAL, PUBLISHED_MEAN};
 use ndarray::{Array3, s};
@@ -15,7 +15,7 @@ fn paper() -> Options {
     Options::default().with_criteria(Criteria::PAPER)
 }
 
-fn pixels_of(spots: &Spots, number: usize) -> Vec<f32> {
+fn pixels_of(spots: &SimulatedSpots, number: usize) -> Vec<f32> {
     spots.pixels.slice(s![number, .., ..]).iter().copied().collect()
 }
 
@@ -62,7 +62,7 @@ fn a_thread_a_pixel() {
 }
 
 /// Windows of the paper's benchmark and where to start.
-fn benchmark(size: Size, signal: f64, count: usize) -> (Spots, Vec<[f32; 3]>) {
+fn benchmark(size: Size, signal: f64, count: usize) -> (SimulatedSpots, Vec<[f32; 3]>) {
     let simulation = SpotSimulation::new(size).with_signal(signal);
     let spots = simulation.generate(0..count).expect("sound");
     let starts = (0..count).into_par_iter().map(|number| {
@@ -73,7 +73,7 @@ fn benchmark(size: Size, signal: f64, count: usize) -> (Spots, Vec<[f32; 3]>) {
     (spots, starts)
 }
 
-fn emulated(spots: &Spots, starts: &[[f32; 3]], size: Size) -> Vec<Fit<f32>> {
+fn emulated(spots: &SimulatedSpots, starts: &[[f32; 3]], size: Size) -> Vec<Fit<f32>> {
     let fit = |number: usize| {
         let pixels = pixels_of(spots, number);
         fit_as_published(&pixels, size, starts[number], &paper()).expect("a window to fit")
@@ -97,7 +97,12 @@ fn share(fits: &[Fit<f32>], status: Status) -> f64 {
 }
 
 /// The iterations of the paper's way against those of the f32 reference.
-fn check_iterations(what: &str, published: &[Fit<f32>], spots: &Spots, starts: &[[f32; 3]]) {
+fn check_iterations(
+    what: &str,
+    published: &[Fit<f32>],
+    spots: &SimulatedSpots,
+    starts: &[[f32; 3]],
+) {
     let mut fits = vec![Fit::<f32>::invalid(); starts.len()];
     let reference = Reference::<f32>::new(0).expect("threads");
     let pixels = spots.pixels.slice(s![..starts.len(), .., ..]);

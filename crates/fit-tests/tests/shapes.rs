@@ -6,7 +6,7 @@ use fit_core::{
     Circle, Corner, Criteria, Estimator, Fit, Options, PixelProfile, Setup, Shape, Size, Status,
     condition, estimate,
 };
-use fit_sim::{SpotShape, SpotSimulation, Spots};
+use fit_sim::{SimulatedSpots, SpotShape, SpotSimulation};
 use fit_tests::{GPU, TestBackend, backends};
 use ndarray::{Array2, Array3};
 use spotfit::{Backend, CameraMap, Start, Weights, Windows};
@@ -118,7 +118,7 @@ fn the_gpu_fits_large_batches_of_every_shape() {
             .with_background(5.0 * (width * height) as f64)
             .with_reach(Some(0.5))
             .with_signal(3000.0);
-        let Spots { pixels, truth, .. } = simulation.generate(0..COUNT).expect("sound");
+        let SimulatedSpots { pixels, truth, .. } = simulation.generate(0..COUNT).expect("sound");
         let starts: Vec<[f64; 5]> = truth
             .iter()
             .map(|of| [of.shape.x + 0.2, of.shape.y - 0.1, of.sigma_x, of.sigma_y, 0.0])

@@ -7,7 +7,6 @@ use fit_sim::SimulationError;
 use fit_sim::recipes::RecipeError;
 use spotfit::BatchError;
 use spotfit::astigmatism::table::TableDepthError;
-use spotfit::camera_maps::CameraMapsError;
 use spotfit::detect::DetectError;
 use spotfit::localize::LocalizeError;
 use spotfit::model::{CurveError, FormulaError, ModelError};
@@ -124,14 +123,16 @@ impl Refused for SimulationError {
 
 /// The text of a library, where names of options stand in backticks, with the options as the user types them.
 pub(crate) fn words_of(text: &str) -> String {
-    let mut parts = text.split('`');
-    let mut words = parts.next().unwrap_or_default().to_owned();
-    let mut name = true;
-    for part in parts {
-        words += &if name { typed(part) } else { part.to_owned() };
-        name = !name;
-    }
-    words
+    let is_name = |part: &str| part.chars().all(|c| c.is_alphanumeric() || "_-.".contains(c));
+    let parts: Vec<&str> = text.split('`').collect();
+    let words = parts.iter().enumerate().map(|(number, &part)| match number % 2 {
+        0 => part.to_owned(),
+        _ if is_name(part) => typed(part),
+        // Something else that is quoted, such as a command.
+        _ if number + 1 == parts.len() => format!("`{part}"),
+        _ => format!("`{part}`"),
+    });
+    words.collect()
 }
 
 /// An operation failed whose table goes to this file.
@@ -152,6 +153,7 @@ impl From<StepError> for CliError {
             StepError::Movie { name, source } => Self::Movie { file: name, source },
             StepError::Option(error) => told(&error, None),
             StepError::Condition { text, error } => Self::formula("the condition", &text, &error),
+            StepError::Output(error) => error.into(),
             StepError::Cancelled => Self::Interrupted,
             error => Self::Other(words_of(&error.to_string())),
         }
@@ -204,12 +206,6 @@ impl From<RecipeError> for CliError {
             RecipeError::Simulation(error) => error.into(),
             error => Self::Other(words_of(&error.to_string())),
         }
-    }
-}
-
-impl From<CameraMapsError> for CliError {
-    fn from(error: CameraMapsError) -> Self {
-        Self::Other(error.to_string())
     }
 }
 

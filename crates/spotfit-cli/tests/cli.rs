@@ -236,7 +236,10 @@ fn start_values_are_used() {
     let starts =
         |descr, shape, data: &[u8]| folder.file("init.npy", &npy(descr, "False", shape, data));
     let iterations = |init: &Path| {
-        let output = succeeds(&[&"fit", &spots, &"-o", &"-", &"--initial", &init]).stdout;
+        let output = succeeds(&[&"fit", &spots, &"-o", &"-", &"--start", &init]).stdout;
+        // The former name.
+        let former = succeeds(&[&"fit", &spots, &"-o", &"-", &"--initial", &init]).stdout;
+        assert_eq!(former, output);
         rows(&output)[1][7].parse::<u32>().unwrap()
     };
     let at = |x: f64| bytes(&[x, 1.6, 1.1, x, 1.6, 1.1], |v| v.to_le_bytes());
@@ -247,7 +250,7 @@ fn start_values_are_used() {
     assert_eq!(iterations(&starts("'>f4'", "(2, 3)", &single)), near);
 
     let fit = |init: &Path, says: &[&str]| {
-        fails(&[&"fit", &spots, &"-o", &"-", &"--initial", &init], says);
+        fails(&[&"fit", &spots, &"-o", &"-", &"--start", &init], says);
     };
     fit(&starts("'<f8'", "(3, 2)", &at(2.0)), &["init.npy", "x, y, sigma", "[3, 2]"]);
     fit(&starts("'<f8'", "(6,)", &at(2.0)), &["init.npy", "(n, 3)"]);

@@ -171,18 +171,20 @@ fn everything_beside_the_data() {
         &[&formula[..], &[&"--start", &"a=6,t=2,c=0", &"--bounds", &"t=:2.5"]].concat(),
     );
     assert!(said.contains("0 converged, 3 found at a limit"), "{said}");
-    let held = with(&[&"--start", &"a=6,t=2.5,c=0", &"--fix", &"t"]);
+    let held = with(&[&"--start", &"a=6,t=2.5,c=0", &"--fixed", &"t"]);
     assert_eq!(column(&limited, "t_error"), [0.0; 3]);
     assert_eq!(column(&limited, "degrees"), column(&held, "degrees"));
     for (found, wanted) in column(&limited, "a_error").iter().zip(column(&held, "a_error")) {
         assert!((found / wanted - 1.0).abs() < 1e-3, "{found}, {wanted}");
     }
-    let fits = with(&[&"--start", &"a=6,t=2,c=1", &"--fix", &"c"]);
+    let fits = with(&[&"--start", &"a=6,t=2,c=1", &"--fixed", &"c"]);
+    // The former name.
+    assert_eq!(with(&[&"--start", &"a=6,t=2,c=1", &"--fix", &"c"]), fits);
     assert_eq!(column(&fits, "c_error"), [0.0; 3]);
     close(&column(&fits, "t"), |fit| 3.0 + fit);
     let starts: Vec<f64> = (0..3).flat_map(|fit| [6.0, 3.0 + f64::from(fit), 1.0]).collect();
     let starts = folder.file("starts.npy", &doubles("(3, 3)", &starts));
-    let fits = with(&[&"--start", &starts, &"--fix", &"t,c"]);
+    let fits = with(&[&"--start", &starts, &"--fixed", &"t,c"]);
     close(&column(&fits, "a"), |fit| 5.0 + fit);
     let fits = with(&[&"--start", &"a=6,t=2,c=1", &"--estimator", &"mle"]);
     assert!(fits[0].contains(&"deviance".to_owned()));
@@ -217,7 +219,7 @@ fn wrong_requests_are_named() {
         (
             &data,
             formula,
-            &[&"--start", &"a=8,t=1,c=0", &"--fix", &"a", &"--bounds", &"a=0:1"],
+            &[&"--start", &"a=8,t=1,c=0", &"--fixed", &"a", &"--bounds", &"a=0:1"],
             &[
                 "start value 8 of parameter 'a', which is held there, is not within its limits 0 to 1",
             ],
@@ -273,10 +275,15 @@ fn wrong_requests_are_named() {
         (
             &data,
             formula,
-            &[start[0], start[1], &"--fix", &"q"],
-            &["--fix: the model has no parameter 'q'"],
+            &[start[0], start[1], &"--fixed", &"q"],
+            &["--fixed: the model has no parameter 'q'"],
         ),
-        (&data, "exponential", &[&"--fix", &"t"], &["parameters that are held need start values"]),
+        (
+            &data,
+            "exponential",
+            &[&"--fixed", &"t"],
+            &["parameters that are held need start values"],
+        ),
         (
             &data,
             formula,

@@ -91,12 +91,12 @@ fn start_values_are_read_as_they_are_needed() {
     let starts = folder.path("starts.npy");
     fs::write(&spots, npy("'|u1'", "False", "(2, 5, 5)", &[7; 50])).unwrap();
     sparse(&starts, &npy("'<f8'", "False", "(100000000, 3)", &[]), 8 * 300_000_000);
-    let ended = watch(start(&[&"fit", &spots, &"-o", &fits, &"--initial", &starts]));
+    let ended = watch(start(&[&"fit", &spots, &"-o", &fits, &"--start", &starts]));
     let expected = ["starts.npy", "100000000", "2 spots"];
     let named = expected.iter().all(|part| ended.said.contains(part));
     assert!(!ended.status.success() && named, "{}", ended.said);
     assert!(ended.peak < 200 * MEGABYTE, "{}", ended.peak);
-    fails(&[&"fit", &"-", &"-o", &fits, &"--initial", &"-"], &["initial", "standard input"]);
+    fails(&[&"fit", &"-", &"-o", &fits, &"--start", &"-"], &["--start", "standard input"]);
 }
 
 /// Proves that the memory of a large frame is that of the file times eight and 500 MB, and that frames beyond the

@@ -9,14 +9,14 @@ use std::path::Path;
 
 use common::set::{block, frames, ome};
 use common::{Folder, fails, rows, succeeds};
-use fit_sim::{Bead, MovieSimulation};
+use fit_sim::{MovieSimulation, SimulatedBead};
 use spotfit::movie::{Movie, Pixels};
 use tiff::encoder::Rational;
 
 /// Frames with a bead at x, one for each number.
 fn beads(places: &[f64]) -> Vec<Vec<u16>> {
     let frame = |&x: &f64| {
-        let bead = Bead { x, y: 9.0, signal: 4000.0 };
+        let bead = SimulatedBead { x, y: 9.0, signal: 4000.0 };
         let simulation = MovieSimulation::new(24, 20, 1).with_molecules(0).with_beads(vec![bead]);
         let frames = simulation.plan().expect("a sound simulation").piece(0..1).frames();
         frames.into_iter().collect()

@@ -18,8 +18,8 @@ use tiff::encoder::{Compression, DeflateLevel, TiffEncoder, colortype};
 /// Three frames of 24×20 pixels with two spots.
 fn frames() -> Array3<u16> {
     let simulation = MovieSimulation::new(24, 20, 3).with_molecules(0).with_beads(vec![
-        fit_sim::Bead { x: 7.2, y: 8.1, signal: 4000.0 },
-        fit_sim::Bead { x: 16.6, y: 11.7, signal: 3000.0 },
+        fit_sim::SimulatedBead { x: 7.2, y: 8.1, signal: 4000.0 },
+        fit_sim::SimulatedBead { x: 16.6, y: 11.7, signal: 3000.0 },
     ]);
     simulation.plan().expect("a sound simulation").piece(0..3).frames()
 }

@@ -13,11 +13,12 @@ use std::process::{Command, Stdio};
 use common::{Folder, compared, fails, rows, succeeds};
 use fit_core::{Corner, Size};
 use fit_sim::{
-    Camera, Defocus, Heights, Maps, MovieSimulation, SpotProfile, SpotShape, SpotSimulation, Truth,
+    Defocus, Heights, Maps, MovieSimulation, SimulatedCamera, SpotProfile, SpotShape,
+    SpotSimulation, Truth,
 };
 use ndarray::ArrayView2;
 use spotfit::astigmatism::file::load;
-use spotfit::astigmatism::find::Widths;
+use spotfit::astigmatism::find::SpotWidths;
 
 /// The command with bounds on memory and files: a test that fails is not to take the machine with it.
 fn bounded() -> Command {
@@ -199,7 +200,7 @@ fn shapes_have_their_columns() {
                 words.extend(curve_words);
             }
             simulate(&words, &[("-o", &output), ("--truth", &truth)]);
-            let camera = Camera::default().with_gain(0.2).with_em_gain(Some(250.0));
+            let camera = SimulatedCamera::default().with_gain(0.2).with_em_gain(Some(250.0));
             let spots = SpotSimulation::new(Size::new(9, 9))
                 .with_shape(shape)
                 .with_profile(profile)
@@ -459,7 +460,7 @@ fn simulated_beads_calibrate_simulated_movies() {
     let mut worst = 0.0f64;
     for z in (-500..=500).step_by(10).map(f64::from) {
         let sigma = Defocus::default().widths(1.3, z);
-        let found = finder.find(&Widths { sigma, errors: [0.01; 2], correlation: 0.0 });
+        let found = finder.find(&SpotWidths { sigma, errors: [0.01; 2], correlation: 0.0 });
         worst = worst.max((found.z - z).abs());
     }
     println!("the curve is off by {worst:.2} nm at most");

@@ -5,7 +5,7 @@ use std::ffi::c_char;
 use std::ops::Range;
 
 use fit_core::Estimator;
-use fit_curves::{GpufitOptions, GpufitRoom, Limits};
+use fit_curves::{CurveLimits, GpufitOptions, GpufitRoom};
 
 use crate::error::Wrong;
 use crate::model::Id;
@@ -102,16 +102,16 @@ impl<'a> Constraints<'a> {
     }
 
     /// The limits of some fits.
-    pub(crate) fn limits(&self, fits: Range<usize>) -> Limits {
+    pub(crate) fn limits(&self, fits: Range<usize>) -> CurveLimits {
         let length = 2 * self.parameters;
         let mut all = self.bounds[fits.start * length..fits.end * length].chunks_exact(length);
         let first = all.next();
         let same = all.all(|bounds| Some(bounds) == first);
         let wide = |fit| self.of(fit).map(|limits| limits.map(f64::from));
         if same {
-            Limits::Shared(wide(fits.start).collect())
+            CurveLimits::Shared(wide(fits.start).collect())
         } else {
-            Limits::PerFit(fits.flat_map(wide).collect())
+            CurveLimits::PerFit(fits.flat_map(wide).collect())
         }
     }
 
@@ -269,7 +269,7 @@ impl<'a> Request<'a> {
 impl Arguments {
     /// Where searches end.
     pub(crate) fn options(&self) -> GpufitOptions {
-        GpufitOptions { tolerance: self.tolerance, max_iterations: self.max_iterations }
+        GpufitOptions::new(self.tolerance, self.max_iterations)
     }
 }
 

@@ -3,7 +3,9 @@
 use fit_core::Status;
 use fit_core::search::gpufit::GpufitState;
 use fit_cpu::BatchError;
-use fit_curves::{CurveFits, CurveOptions, CurveStart, Curves, GpufitPlace, GpufitRoom, Limits};
+use fit_curves::{
+    CurveFits, CurveLimits, CurveOptions, CurveStart, Curves, GpufitPlace, GpufitRoom,
+};
 
 use crate::error::Wrong;
 use crate::fit::rows;
@@ -89,9 +91,9 @@ pub(crate) fn fit(
         curves = curves.with_weights(rows(weights, &all, points));
     }
     let mut options = options.clone();
-    if let Limits::PerFit(limits) = &options.limits {
+    if let CurveLimits::PerFit(limits) = &options.limits {
         let of = |&fit: &usize| limits[fit * parameters..][..parameters].to_vec();
-        options.limits = Limits::PerFit(which.iter().flat_map(of).collect());
+        options.limits = CurveLimits::PerFit(which.iter().flat_map(of).collect());
     }
     let start = CurveStart::from(rows(&starts, &all, parameters));
     let fits = fitter.fit(anywhere, &prepared.formula, (&curves, start), &options)?;

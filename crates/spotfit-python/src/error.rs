@@ -41,6 +41,13 @@ pub(crate) fn of_maps(error: CameraMapsError) -> PyErr {
     }
 }
 
+/// A text in which options have the names that keywords have, without backticks.
+pub(crate) fn keywords(text: &str) -> String {
+    // Python has a type for all that is known of a camera.
+    let camera = "no `baseline`, `sensitivity`, `em_gain`, `read_noise` or `camera` given";
+    text.replace(camera, "no camera given").replace("box_size", "box").replace('`', "")
+}
+
 /// Room for so many values; the exception names `what` they are.
 pub(crate) fn room<T>(count: usize, what: &str) -> PyResult<Vec<T>> {
     let mut values = Vec::new();

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use spotfit::{
-    Backend, BatchError, FitterOptions, InstructionSet, Limits, MaxError, Options, Size,
+    Backend, BatchError, FitterOptions, InstructionSet, Limits, MaxError, Options, Size, steps,
 };
 
 use crate::camera::CameraMap;
@@ -33,7 +33,7 @@ impl Fitter {
     #[expect(clippy::too_many_arguments, reason = "they have names where they are given")]
     fn new(
         shape: &str,
-        sigma: Option<(f64, f64)>,
+        sigma: Option<Vec<f64>>,
         profile: &str,
         estimator: &str,
         camera: Option<(f64, f64, Option<f64>, f64)>,
@@ -72,7 +72,7 @@ impl Fitter {
         let fit = Options::default()
             .with_criteria(criteria)
             .with_limits(limits)
-            .with_shape(options::shape(shape, sigma)?)
+            .with_shape(options::shape(shape, sigma.as_deref())?)
             .with_profile(options::profile(profile)?)
             .with_estimator(estimator)
             .with_background(options::background(background, estimator)?)
@@ -168,6 +168,18 @@ impl Fitter {
     #[getter]
     fn instruction_set(&self) -> PyResult<Option<&'static str>> {
         Ok(self.own()?.instruction_set().map(InstructionSet::name))
+    }
+
+    /// Whether it computes in single precision.
+    #[getter]
+    fn single(&self) -> PyResult<bool> {
+        Ok(self.own()?.is_single_precision())
+    }
+
+    /// What computes, in the words of reports.
+    #[getter]
+    fn about(&self) -> PyResult<String> {
+        Ok(steps::fitted::backend(&*self.own()?))
     }
 
     /// The number of threads that fit; 0 if the GPU does.

@@ -10,10 +10,12 @@ mod device;
 mod dlpack;
 mod error;
 mod fitter;
+mod lengths;
 mod localize;
 mod model;
 mod numbers;
 mod options;
+mod outcomes;
 mod pictures;
 mod pixels;
 mod predict;
@@ -40,12 +42,16 @@ mod _spotfit {
     #[pymodule_export]
     use super::fitter::Fitter;
     #[pymodule_export]
+    use super::lengths::{in_pixels, recorded_length, whole_pixels, window_side};
+    #[pymodule_export]
     use super::localize::{
         ArrayLocalizer, LocalizeOptions, MovieFile, MovieLocalizer, check_camera, doubts,
         doubts_of_movie, estimates, frames_for_estimates,
     };
     #[pymodule_export]
     use super::model::{Model, ModelFitter};
+    #[pymodule_export]
+    use super::outcomes::{report_curves, report_fits, save_curves, save_fits};
     #[pymodule_export]
     use super::pictures::encode_picture;
     #[pymodule_export]

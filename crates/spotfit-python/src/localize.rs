@@ -16,7 +16,7 @@ use spotfit::localize::{
 };
 use spotfit::movie::{Block, Movie, MovieError, MovieOptions, Pixels};
 use spotfit::psf::{self, Psf};
-use spotfit::table::{self, Layout, Widths};
+use spotfit::table::{self, Layout, WidthColumns};
 use spotfit::yaml::YamlError;
 
 use crate::camera::CameraMap;
@@ -29,7 +29,7 @@ use crate::threads::Here;
 
 /// The exception for a movie that cannot be localized.
 fn of_localize(error: LocalizeError) -> PyErr {
-    let told = error.to_string();
+    let told = error::keywords(&error.to_string());
     match error {
         LocalizeError::Fit(error) => error::of_fit(error),
         LocalizeError::Movie(error) => of_movie(error),
@@ -100,7 +100,7 @@ impl LocalizeOptions {
         let calibration = calibration.map(|path| finder(&path, pixel_size)).transpose()?;
         let psf = psf.map(|path| measured(&path)).transpose()?;
         let has_depth = calibration.is_some() || psf.is_some();
-        let widths = psf.as_ref().map(|_| Widths::Measured);
+        let widths = psf.as_ref().map(|_| WidthColumns::Measured);
         let fitter = fitter.get().options();
         let fit = fitter.fit;
         let mut flags = Flags::default();
@@ -137,7 +137,7 @@ impl LocalizeOptions {
         let layout = Layout::default()
             .with_errors(errors)
             .with_depth(has_depth)
-            .with_widths(widths.unwrap_or(Widths::of(fit.shape)))
+            .with_widths(widths.unwrap_or(WidthColumns::of(fit.shape)))
             .with_checks(checks)
             .with_status(keep_all);
         Ok(Self { options, layout })
@@ -145,7 +145,7 @@ impl LocalizeOptions {
 
     /// What is odd about the options.
     fn notes(&self) -> Vec<String> {
-        self.options.notes()
+        self.options.notes().iter().map(|note| error::keywords(note)).collect()
     }
 
     /// The columns without rows.

@@ -3,10 +3,10 @@
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
-use numpy::{PyArray2, PyReadonlyArray2};
+use numpy::{PyArray2, PyReadonlyArray2, PyReadonlyArrayDyn, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyMemoryError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
-use spotfit::model::{CurveFitter, FormulaError, Linear, ModelError};
+use spotfit::model::{CurveFitter, FormulaError, Linear, ModelError, Spline};
 use spotfit::{BatchError, FitterOptions, InstructionSet};
 
 use crate::curves::{Data, Job, Known, Outcomes, Places, Task, limits};
@@ -42,6 +42,12 @@ impl ModelFitter {
         fitter.own()?;
         Ok(fitter)
     }
+
+    /// The number of threads that fit.
+    #[getter]
+    fn threads(&self) -> PyResult<usize> {
+        Ok(self.own()?.threads())
+    }
 }
 
 impl ModelFitter {
@@ -70,6 +76,31 @@ pub(crate) fn of_formula(text: &str, error: &FormulaError) -> PyErr {
     PyValueError::new_err(format!("{error}\n  {shown}\n  {indent}^"))
 }
 
+/// Splines that a formula calls: the name, samples at 0, 1, 2, … along each axis, and the axes that count channels.
+type Splines<'py> = Vec<(String, Bound<'py, PyAny>, Vec<usize>)>;
+
+fn splines(given: &Splines<'_>) -> PyResult<Vec<(String, Spline)>> {
+    let one = |(name, samples, channels): &(String, Bound<'_, PyAny>, Vec<usize>)| {
+        let told = format!("spline {name}");
+        let samples: PyReadonlyArrayDyn<'_, f64> = numbers(&told, samples, "of one to five axes")?;
+        let axes = samples.ndim();
+        if let Some(axis) = channels.iter().find(|&&axis| axis >= axes) {
+            let last = axes.saturating_sub(1);
+            let reason = format!("there is no axis {axis}; they are counted from 0 to {last}");
+            return Err(PyValueError::new_err(format!("{told}: {reason}")));
+        }
+        let axes = spotfit::model::Model::spline_axes(samples.shape(), channels);
+        let spline = Spline::through(&axes, samples.as_slice()?);
+        let wrong = |error| PyValueError::new_err(format!("{told}: {error}"));
+        Ok((name.clone(), spline.map_err(wrong)?))
+    };
+    given.iter().map(one).collect()
+}
+
+fn borrowed(splines: &[(String, Spline)]) -> Vec<(&str, &Spline)> {
+    splines.iter().map(|(name, spline)| (name.as_str(), spline)).collect()
+}
+
 /// A model function with parameters.
 #[pyclass(frozen, module = "spotfit._spotfit")]
 pub(crate) struct Model(spotfit::model::Model);
@@ -77,22 +108,31 @@ pub(crate) struct Model(spotfit::model::Model);
 #[pymethods]
 impl Model {
     #[new]
-    fn new(text: &str, variables: Vec<String>, parameters: Option<Vec<String>>) -> PyResult<Self> {
+    fn new(
+        text: &str,
+        variables: Vec<String>,
+        parameters: Option<Vec<String>>,
+        splines: Splines<'_>,
+    ) -> PyResult<Self> {
+        let splines = self::splines(&splines)?;
+        let splines = borrowed(&splines);
         let variables: Vec<&str> = variables.iter().map(String::as_str).collect();
         let made = match &parameters {
             Some(names) => {
                 let names: Vec<&str> = names.iter().map(String::as_str).collect();
-                spotfit::model::Model::formula(text, &variables, &names)
+                spotfit::model::Model::formula_with_splines(text, &variables, &names, &splines)
             }
-            None => spotfit::model::Model::of_variables(text, &variables),
+            None => spotfit::model::Model::of_variables_with_splines(text, &variables, &splines),
         };
         made.map(Self).map_err(|error| of_formula(text, &error))
     }
 
     /// A model with a name.
     #[staticmethod]
-    fn named(name: &str) -> PyResult<Self> {
-        spotfit::model::Model::named(name).map(Self).map_err(of_model)
+    fn named(name: &str, splines: Splines<'_>) -> PyResult<Self> {
+        let splines = self::splines(&splines)?;
+        let made = spotfit::model::Model::named_with_splines(name, &borrowed(&splines));
+        made.map(Self).map_err(of_model)
     }
 
     /// The models with names that need nothing else: formula, and what it is.

@@ -3,8 +3,8 @@
 use pyo3::PyResult;
 use pyo3::exceptions::PyValueError;
 use spotfit::{
-    Background, Camera, Circular, Criteria, Elliptical, Estimator, FixedSigmas, GivenSigma,
-    PixelProfile, Rotated, Shape,
+    Background, Camera, Circular, Criteria, Elliptical, Estimator, FixedSigma, FixedSigmas,
+    GivenSigma, PixelProfile, Rotated, Shape,
 };
 
 /// The value that a word stands for.
@@ -16,18 +16,22 @@ pub(crate) fn choose<T: Copy>(name: &str, word: &str, values: &[(&str, T)]) -> P
     })
 }
 
-/// The shape of the spots; `sigma` is σx and σy in pixels.
-pub(crate) fn shape(word: &str, sigma: Option<(f64, f64)>) -> PyResult<Shape> {
-    let (sigma_x, sigma_y) = sigma.unwrap_or_default();
+/// The shape of the spots; `sigma` is σ in pixels, or σx and σy.
+pub(crate) fn shape(word: &str, sigma: Option<&[f64]>) -> PyResult<Shape> {
+    let fixed = match *sigma.unwrap_or_default() {
+        [sigma] => Shape::FixedSigma(FixedSigma { sigma }),
+        [sigma_x, sigma_y] => Shape::FixedSigmas(FixedSigmas { sigma_x, sigma_y }),
+        _ => Shape::FixedSigma(FixedSigma { sigma: f64::NAN }),
+    };
     let shapes = [
         ("circular", Shape::Circular(Circular)),
         ("elliptical", Shape::Elliptical(Elliptical)),
         ("rotated", Shape::Rotated(Rotated)),
-        ("fixed", Shape::FixedSigmas(FixedSigmas { sigma_x, sigma_y })),
+        ("fixed", fixed),
         ("given", Shape::GivenSigma(GivenSigma)),
     ];
     let shape = choose("shape", word, &shapes)?;
-    match (matches!(shape, Shape::FixedSigmas(_)), sigma) {
+    match (word == "fixed", sigma) {
         (true, None) => Err(PyValueError::new_err("shape = 'fixed' needs sigma, in pixels")),
         (false, Some(_)) => {
             Err(PyValueError::new_err(format!("sigma is for shape = 'fixed', not '{word}'")))

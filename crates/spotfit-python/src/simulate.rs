@@ -1,7 +1,10 @@
 //! Simulated windows with their truth.
 
 use fit_core::{Corner, Size};
-use fit_sim::{Defocus, Maps, Noise, SpotProfile, SpotShape, SpotSimulation, Truth};
+use fit_sim::recipes::{
+    FocusRecipe, LookRecipe, RecipeError, ShapeWord, WindowBackground, WindowRecipe,
+};
+use fit_sim::{Maps, Noise, SpotProfile, SpotSimulation, Truth};
 use numpy::ndarray::Array3;
 use numpy::{PyArray1, PyArray2, PyArray3, PyArrayMethods, PyReadonlyArray2};
 use pyo3::exceptions::PyValueError;
@@ -14,6 +17,14 @@ use crate::{error, threads};
 /// What pixels see of spots.
 pub(crate) const PROFILES: [(&str, SpotProfile); 2] =
     [("sampled", SpotProfile::Sampled), ("integrated", SpotProfile::Integrated)];
+
+/// The shapes of spots.
+pub(crate) const SHAPES: [(&str, ShapeWord); 4] = [
+    ("circular", ShapeWord::Circular),
+    ("elliptical", ShapeWord::Elliptical),
+    ("rotated", ShapeWord::Rotated),
+    ("defocused", ShapeWord::Defocused),
+];
 
 /// Pixels that are made at a time, so that Ctrl-C does not wait long.
 const BLOCK: usize = 1 << 20;
@@ -47,35 +58,36 @@ pub(crate) fn simulate<'py>(
 ) -> PyResult<Simulated<'py>> {
     let size = Size::new(size.1, size.0);
     size.validate().map_err(error::of_argument)?;
-    let (z_range, focus, depth) = defocus;
-    let defocus = Defocus::default().with_z_range(z_range).with_focus(focus).with_depth(depth);
-    let shapes = [
-        ("circular", SpotShape::Circular),
-        ("elliptical", SpotShape::Elliptical),
-        ("rotated", SpotShape::Rotated),
-        ("defocused", SpotShape::Defocused(defocus)),
-    ];
     let noises = [("poisson", Noise::Poisson), ("paper", Noise::Paper), ("none", Noise::None)];
+    let shape = choose("shape", shape, &SHAPES)?;
+    let mut look = LookRecipe::default()
+        .with_shape(shape)
+        .with_profile(choose("profile", profile, &PROFILES)?);
+    if shape == ShapeWord::Defocused {
+        let (z_range, focus, depth) = defocus;
+        let focus = FocusRecipe::default().with_focus(Some(focus)).with_depth(Some(depth));
+        look = look.with_z_range(Some(z_range)).with_focus(focus);
+    }
     let (baseline, sensitivity, em_gain, read_noise) = camera;
-    let camera = fit_sim::Camera::default()
-        .with_baseline(baseline)
-        .with_gain(1.0 / sensitivity)
-        .with_em_gain(em_gain)
-        .with_read_noise(read_noise);
-    let simulation = SpotSimulation::new(size)
-        .with_signal(photons)
-        .with_background(background * size.pixels() as f64)
-        .with_sigma(sigma.0..sigma.1)
-        .with_shape(choose("shape", shape, &shapes)?)
-        .with_profile(choose("profile", profile, &PROFILES)?)
+    let maps = maps.map(|[offset, gain, variance]| read(&offset, &gain, &variance)).transpose()?;
+    let simulation = WindowRecipe::default()
+        .with_size(size)
+        .with_photons(photons)
+        .with_background(WindowBackground::Pixel(background))
+        .with_sigma_min(sigma.0)
+        .with_sigma_max(sigma.1)
+        .with_look(look)
         .with_scatter(scatter)
         .with_reach(reach)
         .with_noise(choose("noise", noise, &noises)?)
-        .with_camera(camera)
-        .with_maps(
-            maps.map(|[offset, gain, variance]| read(&offset, &gain, &variance)).transpose()?,
-        )
-        .with_seed(seed);
+        .with_baseline(baseline)
+        .with_sensitivity(sensitivity)
+        .with_em_gain(em_gain)
+        .with_read_noise(read_noise)
+        .with_seed(seed)
+        .simulation()
+        .map_err(of_recipe)?
+        .with_maps(maps);
     simulation.validate().map_err(error::of_simulation)?;
     let made = make(py, &simulation, count)?;
     let pixels = Array3::from_shape_vec((count, size.height, size.width), made.pixels)
@@ -84,6 +96,11 @@ pub(crate) fn simulate<'py>(
     let corners = simulation.maps.is_some().then(|| PyArray1::from_vec(py, made.corners));
     let corners = corners.map(|corners| corners.reshape([count, 2])).transpose()?;
     Ok((PyArray3::from_owned_array(py, pixels), truth, corners))
+}
+
+/// The exception for a simulation that makes no sense; names are keywords here.
+pub(crate) fn of_recipe(error: RecipeError) -> PyErr {
+    PyValueError::new_err(error.to_string().replace('`', ""))
 }
 
 /// The maps of a camera that Python gives.

@@ -1,9 +1,7 @@
 //! Simulated movies and stacks of beads with their truth.
 
 use fit_core::Size;
-use fit_sim::recipes::{
-    BeadRecipe, FocusRecipe, FrameRecipe, LookRecipe, MovieRecipe, RecipeError, ShapeWord,
-};
+use fit_sim::recipes::{BeadRecipe, FocusRecipe, FrameRecipe, LookRecipe, MovieRecipe};
 use fit_sim::{Heights, Maps, MovieSimulation, MovieTruth, SpotShape};
 use numpy::ndarray::Array3;
 use numpy::{PyArray2, PyArray3, ToPyArray};
@@ -12,7 +10,7 @@ use pyo3::prelude::*;
 use spotfit::table::{self, Column, Kind, Table, Unit};
 
 use crate::options::choose;
-use crate::simulate::{PROFILES, read};
+use crate::simulate::{PROFILES, SHAPES, of_recipe, read};
 use crate::tables::{Info, Made, columns};
 use crate::work::{Abandoned, aside};
 use crate::{error, threads};
@@ -101,11 +99,6 @@ pub(crate) fn simulate_beads<'py>(
     movie(py, recipe.simulation().map_err(of_recipe)?, maps)
 }
 
-/// The exception for a simulation that makes no sense; names are keywords here.
-fn of_recipe(error: RecipeError) -> PyErr {
-    PyValueError::new_err(error.to_string().replace('`', ""))
-}
-
 fn frame_of((width, height, background, unevenness, camera, seed): Frame) -> FrameRecipe {
     let (baseline, sensitivity, em_gain, read_noise) = camera;
     FrameRecipe::default()
@@ -121,14 +114,8 @@ fn frame_of((width, height, background, unevenness, camera, seed): Frame) -> Fra
 }
 
 fn look_of((shape, profile, z_range, focus, depth): &Look) -> PyResult<LookRecipe> {
-    let shapes = [
-        ("circular", ShapeWord::Circular),
-        ("elliptical", ShapeWord::Elliptical),
-        ("rotated", ShapeWord::Rotated),
-        ("defocused", ShapeWord::Defocused),
-    ];
     Ok(LookRecipe::default()
-        .with_shape(choose("shape", shape, &shapes)?)
+        .with_shape(choose("shape", shape, &SHAPES)?)
         .with_profile(choose("profile", profile, &PROFILES)?)
         .with_z_range(*z_range)
         .with_focus(FocusRecipe::default().with_focus(*focus).with_depth(*depth)))

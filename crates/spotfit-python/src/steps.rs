@@ -17,6 +17,7 @@ use spotfit::steps::{
 };
 use spotfit::table::{Table, TableError};
 
+use crate::error::keywords;
 use crate::pictures::{Shown, shown};
 use crate::tables::{Given, Info, Made, columns, table};
 use crate::threads;
@@ -163,7 +164,7 @@ impl Listener for Heard<'_> {
         if let Note::Part(_) = note {
             return;
         }
-        self.notes.borrow_mut().push(without_backticks(note.text()));
+        self.notes.borrow_mut().push(keywords(note.text()));
     }
 
     fn is_cancelled(&self) -> bool {
@@ -223,10 +224,23 @@ pub(crate) fn options<O: DeserializeOwned>(text: &str) -> PyResult<O> {
             Some((name, serde_json::from_value::<O>(one).err()?))
         };
         match given.into_iter().find_map(alone) {
-            Some((name, error)) => PyValueError::new_err(format!("{name}: {error}")),
+            Some((name, error)) => PyValueError::new_err(told(&name, &error.to_string())),
             None => wrong(error),
         }
     })
+}
+
+/// What is wrong with an option: of words in those of other exceptions.
+fn told(name: &str, error: &str) -> String {
+    let parts =
+        error.strip_prefix("unknown variant `").and_then(|rest| rest.split_once("`, expected "));
+    match parts {
+        Some((word, known)) => {
+            let known = known.trim_start_matches("one of ").replace("` or `", "`, `");
+            format!("{name} = '{word}' is not one of {}", known.replace('`', "'"))
+        }
+        None => format!("{name}: {error}"),
+    }
 }
 
 pub(crate) fn json(value: &impl Serialize) -> PyResult<String> {
@@ -243,17 +257,12 @@ pub(crate) fn of_step(error: StepError) -> PyErr {
             io::Error::new(source.kind(), format!("{name}: {source}")).into()
         }
         StepError::Table { source: TableError::Column(_), .. } => {
-            PyKeyError::new_err(without_backticks(&error.to_string()))
+            PyKeyError::new_err(keywords(&error.to_string()))
         }
-        StepError::Memory { .. } => PyMemoryError::new_err(without_backticks(&error.to_string())),
+        StepError::Memory { .. } => PyMemoryError::new_err(keywords(&error.to_string())),
         StepError::Movie { name, source: MovieError::Io(error) } => {
             io::Error::new(error.kind(), format!("{name}: {error}")).into()
         }
-        other => PyValueError::new_err(without_backticks(&other.to_string())),
+        other => PyValueError::new_err(keywords(&other.to_string())),
     }
-}
-
-/// A text in which names of options stand in backticks, which Python's exceptions do without.
-fn without_backticks(text: &str) -> String {
-    text.replace('`', "")
 }

@@ -110,7 +110,7 @@ def test_calibrations_are_those_of_the_command(kind: str, tmp_path: Path) -> Non
 def test_a_psf_without_a_camera_is_warned_about() -> None:
     """Proves that what the command warns of reaches Python: without a camera counts are taken for photo-electrons."""
     stack = spotfit.simulate_beads(**BEADS)
-    with pytest.warns(spotfit.SpotfitWarning, match="no baseline, sensitivity, em_gain, read_noise or camera given"):
+    with pytest.warns(spotfit.SpotfitWarning, match="no camera given; errors take counts for photo-electrons"):
         psf = spotfit.calibrate_psf(stack.frames, step=25)
     assert not psf.report["has_camera"]
 

@@ -71,16 +71,23 @@ def test_another_box_than_that_of_the_calibration_is_warned_about(folder: Path) 
 
 def test_heights_of_a_table_are_those_of_the_command(folder: Path) -> None:
     table = spotfit.read_table(folder / "two-widths.hdf5")
-    found = spotfit.find_z(table, folder / "cal.yaml", box=13)
+    found = spotfit.z(table, folder / "cal.yaml", box=13)
     same(found, folder / "by-table.hdf5")
     with pytest.raises(KeyError, match="sigma_x"):
-        spotfit.find_z(spotfit.Locs({"frame": [0], "x": [1.0], "y": [1.0]}), folder / "cal.yaml")
-    with pytest.raises(ValueError, match="box_size"):
-        spotfit.find_z(table, folder / "cal.yaml", box=8)
+        spotfit.z(spotfit.Locs({"frame": [0], "x": [1.0], "y": [1.0]}), folder / "cal.yaml")
+    with pytest.raises(ValueError, match="box = 8 is out of its range"):
+        spotfit.z(table, folder / "cal.yaml", box=8)
     with pytest.raises(ValueError, match="measure"):
-        spotfit.find_z(table, folder / "cal.yaml", measure="least")  # type: ignore[arg-type]
+        spotfit.z(table, folder / "cal.yaml", measure="least")  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="Locs"):
-        spotfit.find_z({"x": [1.0]}, folder / "cal.yaml")  # type: ignore[arg-type]
+        spotfit.z({"x": [1.0]}, folder / "cal.yaml")  # type: ignore[arg-type]
+
+
+def test_the_former_name_of_z_still_works() -> None:
+    """Proves that find_z does what z does, with a warning that points to the call, and does not repeat its doc."""
+    with pytest.warns(DeprecationWarning, match="find_z is called z now") as told, pytest.raises(TypeError, match="Locs"):
+        spotfit.find_z({"x": [1.0]}, "cal.yaml")  # type: ignore[arg-type]
+    assert told[0].filename == __file__ and "Mahalanobis" not in (spotfit.find_z.__doc__ or "")
 
 
 def test_heights_by_a_psf_are_those_of_the_command_and_right(folder: Path) -> None:

@@ -274,7 +274,7 @@ def test_what_is_wrong_is_named_before_anything_begins(movies: list[Path], tmp_p
         ([3], {}, TypeError, "paths"),
         (movies, {"format": "txt"}, ValueError, "format"),
         (movies, {"executor": 3}, TypeError, "executor"),
-        (movies, {"box": 4}, ValueError, "box_size"),
+        (movies, {"box": 4}, ValueError, "box = 4 "),
         (movies, {"speed": 4}, TypeError, "speed"),
         (movies, {"channel": "a"}, TypeError, "channel"),
         (movies, {"roi": (1, 2)}, ValueError, "roi"),
@@ -318,6 +318,45 @@ def test_batch_and_fit_files_know_each_other(movies: list[Path], tmp_path: Path)
         spotfit.fit_files(movies, tmp_path / "two", **options).raise_for_failures()
     told = subprocess.run([*batch, tmp_path / "two", *words], check=True, stderr=subprocess.PIPE, text=True).stderr
     assert "0 localized now, 6 finished before" in told
+
+
+#: Lengths as Python and as the command have them.
+LENGTHS: list[tuple[dict[str, Any], list[str]]] = [
+    ({"box": "0.9um"}, ["--box", "0.9um"]),
+    ({"fixed_sigma": "140nm"}, ["--fixed-sigma", "140nm"]),
+    ({"fixed_sigma": 1.3}, ["--fixed-sigma", "1.3"]),
+    ({"fixed_sigma": (1.3, "1.4px")}, ["--fixed-sigma", "1.3,1.4px"]),
+    (
+        {"roi": ("0um", 0, "3um", "3um"), "sigma_min": "60nm", "sigma_max": "3px"},
+        ["--roi", "0um,0,3um,3um", "--sigma-min", "60nm", "--sigma-max", "3px"],
+    ),
+]
+
+
+@pytest.mark.parametrize(("options", "words"), LENGTHS, ids=str)
+def test_lengths_in_records_are_those_of_batch(options: dict[str, Any], words: list[str], tmp_path: Path) -> None:
+    """Proves that each knows the work of the other where lengths depend on the size of a pixel, which the movie tells, and that tables
+    have the same bytes."""
+    command = os.environ.get("SPOTFIT_COMMAND") or shutil.which("spotfit")
+    if command is None:
+        pytest.skip("SPOTFIT_COMMAND names the command spotfit")
+    spotfit.simulate_movie(10, width=64, height=64, spots=5).frames.tofile(tmp_path / "m.raw")
+    metadata = "Byte Order: <\nData Type: uint16\nFrames: 10\nHeight: 64\nWidth: 64\nPixelsize: 110\n"
+    (tmp_path / "m.yaml").write_text(metadata, encoding="utf-8")
+    (tmp_path / "list.txt").write_text("m.raw\n", encoding="utf-8")
+    tables, told = [], []
+    for first in "fit_files", "batch":
+        out = tmp_path / first
+        for verb in (first, "batch" if first == "fit_files" else "fit_files"):
+            if verb == "fit_files":
+                camera = spotfit.Camera(100, 1, None, 1.5)
+                spotfit.fit_files([tmp_path / "m.raw"], out, camera=camera, **options).raise_for_failures()
+            else:
+                camera_words = ["--baseline", "100", "--sensitivity", "1", "--read-noise", "1.5"]
+                done = [command, "batch", tmp_path / "list.txt", "--out", out, *camera_words, *words]
+                told.append(subprocess.run(done, check=True, stderr=subprocess.PIPE, text=True).stderr)
+            tables.append((out / "m.hdf5").read_bytes())
+    assert tables == [tables[0]] * 4 and "1 finished before" in told[0] and "1 localized now" in told[1]
 
 
 def test_records_of_earlier_versions_count(movies: list[Path], tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ NOTHING = [None, "", "spots", b"x", object(), {}, {1, 2}, [], [[]], 3, 1j, ..., 
 NUMBERS = [0, -1, 1, 2, 3, 10**30, -(10**30), 2**63, 2**64, 0.5, -0.0, 1e308, float("nan"), float("inf"), True, np.int8(3)]
 WORDS: dict[str, list[Any]] = {
     "shape": ["circular", "elliptical", "rotated", "given"],
-    "fixed_sigma": [1.5, (1.0, 2.0), [1, 2], (1, 2, 3), "1"],
+    "fixed_sigma": [1.5, (1.0, 2.0), [1, 2], (1, 2, 3), "1", "1,2", "130nm", ("130nm", 2)],
     "profile": ["sampled", "integrated"],
     "estimator": ["lse", "mle", "LSE"],
     "camera": [spotfit.Camera(), spotfit.Camera(em_gain=1), (1, 2), (1, 2, 3, 4)],
@@ -207,7 +207,11 @@ def test_what_is_wrong_is_named() -> None:
         ({"camera": 3}, TypeError, "camera"),
         ({"dtype": "int"}, ValueError, "dtype"),
         ({"speed": 3}, TypeError, "speed"),
-        ({"fixed_sigma": "12"}, TypeError, "fixed_sigma"),
+        ({"fixed_sigma": "12 miles"}, ValueError, "fixed_sigma: .* is not a length"),
+        ({"fixed_sigma": "130nm"}, ValueError, "fixed_sigma: 130nm is in nanometres, and the size of a pixel is not given"),
+        ({"sigma_max": [3.0]}, TypeError, "sigma_max must be a number"),
+        ({"pixel_size": -1}, ValueError, "pixel_size"),
+        ({"pixel_size": "px"}, TypeError, "pixel_size"),
         ({"max_iterations": 200.0}, TypeError, "max_iterations"),
     ]
     spotfit.fit(spots, max_iterations=200)
@@ -255,3 +259,35 @@ class Liar:
 def test_objects_that_lie(what: Any) -> None:
     with pytest.raises((TypeError, ValueError, ZeroDivisionError)):
         spotfit.fit(Liar(what))
+
+
+def test_calls_of_new_users_are_answered() -> None:
+    """Proves that what is likely to be tried first is told in words that name the argument and what would do."""
+    movie = np.random.default_rng(2).poisson(10, (5, 32, 32))
+    camera = spotfit.Camera()
+    locs = spotfit.Locs({"frame": [0, 1], "x": [1.0, 2.0], "y": [3.0, 4.0]}, spotfit.Movie(100))
+    calls: list[tuple[Any, type[Exception], str]] = [
+        (lambda: spotfit.localize(["a.tif", "b.tif"], camera=camera), TypeError, "movie must be one path.*fit_files takes several"),
+        (lambda: spotfit.localize(movie, camera=camera, box=7.5), ValueError, "box = 7.5 is not a whole number of pixels"),
+        (lambda: spotfit.localize(movie, camera=camera, box=8), ValueError, "box = 8 is out of its range"),
+        (lambda: spotfit.localize(movie, camera=camera, frames=(0, 3)), ValueError, r"frames must be .*slice\(0, 100\)"),  # type: ignore[arg-type]
+        (lambda: spotfit.localize(movie, camera=camera, roi=(1, 2, 3)), ValueError, "roi must be four lengths"),  # type: ignore[arg-type]
+        (lambda: spotfit.render(locs, colour_map="jet"), ValueError, "colour_map = 'jet' is not one of 'inferno', 'magma'"),  # type: ignore[arg-type]
+        (lambda: spotfit.render(locs, extent=(0, 0, 9)), ValueError, "extent must be four lengths"),
+        (lambda: spotfit.convert(locs, unit="um"), ValueError, "unit = 'um' is not one of 'px', 'nm'"),  # type: ignore[arg-type]
+        (lambda: spotfit.find_drift(locs, beads="all"), ValueError, "beads = 'all' is neither 'auto' nor places"),
+        (lambda: spotfit.Locs([1, 2]), TypeError, "columns must be a mapping"),  # type: ignore[arg-type]
+        (lambda: spotfit.Locs({"frame": [0], "x": ["a"]}), TypeError, "column 'x' must be numbers"),
+        (lambda: locs.with_column("photons", ["many", "few"]), TypeError, "column 'photons' must be numbers"),
+        (lambda: locs.filter(None), TypeError, "condition must be text, not NoneType"),  # type: ignore[arg-type]
+        (lambda: spotfit.Model("a*f(x)", spline=[1, 2]), TypeError, "spline must be a mapping"),  # type: ignore[arg-type]
+        (lambda: spotfit.Model("a*f(x, c)", spline={"f": (np.ones((5, 2)), [3])}), ValueError, "spline f: there is no axis 3"),
+        (lambda: spotfit.Model("a*f(x)", spline={"f": "f.npy"}), TypeError, "spline f must be numbers"),
+        (lambda: spotfit.fit(movie, shape="given"), ValueError, "shape = 'given' needs start"),
+        (lambda: spotfit.simulate(3, sigma="130nm"), TypeError, "sigma must be one number or two, not '130nm'"),  # type: ignore[arg-type]
+    ]
+    for call, error, told in calls:
+        with pytest.raises(error, match=told):
+            call()
+    assert len(spotfit.localize(movie, camera=camera, box=7.0)) == len(spotfit.localize(movie, camera=camera, box=7))
+    assert len(repr(spotfit.simulate_movie(3, width=32, height=32))) < 100

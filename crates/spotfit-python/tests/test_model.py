@@ -43,7 +43,7 @@ def test_every_model_that_is_listed_can_be_made() -> None:
     for name, (formula, about) in spotfit.Model.all().items():
         assert spotfit.Model(name).formula == formula and about
     assert "spline_1d" not in spotfit.Model.all()
-    with pytest.raises(ValueError, match="'spline_1d' calls splines, which only the command takes"):
+    with pytest.raises(ValueError, match="'spline_1d' calls f: a spline for each must be given"):
         spotfit.Model("spline_1d")
 
 

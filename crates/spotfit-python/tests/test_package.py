@@ -29,6 +29,22 @@ def test_everything_is_documented() -> None:
                     assert inspect.getdoc(member), f"{name}.{own}"
 
 
+def test_every_function_has_a_whole_doc() -> None:
+    """Proves that each function tells of every parameter, or of which function it has them, and has an example."""
+    for name in spotfit.__all__:
+        function = getattr(spotfit, name)
+        if not inspect.isfunction(function):
+            continue
+        doc = inspect.getdoc(function) or ""
+        assert ">>> " in doc, name
+        if name == "find_z":
+            # The former name of z, which has the doc.
+            continue
+        head = re.findall(r"^((?:\*{0,2}\w+, )*\*{0,2}\w+)(?: : .+)?$", doc, re.MULTILINE)
+        told = {word.strip(" *") for line in head for word in line.split(",")}
+        assert set(inspect.signature(function).parameters) <= told and "Returns\n-------" in doc, name
+
+
 def test_examples_in_docstrings_run() -> None:
     ran = 0
     for module in pkgutil.iter_modules(spotfit.__path__, "spotfit."):

@@ -130,3 +130,100 @@ def test_statistics_are_those_of_the_command(file: str, folder: Path) -> None:
         # The command says what it describes, too.
         numbers = {name: number for name, number in told.items() if name not in ("file", "filter")}
         assert spotfit.stats(locs, **case)["numbers"] == numbers
+
+
+#: Options of fits, as the command has them; those of a camera are one of Python.
+FITS: list[dict[str, Any]] = [
+    {},
+    {"errors": True},
+    {"shape": "elliptical", "errors": True, "estimator": "mle", "baseline": 100, "sensitivity": 0.5, "read_noise": 1.5},
+    {"shape": "rotated", "criteria": "tight", "backend": "reference", "errors": True},
+    {"fixed_sigma": "130nm", "pixel_size": 100, "profile": "integrated"},
+    {"fixed_sigma": "1.3,1.4", "errors": True},
+    {"sigma_max": "1.2px", "centre_margin": 0.0, "start": "start.npy", "max_iterations": 50},
+    {"weights": "weights.npy", "background": "nonnegative"},
+]
+#: What is the command's in reports: times, and pixels that files mask.
+COMMANDS = ("fitting", "time", "masked")
+
+
+@pytest.mark.parametrize("case", FITS, ids=str)
+def test_fits_are_those_of_the_command(case: dict[str, Any], folder: Path) -> None:
+    """Proves that the tables of windows that were fitted have the same bytes, and reports the same numbers."""
+    camera = spotfit.Camera(100, 0.5, None, 1.5)
+    spots, truth, _ = spotfit.simulate(300, size=(8, 9), photons=800, background=5, sigma=(1.0, 1.6), camera=camera, seed=3)
+    spots[5] = 7
+    np.save(folder / "spots.npy", spots)
+    np.save(folder / "start.npy", np.stack([truth["x"], truth["y"], truth["sigma_x"]], axis=1))
+    np.save(folder / "weights.npy", np.random.default_rng(2).uniform(0.5, 2, spots.shape).astype(np.float32))
+    given: dict[str, Any] = {name: value for name, value in case.items() if name not in ("baseline", "sensitivity", "read_noise")}
+    given |= {name: np.load(folder / case[name]) for name in ("start", "weights") if name in case}
+    fits = spotfit.fit(spots, camera=camera if "baseline" in case else None, **given)
+    for ending in "csv", "npy":
+        told = run(folder, "fit", "spots.npy", *words_of("fit", case), "-o", f"fits.{ending}")
+        assert fits.report == {name: value for name, value in told.items() if name not in COMMANDS}
+        fits.save(folder / f"fits-here.{ending}")
+        assert (folder / f"fits-here.{ending}").read_bytes() == (folder / f"fits.{ending}").read_bytes(), ending
+
+
+#: Models with their options; `start` and `bounds` as Python has them.
+CURVES: list[tuple[str, dict[str, Any]]] = [
+    ("a*exp(-x/t) + c", {"start": {"a": 40, "t": 4, "c": 1}}),
+    ("a*exp(-x/t) + c", {"start": {"a": 40, "t": 4, "c": 1}, "bounds": {"t": (None, 5.0), "c": (0.0, 9.0)}, "estimator": "mle"}),
+    ("a*exp(-x/t) + c", {"start": {"a": 40, "t": 6, "c": 1}, "fixed": ["t"], "absolute": True, "linear": "searched"}),
+    ("exponential", {"max_iterations": 20, "tolerance": 0.01}),
+    ("exponential", {"weights": "w.npy", "backend": "reference", "threads": 1}),
+    ("a*peak(x - x0) + b", {"start": {"a": 40, "x0": 2, "b": 1}, "spline": "peak"}),
+]
+
+
+@pytest.mark.parametrize(("formula", "case"), CURVES, ids=str)
+def test_curves_are_those_of_the_command(formula: str, case: dict[str, Any], folder: Path) -> None:
+    """Proves the same of fits of models."""
+    data = np.random.default_rng(1).poisson(50 * np.exp(-np.arange(40.0) / 6) + 2, size=(200, 40)).astype(float)
+    data[7, 3] = np.nan
+    peak = np.exp(-((np.arange(60.0) - 20) ** 2) / 50)
+    weights = np.linspace(0, 2, 40)
+    for name, array in ("data", data), ("peak", peak), ("w", weights):
+        np.save(folder / f"{name}.npy", array)
+    words: list[Any] = ["-m", formula]
+    for name, value in case.items():
+        match value:
+            case dict() if name == "bounds":
+                sides = {of: ["" if side is None else side for side in limits] for of, limits in value.items()}
+                words += ["--bounds", ",".join(f"{of}={low}:{high}" for of, (low, high) in sides.items())]
+            case dict():
+                words += [f"--{name}", ",".join(f"{of}={number}" for of, number in value.items())]
+            case "peak":
+                words += ["--spline", "peak=peak.npy"]
+            case list():
+                words += [f"--{name}", ",".join(value)]
+            case _:
+                words += words_of("curve", {name: value})
+    model = spotfit.Model(formula, spline={"peak": peak} if "spline" in case else None)
+    given: dict[str, Any] = {name: weights if name == "weights" else value for name, value in case.items() if name != "spline"}
+    fits = model.fit(data, **given)
+    for ending in "csv", "npy":
+        told = run(folder, "curve", "data.npy", *words, "-o", f"curves.{ending}")
+        assert fits.report == {name: value for name, value in told.items() if name not in COMMANDS}
+        fits.save(folder / f"curves-here.{ending}")
+        assert (folder / f"curves-here.{ending}").read_bytes() == (folder / f"curves.{ending}").read_bytes(), ending
+
+
+def test_tables_of_fits_are_complete_or_not_there(tmp_path: Path) -> None:
+    """Proves that names and folders that will not do are refused, that nothing is left behind, and that parts can be written."""
+    fits = spotfit.fit(spotfit.simulate(9, photons=1000).spots, camera=spotfit.Camera())
+    curves = spotfit.Model("a*x + b").fit([0.0, 1.0, 2.0, 7.0], start=[1, 0])
+    for made in fits, curves, fits[2:4]:
+        with pytest.raises(ValueError, match=r"fits\.txt: the name of a table of fits ends in \.csv or \.npy"):
+            made.save(tmp_path / "fits.txt")
+        with pytest.raises(FileNotFoundError, match="none"):
+            made.save(tmp_path / "none" / "fits.csv")
+        assert not list(tmp_path.iterdir())
+    fits[[4, 2]].save(tmp_path / "fits.npy")
+    assert np.load(tmp_path / "fits.npy")["x"].tolist() == fits.x[[4, 2]].astype(float).tolist()
+    assert fits[:2].report["spots"] == 2 and curves.report["converged"] == 1
+    for unknown in spotfit.Fits(fits.array), spotfit.ModelFits(curves.names, *curves._arrays()):  # type: ignore[arg-type]
+        assert unknown.report == {}
+        with pytest.raises(ValueError, match="do not know how they were made"):
+            unknown.save(tmp_path / "unknown.csv")

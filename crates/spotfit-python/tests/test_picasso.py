@@ -241,14 +241,14 @@ def test_fits_go_on_in_the_background(small_blocks: tuple[Any, Any], monkeypatch
 
     # Nothing is begun after it was ended, and what goes wrong is told.
     begun, go_on = Event(), Event()
-    own = spotfit.picasso._fit  # type: ignore[attr-defined]
+    own = spotfit.picasso.fit_quietly  # type: ignore[attr-defined]
 
     def waits(*args: Any, **words: Any) -> Any:
         begun.set()
         assert go_on.wait(60)
         return own(*args, **words)
 
-    monkeypatch.setattr(spotfit.picasso, "_fit", waits)
+    monkeypatch.setattr(spotfit.picasso, "fit_quietly", waits)
     job = spotfit.picasso.fit_spots_async(0, spots, start)
     assert begun.wait(60) and not job.finished() and job.n_done == 0
     job.stop()
@@ -259,7 +259,7 @@ def test_fits_go_on_in_the_background(small_blocks: tuple[Any, Any], monkeypatch
     def fails(*_: Any, **__: Any) -> Any:
         raise MemoryError("none left")
 
-    monkeypatch.setattr(spotfit.picasso, "_fit", fails)
+    monkeypatch.setattr(spotfit.picasso, "fit_quietly", fails)
     job = spotfit.picasso.fit_spots_async(0, spots, start)
     assert isinstance(job.futures[0].exception(60), MemoryError)
     with pytest.raises(MemoryError, match="none left"):

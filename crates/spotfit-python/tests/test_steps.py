@@ -53,7 +53,7 @@ def test_what_makes_no_sense_is_refused() -> None:
         (lambda: spotfit.filter(locs, merge="1 inch"), "merge: '1 inch' is not a length"),
         (lambda: spotfit.merge(locs, radius=0), "radius"),
         (lambda: spotfit.merge(locs, radius=np.nan), "radius"),
-        (lambda: spotfit.convert(locs, unit="furlong"), "unit: unknown variant `?furlong"),  # type: ignore[arg-type]
+        (lambda: spotfit.convert(locs, unit="furlong"), "unit = 'furlong' is not one of 'px', 'nm'"),  # type: ignore[arg-type]
         (lambda: spotfit.score(locs, locs, radius=-1), "radius"),
         (lambda: spotfit.score(locs, locs, radius_z=100), "radius_z is for heights"),
     ):

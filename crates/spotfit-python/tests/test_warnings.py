@@ -69,6 +69,35 @@ def test_a_camera_that_is_not_given_is_warned_about(tmp_path: Path) -> None:
     assert not told(lambda: spotfit.localize(frames(), camera=spotfit.CameraMap(*maps)))
 
 
+def test_fits_without_a_camera_are_warned_about_where_they_depend_on_it() -> None:
+    """Proves that maximum likelihood, errors and photons of counts are told once, where they are asked for, and nothing else is."""
+    spots = spotfit.simulate(20, photons=1000, seed=2).spots
+    corners = [[number, 0, 0] for number in range(20)]
+    depends: list[dict[str, Any]] = [{"estimator": "mle"}, {"errors": True}, {"estimator": "mle", "errors": True}]
+    for options in depends:
+        calls: list[Any] = [
+            lambda options=options: spotfit.fit(spots, **options),
+            lambda options=options: spotfit.fit(spots, **options).photons,
+            lambda options=options: spotfit.fit_in_frames(spots, corners, 9, **options),
+            lambda options=options: spotfit.Fitter(estimator=options.get("estimator", "lse")).fit(spots, errors=True).columns(),
+        ]
+        for call in calls:
+            [warning] = told(call)
+            assert warning.category is spotfit.SpotfitWarning and warning.filename == __file__
+            assert str(warning.message).startswith("no camera given; photons and uncertainties assume a baseline of 0 ADU")
+        assert not told(lambda options=options: spotfit.fit(spots, camera=CAMERA, **options).photons)
+    assert not told(lambda: spotfit.fit(spots)) and not told(lambda: repr(spotfit.fit(spots)))
+    fits = spotfit.fit(spots)
+    assert not told(lambda: (fits.x, fits.amplitude, fits[fits.converged].sigma))
+    [warning] = told(lambda: (fits.photons, fits.photons, fits[2:9].photons))
+    assert warning.filename == __file__ and "photons" in str(warning.message)
+    assert len(told(lambda: spotfit.fit(spots).columns())) == 1
+    assert not told(lambda: spotfit.fit(spots, camera=CAMERA).photons)
+    maps = [np.full((9, 9), value) for value in (100.0, 1.0, 1.0)]
+    at: Any = np.zeros((20, 2), int)
+    assert not told(lambda: spotfit.fit(spots, camera=spotfit.CameraMap(*maps), corners=at, errors=True).photons)
+
+
 def test_a_camera_that_cannot_be_right_is_warned_about(tmp_path: Path) -> None:
     """Proves that a baseline above the pixels is told, and which read noise the movie has, as by the command."""
     np.save(tmp_path / "movie.npy", frames())
@@ -140,5 +169,8 @@ def test_former_keywords_are_taken(tmp_path: Path) -> None:
     assert again.names == locs.names and all(np.array_equal(again[name], locs[name]) for name in locs)
     with pytest.raises(TypeError, match="box_size is called box now: give one of them"):
         spotfit.localize(frames(), **{"box_size": 9, "box": 9})  # type: ignore[arg-type]
-    with pytest.raises(TypeError, match="unexpected keyword"):
-        spotfit.localize(frames(), **{"boxsize": 9})  # type: ignore[arg-type]
+    for function in spotfit.localize, spotfit.Blocks:
+        with pytest.raises(TypeError, match=r"localize\(\) got an unexpected keyword argument 'pixelsize'; did you mean 'pixel_size'\?"):
+            function(frames(), **{"pixelsize": 9})  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match=r"fit\(\) got an unexpected keyword argument 'sape'; did you mean 'shape'\?"):
+        spotfit.fit(frames()[:, :9, :9], **{"sape": "circular"})  # type: ignore[call-overload]

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import spotfit
 
@@ -28,7 +29,7 @@ PLOTS = {"plot"}
 VERBS: dict[str, tuple[list[Callable[..., Any]], set[str], set[str]]] = {
     # Positions are windows of `fit_in_frames`, start values an array, and arrays are in memory; --box is `box`.
     "localize": ([spotfit.Blocks.__init__, FITTER], {*FILES - {"pixel_size"}, *CAMERA, "positions", "max_frame_pixels"}, {"tolerance"}),
-    "fit": ([spotfit.fit, FITTER], {*FILES, *CAMERA, "initial"}, {"start", "dtype", "tolerance"}),
+    "fit": ([spotfit.fit, FITTER], {*FILES - {"pixel_size"}, *CAMERA}, {"dtype", "tolerance"}),
     # --spline is a function of its own, `calibrate_psf`.
     "calibrate": (
         [spotfit.calibrate, FITTER],
@@ -46,11 +47,11 @@ VERBS: dict[str, tuple[list[Callable[..., Any]], set[str], set[str]]] = {
         },
         {"sigma", "scatter", "reach", "maps", "background"},
     ),
-    # The model is an object with its variables, parameters and splines; --fix is `fixed`.
+    # The model is an object with its variables, parameters and splines.
     "curve": (
         [spotfit.Model.fit],
-        {"output", "json", "overwrite", "no_record", "plot", "plots", "model", "variables", "parameters", "spline", "fix"},
-        {"fixed", "covariance", "instruction_set", "device"},
+        {"output", "json", "overwrite", "no_record", "plot", "plots", "model", "variables", "parameters", "spline"},
+        {"covariance", "instruction_set", "device"},
     ),
     "render": ([spotfit.render], FILES - {"filter"}, set()),
     # Drift is taken out, and its error added, by `Drift.correct`.
@@ -66,8 +67,6 @@ VERBS: dict[str, tuple[list[Callable[..., Any]], set[str], set[str]]] = {
 #: Defaults that differ in how they are written: what Python says is found out later, or is a number that the command tells in words.
 DEFAULTS = {
     ("simulate movie", "drift"): (0.0, 0.0),
-    # Python takes single precision where it is faster: what it cannot decide is fitted again in double precision.
-    ("curve", "backend"): "auto",
     # In Python they stand where `Defocus` has them.
     ("simulate", "z_range"): 500.0,
     ("simulate", "focus"): 200.0,
@@ -122,3 +121,93 @@ def test_every_choice_of_the_command_is_one_of_python() -> None:
                 continue
             for word in option.get("choices", []):
                 assert f'"{word}"' in kind or f"'{word}'" in kind, (verb, name, word)
+
+
+#: What tells that an option is a length with a unit.
+UNITS = re.compile(r"with (a|its) unit|with units|LENGTH")
+#: The same length in nanometres and in pixels of 100 nm, where half a pixel will not do.
+SAME = {
+    "box": ("900nm", "9px"), "roi": ("1um,1um,4um,4um", "10,10,40,40"), "fixed_sigma": ("130nm", "1.3px"),
+    "sigma_min": ("0.06um", "0.6px"), "sigma_max": ("300nm", "3px"), "extent": ("0um,0um,3um,3um", "0px,0px,30px,30px"),
+    "range": ("0.3um", "3px"), "pixel": ("20nm", "0.2px"), "scale_bar": ("1um", "10px"), "border": ("0.3um", "3px"),
+}  # fmt: skip
+#: What an option is of no use without.
+BESIDE: dict[tuple[str, str], dict[str, Any]] = {
+    ("filter", "radius"): {"neighbours": 1},
+    ("drift", "bead_radius"): {"beads": "auto"},
+    ("score", "border"): {"width": 64, "height": 64},
+}
+
+
+def lengths() -> list[tuple[str, str]]:
+    """Every option that is a length with a unit, of every verb that has a function."""
+    found = []
+    for verb, (_, others, _) in VERBS.items():
+        for option in WORDS[verb]["options"]:
+            name = option["name"].replace("-", "_")
+            if UNITS.search(option.get("help", "") + option.get("value", "")) and name not in others:
+                found.append((verb, name))
+    return found
+
+
+@pytest.fixture(scope="module")
+def calls(tmp_path_factory: Any) -> dict[str, Callable[..., Any]]:
+    """What a function of each verb makes with an option."""
+    camera = spotfit.Camera(baseline=100, read_noise=1.5)
+    movie = spotfit.simulate_movie(20, width=64, height=64, spots=5, beads=1, seed=3)
+    spots = spotfit.simulate(50, photons=1000, seed=3).spots
+    stack = spotfit.simulate_beads(beads=4, width=96, height=96, step=50)
+    locs = spotfit.localize(movie.frames, camera=camera, shape="elliptical", pixel_size=100)
+    heights = spotfit.Locs({"frame": [0, 0], "x": [3.0, 3.5], "y": [4.0, 4.0], "z": [0.0, 30.0], "uncertainty": [0.1] * 2}, spotfit.Movie(100))
+    path = tmp_path_factory.mktemp("words") / "cal.yaml"
+    spotfit.calibrate(stack.frames, step=50, camera=camera).save(path)
+
+    def table(made: Any) -> Any:
+        return {name: made[name].tolist() for name in made}, made.report
+
+    return {
+        "localize": lambda **words: table(spotfit.localize(movie.frames, camera=camera, pixel_size=100, **words)),
+        "fit": lambda **words: spotfit.fit(spots, pixel_size=100, **words).array.tolist(),
+        "calibrate": lambda **words: spotfit.calibrate(stack.frames, step=50, camera=camera, pixel_size=100, **words)._content,
+        "render": lambda **words: spotfit.render(locs, **words).file,
+        "drift": lambda **words: spotfit.find_drift(locs, anyway=True, **words).x.tolist(),
+        "filter": lambda **words: table(spotfit.filter(locs, **words)),
+        "link": lambda **words: table(spotfit.link(heights, **words)),
+        "merge": lambda **words: table(spotfit.merge(locs, **words)),
+        "score": lambda **words: spotfit.score(heights if "radius_z" in words else locs, heights, **words),
+        "z": lambda **words: table(spotfit.z(locs, path, **words)),
+    }
+
+
+@pytest.mark.parametrize(("verb", "name"), lengths())
+def test_lengths_have_units(verb: str, name: str, calls: dict[str, Callable[..., Any]]) -> None:
+    """Proves that every length which the command takes with a unit is one of Python, by its type and by what comes of it."""
+    annotation = str(keywords_of(VERBS[verb][0])[name].annotation)
+    assert "Length" in annotation, annotation
+    long, short = SAME.get(name, ("50nm", "0.5px"))
+    beside = BESIDE.get((verb, name), {})
+    assert calls[verb](**{name: long}, **beside) == calls[verb](**{name: short}, **beside)
+    with pytest.raises(ValueError, match=name):
+        calls[verb](**{name: "5 furlongs"}, **beside)
+
+
+def test_lengths_were_found() -> None:
+    """Proves that the test above looks at the options that it is for."""
+    assert {("localize", "box"), ("fit", "fixed_sigma"), ("calibrate", "box"), ("z", "box"), ("render", "extent")} <= {*lengths()}
+
+
+def test_the_size_of_a_pixel_may_be_that_of_the_movie(tmp_path: Path) -> None:
+    """Proves that lengths in nanometres are found with the size that the metadata state, and refused where there is none."""
+    np.full((3, 64, 64), 100, "<u2").tofile(tmp_path / "movie.raw")
+    words = "Byte Order: <\nData Type: uint16\nFrames: 3\nHeight: 64\nWidth: 64\n"
+    (tmp_path / "movie.yaml").write_text(words, encoding="utf-8")
+    options: dict[str, Any] = {"camera": spotfit.Camera(100), "box": "1.1um", "roi": "0um,0um,3um,3um", "sigma_min": "50nm"}
+    with pytest.raises(ValueError, match="the size of a pixel is not given"):
+        spotfit.localize(tmp_path / "movie.raw", **options)
+    (tmp_path / "movie.yaml").write_text(words + "Pixelsize: 100\n", encoding="utf-8")
+    assert len(spotfit.localize(tmp_path / "movie.raw", **options)) == 0
+    found = spotfit.fit_files([tmp_path / "movie.raw"], tmp_path / "out", **options)
+    found.raise_for_failures()
+    assert spotfit.fit_files([tmp_path / "movie.raw"], tmp_path / "out", **options)[0].error is None
+    record = json.loads((tmp_path / "out/movie.hdf5.spotfit.json").read_text())["options"]
+    assert (record["box"], record["roi"], record["sigma_min"]) == ("1100nm", "0um,0um,3um,3um", "50nm")

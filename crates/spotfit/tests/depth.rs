@@ -1,9 +1,9 @@
 //! z from the widths of simulated spots, beside the Cramér–Rao bound.
 
-use fit_sim::{Defocus, Random, SpotProfile, SpotShape, SpotSimulation, Spots};
-use spotfit::astigmatism::calibrate::{CalibrationOptions, Slice, calibrate};
+use fit_sim::{Defocus, Random, SimulatedSpots, SpotProfile, SpotShape, SpotSimulation};
+use spotfit::astigmatism::calibrate::{Slice, WidthCalibrationOptions, calibrate_widths};
 use spotfit::astigmatism::curve::Astigmatism;
-use spotfit::astigmatism::find::{Depth, DepthStatus, FindOptions, Finder, Widths};
+use spotfit::astigmatism::find::{Depth, DepthStatus, FindOptions, Finder, SpotWidths};
 use spotfit::astigmatism::table::TableFinder;
 use spotfit::table::{Column, Info, Kind, Table, Unit};
 use spotfit::{
@@ -23,7 +23,7 @@ fn curve(defocus: &Defocus) -> Astigmatism {
     };
     let slices: Vec<Slice> =
         (0..3).flat_map(|bead| (-62..=62).map(move |step| slice(bead, step))).collect();
-    calibrate(&slices, &CalibrationOptions::new(100.0)).expect("a calibration").curve
+    calibrate_widths(&slices, &WidthCalibrationOptions::new(100.0)).expect("a calibration").curve
 }
 
 fn fitter(estimator: Estimator) -> Fitter {
@@ -38,11 +38,11 @@ fn find(finder: &Finder, sigma: [f64; 2], errors: &Errors) -> Depth {
     use Parameter::{SigmaX, SigmaY};
     let spread = [SigmaX, SigmaY].map(|parameter| f64::from(errors.of(parameter)));
     let correlation = f64::from(errors.covariance(SigmaX, SigmaY)) / (spread[0] * spread[1]);
-    finder.find(&Widths { sigma, errors: spread, correlation })
+    finder.find(&SpotWidths { sigma, errors: spread, correlation })
 }
 
 /// What the spots are.
-fn truths(spots: &Spots, defocus: &Defocus) -> Vec<Fit<f64>> {
+fn truths(spots: &SimulatedSpots, defocus: &Defocus) -> Vec<Fit<f64>> {
     let truth = |truth: &fit_sim::Truth| {
         let [sigma_x, sigma_y] = defocus.widths(SIGMA, truth.z);
         Fit {

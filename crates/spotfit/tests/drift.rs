@@ -2,7 +2,7 @@
 
 use fit_sim::{MovieSimulation, Random};
 use spotfit::drift::{
-    BeadOptions, Drift, DriftError, DriftOptions, Positions, beads_at, find_beads,
+    BeadOptions, Drift, DriftError, DriftInput, DriftOptions, beads_at, track_beads,
 };
 
 /// Localizations of a movie of the demo's structures, five spots a frame of up to 1000 photons, in nanometres.
@@ -14,8 +14,8 @@ struct Simulated {
 }
 
 /// Positions in the plane of which nothing else is known.
-fn positions<'a>(frames: &'a [u32], x: &'a [f64], y: &'a [f64]) -> Positions<'a> {
-    Positions { frames, x, y, z: None, uncertainty: None, uncertainty_z: None }
+fn positions<'a>(frames: &'a [u32], x: &'a [f64], y: &'a [f64]) -> DriftInput<'a> {
+    DriftInput { frames, x, y, z: None, uncertainty: None, uncertainty_z: None }
 }
 
 const FRAMES: u32 = 5000;
@@ -56,8 +56,8 @@ impl Simulated {
         new
     }
 
-    fn positions(&self, depth: bool) -> Positions<'_> {
-        Positions { z: depth.then_some(&self.z[..]), ..positions(&self.frames, &self.x, &self.y) }
+    fn positions(&self, depth: bool) -> DriftInput<'_> {
+        DriftInput { z: depth.then_some(&self.z[..]), ..positions(&self.frames, &self.x, &self.y) }
     }
 }
 
@@ -252,9 +252,9 @@ fn beads(seed: u64, count: usize) -> (Simulated, Vec<f64>) {
 #[test]
 fn beads_tell_the_drift() {
     let (locs, errors) = beads(3, 4);
-    let positions = Positions { uncertainty: Some(&errors), ..locs.positions(false) };
+    let positions = DriftInput { uncertainty: Some(&errors), ..locs.positions(false) };
     let options = BeadOptions::new(100.0);
-    let found = find_beads(&positions, FRAMES, &options).expect("beads");
+    let found = track_beads(&positions, FRAMES, &options).expect("beads");
     assert_eq!(found.len(), 5, "those that are on all the time");
     let drift = Drift::from_beads(&positions, &found, FRAMES).expect("beads");
     // What the four that can be trusted allow, on average over the frames.
@@ -280,7 +280,7 @@ fn beads_tell_the_drift() {
         assert!((0.7..1.3).contains(&(off / stated)), "{off} and {stated}");
     }
 
-    let first = |bead: &spotfit::drift::Bead| {
+    let first = |bead: &spotfit::drift::BeadTrack| {
         let row = bead.rows[0] as usize;
         [locs.x[row], locs.y[row]]
     };
@@ -312,14 +312,14 @@ fn beads_are_followed_among_other_spots() {
     let (x, y) = (column(|row| row.1), column(|row| row.2));
     let of: Vec<u32> = rows.iter().map(|row| row.0).collect();
     let positions = positions(&of, &x, &y);
-    let beads = find_beads(&positions, frames, &BeadOptions::new(radius)).expect("beads");
+    let beads = track_beads(&positions, frames, &BeadOptions::new(radius)).expect("beads");
     assert_eq!(beads.len(), 3);
     // The same beads in the same order, whatever the order of rows is.
     let reversed = |of: &[f64]| of.iter().rev().copied().collect::<Vec<f64>>();
     let (back_x, back_y) = (reversed(&x), reversed(&y));
     let back: Vec<u32> = of.iter().rev().copied().collect();
-    let other = Positions { frames: &back, x: &back_x, y: &back_y, ..positions };
-    let again = find_beads(&other, frames, &BeadOptions::new(radius)).expect("beads");
+    let other = DriftInput { frames: &back, x: &back_x, y: &back_y, ..positions };
+    let again = track_beads(&other, frames, &BeadOptions::new(radius)).expect("beads");
     for (bead, again) in beads.iter().zip(&again) {
         let turned: Vec<u32> = again.rows.iter().map(|row| x.len() as u32 - 1 - row).collect();
         assert_eq!(turned, bead.rows);
@@ -379,7 +379,7 @@ fn what_tells_nothing_is_refused() {
         assert!(matches!(error, DriftError::Option { .. }), "{error}");
     }
     assert!(matches!(
-        find_beads(&positions, 100, &BeadOptions::new(1.0)),
+        track_beads(&positions, 100, &BeadOptions::new(1.0)),
         Err(DriftError::NoBeads { .. })
     ));
     let mut values = [1.0, 2.0];

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use fit_sim::Random;
 use ndarray::Array3;
 use spotfit::astigmatism::file;
-use spotfit::astigmatism::find::{DepthStatus, Widths};
+use spotfit::astigmatism::find::{DepthStatus, SpotWidths};
 use spotfit::hdf5::{H5Error, H5Reader, H5Writer, Member, NumberKind};
 use spotfit::psf::{self, Psf};
 use spotfit::yaml;
@@ -126,7 +126,7 @@ fn mutated_files_do_no_harm() {
                        Magnification factor: 0.79\nStep size in nm: 10.0\nNumber of frames: 101\n";
     attack("calibration", calibration.as_bytes(), 1 << 20, |bytes| {
         let Ok(finder) = file::read(bytes) else { return false };
-        let widths = Widths { sigma: [1.3, 1.5], errors: [0.05, 0.05], correlation: 0.0 };
+        let widths = SpotWidths { sigma: [1.3, 1.5], errors: [0.05, 0.05], correlation: 0.0 };
         let depth = finder.find(&widths);
         let finite = [depth.z, depth.error, depth.distance].iter().all(|number| number.is_finite());
         assert!(finite || depth.status == DepthStatus::Invalid, "{depth:?}");

@@ -12,7 +12,7 @@ use spotfit::hdf5::{H5Reader, H5Writer, Member, NumberKind};
 use spotfit::localize::Localization;
 use spotfit::table::{
     Column, CsvReader, Info, Kind, Layout, Meaning, PicassoReader, PicassoVersion, PicassoWriter,
-    SaveOptions, Table, TableError, Unit, Widths, is_our_sidecar,
+    SaveOptions, Table, TableError, Unit, WidthColumns, is_our_sidecar,
 };
 use spotfit::yaml::{self, Value};
 
@@ -552,7 +552,7 @@ fn pandas_reads_tables() {
     };
     let spots = [spot(1), spot(2)];
     let flat = Layout::default().with_pixel_size(Some(100.0));
-    let deep = flat.clone().with_depth(true).with_widths(Widths::Two);
+    let deep = flat.clone().with_depth(true).with_widths(WidthColumns::Two);
     for (layout, name) in [(&flat, "flat.csv"), (&deep, "deep.csv"), (&deep, "deep.hdf5")] {
         let mut table = layout.table(&spots, &Info::default().with_movie(Some(100.0), [64, 64], 9));
         table.info.pixel_size = Some(100.0);

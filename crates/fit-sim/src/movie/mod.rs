@@ -9,14 +9,14 @@ use std::ops::Range;
 use fit_core::Size;
 use rayon::prelude::*;
 
-use crate::camera::{Camera, Noise};
+use crate::camera::{Noise, SimulatedCamera};
 use crate::error::{SimulationError, check};
 use crate::light::SpotProfile;
 use crate::maps::{MOST_FRAME_PIXELS, Maps};
 use crate::shape::{SpotShape, WIDTHS};
 use molecule::Molecule;
 pub use piece::{MoviePiece, MovieTruth};
-pub use structure::{Bead, Heights, Structure};
+pub use structure::{Heights, SimulatedBead, Structure};
 
 /// The most molecules of a movie; each takes 80 bytes of memory.
 pub const MOST_MOLECULES: usize = 10_000_000;
@@ -60,7 +60,7 @@ pub struct MovieSimulation {
     /// Whether pixels sample or integrate the spots.
     pub profile: SpotProfile,
     /// Beads. Range: up to [`MOST_BEADS`] of them.
-    pub beads: Vec<Bead>,
+    pub beads: Vec<SimulatedBead>,
     /// Movement of everything from frame to frame, in pixels. Range: −100 to 100.
     pub drift: [f64; 2],
     /// Movement of everything along z from frame to frame, in nanometres. Range: 0, and −10⁴ to 10⁴ for
@@ -78,7 +78,7 @@ pub struct MovieSimulation {
     /// The noise.
     pub noise: Noise,
     /// The camera.
-    pub camera: Camera,
+    pub camera: SimulatedCamera,
     /// The maps of a camera whose pixels differ, of the size of the frames. They replace baseline, gain and read
     /// noise of [`MovieSimulation::camera`].
     pub maps: Option<Maps>,
@@ -93,7 +93,7 @@ impl MovieSimulation {
         const with_frames: frames: usize,
         with_structures: structures: Vec<Structure>,
         const with_molecules: molecules: usize,
-        with_beads: beads: Vec<Bead>,
+        with_beads: beads: Vec<SimulatedBead>,
         const with_on_time: on_time: f64,
         const with_off_time: off_time: f64,
         const with_signal: signal: f64,
@@ -109,7 +109,7 @@ impl MovieSimulation {
         const with_background: background: f64,
         const with_unevenness: unevenness: f64,
         const with_noise: noise: Noise,
-        const with_camera: camera: Camera,
+        const with_camera: camera: SimulatedCamera,
         const with_seed: seed: u64,
     }
 
@@ -148,7 +148,10 @@ impl MovieSimulation {
             background: 20.0,
             unevenness: 0.5,
             noise: Noise::Poisson,
-            camera: Camera::default().with_baseline(100.0).with_gain(1.0).with_read_noise(1.5),
+            camera: SimulatedCamera::default()
+                .with_baseline(100.0)
+                .with_gain(1.0)
+                .with_read_noise(1.5),
             maps: None,
             seed: 1,
         }

@@ -54,7 +54,7 @@ pub enum Heights {
 
 /// A fiducial bead: always on.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Bead {
+pub struct SimulatedBead {
     /// Its place in the first frame, in pixels.
     pub x: f64,
     /// Its place in the first frame, in pixels.

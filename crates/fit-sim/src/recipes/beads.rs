@@ -1,7 +1,7 @@
 //! A z stack of beads behind an astigmatic lens.
 
 use super::{FocusRecipe, FrameRecipe, RecipeError, check};
-use crate::{Bead, Defocus, MovieSimulation, Random, SpotProfile, SpotShape};
+use crate::{Defocus, MovieSimulation, Random, SimulatedBead, SpotProfile, SpotShape};
 
 /// Side of the square that a bead has for itself, in pixels: out of focus it is wide.
 const OWN: usize = 24;
@@ -92,7 +92,7 @@ impl BeadRecipe {
     }
 
     /// Beads in the cells of a grid, anywhere in their cell as far as they stay apart.
-    fn places(&self) -> Result<Vec<Bead>, RecipeError> {
+    fn places(&self) -> Result<Vec<SimulatedBead>, RecipeError> {
         let (count, signal) = (self.beads, self.photons);
         let FrameRecipe { width, height, seed, .. } = self.frame;
         let (most_columns, most_rows) = (width / OWN, height / OWN);
@@ -108,7 +108,7 @@ impl BeadRecipe {
             let free = (length - OWN as f64).max(1.0);
             length * (cell as f64 + 0.5) - 0.5 + free * (random.uniform() - 0.5)
         };
-        let bead = |number: usize| Bead {
+        let bead = |number: usize| SimulatedBead {
             x: place(number % columns, columns, width),
             y: place(number / columns, rows, height),
             signal,

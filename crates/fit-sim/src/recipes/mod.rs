@@ -1,7 +1,7 @@
 //! Simulations as the command and Python ask for them: words, defaults and what is refused.
 //!
-//! A recipe becomes a simulation, which is made piece by piece: [`MovieRecipe`] and [`BeadRecipe`] a [`MovieSimulation`], and the look
-//! of spots ([`LookRecipe`]) is that of windows too.
+//! A recipe becomes a simulation, which is made piece by piece: [`MovieRecipe`] and [`BeadRecipe`] a [`MovieSimulation`], and
+//! [`WindowRecipe`] a [`SpotSimulation`](crate::SpotSimulation).
 //!
 //! ```
 //! use fit_sim::recipes::{FrameRecipe, MovieRecipe};
@@ -16,12 +16,14 @@
 mod beads;
 mod look;
 mod movie;
+mod windows;
 
 pub use beads::BeadRecipe;
 pub use look::{FocusRecipe, LookRecipe, ShapeWord};
 pub use movie::MovieRecipe;
+pub use windows::{WindowBackground, WindowRecipe};
 
-use crate::{Camera, MovieSimulation, SimulationError};
+use crate::{MovieSimulation, SimulatedCamera, SimulationError};
 
 /// Why a recipe makes no sense. Names of options stand in backticks where others are mentioned.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -120,7 +122,7 @@ impl FrameRecipe {
 
     /// A movie of such frames, without the maps of a camera.
     fn simulation(&self, frames: usize) -> MovieSimulation {
-        let camera = Camera::default()
+        let camera = SimulatedCamera::default()
             .with_baseline(self.baseline)
             .with_gain(self.gain)
             .with_read_noise(self.read_noise)

@@ -1,7 +1,7 @@
 //! A movie of blinking molecules.
 
 use super::{FrameRecipe, LookRecipe, RecipeError, ShapeWord, check};
-use crate::{Bead, Heights, MOST_BEADS, MOST_MOLECULES, MovieSimulation};
+use crate::{Heights, MOST_BEADS, MOST_MOLECULES, MovieSimulation, SimulatedBead};
 
 /// How much the two widths vary if nothing is said: with 0 they would be equal.
 const ELLIPTICAL_SPREAD: f64 = 0.25;
@@ -129,11 +129,11 @@ impl MovieRecipe {
     }
 
     /// Beads along the frame's diagonals, well inside.
-    fn places(&self) -> Vec<Bead> {
+    fn places(&self) -> Vec<SimulatedBead> {
         let place = |i: usize| {
             let along = 0.08 + 0.84 * (i as f64 + 0.5) / self.beads as f64;
             let down = if i.is_multiple_of(2) { along } else { 1.0 - along };
-            Bead {
+            SimulatedBead {
                 x: self.frame.width as f64 * along,
                 y: self.frame.height as f64 * down,
                 signal: BEAD * self.photons,

@@ -18,12 +18,19 @@ pub(crate) struct Terminal {
 
 impl Listener for Terminal {
     fn begin(&self, total: u64, unit: &'static str) {
-        self.bar.replace(Some(progress(total, unit, false)));
+        // Localizing tells how many spots it has found, too.
+        self.bar.replace(Some(progress(total, unit, unit == "frames")));
     }
 
     fn progress(&self, done: u64) {
         if let Some(bar) = &*self.bar.borrow() {
             bar.set_position(done);
+        }
+    }
+
+    fn found(&self, localizations: u64) {
+        if let Some(bar) = &*self.bar.borrow() {
+            bar.set_message(format!("{localizations} spots"));
         }
     }
 

@@ -11,7 +11,7 @@ use crate::words::locs::{
 };
 use crate::words::output::{Output, Writing};
 use crate::words::paths::{refuse_ending, refuse_same_file};
-use crate::words::record::{RecordArguments, Recorded, counts};
+use crate::words::record::{RecordArguments, counts};
 use crate::words::report::ReportArguments;
 use spotfit::Length;
 use spotfit::steps::drift::{self, Beads, DriftOptions, Found};
@@ -93,8 +93,9 @@ pub(crate) fn run(arguments: &DriftArguments) -> Result<(), CliError> {
     let mut output = LocsOutput::of(&source, &arguments.output, arguments.overwrite)?;
     let beside = |path| RecordArguments::from(arguments.overwrite).of(path);
     let mut of_drift = table.map(beside).transpose()?;
-    for record in std::iter::once(output.record()).chain(&mut of_drift) {
-        arguments.reads(record)?;
+    arguments.read(&mut |role, file| output.reads(role, file))?;
+    if let Some(record) = &mut of_drift {
+        arguments.read(&mut |role, file| record.reads(role, file))?;
     }
     if let (Some(record), Some(path)) = (&mut of_drift, source.path()) {
         written(path).iter().try_for_each(|file| record.reads("table", file))?;
@@ -128,11 +129,14 @@ pub(crate) fn run(arguments: &DriftArguments) -> Result<(), CliError> {
 }
 
 impl DriftArguments {
-    /// The files that are read besides the table.
-    fn reads(&self, record: &mut Recorded) -> Result<(), CliError> {
+    /// Visits the files that are read besides the table.
+    fn read(
+        &self,
+        visit: &mut dyn FnMut(&str, &Path) -> Result<(), CliError>,
+    ) -> Result<(), CliError> {
         let beads = self.beads.as_deref().filter(|beads| *beads != "auto").map(Path::new);
         for (role, file) in [("apply", self.apply.as_deref()), ("beads", beads)] {
-            file.map_or(Ok(()), |file| record.reads(role, file))?;
+            file.map_or(Ok(()), |file| visit(role, file))?;
         }
         Ok(())
     }

@@ -34,8 +34,8 @@ pub(crate) struct FitArguments {
     output: PathBuf,
     /// Start values: an NPY file with an array (n, 3): x, y, sigma in pixels of the window. Without
     /// it each window starts from the paper's estimate.
-    #[arg(long, value_name = "INIT.npy", help_heading = "Fit")]
-    initial: Option<PathBuf>,
+    #[arg(long, alias = "initial", value_name = "START.npy", help_heading = "Fit")]
+    start: Option<PathBuf>,
     /// Add columns with photons, the standard errors of photons and of each parameter, and the goodness of fit: chi²
     /// per degree of freedom, about 1 if the noise is that of the camera.
     #[arg(long, help_heading = "Output")]
@@ -72,7 +72,7 @@ pub(crate) fn run(arguments: &FitArguments) -> Result<(), CliError> {
         let judged = Setup::<f64>::new(windows, fitter.options());
         judged.map_err(|error| CliError::fit(&file)(BatchError::from(error).into()))?;
     }
-    let mut starts = match &arguments.initial {
+    let mut starts = match &arguments.start {
         Some(path) => {
             refuse_same_file(path, &arguments.output)?;
             Some(Starts::open(path, count)?)
@@ -136,9 +136,9 @@ impl FitArguments {
 
 /// Standard input can be read for one thing only.
 fn refuse_shared_input(arguments: &FitArguments) -> Result<(), CliError> {
-    let FitArguments { spots, initial, known: KnownArguments { weights, corners }, .. } = arguments;
+    let FitArguments { spots, start, known: KnownArguments { weights, corners }, .. } = arguments;
     let standard = |path: &Option<PathBuf>| path.as_deref() == Some(Path::new("-"));
-    let options = [("--initial", initial), ("--weights", weights), ("--corners", corners)];
+    let options = [("--start", start), ("--weights", weights), ("--corners", corners)];
     let mut first = (spots == Path::new("-")).then_some("the windows");
     for (name, _) in options.into_iter().filter(|(_, path)| standard(path)) {
         if let Some(first) = first {
@@ -146,7 +146,7 @@ fn refuse_shared_input(arguments: &FitArguments) -> Result<(), CliError> {
             return Err(CliError::file(&format!("{name} -"), reason));
         }
         first = Some(match name {
-            "--initial" => "the start values",
+            "--start" => "the start values",
             _ => "the weights",
         });
     }

@@ -94,13 +94,13 @@ impl FitOptions {
 
     /// The limits that the user has set, where pixels are this large, if that is known.
     pub(crate) fn set_limits(&self, pixel_size: Option<f64>) -> Result<SetLimits, CliError> {
-        let pixels = |option, length: Option<Length>| {
+        let pixels = |option: &'static str, length: Option<Length>| {
             length.map(|length| in_pixels(option, length, pixel_size)).transpose()
         };
         Ok(SetLimits::default()
             .with_centre_margin(self.centre_margin)
-            .with_sigma_min(pixels("sigma-min", self.sigma_min)?)
-            .with_sigma_max(pixels("sigma-max", self.sigma_max)?))
+            .with_sigma_min(pixels("sigma_min", self.sigma_min)?)
+            .with_sigma_max(pixels("sigma_max", self.sigma_max)?))
     }
 
     /// The smallest and the largest sigma, as they were typed.
@@ -110,6 +110,15 @@ impl FitOptions {
 
     /// How windows are fitted whose pixels are this large in nanometres, if that is known.
     pub(crate) fn options(&self, pixel_size: Option<f64>) -> Result<Options, CliError> {
+        Ok(self.limited(self.set_limits(pixel_size)?))
+    }
+
+    /// The same without the limits of sigma.
+    pub(crate) fn without_sigma(&self) -> Options {
+        self.limited(SetLimits::default().with_centre_margin(self.centre_margin))
+    }
+
+    fn limited(&self, set: SetLimits) -> Options {
         let preset = match self.criteria {
             CriteriaChoice::Default => Criteria::DEFAULT,
             CriteriaChoice::Paper => Criteria::PAPER,
@@ -125,14 +134,13 @@ impl FitOptions {
             .with_min_delta(self.min_delta.unwrap_or(preset.min_delta))
             .with_min_step(self.min_step.unwrap_or(preset.min_step));
         let defaults = Limits::default();
-        let set = self.set_limits(pixel_size)?;
         let limits = defaults
             .with_centre_margin(set.centre_margin.unwrap_or(defaults.centre_margin))
             .with_sigma_min(set.sigma_min.unwrap_or(defaults.sigma_min))
             .with_sigma_max(set.sigma_max.or(defaults.sigma_max));
         let background = self.background().unwrap_or_default();
         let options = Options::default().with_criteria(criteria).with_background(background);
-        Ok(options.with_limits(limits))
+        options.with_limits(limits)
     }
 
     /// Refuses words that are for fits of Gaussians alone.

@@ -5,18 +5,16 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 
-use crate::error::CliError;
+use crate::error::{CliError, step};
+use crate::interrupt;
 use crate::say::message::say;
 use crate::words::input::Input;
-use crate::words::output::{Output, Writing, complete, refuse_stranger};
+use crate::words::output::{Output, Writing};
 use crate::words::paths::{is_stream, refuse_folder, refuse_same_file, refuse_same_output};
-use crate::words::record::{RecordArguments, Recorded};
-use spotfit::record::Origin;
-use spotfit::steps::{Sink, Source};
-use spotfit::table::{
-    LeftOut, SaveOptions, Table, TableError, TableFormat, TableOutput, Unit, is_our_sidecar,
-    sidecar,
-};
+use crate::words::record::{reads, typed};
+use spotfit::record::{Origin, Record};
+use spotfit::steps::{Sink, Source, StepError, TableFile};
+use spotfit::table::{SaveOptions, Table, TableError, TableFormat, Unit, sidecar};
 
 /// A table to read, and what the file may not say.
 #[derive(Debug, Args)]
@@ -128,12 +126,12 @@ fn say_unknown(layout: &Table) {
 /// A table being written.
 pub(crate) struct LocsOutput {
     name: String,
-    writer: TableOutput,
+    /// Whether it goes to a stream, which has no record.
+    stream: bool,
+    file: TableFile,
     /// What is added to x and y, in pixels.
     shift: f64,
-    /// What is to stand beside the table.
-    record: Recorded,
-    pub(crate) rows: usize,
+    writing: Writing,
 }
 
 /// What is added to x and y, in pixels, of a table that goes to another file.
@@ -162,91 +160,76 @@ impl Sink for LocsOutput {
                 block.set(column);
             }
         }
-        self.record.change(|record| record.pixel_size = block.info.pixel_size);
-        self.rows += block.rows();
-        self.writer.write(&block)
+        self.file.write(block)
     }
 }
 
 impl LocsOutput {
     /// Begins to write the table that an operation makes of this one.
-    pub(crate) fn of(source: &Source, path: &Path, overwrite: Writing) -> Result<Self, CliError> {
+    pub(crate) fn of(source: &Source, path: &Path, writing: Writing) -> Result<Self, CliError> {
         for input in source.path().into_iter().flat_map(written) {
             refuse_replacing(&input, path)?;
         }
         let corner = source.has_corner_origin();
-        let mut output = Self::create(path, shift(corner, source.is_picasso(), path)?, overwrite)?;
-        output.record = RecordArguments::from(overwrite).of(path)?;
-        // Picasso's tables have (0, 0) at the centre.
-        let picasso = format_of(path)? == TableFormat::Picasso;
-        output.record.change(|record| record.origin = Some(Origin::corner(corner && !picasso)));
-        for file in source.path().into_iter().flat_map(written) {
-            output.record.reads("table", &file)?;
-        }
-        Ok(output)
+        let output = Self::create(path, shift(corner, source.is_picasso(), path)?, writing)?;
+        output.with_record(made_of(source.path(), corner, path)?)
     }
 
     /// Begins to write a table; its format is that of the name, or CSV for standard output.
-    pub(crate) fn create(path: &Path, shift: f64, overwrite: Writing) -> Result<Self, CliError> {
+    pub(crate) fn create(path: &Path, shift: f64, writing: Writing) -> Result<Self, CliError> {
         let name = path.display().to_string();
         let format = format_of(path)?;
-        if format == TableFormat::Picasso {
-            // Before any work is done for it.
-            refuse_stranger(&sidecar(path), is_our_sidecar, overwrite.overwrite)?;
-        }
-        let output = Output::create(path)?.into();
-        let options = SaveOptions::default()
-            .with_overwrite(overwrite.overwrite)
-            .with_picasso(overwrite.picasso);
-        let writer = TableOutput::through(output, path, format, options);
-        let writer = writer.map_err(failed(&name))?;
-        let record = Recorded::none(path);
-        Ok(Self { name, writer, shift, record, rows: 0 })
+        let Writing { overwrite, picasso, .. } = writing;
+        // Before any work is done for it.
+        TableFile::refuse_stranger(path, format, overwrite)?;
+        let options = SaveOptions::default().with_overwrite(overwrite).with_picasso(picasso);
+        let file = TableFile::through(Output::create(path)?.into(), path, format, options);
+        let file = file.map_err(step(&name))?;
+        Ok(Self { name, stream: is_stream(path), file, shift, writing })
     }
 
     /// The same with a record beside the table, unless it is not wanted or the table goes to a stream. It is completed when the
     /// table is.
-    pub(crate) fn with_record(self, record: Recorded) -> Self {
-        Self { record, ..self }
+    pub(crate) fn with_record(self, record: Record) -> Result<Self, CliError> {
+        if self.writing.no_record || self.stream {
+            return Ok(self);
+        }
+        Ok(Self { file: self.file.with_record(record)?, ..self })
+    }
+
+    /// A file was read besides the table.
+    pub(crate) fn reads(&mut self, role: &str, file: &Path) -> Result<(), CliError> {
+        self.file.record_mut().map_or(Ok(()), |record| reads(record, role, file))
     }
 
     /// What is to stand beside the table.
-    pub(crate) fn record(&mut self) -> &mut Recorded {
-        &mut self.record
+    pub(crate) fn record_mut(&mut self) -> Option<&mut Record> {
+        self.file.record_mut()
     }
 
     pub(crate) fn write(&mut self, block: Table) -> Result<(), CliError> {
-        Sink::write(self, block).map_err(failed(&self.name))
+        let written = Sink::write(self, block).map_err(StepError::Write);
+        written.map_err(step(&self.name))
     }
 
     /// Completes the table, and the files beside it if it has any, together with other files.
     pub(crate) fn finish_with(self, others: Vec<Output>) -> Result<(), CliError> {
-        let (left_out, _) = self.finish_counted(others, BTreeMap::new())?;
+        self.finish_counted(others, BTreeMap::new())
+    }
+
+    /// The same with what was counted, for the record.
+    pub(crate) fn finish_counted(
+        self,
+        others: Vec<Output>,
+        counts: BTreeMap<String, u64>,
+    ) -> Result<(), CliError> {
+        let others = others.into_iter().map(Into::into);
+        let finished = self.file.finish(others, counts, &mut || interrupt::check().is_ok());
+        let (left_out, _) = finished.map_err(step(&self.name))?;
         if left_out.total() > 0 {
-            say!("{}", in_words(&left_out));
+            say!("{left_out}");
         }
         Ok(())
-    }
-
-    /// The same with what was counted, for the record. The result are the rows that are not in the table, and all counts.
-    pub(crate) fn finish_counted(
-        mut self,
-        others: Vec<Output>,
-        mut counts: BTreeMap<String, u64>,
-    ) -> Result<(LeftOut, BTreeMap<String, u64>), CliError> {
-        let (rows, path) = (self.rows, PathBuf::new());
-        let record = std::mem::replace(&mut self.record, Recorded::none(&path));
-        let (outputs, left_out) = self.files()?;
-        counts.insert("localizations".to_owned(), rows.saturating_sub(left_out.total()) as u64);
-        counts.insert("left_out".to_owned(), left_out.total() as u64);
-        complete(record.around(outputs.into_iter().chain(others).collect(), counts.clone())?)?;
-        Ok((left_out, counts))
-    }
-
-    /// The table's files in the order in which they are to appear, and the rows that are not in it.
-    fn files(self) -> Result<(Vec<Output>, LeftOut), CliError> {
-        let (outputs, written) = self.writer.finish().map_err(failed(&self.name))?;
-        Ok((outputs.into_iter().map(Output::from).collect(), written.left_out))
     }
 
     pub(crate) fn finish(self) -> Result<(), CliError> {
@@ -259,22 +242,16 @@ impl LocsOutput {
     }
 }
 
-/// The rows that are not in a table, by the reason.
-pub(crate) fn in_words(left_out: &LeftOut) -> String {
-    let LeftOut { not_finite, outside, negative, .. } = left_out;
-    format!(
-        "{} rows left out, which Picasso would not read: {not_finite} not finite, {outside} outside of the frame, {negative} \
-         negative",
-        left_out.total()
-    )
-}
-
-fn failed(name: &str) -> impl Fn(TableError) -> CliError {
-    let name = name.to_owned();
-    move |error| match error {
-        TableError::Io(source) => CliError::Write { file: name.clone(), source },
-        error => CliError::table(&name, &error),
+/// The record of a table that the running verb makes of another.
+fn made_of(input: Option<&Path>, corner: bool, output: &Path) -> Result<Record, CliError> {
+    let mut record = typed(output);
+    // Picasso's tables have (0, 0) at the centre.
+    let picasso = format_of(output)? == TableFormat::Picasso;
+    record.origin = Some(Origin::corner(corner && !picasso));
+    for file in input.into_iter().flat_map(written) {
+        reads(&mut record, "table", &file)?;
     }
+    Ok(record)
 }
 
 /// The format of a table by its name.

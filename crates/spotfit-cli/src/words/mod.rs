@@ -1,7 +1,5 @@
 //! Options that verbs share, and the files that they name.
 
-pub(crate) mod calibrations;
-pub(crate) mod condition;
 pub(crate) mod corners;
 pub(crate) mod data;
 pub(crate) mod fit_options;

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use serde_json::Value;
 use spotfit::record::{InputFile, Record, RecordError, State};
 
 use crate::error::CliError;
@@ -33,16 +32,8 @@ impl From<Writing> for RecordArguments {
 impl RecordArguments {
     /// The record of an output that the running verb makes, with its words as they were typed. A stream has none.
     pub(crate) fn of(self, output: &Path) -> Result<Recorded, CliError> {
-        let mut words = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned());
-        let mut record = Record::new(&words.next().unwrap_or_default(), output);
-        record.options.insert("words".to_owned(), words.collect());
-        self.with(record, output)
-    }
-
-    /// The same with a record that is made already.
-    pub(crate) fn with(self, record: Record, output: &Path) -> Result<Recorded, CliError> {
         let Self { overwrite, no_record } = self;
-        let record = (!no_record && !is_stream(output)).then_some(record);
+        let record = (!no_record && !is_stream(output)).then(|| typed(output));
         let recorded = Recorded { record, output: output.to_owned(), overwrite };
         if recorded.record.is_some() {
             // Before any work is done for it.
@@ -61,11 +52,6 @@ pub(crate) struct Recorded {
 }
 
 impl Recorded {
-    /// No record.
-    pub(crate) fn none(output: &Path) -> Self {
-        Self { record: None, output: output.to_owned(), overwrite: false }
-    }
-
     fn refuse_stranger(&self) -> Result<(), CliError> {
         refuse_stranger(&Record::path(&self.output), Record::is_ours, self.overwrite)
     }
@@ -79,15 +65,7 @@ impl Recorded {
 
     /// A file was read, for a purpose; nothing is recorded of standard input.
     pub(crate) fn reads(&mut self, role: &str, file: &Path) -> Result<(), CliError> {
-        let Some(record) = &mut self.record else { return Ok(()) };
-        if file == Path::new("-") || !file.exists() {
-            return Ok(());
-        }
-        let read = InputFile::new(role, file);
-        let failed =
-            |error: std::io::Error| CliError::file(&file.display().to_string(), error.to_string());
-        record.inputs.push(read.map_err(failed)?);
-        Ok(())
+        self.record.as_mut().map_or(Ok(()), |record| reads(record, role, file))
     }
 
     /// Files were read, which are described already.
@@ -99,11 +77,6 @@ impl Recorded {
         let files = files().map_err(|error| CliError::Other(error.to_string()))?;
         record.inputs.extend(files);
         Ok(())
-    }
-
-    /// The camera as numbers, if one is known.
-    pub(crate) fn has_camera(&mut self, camera: Option<Value>) {
-        self.change(|record| record.camera = camera);
     }
 
     /// The files of the output with the record around them, in the order in which they are to appear: it says `begun` before they are
@@ -128,6 +101,25 @@ impl Recorded {
         let (first, last) = (written(&begun)?, written(&done)?);
         Ok(std::iter::once(first).chain(files).chain([last]).collect())
     }
+}
+
+/// The record of an output that the running verb makes, with its words as they were typed.
+pub(crate) fn typed(output: &Path) -> Record {
+    let mut words = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned());
+    let mut record = Record::new(&words.next().unwrap_or_default(), output);
+    record.options.insert("words".to_owned(), words.collect());
+    record
+}
+
+/// A file was read, for a purpose; nothing is recorded of standard input.
+pub(crate) fn reads(record: &mut Record, role: &str, file: &Path) -> Result<(), CliError> {
+    if file == Path::new("-") || !file.exists() {
+        return Ok(());
+    }
+    let failed =
+        |error: std::io::Error| CliError::file(&file.display().to_string(), error.to_string());
+    record.inputs.push(InputFile::new(role, file).map_err(failed)?);
+    Ok(())
 }
 
 /// Counts of a record by their names.

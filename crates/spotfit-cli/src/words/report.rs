@@ -7,7 +7,7 @@ use clap::Args;
 use serde::Serialize;
 
 use super::paths::is_standard_output;
-use crate::error::CliError;
+use crate::error::{CliError, words_of};
 use crate::say::message::{print, say};
 
 /// Whether a report is for people or for programs.
@@ -33,7 +33,7 @@ impl ReportArguments {
         if self.json {
             return print(&format!("{}\n", json(report)?));
         }
-        say!("{report}");
+        say!("{}", words_of(&report.to_string()));
         Ok(())
     }
 

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use spotfit::model::{Spline, SplineAxis};
+use spotfit::model::{Model, Spline};
 
 use crate::error::CliError;
 use crate::words::data;
@@ -50,14 +50,7 @@ fn one(text: &str) -> Result<(String, Spline), CliError> {
             count - 1
         )));
     }
-    let of = |(axis, &length): (usize, &usize)| {
-        if channels.contains(&axis) {
-            SplineAxis::Steps(length)
-        } else {
-            SplineAxis::Cubic(length.saturating_sub(1))
-        }
-    };
-    let axes: Vec<SplineAxis> = samples.shape.iter().enumerate().map(of).collect();
+    let axes = Model::spline_axes(&samples.shape, &channels);
     let spline = Spline::through(&axes, &samples.into_values());
     Ok((name.trim().to_owned(), spline.map_err(|error| wrong(error.to_string()))?))
 }

@@ -1,18 +1,19 @@
 //! Options for the shape of the spots, the estimator and the camera.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
+use spotfit::steps::localize::{self, Given, fixed_sigma};
 use spotfit::{
-    Background, Camera, CameraMap, Circular, Elliptical, Estimator, FixedSigma, FixedSigmas,
-    Length, Options, PixelProfile, Rotated, Shape, camera_maps,
+    Background, Camera, CameraMap, Circular, Elliptical, Estimator, Options, PixelProfile, Rotated,
+    Shape,
 };
 
-use super::lengths::in_pixels;
 use crate::error::CliError;
 use crate::words::record::Recorded;
+use spotfit::camera_maps;
 use spotfit::record::camera_of;
-use spotfit::table::Unit;
 
 /// What is fitted and how it is judged.
 #[derive(Debug, Args)]
@@ -91,18 +92,13 @@ enum EstimatorChoice {
 }
 
 impl CameraOptions {
-    fn camera(&self) -> Option<Camera> {
-        let Self { baseline, em_gain, read_noise, .. } = *self;
-        // With maps it is theirs.
-        let sensitivity = self.sensitivity.filter(|_| self.camera.is_none());
-        baseline.or(sensitivity).or(em_gain).or(read_noise)?;
-        let default = Camera::default();
-        let camera = default
-            .with_baseline(baseline.unwrap_or(default.baseline))
-            .with_sensitivity(sensitivity.unwrap_or(default.sensitivity))
-            .with_em_gain(em_gain)
-            .with_read_noise(read_noise.unwrap_or(default.read_noise));
-        Some(camera)
+    fn options(&self) -> localize::CameraOptions {
+        localize::CameraOptions::default()
+            .with_baseline(self.baseline)
+            .with_sensitivity(self.sensitivity)
+            .with_em_gain(self.em_gain)
+            .with_read_noise(self.read_noise)
+            .with_maps(self.camera.clone().map(Given::File))
     }
 }
 
@@ -115,58 +111,67 @@ impl SpotOptions {
         background: Option<Background>,
         pixel_size: Option<f64>,
     ) -> Result<Options, CliError> {
-        let shape = match (&self.fixed_sigma, self.shape) {
-            (Some(text), _) => fixed(text, pixel_size)?,
-            (None, ShapeChoice::Circular) => Shape::Circular(Circular),
-            (None, ShapeChoice::Elliptical) => Shape::Elliptical(Elliptical),
-            (None, ShapeChoice::Rotated) => Shape::Rotated(Rotated),
-        };
-        let profile = match self.profile {
-            ProfileChoice::Sampled => PixelProfile::Sampled,
-            ProfileChoice::Integrated => PixelProfile::Integrated,
+        let options = self.shaped(options);
+        let options = match &self.fixed_sigma {
+            Some(text) => options.with_shape(fixed_sigma(text, pixel_size)?),
+            None => options,
         };
         let (estimator, natural) = match self.estimator() {
             EstimatorChoice::Lse => (Estimator::LeastSquares, Background::Free),
             EstimatorChoice::Mle => (Estimator::MaximumLikelihood, Background::NonNegative),
         };
-        let camera = self.camera.camera();
         Ok(options
-            .with_shape(shape)
-            .with_profile(profile)
             .with_estimator(estimator)
             .with_background(background.unwrap_or(natural))
-            .with_camera(camera))
+            .with_camera(self.camera.options().camera()))
     }
 
-    /// The known width as it was typed, if a part of it is in nanometres.
-    pub(crate) fn fixed_in_nanometres(&self) -> Option<&str> {
-        let text = self.fixed_sigma.as_deref()?;
-        let mut lengths = text.split(',').filter_map(|part| part.trim().parse::<Length>().ok());
-        lengths.any(|length| length.unit() == Some(Unit::Nanometre)).then_some(text)
+    /// The options with the shape and the profile.
+    pub(crate) fn shaped(&self, options: Options) -> Options {
+        let shape = match self.shape {
+            ShapeChoice::Circular => Shape::Circular(Circular),
+            ShapeChoice::Elliptical => Shape::Elliptical(Elliptical),
+            ShapeChoice::Rotated => Shape::Rotated(Rotated),
+        };
+        let profile = match self.profile {
+            ProfileChoice::Sampled => PixelProfile::Sampled,
+            ProfileChoice::Integrated => PixelProfile::Integrated,
+        };
+        options.with_shape(shape).with_profile(profile)
+    }
+
+    /// The known width, as it was typed.
+    pub(crate) fn fixed_sigma(&self) -> Option<&str> {
+        self.fixed_sigma.as_deref()
+    }
+
+    /// The estimator that was asked for.
+    pub(crate) fn asked_estimator(&self) -> Option<Estimator> {
+        self.estimator.map(|choice| match choice {
+            EstimatorChoice::Lse => Estimator::LeastSquares,
+            EstimatorChoice::Mle => Estimator::MaximumLikelihood,
+        })
+    }
+
+    /// What is said of the camera.
+    pub(crate) fn camera_options(&self) -> localize::CameraOptions {
+        self.camera.options()
     }
 
     fn estimator(&self) -> EstimatorChoice {
         self.estimator.unwrap_or(EstimatorChoice::Lse)
     }
 
-    /// The estimator for a measured PSF, whose shape, profile and width are its own.
-    pub(crate) fn psf_estimator(&self) -> Result<Estimator, CliError> {
+    /// Refuses words that a measured PSF has no use for: its shape, profile and width are its own.
+    pub(crate) fn refuse_gaussians(&self) -> Result<(), CliError> {
         let gaussian = match (&self.fixed_sigma, self.shape, self.profile) {
             (Some(_), ..) => Some("--fixed-sigma"),
             (None, ShapeChoice::Elliptical | ShapeChoice::Rotated, _) => Some("--shape"),
             (.., ProfileChoice::Integrated) => Some("--profile"),
             _ => None,
         };
-        if let Some(name) = gaussian {
-            return Err(CliError::file(
-                name,
-                "it is for Gaussians; a measured PSF has a shape of its own",
-            ));
-        }
-        Ok(match self.estimator {
-            Some(EstimatorChoice::Lse) => Estimator::LeastSquares,
-            Some(EstimatorChoice::Mle) | None => Estimator::MaximumLikelihood,
-        })
+        let reason = "it is for Gaussians; a measured PSF has a shape of its own";
+        gaussian.map_or(Ok(()), |name| Err(CliError::file(name, reason)))
     }
 
     /// Whether an estimator was asked for.
@@ -176,22 +181,7 @@ impl SpotOptions {
 
     /// The camera without its maps, if a word says anything about it.
     pub(crate) fn camera(&self) -> Option<Camera> {
-        self.camera.camera()
-    }
-
-    /// Whether nothing says what a dark pixel reads.
-    pub(crate) fn lacks_baseline(&self) -> bool {
-        self.camera.baseline.is_none() && self.camera.camera.is_none()
-    }
-
-    /// Whether nothing says how many photo-electrons an ADU is.
-    pub(crate) fn lacks_sensitivity(&self) -> bool {
-        self.camera.sensitivity.is_none() && self.camera.camera.is_none()
-    }
-
-    /// Whether nothing says what the read noise is.
-    pub(crate) fn lacks_read_noise(&self) -> bool {
-        self.camera.read_noise.is_none() && self.camera.camera.is_none()
+        self.camera.options().camera()
     }
 
     /// Whether the camera has maps.
@@ -207,11 +197,8 @@ impl SpotOptions {
     /// The maps of the camera, if there are any, and their path.
     pub(crate) fn camera_map(&self) -> Result<Option<(CameraMap, &Path)>, CliError> {
         let Some(path) = &self.camera.camera else { return Ok(None) };
-        let sensitivity = self.camera.sensitivity;
-        if let Some(value) = sensitivity.filter(|value| !(1e-12..=1e12).contains(value)) {
-            return Err(CliError::option("sensitivity", &value.to_string(), "1e-12 to 1e12"));
-        }
-        Ok(Some((camera_maps::read_with(path, sensitivity)?, path)))
+        let map = self.camera.options().map()?.map(Arc::unwrap_or_clone);
+        Ok(map.map(|map| (map, path.as_path())))
     }
 
     /// Records the camera, if anything is known of it, and the files of its maps.
@@ -224,29 +211,7 @@ impl SpotOptions {
             record.reads("camera", &file)?;
         }
         let known = self.camera().or_else(|| map.map(|_| Camera::default()));
-        record.has_camera(known.map(|camera| camera_of(&camera, map)));
+        record.change(|record| record.camera = known.map(|camera| camera_of(&camera, map)));
         Ok(())
-    }
-}
-
-fn fixed(text: &str, pixel_size: Option<f64>) -> Result<Shape, CliError> {
-    let wrong = || {
-        CliError::option(
-            "fixed-sigma",
-            text,
-            "S or SX,SY in pixels, 0.1 to 1000, no wider than the window",
-        )
-    };
-    let lengths: Result<Vec<Length>, _> = text.split(',').map(|part| part.trim().parse()).collect();
-    let lengths = lengths.map_err(|_| wrong())?;
-    let pixels = |&length: &Length| in_pixels("fixed-sigma", length, pixel_size);
-    let numbers: Vec<f64> = lengths.iter().map(pixels).collect::<Result<_, _>>()?;
-    if !numbers.iter().all(|sigma| (0.1..=1e3).contains(sigma)) {
-        return Err(wrong());
-    }
-    match numbers[..] {
-        [sigma] => Ok(Shape::FixedSigma(FixedSigma { sigma })),
-        [sigma_x, sigma_y] => Ok(Shape::FixedSigmas(FixedSigmas { sigma_x, sigma_y })),
-        _ => Err(wrong()),
     }
 }

@@ -96,7 +96,7 @@ const NUMBERS: usize = 16;
 /// What did harm once: verb, option and value, where an option without a name is the input.
 const FOUND: [(usize, &[(&str, &str)]); 12] = [
     (0, &[("threads", "2147483648")]),
-    (0, &[("", "-"), ("initial", "-")]),
+    (0, &[("", "-"), ("start", "-")]),
     (1, &[("threads", "3000")]),
     (1, &[("positions", "/dev/zero")]),
     (1, &[("pixel-size", "1e308")]),

@@ -3,7 +3,7 @@
 use std::io::Cursor;
 use std::sync::LazyLock;
 
-use fit_sim::{Bead, MovieSimulation};
+use fit_sim::{MovieSimulation, SimulatedBead};
 use ndarray::Array3;
 use spotfit::table::{CsvReader, Kind, Table, TableFormat, TableWriter};
 use tiff::encoder::{Compression, DeflateLevel, Rational, TiffEncoder, colortype};
@@ -20,8 +20,8 @@ pub(crate) const INF: &str = "binning = 1 x 1\n\
 
 static FRAMES: LazyLock<Array3<u16>> = LazyLock::new(|| {
     let simulation = MovieSimulation::new(24, 20, 3).with_molecules(0).with_beads(vec![
-        Bead { x: 7.2, y: 8.1, signal: 4000.0 },
-        Bead { x: 16.6, y: 11.7, signal: 3000.0 },
+        SimulatedBead { x: 7.2, y: 8.1, signal: 4000.0 },
+        SimulatedBead { x: 16.6, y: 11.7, signal: 3000.0 },
     ]);
     simulation.plan().expect("a sound simulation").piece(0..3).frames()
 });

@@ -7,7 +7,7 @@ use std::ops::RangeInclusive;
 /// is then the number of frames.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
-pub struct Axes {
+pub struct MovieAxes {
     /// Channels, of which one is read.
     pub channels: usize,
     /// Slices along z.
@@ -18,7 +18,7 @@ pub struct Axes {
     pub pixel_size: Option<PixelSize>,
 }
 
-impl Axes {
+impl MovieAxes {
     /// Frames one after the other.
     pub(super) fn frames(times: usize) -> Self {
         Self { channels: 1, slices: 1, times, pixel_size: None }

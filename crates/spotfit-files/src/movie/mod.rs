@@ -34,11 +34,11 @@ use std::path::PathBuf;
 
 use ndarray::{Array3, Axis};
 
-use crate::npy::{NpyReader, Number, with_number};
+use crate::npy::{NpyNumber, NpyReader, with_number};
 
 #[doc(hidden)]
 pub use axes::possible_pixel;
-pub use axes::{Axes, PixelSize, PixelSizeSource};
+pub use axes::{MovieAxes, PixelSize, PixelSizeSource};
 pub use error::MovieError;
 pub use formats::Foreign;
 pub use options::{MovieLimits, MovieOptions};
@@ -101,7 +101,7 @@ pub struct Movie {
     height: usize,
     width: usize,
     next: usize,
-    axes: Axes,
+    axes: MovieAxes,
     notes: Vec<String>,
     files: Vec<PathBuf>,
 }
@@ -136,7 +136,7 @@ impl Movie {
             return Err(MovieError::Empty);
         }
         limits.check(width, height)?;
-        let (axes, notes, files) = (Axes::frames(frames), Vec::new(), Vec::new());
+        let (axes, notes, files) = (MovieAxes::frames(frames), Vec::new(), Vec::new());
         Ok(Self { source, frames, height, width, next: 0, axes, notes, files })
     }
 
@@ -172,7 +172,7 @@ impl Movie {
     }
 
     /// Channels, slices, time points and the size of a pixel, as the metadata give them.
-    pub fn axes(&self) -> &Axes {
+    pub fn axes(&self) -> &MovieAxes {
         &self.axes
     }
 
@@ -305,7 +305,7 @@ fn read_npy(
 }
 
 /// A type of numbers as frames: kept, or made `f32`.
-trait FrameNumber: Number {
+trait FrameNumber: NpyNumber {
     type Pixel: Copy + Default;
     fn pixel(self) -> Self::Pixel;
     fn pixels(frames: Array3<Self::Pixel>) -> Pixels;

@@ -1,6 +1,6 @@
 //! How a movie is opened.
 
-use super::{Axes, MovieError};
+use super::{MovieAxes, MovieError};
 
 /// Limits of the size of a movie, since a header of a hundred bytes can claim frames of any size.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -61,8 +61,8 @@ impl MovieOptions {
     }
 
     /// The channel that is read of a movie with such axes.
-    pub(super) fn channel_of(&self, axes: &Axes) -> Result<usize, MovieError> {
-        let Axes { channels, slices, .. } = *axes;
+    pub(super) fn channel_of(&self, axes: &MovieAxes) -> Result<usize, MovieError> {
+        let MovieAxes { channels, slices, .. } = *axes;
         let no_such = |axis, chosen: Option<usize>, count| match chosen {
             Some(chosen) if chosen >= count => {
                 Err(MovieError::NoSuch { axis, number: chosen.saturating_add(1), count })

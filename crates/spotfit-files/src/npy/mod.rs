@@ -18,7 +18,7 @@ use std::io;
 
 pub use fortran::FORTRAN_BYTES;
 pub use header::{NpyHeader, write_header};
-pub use number::{Number, NumberType};
+pub use number::{NpyNumber, NumberType};
 pub(crate) use number::{read_numbers, with_number};
 pub use reader::NpyReader;
 

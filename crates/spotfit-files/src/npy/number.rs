@@ -54,7 +54,7 @@ impl NumberType {
 }
 
 /// A number that can be read from a file.
-pub trait Number: Copy + Default + 'static {
+pub trait NpyNumber: Copy + Default + 'static {
     /// Its type in a file.
     const TYPE: NumberType;
     /// The number from its bytes, in the given order.
@@ -114,7 +114,7 @@ pub(crate) use __with_number as with_number;
 
 macro_rules! number {
     ($($type:ident $name:ident),*) => {$(
-        impl Number for $type {
+        impl NpyNumber for $type {
             const TYPE: NumberType = NumberType::$name;
             #[inline(always)]
             fn from_bytes(bytes: &[u8], big_endian: bool) -> Self {
@@ -135,7 +135,7 @@ const CHUNK: usize = 1 << 20;
 /// reader had before its end.
 ///
 /// Memory holds no more than these numbers and `bytes`, which is a mebibyte at most.
-pub(crate) fn read_numbers<T: Number, P>(
+pub(crate) fn read_numbers<T: NpyNumber, P>(
     reader: &mut dyn Read,
     big_endian: bool,
     count: usize,

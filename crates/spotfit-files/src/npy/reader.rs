@@ -4,7 +4,7 @@ use std::convert::identity;
 use std::io::{self, Read, Seek, SeekFrom};
 
 use super::fortran::{FORTRAN_BYTES, Slab};
-use super::{NpyError, NpyHeader, Number, read_numbers, with_number};
+use super::{NpyError, NpyHeader, NpyNumber, read_numbers, with_number};
 use fit_core::Pixel;
 
 /// Goes to a place in a reader that can seek.
@@ -87,7 +87,7 @@ impl<R: Read> NpyReader<R> {
     /// # Errors
     /// [`NpyError::Type`] if the file has other numbers than `T`, [`NpyError::Truncated`] if it ends
     /// too early, [`NpyError::FortranOrder`], [`NpyError::Io`].
-    pub fn read<T: Number>(
+    pub fn read<T: NpyNumber>(
         &mut self,
         items: usize,
         numbers: &mut Vec<T>,
@@ -112,7 +112,7 @@ impl<R: Read> NpyReader<R> {
     }
 
     /// [`NpyReader::read`] with the numbers converted.
-    pub(crate) fn read_as<T: Number, P: Copy + Default>(
+    pub(crate) fn read_as<T: NpyNumber, P: Copy + Default>(
         &mut self,
         items: usize,
         convert: impl Fn(T) -> P,
@@ -138,7 +138,7 @@ impl<R: Read> NpyReader<R> {
         Ok(items)
     }
 
-    fn read_reordered<T: Number, P: Copy + Default>(
+    fn read_reordered<T: NpyNumber, P: Copy + Default>(
         &mut self,
         items: usize,
         convert: impl Fn(T) -> P,

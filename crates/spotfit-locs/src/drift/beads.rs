@@ -4,7 +4,7 @@ use rayon::prelude::*;
 
 use super::error::DriftError;
 use super::movement::Drift;
-use super::options::{Positions, check_frames};
+use super::options::{DriftInput, check_frames};
 use crate::averages::median;
 
 /// The criteria for beads.
@@ -24,6 +24,11 @@ impl BeadOptions {
         Self { radius, share: 0.8 }
     }
 
+    fit_core::__setters! {
+        const with_radius: radius: f64,
+        const with_share: share: f64,
+    }
+
     fn check(&self) -> Result<(), DriftError> {
         crate::near::check_radius("radius", self.radius)?;
         if self.share > 0.0 && self.share <= 1.0 {
@@ -35,7 +40,7 @@ impl BeadOptions {
 
 /// A bead: the rows of its localizations, at most one per frame, in the order of the frames.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Bead {
+pub struct BeadTrack {
     /// Rows of the table.
     pub rows: Vec<u32>,
 }
@@ -44,16 +49,16 @@ pub struct Bead {
 ///
 /// # Errors
 /// [`DriftError::NoBeads`], [`DriftError::Option`], [`DriftError::Columns`].
-pub fn find_beads(
-    positions: &Positions<'_>,
+pub fn track_beads(
+    positions: &DriftInput<'_>,
     frames: u32,
     options: &BeadOptions,
-) -> Result<Vec<Bead>, DriftError> {
+) -> Result<Vec<BeadTrack>, DriftError> {
     options.check()?;
     check_frames(frames)?;
     let spots = Spots::new(positions, frames)?;
     // Beads are on in most frames, so that each is on in one of a few frames spread over the first half.
-    let mut beads: Vec<Bead> = Vec::new();
+    let mut beads: Vec<BeadTrack> = Vec::new();
     let needed = (options.share * f64::from(frames)).ceil() as usize;
     let step = (frames / 16).max(1);
     for start in (0..frames).step_by(step as usize).take(9) {
@@ -61,7 +66,7 @@ pub fn find_beads(
         let seeds = spots.rows[spots.of(start)].to_vec();
         for seed in seeds {
             let place = at(positions, seed);
-            let known = |bead: &Bead| {
+            let known = |bead: &BeadTrack| {
                 let rows = &bead.rows;
                 let near = rows.partition_point(|&row| positions.frames[row as usize] < start);
                 rows[near.saturating_sub(1)..]
@@ -74,7 +79,7 @@ pub fn find_beads(
             }
             let rows = spots.follow(seed, options);
             if rows.len() >= needed {
-                beads.push(Bead { rows });
+                beads.push(BeadTrack { rows });
             }
         }
     }
@@ -89,11 +94,11 @@ pub fn find_beads(
 /// # Errors
 /// [`DriftError::NoBead`] for a position near which there is no spot in enough frames.
 pub fn beads_at(
-    positions: &Positions<'_>,
+    positions: &DriftInput<'_>,
     frames: u32,
     places: &[[f64; 2]],
     options: &BeadOptions,
-) -> Result<Vec<Bead>, DriftError> {
+) -> Result<Vec<BeadTrack>, DriftError> {
     options.check()?;
     check_frames(frames)?;
     let spots = Spots::new(positions, frames)?;
@@ -107,7 +112,7 @@ pub fn beads_at(
         let rows = (0..frames).find_map(nearest).map(|seed| spots.follow(seed, options));
         let seen = rows.as_ref().map_or(0, Vec::len);
         match rows.filter(|rows| rows.len() >= needed) {
-            Some(rows) => beads.push(Bead { rows }),
+            Some(rows) => beads.push(BeadTrack { rows }),
             None => return Err(DriftError::NoBead { number: number + 1, place, seen, needed }),
         }
     }
@@ -117,7 +122,7 @@ pub fn beads_at(
     Ok(beads)
 }
 
-fn at(positions: &Positions<'_>, row: u32) -> [f64; 2] {
+fn at(positions: &DriftInput<'_>, row: u32) -> [f64; 2] {
     [positions.x[row as usize], positions.y[row as usize]]
 }
 
@@ -132,7 +137,7 @@ const RECENT: usize = 8;
 
 /// The localizations that are finite and in the movie, frame after frame, in a frame in the order of x.
 struct Spots<'a> {
-    positions: &'a Positions<'a>,
+    positions: &'a DriftInput<'a>,
     /// Where each frame begins, and the end of the last.
     starts: Vec<u32>,
     rows: Vec<u32>,
@@ -140,8 +145,8 @@ struct Spots<'a> {
 }
 
 impl<'a> Spots<'a> {
-    fn new(positions: &'a Positions<'a>, frames: u32) -> Result<Self, DriftError> {
-        let Positions { frames: of, x, y, z, .. } = *positions;
+    fn new(positions: &'a DriftInput<'a>, frames: u32) -> Result<Self, DriftError> {
+        let DriftInput { frames: of, x, y, z, .. } = *positions;
         let depth = z.map_or(x.len(), <[f64]>::len);
         crate::near::check_rows(x, &[("frame", of.len()), ("y", y.len()), ("z", depth)])?;
         let mut rows = crate::near::by_frame(of);
@@ -238,8 +243,8 @@ impl Drift {
     /// # Panics
     /// If a bead has a row or a frame that does not exist.
     pub fn from_beads(
-        positions: &Positions<'_>,
-        beads: &[Bead],
+        positions: &DriftInput<'_>,
+        beads: &[BeadTrack],
         frames: u32,
     ) -> Result<Self, DriftError> {
         let uncertainty = positions.uncertainty;
@@ -266,8 +271,8 @@ const ROUNDS: usize = 12;
 
 /// The drift along one axis, and its standard errors.
 fn along(
-    positions: &Positions<'_>,
-    beads: &[Bead],
+    positions: &DriftInput<'_>,
+    beads: &[BeadTrack],
     uncertainty: Option<&[f64]>,
     frames: u32,
     values: &[f64],

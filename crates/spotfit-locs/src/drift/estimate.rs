@@ -2,7 +2,7 @@
 
 use super::error::DriftError;
 use super::movement::Drift;
-use super::options::{DriftOptions, Positions, check_frames};
+use super::options::{DriftInput, DriftOptions, check_frames};
 use super::points::Points;
 use super::refine::Search;
 use super::{chance, guess};
@@ -39,7 +39,7 @@ impl Drift {
     /// # Errors
     /// [`DriftError`].
     pub fn estimate(
-        positions: &Positions<'_>,
+        positions: &DriftInput<'_>,
         frames: u32,
         options: &DriftOptions,
     ) -> Result<Self, DriftError> {

@@ -21,7 +21,7 @@ mod prior;
 mod refine;
 mod segments;
 
-pub use beads::{Bead, BeadOptions, beads_at, find_beads};
+pub use beads::{BeadOptions, BeadTrack, beads_at, track_beads};
 pub use error::DriftError;
 pub use movement::Drift;
-pub use options::{DriftOptions, Positions};
+pub use options::{DriftInput, DriftOptions};

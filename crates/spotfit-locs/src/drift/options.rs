@@ -14,7 +14,7 @@ pub(super) fn check_frames(frames: u32) -> Result<(), DriftError> {
 
 /// The localizations from which drift is estimated. All lengths have one unit.
 #[derive(Clone, Copy, Debug)]
-pub struct Positions<'a> {
+pub struct DriftInput<'a> {
     /// The frame of each, from 0.
     pub frames: &'a [u32],
     /// Centres.

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use rayon::prelude::*;
 
 use super::error::DriftError;
-use super::options::{DriftOptions, Positions};
+use super::options::{DriftInput, DriftOptions};
 use crate::averages::median;
 use crate::link::{LinkOptions, link};
 use crate::near::{Cells, Grid};
@@ -77,8 +77,8 @@ pub(super) struct Points {
 }
 
 /// Checks that the columns are of the same rows.
-pub(super) fn check_columns(positions: &Positions<'_>) -> Result<(), DriftError> {
-    let Positions { frames, x, y, z, uncertainty, uncertainty_z } = *positions;
+pub(super) fn check_columns(positions: &DriftInput<'_>) -> Result<(), DriftError> {
+    let DriftInput { frames, x, y, z, uncertainty, uncertainty_z } = *positions;
     let rows = |column: Option<&[f64]>| column.map_or(x.len(), <[f64]>::len);
     let columns = [
         ("frame", frames.len()),
@@ -105,11 +105,11 @@ const LONGEST: u32 = 5;
 impl Points {
     /// Those that are finite, by frame and place: in whatever order they were.
     pub(super) fn new(
-        positions: &Positions<'_>,
+        positions: &DriftInput<'_>,
         frames: u32,
         options: &DriftOptions,
     ) -> Result<Self, DriftError> {
-        let Positions { frames: of, x, y, z, uncertainty, .. } = *positions;
+        let DriftInput { frames: of, x, y, z, uncertainty, .. } = *positions;
         check_columns(positions)?;
         let mut order = crate::near::by_frame(of);
         let near_x = Near::new(x, options.precision);

@@ -11,6 +11,7 @@ pub use groups::Groups;
 
 /// The options of linking.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct LinkOptions {
     /// The largest distance of a localization from the mean position of the track that it continues, in x and y; in the
     /// unit of the positions. With 4 times the localization precision, one link in fifty is missed: along x and y, the
@@ -20,6 +21,19 @@ pub struct LinkOptions {
     pub radius_z: f64,
     /// The number of frames for which a molecule may be dark: 0 links only successive frames.
     pub gap: u32,
+}
+
+impl LinkOptions {
+    /// Links localizations of successive frames.
+    pub const fn new(radius: f64, radius_z: f64) -> Self {
+        Self { radius, radius_z, gap: 0 }
+    }
+
+    fit_core::__setters! {
+        const with_radius: radius: f64,
+        const with_radius_z: radius_z: f64,
+        const with_gap: gap: u32,
+    }
 }
 
 /// Why localizations could not be linked.

@@ -146,7 +146,7 @@ impl Chart {
                 "<path d=\"M{at:.1} {top}V{:.1}\" stroke=\"#ddd\"/><text x=\"{at:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{}</text>\n",
                 HEIGHT - bottom,
                 HEIGHT - bottom + 15.0,
-                short(tick)
+                five_digits(tick)
             ));
         }
         for tick in ticks(y) {
@@ -156,7 +156,7 @@ impl Chart {
                 WIDTH - right,
                 left - 5.0,
                 at + 4.0,
-                short(tick)
+                five_digits(tick)
             ));
         }
         let middle = (left + WIDTH - right) / 2.0;
@@ -271,7 +271,7 @@ fn ticks([low, high]: [f64; 2]) -> Vec<f64> {
 }
 
 /// A number of at most five digits.
-pub fn short(number: f64) -> String {
+pub fn five_digits(number: f64) -> String {
     if number.abs() < 1e-12 {
         "0".to_owned()
     } else if (1e-3..1e6).contains(&number.abs()) {
@@ -292,7 +292,7 @@ mod tests {
     fn charts_are_drawn() {
         assert_eq!(ticks([0.0, 10.0]), [0.0, 2.0, 4.0, 6.0, 8.0, 10.0]);
         assert_eq!(ticks([-0.13, 0.12]), [-0.1, -0.05, 0.0, 0.05, 0.1]);
-        assert_eq!([0.0, 1500.0, 0.25, 1e7].map(short), ["0", "1500", "0.25", "1.0e7"]);
+        assert_eq!([0.0, 1500.0, 0.25, 1e7].map(five_digits), ["0", "1500", "0.25", "1.0e7"]);
         for points in [vec![], vec![(1.0, 2.0)], vec![(f64::NAN, 1.0), (0.0, f64::INFINITY)]] {
             let band = points.iter().map(|&(x, y)| (x, y - 0.5, y + 0.5)).collect();
             let series = vec![

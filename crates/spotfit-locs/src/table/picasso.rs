@@ -1,5 +1,6 @@
 //! Picasso's tables: HDF5 with the rows, and a YAML file beside it with what is known of the movie.
 
+use std::fmt;
 use std::fs::File;
 use std::io::{BufReader, Read, Seek, Write};
 use std::path::{Path, PathBuf};
@@ -38,8 +39,8 @@ pub struct PicassoReader<R> {
     begun: bool,
 }
 
-impl<R> std::fmt::Debug for PicassoReader<R> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl<R> fmt::Debug for PicassoReader<R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("PicassoReader").field("columns", &self.columns).finish_non_exhaustive()
     }
 }
@@ -337,6 +338,18 @@ impl LeftOut {
     /// All of them.
     pub fn total(&self) -> usize {
         self.not_finite + self.outside + self.negative
+    }
+}
+
+impl fmt::Display for LeftOut {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { not_finite, outside, negative } = self;
+        let total = self.total();
+        write!(
+            f,
+            "{total} rows left out, which Picasso would not read: {not_finite} not finite, {outside} outside of the frame, \
+             {negative} negative"
+        )
     }
 }
 

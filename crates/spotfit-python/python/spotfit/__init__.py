@@ -31,6 +31,7 @@ from ._options import (
     Estimator,
     Flag,
     InstructionSet,
+    Length,
     LinearParameters,
     LocalizeOptions,
     Measure,
@@ -43,7 +44,7 @@ from ._render import render
 from ._simulate import SimulatedMovie, Simulation, simulate, simulate_beads, simulate_movie
 from ._spotfit import CameraMap, DeviceArray, __version__
 from ._stats import Frc, Nena, frc, nena, stats
-from ._steps import Length, ScoreReport, convert, filter, link, merge, score, z
+from ._steps import ScoreReport, convert, filter, link, merge, score, z
 from ._summary import FileOutcome, FilesSummary
 from ._warnings import SpotfitWarning
 from ._z import find_z

@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from . import _spotfit
+
 
 def whole(name: str, value: Any, most: int = 2**63 - 1) -> int:
     """The integer, or an exception that names the argument."""
@@ -52,6 +54,52 @@ def length(name: str, value: Any) -> float | None:
     return size
 
 
+def pixels(name: str, value: Any, pixel_size: float | None = None) -> float:
+    """A length in pixels: a number of them, or text with a unit."""
+    return _spotfit.in_pixels(name, value, pixel_size) if isinstance(value, str) else number(name, value)
+
+
+def side(name: str, value: Any, pixel_size: float | None = None) -> int | None:
+    """The side of windows in pixels, which text may have with a unit, or None where nothing is said."""
+    if isinstance(value, str):
+        return _spotfit.window_side(name, value, pixel_size)
+    if isinstance(value, (float, np.floating)):
+        if not float(value).is_integer():
+            raise ValueError(f"{name} = {value:g} is not a whole number of pixels")
+        value = int(value)
+    return None if value is None else whole(name, value)
+
+
+def parts(value: Any) -> list[Any]:
+    """Several lengths: text has commas between them."""
+    if isinstance(value, str):
+        return [part.strip() for part in value.split(",")]
+    try:
+        return list(value)
+    except TypeError:
+        return [value]
+
+
+def sigmas(name: str, value: Any, pixel_size: float | None = None) -> list[float]:
+    """One width in pixels, or those along x and y."""
+    found = [pixels(name, part, pixel_size) for part in parts(value)]
+    if len(found) not in (1, 2):
+        raise ValueError(f"{name} must be one length or two")
+    return found
+
+
+def roi(value: Any, pixel_size: float | None = None) -> tuple[int, int, int, int]:
+    """First column, first row, columns and rows in pixels."""
+
+    def side(part: Any) -> int:
+        return _spotfit.whole_pixels("roi", part, pixel_size) if isinstance(part, str) else whole("roi", part)
+
+    sides = [side(part) for part in parts(value)]
+    if len(sides) != 4:
+        raise ValueError(f"roi must be four lengths: first column, first row, columns, rows, not {len(sides)}")
+    return sides[0], sides[1], sides[2], sides[3]
+
+
 def unmasked(name: str, value: Any) -> Any:
     """The same, unless it is a masked array: what is masked would be taken for data."""
     if isinstance(value, np.ma.MaskedArray):
@@ -61,6 +109,8 @@ def unmasked(name: str, value: Any) -> Any:
 
 def pair(name: str, value: Any) -> tuple[float, float]:
     """Two numbers; one is taken twice."""
+    if isinstance(value, str):
+        raise TypeError(f"{name} must be one number or two, not {value!r}")
     try:
         first, second = value
     except TypeError:

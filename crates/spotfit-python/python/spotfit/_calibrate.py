@@ -19,7 +19,7 @@ from ._warnings import tell
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-    from ._options import Options
+    from ._options import Length, Options
 
 #: Endings of the files of calibrations, by what is in them.
 _ENDINGS = {"widths": (".yaml", ".yml"), "psf": (".hdf5", ".h5")}
@@ -27,7 +27,7 @@ _ENDINGS = {"widths": (".yaml", ".yml"), "psf": (".hdf5", ".h5")}
 
 @dataclass(frozen=True)
 class Calibration:
-    """A calibration of z: `save` writes it for `localize`, `find_z` and Picasso.
+    """A calibration of z: `save` writes it for `localize`, `z` and Picasso.
 
     Attributes
     ----------
@@ -79,7 +79,7 @@ def calibrate(
     step: float,
     order: Literal["first-highest", "first-lowest"] = "first-highest",
     frames_per_step: int = 1,
-    box: int | None = None,
+    box: Length | None = None,
     pixel_size: float | Literal["px"] | None = None,
     range: tuple[float, float] | None = None,
     zero: Literal["crossing", "stage"] = "crossing",
@@ -102,8 +102,8 @@ def calibrate(
         Which slice shows the beads highest.
     frames_per_step : int
         Frames taken at each step, one after the other.
-    box : int, optional
-        Side of the fitted windows in pixels; odd. Spots far from the focus are wide. Default: 13.
+    box : int or str, optional
+        Side of the fitted windows, in pixels or with a unit, as in ``"1.3um"``; odd. Spots far from the focus are wide. Default: 13.
     pixel_size : float or "px", optional
         Side of a pixel in nanometres. Default: what the metadata of the first file state; with "px" it is not known.
     range : (float, float), optional
@@ -145,9 +145,10 @@ def calibrate(
         "range": None if range is None else arguments.pair("range", range),
         "zero": _one("zero", zero, ("crossing", "stage")),
     }
+    size = _size(pixel_size)
     if box is not None:
-        wanted["box_size"] = arguments.whole("box", box)
-    fitter, known = fitter_of(options)
+        wanted["box_size"] = arguments.side("box", box, size)
+    fitter, known = fitter_of(options, size)
     channel, slice = _chosen("channel", channel), _chosen("slice", slice)
     made = _spotfit.calibrate(_all(stacks), fitter, known, options=json.dumps(wanted), channel=channel, slice=slice)
     return _calibration("widths", made)
@@ -160,7 +161,7 @@ def calibrate_psf(
     planes: float = 50.0,
     order: Literal["first-highest", "first-lowest"] = "first-highest",
     frames_per_step: int = 1,
-    box: int | None = None,
+    box: Length | None = None,
     pixel_size: float | Literal["px"] | None = None,
     magnification: float = 1.0,
     camera: Camera | CameraMap | None = None,
@@ -174,16 +175,12 @@ def calibrate_psf(
 
     Parameters
     ----------
-    stacks : path, array_like (slice, height, width), or a sequence of them
-        Movies whose frames are slices at equal steps of z.
-    step : float
-        From slice to slice, in nanometres.
+    stacks, step, order, frames_per_step, pixel_size, magnification, channel, slice
+        As for `calibrate`.
     planes : float
         The distance of the PSF's planes in z, in nanometres: 1 to 1000.
-    order, frames_per_step, pixel_size, magnification, channel, slice
-        As for `calibrate`.
-    box : int, optional
-        Side of the boxes of beads in pixels; odd. The PSF is about as large: some pixels more than the windows that are to be fitted
+    box : int or str, optional
+        Side of the boxes of beads, in pixels or with a unit; odd. The PSF is about as large: some pixels more than the windows that are to be fitted
         with it. Default: 17.
     camera : Camera or CameraMap, optional
         How the camera makes counts of photo-electrons. Without it counts are taken for them.
@@ -222,7 +219,7 @@ def calibrate_psf(
         "threads": arguments.whole("threads", threads),
     }
     if box is not None:
-        wanted["box_size"] = arguments.whole("box", box)
+        wanted["box_size"] = arguments.side("box", box, _size(pixel_size))
     known = camera if isinstance(camera, CameraMap) else None
     numbers = None if camera is None or known is not None else arguments.camera(camera)
     channel, slice = _chosen("channel", channel), _chosen("slice", slice)
@@ -236,13 +233,18 @@ def _calibration(kind: Literal["widths", "psf"], made: tuple[bytes, str, list[st
     return Calibration(json.loads(report), kind, content)
 
 
+def _size(pixel_size: Any) -> float | None:
+    """The side of a pixel in nanometres that is given."""
+    return None if isinstance(pixel_size, str) and pixel_size == "px" else arguments.length("pixel_size", pixel_size)
+
+
 def _taken(step: float, order: str, frames_per_step: int, pixel_size: Any, magnification: float) -> dict[str, Any]:
     """How stacks were taken, as Rust reads it."""
     scale: Any = "of_movie"
     if isinstance(pixel_size, str) and pixel_size == "px":
         scale = "unknown"
     elif pixel_size is not None:
-        scale = {"nanometres": arguments.length("pixel_size", pixel_size)}
+        scale = {"nanometres": _size(pixel_size)}
     return {
         "step": arguments.number("step", step),
         "order": _one("order", order, ("first-highest", "first-lowest")),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ._fits import Errors, Fits
+from ._fits import Errors, Fits, Made
 
 if TYPE_CHECKING:
     from ._spotfit import DeviceArray, DeviceOutcomes
@@ -59,10 +59,11 @@ class DeviceFits:
     kept.
     """
 
-    __slots__ = ("_outcomes",)
+    __slots__ = ("_made", "_outcomes")
 
-    def __init__(self, outcomes: DeviceOutcomes) -> None:
+    def __init__(self, outcomes: DeviceOutcomes, made: Made | None = None) -> None:
         self._outcomes = outcomes
+        self._made = made
 
     @property
     def device(self) -> int:
@@ -140,7 +141,7 @@ class DeviceFits:
     def to_host(self) -> Fits:
         """A copy in the host's memory, with all that `Fits` can do."""
         rows, errors = self._outcomes.fetch()
-        return Fits(rows, None if errors is None else Errors(errors, rows))
+        return Fits(rows, None if errors is None else Errors(errors, rows), self._made)
 
     def _column(self, name: str) -> DeviceArray:
         return self._outcomes.column(name, False)

@@ -9,8 +9,9 @@ import numpy.typing as npt
 
 from . import _arguments as arguments
 from ._locs import Locs
+from ._options import Length
 from ._pictures import Drift, reported
-from ._steps import Length, _length, _run
+from ._steps import _length, _run
 
 
 def find_drift(
@@ -64,6 +65,8 @@ def find_drift(
     >>> round(float(drift.x[-1]), 3), drift.report["beads"]
     (0.99, 1)
     """
+    if isinstance(beads, str) and beads != "auto":
+        raise ValueError(f"beads = {beads!r} is neither 'auto' nor places (n, 2)")
     options = {
         "beads": beads if beads is None or isinstance(beads, str) else {"at": _positions(beads)},
         "bead_radius": _length("bead_radius", bead_radius),

@@ -15,7 +15,8 @@ from . import _arguments as arguments
 from . import _record as records
 from . import _spotfit
 from ._keywords import current
-from ._localize import Blocks, _roi
+from ._fit import LENGTHS
+from ._localize import Blocks, needs_size
 from ._spotfit import CameraMap
 from ._summary import FileOutcome, FilesSummary
 
@@ -299,18 +300,19 @@ def _made_with(given: dict[str, Any], options: _spotfit.LocalizeOptions) -> dict
     first, last = frames.start or 0, frames.stop
     ends = None if (first, last) == (0, None) else [first + 1 if first >= 0 else first, last]
     roi = given.get("roi")
-    number = {name: given.get(name) for name in ("channel", "slice")}
     size = given.get("pixel_size")
+    number = {name: given.get(name) for name in ("channel", "slice")}
     more = {
         "backend": given.get("backend", "auto"),
         "instruction_set": given.get("instruction_set"),
-        "roi": None if roi is None else list(_roi(roi)),
+        "roi": None if roi is None else _recorded_roi(roi),
         "frames": ends,
         **{name: None if index is None else int(index) + 1 for name, index in number.items()},
         "pixel_size": size if isinstance(size, str) and size == "px" else arguments.length("pixel_size", size),
         "origin": "centre",
         "filter": None,
         "positions": False,
+        **_recorded_lengths(given),
     }
     return {
         "format": "spotfit record 1",
@@ -321,6 +323,29 @@ def _made_with(given: dict[str, Any], options: _spotfit.LocalizeOptions) -> dict
         **({} if calibration is None else {"calibration": calibration}),
         "origin": "centre",
     }
+
+
+def _recorded_roi(roi: Any) -> Any:
+    """A region as records have it: in pixels, or as it was given where it has units."""
+    parts = arguments.parts(roi)
+    return ",".join(map(str, parts)) if needs_size(parts) and not all(map(_is_whole, parts)) else list(arguments.roi(roi))
+
+
+def _is_whole(part: Any) -> bool:
+    return not isinstance(part, str) or part.isdecimal()
+
+
+def _recorded_lengths(given: Mapping[str, Any]) -> dict[str, str]:
+    """Lengths in nanometres as records have them, for the size of a pixel may be one of each movie."""
+    found = {}
+    for name in ("box", "sigma_min", "sigma_max"):
+        text = _spotfit.recorded_length(name, given[name]) if isinstance(given.get(name), str) else None
+        if text is not None:
+            found[name] = text
+    sigma = arguments.parts(given.get("fixed_sigma"))
+    if any(isinstance(part, str) and _spotfit.recorded_length("fixed_sigma", part) for part in sigma):
+        found["fixed_sigma"] = ",".join(map(str, sigma))
+    return found
 
 
 def _named(paths: Any) -> dict[str, str]:
@@ -362,8 +387,12 @@ def _check(options: dict[str, Any], elsewhere: bool) -> _spotfit.LocalizeOptions
         if number is not None:
             arguments.whole(name, number)
     roi = here.pop("roi", None)
+    if here.get("pixel_size") is None and needs_size(roi, *map(here.get, ("box", *LENGTHS))):
+        # The movie may say it.
+        here["pixel_size"] = _LIKELY
     if roi is not None:
-        _roi(roi)
+        size = here.get("pixel_size")
+        arguments.roi(roi, None if isinstance(size, str) else size)
     if here.get("backend") == "gpu":
         here["backend"] = "cpu"
     if elsewhere:
@@ -371,6 +400,10 @@ def _check(options: dict[str, Any], elsewhere: bool) -> _spotfit.LocalizeOptions
     camera = here.get("camera")
     height, width = camera.shape if isinstance(camera, CameraMap) else (256, 256)
     return Blocks(np.empty((0, height, width), np.uint16), **here)._options
+
+
+#: The size of a pixel that stands for one that is not known yet, in nanometres.
+_LIKELY = 100.0
 
 
 def _check_places(tasks: list[Task]) -> None:

@@ -12,17 +12,18 @@ import numpy.typing as npt
 from . import _arguments as arguments
 from ._camera import Camera
 from ._device import DeviceFits
-from ._fits import Errors, Fits
-from ._keywords import RENAMED, current, takes_former
+from ._fits import Errors, Fits, Made
+from ._keywords import RENAMED, current, refuse, takes_former
 from ._spotfit import CameraMap, device_of
 from ._spotfit import Fitter as _Fitter
+from ._warnings import NO_CAMERA, tell
 
 if TYPE_CHECKING:
     from typing import Protocol
 
     from typing_extensions import Unpack
 
-    from ._options import Background, Backend, Criteria, Estimator, InstructionSet, Options, Profile, Shape
+    from ._options import Background, Backend, Criteria, Estimator, InstructionSet, Length, Options, Profile, Shape
 
     class _ByDLPack(Protocol):
         def __dlpack_device__(self) -> Any: ...
@@ -50,8 +51,8 @@ class Fitter:
     profile : {"sampled", "integrated"}
         What a pixel measures: the Gaussian at its centre, or its integral over the pixel. It matters where sigma is
         below about 1 pixel.
-    fixed_sigma : float or (float, float), optional
-        The width is known, in place of a shape: in pixels, or the widths along x and y.
+    fixed_sigma : float or str, or two of them, optional
+        The width is known, in place of a shape: in pixels or with a unit, as in ``"130nm"``, or the widths along x and y.
     estimator : {"lse", "mle"}
         What is minimized: least squares, or the deviance of Poisson distributed photo-electrons.
     camera : Camera or CameraMap, optional
@@ -74,10 +75,12 @@ class Fitter:
         Maximum likelihood: stop when the next step is shorter than this many standard errors.
     centre_margin : float, optional
         How far outside the outermost pixel centres the centre may lie, in pixels. Default: 1.
-    sigma_min : float, optional
-        The smallest sigma in pixels. Default: 0.25.
-    sigma_max : float, optional
-        The largest sigma in pixels. Default: the longer side of the window.
+    sigma_min : float or str, optional
+        The smallest sigma, in pixels or with a unit, as in ``"90nm"``. Default: 0.25.
+    sigma_max : float or str, optional
+        The largest sigma, in pixels or with a unit. Default: the longer side of the window.
+    pixel_size : float, optional
+        Side of a pixel in nanometres, for lengths that are given in nanometres. What is found is in pixels all the same.
     backend : {"auto", "cpu", "gpu", "reference"}
         What computes: the CPU in single precision, NVIDIA GPUs in single precision, or the CPU in double precision,
         slowly. "auto" is the CPU, but a GPU for batches of 300 million pixels and more if there is one.
@@ -91,12 +94,21 @@ class Fitter:
     Raises
     ------
     ValueError
-        If an option is out of its range, or the processor lacks the instructions.
+        If an option is out of its range, the processor lacks the instructions, or a length is in nanometres and the size of a
+        pixel is not given.
     RuntimeError
         If the GPU cannot be used, or threads cannot be started.
+
+    Examples
+    --------
+    >>> import spotfit
+    >>> fitter = spotfit.Fitter(fixed_sigma="130nm", pixel_size=100)
+    >>> spots = spotfit.simulate(10, sigma=1.3, photons=1000).spots
+    >>> bool((fitter.fit(spots).sigma == 1.3).all())
+    True
     """
 
-    __slots__ = ("_fitter", "_map", "_options")
+    __slots__ = ("_fitter", "_made", "_map", "_options")
 
     @takes_former(devices="device", sigma="fixed_sigma")
     def __init__(
@@ -104,7 +116,7 @@ class Fitter:
         *,
         shape: Shape = "circular",
         profile: Profile = "sampled",
-        fixed_sigma: float | tuple[float, float] | None = None,
+        fixed_sigma: Length | tuple[Length, Length] | None = None,
         estimator: Estimator = "lse",
         camera: Camera | CameraMap | None = None,
         background: Background | None = None,
@@ -115,15 +127,21 @@ class Fitter:
         max_error: float | None = None,
         tolerance: float | None = None,
         centre_margin: float | None = None,
-        sigma_min: float | None = None,
-        sigma_max: float | None = None,
+        sigma_min: Length | None = None,
+        sigma_max: Length | None = None,
+        pixel_size: float | None = None,
         backend: Backend = "auto",
         instruction_set: InstructionSet | None = None,
         device: int | Sequence[int] = 0,
         threads: int = 0,
     ) -> None:
+        size = arguments.length("pixel_size", pixel_size)
+        known = None if fixed_sigma is None else arguments.sigmas("fixed_sigma", fixed_sigma, size)
+        fixed_sigma = None if known is None else known[0] if len(known) == 1 else (known[0], known[1])
+        sigma_min = None if sigma_min is None else arguments.pixels("sigma_min", sigma_min, size)
+        sigma_max = None if sigma_max is None else arguments.pixels("sigma_max", sigma_max, size)
         # What another process makes the same of.
-        given = {name: value for name, value in locals().items() if name != "self"}
+        given = {name: value for name, value in locals().items() if name not in ("self", "size", "known", "pixel_size")}
         devices = (device,) if isinstance(device, SupportsIndex) else tuple(device)
         self._options = cast("Options", given | {"device": devices})
         self._map = camera if isinstance(camera, CameraMap) else None
@@ -138,7 +156,7 @@ class Fitter:
             raise ValueError("shape = 'fixed' needs fixed_sigma, in pixels")
         self._fitter = _Fitter(
             shape=shape if fixed_sigma is None else "fixed",
-            sigma=None if fixed_sigma is None else arguments.pair("fixed_sigma", fixed_sigma),
+            sigma=known,
             profile=profile,
             estimator=estimator,
             camera=numbers,
@@ -157,6 +175,15 @@ class Fitter:
             devices=[arguments.whole("device", number, 2**31) for number in devices],
             threads=arguments.whole("threads", threads, 1024),
         )
+        self._made = Made(
+            shape=shape if known is None else "fixed",
+            sigma=known,
+            estimator=estimator,
+            counts=camera is None,
+            single=self._fitter.single,
+            about=self._fitter.about,
+            limits=(centre_margin, sigma_min, sigma_max),
+        )
 
     @classmethod
     def _again(cls, options: Options) -> Fitter:
@@ -165,6 +192,7 @@ class Fitter:
     def _with_map(self, camera: CameraMap) -> Fitter:
         other = Fitter.__new__(Fitter)
         other._fitter, other._map, other._options = self._fitter, camera, {**self._options, "camera": camera}
+        other._made = self._made._replace(counts=False)
         return other
 
     def __reduce__(self) -> Any:
@@ -229,6 +257,7 @@ class Fitter:
         dtype: Literal["float32", "float64"] | None = None,
     ) -> Fits | DeviceFits:
         """Fits every window of a stack. The parameters are those of `spotfit.fit`."""
+        self._doubt(errors)
         return self._fit("spots", spots, corners, None, start, weights, errors, dtype)
 
     @overload
@@ -281,7 +310,13 @@ class Fitter:
         """Fits windows that are cut out of frames. The parameters are those of `spotfit.fit_in_frames`."""
         if corners is None:
             raise TypeError("corners must be an array, not None")
+        self._doubt(errors)
         return self._fit("frames", frames, corners, arguments.size(size), start, weights, errors, dtype)
+
+    def _doubt(self, errors: bool) -> None:
+        """Warns where outcomes depend on a camera that is not given."""
+        if self._made.counts and (errors or self._made.estimator == "mle"):
+            tell(NO_CAMERA)
 
     def _fit(
         self,
@@ -295,16 +330,23 @@ class Fitter:
         dtype: str | None,
     ) -> Fits | DeviceFits:
         double = _double(dtype)
+        if start is None and self._made.shape == "given":
+            raise ValueError("shape = 'given' needs start: each window has the width of its start")
         # NumPy's own arrays, which most are, need not be asked.
         device = None if type(pixels) is np.ndarray else device_of(name, pixels)
+        made = self._made
+        height, width = (0, 0, *np.shape(pixels))[-2:] if size is None else size
+        # Of what depends on the camera it was said already.
+        counts = made.counts and not (errors or made.estimator == "mle")
+        made = made._replace(counts=counts, size=(width, height))
         if device is None:
-            rows = self._fitter.fit(pixels, corners, size, start, weights, self._map, errors, double)
-            return _fits(*rows)
+            rows, of_rows = self._fitter.fit(pixels, corners, size, start, weights, self._map, errors, double)
+            rows.setflags(write=False)
+            return Fits(rows, None if of_rows is None else Errors(of_rows, rows), made)
         if double:
             raise ValueError("dtype = 'float64' needs pixels in the host's memory: GPUs compute in float32")
-        return DeviceFits(
-            self._fitter.fit_there(pixels, device, corners, size, start, weights, self._map, errors)
-        )
+        found = self._fitter.fit_there(pixels, device, corners, size, start, weights, self._map, errors)
+        return DeviceFits(found, made)
 
     def __repr__(self) -> str:
         details = self.instruction_set or "GPU" if self.backend != "reference" else "double precision"
@@ -317,20 +359,22 @@ def _double(dtype: str | None) -> bool | None:
     return None if dtype is None else dtype == "float64"
 
 
-def _fits(rows: npt.NDArray[Any], errors: npt.NDArray[Any] | None) -> Fits:
-    rows.setflags(write=False)
-    return Fits(rows, None if errors is None else Errors(errors, rows))
-
-
 # 2 and 2.0 are not the same: the second may be wrong.
 _cached = lru_cache(maxsize=16, typed=True)(Fitter)
 
 
-def _fitter(options: Options) -> Fitter:
+#: Options that may be text with a unit, which needs the size of a pixel.
+LENGTHS = ("fixed_sigma", "sigma_min", "sigma_max")
+
+
+def _fitter(options: Options, pixel_size: float | None = None) -> Fitter:
     """A fitter with these options: that of an earlier call, if there was one, for starting threads takes longer than
     fitting some windows."""
     if not RENAMED.keys().isdisjoint(options):
         options = cast("Options", current(options))
+    size = arguments.length("pixel_size", pixel_size)
+    if size is not None and not options.keys().isdisjoint(LENGTHS):
+        options = cast("Options", {**options, "pixel_size": size})
     camera = options.get("camera")
     if isinstance(camera, CameraMap):
         # Maps are large: only their owner keeps them.
@@ -338,13 +382,14 @@ def _fitter(options: Options) -> Fitter:
     try:
         return _cached(**options)
     except TypeError:
+        refuse("fit", options, (*(fit_quietly.__kwdefaults__ or ()), *(Fitter.__init__.__kwdefaults__ or ())))
         # What cannot be hashed, a list for instance, may be right.
         return Fitter(**options)
 
 
-def fitter_of(options: Options) -> tuple[_Fitter, CameraMap | None]:
+def fitter_of(options: Options, pixel_size: float | None = None) -> tuple[_Fitter, CameraMap | None]:
     """What Rust needs of a fitter with these options."""
-    fitter = _fitter(options)
+    fitter = _fitter(options, pixel_size)
     return fitter._fitter, fitter._map
 
 
@@ -357,6 +402,7 @@ def fit(
     corners: npt.ArrayLike | None = None,
     errors: bool = False,
     dtype: Literal["float32", "float64"] | None = None,
+    pixel_size: float | None = None,
     **options: Unpack[Options],
 ) -> Fits: ...
 @overload
@@ -368,6 +414,7 @@ def fit(
     corners: npt.ArrayLike | None = None,
     errors: bool = False,
     dtype: Literal["float32"] | None = None,
+    pixel_size: float | None = None,
     **options: Unpack[Options],
 ) -> DeviceFits: ...
 @overload
@@ -379,6 +426,7 @@ def fit(
     corners: npt.ArrayLike | None = None,
     errors: bool = False,
     dtype: Literal["float32", "float64"] | None = None,
+    pixel_size: float | None = None,
     **options: Unpack[Options],
 ) -> Fits: ...
 def fit(
@@ -389,6 +437,7 @@ def fit(
     corners: npt.ArrayLike | None = None,
     errors: bool = False,
     dtype: Literal["float32", "float64"] | None = None,
+    pixel_size: float | None = None,
     **options: Unpack[Options],
 ) -> Fits | DeviceFits:
     """Fits a Gaussian spot to every window of a stack.
@@ -416,6 +465,8 @@ def fit(
         Whether standard errors are wanted, too. Finding them takes longer than the fit.
     dtype : {"float32", "float64"}, optional
         The type of the numbers in the outcome. Default: that in which the backend computes.
+    pixel_size : float, optional
+        Side of a pixel in nanometres, for lengths that are given in nanometres. What is found is in pixels all the same.
     **options
         The options of `Fitter`: `shape`, `estimator`, `camera`, `backend` and others.
 
@@ -435,6 +486,11 @@ def fit(
     RuntimeError
         If the GPU cannot be used.
 
+    Warns
+    -----
+    SpotfitWarning
+        If there is no camera, and maximum likelihood, errors, or later ``photons`` are asked for.
+
     Examples
     --------
     >>> import numpy as np, spotfit
@@ -444,8 +500,23 @@ def fit(
     >>> [round(float(value), 2) for value in (fits.x[0], fits.y[0], fits.sigma[0])]
     [4.25, 3.5, 1.5]
     """
-    fitter = _fitter(options)
+    fitter = _fitter(options, pixel_size)
     return fitter.fit(spots, start=start, weights=weights, corners=corners, errors=errors, dtype=dtype)
+
+
+def fit_quietly(
+    spots: Any,
+    *,
+    start: Any = None,
+    weights: Any = None,
+    corners: npt.ArrayLike | None = None,
+    errors: bool = False,
+    dtype: Literal["float32", "float64"] | None = None,
+    pixel_size: float | None = None,
+    **options: Unpack[Options],
+) -> Fits | DeviceFits:
+    """The same without a warning: where it was given, or counts are photo-electrons."""
+    return _fitter(options, pixel_size)._fit("spots", spots, corners, None, start, weights, errors, dtype)
 
 
 @overload
@@ -458,6 +529,7 @@ def fit_in_frames(
     weights: npt.ArrayLike | None = None,
     errors: bool = False,
     dtype: Literal["float32", "float64"] | None = None,
+    pixel_size: float | None = None,
     **options: Unpack[Options],
 ) -> Fits: ...
 @overload
@@ -470,6 +542,7 @@ def fit_in_frames(
     weights: npt.ArrayLike | OnDevice | None = None,
     errors: bool = False,
     dtype: Literal["float32"] | None = None,
+    pixel_size: float | None = None,
     **options: Unpack[Options],
 ) -> DeviceFits: ...
 @overload
@@ -482,6 +555,7 @@ def fit_in_frames(
     weights: npt.ArrayLike | None = None,
     errors: bool = False,
     dtype: Literal["float32", "float64"] | None = None,
+    pixel_size: float | None = None,
     **options: Unpack[Options],
 ) -> Fits: ...
 def fit_in_frames(
@@ -493,6 +567,7 @@ def fit_in_frames(
     weights: Any = None,
     errors: bool = False,
     dtype: Literal["float32", "float64"] | None = None,
+    pixel_size: float | None = None,
     **options: Unpack[Options],
 ) -> Fits | DeviceFits:
     """Fits windows that are cut out of frames, without copying them first.
@@ -505,15 +580,24 @@ def fit_in_frames(
         Frame, column and row of the first pixel of each window. Centres in the outcome count from it.
     size : int or (int, int)
         Height and width of the windows in pixels; one number for squares.
-    start, weights, errors, dtype, **options
+    start, weights, errors, dtype, pixel_size, **options
         As of `fit`. A camera map or weights of the frame need no other corners.
 
     Returns
     -------
     Fits or DeviceFits
         An outcome for each window, in the order of the corners; in the memory of the GPU, if the frames are there.
+
+    Examples
+    --------
+    >>> import spotfit
+    >>> movie = spotfit.simulate_movie(2, width=64, height=48, spots=0, beads=1)
+    >>> x, y = int(movie.truth.x[0]) - 4, int(movie.truth.y[0]) - 4
+    >>> fits = spotfit.fit_in_frames(movie.frames, [[0, x, y], [1, x, y]], 9)
+    >>> bool((abs(x + fits.x - movie.truth.x) < 0.1).all())
+    True
     """
-    fitter = _fitter(options)
+    fitter = _fitter(options, pixel_size)
     return fitter.fit_in_frames(
         frames, corners, size, start=start, weights=weights, errors=errors, dtype=dtype
     )

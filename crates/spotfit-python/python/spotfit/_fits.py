@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from enum import IntEnum
-from typing import TYPE_CHECKING, Any, SupportsIndex, cast
+from os import PathLike, fspath
+from typing import TYPE_CHECKING, Any, NamedTuple, SupportsIndex, cast
 
 import numpy as np
 import numpy.typing as npt
 
+from . import _spotfit
 from ._frozen import frozen, rows
+from ._warnings import NO_CAMERA, tell
 
 if TYPE_CHECKING:
     import pandas
@@ -46,6 +49,25 @@ class Status(IntEnum):
 NAMES = np.array(["", *(status.name for status in Status)])
 #: The last status of a fit that converged.
 CONVERGED = 4
+
+
+class Made(NamedTuple):
+    """How fits were made."""
+
+    shape: str
+    #: The known width, or those along x and y.
+    sigma: list[float] | None
+    estimator: str
+    #: Whether counts are called photons, and nobody said so.
+    counts: bool
+    #: Whether numbers have the digits of single precision.
+    single: bool
+    #: What computed.
+    about: str
+    #: The limits that were set: how far outside the window the centre may be, the smallest and the largest sigma.
+    limits: tuple[float | None, float | None, float | None]
+    #: Width and height of the windows.
+    size: tuple[int, int] = (0, 0)
 
 
 class Errors:
@@ -171,16 +193,26 @@ class Fits:
         What Rust wrote: the fields ``x``, ``y``, ``sigma``, ``sigma_x``, ``sigma_y``, ``angle``, ``amplitude``,
         ``background``, ``chi2``, ``iterations``, ``evaluations`` and ``status``. Each is an attribute too. None of them can
         be written to: they are views of this array, and so are the fits that are chosen of others. Copies can.
+
+    Examples
+    --------
+    >>> import spotfit
+    >>> camera = spotfit.Camera()
+    >>> fits = spotfit.fit(spotfit.simulate(100, photons=1000, sigma=1.3).spots, camera=camera, errors=True)
+    >>> good = fits[fits.converged & (fits.errors.x < 0.1)]
+    >>> len(good), bool(abs(good.photons.mean() - 1000) < 20)
+    (100, True)
     """
 
-    __slots__ = ("_errors", "array")
+    __slots__ = ("_errors", "_made", "array")
 
-    def __init__(self, array: npt.NDArray[np.void], errors: Errors | None = None) -> None:
+    def __init__(self, array: npt.NDArray[np.void], errors: Errors | None = None, made: Made | None = None) -> None:
         self.array = frozen(array)
         self._errors = errors
+        self._made = made
 
     def __reduce__(self) -> Any:
-        return Fits, (self.array, self._errors)
+        return Fits, (self.array, self._errors, self._made)
 
     @property
     def x(self) -> Floats:
@@ -224,7 +256,15 @@ class Fits:
 
     @property
     def photons(self) -> Floats:
-        """The whole light of the spot, 2π·amplitude·sigma_x·sigma_y, in the unit of the amplitude."""
+        """The whole light of the spot, 2π·amplitude·sigma_x·sigma_y, in the unit of the amplitude: without a camera these are
+        counts, with a warning."""
+        if self._made is not None and self._made.counts:
+            # Once is enough.
+            self._made = self._made._replace(counts=False)
+            tell(NO_CAMERA)
+        return self._light()
+
+    def _light(self) -> Floats:
         return cast(Floats, self.amplitude * self.sigma_x * self.sigma_y * self.x.dtype.type(2 * np.pi))
 
     @property
@@ -263,6 +303,55 @@ class Fits:
         """How many fits ended in which way, by the name of the status."""
         counts = np.bincount(self.status, minlength=len(NAMES))
         return {status.name: int(counts[status]) for status in Status if counts[status]}
+
+    @property
+    def report(self) -> dict[str, Any]:
+        """What came of the fits, as ``spotfit fit --json`` prints it: ``spots``, ``statuses``, ``converged``, ``at_limit`` (fits that
+        ended on a limit that was set) and ``backend``. Times are the command's, and so are counts of masked pixels; empty for
+        fits that do not know how they were made."""
+        made = self._made
+        if made is None:
+            return {}
+        import json
+
+        found: dict[str, Any] = json.loads(_spotfit.report_fits(self._given(), made.size, list(made.limits), made.about))
+        return {name: value for name, value in found.items() if name not in ("fitting", "time", "masked")}
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Writes the table of ``spotfit fit``: ``.csv`` or ``.npy``. A file of this name is replaced when the table is complete.
+
+        Raises
+        ------
+        ValueError
+            If the name has another ending, or the fits do not know how they were made.
+        OSError
+            If the file cannot be written; one of this name is as it was then.
+
+        Examples
+        --------
+        >>> import tempfile, numpy as np, spotfit
+        >>> fits = spotfit.fit(spotfit.simulate(3, photons=1000).spots)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     fits.save(f"{folder}/fits.npy")
+        ...     np.load(f"{folder}/fits.npy")["status"].shape
+        (3,)
+        """
+        made = self._made
+        if made is None:
+            raise ValueError("these fits do not know how they were made: to_pandas() has their columns")
+        errors = None
+        if self._errors is not None:
+            of = self._errors
+            errors = [np.stack([of.of(name) for name in _PARAMETERS], axis=1), of.photons, of.goodness]
+        _spotfit.save_fits(
+            fspath(path), self._given(), errors,
+            shape=made.shape, sigma=made.sigma, estimator=made.estimator, single=made.single,
+        )  # fmt: skip
+
+    def _given(self) -> Any:
+        """The columns as Rust takes them."""
+        names = ("x", "y", "sigma", "sigma_x", "sigma_y", "angle", "amplitude", "background", "chi2")
+        return [self.array[name] for name in names], [self.iterations, self.evaluations], self.status
 
     def columns(self) -> dict[str, npt.NDArray[Any]]:
         """The columns of a table, by name: what was fitted, photons, errors if there are any, and how it ended."""
@@ -305,7 +394,7 @@ class Fits:
             return part
         if part.dtype != self.array.dtype or part.ndim != 1:
             raise TypeError("fits are chosen by a slice, a mask or numbers (n,), fields one by one by their name")
-        return Fits(part, None if self._errors is None else self._errors[cast(slice, index)])
+        return Fits(part, None if self._errors is None else self._errors[cast(slice, index)], self._made)
 
     def __iter__(self) -> Iterator[Any]:
         return iter(self.array)
@@ -318,7 +407,8 @@ class Fits:
         for name, unit in ("x", " px"), ("y", " px"), ("sigma", " px"), ("photons", ""), ("background", ""):
             if len(good):
                 error = "" if good._errors is None else f" ± {np.median(getattr(good.errors, name)):.3g}"
-                lines.append(f"  {name:<10} {np.median(getattr(good, name)):>9.4g}{error}{unit}")
+                values = good._light() if name == "photons" else getattr(good, name)
+                lines.append(f"  {name:<10} {np.median(values):>9.4g}{error}{unit}")
         return "\n".join(lines)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import wraps
 from typing import Any, ParamSpec, TypeVar
 
@@ -30,6 +30,18 @@ def current(given: Mapping[str, Any], renamed: Mapping[str, str] = RENAMED) -> d
             tell(f"{name} is called {now} now", DeprecationWarning)
         found[now] = value
     return found
+
+
+def refuse(function: str, given: Mapping[str, Any], known: Iterable[str]) -> None:
+    """Refuses keywords that are none of the function's, and offers the one that may be meant."""
+    known = [*known]
+    for name in given:
+        if name not in known:
+            from difflib import get_close_matches
+
+            similar = get_close_matches(name, known, 1)
+            offer = f"; did you mean {similar[0]!r}?" if similar else ""
+            raise TypeError(f"{function}() got an unexpected keyword argument {name!r}{offer}")
 
 
 def former(given: Mapping[str, Any]) -> dict[str, Any]:

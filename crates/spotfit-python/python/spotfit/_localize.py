@@ -13,15 +13,15 @@ from . import _arguments as arguments
 from . import _spotfit
 from ._camera import Camera
 from ._concatenate import joined
-from ._fit import fitter_of
-from ._keywords import RENAMED, takes_former
+from ._fit import LENGTHS, Fitter, fitter_of
+from ._keywords import RENAMED, refuse, takes_former
 from ._locs import Locs
 from ._warnings import tell
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-    from ._options import Flag, LocalizeOptions, Options
+    from ._options import Flag, Length, LocalizeOptions, Options
 
 #: Pixels of an array that are localized at a time.
 _BLOCK = 1 << 22
@@ -98,15 +98,15 @@ class Blocks(Iterator[Locs]):
     movie : path or array_like (n, height, width)
         A TIFF, OME-TIFF, NPY, Picasso ``.raw`` or ``.dax`` file, or frames. Anything with a shape that gives frames when it
         is sliced will do, such as ``numpy.memmap``: it is taken in blocks.
-    box : int, optional
-        Side of the windows in pixels: odd, 5 to 63. Default: 7; with `calibration` that of the beads, with `psf` the largest up to
+    box : int or str, optional
+        Side of the windows, in pixels or with a unit, as in ``"700nm"``: odd, 5 to 63. Default: 7; with `calibration` that of the beads, with `psf` the largest up to
         13 that leaves 5 pixels of it around.
     false_rate : float
         How many false spots may be found in a million pixels of noise.
     threshold : float, optional
         How far a spot must stand out, in units of the local noise, in place of what follows from `false_rate`.
-    roi : (int, int, int, int), optional
-        Where to look: first column, first row, columns, rows.
+    roi : four of int or str, or str, optional
+        Where to look: first column, first row, columns, rows; in pixels or with units, as in ``"0,0,12.8um,12.8um"``.
     frames : slice, optional
         Which frames, without a step; negative numbers count from the end.
     pixel_size : float or "px", optional
@@ -145,6 +145,15 @@ class Blocks(Iterator[Locs]):
         If there is no camera, so that photons are counts; if the first frames contradict a `Camera` that is given (a baseline
         above most of them, sensitivity or EM gain by more than a factor of 2, a read noise of 0 where there is one that matters); if the
         file or the size of its pixels is odd; or if `box` is not that of the calibration.
+
+    Examples
+    --------
+    >>> import numpy as np, spotfit
+    >>> movie = np.random.default_rng(1).poisson(20, (10, 64, 64))
+    >>> movie[:, 30:33, 40:43] += 200
+    >>> blocks = spotfit.Blocks(movie, camera=spotfit.Camera(), roi=(30, 20, 20, 20))
+    >>> sum(len(locs) for locs in blocks), blocks.done, blocks.total
+    (10, 10, 10)
     """
 
     @takes_former(**RENAMED)
@@ -152,10 +161,10 @@ class Blocks(Iterator[Locs]):
         self,
         movie: str | PathLike[str] | Any,
         *,
-        box: int | None = None,
+        box: Length | None = None,
         false_rate: float = 1.0,
         threshold: float | None = None,
-        roi: tuple[int, int, int, int] | None = None,
+        roi: str | tuple[Length, Length, Length, Length] | None = None,
         frames: Slice | None = None,
         pixel_size: float | Literal["px"] | None = None,
         drop: Flag | Sequence[Flag] = (),
@@ -169,6 +178,7 @@ class Blocks(Iterator[Locs]):
         slice: int | None = None,
         **options: Unpack[Options],
     ) -> None:
+        refuse("localize", options, (*(Blocks.__init__.__kwdefaults__ or ()), *(Fitter.__init__.__kwdefaults__ or ())))
         if options.get("shape") == "given":
             raise ValueError("shape = 'given' needs start values: spotfit.fit takes them, localizing does not")
         if psf is not None:
@@ -181,13 +191,16 @@ class Blocks(Iterator[Locs]):
         if calibration is not None and options.get("shape", "circular") == "circular" and options.get("fixed_sigma") is None:
             options["shape"] = "elliptical"
         size = None if isinstance(pixel_size, str) and pixel_size == "px" else arguments.length("pixel_size", pixel_size)
+        known = size
+        if pixel_size is None and isinstance(movie, (str, PathLike)) and needs_size(box, roi, *map(options.get, LENGTHS)):
+            known = _spotfit.MovieFile(fspath(movie), *_chosen(channel, slice)).pixel_size
         dropped: list[str] = [drop] if isinstance(drop, str) else list(drop)
         self._options = _spotfit.LocalizeOptions(
-            *fitter_of(options),
-            box_size=None if box is None else arguments.whole("box", box),
+            *fitter_of(options, known),
+            box_size=arguments.side("box", box, known),
             false_rate=arguments.number("false_rate", false_rate),
             threshold=threshold,
-            roi=None if roi is None else _roi(roi),
+            roi=None if roi is None else arguments.roi(roi, known),
             drop=dropped,
             keep_all=all,
             checks=flags,
@@ -202,12 +215,11 @@ class Blocks(Iterator[Locs]):
         camera = None if given is None or isinstance(given, _spotfit.CameraMap) else arguments.camera(given)
         frames = Slice(None) if frames is None else frames
         if not isinstance(frames, Slice) or frames.step not in (None, 1):
-            raise ValueError("frames must be a slice without a step")
+            raise ValueError("frames must be a slice without a step, as in slice(0, 100)")
         frames = Slice(arguments.index("frames", frames.start), arguments.index("frames", frames.stop))
         self.done = 0
         if isinstance(movie, (str, PathLike)):
-            channel = None if channel is None else arguments.whole("channel", channel)
-            slice = None if slice is None else arguments.whole("slice", slice)
+            channel, slice = _chosen(channel, slice)
             file = _spotfit.MovieFile(fspath(movie), channel, slice)
             info, notes = file.info, [*notes, *file.notes]
             size = file.pixel_size if pixel_size is None else size
@@ -226,6 +238,8 @@ class Blocks(Iterator[Locs]):
             if saturation is None and "saturated" in dropped and getattr(movie, "dtype", None) not in _NARROW:
                 raise ValueError("drop = 'saturated' needs saturation, in ADU, for pixels that are not uint8 or uint16")
             array = movie if hasattr(movie, "shape") else np.asarray(movie)
+            if getattr(array, "dtype", None) is not None and array.dtype.kind in "US":
+                raise TypeError("movie must be one path, or frames: spotfit.fit_files takes several paths")
             if len(array.shape) != 3:
                 raise ValueError(f"movie must be (n, height, width), not of shape {tuple(array.shape)}")
             count, height, width = (int(side) for side in array.shape)
@@ -327,9 +341,11 @@ def _estimates(movie: Any, camera: Camera | None) -> tuple[float | None, float |
     return _spotfit.estimates(array[:count], arguments.camera(Camera() if camera is None else camera))
 
 
-def _roi(roi: Any) -> tuple[int, int, int, int]:
-    try:
-        x, y, width, height = (arguments.whole("roi", side) for side in roi)
-    except ValueError as error:
-        raise ValueError(f"roi must be four integers: first column, first row, columns, rows ({error})") from None
-    return x, y, width, height
+def needs_size(*lengths: Any) -> bool:
+    """Whether the size of a pixel may be needed to know lengths in pixels."""
+    return any(isinstance(part, str) for length in lengths for part in arguments.parts(length))
+
+
+def _chosen(channel: int | None, slice: int | None) -> tuple[int | None, int | None]:
+    found = [None if number is None else arguments.whole(name, number) for name, number in (("channel", channel), ("slice", slice))]
+    return found[0], found[1]

@@ -102,6 +102,8 @@ class Locs:
     __slots__ = ("_columns", "_info", "_report")
 
     def __init__(self, columns: Mapping[str, npt.ArrayLike], movie: Movie | None = None) -> None:
+        if not isinstance(columns, Mapping) and not hasattr(columns, "items"):
+            raise TypeError(f"columns must be a mapping of names to arrays, not {type(columns).__name__}")
         known: dict[str, Column] = {}
         for name, given in columns.items():
             values = _values(name, given)
@@ -261,6 +263,8 @@ class Locs:
 
     def filter(self, condition: str) -> Locs:
         """The localizations for which a condition such as ``"photons > 300 & uncertainty < 20"`` holds."""
+        if not isinstance(condition, str):
+            raise TypeError(f"condition must be text, not {type(condition).__name__}")
         mask = _spotfit.filter_table(condition, self._given(), self._info)
         part: Locs = self[mask]
         return part
@@ -310,6 +314,8 @@ def info_of(movie: Movie) -> _spotfit.Info:
 def _values(name: str, given: npt.ArrayLike) -> Array:
     """The values of a column. Files count frames from 1 or 0 as they are whole numbers, so these must be."""
     values = copied(arguments.unmasked(f"column '{name}'", given))
+    if (name in _LENGTHS or name in _UNITS) and values.dtype.kind not in "uifb":
+        raise TypeError(f"column '{name}' must be numbers, not {values.dtype}")
     if name not in _WHOLE or values.dtype.kind == "i":
         return values
     if values.dtype.kind not in "uifb":
@@ -358,6 +364,16 @@ def read_table(
     -----
     SpotfitWarning
         If ``id`` begins with 0, so that frames are taken to be counted from 0.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     with open(f"{folder}/locs.csv", "w") as file:
+    ...         length = file.write("frame,x [nm],y [nm]\\n1,150,300\\n2,200,450\\n")
+    ...     locs = read_table(f"{folder}/locs.csv", pixel_size=100)
+    >>> locs.frame.tolist(), locs.unit, locs.in_pixels().x.tolist()
+    ([0, 1], 'nm', [1.5, 2.0])
     """
     if first_frame is not None and first_frame not in (0, 1):
         raise ValueError(f"first_frame must be 0 or 1, not {first_frame!r}")

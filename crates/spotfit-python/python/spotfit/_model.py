@@ -41,6 +41,9 @@ class Model:
         The names of the independent variables. Default: ``"x"``.
     parameters : sequence of str, optional
         The names of the parameters, in their order. Default: every name that is no variable, as they appear.
+    spline : mapping, optional
+        Splines that the formula calls like functions, by their names: samples at 0, 1, 2, … along each axis, the first of which is
+        the first argument; or a pair of samples and the axes, from 0, that count channels, which are not interpolated.
 
     Raises
     ------
@@ -55,6 +58,10 @@ class Model:
     >>> fits = model.fit(5 * np.exp(-x / 3) + 1, x=x, start={"a": 1, "t": 1, "c": 0})
     >>> round(float(fits["t"][0]), 6)
     3.0
+    >>> peak = np.exp(-((np.arange(21.0) - 10) ** 2) / 8)
+    >>> model = spotfit.Model("a*peak(x - x0) + b", spline={"peak": peak})
+    >>> [round(value, 6) for value in model([0, 10, 20], a=2, x0=0, b=1).tolist()]
+    [1.000007, 3.0, 1.000007]
     """
 
     __slots__ = ("_given", "_model")
@@ -64,27 +71,33 @@ class Model:
         formula: str,
         variables: str | Sequence[str] | None = None,
         parameters: Sequence[str] | None = None,
+        *,
+        spline: Mapping[str, npt.ArrayLike | tuple[npt.ArrayLike, Sequence[int]]] | None = None,
     ) -> None:
         if not isinstance(formula, str):
             raise TypeError(f"formula must be a string, not {type(formula).__name__}")
         # What another process makes the same of.
-        self._given = (formula, variables, parameters)
+        self._given = (formula, variables, parameters, spline)
+        if spline is not None and not isinstance(spline, Mapping):
+            raise TypeError(f"spline must be a mapping of names to samples, not {type(spline).__name__}")
+        splines = [_spline(called, samples) for called, samples in (spline or {}).items()]
         name = formula.strip()
-        if name in _named():
+        if name in _named() or name in _spotfit.Model.with_splines():
             if variables is not None or parameters is not None:
                 raise ValueError(f"the model '{formula}' has names for its variables and parameters")
-            self._model = _spotfit.Model.named(name)
+            self._model = _spotfit.Model.named(name, splines)
             return
         if parameters is None and name.isidentifier():
             _refuse(name)
         if isinstance(variables, str):
             variables = [name.strip() for name in variables.split(",")]
         given = ["x"] if variables is None else list(variables)
-        self._model = _spotfit.Model(formula, given, None if parameters is None else list(parameters))
+        self._model = _spotfit.Model(formula, given, None if parameters is None else list(parameters), splines)
 
     @staticmethod
     def all() -> dict[str, tuple[str, str]]:
-        """The models with names: formula, and what it is. Those that call splines are not among them; ``spotfit curve`` has them."""
+        """The models with names: formula, and what it is. Those that call splines, which must be given, are not among them: ``spotfit
+        model`` lists them."""
         return dict(sorted(_named().items()))
 
     @property
@@ -190,7 +203,7 @@ class Model:
         max_iterations: int = 200,
         tolerance: float = 1e-3,
         covariance: bool = False,
-        backend: Backend = "auto",
+        backend: Backend = "reference",
         instruction_set: InstructionSet | None = None,
         device: int = 0,
         threads: int = 0,
@@ -228,8 +241,8 @@ class Model:
             Fits end where the next step is shorter than this many standard errors.
         covariance : bool
             Whether the covariance is wanted, too.
-        backend : {"auto", "cpu", "gpu", "reference"}
-            What computes: the CPU in double precision ("auto" and "reference"), or in single precision the CPU or the GPU.
+        backend : {"reference", "auto", "cpu", "gpu"}
+            What computes: the CPU in double precision ("reference", and "auto" too), or in single precision the CPU or the GPU.
         instruction_set : {"avx512", "avx2", "neon", "portable"}, optional
             Vector instructions of the backend "cpu".
         device : int
@@ -251,8 +264,9 @@ class Model:
         device = arguments.whole("device", device, 2**31)
         threads = arguments.whole("threads", threads, 1024)
         points = None if x is None else self._points(x, count)
+        fitter = _fitter(backend, instruction_set, device, threads)
         found = self._model.fit(
-            _fitter(backend, instruction_set, device, threads),
+            fitter,
             data,
             grid=grid,
             points=points,
@@ -267,7 +281,7 @@ class Model:
             tolerance=arguments.number("tolerance", tolerance),
             covariance=covariance,
         )
-        return ModelFits(names, *found, made=Made(self, points, grid or (data.shape[1],)))
+        return ModelFits(names, *found, made=Made(self, points, grid or (data.shape[1],), estimator, fitter.threads))
 
     def _check(self, name: str) -> None:
         if name not in self.parameters:
@@ -312,10 +326,21 @@ class Model:
         return table.reshape(*table.shape[:-1], len(self.parameters), 2)
 
     def __reduce__(self) -> Any:
-        return Model, self._given
+        return _again, self._given
 
     def __repr__(self) -> str:
         return f"Model({self.formula!r}) of {', '.join(self.variables)} with {', '.join(self.parameters)}"
+
+
+def _again(formula: str, variables: Any, parameters: Any, spline: Any) -> Model:
+    return Model(formula, variables, parameters, spline=spline)
+
+
+def _spline(name: str, given: Any) -> tuple[str, npt.NDArray[Any], list[int]]:
+    """A spline by its name: samples, and the axes that count channels."""
+    samples, channels = given if isinstance(given, tuple) and len(given) == 2 and np.ndim(given[0]) else (given, ())
+    axes = [arguments.whole(f"channels of spline {name}", axis) for axis in channels]
+    return name, np.asarray(arguments.unmasked(f"spline {name}", samples)), axes
 
 
 @lru_cache(maxsize=1)
@@ -326,8 +351,6 @@ def _named() -> dict[str, tuple[str, str]]:
 def _refuse(name: str) -> None:
     """Refuses a name that cannot be meant as a formula, which would be a constant."""
     splines = _spotfit.Model.with_splines()
-    if name in splines:
-        raise ValueError(f"the model '{name}' calls splines, which only the command takes: spotfit curve --spline")
     if len(name) < 4:
         return
     from difflib import get_close_matches

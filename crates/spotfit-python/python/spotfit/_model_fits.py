@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from os import PathLike, fspath
 from typing import TYPE_CHECKING, Any, NamedTuple, SupportsIndex, overload
 
 import numpy as np
 import numpy.typing as npt
 
 from . import _arguments as arguments
+from . import _spotfit
 from ._fits import CONVERGED, NAMES, Status, told
 from ._frozen import frozen, rows
 
@@ -22,11 +24,13 @@ Counts = npt.NDArray[np.uint32]
 
 
 class Made(NamedTuple):
-    """What fits were made of, besides the data: the model, where the points lie if that was said, and the shape of a data set."""
+    """How fits were made: the model, where the points lie if that was said, the shape of a data set, estimator and threads."""
 
     model: Model
     points: npt.NDArray[Any] | None
     shape: tuple[int, ...]
+    estimator: str
+    threads: int
 
 
 class ModelFits:
@@ -239,6 +243,44 @@ class ModelFits:
         """How many fits ended in which way, by the name of the status."""
         counts = np.bincount(self.status, minlength=len(NAMES))
         return {status.name: int(counts[status]) for status in Status if counts[status]}
+
+    @property
+    def report(self) -> dict[str, Any]:
+        """What came of the fits, as ``spotfit curve --json`` prints it: ``fits``, ``statuses``, ``converged``, ``at_limit`` and
+        ``threads``. Times are the command's; empty for fits that do not know how they were made."""
+        if self._made is None:
+            return {}
+        import json
+
+        found: dict[str, Any] = json.loads(_spotfit.report_curves(self.status, self._made.threads))
+        return {name: value for name, value in found.items() if name not in ("fitting", "time")}
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Writes the table of ``spotfit curve``: ``.csv`` or ``.npy``. A file of this name is replaced when the table is complete.
+
+        Raises
+        ------
+        ValueError
+            If the name has another ending, a parameter has the name of another column, or the fits do not know how they were made.
+        OSError
+            If the file cannot be written; one of this name is as it was then.
+
+        Examples
+        --------
+        >>> import tempfile, numpy as np, spotfit
+        >>> fits = spotfit.Model("a*x + b").fit([0.0, 1.0, 2.0, 7.0], start=[1, 0])
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     fits.save(f"{folder}/fits.csv")
+        ...     with open(f"{folder}/fits.csv") as file:
+        ...         print(file.readline().strip())
+        fit,a,b,a_error,b_error,chi2,degrees,iterations,status
+        """
+        if self._made is None:
+            raise ValueError("these fits do not know how they were made: to_pandas() has their columns")
+        _spotfit.save_curves(
+            fspath(path), list(self.names), self.parameters, self.errors, self.chi2, [self.degrees, self.iterations], self.status,
+            estimator=self._made.estimator,
+        )  # fmt: skip
 
     def columns(self) -> dict[str, npt.NDArray[Any]]:
         """The columns of a table, by name: each parameter, its error, and how the fit ended."""

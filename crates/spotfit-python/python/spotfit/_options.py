@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from os import PathLike
-from typing import Literal, TypedDict
+from typing import Literal, TypedDict, Union
 
 from ._camera import Camera
 from ._spotfit import CameraMap
 
 # Options have these names, too.
 Slice = slice
+
+#: A number, or text with a unit: ``"50nm"``, ``"0.5px"``, ``"0.1um"``. Without a unit lengths of tables are in nanometres, those of frames
+#: and windows in pixels.
+Length = Union[float, str]
 
 Shape = Literal["circular", "elliptical", "rotated", "given"]
 Profile = Literal["sampled", "integrated"]
@@ -26,7 +30,7 @@ class Options(TypedDict, total=False):
 
     shape: Shape
     profile: Profile
-    fixed_sigma: float | tuple[float, float] | None
+    fixed_sigma: Length | tuple[Length, Length] | None
     estimator: Estimator
     camera: Camera | CameraMap | None
     background: Background | None
@@ -37,8 +41,8 @@ class Options(TypedDict, total=False):
     max_error: float | None
     tolerance: float | None
     centre_margin: float | None
-    sigma_min: float | None
-    sigma_max: float | None
+    sigma_min: Length | None
+    sigma_max: Length | None
     backend: Backend
     instruction_set: InstructionSet | None
     device: int | Sequence[int]
@@ -55,10 +59,10 @@ LinearParameters = Literal["auto", "eliminated", "searched"]
 class LocalizeOptions(Options, total=False):
     """The keywords of `spotfit.Blocks`."""
 
-    box: int | None
+    box: Length | None
     false_rate: float
     threshold: float | None
-    roi: tuple[int, int, int, int] | None
+    roi: str | tuple[Length, Length, Length, Length] | None
     frames: Slice | None
     pixel_size: float | Literal["px"] | None
     drop: Flag | Sequence[Flag]

@@ -46,7 +46,8 @@ def options_of(options: Mapping[str, Any]) -> Record:
     if every["box_size"] is None and every["psf"] is None and every["calibration"] is None:
         every["box_size"] = 7
     if every["sigma"] is not None:
-        every["sigma"] = arguments.pair("sigma", every["sigma"])
+        sigma = arguments.parts(every["sigma"])
+        every["sigma"] = sigma * 2 if len(sigma) == 1 else sigma
     if every["camera"] is not None and not isinstance(every["camera"], CameraMap):
         every["camera"] = arguments.camera(every["camera"])
     return {name: _plain(name, value) for name, value in sorted(every.items()) if name not in _SPEED}

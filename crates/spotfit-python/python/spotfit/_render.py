@@ -10,8 +10,9 @@ import numpy as np
 from . import _arguments as arguments
 from ._keywords import takes_former
 from ._locs import Locs, Movie
+from ._options import Length
 from ._pictures import Drift, Picture, reported
-from ._steps import Length, _length, _run
+from ._steps import _length, _run
 from ._warnings import tell
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ def render(
     *,
     pixel: Length | None = None,
     blur: Blur | Length = "uncertainty",
-    extent: Sequence[Length] | None = None,
+    extent: str | Sequence[Length] | None = None,
     colour_map: ColourMap | None = None,
     colour_by: str | None = None,
     colour_range: tuple[float, float] | None = None,
@@ -49,8 +50,9 @@ def render(
     blur : {"uncertainty", "average", "none"} or float or str
         How wide the Gaussians are: each as its uncertainty, all as the median, none (localizations in each pixel are counted), or
         all of this width, in nanometres or with a unit.
-    extent : four floats or str, optional
-        Left, top, right and bottom edge, in the unit of the localizations, as of `Picture.extent`, or with a unit. Default: the
+    extent : four of float or str, or str, optional
+        Left, top, right and bottom edge, in the unit of the localizations, as of `Picture.extent`, or with units, as in
+        ``"0um,0um,5um,5um"``. Default: the
         frames of the movie, if their size is known, or else all localizations but those far from all others.
     colour_map : {"inferno", "magma", "viridis", "grey", "turbo", "sinebow"}, optional
         The colours of density, by default "inferno"; or of `colour_by`, by default "turbo".
@@ -98,13 +100,16 @@ def render(
     if blur == "histogram":
         tell("blur='histogram' is called 'none' now", DeprecationWarning)
         blur = "none"
+    edges = None if extent is None else [_length("extent", edge) for edge in arguments.parts(extent)]
+    if edges is not None and len(edges) != 4:
+        raise ValueError(f"extent must be four lengths: left, top, right and bottom edge, not {len(edges)}")
     for name, text in ("colour_by", colour_by), ("filter", filter):
         if not isinstance(text, (str, type(None))):
             raise TypeError(f"{name} must be text, not {type(text).__name__}")
     options = {
         "pixel": _length("pixel", pixel),
         "blur": _length("blur", blur),
-        "extent": None if extent is None else [_length("extent", edge) for edge in extent],
+        "extent": edges,
         "colour_map": colour_map,
         "colour_by": colour_by,
         "colour_range": None if colour_range is None else list(arguments.pair("colour_range", colour_range)),
@@ -120,8 +125,7 @@ def render(
     given = {"locs" if len(tables) == 1 else f"table {number}": table for number, table in enumerate(tables, 1)}
     given |= {f"drift {number}": _as_locs(of) for number, of in enumerate(drifts, 1)}
     (pixels, grey, density, nanometres), report = _run("render", options, given)
-    edges = tuple(report["extent"])
-    picture = Picture(pixels, edges, report["pixel"], report["unit"], nanometres, grey, density)
+    picture = Picture(pixels, tuple(report["extent"]), report["pixel"], report["unit"], nanometres, grey, density)
     return reported(picture, report)
 
 

@@ -134,7 +134,7 @@ def simulate(
     return Simulation(pixels, truth, corners)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class SimulatedMovie:
     """Simulated frames with their truth.
 
@@ -153,6 +153,11 @@ class SimulatedMovie:
     frames: npt.NDArray[np.uint16]
     truth: Locs
     maps: Maps | None = None
+
+    def __repr__(self) -> str:
+        count, height, width = self.frames.shape
+        with_maps = "" if self.maps is None else " of a camera with maps"
+        return f"SimulatedMovie of {count:,} frames of {height}×{width} pixels{with_maps}, with a truth of {len(self.truth):,} rows"
 
 
 def simulate_movie(
@@ -198,16 +203,8 @@ def simulate_movie(
     sigma_spread : float, optional
         How much sigma varies from molecule to molecule: it is uniform within this share of `sigma`, 0 to 0.9. Default: 0; 0.25
         for elliptical and rotated spots.
-    shape : {"circular", "elliptical", "rotated", "defocused"}
-        The shape of the spots. Defocused ones are astigmatic: their widths follow from a height z.
-    z_range : float, optional
-        Defocused: z lies within plus and minus this, in nanometres. Default: 500.
-    focus : float, optional
-        Defocused: the z at which sigma_x is in focus, in nanometres; sigma_y is at its negative. Default: 200.
-    depth : float, optional
-        Defocused: how far from its focus a width has grown by √2, in nanometres. Default: 400.
-    profile : {"sampled", "integrated"}
-        Whether a pixel has the Gaussian at its centre, or its mean over the pixel.
+    shape, profile, z_range, focus, depth
+        As for `simulate`, with the same defaults. Only defocused spots take the last three.
     on_time, off_time : float
         How long a molecule glows, and stays dark, on average, in frames.
     beads : int
@@ -304,24 +301,8 @@ def simulate_beads(
         Photo-electrons of a bead in a slice.
     sigma : float
         Standard deviation of a bead in focus, in pixels.
-    focus : float, optional
-        The z at which sigma_x is in focus, in nanometres; sigma_y is at its negative. Default: 200.
-    depth : float, optional
-        How far from its focus a width has grown by √2, in nanometres. Default: 400.
-    profile : {"sampled", "integrated"}
-        Whether a pixel has the Gaussian at its centre, or its mean over the pixel.
-    width, height : int
-        Sides of the frames in pixels.
-    background : float
-        Mean photo-electrons of the background in a pixel.
-    unevenness : float
-        How much the background varies over the frame, as a share of its mean, 0 to 1.
-    camera : Camera, optional
-        How photo-electrons become counts. Default: a baseline of 100 and a read noise of 1.5.
-    maps : "simulated" or (offset, gain, variance), optional
+    focus, depth, profile, width, height, background, unevenness, camera, maps, seed
         As for `simulate_movie`.
-    seed : int
-        The seed.
 
     Returns
     -------

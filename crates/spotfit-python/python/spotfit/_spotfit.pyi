@@ -29,17 +29,25 @@ __all__ = [
     "estimates",
     "filter_table",
     "frames_for_estimates",
+    "in_pixels",
     "info",
     "method",
     "operations",
     "read_record",
     "read_table",
     "record_inputs",
+    "recorded_length",
+    "report_curves",
+    "report_fits",
     "run_step",
+    "save_curves",
+    "save_fits",
     "simulate",
     "simulate_beads",
     "simulate_movie",
     "unlike",
+    "whole_pixels",
+    "window_side",
     "write_table",
 ]
 
@@ -106,7 +114,7 @@ class Fitter:
         cls,
         *,
         shape: str,
-        sigma: tuple[float, float] | None,
+        sigma: list[float] | None,
         profile: str,
         estimator: str,
         camera: tuple[float, float, float | None, float] | None,
@@ -153,16 +161,24 @@ class Fitter:
     def instruction_set(self) -> str | None: ...
     @property
     def threads(self) -> int: ...
+    @property
+    def single(self) -> bool: ...
+    @property
+    def about(self) -> str: ...
 
 @final
 class ModelFitter:
     def __new__(cls, backend: str, instruction_set: str | None, device: int, threads: int) -> ModelFitter: ...
+    @property
+    def threads(self) -> int: ...
+
+_Splines = list[tuple[str, npt.NDArray[Any], list[int]]]
 
 @final
 class Model:
-    def __new__(cls, text: str, variables: list[str], parameters: list[str] | None) -> Model: ...
+    def __new__(cls, text: str, variables: list[str], parameters: list[str] | None, splines: _Splines) -> Model: ...
     @staticmethod
-    def named(name: str) -> Model: ...
+    def named(name: str, splines: _Splines) -> Model: ...
     @staticmethod
     def all() -> dict[str, tuple[str, str]]: ...
     @staticmethod
@@ -214,6 +230,38 @@ class Info:
     def with_pixel_size(self, pixel_size: float | None) -> Info: ...
     @property
     def numbers(self) -> tuple[float | None, int | None, int | None, int | None]: ...
+
+def in_pixels(name: str, text: str, pixel_size: float | None) -> float: ...
+def whole_pixels(name: str, text: str, pixel_size: float | None) -> int: ...
+def window_side(name: str, text: str, pixel_size: float | None) -> int: ...
+def recorded_length(name: str, text: str) -> str | None: ...
+
+#: Nine columns, iterations and evaluations, and statuses.
+_Fits = tuple[list[npt.NDArray[Any]], list[npt.NDArray[np.uint32]], npt.NDArray[np.uint8]]
+
+def save_fits(
+    path: str | PathLike[str],
+    given: _Fits,
+    errors: list[npt.NDArray[Any]] | None,
+    *,
+    shape: str,
+    sigma: list[float] | None,
+    estimator: str,
+    single: bool,
+) -> None: ...
+def report_fits(given: _Fits, size: tuple[int, int], limits: list[float | None], backend: str) -> str: ...
+def save_curves(
+    path: str | PathLike[str],
+    names: list[str],
+    parameters: npt.NDArray[np.float64],
+    errors: npt.NDArray[np.float64],
+    chi2: npt.NDArray[np.float64],
+    counts: list[npt.NDArray[np.uint32]],
+    status: npt.NDArray[np.uint8],
+    *,
+    estimator: str,
+) -> None: ...
+def report_curves(status: npt.NDArray[np.uint8], threads: int) -> str: ...
 
 @final
 class LocalizeOptions:

@@ -10,18 +10,16 @@ import json
 import math
 import os
 from os import PathLike
-from typing import TYPE_CHECKING, Any, Literal, TypedDict, Union
+from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 from . import _arguments as arguments
 from . import _spotfit
 from ._locs import Locs
+from ._options import Length
 from ._warnings import tell
 
 if TYPE_CHECKING:
     from ._options import Measure
-
-#: Nanometres, or text with a unit.
-Length = Union[float, str]
 
 
 class ScoreReport(TypedDict):
@@ -283,7 +281,7 @@ def z(
     calibration: str | PathLike[str],
     *,
     measure: Measure = "mahalanobis",
-    box: int | None = None,
+    box: Length | None = None,
     found: bool = False,
 ) -> Locs:
     """Finds z of localizations from their two widths.
@@ -298,8 +296,8 @@ def z(
     measure : {"mahalanobis", "roots"}
         What is least at the z that is found: the distance of the widths in standard deviations, or that of their square roots, as
         in Picasso.
-    box : int, optional
-        Side of the windows in which the spots were fitted, in pixels: odd, 5 to 63. How much of a spot they hold says how well its
+    box : int or str, optional
+        Side of the windows in which the spots were fitted, in pixels or with a unit, as in ``"1.3um"``: odd, 5 to 63. How much of a spot they hold says how well its
         widths are known. Default: what ``chi2`` and ``background_std`` tell, or else that of the calibration, or 13.
     found : bool
         Leave out localizations whose z was not found: beyond the range, ambiguous, or far from the calibration.
@@ -332,10 +330,12 @@ def z(
     >>> z(Locs({"frame": [0], "x": [9.0], "y": [9.0], **widths}), file.name).z.round(3).tolist()
     [100.0]
     """
+    if not isinstance(locs, Locs):
+        raise TypeError(f"locs must be spotfit.Locs, not {type(locs).__name__}")
     options = {
         "calibration": os.fsdecode(calibration),
         "measure": measure,
-        "box": None if box is None else arguments.whole("box", box),
+        "box": arguments.side("box", box, locs.movie.pixel_size),
         "found": bool(found),
     }
     return _table("z", options, locs=locs)

@@ -9,6 +9,12 @@ from collections.abc import Sequence
 
 _PACKAGE = os.path.dirname(os.path.abspath(__file__))
 
+#: What is said where nothing is known of the camera, and it matters.
+NO_CAMERA = (
+    "no camera given; photons and uncertainties assume a baseline of 0 ADU and 1 photo-electron per ADU "
+    "(camera=spotfit.Camera() if they are so)"
+)
+
 
 class SpotfitWarning(UserWarning):
     """Something about a movie, a camera or a table that makes numbers doubtful.

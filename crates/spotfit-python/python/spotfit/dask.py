@@ -22,6 +22,7 @@ from . import _arguments as arguments
 from ._concatenate import joined
 from ._device import DeviceFits
 from ._fit import fit as _fit
+from ._fit import fit_quietly
 from ._fits import Errors, Fits
 from ._keywords import current
 from ._localize import localize as _localize
@@ -53,6 +54,7 @@ def fit(
     corners: npt.ArrayLike | da.Array | None = None,
     errors: bool = False,
     dtype: Literal["float32", "float64"] | None = None,
+    pixel_size: float | None = None,
     **options: Unpack[Options],
 ) -> da.Array:
     """Fits a Gaussian spot to every window of a dask array, chunk by chunk. Nothing is computed before dask is asked to.
@@ -64,7 +66,7 @@ def fit(
     start, weights, corners : array_like or dask array, optional
         As of `spotfit.fit`. Those that go with the windows get their chunks; they must be dask arrays with the same chunks
         where the sizes of these are not known.
-    errors, dtype, **options
+    errors, dtype, pixel_size, **options
         As of `spotfit.fit`; but `threads` is 1 if nothing is said.
 
     Returns
@@ -78,7 +80,7 @@ def fit(
     if spots.ndim != 3:
         raise ValueError(f"spots must be (n, height, width), not of shape {spots.shape}")
     spots = spots.rechunk({1: -1, 2: -1})
-    given: dict[str, Any] = {"threads": 1, **current(options)}
+    given: dict[str, Any] = {"threads": 1, "pixel_size": pixel_size, **current(options)}
     blocks: list[Any] = [spots, "nyx"]
     names, whole = [], {}
     for name, value in (("start", start), ("weights", weights), ("corners", corners)):
@@ -184,7 +186,8 @@ def _joined(parts: list[Locs]) -> Locs:
 
 def _fit_block(spots: npt.NDArray[Any], *beside: npt.NDArray[Any], names: list[str], options: dict[str, Any]) -> npt.NDArray[Any]:
     own: dict[str, Any] = dict(zip(names, beside, strict=True))
-    found = _fit(spots, **own, **options)
+    # It was said where the windows were given.
+    found = fit_quietly(spots, **own, **options)
     # Chunks may be arrays of CuPy.
     return _rows(found.to_host() if isinstance(found, DeviceFits) else found)
 

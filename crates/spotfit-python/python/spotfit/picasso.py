@@ -22,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _arguments as arguments
-from ._fit import fit as _fit
+from ._fit import fit_quietly
 from ._fits import Status
 from ._spotfit import CameraMap
 
@@ -278,7 +278,7 @@ class _Work:
         noise: dict[str, Any] = {}
         if self.variance is not None:
             noise["camera"], noise["corners"] = _noise(self.variance[part])
-        fits = _fit(self.windows[part], start=self.outline[part], dtype="float64", **noise, **self.options)
+        fits = fit_quietly(self.windows[part], start=self.outline[part], dtype="float64", **noise, **self.options)
         parameters, chi_squares, states, iterations = self.results
         for column, name in enumerate(self.names):
             values = getattr(fits, name)

@@ -25,7 +25,7 @@ pub struct Astigmatism {
 /// Why two polynomials are not a calibration.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
-pub enum CurveError {
+pub enum AstigmatismError {
     /// A coefficient is infinite or not a number.
     #[error("the coefficient of z^{power} of σ{axis} is {value}")]
     Coefficient {
@@ -93,25 +93,29 @@ impl Astigmatism {
     /// 1 leaves z as the stage counts it.
     ///
     /// # Errors
-    /// [`CurveError`], with the z at which the curve fails.
+    /// [`AstigmatismError`], with the z at which the curve fails.
     pub fn from_coefficients(
         x: [f64; TERMS],
         y: [f64; TERMS],
         range: [f64; 2],
         magnification: f64,
-    ) -> Result<Self, CurveError> {
+    ) -> Result<Self, AstigmatismError> {
         let coefficients = [x, y];
         for (axis, coefficients) in ['x', 'y'].into_iter().zip(&coefficients) {
             if let Some(power) = coefficients.iter().position(|c| !c.is_finite()) {
-                return Err(CurveError::Coefficient { axis, power, value: coefficients[power] });
+                return Err(AstigmatismError::Coefficient {
+                    axis,
+                    power,
+                    value: coefficients[power],
+                });
             }
         }
         let [low, high] = range;
         if !(low.abs() <= 1e6 && high.abs() <= 1e6 && high - low >= 10.0) {
-            return Err(CurveError::Range { low, high });
+            return Err(AstigmatismError::Range { low, high });
         }
         if !(magnification > 0.0 && magnification <= 100.0) {
-            return Err(CurveError::Magnification(magnification));
+            return Err(AstigmatismError::Magnification(magnification));
         }
         let (middle, half) = (0.5 * (low + high), 0.5 * (high - low));
         let scaled = coefficients.map(|coefficients| scaled(&coefficients, middle, half));
@@ -191,7 +195,7 @@ impl Astigmatism {
         0.5 * (self.range[1] - self.range[0])
     }
 
-    fn check(&self) -> Result<(), CurveError> {
+    fn check(&self) -> Result<(), AstigmatismError> {
         let mut points = Vec::with_capacity(SAMPLES);
         for i in 0..SAMPLES {
             let t = -1.0 + 2.0 * i as f64 / (SAMPLES - 1) as f64;
@@ -199,7 +203,7 @@ impl Astigmatism {
             let curves = self.inside(t);
             for (axis, [width, ..]) in ['x', 'y'].into_iter().zip(curves) {
                 if !(0.01..=1e4).contains(&width) {
-                    return Err(CurveError::Width { axis, z, width });
+                    return Err(AstigmatismError::Width { axis, z, width });
                 }
             }
             let speed = (curves[0][1] / curves[0][0]).hypot(curves[1][1] / curves[1][0]);
@@ -209,7 +213,7 @@ impl Astigmatism {
         let least = LEAST_CHANGE * average.max(LEAST_LENGTH / (2.0 * self.half()));
         for &(z, _, speed) in &points {
             if speed < least {
-                return Err(CurveError::Flat { z });
+                return Err(AstigmatismError::Flat { z });
             }
         }
         let least = least * APART * 2.0 * self.half();
@@ -217,7 +221,7 @@ impl Astigmatism {
         for (i, &(z, [x, y], _)) in points.iter().enumerate() {
             for &(other, [other_x, other_y], _) in points.iter().skip(i + apart) {
                 if (x - other_x).hypot(y - other_y) < least {
-                    return Err(CurveError::Folded { z, other });
+                    return Err(AstigmatismError::Folded { z, other });
                 }
             }
         }

@@ -82,24 +82,27 @@ fn unusable_curves_are_refused() {
     nan[3] = f64::NAN;
     assert!(matches!(
         make(x, nan, RANGE, 1.0),
-        Err(CurveError::Coefficient { axis: 'y', power: 3, .. })
+        Err(AstigmatismError::Coefficient { axis: 'y', power: 3, .. })
     ));
     for range in [[600.0, -600.0], [0.0, 5.0], [f64::NAN, 600.0], [0.0, 1e7]] {
-        assert!(matches!(make(x, y, range, 1.0), Err(CurveError::Range { .. })), "{range:?}");
+        assert!(matches!(make(x, y, range, 1.0), Err(AstigmatismError::Range { .. })), "{range:?}");
     }
     for magnification in [0.0, -1.0, f64::NAN, 1e3] {
-        assert!(matches!(make(x, y, RANGE, magnification), Err(CurveError::Magnification(_))));
+        assert!(matches!(
+            make(x, y, RANGE, magnification),
+            Err(AstigmatismError::Magnification(_))
+        ));
     }
     let mut lower = x;
     lower[0] -= 1.4;
-    let Err(CurveError::Width { axis: 'x', z, width }) = make(lower, y, RANGE, 1.0) else {
+    let Err(AstigmatismError::Width { axis: 'x', z, width }) = make(lower, y, RANGE, 1.0) else {
         panic!()
     };
     assert!(width < 0.01 && z < 300.0, "{z} {width}");
     // Coefficients that overflow within the range.
     assert!(matches!(
         make([1e300; TERMS], y, RANGE, 1.0),
-        Err(CurveError::Width { axis: 'x', .. })
+        Err(AstigmatismError::Width { axis: 'x', .. })
     ));
     // No lens: both axes focus at the same z, and z and −z are alike.
     let same = Huang { focus: 0.0, cubic: 0.0, quartic: 0.0 };
@@ -109,25 +112,26 @@ fn unusable_curves_are_refused() {
     });
     let alike = super::super::polynomial::unscaled(&sums.solve().unwrap(), 0.0, 600.0);
     assert!(
-        matches!(make(alike, alike, RANGE, 1.0), Err(CurveError::Flat { z }) if z.abs() < 20.0)
+        matches!(make(alike, alike, RANGE, 1.0), Err(AstigmatismError::Flat { z }) if z.abs() < 20.0)
     );
     let constant = [1.3, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0];
-    assert!(matches!(make(constant, constant, RANGE, 1.0), Err(CurveError::Flat { .. })));
+    assert!(matches!(make(constant, constant, RANGE, 1.0), Err(AstigmatismError::Flat { .. })));
     // x turns about z = 100 and y is a little more than constant there: the widths at 100 ± d are nearly the same.
     let loops = [2.0 + 1e-5 * 1e4, -2e-3, 1e-5, 0.0, 0.0, 0.0, 0.0];
     let slow = [1.5, 2e-5, 0.0, 0.0, 0.0, 0.0, 0.0];
     match make(loops, slow, [-300.0, 500.0], 1.0) {
-        Err(CurveError::Folded { z, other }) => {
+        Err(AstigmatismError::Folded { z, other }) => {
             assert!((z + other - 200.0).abs() < 30.0, "{z} {other}");
         }
-        Err(CurveError::Flat { z }) => assert!((z - 100.0).abs() < 20.0, "{z}"),
+        Err(AstigmatismError::Flat { z }) => assert!((z - 100.0).abs() < 20.0, "{z}"),
         other => panic!("{other:?}"),
     }
     // A loop: σx = 2 + v·(u³ − u) and σy = 2 + v·(u² − 1) with u = z/300 meet at u = ±1.
     let (u, v) = (1.0 / 300.0f64, 0.3);
     let crossing_x = [2.0, -v * u, 0.0, v * u.powi(3), 0.0, 0.0, 0.0];
     let crossing_y = [2.0 - v, 0.0, v * u * u, 0.0, 0.0, 0.0, 0.0];
-    let Err(CurveError::Folded { z, other }) = make(crossing_x, crossing_y, [-400.0, 400.0], 1.0)
+    let Err(AstigmatismError::Folded { z, other }) =
+        make(crossing_x, crossing_y, [-400.0, 400.0], 1.0)
     else {
         panic!()
     };

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-use super::curve::{Astigmatism, CurveError, TERMS};
+use super::curve::{Astigmatism, AstigmatismError, TERMS};
 use super::find::{FindOptionError, FindOptions, Finder};
 use crate::table::TableError;
 use crate::yaml::{self, Value, YamlError};
@@ -41,7 +41,7 @@ pub enum CalibrationFileError {
     PixelSize,
     /// The curves do not give z.
     #[error(transparent)]
-    Curve(#[from] CurveError),
+    Curve(#[from] AstigmatismError),
     /// The scatter is out of its range.
     #[error(transparent)]
     Scatter(#[from] FindOptionError),
@@ -168,7 +168,7 @@ fn widest(
     y: [f64; TERMS],
     half: f64,
     magnification: f64,
-) -> Result<Astigmatism, CurveError> {
+) -> Result<Astigmatism, AstigmatismError> {
     let half = half.min(1e6);
     let curve = |share: f64| {
         let end = share * half;
@@ -185,7 +185,7 @@ fn widest(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::astigmatism::find::{DepthStatus, Widths};
+    use crate::astigmatism::find::{DepthStatus, SpotWidths};
 
     /// Widths that z shifts against each other, in Picasso's form.
     const PICASSO: &str = "Frame bounds: null\nMagnification factor: 0.79\nNumber of frames: 121\nStep size in nm: 10\n\
@@ -198,9 +198,10 @@ mod tests {
         let finder = read(PICASSO.as_bytes()).expect("a calibration");
         let z = 200.0;
         let sigma = [1.5 - 2e-3 * z + 5e-6 * z * z, 1.5 + 2e-3 * z + 5e-6 * z * z];
-        let depth = finder.find(&Widths { sigma, errors: [0.02; 2], correlation: 0.0 });
+        let depth = finder.find(&SpotWidths { sigma, errors: [0.02; 2], correlation: 0.0 });
         assert!((depth.z - 0.79 * z).abs() < 1e-3, "{depth:?}");
-        let far = finder.find(&Widths { sigma: [0.9, 8.0], errors: [0.02; 2], correlation: 0.0 });
+        let far =
+            finder.find(&SpotWidths { sigma: [0.9, 8.0], errors: [0.02; 2], correlation: 0.0 });
         assert_eq!(far.status, DepthStatus::Above);
         assert_eq!(finder.box_size(), None);
         let boxed = read(format!("{PICASSO}Box Size: 13\n").as_bytes()).expect("a calibration");

@@ -6,7 +6,7 @@ pub use spotfit_locs::DepthStatus;
 
 /// The widths of a spot, along x and along y.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Widths {
+pub struct SpotWidths {
     /// σx and σy in pixels.
     pub sigma: [f64; 2],
     /// Their standard errors in pixels.
@@ -30,12 +30,13 @@ pub enum Measure {
 
 /// Options for finding z.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct FindOptions {
     /// The measure that is minimal at the z that is found.
     pub measure: Measure,
     /// The scatter of the widths beyond their errors, as a share of the width, because one curve does not describe the
     /// whole field of view exactly. Its square is added to the squared relative errors. Range: 0 to 1.
-    /// [`Calibration::scatter`](super::calibrate::Calibration::scatter) is that of the beads.
+    /// [`WidthCalibration::scatter`](super::calibrate::WidthCalibration::scatter) is that of the beads.
     pub scatter: f64,
     /// Widths farther from the curve than this Mahalanobis distance (standard deviations) are [`DepthStatus::Far`].
     /// Above 0; infinity disables the test.
@@ -48,6 +49,15 @@ pub struct FindOptions {
 impl Default for FindOptions {
     fn default() -> Self {
         Self { measure: Measure::Mahalanobis, scatter: 0.0, farthest: 5.0, ambiguous: 4.0 }
+    }
+}
+
+impl FindOptions {
+    fit_core::__setters! {
+        const with_measure: measure: Measure,
+        const with_scatter: scatter: f64,
+        const with_farthest: farthest: f64,
+        const with_ambiguous: ambiguous: f64,
     }
 }
 
@@ -175,7 +185,7 @@ impl Finder {
     }
 
     /// The z of a spot with these widths.
-    pub fn find(&self, spot: &Widths) -> Depth {
+    pub fn find(&self, spot: &SpotWidths) -> Depth {
         self.search(spot).unwrap_or(Depth {
             z: f64::NAN,
             error: f64::NAN,
@@ -184,7 +194,7 @@ impl Finder {
         })
     }
 
-    fn search(&self, spot: &Widths) -> Option<Depth> {
+    fn search(&self, spot: &SpotWidths) -> Option<Depth> {
         let target = self.target(spot)?;
         let mut squares = [0.0; NODES];
         for i in 0..NODES {
@@ -226,7 +236,7 @@ impl Finder {
 
     fn status(
         &self,
-        spot: &Widths,
+        spot: &SpotWidths,
         target: &Target,
         best: Minimum,
         second: Option<Minimum>,
@@ -253,7 +263,7 @@ impl Finder {
         })
     }
 
-    fn target(&self, spot: &Widths) -> Option<Target> {
+    fn target(&self, spot: &SpotWidths) -> Option<Target> {
         let [x, y] = spot.sigma;
         let sane = |v: f64| v > 0.0 && v.is_finite();
         let sound = sane(x) && sane(y) && spot.errors.into_iter().all(sane);

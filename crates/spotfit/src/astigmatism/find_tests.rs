@@ -16,13 +16,13 @@ fn noisy(
     shares: [f64; 2],
     correlation: f64,
     random: &mut Random,
-) -> Widths {
+) -> SpotWidths {
     let truth = finder.curve.widths(z);
     let errors = [shares[0] * truth[0], shares[1] * truth[1]];
     let first = random.normal();
     let second = correlation * first + (1.0 - correlation * correlation).sqrt() * random.normal();
     let sigma = [truth[0] + errors[0] * first, truth[1] + errors[1] * second];
-    Widths { sigma, errors, correlation }
+    SpotWidths { sigma, errors, correlation }
 }
 
 /// Proves that z is found for every spot, with an rms error of at most 1.03 times the Cramér–Rao bound, and that the
@@ -73,7 +73,7 @@ fn the_minimum_is_the_global_one() {
             let sigma = [random.uniform_in(0.8, 4.0), random.uniform_in(0.8, 4.0)];
             let errors = [random.uniform_in(0.001, 0.3), random.uniform_in(0.001, 0.3)];
             let correlation = random.uniform_in(-0.95, 0.95);
-            let spot = Widths { sigma, errors, correlation };
+            let spot = SpotWidths { sigma, errors, correlation };
             let depth = finder.find(&spot);
             let square = |z: f64| {
                 let widths = finder.curve.widths(z);
@@ -102,7 +102,7 @@ fn the_minimum_is_the_global_one() {
 fn what_is_wrong_with_a_spot_is_told() {
     let options = FindOptions { farthest: f64::INFINITY, ..FindOptions::default() };
     let find = |options: FindOptions, sigma: [f64; 2], error: f64| {
-        finder(1, options).find(&Widths { sigma, errors: [error; 2], correlation: 0.0 })
+        finder(1, options).find(&SpotWidths { sigma, errors: [error; 2], correlation: 0.0 })
     };
     for (z, status) in [(-700.0, DepthStatus::Below), (700.0, DepthStatus::Above)] {
         let depth = find(options, CURVES[1].widths(z), 0.02);
@@ -133,7 +133,7 @@ fn odd_numbers_are_invalid() {
             for b in odd {
                 for c in odd {
                     for correlation in [0.0, 1.0, -0.999_999, f64::NAN] {
-                        let spot = Widths { sigma: [a, b], errors: [c, 0.1], correlation };
+                        let spot = SpotWidths { sigma: [a, b], errors: [c, 0.1], correlation };
                         let depth = finder.find(&spot);
                         let numbers = [depth.z, depth.error, depth.distance];
                         let invalid = depth.status == DepthStatus::Invalid;
@@ -181,7 +181,7 @@ fn magnification_and_options() {
     let curve = CURVES[1].polynomials(RANGE);
     let [x, y] = *curve.coefficients();
     let flat = Astigmatism::from_coefficients(x, y, RANGE, 0.79).unwrap();
-    let spot = Widths { sigma: curve.widths(321.0), errors: [0.03, 0.04], correlation: 0.1 };
+    let spot = SpotWidths { sigma: curve.widths(321.0), errors: [0.03, 0.04], correlation: 0.1 };
     let [one, other] = [&curve, &flat]
         .map(|curve| Finder::new(curve, FindOptions::default()).unwrap().find(&spot));
     assert!((one.z - 321.0).abs() < 1e-6 && one.distance < 1e-6);

@@ -7,7 +7,7 @@ use ndarray::Array3;
 use spotfit_locs::OutOfRange;
 use spotfit_locs::private::root_mean_square;
 
-use super::find::{Depth, DepthStatus, Finder, Widths};
+use super::find::{Depth, DepthStatus, Finder, SpotWidths};
 use crate::backend::{Backend, FitError, FitterOptions};
 use crate::fitter::Fitter;
 use crate::localize::options::is_box;
@@ -99,7 +99,7 @@ impl TableFinder {
     ///
     /// # Errors
     /// As [`TableFinder::find`].
-    pub fn widths(&self, table: &Table) -> Result<(Vec<Widths>, bool), TableDepthError> {
+    pub fn widths(&self, table: &Table) -> Result<(Vec<SpotWidths>, bool), TableDepthError> {
         // A circular width is no two.
         table.values("sigma_x")?;
         table.values("sigma_y")?;
@@ -107,10 +107,10 @@ impl TableFinder {
         let (x, y) = (length("sigma_x")?, length("sigma_y")?);
         let given = table.column("sigma_x_error").and(table.column("sigma_y_error")).is_some();
         let light = table.values("photons").and_then(|p| Ok((p, table.values("background")?)));
-        let mut widths: Vec<Widths> = x
+        let mut widths: Vec<SpotWidths> = x
             .iter()
             .zip(y.iter())
-            .map(|(&x, &y)| Widths { sigma: [x, y], errors: [f64::NAN; 2], correlation: 0.0 })
+            .map(|(&x, &y)| SpotWidths { sigma: [x, y], errors: [f64::NAN; 2], correlation: 0.0 })
             .collect();
         if given {
             let errors = [length("sigma_x_error")?, length("sigma_y_error")?];

@@ -1,15 +1,15 @@
 //! A calibration as YAML text.
 
-use super::calibrate::Calibration;
+use super::calibrate::WidthCalibration;
 use super::file::BOX;
 use crate::yaml::{self, Value};
 
 /// The calibration in the format of Picasso, which reads the two lists of coefficients (highest power first, pixels per
 /// nmᵏ) and the magnification factor. The other keys are Spotfit's: range and step in nm, numbers of beads and slices,
-/// the side of the windows, and the residuals of [`Calibration`]. Numbers are read back unchanged, to the last bit.
+/// the side of the windows, and the residuals of [`WidthCalibration`]. Numbers are read back unchanged, to the last bit.
 ///
 /// Picasso looks for z between −1000 and 1000 nm, whatever the range.
-pub fn yaml_text(calibration: &Calibration) -> String {
+pub fn yaml_text(calibration: &WidthCalibration) -> String {
     let curve = &calibration.curve;
     let list = |values: Vec<f64>| Value::List(values.into_iter().map(Value::Float).collect());
     let count = |count: usize| Value::Int(i64::try_from(count).unwrap_or(i64::MAX));

@@ -2,12 +2,13 @@
 
 use fit_core::{Errors, Fit, Parameter, Shape};
 
-use super::Localizer;
 use super::checks::{Checks, Flags, LARGE_RESIDUALS, ODD_WIDTH};
 use super::options::LocalizeOptions;
+use super::outcome::Counts;
 use super::places::Place;
 use super::residuals::Residuals;
 use super::spot::{self, Localization};
+use super::widths::Widths;
 
 /// How far a fit may go from where its spot was detected, as a share of the box.
 const WANDER: f64 = 0.3;
@@ -65,7 +66,17 @@ impl Found {
     }
 }
 
-impl Localizer {
+/// Decides which fits become localizations.
+pub(super) struct Judge<'a> {
+    pub(super) options: &'a LocalizeOptions,
+    pub(super) counts: &'a mut Counts,
+    /// The widths so far.
+    pub(super) widths: &'a mut Widths,
+    /// The number of the localization before the next one.
+    pub(super) next_id: &'a mut u64,
+}
+
+impl Judge<'_> {
     /// Turns a fit into a localization, or counts why not.
     pub(super) fn judge(
         &mut self,
@@ -85,7 +96,7 @@ impl Localizer {
         }
         let flags = spot.checks.map_or(Flags::default(), |checks| checks.flags);
         let unwanted = flags.and(self.options.drop);
-        let counts = &mut self.counts;
+        let counts = &mut *self.counts;
         counts.by_status.count(spot.status);
         counts.at_end += usize::from(at_end);
         let reason = if !converged {
@@ -115,8 +126,8 @@ impl Localizer {
     fn keep(&mut self, first: usize, place: &Place, mut spot: Localization) -> Localization {
         let detected = self.options.positions.is_none();
         self.counts.kept += 1;
-        self.next_id += 1;
-        let id = if detected { self.next_id } else { place.id };
+        *self.next_id += 1;
+        let id = if detected { *self.next_id } else { place.id };
         let frame = first + place.corner.frame as usize;
         spot.x += f64::from(place.corner.x);
         spot.y += f64::from(place.corner.y);

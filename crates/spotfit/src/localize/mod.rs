@@ -29,9 +29,9 @@ use crate::detect::{DetectError, Detector};
 use crate::fitter::Fitter;
 use crate::movie::Block;
 use crate::psf::PsfFitter;
-use found::Found;
+use found::{Found, Judge};
 use measured::Measured;
-use places::Cut;
+use places::{Cut, Search};
 use residuals::{Look, Residuals};
 use widths::Widths;
 
@@ -204,7 +204,13 @@ impl Localizer {
         OutOfRange::check("frames", count, few, format!("0 to {} in a block", u32::MAX))?;
         self.next_frame = first + count;
         self.counts.frames += count;
-        let places = self.places(first, frames)?;
+        let search = Search {
+            options: &self.options,
+            detector: &self.detector,
+            roi: self.roi,
+            pool: &self.pool,
+        };
+        let places = search.places(&mut self.counts, first, frames)?;
         let side = self.options.box_size;
         let size = Size::new(side, side);
         let corners: Vec<Corner> = places.iter().map(|place| place.corner).collect();
@@ -214,11 +220,18 @@ impl Localizer {
             Some(measured) => measured.fit(windows, &self.options)?,
             None => self.fitted(windows)?,
         };
+        let mut judge = self.judging();
         let mut kept = Vec::with_capacity(all.len());
         for (place, found) in places.iter().zip(all) {
-            kept.extend(self.judge(first, place, found));
+            kept.extend(judge.judge(first, place, found));
         }
         Ok(kept)
+    }
+
+    /// What decides about fits, with what was found so far.
+    fn judging(&mut self) -> Judge<'_> {
+        let Self { options, counts, widths, next_id, .. } = self;
+        Judge { options, counts, widths, next_id }
     }
 
     /// Fits windows by Gaussians.

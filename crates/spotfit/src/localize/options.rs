@@ -6,8 +6,10 @@ use fit_core::{ArgumentError, Background, Camera, Estimator, Options, Shape, Siz
 use fit_cpu::{BatchError, MOST_THREADS};
 use fit_windows::CameraMap;
 use spotfit_locs::OutOfRange;
+use spotfit_locs::positions::Positions;
 
-use super::{Flags, LocalizeError, Positions};
+use super::checks::Flags;
+use super::outcome::LocalizeError;
 use crate::astigmatism::find::Finder;
 use crate::backend::{FitError, FitterOptions};
 use crate::detect::{DEFAULT_FALSE_RATE, typical_variance};

@@ -5,8 +5,10 @@ use fit_windows::{AnyWindows, CameraMap, Visitor, Windows};
 use rayon::prelude::*;
 use spotfit_locs::positions::Position;
 
-use super::{Localizer, Roi, neighbours};
-use crate::detect::{Candidate, DetectError};
+use super::neighbours;
+use super::options::{LocalizeOptions, Roi};
+use super::outcome::Counts;
+use crate::detect::{Candidate, DetectError, Detector};
 
 /// A spot that is to be fitted.
 #[derive(Clone, Copy)]
@@ -28,10 +30,20 @@ pub(super) struct Place {
     pub(super) neighbour: f64,
 }
 
-impl Localizer {
+/// Looks for spots in blocks of frames.
+pub(super) struct Search<'a> {
+    pub(super) options: &'a LocalizeOptions,
+    pub(super) detector: &'a Detector,
+    /// Where to look.
+    pub(super) roi: Roi,
+    pub(super) pool: &'a rayon::ThreadPool,
+}
+
+impl Search<'_> {
     /// Where to cut windows in a block; those that would cross an edge are dropped and counted.
     pub(super) fn places(
-        &mut self,
+        &self,
+        counts: &mut Counts,
         first: usize,
         frames: AnyWindows<'_>,
     ) -> Result<Vec<Place>, DetectError> {
@@ -44,7 +56,7 @@ impl Localizer {
             }
             None => self.detected(frames)?,
         };
-        self.counts.candidates += wanted.len();
+        counts.candidates += wanted.len();
         let (half, side) = ((self.options.box_size / 2) as f64, self.options.box_size as f64);
         let corner = |centre: f64, length: usize| {
             let corner = centre.round() - half;
@@ -57,7 +69,7 @@ impl Localizer {
                 Some(Place { id, corner: Corner { frame: frame as u32, x, y }, neighbour })
             })
             .collect();
-        self.counts.at_edge += wanted.len() - places.len();
+        counts.at_edge += wanted.len() - places.len();
         Ok(places)
     }
 

@@ -146,7 +146,7 @@ pub fn two_digits(number: f64) -> String {
 /// use spotfit::localize::{CameraDoubt, camera_doubts};
 /// use spotfit::{Camera, Windows};
 ///
-/// let camera = fit_sim::Camera::default().with_baseline(100.0).with_read_noise(1.5);
+/// let camera = fit_sim::SimulatedCamera::default().with_baseline(100.0).with_read_noise(1.5);
 /// let movie = MovieSimulation::new(128, 128, 20).with_camera(camera).with_background(2.0);
 /// let frames = movie.plan()?.piece(0..20).frames();
 /// let known = Camera::default().with_baseline(100.0);
@@ -198,7 +198,7 @@ pub fn estimate_read_noise(frames: AnyWindows<'_>, camera: &Camera) -> Option<f6
 /// use fit_sim::MovieSimulation;
 /// use spotfit::{Camera, Windows, localize::estimate_sensitivity};
 ///
-/// let camera = fit_sim::Camera::default().with_baseline(100.0).with_gain(2.17);
+/// let camera = fit_sim::SimulatedCamera::default().with_baseline(100.0).with_gain(2.17);
 /// let movie = MovieSimulation::new(128, 128, 20).with_camera(camera);
 /// let frames = movie.plan()?.piece(0..20).frames();
 /// let known = Camera::default().with_baseline(100.0);
@@ -419,7 +419,7 @@ mod tests {
     use fit_sim::MovieSimulation;
     use ndarray::Array3;
 
-    fn movie(camera: fit_sim::Camera, unevenness: f64, seed: u64) -> Array3<u16> {
+    fn movie(camera: fit_sim::SimulatedCamera, unevenness: f64, seed: u64) -> Array3<u16> {
         let mut movie = MovieSimulation::new(128, 160, 30)
             .with_camera(camera)
             .with_unevenness(unevenness)
@@ -436,7 +436,7 @@ mod tests {
             for (unevenness, known, em_gain) in
                 [(0.5, false, None), (0.5, true, None), (0.0, true, None), (0.5, true, Some(50.0))]
             {
-                let camera = fit_sim::Camera::default()
+                let camera = fit_sim::SimulatedCamera::default()
                     .with_baseline(200.0)
                     .with_gain(1.0 / sensitivity)
                     .with_read_noise(1.5)
@@ -458,7 +458,7 @@ mod tests {
     /// noise in dim and even light.
     #[test]
     fn unsound_estimates_are_not_given() {
-        let camera = fit_sim::Camera::default().with_baseline(200.0).with_read_noise(1.5);
+        let camera = fit_sim::SimulatedCamera::default().with_baseline(200.0).with_read_noise(1.5);
         let frames = movie(camera, 0.5, 1);
         let known = Camera::default().with_baseline(200.0).with_read_noise(1.5);
         let estimate = |frames: &Array3<f32>| {
@@ -488,7 +488,12 @@ mod tests {
     }
 
     /// A movie of these molecules in a frame, each of 1000 photons and on for so many frames.
-    fn crowded(camera: fit_sim::Camera, background: f64, molecules: f64, on: f64) -> Array3<u16> {
+    fn crowded(
+        camera: fit_sim::SimulatedCamera,
+        background: f64,
+        molecules: f64,
+        on: f64,
+    ) -> Array3<u16> {
         let mut movie = MovieSimulation::new(128, 160, 30)
             .with_camera(camera)
             .with_background(background)
@@ -514,7 +519,7 @@ mod tests {
             (60.0, 1.5, 1.0, None),
             (2.0, 20.0, 0.1, Some(200.0)),
         ] {
-            let camera = fit_sim::Camera::default()
+            let camera = fit_sim::SimulatedCamera::default()
                 .with_baseline(200.0)
                 .with_gain(gain)
                 .with_read_noise(read_noise)
@@ -553,7 +558,7 @@ mod tests {
         for (background, unevenness, em_gain) in
             [(50.0, 0.5, None), (50.0, 0.0, None), (3.0, 0.5, None), (20.0, 0.3, Some(100.0))]
         {
-            let camera = fit_sim::Camera::default()
+            let camera = fit_sim::SimulatedCamera::default()
                 .with_baseline(200.0)
                 .with_read_noise(if em_gain.is_some() { 20.0 } else { 1.5 })
                 .with_em_gain(em_gain);
@@ -602,7 +607,7 @@ mod tests {
             (300.0, 6.0, None),
             (5.0, 20.0, Some(300.0)),
         ] {
-            let camera = fit_sim::Camera::default()
+            let camera = fit_sim::SimulatedCamera::default()
                 .with_baseline(100.0)
                 .with_read_noise(read_noise)
                 .with_gain(if em_gain.is_some() { 0.1 } else { 1.0 })

@@ -4,7 +4,7 @@ use fit_core::{Camera, Errors, Fit, Parameter, Status};
 use spotfit_locs::private::root_mean_square;
 
 use super::checks::Checks;
-use crate::astigmatism::find::{Depth, Finder, Widths};
+use crate::astigmatism::find::{Depth, Finder, SpotWidths};
 
 /// A spot in a movie. Lengths are in pixels; (0, 0) is the centre of the first pixel of the frame.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -127,7 +127,7 @@ pub(super) fn depth(finder: &Finder, fit: &Fit<f64>, errors: &Errors) -> Depth {
     let of = |parameter| f64::from(errors.of(parameter));
     let spread = [of(SigmaX), of(SigmaY)];
     let correlation = f64::from(errors.covariance(SigmaX, SigmaY)) / (spread[0] * spread[1]);
-    finder.find(&Widths { sigma: [fit.sigma_x, fit.sigma_y], errors: spread, correlation })
+    finder.find(&SpotWidths { sigma: [fit.sigma_x, fit.sigma_y], errors: spread, correlation })
 }
 
 /// The errors of a fit in photons.

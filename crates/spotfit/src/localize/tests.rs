@@ -30,7 +30,7 @@ fn turned(frames: &Array3<u16>, way: usize) -> Array3<u16> {
 /// of the frame another may be in the middle of the window.
 #[test]
 fn spots_do_not_depend_on_the_direction() {
-    let camera = fit_sim::Camera::default().with_baseline(100.0).with_read_noise(1.5);
+    let camera = fit_sim::SimulatedCamera::default().with_baseline(100.0).with_read_noise(1.5);
     for (background, photons) in [(0.3, 100.0), (20.0, 1000.0)] {
         let movie = MovieSimulation::new(101, 91, 60)
             .with_camera(camera)
@@ -108,7 +108,7 @@ fn infinite_errors_are_counted_as_such() {
     let mut found = |fit: &Fit<f64>, uncertainty: f64| {
         let spot = spot::localization(fit, 1.0, 49, [uncertainty, 0.1]);
         let found = Found { spot, converged: true, bright: true, at_end: false, seen: None };
-        localizer.judge(0, &place, found).is_some()
+        localizer.judging().judge(0, &place, found).is_some()
     };
     assert!(found(&fit, 0.1));
     assert!(!found(&fit, f64::INFINITY));

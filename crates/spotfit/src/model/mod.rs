@@ -29,8 +29,8 @@ use fit_formula::{Evaluator, Formula};
 use ndarray::{Array2, ArrayView1};
 
 pub use fit_curves::{
-    At, CompiledModel, CurveError, CurveFits, CurveNumber, CurveOptions, CurveStart, Curves,
-    Limits as CurveLimits, Linear, Points, Values,
+    At, CompiledModel, CurveError, CurveFits, CurveLimits, CurveNumber, CurveOptions, CurveStart,
+    Curves, Linear, Points, Values,
 };
 pub use fit_formula::{Axes, FormulaError, Spline, SplineAxis, SplineError, functions};
 pub use fitter::CurveFitter;
@@ -201,6 +201,18 @@ impl Model {
     /// `f(…)`.
     pub fn all() -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
         MODELS.iter().map(|model| (model.name, model.formula, model.about))
+    }
+
+    /// The axes of a spline through samples of this shape: cubic ones, but for those that count channels, by their numbers.
+    pub fn spline_axes(shape: &[usize], channels: &[usize]) -> Vec<SplineAxis> {
+        let of = |(axis, &length): (usize, &usize)| {
+            if channels.contains(&axis) {
+                SplineAxis::Steps(length)
+            } else {
+                SplineAxis::Cubic(length.saturating_sub(1))
+            }
+        };
+        shape.iter().enumerate().map(of).collect()
     }
 
     /// The formula.

@@ -5,6 +5,6 @@
 mod stack;
 
 pub use spotfit_files::npy::{
-    FORTRAN_BYTES, NpyError, NpyHeader, NpyReader, Number, NumberType, write_header,
+    FORTRAN_BYTES, NpyError, NpyHeader, NpyNumber, NpyReader, NumberType, write_header,
 };
 pub use stack::StackReader;

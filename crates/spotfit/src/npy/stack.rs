@@ -7,7 +7,7 @@ use std::path::Path;
 use fit_core::{Pixel, Size};
 use fit_windows::{AnyWindows, Windows};
 use ndarray::ArrayView3;
-use spotfit_files::npy::{NpyError, NpyHeader, NpyReader, Number};
+use spotfit_files::npy::{NpyError, NpyHeader, NpyNumber, NpyReader};
 use spotfit_files::private::{excerpt, with_number};
 
 /// Reads a stack (n, height, width) of windows, some at a time, in the type in which they are stored.
@@ -128,7 +128,7 @@ trait Buffer<R> {
     ) -> Result<Option<AnyWindows<'_>>, NpyError>;
 }
 
-impl<R: Read, T: Pixel + Number> Buffer<R> for Vec<T> {
+impl<R: Read, T: Pixel + NpyNumber> Buffer<R> for Vec<T> {
     fn read(
         &mut self,
         reader: &mut NpyReader<R>,

@@ -17,7 +17,7 @@ const LARGEST_FILTER: usize = 21;
 const LIGHT: f64 = 0.1;
 const NEAR: f64 = 0.75;
 
-/// Beads in a stack, as [`find_beads`] finds them.
+/// Beads in a stack, as [`locate_beads`] finds them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FoundBeads {
@@ -71,19 +71,19 @@ pub fn frames_in_photons(
 ///
 /// ```
 /// use ndarray::Array2;
-/// use spotfit::psf::find_beads;
+/// use spotfit::psf::locate_beads;
 ///
 /// let mean = Array2::from_shape_fn((60, 80), |(row, column)| {
 ///     let bead = |x: f32, y: f32| (-0.1 * ((column as f32 - x).powi(2) + (row as f32 - y).powi(2))).exp();
 ///     100.0 * bead(20.0, 30.0) + 50.0 * bead(55.0, 25.0) + (row * 7 % 5 + column * 3 % 7) as f32
 /// });
-/// assert_eq!(find_beads(mean.view(), 13)?.places, [[20, 30], [55, 25]]);
+/// assert_eq!(locate_beads(mean.view(), 13)?.places, [[20, 30], [55, 25]]);
 /// # Ok::<(), spotfit::psf::PsfError>(())
 /// ```
 ///
 /// # Errors
 /// If the box is smaller than 7 pixels, even, or larger than the frame.
-pub fn find_beads(mean: ArrayView2<'_, f32>, box_size: usize) -> Result<FoundBeads, PsfError> {
+pub fn locate_beads(mean: ArrayView2<'_, f32>, box_size: usize) -> Result<FoundBeads, PsfError> {
     let (height, width) = mean.dim();
     if box_size < 7 || box_size.is_multiple_of(2) || box_size > height.min(width) {
         let range = "an odd number of pixels from 7 to the side of the frame";

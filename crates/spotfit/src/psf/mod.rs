@@ -1,6 +1,6 @@
 //! Measured point-spread functions as cubic splines: calibration from stacks of beads, fits, and files.
 //!
-//! [`calibrate()`] makes a [`Psf`] from images of beads at known heights of the stage, [`PsfFitter`] finds x, y, z, photons and
+//! [`calibrate_psf()`] makes a [`Psf`] from images of beads at known heights of the stage, [`PsfFitter`] finds x, y, z, photons and
 //! background of spots with it, and [`write()`] and [`read()`] keep it in a file that Picasso reads too.
 //!
 //! A C² cubic spline on the lattice of the pixels is a B-spline: it has one coefficient for each pixel and plane, and
@@ -26,9 +26,9 @@ mod start;
 #[cfg(test)]
 mod tests;
 
-pub use beads::{FoundBeads, find_beads, frames_in_photons};
+pub use beads::{FoundBeads, frames_in_photons, locate_beads};
 pub use calibrate::{
-    Bead, BeadOutcome, CalibrateOptions, Calibration, PlacedBead, Rejection, calibrate,
+    BeadStack, PlacedBead, PsfBead, PsfCalibration, PsfCalibrationOptions, Rejection, calibrate_psf,
 };
 pub use error::PsfError;
 pub use file::{read, write};

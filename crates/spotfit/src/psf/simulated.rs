@@ -3,7 +3,7 @@
 use fit_sim::Random;
 use ndarray::{Array2, Array3};
 
-use super::Bead;
+use super::BeadStack;
 
 /// A spot that is an integrated Gaussian, whose widths follow z as behind a cylindrical lens, and a second one beside it.
 #[derive(Clone, Copy, Debug)]
@@ -75,7 +75,7 @@ impl Stacks {
     }
 
     /// The beads, and where each is (px from the middle of the box, nm).
-    pub(super) fn make(&self) -> (Vec<Bead>, Vec<[f64; 3]>) {
+    pub(super) fn make(&self) -> (Vec<BeadStack>, Vec<[f64; 3]>) {
         let half = 0.5 * (self.side - 1) as f64;
         let slices = (2.0 * self.reach / self.step) as usize + 1;
         let heights: Vec<f64> = (0..slices).map(|k| k as f64 * self.step - self.reach).collect();
@@ -96,7 +96,7 @@ impl Stacks {
                 let noisy = mean.mapv(|mean| random.poisson(mean) as f32);
                 stack.index_axis_mut(ndarray::Axis(0), slice).assign(&noisy);
             }
-            (Bead { stack, heights: heights.clone() }, place)
+            (BeadStack { stack, heights: heights.clone() }, place)
         };
         (0..self.beads).map(of).unzip()
     }

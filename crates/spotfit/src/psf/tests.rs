@@ -13,7 +13,7 @@ use crate::Backend;
 
 fn calibrated(truth: Truth) -> Psf {
     let (beads, _) = Stacks { beads: 20, ..Stacks::new(truth) }.make();
-    calibrate(&beads, &CalibrateOptions::default()).expect("a PSF").psf
+    calibrate_psf(&beads, &PsfCalibrationOptions::default()).expect("a PSF").psf
 }
 
 static ROUND: LazyLock<Psf> = LazyLock::new(|| calibrated(ASTIGMATIC));

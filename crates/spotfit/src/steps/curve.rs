@@ -35,6 +35,28 @@ pub struct CurveReport {
     pub time: Duration,
 }
 
+impl CurveReport {
+    /// What came of data sets whose fits ended so, in so many threads. How long it took is not known.
+    pub fn of(statuses: impl IntoIterator<Item = Status>, threads: usize) -> Self {
+        let mut counts = StatusCounts::default();
+        statuses.into_iter().for_each(|status| counts.count(status));
+        Self::new(counts, threads)
+    }
+
+    fn new(counts: StatusCounts, threads: usize) -> Self {
+        let at_limit = counts.iter().find(|(status, _)| *status == Status::AtLimit);
+        Self {
+            fits: counts.total(),
+            converged: counts.converged(),
+            at_limit: at_limit.map_or(0, |(_, count)| count),
+            statuses: counts,
+            threads,
+            fitting: Duration::ZERO,
+            time: Duration::ZERO,
+        }
+    }
+}
+
 impl fmt::Display for CurveReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { fits, statuses, converged, at_limit, threads, fitting, time } = self;
@@ -107,15 +129,10 @@ impl<'a> CurveFitting<'a> {
 
     /// What came of all data sets.
     pub fn finish(self) -> CurveReport {
-        let at_limit = self.counts.iter().find(|(status, _)| *status == Status::AtLimit);
         CurveReport {
-            fits: self.counts.total(),
-            converged: self.counts.converged(),
-            at_limit: at_limit.map_or(0, |(_, count)| count),
-            statuses: self.counts,
-            threads: self.fitter.threads(),
             fitting: self.fitting,
             time: self.begin.elapsed(),
+            ..CurveReport::new(self.counts, self.fitter.threads())
         }
     }
 }

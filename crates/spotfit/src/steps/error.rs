@@ -4,6 +4,7 @@ use crate::detect::DetectError;
 use crate::localize::LocalizeError;
 use crate::model::FormulaError;
 use crate::movie::MovieError;
+use crate::output::OutputError;
 use crate::table::TableError;
 use crate::{ArgumentError, BatchError, FitError, OutOfRange};
 
@@ -73,6 +74,9 @@ pub enum StepError {
     /// The result cannot be written.
     #[error("cannot write the table: {0}")]
     Write(#[source] TableError),
+    /// A file does not become final.
+    #[error(transparent)]
+    Output(#[from] OutputError),
     /// The listener has ended the operation.
     #[error("the operation was interrupted")]
     Cancelled,

@@ -9,7 +9,7 @@ use crate::{
     AnyWindows, Backend, Errors, Fit, FitError, Fitter, Size, Start, Status, StatusCounts,
 };
 
-pub use super::fit_table::FitTable;
+pub use super::fit_table::{FitTable, StandardErrors};
 
 /// The limits that the user has set, in pixels: a fit that ends on one of them is told apart.
 #[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
@@ -29,6 +29,11 @@ impl SetLimits {
         const with_centre_margin: centre_margin: Option<f64>,
         const with_sigma_min: sigma_min: Option<f64>,
         const with_sigma_max: sigma_max: Option<f64>,
+    }
+
+    /// How many fits ended on one of them.
+    fn count(&self, fits: &[Fit<f64>], size: Size) -> usize {
+        fits.iter().filter(|fit| self.has_ended(fit, size)).count()
     }
 
     /// Whether a fit ended on one of them, as far as its outcome tells, which may be in single precision.
@@ -129,6 +134,25 @@ pub struct FitReport {
     pub masked: Vec<Masked>,
 }
 
+impl FitReport {
+    /// What came of fits that were found by the [`Fitter`] itself, in windows of this size. How long it took is not known, nor
+    /// which pixels were masked.
+    pub fn of(fits: &[Fit<f64>], size: Size, limits: &SetLimits, backend: String) -> Self {
+        let mut counts = StatusCounts::default();
+        counts.add(fits);
+        Self {
+            spots: counts.total(),
+            converged: counts.converged(),
+            statuses: counts,
+            at_limit: limits.count(fits, size),
+            backend,
+            fitting: Duration::ZERO,
+            time: Duration::ZERO,
+            masked: Vec::new(),
+        }
+    }
+}
+
 impl fmt::Display for FitReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { spots, statuses, converged, at_limit, backend, fitting, time, masked } = self;
@@ -227,8 +251,7 @@ impl<'a> Fitting<'a> {
         }
         self.fitting += begin.elapsed();
         self.counts.add(&self.fits);
-        let (size, limits) = (windows.size(), &self.options.limits);
-        self.at_limit += self.fits.iter().filter(|fit| limits.has_ended(fit, size)).count();
+        self.at_limit += self.options.limits.count(&self.fits, windows.size());
         Ok((&self.fits, &self.errors))
     }
 

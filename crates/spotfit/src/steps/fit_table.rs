@@ -33,32 +33,71 @@ fn columns(options: &Options) -> Vec<Column> {
     columns
 }
 
+/// The standard errors of a fit, as a table has them.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct StandardErrors {
+    /// Those of the parameters, in the order of [`Parameter`].
+    pub parameters: [f32; PARAMETERS],
+    /// That of the photons.
+    pub photons: f32,
+    /// χ² per degree of freedom.
+    pub goodness: f32,
+}
+
+/// The parameters of a fit.
+const PARAMETERS: usize = 7;
+
+impl StandardErrors {
+    fn of(&self, parameter: Parameter) -> f64 {
+        self.parameters[parameter as usize].into()
+    }
+}
+
+impl From<&Errors> for StandardErrors {
+    fn from(errors: &Errors) -> Self {
+        let parameters = [
+            Parameter::X,
+            Parameter::Y,
+            Parameter::SigmaX,
+            Parameter::SigmaY,
+            Parameter::Angle,
+            Parameter::Amplitude,
+            Parameter::Background,
+        ];
+        Self {
+            parameters: parameters.map(|parameter| errors.of(parameter)),
+            photons: errors.photons,
+            goodness: errors.goodness,
+        }
+    }
+}
+
 /// A column about errors: its name, and what it has of a fit and its errors.
-type ErrorColumn = (&'static str, fn(&Fit<f64>, &Errors) -> f64);
+type ErrorColumn = (&'static str, fn(&Fit<f64>, &StandardErrors) -> f64);
 
 /// The columns about errors for fits with these options, after all others.
 fn error_columns(options: &Options) -> Vec<ErrorColumn> {
     let mut columns: Vec<ErrorColumn> = vec![
         ("photons", |fit, _| fit.signal()),
         ("photons_error", |_, errors| errors.photons.into()),
-        ("x_error", |_, errors| errors.of(Parameter::X).into()),
-        ("y_error", |_, errors| errors.of(Parameter::Y).into()),
+        ("x_error", |_, errors| errors.of(Parameter::X)),
+        ("y_error", |_, errors| errors.of(Parameter::Y)),
     ];
     match options.shape {
         Shape::Circular(_) => {
-            columns.push(("sigma_error", |_, errors| errors.of(Parameter::SigmaX).into()));
+            columns.push(("sigma_error", |_, errors| errors.of(Parameter::SigmaX)));
         }
         Shape::Elliptical(_) | Shape::Rotated(_) => {
-            columns.push(("sigma_x_error", |_, errors| errors.of(Parameter::SigmaX).into()));
-            columns.push(("sigma_y_error", |_, errors| errors.of(Parameter::SigmaY).into()));
+            columns.push(("sigma_x_error", |_, errors| errors.of(Parameter::SigmaX)));
+            columns.push(("sigma_y_error", |_, errors| errors.of(Parameter::SigmaY)));
         }
         _ => {}
     }
     if matches!(options.shape, Shape::Rotated(_)) {
-        columns.push(("angle_error", |_, errors| errors.of(Parameter::Angle).into()));
+        columns.push(("angle_error", |_, errors| errors.of(Parameter::Angle)));
     }
-    columns.push(("amplitude_error", |_, errors| errors.of(Parameter::Amplitude).into()));
-    columns.push(("background_error", |_, errors| errors.of(Parameter::Background).into()));
+    columns.push(("amplitude_error", |_, errors| errors.of(Parameter::Amplitude)));
+    columns.push(("background_error", |_, errors| errors.of(Parameter::Background)));
     columns.push(("goodness", |_, errors| errors.goodness.into()));
     columns
 }
@@ -122,14 +161,35 @@ impl<W: Write> FitTable<W> {
     /// # Errors
     /// Those of writing.
     pub fn write(&mut self, fits: &[Fit<f64>], errors: &[Errors]) -> io::Result<()> {
+        self.rows(fits, |index| errors.get(index).map(StandardErrors::from))
+    }
+
+    /// The same with errors that others have taken from [`Errors`].
+    ///
+    /// # Errors
+    /// Those of writing.
+    pub fn write_numbers(
+        &mut self,
+        fits: &[Fit<f64>],
+        errors: &[StandardErrors],
+    ) -> io::Result<()> {
+        self.rows(fits, |index| errors.get(index).copied())
+    }
+
+    fn rows(
+        &mut self,
+        fits: &[Fit<f64>],
+        errors: impl Fn(usize) -> Option<StandardErrors>,
+    ) -> io::Result<()> {
         self.text.clear();
         self.bytes.clear();
-        let unknown = Errors::unknown();
+        let unknown = StandardErrors::from(&Errors::unknown());
         for (index, fit) in fits.iter().enumerate() {
-            let errors = errors.get(index).unwrap_or(&unknown);
+            let wanted = !self.errors.is_empty();
+            let errors = wanted.then(|| errors(index)).flatten().unwrap_or(unknown);
             match self.format {
-                OutcomeFormat::Csv => self.csv_row(fit, errors),
-                OutcomeFormat::Npy => self.npy_row(fit, errors),
+                OutcomeFormat::Csv => self.csv_row(fit, &errors),
+                OutcomeFormat::Npy => self.npy_row(fit, &errors),
             }
             self.spot += 1;
         }
@@ -137,7 +197,7 @@ impl<W: Write> FitTable<W> {
         self.output.write_all(&self.bytes)
     }
 
-    fn csv_row(&mut self, fit: &Fit<f64>, of: &Errors) {
+    fn csv_row(&mut self, fit: &Fit<f64>, of: &StandardErrors) {
         let Self { text, columns, errors, single, spot, .. } = self;
         let mut write = |of: std::fmt::Arguments<'_>| {
             let written = text.write_fmt(of);
@@ -158,7 +218,7 @@ impl<W: Write> FitTable<W> {
         write(format_args!("\n"));
     }
 
-    fn npy_row(&mut self, fit: &Fit<f64>, of: &Errors) {
+    fn npy_row(&mut self, fit: &Fit<f64>, of: &StandardErrors) {
         self.bytes.extend_from_slice(&(self.spot as u64).to_le_bytes());
         for (_, number) in &self.columns {
             self.bytes.extend_from_slice(&number(fit).to_le_bytes());

@@ -98,7 +98,7 @@ pub fn run(
         }
     };
     let radius_z = radius_z(options, source, &table, radius, unit)?;
-    let within = Within { radius, radius_z, gap: options.gap };
+    let within = Within::new(radius, radius_z).with_gap(options.gap);
     let x = table.values("x").map_err(source.wrong())?;
     let y = table.values("y").map_err(source.wrong())?;
     let links = link(&frames, x, y, table.values("z").ok(), &within).map_err(source.refused())?;

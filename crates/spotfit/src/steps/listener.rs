@@ -14,6 +14,11 @@ pub trait Listener {
         let _ = done;
     }
 
+    /// The number of localizations that were found so far.
+    fn found(&self, localizations: u64) {
+        let _ = localizations;
+    }
+
     /// The work that began has ended, well or not.
     fn end(&self) {}
 

@@ -27,6 +27,7 @@
 //! # Ok::<(), spotfit::steps::StepError>(())
 //! ```
 
+pub mod batch;
 pub mod calibrate;
 pub mod convert;
 pub mod curve;
@@ -38,8 +39,10 @@ pub mod fit;
 mod fit_table;
 pub mod fitted;
 pub mod info;
+mod lengths;
 pub mod link;
 mod listener;
+pub mod localize;
 pub mod merge;
 mod outcomes;
 #[cfg(feature = "render")]
@@ -49,12 +52,15 @@ mod sink;
 mod source;
 mod stack;
 pub mod stats;
+mod table_file;
 mod words;
 pub mod z;
 
 pub use error::StepError;
+pub use lengths::{in_pixels, side};
 pub use listener::{Listener, Note, Silent};
 pub use outcomes::OutcomeFormat;
 pub use sink::Sink;
 pub use source::Source;
 pub use stack::{PixelScale, Stack};
+pub use table_file::TableFile;

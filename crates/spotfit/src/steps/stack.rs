@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::StepError;
 use crate::OutOfRange;
+use crate::localize::frames_for_estimates;
 use crate::movie::{Movie, MovieOptions, Pixels};
 
 /// A movie that may be read several times: in a file, or in memory.
@@ -22,13 +23,14 @@ use crate::movie::{Movie, MovieOptions, Pixels};
 pub struct Stack {
     name: String,
     from: From,
+    /// Which frames it consists of.
+    options: MovieOptions,
 }
 
 enum From {
     /// The movie, until it is asked for.
     File {
         path: PathBuf,
-        options: MovieOptions,
         movie: Option<Box<Movie>>,
     },
     Memory(Pixels),
@@ -49,20 +51,31 @@ impl Stack {
         let path = path.as_ref().to_owned();
         let name = path.display().to_string();
         let movie = opened(&name, &path, options)?;
-        Ok(Self {
-            name,
-            from: From::File { path, options: options.clone(), movie: Some(movie.into()) },
-        })
+        let from = From::File { path, movie: Some(movie.into()) };
+        Ok(Self { name, from, options: options.clone() })
     }
 
     /// Frames (frame, row, column) in memory, with a name for errors.
     pub fn of(name: impl Into<String>, frames: Pixels) -> Self {
-        Self { name: name.into(), from: From::Memory(frames) }
+        Self { name: name.into(), from: From::Memory(frames), options: MovieOptions::default() }
     }
 
     /// What the movie is called in errors.
     pub fn name(&self) -> &str {
         &self.name
+    }
+
+    /// The file or folder that it is in, if it is in one.
+    pub fn path(&self) -> Option<&Path> {
+        match &self.from {
+            From::File { path, .. } => Some(path),
+            From::Memory(_) => None,
+        }
+    }
+
+    /// Which frames it consists of.
+    pub(crate) fn options(&self) -> &MovieOptions {
+        &self.options
     }
 
     /// The files whose frames are read.
@@ -84,14 +97,31 @@ impl Stack {
         Ok(told)
     }
 
+    /// The first frame, or as `many` as estimates look at. A file is opened once more: the movie is read from its first frame on, and
+    /// what is wrong with it is said there. Nothing of a pipe, which has its frames only once.
+    pub(crate) fn first_frames(&self, many: bool) -> Option<Pixels> {
+        let mut movie = match &self.from {
+            From::Memory(frames) => Movie::of(frames.clone()).ok()?,
+            From::File { path, .. } => {
+                let metadata = path.metadata().ok()?;
+                if !metadata.is_file() && !metadata.is_dir() {
+                    return None;
+                }
+                Movie::open_with(path, &self.options).ok()?
+            }
+        };
+        let most = if many { frames_for_estimates(movie.size()) } else { 1 };
+        movie.read(most).ok()?.map(|block| block.pixels)
+    }
+
     /// The movie, from its first frame on.
     ///
     /// # Errors
     /// [`StepError::Movie`] if it cannot be opened again, or frames in memory are none.
     pub fn movie(&mut self) -> Result<Movie, StepError> {
-        let Self { name, from } = self;
+        let Self { name, from, options } = self;
         match from {
-            From::File { path, options, movie } => match movie.take() {
+            From::File { path, movie } => match movie.take() {
                 Some(movie) => Ok(*movie),
                 None => opened(name, path, options),
             },

@@ -13,7 +13,7 @@ use crate::localize::{Checks, Flags, Localization, SpotErrors};
 /// How wide a spot is, in columns.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Widths {
+pub enum WidthColumns {
     /// `sigma` and `uncertainty`.
     #[default]
     One,
@@ -26,7 +26,7 @@ pub enum Widths {
     Measured,
 }
 
-impl Widths {
+impl WidthColumns {
     /// Those of a shape.
     pub fn of(shape: Shape) -> Self {
         match shape {
@@ -61,7 +61,7 @@ pub struct Layout {
     /// Whether (0, 0) is the corner of the first pixel, as in ThunderSTORM, instead of its centre.
     pub corner_origin: bool,
     /// The columns for the widths of a spot.
-    pub widths: Widths,
+    pub widths: WidthColumns,
     /// Whether there are `z`, `uncertainty_z`, `z_distance` and `z_status`.
     pub depth: bool,
     /// Whether there are the standard errors of photons, background and widths.
@@ -76,7 +76,7 @@ impl Layout {
     fit_core::__setters! {
         const with_pixel_size: pixel_size: Option<f64>,
         const with_corner_origin: corner_origin: bool,
-        const with_widths: widths: Widths,
+        const with_widths: widths: WidthColumns,
         const with_depth: depth: bool,
         const with_errors: errors: bool,
         const with_checks: checks: bool,
@@ -101,13 +101,13 @@ impl Layout {
         add(Meaning::X, &|spot| spot.x + origin);
         add(Meaning::Y, &|spot| spot.y + origin);
         match self.widths {
-            Widths::One | Widths::Measured => add(Meaning::Sigma, &|spot| spot.sigma),
-            Widths::Two | Widths::Turned => {
+            WidthColumns::One | WidthColumns::Measured => add(Meaning::Sigma, &|spot| spot.sigma),
+            WidthColumns::Two | WidthColumns::Turned => {
                 add(Meaning::SigmaX, &|spot| spot.sigma_x);
                 add(Meaning::SigmaY, &|spot| spot.sigma_y);
             }
         }
-        if self.widths == Widths::Turned {
+        if self.widths == WidthColumns::Turned {
             add(Meaning::Angle, &|spot| spot.angle);
         }
         add(Meaning::Photons, &|spot| spot.intensity);
@@ -115,7 +115,7 @@ impl Layout {
         add(Meaning::BackgroundStd, &|spot| spot.background_std);
         add(Meaning::Chi2, &|spot| spot.chi2);
         add(Meaning::Uncertainty, &|spot| spot.uncertainty);
-        if self.widths != Widths::One {
+        if self.widths != WidthColumns::One {
             add(Meaning::UncertaintyX, &|spot| spot.uncertainty_x);
             add(Meaning::UncertaintyY, &|spot| spot.uncertainty_y);
         }
@@ -126,9 +126,9 @@ impl Layout {
             add(Meaning::PhotonsError, &error(|errors| errors.photons));
             add(Meaning::BackgroundError, &error(|errors| errors.background));
             match self.widths {
-                Widths::One => add(Meaning::SigmaError, &error(|errors| errors.sigma_x)),
-                Widths::Measured => {}
-                Widths::Two | Widths::Turned => {
+                WidthColumns::One => add(Meaning::SigmaError, &error(|errors| errors.sigma_x)),
+                WidthColumns::Measured => {}
+                WidthColumns::Two | WidthColumns::Turned => {
                     add(Meaning::SigmaXError, &error(|errors| errors.sigma_x));
                     add(Meaning::SigmaYError, &error(|errors| errors.sigma_y));
                 }
@@ -432,16 +432,18 @@ mod tests {
             wide.iter().map(|spot| Localization { angle: -0.625, ..*spot }).collect();
         let format = Layout::default().with_pixel_size(Some(100.0)).with_checks(true);
         let format = format.with_status(true);
-        for (widths, spots) in
-            [(Widths::One, &spots), (Widths::Two, &wide), (Widths::Turned, &turned)]
-        {
+        for (widths, spots) in [
+            (WidthColumns::One, &spots),
+            (WidthColumns::Two, &wide),
+            (WidthColumns::Turned, &turned),
+        ] {
             let format = format.clone().with_widths(widths);
             let file = written(&format, spots);
             let header =
                 String::from_utf8_lossy(&file[..file.iter().position(|b| *b == b'\n').unwrap()])
                     .into_owned();
             let two = "\"sigma1 [nm]\",\"sigma2 [nm]\"";
-            assert_eq!(header.contains(two), widths != Widths::One, "{header}");
+            assert_eq!(header.contains(two), widths != WidthColumns::One, "{header}");
             assert!(header.contains("\"uncertainty_xy [nm]\""), "{header}");
             let mut back = read(&format, &file).unwrap();
             for (read, spot) in back.iter_mut().zip(spots) {

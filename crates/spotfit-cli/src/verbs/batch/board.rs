@@ -1,90 +1,64 @@
 //! What is told while movies are localized.
 
-use std::cell::Cell;
-use std::collections::HashSet;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::path::Path;
 
 use indicatif::ProgressBar;
 
-use super::plan::Task;
+use crate::error::{step, words_of};
+use crate::interrupt;
 use crate::say::message::say;
 use crate::say::progress::progress;
-use crate::words::localize::{Listener, Topic};
-use spotfit::localize::Counts;
+use spotfit::steps::batch::{BatchListener, BatchProgress};
+use spotfit::steps::{Note, StepError};
 
-/// What all movies share: a bar, and what was told already.
+/// A bar of movies, and lines above it.
 pub(super) struct Board {
     bar: ProgressBar,
-    told: Mutex<HashSet<(Topic, String)>>,
-    frames: AtomicUsize,
-    spots: AtomicUsize,
+    overwrite: bool,
 }
 
 impl Board {
-    pub(super) fn new(movies: usize) -> Self {
-        let bar = progress(movies as u64, "movies", true);
-        let (frames, spots) = (AtomicUsize::new(0), AtomicUsize::new(0));
-        Self { bar, told: Mutex::new(HashSet::new()), frames, spots }
+    pub(super) fn new(overwrite: bool) -> Self {
+        Self { bar: progress(0, "movies", true), overwrite }
     }
 
     /// Says something above the bar.
-    pub(super) fn say(&self, text: String) {
+    fn say(&self, text: &str) {
         self.bar.suspend(|| say!("{text}"));
     }
+}
 
-    /// One more movie is done.
-    pub(super) fn done(&self) {
-        self.bar.inc(1);
+impl BatchListener for Board {
+    fn note(&self, movie: Option<&str>, note: &Note) {
+        let kind = if let Note::Warning(_) = note { "warning: " } else { "" };
+        let movie = movie.map(|movie| format!(" ({movie})")).unwrap_or_default();
+        self.say(&format!("spotfit: {kind}{}{movie}", words_of(note.text())));
     }
 
-    pub(super) fn end(&self) {
+    fn tell(&self, movie: &str, text: &str) {
+        self.say(&format!("spotfit: {movie}: {text}"));
+    }
+
+    fn progress(&self, progress: &BatchProgress) {
+        let BatchProgress { movies, finished, to_do, done, frames, localizations, .. } = *progress;
+        let how = if self.overwrite { "without --overwrite the" } else { "the" };
+        interrupt::means(format!(
+            "{finished} of {movies} movies are finished; {how} same command goes on with the others"
+        ));
+        self.bar.set_length(to_do as u64);
+        self.bar.set_position(done as u64);
+        self.bar.set_message(format!("{frames} frames, {localizations} spots"));
+    }
+
+    fn end(&self) {
         self.bar.finish_and_clear();
     }
-}
 
-/// Listens to one movie.
-pub(super) struct Hearing<'a> {
-    task: &'a Task,
-    board: &'a Board,
-    /// Frames and spots that the board knows of.
-    seen: Cell<(usize, usize)>,
-}
-
-impl<'a> Hearing<'a> {
-    pub(super) fn new(task: &'a Task, board: &'a Board) -> Self {
-        Self { task, board, seen: Cell::new((0, 0)) }
-    }
-}
-
-impl Listener for Hearing<'_> {
-    fn wants(&self, topic: Topic) -> bool {
-        let told = self.board.told.lock().unwrap_or_else(PoisonError::into_inner);
-        told.iter().all(|(other, _)| *other != topic)
+    fn words(&self, error: StepError, output: &Path) -> String {
+        step(&output.display().to_string())(error).to_string()
     }
 
-    fn hear(&self, topic: Topic, text: String) {
-        // What differs from movie to movie by numbers alone is told of one.
-        let key = if topic == Topic::Metadata { text.clone() } else { String::new() };
-        let mut told = self.board.told.lock().unwrap_or_else(PoisonError::into_inner);
-        let new = told.insert((topic, key));
-        drop(told);
-        match topic {
-            _ if !new => {}
-            Topic::Baseline => self.board.say(text),
-            _ => self.board.say(format!("{text} ({})", self.task.movie)),
-        }
+    fn is_cancelled(&self) -> bool {
+        interrupt::check().is_err()
     }
-
-    fn begin(&self, _: usize) {}
-
-    fn progress(&self, counts: &Counts) {
-        let (frames, spots) = self.seen.replace((counts.frames, counts.kept));
-        let add = |to: &AtomicUsize, more: usize| to.fetch_add(more, Ordering::Relaxed) + more;
-        let frames = add(&self.board.frames, counts.frames.saturating_sub(frames));
-        let spots = add(&self.board.spots, counts.kept.saturating_sub(spots));
-        self.board.bar.set_message(format!("{frames} frames, {spots} spots"));
-    }
-
-    fn end(&self) {}
 }

@@ -161,7 +161,7 @@ impl CalibrateArguments {
         let options = default.with_stack(self.taken()?);
         refuse_ending(&self.output, &["hdf5", "h5"], "a measured PSF")?;
         // Shape and estimator are those of the PSF.
-        self.spot.psf_estimator()?;
+        self.spot.refuse_gaussians()?;
         if self.spot.has_estimator() {
             return Err(CliError::file("--estimator", "a measured PSF is made by one of its own"));
         }

@@ -1,11 +1,11 @@
 //! Plots of calibrations.
 
-use spotfit::astigmatism::calibrate::Calibration;
+use spotfit::astigmatism::calibrate::WidthCalibration;
 use spotfit::psf::Psf;
 use spotfit::report::svg::{Axis, Chart, Series};
 
 /// The widths against z.
-pub(super) fn widths(calibration: &Calibration) -> String {
+pub(super) fn widths(calibration: &WidthCalibration) -> String {
     let [low, high] = calibration.curve.range();
     let line = |axis: usize| -> Vec<(f64, f64)> {
         let at = |step: u32| low + (high - low) * f64::from(step) / 200.0;

@@ -69,8 +69,14 @@ pub(crate) struct CurveArguments {
     )]
     bounds: Option<String>,
     /// Parameters that keep their start value.
-    #[arg(long, value_delimiter = ',', value_name = "NAME,...", help_heading = "Fit")]
-    fix: Vec<String>,
+    #[arg(
+        long,
+        alias = "fix",
+        value_delimiter = ',',
+        value_name = "NAME,...",
+        help_heading = "Fit"
+    )]
+    fixed: Vec<String>,
     /// Weights: an NPY file with an array (point) or (fit, point). Points of weight 0 or NaN are left out.
     #[arg(long, value_name = "W.npy", help_heading = "Data")]
     weights: Option<PathBuf>,
@@ -82,7 +88,7 @@ pub(crate) struct CurveArguments {
     absolute: bool,
     /// Parameters in which the formula is linear, such as amplitudes and backgrounds: eliminated (their start values
     /// are not used, and fits converge more often from poor ones), searched for like all others, or auto, which
-    /// eliminates them if all fits begin at the same values. Those with --bounds or --fix are never eliminated, and
+    /// eliminates them if all fits begin at the same values. Those with --bounds or --fixed are never eliminated, and
     /// none with mle.
     #[arg(long, value_enum, default_value = "auto", value_name = "HOW", help_heading = "Fit")]
     linear: LinearChoice,

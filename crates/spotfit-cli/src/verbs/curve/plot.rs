@@ -7,7 +7,7 @@ use spotfit::model::{CurveFits, Curves, Model, points};
 
 use crate::error::CliError;
 use crate::words::output::Output;
-use spotfit::report::svg::short;
+use spotfit::report::svg::five_digits;
 
 /// Panels beside each other, and the size of each in pixels.
 const ACROSS: usize = 3;
@@ -127,7 +127,7 @@ fn panel(model: &Model, parameters: &[f64], title: &str, x: &[f64], data: &[f64]
         .parameters()
         .iter()
         .zip(parameters)
-        .map(|(name, value)| format!("{name} = {}", short(*value)))
+        .map(|(name, value)| format!("{name} = {}", five_digits(*value)))
         .collect();
     push(
         &mut text,
@@ -191,11 +191,11 @@ fn panel(model: &Model, parameters: &[f64], title: &str, x: &[f64], data: &[f64]
         ),
     );
     let labels = [
-        (across[0] - 4.0, up[0], "end", short(of_y[0])),
-        (across[0] - 4.0, up[1] + 9.0, "end", short(of_y[1])),
-        (across[0] - 4.0, zero + 4.0, "end", format!("±{}", short(most))),
-        (across[0], below[0] + 14.0, "start", short(of_x[0])),
-        (across[1], below[0] + 14.0, "end", short(of_x[1])),
+        (across[0] - 4.0, up[0], "end", five_digits(of_y[0])),
+        (across[0] - 4.0, up[1] + 9.0, "end", five_digits(of_y[1])),
+        (across[0] - 4.0, zero + 4.0, "end", format!("±{}", five_digits(most))),
+        (across[0], below[0] + 14.0, "start", five_digits(of_x[0])),
+        (across[1], below[0] + 14.0, "end", five_digits(of_x[1])),
     ];
     for (x, y, anchor, label) in labels {
         push(

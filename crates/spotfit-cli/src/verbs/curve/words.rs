@@ -190,13 +190,13 @@ pub(super) fn options(
         }
     }
     options = options.with_limits(CurveLimits::Shared(limits));
-    for name in &arguments.fix {
+    for name in &arguments.fixed {
         let parameter = model
             .parameter(name.trim())
-            .map_err(|error| CliError::Other(format!("--fix: {error}")))?;
+            .map_err(|error| CliError::Other(format!("--fixed: {error}")))?;
         if matches!(start, Start::Estimate) {
             let reason = "parameters that are held need start values (--start)";
-            return Err(CliError::Other(format!("--fix: {reason}")));
+            return Err(CliError::Other(format!("--fixed: {reason}")));
         }
         options = options.with_fixed(parameter);
     }

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use fit_core::spot::sums::Profile;
 use fit_core::{Circle, Fit};
-use fit_sim::Spots;
+use fit_sim::SimulatedSpots;
 use ndarray::{Array2, Axis};
 
 use spotfit::render::{
@@ -59,7 +59,7 @@ const MARGIN: usize = 74;
 
 /// The first windows of a stack: camera pixels with the fitted spot (cross and circle of radius σ)
 /// and the true centre (ring), and below them the fitted model and the residual.
-pub(super) fn windows(spots: &Spots, fits: &[Fit<f64>]) -> String {
+pub(super) fn windows(spots: &SimulatedSpots, fits: &[Fit<f64>]) -> String {
     let (_, height, width) = spots.pixels.dim();
     let shown: Vec<_> = spots
         .pixels

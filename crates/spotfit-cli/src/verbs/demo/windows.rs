@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use fit_sim::papers::TABLE_1;
-use fit_sim::{SpotSimulation, Spots};
+use fit_sim::{SimulatedSpots, SpotSimulation};
 
 use super::{DemoArguments, picture, say};
 use crate::error::CliError;
@@ -40,7 +40,7 @@ struct Outcome {
     errors: [f64; 6],
 }
 
-fn fit(spots: &Spots, background: Background) -> Result<Outcome, CliError> {
+fn fit(spots: &SimulatedSpots, background: Background) -> Result<Outcome, CliError> {
     let options = Options::default().with_background(background);
     let fitter = Fitter::new(&FitterOptions::from(options))?;
     let begin = Instant::now();
@@ -164,7 +164,7 @@ fn row(case: &str, name: &str, errors: &[f64; 6]) -> Result<(), CliError> {
     Ok(())
 }
 
-fn write_files(folder: &Path, spots: &Spots, fits: &[Fit<f64>]) -> Result<(), CliError> {
+fn write_files(folder: &Path, spots: &SimulatedSpots, fits: &[Fit<f64>]) -> Result<(), CliError> {
     let output = Output::create(&folder.join("fits.csv"))?;
     let written = CliError::write(output.name());
     let (csv, options) = (OutcomeFormat::Csv, Options::default());

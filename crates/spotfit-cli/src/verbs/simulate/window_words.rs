@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
+use fit_sim::recipes::WindowRecipe;
 
 #[derive(Debug, Args)]
 pub(super) struct WindowArguments {
@@ -22,7 +23,7 @@ pub(super) struct WindowArguments {
     #[arg(
         long = "photons",
         alias = "signal",
-        default_value_t = 400.0,
+        default_value_t = WindowRecipe::default().photons,
         value_name = "E",
         help_heading = "Spots"
     )]
@@ -45,16 +46,16 @@ pub(super) struct WindowArguments {
     )]
     pub(super) noise: NoiseChoice,
     /// The smallest sigma in pixels.
-    #[arg(long, default_value_t = 1.0, value_name = "PX", help_heading = "Spots")]
+    #[arg(long, default_value_t = WindowRecipe::default().sigma_min, value_name = "PX", help_heading = "Spots")]
     pub(super) sigma_min: f64,
     /// The largest sigma in pixels.
-    #[arg(long, default_value_t = 2.0, value_name = "PX", help_heading = "Spots")]
+    #[arg(long, default_value_t = WindowRecipe::default().sigma_max, value_name = "PX", help_heading = "Spots")]
     pub(super) sigma_max: f64,
     /// The value of a dark pixel, in counts.
-    #[arg(long, default_value_t = 0.0, value_name = "COUNTS", help_heading = "Camera")]
+    #[arg(long, default_value_t = WindowRecipe::default().baseline, value_name = "COUNTS", help_heading = "Camera")]
     pub(super) baseline: f64,
     /// Standard deviation of the read noise in photo-electrons.
-    #[arg(long, default_value_t = 0.0, value_name = "E", help_heading = "Camera")]
+    #[arg(long, default_value_t = WindowRecipe::default().read_noise, value_name = "E", help_heading = "Camera")]
     pub(super) read_noise: f64,
     /// Width and height of the sCMOS camera in pixels. Each window lies at a random position in it.
     #[arg(
@@ -70,7 +71,7 @@ pub(super) struct WindowArguments {
     #[arg(long, value_name = "CORNERS.csv", requires = "camera", help_heading = "Output")]
     pub(super) corners: Option<PathBuf>,
     /// The seed: the same seed gives the same bytes on every machine.
-    #[arg(long, default_value_t = 1, value_name = "SEED")]
+    #[arg(long, default_value_t = WindowRecipe::default().seed, value_name = "SEED")]
     pub(super) seed: u64,
     /// The type of the pixels.
     #[arg(long, value_enum, default_value = "f32", value_name = "TYPE", help_heading = "Output")]

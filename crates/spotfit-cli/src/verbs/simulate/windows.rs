@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use fit_core::{Corner, Size};
-use fit_sim::{Camera, Noise, SpotSimulation};
+use fit_sim::Noise;
+use fit_sim::recipes::{WindowBackground, WindowRecipe};
 use serde::Serialize;
 
 use super::camera::{CameraArguments, GainArguments};
@@ -19,13 +20,8 @@ use crate::words::report::ReportArguments;
 use crate::words::truth::{Look, write_truth_header, write_truth_rows};
 use spotfit::npy::write_header;
 
-/// Windows made at a time: at most this many, with at most this many bytes, but at least one.
-const CHUNK: usize = 1 << 15;
-const CHUNK_BYTES: usize = 1 << 26;
 /// Bytes written at a time.
 const PIECE: usize = 1 << 20;
-/// Photo-electrons of the background of a window, if nothing is said.
-const BACKGROUND: f64 = 40.0;
 /// Endings of files that are no arrays.
 const OTHERS: [&str; 15] = [
     "tif", "tiff", "btf", "raw", "dax", "csv", "png", "svg", "hdf5", "h5", "npz", "yaml", "yml",
@@ -62,37 +58,42 @@ fn write_corners(output: &mut Output, corners: &[Corner]) -> Result<(), CliError
     output.write_all(text.as_bytes())
 }
 
-pub(super) fn run(arguments: &WindowArguments, others: &Others) -> Result<(), CliError> {
-    let Others { spots, gain, camera, report } = others;
-    report.check(&arguments.output)?;
+/// What the words ask for.
+fn recipe(arguments: &WindowArguments, others: &Others) -> Result<WindowRecipe, CliError> {
+    let Others { spots, gain, camera, .. } = others;
     let side = |side: Option<usize>| side.or(arguments.size).unwrap_or_default();
-    let size = Size::new(side(arguments.width), side(arguments.height));
     let noise = match arguments.noise {
         NoiseChoice::Poisson => Noise::Poisson,
         NoiseChoice::Paper => Noise::Paper,
         NoiseChoice::None => Noise::None,
     };
-    let reads = Camera::default()
+    let recipe = WindowRecipe::default();
+    let background = match (arguments.pixel_background, arguments.background) {
+        (Some(pixel), _) => WindowBackground::Pixel(pixel),
+        (None, Some(window)) => WindowBackground::Window(window),
+        (None, None) => recipe.background,
+    };
+    Ok(recipe
+        .with_size(Size::new(side(arguments.width), side(arguments.height)))
+        .with_photons(arguments.signal)
+        .with_background(background)
+        .with_sigma_min(arguments.sigma_min)
+        .with_sigma_max(arguments.sigma_max)
+        .with_look(spots.recipe())
+        .with_noise(noise)
         .with_baseline(arguments.baseline)
         .with_gain(gain.gain()?)
         .with_read_noise(arguments.read_noise)
-        .with_em_gain(camera.em_gain);
-    let look = spots.recipe();
-    let shape = look.spots()?;
-    let background = match (arguments.pixel_background, arguments.background) {
-        (Some(pixel), _) => pixel * size.pixels() as f64,
-        (None, window) => window.unwrap_or(BACKGROUND),
-    };
-    let mut simulation = SpotSimulation::new(size)
-        .with_signal(arguments.signal)
-        .with_background(background)
-        .with_sigma(arguments.sigma_min..arguments.sigma_max)
-        .with_shape(shape)
-        .with_profile(look.profile)
-        .with_noise(noise)
-        .with_camera(reads)
-        .with_seed(arguments.seed);
-    simulation.validate()?;
+        .with_em_gain(camera.em_gain)
+        .with_seed(arguments.seed))
+}
+
+pub(super) fn run(arguments: &WindowArguments, others: &Others) -> Result<(), CliError> {
+    let Others { camera, report, .. } = others;
+    report.check(&arguments.output)?;
+    let recipe = recipe(arguments, others)?;
+    let mut simulation = recipe.simulation()?;
+    let size = recipe.size;
     // The number of bytes must not overflow, here or in the programs that read the array.
     let most = isize::MAX as usize / (size.pixels() * arguments.dtype.bytes());
     if arguments.count > most {
@@ -125,7 +126,7 @@ pub(super) fn run(arguments: &WindowArguments, others: &Others) -> Result<(), Cl
     let mut truth = arguments.truth.as_ref().map(|path| Output::create(path)).transpose()?;
     let mut corners = arguments.corners.as_ref().map(|path| Output::create(path)).transpose()?;
     let maps = camera.write(simulation.maps.as_ref())?;
-    let look = Look::of(shape);
+    let look = Look::of(simulation.shape);
     let mut bytes = Vec::new();
     let shape = [arguments.count, size.height, size.width];
     let name = output.name().to_owned();
@@ -138,11 +139,11 @@ pub(super) fn run(arguments: &WindowArguments, others: &Others) -> Result<(), Cl
         corners.write_all(b"frame,x,y\n")?;
     }
 
-    let chunk = (CHUNK_BYTES / (size_of::<f32>() * size.pixels())).clamp(1, CHUNK);
+    let piece = recipe.piece_length();
     let mut first = 0;
     while first < arguments.count {
         crate::interrupt::check()?;
-        let end = arguments.count.min(first.saturating_add(chunk));
+        let end = arguments.count.min(first.saturating_add(piece));
         let spots = simulation.generate(first..end)?;
         bytes.clear();
         for &pixel in &spots.pixels {

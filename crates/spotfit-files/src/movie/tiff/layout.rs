@@ -6,7 +6,7 @@ use super::MovieError;
 use super::failure::wrong;
 use super::imagej::ImageJ;
 use super::ome::{Block, Image};
-use crate::movie::{Axes, MovieOptions};
+use crate::movie::{MovieAxes, MovieOptions};
 
 /// The most channels that ImageJ shows together. More of them, without slices or time points, are frames that a program
 /// saved under the wrong axis.
@@ -48,7 +48,7 @@ impl Order {
 /// What is made of a file's pages.
 #[derive(Debug)]
 pub(super) struct Layout {
-    pub(super) axes: Axes,
+    pub(super) axes: MovieAxes,
     pub(super) order: Order,
     pub(super) frames: usize,
     pub(super) notes: Vec<String>,
@@ -64,7 +64,7 @@ fn notes_of_frames(channels: usize) -> Vec<String> {
 impl Layout {
     /// Every page is a frame.
     pub(super) fn plain(pages: usize, options: &MovieOptions) -> Result<Self, MovieError> {
-        let axes = Axes::frames(pages);
+        let axes = MovieAxes::frames(pages);
         options.channel_of(&axes)?;
         let order = Order::Strided { first: 0, step: 1 };
         Ok(Self { axes, order, frames: pages, notes: Vec::new() })
@@ -79,11 +79,11 @@ impl Layout {
         options: &MovieOptions,
     ) -> Result<Self, MovieError> {
         let ImageJ { channels, slices, frames: times, .. } = *text;
-        let mut axes = Axes { channels, slices, times, pixel_size: None };
+        let mut axes = MovieAxes { channels, slices, times, pixel_size: None };
         let mut notes = Vec::new();
         let promised = axes.planes();
         if options.channel.is_none() && channels > MOST_CHANNELS && slices == 1 && times == 1 {
-            axes = Axes::frames(channels);
+            axes = MovieAxes::frames(channels);
             notes = notes_of_frames(channels);
         }
         if promised != pages {
@@ -131,7 +131,7 @@ impl Layout {
         let mut planes = Planes::new(image);
         let mut notes = Vec::new();
         let mut axes = planes.axes();
-        let Axes { channels, slices, times, .. } = axes;
+        let MovieAxes { channels, slices, times, .. } = axes;
         if options.channel.is_none() && channels > MOST_CHANNELS && slices == 1 && times == 1 {
             notes = notes_of_frames(channels);
             planes.swap_channels_and_times();
@@ -209,9 +209,9 @@ impl Planes {
         Self { sizes: image.sizes, order: image.order, blocks }
     }
 
-    fn axes(&self) -> Axes {
+    fn axes(&self) -> MovieAxes {
         let [slices, channels, times] = self.sizes;
-        Axes { channels, slices, times, pixel_size: None }
+        MovieAxes { channels, slices, times, pixel_size: None }
     }
 
     /// Only where all other axes have the length 1.

@@ -18,7 +18,9 @@ use ::tiff::tags::Tag;
 use ::tiff::{ColorType, TiffError};
 
 use super::raw::RawSource;
-use super::{Axes, Dimensions, MovieError, MovieOptions, PixelSizeSource, Pixels, Reader, stack};
+use super::{
+    Dimensions, MovieAxes, MovieError, MovieOptions, PixelSizeSource, Pixels, Reader, stack,
+};
 use crate::excerpt::excerpt;
 use buffered::Buffered;
 use failure::{undecodable, wrong};
@@ -62,7 +64,7 @@ enum Open {
 pub(super) struct Opened {
     pub(super) source: TiffSource,
     pub(super) dimensions: Dimensions,
-    pub(super) axes: Axes,
+    pub(super) axes: MovieAxes,
     pub(super) notes: Vec<String>,
     pub(super) files: Vec<PathBuf>,
 }

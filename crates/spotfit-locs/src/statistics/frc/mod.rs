@@ -16,6 +16,7 @@ pub use outcome::{Frc, FrcError};
 
 /// How the resolution is determined.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct FrcOptions {
     /// The side of the pixels into which localizations are counted, in the unit of the positions. Without it, pixels
     /// are chosen that are a quarter of the resolution or smaller.
@@ -29,6 +30,13 @@ impl Default for FrcOptions {
     /// Pixels are chosen; 20 blocks.
     fn default() -> Self {
         Self { pixel: None, blocks: 20 }
+    }
+}
+
+impl FrcOptions {
+    fit_core::__setters! {
+        const with_pixel: pixel: Option<f64>,
+        const with_blocks: blocks: u32,
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::options::{CalibrationOptions, Zero};
+use super::options::{WidthCalibrationOptions, Zero};
 use super::outcome::{Fate, Slice};
 
 /// A sound slice.
@@ -96,7 +96,7 @@ pub(super) fn step(beads: &[Bead]) -> f64 {
 }
 
 /// What is to be added to z that counts from the crossing, in nm, so that 0 is what the option says.
-pub(super) fn zero(beads: &[Bead], options: &CalibrationOptions) -> f64 {
+pub(super) fn zero(beads: &[Bead], options: &WidthCalibrationOptions) -> f64 {
     match options.zero {
         Zero::Crossing => 0.0,
         Zero::Stage => {

@@ -16,8 +16,8 @@ mod solve;
 mod start;
 mod summary;
 
-pub use options::{CalibrationError, CalibrationOptions, Zero};
-pub use outcome::{BeadOutcome, Calibration, Fate, Rejected, Slice, TableRow};
+pub use options::{CalibrationError, WidthCalibrationOptions, Zero};
+pub use outcome::{Fate, Rejected, Slice, TableRow, WidthBead, WidthCalibration};
 
 /// Finds the curves that give z from the two widths.
 ///
@@ -28,10 +28,10 @@ pub use outcome::{BeadOutcome, Calibration, Fate, Rejected, Slice, TableRow};
 ///
 /// # Errors
 /// [`CalibrationError`].
-pub fn calibrate(
+pub fn calibrate_widths(
     slices: &[Slice],
-    options: &CalibrationOptions,
-) -> Result<Calibration, CalibrationError> {
+    options: &WidthCalibrationOptions,
+) -> Result<WidthCalibration, CalibrationError> {
     options.check()?;
     let (mut beads, invalid) = beads::group(slices);
     for bead in &mut beads {

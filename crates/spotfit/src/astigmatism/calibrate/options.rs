@@ -1,6 +1,6 @@
 //! Options and errors of the calibration.
 
-use super::super::curve::CurveError;
+use super::super::curve::AstigmatismError;
 
 /// Where z is 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -15,8 +15,9 @@ pub enum Zero {
 
 /// How a calibration is made.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct CalibrationOptions {
-    /// The size of a pixel in nm; only [`Calibration::lateral`](super::Calibration::lateral) depends on it. Range: 1 to
+#[non_exhaustive]
+pub struct WidthCalibrationOptions {
+    /// The size of a pixel in nm; only [`WidthCalibration::lateral`](super::WidthCalibration::lateral) depends on it. Range: 1 to
     /// 10⁵.
     pub pixel_size: f64,
     /// Where z is 0.
@@ -37,7 +38,7 @@ pub struct CalibrationOptions {
     pub least_beads: usize,
 }
 
-impl CalibrationOptions {
+impl WidthCalibrationOptions {
     /// The usual options for this size of a pixel in nm: zero where the curves cross, the largest range, no
     /// magnification, at least three beads of at least ten slices.
     pub fn new(pixel_size: f64) -> Self {
@@ -50,6 +51,16 @@ impl CalibrationOptions {
             box_size: None,
             least_beads: 3,
         }
+    }
+
+    fit_core::__setters! {
+        const with_pixel_size: pixel_size: f64,
+        const with_zero: zero: Zero,
+        const with_range: range: Option<[f64; 2]>,
+        const with_magnification: magnification: f64,
+        const with_least_slices: least_slices: usize,
+        const with_box_size: box_size: Option<usize>,
+        const with_least_beads: least_beads: usize,
     }
 
     pub(super) fn check(&self) -> Result<(), CalibrationError> {
@@ -199,5 +210,5 @@ pub enum CalibrationError {
     },
     /// The curves do not determine z.
     #[error(transparent)]
-    Curve(#[from] CurveError),
+    Curve(#[from] AstigmatismError),
 }

@@ -17,7 +17,7 @@ pub enum Fate {
 
 /// A bead of the calibration.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct BeadOutcome {
+pub struct WidthBead {
     /// Its number.
     pub bead: u32,
     /// Whether it was used, or why not.
@@ -89,14 +89,14 @@ pub struct Slice {
 
 /// A calibration and its quality.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Calibration {
+pub struct WidthCalibration {
     /// The curves with their range.
     pub curve: Astigmatism,
     /// Each bead, by its number.
-    pub beads: Vec<BeadOutcome>,
+    pub beads: Vec<WidthBead>,
     /// The measurements that were not used, and why.
     pub rejected: Rejected,
-    /// [`CalibrationOptions::box_size`](super::CalibrationOptions::box_size).
+    /// [`WidthCalibrationOptions::box_size`](super::WidthCalibrationOptions::box_size).
     pub box_size: Option<usize>,
     /// The number of used slices: within the range, of used beads, and not rejected.
     pub used: usize,

@@ -2,7 +2,7 @@
 
 use super::super::polynomial::{Normal, TERMS, evaluate, unscaled};
 use super::beads::{Bead, Point, median, points, zero};
-use super::options::{CalibrationError, CalibrationOptions, SHORTEST};
+use super::options::{CalibrationError, SHORTEST, WidthCalibrationOptions};
 use super::outcome::Fate;
 
 /// The curves while they are fitted: polynomials in t = (z − middle)/half.
@@ -65,7 +65,7 @@ const LOOKS: usize = 200;
 /// Finds curves and offsets; z = 0 is where the curves cross.
 pub(super) fn solve(
     beads: &mut [Bead],
-    options: &CalibrationOptions,
+    options: &WidthCalibrationOptions,
 ) -> Result<Curves, CalibrationError> {
     let candidates = beads.iter().filter(|bead| bead.used()).count();
     let mut limits = [f64::NEG_INFINITY, f64::INFINITY];
@@ -99,7 +99,7 @@ pub(super) fn solve(
 /// The range in which enough beads have slices on both sides.
 fn covered(
     beads: &[Bead],
-    options: &CalibrationOptions,
+    options: &WidthCalibrationOptions,
     limits: [f64; 2],
 ) -> Result<[f64; 2], CalibrationError> {
     let (mut lows, mut highs) = (vec![], vec![]);
@@ -304,7 +304,10 @@ fn reject(beads: &mut [Bead]) -> bool {
 }
 
 /// The part of the range around the crossing in which σx² − σy² does not turn and z is certain enough.
-fn certain(curves: &Curves, options: &CalibrationOptions) -> Result<[f64; 2], CalibrationError> {
+fn certain(
+    curves: &Curves,
+    options: &WidthCalibrationOptions,
+) -> Result<[f64; 2], CalibrationError> {
     let [low, high] = curves.range();
     let place = |i: usize| low + (high - low) * i as f64 / LOOKS as f64;
     // The slope of σx² − σy², and the relative change of both widths.

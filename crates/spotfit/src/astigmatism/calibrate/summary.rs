@@ -1,10 +1,10 @@
 //! The quality of a calibration.
 
 use super::super::curve::Astigmatism;
-use super::super::find::{DepthStatus, FindOptions, Finder, Widths};
+use super::super::find::{DepthStatus, FindOptions, Finder, SpotWidths};
 use super::beads::{Bead, Point, median, points, step, zero};
-use super::options::{CalibrationError, CalibrationOptions};
-use super::outcome::{BeadOutcome, Calibration, Fate, Rejected, TableRow};
+use super::options::{CalibrationError, WidthCalibrationOptions};
+use super::outcome::{Fate, Rejected, TableRow, WidthBead, WidthCalibration};
 use super::solve::Curves;
 
 const ROWS: usize = 40;
@@ -58,9 +58,9 @@ impl Sums {
 pub(super) fn summarize(
     mut beads: Vec<Bead>,
     curves: &Curves,
-    options: &CalibrationOptions,
+    options: &WidthCalibrationOptions,
     invalid: usize,
-) -> Result<Calibration, CalibrationError> {
+) -> Result<WidthCalibration, CalibrationError> {
     let zero = zero(&beads, options);
     for bead in &mut beads {
         bead.offset -= zero;
@@ -74,7 +74,7 @@ pub(super) fn summarize(
     let mut all = Sums::default();
     let mut rows = [Sums::default(); ROWS];
     for (z, point) in points(&beads).filter(|(_, point)| kept(point)) {
-        let spot = Widths { sigma: point.sigma, errors: point.errors, correlation: 0.0 };
+        let spot = SpotWidths { sigma: point.sigma, errors: point.errors, correlation: 0.0 };
         let depth = finder.find(&spot);
         if depth.status == DepthStatus::Invalid {
             continue;
@@ -87,7 +87,7 @@ pub(super) fn summarize(
     let many = table.iter().filter(|row| row.slices >= LEAST_IN_ROW);
     let total = all.row();
     let [x, y] = *curve.coefficients();
-    Ok(Calibration {
+    Ok(WidthCalibration {
         z_bias: many.map(|row| row.z_bias.abs()).fold(0.0, f64::max),
         curve: Astigmatism::from_coefficients(x, y, range, options.magnification)?,
         rejected: rejected(&beads, invalid),
@@ -103,9 +103,9 @@ pub(super) fn summarize(
     })
 }
 
-fn outcome(bead: &Bead) -> BeadOutcome {
+fn outcome(bead: &Bead) -> WidthBead {
     let known = matches!(bead.fate, Fate::Used | Fate::Disagrees);
-    BeadOutcome {
+    WidthBead {
         bead: bead.id,
         fate: bead.fate,
         offset: if known { bead.offset } else { f64::NAN },

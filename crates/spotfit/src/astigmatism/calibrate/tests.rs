@@ -1,7 +1,7 @@
 use fit_sim::Random;
 
-use super::super::curve::{Astigmatism, CurveError};
-use super::super::find::{FindOptions, Finder, Widths};
+use super::super::curve::{Astigmatism, AstigmatismError};
+use super::super::find::{FindOptions, Finder, SpotWidths};
 use super::super::simulated::{CURVES, Huang, Stack};
 use super::super::yaml_text::yaml_text;
 use super::*;
@@ -11,14 +11,14 @@ fn worst(curve: &Astigmatism, truth: &Huang) -> f64 {
     let finder = Finder::new(curve, FindOptions::default()).unwrap();
     let error = |z: f64| {
         let sigma = truth.widths(z + truth.crossing());
-        let spot = Widths { sigma, errors: sigma.map(|s| 0.02 * s), correlation: 0.0 };
+        let spot = SpotWidths { sigma, errors: sigma.map(|s| 0.02 * s), correlation: 0.0 };
         (finder.find(&spot).z - z).abs()
     };
     (-50..=50).map(|i| error(10.0 * f64::from(i))).fold(0.0, f64::max)
 }
 
-fn usual() -> CalibrationOptions {
-    CalibrationOptions::new(100.0)
+fn usual() -> WidthCalibrationOptions {
+    WidthCalibrationOptions::new(100.0)
 }
 
 /// Proves that the curves of clean stacks are recovered within 3 nm, that nothing is rejected that is right, and that
@@ -29,7 +29,7 @@ fn clean_stacks() {
         for (seed, step) in [10.0, 20.0, 25.0].into_iter().enumerate() {
             let stack = Stack { step, ..Stack::new(curve) };
             let (slices, truth) = stack.slices(seed as u64);
-            let found = calibrate(&slices, &usual()).unwrap();
+            let found = calibrate_widths(&slices, &usual()).unwrap();
             let off = worst(&found.curve, &curve);
             assert!(off < 3.0, "{curve:?} {step}: {off}");
             for bead in &found.beads {
@@ -69,13 +69,13 @@ fn clean_stacks() {
 /// fifth of all widths wrong by any factor; and that the wrong ones are counted.
 #[test]
 fn stacks_with_outliers() {
-    let options = CalibrationOptions { range: Some([-550.0, 550.0]), ..usual() };
+    let options = WidthCalibrationOptions { range: Some([-550.0, 550.0]), ..usual() };
     for curve in CURVES {
         for (seed, step) in [10.0, 10.0, 20.0, 20.0, 25.0, 25.0].into_iter().enumerate() {
             let changed =
                 Stack { step, offsets: 150.0, tilt: 0.005, wrong: 0.2, ..Stack::new(curve) };
             let (slices, truth) = changed.slices(seed as u64);
-            let found = calibrate(&slices, &options).unwrap();
+            let found = calibrate_widths(&slices, &options).unwrap();
             let off = worst(&found.curve, &curve);
             assert!(off < 3.0, "{curve:?} {step}: {off}");
             for bead in &found.beads {
@@ -97,7 +97,7 @@ fn stacks_with_outliers() {
 #[test]
 #[ignore = "long: 600 calibrations"]
 fn many_stacks_with_outliers() {
-    let options = CalibrationOptions { range: Some([-550.0, 550.0]), ..usual() };
+    let options = WidthCalibrationOptions { range: Some([-550.0, 550.0]), ..usual() };
     for step in [10.0, 20.0, 25.0] {
         let mut off = vec![];
         for curve in CURVES {
@@ -105,7 +105,7 @@ fn many_stacks_with_outliers() {
                 let changed =
                     Stack { offsets: 150.0, tilt: 0.005, wrong: 0.2, ..Stack::new(curve) };
                 let (slices, _) = Stack { step, ..changed }.slices(seed);
-                off.push(worst(&calibrate(&slices, &options).unwrap().curve, &curve));
+                off.push(worst(&calibrate_widths(&slices, &options).unwrap().curve, &curve));
             }
         }
         off.sort_by(f64::total_cmp);
@@ -142,7 +142,7 @@ fn odd_beads_are_left_out() {
     slices.retain(|slice| slice.bead != 5 || slice.z.abs() < 60.0);
     slices[100 * 5].sigma_x = f64::NAN;
     slices[100 * 5 + 1].z = f64::INFINITY;
-    let found = calibrate(&slices, &usual()).unwrap();
+    let found = calibrate_widths(&slices, &usual()).unwrap();
     assert!(worst(&found.curve, &curve) < 3.0, "{}", worst(&found.curve, &curve));
     let fate = |bead: usize| found.beads[bead].fate;
     assert_eq!([0, 1, 2].map(fate), [Fate::Disagrees; 3]);
@@ -161,7 +161,7 @@ fn odd_beads_are_left_out() {
 fn bright_beads_and_small_errors() {
     let curve = CURVES[2];
     let bright = Stack { noise: 1e-4, offsets: 150.0, wrong: 0.2, ..Stack::new(curve) };
-    let found = calibrate(&bright.slices(5).0, &usual()).unwrap();
+    let found = calibrate_widths(&bright.slices(5).0, &usual()).unwrap();
     let [low, high] = found.curve.range();
     assert!(high - low > 1300.0 && worst(&found.curve, &curve) < 3.0, "{low} {high}");
     let (mut slices, _) = Stack { noise: 0.02, ..Stack::new(curve) }.slices(6);
@@ -169,7 +169,7 @@ fn bright_beads_and_small_errors() {
         slice.error_x *= 0.5;
         slice.error_y *= 0.5;
     }
-    let found = calibrate(&slices, &usual()).unwrap();
+    let found = calibrate_widths(&slices, &usual()).unwrap();
     // √(0.02² − 0.01²) = 0.0173.
     assert!((0.015..0.019).contains(&found.scatter), "{}", found.scatter);
 }
@@ -184,7 +184,7 @@ fn range_zero_and_magnification() {
         slice.z += 5000.0;
     }
     let range = Some([-520.0, 510.0]);
-    let found = calibrate(&slices, &CalibrationOptions { range, ..usual() }).unwrap();
+    let found = calibrate_widths(&slices, &WidthCalibrationOptions { range, ..usual() }).unwrap();
     let [low, high] = found.curve.range();
     assert_eq!([low, high], [-520.0, 510.0]);
     assert!(worst(&found.curve, &curve) < 3.0);
@@ -192,8 +192,8 @@ fn range_zero_and_magnification() {
     assert!((x - y).abs() < 1e-5, "{x} {y}");
 
     let zero = Zero::Stage;
-    let options = CalibrationOptions { zero, magnification: 0.72, ..usual() };
-    let staged = calibrate(&slices, &options).unwrap();
+    let options = WidthCalibrationOptions { zero, magnification: 0.72, ..usual() };
+    let staged = calibrate_widths(&slices, &options).unwrap();
     let mean = 5000.0 + truth.iter().sum::<f64>() / truth.len() as f64;
     let [x, y] = staged.curve.widths(mean);
     assert!((x - y).abs() < 0.01, "{x} {y}");
@@ -201,15 +201,16 @@ fn range_zero_and_magnification() {
     assert!(offsets.abs() < 1e-6, "{offsets}");
     assert_eq!(staged.curve.magnification(), 0.72);
     let part = Some([mean - 400.0, mean + 400.0]);
-    let [low, high] = calibrate(&slices, &CalibrationOptions { zero, range: part, ..usual() })
-        .unwrap()
-        .curve
-        .range();
+    let [low, high] =
+        calibrate_widths(&slices, &WidthCalibrationOptions { zero, range: part, ..usual() })
+            .unwrap()
+            .curve
+            .range();
     assert_eq!([low, high], [mean - 400.0, mean + 400.0]);
 
-    let wide = CalibrationOptions { range: Some([-900.0, 500.0]), ..usual() };
+    let wide = WidthCalibrationOptions { range: Some([-900.0, 500.0]), ..usual() };
     let Err(CalibrationError::Range { low, high, needed: 8, beads: 15 }) =
-        calibrate(&slices, &wide)
+        calibrate_widths(&slices, &wide)
     else {
         panic!()
     };
@@ -228,11 +229,12 @@ fn curves_that_turn() {
         (0..500).map(|i| -f64::from(i)).find(|z| difference(z - 1.0) < difference(*z)).unwrap();
     let turn = turn - curve.crossing();
     let (slices, _) = Stack::new(curve).slices(8);
-    let found = calibrate(&slices, &usual()).unwrap();
+    let found = calibrate_widths(&slices, &usual()).unwrap();
     let [low, high] = found.curve.range();
     assert!((turn - 10.0..turn + 60.0).contains(&low) && high > 600.0, "{low} {high}, not {turn}");
-    let asked = CalibrationOptions { range: Some([-500.0, 500.0]), ..usual() };
-    let Err(CalibrationError::NotMonotonic { z, low, high }) = calibrate(&slices, &asked) else {
+    let asked = WidthCalibrationOptions { range: Some([-500.0, 500.0]), ..usual() };
+    let Err(CalibrationError::NotMonotonic { z, low, high }) = calibrate_widths(&slices, &asked)
+    else {
         panic!()
     };
     assert!((z - turn).abs() < 50.0, "{z}, not {turn}");
@@ -244,7 +246,7 @@ fn curves_that_turn() {
 fn errors_name_what_is_wrong() {
     let curve = CURVES[1];
     let (slices, _) = Stack::new(curve).slices(9);
-    let of = |slices: &[Slice]| calibrate(slices, &usual()).unwrap_err().to_string();
+    let of = |slices: &[Slice]| calibrate_widths(slices, &usual()).unwrap_err().to_string();
     assert!(of(&[]).starts_with("0 of 0 beads have 10 slices or more, and 3 are needed"));
     assert!(of(&slices[..150]).starts_with("2 of 3 beads have 10"), "{}", of(&slices[..150]));
     let flat = Huang { focus: 0.0, ..curve };
@@ -268,24 +270,30 @@ fn errors_name_what_is_wrong() {
     let error = of(&noise);
     assert!(["rejected", "turns", "nm", "σ"].iter().any(|word| error.contains(word)), "{error}");
     for (options, words) in [
-        (CalibrationOptions { pixel_size: 0.0, ..usual() }, "pixel_size is 0"),
-        (CalibrationOptions { magnification: f64::NAN, ..usual() }, "magnification is NaN"),
-        (CalibrationOptions { range: Some([0.0, 50.0]), ..usual() }, "the length of range is 50"),
-        (CalibrationOptions { range: Some([0.0, f64::NAN]), ..usual() }, "an end of range is NaN"),
-        (CalibrationOptions { least_slices: 2, ..usual() }, "least_slices is 2"),
-        (CalibrationOptions { least_beads: 0, ..usual() }, "least_beads is 0"),
-        (CalibrationOptions { box_size: Some(0), ..usual() }, "box_size is 0"),
+        (WidthCalibrationOptions { pixel_size: 0.0, ..usual() }, "pixel_size is 0"),
+        (WidthCalibrationOptions { magnification: f64::NAN, ..usual() }, "magnification is NaN"),
+        (
+            WidthCalibrationOptions { range: Some([0.0, 50.0]), ..usual() },
+            "the length of range is 50",
+        ),
+        (
+            WidthCalibrationOptions { range: Some([0.0, f64::NAN]), ..usual() },
+            "an end of range is NaN",
+        ),
+        (WidthCalibrationOptions { least_slices: 2, ..usual() }, "least_slices is 2"),
+        (WidthCalibrationOptions { least_beads: 0, ..usual() }, "least_beads is 0"),
+        (WidthCalibrationOptions { box_size: Some(0), ..usual() }, "box_size is 0"),
     ] {
-        let error = calibrate(&slices, &options).unwrap_err().to_string();
+        let error = calibrate_widths(&slices, &options).unwrap_err().to_string();
         assert!(error.starts_with(words), "{error}");
     }
-    let beyond = CalibrationOptions { range: Some([100.0, 500.0]), ..usual() };
-    let error = calibrate(&slices, &beyond).unwrap_err().to_string();
+    let beyond = WidthCalibrationOptions { range: Some([100.0, 500.0]), ..usual() };
+    let error = calibrate_widths(&slices, &beyond).unwrap_err().to_string();
     assert!(
         error.starts_with("the fitted curves σx and σy do not cross between z = 100"),
         "{error}"
     );
-    let curve_error = CalibrationError::from(CurveError::Magnification(0.0));
+    let curve_error = CalibrationError::from(AstigmatismError::Magnification(0.0));
     assert!(curve_error.to_string().starts_with("the magnification factor is 0"));
 }
 
@@ -322,7 +330,9 @@ fn any_numbers_end() {
                 }
             }
         }
-        if let Ok(found) = calibrate(&slices, &CalibrationOptions { least_beads: 1, ..usual() }) {
+        if let Ok(found) =
+            calibrate_widths(&slices, &WidthCalibrationOptions { least_beads: 1, ..usual() })
+        {
             good += 1;
             let numbers = [found.z_error, found.z_bias, found.scatter, found.step];
             assert!(
@@ -339,7 +349,9 @@ fn any_numbers_end() {
 #[test]
 fn yaml_has_the_curve() {
     let (slices, _) = Stack::new(CURVES[1]).slices(2);
-    let found = calibrate(&slices, &CalibrationOptions { magnification: 0.79, ..usual() }).unwrap();
+    let found =
+        calibrate_widths(&slices, &WidthCalibrationOptions { magnification: 0.79, ..usual() })
+            .unwrap();
     let text = yaml_text(&found);
     let numbers = |key: &str| -> Vec<f64> {
         let lines = text.lines().skip_while(|line| *line != key).skip(1);

@@ -2,7 +2,7 @@
 
 use ndarray::ArrayView2;
 
-use super::parts::{Bead, BeadOutcome, FARTHEST, MARGIN, PlacedBead, Rejection};
+use super::parts::{BeadStack, FARTHEST, MARGIN, PlacedBead, PsfBead, Rejection};
 use super::table::Table;
 use crate::psf::bounds::{Information, inverse};
 use crate::psf::lattice::{Patch, Place};
@@ -15,7 +15,7 @@ const LONGEST: [f64; 2] = [0.4, 1.0];
 /// A bead, and where it is.
 #[derive(Debug)]
 pub(super) struct BeadFit<'a> {
-    pub(super) bead: &'a Bead,
+    pub(super) bead: &'a BeadStack,
     /// The mean height of its slices, and how far they reach from it.
     middle: f64,
     reach: f64,
@@ -43,7 +43,7 @@ struct Sums {
 }
 
 impl<'a> BeadFit<'a> {
-    pub(super) fn new(bead: &'a Bead) -> Self {
+    pub(super) fn new(bead: &'a BeadStack) -> Self {
         let heights = &bead.heights;
         let middle = heights.iter().sum::<f64>() / heights.len() as f64;
         let reach = heights.iter().fold(0.0_f64, |most, at| most.max((at - middle).abs()));
@@ -269,11 +269,11 @@ impl<'a> BeadFit<'a> {
     }
 
     /// What became of it, where z = 0 is at another z of the table.
-    pub(super) fn outcome(&self, zero: f64) -> BeadOutcome {
+    pub(super) fn outcome(&self, zero: f64) -> PsfBead {
         if let Some(rejection) = self.rejected {
-            return BeadOutcome::Rejected(rejection);
+            return PsfBead::Rejected(rejection);
         }
-        BeadOutcome::Used(PlacedBead {
+        PsfBead::Used(PlacedBead {
             place: self.place,
             drift: self.drift.map(|drift| drift / self.reach),
             height: self.height + zero,

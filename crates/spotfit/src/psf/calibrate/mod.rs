@@ -14,7 +14,9 @@ use rayon::prelude::*;
 
 use fit_cpu::MOST_THREADS;
 
-pub use self::parts::{Bead, BeadOutcome, CalibrateOptions, Calibration, PlacedBead, Rejection};
+pub use self::parts::{
+    BeadStack, PlacedBead, PsfBead, PsfCalibration, PsfCalibrationOptions, Rejection,
+};
 
 use self::bead::BeadFit;
 use self::parts::{FARTHEST, MARGIN};
@@ -41,14 +43,20 @@ const MOST_PIXELS: usize = 1 << 28;
 /// # Errors
 /// If boxes are not alike, smaller than 7×7 or larger than 101×101 pixels, or have no slices; if options are out of range; if fewer than
 /// three beads can be used; if their range of z is shorter than three steps; or if what is found is no PSF.
-pub fn calibrate(beads: &[Bead], options: &CalibrateOptions) -> Result<Calibration, PsfError> {
+pub fn calibrate_psf(
+    beads: &[BeadStack],
+    options: &PsfCalibrationOptions,
+) -> Result<PsfCalibration, PsfError> {
     check(beads, options)?;
     let pool = rayon::ThreadPoolBuilder::new().num_threads(options.threads).build()?;
     pool.install(|| solved(beads, options))
 }
 
 /// The PSF of beads that make sense.
-fn solved(beads: &[Bead], options: &CalibrateOptions) -> Result<Calibration, PsfError> {
+fn solved(
+    beads: &[BeadStack],
+    options: &PsfCalibrationOptions,
+) -> Result<PsfCalibration, PsfError> {
     let mut fits: Vec<BeadFit<'_>> = beads.iter().map(BeadFit::new).collect();
     start::place(&mut fits);
     enough(&fits)?;
@@ -85,14 +93,14 @@ fn solved(beads: &[Bead], options: &CalibrateOptions) -> Result<Calibration, Psf
     let coefficients = coefficients.expect("a number for each place");
     let psf = Psf::new(coefficients, table.step, zero)?;
     let outcomes = fits.iter().map(|fit| fit.outcome((zero - table.zero) * table.step)).collect();
-    Ok(Calibration { psf, outcomes, misfit: (sum / count).sqrt(), rounds, converged })
+    Ok(PsfCalibration { psf, outcomes, misfit: (sum / count).sqrt(), rounds, converged })
 }
 
-fn check(beads: &[Bead], options: &CalibrateOptions) -> Result<(), PsfError> {
+fn check(beads: &[BeadStack], options: &PsfCalibrationOptions) -> Result<(), PsfError> {
     let number = |name, value, good, range| {
         if good { Ok(()) } else { Err(PsfError::Number { name, value, range }) }
     };
-    let CalibrateOptions { step, rounds, worst, threads, .. } = *options;
+    let PsfCalibrationOptions { step, rounds, worst, threads, .. } = *options;
     let few = threads <= MOST_THREADS;
     number("the number of threads", threads as f64, few, "0 to 1024")?;
     number("the step in z", step, (1.0..=1000.0).contains(&step), "1 to 1000 nm")?;

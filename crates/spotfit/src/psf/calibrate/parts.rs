@@ -11,9 +11,9 @@ pub(super) const FARTHEST: f64 = 1.5;
 
 /// A stack of images of one bead at known heights of the stage.
 #[derive(Clone, Debug)]
-pub struct Bead {
+pub struct BeadStack {
     /// Boxes of pixels (slice, row, column) with the bead near their middle, in photons, background included. Other units that are
-    /// proportional to photons do too, but then [`Calibration::misfit`] is in other units than the noise.
+    /// proportional to photons do too, but then [`PsfCalibration::misfit`] is in other units than the noise.
     pub stack: Array3<f32>,
     /// The height of the stage in nm, for each slice: that of the bead, if the sample moves up with the stage. For an objective that
     /// moves, it is the other way round.
@@ -22,7 +22,8 @@ pub struct Bead {
 
 /// How a calibration is made.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct CalibrateOptions {
+#[non_exhaustive]
+pub struct PsfCalibrationOptions {
     /// The distance of the planes of the PSF, in nm; default 50. Range: 1 to 1000.
     pub step: f64,
     /// Whether beads may move in x and y during their stack, in proportion to z; default true. The mean motion of all beads
@@ -36,9 +37,19 @@ pub struct CalibrateOptions {
     pub worst: f64,
 }
 
-impl Default for CalibrateOptions {
+impl Default for PsfCalibrationOptions {
     fn default() -> Self {
         Self { step: 50.0, drift: true, rounds: 15, threads: 0, worst: 1.5 }
+    }
+}
+
+impl PsfCalibrationOptions {
+    fit_core::__setters! {
+        const with_step: step: f64,
+        const with_drift: drift: bool,
+        const with_rounds: rounds: u32,
+        const with_threads: threads: usize,
+        const with_worst: worst: f64,
     }
 }
 
@@ -93,7 +104,7 @@ pub struct PlacedBead {
 
 /// What became of a bead.
 #[derive(Clone, Debug, PartialEq)]
-pub enum BeadOutcome {
+pub enum PsfBead {
     /// The PSF was made from it and others.
     Used(PlacedBead),
     /// It was left out.
@@ -102,14 +113,14 @@ pub enum BeadOutcome {
 
 /// A PSF, and how well the beads agree with it.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Calibration {
+pub struct PsfCalibration {
     /// The PSF. Its z is the height of the stage less the bead's; it begins and ends where half of the beads have slices.
     /// z = 0 is where it is most compact: the mean of z, weighted by how much Σf² exceeds half of its maximum. The centre is the
     /// mean of x and y weighted by f² at z = 0. The background of
     /// each plane is the mean of the two darkest eighths of the rim of the box, averaged over five planes.
     pub psf: Psf,
     /// What became of each bead.
-    pub outcomes: Vec<BeadOutcome>,
+    pub outcomes: Vec<PsfBead>,
     /// The rms of the residuals of all beads over the square root of the model's value: 1 for Poisson noise alone.
     pub misfit: f64,
     /// Rounds of fits of the beads and of the PSF.
@@ -118,9 +129,9 @@ pub struct Calibration {
     pub converged: bool,
 }
 
-impl Calibration {
+impl PsfCalibration {
     /// How many beads were used.
     pub fn used(&self) -> usize {
-        self.outcomes.iter().filter(|outcome| matches!(outcome, BeadOutcome::Used(_))).count()
+        self.outcomes.iter().filter(|outcome| matches!(outcome, PsfBead::Used(_))).count()
     }
 }

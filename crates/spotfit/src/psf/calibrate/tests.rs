@@ -3,18 +3,18 @@
 use super::*;
 use crate::psf::simulated::{ASTIGMATIC, COMATIC, Stacks};
 
-fn used(outcome: &BeadOutcome) -> &PlacedBead {
+fn used(outcome: &PsfBead) -> &PlacedBead {
     match outcome {
-        BeadOutcome::Used(bead) => bead,
-        BeadOutcome::Rejected(rejection) => panic!("rejected: {}", rejection.name()),
+        PsfBead::Used(bead) => bead,
+        PsfBead::Rejected(rejection) => panic!("rejected: {}", rejection.name()),
     }
 }
 
 /// The largest distance of the beads from where they are, in x, y (px) and z (nm), beyond the mean.
-fn farthest(found: &Calibration, places: &[[f64; 3]]) -> [f64; 3] {
+fn farthest(found: &PsfCalibration, places: &[[f64; 3]]) -> [f64; 3] {
     let mut all = Vec::new();
     for (outcome, place) in found.outcomes.iter().zip(places) {
-        if let BeadOutcome::Used(bead) = outcome {
+        if let PsfBead::Used(bead) = outcome {
             let [x, y] = bead.place;
             all.push([x - place[0], y - place[1], bead.height - place[2]]);
         }
@@ -31,7 +31,7 @@ fn farthest(found: &Calibration, places: &[[f64; 3]]) -> [f64; 3] {
 fn beads_are_where_they_are() {
     let stacks = Stacks { drift: 0.3, beads: 10, ..Stacks::new(COMATIC) };
     let (beads, places) = stacks.make();
-    let found = calibrate(&beads, &CalibrateOptions::default()).expect("a PSF");
+    let found = calibrate_psf(&beads, &PsfCalibrationOptions::default()).expect("a PSF");
     assert!(found.converged, "{} rounds", found.rounds);
     assert_eq!(found.used(), 10);
     let [x, y, z] = farthest(&found, &places);
@@ -65,10 +65,10 @@ fn beads_that_are_none_are_rejected() {
     for ((slice, row, column), value) in beads[7].stack.indexed_iter_mut() {
         *value = source[[slice, row, (column + 5) % 17]];
     }
-    let found = calibrate(&beads, &CalibrateOptions::default()).expect("a PSF");
+    let found = calibrate_psf(&beads, &PsfCalibrationOptions::default()).expect("a PSF");
     let rejected = |bead: usize| match &found.outcomes[bead] {
-        BeadOutcome::Rejected(rejection) => *rejection,
-        BeadOutcome::Used(bead) => panic!("used, with {} times the noise", bead.misfit),
+        PsfBead::Rejected(rejection) => *rejection,
+        PsfBead::Used(bead) => panic!("used, with {} times the noise", bead.misfit),
     };
     assert!(matches!(rejected(1), Rejection::Misfit | Rejection::Profile | Rejection::OffCentre));
     assert_eq!(rejected(3), Rejection::Dim);
@@ -84,10 +84,10 @@ fn beads_that_are_none_are_rejected() {
 fn nonsense_is_refused() {
     let stacks = Stacks { beads: 4, side: 9, step: 100.0, ..Stacks::new(ASTIGMATIC) };
     let (good, _) = stacks.make();
-    let refused = |change: &dyn Fn(&mut Vec<Bead>, &mut CalibrateOptions)| {
-        let (mut beads, mut options) = (good.clone(), CalibrateOptions::default());
+    let refused = |change: &dyn Fn(&mut Vec<BeadStack>, &mut PsfCalibrationOptions)| {
+        let (mut beads, mut options) = (good.clone(), PsfCalibrationOptions::default());
         change(&mut beads, &mut options);
-        calibrate(&beads, &options).expect_err("refused").to_string()
+        calibrate_psf(&beads, &options).expect_err("refused").to_string()
     };
     let says = |text: String, what: &str| assert!(text.contains(what), "{text}");
     says(refused(&|beads, _| beads.clear()), "0 of 0 beads");
@@ -122,6 +122,6 @@ fn nonsense_is_refused() {
     for factor in [1e-30_f32, 1e30] {
         let mut beads = good.clone();
         beads.iter_mut().for_each(|bead| bead.stack.mapv_inplace(|value| value * factor));
-        let _ = calibrate(&beads, &CalibrateOptions::default());
+        let _ = calibrate_psf(&beads, &PsfCalibrationOptions::default());
     }
 }

@@ -5,7 +5,9 @@ use ndarray::{Array2, Array3, Axis};
 use super::StackOptions;
 use super::psf_report::{PsfReport, PsfStack};
 use crate::movie::Block;
-use crate::psf::{self, Bead, CalibrateOptions, Psf, PsfError, find_beads, frames_in_photons};
+use crate::psf::{
+    self, BeadStack, Psf, PsfCalibrationOptions, PsfError, frames_in_photons, locate_beads,
+};
 use crate::steps::fitted::unknown_camera;
 use crate::steps::stack::Stack;
 use crate::steps::{Listener, Note, StepError};
@@ -34,7 +36,7 @@ pub struct PsfOptions {
 
 impl Default for PsfOptions {
     fn default() -> Self {
-        let CalibrateOptions { step: planes, threads, .. } = CalibrateOptions::default();
+        let PsfCalibrationOptions { step: planes, threads, .. } = PsfCalibrationOptions::default();
         Self { stack: StackOptions::default(), box_size: 17, planes, threads }
     }
 }
@@ -96,9 +98,8 @@ pub fn run_psf(
         );
         return Err(StepError::Refused(reason));
     }
-    let settings =
-        CalibrateOptions { step: planes, threads: options.threads, ..CalibrateOptions::default() };
-    let calibration = psf::calibrate(&beads, &settings).map_err(StepError::refused)?;
+    let settings = PsfCalibrationOptions::default().with_step(planes).with_threads(options.threads);
+    let calibration = psf::calibrate_psf(&beads, &settings).map_err(StepError::refused)?;
     if !calibration.converged {
         let text = "the places of the beads still moved in the last round";
         listener.note(&Note::Warning(text.to_owned()));
@@ -157,7 +158,7 @@ fn beads_of(
     stack: &mut Stack,
     before: usize,
     listener: &dyn Listener,
-) -> Result<(Vec<Bead>, PsfStack, Option<f64>), StepError> {
+) -> Result<(Vec<BeadStack>, PsfStack, Option<f64>), StepError> {
     let side = options.box_size;
     let (frames, (width, height), size) =
         stack.about(|movie| (movie.frames(), movie.size(), options.stack.pixel_size.of(movie)))?;
@@ -174,7 +175,7 @@ fn beads_of(
         }
     })?;
     let mean = mean.mapv(|sum| (sum / frames.max(1) as f64) as f32);
-    let found = find_beads(mean.view(), side).map_err(wrong(&name))?;
+    let found = locate_beads(mean.view(), side).map_err(wrong(&name))?;
     let part = PsfStack {
         name: name.clone(),
         frames,
@@ -192,8 +193,8 @@ fn beads_of(
         return Err(StepError::input(&name, reason));
     }
     let z = options.stack.heights(frames);
-    let empty = || Bead { stack: Array3::zeros((frames, side, side)), heights: z.clone() };
-    let mut beads: Vec<Bead> = found.places.iter().map(|_| empty()).collect();
+    let empty = || BeadStack { stack: Array3::zeros((frames, side, side)), heights: z.clone() };
+    let mut beads: Vec<BeadStack> = found.places.iter().map(|_| empty()).collect();
     each_block(stack, photons, listener, |first, block| {
         for (bead, &[x, y]) in beads.iter_mut().zip(&found.places) {
             let (x, y) = (x - side / 2, y - side / 2);

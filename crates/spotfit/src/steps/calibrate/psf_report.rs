@@ -5,7 +5,7 @@ use std::fmt;
 
 use super::left_out;
 use crate::Camera;
-use crate::psf::{BeadOutcome, Calibration, Psf, Rejection};
+use crate::psf::{Psf, PsfBead, PsfCalibration, Rejection};
 
 /// Why beads are left out.
 const REASONS: [Rejection; 6] = [
@@ -74,13 +74,13 @@ pub struct PsfReport {
 impl PsfReport {
     pub(super) fn new(
         stacks: Vec<PsfStack>,
-        calibration: &Calibration,
+        calibration: &PsfCalibration,
         psf: &Psf,
         camera: Option<&Camera>,
         has_map: bool,
     ) -> Self {
         let count = |reason: Rejection| {
-            let rejected = BeadOutcome::Rejected(reason);
+            let rejected = PsfBead::Rejected(reason);
             calibration.outcomes.iter().filter(|outcome| **outcome == rejected).count()
         };
         // The multiplication of electrons doubles the variance.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::{StackOptions, left_out};
 use crate::astigmatism::calibrate::{
-    Calibration, CalibrationOptions, Fate, Rejected, Slice, Zero, calibrate,
+    Fate, Rejected, Slice, WidthCalibration, WidthCalibrationOptions, Zero, calibrate_widths,
 };
 use crate::link::{LinkOptions, link};
 use crate::localize::{Localization, LocalizeOptions, Localizer};
@@ -67,7 +67,7 @@ impl fmt::Display for WidthStack {
 #[non_exhaustive]
 pub struct Calibrated {
     /// The calibration: [`yaml_text`](crate::astigmatism::yaml_text::yaml_text) writes it.
-    pub calibration: Calibration,
+    pub calibration: WidthCalibration,
     /// Its numbers.
     pub report: CalibrateReport,
 }
@@ -101,7 +101,12 @@ pub struct CalibrateReport {
 }
 
 impl CalibrateReport {
-    fn new(stacks: Vec<WidthStack>, beads: u32, calibration: &Calibration, scaled: bool) -> Self {
+    fn new(
+        stacks: Vec<WidthStack>,
+        beads: u32,
+        calibration: &WidthCalibration,
+        scaled: bool,
+    ) -> Self {
         let curve = &calibration.curve;
         Self {
             stacks,
@@ -171,7 +176,7 @@ pub fn run(
         told.push(part);
         slices.extend(found);
     }
-    let mut settings = CalibrationOptions::new(size.unwrap_or(100.0));
+    let mut settings = WidthCalibrationOptions::new(size.unwrap_or(100.0));
     settings.range = options.range;
     settings.magnification = options.stack.magnification;
     settings.box_size = Some(options.box_size);
@@ -179,7 +184,7 @@ pub fn run(
     let beads = slices.last().map_or(0, |last| last.bead + 1);
     // A single bead is better than none.
     settings.least_beads = settings.least_beads.min(beads.max(1) as usize);
-    let calibration = calibrate(&slices, &settings).map_err(StepError::refused)?;
+    let calibration = calibrate_widths(&slices, &settings).map_err(StepError::refused)?;
     let report = CalibrateReport::new(told, beads, &calibration, size.is_some());
     Ok(Calibrated { calibration, report })
 }
@@ -219,7 +224,7 @@ fn slices_of(
     let z = options.stack.heights(frames);
     let of = |number: fn(&Localization) -> f64| found.iter().map(number).collect::<Vec<f64>>();
     let numbers: Vec<u32> = found.iter().map(|spot| spot.frame as u32).collect();
-    let within = LinkOptions { radius: NEAR, radius_z: 1.0, gap: GAP };
+    let within = LinkOptions::new(NEAR, 1.0).with_gap(GAP);
     let links = link(&numbers, &of(|spot| spot.x), &of(|spot| spot.y), None, &within);
     let links = links.map_err(|error| StepError::input(stack.name(), error.to_string()))?;
     let slice = |(spot, &group): (&Localization, &u32)| {

@@ -8,7 +8,7 @@ mod table;
 use super::words::{frames_of, length, usual};
 use super::{Listener, Note, Sink, Source, StepError};
 use crate::drift::{
-    BeadOptions, Drift, DriftError, DriftOptions as Within, Positions, beads_at, find_beads,
+    BeadOptions, Drift, DriftError, DriftInput, DriftOptions as Within, beads_at, track_beads,
 };
 use crate::table::{Column, Info, Kind, Table, TableError, Unit};
 
@@ -123,7 +123,7 @@ fn find_in(
     let count = options.frames.unwrap_or_else(|| frames_of(&all.info, &frames));
     let uncertainty = all.lengths("uncertainty", unit).ok();
     let uncertainty_z = all.lengths("uncertainty_z", Unit::Nanometre).ok();
-    let positions = Positions {
+    let positions = DriftInput {
         frames: &frames,
         x: all.values("x").map_err(source.wrong())?,
         y: all.values("y").map_err(source.wrong())?,
@@ -142,7 +142,7 @@ fn find_in(
         let radius = given("bead_radius", options.bead_radius)?.unwrap_or(10.0 * precision);
         let within = BeadOptions::new(radius);
         let beads = match beads {
-            Beads::Auto => find_beads(&positions, count, &within),
+            Beads::Auto => track_beads(&positions, count, &within),
             Beads::At(places) => beads_at(&positions, count, places, &within),
         };
         let beads = beads.map_err(source.refused())?;

@@ -3,6 +3,9 @@
 use std::fmt;
 use std::str::FromStr;
 
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
 use crate::render::{ColourMap, MOST_PIXELS};
 use crate::steps::StepError;
 use crate::{Length, OutOfRange};
@@ -230,48 +233,41 @@ impl fmt::Display for Colour {
     }
 }
 
-/// Both are written and read as text; a width may also be a number, which is a length without a unit.
-mod serial {
-    use super::{Blur, Colour};
-    use crate::Length;
-    use serde::de::Error;
-    use serde::{Deserialize, Deserializer, Serialize, Serializer};
-
-    impl Serialize for Blur {
-        fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-            match self {
-                Self::Fixed(length) => length.serialize(serializer),
-                word => serializer.collect_str(word),
-            }
+/// As text; a width may also be a number, which is a length without a unit.
+impl Serialize for Blur {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Fixed(length) => length.serialize(serializer),
+            word => serializer.collect_str(word),
         }
     }
+}
 
-    #[derive(Deserialize)]
-    #[serde(untagged)]
-    enum Given {
-        Number(f64),
-        Text(String),
-    }
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum GivenBlur {
+    Number(f64),
+    Text(String),
+}
 
-    impl<'de> Deserialize<'de> for Blur {
-        fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-            match Given::deserialize(deserializer)? {
-                Given::Number(width) => Ok(Self::Fixed(Length::from(width))),
-                Given::Text(text) => text.parse().map_err(D::Error::custom),
-            }
+impl<'de> Deserialize<'de> for Blur {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        match GivenBlur::deserialize(deserializer)? {
+            GivenBlur::Number(width) => Ok(Self::Fixed(Length::from(width))),
+            GivenBlur::Text(text) => text.parse().map_err(D::Error::custom),
         }
     }
+}
 
-    impl Serialize for Colour {
-        fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-            serializer.collect_str(self)
-        }
+impl Serialize for Colour {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
     }
+}
 
-    impl<'de> Deserialize<'de> for Colour {
-        fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-            String::deserialize(deserializer)?.parse().map_err(D::Error::custom)
-        }
+impl<'de> Deserialize<'de> for Colour {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer)?.parse().map_err(D::Error::custom)
     }
 }
 

@@ -1,7 +1,7 @@
 //! The charts of a report.
 
 use super::{Quantity, StatsReport};
-use crate::report::svg::{Axis, Chart, Series, short};
+use crate::report::svg::{Axis, Chart, Series, five_digits};
 use crate::steps::drift;
 use crate::steps::words::symbol;
 
@@ -85,8 +85,9 @@ fn histogram(report: &StatsReport, quantity: &Quantity) -> Option<Figure> {
         };
         let beyond = [(below, "below", first), (above, "above", last)];
         let beyond = beyond.into_iter().filter(|(count, ..)| **count > 0);
-        let beyond: Vec<String> =
-            beyond.map(|(count, side, end)| format!("{count} {side} {}", short(end))).collect();
+        let beyond: Vec<String> = beyond
+            .map(|(count, side, end)| format!("{count} {side} {}", five_digits(end)))
+            .collect();
         if !beyond.is_empty() {
             caption.push(format!("Not shown{whose}: {}.", beyond.join(", ")));
         }
@@ -110,7 +111,7 @@ pub(super) fn with_error(report: &StatsReport, value: f64, error: f64) -> String
 fn rounded(value: f64, error: f64) -> String {
     let decimals = 1.0 - error.log10().floor();
     if !(error > 0.0 && decimals <= 9.0) {
-        return format!("{} ± {}", short(value), short(error));
+        return format!("{} ± {}", five_digits(value), five_digits(error));
     }
     let decimals = decimals.max(0.0) as usize;
     format!("{value:.decimals$} ± {error:.decimals$}")

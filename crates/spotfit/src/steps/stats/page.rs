@@ -4,7 +4,7 @@ use super::charts::{self, with_error};
 use super::part::{LINKED_FRAMES, Part};
 use super::{Quantity, StatsReport};
 use crate::report::html::{self, Cells, row};
-use crate::report::svg::short;
+use crate::report::svg::five_digits;
 use crate::steps::words::symbol;
 use crate::table::Unit;
 
@@ -45,11 +45,12 @@ fn head(report: &StatsReport) -> String {
         None => add("Frames", "not known: there is no column 'frame'".to_owned()),
     }
     add("Unit of x and y", report.unit.to_string());
-    let size = info.pixel_size.map(|size| format!("{} nm", short(size)));
+    let size = info.pixel_size.map(|size| format!("{} nm", five_digits(size)));
     add("Size of a pixel", size.unwrap_or_else(|| "not known".to_owned()));
     if let (Some(width), Some(height)) = (info.width, info.height) {
         let micrometres = info.pixel_size.map(|size| {
-            let [width, height] = [width, height].map(|pixels| short(pixels as f64 * size / 1e3));
+            let [width, height] =
+                [width, height].map(|pixels| five_digits(pixels as f64 * size / 1e3));
             format!(" ({width} × {height} µm)")
         });
         let micrometres = micrometres.unwrap_or_default();
@@ -57,7 +58,7 @@ fn head(report: &StatsReport) -> String {
     }
     if let Some([x, y]) = report.parts[0].extent {
         let unit = symbol(report.unit);
-        let [from_x, to_x, from_y, to_y] = [x[0], x[1], y[0], y[1]].map(short);
+        let [from_x, to_x, from_y, to_y] = [x[0], x[1], y[0], y[1]].map(five_digits);
         add(
             "Positions",
             format!("x from {from_x} to {to_x} {unit}, y from {from_y} to {to_y} {unit}"),
@@ -107,8 +108,8 @@ fn precision(report: &StatsReport) -> String {
             return Some(none(&LINKED_FRAMES.to_owned()));
         }
         let per_frame = part.per_frame.as_ref()?;
-        let [low, median, high] = per_frame.quartiles.map(short);
-        let mean = short(per_frame.mean);
+        let [low, median, high] = per_frame.quartiles.map(five_digits);
+        let mean = five_digits(per_frame.mean);
         Some(format!("mean {mean}, median {median}, quartiles {low} and {high}"))
     });
     text + "</table>\n"
@@ -116,9 +117,9 @@ fn precision(report: &StatsReport) -> String {
 
 /// A length with its unit; in nanometres too, where that is another.
 fn length(report: &StatsReport, value: f64, unit: Unit) -> String {
-    let text = format!("{} {}", short(value), symbol(unit));
+    let text = format!("{} {}", five_digits(value), symbol(unit));
     match report.in_nanometres(value, unit) {
-        Some(nanometres) => format!("{text} ({} nm)", short(nanometres)),
+        Some(nanometres) => format!("{text} ({} nm)", five_digits(nanometres)),
         None => text,
     }
 }
@@ -140,8 +141,8 @@ fn quantities(report: &StatsReport) -> String {
             .iter()
             .flat_map(|spread| {
                 let quartiles = spread.quartiles();
-                let quartiles =
-                    quartiles.map_or_else(|| ["–"; 3].map(str::to_owned), |all| all.map(short));
+                let quartiles = quartiles
+                    .map_or_else(|| ["–"; 3].map(str::to_owned), |all| all.map(five_digits));
                 quartiles.into_iter().chain([spread.left_out.to_string()])
             })
             .collect();

@@ -1,22 +1,19 @@
-//! How movies are localized: the words, what they mean, and a movie on its way to a table.
-
-mod job;
-mod parts;
-mod warn;
+//! The words for how movies are localized.
 
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
+use crate::error::CliError;
 use crate::words::fit_options::FitOptions;
 use crate::words::locs::OriginChoice;
-use crate::words::movie_options::{Lengths, MovieArguments, parse_lengths};
+use crate::words::movie_options::{Lengths, MovieArguments, parse_lengths, scale};
 use crate::words::spot_options::SpotOptions;
 use spotfit::Length;
 use spotfit::detect::DEFAULT_FALSE_RATE;
-use spotfit::localize::Flags;
-
-pub(crate) use job::{Job, Listener, Topic};
+use spotfit::localize::{self, Flags};
+use spotfit::movie::MovieOptions;
+use spotfit::steps::localize::{Given, LocalizeOptions};
 
 /// How movies are localized, for every command that does it.
 #[derive(Debug, Args)]
@@ -121,8 +118,46 @@ fn flags(choices: &[FlagChoice]) -> Flags {
 }
 
 impl LocalizeWords {
-    /// Whether not all localizations are written.
-    pub(crate) fn has_filter(&self) -> bool {
-        self.filter.is_some()
+    /// Which frames the movie consists of.
+    pub(crate) fn movie(&self) -> Result<MovieOptions, CliError> {
+        self.movie_options.options()
+    }
+
+    /// What the words ask for.
+    pub(crate) fn options(&self) -> Result<LocalizeOptions, CliError> {
+        if self.psf.is_some() {
+            self.fit.refuse_gaussians("a measured PSF")?;
+            self.spot.refuse_gaussians()?;
+        }
+        let [sigma_min, sigma_max] = self.fit.sigma_limits();
+        let localizer = localize::LocalizeOptions::default()
+            .with_false_rate(self.false_rate)
+            .with_fitter(self.fit.fitter(self.spot.shaped(self.fit.without_sigma())))
+            .with_keep_all(self.all)
+            .with_checks(self.flags)
+            .with_errors(self.errors)
+            .with_drop(flags(&self.drop))
+            .with_saturation(self.saturation);
+        let localizer = match self.threshold {
+            Some(threshold) => localizer.with_threshold(threshold),
+            None => localizer,
+        };
+        Ok(LocalizeOptions::default()
+            .with_localizer(localizer)
+            .with_camera(self.spot.camera_options())
+            .with_box_size(self.box_size)
+            .with_roi(self.roi.clone())
+            .with_fixed_sigma(self.spot.fixed_sigma().map(str::to_owned))
+            .with_sigma_min(sigma_min)
+            .with_sigma_max(sigma_max)
+            .with_estimator(self.spot.asked_estimator())
+            .with_background(self.fit.background())
+            .with_positions(self.positions.clone().map(Given::File))
+            .with_calibration(self.calibration.clone().map(Given::File))
+            .with_psf(self.psf.clone().map(Given::File))
+            .with_frames(self.frames.clone())
+            .with_filter(self.filter.clone())
+            .with_pixel_size(scale(self.pixel_size))
+            .with_origin(self.origin.into()))
     }
 }

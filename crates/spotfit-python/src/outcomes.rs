@@ -1,0 +1,214 @@
+//! Outcomes of fits as tables and reports: those of the command.
+
+use std::path::{Path, PathBuf};
+
+use fit_core::{Fit, Options, Size, Status};
+use numpy::PyReadonlyArray1;
+use numpy::ndarray::Array2;
+use numpy::{PyReadonlyArray2, PyUntypedArrayMethods};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use spotfit::model::CurveFits;
+use spotfit::output::{Output, OutputError};
+use spotfit::steps::OutcomeFormat;
+use spotfit::steps::curve::{CurveReport, CurveTable, check_columns};
+use spotfit::steps::fit::{FitReport, FitTable, SetLimits, StandardErrors};
+
+use crate::numbers::numbers;
+use crate::options;
+use crate::steps::{json, of_step};
+
+/// x, y, sigma, sigma_x, sigma_y, angle, amplitude, background and chi2; iterations and evaluations; how each fit ended.
+type Given<'py> = ([Bound<'py, PyAny>; 9], [Bound<'py, PyAny>; 2], Bound<'py, PyAny>);
+/// Standard errors (n, 7) of the parameters, of the photons, and the goodness.
+type GivenErrors<'py> = [Bound<'py, PyAny>; 3];
+
+/// Rows that are written at a time.
+const BLOCK: usize = 1 << 15;
+
+fn statuses(given: &Bound<'_, PyAny>) -> PyResult<Vec<Status>> {
+    let given: PyReadonlyArray1<'_, u8> = numbers("status", given, "(n)")?;
+    let of = |&code: &u8| {
+        let wrong = || PyValueError::new_err(format!("status = {code} is none of a fit"));
+        Status::from_code(code).ok_or_else(wrong)
+    };
+    given.as_slice()?.iter().map(of).collect()
+}
+
+fn fits((columns, counts, status): &Given<'_>) -> PyResult<Vec<Fit<f64>>> {
+    let mut fits: Vec<Fit<f64>> = statuses(status)?
+        .into_iter()
+        .map(|status| {
+            let mut fit = Fit::invalid();
+            fit.status = status;
+            fit
+        })
+        .collect();
+    let places: [(&str, fn(&mut Fit<f64>) -> &mut f64); 9] = [
+        ("x", |fit| &mut fit.x),
+        ("y", |fit| &mut fit.y),
+        ("sigma", |fit| &mut fit.sigma),
+        ("sigma_x", |fit| &mut fit.sigma_x),
+        ("sigma_y", |fit| &mut fit.sigma_y),
+        ("angle", |fit| &mut fit.angle),
+        ("amplitude", |fit| &mut fit.amplitude),
+        ("background", |fit| &mut fit.background),
+        ("chi2", |fit| &mut fit.chi2),
+    ];
+    for ((name, place), given) in places.into_iter().zip(columns) {
+        let given: PyReadonlyArray1<'_, f64> = numbers(name, given, "(n)")?;
+        for (fit, value) in fits.iter_mut().zip(given.as_slice()?) {
+            *place(fit) = *value;
+        }
+    }
+    let places: [(&str, fn(&mut Fit<f64>) -> &mut u32); 2] =
+        [("iterations", |fit| &mut fit.iterations), ("evaluations", |fit| &mut fit.evaluations)];
+    for ((name, place), given) in places.into_iter().zip(counts) {
+        let given: PyReadonlyArray1<'_, u32> = numbers(name, given, "(n)")?;
+        for (fit, value) in fits.iter_mut().zip(given.as_slice()?) {
+            *place(fit) = *value;
+        }
+    }
+    Ok(fits)
+}
+
+fn standard_errors(
+    [parameters, photons, goodness]: &GivenErrors<'_>,
+) -> PyResult<Vec<StandardErrors>> {
+    let parameters: PyReadonlyArray2<'_, f32> = numbers("errors", parameters, "(n, 7)")?;
+    if parameters.shape()[1] != 7 {
+        return Err(PyValueError::new_err("errors must be (n, 7)"));
+    }
+    let photons: PyReadonlyArray1<'_, f32> = numbers("photons", photons, "(n)")?;
+    let goodness: PyReadonlyArray1<'_, f32> = numbers("goodness", goodness, "(n)")?;
+    let (rows, _) = parameters.as_slice()?.as_chunks();
+    let scalars = photons.as_slice()?.iter().zip(goodness.as_slice()?);
+    let of =
+        |(&parameters, (&photons, &goodness))| StandardErrors { parameters, photons, goodness };
+    Ok(rows.iter().zip(scalars).map(of).collect())
+}
+
+/// The format of a table by the ending of its name.
+fn format_of(path: &Path) -> PyResult<OutcomeFormat> {
+    OutcomeFormat::of(path).ok_or_else(|| {
+        let told = format!("{}: the name of a table of fits ends in .csv or .npy", path.display());
+        PyValueError::new_err(told)
+    })
+}
+
+fn of_output(path: &Path) -> impl Fn(OutputError) -> PyErr {
+    move |error| match error {
+        OutputError::Write { source, .. } => of_io(path)(source),
+        other => PyValueError::new_err(other.to_string()),
+    }
+}
+
+fn of_io(path: &Path) -> impl Fn(std::io::Error) -> PyErr {
+    move |error| std::io::Error::new(error.kind(), format!("{}: {error}", path.display())).into()
+}
+
+/// Writes the table of `spotfit fit`.
+#[pyfunction]
+#[pyo3(signature = (path, given, errors, *, shape, sigma, estimator, single))]
+#[expect(clippy::too_many_arguments, reason = "they have names where they are given")]
+pub(crate) fn save_fits(
+    py: Python<'_>,
+    path: PathBuf,
+    given: Given<'_>,
+    errors: Option<GivenErrors<'_>>,
+    shape: &str,
+    sigma: Option<Vec<f64>>,
+    estimator: &str,
+    single: bool,
+) -> PyResult<()> {
+    let format = format_of(&path)?;
+    let fits = fits(&given)?;
+    let errors = errors.as_ref().map(standard_errors).transpose()?;
+    let options = Options::default()
+        .with_shape(options::shape(shape, sigma.as_deref())?)
+        .with_estimator(options::estimator(estimator)?);
+    py.detach(|| {
+        let output = Output::create(&path).map_err(of_output(&path))?;
+        let has_errors = errors.is_some();
+        let table = FitTable::create(output, format, fits.len(), &options, single, has_errors);
+        let mut table = table.map_err(of_io(&path))?;
+        let errors = errors.unwrap_or_default();
+        for (block, fits) in fits.chunks(BLOCK).enumerate() {
+            let errors = errors.get(block * BLOCK..).unwrap_or_default();
+            table.write_numbers(fits, errors).map_err(of_io(&path))?;
+        }
+        table.into_inner().finish().map_err(of_output(&path))
+    })
+}
+
+/// The report of `spotfit fit` as JSON, for windows of width and height and the limits that were set: of the centre, and of sigma.
+#[pyfunction]
+pub(crate) fn report_fits(
+    given: Given<'_>,
+    size: (usize, usize),
+    limits: [Option<f64>; 3],
+    backend: String,
+) -> PyResult<String> {
+    let [margin, least, most] = limits;
+    let limits =
+        SetLimits::default().with_centre_margin(margin).with_sigma_min(least).with_sigma_max(most);
+    let size = Size::new(size.0.max(1), size.1.max(1));
+    json(&FitReport::of(&fits(&given)?, size, &limits, backend))
+}
+
+/// Writes the table of `spotfit curve`.
+#[pyfunction]
+#[pyo3(signature = (path, names, parameters, errors, chi2, counts, status, *, estimator))]
+#[expect(clippy::too_many_arguments, reason = "they have names where they are given")]
+pub(crate) fn save_curves(
+    py: Python<'_>,
+    path: PathBuf,
+    names: Vec<String>,
+    parameters: &Bound<'_, PyAny>,
+    errors: &Bound<'_, PyAny>,
+    chi2: &Bound<'_, PyAny>,
+    counts: [Bound<'_, PyAny>; 2],
+    status: &Bound<'_, PyAny>,
+    estimator: &str,
+) -> PyResult<()> {
+    let format = format_of(&path)?;
+    check_columns(&names).map_err(of_step)?;
+    let table = |name: &str, given: &Bound<'_, PyAny>| -> PyResult<Array2<f64>> {
+        let given: PyReadonlyArray2<'_, f64> = numbers(name, given, "(n, parameters)")?;
+        Ok(given.as_array().to_owned())
+    };
+    let count = |name: &str, given: &Bound<'_, PyAny>| -> PyResult<Vec<u32>> {
+        let given: PyReadonlyArray1<'_, u32> = numbers(name, given, "(n)")?;
+        Ok(given.as_slice()?.to_vec())
+    };
+    let (parameters, errors) = (table("parameters", parameters)?, table("errors", errors)?);
+    let (degrees, iterations) = (count("degrees", &counts[0])?, count("iterations", &counts[1])?);
+    let chi2: PyReadonlyArray1<'_, f64> = numbers("chi2", chi2, "(n)")?;
+    let statuses = statuses(status)?;
+    let shape = [statuses.len(), names.len()];
+    let lengths = [chi2.len(), degrees.len(), iterations.len()];
+    if [parameters.shape(), errors.shape()] != [shape; 2] || lengths != [shape[0]; 3] {
+        return Err(PyValueError::new_err("arrays of fits must be as long as their status"));
+    }
+    let mut fits = CurveFits::invalid(statuses.len(), names.len(), false);
+    fits.statuses = statuses;
+    fits.parameters.assign(&parameters);
+    fits.errors.assign(&errors);
+    fits.chi2.copy_from_slice(chi2.as_slice()?);
+    fits.degrees = degrees;
+    fits.iterations = iterations;
+    let estimator = options::estimator(estimator)?;
+    py.detach(|| {
+        let output = Output::create(&path).map_err(of_output(&path))?;
+        let table = CurveTable::create(output, format, fits.len(), &names, estimator);
+        let mut table = table.map_err(of_io(&path))?;
+        table.write(&fits).map_err(of_io(&path))?;
+        table.into_inner().finish().map_err(of_output(&path))
+    })
+}
+
+/// The report of `spotfit curve` as JSON.
+#[pyfunction]
+pub(crate) fn report_curves(status: &Bound<'_, PyAny>, threads: usize) -> PyResult<String> {
+    json(&CurveReport::of(statuses(status)?, threads))
+}

@@ -1,0 +1,21 @@
+//! Many movies become tables in a folder.
+//!
+//! A movie is a [`Task`]: where its table goes, how it is localized, and where it stands. [`Planner`] finds out what is wrong
+//! with tasks before any of them is begun. [`run`] localizes them: finished ones are skipped, and a lock for each table lets
+//! several processes work on one folder, so that each movie is localized by one of them. Beside each table is its
+//! [record](crate::record).
+
+mod options;
+mod plan;
+mod report;
+mod run;
+mod summary;
+mod task;
+#[cfg(test)]
+mod tests;
+
+pub use options::{BatchOptions, Shard, ShardError};
+pub use plan::{Planner, Wrong};
+pub use report::{BatchReport, MovieOutcome};
+pub use run::{BatchListener, BatchProgress, run};
+pub use task::{Method, Standing, Task};

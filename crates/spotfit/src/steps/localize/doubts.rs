@@ -1,0 +1,166 @@
+//! What is not known of a movie and its camera, or hardly right, and what it costs.
+
+use std::path::Path;
+
+use super::options::CameraOptions;
+use crate::AsWindows;
+use crate::localize::{
+    CameraDoubt, camera_doubts, estimate_sensitivity, median_of_first, two_digits,
+};
+use crate::movie::{Movie, Pixels};
+use crate::steps::{Listener, Note, PixelScale};
+
+/// The subject of a note.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Topic {
+    /// The metadata of the movie.
+    Metadata,
+    /// No baseline is given.
+    Baseline,
+    /// The baseline does not go with the pixels.
+    Median,
+    /// No sensitivity is given.
+    Sensitivity,
+    /// The camera does not go with the noise of the movie.
+    Camera,
+    /// No read noise is given.
+    ReadNoise,
+    /// Options are odd, whatever the movie.
+    Options,
+}
+
+/// Hears of doubts.
+pub(crate) trait Hears {
+    /// Whether something about this is still to be told: finding it out may take a while.
+    fn wants(&self, topic: Topic) -> bool;
+    /// Something about a movie.
+    fn hear(&self, topic: Topic, note: Note);
+}
+
+/// Wants to know everything.
+impl Hears for &dyn Listener {
+    fn wants(&self, _: Topic) -> bool {
+        true
+    }
+
+    fn hear(&self, _: Topic, note: Note) {
+        self.note(&note);
+    }
+}
+
+impl CameraOptions {
+    /// Tells what is not given of the camera and what the first frames of the movie say against it. The frames are asked for where
+    /// they are needed: the first, or as `many` as estimates look at.
+    pub fn doubt(&self, frames: impl FnOnce(bool) -> Option<Pixels>, listener: &dyn Listener) {
+        self.doubt_to(frames, &listener);
+    }
+
+    pub(super) fn doubt_to(&self, frames: impl FnOnce(bool) -> Option<Pixels>, hears: &dyn Hears) {
+        let has_maps = self.maps.is_some();
+        let lacks = |number: Option<f64>| number.is_none() && !has_maps;
+        let (lacks_baseline, lacks_sensitivity) = (lacks(self.baseline), lacks(self.sensitivity));
+        let lacks_read_noise = lacks(self.read_noise);
+        let warn = |topic, text: String| hears.hear(topic, Note::Warning(text));
+        if lacks_baseline {
+            let text = "no `baseline` given; photons and uncertainties assume 0 ADU";
+            warn(Topic::Baseline, text.to_owned());
+        }
+        let camera = self.camera().unwrap_or_default();
+        let wants_sensitivity = lacks_sensitivity && hears.wants(Topic::Sensitivity);
+        let wants_doubts = !lacks_sensitivity && hears.wants(Topic::Camera)
+            || lacks_read_noise && hears.wants(Topic::ReadNoise);
+        let many = wants_sensitivity || wants_doubts;
+        // With maps of the camera there is nothing to look for.
+        let wanted = !lacks_baseline && !has_maps && self.camera().is_some();
+        let wanted = wanted && (many || hears.wants(Topic::Median));
+        let seen = wanted.then(|| frames(many)).flatten();
+        let median = seen.as_ref().and_then(median_of_first);
+        if let Some(median) = median.filter(|&median| camera.baseline > median) {
+            let baseline = camera.baseline;
+            let text = format!(
+                "`baseline` {baseline} is above the median of the first frame, {median} ADU; most pixels would have less than \
+                 no light"
+            );
+            warn(Topic::Median, text);
+        }
+        let estimated = seen
+            .as_ref()
+            .filter(|_| wants_sensitivity)
+            .and_then(|frames| estimate_sensitivity(frames.windows(), &camera));
+        // What a read noise is depends on the sensitivity: on the one that is offered, or assumed.
+        let likely = estimated.map_or(camera, |found| camera.with_sensitivity(found));
+        let doubts = seen.as_ref().filter(|_| wants_doubts);
+        for doubt in doubts.map_or(Vec::new(), |seen| camera_doubts(seen.windows(), &likely)) {
+            match doubt {
+                // It was not given.
+                CameraDoubt::Sensitivity { .. } if lacks_sensitivity => {}
+                CameraDoubt::ReadNoise { found } if lacks_read_noise => {
+                    let text = format!("{doubt}: `read_noise` {}", two_digits(found));
+                    warn(Topic::ReadNoise, text);
+                }
+                // It was said to be 0.
+                CameraDoubt::ReadNoise { .. } => {}
+                doubt => warn(Topic::Camera, doubt.to_string()),
+            }
+        }
+        if wants_sensitivity {
+            let offer = match estimated {
+                _ if lacks_baseline => "; with `baseline` it can be estimated".to_owned(),
+                Some(found) => {
+                    let found = two_digits(found);
+                    format!("; about {found} e/ADU by variance over mean: `sensitivity` {found}")
+                }
+                None => String::new(),
+            };
+            let assumed = "photons and uncertainties assume 1 photo-electron per ADU";
+            warn(Topic::Sensitivity, format!("no `sensitivity` given; {assumed}{offer}"));
+        }
+    }
+}
+
+/// Pixels that a microscope may have, in nanometres.
+const USUAL_PIXELS: std::ops::RangeInclusive<f64> = 5.0..=2000.0;
+
+/// A length with as many digits as matter.
+fn shown(nanometres: f64) -> String {
+    if (0.01..1e9).contains(&nanometres) {
+        ((nanometres * 1e4).round() / 1e4).to_string()
+    } else {
+        format!("{nanometres:e}")
+    }
+}
+
+/// What was made of the metadata of a movie.
+pub(super) fn metadata(movie: &Movie, scale: PixelScale) -> Vec<Note> {
+    let mut told: Vec<Note> = movie.notes().iter().cloned().map(Note::Warning).collect();
+    if let [first, .., last] = movie.files() {
+        let name = |path: &Path| path.file_name().unwrap_or_default().display().to_string();
+        let count = movie.files().len();
+        let (first, last) = (name(first), name(last));
+        told.push(Note::Notice(format!("{count} files are one movie: {first} to {last}")));
+    }
+    let said = movie.axes().pixel_size.filter(|_| scale == PixelScale::OfMovie);
+    if let Some(size) = said {
+        let (shown, source) = (shown(size.nanometres), size.source);
+        let text = format!("pixels of {shown} nm, by {source}; `pixel_size` NM|px overrules it");
+        told.push(Note::Notice(text));
+    }
+    told.extend(unusual(scale.of(movie)));
+    told
+}
+
+/// A warning where pixels have a size that is hardly right.
+pub fn unusual(pixel_size: Option<f64>) -> Option<Note> {
+    let size = pixel_size.filter(|size| !USUAL_PIXELS.contains(size))?;
+    let shown = shown(size);
+    Some(Note::Warning(format!("pixels of {shown} nm are unusual; `pixel_size` is in nanometres")))
+}
+
+/// What frames are, where it is not plain.
+pub(super) fn frames_are(movie: &Movie, slice: Option<usize>) -> Option<String> {
+    let axes = movie.axes();
+    let (slices, times) = (axes.slices, axes.times);
+    (slice.is_none() && slices > 1 && times > 1).then(|| {
+        format!("frames are {slices} z slices at each of {times} time points; `slice` N localizes one slice")
+    })
+}

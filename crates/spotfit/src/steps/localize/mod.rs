@@ -1,0 +1,279 @@
+//! A movie becomes a table of localizations.
+//!
+//! [`run`] does all of it. [`Localizing`] does it in parts, for callers that write a [`record`](crate::record) beside the
+//! table or want the localizations block by block.
+//!
+//! ```
+//! use spotfit::movie::Pixels;
+//! use spotfit::ndarray::Array3;
+//! use spotfit::steps::localize::{self, CameraOptions, LocalizeOptions};
+//! use spotfit::steps::{Silent, Stack};
+//! use spotfit::table::{Table, TableFormat};
+//!
+//! let mut frames = Array3::from_shape_fn((3, 30, 40), |(t, y, x)| 100 + ((7 * t + 5 * y + 3 * x) % 4) as u16);
+//! frames.slice_mut(spotfit::ndarray::s![.., 14..17, 20..23]).fill(400);
+//! let camera = CameraOptions::default().with_baseline(Some(100.0)).with_sensitivity(Some(0.5));
+//! let options = LocalizeOptions::default().with_camera(camera);
+//! let mut table = Table::default();
+//! let movie = Stack::of("frames", Pixels::U16(frames));
+//! let report = localize::run(&options, movie, TableFormat::Csv, &mut table, &Silent)?;
+//! assert_eq!((report.frames, report.localizations, table.rows()), (3, 3, 3));
+//! # Ok::<(), spotfit::steps::StepError>(())
+//! ```
+
+mod doubts;
+mod lengths;
+mod method;
+mod options;
+mod positions;
+mod report;
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Instant;
+
+use serde_json::Value;
+
+use super::words::{condition, go_on};
+use super::{Listener, Note, Sink, Stack, StepError};
+use crate::localize::{Counts, Localizations, Localizer};
+use crate::record::{self, Origin, Record};
+use crate::table::{Filter, Info, Layout, PicassoVersion, Table, TableFormat};
+use options::Told;
+
+pub use doubts::unusual as unusual_pixels;
+pub(crate) use doubts::{Hears, Topic};
+pub use lengths::fixed_sigma;
+pub use options::{CameraOptions, Given, LocalizeOptions};
+pub use report::{Dropped, LocalizeReport};
+
+/// Localizes a movie for a table of a format: lengths are in nanometres if the size of a pixel is known, but in pixels for
+/// Picasso.
+///
+/// # Errors
+/// [`StepError`].
+pub fn run(
+    options: &LocalizeOptions,
+    movie: Stack,
+    format: TableFormat,
+    sink: &mut dyn Sink,
+    listener: &dyn Listener,
+) -> Result<LocalizeReport, StepError> {
+    Localizing::prepare(options, movie, format, listener)?.run(sink, listener)
+}
+
+/// A movie that is about to be localized: everything is read and checked except its frames.
+#[derive(Debug)]
+pub struct Localizing {
+    options: LocalizeOptions,
+    movie: Stack,
+    localizer: Localizer,
+    layout: Layout,
+    filter: Option<Filter>,
+    info: Info,
+    frames: Range<usize>,
+    pixel_size: Option<f64>,
+    picasso: bool,
+    /// What is odd about the options.
+    notes: Vec<String>,
+    method: BTreeMap<String, Value>,
+    camera: Value,
+    calibration: Option<Value>,
+}
+
+impl Localizing {
+    /// Reads what the options name, and finds out what they mean for this movie.
+    ///
+    /// # Errors
+    /// [`StepError`].
+    pub fn prepare(
+        options: &LocalizeOptions,
+        mut movie: Stack,
+        format: TableFormat,
+        listener: &dyn Listener,
+    ) -> Result<Self, StepError> {
+        options.pixel_size.check()?;
+        let (size, count, said) = movie.about(|movie| {
+            let said = movie.axes().pixel_size.map(|size| size.nanometres);
+            (movie.size(), movie.frames(), said)
+        })?;
+        let pixel_size = movie.about(|movie| options.pixel_size.of(movie))?;
+        let frames = lengths::frames(options.frames.as_deref(), count)?;
+        let positions = options.positions.as_ref().map(|given| match given {
+            Given::File(path) => {
+                positions::positions(path, pixel_size, options.origin, listener).map(Arc::new)
+            }
+            Given::Content(positions) => Ok(positions.clone()),
+        });
+        let positions = positions.transpose()?;
+        // A calibration in nanometres needs the size of a pixel also where the table is in pixels.
+        let Told { options: engine, shape, notes } = options.told(pixel_size.or(said))?;
+        let method = options.method(&engine, movie.options());
+        let camera = record::camera(&engine);
+        let calibration = match (&engine.calibration, &engine.psf) {
+            (Some(calibration), _) => Some(record::calibration(calibration)),
+            (None, Some(psf)) => Some(record::psf(psf)),
+            (None, None) => None,
+        };
+        let engine = engine.with_positions(positions.map(Arc::unwrap_or_clone));
+        let localizer = Localizer::new(size, engine).map_err(StepError::localize(None))?;
+        let info = Info::default().with_movie(pixel_size, [size.0, size.1], count);
+        let picasso = format == TableFormat::Picasso;
+        let layout = options.layout(pixel_size, format, shape);
+        let parse = |text: &String| condition(text, &layout.table(&[], &info));
+        let filter = options.filter.as_ref().map(parse).transpose()?;
+        Ok(Self {
+            options: options.clone(),
+            movie,
+            localizer,
+            layout,
+            filter,
+            info,
+            frames,
+            pixel_size,
+            picasso,
+            notes,
+            method,
+            camera,
+            calibration,
+        })
+    }
+
+    /// The table without rows.
+    pub fn empty(&self) -> Table {
+        self.layout.table(&[], &self.info)
+    }
+
+    /// How many frames are localized.
+    pub fn frames(&self) -> usize {
+        self.frames.len()
+    }
+
+    /// The record of a table with this name, with the files that are read as they are now.
+    ///
+    /// # Errors
+    /// A file cannot be read.
+    pub fn record(&self, output: &Path, picasso: PicassoVersion) -> Result<Record, StepError> {
+        let mut record = Record::new("localize", output);
+        if let Some(path) = self.movie.path() {
+            let inputs = record::inputs(path, self.movie.files(), &self.options.files());
+            record.inputs = inputs.map_err(StepError::refused)?;
+        }
+        record.options = self.method.clone();
+        record.camera = Some(self.camera.clone());
+        record.calibration = self.calibration.clone();
+        let corner = self.options.origin == Origin::Corner && !self.picasso;
+        record.origin = Some(Origin::corner(corner));
+        record.pixel_size = self.pixel_size;
+        if self.picasso && picasso != PicassoVersion::default() {
+            record.options.insert("picasso".to_owned(), picasso.to_string().into());
+        }
+        Ok(record)
+    }
+
+    /// Localizes the movie.
+    ///
+    /// # Errors
+    /// [`StepError`].
+    pub fn run(
+        self,
+        sink: &mut dyn Sink,
+        listener: &dyn Listener,
+    ) -> Result<LocalizeReport, StepError> {
+        self.run_to(sink, listener, &listener)
+    }
+
+    /// The same, where somebody else may hear of doubts.
+    pub(crate) fn run_to(
+        self,
+        sink: &mut dyn Sink,
+        listener: &dyn Listener,
+        hears: &dyn Hears,
+    ) -> Result<LocalizeReport, StepError> {
+        sink.write(self.empty()).map_err(StepError::Write)?;
+        let frames = self.frames.len();
+        let mut blocks = self.begin(hears)?;
+        listener.begin(frames as u64, "frames");
+        while let Some(block) = blocks.next() {
+            go_on(listener)?;
+            let block = block.inspect_err(|_| listener.end())?;
+            sink.write(block).map_err(StepError::Write)?;
+            listener.progress(blocks.counts().frames as u64);
+            listener.found(blocks.counts().kept as u64);
+        }
+        listener.end();
+        go_on(listener)?;
+        Ok(blocks.finish())
+    }
+
+    /// Begins to localize: the tables of successive blocks of frames.
+    ///
+    /// # Errors
+    /// [`StepError`].
+    pub fn blocks(self, listener: &dyn Listener) -> Result<Blocks, StepError> {
+        self.begin(&listener)
+    }
+
+    fn begin(self, hears: &dyn Hears) -> Result<Blocks, StepError> {
+        let Self { options, mut movie, localizer, layout, filter, info, frames, notes, .. } = self;
+        let slice = movie.options().slice;
+        let (metadata, frames_are) = movie.about(|movie| {
+            (doubts::metadata(movie, options.pixel_size), doubts::frames_are(movie, slice))
+        })?;
+        metadata.into_iter().for_each(|note| hears.hear(Topic::Metadata, note));
+        notes.into_iter().for_each(|note| hears.hear(Topic::Options, Note::Warning(note)));
+        options.camera.doubt_to(|many| movie.first_frames(many), hears);
+        let begin = Instant::now();
+        let name = movie.name().to_owned();
+        let found = localizer.localize(movie.movie()?, frames);
+        let found = found.map_err(StepError::localize(None))?;
+        Ok(Blocks { name, found, layout, filter, info, frames_are, rows: 0, begin })
+    }
+}
+
+/// The localizations of a movie, block by block: an iterator of tables, made by [`Localizing::blocks`].
+#[derive(Debug)]
+pub struct Blocks {
+    name: String,
+    found: Localizations,
+    layout: Layout,
+    filter: Option<Filter>,
+    info: Info,
+    frames_are: Option<String>,
+    /// Of the tables so far.
+    rows: usize,
+    begin: Instant,
+}
+
+impl Blocks {
+    /// The counts of the blocks so far.
+    pub fn counts(&self) -> &Counts {
+        self.found.counts()
+    }
+
+    /// The report of the blocks so far.
+    pub fn finish(self) -> LocalizeReport {
+        let written = self.filter.is_some().then_some(self.rows);
+        let localizer = self.found.into_localizer();
+        LocalizeReport::new(&localizer, self.frames_are, written, self.begin.elapsed())
+    }
+}
+
+impl Iterator for Blocks {
+    type Item = Result<Table, StepError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let found = self.found.next()?.map_err(StepError::localize(Some(&self.name)));
+        let block = found.and_then(|found| {
+            let mut block = self.layout.table(&found, &self.info);
+            if let Some(filter) = &self.filter {
+                block.retain(&filter.keep(&block).map_err(StepError::refused)?);
+            }
+            Ok(block)
+        });
+        self.rows += block.as_ref().map_or(0, Table::rows);
+        Some(block)
+    }
+}

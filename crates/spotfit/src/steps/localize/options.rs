@@ -1,0 +1,292 @@
+//! How a movie is localized: what is asked for, and what that means for a movie.
+
+use std::fs::File;
+use std::io::BufReader;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::lengths::{fixed_sigma, roi};
+use crate::astigmatism::file::{CalibrationFileError, load_with_pixel_size};
+use crate::astigmatism::find::Finder;
+use crate::localize::{self, Positions};
+use crate::psf::{self, Psf};
+use crate::record::Origin;
+use crate::steps::stack::PixelScale;
+use crate::steps::{StepError, in_pixels, side};
+use crate::table::{Layout, TableFormat, WidthColumns};
+use crate::yaml::YamlError;
+use crate::{
+    Background, Camera, CameraMap, Elliptical, Estimator, Length, OutOfRange, Shape, camera_maps,
+};
+
+/// A file that an option names, or the content of such a file. Only files are serialized.
+#[derive(Clone, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(untagged, bound = ""))]
+pub enum Given<T> {
+    /// The file.
+    File(PathBuf),
+    /// Its content.
+    #[cfg_attr(feature = "serde", serde(skip))]
+    Content(Arc<T>),
+}
+
+impl<T> Given<T> {
+    /// The file, if it is one.
+    pub fn file(&self) -> Option<&Path> {
+        match self {
+            Self::File(path) => Some(path),
+            Self::Content(_) => None,
+        }
+    }
+
+    fn read(&self, read: impl FnOnce(&Path) -> Result<T, StepError>) -> Result<Arc<T>, StepError> {
+        match self {
+            Self::File(path) => read(path).map(Arc::new),
+            Self::Content(content) => Ok(content.clone()),
+        }
+    }
+}
+
+/// What is known of a camera: what is not given is that of [`Camera::default`], and the user is warned of it.
+#[derive(Clone, Debug, Default)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(default, deny_unknown_fields)
+)]
+#[non_exhaustive]
+pub struct CameraOptions {
+    /// The value of a dark pixel, in ADU.
+    pub baseline: Option<f64>,
+    /// Photo-electrons per ADU, before EM gain.
+    pub sensitivity: Option<f64>,
+    /// EM gain of an EMCCD camera.
+    pub em_gain: Option<f64>,
+    /// Read noise in photo-electrons.
+    pub read_noise: Option<f64>,
+    /// The maps of a camera whose pixels differ, in place of baseline and read noise. The sensitivity is for maps without gain.
+    pub maps: Option<Given<CameraMap>>,
+}
+
+impl CameraOptions {
+    fit_core::__setters! {
+        const with_baseline: baseline: Option<f64>,
+        const with_sensitivity: sensitivity: Option<f64>,
+        const with_em_gain: em_gain: Option<f64>,
+        const with_read_noise: read_noise: Option<f64>,
+        with_maps: maps: Option<Given<CameraMap>>,
+    }
+
+    /// The camera without its maps, if anything is given of it.
+    pub fn camera(&self) -> Option<Camera> {
+        let Self { baseline, em_gain, read_noise, .. } = *self;
+        // With maps it is theirs.
+        let sensitivity = self.sensitivity.filter(|_| self.maps.is_none());
+        baseline.or(sensitivity).or(em_gain).or(read_noise)?;
+        let default = Camera::default();
+        let camera = default
+            .with_baseline(baseline.unwrap_or(default.baseline))
+            .with_sensitivity(sensitivity.unwrap_or(default.sensitivity))
+            .with_em_gain(em_gain)
+            .with_read_noise(read_noise.unwrap_or(default.read_noise));
+        Some(camera)
+    }
+
+    /// The maps, read if they are in a file.
+    ///
+    /// # Errors
+    /// [`StepError`].
+    pub fn map(&self) -> Result<Option<Arc<CameraMap>>, StepError> {
+        let Some(maps) = &self.maps else { return Ok(None) };
+        if let Some(value) = self.sensitivity {
+            let good = (1e-12..=1e12).contains(&value);
+            OutOfRange::check("sensitivity", value, good, "1e-12 to 1e12")?;
+        }
+        let read = |path: &Path| {
+            camera_maps::read_with(path, self.sensitivity).map_err(StepError::refused)
+        };
+        maps.read(read).map(Some)
+    }
+}
+
+/// How a movie is localized.
+///
+/// A new option of the localizer is one of [`localize::LocalizeOptions`] alone, unless it depends on the movie or names a
+/// file.
+#[derive(Clone, Debug, Default)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(default, deny_unknown_fields)
+)]
+#[non_exhaustive]
+pub struct LocalizeOptions {
+    /// What depends on no movie and no file. What the other options say replaces it: box, region, positions, camera and
+    /// maps, calibration, PSF, estimator, background, and the limits and known widths of sigma that are given.
+    pub localizer: localize::LocalizeOptions,
+    /// The camera.
+    pub camera: CameraOptions,
+    /// Side of the windows, in pixels if it has no unit; in nanometres the nearest odd number of pixels. Default:
+    /// [`localize::LocalizeOptions::usual_box`].
+    pub box_size: Option<Length>,
+    /// Where to look: first column, first row, columns, rows, as in `0,0,64,64` or `0,0,12.8um,12.8um`.
+    pub roi: Option<String>,
+    /// The known width of spots in place of the shape, as in `130nm` or `1.2,1.4` along x and y; in pixels if it has no unit.
+    pub fixed_sigma: Option<String>,
+    /// The smallest sigma, in pixels if it has no unit.
+    pub sigma_min: Option<Length>,
+    /// The largest sigma, in pixels if it has no unit.
+    pub sigma_max: Option<Length>,
+    /// The estimator. Default: least squares; with a PSF maximum likelihood.
+    pub estimator: Option<Estimator>,
+    /// The background. Default: not negative for maximum likelihood, if that is given; otherwise free.
+    pub background: Option<Background>,
+    /// Positions to fit in place of detected spots: a table of localizations, or `-` for standard input.
+    pub positions: Option<Given<Positions>>,
+    /// A calibration by which z follows from the two widths. The shape is elliptical then, if it would be circular.
+    pub calibration: Option<Given<Finder>>,
+    /// A measured PSF, with which x, y and z are fitted.
+    pub psf: Option<Given<Psf>>,
+    /// The frames from A to B, `A:B`, counted from 1; both are meant, and either may be left out.
+    pub frames: Option<String>,
+    /// Only localizations for which this condition holds are written.
+    pub filter: Option<String>,
+    /// The size of a pixel.
+    pub pixel_size: PixelScale,
+    /// Where (0, 0) is, except in Picasso's tables.
+    pub origin: Origin,
+}
+
+/// What is asked for, for pixels of some size.
+pub(super) struct Told {
+    /// Without positions.
+    pub(super) options: localize::LocalizeOptions,
+    pub(super) shape: Shape,
+    /// What is odd about them.
+    pub(super) notes: Vec<String>,
+}
+
+impl LocalizeOptions {
+    fit_core::__setters! {
+        with_localizer: localizer: localize::LocalizeOptions,
+        with_camera: camera: CameraOptions,
+        const with_box_size: box_size: Option<Length>,
+        with_roi: roi: Option<String>,
+        with_fixed_sigma: fixed_sigma: Option<String>,
+        const with_sigma_min: sigma_min: Option<Length>,
+        const with_sigma_max: sigma_max: Option<Length>,
+        const with_estimator: estimator: Option<Estimator>,
+        const with_background: background: Option<Background>,
+        with_positions: positions: Option<Given<Positions>>,
+        with_calibration: calibration: Option<Given<Finder>>,
+        with_psf: psf: Option<Given<Psf>>,
+        with_frames: frames: Option<String>,
+        with_filter: filter: Option<String>,
+        const with_pixel_size: pixel_size: PixelScale,
+        const with_origin: origin: Origin,
+    }
+
+    /// The files that options name: the option, and each file of it.
+    pub fn files(&self) -> Vec<(&'static str, PathBuf)> {
+        let Self { positions, calibration, psf, camera, .. } = self;
+        let named = [
+            ("positions", positions.as_ref().and_then(Given::file)),
+            ("calibration", calibration.as_ref().and_then(Given::file)),
+            ("psf", psf.as_ref().and_then(Given::file)),
+        ];
+        let named = named.into_iter().filter_map(|(name, path)| Some((name, path?.to_owned())));
+        let maps = camera.maps.as_ref().and_then(Given::file).map(camera_maps::files);
+        named.chain(maps.unwrap_or_default().into_iter().map(|path| ("camera", path))).collect()
+    }
+
+    /// Reads the files that are named, but not the positions. Pixels have this size in nanometres, as far as it is known.
+    pub(super) fn told(&self, known: Option<f64>) -> Result<Told, StepError> {
+        let engine = &self.localizer;
+        let mut fit = engine.fitter.fit;
+        if let Some(least) = self.sigma_min {
+            fit.limits.sigma_min = in_pixels("sigma_min", least, known)?;
+        }
+        if let Some(most) = self.sigma_max {
+            fit.limits.sigma_max = Some(in_pixels("sigma_max", most, known)?);
+        }
+        if let Some(text) = &self.fixed_sigma {
+            fit.shape = fixed_sigma(text, known)?;
+        }
+        fit.background = self.background.unwrap_or(match self.estimator {
+            Some(Estimator::MaximumLikelihood) => Background::NonNegative,
+            _ => Background::Free,
+        });
+        if let (Some(_), Shape::Circular(_)) = (&self.calibration, fit.shape) {
+            fit.shape = Shape::Elliptical(Elliptical);
+        }
+        let map = self.camera.map()?;
+        let calibration = self.calibration.as_ref();
+        let calibration =
+            calibration.map(|given| given.read(|path| finder(path, known))).transpose()?;
+        let psf = self.psf.as_ref().map(|given| given.read(measured)).transpose()?;
+        fit.estimator = self.estimator.unwrap_or(match &psf {
+            Some(_) => Estimator::MaximumLikelihood,
+            None => Estimator::LeastSquares,
+        });
+        let options = engine
+            .clone()
+            .with_roi(self.roi.as_deref().map(|text| roi(text, known)).transpose()?)
+            .with_positions(None)
+            .with_camera(self.camera.camera().unwrap_or_default())
+            .with_map(map)
+            .with_fitter(engine.fitter.clone().with_fit(fit.with_camera(None)))
+            .with_calibration(calibration)
+            .with_psf(psf);
+        let box_size = self.box_size.map(|length| side(length, known)).transpose()?;
+        let box_size = box_size.unwrap_or(options.usual_box());
+        let options = options.with_box_size(box_size);
+        let notes = options.notes();
+        Ok(Told { options, shape: fit.shape, notes })
+    }
+
+    /// The columns of the table. Picasso's have pixels; what is known of their size stands beside them.
+    pub(super) fn layout(
+        &self,
+        pixel_size: Option<f64>,
+        format: TableFormat,
+        shape: Shape,
+    ) -> Layout {
+        let picasso = format == TableFormat::Picasso;
+        let engine = &self.localizer;
+        Layout::default()
+            .with_pixel_size(pixel_size.filter(|_| !picasso))
+            .with_depth(self.calibration.is_some() || self.psf.is_some())
+            .with_errors(engine.errors)
+            .with_corner_origin(self.origin == Origin::Corner && !picasso)
+            .with_widths(if self.psf.is_some() {
+                WidthColumns::Measured
+            } else {
+                WidthColumns::of(shape)
+            })
+            .with_checks(engine.checks)
+            .with_status(engine.keep_all)
+    }
+}
+
+/// Reads a calibration of widths.
+fn finder(path: &Path, pixel_size: Option<f64>) -> Result<Finder, StepError> {
+    let name = path.display().to_string();
+    load_with_pixel_size(path, pixel_size).map_err(|error| match error {
+        CalibrationFileError::Yaml(YamlError::Io(source)) => StepError::Read { name, source },
+        CalibrationFileError::PixelSize => {
+            StepError::input(&name, format!("{error}; give `pixel_size`"))
+        }
+        error => StepError::input(&name, error.to_string()),
+    })
+}
+
+/// Reads a PSF.
+fn measured(path: &Path) -> Result<Psf, StepError> {
+    let name = path.display().to_string();
+    match File::open(path) {
+        Err(source) => Err(StepError::Read { name, source }),
+        Ok(file) => psf::read(BufReader::new(file))
+            .map_err(|error| StepError::input(&name, error.to_string())),
+    }
+}
