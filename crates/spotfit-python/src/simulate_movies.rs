@@ -3,11 +3,11 @@
 use fit_core::Size;
 use fit_sim::recipes::{BeadRecipe, FocusRecipe, FrameRecipe, LookRecipe, MovieRecipe};
 use fit_sim::{Heights, Maps, MovieSimulation, MovieTruth, SpotShape};
-use numpy::ndarray::Array3;
+use numpy::ndarray::{Array2, Array3};
 use numpy::{PyArray2, PyArray3, ToPyArray};
 use pyo3::exceptions::{PyKeyboardInterrupt, PyValueError};
 use pyo3::prelude::*;
-use spotfit::table::{self, Column, Kind, Table, Unit};
+use spotfit::table::{self, Column, Kind, Meaning, Table, Unit};
 
 use crate::options::choose;
 use crate::simulate::{PROFILES, SHAPES, of_recipe, read};
@@ -22,14 +22,20 @@ type Look = (String, String, Option<f64>, Option<f64>, Option<f64>);
 type Map<'py> = Bound<'py, PyArray2<f32>>;
 /// The maps of a camera, or that they are to be simulated.
 type Given<'py> = (Option<[Bound<'py, PyAny>; 3]>, bool);
-/// Frames, the truth with what is known of the movie, and the maps if there are any.
-type Movie<'py> =
-    (Bound<'py, PyArray3<u16>>, (Vec<Made<'py>>, Info), Option<(Map<'py>, Map<'py>, Map<'py>)>);
+/// Frames, the truth with what is known of the movie, and the maps and the mask of hot pixels if there are any.
+type Movie<'py> = (
+    Bound<'py, PyArray3<u16>>,
+    (Vec<Made<'py>>, Info),
+    Option<(Map<'py>, Map<'py>, Map<'py>)>,
+    Option<Mask<'py>>,
+);
+/// True where a pixel is hot.
+type Mask<'py> = Bound<'py, PyArray2<bool>>;
 
 /// Simulates a movie of blinking molecules.
 #[pyfunction]
 #[pyo3(signature = (
-    *, frame, frames, spots, photons, sigma, sigma_spread, look, on_time, off_time, beads, drift, drift_z, heights, maps
+    *, frame, frames, spots, photons, sigma, sigma_spread, look, on_time, off_time, beads, hot_pixels, drift, drift_z, heights, maps
 ))]
 #[expect(clippy::too_many_arguments, reason = "they have names where they are given")]
 pub(crate) fn simulate_movie<'py>(
@@ -44,6 +50,7 @@ pub(crate) fn simulate_movie<'py>(
     on_time: f64,
     off_time: f64,
     beads: usize,
+    hot_pixels: usize,
     drift: [f64; 2],
     drift_z: Option<f64>,
     heights: Option<&str>,
@@ -62,6 +69,7 @@ pub(crate) fn simulate_movie<'py>(
         .with_on_time(on_time)
         .with_off_time(off_time)
         .with_beads(beads)
+        .with_hot_pixels(hot_pixels)
         .with_drift(drift)
         .with_drift_z(drift_z)
         .with_heights(heights);
@@ -138,6 +146,12 @@ fn movie<'py>(
     let used = maps.as_ref().map(|maps| {
         (maps.offset().to_pyarray(py), maps.gain().to_pyarray(py), maps.variance().to_pyarray(py))
     });
+    let hot = &simulation.hot_pixels;
+    let mask = (!hot.is_empty()).then(|| {
+        let mut mask = Array2::from_elem((size.height, size.width), false);
+        hot.iter().for_each(|pixel| mask[(pixel.y, pixel.x)] = true);
+        mask.to_pyarray(py)
+    });
     let simulation = simulation.with_maps(maps);
     let shape = (simulation.frames, simulation.height, simulation.width);
     let pixels = shape.0.saturating_mul(shape.1).saturating_mul(shape.2);
@@ -148,7 +162,7 @@ fn movie<'py>(
     let pixels = Array3::from_shape_vec(shape, pixels);
     let pixels = pixels.map_err(|error| PyValueError::new_err(error.to_string()))?;
     let info = Info(truth.info.clone());
-    Ok((PyArray3::from_owned_array(py, pixels), (columns(py, truth), info), used))
+    Ok((PyArray3::from_owned_array(py, pixels), (columns(py, truth), info), used, mask))
 }
 
 /// The pixels of all frames, and the truth.
@@ -177,25 +191,25 @@ fn frames(
 /// The truth of a movie: the columns of the command's, with `photons` for `signal`.
 fn truth(spots: &[MovieTruth], shape: SpotShape, info: table::Info) -> Table {
     let mut table = Table::new(info);
-    let mut add = |name: &str, unit: Unit, kind: Kind, of: fn(&MovieTruth) -> f64| {
-        table.set(Column::new(name, unit, kind, spots.iter().map(of).collect()));
+    let mut add = |meaning: Meaning, unit: Unit, kind: Kind, of: fn(&MovieTruth) -> f64| {
+        table.set(Column::new(meaning, unit, kind, spots.iter().map(of).collect()));
     };
-    add("frame", Unit::None, Kind::Whole, |spot| spot.frame as f64);
-    add("x", Unit::Pixel, Kind::Double, |spot| spot.shape.x);
-    add("y", Unit::Pixel, Kind::Double, |spot| spot.shape.y);
+    add(Meaning::Frame, Unit::None, Kind::Whole, |spot| spot.frame as f64);
+    add(Meaning::X, Unit::Pixel, Kind::Double, |spot| spot.shape.x);
+    add(Meaning::Y, Unit::Pixel, Kind::Double, |spot| spot.shape.y);
     if shape == SpotShape::Circular {
-        add("sigma", Unit::Pixel, Kind::Double, |spot| spot.sigma_x);
+        add(Meaning::Sigma, Unit::Pixel, Kind::Double, |spot| spot.sigma_x);
     } else {
-        add("sigma_x", Unit::Pixel, Kind::Double, |spot| spot.sigma_x);
-        add("sigma_y", Unit::Pixel, Kind::Double, |spot| spot.sigma_y);
+        add(Meaning::SigmaX, Unit::Pixel, Kind::Double, |spot| spot.sigma_x);
+        add(Meaning::SigmaY, Unit::Pixel, Kind::Double, |spot| spot.sigma_y);
     }
     match shape {
-        SpotShape::Rotated => add("angle", Unit::Radian, Kind::Double, |spot| spot.angle),
-        SpotShape::Defocused(_) => add("z", Unit::Nanometre, Kind::Double, |spot| spot.z),
+        SpotShape::Rotated => add(Meaning::Angle, Unit::Radian, Kind::Double, |spot| spot.angle),
+        SpotShape::Defocused(_) => add(Meaning::Z, Unit::Nanometre, Kind::Double, |spot| spot.z),
         _ => {}
     }
-    add("photons", Unit::Photon, Kind::Double, |spot| spot.signal);
-    add("background", Unit::Photon, Kind::Double, |spot| spot.background);
-    add("molecule", Unit::None, Kind::Whole, |spot| spot.molecule as f64);
+    add(Meaning::Photons, Unit::Photon, Kind::Double, |spot| spot.signal);
+    add(Meaning::Background, Unit::Photon, Kind::Double, |spot| spot.background);
+    add(Meaning::Molecule, Unit::None, Kind::Whole, |spot| spot.molecule as f64);
     table
 }

@@ -20,7 +20,7 @@ FILES = {"output", "overwrite", "help", "json", "filter", "origin", "first_frame
 #: A camera has a type of its own.
 CAMERA = {"baseline", "sensitivity", "em_gain", "read_noise"}
 #: Simulated files; the overwriting is of them.
-FILES_OF_SIMULATIONS = {"output", "truth", "overwrite", "json"}
+FILES_OF_SIMULATIONS = {"output", "truth", "overwrite", "json", "write_defects"}
 #: A simulated camera has Python's type, and maps are an argument: ``maps="simulated"`` is what ``--camera`` makes.
 SIMULATED_CAMERA = {"baseline", "sensitivity", "em_gain", "read_noise"}
 #: Plots are the command's.
@@ -28,7 +28,11 @@ PLOTS = {"plot"}
 #: For each verb its functions; options that are no keywords, and keywords that are no options, besides those above.
 VERBS: dict[str, tuple[list[Callable[..., Any]], set[str], set[str]]] = {
     # Positions are windows of `fit_in_frames`, start values an array, and arrays are in memory; --box is `box`.
-    "localize": ([spotfit.Blocks.__init__, FITTER], {*FILES - {"pixel_size"}, *CAMERA, "positions", "max_frame_pixels"}, {"tolerance"}),
+    "localize": (
+        [spotfit.Blocks.__init__, FITTER],
+        {*FILES - {"pixel_size"}, *CAMERA, "positions", "max_frame_pixels", "write_defects"},
+        {"tolerance"},
+    ),
     "fit": ([spotfit.fit, FITTER], {*FILES - {"pixel_size"}, *CAMERA}, {"dtype", "tolerance"}),
     # --spline is a function of its own, `calibrate_psf`.
     "calibrate": (

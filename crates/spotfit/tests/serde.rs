@@ -59,3 +59,22 @@ fn outcomes_come_back() {
     assert_eq!(again(&kept), kept);
     assert_eq!(serde_json::to_string(&Status::MinDelta).expect("text"), "\"min_delta\"");
 }
+
+/// Proves that what is done about defective pixels is a word or a file, in text as in the command.
+#[test]
+fn defects_are_words_or_files() {
+    use spotfit::steps::localize::{DefectsOption, Given, LocalizeOptions};
+    for (word, matches) in [
+        ("auto", (|found| matches!(found, DefectsOption::Auto)) as fn(&DefectsOption) -> bool),
+        ("none", |found| matches!(found, DefectsOption::None)),
+        ("mask.npy", |found| matches!(found, DefectsOption::Given(Given::File(_)))),
+    ] {
+        let parsed: DefectsOption = word.parse().expect("any word");
+        let options = LocalizeOptions::default().with_defects(Some(parsed));
+        let text = serde_json::to_value(&options).expect("text");
+        assert_eq!(text["defects"], word);
+        let found = again(&options).defects.expect("defects");
+        assert!(matches(&found), "{word}: {found:?}");
+    }
+    assert!(again(&LocalizeOptions::default()).defects.is_none());
+}

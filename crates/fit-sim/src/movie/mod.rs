@@ -16,7 +16,7 @@ use crate::maps::{MOST_FRAME_PIXELS, Maps};
 use crate::shape::{SpotShape, WIDTHS};
 use molecule::Molecule;
 pub use piece::{MoviePiece, MovieTruth};
-pub use structure::{Heights, SimulatedBead, Structure};
+pub use structure::{Heights, HotPixel, SimulatedBead, Structure};
 
 /// The most molecules of a movie; each takes 80 bytes of memory.
 pub const MOST_MOLECULES: usize = 10_000_000;
@@ -61,6 +61,8 @@ pub struct MovieSimulation {
     pub profile: SpotProfile,
     /// Beads. Range: up to [`MOST_BEADS`] of them.
     pub beads: Vec<SimulatedBead>,
+    /// Hot pixels. Range: within the frame, 0 to 10⁹ electrons; up to [`MOST_BEADS`] of them.
+    pub hot_pixels: Vec<HotPixel>,
     /// Movement of everything from frame to frame, in pixels. Range: −100 to 100.
     pub drift: [f64; 2],
     /// Movement of everything along z from frame to frame, in nanometres. Range: 0, and −10⁴ to 10⁴ for
@@ -94,6 +96,7 @@ impl MovieSimulation {
         with_structures: structures: Vec<Structure>,
         const with_molecules: molecules: usize,
         with_beads: beads: Vec<SimulatedBead>,
+        with_hot_pixels: hot_pixels: Vec<HotPixel>,
         const with_on_time: on_time: f64,
         const with_off_time: off_time: f64,
         const with_signal: signal: f64,
@@ -141,6 +144,7 @@ impl MovieSimulation {
             shape: SpotShape::Circular,
             profile: SpotProfile::Sampled,
             beads: Vec::new(),
+            hot_pixels: Vec::new(),
             drift: [0.0; 2],
             drift_z: 0.0,
             stage: 0.0,
@@ -176,6 +180,12 @@ impl MovieSimulation {
         check("frames", self.frames as f64, 1.0, 1e9, "1 to 1e9")?;
         check("molecules", self.molecules as f64, 0.0, MOST_MOLECULES as f64, "0 to 1e7")?;
         check("beads", self.beads.len() as f64, 0.0, MOST_BEADS as f64, "0 to 1e6")?;
+        check("hot_pixels", self.hot_pixels.len() as f64, 0.0, MOST_BEADS as f64, "0 to 1e6")?;
+        for &HotPixel { x, y, electrons } in &self.hot_pixels {
+            check("hot_pixels.x", x as f64, 0.0, self.width as f64 - 1.0, "within the frame")?;
+            check("hot_pixels.y", y as f64, 0.0, self.height as f64 - 1.0, "within the frame")?;
+            check("hot_pixels.electrons", electrons, 0.0, 1e9, "0 to 1e9")?;
+        }
         check("on_time", self.on_time, 0.1, 1e6, "0.1 to 1e6")?;
         check("off_time", self.off_time, 0.1, 1e9, "0.1 to 1e9")?;
         check("signal", self.signal, 0.0, 1e9, "0 to 1e9")?;

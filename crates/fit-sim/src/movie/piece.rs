@@ -144,6 +144,11 @@ impl<'a> MoviePiece<'a> {
                     }
                 }
             }
+            for hot in &self.simulation.hot_pixels {
+                if (top..bottom).contains(&hot.y) {
+                    expected[(hot.y - top, hot.x)] += hot.electrons;
+                }
+            }
             for ((y, x), pixel) in to.indexed_iter_mut() {
                 let electrons = noise.draw(expected[(y, x)], &mut random);
                 let counts = camera.read(maps, [x, top + y], electrons, &mut random);

@@ -52,6 +52,17 @@ pub enum Heights {
     Structure,
 }
 
+/// A hot pixel: its dark current is as good as light.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct HotPixel {
+    /// Its column, from 0.
+    pub x: usize,
+    /// Its row, from 0.
+    pub y: usize,
+    /// What it adds to the light, on average, in photo-electrons a frame.
+    pub electrons: f64,
+}
+
 /// A fiducial bead: always on.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SimulatedBead {

@@ -1,12 +1,18 @@
 //! A movie of blinking molecules.
 
 use super::{FrameRecipe, LookRecipe, RecipeError, ShapeWord, check};
-use crate::{Heights, MOST_BEADS, MOST_MOLECULES, MovieSimulation, SimulatedBead};
+use crate::{
+    Heights, HotPixel, MOST_BEADS, MOST_MOLECULES, MovieSimulation, Random, SimulatedBead,
+};
 
 /// How much the two widths vary if nothing is said: with 0 they would be equal.
 const ELLIPTICAL_SPREAD: f64 = 0.25;
 /// How much brighter beads are than molecules.
 const BEAD: f64 = 10.0;
+/// The electrons of hot pixels, as shares of the photons of a molecule.
+const HOT: [f64; 2] = [0.05, 0.5];
+/// There is at most one hot pixel in so many, on average.
+const PIXELS_PER_HOT: usize = 64;
 
 /// A movie: blinking molecules on lines and rings, beads, an uneven background.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -34,6 +40,9 @@ pub struct MovieRecipe {
     pub off_time: f64,
     /// Number of fiducial beads, always on, ten times as bright as a molecule.
     pub beads: usize,
+    /// Number of hot pixels, anywhere but no two within 5×5 pixels. Each adds 5 to 50 % of the photons of a molecule to its pixel in
+    /// every frame. Range: up to one in 64 pixels.
+    pub hot_pixels: usize,
     /// Drift from frame to frame along x and y, in pixels.
     pub drift: [f64; 2],
     /// Drift from frame to frame along z, in nanometres, of defocused spots.
@@ -55,6 +64,7 @@ impl Default for MovieRecipe {
             on_time: 3.0,
             off_time: 300.0,
             beads: 0,
+            hot_pixels: 0,
             drift: [0.0; 2],
             drift_z: None,
             heights: None,
@@ -74,6 +84,7 @@ impl MovieRecipe {
         const with_on_time: on_time: f64,
         const with_off_time: off_time: f64,
         const with_beads: beads: usize,
+        const with_hot_pixels: hot_pixels: usize,
         const with_drift: drift: [f64; 2],
         const with_drift_z: drift_z: Option<f64>,
         const with_heights: heights: Option<Heights>,
@@ -119,6 +130,10 @@ impl MovieRecipe {
         simulation.beads = self.places();
         simulation.molecules = 0;
         simulation.validate()?;
+        let most = self.frame.width * self.frame.height / PIXELS_PER_HOT;
+        let good = self.hot_pixels <= most;
+        check("hot_pixels", self.hot_pixels, good, format!("0 to {most} in frames of this size"))?;
+        simulation.hot_pixels = self.hot();
         simulation.molecules = simulation.molecules_for(self.spots);
         let few = self.spots >= 0.0 && simulation.molecules <= MOST_MOLECULES;
         let each = simulation.molecules_for(1e6) as f64 / 1e6;
@@ -126,6 +141,28 @@ impl MovieRecipe {
         let range = format!("0 to {most} with this on-time, of {MOST_MOLECULES} molecules");
         check("spots", self.spots, few, range)?;
         Ok(simulation)
+    }
+
+    /// Hot pixels at random places, no two of them near each other.
+    fn hot(&self) -> Vec<HotPixel> {
+        let FrameRecipe { width, height, seed, .. } = self.frame;
+        // A stream of its own: the rest of the movie is the same without them.
+        let mut random = Random::new(seed, 3 << 32);
+        let mut all: Vec<HotPixel> = Vec::with_capacity(self.hot_pixels);
+        let mut taken = std::collections::HashSet::new();
+        while all.len() < self.hot_pixels {
+            let mut below = |most: usize| (random.uniform() * most as f64) as usize;
+            let (x, y) = (below(width), below(height));
+            if taken.contains(&(x, y)) {
+                continue;
+            }
+            for j in y.saturating_sub(2)..y + 3 {
+                taken.extend((x.saturating_sub(2)..x + 3).map(|i| (i, j)));
+            }
+            let electrons = self.photons * random.uniform_in(HOT[0], HOT[1]);
+            all.push(HotPixel { x, y, electrons });
+        }
+        all
     }
 
     /// Beads along the frame's diagonals, well inside.

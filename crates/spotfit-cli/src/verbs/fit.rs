@@ -125,7 +125,7 @@ impl FitArguments {
         let mut record = self.record.of(&self.output)?;
         record.reads("windows", &self.spots)?;
         let KnownArguments { weights, corners } = &self.known;
-        let named = [("initial", &self.initial), ("weights", weights), ("corners", corners)];
+        let named = [("start", &self.start), ("weights", weights), ("corners", corners)];
         for (role, file) in named {
             file.as_deref().map_or(Ok(()), |file| record.reads(role, file))?;
         }

@@ -6,9 +6,11 @@ use clap::Args;
 
 use crate::error::{CliError, step};
 use crate::say::listener::Terminal;
+use crate::words::defects::write_defects as write_defects_to;
 use crate::words::localize::LocalizeWords;
 use crate::words::locs::{LocsOutput, format_of, refuse_replacing};
 use crate::words::output::Writing;
+use crate::words::paths::{refuse_ending, refuse_same_output};
 use crate::words::report::ReportArguments;
 use spotfit::steps::Stack;
 use spotfit::steps::localize::Localizing;
@@ -27,6 +29,9 @@ pub(crate) struct LocalizeArguments {
     /// output.
     #[arg(help_heading = "Output", short, long, value_name = "LOCS.csv|LOCS.hdf5")]
     output: PathBuf,
+    /// Where to write the mask of the pixels that --defects masks, an array (height, width) of booleans, which --defects reads again.
+    #[arg(help_heading = "Output", long, value_name = "MASK.npy", requires = "defects")]
+    write_defects: Option<PathBuf>,
     #[command(flatten)]
     words: LocalizeWords,
     #[command(flatten)]
@@ -36,7 +41,7 @@ pub(crate) struct LocalizeArguments {
 }
 
 pub(crate) fn run(arguments: &LocalizeArguments) -> Result<(), CliError> {
-    let LocalizeArguments { movie, output, words, report, writing } = arguments;
+    let LocalizeArguments { movie, output, write_defects, words, report, writing } = arguments;
     report.check(output)?;
     let format = format_of(output)?;
     let options = words.options()?;
@@ -45,12 +50,27 @@ pub(crate) fn run(arguments: &LocalizeArguments) -> Result<(), CliError> {
     let named = options.files().into_iter().map(|(_, file)| file);
     for input in stack.files().iter().cloned().chain(beside).chain(named) {
         refuse_replacing(&input, output)?;
+        if let Some(mask) = write_defects {
+            refuse_replacing(&input, mask)?;
+        }
+    }
+    if let Some(mask) = write_defects {
+        refuse_ending(mask, &["npy"], "a mask")?;
+        refuse_same_output(&[output, mask])?;
     }
     let listener = Terminal::default();
     let job = Localizing::prepare(&options, stack, format, &listener)?;
     let record = job.record(output, writing.picasso)?;
+    let mask = match (write_defects, job.defects()) {
+        (Some(path), Some(defects)) => Some(write_defects_to(path, defects)?),
+        (Some(path), None) => {
+            let reason = "--defects none masks no pixels: there is no mask to write";
+            return Err(CliError::file(&path.display().to_string(), reason));
+        }
+        (None, _) => None,
+    };
     let mut table = LocsOutput::create(output, 0.0, *writing)?.with_record(record)?;
     let done = job.run(&mut table, &listener).map_err(step(table.name()))?;
-    table.finish_counted(Vec::new(), done.counts())?;
+    table.finish_counted(mask.into_iter().collect(), done.counts())?;
     report.tell(&done)
 }

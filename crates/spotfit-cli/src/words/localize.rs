@@ -13,7 +13,7 @@ use spotfit::Length;
 use spotfit::detect::DEFAULT_FALSE_RATE;
 use spotfit::localize::{self, Flags};
 use spotfit::movie::MovieOptions;
-use spotfit::steps::localize::{Given, LocalizeOptions};
+use spotfit::steps::localize::{DefectsOption, Given, LocalizeOptions};
 
 /// How movies are localized, for every command that does it.
 #[derive(Debug, Args)]
@@ -53,6 +53,11 @@ pub(crate) struct LocalizeWords {
     /// table says, or else, in tables in nanometres, where --origin says.
     #[arg(help_heading = "Detection", long, value_name = "POS", conflicts_with = "roi")]
     positions: Option<PathBuf>,
+    /// Mask defective pixels, so that none is found as a spot and no fit looks at it: auto finds hot, flickering and dark ones in the first
+    /// frames; or a mask, an array (height, width) that is not 0 where a pixel is defective; none says that there are none. Without it
+    /// nothing is masked, but a warning tells of defects.
+    #[arg(help_heading = "Camera", long, value_name = "auto|MASK.npy|none")]
+    defects: Option<String>,
     #[command(flatten)]
     movie_options: MovieArguments,
     /// Keep fits that failed, and add a column status.
@@ -117,6 +122,10 @@ fn flags(choices: &[FlagChoice]) -> Flags {
         .with_width(any(FlagChoice::Width))
 }
 
+fn defects(text: &str) -> DefectsOption {
+    text.parse().unwrap_or_else(|never| match never {})
+}
+
 impl LocalizeWords {
     /// Which frames the movie consists of.
     pub(crate) fn movie(&self) -> Result<MovieOptions, CliError> {
@@ -153,6 +162,7 @@ impl LocalizeWords {
             .with_estimator(self.spot.asked_estimator())
             .with_background(self.fit.background())
             .with_positions(self.positions.clone().map(Given::File))
+            .with_defects(self.defects.as_deref().map(defects))
             .with_calibration(self.calibration.clone().map(Given::File))
             .with_psf(self.psf.clone().map(Given::File))
             .with_frames(self.frames.clone())

@@ -17,12 +17,12 @@ use spotfit::npy::write_header;
 /// Bytes written at a time.
 const PIECE: usize = 1 << 20;
 
-/// Writes a movie and its truth, and completes the maps of its camera with them.
+/// Writes a movie and its truth, and completes other files with them.
 pub(crate) fn write_movie(
     plan: &mut MoviePlan,
     path: &Path,
     truth: Option<&PathBuf>,
-    maps: Option<Output>,
+    others: Vec<Output>,
 ) -> Result<(), CliError> {
     let extension = path.extension().map(std::ffi::OsStr::to_ascii_lowercase);
     let mut output = Output::create(path)?;
@@ -55,7 +55,7 @@ pub(crate) fn write_movie(
         _ => return Err(CliError::file(&name, "the movie's name must end in .tif or .npy")),
     }
     interrupt::check()?;
-    output.finish_with([truth, maps].into_iter().flatten())
+    output.finish_with(truth.into_iter().chain(others))
 }
 
 /// Makes a movie piece by piece.

@@ -49,7 +49,7 @@ impl Case {
 }
 
 /// Every verb, with every kind of file that it writes. The words of a camera say all that there is to know of one.
-pub const CASES: [Case; 35] = [
+pub const CASES: [Case; 37] = [
     case("fit {}/spots.npy", &[("-o", "csv")], &[]),
     case("fit {}/spots.npy --errors --baseline 0 --sensitivity 1", &[("-o", "npy")], &[]),
     case("localize {}/movie.tif --baseline 100 --sensitivity 1", &[("-o", "csv")], &[]),
@@ -113,6 +113,16 @@ pub const CASES: [Case; 35] = [
     case(
         "simulate movie --frames 2 --width 32 --height 32",
         &[("-o", "tif"), ("--truth", "csv"), ("--camera", "npz")],
+        &[],
+    ),
+    case(
+        "simulate movie --frames 2 --width 32 --height 32 --hot-pixels 3",
+        &[("-o", "npy"), ("--write-defects", "npy")],
+        &[],
+    ),
+    case(
+        "localize {}/movie.tif --baseline 100 --sensitivity 1 --defects auto",
+        &[("-o", "csv"), ("--write-defects", "npy")],
         &[],
     ),
     case(

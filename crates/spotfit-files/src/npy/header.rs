@@ -30,6 +30,15 @@ impl NpyHeader {
     /// # Errors
     /// [`NpyError`].
     pub fn read(reader: &mut impl Read) -> Result<Self, NpyError> {
+        Self::parse(&Self::text(reader)?)
+    }
+
+    /// The same for an array that may be of booleans: they are bytes of 0 and 1.
+    pub(super) fn read_booleans(reader: &mut impl Read) -> Result<Self, NpyError> {
+        Self::parse(&Self::text(reader)?.replacen("'|b1'", "'|u1'", 1))
+    }
+
+    fn text(reader: &mut impl Read) -> Result<String, NpyError> {
         let mut start = [0; 8];
         let mut length = 0;
         while length < start.len() {
@@ -53,8 +62,7 @@ impl NpyHeader {
         }
         let mut text = vec![0; length];
         read_header(reader, &mut text)?;
-        let text = str::from_utf8(&text).map_err(|_| NpyError::Header("it is not text"))?;
-        Self::parse(text)
+        String::from_utf8(text).map_err(|_| NpyError::Header("it is not text"))
     }
 
     fn parse(text: &str) -> Result<Self, NpyError> {

@@ -33,9 +33,25 @@ impl<R: Read> NpyReader<R> {
     ///
     /// # Errors
     /// [`NpyError`].
-    pub fn new(mut reader: R, file_length: Option<u64>) -> Result<Self, NpyError> {
+    pub fn new(reader: R, file_length: Option<u64>) -> Result<Self, NpyError> {
+        Self::with_header(reader, file_length, |counted| NpyHeader::read(counted))
+    }
+
+    /// The same for an array that may be of booleans, as masks are: they are read as bytes of 0 and 1.
+    ///
+    /// # Errors
+    /// [`NpyError`].
+    pub fn of_booleans(reader: R, file_length: Option<u64>) -> Result<Self, NpyError> {
+        Self::with_header(reader, file_length, |counted| NpyHeader::read_booleans(counted))
+    }
+
+    fn with_header(
+        mut reader: R,
+        file_length: Option<u64>,
+        read: impl FnOnce(&mut Counted<&mut R>) -> Result<NpyHeader, NpyError>,
+    ) -> Result<Self, NpyError> {
         let mut counted = Counted { reader: &mut reader, count: 0 };
-        let header = NpyHeader::read(&mut counted)?;
+        let header = read(&mut counted)?;
         let start = counted.count;
         let found = file_length.map(|length| length.saturating_sub(start));
         let promised = header.bytes().unwrap_or(usize::MAX) as u64;

@@ -87,7 +87,7 @@ pub enum TableError {
         /// What is expected instead.
         needed: &'static str,
     },
-    /// A row is longer than any row of a table of numbers.
+    /// A row is too long for a table of numbers.
     #[error("line {line}: no row ends within {} KiB; is this a table?", LONGEST_ROW >> 10)]
     LongRow {
         /// The line with which the row begins, from 1.
@@ -154,7 +154,7 @@ pub enum TableError {
         /// What is wrong.
         reason: String,
     },
-    /// The YAML file that belongs beside a table is there already, and is somebody else's.
+    /// The YAML file that belongs beside the table already exists, and Spotfit did not write it.
     #[error("{file} is there already, and Spotfit did not write it")]
     Stranger {
         /// Its name.

@@ -92,7 +92,7 @@ impl TableReader {
         }
     }
 
-    /// What whoever reads the table should know: see [`CsvReader::notes`] and [`PicassoReader::notes`].
+    /// Notes that the reader of the table should know: see [`CsvReader::notes`] and [`PicassoReader::notes`].
     pub fn notes(&self) -> &[String] {
         match self {
             Self::Csv(reader) => reader.notes(),
@@ -144,7 +144,7 @@ pub enum TableWriter<W: Write + Seek> {
     Picasso(Box<PicassoWriter<W>>),
 }
 
-/// What is to be known of a table that was written.
+/// What was written of a table.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Written {
@@ -163,7 +163,7 @@ impl<W: Write + Seek> TableWriter<W> {
         }
     }
 
-    /// Writes for another version of Picasso; CSV tables stay what they are. This must be said before the first block.
+    /// Writes for this version of Picasso; CSV tables stay as they are. Call it before the first block.
     #[must_use]
     pub fn with_picasso(self, version: PicassoVersion) -> Self {
         match self {
@@ -203,7 +203,7 @@ impl<W: Write + Seek> TableWriter<W> {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SaveOptions {
-    /// Whether a `.yaml` that is beside a `.hdf5` table already is replaced whoever wrote it.
+    /// Whether an existing `.yaml` beside a `.hdf5` table is replaced even if Spotfit did not write it.
     pub overwrite: bool,
     /// Which Picasso a `.hdf5` table is for.
     pub picasso: PicassoVersion,
@@ -269,7 +269,8 @@ impl TableOutput {
         Self::through(Output::create(path)?, path, format, options)
     }
 
-    /// The same through an output that is open already, such as a stream: the path says what stands beside it.
+    /// The same through an output that is already open, such as a stream. The path tells which file belongs beside the
+    /// table.
     ///
     /// # Errors
     /// [`TableError::Stranger`].

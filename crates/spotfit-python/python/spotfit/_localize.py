@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from builtins import slice as Slice
 from collections.abc import Callable, Iterator, Sequence
 from os import PathLike, fspath
@@ -10,18 +11,20 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from . import _arguments as arguments
-from . import _spotfit
+from . import _defects, _spotfit
 from ._camera import Camera
 from ._concatenate import joined
 from ._fit import LENGTHS, Fitter, fitter_of
 from ._keywords import RENAMED, refuse, takes_former
 from ._locs import Locs
-from ._warnings import tell
+from ._warnings import NO_CAMERA, tell
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-    from ._options import Flag, Length, LocalizeOptions, Options
+    import numpy.typing as npt
+
+    from ._options import Defects, Flag, Length, LocalizeOptions, Options
 
 #: Pixels of an array that are localized at a time.
 _BLOCK = 1 << 22
@@ -30,13 +33,6 @@ _GAUSSIAN = (
     "shape", "fixed_sigma", "profile", "criteria", "background", "min_delta", "min_step", "max_error", "tolerance", "centre_margin",
     "sigma_min", "sigma_max",
 )  # fmt: skip
-#: Pixels that a microscope may have, in nanometres.
-_USUAL_PIXELS = (5.0, 2000.0)
-#: What is said where nothing is known of the camera.
-_NO_CAMERA = (
-    "no camera given; photons and uncertainties assume a baseline of 0 ADU and 1 photo-electron per ADU "
-    "(camera=spotfit.Camera() if they are so)"
-)
 #: Pixels whose largest value is that of a saturated one.
 _NARROW = (np.dtype(np.uint8), np.dtype(np.uint16))
 
@@ -63,7 +59,8 @@ def localize(
     Returns
     -------
     Locs
-        The localizations in the order of the frames, in pixels and photo-electrons.
+        The localizations in the order of the frames, in pixels and photo-electrons. The ``report`` has ``frames``, ``candidates``,
+        ``fits``, ``statuses``, ``converged``, ``dropped`` with the reasons, ``localizations``, ``backend``, ``time`` and others.
 
     Raises
     ------
@@ -87,7 +84,10 @@ def localize(
         parts.append(part)
         if progress is not None:
             progress(blocks.done, blocks.total)
-    return joined(parts) if parts else blocks.empty()
+    locs = joined(parts) if parts else blocks.empty()
+    # Localizations do not change for those who have them.
+    object.__setattr__(locs, "_report", blocks.report or {})
+    return locs
 
 
 class Blocks(Iterator[Locs]):
@@ -129,6 +129,10 @@ class Blocks(Iterator[Locs]):
     psf : path, optional
         A measured PSF of ``spotfit calibrate --spline`` or Picasso (``spline-3d``), with which x, y and z are fitted in place
         of a Gaussian; by maximum likelihood, if nothing else is said. Adds the same columns.
+    defects : "auto", "none", path or array (height, width), optional
+        Defective pixels, which are masked: no spot is found at them, and no fit looks at them. "auto" finds hot, flickering and dark ones in
+        the first frames; a mask, or an ``.npy`` file of one, is not 0 where a pixel is defective. Default: nothing is masked, but a
+        warning tells of defects that the first frames show.
     channel, slice : int, optional
         Which channel and which slice, from 0; of files only.
     **options
@@ -138,13 +142,17 @@ class Blocks(Iterator[Locs]):
     ----------
     done, total : int
         Frames that were localized so far, and all that will be.
+    defects : array (height, width) of bool, or None
+        The pixels that are masked as defective.
 
     Warns
     -----
     SpotfitWarning
-        If there is no camera, so that photons are counts; if the first frames contradict a `Camera` that is given (a baseline
-        above most of them, sensitivity or EM gain by more than a factor of 2, a read noise of 0 where there is one that matters); if the
-        file or the size of its pixels is odd; or if `box` is not that of the calibration.
+        If there is no camera, so that photons are counts, unless ``camera=spotfit.Camera()`` says that they are; if the first frames show
+        defective pixels and `defects` says nothing; if they
+        contradict a `Camera` that is given (a baseline above most of them, sensitivity or EM gain by more than a factor of 2, a read
+        noise of 0 where there is one that matters); if the file or the size of its pixels is odd; or if `box` is not that of the
+        calibration.
 
     Examples
     --------
@@ -174,6 +182,7 @@ class Blocks(Iterator[Locs]):
         saturation: float | None = None,
         calibration: str | PathLike[str] | None = None,
         psf: str | PathLike[str] | None = None,
+        defects: Defects = None,
         channel: int | None = None,
         slice: int | None = None,
         **options: Unpack[Options],
@@ -195,9 +204,13 @@ class Blocks(Iterator[Locs]):
         if pixel_size is None and isinstance(movie, (str, PathLike)) and needs_size(box, roi, *map(options.get, LENGTHS)):
             known = _spotfit.MovieFile(fspath(movie), *_chosen(channel, slice)).pixel_size
         dropped: list[str] = [drop] if isinstance(drop, str) else list(drop)
+        given = options.get("camera")
+        maps = given if isinstance(given, _spotfit.CameraMap) else None
+        camera = None if given is None or maps is not None else arguments.camera(given)
         self._options = _spotfit.LocalizeOptions(
             *fitter_of(options, known),
-            box_size=arguments.side("box", box, known),
+            camera=camera,
+            box_size=arguments.box(box, known),
             false_rate=arguments.number("false_rate", false_rate),
             threshold=threshold,
             roi=None if roi is None else arguments.roi(roi, known),
@@ -209,10 +222,15 @@ class Blocks(Iterator[Locs]):
             calibration=calibration,
             psf=psf,
             pixel_size=size,
+            pixels=pixel_size == "px" if isinstance(pixel_size, str) else False,
         )
+        self.defects: npt.NDArray[np.bool_] | None = None
+        masked = _defects.given(defects)
+        if masked is not None:
+            self._mask(masked)
         notes = self._options.notes()
-        given = options.get("camera")
-        camera = None if given is None or isinstance(given, _spotfit.CameraMap) else arguments.camera(given)
+        # What the maps of a camera say is not to be found out.
+        looks = _defects.is_word(defects, "auto") or defects is None and maps is None
         frames = Slice(None) if frames is None else frames
         if not isinstance(frames, Slice) or frames.step not in (None, 1):
             raise ValueError("frames must be a slice without a step, as in slice(0, 100)")
@@ -223,7 +241,13 @@ class Blocks(Iterator[Locs]):
             file = _spotfit.MovieFile(fspath(movie), channel, slice)
             info, notes = file.info, [*notes, *file.notes]
             size = file.pixel_size if pixel_size is None else size
+            if looks:
+                found = _spotfit.Defects.find_in(fspath(movie), channel, slice, maps)
+                if found is None and _defects.is_word(defects, "auto"):
+                    raise ValueError(f"{fspath(movie)}: defects = 'auto' looks at the first frames, which cannot be read twice")
+                self._look(found, defects, notes)
             source = _spotfit.MovieLocalizer(self._options, file, frames.start, frames.stop)
+            self._source: _spotfit.MovieLocalizer | _spotfit.ArrayLocalizer = source
             if camera is not None:
                 notes += _spotfit.doubts_of_movie(fspath(movie), channel, slice, camera)
             first, last, _ = frames.indices(info.numbers[3] or 0)
@@ -246,17 +270,30 @@ class Blocks(Iterator[Locs]):
             first, last, _ = frames.indices(count)
             self.total = max(last - first, 0)
             info = _spotfit.Info(None, width, height, count)
-            localizer = _spotfit.ArrayLocalizer(self._options, height, width)
+            end = min(last, first + _spotfit.frames_for_estimates(height, width))
+            few: Any = array[first:end] if looks or camera is not None else None
+            if looks:
+                self._look(_spotfit.Defects.find(few, maps), defects, notes)
+            self._source = localizer = _spotfit.ArrayLocalizer(self._options, height, width)
             if camera is not None:
-                few = array[first : min(last, first + _spotfit.frames_for_estimates(height, width))]
                 notes += _spotfit.doubts(few, camera)
             self._next = self._of_array(localizer, array, first, max(last, first))
         self._info = info if size is None else info.with_pixel_size(size)
-        if size is not None and not _USUAL_PIXELS[0] <= size <= _USUAL_PIXELS[1]:
-            notes.append(f"pixels of {size:g} nm are unusual; pixel_size is in nanometres")
-        if given is None:
-            notes.append(_NO_CAMERA)
+        unusual = None if size is None else _spotfit.unusual_pixels(size)
+        notes += [note for note in (unusual, NO_CAMERA if given is None else None) if note is not None]
         tell(notes)
+
+    def _mask(self, defects: _spotfit.Defects) -> None:
+        self._options = self._options.with_defects(defects)
+        self.defects = defects.mask
+
+    def _look(self, found: _spotfit.Defects | None, defects: Any, notes: list[str]) -> None:
+        if found is None:
+            return
+        if _defects.is_word(defects, "auto"):
+            self._mask(found)
+        elif len(found):
+            notes.append(_defects.note(found))
 
     def _of_file(self, source: _spotfit.MovieLocalizer) -> Iterator[list[Any]]:
         while (found := source.next()) is not None:
@@ -272,6 +309,15 @@ class Blocks(Iterator[Locs]):
     def _counted(self, columns: list[Any], frames: int) -> list[Any]:
         self.done += frames
         return columns
+
+    @property
+    def report(self) -> dict[str, Any] | None:
+        """What came of the frames: how many candidates there were, how their fits ended, and why some are no localizations.
+
+        It is that of ``spotfit localize --json``. Of a file it is there at the end.
+        """
+        told = self._source.report()
+        return None if told is None else json.loads(told)
 
     def empty(self) -> Locs:
         """The table without rows."""

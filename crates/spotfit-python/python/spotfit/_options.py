@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from os import PathLike
 from typing import Literal, TypedDict, Union
 
+import numpy.typing as npt
+
 from ._camera import Camera
 from ._spotfit import CameraMap
 
@@ -49,6 +51,7 @@ class Options(TypedDict, total=False):
     threads: int
 
 
+Defects = Literal["auto", "none"] | str | PathLike[str] | npt.ArrayLike | None
 Flag = Literal["neighbour", "residual", "saturated", "width", "all"]
 Blur = Literal["uncertainty", "average", "none"]
 ColourMap = Literal["inferno", "magma", "viridis", "grey", "turbo", "sinebow"]
@@ -72,5 +75,6 @@ class LocalizeOptions(Options, total=False):
     saturation: float | None
     calibration: str | PathLike[str] | None
     psf: str | PathLike[str] | None
+    defects: Defects
     channel: int | None
     slice: int | None

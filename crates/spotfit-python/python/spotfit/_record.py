@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from . import _arguments as arguments
+from . import _defects
 from ._fit import Fitter
 from ._keywords import current, former
 from ._localize import Blocks
@@ -43,6 +44,10 @@ def options_of(options: Mapping[str, Any]) -> Record:
     for name in ("calibration", "psf"):
         if every[name] is not None:
             every[name] = _content(every[name])
+    # Records of earlier versions say nothing of defects.
+    defects = every.pop("defects", None)
+    if defects is not None and not _defects.is_word(defects, "none"):
+        every["defects"] = _content(defects) if _defects.is_file(defects) else defects
     if every["box_size"] is None and every["psf"] is None and every["calibration"] is None:
         every["box_size"] = 7
     if every["sigma"] is not None:

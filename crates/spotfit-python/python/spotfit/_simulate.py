@@ -148,11 +148,14 @@ class SimulatedMovie:
         in photo-electrons, and the number of the ``molecule``.
     maps : (offset, gain, variance) or None
         The maps (height, width) of the camera, if there are any: ADU, ADU per photo-electron, ADU².
+    defects : array (height, width) of bool, or None
+        Where hot pixels are, if there are any, as ``localize(defects=…)`` takes them.
     """
 
     frames: npt.NDArray[np.uint16]
     truth: Locs
     maps: Maps | None = None
+    defects: npt.NDArray[np.bool_] | None = None
 
     def __repr__(self) -> str:
         count, height, width = self.frames.shape
@@ -177,6 +180,7 @@ def simulate_movie(
     on_time: float = 3.0,
     off_time: float = 300.0,
     beads: int = 0,
+    hot_pixels: int = 0,
     drift: Sequence[float] = (0.0, 0.0),
     heights: Literal["random", "structure"] | None = None,
     background: float = 20.0,
@@ -209,6 +213,9 @@ def simulate_movie(
         How long a molecule glows, and stays dark, on average, in frames.
     beads : int
         Number of fiducial beads, always on, ten times as bright as a molecule.
+    hot_pixels : int
+        Number of hot pixels: each adds 5 to 50 % of the photons of a molecule to its pixel, in every frame. They are not in the truth
+        of the spots.
     drift : (float, float) or (float, float, float)
         Drift from frame to frame: x and y in pixels, and z in nanometres for defocused spots.
     heights : {"random", "structure"}, optional
@@ -246,7 +253,7 @@ def simulate_movie(
     moved = [arguments.number("drift", step) for step in drift]
     if len(moved) not in (2, 3):
         raise ValueError("drift must be x and y, or x, y and z")
-    made, truth, used = _spotfit.simulate_movie(
+    made, truth, used, defects = _spotfit.simulate_movie(
         frame=_frame(width, height, background, unevenness, camera, seed),
         frames=arguments.whole("frames", frames),
         spots=arguments.number("spots", spots),
@@ -257,12 +264,13 @@ def simulate_movie(
         on_time=arguments.number("on_time", on_time),
         off_time=arguments.number("off_time", off_time),
         beads=arguments.whole("beads", beads),
+        hot_pixels=arguments.whole("hot_pixels", hot_pixels),
         drift=(moved[0], moved[1]),
         drift_z=moved[2] if len(moved) == 3 else None,
         heights=heights,
         maps=_maps(maps),
     )
-    return SimulatedMovie(made, Locs._made(*truth), used)
+    return SimulatedMovie(made, Locs._made(*truth), used, defects)
 
 
 def simulate_beads(
@@ -320,7 +328,7 @@ def simulate_beads(
     >>> stack.frames.shape, len(stack.truth)
     ((15, 48, 64), 30)
     """
-    made, truth, used = _spotfit.simulate_beads(
+    made, truth, used, _ = _spotfit.simulate_beads(
         frame=_frame(width, height, background, unevenness, camera, seed),
         step=arguments.number("step", step),
         range=arguments.number("range", range),

@@ -9,7 +9,9 @@
 //!    of the absolute response to the kernel (1 −2 1)ᵀ(1 −2 1), on which the background and its slopes have
 //!    no effect and spots hardly any. The second is the spread of the filtered frame below its median; it
 //!    matters in movies with a textured background and in smoothed movies, whose pixels are not independent.
-//! 3. A pixel is a candidate if it is the highest within (box − 3)/2 pixels (at least 1) and stands out by more than
+//! 3. In tiles that are crowded with spots, candidates are found by another filter, which tells spots apart that are nearer to each other:
+//!    see `crowd.rs`. Elsewhere what follows holds.
+//! 4. A pixel is a candidate if it is the highest within (box − 3)/2 pixels (at least 1) and stands out by more than
 //!    `threshold` times that noise. Of several equal pixels, it is the one nearest to the centre of the frame.
 //!
 //! A rotated or mirrored frame has the same candidates, rotated or mirrored, up to rounding. Two equal pixels at the
@@ -23,6 +25,7 @@
 //! each of the two box means, 9 for the noise, partial sorts of half of the pixels, and
 //! a comparison; `docs/localization.md` has the measured time.
 
+mod crowd;
 mod false_rate;
 mod filter;
 mod ground;
@@ -37,6 +40,8 @@ use multiversion::multiversion;
 use ndarray::{ArrayView2, Axis, Slice};
 use spotfit_locs::OutOfRange;
 
+pub(crate) use crowd::narrow;
+use crowd::{Dense, Searched, Sharp};
 use false_rate::Thresholds;
 use filter::{box_mean, smooth};
 use ground::{Ground, corners, make_finite};
@@ -53,6 +58,8 @@ pub struct Candidate {
     pub y: usize,
     /// Its height above the background, in units of the local noise.
     pub significance: f32,
+    /// Whether it stands in a crowd, and another candidate is nearer than the side of a window.
+    pub crowded: bool,
 }
 
 /// The detector for frames of one size.
@@ -68,6 +75,10 @@ pub struct Detector {
     kernel: Vec<f32>,
     /// Standard deviation of the filtered frame for white noise of 1.
     gain: f32,
+    /// What tells spots apart in crowds.
+    sharp: Sharp,
+    /// The variance that light adds, for each unit of a pixel; 0 if the camera is not known.
+    light: f32,
 }
 
 /// How far a candidate must stand out, in units of the local noise.
@@ -142,6 +153,8 @@ impl Detector {
             converter: None,
             kernel: kernel.iter().map(|&w| w as f32).collect(),
             gain: gain as f32,
+            sharp: Sharp::new(box_size),
+            light: 0.0,
         })
     }
 
@@ -169,6 +182,8 @@ impl Detector {
         OutOfRange::check("camera", format!("{camera:?}"), good, "see its fields")?;
         let kernel: Vec<f64> = self.kernel.iter().map(|&weight| weight.into()).collect();
         self.threshold = Threshold::OfNoise(Thresholds::new(rate, &kernel, camera));
+        let excess = if camera.em_gain.is_some() { 2.0 } else { 1.0 };
+        self.light = (excess / camera.photons_per_adu()) as f32;
         Ok(self)
     }
 
@@ -236,7 +251,16 @@ impl Detector {
         };
         let search = |strip: &Strip| {
             let rows = frame.slice_axis(Axis(0), Slice::from(strip.rows.clone()));
-            detect(self, self.numbers(rows, strip), strip, ground.as_ref())
+            let Searched { candidates, dense } =
+                detect(self, self.numbers(rows, strip), strip, ground.as_ref());
+            match dense {
+                None => candidates,
+                Some(dense) => {
+                    let mut pixels = self.numbers(rows, strip);
+                    make_finite(&mut pixels, self.width, ground.as_ref());
+                    crowd::search(self, candidates, dense, pixels, strip)
+                }
+            }
         };
         strips.iter().flat_map(search).collect()
     }
@@ -303,7 +327,8 @@ impl Detector {
                     row[columns.clone()].iter().all(|&other| other <= most)
                 });
                 if highest {
-                    tops.push(Candidate { x, y: top + y, significance: value / level });
+                    let significance = value / level;
+                    tops.push(Candidate { x, y: top + y, significance, crowded: false });
                 }
             }
         }
@@ -387,7 +412,7 @@ fn detect(
     mut memory: Vec<f32>,
     strip: &Strip,
     ground: Option<&Ground>,
-) -> Vec<Candidate> {
+) -> Searched {
     let Detector { width, box_size, ref kernel, gain, .. } = *detector;
     let size = memory.len();
     memory.resize(FRAMES * size, 0.0);
@@ -397,7 +422,7 @@ fn detect(
     let column = Column::new(strip.frame, strip.rows.start, strip.rows.end);
     let noise = NoiseMap::new(pixels, width, column);
     if noise.is_zero() {
-        return Vec::new();
+        return Searched { candidates: Vec::new(), dense: None };
     }
     box_mean(pixels, other, width, box_size);
     cut(other, pixels, width, &noise);
@@ -406,8 +431,9 @@ fn detect(
     for (value, level) in pixels.iter_mut().zip(background) {
         *value -= *level;
     }
-    let noise = noise.with_texture(pixels, gain);
-    detector.peaks(pixels, &noise, strip)
+    let filtered = noise.with_texture(pixels, gain);
+    let candidates = detector.peaks(pixels, &filtered, strip);
+    Searched { candidates, dense: Dense::of(memory, noise, &filtered, gain) }
 }
 
 /// Puts the pixels, cut at twice the noise above their mean, in the place of the mean.

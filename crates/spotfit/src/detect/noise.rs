@@ -147,7 +147,7 @@ impl NoiseMap {
                     let places = chequered((y - lines.start, lines.len()), x.len(), &inside);
                     count = gather(&mut responses, count, &horizontal, places);
                 }
-                levels.push(level(&mut responses[..count]));
+                levels.push(level(&mut responses[..count], 6.0));
             }
         }
         Self { columns, column: tiles, width, levels }
@@ -181,6 +181,80 @@ impl NoiseMap {
     #[inline(always)]
     pub(super) fn map(&self, of: impl Fn(f32) -> f32) -> Self {
         Self { levels: self.levels.iter().map(|&level| of(level)).collect(), ..*self }
+    }
+
+    /// The noise of some tiles by the kernel (1 −4 6 −4 1)ᵀ(1 −4 6 −4 1), which sees finer differences still; 0 for the others.
+    #[inline(always)]
+    pub(super) fn fine(&self, pixels: &[f32], wanted: &[bool]) -> Vec<f32> {
+        let Self { columns, column: tiles, width, .. } = *self;
+        let height = pixels.len() / width;
+        let mut responses = Vec::with_capacity((TILE + 1) * (TILE + 1));
+        let mut vertical = [0.0; TILE + 5];
+        let mut levels = vec![0.0; wanted.len()];
+        for (tile, level_of) in levels.iter_mut().enumerate().filter(|(tile, _)| wanted[*tile]) {
+            let (row, column) = (tile / columns, tile % columns);
+            let (lines, x) = (tiles.start(row)..tiles.end(row), span(column, width, columns));
+            let across = x.start.max(2)..x.end.min(width.saturating_sub(2));
+            responses.clear();
+            for y in lines.start.max(2)..lines.end.min(height.saturating_sub(2)) {
+                let at = |y: usize, x: usize| pixels[y * width + x];
+                if across.is_empty() {
+                    break;
+                }
+                for (down, x) in vertical.iter_mut().zip(across.start - 2..across.end + 2) {
+                    let far = at(y - 2, x) + at(y + 2, x);
+                    *down = far - 4.0 * (at(y - 1, x) + at(y + 1, x)) + 6.0 * at(y, x);
+                }
+                for line in vertical[..across.len() + 4].windows(5) {
+                    let far = line[0] + line[4];
+                    let response = far - 4.0 * (line[1] + line[3]) + 6.0 * line[2];
+                    responses.push(rank(response.abs()));
+                }
+            }
+            *level_of = level(&mut responses, 70.0);
+        }
+        levels
+    }
+
+    /// Which share of a tile of a filtered frame is above some level.
+    #[inline(always)]
+    pub(super) fn share_above(&self, tile: usize, signal: &[f32], level: f32) -> f32 {
+        let Self { columns, column: tiles, width, .. } = *self;
+        let (row, x) = (tile / columns, span(tile % columns, width, columns));
+        let (mut above, mut all) = (0u32, 0);
+        for y in tiles.start(row)..tiles.end(row) {
+            let here = &signal[y * width..][x.clone()];
+            above += here.iter().map(|&value| u32::from(value > level)).sum::<u32>();
+            all += here.len();
+        }
+        above as f32 / all.max(1) as f32
+    }
+
+    /// How many of some places, (x, y) in the frame, each tile has.
+    pub(super) fn counts(&self, places: impl Iterator<Item = (usize, usize)>) -> Vec<usize> {
+        let Self { columns, column: tiles, width, .. } = *self;
+        let mut counts = vec![0; self.levels.len()];
+        let wide: Vec<_> = (0..columns).map(|column| span(column, width, columns)).collect();
+        for (x, y) in places {
+            let y = y - tiles.top;
+            let row = y * tiles.rows / (tiles.end(tiles.rows - 1)).max(1);
+            let column = x * columns / width;
+            // Tiles share the pixel between them.
+            for row in row.saturating_sub(1)..(row + 2).min(tiles.rows) {
+                if !(tiles.start(row)..tiles.end(row)).contains(&y) {
+                    continue;
+                }
+                for column in column.saturating_sub(1)..(column + 2).min(columns) {
+                    counts[row * columns + column] += usize::from(wide[column].contains(&x));
+                }
+            }
+        }
+        counts
+    }
+
+    /// The same tiles with other numbers.
+    pub(super) fn with_levels(&self, levels: Vec<f32>) -> Self {
+        Self { levels, ..*self }
     }
 
     pub(super) fn is_zero(&self) -> bool {
@@ -218,20 +292,20 @@ impl NoiseMap {
     }
 }
 
-/// The noise from the ranks of absolute responses to the kernel, the sum of whose squares is 36.
+/// The noise from the ranks of absolute responses to a kernel, the root of the sum of whose squares is `gain`.
 #[inline(always)]
-fn level(responses: &mut [i32]) -> f32 {
+fn level(responses: &mut [i32], gain: f32) -> f32 {
     if responses.is_empty() {
         return 0.0;
     }
     let middle = responses.len() / 2;
     let median = of_rank(*responses.select_nth_unstable(middle).1);
     if median > 0.0 {
-        return median / (0.674_49 * 6.0);
+        return median / (0.674_49 * gain);
     }
     // Most pixels are equal, as in dim frames of whole counts: use the root mean square instead.
     let squares: f64 = responses.iter().map(|&r| f64::from(of_rank(r)).powi(2)).sum();
-    ((squares / responses.len() as f64).sqrt() / 6.0) as f32
+    ((squares / responses.len() as f64).sqrt() / f64::from(gain)) as f32
 }
 
 /// The spread of a filtered tile below its median, from ranks: spots are above, and hardly change it.

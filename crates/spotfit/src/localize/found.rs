@@ -85,8 +85,8 @@ impl Judge<'_> {
         found: Found,
     ) -> Option<Localization> {
         let Found { mut spot, converged, bright, at_end, seen } = found;
-        let half = (self.options.box_size / 2) as f64;
-        let wander = WANDER * self.options.box_size as f64;
+        let half = (place.side / 2) as f64;
+        let wander = WANDER * place.side as f64;
         let detected = self.options.positions.is_none();
         let far = |at: f64| (at - half).abs() > wander;
         let wandered = detected && (far(spot.x) || far(spot.y));

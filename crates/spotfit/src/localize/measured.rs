@@ -9,7 +9,7 @@ use spotfit_locs::private::root_mean_square;
 
 use super::found::{Found, Seen};
 use super::options::LocalizeOptions;
-use super::residuals::most;
+use super::residuals::{is_saturated, most};
 use super::spot::{Localization, SpotErrors};
 use crate::astigmatism::find::{Depth, DepthStatus};
 use crate::backend::Backend;
@@ -155,21 +155,23 @@ impl<'w> Visitor<'w> for Convert<'_> {
         let mut variances = mapped.then(|| Array3::<f32>::zeros(shape));
         let mut saturated = vec![false; self.part.len()];
         let mut room = vec![0.0_f64; windows.size().pixels()];
+        let mut notes = room.clone();
         for (place, mut to) in pixels.outer_iter_mut().enumerate() {
             let index = self.part.start + place;
             for (value, &pixel) in room.iter_mut().zip(windows.window(index)) {
                 *value = f64::from_pixel(pixel);
-                saturated[place] |= *value >= self.saturation;
             }
             match &mut variances {
                 Some(variances) => {
+                    windows.notes(index, NoteKind::Variances, &mut notes, em_gain);
+                    saturated[place] = is_saturated(&room, &notes, self.saturation);
                     windows.convert(index, &mut room, em_gain);
                     to.iter_mut().zip(&room).for_each(|(to, &value)| *to = value as f32);
-                    windows.notes(index, NoteKind::Variances, &mut room, em_gain);
                     let mut own = variances.index_axis_mut(Axis(0), place);
-                    own.iter_mut().zip(&room).for_each(|(to, &value)| *to = value as f32);
+                    own.iter_mut().zip(&notes).for_each(|(to, &value)| *to = value as f32);
                 }
                 None => {
+                    saturated[place] = room.iter().any(|&value| value >= self.saturation);
                     let photons = room.iter().map(|value| (value - camera.baseline) * gain);
                     to.iter_mut().zip(photons).for_each(|(to, value)| *to = value as f32);
                 }

@@ -6,6 +6,7 @@
 
 mod brightness;
 mod checks;
+mod defects;
 mod found;
 mod measured;
 mod neighbours;
@@ -31,12 +32,13 @@ use crate::movie::Block;
 use crate::psf::PsfFitter;
 use found::{Found, Judge};
 use measured::Measured;
-use places::{Cut, Search};
+use places::{Cut, Place, Search};
 use residuals::{Look, Residuals};
 use widths::Widths;
 
 pub use brightness::median_of_first;
 pub use checks::{Checks, Flags, LARGE_RESIDUALS, ODD_WIDTH};
+pub use defects::{Defect, DefectKind, Defects, DefectsError};
 pub use options::{LocalizeOptions, Roi};
 pub use outcome::{Counts, LocalizeError};
 pub use pipeline::Localizations;
@@ -55,6 +57,8 @@ pub struct Localizer {
     options: LocalizeOptions,
     detector: Detector,
     roi: Roi,
+    /// The side of windows in crowds.
+    narrow: usize,
     fitter: Fitter,
     /// What finds the errors of fits in photons; a measured PSF has its own.
     judge: Option<Fitter>,
@@ -85,6 +89,7 @@ impl Localizer {
         if let Some(positions) = &mut options.positions {
             positions.sort();
         }
+        options.mask_defects((width, height))?;
         let detector = Detector::new(width, height, options.box_size, 1.0)?;
         let detector = match options.threshold {
             Some(threshold) => detector.with_threshold(threshold)?,
@@ -121,11 +126,13 @@ impl Localizer {
         let threads = options.fitter.threads;
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build()?;
         let size = (width, height);
+        let narrow = options.narrow_box();
         Ok(Self {
             size,
             options,
             detector,
             roi,
+            narrow,
             fitter,
             judge,
             measured,
@@ -178,6 +185,11 @@ impl Localizer {
         &self.counts
     }
 
+    /// The defective pixels that are masked, if they were given.
+    pub fn defects(&self) -> Option<&Defects> {
+        self.options.defects.as_deref()
+    }
+
     /// The fitter in use, if there is no measured PSF.
     pub fn fitter(&self) -> &Fitter {
         &self.fitter
@@ -208,24 +220,48 @@ impl Localizer {
             options: &self.options,
             detector: &self.detector,
             roi: self.roi,
+            narrow: self.narrow,
             pool: &self.pool,
         };
         let places = search.places(&mut self.counts, first, frames)?;
         let side = self.options.box_size;
-        let size = Size::new(side, side);
-        let corners: Vec<Corner> = places.iter().map(|place| place.corner).collect();
-        let map = self.options.map.as_deref();
-        let windows = frames.visit(Cut { size, corners: &corners, map });
-        let all = match &self.measured {
-            Some(measured) => measured.fit(windows, &self.options)?,
-            None => self.fitted(windows)?,
+        // Windows of one side at a time: most frames have no others.
+        let usual = self.found(frames, &places, self.options.box_size)?;
+        let mut usual = usual.into_iter();
+        let mut narrow = if self.narrow < self.options.box_size {
+            self.found(frames, &places, self.narrow)?.into_iter()
+        } else {
+            Vec::new().into_iter()
         };
         let mut judge = self.judging();
-        let mut kept = Vec::with_capacity(all.len());
-        for (place, found) in places.iter().zip(all) {
-            kept.extend(judge.judge(first, place, found));
+        let mut kept = Vec::with_capacity(places.len());
+        for place in &places {
+            let of_side = if place.side == side { &mut usual } else { &mut narrow };
+            if let Some(found) = of_side.next() {
+                kept.extend(judge.judge(first, place, found));
+            }
         }
         Ok(kept)
+    }
+
+    /// Fits the windows of one side, in their order.
+    fn found(
+        &self,
+        frames: AnyWindows<'_>,
+        places: &[Place],
+        side: usize,
+    ) -> Result<Vec<Found>, LocalizeError> {
+        let corners = places.iter().filter(|place| place.side == side).map(|place| place.corner);
+        let corners: Vec<Corner> = corners.collect();
+        if corners.is_empty() && side != self.options.box_size {
+            return Ok(Vec::new());
+        }
+        let (size, map) = (Size::new(side, side), self.options.map.as_deref());
+        let windows = frames.visit(Cut { size, corners: &corners, map });
+        match &self.measured {
+            Some(measured) => Ok(measured.fit(windows, &self.options)?),
+            None => self.fitted(windows),
+        }
     }
 
     /// What decides about fits, with what was found so far.

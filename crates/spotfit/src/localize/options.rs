@@ -9,10 +9,11 @@ use spotfit_locs::OutOfRange;
 use spotfit_locs::positions::Positions;
 
 use super::checks::Flags;
+use super::defects::Defects;
 use super::outcome::LocalizeError;
 use crate::astigmatism::find::Finder;
 use crate::backend::{FitError, FitterOptions};
-use crate::detect::{DEFAULT_FALSE_RATE, typical_variance};
+use crate::detect::{DEFAULT_FALSE_RATE, narrow, typical_variance};
 use crate::psf::Psf;
 
 /// A rectangle of pixels in which to look for spots.
@@ -62,6 +63,10 @@ pub struct LocalizeOptions {
     /// read noise of [`LocalizeOptions::camera`]; its EM gain stays. They are not serialized.
     #[cfg_attr(feature = "serde", serde(skip))]
     pub map: Option<Arc<CameraMap>>,
+    /// Defective pixels, of frames of this size. They are masked as pixels of the map are: detection takes the mean of their
+    /// neighbours, and fits ignore them. They are not serialized.
+    #[cfg_attr(feature = "serde", serde(skip))]
+    pub defects: Option<Arc<Defects>>,
     /// The fit and its backend.
     pub fitter: FitterOptions,
     /// Whether to keep failed fits.
@@ -96,6 +101,7 @@ impl Default for LocalizeOptions {
             positions: None,
             camera: Camera::default(),
             map: None,
+            defects: None,
             fitter: FitterOptions::default(),
             keep_all: false,
             checks: false,
@@ -118,6 +124,7 @@ impl LocalizeOptions {
         with_fitter: fitter: FitterOptions,
         const with_keep_all: keep_all: bool,
         with_map: map: Option<Arc<CameraMap>>,
+        with_defects: defects: Option<Arc<Defects>>,
         const with_checks: checks: bool,
         const with_errors: errors: bool,
         with_calibration: calibration: Option<Arc<Finder>>,
@@ -174,6 +181,45 @@ impl LocalizeOptions {
     /// Whether localizations are to be checked.
     pub(super) fn is_checked(&self) -> bool {
         self.checks || !self.drop.is_empty()
+    }
+
+    /// The side of windows in crowds. A calibration of widths and a measured PSF hold for windows of one side, and shapes of two
+    /// widths need more pixels.
+    pub(super) fn narrow_box(&self) -> usize {
+        let fit = &self.fitter.fit;
+        let few =
+            matches!(fit.shape, Shape::Circular(_) | Shape::FixedSigma(_) | Shape::FixedSigmas(_));
+        let side = narrow(self.box_size);
+        let fits = fit.shape.validate_in(Size::new(side, side), &fit.limits).is_ok();
+        let may = few && fits && self.calibration.is_none() && self.psf.is_none();
+        if may { side } else { self.box_size }
+    }
+
+    /// Puts a map with masked pixels in the place of the camera or its map, where there are defects.
+    pub(super) fn mask_defects(
+        &mut self,
+        (width, height): (usize, usize),
+    ) -> Result<(), OutOfRange> {
+        let Some(defects) = self.defects.as_ref().filter(|defects| !defects.is_empty()) else {
+            return Ok(());
+        };
+        let (own_width, own_height) = defects.size();
+        let good = (own_width, own_height) == (width, height);
+        let range = format!("a mask of the frame's {width}×{height} pixels");
+        OutOfRange::check("defects", format!("{own_width}×{own_height}"), good, range)?;
+        if let Some(size) = self.map.as_ref().map(|map| map.size()) {
+            let (own, good) =
+                (format!("{}×{}", size.width, size.height), size == Size::new(width, height));
+            OutOfRange::check("map", own, good, format!("the frame's {width}×{height} pixels"))?;
+        }
+        let map = defects.masked(&self.camera, self.map.as_deref());
+        let map = map.map_err(|error| OutOfRange {
+            name: "defects",
+            value: format!("{} of {} pixels", defects.pixels().len(), width * height),
+            range: format!("some that leave pixels to look at: {error}"),
+        })?;
+        self.map = Some(Arc::new(map));
+        Ok(())
     }
 
     /// The camera of the pixels in which spots are detected: a map converts them to electrons.

@@ -20,6 +20,8 @@ struct Wanted {
     y: f64,
     /// How far away the nearest other one is; 0 if nobody asks.
     neighbour: f64,
+    /// Whether its window is to be narrow.
+    crowded: bool,
 }
 
 /// Where a window is to be cut, and for whom.
@@ -27,6 +29,8 @@ struct Wanted {
 pub(super) struct Place {
     pub(super) id: u64,
     pub(super) corner: Corner,
+    /// The side of the window.
+    pub(super) side: usize,
     pub(super) neighbour: f64,
 }
 
@@ -36,6 +40,8 @@ pub(super) struct Search<'a> {
     pub(super) detector: &'a Detector,
     /// Where to look.
     pub(super) roi: Roi,
+    /// The side of windows in crowds.
+    pub(super) narrow: usize,
     pub(super) pool: &'a rayon::ThreadPool,
 }
 
@@ -57,16 +63,17 @@ impl Search<'_> {
             None => self.detected(frames)?,
         };
         counts.candidates += wanted.len();
-        let (half, side) = ((self.options.box_size / 2) as f64, self.options.box_size as f64);
-        let corner = |centre: f64, length: usize| {
-            let corner = centre.round() - half;
-            (corner >= 0.0 && corner + side <= length as f64).then_some(corner as u32)
+        let corner = |centre: f64, side: usize, length: usize| {
+            let corner = centre.round() - (side / 2) as f64;
+            (corner >= 0.0 && corner + side as f64 <= length as f64).then_some(corner as u32)
         };
         let places: Vec<Place> = wanted
             .iter()
-            .filter_map(|&Wanted { id, frame, x, y, neighbour }| {
-                let (x, y) = (corner(x, width)?, corner(y, height)?);
-                Some(Place { id, corner: Corner { frame: frame as u32, x, y }, neighbour })
+            .filter_map(|&Wanted { id, frame, x, y, neighbour, crowded }| {
+                let side = if crowded { self.narrow } else { self.options.box_size };
+                let (x, y) = (corner(x, side, width)?, corner(y, side, height)?);
+                let corner = Corner { frame: frame as u32, x, y };
+                Some(Place { id, corner, side, neighbour })
             })
             .collect();
         counts.at_edge += wanted.len() - places.len();
@@ -83,8 +90,10 @@ impl Search<'_> {
             let points = candidates.iter().map(|c| (c.x as f64, c.y as f64)).collect();
             let wanted = candidates.iter().zip(self.distances(points));
             let wanted = wanted.filter(|(candidate, _)| inside(candidate));
-            let wanted =
-                wanted.map(|(_, ((x, y), neighbour))| Wanted { id: 0, frame, x, y, neighbour });
+            let wanted = wanted.map(|(candidate, ((x, y), neighbour))| {
+                let crowded = candidate.crowded;
+                Wanted { id: 0, frame, x, y, neighbour, crowded }
+            });
             Ok(wanted.collect::<Vec<_>>())
         };
         let all = (0..frames.count()).into_par_iter();
@@ -99,7 +108,7 @@ impl Search<'_> {
         let wanted = places.iter().zip(self.distances(points));
         let wanted = wanted.map(|(place, ((x, y), neighbour))| {
             let Position { id, frame, .. } = *place;
-            Wanted { id, frame: frame - first, x, y, neighbour }
+            Wanted { id, frame: frame - first, x, y, neighbour, crowded: false }
         });
         wanted.collect()
     }

@@ -81,15 +81,16 @@ impl Look<'_> {
     ) -> bool {
         let (camera, limit) = (self.camera, self.saturation.unwrap_or(f64::INFINITY));
         let em_gain = camera.em_gain.unwrap_or(1.0);
-        let mut saturated = false;
         for (to, &pixel) in pixels.iter_mut().zip(windows.window(index)) {
             *to = f64::from_pixel(pixel);
-            saturated |= *to >= limit;
         }
+        let saturated;
         if windows.side_data().is_mapped() {
-            windows.convert(index, pixels, em_gain);
             windows.notes(index, NoteKind::Variances, variances, em_gain);
+            saturated = is_saturated(pixels, variances, limit);
+            windows.convert(index, pixels, em_gain);
         } else {
+            saturated = pixels.iter().any(|&pixel| pixel >= limit);
             let gain = camera.photons_per_adu();
             pixels.iter_mut().for_each(|pixel| *pixel = (*pixel - camera.baseline) * gain);
             variances.fill((camera.read_noise / em_gain).powi(2));
@@ -129,6 +130,12 @@ impl Look<'_> {
         }
         (squares, structure(&mut matrix, &mut right, fitted(self.options.shape)))
     }
+}
+
+/// Whether one of these pixels, in ADU, is saturated that is not masked.
+pub(super) fn is_saturated(pixels: &[f64], variances: &[f64], limit: f64) -> bool {
+    let masked = f64::from(CameraMap::MASKED);
+    pixels.iter().zip(variances).any(|(&pixel, &variance)| pixel >= limit && variance < masked)
 }
 
 /// How many patterns, of the first ones, the parameters of a fit can change.

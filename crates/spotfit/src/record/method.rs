@@ -9,7 +9,7 @@ use sha2::{Digest, Sha256};
 
 use super::input::in_hex;
 use crate::astigmatism::find::Finder;
-use crate::localize::LocalizeOptions;
+use crate::localize::{Defects, LocalizeOptions};
 use crate::psf::Psf;
 
 /// The options that the outcome of localizing depends on, all of them, given or not: what means the same looks the same,
@@ -35,7 +35,7 @@ pub fn method(options: &LocalizeOptions) -> BTreeMap<String, Value> {
     let usual = preset.max_evaluations.max(criteria.max_iterations.saturating_mul(5));
     let evaluations = Some(criteria.max_evaluations).filter(|&own| own != usual);
     let tolerance = Some(criteria.tolerance).filter(|&own| own != preset.tolerance);
-    let all: [(&str, Value); 32] = [
+    let all: [(&str, Value); 33] = [
         ("box", json!(options.box_size)),
         ("false_rate", if threshold.is_some() { Value::Null } else { json!(options.false_rate) }),
         ("threshold", json!(threshold)),
@@ -45,6 +45,7 @@ pub fn method(options: &LocalizeOptions) -> BTreeMap<String, Value> {
         ("em_gain", json!(options.camera.em_gain)),
         ("read_noise", json!(options.camera.read_noise)),
         ("camera", json!(options.map.as_deref().map(of_map))),
+        ("defects", json!(options.defects.as_deref().map(of_defects))),
         ("all", json!(options.keep_all)),
         ("flags", json!(options.checks)),
         ("errors", json!(options.errors)),
@@ -134,6 +135,16 @@ fn of_psf(psf: &Psf) -> String {
     let shape = coefficients.shape().iter().map(|&side| side as f64);
     let numbers = shape.chain([psf.step(), psf.zero()]).chain(coefficients.iter().copied());
     numbers.for_each(|number| told.update(number.to_le_bytes()));
+    in_hex(&told.finalize())
+}
+
+fn of_defects(defects: &Defects) -> String {
+    let (width, height) = defects.size();
+    let mut told = Sha256::new();
+    let places = defects.pixels().iter().flat_map(|pixel| [pixel.y, pixel.x]);
+    [height, width].into_iter().chain(places).for_each(|number| {
+        told.update((number as u64).to_le_bytes());
+    });
     in_hex(&told.finalize())
 }
 

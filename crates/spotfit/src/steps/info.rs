@@ -1,4 +1,4 @@
-//! What a file is: a table, a record, a movie, a calibration or a measured PSF.
+//! Tells what a file is: a table, a record, a movie, a calibration or a measured PSF.
 
 use std::fmt;
 use std::fs::File;
@@ -14,7 +14,7 @@ use crate::astigmatism::file::CalibrationFileError;
 use crate::movie::{Movie, MovieOptions, Pixels};
 use crate::psf::{self, Psf};
 use crate::record::{self, Origin, Record, State};
-use crate::table::{Kind, TableFormat};
+use crate::table::{Kind, Meaning, TableFormat};
 
 /// What a file is.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
@@ -54,7 +54,7 @@ pub enum InfoReport {
     },
 }
 
-/// What a table has.
+/// What a table contains.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 #[non_exhaustive]
 pub struct TableInfo {
@@ -70,11 +70,11 @@ pub struct TableInfo {
     pub size: [Option<usize>; 2],
     /// The side of a pixel in nanometres.
     pub pixel_size: Option<f64>,
-    /// Where (0, 0) is; nothing where its record does not know.
+    /// Where (0, 0) is; `None` if its record does not say.
     pub origin: Option<Origin>,
     /// How the table was made, if a record stands beside it.
     pub record: Option<Record>,
-    /// What is to be known of the file.
+    /// Notes about the file that its reader should know.
     pub notes: Vec<String>,
 }
 
@@ -90,7 +90,7 @@ pub struct ColumnInfo {
     pub words: bool,
 }
 
-/// What a movie has.
+/// What a movie contains.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 #[non_exhaustive]
 pub struct MovieInfo {
@@ -98,13 +98,13 @@ pub struct MovieInfo {
     pub frames: usize,
     /// Width and height of the frames in pixels.
     pub size: [usize; 2],
-    /// How pixels are read: `u8`, `u16` or `f32`; nothing if the first frame cannot be read.
+    /// The type of the pixels as they are read: `u8`, `u16` or `f32`; `None` if the first frame cannot be read.
     pub pixels: Option<&'static str>,
     /// Channels, z slices and time points.
     pub axes: [usize; 3],
     /// The side of a pixel in nanometres, if the metadata say it.
     pub pixel_size: Option<f64>,
-    /// What says so.
+    /// Where the metadata say it.
     pub pixel_size_source: Option<String>,
     /// The names of its files.
     pub files: Vec<String>,
@@ -171,14 +171,17 @@ fn measured(path: &Path) -> Option<Psf> {
     psf::read(BufReader::new(File::open(path).ok()?)).ok()
 }
 
+/// What is read of tables.
+const FRAME: [&str; 1] = Meaning::names([Meaning::Frame]);
+
 fn table(path: &Path, listener: &dyn Listener) -> Result<TableInfo, StepError> {
     let origin = Record::origin_of(path);
     // What is looked at here does not depend on it.
     let source = Source::file(path).with_origin(origin.or(Some(Origin::Centre)));
     let layout = source.layout()?;
     let (mut rows, mut frames) = (0, None);
-    let has_frames = layout.column("frame").is_some();
-    let columns: Option<&[&str]> = if has_frames { Some(&["frame"]) } else { None };
+    let has_frames = layout.column(Meaning::Frame).is_some();
+    let columns: Option<&[&str]> = if has_frames { Some(&FRAME) } else { None };
     source.blocks(columns, listener, |block| {
         rows += block.rows();
         let own = if has_frames { block.frames().map_err(source.wrong())? } else { Vec::new() };

@@ -36,7 +36,7 @@ pub(super) fn run(arguments: &DemoArguments, folder: &Path) -> Result<(), CliErr
     let mut plan = simulation.plan()?;
     let path = folder.join("movie.tif");
     let truth = folder.join("movie-truth.csv");
-    crate::words::movie_files::write_movie(&mut plan, &path, Some(&truth), None)?;
+    crate::words::movie_files::write_movie(&mut plan, &path, Some(&truth), Vec::new())?;
 
     let name = path.display().to_string();
     let movie = Movie::open(&path).map_err(|error| CliError::movie(&name)(error.into()))?;
@@ -66,7 +66,7 @@ pub(super) fn run(arguments: &DemoArguments, folder: &Path) -> Result<(), CliErr
         points.len(),
         FRAMES as f64 / seconds
     );
-    say!("{}", Score::of(&mut plan, &localizations));
+    say!("{}", Score::of(&mut plan, &localizations)?);
 
     let middle = FRAMES / 2;
     let frame = plan.piece(middle..middle + 1).frames().index_axis_move(Axis(0), 0);

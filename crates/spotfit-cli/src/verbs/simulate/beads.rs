@@ -49,5 +49,5 @@ pub(crate) fn run(arguments: &BeadArguments) -> Result<(), CliError> {
         .with_sigma(arguments.sigma)
         .with_focus(arguments.focus.recipe())
         .with_profile(arguments.profile.profile());
-    arguments.frame.write(recipe.simulation()?)
+    arguments.frame.write(recipe.simulation()?, None)
 }

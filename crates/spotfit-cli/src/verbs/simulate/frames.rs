@@ -6,11 +6,14 @@ use clap::Args;
 use fit_core::Size;
 use fit_sim::MovieSimulation;
 use fit_sim::recipes::FrameRecipe;
+use ndarray::Array2;
 use serde::Serialize;
+use spotfit::localize::Defects;
 
 use super::camera::{CameraArguments, GainArguments};
 use super::refuse_no_csv;
 use crate::error::CliError;
+use crate::words::defects::write_defects;
 use crate::words::movie_files::write_movie;
 use crate::words::paths::{refuse_ending, refuse_same_output};
 use crate::words::report::ReportArguments;
@@ -54,6 +57,13 @@ pub(crate) struct FrameArguments {
     report: ReportArguments,
 }
 
+/// The hot pixels of a movie.
+fn hot_pixels(simulation: &MovieSimulation) -> Defects {
+    let mut mask = Array2::from_elem((simulation.height, simulation.width), false);
+    simulation.hot_pixels.iter().for_each(|hot| mask[(hot.y, hot.x)] = true);
+    Defects::from_mask(mask.view())
+}
+
 /// What was written.
 #[derive(Debug, Serialize)]
 struct Frames {
@@ -79,21 +89,30 @@ impl FrameArguments {
             .with_seed(self.seed))
     }
 
-    /// Makes the movie and writes its files.
-    pub(crate) fn write(&self, mut simulation: MovieSimulation) -> Result<(), CliError> {
+    /// Makes the movie and writes its files, and the mask of its hot pixels to this one.
+    pub(crate) fn write(
+        &self,
+        mut simulation: MovieSimulation,
+        mask: Option<&Path>,
+    ) -> Result<(), CliError> {
         self.report.check(&self.output)?;
-        let files = [&self.truth, &self.camera.camera];
-        let files = files.into_iter().flatten().map(PathBuf::as_path);
+        let files = [self.truth.as_deref(), self.camera.camera.as_deref(), mask];
+        let files = files.into_iter().flatten();
         let files: Vec<&Path> = std::iter::once(self.output.as_path()).chain(files).collect();
         refuse_same_output(&files)?;
         if !self.output.extension().is_some_and(|own| own.eq_ignore_ascii_case("tiff")) {
             refuse_ending(&self.output, &["tif", "npy"], "a movie")?;
         }
         refuse_no_csv(self.truth.as_deref(), "the truth")?;
+        if let Some(mask) = mask {
+            refuse_ending(mask, &["npy"], "a mask")?;
+        }
         simulation.maps = self.camera.maps(Size::new(self.width, self.height), self.seed)?;
         let maps = self.camera.write(simulation.maps.as_ref())?;
+        let mask = mask.map(|path| write_defects(path, &hot_pixels(&simulation))).transpose()?;
         let mut plan = simulation.plan()?;
-        write_movie(&mut plan, &self.output, self.truth.as_ref(), maps)?;
+        let others = maps.into_iter().chain(mask).collect();
+        write_movie(&mut plan, &self.output, self.truth.as_ref(), others)?;
         let MovieSimulation { frames, width, height, molecules, beads, .. } = plan.simulation();
         let (frames, width, height, molecules) = (*frames, *width, *height, *molecules);
         self.report.tell_json(&Frames { frames, width, height, molecules, beads: beads.len() })

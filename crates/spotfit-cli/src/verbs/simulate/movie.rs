@@ -1,5 +1,7 @@
 //! `spotfit simulate movie`: a movie with its truth.
 
+use std::path::PathBuf;
+
 use clap::{Args, ValueEnum};
 use fit_sim::Heights;
 use fit_sim::recipes::{MovieRecipe, ShapeWord};
@@ -46,6 +48,13 @@ pub(crate) struct MovieArguments {
     /// Number of fiducial beads, always on, ten times as bright as a molecule.
     #[arg(long, default_value_t = MovieRecipe::default().beads, value_name = "N", help_heading = "Spots")]
     beads: usize,
+    /// Number of hot pixels: each adds 5 to 50 % of the photons of a molecule to its pixel, in every frame. They are not in the truth
+    /// of the spots.
+    #[arg(long, default_value_t = MovieRecipe::default().hot_pixels, value_name = "N", help_heading = "Camera")]
+    hot_pixels: usize,
+    /// Where to write the mask of the hot pixels, an array (height, width) of booleans, as --defects of `spotfit localize` reads it.
+    #[arg(long, value_name = "MASK.npy", help_heading = "Output")]
+    write_defects: Option<PathBuf>,
     /// Drift from frame to frame: X,Y in pixels, or X,Y,Z with Z in nanometres for defocused spots.
     #[arg(
         help_heading = "Movie",
@@ -94,8 +103,9 @@ pub(crate) fn run(arguments: &MovieArguments) -> Result<(), CliError> {
         .with_on_time(arguments.on_time)
         .with_off_time(arguments.off_time)
         .with_beads(arguments.beads)
+        .with_hot_pixels(arguments.hot_pixels)
         .with_drift(drift)
         .with_drift_z(drift_z)
         .with_heights(heights);
-    arguments.frame.write(recipe.simulation()?)
+    arguments.frame.write(recipe.simulation()?, arguments.write_defects.as_deref())
 }

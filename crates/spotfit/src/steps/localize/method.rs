@@ -6,8 +6,10 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
+use super::defects::DefectsOption;
+use super::given::Given;
 use super::lengths::{has_nanometres, is_plain, numbers, wrong_frames};
-use super::options::{Given, LocalizeOptions, Told};
+use super::options::{LocalizeOptions, Told};
 use crate::localize::{self, Localizer};
 use crate::movie::MovieOptions;
 use crate::record;
@@ -61,16 +63,16 @@ impl LocalizeOptions {
             parse(size).or_else(|error| if unsure { parse(Some(LIKELY)) } else { Err(error) })?;
         }
         let side = options.box_size;
-        let size = options.map.as_ref().map_or((side, side), |map| {
-            let size = map.size();
-            (size.width, size.height)
-        });
+        let map = options.map.as_ref().map(|map| (map.size().width, map.size().height));
+        let mask = options.defects.as_ref().map(|defects| defects.size());
+        let size = map.or(mask).unwrap_or((side, side));
         Localizer::new(size, options.with_roi(None)).map_err(StepError::localize(None))?;
         Ok(method)
     }
 
-    /// What the outcome depends on, for the record: the options of the localizer, and what is asked for besides.
-    pub(super) fn method(
+    /// What the outcome depends on, for the record: the [`resolved`](Self::resolved) options of the localizer, and what is asked for
+    /// besides.
+    pub fn method(
         &self,
         options: &localize::LocalizeOptions,
         movie: &MovieOptions,
@@ -85,7 +87,7 @@ impl LocalizeOptions {
         let frames = range.filter(|range| *range != (0, None));
         let frames = frames.map(|(first, end)| json!([first + 1, end]));
         // Users count from 1.
-        let number = |index: Option<usize>| index.map(|index| index + 1);
+        let number = |index: Option<usize>| index.map(|index| index.saturating_add(1));
         let more = [
             ("frames", frames.unwrap_or_default()),
             ("channel", json!(number(movie.channel))),
@@ -95,6 +97,10 @@ impl LocalizeOptions {
             ("filter", json!(self.filter)),
             ("positions", json!(self.positions.is_some())),
         ];
+        // What they are depends on the movie.
+        if let Some(DefectsOption::Auto) = &self.defects {
+            method.insert("defects".to_owned(), json!("auto"));
+        }
         method.extend(more.map(|(name, value)| (name.to_owned(), value)));
         // Where the size of a pixel is needed for it, it may not be known yet.
         let lengths =

@@ -21,7 +21,10 @@
 //! # Ok::<(), spotfit::steps::StepError>(())
 //! ```
 
+mod camera;
+mod defects;
 mod doubts;
+mod given;
 mod lengths;
 mod method;
 mod options;
@@ -38,15 +41,18 @@ use serde_json::Value;
 
 use super::words::{condition, go_on};
 use super::{Listener, Note, Sink, Stack, StepError};
-use crate::localize::{Counts, Localizations, Localizer};
+use crate::localize::{Counts, Defects, Localizations, Localizer};
 use crate::record::{self, Origin, Record};
 use crate::table::{Filter, Info, Layout, PicassoVersion, Table, TableFormat};
 use options::Told;
 
-pub use doubts::unusual as unusual_pixels;
+pub use camera::CameraOptions;
+pub use defects::DefectsOption;
 pub(crate) use doubts::{Hears, Topic};
-pub use lengths::fixed_sigma;
-pub use options::{CameraOptions, Given, LocalizeOptions};
+pub use doubts::{frames_are, unusual as unusual_pixels};
+pub use given::Given;
+pub use lengths::{fixed_sigma, roi};
+pub use options::LocalizeOptions;
 pub use report::{Dropped, LocalizeReport};
 
 /// Localizes a movie for a table of a format: lengths are in nanometres if the size of a pixel is known, but in pixels for
@@ -76,6 +82,8 @@ pub struct Localizing {
     frames: Range<usize>,
     pixel_size: Option<f64>,
     picasso: bool,
+    /// The defective pixels that are masked, if somebody asked for it.
+    defects: Option<Arc<Defects>>,
     /// What is odd about the options.
     notes: Vec<String>,
     method: BTreeMap<String, Value>,
@@ -118,6 +126,9 @@ impl Localizing {
             (None, None) => None,
         };
         let engine = engine.with_positions(positions.map(Arc::unwrap_or_clone));
+        let found = defects::find(options.defects.as_ref(), engine.map.as_deref(), &movie)?;
+        let engine = if found.is_some() { engine.with_defects(found) } else { engine };
+        let defects = engine.defects.clone();
         let localizer = Localizer::new(size, engine).map_err(StepError::localize(None))?;
         let info = Info::default().with_movie(pixel_size, [size.0, size.1], count);
         let picasso = format == TableFormat::Picasso;
@@ -134,6 +145,7 @@ impl Localizing {
             frames,
             pixel_size,
             picasso,
+            defects,
             notes,
             method,
             camera,
@@ -144,6 +156,11 @@ impl Localizing {
     /// The table without rows.
     pub fn empty(&self) -> Table {
         self.layout.table(&[], &self.info)
+    }
+
+    /// The defective pixels that are masked, if that was asked for.
+    pub fn defects(&self) -> Option<&Defects> {
+        self.defects.as_deref()
     }
 
     /// How many frames are localized.
@@ -212,30 +229,37 @@ impl Localizing {
     ///
     /// # Errors
     /// [`StepError`].
-    pub fn blocks(self, listener: &dyn Listener) -> Result<Blocks, StepError> {
+    pub fn blocks(self, listener: &dyn Listener) -> Result<LocalizedBlocks, StepError> {
         self.begin(&listener)
     }
 
-    fn begin(self, hears: &dyn Hears) -> Result<Blocks, StepError> {
-        let Self { options, mut movie, localizer, layout, filter, info, frames, notes, .. } = self;
+    fn begin(self, hears: &dyn Hears) -> Result<LocalizedBlocks, StepError> {
+        let Self { options, mut movie, localizer, layout, filter, info, frames, .. } = self;
+        let (defects, notes) = (self.defects, self.notes);
         let slice = movie.options().slice;
         let (metadata, frames_are) = movie.about(|movie| {
-            (doubts::metadata(movie, options.pixel_size), doubts::frames_are(movie, slice))
+            (doubts::metadata(movie, options.pixel_size), frames_are(movie, slice))
         })?;
         metadata.into_iter().for_each(|note| hears.hear(Topic::Metadata, note));
         notes.into_iter().for_each(|note| hears.hear(Topic::Options, Note::Warning(note)));
-        options.camera.doubt_to(|many| movie.first_frames(many), hears);
+        let asked = options.defects.as_ref();
+        // What the maps of a camera say is not to be found out.
+        let looks = asked.is_none() && options.camera.maps.is_none();
+        let looks = looks && hears.wants(Topic::Defects);
+        let seen = looks.then(|| movie.first_frames(true)).flatten();
+        defects::tell(asked, defects.as_deref(), seen.as_ref(), hears);
+        options.camera.doubt_to(|many| seen.or_else(|| movie.first_frames(many)), hears);
         let begin = Instant::now();
         let name = movie.name().to_owned();
         let found = localizer.localize(movie.movie()?, frames);
         let found = found.map_err(StepError::localize(None))?;
-        Ok(Blocks { name, found, layout, filter, info, frames_are, rows: 0, begin })
+        Ok(LocalizedBlocks { name, found, layout, filter, info, frames_are, rows: 0, begin })
     }
 }
 
 /// The localizations of a movie, block by block: an iterator of tables, made by [`Localizing::blocks`].
 #[derive(Debug)]
-pub struct Blocks {
+pub struct LocalizedBlocks {
     name: String,
     found: Localizations,
     layout: Layout,
@@ -247,7 +271,7 @@ pub struct Blocks {
     begin: Instant,
 }
 
-impl Blocks {
+impl LocalizedBlocks {
     /// The counts of the blocks so far.
     pub fn counts(&self) -> &Counts {
         self.found.counts()
@@ -257,11 +281,11 @@ impl Blocks {
     pub fn finish(self) -> LocalizeReport {
         let written = self.filter.is_some().then_some(self.rows);
         let localizer = self.found.into_localizer();
-        LocalizeReport::new(&localizer, self.frames_are, written, self.begin.elapsed())
+        LocalizeReport::of(&localizer, self.frames_are, written, self.begin.elapsed())
     }
 }
 
-impl Iterator for Blocks {
+impl Iterator for LocalizedBlocks {
     type Item = Result<Table, StepError>;
 
     fn next(&mut self) -> Option<Self::Item> {

@@ -3,8 +3,10 @@
 use std::fs::File;
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
+use super::camera::CameraOptions;
+use super::defects::DefectsOption;
+use super::given::Given;
 use super::lengths::{fixed_sigma, roi};
 use crate::astigmatism::file::{CalibrationFileError, load_with_pixel_size};
 use crate::astigmatism::find::Finder;
@@ -12,103 +14,10 @@ use crate::localize::{self, Positions};
 use crate::psf::{self, Psf};
 use crate::record::Origin;
 use crate::steps::stack::PixelScale;
-use crate::steps::{StepError, in_pixels, side};
+use crate::steps::{Note, StepError, in_pixels, side};
 use crate::table::{Layout, TableFormat, WidthColumns};
 use crate::yaml::YamlError;
-use crate::{
-    Background, Camera, CameraMap, Elliptical, Estimator, Length, OutOfRange, Shape, camera_maps,
-};
-
-/// A file that an option names, or the content of such a file. Only files are serialized.
-#[derive(Clone, Debug)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[cfg_attr(feature = "serde", serde(untagged, bound = ""))]
-pub enum Given<T> {
-    /// The file.
-    File(PathBuf),
-    /// Its content.
-    #[cfg_attr(feature = "serde", serde(skip))]
-    Content(Arc<T>),
-}
-
-impl<T> Given<T> {
-    /// The file, if it is one.
-    pub fn file(&self) -> Option<&Path> {
-        match self {
-            Self::File(path) => Some(path),
-            Self::Content(_) => None,
-        }
-    }
-
-    fn read(&self, read: impl FnOnce(&Path) -> Result<T, StepError>) -> Result<Arc<T>, StepError> {
-        match self {
-            Self::File(path) => read(path).map(Arc::new),
-            Self::Content(content) => Ok(content.clone()),
-        }
-    }
-}
-
-/// What is known of a camera: what is not given is that of [`Camera::default`], and the user is warned of it.
-#[derive(Clone, Debug, Default)]
-#[cfg_attr(
-    feature = "serde",
-    derive(serde::Serialize, serde::Deserialize),
-    serde(default, deny_unknown_fields)
-)]
-#[non_exhaustive]
-pub struct CameraOptions {
-    /// The value of a dark pixel, in ADU.
-    pub baseline: Option<f64>,
-    /// Photo-electrons per ADU, before EM gain.
-    pub sensitivity: Option<f64>,
-    /// EM gain of an EMCCD camera.
-    pub em_gain: Option<f64>,
-    /// Read noise in photo-electrons.
-    pub read_noise: Option<f64>,
-    /// The maps of a camera whose pixels differ, in place of baseline and read noise. The sensitivity is for maps without gain.
-    pub maps: Option<Given<CameraMap>>,
-}
-
-impl CameraOptions {
-    fit_core::__setters! {
-        const with_baseline: baseline: Option<f64>,
-        const with_sensitivity: sensitivity: Option<f64>,
-        const with_em_gain: em_gain: Option<f64>,
-        const with_read_noise: read_noise: Option<f64>,
-        with_maps: maps: Option<Given<CameraMap>>,
-    }
-
-    /// The camera without its maps, if anything is given of it.
-    pub fn camera(&self) -> Option<Camera> {
-        let Self { baseline, em_gain, read_noise, .. } = *self;
-        // With maps it is theirs.
-        let sensitivity = self.sensitivity.filter(|_| self.maps.is_none());
-        baseline.or(sensitivity).or(em_gain).or(read_noise)?;
-        let default = Camera::default();
-        let camera = default
-            .with_baseline(baseline.unwrap_or(default.baseline))
-            .with_sensitivity(sensitivity.unwrap_or(default.sensitivity))
-            .with_em_gain(em_gain)
-            .with_read_noise(read_noise.unwrap_or(default.read_noise));
-        Some(camera)
-    }
-
-    /// The maps, read if they are in a file.
-    ///
-    /// # Errors
-    /// [`StepError`].
-    pub fn map(&self) -> Result<Option<Arc<CameraMap>>, StepError> {
-        let Some(maps) = &self.maps else { return Ok(None) };
-        if let Some(value) = self.sensitivity {
-            let good = (1e-12..=1e12).contains(&value);
-            OutOfRange::check("sensitivity", value, good, "1e-12 to 1e12")?;
-        }
-        let read = |path: &Path| {
-            camera_maps::read_with(path, self.sensitivity).map_err(StepError::refused)
-        };
-        maps.read(read).map(Some)
-    }
-}
+use crate::{Background, Elliptical, Estimator, Length, Shape, camera_maps};
 
 /// How a movie is localized.
 ///
@@ -123,7 +32,7 @@ impl CameraOptions {
 #[non_exhaustive]
 pub struct LocalizeOptions {
     /// What depends on no movie and no file. What the other options say replaces it: box, region, positions, camera and
-    /// maps, calibration, PSF, estimator, background, and the limits and known widths of sigma that are given.
+    /// maps, defects, calibration, PSF, estimator, background, and the limits and known widths of sigma that are given.
     pub localizer: localize::LocalizeOptions,
     /// The camera.
     pub camera: CameraOptions,
@@ -144,6 +53,8 @@ pub struct LocalizeOptions {
     pub background: Option<Background>,
     /// Positions to fit in place of detected spots: a table of localizations, or `-` for standard input.
     pub positions: Option<Given<Positions>>,
+    /// Defective pixels. Default: nothing is masked, and a note says so if the first frames show any.
+    pub defects: Option<DefectsOption>,
     /// A calibration by which z follows from the two widths. The shape is elliptical then, if it would be circular.
     pub calibration: Option<Given<Finder>>,
     /// A measured PSF, with which x, y and z are fitted.
@@ -179,6 +90,7 @@ impl LocalizeOptions {
         const with_estimator: estimator: Option<Estimator>,
         const with_background: background: Option<Background>,
         with_positions: positions: Option<Given<Positions>>,
+        with_defects: defects: Option<DefectsOption>,
         with_calibration: calibration: Option<Given<Finder>>,
         with_psf: psf: Option<Given<Psf>>,
         with_frames: frames: Option<String>,
@@ -187,11 +99,31 @@ impl LocalizeOptions {
         const with_origin: origin: Origin,
     }
 
+    /// What is asked for where pixels have this size in nanometres, if it is known, for callers that have frames of their own:
+    /// the options of a [`Localizer`](localize::Localizer), without positions; the columns of a
+    /// table in pixels, and what is odd about them. Files are read.
+    ///
+    /// # Errors
+    /// [`StepError`].
+    pub fn resolved(
+        &self,
+        pixel_size: Option<f64>,
+    ) -> Result<(localize::LocalizeOptions, Layout, Vec<Note>), StepError> {
+        let Told { options, shape, notes } = self.told(pixel_size)?;
+        let layout = self.layout(None, TableFormat::Picasso, shape);
+        Ok((options, layout, notes.into_iter().map(Note::Warning).collect()))
+    }
+
     /// The files that options name: the option, and each file of it.
     pub fn files(&self) -> Vec<(&'static str, PathBuf)> {
         let Self { positions, calibration, psf, camera, .. } = self;
+        let mask = match &self.defects {
+            Some(DefectsOption::Given(given)) => given.file(),
+            _ => None,
+        };
         let named = [
             ("positions", positions.as_ref().and_then(Given::file)),
+            ("defects", mask),
             ("calibration", calibration.as_ref().and_then(Given::file)),
             ("psf", psf.as_ref().and_then(Given::file)),
         ];
@@ -229,12 +161,14 @@ impl LocalizeOptions {
             Some(_) => Estimator::MaximumLikelihood,
             None => Estimator::LeastSquares,
         });
+        let defects = self.defects.as_ref().map(DefectsOption::given).transpose()?.flatten();
         let options = engine
             .clone()
             .with_roi(self.roi.as_deref().map(|text| roi(text, known)).transpose()?)
             .with_positions(None)
             .with_camera(self.camera.camera().unwrap_or_default())
             .with_map(map)
+            .with_defects(defects)
             .with_fitter(engine.fitter.clone().with_fit(fit.with_camera(None)))
             .with_calibration(calibration)
             .with_psf(psf);

@@ -85,6 +85,8 @@ pub struct LocalizeReport {
     pub converged: usize,
     /// Fits with a measured PSF that ended at an end of the range of z: the spots are there or beyond.
     pub at_end: usize,
+    /// The defective pixels that were masked.
+    pub defects: usize,
     /// Those that are no localizations.
     pub dropped: Dropped,
     /// The localizations.
@@ -99,7 +101,9 @@ pub struct LocalizeReport {
 }
 
 impl LocalizeReport {
-    pub(super) fn new(
+    /// The report of what a localizer has done in this time. `fulfilled` are the localizations for which a condition holds, if there is
+    /// one.
+    pub fn of(
         localizer: &Localizer,
         frames_are: Option<String>,
         fulfilled: Option<usize>,
@@ -111,9 +115,10 @@ impl LocalizeReport {
             frames_are,
             candidates: counts.candidates,
             fits: counts.by_status.total(),
-            statuses: counts.by_status.clone(),
+            statuses: counts.by_status,
             converged: counts.by_status.converged() + counts.at_end,
             at_end: counts.at_end,
+            defects: localizer.defects().map_or(0, |defects| defects.pixels().len()),
             dropped: Dropped::new(counts),
             localizations: counts.kept,
             fulfilled,

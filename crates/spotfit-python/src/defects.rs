@@ -1,0 +1,105 @@
+//! Defective pixels.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use numpy::{PyArray2, PyReadonlyArray2, ToPyArray};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use spotfit::AsWindows;
+use spotfit::localize::{self, DefectsError, frames_for_estimates};
+use spotfit::movie::{self, Movie, MovieOptions};
+use spotfit::npy::NpyError;
+
+use crate::camera::CameraMap;
+use crate::localize::{of_io, stored};
+use crate::pixels::Pixels;
+
+/// The defective pixels of a camera.
+#[pyclass(frozen, module = "spotfit._spotfit")]
+pub(crate) struct Defects(pub(crate) Arc<localize::Defects>);
+
+impl Defects {
+    fn of_found(found: localize::Defects) -> Self {
+        Self(Arc::new(found))
+    }
+}
+
+fn found(frames: &movie::Pixels, map: Option<&spotfit::CameraMap>) -> localize::Defects {
+    match map {
+        Some(map) => localize::Defects::find_mapped(frames.windows(), map),
+        None => localize::Defects::find(frames.windows()),
+    }
+}
+
+#[pymethods]
+impl Defects {
+    /// Those of a mask.
+    #[new]
+    fn new(mask: PyReadonlyArray2<'_, bool>) -> Self {
+        Self::of_found(localize::Defects::from_mask(mask.as_array()))
+    }
+
+    /// Those of a mask in a file.
+    #[staticmethod]
+    fn read(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
+        let read = py.detach(|| localize::Defects::read(&path));
+        read.map(Self::of_found).map_err(|error| match error {
+            DefectsError { file, problem: NpyError::Io(error), .. } => of_io(&file, &error),
+            error => PyValueError::new_err(error.to_string()),
+        })
+    }
+
+    /// Those that the first frames show.
+    #[staticmethod]
+    #[pyo3(signature = (frames, camera_map=None))]
+    fn find(
+        py: Python<'_>,
+        frames: &Bound<'_, PyAny>,
+        camera_map: Option<&Bound<'_, CameraMap>>,
+    ) -> PyResult<Self> {
+        let frames = Pixels::of("movie", frames)?;
+        let view = frames.view();
+        let map = camera_map.map(|map| &map.get().0);
+        Ok(Self::of_found(py.detach(|| found(&stored(view), map))))
+    }
+
+    /// The same for a file; nothing if it has its frames only once. What is wrong with it is said when it is localized.
+    #[staticmethod]
+    #[pyo3(signature = (path, channel, slice, camera_map=None))]
+    fn find_in(
+        py: Python<'_>,
+        path: PathBuf,
+        channel: Option<usize>,
+        slice: Option<usize>,
+        camera_map: Option<&Bound<'_, CameraMap>>,
+    ) -> Option<Self> {
+        let map = camera_map.map(|map| &map.get().0);
+        let mut chosen = MovieOptions::default();
+        (chosen.channel, chosen.slice) = (channel, slice);
+        py.detach(|| {
+            let metadata = path.metadata().ok()?;
+            let mut movie = Movie::open_with(&path, &chosen)
+                .ok()
+                .filter(|_| metadata.is_file() || metadata.is_dir())?;
+            let block = movie.read(frames_for_estimates(movie.size())).ok()??;
+            Some(Self::of_found(found(&block.pixels, map)))
+        })
+    }
+
+    /// How many there are.
+    fn __len__(&self) -> usize {
+        self.0.pixels().len()
+    }
+
+    /// How many of which kind, and where.
+    fn __str__(&self) -> String {
+        self.0.to_string()
+    }
+
+    /// True where a pixel is defective.
+    #[getter]
+    fn mask<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray2<bool>> {
+        self.0.mask().to_pyarray(py)
+    }
+}

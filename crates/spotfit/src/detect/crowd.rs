@@ -1,0 +1,258 @@
+//! Crowds: tiles in which spots stand so close that the usual search sees little of them.
+//!
+//! Where the light of spots overlaps everywhere, no pixel shows the background. The spread of the filtered frame is then that
+//! of the spots, and not noise. Such tiles are searched in another way, if all of this is so:
+//!
+//! - The spread of the filtered frame exceeds the noise of its pixels by more than half, and a seventh of it is bright.
+//! - The noise of the pixels is that of independent ones: a fourth difference shows as much of it as a second difference, of
+//!   which smoothed noise has less.
+//! - There are at least five spots in the area of 32×32 pixels, for windows of 7 pixels: 0.5 in a square micrometre for pixels of 100 nm.
+//!   They must stand out by 7 times the noise.
+//!
+//! The filter is then the curvature of a Gaussian that is narrower than a spot (σ = box/10 pixels, followed by a Laplacian),
+//! whose response to a spot is 0.6 times as wide, and to even and sloping backgrounds 0. Its noise is that of the pixels times
+//! the gain of the filter; above the background of the usual search, light adds its own. The threshold is three quarters of the
+//! usual one: about one false spot in 10 000 pixels, which have fifty true ones at the least density of a crowd.
+
+use super::filter::smooth;
+use super::noise::NoiseMap;
+use super::{Candidate, Detector, EQUAL, Strip, Threshold};
+use multiversion::multiversion;
+
+/// The spread of the filtered frame must exceed the noise by this factor.
+const SPREAD: f32 = 1.5;
+
+/// So large a share of the filtered frame must be brighter than the background by so many times the noise.
+const BRIGHT: f32 = 0.15;
+const STANDS_OUT: f32 = 3.0;
+
+/// Of the noise, fine differences must show this share.
+const INDEPENDENT: f32 = 0.8;
+
+/// The area of so many windows has a spot.
+const WINDOWS: usize = 245;
+
+/// How far a spot must stand out to make a crowd.
+const CERTAIN: f32 = 7.0;
+
+/// The threshold, as a share of the one that holds elsewhere: false spots are more frequent then, but a crowd has many spots for each of
+/// them.
+const SHARE: f32 = 0.75;
+
+/// The side of windows in crowds, for that elsewhere: five sevenths of it, odd, at least 5.
+pub(crate) fn narrow(box_size: usize) -> usize {
+    let side = 5 * box_size / 7;
+    side.saturating_sub(usize::from(side.is_multiple_of(2))).max(5).min(box_size)
+}
+
+/// A filter for crowds.
+#[derive(Clone, Debug)]
+pub(super) struct Sharp {
+    /// Half of the symmetric smoothing kernel, from its centre.
+    kernel: Vec<f32>,
+    /// Standard deviation of the filtered frame for white noise of 1.
+    gain: f32,
+    /// Within so many pixels a spot is the highest.
+    radius: usize,
+}
+
+impl Sharp {
+    pub(super) fn new(box_size: usize) -> Self {
+        let sigma = box_size as f64 / 10.0;
+        let radius = (3.0 * sigma).ceil() as usize;
+        let weights: Vec<f64> =
+            (0..=radius).map(|i| (-0.5 * (i as f64 / sigma).powi(2)).exp()).collect();
+        let sum = weights[0] + 2.0 * weights[1..].iter().sum::<f64>();
+        let at = |i: isize| weights.get(i.unsigned_abs()).map_or(0.0, |weight| weight / sum);
+        let reach = radius as isize + 1;
+        let response = |y: isize, x: isize| {
+            let around = (-1..=1).flat_map(|j| (-1..=1).map(move |i| (j, i)));
+            around.map(|(j, i)| laplacian(j, i) * at(y + j) * at(x + i)).sum::<f64>()
+        };
+        let places = (-reach..=reach).flat_map(|y| (-reach..=reach).map(move |x| (y, x)));
+        let gain = places.map(|(y, x)| response(y, x).powi(2)).sum::<f64>().sqrt();
+        let kernel = weights.iter().map(|weight| (weight / sum) as f32).collect();
+        let radius = ((narrow(box_size).max(3) - 3) / 2).max(1);
+        Self { kernel, gain: gain as f32, radius }
+    }
+}
+
+/// Minus the Laplacian that is most nearly the same in all directions.
+fn laplacian(y: isize, x: isize) -> f64 {
+    [20.0, -4.0, -1.0][(y.abs() + x.abs()) as usize] / 6.0
+}
+
+/// What the usual search found, and what the crowds among it need.
+pub(super) struct Searched {
+    pub(super) candidates: Vec<Candidate>,
+    pub(super) dense: Option<Dense>,
+}
+
+/// A strip with tiles in which there may be a crowd.
+pub(super) struct Dense {
+    /// The filtered strip, and room.
+    memory: Vec<f32>,
+    /// The noise of pixels.
+    noise: NoiseMap,
+    /// Which tiles.
+    tiles: Vec<bool>,
+}
+
+impl Dense {
+    /// The tiles whose filtered frame is uneven because much of it is bright, if there are any.
+    #[inline(always)]
+    pub(super) fn of(
+        memory: Vec<f32>,
+        noise: NoiseMap,
+        filtered: &NoiseMap,
+        gain: f32,
+    ) -> Option<Self> {
+        let spreads = noise.levels.iter().zip(&filtered.levels).enumerate();
+        let uneven = |(tile, (&level, &spread)): (usize, (&f32, &f32))| {
+            let level = gain * level;
+            level > 0.0
+                && spread > SPREAD * level
+                && noise.share_above(tile, &memory, STANDS_OUT * level) > BRIGHT
+        };
+        let tiles: Vec<bool> = spreads.map(uneven).collect();
+        tiles.contains(&true).then_some(Self { memory, noise, tiles })
+    }
+}
+
+/// Searches crowds in a strip, of which these are the pixels. Where there is none, what was found remains.
+#[multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl+avx2+fma", "x86_64+avx2+fma",))]
+pub(super) fn search(
+    detector: &Detector,
+    found: Vec<Candidate>,
+    dense: Dense,
+    mut pixels: Vec<f32>,
+    strip: &Strip,
+) -> Vec<Candidate> {
+    let Dense { mut memory, noise, mut tiles } = dense;
+    let (size, width) = (pixels.len(), detector.width);
+    let fine = noise.fine(&pixels, &tiles);
+    for (tile, (fine, noise)) in tiles.iter_mut().zip(fine.iter().zip(&noise.levels)) {
+        *tile &= *fine >= INDEPENDENT * noise;
+    }
+    if !tiles.contains(&true) {
+        return found;
+    }
+    let (signal, rest) = memory.split_at_mut(size);
+    smooth(&mut pixels, &mut rest[..size], width, &detector.sharp.kernel);
+    let sharp = &mut rest[..size];
+    curvature(&pixels, sharp, width);
+    let all = peaks(detector, sharp, signal, &noise, strip);
+    let certain = all.iter().filter(|candidate| candidate.significance > CERTAIN);
+    let counts = noise.counts(certain.map(|candidate| (candidate.x, candidate.y)));
+    let least = WINDOWS.div_ceil(detector.box_size.pow(2));
+    for (tile, count) in tiles.iter_mut().zip(counts) {
+        *tile &= count >= least;
+    }
+    if !tiles.contains(&true) {
+        return found;
+    }
+    let crowds = noise.with_levels(tiles.iter().map(|&tile| f32::from(u8::from(tile))).collect());
+    let mut line = vec![0.0; width];
+    let mut within = |candidates: Vec<Candidate>, wanted: bool| -> Vec<Candidate> {
+        let mut row = usize::MAX;
+        let mut kept = candidates;
+        kept.retain(|candidate| {
+            if candidate.y != row {
+                row = candidate.y;
+                crowds.row(row - strip.rows.start, &mut line);
+            }
+            (line[candidate.x] > 0.5) == wanted
+        });
+        kept
+    };
+    let (outside, inside) = (within(found, false), within(all, true));
+    let mut merged = outside.clone();
+    merged.extend(inside.into_iter().filter(|new| !is_near(&outside, new, detector.sharp.radius)));
+    merged.sort_by_key(|candidate| (candidate.y, candidate.x));
+    for i in 0..merged.len() {
+        let here = merged[i];
+        crowds.row(here.y - strip.rows.start, &mut line);
+        merged[i].crowded = line[here.x] > 0.5 && is_near(&merged, &here, detector.box_size - 1);
+    }
+    merged.retain(|candidate| strip.own.contains(&candidate.y));
+    merged
+}
+
+/// Whether another candidate, of some in the order of rows, lies within so many columns and rows.
+fn is_near(candidates: &[Candidate], of: &Candidate, reach: usize) -> bool {
+    let first = candidates.partition_point(|other| other.y + reach < of.y);
+    let rows = candidates[first..].iter().take_while(|other| other.y <= of.y + reach);
+    rows.into_iter().any(|other| {
+        let itself = (other.x, other.y) == (of.x, of.y);
+        !itself && other.x.abs_diff(of.x) <= reach
+    })
+}
+
+/// Minus the Laplacian of a frame; 0 along its edges.
+#[inline(always)]
+fn curvature(pixels: &[f32], to: &mut [f32], width: usize) {
+    to.fill(0.0);
+    let height = pixels.len() / width;
+    if width < 3 {
+        return;
+    }
+    let [centre, side, corner] = [(0, 0), (0, 1), (1, 1)].map(|(y, x)| laplacian(y, x) as f32);
+    for y in 1..height.saturating_sub(1) {
+        let row = |y: usize| &pixels[y * width..(y + 1) * width];
+        let (above, here, below) = (row(y - 1), row(y), row(y + 1));
+        let to = &mut to[y * width + 1..(y + 1) * width - 1];
+        for (i, value) in to.iter_mut().enumerate() {
+            // Sums of two that lie opposite are the same however the frame is turned.
+            let sides = (above[i + 1] + below[i + 1]) + (here[i] + here[i + 2]);
+            let corners = (above[i] + below[i + 2]) + (above[i + 2] + below[i]);
+            *value = centre * here[i + 1] + side * sides + corner * corners;
+        }
+    }
+}
+
+/// The maxima of the curvature that stand out from the noise.
+#[inline(always)]
+fn peaks(
+    detector: &Detector,
+    sharp: &[f32],
+    signal: &[f32],
+    noise: &NoiseMap,
+    strip: &Strip,
+) -> Vec<Candidate> {
+    let Detector { width, light, .. } = *detector;
+    let (threshold, Sharp { gain, radius, .. }) = (&detector.threshold, &detector.sharp);
+    let (gain, radius) = (*gain, *radius);
+    let (height, top) = (strip.rows.len(), strip.rows.start);
+    let mut levels = vec![0.0; width];
+    let mut tops = Vec::new();
+    for y in 0..height {
+        noise.row(y, &mut levels);
+        for x in 0..width {
+            let (value, level) = (sharp[y * width + x], levels[x]);
+            // What is no more than noise is no spot, whatever the threshold.
+            if level <= 0.0 || value < gain * level {
+                continue;
+            }
+            let level = (level * level + light * signal[y * width + x].max(0.0)).sqrt();
+            let threshold = match threshold {
+                Threshold::Fixed(threshold) => *threshold,
+                Threshold::OfNoise(of) => SHARE * of.at(level),
+            };
+            if value <= threshold * gain * level {
+                continue;
+            }
+            let most = value + EQUAL * value;
+            let rows = y.saturating_sub(radius)..(y + radius + 1).min(height);
+            let columns = x.saturating_sub(radius)..(x + radius + 1).min(width);
+            let highest = rows.into_iter().all(|row| {
+                let row = &sharp[row * width..(row + 1) * width];
+                row[columns.clone()].iter().all(|&other| other <= most)
+            });
+            if highest {
+                let significance = value / (gain * level);
+                tops.push(Candidate { x, y: top + y, significance, crowded: false });
+            }
+        }
+    }
+    detector.of_equals(tops, radius)
+}

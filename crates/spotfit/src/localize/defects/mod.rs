@@ -1,0 +1,203 @@
+//! Defective pixels: which pixels show something else than the light that falls on them.
+//!
+//! A lens spreads the light of every point over several pixels. So light that stands in a single pixel, frame after frame,
+//! is not light: the pixel is *hot*. [`Defects::find`] judges each pixel by its neighbours and over the first frames of a
+//! movie:
+//!
+//! - It takes the frames in which the pixel is brighter than the median of its eight neighbours by more than 4 standard
+//!   deviations of the noise. They must be at least half of the frames, or 5 of at least 16: a single bright frame may be a cosmic
+//!   ray, and says nothing.
+//! - In these frames the four nearest neighbours of a spot of σ = 0.4 pixels, of which the pixel is the centre, have 4.4 %
+//!   of its brightness each, exp(−1/(2σ²)); those of wider spots, or between two pixels, have more. The pixel is defective if
+//!   the mean of its neighbours is below 3.5 % by more than 3 standard errors. Where that cannot be told, it is not defective: a
+//!   pixel must be brighter than its surroundings by about 10 times the noise if 64 frames are looked at.
+//! - It is *hot* if it is bright in at least half of the frames, and otherwise *flickering*.
+//! - It is *dark* (or dead) if its mean is below those of all of its neighbours, and of their surroundings, by more than 3
+//!   times the noise. Light makes bright spots only.
+//! - It is *not finite* if it is not a number, or infinite, in one of the frames.
+//!
+//! Means over frames leave out the highest and the lowest quarter, so that molecules that blink nearby do not matter. Pixels that
+//! were found are no longer neighbours of others. Two hot pixels side by side that are equally bright may be a spot, and are not
+//! found; neither are hot columns.
+
+mod file;
+mod find;
+
+use std::fmt;
+
+use fit_core::{Camera, Size};
+use fit_windows::{AnyWindows, CameraMap, MapError, Windows};
+use ndarray::{Array2, ArrayView2};
+
+use super::sensitivity::frames_for_estimates;
+
+pub use file::DefectsError;
+
+/// What is wrong with a pixel ([how it is judged](self)).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum DefectKind {
+    /// It is bright in at least half of the frames, and its neighbours are not.
+    Hot,
+    /// It is bright in some frames, and its neighbours are not.
+    Flickering,
+    /// It is darker than all around it.
+    Dark,
+    /// It is not a number, or infinite.
+    NotFinite,
+    /// Somebody said so.
+    Given,
+}
+
+impl DefectKind {
+    const ALL: [(Self, &'static str); 5] = [
+        (Self::Hot, "hot"),
+        (Self::Flickering, "flickering"),
+        (Self::Dark, "dark"),
+        (Self::NotFinite, "not finite"),
+        (Self::Given, "given"),
+    ];
+}
+
+/// A defective pixel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub struct Defect {
+    /// The column, from 0.
+    pub x: usize,
+    /// The row, from 0.
+    pub y: usize,
+    /// What is wrong with it.
+    pub kind: DefectKind,
+}
+
+/// The defective pixels of a camera.
+///
+/// ```
+/// use spotfit::Windows;
+/// use spotfit::localize::{DefectKind, Defects};
+/// use spotfit::ndarray::Array3;
+///
+/// let mut frames = Array3::from_shape_fn((64, 20, 30), |(t, y, x)| 100 + (t * 7 + y * 5 + x * 11) as u16 % 13);
+/// frames.outer_iter_mut().for_each(|mut frame| frame[(8, 12)] = 900);
+/// let defects = Defects::find(Windows::stack(frames.view()).into());
+/// let [defect] = defects.pixels() else { panic!("{defects}") };
+/// assert_eq!((defect.x, defect.y, defect.kind), (12, 8, DefectKind::Hot));
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Defects {
+    /// Of the frame.
+    width: usize,
+    height: usize,
+    /// In the order of rows.
+    pixels: Vec<Defect>,
+}
+
+impl Defects {
+    /// The defective pixels of the camera that took these frames, of which the first 64 are looked at; of large frames fewer
+    /// ([`frames_for_estimates`]). Fewer than 4 frames tell nothing, but which pixels are not finite.
+    pub fn find(frames: AnyWindows<'_>) -> Self {
+        let (_, height, width) = frames.frames();
+        let most = frames_for_estimates((width, height));
+        Self { width, height, pixels: frames.visit(find::Find { most }) }
+    }
+
+    /// The same of a camera whose pixels differ: what its maps say is no defect. Pixels that they mask are not among them. Maps of
+    /// another size than the frames count for nothing.
+    pub fn find_mapped(frames: AnyWindows<'_>, map: &CameraMap) -> Self {
+        let (_, height, width) = frames.frames();
+        if map.size() != Size::new(width, height) {
+            return Self::find(frames);
+        }
+        let most = frames_for_estimates((width, height));
+        let electrons = frames.visit(find::Convert { map, most });
+        let mut found = Self::find(Windows::stack(electrons.view()).into());
+        found.pixels.retain(|pixel| map.variance()[(pixel.y, pixel.x)] < CameraMap::MASKED);
+        found
+    }
+
+    /// The pixels of a mask (height, width) that are true.
+    pub fn from_mask(mask: ArrayView2<'_, bool>) -> Self {
+        let (height, width) = mask.dim();
+        let all = mask.indexed_iter().filter(|(_, masked)| **masked);
+        let pixels = all.map(|((y, x), _)| Defect { x, y, kind: DefectKind::Given }).collect();
+        Self { width, height, pixels }
+    }
+
+    /// Width and height of the frame.
+    pub fn size(&self) -> (usize, usize) {
+        (self.width, self.height)
+    }
+
+    /// The pixels, row after row.
+    pub fn pixels(&self) -> &[Defect] {
+        &self.pixels
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.pixels.is_empty()
+    }
+
+    /// The mask (height, width): true where a pixel is defective.
+    pub fn mask(&self) -> Array2<bool> {
+        let mut mask = Array2::from_elem((self.height, self.width), false);
+        self.pixels.iter().for_each(|pixel| mask[(pixel.y, pixel.x)] = true);
+        mask
+    }
+
+    /// A camera whose defective pixels are masked: that of the maps, or otherwise the same for all pixels.
+    ///
+    /// # Errors
+    /// [`MapError::Empty`] if all of its pixels are masked then, [`MapError::Sizes`] if the maps have another size.
+    pub fn masked(&self, camera: &Camera, map: Option<&CameraMap>) -> Result<CameraMap, MapError> {
+        let same = |value: f64| Array2::from_elem((self.height, self.width), value as f32);
+        let (offset, mut scale, variance) = match map {
+            Some(map) => {
+                (map.offset().to_owned(), map.scale().to_owned(), map.variance().to_owned())
+            }
+            None => {
+                let Camera { baseline, sensitivity, read_noise, .. } = *camera;
+                (same(baseline), same(sensitivity), same(read_noise * read_noise))
+            }
+        };
+        for &Defect { x, y, .. } in &self.pixels {
+            if let Some(scale) = scale.get_mut((y, x)) {
+                *scale = 0.0;
+            }
+        }
+        CameraMap::in_electrons(offset.view(), scale.view(), variance.view())
+    }
+}
+
+/// Pixels that are named before the rest is only counted.
+const NAMED: usize = 10;
+
+impl fmt::Display for Defects {
+    /// How many there are of which kind, and where the first ones are: (column, row) from 0.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let count = self.pixels.len();
+        write!(f, "{count} defective pixel{}", if count == 1 { "" } else { "s" })?;
+        let kinds = DefectKind::ALL.map(|(kind, name)| {
+            (self.pixels.iter().filter(|pixel| pixel.kind == kind).count(), kind, name)
+        });
+        let told = kinds.iter().filter(|(count, kind, _)| *count > 0 && *kind != DefectKind::Given);
+        let told: Vec<String> = told.map(|(count, _, name)| format!("{count} {name}")).collect();
+        if !told.is_empty() {
+            write!(f, " ({})", told.join(", "))?;
+        }
+        let places =
+            self.pixels.iter().take(NAMED).map(|Defect { x, y, .. }| format!("({x}, {y})"));
+        let places: Vec<String> = places.collect();
+        if !places.is_empty() {
+            write!(f, " at (x, y) = {}", places.join(", "))?;
+        }
+        if count > NAMED {
+            write!(f, " and {} more", count - NAMED)?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests;
