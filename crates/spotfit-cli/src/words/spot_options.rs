@@ -11,6 +11,9 @@ use spotfit::{
 };
 
 use crate::error::CliError;
+use crate::words::record::Recorded;
+use spotfit::camera_maps;
+use spotfit::record::camera_of;
 
 /// What is fitted and how it is judged.
 #[derive(Debug, Args)]
@@ -196,5 +199,19 @@ impl SpotOptions {
         let Some(path) = &self.camera.camera else { return Ok(None) };
         let map = self.camera.options().map()?.map(Arc::unwrap_or_clone);
         Ok(map.map(|map| (map, path.as_path())))
+    }
+
+    /// Records the camera, if anything is known of it, and the files of its maps.
+    pub(crate) fn recorded(
+        &self,
+        map: Option<&CameraMap>,
+        record: &mut Recorded,
+    ) -> Result<(), CliError> {
+        for file in self.camera_path().map(camera_maps::files).unwrap_or_default() {
+            record.reads("camera", &file)?;
+        }
+        let known = self.camera().or_else(|| map.map(|_| Camera::default()));
+        record.change(|record| record.camera = known.map(|camera| camera_of(&camera, map)));
+        Ok(())
     }
 }
