@@ -184,11 +184,6 @@ impl SpotOptions {
         self.camera.options().camera()
     }
 
-    /// Whether the camera has maps.
-    pub(crate) fn has_maps(&self) -> bool {
-        self.camera.camera.is_some()
-    }
-
     /// Where the maps of the camera are, if there are any.
     pub(crate) fn camera_path(&self) -> Option<&Path> {
         self.camera.camera.as_deref()
