@@ -46,8 +46,8 @@ enum Task {
     Circles,
     /// Prove that no library needs a crate of the workspace that it may not know.
     Layers,
-    /// Prove that public names of libraries stand for one thing each, and that options may grow: they are `#[non_exhaustive]`, with
-    /// setters.
+    /// Prove that public names of libraries stand for one thing each, that options may grow (they are `#[non_exhaustive]`, with
+    /// setters), and that columns are named by their meaning.
     Names,
     /// Compare a picture with the one that is committed: PNG or SVG, within the tolerances that the differences of
     /// processors need.
@@ -93,7 +93,7 @@ enum TaskError {
     /// Crates need what they may not.
     #[error("{}", .0.join("\n"))]
     Layers(Vec<String>),
-    /// Names stand for two things, or options cannot grow.
+    /// Names stand for two things, options cannot grow, or columns are named by strings.
     #[error("{}", .0.join("\n"))]
     Names(Vec<String>),
     /// A picture is not what is committed.

@@ -1,4 +1,4 @@
-//! `cargo xtask names`: public names that stand for two things, and options that cannot grow.
+//! `cargo xtask names`: public names that stand for two things, options that cannot grow, and columns that are named by strings.
 //!
 //! A name is what `pub struct`, `enum`, `trait`, `type` or `fn` is followed by at the beginning of a line: what a file has for others, in
 //! the crate or outside it. Names within modules of tests, and methods, do not count.
@@ -89,6 +89,21 @@ fn ambiguous(items: &[Item]) -> Vec<String> {
         .collect()
 }
 
+/// Calls that take the name of a column.
+const OF_COLUMNS: [&str; 4] = [".column(\"", ".values(\"", ".lengths(\"", "Column::new(\""];
+
+/// Columns that a file names by strings outside of comments and tests.
+fn columns(place: &str, text: &str) -> Vec<String> {
+    let code = text.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();
+    let lines = code.lines().enumerate().filter(|(_, line)| !line.trim_start().starts_with("//"));
+    lines
+        .filter(|(_, line)| OF_COLUMNS.iter().any(|call| line.contains(call)))
+        .map(|(line, _)| {
+            format!("{place}:{}: a column is named by a string; take its Meaning", line + 1)
+        })
+        .collect()
+}
+
 /// All files below a folder, but for those of tests.
 fn files(folder: &Path, found: &mut Vec<PathBuf>) -> std::io::Result<()> {
     for entry in std::fs::read_dir(folder)? {
@@ -104,8 +119,8 @@ fn files(folder: &Path, found: &mut Vec<PathBuf>) -> std::io::Result<()> {
     Ok(())
 }
 
-/// Proves that public names of libraries stand for one thing each, and that options may grow: they are `#[non_exhaustive]` and
-/// have setters.
+/// Proves that public names of libraries stand for one thing each, that options may grow (they are `#[non_exhaustive]` and have
+/// setters), and that columns are named by their meaning.
 pub(crate) fn check(root: &Path) -> Result<(), TaskError> {
     let failed = |file: &Path, source| TaskError::File { file: file.display().to_string(), source };
     let crates = root.join("crates");
@@ -121,6 +136,7 @@ pub(crate) fn check(root: &Path) -> Result<(), TaskError> {
             let place =
                 file.strip_prefix(root).unwrap_or(&file).to_string_lossy().replace('\\', "/");
             wrong.extend(wrong_options(&place, &text));
+            wrong.extend(columns(&place, &text));
             let apart = OTHER_WORDS.contains(&&*name) || PROGRAMS.contains(&&*name);
             if !(apart || place.starts_with(STEPS)) {
                 all.extend(items(&place, &text));
@@ -129,7 +145,10 @@ pub(crate) fn check(root: &Path) -> Result<(), TaskError> {
     }
     wrong.extend(ambiguous(&all));
     if wrong.is_empty() {
-        println!("{} public names stand for one thing each, and options may grow", all.len());
+        println!(
+            "{} public names stand for one thing each, options may grow, and columns have their meanings",
+            all.len()
+        );
         return Ok(());
     }
     wrong.sort_unstable();
@@ -154,6 +173,17 @@ mod tests {
                 "Bead stands for 2 things: a.rs:1, b.rs:1",
                 "find_beads stands for 2 things: a.rs:5, b.rs:3",
             ]
+        );
+    }
+
+    /// Proves that columns that are named by strings are found, except in comments and tests.
+    #[test]
+    fn columns_named_by_strings_are_found() {
+        let code = "/// table.values(\"x\")\nfn f() {\n    table.values(\"x\");\n    table.values(Meaning::X);\n}\n\n\
+                    #[cfg(test)]\nmod tests {\n    table.values(\"x\");\n}\n";
+        assert_eq!(
+            columns("a.rs", code),
+            ["a.rs:3: a column is named by a string; take its Meaning"]
         );
     }
 

@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use super::plot::label;
 use super::record::{Cell, Data, Errors, Record, Timing};
+use spotfit::report::number::label;
 
 /// Times that differ by less than this factor are not told apart: so much a machine may be faster on one day
 /// than on another.

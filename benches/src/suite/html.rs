@@ -2,32 +2,26 @@
 
 use std::fmt::{Result, Write as _};
 
+use spotfit::report::html::document;
+use spotfit::report::svg::safe;
+
 use super::claims::{Paper, Row, quantity, rows, tally};
 use super::figures::{Figure, Table, csv, verdict};
 use super::glossary::{METHODS, TERMS};
 use super::missing::{Missing, missing};
 use super::record::Record;
 
-fn escape(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
-}
+const TITLE: &str = "Spotfit: both papers, reproduced";
 
 /// The report.
 pub fn page(record: &Record, figures: &[Figure]) -> String {
-    let mut page = String::new();
+    let mut body = String::new();
     // Writing to a string does not fail.
-    let _ = write_page(&mut page, record, figures);
-    page
+    let _ = write_body(&mut body, record, figures);
+    document(TITLE, include_str!("report.css"), &body)
 }
 
-fn write_page(page: &mut String, record: &Record, figures: &[Figure]) -> Result {
-    let style = include_str!("report.css");
-    write!(
-        page,
-        "<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\">\
-         <meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\
-         <title>Spotfit: both papers, reproduced</title><style>{style}</style></head><body>"
-    )?;
+fn write_body(page: &mut String, record: &Record, figures: &[Figure]) -> Result {
     let rows = rows(record);
     let missing = missing(record, figures, &rows);
     let shown: Vec<&Figure> = figures.iter().filter(|figure| !figure.is_empty()).collect();
@@ -45,13 +39,13 @@ fn write_page(page: &mut String, record: &Record, figures: &[Figure]) -> Result 
     run(page, record)?;
     page.write_str("<nav aria-label=\"Figures\"><h2>Figures and tables</h2><ul>")?;
     for figure in &shown {
-        write!(page, "<li><a href=\"#{}\">{}</a></li>", figure.id, escape(figure.title))?;
+        write!(page, "<li><a href=\"#{}\">{}</a></li>", figure.id, safe(figure.title))?;
     }
     page.write_str("</ul></nav>")?;
     for figure in shown {
         section(page, figure)?;
     }
-    page.write_str("</main></body></html>\n")
+    page.write_str("</main>\n")
 }
 
 /// What was run, and the verdict.
@@ -62,11 +56,11 @@ fn head(page: &mut String, record: &Record, figures: &[Figure], rows: &[Row]) ->
         if about.quick { " <strong>Short run: do not quote its times.</strong>" } else { "" };
     write!(
         page,
-        "<header><h1>Spotfit: both papers, reproduced</h1><p>{}; {}. {}.{kind} Of {} claims {agree} agree, {not} do \
+        "<header><h1>{TITLE}</h1><p>{}; {}. {}.{kind} Of {} claims {agree} agree, {not} do \
          not, {unmeasured} were not measured here. ",
-        escape(&about.processor),
-        escape(&gpu(&about.gpus)),
-        escape(&about.date),
+        safe(&about.processor),
+        safe(&gpu(&about.gpus)),
+        safe(&about.date),
         rows.len(),
     )?;
     let (checks, failed) = verdict(figures);
@@ -93,14 +87,14 @@ fn gpu(gpus: &[String]) -> String {
 
 fn list(page: &mut String, head: &str, class: &str, lines: &[String]) -> Result {
     if let [line] = lines {
-        return write!(page, "<p class=\"{class}\"><strong>{head}</strong> {}</p>", escape(line));
+        return write!(page, "<p class=\"{class}\"><strong>{head}</strong> {}</p>", safe(line));
     }
     if lines.is_empty() {
         return Ok(());
     }
     write!(page, "<p class=\"{class}\"><strong>{head}</strong></p><ul class=\"{class}\">")?;
     for line in lines {
-        write!(page, "<li>{}</li>", escape(line))?;
+        write!(page, "<li>{}</li>", safe(line))?;
     }
     page.write_str("</ul>")
 }
@@ -111,7 +105,7 @@ fn claims(page: &mut String, rows: &[Row], missing: &Missing, shown: &[&Figure])
          <th>Paper</th><th>Agrees if</th><th>Here</th><th>Measured with</th><th>Agrees</th></tr></thead>",
     )?;
     for paper in Paper::ALL {
-        let name = escape(paper.name());
+        let name = safe(paper.name());
         write!(page, "<tbody><tr class=\"paper\"><th colspan=\"7\">{name}</th></tr>")?;
         for (row, gap) in rows.iter().zip(&missing.of_rows) {
             if row.claim.paper == paper {
@@ -146,16 +140,16 @@ fn claim(page: &mut String, row: &Row, gap: Option<usize>, shown: &[&Figure]) ->
         "<tr><th scope=\"row\">{}</th><td>{place}</td><td data-name=\"paper\">{paper}</td><td \
          data-name=\"agrees if\">{}</td><td data-name=\"here\">{here}</td><td data-name=\"with\">{}</td>\
          <td>{agrees}</td></tr>",
-        escape(claim.text),
+        safe(claim.text),
         claim.limit.text(claim.unit),
-        escape(method)
+        safe(method)
     )
 }
 
 fn gaps(page: &mut String, missing: &Missing) -> Result {
     page.write_str("<section id=\"missing\"><h2>Not measured here</h2><ol>")?;
     for (number, gap) in missing.gaps.iter().enumerate() {
-        write!(page, "<li id=\"gap{}\">{}</li>", number + 1, escape(&gap.text))?;
+        write!(page, "<li id=\"gap{}\">{}</li>", number + 1, safe(&gap.text))?;
     }
     page.write_str("</ol></section>")
 }
@@ -173,7 +167,7 @@ fn glossary(page: &mut String, record: &Record) -> Result {
     }
     let others = others.into_iter().map(|name| (name, "A library given with --peer."));
     for (name, meaning) in METHODS.into_iter().chain(others).chain(TERMS) {
-        write!(page, "<div><dt>{}</dt><dd>{}</dd></div>", escape(name), escape(meaning))?;
+        write!(page, "<div><dt>{}</dt><dd>{}</dd></div>", safe(name), safe(meaning))?;
     }
     page.write_str("</dl></section>")
 }
@@ -196,7 +190,7 @@ fn run(page: &mut String, record: &Record) -> Result {
         ("Time limit", &format!("{} s a measurement", about.budget)),
         ("Timer", &format!("ticks of {:.0} ns", about.tick * 1e9)),
     ] {
-        write!(page, "<div><dt>{name}</dt><dd>{}</dd></div>", escape(value))?;
+        write!(page, "<div><dt>{name}</dt><dd>{}</dd></div>", safe(value))?;
     }
     page.write_str("</dl></section>")
 }
@@ -206,8 +200,8 @@ fn section(page: &mut String, figure: &Figure) -> Result {
     write!(
         page,
         "<section id=\"{id}\"><h2>{}</h2><p class=\"soft\">{}</p>",
-        escape(title),
-        escape(caption)
+        safe(title),
+        safe(caption)
     )?;
     list(page, "The paper:", "", paper)?;
     list(page, "Here:", "", found)?;
@@ -229,7 +223,7 @@ fn section(page: &mut String, figure: &Figure) -> Result {
         )?;
         for (what, holds) in checks {
             let (class, mark) = if *holds { ("good", "✓") } else { ("bad", "✗") };
-            write!(page, "<li class=\"{class}\">{mark} {}</li>", escape(what))?;
+            write!(page, "<li class=\"{class}\">{mark} {}</li>", safe(what))?;
         }
         page.write_str("</ul></details>")?;
     }
@@ -238,7 +232,7 @@ fn section(page: &mut String, figure: &Figure) -> Result {
         write!(
             page,
             "<details><summary>All numbers ({rows} rows, figures/{id}.csv)</summary><pre>{}</pre></details>",
-            escape(&csv(figure))
+            csv(figure).lines().map(safe).collect::<Vec<_>>().join("\n")
         )?;
     }
     page.write_str("</section>")
@@ -258,13 +252,13 @@ fn table(page: &mut String, (head, rows): &Table) -> Result {
         .collect();
     page.write_str("<div class=\"scroll\"><table><thead><tr>")?;
     for (cell, class) in head.iter().zip(&classes) {
-        write!(page, "<th{class}>{}</th>", escape(cell))?;
+        write!(page, "<th{class}>{}</th>", safe(cell))?;
     }
     page.write_str("</tr></thead><tbody>")?;
     for row in rows {
         page.write_str("<tr>")?;
         for (cell, class) in row.iter().zip(&classes) {
-            write!(page, "<td{class}>{}</td>", escape(cell))?;
+            write!(page, "<td{class}>{}</td>", safe(cell))?;
         }
         page.write_str("</tr>")?;
     }

@@ -14,7 +14,6 @@ pub mod html;
 pub mod machine;
 pub mod methods;
 pub mod missing;
-pub mod plot;
 pub mod record;
 pub mod stated;
 pub mod timing;

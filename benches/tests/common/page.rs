@@ -81,7 +81,8 @@ impl Page {
         let begin = self.0.find("<section id=\"claims\">").expect("the claims");
         let figure = self.0.find("<figure>").unwrap_or(self.0.len());
         assert!(begin < figure && self.0.find("id=\"glossary\"").is_some_and(|at| at < figure));
-        for svg in self.parts("<svg ", "</svg>") {
+        // A chart has another svg within it.
+        for svg in self.parts("<figure>", "</figure>") {
             picture(svg);
         }
     }
@@ -111,20 +112,15 @@ fn picture(svg: &str) {
     let title = svg.split("<title>").nth(1).and_then(|rest| rest.split("</title>").next());
     let title = title.expect("every picture has a title");
     let mut ticks: [Vec<&str>; 2] = Default::default();
-    let is_chart = svg.contains("<polyline");
+    let is_chart = svg.contains(" class=\"x\"");
     let mut curves = 0;
     for element in svg.split('<') {
-        if element.starts_with("text ") && attribute(element, "font-size").starts_with("12.9") {
-            let axis = usize::from(attribute(element, "text-anchor") == "end");
+        let axis = ["x", "y"].iter().position(|axis| attribute(element, "class") == *axis);
+        if let Some(axis) = axis {
             ticks[axis].push(element.split_once('>').map_or("", |(_, text)| text.trim()));
         }
-        // The legend is below.
-        let above = |point: &str| {
-            point.split_once(',').and_then(|p| p.1.parse::<f64>().ok()).is_some_and(|y| y < 350.0)
-        };
-        let line = element.starts_with("polyline") && attribute(element, "stroke-width") == "2";
-        curves += usize::from(line && attribute(element, "points").split(' ').any(above));
-        // Marks are rectangles too, and the legend has them.
+        let line = attribute(element, "class") == "curve";
+        curves += usize::from(line && !attribute(element, "d").is_empty());
         let bar = !is_chart && element.starts_with("rect") && !attribute(element, "x").is_empty();
         curves += usize::from(bar);
     }

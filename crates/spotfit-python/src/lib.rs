@@ -45,11 +45,11 @@ mod _spotfit {
     #[pymodule_export]
     use super::fitter::Fitter;
     #[pymodule_export]
-    use super::lengths::{in_pixels, recorded_length, whole_pixels, window_side};
+    use super::lengths::{in_pixels, recorded_length, region, window_side};
     #[pymodule_export]
     use super::localize::{
         ArrayLocalizer, LocalizeOptions, MovieFile, MovieLocalizer, check_camera, doubts,
-        doubts_of_movie, estimates, frames_for_estimates,
+        doubts_of_movie, estimates, frames_for_estimates, unusual_pixels,
     };
     #[pymodule_export]
     use super::model::{Model, ModelFitter};

@@ -1,23 +1,21 @@
 //! Localizing movies, from files and from arrays.
 
-use std::fs::File;
-use std::io::{self, BufReader};
+use std::cell::RefCell;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
 
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
-use spotfit::AsWindows;
-use spotfit::astigmatism;
-use spotfit::astigmatism::file::CalibrationFileError;
-use spotfit::astigmatism::find::Finder;
 use spotfit::localize::{
-    self, CameraDoubt, Flags, Localization, Localizations, LocalizeError, Localizer, Roi,
+    self, Emitters, Flags, Localization, Localizations, LocalizeError, Localizer, Sigma,
 };
 use spotfit::movie::{Block, Movie, MovieError, MovieOptions, Pixels};
-use spotfit::psf::{self, Psf};
-use spotfit::table::{self, Layout, WidthColumns};
-use spotfit::yaml::YamlError;
+use spotfit::steps::localize::{self as step, CameraOptions, Given, LocalizeReport};
+use spotfit::steps::{Listener, Note, PixelScale, Stack};
+use spotfit::table::{self, Layout};
+use spotfit::{AsWindows, Length};
 
 use crate::camera::CameraMap;
 use crate::defects::Defects;
@@ -25,6 +23,7 @@ use crate::error;
 use crate::fitter::Fitter;
 use crate::options;
 use crate::pixels::{self, View};
+use crate::steps::{json, of_step};
 use crate::tables::{Info, Made, columns};
 use crate::threads::Here;
 
@@ -47,44 +46,38 @@ fn of_movie(error: MovieError) -> PyErr {
     }
 }
 
-/// Reads a calibration of astigmatism.
-fn finder(path: &Path, pixel_size: Option<f64>) -> PyResult<Finder> {
-    astigmatism::file::load_with_pixel_size(path, pixel_size).map_err(|error| match error {
-        CalibrationFileError::Yaml(YamlError::Io(error)) => of_io(path, &error),
-        other => PyValueError::new_err(format!("{}: {other}", path.display())),
-    })
-}
-
-/// Reads a PSF.
-fn measured(path: &Path) -> PyResult<Psf> {
-    let file = File::open(path).map_err(|error| of_io(path, &error))?;
-    psf::read(BufReader::new(file))
-        .map_err(|error| PyValueError::new_err(format!("{}: {error}", path.display())))
-}
-
 /// The exception for a file that cannot be read: Python chooses the class, such as `FileNotFoundError`, by the kind.
 pub(crate) fn of_io(path: &Path, error: &io::Error) -> PyErr {
     io::Error::new(error.kind(), format!("{}: {error}", path.display())).into()
 }
 
+/// How many emitters there may be, and whose width is fitted.
+const EMITTERS: [(&str, Emitters); 2] = [("1", Emitters::One), ("auto", Emitters::Auto)];
+const SIGMAS: [(&str, Sigma); 2] = [("free", Sigma::Free), ("shared", Sigma::Shared)];
+
 /// How to localize a movie.
 #[pyclass(frozen, module = "spotfit._spotfit")]
 pub(crate) struct LocalizeOptions {
+    step: step::LocalizeOptions,
     options: localize::LocalizeOptions,
     layout: Layout,
+    notes: Vec<String>,
 }
 
 #[pymethods]
 impl LocalizeOptions {
+    /// Without a camera nothing is known of it. `pixel_size` is in nanometres; with `pixels` it is not known, whatever a movie says.
     #[new]
     #[pyo3(signature = (
-        fitter, camera_map, *, box_size, false_rate, threshold, roi, drop, keep_all, checks, errors, saturation,
-        calibration, psf, pixel_size
+        fitter, camera_map, *, camera, box_size, false_rate, threshold, roi, drop, keep_all, checks, errors, saturation,
+        calibration, psf, pixel_size, emitters, sigma, pixels
     ))]
     #[expect(clippy::too_many_arguments, reason = "they have names where they are given")]
     fn new(
+        py: Python<'_>,
         fitter: &Bound<'_, Fitter>,
         camera_map: Option<&Bound<'_, CameraMap>>,
+        camera: Option<CameraNumbers>,
         box_size: Option<usize>,
         false_rate: f64,
         threshold: Option<f64>,
@@ -97,11 +90,10 @@ impl LocalizeOptions {
         calibration: Option<PathBuf>,
         psf: Option<PathBuf>,
         pixel_size: Option<f64>,
+        emitters: &str,
+        sigma: &str,
+        pixels: bool,
     ) -> PyResult<Self> {
-        let calibration = calibration.map(|path| finder(&path, pixel_size)).transpose()?;
-        let psf = psf.map(|path| measured(&path)).transpose()?;
-        let has_depth = calibration.is_some() || psf.is_some();
-        let widths = psf.as_ref().map(|_| WidthColumns::Measured);
         let fitter = fitter.get().options();
         let fit = fitter.fit;
         let mut flags = Flags::default();
@@ -110,49 +102,60 @@ impl LocalizeOptions {
             ("residual", Flags::default().with_residual(true)),
             ("saturated", Flags::default().with_saturated(true)),
             ("width", Flags::default().with_width(true)),
+            ("crowd", Flags::default().with_crowd(true)),
             ("all", Flags::ALL),
         ];
         for word in drop {
             let flag = options::choose("drop", &word, &known)?;
             flags = Flags::from_bits(flags.bits() | flag.bits());
         }
-        let options = localize::LocalizeOptions::default()
+        let localizer = localize::LocalizeOptions::default()
             .with_false_rate(false_rate)
-            .with_roi(roi.map(|(x, y, width, height)| Roi { x, y, width, height }))
-            .with_camera(fit.camera.unwrap_or_default())
-            .with_map(camera_map.map(|map| Arc::new(map.get().0.clone())))
             .with_fitter(fitter.clone().with_fit(fit.with_camera(None)))
             .with_keep_all(keep_all)
             .with_checks(checks)
             .with_errors(errors)
             .with_drop(flags)
             .with_saturation(saturation)
-            .with_calibration(calibration.map(Arc::new))
-            .with_psf(psf.map(Arc::new));
-        let box_size = box_size.unwrap_or(options.usual_box());
-        let options = options.with_box_size(box_size);
-        let options = match threshold {
-            Some(threshold) => options.with_threshold(threshold),
-            None => options,
+            .with_emitters(options::choose("emitters", emitters, &EMITTERS)?)
+            .with_sigma(options::choose("sigma", sigma, &SIGMAS)?);
+        let localizer = match threshold {
+            Some(threshold) => localizer.with_threshold(threshold),
+            None => localizer,
         };
-        let layout = Layout::default()
-            .with_errors(errors)
-            .with_depth(has_depth)
-            .with_widths(widths.unwrap_or(WidthColumns::of(fit.shape)))
-            .with_checks(checks)
-            .with_status(keep_all);
-        Ok(Self { options, layout })
+        let map = camera_map.map(|map| Given::Content(Arc::new(map.get().0.clone())));
+        let scale = match pixel_size {
+            _ if pixels => PixelScale::Unknown,
+            Some(size) => PixelScale::Nanometres(size),
+            None => PixelScale::OfMovie,
+        };
+        let step = step::LocalizeOptions::default()
+            .with_localizer(localizer)
+            .with_camera(camera_options(camera).with_maps(map))
+            .with_box_size(box_size.map(|side| Length::pixels(side as f64)))
+            .with_roi(roi.map(|(x, y, width, height)| format!("{x},{y},{width},{height}")))
+            .with_estimator(Some(fit.estimator))
+            .with_background(Some(fit.background))
+            .with_calibration(calibration.map(Given::File))
+            .with_psf(psf.map(Given::File))
+            .with_pixel_size(scale);
+        let resolved = py.detach(|| step.resolved(pixel_size.filter(|_| !pixels)));
+        let (options, layout, notes) = resolved.map_err(of_step)?;
+        let notes = notes.iter().map(in_words).collect();
+        Ok(Self { step, options, layout, notes })
     }
 
     /// The same options with defective pixels.
     fn with_defects(&self, defects: &Bound<'_, Defects>) -> Self {
         let defects = Some(defects.get().0.clone());
-        Self { options: self.options.clone().with_defects(defects), layout: self.layout.clone() }
+        let options = self.options.clone().with_defects(defects);
+        let (step, layout) = (self.step.clone(), self.layout.clone());
+        Self { step, options, layout, notes: self.notes.clone() }
     }
 
     /// What is odd about the options.
     fn notes(&self) -> Vec<String> {
-        self.options.notes().iter().map(|note| error::keywords(note)).collect()
+        self.notes.clone()
     }
 
     /// The columns without rows.
@@ -166,6 +169,10 @@ impl LocalizeOptions {
         &self.options
     }
 
+    pub(crate) fn step(&self) -> &step::LocalizeOptions {
+        &self.step
+    }
+
     fn columns<'py>(&self, py: Python<'py>, spots: &[Localization]) -> Vec<Made<'py>> {
         columns(py, self.layout.table(spots, &table::Info::default()))
     }
@@ -176,6 +183,7 @@ impl LocalizeOptions {
 pub(crate) struct ArrayLocalizer {
     options: Py<LocalizeOptions>,
     localizer: Here<Mutex<Localizer>>,
+    begin: Instant,
 }
 
 #[pymethods]
@@ -190,7 +198,36 @@ impl ArrayLocalizer {
         let made = Localizer::new((width, height), options.get().options.clone());
         let localizer = Here::new(Mutex::new(made.map_err(of_localize)?));
         py.check_signals()?;
-        Ok(Self { options, localizer })
+        Ok(Self { options, localizer, begin: Instant::now() })
+    }
+
+    /// The report of the frames so far, as JSON.
+    fn report(&self) -> PyResult<String> {
+        let localizer = self.localizer.get("localizing")?;
+        let localizer = localizer.lock().unwrap_or_else(PoisonError::into_inner);
+        json(&LocalizeReport::of(&localizer, None, None, self.begin.elapsed()))
+    }
+
+    /// How many of the first frames are to be given to `find_sigma`; 0 if the width of spots is known or not needed.
+    #[getter]
+    fn frames_for_sigma(&self) -> PyResult<usize> {
+        let localizer = self.localizer.get("localizing")?;
+        let localizer = localizer.lock().unwrap_or_else(PoisonError::into_inner);
+        Ok(localizer.frames_for_sigma())
+    }
+
+    /// Finds the width of spots in some frames.
+    fn find_sigma(&self, py: Python<'_>, frames: &Bound<'_, PyAny>) -> PyResult<()> {
+        let localizer = self.localizer.get("localizing")?;
+        let frames = pixels::Pixels::of("movie", frames)?;
+        let view = frames.view();
+        let found = py.detach(|| {
+            let frames = stored(view);
+            let mut localizer = localizer.lock().unwrap_or_else(PoisonError::into_inner);
+            localizer.find_sigma(frames.windows())
+        });
+        py.check_signals()?;
+        found.map_err(of_localize)
     }
 
     /// The columns of the localizations in some frames, of which the first has this number.
@@ -242,7 +279,9 @@ pub(crate) fn doubts(
     frames: &Bound<'_, PyAny>,
     camera: CameraNumbers,
 ) -> PyResult<Vec<String>> {
-    of_frames(py, frames, camera, against)
+    of_frames(py, frames, camera, |frames, _| {
+        told(&camera_options(Some(camera)), |_| Some(frames.clone()))
+    })
 }
 
 fn of_frames<T: Send>(
@@ -258,7 +297,7 @@ fn of_frames<T: Send>(
     Ok(py.detach(|| say(&stored(view), &camera)))
 }
 
-/// The same for a file: what its first frames say against a camera. What is wrong with the file is said when it is localized.
+/// The same for a file. What is wrong with the file is said when it is localized.
 #[pyfunction]
 pub(crate) fn doubts_of_movie(
     py: Python<'_>,
@@ -267,43 +306,57 @@ pub(crate) fn doubts_of_movie(
     slice: Option<usize>,
     camera: CameraNumbers,
 ) -> Vec<String> {
-    let camera = options::camera(camera);
     let mut chosen = MovieOptions::default();
     (chosen.channel, chosen.slice) = (channel, slice);
     py.detach(|| {
-        // A pipe has its frames only once.
-        let metadata = path.metadata().ok()?;
-        let mut movie = Movie::open_with(&path, &chosen)
-            .ok()
-            .filter(|_| metadata.is_file() || metadata.is_dir())?;
-        let block = movie.read(localize::frames_for_estimates(movie.size())).ok()??;
-        Some(against(&block.pixels, &camera))
+        told(&camera_options(Some(camera)), |many| {
+            Stack::open(&path, &chosen).ok()?.first_frames(many)
+        })
     })
-    .unwrap_or_default()
+}
+
+/// What is to be said of pixels of this size, if it is unusual.
+#[pyfunction]
+pub(crate) fn unusual_pixels(pixel_size: f64) -> Option<String> {
+    step::unusual_pixels(Some(pixel_size)).as_ref().map(in_words)
+}
+
+/// What is known of a camera that Python gives: whoever says that there is no read noise may not have looked.
+fn camera_options(camera: Option<CameraNumbers>) -> CameraOptions {
+    let none = CameraOptions::default();
+    let Some((baseline, sensitivity, em_gain, read_noise)) = camera else { return none };
+    none.with_baseline(Some(baseline))
+        .with_sensitivity(Some(sensitivity))
+        .with_em_gain(em_gain)
+        .with_read_noise(Some(read_noise).filter(|&noise| noise != 0.0))
+}
+
+/// What frames say against a camera, in words.
+fn told(camera: &CameraOptions, frames: impl FnOnce(bool) -> Option<Pixels>) -> Vec<String> {
+    let heard = Heard::default();
+    camera.doubt(frames, &heard);
+    heard.0.into_inner()
+}
+
+/// Notes in words, as they come.
+#[derive(Default)]
+struct Heard(RefCell<Vec<String>>);
+
+impl Listener for Heard {
+    fn note(&self, note: &Note) {
+        self.0.borrow_mut().push(in_words(note));
+    }
+}
+
+/// A note in the words of Python.
+fn in_words(note: &Note) -> String {
+    error::keywords(note.text())
 }
 
 /// Finds out whether a camera makes sense.
 #[pyfunction]
 pub(crate) fn check_camera(camera: CameraNumbers) -> PyResult<()> {
     options::camera(camera).validate().map_err(error::of_argument)
-}
-
-/// What frames say against a camera, in words.
-fn against(frames: &Pixels, camera: &spotfit::Camera) -> Vec<String> {
-    let baseline = camera.baseline;
-    let above = localize::median_of_first(frames).filter(|&median| baseline > median).map(|median| {
-        format!(
-            "baseline {baseline} is above the median of the first frame, {median} ADU; most pixels would have less than no light"
-        )
-    });
-    let doubts = localize::camera_doubts(frames.windows(), camera).into_iter();
-    let told = doubts.map(|doubt| match doubt {
-        CameraDoubt::ReadNoise { found } => {
-            format!("{doubt}: read_noise={}", localize::two_digits(found))
-        }
-        doubt => doubt.to_string(),
-    });
-    above.into_iter().chain(told).collect()
 }
 
 /// Where a slice of so many frames begins or ends, as Python counts: from the end below 0.
@@ -336,6 +389,7 @@ pub(crate) struct MovieFile {
     info: table::Info,
     pixel_size: Option<f64>,
     notes: Vec<String>,
+    frames_are: Option<String>,
 }
 
 #[pymethods]
@@ -358,7 +412,8 @@ impl MovieFile {
         let info = table::Info::default().with_movie(None, [width, height], movie.frames());
         let pixel_size = movie.axes().pixel_size.map(|size| size.nanometres);
         let notes = movie.notes().to_vec();
-        Ok(Self { movie: Mutex::new(Some(movie)), info, pixel_size, notes })
+        let frames_are = step::frames_are(&movie, slice);
+        Ok(Self { movie: Mutex::new(Some(movie)), info, pixel_size, notes, frames_are })
     }
 
     /// What is known of the movie; of its metadata only sizes and the number of frames.
@@ -385,6 +440,10 @@ impl MovieFile {
 pub(crate) struct MovieLocalizer {
     options: Py<LocalizeOptions>,
     found: Here<Mutex<Option<Localizations>>>,
+    frames_are: Option<String>,
+    begin: Instant,
+    /// As JSON, at the end.
+    report: Mutex<Option<String>>,
 }
 
 #[pymethods]
@@ -397,6 +456,7 @@ impl MovieLocalizer {
         first: Option<i64>,
         last: Option<i64>,
     ) -> PyResult<Self> {
+        let frames_are = movie.get().frames_are.clone();
         let movie = movie.get().movie.lock().unwrap_or_else(PoisonError::into_inner).take();
         let movie = movie.ok_or_else(|| PyRuntimeError::new_err("the movie is being read"))?;
         let first = edge(first.unwrap_or(0), movie.frames());
@@ -404,7 +464,13 @@ impl MovieLocalizer {
         let localizer = Localizer::new(movie.size(), options.get().options.clone());
         let found = localizer.and_then(|localizer| localizer.localize(movie, first..last));
         let found = Here::new(Mutex::new(Some(found.map_err(of_localize)?)));
-        Ok(Self { options, found })
+        let (begin, report) = (Instant::now(), Mutex::default());
+        Ok(Self { options, found, frames_are, begin, report })
+    }
+
+    /// The report of all frames as JSON, at the end.
+    fn report(&self) -> Option<String> {
+        self.report.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// The columns of the next localizations, and how many frames were processed so far; `None` at the end.
@@ -413,8 +479,13 @@ impl MovieLocalizer {
         let found = py.detach(|| {
             let mut found = held.lock().unwrap_or_else(PoisonError::into_inner);
             let next = found.as_mut()?.next();
-            if next.is_none() {
-                *found = None;
+            if next.is_none()
+                && let Some(ended) = found.take()
+            {
+                let localizer = ended.into_localizer();
+                let (frames_are, time) = (self.frames_are.clone(), self.begin.elapsed());
+                let report = json(&LocalizeReport::of(&localizer, frames_are, None, time)).ok();
+                *self.report.lock().unwrap_or_else(PoisonError::into_inner) = report;
             }
             let frames = found.as_ref().map_or(0, |found| found.counts().frames);
             next.map(|block| (block, frames))

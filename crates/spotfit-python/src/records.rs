@@ -4,17 +4,17 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use pyo3::exceptions::{PyFileExistsError, PyOSError, PyValueError};
+use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
 use serde::Serialize;
 use spotfit::movie::{Movie, MovieOptions};
-use spotfit::output::{Lock, Output, OutputError, refuse_stranger};
-use spotfit::record::{self, InputFile, Record, State};
-use spotfit::steps::{Silent, StepError, info as step};
-use spotfit::table::{SaveOptions, TableError, TableOutput};
-use std::io::Write;
+use spotfit::output::{Lock, OutputError};
+use spotfit::record::{self, InputFile, Record};
+use spotfit::steps::{self, Silent, Sink, StepError, info as step};
+use spotfit::table::{PicassoVersion, SaveOptions, TableError};
 
 use crate::localize::LocalizeOptions;
+use crate::steps::of_step;
 use crate::tables::{Given, Info, of_file, table};
 
 fn json(value: &impl Serialize) -> PyResult<String> {
@@ -52,14 +52,21 @@ pub(crate) fn info(py: Python<'_>, path: PathBuf) -> PyResult<(String, String)> 
 
 /// The options that an outcome depends on, the camera, and the calibration if there is one, as JSON.
 #[pyfunction]
-pub(crate) fn method(options: &Bound<'_, LocalizeOptions>) -> PyResult<(String, String, String)> {
-    let options = options.get().options();
+pub(crate) fn method(
+    options: &Bound<'_, LocalizeOptions>,
+    channel: Option<usize>,
+    slice: Option<usize>,
+) -> PyResult<(String, String, String)> {
+    let (step, options) = (options.get().step(), options.get().options());
     let calibration = match (&options.calibration, &options.psf) {
         (Some(calibration), _) => Some(record::calibration(calibration)),
         (None, Some(psf)) => Some(record::psf(psf)),
         (None, None) => None,
     };
-    Ok((json(&record::method(options))?, json(&record::camera(options))?, json(&calibration)?))
+    let mut chosen = MovieOptions::default();
+    (chosen.channel, chosen.slice) = (channel, slice);
+    let method = step.method(options, &chosen);
+    Ok((json(&method)?, json(&record::camera(options))?, json(&calibration)?))
 }
 
 /// The files that a movie and options are read from, as they are now, as JSON.
@@ -125,9 +132,8 @@ impl FileLock {
 #[pyclass(frozen, module = "spotfit._spotfit")]
 pub(crate) struct TableFile {
     path: PathBuf,
-    overwrite: bool,
-    /// The table and its rows so far, until the end.
-    writing: Mutex<Option<(TableOutput, usize)>>,
+    /// Until the end.
+    writing: Mutex<Option<steps::TableFile>>,
 }
 
 fn ended() -> PyErr {
@@ -137,12 +143,14 @@ fn ended() -> PyErr {
 #[pymethods]
 impl TableFile {
     #[new]
-    fn new(path: PathBuf, overwrite: bool) -> PyResult<Self> {
-        let record = refuse_stranger(&Record::path(&path), Record::is_ours, overwrite);
-        record.map_err(|error| of_output(&path, error))?;
-        let output = TableOutput::create(&path, SaveOptions::default().with_overwrite(overwrite))
-            .map_err(of_file(&path))?;
-        Ok(Self { path, overwrite, writing: Mutex::new(Some((output, 0))) })
+    fn new(path: PathBuf, record: &str, overwrite: bool, picasso: &str) -> PyResult<Self> {
+        let picasso = picasso.parse::<PicassoVersion>();
+        let picasso = picasso.map_err(|error| PyValueError::new_err(error.to_string()))?;
+        let options = SaveOptions::default().with_overwrite(overwrite).with_picasso(picasso);
+        let record = read(record)?;
+        let made = steps::TableFile::create(&path, options);
+        let made = made.and_then(|made| made.with_record(record));
+        Ok(Self { writing: Mutex::new(Some(made.map_err(of_writing(&path))?)), path })
     }
 
     /// Appends rows.
@@ -155,48 +163,30 @@ impl TableFile {
         let block = table(py, columns, info.get())?;
         py.detach(|| {
             let mut writing = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
-            let (output, rows) = writing.as_mut().ok_or_else(ended)?;
-            *rows += block.rows();
-            output.write(&block).map_err(of_file(&self.path))
+            let file = writing.as_mut().ok_or_else(ended)?;
+            file.write(block).map_err(of_file(&self.path))
         })
     }
 
     /// Completes the table with its record, to which `localizations` and `left_out` are added, and returns these two counts.
-    fn finish(
-        &self,
-        py: Python<'_>,
-        record: &str,
-        counts: BTreeMap<String, u64>,
-    ) -> PyResult<(u64, u64)> {
-        let record = read(record)?;
+    fn finish(&self, py: Python<'_>, counts: BTreeMap<String, u64>) -> PyResult<(u64, u64)> {
         py.detach(|| {
             let mut writing = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
-            let (output, rows) = writing.take().ok_or_else(ended)?;
-            let (outputs, written) = output.finish().map_err(of_file(&self.path))?;
-            let left_out = written.left_out.total() as u64;
-            let localizations = (rows as u64).saturating_sub(left_out);
-            let own = [("localizations", localizations), ("left_out", left_out)];
-            let own = own.map(|(name, count)| (name.to_owned(), count));
-            let begun = record.begun(Record::beside(&self.path).as_ref(), self.path.exists());
-            let mut done = record;
-            done.state = State::Done { counts: counts.into_iter().chain(own).collect() };
-            let first = self.record_file(&begun)?;
-            let last = self.record_file(&done)?;
-            let all = [first].into_iter().chain(outputs).chain([last]);
-            Output::finish_all(all, &mut |_| true).map_err(|error| of_output(&self.path, error))?;
-            Ok((localizations, left_out))
+            let file = writing.take().ok_or_else(ended)?;
+            let finished = file.finish([], counts, &mut || true);
+            let (_, counts) = finished.map_err(of_writing(&self.path))?;
+            let count = |name: &str| counts.get(name).copied().unwrap_or_default();
+            Ok((count("localizations"), count("left_out")))
         })
     }
 }
 
-impl TableFile {
-    fn record_file(&self, record: &Record) -> PyResult<Output> {
-        let path = Record::path(&self.path);
-        let wrong = |error| of_output(&path, error);
-        refuse_stranger(&path, Record::is_ours, self.overwrite).map_err(wrong)?;
-        let mut output = Output::create(&path).map_err(wrong)?;
-        output.write_all(record.text().as_bytes())?;
-        Ok(output)
+/// The exception for a table that cannot be written.
+fn of_writing(path: &Path) -> impl Fn(StepError) -> PyErr {
+    move |error| match error {
+        StepError::Write(error) => of_file(path)(error),
+        StepError::Output(error) => of_output(path, error),
+        error => of_step(error),
     }
 }
 
@@ -207,8 +197,7 @@ fn of_output(path: &Path, error: OutputError) -> PyErr {
             std::io::Error::new(source.kind(), format!("{file}: {source}")).into()
         }
         OutputError::Stranger { .. } | OutputError::NoFile { .. } => {
-            let table = TableError::from(error);
-            PyFileExistsError::new_err(format!("{}: {table}", path.display()))
+            of_file(path)(TableError::from(error))
         }
         error => PyOSError::new_err(error.to_string()),
     }

@@ -7,7 +7,7 @@ use numpy::ndarray::{Array2, Array3};
 use numpy::{PyArray2, PyArray3, ToPyArray};
 use pyo3::exceptions::{PyKeyboardInterrupt, PyValueError};
 use pyo3::prelude::*;
-use spotfit::table::{self, Column, Kind, Table, Unit};
+use spotfit::table::{self, Column, Kind, Meaning, Table, Unit};
 
 use crate::options::choose;
 use crate::simulate::{PROFILES, SHAPES, of_recipe, read};
@@ -35,7 +35,7 @@ type Mask<'py> = Bound<'py, PyArray2<bool>>;
 /// Simulates a movie of blinking molecules.
 #[pyfunction]
 #[pyo3(signature = (
-    *, frame, frames, spots, photons, sigma, sigma_spread, look, on_time, off_time, beads, hot_pixels, drift, drift_z, heights, maps
+    *, frame, frames, spots, density, pixel_size, uniform, photons, sigma, sigma_spread, look, on_time, off_time, beads, hot_pixels, drift, drift_z, heights, maps
 ))]
 #[expect(clippy::too_many_arguments, reason = "they have names where they are given")]
 pub(crate) fn simulate_movie<'py>(
@@ -43,6 +43,9 @@ pub(crate) fn simulate_movie<'py>(
     frame: Frame,
     frames: usize,
     spots: f64,
+    density: Option<f64>,
+    pixel_size: f64,
+    uniform: bool,
     photons: f64,
     sigma: f64,
     sigma_spread: Option<f64>,
@@ -62,6 +65,9 @@ pub(crate) fn simulate_movie<'py>(
         .with_frame(frame_of(frame))
         .with_frames(frames)
         .with_spots(spots)
+        .with_density(density)
+        .with_pixel_size(pixel_size)
+        .with_uniform(uniform)
         .with_photons(photons)
         .with_sigma(sigma)
         .with_sigma_spread(sigma_spread)
@@ -191,25 +197,25 @@ fn frames(
 /// The truth of a movie: the columns of the command's, with `photons` for `signal`.
 fn truth(spots: &[MovieTruth], shape: SpotShape, info: table::Info) -> Table {
     let mut table = Table::new(info);
-    let mut add = |name: &str, unit: Unit, kind: Kind, of: fn(&MovieTruth) -> f64| {
-        table.set(Column::new(name, unit, kind, spots.iter().map(of).collect()));
+    let mut add = |meaning: Meaning, unit: Unit, kind: Kind, of: fn(&MovieTruth) -> f64| {
+        table.set(Column::new(meaning, unit, kind, spots.iter().map(of).collect()));
     };
-    add("frame", Unit::None, Kind::Whole, |spot| spot.frame as f64);
-    add("x", Unit::Pixel, Kind::Double, |spot| spot.shape.x);
-    add("y", Unit::Pixel, Kind::Double, |spot| spot.shape.y);
+    add(Meaning::Frame, Unit::None, Kind::Whole, |spot| spot.frame as f64);
+    add(Meaning::X, Unit::Pixel, Kind::Double, |spot| spot.shape.x);
+    add(Meaning::Y, Unit::Pixel, Kind::Double, |spot| spot.shape.y);
     if shape == SpotShape::Circular {
-        add("sigma", Unit::Pixel, Kind::Double, |spot| spot.sigma_x);
+        add(Meaning::Sigma, Unit::Pixel, Kind::Double, |spot| spot.sigma_x);
     } else {
-        add("sigma_x", Unit::Pixel, Kind::Double, |spot| spot.sigma_x);
-        add("sigma_y", Unit::Pixel, Kind::Double, |spot| spot.sigma_y);
+        add(Meaning::SigmaX, Unit::Pixel, Kind::Double, |spot| spot.sigma_x);
+        add(Meaning::SigmaY, Unit::Pixel, Kind::Double, |spot| spot.sigma_y);
     }
     match shape {
-        SpotShape::Rotated => add("angle", Unit::Radian, Kind::Double, |spot| spot.angle),
-        SpotShape::Defocused(_) => add("z", Unit::Nanometre, Kind::Double, |spot| spot.z),
+        SpotShape::Rotated => add(Meaning::Angle, Unit::Radian, Kind::Double, |spot| spot.angle),
+        SpotShape::Defocused(_) => add(Meaning::Z, Unit::Nanometre, Kind::Double, |spot| spot.z),
         _ => {}
     }
-    add("photons", Unit::Photon, Kind::Double, |spot| spot.signal);
-    add("background", Unit::Photon, Kind::Double, |spot| spot.background);
-    add("molecule", Unit::None, Kind::Whole, |spot| spot.molecule as f64);
+    add(Meaning::Photons, Unit::Photon, Kind::Double, |spot| spot.signal);
+    add(Meaning::Background, Unit::Photon, Kind::Double, |spot| spot.background);
+    add(Meaning::Molecule, Unit::None, Kind::Whole, |spot| spot.molecule as f64);
     table
 }

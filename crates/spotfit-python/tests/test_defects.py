@@ -36,6 +36,7 @@ def test_hot_pixels_are_masked_when_that_is_asked_for(tmp_path: Path) -> None:
 def test_files_have_their_defects(tmp_path: Path) -> None:
     simulated = movie()
     np.save(tmp_path / "movie.npy", simulated.frames)
+    assert simulated.defects is not None
     np.save(tmp_path / "mask.npy", simulated.defects)
     counts: dict[str, int] = {}
     for name, defects in ("auto", "auto"), ("mask", tmp_path / "mask.npy"), ("none", "none"):

@@ -353,7 +353,7 @@ def test_lengths_in_records_are_those_of_batch(options: dict[str, Any], words: l
                 spotfit.fit_files([tmp_path / "m.raw"], out, camera=camera, **options).raise_for_failures()
             else:
                 camera_words = ["--baseline", "100", "--sensitivity", "1", "--read-noise", "1.5"]
-                done = [command, "batch", tmp_path / "list.txt", "--out", out, *camera_words, *words]
+                done: list[str | Path] = [command, "batch", tmp_path / "list.txt", "--out", out, *camera_words, *words]
                 told.append(subprocess.run(done, check=True, stderr=subprocess.PIPE, text=True).stderr)
             tables.append((out / "m.hdf5").read_bytes())
     assert tables == [tables[0]] * 4 and "1 finished before" in told[0] and "1 localized now" in told[1]

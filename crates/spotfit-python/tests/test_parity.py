@@ -2,6 +2,7 @@
 
 import json
 import subprocess
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -62,10 +63,15 @@ def folder(tmp_path_factory: Any) -> Path:
     return at
 
 
-def run(folder: Path, *words: object) -> Any:
+def spoken(folder: Path, *words: object) -> tuple[Any, list[str]]:
+    """The report of a command, and the lines that it says besides."""
     done = subprocess.run([str(COMMAND), *map(str, words), "--json"], cwd=folder, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
+    return json.loads(done.stdout), done.stderr.splitlines()
+
+
+def run(folder: Path, *words: object) -> Any:
+    return spoken(folder, *words)[0]
 
 
 def words_of(name: str, case: dict[str, Any]) -> list[Any]:
@@ -130,6 +136,62 @@ def test_statistics_are_those_of_the_command(file: str, folder: Path) -> None:
         # The command says what it describes, too.
         numbers = {name: number for name, number in told.items() if name not in ("file", "filter")}
         assert spotfit.stats(locs, **case)["numbers"] == numbers
+
+
+#: Options of localizing, as Python and as the command take them.
+LOCALIZING: list[tuple[dict[str, Any], list[Any]]] = [
+    ({}, []),
+    ({"box": 9, "frames": slice(2, 30), "flags": True, "errors": True}, ["--box", 9, "--frames", "3:30", "--flags", "--errors"]),
+    ({"estimator": "mle", "drop": ["neighbour", "residual"]}, ["--estimator", "mle", "--drop", "neighbour,residual"]),
+    ({"all": True, "roi": (4, 5, 40, 30), "threshold": 5.0}, ["--all", "--roi", "4,5,40,30", "--threshold", 5]),
+    ({"shape": "elliptical", "calibration": "cal.yaml"}, ["--shape", "elliptical", "--calibration", "cal.yaml"]),
+]
+
+
+@pytest.mark.parametrize("camera", [None, spotfit.Camera(baseline=100, sensitivity=0.5, read_noise=1.2)])
+def test_localizations_are_those_of_the_command(camera: spotfit.Camera | None, folder: Path) -> None:
+    """Proves that a movie in a file or in memory has the same localizations, the same numbers are said of it, and the same doubts."""
+    movie = spotfit.simulate_movie(40, width=64, height=64, spots=6, beads=1)
+    np.save(folder / "movie.npy", movie.frames)
+    known = [] if camera is None else ["--baseline", 100, "--sensitivity", 0.5, "--read-noise", 1.2]
+    for case, words in LOCALIZING:
+        given = {word: folder / value if word == "calibration" else value for word, value in case.items()}
+        for source in folder / "movie.npy", movie.frames:
+            with warnings.catch_warnings(record=True) as doubts:
+                warnings.simplefilter("always")
+                made = spotfit.localize(source, camera=camera, pixel_size=107, **given)
+            # The record beside the command's table does not belong to this one.
+            told, said = spoken(folder, "localize", "movie.npy", *words, *known, *SIZE, "-o", "theirs.hdf5", "--overwrite")
+            assert {**made.report, "time": 0} == {**told, "time": 0} and len(made) > 20
+            # Without a camera Python names its own type.
+            assert camera is None or [str(doubt.message) for doubt in doubts] == [
+                line.removeprefix("spotfit: warning: ").replace("--", "") for line in said if "warning" in line
+            ]
+            made.save(folder / "ours.hdf5", overwrite=True)
+            assert (folder / "ours.hdf5").read_bytes() == (folder / "theirs.hdf5").read_bytes(), (case, type(source))
+            made.in_nanometres().save(folder / "ours.csv", overwrite=True)
+            spoken(folder, "localize", "movie.npy", *words, *known, *SIZE, "-o", "theirs.csv")
+            assert (folder / "ours.csv").read_bytes() == (folder / "theirs.csv").read_bytes(), (case, type(source))
+
+
+@pytest.mark.parametrize("picasso", [0, 1])
+def test_batches_are_those_of_the_command(picasso: Any, folder: Path, tmp_path: Path) -> None:
+    """Proves that `fit_files` and ``spotfit batch`` make the same tables, for either Picasso, and know each other's."""
+    movie = spotfit.simulate_movie(20, width=64, height=64, spots=6)
+    np.save(tmp_path / "movie.npy", movie.frames)
+    (tmp_path / "list.txt").write_text("movie.npy\n", encoding="utf-8")
+    camera = spotfit.Camera(baseline=100)
+    [ours] = spotfit.fit_files([tmp_path / "movie.npy"], tmp_path / "ours", camera=camera, pixel_size=107, picasso=picasso)
+    words = ["--baseline", 100, "--sensitivity", 1, *SIZE, "--picasso", picasso]
+    told, _ = spoken(tmp_path, "batch", "list.txt", "--out", "theirs", *words)
+    assert (told["localized"], told["localizations"]) == (1, ours.localizations)
+    for name in "movie.hdf5", "movie.yaml":
+        assert (tmp_path / "ours" / name).read_bytes() == (tmp_path / "theirs" / name).read_bytes(), name
+    told, _ = spoken(tmp_path, "batch", "list.txt", "--out", "ours", *words)
+    assert (told["localized"], told["finished"]) == (0, 1)
+    other: Any = 1 - picasso
+    [failed] = spotfit.fit_files([tmp_path / "movie.npy"], tmp_path / "theirs", camera=camera, pixel_size=107, picasso=other)
+    assert failed.state == "failed" and "picasso" in (failed.error or "")
 
 
 #: Options of fits, as the command has them; those of a camera are one of Python.

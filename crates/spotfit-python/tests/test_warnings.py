@@ -107,7 +107,7 @@ def test_a_camera_that_cannot_be_right_is_warned_about(tmp_path: Path) -> None:
         above = "baseline 500 is above the median of the first frame, 130 ADU; most pixels would have less than no light"
         assert above in found
     [noise] = told(lambda: spotfit.Blocks(dim, camera=CAMERA))
-    assert "read noise of about 1.5 photo-electrons" in str(noise.message) and str(noise.message).endswith(": read_noise=1.5")
+    assert "read noise of about 1.5 photo-electrons" in str(noise.message) and str(noise.message).endswith(": read_noise 1.5")
     assert not told(lambda: spotfit.Blocks(dim, camera=replace(CAMERA, read_noise=1.5)))
 
 

@@ -7,7 +7,6 @@ mod backend;
 pub mod camera_maps;
 pub mod detect;
 mod fitter;
-pub mod lengths;
 pub mod localize;
 mod masked;
 pub mod model;

@@ -6,8 +6,8 @@ mod list;
 pub(super) use found::{GPU_LMFIT, PARTS_OF_A_FIT};
 pub use list::CLAIMS;
 
-use super::plot::label;
 use super::record::Record;
+use spotfit::report::number::label;
 
 /// A paper.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

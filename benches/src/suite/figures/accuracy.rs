@@ -4,9 +4,9 @@ use fit_sim::papers::TABLE_1;
 use fit_tests::tolerances::{TABLE_1_CENTRE, TABLE_1_NONNEGATIVE, TABLE_1_SIGMA};
 
 use super::super::experiments::{Experiment, case_of};
-use super::super::plot::{Axis, Chart};
 use super::super::record::{Errors, Record};
 use super::{Figure, by_method, is_peer, percent};
+use spotfit::report::svg::{Axis, Chart};
 
 const TABLE: &str = Experiment::Table1.name();
 
@@ -87,20 +87,20 @@ pub(super) fn fig_7(record: &Record, figure: &mut Figure) {
                 differences.push(by_method(method, points.collect()));
             }
         }
-        let axis = || Axis::linear(&format!("absolute error of the {what} (σ)"));
-        let chart = Chart {
-            title: format!("Errors of the {what}"),
-            x: axis(),
-            y: Axis::linear("fits in a bin of 0.0025 σ"),
-            series: distributions,
-        };
+        let axis = || Axis::new(&format!("absolute error of the {what} (σ)"));
+        let chart = Chart::new(
+            &format!("Errors of the {what}"),
+            axis(),
+            Axis::new("fits in a bin of 0.0025 σ"),
+            distributions,
+        );
         figure.picture(&format!("{what}-distribution"), chart);
-        let chart = Chart {
-            title: format!("More fits below an error of the {what}"),
-            x: axis(),
-            y: Axis::linear("fits more than the explicit fit"),
-            series: differences,
-        };
+        let chart = Chart::new(
+            &format!("More fits below an error of the {what}"),
+            axis(),
+            Axis::new("fits more than the explicit fit"),
+            differences,
+        );
         figure.picture(&format!("{what}-difference"), chart);
     }
 }
@@ -214,11 +214,11 @@ pub(super) fn fig_8(record: &Record, figure: &mut Figure) {
             series.push(by_method(method, points));
         }
     }
-    let chart = Chart {
-        title: "Iterations of a fit".to_owned(),
-        x: Axis::linear("iterations"),
-        y: Axis::linear("share of the fits (%)"),
+    let chart = Chart::new(
+        "Iterations of a fit",
+        Axis::new("iterations"),
+        Axis::new("share of the fits (%)"),
         series,
-    };
+    );
     figure.picture("iterations", chart);
 }

@@ -1,9 +1,10 @@
 //! Errors and the Cramér–Rao bound.
 
 use super::super::experiments::{Experiment, SIGNALS};
-use super::super::plot::{Axis, Chart, grouped, label};
 use super::super::record::Record;
 use super::{Figure, by_method};
+use spotfit::report::number::{grouped, label};
+use spotfit::report::svg::{Axis, Chart};
 
 pub(super) fn bound(record: &Record, figure: &mut Figure) {
     let experiment = Experiment::Bound.name();
@@ -53,11 +54,11 @@ pub(super) fn bound(record: &Record, figure: &mut Figure) {
         }
         series.push(by_method(method, points));
     }
-    let chart = Chart {
-        title: "Error of x̄ in units of the bound".to_owned(),
-        x: Axis::log("counts of the spot"),
-        y: Axis::linear("root mean square error (bounds)"),
+    let chart = Chart::new(
+        "Error of x̄ in units of the bound",
+        Axis::log("counts of the spot"),
+        Axis::new("root mean square error (bounds)"),
         series,
-    };
+    );
     figure.picture("error", chart);
 }

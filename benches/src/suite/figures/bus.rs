@@ -1,9 +1,10 @@
 //! The bus, and small batches.
 
 use super::super::experiments::Experiment;
-use super::super::plot::{Axis, Chart, Series, scientific};
 use super::super::record::{Data, Record};
 use super::Figure;
+use spotfit::report::number::scientific;
+use spotfit::report::svg::{Axis, Chart, Series};
 
 pub(super) fn bus(record: &Record, figure: &mut Figure) {
     let experiment = Experiment::Bus.name();
@@ -43,7 +44,7 @@ pub(super) fn latency(record: &Record, figure: &mut Figure) {
     ]);
     figure.numbers.0 =
         vec!["fits", "method", "p50_us", "p90_us", "p99_us", "p99.9_us", "longest_us", "calls"];
-    let mut series: Vec<Series> = Vec::new();
+    let mut lines: Vec<(&str, Vec<(f64, f64)>)> = Vec::new();
     for cell in record.of(experiment) {
         if let Data::Latency { seconds, calls } = &cell.data {
             let mut row = vec![cell.case.clone(), cell.method.clone()];
@@ -52,17 +53,18 @@ pub(super) fn latency(record: &Record, figure: &mut Figure) {
             figure.table.1.push(row.clone());
             figure.numbers.1.push(row);
             let point = (cell.case.parse().unwrap_or(f64::NAN), seconds[0] * 1e6);
-            match series.iter_mut().find(|series| series.name == cell.method) {
-                Some(series) => series.points.push(point),
-                None => series.push(Series::new(cell.method.clone(), vec![point])),
+            match lines.iter_mut().find(|(name, _)| *name == cell.method) {
+                Some((_, points)) => points.push(point),
+                None => lines.push((&cell.method, vec![point])),
             }
         }
     }
-    let chart = Chart {
-        title: "Median time of small batches, 9×9 pixels".to_owned(),
-        x: Axis::log("fits per call"),
-        y: Axis::log("microseconds"),
+    let series = lines.into_iter().map(|(name, points)| Series::curve(name, points)).collect();
+    let chart = Chart::new(
+        "Median time of small batches, 9×9 pixels",
+        Axis::log("fits per call"),
+        Axis::log("microseconds"),
         series,
-    };
+    );
     figure.picture("median", chart);
 }

@@ -3,9 +3,9 @@
 use fit_sim::papers::{BY_STEP, TABLE_1, WITHOUT_DECREASE};
 
 use super::super::experiments::{Experiment, case_of};
-use super::super::plot::{Axis, Chart, Series};
 use super::super::record::{Data, Record};
 use super::{Figure, percent, sides};
+use spotfit::report::svg::{Axis, Chart, Series};
 
 const TABLE: &str = Experiment::Table1.name();
 
@@ -119,15 +119,15 @@ fn unfitted(record: &Record, figure: &mut Figure) {
             ));
         }
         if !method.contains("f32") {
-            series.push(Series::new(method, ended));
-            series.push(Series::new(format!("{method}: before the first step"), unfitted));
+            series.push(Series::curve(method, ended));
+            series.push(Series::curve(&format!("{method}: before the first step"), unfitted));
         }
     }
-    let chart = Chart {
-        title: "Fits that the test χ² < N/3 ends".to_owned(),
-        x: sides(&series),
-        y: Axis::linear("share of the fits (%)"),
+    let chart = Chart::new(
+        "Fits that the test χ² < N/3 ends",
+        sides(&series),
+        Axis::new("share of the fits (%)"),
         series,
-    };
+    );
     figure.picture("unfitted", chart);
 }

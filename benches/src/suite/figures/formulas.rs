@@ -4,9 +4,10 @@ use fit_cpu::InstructionSet;
 
 use super::super::experiments::Experiment;
 use super::super::formulas::{LINEAR, MEASURED, MODELS, POOR, SPREADS, WAYS, poor, way};
-use super::super::plot::{Bars, plain};
 use super::super::record::{Data, Record};
 use super::Figure;
+use spotfit::report::number::plain;
+use spotfit::report::svg::PartBars;
 
 fn value(record: &Record, method: &str, case: &str) -> Option<f64> {
     match record.get(Experiment::Formulas.name(), method, case) {
@@ -67,7 +68,7 @@ pub(super) fn formulas(record: &Record, figure: &mut Figure) {
         figure.left_out.push("Formulas and models in Rust".to_owned());
     } else {
         let (title, unit) = ("Formulas and models in Rust, one processor", "million fits/s");
-        let bars = Bars { title: title.to_owned(), unit: unit.to_owned(), bars, summed: false };
+        let bars = PartBars::new(title, unit, bars);
         figure.pictures.push(("rates".to_owned(), bars.svg()));
     }
 }

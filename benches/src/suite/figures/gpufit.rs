@@ -4,9 +4,10 @@ use fit_sim::papers::{CROSSOVER, GPUFIT, GPUFIT_GAIN};
 
 use super::super::experiments::{Experiment, FEW, SNR};
 use super::super::methods::ONE_CORE;
-use super::super::plot::{Axis, Bars, Chart, Series, grouped, label, plain, scientific};
 use super::super::record::{Data, Record};
 use super::{Figure, by_method, is_peer, sides};
+use spotfit::report::number::{grouped, label, plain, scientific};
+use spotfit::report::svg::{Axis, Chart, PartBars, Series};
 
 /// Lines of fits a second by number of fits, for the methods that are wanted.
 pub(in super::super) fn by_number(
@@ -52,12 +53,12 @@ fn number_numbers(record: &Record, figure: &mut Figure, wanted: impl Fn(&str) ->
 }
 
 fn picture_by_number(figure: &mut Figure, series: Vec<Series>) {
-    let chart = Chart {
-        title: "Fits per second, 5×5 pixels".to_owned(),
-        x: Axis::log("fits per call"),
-        y: Axis::log("fits per second"),
+    let chart = Chart::new(
+        "Fits per second, 5×5 pixels",
+        Axis::log("fits per call"),
+        Axis::log("fits per second"),
         series,
-    };
+    );
     figure.picture("speed", chart);
 }
 
@@ -150,7 +151,7 @@ pub(super) fn p_2(record: &Record, figure: &mut Figure) {
     } else {
         let count = if record.about.quick { "100,000" } else { "5,000,000" };
         let title = format!("Where the time goes, {count} fits of 5×5 pixels");
-        let bars = Bars { title, unit: "ms".to_owned(), bars, summed: true };
+        let bars = PartBars::new(&title, "ms", bars).summed();
         figure.pictures.push(("parts".to_owned(), bars.svg()));
     }
 }
@@ -211,12 +212,12 @@ pub(super) fn p_3b(record: &Record, figure: &mut Figure) {
         }
         series.push(by_method(method, points));
     }
-    let chart = Chart {
-        title: "Fits per second by window size".to_owned(),
-        x: sides(&series),
-        y: Axis::log("fits per second"),
+    let chart = Chart::new(
+        "Fits per second by window size",
+        sides(&series),
+        Axis::log("fits per second"),
         series,
-    };
+    );
     figure.picture("size", chart);
 }
 
@@ -273,12 +274,12 @@ pub(super) fn p_s3(record: &Record, figure: &mut Figure) {
         series.push(by_method(method, points));
     }
     bound.sort_by(|a, b| a.0.total_cmp(&b.0));
-    series.push(Series::dashed("Cramér–Rao bound", bound));
-    let chart = Chart {
-        title: "Precision, 5×5 pixels".to_owned(),
-        x: Axis::log("signal-to-noise ratio"),
-        y: Axis::log("standard deviation of x̄ (pixels)"),
+    series.push(Series::reference("Cramér–Rao bound", bound));
+    let chart = Chart::new(
+        "Precision, 5×5 pixels",
+        Axis::log("signal-to-noise ratio"),
+        Axis::log("standard deviation of x̄ (pixels)"),
         series,
-    };
+    );
     figure.picture("precision", chart);
 }

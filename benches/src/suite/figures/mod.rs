@@ -14,8 +14,8 @@ pub(super) use accuracy::difference;
 
 use super::experiments::Experiment;
 use super::methods::ONE_CORE;
-use super::plot::{Axis, Chart, Series};
 use super::record::{About, Record};
+use spotfit::report::svg::{Axis, Chart, Series};
 
 /// A figure or table that can be asked for.
 #[derive(Clone, Copy, Debug)]
@@ -193,12 +193,12 @@ impl Figure {
     }
 
     /// Adds a chart, without lines that have no points; a chart that has no other is left out.
-    fn picture(&mut self, name: &str, mut chart: Chart) {
-        chart.series.retain(|series| series.level.is_some() || !series.points.is_empty());
+    fn picture(&mut self, name: &str, chart: Chart) {
+        let chart = chart.without_empty().large();
         if chart.has_curve() {
             self.pictures.push((name.to_owned(), chart.svg()));
         } else {
-            self.left_out.push(chart.title);
+            self.left_out.push(chart.title().to_owned());
         }
     }
 
@@ -217,10 +217,10 @@ impl Figure {
 
 /// The axis for the sides of windows, as long as there are some.
 fn sides(series: &[Series]) -> Axis {
-    let all = || series.iter().flat_map(|series| &series.points).map(|point| point.0);
+    let all = || series.iter().flat_map(Series::x);
     let (least, most) = (all().fold(f64::INFINITY, f64::min), all().fold(0.0, f64::max));
-    let axis = Axis::linear("side of the window (pixels)");
-    if most > 0.0 { axis.within(least - 1.0..most + 1.0) } else { axis }
+    let axis = Axis::new("side of the window (pixels)");
+    if most > 0.0 { axis.from(least - 1.0).to(most + 1.0) } else { axis }
 }
 
 fn percent(share: f64) -> String {
@@ -254,7 +254,7 @@ fn by_method(method: &str, points: Vec<(f64, f64)>) -> Series {
         "formula, gpu",
     ];
     let style = known.iter().position(|name| *name == method).unwrap_or(known.len());
-    Series::new(method, points).styled(Some(style))
+    Series::curve(method, points).styled(style)
 }
 
 /// Whether a method is a library that was given: what it finds is shown, not checked.

@@ -4,9 +4,10 @@ use fit_sim::papers::{FITS_AT_100, FITS_AT_1000, GAIN, OVERHEAD, PIXELS};
 
 use super::super::experiments::{BATCHES, Experiment};
 use super::super::methods::ONE_CORE;
-use super::super::plot::{Axis, Chart, Series, grouped, plain, scientific};
 use super::super::record::{Data, Record, Timing};
 use super::{Figure, by_method, file_name, sides};
+use spotfit::report::number::{grouped, plain, scientific};
+use spotfit::report::svg::{Axis, Chart, Series};
 
 const GRID: &str = Experiment::Grid.name();
 
@@ -45,19 +46,15 @@ fn grid(
             let points: Vec<(f64, f64)> =
                 times.map(|timing| (timing.side as f64, value(timing))).collect();
             if !points.is_empty() {
-                series.push(Series::new(format!("{} fits per call", grouped(batch)), points));
+                series.push(Series::curve(&format!("{} fits per call", grouped(batch)), points));
             }
         }
         for &(name, at) in lines {
             series.push(Series::level(name, at));
         }
-        let chart = Chart {
-            title: method.to_owned(),
-            x: sides(&series),
-            // The same for all methods, so that they can be compared.
-            y: Axis::log(y).within(low / 1.3..high * 1.3),
-            series,
-        };
+        // The same for all methods, so that they can be compared.
+        let chart =
+            Chart::new(method, sides(&series), Axis::log(y).from(low / 1.3).to(high * 1.3), series);
         figure.picture(&file_name(method), chart);
         for t in record.times(GRID, method) {
             figure.numbers.1.push(vec![
@@ -167,10 +164,11 @@ fn ratios(record: &Record, figure: &mut Figure, methods: &[&str], lines: &[(&str
                     }
                 }
                 if !points.is_empty() {
-                    series.push(Series::new(format!("{} fits per call", grouped(batch)), points));
+                    series
+                        .push(Series::curve(&format!("{} fits per call", grouped(batch)), points));
                 }
             }
-            let all = || series.iter().flat_map(|series| &series.points).map(|point| point.1);
+            let all = || series.iter().flat_map(Series::y);
             let (least, most) = (all().fold(f64::INFINITY, f64::min), all().fold(0.0, f64::max));
             if most > 0.0 {
                 figure.row([(*method).to_owned(), other.to_owned(), plain(least), plain(most)]);
@@ -178,12 +176,12 @@ fn ratios(record: &Record, figure: &mut Figure, methods: &[&str], lines: &[(&str
             for &(name, at) in lines {
                 series.push(Series::level(name, at));
             }
-            let chart = Chart {
-                title: format!("{method} compared with {other}"),
-                x: sides(&series),
-                y: Axis::log("times as fast"),
+            let chart = Chart::new(
+                &format!("{method} compared with {other}"),
+                sides(&series),
+                Axis::log("times as fast"),
                 series,
-            };
+            );
             figure.picture(&format!("{}-{}", file_name(method), file_name(other)), chart);
         }
     }
@@ -230,11 +228,11 @@ pub(super) fn cost(record: &Record, figure: &mut Figure) {
         }
         series.push(by_method(method, points));
     }
-    let chart = Chart {
-        title: "Cost of a fit, 9×9 pixels".to_owned(),
-        x: Axis::log("fits per call"),
-        y: Axis::log("nanoseconds a fit"),
+    let chart = Chart::new(
+        "Cost of a fit, 9×9 pixels",
+        Axis::log("fits per call"),
+        Axis::log("nanoseconds a fit"),
         series,
-    };
+    );
     figure.picture("cost", chart);
 }

@@ -3,10 +3,11 @@
 use fit_tests::stated::{PHOTONS, Reads, chance};
 
 use super::super::experiments::Experiment;
-use super::super::plot::{Axis, Chart, Series, grouped};
 use super::super::record::{Data, Record};
 use super::super::stated::{METHODS, SAMPLED, count, name, of_method, spots};
 use super::Figure;
+use spotfit::report::number::grouped;
+use spotfit::report::svg::{Axis, Chart, Series};
 
 /// From so many photons on the errors must be those stated.
 const SOUND: f64 = 400.0;
@@ -62,18 +63,18 @@ pub(super) fn stated(record: &Record, figure: &mut Figure) {
                 let shape = spots.split(',').next().unwrap_or_default().to_owned();
                 let photons = reads == Reads::Photons;
                 let name = if photons { format!("{method}, {shape}") } else { method.to_owned() };
-                charts[usize::from(!photons)].1.push(Series::new(name, points));
+                charts[usize::from(!photons)].1.push(Series::curve(&name, points));
             }
         }
     }
     for (of, mut series) in charts {
         series.push(Series::level("as stated", 1.0));
-        let chart = Chart {
-            title: "Error of the centre / stated error".to_owned(),
-            x: Axis::log("photons of the spot"),
-            y: Axis::linear("root mean square"),
+        let chart = Chart::new(
+            "Error of the centre / stated error",
+            Axis::log("photons of the spot"),
+            Axis::new("root mean square"),
             series,
-        };
+        );
         figure.picture(of, chart);
     }
 }

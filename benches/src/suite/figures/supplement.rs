@@ -1,10 +1,10 @@
 //! The supplement of Leutenegger & Weber: errors by size and signal.
 
 use super::super::experiments::{Experiment, SUPPLEMENT};
-use super::super::plot::{Axis, Chart};
 use super::super::record::{Errors, Record};
 use super::accuracy::{WHATS, bin_centre, six};
 use super::{Figure, by_method};
+use spotfit::report::svg::{Axis, Chart};
 
 pub(super) fn supplement(record: &Record, figure: &mut Figure) {
     let experiment = Experiment::Supplement.name();
@@ -50,12 +50,12 @@ pub(super) fn supplement(record: &Record, figure: &mut Figure) {
                         series.push(by_method(method, points.collect()));
                     }
                 }
-                let chart = Chart {
-                    title: format!("Error of the {what}, {side}×{side} pixels, {signal} counts"),
-                    x: Axis::linear(&format!("absolute error of the {what} (σ)")),
-                    y: Axis::linear("fits in a bin of 0.0025 σ"),
+                let chart = Chart::new(
+                    &format!("Error of the {what}, {side}×{side} pixels, {signal} counts"),
+                    Axis::new(&format!("absolute error of the {what} (σ)")),
+                    Axis::new("fits in a bin of 0.0025 σ"),
                     series,
-                };
+                );
                 figure.picture(&format!("{what}-{side}-{signal}"), chart);
             }
             for method in record.methods(experiment) {

@@ -19,7 +19,7 @@ pub enum DriftError {
         /// The allowed values, in words.
         range: &'static str,
     },
-    /// Parts with this number of frames are too many, or too few.
+    /// Parts of this length would be too many, or too few.
     #[error(
         "{name} = {frames} frames: {count} of them in the {span} frames with localizations; {least} to {most} are possible"
     )]

@@ -11,7 +11,7 @@ impl Table {
     /// last frame of any.
     ///
     /// # Panics
-    /// If a group has a row that there is not.
+    /// If a group has a row that the table does not have.
     #[must_use]
     pub fn combined(&self, groups: &Groups) -> Self {
         let mut table = Self::new(self.info.clone());

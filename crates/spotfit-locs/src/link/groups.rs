@@ -11,7 +11,7 @@ pub struct Groups {
 }
 
 impl Groups {
-    /// Sorts the rows of a table with these frames by groups such as [`link`](super::link) gives.
+    /// Sorts the rows of a table with these frames by their groups, which [`link`](super::link) finds.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! Localizations beside the spots that they are of: in each frame the best assignment of one to the other.
+//! Pairs localizations with the true spots: in each frame the best assignment of one to the other.
 //!
 //! ```
 //! use spotfit_locs::pairs::{Pair, Spots, pairs};
@@ -18,7 +18,7 @@ use rayon::prelude::*;
 use crate::near::{Cells, ColumnsError, Grid, by_frame, check_radius, check_rows};
 use assign::{Edge, assign};
 
-/// Places in frames; x and y in one unit of length, which is that of others they are compared with.
+/// Places in frames. Their unit of length is also that of the spots with which they are compared.
 #[derive(Clone, Copy, Debug)]
 pub struct Spots<'a> {
     /// The frame of each.
@@ -31,7 +31,7 @@ pub struct Spots<'a> {
     pub z: Option<&'a [f64]>,
 }
 
-/// A localization and the spot that it is of.
+/// A localization and the spot that it shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pair {
     /// The row of the localization.

@@ -1,4 +1,4 @@
-//! Lengths and numbers as pictures say them.
+//! Lengths and numbers as they stand in pictures.
 
 /// A length with its unit, nanometres or pixels, for a scale bar: `500 nm`, `2 µm`, `3 px`.
 pub fn length_label(length: f64, nanometres: bool) -> String {

@@ -19,13 +19,18 @@ figcaption { color: var(--soft); font-size: 0.85em; }
 @media print { body { margin: 0; max-width: none; font-size: 11px; } tr { break-inside: avoid; } }
 ";
 
-/// A whole page. The title is text; the body is markup.
+/// A whole page, with its title as heading. The title is text; the body is markup.
 pub fn page(title: &str, body: &str) -> String {
+    document(title, STYLE, &format!("<h1>{}</h1>\n{body}", safe(title)))
+}
+
+/// A whole page that looks as its own style sheet says. The title is text, and no heading; the body is markup.
+pub fn document(title: &str, style: &str, body: &str) -> String {
     let title = safe(title);
     format!(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-         <meta name=\"viewport\" content=\"width=device-width\">\n<title>{title}</title>\n<style>{STYLE}</style>\n</head>\n\
-         <body>\n<h1>{title}</h1>\n{body}</body>\n</html>\n"
+         <meta name=\"viewport\" content=\"width=device-width\">\n<title>{title}</title>\n<style>{style}</style>\n</head>\n\
+         <body>\n{body}</body>\n</html>\n"
     )
 }
 

@@ -1,4 +1,4 @@
-//! Charts and pages that need no other file: how reports are drawn. What they show is for others to say.
+//! Charts and pages of reports, each complete in one file. They do not know what they show.
 //!
 //! ```
 //! use spotfit_locs::report::svg::{Axis, Chart, Series};
@@ -9,4 +9,5 @@
 //! ```
 
 pub mod html;
+pub mod number;
 pub mod svg;

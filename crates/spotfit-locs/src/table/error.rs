@@ -87,7 +87,7 @@ pub enum TableError {
         /// What is expected instead.
         needed: &'static str,
     },
-    /// A row is longer than any row of a table of numbers.
+    /// A row is too long for a table of numbers.
     #[error("line {line}: no row ends within {} KiB; is this a table?", LONGEST_ROW >> 10)]
     LongRow {
         /// The line with which the row begins, from 1.
@@ -154,11 +154,21 @@ pub enum TableError {
         /// What is wrong.
         reason: String,
     },
-    /// The YAML file that belongs beside a table is there already, and is somebody else's.
+    /// The YAML file that belongs beside the table already exists, and Spotfit did not write it.
     #[error("{file} is there already, and Spotfit did not write it")]
     Stranger {
         /// Its name.
         file: String,
+    },
+    /// The YAML file that belongs beside a table is that of another table, whose name differs only in its ending.
+    #[error(
+        "{file} belongs to {other}, which is there already; choose a name with another beginning"
+    )]
+    Shared {
+        /// The name of the YAML file.
+        file: String,
+        /// The name of the other table.
+        other: String,
     },
     /// The name of a file does not say how a table is to be written.
     #[error("a table's name ends in .csv, or in .hdf5 or .h5")]

@@ -94,7 +94,7 @@ macro_rules! columns {
             pub const ALL: &'static [Self] = &[$(Self::$variant),*];
         }
 
-        static ABOUT: &[About] = &[$(About {
+        const ABOUT: &[About] = &[$(About {
             name: $name,
             csv: &[$($csv),+],
             picasso: columns!(@option $($picasso)?),
@@ -151,13 +151,24 @@ columns! {
 }
 
 impl Meaning {
-    fn about(self) -> &'static About {
+    const fn about(self) -> &'static About {
         &ABOUT[self as usize]
     }
 
     /// The name of such a column here.
-    pub fn name(self) -> &'static str {
+    pub const fn name(self) -> &'static str {
         self.about().name
+    }
+
+    /// The names of such columns here, for those who list what they need.
+    pub const fn names<const N: usize>(of: [Self; N]) -> [&'static str; N] {
+        let mut names = [""; N];
+        let mut at = 0;
+        while at < N {
+            names[at] = of[at].name();
+            at += 1;
+        }
+        names
     }
 
     /// Its names in CSV tables without the unit: the first is written, all are read, and so is [`Meaning::name`].

@@ -92,7 +92,7 @@ impl Unit {
 pub enum Kind {
     /// Numbers, written so that they are read back as they were.
     Double,
-    /// Numbers that came in single precision.
+    /// Numbers that were read in single precision.
     Single,
     /// Numbers that were measured or computed: CSV tables have so many decimals of them, and more where three digits beyond
     /// their error ([`Meaning::errors`]) need more, or six digits of a number whose error is not known.
@@ -236,7 +236,7 @@ impl Table {
         self.columns.iter().find(|column| column.name == name)
     }
 
-    /// The column that is called so here, or in the files of ThunderSTORM or Picasso: `photons`, `intensity` and
+    /// The column with this name, which may also be its name in files of ThunderSTORM or Picasso: `photons`, `intensity` and
     /// `intensity [photon]` are one column.
     pub fn called(&self, name: &str) -> Option<&Column> {
         let other = || {
@@ -246,8 +246,8 @@ impl Table {
         self.column(name).or_else(other)
     }
 
-    /// The columns whose meaning is not known, each with the name that it may have been meant to have, such as `intensity`
-    /// for `Photons`. Nothing but conditions and copies uses them.
+    /// The columns whose meaning is not known, each with a known name that resembles its own, such as `intensity` for `Photons`. Only
+    /// conditions and copies use them.
     pub fn unknown(&self) -> Vec<(&str, Option<&'static str>)> {
         let unknown = self.columns.iter().filter(|column| column.meaning().is_none());
         unknown.map(|column| (column.name.as_str(), names::similar(&column.name))).collect()
@@ -263,7 +263,8 @@ impl Table {
         Ok(&column.values)
     }
 
-    /// Sets a column: replaces the one of its name, or takes its place among those that are known, or the last.
+    /// Sets a column: it replaces the one with its name. A new one takes its place in the order of the known columns; unknown ones are
+    /// last.
     ///
     /// # Panics
     /// If it has not as many values as there are rows, unless it is the first.
@@ -349,8 +350,8 @@ impl Table {
 
     /// A column in the unit that is asked for: lengths in pixels become nanometres, or the reverse.
     ///
-    /// Where there is no `sigma` it is √(σxσy); where there is no `uncertainty` it is the root mean square of those of x
-    /// and y; and `sigma_x`, `sigma_y`, `uncertainty_x`, `uncertainty_y` are those of both where they are not there themselves.
+    /// If there is no `sigma`, it is √(σxσy); if there is no `uncertainty`, it is the root mean square of those of x and y. If
+    /// there is no `sigma_x`, `sigma_y`, `uncertainty_x` or `uncertainty_y`, it is `sigma` or `uncertainty`.
     ///
     /// # Errors
     /// [`TableError::Column`], [`TableError::PixelSize`].
@@ -455,7 +456,7 @@ impl Table {
     /// The frames, from 0.
     ///
     /// # Errors
-    /// [`TableError::Column`]; [`TableError::Row`] for what is no number of a frame, or one of 2³² or more.
+    /// [`TableError::Column`]; [`TableError::Row`] for a value that is not the number of a frame, or is 2³² or more.
     pub fn frames(&self) -> Result<Vec<u32>, TableError> {
         let whole = |(row, &value): (usize, &f64)| {
             let frame = value as u32;

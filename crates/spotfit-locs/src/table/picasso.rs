@@ -139,7 +139,7 @@ impl<R: Read + Seek> PicassoReader<R> {
         &self.info
     }
 
-    /// What whoever reads the table should know: that the size of a pixel was left aside, for no microscope has such pixels.
+    /// Notes that the reader of the table should know: that the size of a pixel was ignored because no microscope has such pixels.
     pub fn notes(&self) -> &[String] {
         &self.notes
     }
@@ -411,7 +411,7 @@ impl<W: Write + Seek> PicassoWriter<W> {
         }
     }
 
-    /// Writes for another version of Picasso. This must be said before the first block.
+    /// Writes for this version of Picasso. Call it before the first block.
     #[must_use]
     pub fn with_version(mut self, version: PicassoVersion) -> Self {
         self.version = version;

@@ -6,7 +6,7 @@ use std::str::FromStr;
 use super::Unit;
 use crate::OutOfRange;
 
-/// Which Picasso a table is written for, by its number: `0` or `1`. The tables of either are read without being told which they are.
+/// The version of Picasso for which a table is written: `0` or `1`. Readers recognize tables of both.
 ///
 /// ```
 /// use spotfit_locs::table::{PicassoVersion, Unit};

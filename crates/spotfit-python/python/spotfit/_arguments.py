@@ -59,15 +59,15 @@ def pixels(name: str, value: Any, pixel_size: float | None = None) -> float:
     return _spotfit.in_pixels(name, value, pixel_size) if isinstance(value, str) else number(name, value)
 
 
-def side(name: str, value: Any, pixel_size: float | None = None) -> int | None:
+def box(value: Any, pixel_size: float | None = None) -> int | None:
     """The side of windows in pixels, which text may have with a unit, or None where nothing is said."""
     if isinstance(value, str):
-        return _spotfit.window_side(name, value, pixel_size)
+        return _spotfit.window_side(value, pixel_size)
     if isinstance(value, (float, np.floating)):
         if not float(value).is_integer():
-            raise ValueError(f"{name} = {value:g} is not a whole number of pixels")
+            raise ValueError(f"box = {value:g} is not a whole number of pixels")
         value = int(value)
-    return None if value is None else whole(name, value)
+    return None if value is None else whole("box", value)
 
 
 def parts(value: Any) -> list[Any]:
@@ -90,14 +90,11 @@ def sigmas(name: str, value: Any, pixel_size: float | None = None) -> list[float
 
 def roi(value: Any, pixel_size: float | None = None) -> tuple[int, int, int, int]:
     """First column, first row, columns and rows in pixels."""
-
-    def side(part: Any) -> int:
-        return _spotfit.whole_pixels("roi", part, pixel_size) if isinstance(part, str) else whole("roi", part)
-
-    sides = [side(part) for part in parts(value)]
+    sides = [part if isinstance(part, str) else str(whole("roi", part)) for part in parts(value)]
     if len(sides) != 4:
         raise ValueError(f"roi must be four lengths: first column, first row, columns, rows, not {len(sides)}")
-    return sides[0], sides[1], sides[2], sides[3]
+    x, y, width, height = _spotfit.region(",".join(sides), pixel_size)
+    return x, y, width, height
 
 
 def unmasked(name: str, value: Any) -> Any:

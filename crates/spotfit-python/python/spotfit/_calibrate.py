@@ -147,7 +147,7 @@ def calibrate(
     }
     size = _size(pixel_size)
     if box is not None:
-        wanted["box_size"] = arguments.side("box", box, size)
+        wanted["box_size"] = arguments.box(box, size)
     fitter, known = fitter_of(options, size)
     channel, slice = _chosen("channel", channel), _chosen("slice", slice)
     made = _spotfit.calibrate(_all(stacks), fitter, known, options=json.dumps(wanted), channel=channel, slice=slice)
@@ -219,7 +219,7 @@ def calibrate_psf(
         "threads": arguments.whole("threads", threads),
     }
     if box is not None:
-        wanted["box_size"] = arguments.side("box", box, _size(pixel_size))
+        wanted["box_size"] = arguments.box(box, _size(pixel_size))
     known = camera if isinstance(camera, CameraMap) else None
     numbers = None if camera is None or known is not None else arguments.camera(camera)
     channel, slice = _chosen("channel", channel), _chosen("slice", slice)

@@ -50,6 +50,8 @@ class Task(NamedTuple):
     #: The same as records of 0.1 have it.
     old: dict[str, Any]
     overwrite: bool
+    #: Which Picasso its tables are for.
+    picasso: Literal[0, 1] = 0
     #: Whether to wait for another process that is at the movie.
     wait: bool = False
 
@@ -92,6 +94,7 @@ def fit_files(
     executor: Submits | None = None,
     format: Literal["hdf5", "csv"] = "hdf5",
     overwrite: bool = False,
+    picasso: Literal[0, 1] = 0,
     progress: Callable[[int, int], object] | None = None,
     **options: Unpack[LocalizeOptions],
 ) -> FilesSummary:
@@ -114,6 +117,8 @@ def fit_files(
         Picasso's tables with their ``.yaml``, or ThunderSTORM's.
     overwrite : bool
         Fit a movie again if its table was made in another way, or has no record. Otherwise that is its failure.
+    picasso : {0, 1}
+        Which Picasso tables are for: 0, with lengths in pixels, which every version reads; 1, in nanometres, for version 1.0 and later.
     progress : callable, optional
         Called with the number of movies that ended and that of all, after each movie.
     **options
@@ -145,10 +150,14 @@ def fit_files(
     if format not in ("hdf5", "csv"):
         raise ValueError(f"format = {format!r} is not 'hdf5' or 'csv'")
     given: dict[str, Any] = {"threads": 0 if executor is None else 1, **current(options)}
+    if arguments.whole("picasso", picasso) not in (0, 1):
+        raise ValueError(f"picasso = {picasso} is neither 0 nor 1")
     made_with = _made_with(given, _check(given, executor is not None))
+    if picasso != 0 and format == "hdf5":
+        made_with["options"]["picasso"] = str(picasso)
     old = {"options": {**records.options_of(given), "format": format}}
     folder = os.path.abspath(fspath(out))
-    tasks = [Task(name, movie, folder, format, given, made_with, old, overwrite) for name, movie in _named(paths).items()]
+    tasks = [Task(name, movie, folder, format, given, made_with, old, overwrite, picasso) for name, movie in _named(paths).items()]
     _check_places(tasks)
     os.makedirs(folder, exist_ok=True)
 
@@ -219,7 +228,8 @@ def _fit_file(task: Task) -> FileOutcome:
             return known
         inputs = _inputs(task)
         blocks = Blocks(task.movie, **task.options)
-        made = _spotfit.TableFile(table, task.overwrite or _may_replace(task))
+        record = {**json.loads(task.now()), "inputs": inputs, "pixel_size": blocks.empty()._info.numbers[0]}
+        made = _spotfit.TableFile(table, json.dumps(record), task.overwrite or _may_replace(task), str(task.picasso))
         empty = True
         for block in blocks:
             made.write(block._given(), block._info)
@@ -227,14 +237,20 @@ def _fit_file(task: Task) -> FileOutcome:
         if empty:
             rest = blocks.empty()
             made.write(rest._given(), rest._info)
-        record = {**json.loads(task.now()), "inputs": inputs, "pixel_size": blocks.empty()._info.numbers[0]}
-        localizations, _ = made.finish(json.dumps(record), {"frames": blocks.done})
+        localizations, _ = made.finish(_counts(blocks))
         old = task.at(_old_record(task.name))
         if _old(task) is not None:
             os.remove(old)
         return task.ended({"frames": blocks.done, "localizations": localizations})
     finally:
         lock.release()
+
+
+def _counts(blocks: Blocks) -> dict[str, int]:
+    """What records count, as those of the command."""
+    report = blocks.report
+    names = ("frames", "candidates", "fits", "converged")
+    return {"frames": blocks.done} if report is None else {name: report[name] for name in names}
 
 
 def _inputs(task: Task) -> Any:
@@ -296,24 +312,18 @@ def _standing(task: Task) -> FileOutcome | None:
 
 def _made_with(given: dict[str, Any], options: _spotfit.LocalizeOptions) -> dict[str, Any]:
     """How every table is made, as records have it: the same as of ``spotfit localize``."""
-    method, camera, calibration = (json.loads(part) for part in _spotfit.method(options))
+    channel, plane = (None if given.get(name) is None else int(given[name]) for name in ("channel", "slice"))
+    method, camera, calibration = (json.loads(part) for part in _spotfit.method(options, channel, plane))
     frames = given.get("frames") or slice(None)
     # Users count from 1, and mean both ends.
     first, last = frames.start or 0, frames.stop
     ends = None if (first, last) == (0, None) else [first + 1 if first >= 0 else first, last]
     roi = given.get("roi")
-    size = given.get("pixel_size")
-    number = {name: given.get(name) for name in ("channel", "slice")}
     more = {
         "backend": given.get("backend", "auto"),
         "instruction_set": given.get("instruction_set"),
         "roi": None if roi is None else _recorded_roi(roi),
         "frames": ends,
-        **{name: None if index is None else int(index) + 1 for name, index in number.items()},
-        "pixel_size": size if isinstance(size, str) and size == "px" else arguments.length("pixel_size", size),
-        "origin": "centre",
-        "filter": None,
-        "positions": False,
         **_recorded_lengths(given),
     }
     if _defects.is_word(given.get("defects"), "auto"):

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from . import _arguments as arguments
 from ._camera import Camera
 from ._device import DeviceFits
-from ._fits import Errors, Fits, Made
+from ._fits import Errors, Fits, Fitting
 from ._keywords import RENAMED, current, refuse, takes_former
 from ._spotfit import CameraMap, device_of
 from ._spotfit import Fitter as _Fitter
@@ -108,7 +108,7 @@ class Fitter:
     True
     """
 
-    __slots__ = ("_fitter", "_made", "_map", "_options")
+    __slots__ = ("_by", "_counts", "_fitter", "_map", "_options")
 
     @takes_former(devices="device", sigma="fixed_sigma")
     def __init__(
@@ -175,15 +175,16 @@ class Fitter:
             devices=[arguments.whole("device", number, 2**31) for number in devices],
             threads=arguments.whole("threads", threads, 1024),
         )
-        self._made = Made(
+        self._by = Fitting(
             shape=shape if known is None else "fixed",
             sigma=known,
             estimator=estimator,
-            counts=camera is None,
             single=self._fitter.single,
             about=self._fitter.about,
             limits=(centre_margin, sigma_min, sigma_max),
         )
+        # Whether counts are taken for photo-electrons, and nobody said so.
+        self._counts = camera is None
 
     @classmethod
     def _again(cls, options: Options) -> Fitter:
@@ -192,7 +193,7 @@ class Fitter:
     def _with_map(self, camera: CameraMap) -> Fitter:
         other = Fitter.__new__(Fitter)
         other._fitter, other._map, other._options = self._fitter, camera, {**self._options, "camera": camera}
-        other._made = self._made._replace(counts=False)
+        other._by, other._counts = self._by, False
         return other
 
     def __reduce__(self) -> Any:
@@ -315,7 +316,7 @@ class Fitter:
 
     def _doubt(self, errors: bool) -> None:
         """Warns where outcomes depend on a camera that is not given."""
-        if self._made.counts and (errors or self._made.estimator == "mle"):
+        if self._counts and (errors or self._by.estimator == "mle"):
             tell(NO_CAMERA)
 
     def _fit(
@@ -330,15 +331,15 @@ class Fitter:
         dtype: str | None,
     ) -> Fits | DeviceFits:
         double = _double(dtype)
-        if start is None and self._made.shape == "given":
+        if start is None and self._by.shape == "given":
             raise ValueError("shape = 'given' needs start: each window has the width of its start")
         # NumPy's own arrays, which most are, need not be asked.
-        device = None if type(pixels) is np.ndarray else device_of(name, pixels)
-        made = self._made
-        height, width = (0, 0, *np.shape(pixels))[-2:] if size is None else size
+        plain = type(pixels) is np.ndarray
+        device = None if plain else device_of(name, pixels)
+        height, width = (0, 0, *(pixels.shape if plain else np.shape(pixels)))[-2:] if size is None else size
         # Of what depends on the camera it was said already.
-        counts = made.counts and not (errors or made.estimator == "mle")
-        made = made._replace(counts=counts, size=(width, height))
+        counts = self._counts and not (errors or self._by.estimator == "mle")
+        made = self._by, counts, (width, height)
         if device is None:
             rows, of_rows = self._fitter.fit(pixels, corners, size, start, weights, self._map, errors, double)
             rows.setflags(write=False)

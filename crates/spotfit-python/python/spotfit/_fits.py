@@ -51,23 +51,23 @@ NAMES = np.array(["", *(status.name for status in Status)])
 CONVERGED = 4
 
 
-class Made(NamedTuple):
-    """How fits were made."""
+class Fitting(NamedTuple):
+    """How a fitter fits."""
 
     shape: str
     #: The known width, or those along x and y.
     sigma: list[float] | None
     estimator: str
-    #: Whether counts are called photons, and nobody said so.
-    counts: bool
     #: Whether numbers have the digits of single precision.
     single: bool
     #: What computed.
     about: str
     #: The limits that were set: how far outside the window the centre may be, the smallest and the largest sigma.
     limits: tuple[float | None, float | None, float | None]
-    #: Width and height of the windows.
-    size: tuple[int, int] = (0, 0)
+
+
+#: How fits were made: by what, whether counts are called photons and nobody said so, width and height of the windows.
+Made = tuple[Fitting, bool, tuple[int, int]]
 
 
 class Errors:
@@ -258,9 +258,9 @@ class Fits:
     def photons(self) -> Floats:
         """The whole light of the spot, 2π·amplitude·sigma_x·sigma_y, in the unit of the amplitude: without a camera these are
         counts, with a warning."""
-        if self._made is not None and self._made.counts:
+        if self._made is not None and self._made[1]:
             # Once is enough.
-            self._made = self._made._replace(counts=False)
+            self._made = self._made[0], False, self._made[2]
             tell(NO_CAMERA)
         return self._light()
 
@@ -309,12 +309,12 @@ class Fits:
         """What came of the fits, as ``spotfit fit --json`` prints it: ``spots``, ``statuses``, ``converged``, ``at_limit`` (fits that
         ended on a limit that was set) and ``backend``. Times are the command's, and so are counts of masked pixels; empty for
         fits that do not know how they were made."""
-        made = self._made
-        if made is None:
+        if self._made is None:
             return {}
         import json
 
-        found: dict[str, Any] = json.loads(_spotfit.report_fits(self._given(), made.size, list(made.limits), made.about))
+        by, _, size = self._made
+        found: dict[str, Any] = json.loads(_spotfit.report_fits(self._given(), size, list(by.limits), by.about))
         return {name: value for name, value in found.items() if name not in ("fitting", "time", "masked")}
 
     def save(self, path: str | PathLike[str]) -> None:
@@ -336,16 +336,15 @@ class Fits:
         ...     np.load(f"{folder}/fits.npy")["status"].shape
         (3,)
         """
-        made = self._made
-        if made is None:
+        if self._made is None:
             raise ValueError("these fits do not know how they were made: to_pandas() has their columns")
-        errors = None
+        by, errors = self._made[0], None
         if self._errors is not None:
             of = self._errors
             errors = [np.stack([of.of(name) for name in _PARAMETERS], axis=1), of.photons, of.goodness]
         _spotfit.save_fits(
             fspath(path), self._given(), errors,
-            shape=made.shape, sigma=made.sigma, estimator=made.estimator, single=made.single,
+            shape=by.shape, sigma=by.sigma, estimator=by.estimator, single=by.single,
         )  # fmt: skip
 
     def _given(self) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from builtins import slice as Slice
 from collections.abc import Callable, Iterator, Sequence
 from os import PathLike, fspath
@@ -16,14 +17,14 @@ from ._concatenate import joined
 from ._fit import LENGTHS, Fitter, fitter_of
 from ._keywords import RENAMED, refuse, takes_former
 from ._locs import Locs
-from ._warnings import tell
+from ._warnings import NO_CAMERA, tell
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     import numpy.typing as npt
 
-    from ._options import Defects, Flag, Length, LocalizeOptions, Options
+    from ._options import Defects, Emitters, Flag, Length, LocalizeOptions, Options, Sigma
 
 #: Pixels of an array that are localized at a time.
 _BLOCK = 1 << 22
@@ -32,13 +33,6 @@ _GAUSSIAN = (
     "shape", "fixed_sigma", "profile", "criteria", "background", "min_delta", "min_step", "max_error", "tolerance", "centre_margin",
     "sigma_min", "sigma_max",
 )  # fmt: skip
-#: Pixels that a microscope may have, in nanometres.
-_USUAL_PIXELS = (5.0, 2000.0)
-#: What is said where nothing is known of the camera.
-_NO_CAMERA = (
-    "no camera given; photons and uncertainties assume a baseline of 0 ADU and 1 photo-electron per ADU "
-    "(camera=spotfit.Camera() if they are so)"
-)
 #: Pixels whose largest value is that of a saturated one.
 _NARROW = (np.dtype(np.uint8), np.dtype(np.uint16))
 
@@ -65,7 +59,8 @@ def localize(
     Returns
     -------
     Locs
-        The localizations in the order of the frames, in pixels and photo-electrons.
+        The localizations in the order of the frames, in pixels and photo-electrons. The ``report`` has ``frames``, ``candidates``,
+        ``fits``, ``statuses``, ``converged``, ``dropped`` with the reasons, ``localizations``, ``backend``, ``time`` and others.
 
     Raises
     ------
@@ -89,7 +84,10 @@ def localize(
         parts.append(part)
         if progress is not None:
             progress(blocks.done, blocks.total)
-    return joined(parts) if parts else blocks.empty()
+    locs = joined(parts) if parts else blocks.empty()
+    # Localizations do not change for those who have them.
+    object.__setattr__(locs, "_report", blocks.report or {})
+    return locs
 
 
 class Blocks(Iterator[Locs]):
@@ -115,7 +113,7 @@ class Blocks(Iterator[Locs]):
         Side of a pixel in nanometres. It stands in the table; lengths are in pixels (`Locs.in_nanometres`). Default: what the
         metadata of the file state; with "px" it is not known. A `calibration` of Picasso 1.0 needs it, unless it says it itself.
     drop : str or sequence of str
-        Drop localizations that cannot be trusted: "neighbour", "residual", "saturated", "width", or "all".
+        Drop localizations that cannot be trusted: "neighbour", "residual", "saturated", "width", "crowd", or "all".
     all : bool
         Keep fits that failed, too, with a column ``status``.
     flags : bool
@@ -131,6 +129,13 @@ class Blocks(Iterator[Locs]):
     psf : path, optional
         A measured PSF of ``spotfit calibrate --spline`` or Picasso (``spline-3d``), with which x, y and z are fitted in place
         of a Gaussian; by maximum likelihood, if nothing else is said. Adds the same columns.
+    emitters : 1 or "auto"
+        How many emitters light may come from: one for each candidate, fitted in a window of its own; or as many as the frame shows, all
+        of them fitted together with a background that varies over the frame, and circular. The estimator is "mle" then, and the
+        background "free".
+    sigma : {"free", "shared"}
+        With ``emitters="auto"`` and no `fixed_sigma`: every spot has a width of its own, or all have the one that is found in the first 32
+        frames.
     defects : "auto", "none", path or array (height, width), optional
         Defective pixels, which are masked: no spot is found at them, and no fit looks at them. "auto" finds hot, flickering and dark ones in
         the first frames; a mask, or an ``.npy`` file of one, is not 0 where a pixel is defective. Default: nothing is masked, but a
@@ -150,7 +155,8 @@ class Blocks(Iterator[Locs]):
     Warns
     -----
     SpotfitWarning
-        If there is no camera, so that photons are counts; if the first frames show defective pixels and `defects` says nothing; if they
+        If there is no camera, so that photons are counts, unless ``camera=spotfit.Camera()`` says that they are; if the first frames show
+        defective pixels and `defects` says nothing; if they
         contradict a `Camera` that is given (a baseline above most of them, sensitivity or EM gain by more than a factor of 2, a read
         noise of 0 where there is one that matters); if the file or the size of its pixels is odd; or if `box` is not that of the
         calibration.
@@ -183,6 +189,8 @@ class Blocks(Iterator[Locs]):
         saturation: float | None = None,
         calibration: str | PathLike[str] | None = None,
         psf: str | PathLike[str] | None = None,
+        emitters: Emitters = 1,
+        sigma: Sigma = "free",
         defects: Defects = None,
         channel: int | None = None,
         slice: int | None = None,
@@ -198,6 +206,9 @@ class Blocks(Iterator[Locs]):
             if gaussian:
                 raise ValueError(f"{gaussian[0]} is for Gaussians: a measured PSF has a shape of its own")
             options.setdefault("estimator", "mle")
+        if emitters == "auto":
+            options.setdefault("estimator", "mle")
+            options.setdefault("background", "free")
         if calibration is not None and options.get("shape", "circular") == "circular" and options.get("fixed_sigma") is None:
             options["shape"] = "elliptical"
         size = None if isinstance(pixel_size, str) and pixel_size == "px" else arguments.length("pixel_size", pixel_size)
@@ -205,9 +216,13 @@ class Blocks(Iterator[Locs]):
         if pixel_size is None and isinstance(movie, (str, PathLike)) and needs_size(box, roi, *map(options.get, LENGTHS)):
             known = _spotfit.MovieFile(fspath(movie), *_chosen(channel, slice)).pixel_size
         dropped: list[str] = [drop] if isinstance(drop, str) else list(drop)
+        given = options.get("camera")
+        maps = given if isinstance(given, _spotfit.CameraMap) else None
+        camera = None if given is None or maps is not None else arguments.camera(given)
         self._options = _spotfit.LocalizeOptions(
             *fitter_of(options, known),
-            box_size=arguments.side("box", box, known),
+            camera=camera,
+            box_size=arguments.box(box, known),
             false_rate=arguments.number("false_rate", false_rate),
             threshold=threshold,
             roi=None if roi is None else arguments.roi(roi, known),
@@ -219,15 +234,15 @@ class Blocks(Iterator[Locs]):
             calibration=calibration,
             psf=psf,
             pixel_size=size,
+            emitters=str(emitters),
+            sigma=sigma,
+            pixels=pixel_size == "px" if isinstance(pixel_size, str) else False,
         )
         self.defects: npt.NDArray[np.bool_] | None = None
         masked = _defects.given(defects)
         if masked is not None:
             self._mask(masked)
         notes = self._options.notes()
-        given = options.get("camera")
-        camera = None if given is None or isinstance(given, _spotfit.CameraMap) else arguments.camera(given)
-        maps = given if isinstance(given, _spotfit.CameraMap) else None
         # What the maps of a camera say is not to be found out.
         looks = _defects.is_word(defects, "auto") or defects is None and maps is None
         frames = Slice(None) if frames is None else frames
@@ -246,6 +261,7 @@ class Blocks(Iterator[Locs]):
                     raise ValueError(f"{fspath(movie)}: defects = 'auto' looks at the first frames, which cannot be read twice")
                 self._look(found, defects, notes)
             source = _spotfit.MovieLocalizer(self._options, file, frames.start, frames.stop)
+            self._source: _spotfit.MovieLocalizer | _spotfit.ArrayLocalizer = source
             if camera is not None:
                 notes += _spotfit.doubts_of_movie(fspath(movie), channel, slice, camera)
             first, last, _ = frames.indices(info.numbers[3] or 0)
@@ -272,15 +288,13 @@ class Blocks(Iterator[Locs]):
             few: Any = array[first:end] if looks or camera is not None else None
             if looks:
                 self._look(_spotfit.Defects.find(few, maps), defects, notes)
-            localizer = _spotfit.ArrayLocalizer(self._options, height, width)
+            self._source = localizer = _spotfit.ArrayLocalizer(self._options, height, width)
             if camera is not None:
                 notes += _spotfit.doubts(few, camera)
             self._next = self._of_array(localizer, array, first, max(last, first))
         self._info = info if size is None else info.with_pixel_size(size)
-        if size is not None and not _USUAL_PIXELS[0] <= size <= _USUAL_PIXELS[1]:
-            notes.append(f"pixels of {size:g} nm are unusual; pixel_size is in nanometres")
-        if given is None:
-            notes.append(_NO_CAMERA)
+        unusual = None if size is None else _spotfit.unusual_pixels(size)
+        notes += [note for note in (unusual, NO_CAMERA if given is None else None) if note is not None]
         tell(notes)
 
     def _mask(self, defects: _spotfit.Defects) -> None:
@@ -301,6 +315,9 @@ class Blocks(Iterator[Locs]):
             yield columns
 
     def _of_array(self, localizer: _spotfit.ArrayLocalizer, array: Any, first: int, last: int) -> Iterator[list[Any]]:
+        few = localizer.frames_for_sigma
+        if few:
+            localizer.find_sigma(array[first : min(first + few, last)])
         step = max(_BLOCK // max(int(array.shape[1]) * int(array.shape[2]), 1), 1)
         for start in range(first, last, step):
             end = min(start + step, last)
@@ -309,6 +326,15 @@ class Blocks(Iterator[Locs]):
     def _counted(self, columns: list[Any], frames: int) -> list[Any]:
         self.done += frames
         return columns
+
+    @property
+    def report(self) -> dict[str, Any] | None:
+        """What came of the frames: how many candidates there were, how their fits ended, and why some are no localizations.
+
+        It is that of ``spotfit localize --json``. Of a file it is there at the end.
+        """
+        told = self._source.report()
+        return None if told is None else json.loads(told)
 
     def empty(self) -> Locs:
         """The table without rows."""

@@ -37,6 +37,7 @@ __all__ = [
     "read_table",
     "record_inputs",
     "recorded_length",
+    "region",
     "report_curves",
     "report_fits",
     "run_step",
@@ -46,7 +47,7 @@ __all__ = [
     "simulate_beads",
     "simulate_movie",
     "unlike",
-    "whole_pixels",
+    "unusual_pixels",
     "window_side",
     "write_table",
 ]
@@ -232,8 +233,8 @@ class Info:
     def numbers(self) -> tuple[float | None, int | None, int | None, int | None]: ...
 
 def in_pixels(name: str, text: str, pixel_size: float | None) -> float: ...
-def whole_pixels(name: str, text: str, pixel_size: float | None) -> int: ...
-def window_side(name: str, text: str, pixel_size: float | None) -> int: ...
+def region(text: str, pixel_size: float | None) -> list[int]: ...
+def window_side(text: str, pixel_size: float | None) -> int: ...
 def recorded_length(name: str, text: str) -> str | None: ...
 
 #: Nine columns, iterations and evaluations, and statuses.
@@ -284,6 +285,7 @@ class LocalizeOptions:
         fitter: Fitter,
         camera_map: CameraMap | None,
         *,
+        camera: tuple[float, float, float | None, float] | None,
         box_size: int | None,
         false_rate: float,
         threshold: float | None,
@@ -296,6 +298,9 @@ class LocalizeOptions:
         calibration: str | PathLike[str] | None,
         psf: str | PathLike[str] | None,
         pixel_size: float | None,
+        emitters: str,
+        sigma: str,
+        pixels: bool,
     ) -> LocalizeOptions: ...
     def with_defects(self, defects: Defects) -> LocalizeOptions: ...
     def notes(self) -> list[str]: ...
@@ -313,11 +318,16 @@ def doubts_of_movie(
     slice: int | None,
     camera: tuple[float, float, float | None, float],
 ) -> list[str]: ...
+def unusual_pixels(pixel_size: float) -> str | None: ...
 
 @final
 class ArrayLocalizer:
     def __new__(cls, options: LocalizeOptions, height: int, width: int) -> ArrayLocalizer: ...
+    @property
+    def frames_for_sigma(self) -> int: ...
+    def find_sigma(self, frames: npt.ArrayLike) -> None: ...
     def process(self, first: int, frames: npt.ArrayLike) -> _Columns: ...
+    def report(self) -> str: ...
 
 @final
 class MovieFile:
@@ -335,9 +345,10 @@ class MovieLocalizer:
         cls, options: LocalizeOptions, movie: MovieFile, first: int | None, last: int | None
     ) -> MovieLocalizer: ...
     def next(self) -> tuple[_Columns, int] | None: ...
+    def report(self) -> str | None: ...
 
 def info(path: str | PathLike[str]) -> tuple[str, str]: ...
-def method(options: LocalizeOptions) -> tuple[str, str, str]: ...
+def method(options: LocalizeOptions, channel: int | None, slice: int | None) -> tuple[str, str, str]: ...
 def record_inputs(
     movie: str | PathLike[str], channel: int | None, slice: int | None, files: list[tuple[str, str]]
 ) -> str: ...
@@ -352,9 +363,9 @@ class FileLock:
 
 @final
 class TableFile:
-    def __new__(cls, path: str | PathLike[str], overwrite: bool) -> TableFile: ...
+    def __new__(cls, path: str | PathLike[str], record: str, overwrite: bool, picasso: str) -> TableFile: ...
     def write(self, columns: list[Any], info: Info) -> None: ...
-    def finish(self, record: str, counts: dict[str, int]) -> tuple[int, int]: ...
+    def finish(self, counts: dict[str, int]) -> tuple[int, int]: ...
 
 def read_table(
     path: str | PathLike[str], pixel_size: float | None, first_frame: int | None, origin: str | None
@@ -389,6 +400,9 @@ def simulate_movie(
     frame: tuple[int, int, float, float, tuple[float, float, float | None, float], int],
     frames: int,
     spots: float,
+    density: float | None,
+    pixel_size: float,
+    uniform: bool,
     photons: float,
     sigma: float,
     sigma_spread: float | None,

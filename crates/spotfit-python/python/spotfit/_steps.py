@@ -335,7 +335,7 @@ def z(
     options = {
         "calibration": os.fsdecode(calibration),
         "measure": measure,
-        "box": arguments.side("box", box, locs.movie.pixel_size),
+        "box": arguments.box(box, locs.movie.pixel_size),
         "found": bool(found),
     }
     return _table("z", options, locs=locs)

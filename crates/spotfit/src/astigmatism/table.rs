@@ -7,11 +7,11 @@ use ndarray::Array3;
 use spotfit_locs::OutOfRange;
 use spotfit_locs::private::root_mean_square;
 
-use super::find::{Depth, DepthStatus, Finder, SpotWidths};
+use super::find::{Depth, Finder, SpotWidths};
 use crate::backend::{Backend, FitError, FitterOptions};
 use crate::fitter::Fitter;
 use crate::localize::options::is_box;
-use crate::table::{Column, Kind, Table, TableError, Unit};
+use crate::table::{Column, Kind, Meaning, Table, TableError, Unit};
 
 /// Side of the windows, in pixels, if neither the caller nor the calibration gives it: that of `spotfit calibrate`.
 const BOX: usize = 13;
@@ -101,19 +101,22 @@ impl TableFinder {
     /// As [`TableFinder::find`].
     pub fn widths(&self, table: &Table) -> Result<(Vec<SpotWidths>, bool), TableDepthError> {
         // A circular width is no two.
-        table.values("sigma_x")?;
-        table.values("sigma_y")?;
-        let length = |name| table.lengths(name, Unit::Pixel);
-        let (x, y) = (length("sigma_x")?, length("sigma_y")?);
-        let given = table.column("sigma_x_error").and(table.column("sigma_y_error")).is_some();
-        let light = table.values("photons").and_then(|p| Ok((p, table.values("background")?)));
+        table.values(Meaning::SigmaX)?;
+        table.values(Meaning::SigmaY)?;
+        let length = |meaning: Meaning| table.lengths(meaning, Unit::Pixel);
+        let (x, y) = (length(Meaning::SigmaX)?, length(Meaning::SigmaY)?);
+        let given =
+            table.column(Meaning::SigmaXError).and(table.column(Meaning::SigmaYError)).is_some();
+        let light = table
+            .values(Meaning::Photons)
+            .and_then(|p| Ok((p, table.values(Meaning::Background)?)));
         let mut widths: Vec<SpotWidths> = x
             .iter()
             .zip(y.iter())
             .map(|(&x, &y)| SpotWidths { sigma: [x, y], errors: [f64::NAN; 2], correlation: 0.0 })
             .collect();
         if given {
-            let errors = [length("sigma_x_error")?, length("sigma_y_error")?];
+            let errors = [length(Meaning::SigmaXError)?, length(Meaning::SigmaYError)?];
             for (row, widths) in widths.iter_mut().enumerate() {
                 widths.errors = [errors[0][row], errors[1][row]];
             }
@@ -122,11 +125,12 @@ impl TableFinder {
             Err(_) if given => return Ok((widths, false)),
             light => light?,
         };
-        let centre = [length("x").ok(), length("y").ok()];
-        let known = length("uncertainty_x").ok().zip(length("uncertainty_y").ok());
+        let centre = [length(Meaning::X).ok(), length(Meaning::Y).ok()];
+        let known = length(Meaning::UncertaintyX).ok().zip(length(Meaning::UncertaintyY).ok());
         let side = self.box_size(table);
         // One number for both is their root mean square.
-        let single = table.column("uncertainty_x").or(table.column("uncertainty_y")).is_none();
+        let single =
+            table.column(Meaning::UncertaintyX).or(table.column(Meaning::UncertaintyY)).is_none();
         for first in (0..widths.len()).step_by(PART) {
             let rows = first..widths.len().min(first + PART);
             let spots: Vec<Fit<f64>> = rows
@@ -200,7 +204,8 @@ impl TableFinder {
 
 /// The side of the windows of fits whose table has the sum of the squared residuals and their standard deviation.
 fn told_box(table: &Table) -> Option<usize> {
-    let (chi2, deviation) = (table.values("chi2").ok()?, table.values("background_std").ok()?);
+    let (chi2, deviation) =
+        (table.values(Meaning::Chi2).ok()?, table.values(Meaning::BackgroundStd).ok()?);
     let pixels = chi2.iter().zip(deviation).map(|(chi2, deviation)| chi2 / deviation.powi(2) + 5.0);
     let mut sides: Vec<f64> = pixels.map(f64::sqrt).filter(|side| side.is_finite()).collect();
     if sides.is_empty() {
@@ -256,14 +261,18 @@ fn spot([x, y]: [f64; 2], [sigma_x, sigma_y]: [f64; 2], photons: f64, background
 
 /// Sets the columns `z` and `uncertainty_z` in nanometres, `z_distance` and `z_status` of a table.
 pub fn set_depths(table: &mut Table, depths: &[Depth]) {
-    let mut add = |name: &str, unit: Unit, of: fn(&Depth) -> f64| {
+    let mut add = |meaning: Meaning, of: fn(&Depth) -> f64| {
         let values = depths.iter().map(of).collect();
-        table.set(Column::new(name, unit, Kind::Rounded(4), values));
+        table.set(Column::new(
+            meaning,
+            meaning.dimension().unit(Unit::Nanometre),
+            Kind::Rounded(4),
+            values,
+        ));
     };
-    add("z", Unit::Nanometre, |depth| depth.z);
-    add("uncertainty_z", Unit::Nanometre, |depth| depth.error);
-    add("z_distance", Unit::None, |depth| depth.distance);
-    let words = DepthStatus::ALL.map(|status| status.name().to_owned()).to_vec();
+    add(Meaning::Z, |depth| depth.z);
+    add(Meaning::UncertaintyZ, |depth| depth.error);
+    add(Meaning::ZDistance, |depth| depth.distance);
     let values = depths.iter().map(|depth| depth.status as usize as f64).collect();
-    table.set(Column::new("z_status", Unit::None, Kind::Words(words), values));
+    table.set(Column::of(Meaning::ZStatus, Unit::Nanometre, values));
 }

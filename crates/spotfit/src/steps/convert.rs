@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use super::words::symbol;
 use super::{Listener, Sink, Source, StepError};
-use crate::table::Unit;
+use crate::table::{Meaning, Unit};
 
 /// How a table is to be written.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -60,13 +60,13 @@ impl From<LengthUnit> for Unit {
     }
 }
 
-/// What came of converting.
+/// The report of converting.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 #[non_exhaustive]
 pub struct ConvertReport {
     /// The localizations of the table.
     pub localizations: usize,
-    /// The unit of its lengths as they were handed on, `px` or `nm`; empty if there is no x.
+    /// The unit of its lengths as they were copied, `px` or `nm`; empty if there is no x.
     pub unit: &'static str,
 }
 
@@ -76,7 +76,7 @@ impl fmt::Display for ConvertReport {
     }
 }
 
-/// Hands a table on, in another unit if one is given.
+/// Copies a table to a sink, in another unit if the options give one.
 ///
 /// # Errors
 /// [`StepError`]; another unit needs the size of a pixel.
@@ -93,7 +93,7 @@ pub fn run(
             None => block,
         };
         report.localizations += block.rows();
-        report.unit = block.column("x").map_or("", |x| symbol(x.unit));
+        report.unit = block.column(Meaning::X).map_or("", |x| symbol(x.unit));
         sink.write(block).map_err(StepError::Write)
     })?;
     Ok(report)

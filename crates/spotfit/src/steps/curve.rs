@@ -12,7 +12,7 @@ pub use super::curve_table::{CurveTable, check_columns};
 /// Values that are read, fitted and written at a time.
 const CHUNK: usize = 1 << 21;
 
-/// What came of fitting curves.
+/// The report of fitting curves.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 #[non_exhaustive]
 pub struct CurveReport {
@@ -106,7 +106,7 @@ impl<'a> CurveFitting<'a> {
         Self { model, fitter, options, counts, begin, fitting: Duration::ZERO }
     }
 
-    /// How many data sets of so many points are best fitted at a time.
+    /// How many data sets of so many points [`CurveFitting::fit`] should best get at a time.
     pub fn chunk(points: usize) -> usize {
         (CHUNK / points.max(1)).max(1)
     }
@@ -127,7 +127,7 @@ impl<'a> CurveFitting<'a> {
         Ok(found.fits)
     }
 
-    /// What came of all data sets.
+    /// The report of all data sets.
     pub fn finish(self) -> CurveReport {
         CurveReport {
             fitting: self.fitting,

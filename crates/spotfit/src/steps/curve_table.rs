@@ -102,7 +102,7 @@ impl<W: Write> CurveTable<W> {
     }
 }
 
-/// Refuses parameters that cannot be columns of the table beside its others.
+/// Refuses parameters whose names cannot be those of columns beside the others.
 ///
 /// # Errors
 /// [`StepError::Refused`].

@@ -1,4 +1,4 @@
-//! Localizations for which a condition holds, that are found once, and that have neighbours.
+//! Filters tables: keeps localizations that fulfil a condition, that were not found twice, and that have neighbours.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -8,7 +8,7 @@ use super::words::{condition, symbol};
 use super::{Listener, Sink, Source, StepError};
 use crate::Length;
 use crate::statistics::density_up_to;
-use crate::table::{Filter, Table};
+use crate::table::{Filter, Meaning, Table};
 
 /// Which localizations are kept: those that pass all that is asked for, one after the other.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
@@ -34,7 +34,7 @@ impl FilterOptions {
     }
 }
 
-/// What came of filtering. A number is not there if it was not asked for.
+/// The report of filtering. Numbers that were not asked for are missing.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 #[non_exhaustive]
 pub struct FilterReport {
@@ -42,11 +42,11 @@ pub struct FilterReport {
     pub localizations: usize,
     /// Those that were kept.
     pub kept: usize,
-    /// Those that do not fulfil the condition.
+    /// Those dropped because they do not fulfil the condition.
     pub unfulfilled: Option<usize>,
-    /// Those of the others near which there is a brighter one.
+    /// Of the others, those dropped because a brighter one is near.
     pub found_twice: Option<usize>,
-    /// Those of the others with too few neighbours.
+    /// Of the others, those dropped because they have too few neighbours.
     pub few_neighbours: Option<usize>,
     /// The unit of each column of the condition that has one: `px`, `nm`, `photon` or `rad`.
     pub units: BTreeMap<String, &'static str>,
@@ -178,7 +178,7 @@ impl Chosen {
         if let (Some(least), Some(radius)) = (options.neighbours, options.radius) {
             let radius = source.length("radius", radius, unit, &all.info)?;
             all.retain(&stays);
-            let (x, y) = (all.values("x"), all.values("y"));
+            let (x, y) = (all.values(Meaning::X), all.values(Meaning::Y));
             let (x, y) = (x.map_err(source.wrong())?, y.map_err(source.wrong())?);
             let counts = density_up_to(x, y, radius, least).map_err(source.refused())?;
             for (stay, count) in stays.iter_mut().filter(|stay| **stay).zip(counts) {

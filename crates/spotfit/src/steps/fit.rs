@@ -11,7 +11,7 @@ use crate::{
 
 pub use super::fit_table::{FitTable, StandardErrors};
 
-/// The limits that the user has set, in pixels: a fit that ends on one of them is told apart.
+/// The limits that the user has set, in pixels. Fits that end on one of them are counted apart.
 #[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
@@ -74,7 +74,7 @@ impl FitOptions {
     }
 }
 
-/// How much of a stack is fitted at a time: a largest number of windows and of their bytes as stored, but at least one
+/// How much of a stack is fitted at a time: at most so many windows, and at most so many bytes as they are stored, but at least one
 /// window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -109,7 +109,7 @@ impl Masked {
     }
 }
 
-/// What came of fitting windows.
+/// The report of fitting windows.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 #[non_exhaustive]
 pub struct FitReport {
@@ -201,7 +201,8 @@ pub struct Fitting<'a> {
 }
 
 impl<'a> Fitting<'a> {
-    /// Begins with no window. Whether maps of a camera come with the windows only a warning depends on.
+    /// Begins, with no window fitted yet. If neither the fitter has a camera nor the windows have a map (`has_map`), and that matters
+    /// for what is asked, the listener gets a warning.
     pub fn begin(
         fitter: &'a Fitter,
         options: &FitOptions,
@@ -227,7 +228,7 @@ impl<'a> Fitting<'a> {
         }
     }
 
-    /// How much is best fitted at a time.
+    /// How much [`Fitting::fit`] should best get at a time.
     pub fn chunk(&self) -> Chunk {
         if self.fitter.backend() == Backend::Gpu { GPU_CHUNK } else { CHUNK }
     }
@@ -255,7 +256,7 @@ impl<'a> Fitting<'a> {
         Ok((&self.fits, &self.errors))
     }
 
-    /// What came of all windows.
+    /// The report of all windows.
     pub fn finish(self, masked: Vec<Masked>) -> FitReport {
         FitReport {
             spots: self.counts.total(),

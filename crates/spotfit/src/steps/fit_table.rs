@@ -5,6 +5,7 @@ use std::io::{self, Write};
 
 use super::outcomes::{OutcomeFormat, STATUS};
 use crate::npy::write_header;
+use crate::table::Meaning;
 use crate::{Errors, Estimator, Fit, Options, Parameter, Shape};
 
 /// A column of numbers: its name, and what it has of a fit.
@@ -13,21 +14,22 @@ type Column = (&'static str, fn(&Fit<f64>) -> f64);
 /// The columns for fits with these options, between the number of the spot and its iterations.
 fn columns(options: &Options) -> Vec<Column> {
     let circular = matches!(options.shape, Shape::Circular(_) | Shape::FixedSigma(_));
-    let mut columns: Vec<Column> = vec![("x", |fit| fit.x), ("y", |fit| fit.y)];
+    let mut columns: Vec<Column> =
+        vec![(Meaning::X.name(), |fit| fit.x), (Meaning::Y.name(), |fit| fit.y)];
     if circular {
-        columns.push(("sigma", |fit| fit.sigma));
+        columns.push((Meaning::Sigma.name(), |fit| fit.sigma));
     } else {
-        columns.push(("sigma_x", |fit| fit.sigma_x));
-        columns.push(("sigma_y", |fit| fit.sigma_y));
+        columns.push((Meaning::SigmaX.name(), |fit| fit.sigma_x));
+        columns.push((Meaning::SigmaY.name(), |fit| fit.sigma_y));
     }
     if matches!(options.shape, Shape::Rotated(_)) {
-        columns.push(("angle", |fit| fit.angle));
+        columns.push((Meaning::Angle.name(), |fit| fit.angle));
     }
     columns.push(("amplitude", |fit| fit.amplitude));
-    columns.push(("background", |fit| fit.background));
+    columns.push((Meaning::Background.name(), |fit| fit.background));
     let cost = match options.estimator {
         Estimator::MaximumLikelihood => "deviance",
-        _ => "chi2",
+        _ => Meaning::Chi2.name(),
     };
     columns.push((cost, |fit| fit.chi2));
     columns
@@ -78,18 +80,18 @@ type ErrorColumn = (&'static str, fn(&Fit<f64>, &StandardErrors) -> f64);
 /// The columns about errors for fits with these options, after all others.
 fn error_columns(options: &Options) -> Vec<ErrorColumn> {
     let mut columns: Vec<ErrorColumn> = vec![
-        ("photons", |fit, _| fit.signal()),
-        ("photons_error", |_, errors| errors.photons.into()),
+        (Meaning::Photons.name(), |fit, _| fit.signal()),
+        (Meaning::PhotonsError.name(), |_, errors| errors.photons.into()),
         ("x_error", |_, errors| errors.of(Parameter::X)),
         ("y_error", |_, errors| errors.of(Parameter::Y)),
     ];
     match options.shape {
         Shape::Circular(_) => {
-            columns.push(("sigma_error", |_, errors| errors.of(Parameter::SigmaX)));
+            columns.push((Meaning::SigmaError.name(), |_, errors| errors.of(Parameter::SigmaX)));
         }
         Shape::Elliptical(_) | Shape::Rotated(_) => {
-            columns.push(("sigma_x_error", |_, errors| errors.of(Parameter::SigmaX)));
-            columns.push(("sigma_y_error", |_, errors| errors.of(Parameter::SigmaY)));
+            columns.push((Meaning::SigmaXError.name(), |_, errors| errors.of(Parameter::SigmaX)));
+            columns.push((Meaning::SigmaYError.name(), |_, errors| errors.of(Parameter::SigmaY)));
         }
         _ => {}
     }
@@ -97,8 +99,8 @@ fn error_columns(options: &Options) -> Vec<ErrorColumn> {
         columns.push(("angle_error", |_, errors| errors.of(Parameter::Angle)));
     }
     columns.push(("amplitude_error", |_, errors| errors.of(Parameter::Amplitude)));
-    columns.push(("background_error", |_, errors| errors.of(Parameter::Background)));
-    columns.push(("goodness", |_, errors| errors.goodness.into()));
+    columns.push((Meaning::BackgroundError.name(), |_, errors| errors.of(Parameter::Background)));
+    columns.push((Meaning::Goodness.name(), |_, errors| errors.goodness.into()));
     columns
 }
 

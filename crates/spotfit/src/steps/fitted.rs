@@ -1,4 +1,4 @@
-//! What operations that fit say alike: how fits ended, how fast they were, and where they ran.
+//! The words that all operations that fit have in common: how fits ended, how fast they were, and where they ran.
 
 use std::time::Duration;
 
@@ -54,7 +54,7 @@ pub(crate) fn found(converged: usize, at_limit: usize) -> String {
     }
 }
 
-/// What is to be said where nothing tells what a camera's counts are, if it matters.
+/// The warning that counts are taken for photo-electrons because no camera is given; `None` where that does not matter.
 pub(crate) fn unknown_camera(estimator: Estimator, errors: bool) -> Option<String> {
     let who = match estimator {
         Estimator::MaximumLikelihood if errors => "maximum likelihood and errors take",

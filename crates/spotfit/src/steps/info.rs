@@ -1,4 +1,4 @@
-//! What a file is: a table, a record, a movie, a calibration or a measured PSF.
+//! Tells what a file is: a table, a record, a movie, a calibration or a measured PSF.
 
 use std::fmt;
 use std::fs::File;
@@ -14,7 +14,7 @@ use crate::astigmatism::file::CalibrationFileError;
 use crate::movie::{Movie, MovieOptions, Pixels};
 use crate::psf::{self, Psf};
 use crate::record::{self, Origin, Record, State};
-use crate::table::{Kind, TableFormat};
+use crate::table::{Kind, Meaning, TableFormat};
 
 /// What a file is.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
@@ -33,6 +33,8 @@ pub enum InfoReport {
         widths: &'static str,
         /// Its numbers: see [`record::calibration`].
         numbers: Value,
+        /// How it was made, if a record stands beside it.
+        record: Option<Box<Record>>,
     },
     /// A measured PSF.
     Psf {
@@ -42,10 +44,17 @@ pub enum InfoReport {
         step: f64,
         /// Its width and height, in pixels.
         extent: [usize; 2],
+        /// How it was made, if a record stands beside it.
+        record: Option<Box<Record>>,
+    },
+    /// Outcomes of fits of windows or curves, of which the record beside them tells.
+    Outcomes {
+        /// How they were made.
+        record: Box<Record>,
     },
 }
 
-/// What a table has.
+/// What a table contains.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 #[non_exhaustive]
 pub struct TableInfo {
@@ -61,11 +70,11 @@ pub struct TableInfo {
     pub size: [Option<usize>; 2],
     /// The side of a pixel in nanometres.
     pub pixel_size: Option<f64>,
-    /// Where (0, 0) is; nothing where its record does not know.
+    /// Where (0, 0) is; `None` if its record does not say.
     pub origin: Option<Origin>,
     /// How the table was made, if a record stands beside it.
     pub record: Option<Record>,
-    /// What is to be known of the file.
+    /// Notes about the file that its reader should know.
     pub notes: Vec<String>,
 }
 
@@ -81,7 +90,7 @@ pub struct ColumnInfo {
     pub words: bool,
 }
 
-/// What a movie has.
+/// What a movie contains.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 #[non_exhaustive]
 pub struct MovieInfo {
@@ -89,13 +98,13 @@ pub struct MovieInfo {
     pub frames: usize,
     /// Width and height of the frames in pixels.
     pub size: [usize; 2],
-    /// How pixels are read: `u8`, `u16` or `f32`; nothing if the first frame cannot be read.
+    /// The type of the pixels as they are read: `u8`, `u16` or `f32`; `None` if the first frame cannot be read.
     pub pixels: Option<&'static str>,
     /// Channels, z slices and time points.
     pub axes: [usize; 3],
     /// The side of a pixel in nanometres, if the metadata say it.
     pub pixel_size: Option<f64>,
-    /// What says so.
+    /// Where the metadata say it.
     pub pixel_size_source: Option<String>,
     /// The names of its files.
     pub files: Vec<String>,
@@ -116,13 +125,17 @@ pub fn run(path: &Path, listener: &dyn Listener) -> Result<InfoReport, StepError
         return Err(wrong("it is a stream; give a file".to_owned()));
     }
     let ending = path.extension().unwrap_or_default().to_ascii_lowercase();
+    let record = Record::beside(path).map(Box::new);
+    if let Some(record) = record.clone().filter(|record| is_of_fits(record)) {
+        return Ok(InfoReport::Outcomes { record });
+    }
     match (TableFormat::of(path), ending.to_str()) {
         (Some(format), _) => {
             if format == TableFormat::Picasso
                 && let Some(psf) = measured(path)
             {
                 let (range, step, extent) = (psf.range(), psf.step(), psf.extent());
-                return Ok(InfoReport::Psf { range, step, extent });
+                return Ok(InfoReport::Psf { range, step, extent, record });
             }
             table(path, listener).map(InfoReport::Table)
         }
@@ -142,15 +155,24 @@ pub fn run(path: &Path, listener: &dyn Listener) -> Result<InfoReport, StepError
                 read => (read, "px"),
             };
             let read = read.map_err(|error| wrong(error.to_string()))?;
-            Ok(InfoReport::Calibration { widths, numbers: record::calibration(&read) })
+            let numbers = record::calibration(&read);
+            Ok(InfoReport::Calibration { widths, numbers, record })
         }
         _ => movie(path).map(InfoReport::Movie),
     }
 }
 
+/// Whether a record is of outcomes of windows or curves, which are no localizations.
+fn is_of_fits(record: &Record) -> bool {
+    matches!(record.verb.as_str(), "fit" | "curve")
+}
+
 fn measured(path: &Path) -> Option<Psf> {
     psf::read(BufReader::new(File::open(path).ok()?)).ok()
 }
+
+/// What is read of tables.
+const FRAME: [&str; 1] = Meaning::names([Meaning::Frame]);
 
 fn table(path: &Path, listener: &dyn Listener) -> Result<TableInfo, StepError> {
     let origin = Record::origin_of(path);
@@ -158,8 +180,8 @@ fn table(path: &Path, listener: &dyn Listener) -> Result<TableInfo, StepError> {
     let source = Source::file(path).with_origin(origin.or(Some(Origin::Centre)));
     let layout = source.layout()?;
     let (mut rows, mut frames) = (0, None);
-    let has_frames = layout.column("frame").is_some();
-    let columns: Option<&[&str]> = if has_frames { Some(&["frame"]) } else { None };
+    let has_frames = layout.column(Meaning::Frame).is_some();
+    let columns: Option<&[&str]> = if has_frames { Some(&FRAME) } else { None };
     source.blocks(columns, listener, |block| {
         rows += block.rows();
         let own = if has_frames { block.frames().map_err(source.wrong())? } else { Vec::new() };
@@ -230,14 +252,23 @@ impl fmt::Display for InfoReport {
             Self::Table(table) => table.fmt(f),
             Self::Record(record) => of_record(record, f),
             Self::Movie(movie) => movie.fmt(f),
-            Self::Calibration { widths, numbers } => {
+            Self::Calibration { widths, numbers, record } => {
                 writeln!(f, "calibration of widths; z in nm, widths in {widths}")?;
-                lines(numbers, f)
+                lines(numbers, f)?;
+                record.as_deref().map_or(Ok(()), |record| of_record_below(record, f))
             }
-            Self::Psf { range: [low, high], step, extent: [width, height] } => write!(
-                f,
-                "measured PSF of {width}×{height} pixels; z from {low} to {high} nm, in steps of {step} nm"
-            ),
+            Self::Psf { range: [low, high], step, extent: [width, height], record } => {
+                write!(
+                    f,
+                    "measured PSF of {width}×{height} pixels; z from {low} to {high} nm, in steps of {step} nm"
+                )?;
+                record.as_deref().map_or(Ok(()), |record| of_record_below(record, f))
+            }
+            Self::Outcomes { record } => {
+                let what = if record.verb == "curve" { "curves" } else { "windows" };
+                write!(f, "outcomes of fits of {what}")?;
+                of_record_below(record, f)
+            }
         }
     }
 }
@@ -248,10 +279,9 @@ fn lines(value: &Value, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     let known: Vec<_> = parts.iter().filter(|(_, value)| !value.is_null()).collect();
     for (number, (name, value)) in known.iter().enumerate() {
         let end = if number + 1 < known.len() { "\n" } else { "" };
-        match value.as_str() {
-            Some(text) => write!(f, "  {name}: {text}{end}")?,
-            None => write!(f, "  {name}: {value}{end}")?,
-        }
+        let text = value.as_str().map(str::to_owned).or_else(|| typed(value));
+        let text = text.filter(|text| !text.is_empty()).unwrap_or_else(|| value.to_string());
+        write!(f, "  {name}: {text}{end}")?;
     }
     Ok(())
 }
@@ -290,12 +320,24 @@ impl fmt::Display for TableInfo {
         }
         match &self.record {
             None => write!(f, "\nno record beside it"),
-            Some(record) => {
-                f.write_str("\n")?;
-                of_record(record, f)
-            }
+            Some(record) => of_record_below(record, f),
         }
     }
+}
+
+/// Words as they were typed.
+fn typed(value: &Value) -> Option<String> {
+    let words: Option<Vec<&str>> = value.as_array()?.iter().map(Value::as_str).collect();
+    let quoted = |word: &str| {
+        let plain = !word.is_empty() && !word.contains(|c: char| c.is_whitespace() || c == '\'');
+        if plain { word.to_owned() } else { format!("'{}'", word.replace('\'', "'\\''")) }
+    };
+    Some(words?.into_iter().map(quoted).collect::<Vec<String>>().join(" "))
+}
+
+fn of_record_below(record: &Record, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    f.write_str("\n")?;
+    of_record(record, f)
 }
 
 fn of_record(record: &Record, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -314,8 +356,20 @@ fn of_record(record: &Record, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "\n  {}: {} ({} bytes)", input.role, input.name, input.bytes)?;
     }
     let options: Value = record.options.clone().into_iter().collect();
-    f.write_str("\n")?;
-    lines(&options, f)
+    for (name, part) in [
+        ("", Some(&options)),
+        ("\ncamera:", record.camera.as_ref()),
+        ("\ncalibration:", record.calibration.as_ref()),
+    ] {
+        // Old records have no more than options.
+        if let Some(part) =
+            part.filter(|part| part.as_object().is_some_and(|part| !part.is_empty()))
+        {
+            writeln!(f, "{name}")?;
+            lines(part, f)?;
+        }
+    }
+    Ok(())
 }
 
 impl fmt::Display for MovieInfo {

@@ -6,7 +6,7 @@ use super::words::{length, symbol, usual};
 use super::{Listener, Sink, Source, StepError};
 use crate::Length;
 use crate::link::{Groups, LinkOptions as Within, Links, link};
-use crate::table::{Column, Kind, Table, Unit};
+use crate::table::{Column, Kind, Meaning, Table, Unit};
 
 /// How localizations are linked.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
@@ -91,7 +91,7 @@ pub fn run(
     let radius = match options.radius {
         Some(radius) => source.length("radius", radius, unit, &table.info)?,
         None => {
-            let usual = usual(&table, "uncertainty", unit).ok_or_else(|| {
+            let usual = usual(&table, Meaning::Uncertainty, unit).ok_or_else(|| {
                 StepError::input(source.name(), "the table has no uncertainties; give `radius`")
             })?;
             4.0 * usual
@@ -99,9 +99,10 @@ pub fn run(
     };
     let radius_z = radius_z(options, source, &table, radius, unit)?;
     let within = Within::new(radius, radius_z).with_gap(options.gap);
-    let x = table.values("x").map_err(source.wrong())?;
-    let y = table.values("y").map_err(source.wrong())?;
-    let links = link(&frames, x, y, table.values("z").ok(), &within).map_err(source.refused())?;
+    let x = table.values(Meaning::X).map_err(source.wrong())?;
+    let y = table.values(Meaning::Y).map_err(source.wrong())?;
+    let links =
+        link(&frames, x, y, table.values(Meaning::Z).ok(), &within).map_err(source.refused())?;
     let report = LinkReport {
         localizations: table.rows(),
         molecules: links.count,
@@ -130,13 +131,13 @@ fn radius_z(
     radius: f64,
     unit: Unit,
 ) -> Result<f64, StepError> {
-    if table.column("z").is_none() {
+    if table.column(Meaning::Z).is_none() {
         return Ok(1.0);
     }
     if let Some(radius) = options.radius_z {
         return source.length("radius_z", radius, Unit::Nanometre, &table.info);
     }
-    if let Some(usual) = usual(table, "uncertainty_z", Unit::Nanometre) {
+    if let Some(usual) = usual(table, Meaning::UncertaintyZ, Unit::Nanometre) {
         return Ok(4.0 * usual);
     }
     let in_nanometres = match unit {
@@ -149,18 +150,20 @@ fn radius_z(
 }
 
 /// What links, weighted means and counts depend on.
-const FIRST: [&str; 10] = [
-    "frame",
-    "x",
-    "y",
-    "z",
-    "uncertainty",
-    "uncertainty_x",
-    "uncertainty_y",
-    "uncertainty_z",
-    "detections",
-    "on_time",
-];
+const FIRST: [&str; 10] = Meaning::names([
+    Meaning::Frame,
+    Meaning::X,
+    Meaning::Y,
+    Meaning::Z,
+    Meaning::Uncertainty,
+    Meaning::UncertaintyX,
+    Meaning::UncertaintyY,
+    Meaning::UncertaintyZ,
+    Meaning::Detections,
+    Meaning::OnTime,
+]);
+/// What linking adds.
+const ADDED: [&str; 3] = Meaning::names([Meaning::Molecule, Meaning::Detections, Meaning::OnTime]);
 /// So many of the other columns are in memory at a time, and more if they have fewer numbers than [`NUMBERS`]: the file is read for
 /// each of these parts.
 const AT_A_TIME: usize = 6;
@@ -180,7 +183,7 @@ fn label(
         if molecules.len() != block.rows() {
             return Err(source.changed());
         }
-        block.set(Column::new("molecule", Unit::None, Kind::Whole, molecules));
+        block.set(Column::new(Meaning::Molecule, Unit::None, Kind::Whole, molecules));
         sink.write(block).map_err(StepError::Write)
     })?;
     if groups.len() > 0 { Err(source.changed()) } else { Ok(()) }
@@ -211,7 +214,7 @@ fn combined(
     // In the order of the file, and then what is new.
     let mut table = Table::new(done.info.clone());
     let names = layout.columns().iter().map(|column| column.name.as_str());
-    for name in names.chain(["molecule", "detections", "on_time"]) {
+    for name in names.chain(ADDED) {
         if let Some(column) = done.remove(name).or_else(|| rest.remove(name)) {
             table.set(column);
         }

@@ -48,7 +48,7 @@ pub enum Note {
     Notice(String),
     /// The result may not be what the user expects.
     Warning(String),
-    /// What came of a part of the work, whose numbers are in the report too.
+    /// The result of a part of the work, whose numbers are in the report too.
     Part(String),
 }
 

@@ -6,9 +6,9 @@ use super::words::{length, symbol};
 use super::{Listener, Sink, Source, StepError};
 use crate::Length;
 use crate::statistics::{Duplicates, duplicates};
-use crate::table::{Table, Unit};
+use crate::table::{Meaning, Table, Unit};
 
-/// Which localizations are taken for one.
+/// Which localizations count as one.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
@@ -23,7 +23,7 @@ impl MergeOptions {
     }
 }
 
-/// What came of merging.
+/// The report of merging.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 #[non_exhaustive]
 pub struct MergeReport {
@@ -31,7 +31,7 @@ pub struct MergeReport {
     pub localizations: usize,
     /// Those that were kept.
     pub kept: usize,
-    /// Those that were dropped, for a brighter one was near.
+    /// Those that were dropped because a brighter one is near.
     pub found_twice: usize,
     /// The radius, in `unit`.
     pub radius: f64,
@@ -52,7 +52,8 @@ impl fmt::Display for MergeReport {
 }
 
 /// The columns by which it is told which localizations stay.
-pub(super) const NEEDED: [&str; 4] = ["frame", "x", "y", "photons"];
+pub(super) const NEEDED: [&str; 4] =
+    Meaning::names([Meaning::Frame, Meaning::X, Meaning::Y, Meaning::Photons]);
 
 /// Of localizations of one frame that are nearer to each other than a radius, keeps the one with the most photons; the first where there
 /// are no photons.
@@ -98,8 +99,9 @@ pub(super) fn found_twice(
     radius: f64,
 ) -> Result<Duplicates, StepError> {
     let frames = table.frames().map_err(source.wrong())?;
-    let (x, y) = (table.values("x"), table.values("y"));
+    let (x, y) = (table.values(Meaning::X), table.values(Meaning::Y));
     let (x, y) = (x.map_err(source.wrong())?, y.map_err(source.wrong())?);
-    let photons = table.values("photons").map_or_else(|_| vec![0.0; x.len()], <[f64]>::to_vec);
+    let photons =
+        table.values(Meaning::Photons).map_or_else(|_| vec![0.0; x.len()], <[f64]>::to_vec);
     duplicates(&frames, x, y, &photons, radius).map_err(source.refused())
 }

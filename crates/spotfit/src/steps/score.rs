@@ -1,8 +1,8 @@
-//! How well the spots of a movie were found, beside the truth.
+//! Compares localizations with the truth: how well the spots of a movie were found.
 //!
-//! The numbers are those of the SMLM challenge of 2016 (Sage et al., Nature Methods 16, 387–395, 2019): of localizations and spots of one
-//! frame as many as possible are paired within a radius, and of such choices the one with the least sum of distances. With TP pairs, FP
-//! localizations and FN spots without a partner
+//! The numbers are those of the SMLM challenge of 2016 (Sage et al., Nature Methods 16, 387–395, 2019). In each frame, localizations and
+//! spots within a radius of each other are paired: as many as possible, and with the least sum of distances. With TP pairs, FP
+//! localizations without a partner and FN spots without a partner
 //!
 //! - Jaccard index = TP / (TP + FP + FN), recall = TP / (TP + FN), precision = TP / (TP + FP);
 //! - RMSE = √(Σ(Δx² + Δy²) / TP) in the plane, √(ΣΔz² / TP) along the axis;
@@ -14,7 +14,7 @@ use std::fmt;
 use super::words::symbol;
 use super::{Listener, Source, StepError};
 use crate::pairs::{Pair, Spots, pairs};
-use crate::table::{Info, Table, TableError, Unit};
+use crate::table::{Info, Meaning, Table, TableError, Unit};
 use crate::{Length, OutOfRange};
 
 /// α in the plane and along the axis, in percent of efficiency for a nanometre.
@@ -55,11 +55,11 @@ impl ScoreOptions {
     }
 }
 
-/// How well spots were found ([definitions](self)). What nothing was found for is not there.
+/// How well spots were found ([definitions](self)). A number that is not defined is missing.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 #[non_exhaustive]
 pub struct ScoreReport {
-    /// Pairs of all pairs, localizations and spots without a partner, in percent.
+    /// The Jaccard index: the share of the pairs in all pairs, localizations without a partner and spots without a partner, in percent.
     pub jaccard: Option<f64>,
     /// Spots that were found, in percent.
     pub recall: Option<f64>,
@@ -79,9 +79,9 @@ pub struct ScoreReport {
     pub false_negatives: usize,
     /// The frames in which there is a localization or a spot.
     pub frames: usize,
-    /// Localizations and spots that are not counted, being near the edge.
+    /// Localizations and spots that are not counted because they are near the edge.
     pub near_edge: usize,
-    /// Localizations and spots that are not counted, for a number of them is not finite.
+    /// Localizations and spots that are not counted because a number of them is not finite.
     pub not_finite: usize,
     /// The radius, in `unit`.
     pub radius: f64,
@@ -148,10 +148,10 @@ pub fn run(
         table.info.pixel_size.is_some() || matches!(table.length_unit(), Ok(Unit::Nanometre))
     };
     let unit = if tables.iter().all(in_nanometres) { Unit::Nanometre } else { Unit::Pixel };
-    let deep = tables.iter().all(|table| table.column("z").is_some());
+    let deep = tables.iter().all(|table| table.column(Meaning::Z).is_some());
     for (source, table) in [(localizations, &tables[0]), (truth, &tables[1])] {
         // A table that cannot be had in this unit is to blame, and not a radius.
-        table.emptied().lengths("x", unit).map_err(source.wrong())?;
+        table.emptied().lengths(Meaning::X, unit).map_err(source.wrong())?;
     }
     let [radius, radius_z] = radii(options, localizations, &info, unit, deep)?;
     let field = Field::of(options, localizations, &info, unit)?;
@@ -193,7 +193,7 @@ pub fn run(
     })
 }
 
-const NEEDED: [&str; 4] = ["frame", "x", "y", "z"];
+const NEEDED: [&str; 4] = Meaning::names([Meaning::Frame, Meaning::X, Meaning::Y, Meaning::Z]);
 
 /// What is known of the movie from the options, or else from either table.
 fn known(options: &ScoreOptions, [found, truth]: &[Table; 2]) -> Info {
@@ -301,16 +301,20 @@ impl Side {
         let origin = match (source.origin(), unit) {
             (0.0, _) => 0.0,
             (origin, Unit::Nanometre) => {
-                let (column, found, needed) = ("x".to_owned(), Unit::Nanometre, Unit::Pixel);
+                let (column, found, needed) =
+                    (Meaning::X.to_string(), Unit::Nanometre, Unit::Pixel);
                 let unknown = || TableError::PixelSize { column, found, needed };
                 origin * table.info.pixel_size.ok_or_else(unknown).map_err(&wrong)?
             }
             (origin, _) => origin,
         };
         let frames = table.frames().map_err(&wrong)?;
-        let (x, y) =
-            (table.lengths("x", unit).map_err(&wrong)?, table.lengths("y", unit).map_err(&wrong)?);
-        let z = deep.then(|| table.lengths("z", Unit::Nanometre).map_err(&wrong)).transpose()?;
+        let (x, y) = (
+            table.lengths(Meaning::X, unit).map_err(&wrong)?,
+            table.lengths(Meaning::Y, unit).map_err(&wrong)?,
+        );
+        let z =
+            deep.then(|| table.lengths(Meaning::Z, Unit::Nanometre).map_err(&wrong)).transpose()?;
         let mut side = Self {
             frames: Vec::new(),
             x: Vec::new(),

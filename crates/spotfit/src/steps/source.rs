@@ -94,7 +94,7 @@ impl Source {
         self
     }
 
-    /// The same with the side of a pixel in nanometres, where it is given; it counts before what the file says.
+    /// The same with this side of a pixel in nanometres, if one is given. It overrides what the file says.
     ///
     /// # Errors
     /// [`StepError::Option`] for sizes that are not between 10⁻⁶ and 10¹².
@@ -104,42 +104,42 @@ impl Source {
         Ok(self)
     }
 
-    /// The same as a table of a movie of which so much is known: it may not say the size of a pixel itself.
+    /// The same as a table of this movie, with its size of a pixel.
     #[must_use]
     pub(crate) fn of_movie(mut self, info: &Info) -> Self {
         self.pixel_size = info.pixel_size;
         self
     }
 
-    /// The same with (0, 0) at the corner of the first pixel instead of its centre; Picasso's files do not have that.
+    /// The same with (0, 0) at the corner of the first pixel, and not at its centre. It has no effect on Picasso's files.
     #[must_use]
     pub fn with_corner_origin(mut self, corner: bool) -> Self {
         self.origin = Some(Origin::corner(corner));
         self
     }
 
-    /// The same with the place of (0, 0), if it is given; it counts before what the record beside the file says.
+    /// The same with this place of (0, 0), if one is given. It overrides what the record beside the file says.
     #[must_use]
     pub fn with_origin(mut self, origin: Option<Origin>) -> Self {
         self.origin = origin.or(self.origin);
         self
     }
 
-    /// The same where the place of (0, 0) is said by an option with another name than `origin`, which errors tell.
+    /// The same with the name of the option that sets the place of (0, 0), for errors; it is `origin` otherwise.
     #[must_use]
     pub fn with_origin_option(mut self, option: &'static str) -> Self {
         self.origin_option = option;
         self
     }
 
-    /// The same with the number that the first frame has in the file, 0 or 1, if it does not follow from the names of the columns.
+    /// The same with the number of the first frame in the file, 0 or 1, for files in which the names of the columns do not tell it.
     #[must_use]
     pub fn with_first_frame(mut self, first: Option<u32>) -> Self {
         self.first_frame = first;
         self
     }
 
-    /// Whether (0, 0) is the corner of the first pixel: because it was said, or the record beside the file says so.
+    /// Whether (0, 0) is the corner of the first pixel: as was set, or else as the record beside the file says.
     pub fn has_corner_origin(&self) -> bool {
         self.origin.or(self.recorded) == Some(Origin::Corner)
     }
@@ -263,7 +263,7 @@ impl Source {
         Ok(table)
     }
 
-    /// The columns, without rows, and what is known of the movie.
+    /// A table with the columns and what is known of the movie, but no rows.
     ///
     /// # Errors
     /// [`StepError::Table`].
@@ -271,7 +271,7 @@ impl Source {
         Ok(self.begin()?.0)
     }
 
-    /// What is to be known of the file, such as from which number it counts frames.
+    /// Notes about the file that its reader should know, such as from which number it counts frames.
     ///
     /// # Errors
     /// [`StepError::Table`].

@@ -99,7 +99,7 @@ impl Stack {
 
     /// The first frame, or as `many` as estimates look at. A file is opened once more: the movie is read from its first frame on, and
     /// what is wrong with it is said there. Nothing of a pipe, which has its frames only once.
-    pub(crate) fn first_frames(&self, many: bool) -> Option<Pixels> {
+    pub fn first_frames(&self, many: bool) -> Option<Pixels> {
         let mut movie = match &self.from {
             From::Memory(frames) => Movie::of(frames.clone()).ok()?,
             From::File { path, .. } => {

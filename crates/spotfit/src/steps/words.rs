@@ -3,7 +3,7 @@
 use super::{Listener, StepError};
 use spotfit_locs::private::median;
 
-use crate::table::{Filter, Info, Table, Unit};
+use crate::table::{Filter, Info, Meaning, Table, Unit};
 
 /// A length with its unit.
 pub(crate) fn length(value: f64, unit: Unit) -> String {
@@ -25,8 +25,8 @@ pub(crate) fn symbol(unit: Unit) -> &'static str {
 }
 
 /// The median of a column of lengths, as far as it is finite and more than 0.
-pub(crate) fn usual(table: &Table, name: &str, unit: Unit) -> Option<f64> {
-    let values = table.lengths(name, unit).ok()?;
+pub(crate) fn usual(table: &Table, of: Meaning, unit: Unit) -> Option<f64> {
+    let values = table.lengths(of, unit).ok()?;
     let known = values.iter().copied().filter(|value| *value > 0.0 && value.is_finite());
     Some(median(known)).filter(|median| !median.is_nan())
 }

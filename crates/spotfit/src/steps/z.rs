@@ -7,7 +7,7 @@ use super::{Listener, Sink, Source, StepError};
 use crate::astigmatism::file::{CalibrationFileError, load_with_pixel_size};
 use crate::astigmatism::find::{Depth, DepthStatus, FindOptions, Finder, Measure};
 use crate::astigmatism::table::{TableDepthError, TableFinder, set_depths};
-use crate::table::{Column, Kind, Table, Unit};
+use crate::table::{Column, Kind, Meaning, Table, Unit};
 use crate::yaml::YamlError;
 
 /// How heights are found.
@@ -17,10 +17,10 @@ use crate::yaml::YamlError;
 pub struct ZOptions {
     /// The file of the calibration, of Spotfit or Picasso. It must be given.
     pub calibration: Option<PathBuf>,
-    /// What is least at the height that is found.
+    /// The measure that is minimal at the height that is found.
     pub measure: Measure,
-    /// Side of the windows in which the spots were fitted, in pixels: odd, 5 to 63. How much of a spot they hold says how well its widths
-    /// are known. If not given: what the table tells by `background_std` and `chi2`, or else that of the calibration, or 13.
+    /// Side of the windows in which the spots were fitted, in pixels: odd, 5 to 63. The errors of the widths depend on it. If not
+    /// given, it follows from `background_std` and `chi2` of the table; otherwise it is that of the calibration, or 13.
     #[serde(rename = "box")]
     pub box_size: Option<usize>,
     /// Drop localizations whose height was not found.
@@ -36,7 +36,7 @@ impl ZOptions {
     }
 }
 
-/// What came of finding heights: how many have each [`DepthStatus`].
+/// The report of finding heights: how many localizations have each [`DepthStatus`].
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 #[non_exhaustive]
 pub struct ZReport {
@@ -50,9 +50,9 @@ pub struct ZReport {
     pub above: usize,
     /// Those for which another height is nearly as likely.
     pub ambiguous: usize,
-    /// Those with widths that no height has.
+    /// Those whose widths belong to no height.
     pub far: usize,
-    /// Those of which a number makes no sense.
+    /// Those with a number that makes no sense.
     pub invalid: usize,
     /// The side of the windows, in pixels, for which the errors of the widths were estimated; not there if the table has them.
     pub estimated_for: Option<usize>,
@@ -167,11 +167,11 @@ fn wrong(source: &Source) -> impl Fn(TableDepthError) -> StepError + use<> {
 /// The same with (0, 0) at the centre of the first pixel: errors of widths depend on where in its pixel a spot is.
 fn centred(block: &Table, origin: f64) -> Table {
     let mut moved = block.clone();
-    for name in ["x", "y"] {
+    for meaning in [Meaning::X, Meaning::Y] {
         // Where the size of a pixel is not known, widths are refused.
-        if let Ok(places) = block.lengths(name, Unit::Pixel) {
+        if let Ok(places) = block.lengths(meaning, Unit::Pixel) {
             let places = places.iter().map(|place| place - origin).collect();
-            moved.set(Column::new(name, Unit::Pixel, Kind::Double, places));
+            moved.set(Column::new(meaning, Unit::Pixel, Kind::Double, places));
         }
     }
     moved

@@ -123,7 +123,7 @@ impl Filter {
                 _ if word.is_some() => Ok(Cow::Owned(vec![self.number(*word); table.rows()])),
                 (None, Some(found)) if is_words(found) => Ok(self.numbers(found)),
                 // Whoever writes a condition counts frames from 1, as CSV tables do.
-                (None, Some(found)) if found.name == "frame" => {
+                (None, Some(found)) if found.meaning() == Some(Meaning::Frame) => {
                     Ok(found.values.iter().map(|frame| frame + 1.0).collect())
                 }
                 (None, Some(found)) => Ok(Cow::Borrowed(&found.values[..])),

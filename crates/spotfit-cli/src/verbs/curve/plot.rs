@@ -7,7 +7,7 @@ use spotfit::model::{CurveFits, Curves, Model, points};
 
 use crate::error::CliError;
 use crate::words::output::Output;
-use spotfit::report::svg::five_digits;
+use spotfit::report::number::five_digits;
 
 /// Panels beside each other, and the size of each in pixels.
 const ACROSS: usize = 3;

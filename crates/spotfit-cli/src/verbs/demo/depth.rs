@@ -91,7 +91,7 @@ pub(super) fn run(arguments: &DemoArguments, folder: &Path) -> Result<(), CliErr
     };
     let simulated = Drift { x: of(0), y: of(1), z: of(2), ..Drift::default() };
 
-    let pairs = drifting.pairs(&moving);
+    let pairs = drifting.pairs(&moving)?;
     let (errors, stated) = (drifting.errors(&moving, &pairs), drifting.stated(&pairs));
     let still = moving.without(&simulated);
     let (before, after) = (drifting.errors(&still, &pairs), straight.errors(&still, &pairs));

@@ -66,7 +66,7 @@ pub(super) fn run(arguments: &DemoArguments, folder: &Path) -> Result<(), CliErr
         points.len(),
         FRAMES as f64 / seconds
     );
-    say!("{}", Score::of(&mut plan, &localizations));
+    say!("{}", Score::of(&mut plan, &localizations)?);
 
     let middle = FRAMES / 2;
     let frame = plan.piece(middle..middle + 1).frames().index_axis_move(Axis(0), 0);

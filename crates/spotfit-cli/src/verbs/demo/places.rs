@@ -4,12 +4,14 @@ use std::path::Path;
 
 use crate::error::CliError;
 use crate::say::listener::Terminal;
+use spotfit::astigmatism::find::DepthStatus;
 use spotfit::drift::Drift;
+use spotfit::pairs::{Spots, pairs};
 use spotfit::render::Point;
 use spotfit::steps::Source;
-use spotfit::table::{Kind, TableError, Unit};
+use spotfit::table::{Kind, Meaning, TableError, Unit};
 
-/// A localization is that of the nearest spot of its frame, within so many nanometres.
+/// A localization is at most so many nanometres from its spot, in x and y.
 const NEAR: f64 = 150.0;
 
 /// The places of spots, in nanometres.
@@ -29,23 +31,26 @@ impl Places {
         let source = Source::file(path).with_pixel_size(Some(pixel_size))?;
         let table = source.load(None, &Terminal::default())?;
         let length =
-            |name: &str| table.lengths(name, Unit::Nanometre).map(std::borrow::Cow::into_owned);
+            |of: Meaning| table.lengths(of, Unit::Nanometre).map(std::borrow::Cow::into_owned);
         let read = || -> Result<Self, TableError> {
-            let stated = match table.column("uncertainty_z") {
-                Some(_) => {
-                    [length("uncertainty_x")?, length("uncertainty_y")?, length("uncertainty_z")?]
-                }
+            let stated = match table.column(Meaning::UncertaintyZ) {
+                Some(_) => [
+                    length(Meaning::UncertaintyX)?,
+                    length(Meaning::UncertaintyY)?,
+                    length(Meaning::UncertaintyZ)?,
+                ],
                 None => Default::default(),
             };
-            let is_found = |word: &f64, words: &[String]| words[*word as usize] == "found";
-            let found = match table.column("z_status").map(|column| (&column.kind, &column.values))
-            {
-                Some((Kind::Words(words), values)) => {
-                    values.iter().map(|value| is_found(value, words)).collect()
-                }
-                _ => vec![true; table.rows()],
-            };
-            let at = [length("x")?, length("y")?, table.values("z")?.to_vec()];
+            let is_found =
+                |word: &f64, words: &[String]| words[*word as usize] == DepthStatus::Found.name();
+            let found =
+                match table.column(Meaning::ZStatus).map(|column| (&column.kind, &column.values)) {
+                    Some((Kind::Words(words), values)) => {
+                        values.iter().map(|value| is_found(value, words)).collect()
+                    }
+                    _ => vec![true; table.rows()],
+                };
+            let at = [length(Meaning::X)?, length(Meaning::Y)?, table.values(Meaning::Z)?.to_vec()];
             Ok(Self { frames: table.frames()?, at, stated, found })
         };
         read().map_err(|error| CliError::table(source.name(), &error))
@@ -59,21 +64,18 @@ impl Places {
         self
     }
 
-    /// The rows of the localizations whose z was found, each with the row of its spot in the truth.
-    pub(super) fn pairs(&self, truth: &Self) -> Vec<(usize, usize)> {
-        let mut order: Vec<usize> = (0..truth.frames.len()).collect();
-        order.sort_by_key(|&spot| truth.frames[spot]);
-        let near = |&row: &usize| {
-            let first = order.partition_point(|&spot| truth.frames[spot] < self.frames[row]);
-            let same =
-                order[first..].iter().take_while(|&&spot| truth.frames[spot] == self.frames[row]);
-            let distance = |spot: usize| {
-                (truth.at[0][spot] - self.at[0][row]).hypot(truth.at[1][spot] - self.at[1][row])
-            };
-            let nearest = same.copied().min_by(|&a, &b| distance(a).total_cmp(&distance(b)));
-            nearest.filter(|&spot| distance(spot) < NEAR).map(|spot| (row, spot))
-        };
-        (0..self.frames.len()).filter(|&row| self.found[row]).filter_map(|row| near(&row)).collect()
+    /// The rows of the localizations whose z was found, each with the row of its spot in the truth, as `spotfit score` pairs them.
+    pub(super) fn pairs(&self, truth: &Self) -> Result<Vec<(usize, usize)>, CliError> {
+        let rows: Vec<usize> = (0..self.frames.len()).filter(|&row| self.found[row]).collect();
+        let frames: Vec<u32> = rows.iter().map(|&row| self.frames[row]).collect();
+        let [x, y, _] = &self.at;
+        let [x, y] = [x, y].map(|of| rows.iter().map(|&row| of[row]).collect::<Vec<f64>>());
+        let [true_x, true_y, _] = &truth.at;
+        let found = Spots { frames: &frames, x: &x, y: &y, z: None };
+        let truth = Spots { frames: &truth.frames, x: true_x, y: true_y, z: None };
+        let pairs = pairs(&found, &truth, NEAR, NEAR);
+        let pairs = pairs.map_err(|error| CliError::Other(error.to_string()))?;
+        Ok(pairs.iter().map(|pair| (rows[pair.found as usize], pair.truth as usize)).collect())
     }
 
     /// The root mean square of what localizations are off, in x, y and z.

@@ -133,7 +133,7 @@ impl<R: Read> CsvReader<R> {
         self
     }
 
-    /// Says whether frames are counted from 0 or 1, whatever the names say.
+    /// Sets whether frames are counted from 0 or 1, whatever the names of the columns suggest.
     #[must_use]
     pub fn with_first_frame(mut self, first: u32) -> Self {
         let frames = self.layout.columns.iter_mut().filter(|field| field.is(Meaning::Frame));
@@ -142,7 +142,7 @@ impl<R: Read> CsvReader<R> {
         self
     }
 
-    /// Reads these columns only, as far as they are there; the others may hold anything.
+    /// Reads only these columns, as far as the table has them; others may hold anything.
     #[must_use]
     pub fn with_columns(mut self, names: &[&str]) -> Self {
         for field in &mut self.layout.columns {
@@ -159,8 +159,8 @@ impl<R: Read> CsvReader<R> {
         layout.table(layout.columns.iter().map(|_| Vec::new()))
     }
 
-    /// What was found in the first rows that whoever reads the table should know: that frames are counted from 0 where they usually
-    /// are from 1. It is known when the first block was read.
+    /// Notes that the reader of the table should know: that frames are counted from 0 although the names of the columns suggest 1. They
+    /// are complete once the first block was read.
     pub fn notes(&self) -> &[String] {
         &self.layout.notes
     }

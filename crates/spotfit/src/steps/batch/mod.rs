@@ -5,6 +5,7 @@
 //! several processes work on one folder, so that each movie is localized by one of them. Beside each table is its
 //! [record](crate::record).
 
+mod listener;
 mod options;
 mod plan;
 mod report;
@@ -14,8 +15,9 @@ mod task;
 #[cfg(test)]
 mod tests;
 
+pub use listener::{BatchListener, BatchProgress};
 pub use options::{BatchOptions, Shard, ShardError};
 pub use plan::{Planner, Wrong};
 pub use report::{BatchReport, MovieOutcome};
-pub use run::{BatchListener, BatchProgress, run};
+pub use run::run;
 pub use task::{Method, Standing, Task};

@@ -1,4 +1,4 @@
-//! z stacks of beads become a calibration: of the widths behind an astigmatic lens, or a measured PSF.
+//! Calibrates from z stacks of beads: the widths of spots behind an astigmatic lens, or a measured PSF.
 
 mod psf;
 mod psf_report;
@@ -36,7 +36,7 @@ pub struct StackOptions {
     pub frames_per_step: u32,
     /// The size of a pixel.
     pub pixel_size: PixelScale,
-    /// What z is multiplied by in the end, because of different refractive indices. Range: above 0, to 100.
+    /// The factor by which z is multiplied, because of different refractive indices. Range: above 0, to 100.
     pub magnification: f64,
 }
 

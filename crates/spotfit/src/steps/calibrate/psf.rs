@@ -25,8 +25,8 @@ const MOST_PIXELS: usize = 1 << 28;
 pub struct PsfOptions {
     /// How the stacks were taken.
     pub stack: StackOptions,
-    /// Side of the boxes of beads, in pixels; odd. The PSF is about as large: some pixels more than the windows that are to be fitted
-    /// with it.
+    /// Side of the boxes of beads, in pixels; odd. The PSF is about as large, so choose some pixels more than the windows that are to
+    /// be fitted with it.
     pub box_size: usize,
     /// The distance of the PSF's planes in z, in nanometres. Range: 1 to 1000.
     pub planes: f64,
@@ -50,7 +50,7 @@ impl PsfOptions {
     }
 }
 
-/// A measured PSF, and what is to be said of it.
+/// A measured PSF with its report.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct MeasuredPsf {

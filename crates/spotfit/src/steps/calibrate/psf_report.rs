@@ -1,4 +1,4 @@
-//! What came of measuring a PSF.
+//! The report of measuring a PSF.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -17,7 +17,7 @@ const REASONS: [Rejection; 6] = [
     Rejection::Misfit,
 ];
 
-/// What was found in a stack.
+/// The beads of one stack.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 #[non_exhaustive]
 pub struct PsfStack {
@@ -43,7 +43,7 @@ impl fmt::Display for PsfStack {
     }
 }
 
-/// What came of measuring a PSF.
+/// The report of measuring a PSF.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 #[non_exhaustive]
 pub struct PsfReport {
@@ -51,17 +51,17 @@ pub struct PsfReport {
     pub stacks: Vec<PsfStack>,
     /// The beads of all stacks.
     pub beads: usize,
-    /// Those of which the PSF is made.
+    /// Those from which the PSF was made.
     pub used: usize,
     /// The range of z in nanometres.
     pub range: [f64; 2],
-    /// Pixels that the PSF reaches over along x and y.
+    /// The extent of the PSF along x and along y, in pixels.
     pub size: [usize; 2],
     /// The beads that were left out, by the reason.
     pub rejected: BTreeMap<&'static str, usize>,
-    /// The rms of the residuals over the noise of photons: 1 where they are nothing else.
+    /// The rms of the residuals over that of photon noise: 1 if there is no other noise.
     pub misfit: f64,
-    /// Whether a camera said what photons are: without it counts were taken for photons.
+    /// Whether a camera was given; without one, counts were taken for photons.
     pub has_camera: bool,
     /// Rounds of fits of the beads and of the PSF.
     pub rounds: u32,
@@ -103,7 +103,7 @@ impl PsfReport {
     }
 }
 
-/// All but what was found in each stack, which the listener hears as it is found.
+/// Everything but the stacks, which the listener is told of one by one.
 impl fmt::Display for PsfReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { beads, used, range: [low, high], size: [columns, rows], .. } = self;

@@ -1,4 +1,4 @@
-//! How the widths of spots tell z.
+//! Calibrates z from the widths of spots.
 
 use std::fmt;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use crate::steps::stack::Stack;
 use crate::steps::{Listener, Note, StepError};
 use crate::{CameraMap, Elliptical, FitterOptions, Shape};
 
-/// How widths are calibrated.
+/// How the widths of spots are calibrated.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
@@ -22,7 +22,7 @@ pub struct CalibrateOptions {
     pub stack: StackOptions,
     /// Side of the fitted windows, in pixels; odd. Spots far from the focus are wide.
     pub box_size: usize,
-    /// The range of z that is needed, in nanometres; the widest possible if not given.
+    /// The range of z that the calibration must cover, in nanometres; the widest possible one if not given.
     pub range: Option<[f64; 2]>,
     /// Where z is 0.
     pub zero: Zero,
@@ -43,7 +43,7 @@ impl CalibrateOptions {
     }
 }
 
-/// What was found in a stack.
+/// The spots of one stack.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 #[non_exhaustive]
 pub struct WidthStack {
@@ -51,7 +51,7 @@ pub struct WidthStack {
     pub name: String,
     /// Its frames.
     pub frames: usize,
-    /// The spots whose widths are known with their errors.
+    /// The spots whose widths were found, with their errors.
     pub spots: usize,
 }
 
@@ -62,7 +62,7 @@ impl fmt::Display for WidthStack {
     }
 }
 
-/// A calibration of widths, and what is to be said of it.
+/// A calibration of widths with its report.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Calibrated {
@@ -72,7 +72,7 @@ pub struct Calibrated {
     pub report: CalibrateReport,
 }
 
-/// What came of a calibration of widths.
+/// The report of a calibration of widths.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 #[non_exhaustive]
 pub struct CalibrateReport {
@@ -80,15 +80,15 @@ pub struct CalibrateReport {
     pub stacks: Vec<WidthStack>,
     /// The beads of all stacks.
     pub beads: u32,
-    /// Those of which the calibration is made.
+    /// Those from which the calibration was made.
     pub used: usize,
-    /// The slices of which it is made.
+    /// The slices from which it was made.
     pub slices: usize,
     /// The range of z in nanometres.
     pub range: [f64; 2],
     /// What was left out.
     pub rejected: Rejected,
-    /// Root mean square of what σx and σy differ from the curves, in pixels.
+    /// Root mean square of the distance of σx and of σy from the curves, in pixels.
     pub residual: [f64; 2],
     /// Root mean square of the error of z, in nanometres.
     pub z_error: f64,
@@ -124,7 +124,7 @@ impl CalibrateReport {
     }
 }
 
-/// All but what was found in each stack, which the listener hears as it is found.
+/// Everything but the stacks, which the listener is told of one by one.
 impl fmt::Display for CalibrateReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { beads, used, slices, range: [low, high], rejected, residual, .. } = self;
@@ -153,8 +153,8 @@ impl fmt::Display for CalibrateReport {
     }
 }
 
-/// Learns from stacks of beads how the widths of spots tell z. The fitter's shape is elliptical, whatever its options say, and its
-/// camera or the map is that of the stacks.
+/// Calibrates z from the widths of spots in stacks of beads. Spots are fitted with elliptical Gaussians, whatever shape the fitter's
+/// options name. The camera in these options, or `map`, must be that of the stacks.
 ///
 /// # Errors
 /// [`StepError`].

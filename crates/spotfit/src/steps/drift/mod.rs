@@ -1,4 +1,4 @@
-//! Drift is found, or read from a table, and taken out.
+//! Finds drift, or reads it from a table, and takes it out.
 
 mod chart;
 mod options;
@@ -10,11 +10,12 @@ use super::{Listener, Note, Sink, Source, StepError};
 use crate::drift::{
     BeadOptions, Drift, DriftError, DriftInput, DriftOptions as Within, beads_at, track_beads,
 };
-use crate::table::{Column, Info, Kind, Table, TableError, Unit};
+use crate::table::{Column, Info, Kind, Meaning, Table, TableError, Unit};
 
 pub use chart::svg;
 pub use options::{Beads, DriftOptions};
 pub use report::DriftReport;
+use table::ERRORS;
 pub use table::{places, read, table};
 
 /// Drift is looked for up to so many nanometres at least, however small the uncertainties are: a stage does not know them.
@@ -22,7 +23,7 @@ const LEAST_RANGE: f64 = 500.0;
 /// The side of a pixel in nanometres where it is not known.
 const USUAL_PIXEL: f64 = 100.0;
 
-/// The drift of a table, and what is said about it.
+/// The drift of a table with its report.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Found {
@@ -32,7 +33,7 @@ pub struct Found {
     pub unit: Unit,
     /// What is known of the movie.
     pub info: Info,
-    /// What is said about it.
+    /// The report.
     pub report: DriftReport,
 }
 
@@ -49,12 +50,21 @@ impl Found {
 }
 
 /// What drift depends on.
-const NEEDED: [&str; 8] =
-    ["frame", "x", "y", "z", "uncertainty", "uncertainty_x", "uncertainty_y", "uncertainty_z"];
+const NEEDED: [&str; 8] = Meaning::names([
+    Meaning::Frame,
+    Meaning::X,
+    Meaning::Y,
+    Meaning::Z,
+    Meaning::Uncertainty,
+    Meaning::UncertaintyX,
+    Meaning::UncertaintyY,
+    Meaning::UncertaintyZ,
+]);
 /// The uncertainties of x and y that a table may have.
-const UNCERTAINTIES: [&str; 3] = ["uncertainty", "uncertainty_x", "uncertainty_y"];
+const UNCERTAINTIES: [Meaning; 3] =
+    [Meaning::Uncertainty, Meaning::UncertaintyX, Meaning::UncertaintyY];
 
-/// Looks for the drift of a table, and takes nothing out.
+/// Finds the drift of a table, and takes nothing out.
 ///
 /// # Errors
 /// [`StepError`], also for drift that is not found, or cannot be told from chance.
@@ -68,8 +78,8 @@ pub fn find(
     find_in(options, source, all, unit, listener)
 }
 
-/// Takes the drift out of a table: that which is found, or with `apply` that of a table of drift. Of the options only
-/// [`DriftOptions::with_error`] counts then.
+/// Takes the drift out of a table: the drift that is found in it, or that in the table `apply`. With `apply`, only
+/// [`DriftOptions::with_error`] of the options counts.
 ///
 /// # Errors
 /// [`StepError`], also for drift that is not found, or cannot be told from chance.
@@ -85,11 +95,12 @@ pub fn run(
     // Before the drift is looked for, which may take long.
     let uncertain: Vec<Column> = UNCERTAINTIES
         .into_iter()
-        .chain(["uncertainty_z"])
-        .filter_map(|name| all.column(name))
+        .chain([Meaning::UncertaintyZ])
+        .filter_map(|meaning| all.column(meaning))
         .map(|column| Column::new(&column.name, column.unit, Kind::Double, Vec::new()))
         .collect();
-    let of_plane = |column: &Column| UNCERTAINTIES.contains(&column.name.as_str());
+    let of_plane =
+        |column: &Column| column.meaning().is_some_and(|meaning| UNCERTAINTIES.contains(&meaning));
     if options.with_error && !uncertain.iter().any(of_plane) {
         let reason = "the table has no uncertainties to which `with_error` can add";
         return Err(StepError::input(source.name(), reason));
@@ -121,18 +132,18 @@ fn find_in(
 ) -> Result<Found, StepError> {
     let frames = all.frames().map_err(source.wrong())?;
     let count = options.frames.unwrap_or_else(|| frames_of(&all.info, &frames));
-    let uncertainty = all.lengths("uncertainty", unit).ok();
-    let uncertainty_z = all.lengths("uncertainty_z", Unit::Nanometre).ok();
+    let uncertainty = all.lengths(Meaning::Uncertainty, unit).ok();
+    let uncertainty_z = all.lengths(Meaning::UncertaintyZ, Unit::Nanometre).ok();
     let positions = DriftInput {
         frames: &frames,
-        x: all.values("x").map_err(source.wrong())?,
-        y: all.values("y").map_err(source.wrong())?,
+        x: all.values(Meaning::X).map_err(source.wrong())?,
+        y: all.values(Meaning::Y).map_err(source.wrong())?,
         // A table of spots without height may have the column.
-        z: all.values("z").ok().filter(|z| z.iter().any(|z| z.is_finite())),
+        z: all.values(Meaning::Z).ok().filter(|z| z.iter().any(|z| z.is_finite())),
         uncertainty: uncertainty.as_deref(),
         uncertainty_z: uncertainty_z.as_deref(),
     };
-    let known = usual(&all, "uncertainty", unit);
+    let known = usual(&all, Meaning::Uncertainty, unit);
     // Without uncertainties: those of ordinary single-molecule images.
     let precision = known.unwrap_or(if unit == Unit::Nanometre { 15.0 } else { 0.15 });
     let given = |name, given: Option<crate::Length>| {
@@ -153,7 +164,7 @@ fn find_in(
         report.bead_share = Some(seen / beads.len() as f64 / f64::from(count));
         return Ok(Found { drift, unit, info: all.info, report });
     }
-    let precision_z = usual(&all, "uncertainty_z", Unit::Nanometre);
+    let precision_z = usual(&all, Meaning::UncertaintyZ, Unit::Nanometre);
     let pixel = match unit {
         Unit::Nanometre => 1.0,
         _ => all.info.pixel_size.unwrap_or(USUAL_PIXEL),
@@ -187,7 +198,8 @@ fn refuse_unknown_errors(
     applied: Option<&Source>,
 ) -> Result<(), StepError> {
     let Drift { x, y, z, x_error, y_error, z_error } = drift;
-    let parts = [("x_error", x, x_error), ("y_error", y, y_error), ("z_error", z, z_error)];
+    let [of_x, of_y, of_z] = ERRORS;
+    let parts = [(of_x, x, x_error), (of_y, y, y_error), (of_z, z, z_error)];
     let missing = parts.iter().filter(|(_, of, error)| !of.is_empty() && error.is_empty());
     let missing: Vec<&str> = missing.map(|(name, ..)| *name).collect();
     match (missing.is_empty(), applied) {
@@ -208,7 +220,7 @@ fn refuse_unknown_errors(
 fn added_errors(
     found: &Found,
     uncertain: &[Column],
-) -> Result<Vec<(String, Vec<f64>)>, TableError> {
+) -> Result<Vec<(Meaning, Vec<f64>)>, TableError> {
     let Found { drift, unit, info, .. } = found;
     let pairs = drift.x_error.iter().zip(&drift.y_error);
     let both = pairs.map(|(x, y)| (0.5 * (x * x + y * y)).sqrt()).collect();
@@ -217,14 +229,15 @@ fn added_errors(
         (of_both, *unit, both),
         (of_x, *unit, drift.x_error.clone()),
         (of_y, *unit, drift.y_error.clone()),
-        ("uncertainty_z", Unit::Nanometre, drift.z_error.clone()),
+        (Meaning::UncertaintyZ, Unit::Nanometre, drift.z_error.clone()),
     ];
     let mut added = Vec::new();
-    for (name, unit, errors) in errors.into_iter().filter(|(.., errors)| !errors.is_empty()) {
-        let Some(column) = uncertain.iter().find(|column| column.name == name) else { continue };
+    for (meaning, unit, errors) in errors.into_iter().filter(|(.., errors)| !errors.is_empty()) {
+        let is_it = |column: &&Column| column.meaning() == Some(meaning);
+        let Some(column) = uncertain.iter().find(is_it) else { continue };
         let mut own = Table::new(info.clone());
-        own.set(Column::new(name, unit, Kind::Double, errors));
-        added.push((name.to_owned(), own.lengths(name, column.unit)?.into_owned()));
+        own.set(Column::new(meaning, unit, Kind::Double, errors));
+        added.push((meaning, own.lengths(meaning, column.unit)?.into_owned()));
     }
     Ok(added)
 }
@@ -232,7 +245,7 @@ fn added_errors(
 /// Writes the localizations without the drift; the result is their number.
 fn correct(
     drift: &Drift,
-    added: &[(String, Vec<f64>)],
+    added: &[(Meaning, Vec<f64>)],
     source: &Source,
     sink: &mut dyn Sink,
     listener: &dyn Listener,
@@ -240,17 +253,19 @@ fn correct(
     let mut rows = 0;
     source.blocks(None, listener, |mut block| {
         let frames = block.frames().map_err(source.wrong())?;
-        let mut change = |name: &str, of: &[f64], how: fn(&[f64], &[u32], &mut [f64])| {
-            let Some(column) = block.column(name).filter(|_| !of.is_empty()) else { return };
+        let mut change = |meaning: Meaning, of: &[f64], how: fn(&[f64], &[u32], &mut [f64])| {
+            let Some(column) = block.column(meaning).filter(|_| !of.is_empty()) else { return };
             let mut values = column.values.clone();
             how(of, &frames, &mut values);
             let decimals = if column.unit == Unit::Nanometre { 4 } else { 6 };
-            block.set(Column::new(name, column.unit, Kind::Rounded(decimals), values));
+            block.set(Column::new(meaning, column.unit, Kind::Rounded(decimals), values));
         };
-        for (name, of) in [("x", &drift.x), ("y", &drift.y), ("z", &drift.z)] {
-            change(name, of, Drift::correct);
+        for (meaning, of) in
+            [(Meaning::X, &drift.x), (Meaning::Y, &drift.y), (Meaning::Z, &drift.z)]
+        {
+            change(meaning, of, Drift::correct);
         }
-        added.iter().for_each(|(name, of)| change(name, of, Drift::add_error));
+        added.iter().for_each(|(meaning, of)| change(*meaning, of, Drift::add_error));
         rows += block.rows();
         sink.write(block).map_err(StepError::Write)
     })?;

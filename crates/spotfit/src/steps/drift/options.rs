@@ -22,13 +22,13 @@ pub struct DriftOptions {
     pub beads: Option<Beads>,
     /// How far a bead may move from frame to frame; ten times the median uncertainty if not given.
     pub bead_radius: Option<Length>,
-    /// The frames of the movie; those that the table says, or up to its last localization, if not given. Localizations of later
-    /// frames show no drift.
+    /// The number of frames of the movie. If not given, it is the number that the table states, or that of the frames up to its last
+    /// localization. Localizations of later frames are not used.
     pub frames: Option<u32>,
     /// Frames of a segment of the first comparison, such that there are 2 to 64 of them; chosen by the number of
     /// localizations if not given.
     pub segment: Option<u32>,
-    /// Frames between two knots of the curve, such that it has 2 to 2048 intervals; as short as the data ask for if not given.
+    /// Frames between two knots of the curve, such that it has 2 to 2048 intervals; as few as the data require if not given.
     pub knots: Option<u32>,
     /// The largest drift between two segments that is looked for; a hundred times the median uncertainty and at least 500 nm
     /// (5 pixels if their size is not known) if not given.

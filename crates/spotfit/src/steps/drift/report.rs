@@ -1,4 +1,4 @@
-//! What is said about drift.
+//! The report of drift.
 
 use std::fmt;
 
@@ -6,13 +6,13 @@ use crate::drift::Drift;
 use crate::steps::words::{length, symbol};
 use crate::table::Unit;
 
-/// What the drift of a table is like. Lengths of x and y are in `unit`, those of z in nanometres.
+/// The report of drift. Lengths in x and y are in `unit`, those in z in nanometres.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 #[non_exhaustive]
 pub struct DriftReport {
     /// The localizations of the table.
     pub localizations: usize,
-    /// The frames that the drift is of.
+    /// The number of frames.
     pub frames: usize,
     /// The unit of the table, `px` or `nm`.
     pub unit: &'static str,
@@ -30,7 +30,7 @@ pub struct DriftReport {
     pub z_error: Option<f64>,
     /// The beads that were followed, if any were.
     pub beads: Option<usize>,
-    /// In which share of the frames they were seen on average.
+    /// The share of the frames in which a bead was seen, on average.
     pub bead_share: Option<f64>,
 }
 

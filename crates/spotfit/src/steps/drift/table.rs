@@ -2,8 +2,12 @@
 
 use crate::drift::Drift;
 use crate::steps::{Silent, Source, StepError};
-use crate::table::{Column, Info, Kind, Table, TableError, Unit};
+use crate::table::{Column, Info, Kind, Meaning, Table, TableError, Unit};
 
+/// The names of the standard errors of x, y and z: those of drift, which no other table has.
+pub(super) const ERRORS: [&str; 3] = ["x_error", "y_error", "z_error"];
+/// What they are the errors of.
+const PLACE: [Meaning; 3] = [Meaning::X, Meaning::Y, Meaning::Z];
 /// The most frames of a drift.
 const MOST_FRAMES: usize = 1 << 24;
 
@@ -14,14 +18,16 @@ pub fn table(drift: &Drift, unit: Unit, info: &Info) -> Table {
     let of_z = Kind::Rounded(4);
     let frames = (0..drift.frames()).map(|frame| frame as f64).collect();
     let mut table = Table::new(info.clone());
-    table.set(Column::new("frame", Unit::None, Kind::Whole, frames));
+    table.set(Column::new(Meaning::Frame, Unit::None, Kind::Whole, frames));
+    let [x, y, z] = PLACE.map(Meaning::name);
+    let [x_error, y_error, z_error] = ERRORS;
     let columns = [
-        ("x", unit, &decimals, &drift.x),
-        ("y", unit, &decimals, &drift.y),
-        ("z", Unit::Nanometre, &of_z, &drift.z),
-        ("x_error", unit, &decimals, &drift.x_error),
-        ("y_error", unit, &decimals, &drift.y_error),
-        ("z_error", Unit::Nanometre, &of_z, &drift.z_error),
+        (x, unit, &decimals, &drift.x),
+        (y, unit, &decimals, &drift.y),
+        (z, Unit::Nanometre, &of_z, &drift.z),
+        (x_error, unit, &decimals, &drift.x_error),
+        (y_error, unit, &decimals, &drift.y_error),
+        (z_error, Unit::Nanometre, &of_z, &drift.z_error),
     ];
     for (number, (name, unit, kind, values)) in columns.into_iter().enumerate() {
         if number < 2 || !values.is_empty() {
@@ -31,10 +37,12 @@ pub fn table(drift: &Drift, unit: Unit, info: &Info) -> Table {
     table
 }
 
-/// Reads a table of drift, as [`table()`] makes it, in the unit of the table that it is of; `info` is what is known of its movie.
+/// Reads a table of drift, as [`table()`] makes it. The result is in `unit`, that of the localizations; `info` is what is known of
+/// their movie.
 ///
 /// # Errors
-/// [`StepError::Input`] if it has not a row for each frame from the first, numbers that are not finite, or negative errors.
+/// [`StepError::Input`] if rows are missing (there must be one for each frame, from the first), if a number is not finite, or if an
+/// error is negative.
 pub fn read(source: &Source, unit: Unit, info: &Info) -> Result<Drift, StepError> {
     let refused = |reason: String| StepError::input(source.name(), reason);
     let wrong = |error: TableError| refused(error.to_string());
@@ -52,17 +60,17 @@ pub fn read(source: &Source, unit: Unit, info: &Info) -> Result<Drift, StepError
         None => Ok(values.to_vec()),
     };
     // Tables of other programs, and older ones, have no errors.
-    let error = |of: &str, unit: Unit| -> Result<Vec<f64>, StepError> {
-        let Some(own) = table.column(of) else { return Ok(Vec::new()) };
-        let name = format!("{of}_error");
-        let Some(column) = error_column(&table, &name, own.unit) else { return Ok(Vec::new()) };
+    let error = |axis: usize, unit: Unit| -> Result<Vec<f64>, StepError> {
+        let Some(own) = table.column(PLACE[axis]) else { return Ok(Vec::new()) };
+        let name = ERRORS[axis];
+        let Some(column) = error_column(&table, name, own.unit) else { return Ok(Vec::new()) };
         let mut alone = Table::new(table.info.clone());
         alone.set(column);
-        let errors = finite(&alone.lengths(&name, unit).map_err(wrong)?)?;
+        let errors = finite(&alone.lengths(name, unit).map_err(wrong)?)?;
         match errors.iter().position(|error| *error < 0.0) {
             Some(row) => Err(wrong(TableError::Row {
                 row: row as u64 + 1,
-                column: name,
+                column: name.to_owned(),
                 value: errors[row],
                 needed: "0 or more",
             })),
@@ -70,12 +78,12 @@ pub fn read(source: &Source, unit: Unit, info: &Info) -> Result<Drift, StepError
         }
     };
     Ok(Drift {
-        x: finite(&table.lengths("x", unit).map_err(wrong)?)?,
-        y: finite(&table.lengths("y", unit).map_err(wrong)?)?,
-        z: table.values("z").map_or(Ok(Vec::new()), finite)?,
-        x_error: error("x", unit)?,
-        y_error: error("y", unit)?,
-        z_error: error("z", Unit::Nanometre)?,
+        x: finite(&table.lengths(Meaning::X, unit).map_err(wrong)?)?,
+        y: finite(&table.lengths(Meaning::Y, unit).map_err(wrong)?)?,
+        z: table.values(Meaning::Z).map_or(Ok(Vec::new()), finite)?,
+        x_error: error(0, unit)?,
+        y_error: error(1, unit)?,
+        z_error: error(2, Unit::Nanometre)?,
     })
 }
 
@@ -95,17 +103,23 @@ fn error_column(table: &Table, name: &str, usual: Unit) -> Option<Column> {
     Some(Column::new(name, unit, Kind::Double, values))
 }
 
-/// The places (x, y) of the beads in a table, in the unit of the table whose drift they show, for [`Beads::At`](super::Beads::At).
+/// Reads the places (x, y) of beads from a table, for [`Beads::At`](super::Beads::At). They are in the unit of the table `of`, from
+/// which the drift is to be found.
 ///
 /// # Errors
 /// [`StepError`].
 pub fn places(beads: &Source, of: &Source) -> Result<Vec<[f64; 2]>, StepError> {
     let layout = of.layout()?;
     let unit = layout.length_unit().map_err(of.wrong())?;
-    let table = beads.clone().of_movie(&layout.info).load(Some(&["x", "y"]), &Silent)?;
+    let table = beads
+        .clone()
+        .of_movie(&layout.info)
+        .load(Some(&Meaning::names([Meaning::X, Meaning::Y])), &Silent)?;
     let wrong = |error: TableError| StepError::input(beads.name(), error.to_string());
-    let (x, y) =
-        (table.lengths("x", unit).map_err(wrong)?, table.lengths("y", unit).map_err(wrong)?);
+    let (x, y) = (
+        table.lengths(Meaning::X, unit).map_err(wrong)?,
+        table.lengths(Meaning::Y, unit).map_err(wrong)?,
+    );
     Ok(x.iter().zip(y.iter()).map(|(&x, &y)| [x, y]).collect())
 }
 

@@ -5,7 +5,7 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 use super::doubts::{Hears, Topic};
-use super::options::Given;
+use super::given::Given;
 use crate::localize::Defects;
 use crate::movie::Pixels;
 use crate::steps::{Note, Stack, StepError};

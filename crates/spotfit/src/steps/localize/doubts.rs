@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::options::CameraOptions;
+use super::camera::CameraOptions;
 use crate::AsWindows;
 use crate::localize::{
     CameraDoubt, camera_doubts, estimate_sensitivity, median_of_first, two_digits,
@@ -158,8 +158,8 @@ pub fn unusual(pixel_size: Option<f64>) -> Option<Note> {
     Some(Note::Warning(format!("pixels of {shown} nm are unusual; `pixel_size` is in nanometres")))
 }
 
-/// What frames are, where it is not plain.
-pub(super) fn frames_are(movie: &Movie, slice: Option<usize>) -> Option<String> {
+/// What the frames of a movie are, of which a slice may be chosen, where it is not plain.
+pub fn frames_are(movie: &Movie, slice: Option<usize>) -> Option<String> {
     let axes = movie.axes();
     let (slices, times) = (axes.slices, axes.times);
     (slice.is_none() && slices > 1 && times > 1).then(|| {

@@ -2,7 +2,6 @@
 
 use std::ops::Range;
 
-use crate::lengths::{PixelsError, whole_pixels};
 use crate::localize::Roi;
 use crate::steps::{StepError, in_pixels};
 use crate::table::Unit;
@@ -45,18 +44,28 @@ pub(super) fn is_plain(text: &str) -> bool {
     text.split(',').all(|part| part.trim().parse::<usize>().is_ok())
 }
 
-/// A region: first column, first row, columns, rows.
-pub(super) fn roi(text: &str, pixel_size: Option<f64>) -> Result<Roi, StepError> {
+/// A region: first column, first row, columns, rows, in pixels where they have no unit.
+///
+/// # Errors
+/// [`StepError`].
+pub fn roi(text: &str, pixel_size: Option<f64>) -> Result<Roi, StepError> {
     let wrong = |range: &str| wrong("roi", text, range);
+    let number = |part: &str| {
+        let length: Length = part.parse().ok()?;
+        Some((length, length.within(Unit::Pixel, pixel_size)))
+    };
+    let lengths: Option<Vec<_>> = text.split(',').map(number).collect();
     let range = "X,Y,W,H, four whole numbers of pixels, or lengths such as 1.5um";
-    let lengths: Result<Vec<Length>, _> = text.split(',').map(str::parse).collect();
-    let lengths = lengths.map_err(|_| wrong(range))?;
-    let pixels = lengths.into_iter().map(|length| whole_pixels(length, pixel_size));
-    let pixels = pixels.collect::<Result<Vec<_>, _>>().map_err(|error| match error {
-        PixelsError::Unknown(_) => wrong("in pixels, where the size of a pixel is not known"),
-        PixelsError::NotWhole(_) => wrong(range),
-    })?;
-    match pixels[..] {
+    let lengths = lengths.ok_or_else(|| wrong(range))?;
+    let pixels = |&(length, pixels): &(Length, Option<f64>)| {
+        let pixels =
+            pixels.ok_or_else(|| wrong("in pixels, where the size of a pixel is not known"))?;
+        let nanometres = length.unit() == Some(Unit::Nanometre);
+        let rounded = if nanometres { pixels.round() } else { pixels };
+        let whole = rounded.fract() == 0.0 && (0.0..=1e9).contains(&rounded);
+        if whole { Ok(rounded as usize) } else { Err(wrong(range)) }
+    };
+    match lengths.iter().map(pixels).collect::<Result<Vec<_>, _>>()?[..] {
         [x, y, width, height] => Ok(Roi { x, y, width, height }),
         _ => Err(wrong(range)),
     }

@@ -7,8 +7,9 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use super::defects::DefectsOption;
+use super::given::Given;
 use super::lengths::{has_nanometres, is_plain, numbers, wrong_frames};
-use super::options::{Given, LocalizeOptions, Told};
+use super::options::{LocalizeOptions, Told};
 use crate::localize::{self, Localizer};
 use crate::movie::MovieOptions;
 use crate::record;
@@ -69,8 +70,9 @@ impl LocalizeOptions {
         Ok(method)
     }
 
-    /// What the outcome depends on, for the record: the options of the localizer, and what is asked for besides.
-    pub(super) fn method(
+    /// What the outcome depends on, for the record: the [`resolved`](Self::resolved) options of the localizer, and what is asked for
+    /// besides.
+    pub fn method(
         &self,
         options: &localize::LocalizeOptions,
         movie: &MovieOptions,
@@ -85,7 +87,7 @@ impl LocalizeOptions {
         let frames = range.filter(|range| *range != (0, None));
         let frames = frames.map(|(first, end)| json!([first + 1, end]));
         // Users count from 1.
-        let number = |index: Option<usize>| index.map(|index| index + 1);
+        let number = |index: Option<usize>| index.map(|index| index.saturating_add(1));
         let more = [
             ("frames", frames.unwrap_or_default()),
             ("channel", json!(number(movie.channel))),

@@ -21,8 +21,10 @@
 //! # Ok::<(), spotfit::steps::StepError>(())
 //! ```
 
+mod camera;
 mod defects;
 mod doubts;
+mod given;
 mod lengths;
 mod method;
 mod options;
@@ -44,11 +46,13 @@ use crate::record::{self, Origin, Record};
 use crate::table::{Filter, Info, Layout, PicassoVersion, Table, TableFormat};
 use options::Told;
 
+pub use camera::CameraOptions;
 pub use defects::DefectsOption;
-pub use doubts::unusual as unusual_pixels;
 pub(crate) use doubts::{Hears, Topic};
-pub use lengths::fixed_sigma;
-pub use options::{CameraOptions, Given, LocalizeOptions};
+pub use doubts::{frames_are, unusual as unusual_pixels};
+pub use given::Given;
+pub use lengths::{fixed_sigma, roi};
+pub use options::LocalizeOptions;
 pub use report::{Dropped, LocalizeReport};
 
 /// Localizes a movie for a table of a format: lengths are in nanometres if the size of a pixel is known, but in pixels for
@@ -225,16 +229,16 @@ impl Localizing {
     ///
     /// # Errors
     /// [`StepError`].
-    pub fn blocks(self, listener: &dyn Listener) -> Result<Blocks, StepError> {
+    pub fn blocks(self, listener: &dyn Listener) -> Result<LocalizedBlocks, StepError> {
         self.begin(&listener)
     }
 
-    fn begin(self, hears: &dyn Hears) -> Result<Blocks, StepError> {
+    fn begin(self, hears: &dyn Hears) -> Result<LocalizedBlocks, StepError> {
         let Self { options, mut movie, localizer, layout, filter, info, frames, .. } = self;
         let (defects, notes) = (self.defects, self.notes);
         let slice = movie.options().slice;
         let (metadata, frames_are) = movie.about(|movie| {
-            (doubts::metadata(movie, options.pixel_size), doubts::frames_are(movie, slice))
+            (doubts::metadata(movie, options.pixel_size), frames_are(movie, slice))
         })?;
         metadata.into_iter().for_each(|note| hears.hear(Topic::Metadata, note));
         notes.into_iter().for_each(|note| hears.hear(Topic::Options, Note::Warning(note)));
@@ -249,13 +253,13 @@ impl Localizing {
         let name = movie.name().to_owned();
         let found = localizer.localize(movie.movie()?, frames);
         let found = found.map_err(StepError::localize(None))?;
-        Ok(Blocks { name, found, layout, filter, info, frames_are, rows: 0, begin })
+        Ok(LocalizedBlocks { name, found, layout, filter, info, frames_are, rows: 0, begin })
     }
 }
 
 /// The localizations of a movie, block by block: an iterator of tables, made by [`Localizing::blocks`].
 #[derive(Debug)]
-pub struct Blocks {
+pub struct LocalizedBlocks {
     name: String,
     found: Localizations,
     layout: Layout,
@@ -267,7 +271,7 @@ pub struct Blocks {
     begin: Instant,
 }
 
-impl Blocks {
+impl LocalizedBlocks {
     /// The counts of the blocks so far.
     pub fn counts(&self) -> &Counts {
         self.found.counts()
@@ -277,11 +281,11 @@ impl Blocks {
     pub fn finish(self) -> LocalizeReport {
         let written = self.filter.is_some().then_some(self.rows);
         let localizer = self.found.into_localizer();
-        LocalizeReport::new(&localizer, self.frames_are, written, self.begin.elapsed())
+        LocalizeReport::of(&localizer, self.frames_are, written, self.begin.elapsed())
     }
 }
 
-impl Iterator for Blocks {
+impl Iterator for LocalizedBlocks {
     type Item = Result<Table, StepError>;
 
     fn next(&mut self) -> Option<Self::Item> {

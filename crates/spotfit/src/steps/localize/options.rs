@@ -3,116 +3,21 @@
 use std::fs::File;
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
+use super::camera::CameraOptions;
 use super::defects::DefectsOption;
+use super::given::Given;
 use super::lengths::{fixed_sigma, roi};
 use crate::astigmatism::file::{CalibrationFileError, load_with_pixel_size};
 use crate::astigmatism::find::Finder;
-use crate::localize::{self, Positions};
+use crate::localize::{self, Emitters, Positions};
 use crate::psf::{self, Psf};
 use crate::record::Origin;
 use crate::steps::stack::PixelScale;
-use crate::steps::{StepError, in_pixels, side};
+use crate::steps::{Note, StepError, in_pixels, side};
 use crate::table::{Layout, TableFormat, WidthColumns};
 use crate::yaml::YamlError;
-use crate::{
-    Background, Camera, CameraMap, Elliptical, Estimator, Length, OutOfRange, Shape, camera_maps,
-};
-
-/// A file that an option names, or the content of such a file. Only files are serialized.
-#[derive(Clone, Debug)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[cfg_attr(feature = "serde", serde(untagged, bound = ""))]
-pub enum Given<T> {
-    /// The file.
-    File(PathBuf),
-    /// Its content.
-    #[cfg_attr(feature = "serde", serde(skip))]
-    Content(Arc<T>),
-}
-
-impl<T> Given<T> {
-    /// The file, if it is one.
-    pub fn file(&self) -> Option<&Path> {
-        match self {
-            Self::File(path) => Some(path),
-            Self::Content(_) => None,
-        }
-    }
-
-    pub(super) fn read(
-        &self,
-        read: impl FnOnce(&Path) -> Result<T, StepError>,
-    ) -> Result<Arc<T>, StepError> {
-        match self {
-            Self::File(path) => read(path).map(Arc::new),
-            Self::Content(content) => Ok(content.clone()),
-        }
-    }
-}
-
-/// What is known of a camera: what is not given is that of [`Camera::default`], and the user is warned of it.
-#[derive(Clone, Debug, Default)]
-#[cfg_attr(
-    feature = "serde",
-    derive(serde::Serialize, serde::Deserialize),
-    serde(default, deny_unknown_fields)
-)]
-#[non_exhaustive]
-pub struct CameraOptions {
-    /// The value of a dark pixel, in ADU.
-    pub baseline: Option<f64>,
-    /// Photo-electrons per ADU, before EM gain.
-    pub sensitivity: Option<f64>,
-    /// EM gain of an EMCCD camera.
-    pub em_gain: Option<f64>,
-    /// Read noise in photo-electrons.
-    pub read_noise: Option<f64>,
-    /// The maps of a camera whose pixels differ, in place of baseline and read noise. The sensitivity is for maps without gain.
-    pub maps: Option<Given<CameraMap>>,
-}
-
-impl CameraOptions {
-    fit_core::__setters! {
-        const with_baseline: baseline: Option<f64>,
-        const with_sensitivity: sensitivity: Option<f64>,
-        const with_em_gain: em_gain: Option<f64>,
-        const with_read_noise: read_noise: Option<f64>,
-        with_maps: maps: Option<Given<CameraMap>>,
-    }
-
-    /// The camera without its maps, if anything is given of it.
-    pub fn camera(&self) -> Option<Camera> {
-        let Self { baseline, em_gain, read_noise, .. } = *self;
-        // With maps it is theirs.
-        let sensitivity = self.sensitivity.filter(|_| self.maps.is_none());
-        baseline.or(sensitivity).or(em_gain).or(read_noise)?;
-        let default = Camera::default();
-        let camera = default
-            .with_baseline(baseline.unwrap_or(default.baseline))
-            .with_sensitivity(sensitivity.unwrap_or(default.sensitivity))
-            .with_em_gain(em_gain)
-            .with_read_noise(read_noise.unwrap_or(default.read_noise));
-        Some(camera)
-    }
-
-    /// The maps, read if they are in a file.
-    ///
-    /// # Errors
-    /// [`StepError`].
-    pub fn map(&self) -> Result<Option<Arc<CameraMap>>, StepError> {
-        let Some(maps) = &self.maps else { return Ok(None) };
-        if let Some(value) = self.sensitivity {
-            let good = (1e-12..=1e12).contains(&value);
-            OutOfRange::check("sensitivity", value, good, "1e-12 to 1e12")?;
-        }
-        let read = |path: &Path| {
-            camera_maps::read_with(path, self.sensitivity).map_err(StepError::refused)
-        };
-        maps.read(read).map(Some)
-    }
-}
+use crate::{Background, Elliptical, Estimator, Length, Shape, camera_maps};
 
 /// How a movie is localized.
 ///
@@ -142,9 +47,9 @@ pub struct LocalizeOptions {
     pub sigma_min: Option<Length>,
     /// The largest sigma, in pixels if it has no unit.
     pub sigma_max: Option<Length>,
-    /// The estimator. Default: least squares; with a PSF maximum likelihood.
+    /// The estimator. Default: least squares; with a PSF, or with emitters that may overlap, maximum likelihood.
     pub estimator: Option<Estimator>,
-    /// The background. Default: not negative for maximum likelihood, if that is given; otherwise free.
+    /// The background. Default: not negative for maximum likelihood, if that is given and emitters do not overlap; otherwise free.
     pub background: Option<Background>,
     /// Positions to fit in place of detected spots: a table of localizations, or `-` for standard input.
     pub positions: Option<Given<Positions>>,
@@ -194,6 +99,21 @@ impl LocalizeOptions {
         const with_origin: origin: Origin,
     }
 
+    /// What is asked for where pixels have this size in nanometres, if it is known, for callers that have frames of their own:
+    /// the options of a [`Localizer`](localize::Localizer), without positions; the columns of a
+    /// table in pixels, and what is odd about them. Files are read.
+    ///
+    /// # Errors
+    /// [`StepError`].
+    pub fn resolved(
+        &self,
+        pixel_size: Option<f64>,
+    ) -> Result<(localize::LocalizeOptions, Layout, Vec<Note>), StepError> {
+        let Told { options, shape, notes } = self.told(pixel_size)?;
+        let layout = self.layout(None, TableFormat::Picasso, shape);
+        Ok((options, layout, notes.into_iter().map(Note::Warning).collect()))
+    }
+
     /// The files that options name: the option, and each file of it.
     pub fn files(&self) -> Vec<(&'static str, PathBuf)> {
         let Self { positions, calibration, psf, camera, .. } = self;
@@ -225,8 +145,9 @@ impl LocalizeOptions {
         if let Some(text) = &self.fixed_sigma {
             fit.shape = fixed_sigma(text, known)?;
         }
+        let crowd = engine.emitters == Emitters::Auto;
         fit.background = self.background.unwrap_or(match self.estimator {
-            Some(Estimator::MaximumLikelihood) => Background::NonNegative,
+            Some(Estimator::MaximumLikelihood) if !crowd => Background::NonNegative,
             _ => Background::Free,
         });
         if let (Some(_), Shape::Circular(_)) = (&self.calibration, fit.shape) {
@@ -237,9 +158,10 @@ impl LocalizeOptions {
         let calibration =
             calibration.map(|given| given.read(|path| finder(path, known))).transpose()?;
         let psf = self.psf.as_ref().map(|given| given.read(measured)).transpose()?;
-        fit.estimator = self.estimator.unwrap_or(match &psf {
-            Some(_) => Estimator::MaximumLikelihood,
-            None => Estimator::LeastSquares,
+        let likely = crowd || psf.is_some();
+        fit.estimator = self.estimator.unwrap_or(match likely {
+            true => Estimator::MaximumLikelihood,
+            false => Estimator::LeastSquares,
         });
         let defects = self.defects.as_ref().map(DefectsOption::given).transpose()?.flatten();
         let options = engine

@@ -9,8 +9,16 @@ use crate::drift::Drift;
 use crate::render::Point;
 use crate::steps::words::{condition, go_on};
 use crate::steps::{Listener, Source, StepError, drift};
-use crate::table::{Filter, Info, Kind, Table, TableError, Unit};
+use crate::table::{Filter, Info, Kind, Meaning, Table, TableError, Unit};
 
+/// What every picture needs.
+const SHOWN: [&str; 5] = Meaning::names([
+    Meaning::X,
+    Meaning::Y,
+    Meaning::Uncertainty,
+    Meaning::UncertaintyX,
+    Meaning::UncertaintyY,
+]);
 /// Localizations that are visited at a time: few at first, and more where that takes less than [`BRIEF`], so that whoever ends
 /// the operation does not wait.
 const FIRST: usize = 1 << 10;
@@ -50,8 +58,8 @@ impl<'a> Layer<'a> {
         let mut layers: Vec<Self> = Vec::new();
         for (number, source) in sources.iter().enumerate() {
             let layout = source.layout()?;
-            for name in ["x", "y"] {
-                layout.values(name).map_err(source.wrong())?;
+            for meaning in [Meaning::X, Meaning::Y] {
+                layout.values(meaning).map_err(source.wrong())?;
             }
             let own = layout.length_unit().map_err(source.wrong())?;
             let unit = layers.first().map_or(own, |first| first.unit);
@@ -111,10 +119,9 @@ impl<'a> Layer<'a> {
         mut visit: impl FnMut(&[Point]),
     ) -> Result<(), StepError> {
         let value = self.value.as_ref().map(|value| value.name.as_str());
-        let known = ["x", "y", "uncertainty", "uncertainty_x", "uncertainty_y"];
-        let mut columns: Vec<&str> = known.into_iter().chain(value).collect();
+        let mut columns: Vec<&str> = SHOWN.into_iter().chain(value).collect();
         if self.drift.is_some() {
-            columns.push("frame");
+            columns.push(Meaning::Frame.name());
         }
         columns.extend(self.filter.iter().flat_map(Filter::columns));
         self.failing.set(0);
@@ -136,9 +143,9 @@ impl<'a> Layer<'a> {
         mut visit: impl FnMut(&[Point]),
     ) -> Result<(), StepError> {
         let wrong = self.source.wrong();
-        let mut x = block.lengths("x", self.unit).map_err(&wrong)?;
-        let mut y = block.lengths("y", self.unit).map_err(&wrong)?;
-        let uncertainty = match block.lengths("uncertainty", self.unit) {
+        let mut x = block.lengths(Meaning::X, self.unit).map_err(&wrong)?;
+        let mut y = block.lengths(Meaning::Y, self.unit).map_err(&wrong)?;
+        let uncertainty = match block.lengths(Meaning::Uncertainty, self.unit) {
             Ok(known) => Some(known),
             Err(TableError::Column(_)) => None,
             Err(error) => return Err(wrong(error)),
@@ -151,7 +158,7 @@ impl<'a> Layer<'a> {
             let frames = block.frames().map_err(&wrong)?;
             Drift::correct(&drift.x, &frames, x.to_mut());
             Drift::correct(&drift.y, &frames, y.to_mut());
-            if self.value.as_ref().is_some_and(|value| value.name == "z") {
+            if self.value.as_ref().is_some_and(|value| value.name == Meaning::Z.name()) {
                 Drift::correct(&drift.z, &frames, value.to_mut());
             }
         }

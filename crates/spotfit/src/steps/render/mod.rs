@@ -1,4 +1,4 @@
-//! Tables become a super-resolved picture.
+//! Renders tables as a super-resolved picture.
 
 mod layer;
 mod options;
@@ -20,7 +20,7 @@ use layer::Layer;
 pub use options::{Blur, BlurError, Colour, ColourError, RenderOptions};
 pub use report::RenderReport;
 
-/// What a picture is made of.
+/// The pixels of a picture.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Image {
@@ -35,7 +35,7 @@ pub enum Image {
     Density(Box<Canvas>, Contrast),
 }
 
-/// A picture, and what is said about it.
+/// A picture with its report.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Rendered {
@@ -43,7 +43,7 @@ pub struct Rendered {
     pub image: Image,
     /// Side of a pixel in nanometres, if that is known.
     pub nanometres: Option<f64>,
-    /// What is said about it.
+    /// The report.
     pub report: RenderReport,
 }
 
@@ -62,7 +62,7 @@ impl Rendered {
         }
     }
 
-    /// Writes the picture as TIFF, with 16 bits where there are so many.
+    /// Writes the picture as TIFF, with 16 bits if it has them.
     ///
     /// # Errors
     /// The error of the writer.

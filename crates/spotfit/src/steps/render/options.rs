@@ -8,6 +8,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::render::{ColourMap, MOST_PIXELS};
 use crate::steps::StepError;
+use crate::table::Meaning;
 use crate::{Length, OutOfRange};
 
 /// What a picture of tables looks like.
@@ -15,8 +16,8 @@ use crate::{Length, OutOfRange};
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct RenderOptions {
-    /// Side of a pixel of the picture. If not given: half the median uncertainty, rounded; more in large fields and where there
-    /// are few localizations.
+    /// Side of a pixel of the picture. If not given, it is half the median uncertainty, rounded, and more if the field is large or
+    /// localizations are few.
     pub pixel: Option<Length>,
     /// Left, top, right and bottom edge of what is shown; without a unit they are in that of the table. If not given: the field
     /// of view, if the table says it, or else all localizations but those far from all others.
@@ -28,7 +29,7 @@ pub struct RenderOptions {
     /// The column that colours show; `density` shows density only. If not given: `z`, if the table has it and no `colour_map` is
     /// given.
     pub colour_by: Option<String>,
-    /// The values with the first and the last colour; if not given, a hundredth of the localizations is below and above.
+    /// The values with the first and the last colour; if not given, the 1st and the 99th percentile of the localizations.
     pub colour_range: Option<[f64; 2]>,
     /// A colour for each table. Several tables are magenta, green, cyan, yellow, … if none is given.
     pub colours: Vec<Colour>,
@@ -37,13 +38,13 @@ pub struct RenderOptions {
     /// Share of the lit pixels that are saturated. If not given: 0.05; up to 0.2 where the picture would be dark, less where it
     /// would be bright nearly everywhere.
     pub saturated: Option<f64>,
-    /// Brightness is density to this power: below 1 what is faint becomes brighter.
+    /// Brightness is density to this power: below 1, faint parts become brighter.
     pub gamma: f64,
     /// Length of the scale bar; without a unit it is in that of the table. 0 for no bar and no legend; a round length if not given.
     pub scale_bar: Option<Length>,
     /// Give the density itself, localizations per pixel.
     pub raw: bool,
-    /// Give the shades of a grey picture with 16 bits too.
+    /// Also give the shades of a grey picture with 16 bits.
     pub deep_grey: bool,
     /// The most pixels that the picture may have; each takes 7 to 15 bytes of memory.
     pub max_pixels: usize,
@@ -125,7 +126,7 @@ impl RenderOptions {
     pub(super) fn value(&self, tables: usize) -> Option<&str> {
         match self.colour_by.as_deref() {
             Some("density") => None,
-            None if self.chooses_colours(tables) => Some("z"),
+            None if self.chooses_colours(tables) => Some(Meaning::Z.name()),
             column => column,
         }
     }

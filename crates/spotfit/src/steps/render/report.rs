@@ -1,4 +1,4 @@
-//! What is said about a picture.
+//! The report of a picture.
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ use super::layer::Layer;
 use crate::render::{Blur, Colours, Drawn, View};
 use crate::steps::words::symbol;
 
-/// What a picture shows. Lengths are in `unit`.
+/// The report of a picture. Lengths are in `unit`.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 #[non_exhaustive]
 pub struct RenderReport {
@@ -24,7 +24,7 @@ pub struct RenderReport {
     pub unit: &'static str,
     /// Left, top, right and bottom edge.
     pub extent: [f64; 4],
-    /// How wide each localization is at least, where that is more than a pixel.
+    /// The least width of a localization, if that is more than a pixel.
     pub least_width: Option<f64>,
     /// Localizations outside of the picture.
     pub outside: u64,

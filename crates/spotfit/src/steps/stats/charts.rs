@@ -1,7 +1,8 @@
 //! The charts of a report.
 
 use super::{Quantity, StatsReport};
-use crate::report::svg::{Axis, Chart, Series, five_digits};
+use crate::report::number::five_digits;
+use crate::report::svg::{Axis, Chart, Series};
 use crate::steps::drift;
 use crate::steps::words::symbol;
 

@@ -42,8 +42,8 @@ impl Gathered {
         filter: Option<&Filter>,
         listener: &dyn Listener,
     ) -> Result<Self, StepError> {
-        let needed: Vec<&str> =
-            ["frame", "x", "y"].into_iter().chain(QUANTITIES.map(Meaning::name)).collect();
+        let placed = [Meaning::Frame, Meaning::X, Meaning::Y];
+        let needed: Vec<&str> = placed.into_iter().chain(QUANTITIES).map(Meaning::name).collect();
         let columns: Vec<&str> =
             needed.iter().copied().chain(filter.into_iter().flat_map(Filter::columns)).collect();
         let mut gathered = Self { keep: filter.map(|_| Vec::new()), ..Self::default() };
@@ -56,7 +56,7 @@ impl Gathered {
                 None => Vec::new(),
             };
             let read = gathered.table.rows() + gathered.left_out;
-            let mut frames = match block.remove("frame") {
+            let mut frames = match block.remove(Meaning::Frame) {
                 Some(column) => Some(gather_frames(column, read as u64).map_err(source.wrong())?),
                 None => None,
             };
@@ -64,8 +64,8 @@ impl Gathered {
             for column in needed.iter().filter_map(|name| block.remove(name)) {
                 part.set(column);
             }
-            let x = part.values("x").map_err(source.wrong())?;
-            let y = part.values("y").map_err(source.wrong())?;
+            let x = part.values(Meaning::X).map_err(source.wrong())?;
+            let y = part.values(Meaning::Y).map_err(source.wrong())?;
             let placed = |(x, y): (&f64, &f64)| x.is_finite() && y.is_finite();
             let placed: Vec<bool> = x.iter().zip(y).map(placed).collect();
             let lost = placed.iter().filter(|placed| !**placed).count();

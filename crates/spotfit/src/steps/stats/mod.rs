@@ -1,4 +1,4 @@
-//! What a table of localizations is like: numbers, precision, resolution, and a page with charts.
+//! Describes a table of localizations: numbers, precision, resolution, and a page with charts.
 
 mod charts;
 mod gather;
@@ -23,12 +23,12 @@ pub use numbers::{Number, Numbers};
 pub use part::{Part, PerFrame};
 pub use spread::Spread;
 
-/// What is told of a table.
+/// What is to be found out about a table.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct StatsOptions {
-    /// Describe the rows for which this condition holds beside all rows.
+    /// Also describe the rows for which this condition holds.
     pub filter: Option<String>,
     /// Find the precision from nearest neighbours ([`nena`](crate::statistics::nena())).
     pub nena: bool,
@@ -50,7 +50,7 @@ impl StatsOptions {
     }
 }
 
-/// All that is said about a table. Its `Display` is a line `name value unit` for each number that is there.
+/// The report of a table. Its `Display` is a line `name value unit` for each number.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct StatsReport {
@@ -64,7 +64,7 @@ pub struct StatsReport {
     pub columns: Vec<String>,
     /// Its rows.
     pub rows: usize,
-    /// Rows whose x or y is not finite; nothing else counts them.
+    /// Rows whose x or y is not finite. No other number includes them.
     pub left_out: usize,
     /// The frames of the movie, if there is a column of frames.
     pub frames: Option<u32>,
@@ -74,7 +74,7 @@ pub struct StatsReport {
     pub parts: Vec<Part>,
     /// The columns that are described.
     pub quantities: Vec<Quantity>,
-    /// The drift that the page shows.
+    /// The drift, which the page shows.
     pub drift: Option<Drift>,
 }
 
@@ -150,7 +150,7 @@ pub fn run(
 }
 
 impl StatsReport {
-    /// All numbers, each with its name and unit, or why it is not there.
+    /// All numbers, each with its name and its unit, or the reason why it is missing.
     pub fn numbers(&self) -> Vec<Number> {
         numbers::of(self)
     }
@@ -166,7 +166,7 @@ impl StatsReport {
         page::html(self)
     }
 
-    /// A length in nanometres, if that is another unit and can be told.
+    /// A length in nanometres; `None` if it already is, or if the size of a pixel is not known.
     fn in_nanometres(&self, value: f64, unit: Unit) -> Option<f64> {
         let size = self.info.pixel_size.filter(|_| unit == Unit::Pixel)?;
         Some(value * size)

@@ -4,7 +4,7 @@ use super::charts::{self, with_error};
 use super::part::{LINKED_FRAMES, Part};
 use super::{Quantity, StatsReport};
 use crate::report::html::{self, Cells, row};
-use crate::report::svg::five_digits;
+use crate::report::number::five_digits;
 use crate::steps::words::symbol;
 use crate::table::Unit;
 

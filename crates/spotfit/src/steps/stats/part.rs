@@ -9,7 +9,7 @@ use super::spread::{Spread, between, kept};
 use crate::statistics::{Frc, FrcOptions, Nena, frc, nena};
 use crate::steps::words::go_on;
 use crate::steps::{Listener, StepError};
-use crate::table::{Table, Unit};
+use crate::table::{Meaning, Table, Unit};
 
 /// Why there is no precision by nearest neighbours.
 const LINKED_NENA: &str = "rows are molecules of several localizations (column detections), none of which is there again in the next \
@@ -68,8 +68,8 @@ impl Part {
         options: &StatsOptions,
         listener: &dyn Listener,
     ) -> Result<Self, StepError> {
-        let of = |name| table.values(name).unwrap_or_default();
-        let (x, y) = (of("x"), of("y"));
+        let of = |meaning: Meaning| table.values(meaning).unwrap_or_default();
+        let (x, y) = (of(Meaning::X), of(Meaning::Y));
         let nena = match linked {
             true => options.nena.then(|| Err(LINKED_NENA.to_owned())),
             false => asked(options.nena, frames, |frames| nena(frames, x, y)),
@@ -112,7 +112,7 @@ fn asked<T, E: Display>(
     find: impl Fn(&[u32]) -> Result<T, E>,
 ) -> Option<Result<T, String>> {
     asked.then(|| match frames {
-        None => Err("there is no column 'frame'".to_owned()),
+        None => Err(format!("there is no column '{}'", Meaning::Frame)),
         Some([]) => Err("there are no localizations".to_owned()),
         Some(frames) => find(frames).map_err(|error| error.to_string()),
     })
@@ -120,13 +120,13 @@ fn asked<T, E: Display>(
 
 /// Whether rows are molecules that were linked of several localizations.
 pub(super) fn is_linked(table: &Table) -> bool {
-    let counts = table.values("detections").unwrap_or_default();
+    let counts = table.values(Meaning::Detections).unwrap_or_default();
     counts.iter().any(|&count| count > 1.0)
 }
 
 /// The median of the uncertainty of x and y, of all rows and of those that are kept.
 pub(super) fn stated(table: &Table, keep: Option<&[bool]>, unit: Unit) -> [Option<f64>; 2] {
-    let Ok(values) = table.lengths("uncertainty", unit) else { return [None; 2] };
+    let Ok(values) = table.lengths(Meaning::Uncertainty, unit) else { return [None; 2] };
     let median = |mut values: Vec<f64>| {
         values.retain(|value| *value > 0.0);
         Spread::of(&mut values).quartiles().map(|quartiles| quartiles[1])

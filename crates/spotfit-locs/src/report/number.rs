@@ -1,7 +1,7 @@
-//! Numbers as people write them.
+//! Numbers as people write them, for axes, tables and reports.
 
 /// A power of ten: 10⁵.
-pub(super) fn power(exponent: i32) -> String {
+fn power(exponent: i32) -> String {
     let raised = |digit| match digit {
         '-' => '⁻',
         '1' => '¹',
@@ -15,6 +15,19 @@ pub(super) fn power(exponent: i32) -> String {
 
 fn without_zeros(text: &str) -> &str {
     if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { text }
+}
+
+/// A number of at most five digits.
+pub fn five_digits(number: f64) -> String {
+    if number.abs() < 1e-12 {
+        "0".to_owned()
+    } else if (1e-3..1e6).contains(&number.abs()) {
+        let digits = (3 - number.abs().log10().floor() as i32).clamp(0, 6) as usize;
+        let text = format!("{number:.digits$}");
+        if digits > 0 { without_zeros(&text).to_owned() } else { text }
+    } else {
+        format!("{number:.1e}")
+    }
 }
 
 /// A number with three digits: as it is from 0.001 to 99,999, else with a power of ten.
@@ -78,7 +91,7 @@ pub fn grouped(number: usize) -> String {
 /// The ticks of an axis, all in the same notation: powers of ten, decimals with the same digits, or numbers times a
 /// power of ten.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Notation {
+pub(crate) enum Notation {
     /// 10⁵.
     Powers,
     /// 0.25.
@@ -91,7 +104,7 @@ pub(super) enum Notation {
 
 impl Notation {
     /// The notation of a logarithmic axis, from its ticks.
-    pub(super) fn of_log(ticks: &[f64]) -> Self {
+    pub(crate) fn of_log(ticks: &[f64]) -> Self {
         let whole = |tick: &f64| (tick.log10() - tick.log10().round()).abs() < 1e-9;
         if ticks.iter().all(whole) {
             return Self::Powers;
@@ -105,7 +118,7 @@ impl Notation {
     }
 
     /// The notation of a linear axis, from the distance of its ticks and the largest of them.
-    pub(super) fn of_linear(step: f64, largest: f64) -> Self {
+    pub(crate) fn of_linear(step: f64, largest: f64) -> Self {
         let digits = |step: f64| (-(step.log10() + 1e-9).floor()).max(0.0) as usize;
         if largest < 1e5 && step >= 1e-3 {
             return Self::Decimals(digits(step));
@@ -115,7 +128,7 @@ impl Notation {
     }
 
     /// A tick.
-    pub(super) fn text(self, value: f64) -> String {
+    pub(crate) fn text(self, value: f64) -> String {
         match self {
             Self::Powers => power(value.log10().round() as i32),
             // No negative zero.
@@ -139,6 +152,7 @@ mod tests {
     /// Proves that numbers read as people write them.
     #[test]
     fn labels() {
+        assert_eq!([0.0, 1500.0, 0.25, 1e7].map(five_digits), ["0", "1500", "0.25", "1.0e7"]);
         for (value, expected) in [
             (0.0, "0"),
             (1.0, "1"),

@@ -1,0 +1,96 @@
+//! Horizontal bars that are made of parts.
+
+use std::fmt::Write as _;
+
+use super::{colours, safe};
+use crate::report::number::label;
+
+/// Horizontal bars that are made of parts.
+#[derive(Clone, Debug)]
+pub struct PartBars {
+    title: String,
+    unit: String,
+    bars: Vec<(String, Vec<(String, f64)>)>,
+    summed: bool,
+}
+
+const WIDTH: f64 = 520.0;
+/// Height of a bar with the gap below it.
+const ROW: f64 = 26.0;
+/// Where bars begin.
+const LEFT: f64 = 150.0;
+/// Width that the number behind a bar takes.
+const NUMBER: f64 = 110.0;
+
+impl PartBars {
+    /// Bars, each with the names and the numbers of its parts, which have this unit.
+    pub fn new(title: &str, unit: &str, bars: Vec<(String, Vec<(String, f64)>)>) -> Self {
+        Self { title: title.to_owned(), unit: unit.to_owned(), bars, summed: false }
+    }
+
+    /// The same for parts that make a whole: their sum stands beside the name of the bar.
+    #[must_use]
+    pub fn summed(self) -> Self {
+        Self { summed: true, ..self }
+    }
+
+    /// The bars as SVG.
+    pub fn svg(&self) -> String {
+        let rows: usize = self.bars.iter().map(|(_, parts)| parts.len() + 1).sum();
+        let mut svg = colours::begin(&self.title, [WIDTH, 60.0 + ROW * rows as f64]);
+        let text = |svg: &mut String, x: f64, y: f64, size: u32, text: &str| {
+            let (y, text) = (y + 0.35 * f64::from(size), safe(text));
+            let written =
+                writeln!(svg, "<text x=\"{x:.1}\" y=\"{y:.1}\" font-size=\"{size}\">{text}</text>");
+            debug_assert!(written.is_ok(), "writing to a string cannot fail");
+        };
+        text(&mut svg, 12.0, 16.0, 16, &self.title);
+        let all = || self.bars.iter().flat_map(|(_, parts)| parts);
+        let longest = all().map(|(_, value)| *value).fold(0.0, f64::max).max(1e-300);
+        let mut at = 46.0;
+        for (name, parts) in &self.bars {
+            let sum: f64 = parts.iter().map(|(_, value)| value).sum();
+            let all = format!(": {} {} in all", label(sum), self.unit);
+            let head = if self.summed { format!("{name}{all}") } else { name.clone() };
+            text(&mut svg, 12.0, at, 15, &head);
+            at += ROW;
+            for (number, (part, value)) in parts.iter().enumerate() {
+                let length = ((value / longest) * (WIDTH - LEFT - NUMBER)).max(1.0);
+                let (colour, top) = (colours::line(number), at - 8.0);
+                let written = writeln!(
+                    svg,
+                    "<rect x=\"{LEFT}\" y=\"{top}\" width=\"{length:.1}\" height=\"16\" fill=\"{colour}\"/>"
+                );
+                debug_assert!(written.is_ok(), "writing to a string cannot fail");
+                text(&mut svg, 28.0, at, 14, part);
+                text(
+                    &mut svg,
+                    LEFT + length + 8.0,
+                    at,
+                    14,
+                    &format!("{} {}", label(*value), self.unit),
+                );
+                at += ROW;
+            }
+        }
+        svg.push_str("</g></svg>\n");
+        svg
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Proves that bars are as long as their numbers say, and that names are no markup.
+    #[test]
+    fn bars_have_their_lengths() {
+        let parts = vec![("to <it>".to_owned(), 2.0), ("back".to_owned(), 1.0)];
+        let bars = PartBars::new("a & b", "ms", vec![("gpu".to_owned(), parts)]);
+        let svg = bars.clone().svg();
+        for part in ["width=\"260.0\"", "width=\"130.0\"", "to &lt;it&gt;", "a &amp; b", ">2 ms<"] {
+            assert!(svg.contains(part), "{part} is missing in {svg}");
+        }
+        assert!(!svg.contains("in all") && bars.summed().svg().contains("gpu: 3 ms in all"));
+    }
+}

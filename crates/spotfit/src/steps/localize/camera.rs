@@ -1,0 +1,70 @@
+//! What is known of a camera.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use super::given::Given;
+use crate::steps::StepError;
+use crate::{Camera, CameraMap, OutOfRange, camera_maps};
+
+/// What is known of a camera: what is not given is that of [`Camera::default`], and the user is warned of it.
+#[derive(Clone, Debug, Default)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(default, deny_unknown_fields)
+)]
+#[non_exhaustive]
+pub struct CameraOptions {
+    /// The value of a dark pixel, in ADU.
+    pub baseline: Option<f64>,
+    /// Photo-electrons per ADU, before EM gain.
+    pub sensitivity: Option<f64>,
+    /// EM gain of an EMCCD camera.
+    pub em_gain: Option<f64>,
+    /// Read noise in photo-electrons.
+    pub read_noise: Option<f64>,
+    /// The maps of a camera whose pixels differ, in place of baseline and read noise. The sensitivity is for maps without gain.
+    pub maps: Option<Given<CameraMap>>,
+}
+
+impl CameraOptions {
+    fit_core::__setters! {
+        const with_baseline: baseline: Option<f64>,
+        const with_sensitivity: sensitivity: Option<f64>,
+        const with_em_gain: em_gain: Option<f64>,
+        const with_read_noise: read_noise: Option<f64>,
+        with_maps: maps: Option<Given<CameraMap>>,
+    }
+
+    /// The camera without its maps, if anything is given of it.
+    pub fn camera(&self) -> Option<Camera> {
+        let Self { baseline, em_gain, read_noise, .. } = *self;
+        // With maps it is theirs.
+        let sensitivity = self.sensitivity.filter(|_| self.maps.is_none());
+        baseline.or(sensitivity).or(em_gain).or(read_noise)?;
+        let default = Camera::default();
+        let camera = default
+            .with_baseline(baseline.unwrap_or(default.baseline))
+            .with_sensitivity(sensitivity.unwrap_or(default.sensitivity))
+            .with_em_gain(em_gain)
+            .with_read_noise(read_noise.unwrap_or(default.read_noise));
+        Some(camera)
+    }
+
+    /// The maps, read if they are in a file.
+    ///
+    /// # Errors
+    /// [`StepError`].
+    pub fn map(&self) -> Result<Option<Arc<CameraMap>>, StepError> {
+        let Some(maps) = &self.maps else { return Ok(None) };
+        if let Some(value) = self.sensitivity {
+            let good = (1e-12..=1e12).contains(&value);
+            OutOfRange::check("sensitivity", value, good, "1e-12 to 1e12")?;
+        }
+        let read = |path: &Path| {
+            camera_maps::read_with(path, self.sensitivity).map_err(StepError::refused)
+        };
+        maps.read(read).map(Some)
+    }
+}
