@@ -38,7 +38,7 @@ fn scores(
 ) {
     // All that patches share: information that lacks a part of it states errors that are none.
     scene.assemble(scene.setup.whole_coupling());
-    if !(scene.system.factorize(0.0) || scene.system.factorize(1e-6)) {
+    if !(scene.equations.system.factorize(0.0) || scene.equations.system.factorize(1e-6)) {
         // Something is free that no pixel shows: errors without end.
         for number in 0..scene.spots.len() {
             let errors = EmitterErrors {
@@ -53,14 +53,14 @@ fn scores(
         }
         return;
     }
-    let system = core::mem::take(&mut scene.system);
+    let system = core::mem::take(&mut scene.equations.system);
     let inverse = system.invert();
     for number in 0..scene.spots.len() {
         let errors = errors(scene, &inverse, number);
         let emitter = emitter(scene, score, trial, patch, number, errors, status);
         into.push(emitter);
     }
-    scene.system = system;
+    scene.equations.system = system;
 }
 
 fn errors(scene: &Scene, inverse: &Inverse<'_>, number: usize) -> EmitterErrors {

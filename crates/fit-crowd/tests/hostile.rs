@@ -119,7 +119,7 @@ fn masked_pixels_take_no_part() {
     let mut pixels: Vec<f32> = (0..side * side)
         .map(|i| {
             let (x, y) = ((i % side) as f64 - 20.3, (i / side) as f64 - 25.6);
-            let light = 3000.0 / (6.283 * 1.69) * (-(x * x + y * y) / 3.38).exp();
+            let light = 3000.0 / (std::f64::consts::TAU * 1.69) * (-(x * x + y * y) / 3.38).exp();
             random.poisson(20.0 + light) as f32
         })
         .collect();
