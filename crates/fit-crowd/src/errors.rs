@@ -135,9 +135,9 @@ fn emitter(
 }
 
 /// The significance of a split, in standard deviations, from which an emitter alone may be two.
-const ALONE: f64 = 1.9;
+const ALONE: f64 = 1.95;
 /// By how much less that is for each emitter around: the more there are, the likelier is one more.
-const FOR_EACH: f64 = 0.2;
+const FOR_EACH: f64 = 0.28;
 
 /// Whether there may be more emitters than were told.
 fn crowded(significance: f64, around: usize) -> bool {
