@@ -38,6 +38,7 @@ const LAYERS: &[Layer] = &[
             "fit-core",
             "fit-formula",
             "fit-windows",
+            "fit-crowd",
             "fit-curves",
             "fit-cpu",
             "fit-gpu-kernel",

@@ -1,6 +1,8 @@
-//! Movies: blinking molecules on structures, and beads that drift, over an uneven background.
+//! Movies: blinking molecules on structures or anywhere, spots that each frame has for itself, and beads that drift, over an uneven
+//! background.
 
 mod molecule;
+mod own;
 mod piece;
 mod structure;
 
@@ -14,12 +16,16 @@ use crate::error::{SimulationError, check};
 use crate::light::SpotProfile;
 use crate::maps::{MOST_FRAME_PIXELS, Maps};
 use crate::shape::{SpotShape, WIDTHS};
-use molecule::Molecule;
+use molecule::{Molecule, Places};
+use own::OwnSpots;
 pub use piece::{MoviePiece, MovieTruth};
 pub use structure::{Heights, HotPixel, SimulatedBead, Structure};
 
 /// The most molecules of a movie; each takes 80 bytes of memory.
 pub const MOST_MOLECULES: usize = 10_000_000;
+
+/// The most spots that frames have for themselves, all together on average.
+pub(crate) const MOST_SPOTS: f64 = 4e9;
 
 /// The most beads of a movie.
 pub const MOST_BEADS: usize = 1_000_000;
@@ -42,6 +48,11 @@ pub struct MovieSimulation {
     pub frames: usize,
     /// Where the molecules are; they are spread evenly over the total length.
     pub structures: Vec<Structure>,
+    /// Whether molecules, and spots that a frame has for itself, lie anywhere in the frame instead of on structures.
+    pub uniform: bool,
+    /// The mean number of spots that each frame has for itself: their number is Poisson, and each has the full signal in this frame and
+    /// is in no other. They replace the molecules that blink. Range: 0 to [`MOST_MOLECULES`], and 4·10⁹ in all frames.
+    pub own_spots: Option<f64>,
     /// Number of molecules. Range: 0 to [`MOST_MOLECULES`].
     pub molecules: usize,
     /// How long a molecule stays on, on average, in frames. Range: 0.1 to 10⁶.
@@ -94,6 +105,8 @@ impl MovieSimulation {
         const with_height: height: usize,
         const with_frames: frames: usize,
         with_structures: structures: Vec<Structure>,
+        const with_uniform: uniform: bool,
+        const with_own_spots: own_spots: Option<f64>,
         const with_molecules: molecules: usize,
         with_beads: beads: Vec<SimulatedBead>,
         with_hot_pixels: hot_pixels: Vec<HotPixel>,
@@ -135,6 +148,8 @@ impl MovieSimulation {
             height,
             frames,
             structures,
+            uniform: false,
+            own_spots: None,
             molecules: (spots * (on_time + off_time) / on_time) as usize,
             on_time,
             off_time,
@@ -179,6 +194,10 @@ impl MovieSimulation {
         check("width × height", pixels, 64.0, MOST_FRAME_PIXELS as f64, "64 to 67108864 pixels")?;
         check("frames", self.frames as f64, 1.0, 1e9, "1 to 1e9")?;
         check("molecules", self.molecules as f64, 0.0, MOST_MOLECULES as f64, "0 to 1e7")?;
+        let own = self.own_spots.unwrap_or(0.0);
+        check("own_spots", own, 0.0, MOST_MOLECULES as f64, "0 to 1e7")?;
+        let most = MOST_SPOTS / self.frames as f64;
+        check("own_spots", own, 0.0, most, "0 to 4e9 in all frames together")?;
         check("beads", self.beads.len() as f64, 0.0, MOST_BEADS as f64, "0 to 1e6")?;
         check("hot_pixels", self.hot_pixels.len() as f64, 0.0, MOST_BEADS as f64, "0 to 1e6")?;
         for &HotPixel { x, y, electrons } in &self.hot_pixels {
@@ -234,14 +253,15 @@ impl MovieSimulation {
     pub fn plan(self) -> Result<MoviePlan, SimulationError> {
         self.validate()?;
         let molecules = self.molecules();
-        Ok(MoviePlan { simulation: self, molecules, next: 0 })
+        Ok(MoviePlan { simulation: self, molecules, own: OwnSpots::default(), next: 0 })
     }
 
     /// The molecules before the first frame.
     fn molecules(&self) -> Vec<Molecule> {
-        let total: f64 = self.structures.iter().map(Structure::length).sum();
-        let molecules = if total > 0.0 { self.molecules } else { 0 };
-        (0..molecules).into_par_iter().map(|number| Molecule::new(self, number, total)).collect()
+        let places = Places::new(self);
+        let blink = self.own_spots.is_none() && !places.none();
+        let molecules = if blink { self.molecules } else { 0 };
+        (0..molecules).into_par_iter().map(|number| Molecule::new(self, number, &places)).collect()
     }
 
     /// Mean background at a place, in photo-electrons a pixel.
@@ -269,6 +289,7 @@ impl MovieSimulation {
 pub struct MoviePlan {
     simulation: MovieSimulation,
     molecules: Vec<Molecule>,
+    own: OwnSpots,
     /// The frame that the molecules have come to.
     next: usize,
 }
@@ -279,11 +300,20 @@ impl MoviePlan {
         &self.simulation
     }
 
+    /// Number of molecules of the movie. Where frames have spots for themselves, these are the molecules, up to the last frame made.
+    pub const fn molecules(&self) -> usize {
+        match self.simulation.own_spots {
+            Some(_) => self.own.so_far(),
+            None => self.simulation.molecules,
+        }
+    }
+
     /// How many frames to make at a time: 64, or fewer if their pixels or events would take more than 128 MiB.
     pub fn piece_length(&self) -> usize {
-        let MovieSimulation { width, height, on_time, off_time, .. } = self.simulation;
+        let MovieSimulation { width, height, on_time, off_time, own_spots, .. } = self.simulation;
         // As in `molecules_for`.
-        let spots = self.molecules.len() as f64 * (on_time + 1.0) / (on_time + off_time);
+        let blinking = self.molecules.len() as f64 * (on_time + 1.0) / (on_time + off_time);
+        let spots = blinking + own_spots.unwrap_or(0.0);
         let events = piece::EVENT * spots.ceil() as usize;
         (PIECE / (2 * width * height).max(events)).clamp(1, LONGEST_PIECE)
     }
@@ -295,6 +325,13 @@ impl MoviePlan {
             self.molecules = self.simulation.molecules();
         }
         self.next = frames.end.max(frames.start);
-        MoviePiece::new(&self.simulation, &mut self.molecules, frames)
+        let Self { simulation, molecules, own, .. } = self;
+        let mut piece = MoviePiece::new(simulation, frames);
+        if simulation.own_spots.is_some() {
+            piece.add_own(own);
+        } else {
+            piece.add_blinking(molecules);
+        }
+        piece
     }
 }
