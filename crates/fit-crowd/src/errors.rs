@@ -38,7 +38,7 @@ fn scores(
 ) {
     // All that patches share: information that lacks a part of it states errors that are none.
     scene.assemble(scene.setup.whole_coupling());
-    if !(scene.system.factorize(0.0) || scene.system.factorize(1e-6)) {
+    if !(scene.equations.system.factorize(0.0) || scene.equations.system.factorize(1e-6)) {
         // Something is free that no pixel shows: errors without end.
         for number in 0..scene.spots.len() {
             let errors = EmitterErrors {
@@ -53,14 +53,14 @@ fn scores(
         }
         return;
     }
-    let system = core::mem::take(&mut scene.system);
+    let system = core::mem::take(&mut scene.equations.system);
     let inverse = system.invert();
     for number in 0..scene.spots.len() {
         let errors = errors(scene, &inverse, number);
         let emitter = emitter(scene, score, trial, patch, number, errors, status);
         into.push(emitter);
     }
-    scene.system = system;
+    scene.equations.system = system;
 }
 
 fn errors(scene: &Scene, inverse: &Inverse<'_>, number: usize) -> EmitterErrors {
@@ -135,9 +135,9 @@ fn emitter(
 }
 
 /// The significance of a split, in standard deviations, from which an emitter alone may be two.
-const ALONE: f64 = 1.9;
+const ALONE: f64 = 1.95;
 /// By how much less that is for each emitter around: the more there are, the likelier is one more.
-const FOR_EACH: f64 = 0.2;
+const FOR_EACH: f64 = 0.28;
 
 /// Whether there may be more emitters than were told.
 fn crowded(significance: f64, around: usize) -> bool {

@@ -10,28 +10,9 @@ mod factor;
 mod inverse;
 
 pub(crate) use block::BLOCK;
-use block::NUMBERS;
+use block::{NUMBERS, Rows};
 use factor::{factorize, substitute};
 use inverse::invert;
-
-/// One block of rows.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Rows {
-    /// The first block that it couples with.
-    start: usize,
-    /// Rows that are used.
-    used: usize,
-    /// Where its numbers begin.
-    offset: usize,
-}
-
-impl Rows {
-    /// Where the block begins that couples this one with another.
-    #[inline(always)]
-    fn block(&self, other: usize) -> usize {
-        self.offset + NUMBERS * (other - self.start)
-    }
-}
 
 /// A symmetric matrix in an envelope, with its right side, its factor and its solution.
 #[derive(Clone, Debug, Default)]

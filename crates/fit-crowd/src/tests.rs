@@ -97,7 +97,7 @@ fn equations_are_explicit_sums() {
         let all = parameters(&scene);
         scene.assemble(scene.setup.whole_coupling());
         for (a, &(block, i, step)) in all.iter().enumerate() {
-            let score = scene.system.right[block * BLOCK + i];
+            let score = scene.equations.system.right[block * BLOCK + i];
             let residual = scene.field.residual.iter();
             let explicit: f64 = residual.zip(&jacobian[a]).map(|(&r, f)| f64::from(r) * f).sum();
             let root = dense[a][a].sqrt();
@@ -109,8 +109,9 @@ fn equations_are_explicit_sums() {
             let slope = (deviance(-step) - deviance(step)) / (4.0 * step);
             assert!((score - slope).abs() < 0.02 * root, "slope {block} {i}: {score}, {slope}");
             for (b, &(other, j, _)) in all[..=a].iter().enumerate() {
-                let couples = scene.system.couples(block, other);
-                let found = if couples { *scene.system.entry(block, i, other, j) } else { 0.0 };
+                let couples = scene.equations.system.couples(block, other);
+                let found =
+                    if couples { *scene.equations.system.entry(block, i, other, j) } else { 0.0 };
                 let scale = (dense[a][a] * dense[b][b]).sqrt();
                 let off = (found - dense[a][b]).abs();
                 assert!(off < 2e-3 * scale, "{block} {i}, {other} {j}: {found}, {}", dense[a][b]);
@@ -184,8 +185,8 @@ fn iterations_end_at_the_minimum() {
         // An emitter whose place is at its limit, or whose light vanishes, is not at a minimum.
         if scene.spots[block].is.photons > 50.0 {
             for i in 0..3 {
-                let information = *scene.system.entry(block, i, block, i);
-                let score = scene.system.right[block * BLOCK + i] / information.sqrt();
+                let information = *scene.equations.system.entry(block, i, block, i);
+                let score = scene.equations.system.right[block * BLOCK + i] / information.sqrt();
                 assert!(score.abs() < 0.05, "{block}, {i}: {score}");
             }
         }

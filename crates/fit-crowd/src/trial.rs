@@ -1,12 +1,11 @@
 //! A trial: some emitters in place of others, fitted with those near them on a frozen background.
 
-use crate::equations::{Pairs, assemble};
+use crate::equations::Equations;
 use crate::field::Field;
 use crate::patch::PARAMETERS;
 use crate::scene::{DAMPING, Scene};
 use crate::spot::{Emission, Spot};
-use crate::sums::Weighted;
-use crate::system::{BLOCK, System};
+use crate::system::BLOCK;
 
 /// The most neighbours that move.
 const MOST_FREE: usize = 15;
@@ -30,9 +29,7 @@ pub(crate) struct Trial {
     free: Vec<(f64, usize)>,
     order: Vec<usize>,
     before: Vec<Emission>,
-    system: System,
-    pub(crate) weighted: Weighted,
-    pairs: Pairs,
+    pub(crate) equations: Equations,
 }
 
 impl Trial {
@@ -43,9 +40,7 @@ impl Trial {
             free: Vec::new(),
             order: Vec::new(),
             before: Vec::new(),
-            system: System::default(),
-            weighted: Weighted::new(scene.setup.geometry),
-            pairs: Pairs::default(),
+            equations: Equations::new(scene.setup.geometry),
         }
     }
 
@@ -156,16 +151,17 @@ impl Trial {
         let mut damping = DAMPING;
         for iteration in 0..ITERATIONS {
             self.sort();
-            let Self { field, spots, system, weighted, pairs, .. } = self;
-            assemble(setup, setup.coupling(), field, spots, None, system, weighted, pairs);
+            let Self { field, spots, equations, .. } = self;
+            equations.assemble(setup, setup.coupling(), field, spots, None);
             self.before.clear();
             self.before.extend(self.spots.iter().map(|spot| spot.is));
             let start = deviance;
             loop {
-                if self.system.factorize(damping) {
-                    self.system.solve();
-                    let solution = &self.system.solution;
-                    let gains = solution.iter().zip(&self.system.right).map(|(a, b)| a * b);
+                if self.equations.system.factorize(damping) {
+                    self.equations.system.solve();
+                    let solution = &self.equations.system.solution;
+                    let gains =
+                        solution.iter().zip(&self.equations.system.right).map(|(a, b)| a * b);
                     let expected: f64 = gains.sum();
                     // What this step and those after it can still bring is too little.
                     if iteration >= 1 && before - start + HOPED * expected < needed {

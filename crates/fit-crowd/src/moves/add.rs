@@ -39,7 +39,7 @@ pub(crate) fn add(
         let needed = if beside { setup.thresholds.split } else { setup.thresholds.birth };
         let mut is = Emission { photons: 0.0, x, y, sigma: setup.sigma };
         let corner = Spot::corner(&is, geometry);
-        let found = score.of(scene, &mut trial.weighted, [x, y], corner, &patch, 1);
+        let found = score.of(scene, &mut trial.equations.weighted, [x, y], corner, &patch, 1);
         let Some(found) = found else { continue };
         let information = found.information[0][0];
         if information < INDEPENDENT * found.plain {

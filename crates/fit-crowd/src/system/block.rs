@@ -11,6 +11,25 @@ pub(super) const NUMBERS: usize = BLOCK * BLOCK;
 /// A block's columns.
 pub(super) type Columns = [[f64; BLOCK]; BLOCK];
 
+/// One block of rows.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Rows {
+    /// The first block that it couples with.
+    pub(super) start: usize,
+    /// Rows that are used.
+    pub(super) used: usize,
+    /// Where its numbers begin.
+    pub(super) offset: usize,
+}
+
+impl Rows {
+    /// Where the block begins that couples this one with another.
+    #[inline(always)]
+    pub(super) fn block(&self, other: usize) -> usize {
+        self.offset + NUMBERS * (other - self.start)
+    }
+}
+
 #[inline(always)]
 pub(super) fn get(from: &[f64], at: usize) -> Columns {
     let mut columns = [[0.0; BLOCK]; BLOCK];

@@ -3,8 +3,7 @@
 use multiversion::multiversion;
 use multiversion::target::target_cfg_f;
 
-use super::Rows;
-use super::block::{BLOCK, Columns, NUMBERS, add_product, get, put};
+use super::block::{BLOCK, Columns, NUMBERS, Rows, add_product, get, put};
 
 /// A pivot is lost to rounding if it is a smaller share of its diagonal.
 const SINGULAR: f64 = 1e-11;

@@ -3,8 +3,7 @@
 use multiversion::multiversion;
 use multiversion::target::target_cfg_f;
 
-use super::Rows;
-use super::block::{BLOCK, Columns, NUMBERS, add_product, get, put};
+use super::block::{BLOCK, Columns, NUMBERS, Rows, add_product, get, put};
 
 /// The inverse Z within the envelope (Takahashi, Fagan & Chen 1973), in the layout of the factor: since Z·L = L⁻ᵀ is upper triangular,
 /// Z_rc = −Σ_{s>c} Z_rs·L_sc·L_cc⁻¹ for r > c, and Z_cc = (L_cc⁻ᵀ − Σ_{s>c} Z_scᵀ·L_sc)·L_cc⁻¹, from the last column on.
