@@ -39,7 +39,7 @@ impl Hats {
         let (mut before, mut after) = (vec![0; length], vec![0.0; length]);
         let mut hats = vec![0.0; nodes * length];
         let (mut squares, mut products) = (hats.clone(), hats.clone());
-        let mut supports = vec![usize::MAX..0; nodes];
+        let mut ends = vec![[usize::MAX, 0]; nodes];
         for i in 0..length {
             // Outside it goes on as at the edge.
             let place = (i as f64 - start as f64).clamp(0.0, size as f64 - 1.0);
@@ -55,11 +55,12 @@ impl Hats {
             }
             let chunk = i - i % LANES..i - i % LANES + LANES;
             if chunk.end <= length {
-                for support in &mut supports[node..nodes.min(node + 2)] {
-                    *support = support.start.min(chunk.start)..support.end.max(chunk.end);
+                for [first, end] in &mut ends[node..nodes.min(node + 2)] {
+                    (*first, *end) = ((*first).min(chunk.start), (*end).max(chunk.end));
                 }
             }
         }
+        let supports = ends.into_iter().map(|[first, end]| first..end).collect();
         Self { nodes, before, after, hats, squares, products, supports, length }
     }
 

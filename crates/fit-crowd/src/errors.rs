@@ -6,7 +6,6 @@ use crate::emitter::{Emitter, EmitterErrors};
 use crate::moves::split::direction;
 use crate::scene::Scene;
 use crate::score::Score;
-use crate::setup::Setup;
 use crate::spot::Spot;
 use crate::system::{BLOCK, Inverse};
 use crate::trial::Trial;
@@ -39,7 +38,7 @@ fn scores(
 ) {
     // All that patches share: information that lacks a part of it states errors that are none.
     scene.assemble(scene.setup.whole_coupling());
-    if !(scene.system.factorize(0.0) || scene.system.factorize(1e-6)) {
+    if !(scene.equations.system.factorize(0.0) || scene.equations.system.factorize(1e-6)) {
         // Something is free that no pixel shows: errors without end.
         for number in 0..scene.spots.len() {
             let errors = EmitterErrors {
@@ -49,23 +48,19 @@ fn scores(
                 sigma: if scene.setup.sigma_free { f64::INFINITY } else { 0.0 },
                 background: f64::INFINITY,
             };
-            let emitter =
-                emitter(scene, score, trial, patch, number, errors, f64::INFINITY, status);
+            let emitter = emitter(scene, score, trial, patch, number, errors, status);
             into.push(emitter);
         }
         return;
     }
-    let system = core::mem::take(&mut scene.system);
+    let system = core::mem::take(&mut scene.equations.system);
     let inverse = system.invert();
     for number in 0..scene.spots.len() {
         let errors = errors(scene, &inverse, number);
-        let inflation =
-            [1, 2].map(|i| inverse.entry(number, i, number, i) * system.read(number, i));
-        let inflation = inflation[0].max(inflation[1]);
-        let emitter = emitter(scene, score, trial, patch, number, errors, inflation, status);
+        let emitter = emitter(scene, score, trial, patch, number, errors, status);
         into.push(emitter);
     }
-    scene.system = system;
+    scene.equations.system = system;
 }
 
 fn errors(scene: &Scene, inverse: &Inverse<'_>, number: usize) -> EmitterErrors {
@@ -114,19 +109,17 @@ fn emitter(
     patch: &mut Vec<f32>,
     number: usize,
     errors: EmitterErrors,
-    inflation: f64,
     status: Status,
 ) -> Emitter {
     let Spot { is, .. } = scene.spots[number];
     let others = scene.spots.iter().enumerate().filter(|&(other, _)| other != number);
     let nearest = others.map(|(_, spot)| spot.distance2(is.x, is.y)).fold(f64::INFINITY, f64::min);
     let neighbour = nearest.sqrt();
+    let reach = scene.setup.nuisance() * scene.setup.nuisance();
+    let around = scene.spots.iter().filter(|spot| spot.distance2(is.x, is.y) < reach).count() - 1;
     let [column, row] = pixel(scene, number);
     let split = direction(scene, score, trial, number, patch);
     let significance = split.map_or(0.0, |direction| direction.significance);
-    if std::env::var("DUMP").is_ok() {
-        println!("P {} {}", is.x, is.y);
-    }
     Emitter {
         x: is.x,
         y: is.y,
@@ -135,20 +128,20 @@ fn emitter(
         background: scene.background.value(column, row),
         errors,
         neighbour,
-        crowd: crowded(&scene.setup, significance, neighbour, inflation),
+        crowd: crowded(significance, around),
         goodness: goodness(scene, number),
         status,
     }
 }
 
+/// The significance of a split, in standard deviations, from which an emitter alone may be two.
+const ALONE: f64 = 1.9;
+/// By how much less that is for each emitter around: the more there are, the likelier is one more.
+const FOR_EACH: f64 = 0.2;
+
 /// Whether there may be more emitters than were told.
-fn crowded(setup: &Setup, significance: f64, neighbour: f64, inflation: f64) -> bool {
-    if std::env::var("DUMP").is_ok() {
-        println!("F {significance} {} {inflation}", neighbour / setup.sigma);
-    }
-    significance > crate::knob!("CZ", 2.5)
-        || neighbour < crate::knob!("CN", 2.0) * setup.sigma
-        || inflation > crate::knob!("CI", 1e9)
+fn crowded(significance: f64, around: usize) -> bool {
+    significance + FOR_EACH * around as f64 > ALONE
 }
 
 /// χ² per pixel within 2σ of an emitter.

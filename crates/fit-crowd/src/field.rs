@@ -5,7 +5,7 @@ use core::ops::Range;
 use multiversion::multiversion;
 use multiversion::target::target_cfg_f;
 
-use crate::frame::{Frame, usable};
+use crate::frame::{CrowdFrame, usable};
 use crate::lanes::{LANES, excess, fused};
 use crate::patch::Geometry;
 
@@ -85,7 +85,7 @@ impl Field {
     /// Takes the pixels of a part of a frame whose first pixel is at `origin`; `variance` gets the read variances.
     pub(crate) fn take(
         &mut self,
-        frame: &Frame<'_>,
+        frame: &CrowdFrame<'_>,
         origin: [usize; 2],
         size: [usize; 2],
         variance: &mut [f32],

@@ -4,9 +4,9 @@ use fit_core::Status;
 
 use crate::emitter::Emitter;
 use crate::error::CrowdError;
-use crate::frame::Frame;
+use crate::frame::CrowdFrame;
 use crate::options::CrowdOptions;
-use crate::region::Region;
+use crate::region::Regions;
 use crate::setup::Setup;
 use crate::tiles::{Found, Tile, collect, join, tiles};
 
@@ -17,7 +17,7 @@ const MOST_PIXELS: usize = 1 << 30;
 /// not depend on the frames before.
 ///
 /// ```
-/// use fit_crowd::{CrowdFinder, CrowdOptions, Frame, ReadVariance, Width};
+/// use fit_crowd::{CrowdFinder, CrowdOptions, CrowdFrame, ReadVariance, Width};
 ///
 /// // Two spots of 5000 photons, 2.5 pixels apart, on 10 photons a pixel.
 /// let sigma = 1.3;
@@ -29,7 +29,7 @@ const MOST_PIXELS: usize = 1 << 30;
 ///     .map(|i| ((i % 32) as f32, (i / 32) as f32))
 ///     .map(|(x, y)| 10.0 + spot(x, y, (14.0, 15.0)) + spot(x, y, (16.5, 15.0)))
 ///     .collect();
-/// let frame = Frame::new(32, 32, &pixels, ReadVariance::Same(1.0))?;
+/// let frame = CrowdFrame::new(32, 32, &pixels, ReadVariance::Same(1.0))?;
 /// let options = CrowdOptions::default().with_width(Width::Fixed(1.3));
 /// let mut finder = CrowdFinder::new(32, 32, &options)?;
 /// let emitters = finder.find(&frame)?;
@@ -42,7 +42,7 @@ pub struct CrowdFinder {
     size: [usize; 2],
     setup: Setup,
     tiles: Vec<Tile>,
-    region: Region,
+    regions: Regions,
     of_tile: Vec<Emitter>,
     found: Vec<Found>,
     emitters: Vec<Emitter>,
@@ -66,7 +66,7 @@ impl CrowdFinder {
             size,
             setup,
             tiles,
-            region: Region::new(setup, length),
+            regions: Regions::new(setup, length),
             of_tile: Vec::new(),
             found: Vec::new(),
             emitters: Vec::new(),
@@ -77,21 +77,21 @@ impl CrowdFinder {
     ///
     /// # Errors
     /// [`CrowdError::Size`] if the frame has another size than the finder was made for.
-    pub fn find(&mut self, frame: &Frame<'_>) -> Result<&[Emitter], CrowdError> {
+    pub fn find(&mut self, frame: &CrowdFrame<'_>) -> Result<&[Emitter], CrowdError> {
         let [expected_width, expected_height] = self.size;
         let (width, height) = (frame.width(), frame.height());
         if [width, height] != self.size {
             return Err(CrowdError::Size { width, height, expected_width, expected_height });
         }
-        let Self { setup, tiles, region, of_tile, found, emitters, .. } = self;
+        let Self { setup, tiles, regions, of_tile, found, emitters, .. } = self;
         emitters.clear();
         if let [tile] = tiles[..] {
-            region.find(frame, tile.origin, emitters);
+            regions.find(frame, tile.origin, emitters);
         } else {
             found.clear();
             for (number, tile) in tiles.iter().enumerate() {
                 of_tile.clear();
-                region.find(frame, tile.origin, of_tile);
+                regions.find(frame, tile.origin, of_tile);
                 collect(number, tile, of_tile, setup.seam(), found);
             }
             join(found, setup.seam(), emitters);

@@ -15,14 +15,14 @@ pub enum ReadVariance<'a> {
 ///
 /// Pixels that are not finite, or have more than 10⁹ electrons, are masked: they have no part in anything.
 #[derive(Clone, Copy, Debug)]
-pub struct Frame<'a> {
+pub struct CrowdFrame<'a> {
     width: usize,
     height: usize,
     electrons: &'a [f32],
     read_variance: ReadVariance<'a>,
 }
 
-impl<'a> Frame<'a> {
+impl<'a> CrowdFrame<'a> {
     /// A frame of `width`·`height` pixels, row by row.
     ///
     /// # Errors
@@ -68,6 +68,25 @@ impl<'a> Frame<'a> {
     /// Rows.
     pub const fn height(&self) -> usize {
         self.height
+    }
+
+    /// The brightest of some pixels and their mean, with read variances as light; nothing if all are masked.
+    pub(crate) fn light(&self, origin: [usize; 2], size: [usize; 2]) -> Option<[f64; 2]> {
+        let (mut peak, mut sum, mut count) = (f32::NEG_INFINITY, 0.0, 0_u32);
+        for y in origin[1]..origin[1] + size[1] {
+            let row = self.row(y, origin[0]..origin[0] + size[0]);
+            let mut of_row = 0.0;
+            for (x, &pixel) in row.electrons.iter().enumerate() {
+                if usable(pixel) {
+                    let light = pixel + row.variances.map_or_else(|same| same, |each| each[x]);
+                    peak = peak.max(light);
+                    of_row += light;
+                    count += 1;
+                }
+            }
+            sum += f64::from(of_row);
+        }
+        (count > 0).then(|| [peak.into(), sum / f64::from(count)])
     }
 
     /// The electrons of a row, and of its read variances where pixels differ.

@@ -1,14 +1,6 @@
 #![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
 
-#[macro_export]
-macro_rules! knob {
-    ($name:literal, $value:expr) => {{
-        static VALUE: std::sync::OnceLock<f64> = std::sync::OnceLock::new();
-        *VALUE.get_or_init(|| std::env::var($name).map_or($value, |word| word.parse().unwrap()))
-    }};
-}
-
 mod background;
 mod emitter;
 mod equations;
@@ -30,11 +22,13 @@ mod spot;
 mod start;
 mod sums;
 mod system;
+#[cfg(test)]
+mod tests;
 mod tiles;
 mod trial;
 
 pub use emitter::{Emitter, EmitterErrors};
 pub use error::CrowdError;
 pub use finder::CrowdFinder;
-pub use frame::{Frame, ReadVariance};
+pub use frame::{CrowdFrame, ReadVariance};
 pub use options::{CrowdOptions, Width};

@@ -97,10 +97,7 @@ impl Maps {
         for y in 0..height {
             let first = scene.field.at(0, y as i32);
             let row = &self.score[first..first + width];
-            for (x, &score) in row.iter().enumerate() {
-                if !(score > least) {
-                    continue;
-                }
+            for (x, &score) in row.iter().enumerate().filter(|&(_, &score)| score > least) {
                 let at = first + x;
                 let before = [at - 1, at - stride - 1, at - stride, at - stride + 1];
                 let after = [at + 1, at + stride - 1, at + stride, at + stride + 1];

@@ -40,7 +40,7 @@ pub struct CrowdOptions {
     /// The probability that one spot is taken for two. Range: 10⁻⁹ to 0.5.
     pub false_splits: f64,
     /// The most spots of a frame. Where there are more, the brightest are fitted, and their status is
-    /// [`fit_core::Status::MaxIterations`]. No more than one spot on 5σ² pixels is fitted in any case.
+    /// [`fit_core::Status::MaxIterations`]. No more than one spot on 8σ² pixels is fitted in any case.
     pub most: usize,
 }
 
@@ -87,7 +87,7 @@ impl Default for CrowdOptions {
         Self {
             width: Width::Fixed(1.3),
             integrated: false,
-            false_rate: 25.0,
+            false_rate: 1.0,
             false_splits: 0.0025,
             most: usize::MAX,
         }
@@ -134,7 +134,7 @@ mod tests {
         }
         let options = CrowdOptions::default().with_false_splits(libm::exp(-6.0));
         assert!((options.thresholds().split - 12.0).abs() < 1e-9);
-        assert!((CrowdOptions::default().thresholds().birth - 16.0).abs() < 0.1);
+        assert!((birth_threshold(25.0, 1.3) - 16.0).abs() < 0.1);
     }
 
     /// Proves that options out of range are named.

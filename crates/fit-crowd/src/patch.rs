@@ -12,9 +12,8 @@ pub(crate) struct Geometry {
 }
 
 impl Geometry {
-    /// Patches that reach `reach` pixels from their centre, at least.
-    pub(crate) fn new(reach: f64) -> Self {
-        let half = libm::ceil(reach) as usize;
+    /// Patches that reach `half` pixels from their centre.
+    pub(crate) fn of(half: usize) -> Self {
         let rows = 2 * half + 1;
         Self { half, rows, chunks: rows.div_ceil(LANES) }
     }
@@ -192,7 +191,7 @@ mod tests {
     /// pixels, by differences.
     #[test]
     fn derivatives_are_slopes() {
-        let geometry = Geometry::new(4.0);
+        let geometry = Geometry::of(4);
         let size = geometry.size();
         for integrated in [false, true] {
             let shape = Gaussian { integrated };

@@ -4,25 +4,54 @@ use fit_core::Status;
 
 use crate::emitter::Emitter;
 use crate::errors::report;
-use crate::frame::Frame;
+use crate::frame::CrowdFrame;
 use crate::maps::{Maps, Peak};
 use crate::moves::{add::add, merge::merge, split::split};
-use crate::scene::Scene;
+use crate::scene::{Scene, TOLERANCE};
 use crate::score::Score;
 use crate::setup::Setup;
 use crate::start::start;
 use crate::trial::Trial;
 
 /// Rounds of moves.
-const _ROUNDS: usize = 3;
+const ROUNDS: usize = 3;
 /// Iterations of everything at the end.
 const LAST_ITERATIONS: usize = 30;
-/// They end when the deviance falls by less.
-const TOLERANCE: f64 = 0.3;
+
+/// The searches of regions of one size, one for each width of patches that was needed.
+#[derive(Clone, Debug)]
+pub(crate) struct Regions {
+    setup: Setup,
+    size: [usize; 2],
+    by_width: Vec<Option<Box<Region>>>,
+}
+
+impl Regions {
+    pub(crate) fn new(setup: Setup, size: [usize; 2]) -> Self {
+        Self { setup, size, by_width: Vec::new() }
+    }
+
+    /// Finds and fits the emitters of the part of a frame that begins at `origin`, in its coordinates.
+    pub(crate) fn find(
+        &mut self,
+        frame: &CrowdFrame<'_>,
+        origin: [usize; 2],
+        into: &mut Vec<Emitter>,
+    ) {
+        let Some([peak, mean]) = frame.light(origin, self.size) else { return };
+        let wider = self.setup.wider_for(peak - mean, mean);
+        if self.by_width.len() <= wider {
+            self.by_width.resize_with(wider + 1, || None);
+        }
+        let (setup, size) = (self.setup.wider(wider), self.size);
+        let region = self.by_width[wider].get_or_insert_with(|| Box::new(Region::new(setup, size)));
+        region.find(frame, origin, into);
+    }
+}
 
 /// A region's search, with all its memory.
 #[derive(Clone, Debug)]
-pub(crate) struct Region {
+struct Region {
     scene: Scene,
     maps: Maps,
     score: Score,
@@ -32,14 +61,14 @@ pub(crate) struct Region {
 }
 
 impl Region {
-    pub(crate) fn new(setup: Setup, size: [usize; 2]) -> Self {
+    fn new(setup: Setup, size: [usize; 2]) -> Self {
         let scene = Scene::new(setup, size);
         let (maps, trial) = (Maps::new(&scene), Trial::new(&scene));
         Self { scene, maps, score: Score::default(), trial, peaks: Vec::new(), patch: Vec::new() }
     }
 
     /// Finds and fits the emitters of the part of a frame that begins at `origin`, in its coordinates.
-    pub(crate) fn find(&mut self, frame: &Frame<'_>, origin: [usize; 2], into: &mut Vec<Emitter>) {
+    fn find(&mut self, frame: &CrowdFrame<'_>, origin: [usize; 2], into: &mut Vec<Emitter>) {
         let Self { scene, maps, score, trial, peaks, patch } = self;
         scene.field.take(frame, origin, scene.size, &mut scene.variance);
         let (mut used, mut floor) = (0.0, f32::INFINITY);
@@ -49,13 +78,10 @@ impl Region {
                 floor = floor.min(variance);
             }
         }
-        if used == 0.0 {
-            return;
-        }
         scene.floor = floor.into();
         let whole = used == (scene.size[0] * scene.size[1]) as f64;
-        let mut full = start(scene, maps, whole, peaks);
-        for round in 0..crate::knob!("ROUNDS", 3.0) as usize {
+        let (mut full, mut settled) = start(scene, maps, whole, peaks);
+        for round in 0..ROUNDS {
             let mut moves = 0;
             if round > 0 {
                 let (added, no_room) = add(scene, maps, score, trial, peaks);
@@ -70,17 +96,17 @@ impl Region {
             if moves == 0 && round > 0 {
                 break;
             }
-            scene.iterate();
-        }
-        let mut status = Status::MaxIterations;
-        for _ in 0..LAST_ITERATIONS {
-            if scene.iterate() < crate::knob!("TOL", TOLERANCE) {
-                status = Status::MinDelta;
-                break;
+            if moves > 0 || !settled {
+                settled = scene.iterate() < TOLERANCE;
             }
         }
+        settled = settled || (0..LAST_ITERATIONS).any(|_| scene.iterate() < TOLERANCE);
+        let mut status = if settled { Status::MinDelta } else { Status::MaxIterations };
         if full {
             status = Status::MaxIterations;
+        }
+        if scene.spots.is_empty() {
+            return;
         }
         report(scene, score, trial, patch, status, origin, into);
     }

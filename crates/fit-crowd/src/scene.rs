@@ -1,14 +1,17 @@
 //! A region with its model, and an iteration of everything.
 
 use crate::background::Background;
-use crate::equations::{Pairs, assemble, sort};
+use crate::equations::{Equations, sort};
 use crate::field::Field;
 use crate::lanes::LANES;
 use crate::setup::Setup;
 use crate::spot::{Emission, Spot};
-use crate::sums::Weighted;
-use crate::system::{BLOCK, System};
+use crate::system::BLOCK;
 
+/// The damping with which an iteration begins.
+pub(crate) const DAMPING: f64 = 1e-3;
+/// A fit is finished when an iteration lowers the deviance by less.
+pub(crate) const TOLERANCE: f64 = 0.3;
 /// The damping at which it gives up.
 const MOST_DAMPING: f64 = 1e3;
 
@@ -25,9 +28,7 @@ pub(crate) struct Scene {
     pub(crate) spots: Vec<Spot>,
     pub(crate) background: Background,
     pub(crate) deviance: f64,
-    pub(crate) system: System,
-    pub(crate) weighted: Weighted,
-    pub(crate) pairs: Pairs,
+    pub(crate) equations: Equations,
     /// Patches that no emitter needs.
     pub(crate) spare: Vec<Vec<f32>>,
     before: Vec<Emission>,
@@ -46,7 +47,7 @@ impl Scene {
         field.resize(-(pad as i32), -(pad as i32), columns, rows, geometry);
         field.summed = [pad..pad + size[0].next_multiple_of(LANES), pad..pad + size[1]];
         let memory = [field.stride, field.rows];
-        let spacing = crate::knob!("SPACING", SPACING).max(6.0 * setup.sigma);
+        let spacing = SPACING.max(6.0 * setup.sigma);
         Self {
             setup,
             size,
@@ -56,9 +57,7 @@ impl Scene {
             floor: 0.0,
             spots: Vec::new(),
             deviance: 0.0,
-            system: System::default(),
-            weighted: Weighted::new(geometry),
-            pairs: Pairs::default(),
+            equations: Equations::new(geometry),
             spare: Vec::new(),
             before: Vec::new(),
             nodes_before: Vec::new(),
@@ -107,8 +106,8 @@ impl Scene {
     /// The normal equations at the present model.
     pub(crate) fn assemble(&mut self, coupling: f64) {
         sort(&mut self.spots);
-        let Self { setup, field, spots, background, system, weighted, pairs, .. } = self;
-        assemble(setup, coupling, field, spots, Some(background), system, weighted, pairs);
+        let Self { setup, field, spots, background, equations, .. } = self;
+        equations.assemble(setup, coupling, field, spots, Some(background));
     }
 
     /// One iteration of everything by Levenberg and Marquardt, with Fisher's information in place of second derivatives. Returns
@@ -121,11 +120,11 @@ impl Scene {
         self.before.extend(self.spots.iter().map(|spot| spot.is));
         self.nodes_before.clone_from(&self.background.values);
         let range = self.range();
-        let mut damping = crate::knob!("DAMP", 1e-3);
+        let mut damping = DAMPING;
         loop {
-            if self.system.factorize_in_place(damping) {
-                self.system.solve();
-                let solution = &self.system.solution;
+            if self.equations.system.factorize_in_place(damping) {
+                self.equations.system.solve();
+                let solution = &self.equations.system.solution;
                 for (number, spot) in self.spots.iter_mut().enumerate() {
                     let step = &solution[number * BLOCK..(number + 1) * BLOCK];
                     spot.is = self.before[number].stepped(step, &self.setup, &range);

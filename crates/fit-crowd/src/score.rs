@@ -54,17 +54,18 @@ impl Score {
         self.near.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
         self.near.truncate(MOST_NUISANCES);
         let last = self.near.len();
-        let blocks = self.near.iter().map(|_| (0, 3)).chain([(0, functions)]);
+        let known = setup.functions;
+        let blocks = self.near.iter().map(|_| (0, known)).chain([(0, functions)]);
         self.system.reset(blocks);
         let spot = |number: usize| -> &Spot { &scene.spots[self.near[number].1] };
         for early in 0..last {
             let ours = spot(early);
-            weighted.weigh(&scene.field, ours.corner, &ours.patch, 3);
+            weighted.weigh(&scene.field, ours.corner, &ours.patch, known);
             for late in early..last {
                 let theirs = spot(late);
-                let sums = weighted.with(theirs.corner, &theirs.patch, 3);
-                for i in 0..3 {
-                    for j in 0..3 {
+                let sums = weighted.with(theirs.corner, &theirs.patch, known);
+                for i in 0..known {
+                    for j in 0..known {
                         *self.system.entry(late, i, early, j) = sums[j][i];
                     }
                 }
@@ -74,9 +75,9 @@ impl Score {
         let own = weighted.with(corner, patch, functions);
         for early in 0..last {
             let ours = spot(early);
-            let sums = weighted.with(ours.corner, &ours.patch, 3);
+            let sums = weighted.with(ours.corner, &ours.patch, known);
             for i in 0..functions {
-                for j in 0..3 {
+                for j in 0..known {
                     *self.system.entry(last, i, early, j) = sums[i][j];
                 }
             }

@@ -1,7 +1,7 @@
 //! The start: maxima of the matched filter, and a background from the dark pixels.
 
 use crate::maps::{Maps, Peak};
-use crate::scene::Scene;
+use crate::scene::{Scene, TOLERANCE};
 use crate::spot::Emission;
 
 /// The share of pixels below a node's first value.
@@ -11,13 +11,14 @@ const SAMPLE: usize = 128;
 /// Iterations of everything before the first question.
 const ITERATIONS: usize = 3;
 
-/// Finds the first emitters and fits everything. Returns whether there were more than the region has room for.
+/// Finds the first emitters and fits everything. Returns whether there were more than the region has room for, and whether
+/// the fit is finished.
 pub(crate) fn start(
     scene: &mut Scene,
     maps: &mut Maps,
     whole: bool,
     peaks: &mut Vec<Peak>,
-) -> bool {
+) -> (bool, bool) {
     scene.clear();
     nodes(scene);
     maps.of_data(scene, whole);
@@ -33,12 +34,8 @@ pub(crate) fn start(
         scene.spots.push(spot);
     }
     scene.render();
-    for _ in 0..ITERATIONS {
-        if scene.iterate() < 0.05 {
-            break;
-        }
-    }
-    full
+    let settled = (0..ITERATIONS).any(|_| scene.iterate() < TOLERANCE);
+    (full, settled)
 }
 
 /// Gives each node a low quantile of the pixels around it.

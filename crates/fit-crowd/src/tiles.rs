@@ -153,7 +153,7 @@ mod tests {
     #[test]
     fn cores_cover_frames_once() {
         for size in [1, 5, 96, 97, 128, 200, 511, 2048] {
-            let ([length, _], tiles) = tiles([size, 10], 10);
+            let ([length, _], tiles) = tiles([size, 10], 8);
             assert!(length <= size && (length <= LARGEST || tiles.len() == 1), "{size}: {length}");
             for x in 0..size {
                 let of = tiles.iter().filter(|tile| tile.depth(x as f64, 5.0) >= 0.0).count();
@@ -162,8 +162,8 @@ mod tests {
             for tile in &tiles {
                 let [low, high] = tile.core[0];
                 assert!(tile.origin[0] + length <= size);
-                assert!(low.is_infinite() || tile.origin[0] as f64 <= low - 9.4);
-                assert!(high.is_infinite() || (tile.origin[0] + length) as f64 >= high + 9.4);
+                assert!(low.is_infinite() || tile.origin[0] as f64 <= low - 7.4);
+                assert!(high.is_infinite() || (tile.origin[0] + length) as f64 >= high + 7.4);
             }
         }
     }

@@ -1,12 +1,11 @@
 //! A trial: some emitters in place of others, fitted with those near them on a frozen background.
 
-use crate::equations::{Pairs, assemble};
+use crate::equations::Equations;
 use crate::field::Field;
 use crate::patch::PARAMETERS;
-use crate::scene::Scene;
+use crate::scene::{DAMPING, Scene};
 use crate::spot::{Emission, Spot};
-use crate::sums::Weighted;
-use crate::system::{BLOCK, System};
+use crate::system::BLOCK;
 
 /// The most neighbours that move.
 const MOST_FREE: usize = 15;
@@ -14,6 +13,10 @@ const MOST_FREE: usize = 15;
 const ITERATIONS: usize = 6;
 /// A trial ends when an iteration lowers the deviance by less.
 const SMALL: f64 = 0.1;
+/// The same once the deviance has fallen by enough: the iterations of everything go on from there.
+const ENOUGH: f64 = 1.0;
+/// A trial is given up if so many times the next step's expected gain is too little.
+const HOPED: f64 = 2.0;
 /// Pixels that emitters may move, around those of their patches.
 const MARGIN: i32 = 2;
 
@@ -26,9 +29,7 @@ pub(crate) struct Trial {
     free: Vec<(f64, usize)>,
     order: Vec<usize>,
     before: Vec<Emission>,
-    system: System,
-    pub(crate) weighted: Weighted,
-    pairs: Pairs,
+    pub(crate) equations: Equations,
 }
 
 impl Trial {
@@ -39,9 +40,7 @@ impl Trial {
             free: Vec::new(),
             order: Vec::new(),
             before: Vec::new(),
-            system: System::default(),
-            weighted: Weighted::new(scene.setup.geometry),
-            pairs: Pairs::default(),
+            equations: Equations::new(scene.setup.geometry),
         }
     }
 
@@ -148,25 +147,24 @@ impl Trial {
             }
         }
         let mut deviance = self.render(scene);
-        let least = crate::knob!("TDAMP", 1e-3);
-        let mut damping = least;
+
+        let mut damping = DAMPING;
         for iteration in 0..ITERATIONS {
             self.sort();
-            let Self { field, spots, system, weighted, pairs, .. } = self;
-            assemble(setup, setup.coupling(), field, spots, None, system, weighted, pairs);
+            let Self { field, spots, equations, .. } = self;
+            equations.assemble(setup, setup.coupling(), field, spots, None);
             self.before.clear();
             self.before.extend(self.spots.iter().map(|spot| spot.is));
             let start = deviance;
             loop {
-                if self.system.factorize(damping) {
-                    self.system.solve();
-                    let solution = &self.system.solution;
-                    let gains = solution.iter().zip(&self.system.right).map(|(a, b)| a * b);
+                if self.equations.system.factorize(damping) {
+                    self.equations.system.solve();
+                    let solution = &self.equations.system.solution;
+                    let gains =
+                        solution.iter().zip(&self.equations.system.right).map(|(a, b)| a * b);
                     let expected: f64 = gains.sum();
                     // What this step and those after it can still bring is too little.
-                    if iteration >= 1
-                        && before - start + crate::knob!("PRUNE", 2.0) * expected < needed
-                    {
+                    if iteration >= 1 && before - start + HOPED * expected < needed {
                         return start;
                     }
                     for (number, spot) in self.spots.iter_mut().enumerate() {
@@ -175,7 +173,7 @@ impl Trial {
                     }
                     deviance = self.render(scene);
                     if deviance <= start {
-                        damping = (damping * 0.1).max(least);
+                        damping = (damping * 0.1).max(DAMPING);
                         break;
                     }
                 }
@@ -187,12 +185,7 @@ impl Trial {
                     return self.render(scene);
                 }
             }
-            // The iterations of everything go on with what was accepted.
-            let small = if before - deviance > needed {
-                crate::knob!("ENOUGH", 1.0)
-            } else {
-                crate::knob!("SMALL", SMALL)
-            };
+            let small = if before - deviance > needed { ENOUGH } else { SMALL };
             if start - deviance < small {
                 break;
             }

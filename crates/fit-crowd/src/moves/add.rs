@@ -26,7 +26,7 @@ pub(crate) fn add(
     let setup = scene.setup;
     let geometry = setup.geometry;
     maps.of_residuals(scene);
-    maps.peaks(scene, crate::knob!("LEAST", LEAST), peaks);
+    maps.peaks(scene, LEAST, peaks);
     let mut patch = vec![0.0; 3 * geometry.size()];
     setup.shape.functions([geometry.half as f64; 2], setup.sigma, false, geometry, &mut patch);
     clear_margin(&mut patch, geometry);
@@ -39,7 +39,7 @@ pub(crate) fn add(
         let needed = if beside { setup.thresholds.split } else { setup.thresholds.birth };
         let mut is = Emission { photons: 0.0, x, y, sigma: setup.sigma };
         let corner = Spot::corner(&is, geometry);
-        let found = score.of(scene, &mut trial.weighted, [x, y], corner, &patch, 1);
+        let found = score.of(scene, &mut trial.equations.weighted, [x, y], corner, &patch, 1);
         let Some(found) = found else { continue };
         let information = found.information[0][0];
         if information < INDEPENDENT * found.plain {

@@ -62,8 +62,8 @@ fn weak(scene: &mut Scene, trial: &mut Trial) -> usize {
         number -= 1;
         let spot = &scene.spots[number];
         let functions = 1;
-        trial.weighted.weigh(&scene.field, spot.corner, &spot.patch, functions);
-        let own = trial.weighted.with(spot.corner, &spot.patch, functions)[0][0];
+        trial.equations.weighted.weigh(&scene.field, spot.corner, &spot.patch, functions);
+        let own = trial.equations.weighted.with(spot.corner, &spot.patch, functions)[0][0];
         if spot.is.photons * own.sqrt() < least {
             deleted += usize::from(trial.attempt(scene, &[number], &[], -threshold));
         }

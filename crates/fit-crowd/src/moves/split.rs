@@ -42,7 +42,7 @@ pub(crate) fn direction(
         *value *= is.photons as f32;
     }
     clear_margin(patch, geometry);
-    let found = score.of(scene, &mut trial.weighted, [is.x, is.y], corner, patch, 3)?;
+    let found = score.of(scene, &mut trial.equations.weighted, [is.x, is.y], corner, patch, 3)?;
     best(&found)
 }
 
@@ -60,7 +60,7 @@ fn best(found: &Effective) -> Option<Direction> {
                 known += q[i] * information[i][j] * q[j];
             }
         }
-        if !(known > 0.0) {
+        if known.is_nan() || known <= 0.0 {
             continue;
         }
         let significance = expected / known.sqrt();

@@ -62,8 +62,25 @@ impl Case {
             };
             truth.push(True { x, y, photons: self.signal });
         }
+        (self.pixels(&truth, &mut random), truth)
+    }
+
+    /// A frame with the given emitters: x, y and photons.
+    pub fn with_spots(
+        &self,
+        seed: u64,
+        number: u64,
+        spots: &[(f64, f64, f64)],
+    ) -> (Vec<f32>, Vec<True>) {
+        let truth: Vec<_> = spots.iter().map(|&(x, y, photons)| True { x, y, photons }).collect();
+        let mut random = Random::new(seed, number);
+        (self.pixels(&truth, &mut random), truth)
+    }
+
+    fn pixels(&self, truth: &[True], random: &mut Random) -> Vec<f32> {
+        let side = self.side as f64;
         let mut light = vec![0.0; self.side * self.side];
-        for spot in &truth {
+        for spot in truth {
             draw(&mut light, self.side, spot, self.sigma);
         }
         let tau = std::f64::consts::TAU;
@@ -76,7 +93,7 @@ impl Case {
             // The camera counts whole numbers.
             (electrons + self.read_noise * random.normal()).round() as f32
         });
-        (pixels.collect(), truth)
+        pixels.collect()
     }
 }
 
@@ -180,17 +197,6 @@ impl Score {
                     if spot.photons >= 0.25 * case.signal && inside(spot.x, spot.y) {
                         self.matched += 1.0;
                         let (dx, dy) = (emitter.x - spot.x, emitter.y - spot.y);
-                        if let Ok(_) = std::env::var("DUMP") {
-                            println!(
-                                "M {} {} {} {} {} {}",
-                                emitter.x,
-                                emitter.y,
-                                dx / emitter.errors.x,
-                                dy / emitter.errors.y,
-                                emitter.goodness,
-                                emitter.photons
-                            );
-                        }
                         self.squares += dx * dx + dy * dy;
                         let errors = &emitter.errors;
                         let ratio = 0.5 * ((dx / errors.x).powi(2) + (dy / errors.y).powi(2));

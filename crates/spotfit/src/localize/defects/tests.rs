@@ -143,9 +143,9 @@ fn spots_and_beads_are_no_defects() {
 /// that a cosmic ray is no defect.
 #[test]
 fn noise_has_no_defects() {
-    let em = fit_sim::Camera::default().with_baseline(100.0).with_read_noise(30.0);
+    let em = fit_sim::SimulatedCamera::default().with_baseline(100.0).with_read_noise(30.0);
     let plain = em.with_read_noise(1.5);
-    let dark = fit_sim::Camera::default();
+    let dark = fit_sim::SimulatedCamera::default();
     for (background, camera) in [
         (20.0, plain),
         (1e4, plain),
