@@ -4,7 +4,7 @@ use std::sync::{Mutex, PoisonError};
 
 use fit_core::spot::axis::GaussianAxis;
 use fit_core::{Camera, Corner, Number, Pixel, PixelProfile, Shape, Size};
-use fit_crowd::{CrowdError, CrowdFinder, CrowdOptions, Emitter, Frame, ReadVariance, Width};
+use fit_crowd::{CrowdError, CrowdFinder, CrowdFrame, CrowdOptions, Emitter, ReadVariance, Width};
 use fit_windows::{AnyWindows, CameraMap, NoteKind, Visitor, Windows};
 use rayon::prelude::*;
 use spotfit_locs::private::root_mean_square;
@@ -214,7 +214,7 @@ impl InFrames<'_> {
         let Roi { width, height, .. } = self.crowd.fitted;
         let Room { electrons, read_variances, .. } = &*room;
         let variances = ReadVariance::Each(read_variances);
-        let emitters = finder.find(&Frame::new(width, height, electrons, variances)?)?;
+        let emitters = finder.find(&CrowdFrame::new(width, height, electrons, variances)?)?;
         self.shine(emitters, room);
         let place = |neighbour| {
             let corner = Corner { frame: frame as u32, x: 0, y: 0 };

@@ -106,10 +106,15 @@ fn preset(criteria: &Criteria) -> (Criteria, Value) {
     }
 }
 
-/// A camera as numbers.
+/// The camera of these options as numbers.
 pub fn camera(options: &LocalizeOptions) -> Value {
-    let Camera { baseline, sensitivity, em_gain, read_noise, .. } = options.camera;
-    match options.map.as_deref() {
+    camera_of(&options.camera, options.map.as_deref())
+}
+
+/// A camera as numbers, with its maps by their content if it has any.
+pub fn camera_of(camera: &Camera, map: Option<&CameraMap>) -> Value {
+    let Camera { baseline, sensitivity, em_gain, read_noise, .. } = *camera;
+    match map {
         None => json!({
             "baseline": baseline, "sensitivity": sensitivity, "em_gain": em_gain, "read_noise": read_noise
         }),
