@@ -96,7 +96,7 @@ fn no_verb_touches_files_of_others() {
             match output.status.code() {
                 Some(0) => {}
                 Some(1) if stem == "cells" => {
-                    assert!(told.contains("--overwrite"), "{line}: {told}")
+                    assert!(told.contains("--overwrite"), "{line}: {told}");
                 }
                 other => panic!("{line}: {other:?} {told}"),
             }
@@ -141,7 +141,10 @@ fn no_verb_waits_for_pipes_beside_its_output() {
             match output.status.code() {
                 Some(0) => {}
                 Some(1) => {
-                    assert!(pipes.iter().any(|pipe| told.contains(pipe.as_str())), "{line}: {told}")
+                    assert!(
+                        pipes.iter().any(|pipe| told.contains(pipe.as_str())),
+                        "{line}: {told}"
+                    );
                 }
                 other => panic!("{line}: {other:?} {told}"),
             }

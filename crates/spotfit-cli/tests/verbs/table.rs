@@ -184,7 +184,7 @@ fn all_verbs_are_in_the_table() {
             let name = if name == "output" { "-o".to_owned() } else { format!("--{name}") };
             let in_words = |case: &&Case| case.words.contains(&format!("{name} "));
             let has = |case: &&Case| case.outputs.iter().any(|(own, _)| *own == name);
-            if !own.iter().any(|case| has(&case) || in_words(&case)) {
+            if !own.iter().any(|case| has(case) || in_words(case)) {
                 missing.insert(format!("{verb} {name}"));
             }
         }
