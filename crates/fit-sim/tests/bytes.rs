@@ -122,6 +122,12 @@ fn a_movie_has_the_same_bytes_everywhere() {
             0x1243_50b3_0aa9_abbb,
         ),
         (
+            "own",
+            small().with_own_spots(Some(12.5)).with_uniform(true).with_sigma_spread(0.1),
+            0x5a92_116b_fd96_4fb6,
+        ),
+        ("on structures", small().with_own_spots(Some(3.0)), 0x556c_a76f_e3e6_f263),
+        (
             "scmos",
             small().with_profile(SpotProfile::Integrated).with_maps(Some(maps)),
             0x8549_4f2d_fa82_2598,

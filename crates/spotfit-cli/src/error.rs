@@ -166,7 +166,7 @@ fn told(error: &(impl Refused + ToString), file: Option<&str>) -> CliError {
         (Some((name, value, range)), _) => CliError::Option {
             name: typed(name),
             value,
-            range: range.replace("sigma.start", "--sigma-min"),
+            range: words_of(&range.replace("sigma.start", "--sigma-min")),
         },
         (None, Some(file)) => CliError::file(file, error.to_string()),
         (None, None) => CliError::Other(error.to_string()),

@@ -326,7 +326,7 @@ fn wrong_requests_are_named() {
     let plot = folder.path("none.png");
     fails(
         &[&"curve", &data, &"-m", &"exponential", &"-o", &fits, &"--plot", &plot],
-        &["must end in .svg"],
+        &["ends in .svg"],
     );
     for (text, says) in [
         ("x,y\n1,2\n2\n", "fields"),

@@ -3,7 +3,6 @@
 
 mod common;
 
-use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
@@ -48,124 +47,6 @@ fn fails(folder: &Path, line: &str, says: &[&str]) {
     assert_eq!(output.status.code(), Some(1), "{line}: {said}");
     for part in says {
         assert!(said.contains(part), "{line}: '{part}' is missing in: {said}");
-    }
-}
-
-/// The files of a folder.
-fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
-    let entries = fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry"));
-    let file = |entry: fs::DirEntry| {
-        let name = entry.file_name().into_string().expect("a plain name");
-        entry.path().is_file().then(|| (name, fs::read(entry.path()).expect("a file")))
-    };
-    entries.filter_map(file).collect()
-}
-
-/// Names that files of other people and programs are likely to have, or that a command would choose.
-const STRANGERS: [&str; 29] = [
-    "cells.yaml",
-    "cal.yaml",
-    "psf.yaml",
-    "locs.yaml",
-    "locs.csv",
-    "summary.csv",
-    "summary-1-of-2.csv",
-    "maps.npz",
-    "cells.inf",
-    "cells.hdf5.spotfit.json",
-    "fits.csv",
-    "truth.csv",
-    "windows.svg",
-    "movie.tif",
-    "movie-truth.csv",
-    "movie.png",
-    "beads.tif",
-    "cal.svg",
-    "depth.tif",
-    "depth-truth.csv",
-    "depth.csv",
-    "straight.csv",
-    "drift.csv",
-    "drift.svg",
-    "depth.png",
-    ".cells.hdf5.part",
-    ".spotfit-cells.part",
-    "new.yaml.bak",
-    "README",
-];
-
-/// Proves that no verb that writes touches a file that nobody named: in a folder full of files of other people all of them
-/// stay, whether the verb writes beside them or has to refuse because its file would need the place of one.
-#[test]
-fn strangers_stay_as_they_are() {
-    let (inputs, outputs) = (with_table(), Folder::new());
-    let at = |name: &str| inputs.path(name);
-    let (inputs_at, outputs_at) = (inputs.0.path(), outputs.0.path());
-    does(
-        inputs_at,
-        "spotfit simulate movie -o cells.tif --frames 40 --width 64 --height 64 --spots 3 --truth m.csv &&
-         spotfit simulate beads -o stack.tif --width 96 --height 96 --beads 12 --step 40 --signal 20000 &&
-         spotfit simulate --count 5 --size 9 -o spots.npy && echo ../cells.tif > list.txt",
-    );
-    for name in STRANGERS {
-        outputs.file(name, format!("{name} of somebody else\n").as_bytes());
-    }
-    let strangers = files(outputs_at);
-    let camera = "--baseline 100 --sensitivity 1 --read-noise 1.5";
-    let from = inputs_at.display();
-    let verbs = [
-        ("convert", format!("convert {from}/in.csv --pixel-size 100")),
-        ("filter", format!("filter {from}/in.csv 'photons > 1' --pixel-size 100")),
-        ("link", format!("link {from}/in.csv --pixel-size 100")),
-        ("localize", format!("localize {from}/cells.tif --pixel-size 100 {camera}")),
-    ];
-    fs::write(at("list.txt"), format!("{from}/cells.tif\n")).expect("a list");
-    // Each line, and what it says if it has to refuse.
-    let mut lines: Vec<(String, &[&str])> = Vec::new();
-    for (_, verb) in &verbs {
-        lines.push((format!("{verb} -o cells.hdf5"), &["cells.yaml", "--overwrite"]));
-        lines.push((format!("{verb} -o new.hdf5"), &[]));
-        lines.push((format!("{verb} -o new.csv"), &[]));
-        // What is there is ours now.
-        lines.push((format!("{verb} -o new.hdf5"), &[]));
-    }
-    let calibrate = format!("calibrate {from}/stack.tif --step 40 --pixel-size 100 {camera}");
-    let batch = format!("batch {from}/list.txt --out . --pixel-size 100 {camera}");
-    let movie = "simulate movie --frames 2 --width 32 --height 32 -o new.tif";
-    lines.extend::<[(String, &[&str]); 14]>([
-        (format!("{calibrate} -o new-cal.yaml --plot new.svg"), &[]),
-        (format!("{calibrate} --spline -o cal.hdf5"), &[]),
-        (format!("z {from}/in.csv -o cells.hdf5 --calibration new-cal.yaml"), &[""]),
-        (batch.clone(), &["summary.csv", "--overwrite"]),
-        (format!("{batch} --shard 1/2"), &["summary-1-of-2.csv", "--overwrite"]),
-        (format!("{batch} --shard 2/2"), &[]),
-        (format!("{movie} --camera maps.npz"), &["maps.npz", "--overwrite"]),
-        (format!("{movie} --camera new.npz --truth new.csv"), &[]),
-        (format!("{movie} --camera new.npz"), &[]),
-        (
-            "simulate --count 2 --size 5 -o new.npy --camera maps.npz --corners new.csv".to_owned(),
-            &["maps.npz", "--overwrite"],
-        ),
-        ("demo --out . --count 100".to_owned(), &["fits.csv", "depth.png", "--overwrite"]),
-        (format!("render {from}/in.csv -o new.png"), &[]),
-        (format!("stats {from}/in.csv -o new.html"), &[]),
-        (format!("fit {from}/spots.npy -o new.csv"), &[]),
-    ]);
-    for (line, refused) in &lines {
-        let line = format!("spotfit {line}");
-        match refused {
-            [] => drop(does(outputs_at, &line)),
-            parts => fails(outputs_at, &line, parts),
-        }
-        let mut left = files(outputs_at);
-        left.retain(|name, _| strangers.contains_key(name));
-        assert!(left == strangers, "{line} changed a file of somebody else");
-        let parts = files(outputs_at);
-        let parts: Vec<&String> = parts
-            .keys()
-            .filter(|name| name.starts_with('.') && !strangers.contains_key(*name))
-            .collect();
-        assert!(parts.is_empty(), "{line} left {parts:?}");
     }
 }
 

@@ -282,3 +282,125 @@ fn records_tell_the_size_of_a_pixel() {
     fs::remove_file(folder.path("locs.csv.spotfit.json")).expect("a record");
     fails(&convert, &["the size of a pixel is not known", "--pixel-size"]);
 }
+
+/// Proves that outcomes of windows and curves, calibrations, measured PSFs and tables of drift have records with all files that were
+/// read and with the camera, that `info` tells them, that `--no-record` leaves none, and that somebody else's file in its place stays.
+#[test]
+fn all_results_have_records() {
+    let folder = Folder::new();
+    let at = |name: &str| folder.path(name);
+    let run = |line: &str| {
+        let words: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_spotfit"));
+        let output = command.args(&words).current_dir(folder.0.path()).output().expect("a process");
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        (output.status.success(), String::from_utf8_lossy(&output.stdout).into_owned() + &said)
+    };
+    let does = |line: &str| {
+        let (done, said) = run(line);
+        assert!(done, "{line}: {said}");
+        said
+    };
+    does(
+        "simulate --count 6 --size 11 --shape elliptical -o spots.npy --camera maps.npz --corners corners.csv --camera-size 64",
+    );
+    does("simulate beads -o stack.tif --width 96 --height 96 --beads 12 --step 40 --signal 20000");
+    does("simulate movie -o movie.tif --frames 40 --width 64 --height 64 --spots 6");
+    let x: Vec<f64> = (0..20).map(f64::from).collect();
+    let lines: String = x.iter().map(|x| format!("{x},{}\n", 2.0 * x + 1.0)).collect();
+    folder.file("data.csv", format!("x,a\n{lines}").as_bytes());
+    folder.file("table.csv", b"frame,x [nm],y [nm],sigma1 [nm],sigma2 [nm],intensity [photon],offset [photon],uncertainty_xy [nm]\n1,900,900,130,140,900,5,9\n2,905,903,130,140,900,5,9\n");
+    folder.file("drift.csv", b"frame,x [nm],y [nm]\n1,0,0\n2,5,3\n");
+    let camera = "--baseline 100 --sensitivity 1 --read-noise 1.5";
+    // The line, the output, its verb, the files that were read, and whether there is a camera.
+    let cases: [(String, &str, &[&str], bool); 8] = [
+        (
+            "fit spots.npy -o fits.csv --camera maps.npz --corners corners.csv".into(),
+            "fits.csv",
+            &["spots.npy", "corners.csv", "maps.npz"],
+            true,
+        ),
+        ("fit spots.npy -o fits.npy --baseline 10".into(), "fits.npy", &["spots.npy"], true),
+        ("fit spots.npy -o plain.csv".into(), "plain.csv", &["spots.npy"], false),
+        (
+            "curve data.csv -m a*x+b --start a=1,b=0 -o lines.csv".into(),
+            "lines.csv",
+            &["data.csv"],
+            false,
+        ),
+        (
+            format!("calibrate stack.tif --step 40 --pixel-size 100 {camera} -o cal.yaml"),
+            "cal.yaml",
+            &["stack.tif"],
+            true,
+        ),
+        (
+            format!("calibrate stack.tif --step 40 --pixel-size 100 {camera} --spline -o psf.hdf5"),
+            "psf.hdf5",
+            &["stack.tif"],
+            true,
+        ),
+        (
+            "drift table.csv --apply drift.csv -o straight.csv --table same.csv".into(),
+            "same.csv",
+            &["drift.csv", "table.csv"],
+            false,
+        ),
+        (
+            "z table.csv --calibration cal.yaml -o z.csv --pixel-size 100".into(),
+            "z.csv",
+            &["table.csv", "cal.yaml"],
+            false,
+        ),
+    ];
+    for (line, output, inputs, has_camera) in &cases {
+        let verb = line.split(' ').next().expect("a verb");
+        does(line);
+        let made = json(&record(&at(output)));
+        assert_eq!((&made["verb"], &made["state"]), (&verb.into(), &"done".into()), "{line}");
+        assert!(
+            made["counts"].as_object().is_some_and(|counts| !counts.is_empty()),
+            "{line}: {made}"
+        );
+        let read = made["inputs"].as_array().expect("inputs");
+        let names: Vec<&str> = read.iter().filter_map(|file| file["name"].as_str()).collect();
+        assert_eq!(&names, inputs, "{line}");
+        assert!(read.iter().all(|file| file["sha256"].is_string()), "{line}: {made}");
+        assert_eq!(made["camera"].is_object(), *has_camera, "{line}: {made}");
+        assert!(
+            does(&format!("info {output}")).contains(&format!("by {verb} of Spotfit")),
+            "{line}"
+        );
+        // It goes with what it is of, and is not replaced if it is of somebody else.
+        does(&format!("{line} --no-record"));
+        assert!(!record(&at(output)).exists(), "{line}");
+        fs::write(record(&at(output)), "mine").expect("a file");
+        let before = fs::read(at(output)).expect("an output");
+        let (done, said) = run(line);
+        assert!(
+            !done && said.contains(".spotfit.json") && said.contains("--overwrite"),
+            "{line}: {said}"
+        );
+        assert_eq!(fs::read(record(&at(output))).expect("a file"), b"mine");
+        assert_eq!(fs::read(at(output)).expect("an output"), before, "{line}");
+        does(&format!("{line} --overwrite"));
+        assert_eq!(json(&record(&at(output)))["verb"], verb, "{line}");
+    }
+    let straight = json(&record(&at("straight.csv")));
+    let names =
+        straight["inputs"].as_array().expect("inputs").iter().map(|file| file["name"].clone());
+    assert_eq!(names.collect::<Vec<_>>(), ["table.csv", "drift.csv"]);
+    assert!(json(&record(&at("z.csv")))["calibration"]["x"].is_array());
+    let told = does("info z.csv");
+    assert!(
+        told.contains("calibration:\n") && told.contains("words: table.csv --calibration cal.yaml"),
+        "{told}"
+    );
+    assert!(
+        does("info fits.csv").starts_with("outcomes of fits of windows\nrecord: fits.csv, by fit")
+    );
+    assert!(does("info fits.npy").contains("camera:\n  baseline: 10"));
+    // A stream has none.
+    does("fit spots.npy -o -");
+    assert!(!at("-.spotfit.json").exists());
+}

@@ -8,7 +8,7 @@ use std::fs;
 use std::io::Read;
 use std::os::unix::fs::symlink;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::{Command, Output, Stdio};
 
 use common::{Folder, compared, fails, rows, succeeds};
 use fit_core::{Corner, Size};
@@ -151,13 +151,13 @@ fn two_outputs_need_two_files() {
 }
 
 /// Runs the command with these words and files.
-fn simulate(words: &[&str], files: &[(&str, &Path)]) {
+fn simulate(words: &[&str], files: &[(&str, &Path)]) -> Output {
     let mut arguments: Vec<&dyn AsRef<OsStr>> = vec![&"simulate"];
     arguments.extend(words.iter().map(|word| word as &dyn AsRef<OsStr>));
     for (option, file) in files {
         arguments.extend([option as &dyn AsRef<OsStr>, file]);
     }
-    succeeds(&arguments);
+    succeeds(&arguments)
 }
 
 /// The bytes of an NPY file behind its header.
@@ -314,7 +314,7 @@ fn senseless_shapes_and_cameras_are_refused() {
     let movie = ["simulate", "movie", "--frames", "2"];
     let [maps, corners] = [&maps, &corners].map(|path| path.to_str().unwrap());
     let beads = ["simulate", "beads"];
-    let cases: [(&[&str], &[&str], &str); 34] = [
+    let cases: [(&[&str], &[&str], &str); 40] = [
         (&movie, &["--drift", "1"], "--drift 1 is out of its range (X,Y or X,Y,Z: two or three"),
         (&movie, &["--drift", "1,2,3,4"], "--drift 1,2,3,4 is out"),
         (&movie, &["--drift", "0,0,0.1"], "--drift X,Y,Z: it needs --shape defocused"),
@@ -360,6 +360,16 @@ fn senseless_shapes_and_cameras_are_refused() {
             &["--camera", maps, "--corners", corners, "--camera-size", "70000"],
             "--camera-size 70000 is out of its range (3 to 65536)",
         ),
+        (&movie, &["--density=-1"], "--density -1 is out of its range (0 to "),
+        (&movie, &["--density", "nan"], "--density NaN is out of its range"),
+        (&movie, &["--density", "1", "--pixel-size", "0"], "--pixel-size 0 is out of its range"),
+        (&movie, &["--density", "1", "--spots", "3"], "cannot be used with '--spots"),
+        (&movie, &["--pixel-size", "90"], "--density <PER_UM2>"),
+        (
+            &movie,
+            &["--uniform", "--shape", "defocused", "--heights", "structure"],
+            "--uniform and --heights structure exclude each other",
+        ),
         (&movie, &["--camera", maps, "--read-noise", "1"], "cannot be used with '--read-noise"),
     ];
     for (command, words, says) in cases {
@@ -401,6 +411,30 @@ fn movies_drift_in_depth() {
     let z: Vec<f64> = (0..8).flat_map(|frame| piece.truth(frame)).map(|spot| spot.z).collect();
     assert!(z.len() > 30);
     assert_eq!(rows.iter().map(|row| row[5]).collect::<Vec<f64>>(), z);
+}
+
+/// Proves that a movie has spots at the density per µm² that its words say, anywhere in the frame or on structures, each with all of
+/// its photons, and that the report counts them.
+#[test]
+fn movies_have_a_density() {
+    let folder = Folder::new();
+    let (output, truth) = (folder.path("m.npy"), folder.path("t.csv"));
+    let words = "movie --json --frames 60 --width 50 --height 40 --density 2 --pixel-size 160 --photons 700";
+    let movie = |more: &[&str]| {
+        let words: Vec<&str> = words.split(' ').chain(more.iter().copied()).collect();
+        let said = simulate(&words, &[("-o", &output), ("--truth", &truth)]).stdout;
+        (table(&truth).1, String::from_utf8(said).unwrap())
+    };
+    let (uniform, said) = movie(&["--uniform"]);
+    let expected: f64 = 60.0 * 2.0 * (50.0 * 0.16) * (40.0 * 0.16);
+    let count = uniform.len() as f64;
+    assert!((count - expected).abs() < 4.0 * expected.sqrt(), "{count} of {expected}");
+    assert!(uniform.iter().all(|row| row[4] == 700.0));
+    assert!(said.contains(&format!("\"molecules\": {}", uniform.len())), "{said}");
+    let corner = |rows: &[Vec<f64>]| rows.iter().filter(|row| row[1] < 4.0 && row[2] < 4.0).count();
+    assert!(corner(&uniform) > 20, "{}", corner(&uniform));
+    let (structured, _) = movie(&[]);
+    assert_eq!((structured.len(), corner(&structured)), (uniform.len(), 0));
 }
 
 /// Proves that a simulated stack of beads has the stage heights that it should, beads that stay apart and inside, each at a

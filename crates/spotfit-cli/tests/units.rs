@@ -305,3 +305,59 @@ fn lengths_need_the_size_of_a_pixel() {
         &["'furlong' is not nm or px"],
     );
 }
+
+/// Proves that `info` tells the same of a table in any form, and that positions in any form are fitted at the same places.
+#[test]
+fn units_do_not_matter_to_what_is_told_and_fitted() {
+    let folder = Folder::new();
+    let (table, _) = simulated(11);
+    let forms = forms(&folder, &table);
+    let movie = folder.path("movie.tif");
+    let side = (SIDE as usize).to_string();
+    succeeds(&[
+        &"simulate",
+        &"movie",
+        &"-o",
+        &movie,
+        &"--frames",
+        &"12",
+        &"--width",
+        &side,
+        &"--height",
+        &side,
+    ]);
+    let (mut told, mut fitted) = (None, None);
+    for form in &forms {
+        let report = succeeds(&[&"info", form, &"--json"]).stdout;
+        let report: serde_json::Value = serde_json::from_slice(&report).expect("JSON");
+        let names: Vec<_> = report["columns"].as_array().expect("columns").iter().collect();
+        assert_eq!(names.len(), COLUMNS.len(), "{report}");
+        let own = (report["rows"].clone(), report["frames"].clone());
+        assert_eq!(&own, told.get_or_insert(own.clone()), "{}", form.display());
+        let out = folder.path("out.csv");
+        succeeds(&[
+            &"localize",
+            &movie,
+            &"--positions",
+            form,
+            &"-o",
+            &out,
+            &"--pixel-size",
+            &"130",
+            &"--all",
+            &"--baseline",
+            &"100",
+            &"--sensitivity",
+            &"1",
+        ]);
+        let made = columns(&out);
+        let expected = fitted.get_or_insert(made.clone());
+        assert!(made["x"].len() > 50, "{}", form.display());
+        for name in ["id", "frame", "x", "y"] {
+            let part = |all: &BTreeMap<String, Vec<f64>>| {
+                BTreeMap::from([(name.to_owned(), all[name].clone())])
+            };
+            same(&part(&made), &part(expected), &format!("positions of {}", form.display()));
+        }
+    }
+}

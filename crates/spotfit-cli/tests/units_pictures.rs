@@ -21,6 +21,7 @@ struct Tables {
     pixels: PathBuf,
     nanometres: PathBuf,
     picasso: PathBuf,
+    newer: PathBuf,
 }
 
 impl Tables {
@@ -52,12 +53,23 @@ impl Tables {
         let nanometres = folder.file("nanometres.csv", texts[1].as_bytes());
         let picasso = folder.path("picasso.hdf5");
         succeeds(&[&"convert", &pixels, &"-o", &picasso, &"--pixel-size", &"130"]);
-        Self { folder, pixels, nanometres, picasso }
+        let newer = folder.path("newer.hdf5");
+        succeeds(&[
+            &"convert",
+            &pixels,
+            &"-o",
+            &newer,
+            &"--pixel-size",
+            &"130",
+            &"--picasso",
+            &"1",
+        ]);
+        Self { folder, pixels, nanometres, picasso, newer }
     }
 
     /// All of them, each with the nanometres of its unit.
-    fn all(&self) -> [(&Path, f64); 3] {
-        [(&self.pixels, PIXEL), (&self.nanometres, 1.0), (&self.picasso, PIXEL)]
+    fn all(&self) -> [(&Path, f64); 4] {
+        [(&self.pixels, PIXEL), (&self.nanometres, 1.0), (&self.picasso, PIXEL), (&self.newer, 1.0)]
     }
 
     /// What a verb prints as JSON; `words` follow the table.

@@ -84,6 +84,15 @@ fn help_is_in_groups() {
         ("calibrate", &["Movie:", "Fit:", "Camera:", "Output:"]),
         ("curve", &["Model:", "Fit:", "Output:"]),
         ("localize", &["Movie:", "Detection:", "Fit:", "Camera:", "Output:"]),
+        ("convert", &["Tables:", "Output:"]),
+        ("drift", &["Tables:", "Output:"]),
+        ("filter", &["Tables:", "Output:"]),
+        ("link", &["Tables:", "Output:"]),
+        ("merge", &["Tables:", "Output:"]),
+        ("render", &["Tables:", "Colours:", "Output:"]),
+        ("score", &["Tables:", "Output:"]),
+        ("stats", &["Tables:", "Output:"]),
+        ("z", &["Tables:", "Output:"]),
     ] {
         let help = String::from_utf8(succeeds(&[&verb, &"--help"]).stdout).expect("text");
         for heading in headings.iter().chain(&["Examples:"]) {

@@ -8,7 +8,9 @@ use std::time::Instant;
 
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
-use spotfit::localize::{self, Flags, Localization, Localizations, LocalizeError, Localizer};
+use spotfit::localize::{
+    self, Emitters, Flags, Localization, Localizations, LocalizeError, Localizer, Sigma,
+};
 use spotfit::movie::{Block, Movie, MovieError, MovieOptions, Pixels};
 use spotfit::steps::localize::{self as step, CameraOptions, Given, LocalizeReport};
 use spotfit::steps::{Listener, Note, PixelScale, Stack};
@@ -49,6 +51,10 @@ pub(crate) fn of_io(path: &Path, error: &io::Error) -> PyErr {
     io::Error::new(error.kind(), format!("{}: {error}", path.display())).into()
 }
 
+/// How many emitters there may be, and whose width is fitted.
+const EMITTERS: [(&str, Emitters); 2] = [("1", Emitters::One), ("auto", Emitters::Auto)];
+const SIGMAS: [(&str, Sigma); 2] = [("free", Sigma::Free), ("shared", Sigma::Shared)];
+
 /// How to localize a movie.
 #[pyclass(frozen, module = "spotfit._spotfit")]
 pub(crate) struct LocalizeOptions {
@@ -64,7 +70,7 @@ impl LocalizeOptions {
     #[new]
     #[pyo3(signature = (
         fitter, camera_map, *, camera, box_size, false_rate, threshold, roi, drop, keep_all, checks, errors, saturation,
-        calibration, psf, pixel_size, pixels
+        calibration, psf, pixel_size, emitters, sigma, pixels
     ))]
     #[expect(clippy::too_many_arguments, reason = "they have names where they are given")]
     fn new(
@@ -84,6 +90,8 @@ impl LocalizeOptions {
         calibration: Option<PathBuf>,
         psf: Option<PathBuf>,
         pixel_size: Option<f64>,
+        emitters: &str,
+        sigma: &str,
         pixels: bool,
     ) -> PyResult<Self> {
         let fitter = fitter.get().options();
@@ -94,6 +102,7 @@ impl LocalizeOptions {
             ("residual", Flags::default().with_residual(true)),
             ("saturated", Flags::default().with_saturated(true)),
             ("width", Flags::default().with_width(true)),
+            ("crowd", Flags::default().with_crowd(true)),
             ("all", Flags::ALL),
         ];
         for word in drop {
@@ -107,7 +116,9 @@ impl LocalizeOptions {
             .with_checks(checks)
             .with_errors(errors)
             .with_drop(flags)
-            .with_saturation(saturation);
+            .with_saturation(saturation)
+            .with_emitters(options::choose("emitters", emitters, &EMITTERS)?)
+            .with_sigma(options::choose("sigma", sigma, &SIGMAS)?);
         let localizer = match threshold {
             Some(threshold) => localizer.with_threshold(threshold),
             None => localizer,
@@ -195,6 +206,28 @@ impl ArrayLocalizer {
         let localizer = self.localizer.get("localizing")?;
         let localizer = localizer.lock().unwrap_or_else(PoisonError::into_inner);
         json(&LocalizeReport::of(&localizer, None, None, self.begin.elapsed()))
+    }
+
+    /// How many of the first frames are to be given to `find_sigma`; 0 if the width of spots is known or not needed.
+    #[getter]
+    fn frames_for_sigma(&self) -> PyResult<usize> {
+        let localizer = self.localizer.get("localizing")?;
+        let localizer = localizer.lock().unwrap_or_else(PoisonError::into_inner);
+        Ok(localizer.frames_for_sigma())
+    }
+
+    /// Finds the width of spots in some frames.
+    fn find_sigma(&self, py: Python<'_>, frames: &Bound<'_, PyAny>) -> PyResult<()> {
+        let localizer = self.localizer.get("localizing")?;
+        let frames = pixels::Pixels::of("movie", frames)?;
+        let view = frames.view();
+        let found = py.detach(|| {
+            let frames = stored(view);
+            let mut localizer = localizer.lock().unwrap_or_else(PoisonError::into_inner);
+            localizer.find_sigma(frames.windows())
+        });
+        py.check_signals()?;
+        found.map_err(of_localize)
     }
 
     /// The columns of the localizations in some frames, of which the first has this number.

@@ -35,6 +35,9 @@ fn statuses(given: &Bound<'_, PyAny>) -> PyResult<Vec<Status>> {
     given.as_slice()?.iter().map(of).collect()
 }
 
+/// Where a column of numbers goes in a fit.
+type Place<T> = fn(&mut Fit<f64>) -> &mut T;
+
 fn fits((columns, counts, status): &Given<'_>) -> PyResult<Vec<Fit<f64>>> {
     let mut fits: Vec<Fit<f64>> = statuses(status)?
         .into_iter()
@@ -44,7 +47,7 @@ fn fits((columns, counts, status): &Given<'_>) -> PyResult<Vec<Fit<f64>>> {
             fit
         })
         .collect();
-    let places: [(&str, fn(&mut Fit<f64>) -> &mut f64); 9] = [
+    let places: [(&str, Place<f64>); 9] = [
         ("x", |fit| &mut fit.x),
         ("y", |fit| &mut fit.y),
         ("sigma", |fit| &mut fit.sigma),
@@ -61,7 +64,7 @@ fn fits((columns, counts, status): &Given<'_>) -> PyResult<Vec<Fit<f64>>> {
             *place(fit) = *value;
         }
     }
-    let places: [(&str, fn(&mut Fit<f64>) -> &mut u32); 2] =
+    let places: [(&str, Place<u32>); 2] =
         [("iterations", |fit| &mut fit.iterations), ("evaluations", |fit| &mut fit.evaluations)];
     for ((name, place), given) in places.into_iter().zip(counts) {
         let given: PyReadonlyArray1<'_, u32> = numbers(name, given, "(n)")?;

@@ -35,7 +35,7 @@ type Mask<'py> = Bound<'py, PyArray2<bool>>;
 /// Simulates a movie of blinking molecules.
 #[pyfunction]
 #[pyo3(signature = (
-    *, frame, frames, spots, photons, sigma, sigma_spread, look, on_time, off_time, beads, hot_pixels, drift, drift_z, heights, maps
+    *, frame, frames, spots, density, pixel_size, uniform, photons, sigma, sigma_spread, look, on_time, off_time, beads, hot_pixels, drift, drift_z, heights, maps
 ))]
 #[expect(clippy::too_many_arguments, reason = "they have names where they are given")]
 pub(crate) fn simulate_movie<'py>(
@@ -43,6 +43,9 @@ pub(crate) fn simulate_movie<'py>(
     frame: Frame,
     frames: usize,
     spots: f64,
+    density: Option<f64>,
+    pixel_size: f64,
+    uniform: bool,
     photons: f64,
     sigma: f64,
     sigma_spread: Option<f64>,
@@ -62,6 +65,9 @@ pub(crate) fn simulate_movie<'py>(
         .with_frame(frame_of(frame))
         .with_frames(frames)
         .with_spots(spots)
+        .with_density(density)
+        .with_pixel_size(pixel_size)
+        .with_uniform(uniform)
         .with_photons(photons)
         .with_sigma(sigma)
         .with_sigma_spread(sigma_spread)

@@ -87,7 +87,7 @@ pub(crate) fn of_file(path: &Path) -> impl Fn(TableError) -> PyErr {
         TableError::Io(error) => {
             io::Error::new(error.kind(), format!("{}: {error}", path.display())).into()
         }
-        TableError::Stranger { .. } => {
+        TableError::Stranger { .. } | TableError::Shared { .. } => {
             PyFileExistsError::new_err(format!("{error}; overwrite=True replaces it"))
         }
         other => PyValueError::new_err(format!("{}: {other}", path.display())),
@@ -221,9 +221,7 @@ pub(crate) fn write_table(
     let table = table(py, columns, info.get())?;
     let pool = threads::pool()?;
     let save = || {
-        // The record of a table that was here before is not one of this table.
-        let stale = Some(Record::path(&path)).filter(|stale| Record::is_ours(stale));
-        let mut output = TableOutput::create(&path, options)?.without(stale);
+        let mut output = TableOutput::create(&path, options)?;
         output.write(&table)?;
         let (outputs, written) = output.finish()?;
         Output::finish_all(outputs, &mut |_| true)?;

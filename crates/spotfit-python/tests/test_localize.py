@@ -1,5 +1,6 @@
 """Movies: from a file, an array, or block by block, the localizations are the same and right."""
 
+import subprocess
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -8,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 import spotfit
+from test_depth import COMMAND
 
 PLACES = [(20.3, 20.0), (50.0, 40.7), (60.2, 15.4)]
 
@@ -78,6 +80,43 @@ def test_options_reach_the_localizer(movie: Any) -> None:
     assert len(spotfit.localize(part, drop="saturated", saturation=1)) == 0
     maps = [np.full((64, 80), value) for value in (5.0, 2.0, 1.0)]
     assert abs(np.median(spotfit.localize(part, camera=spotfit.CameraMap(*maps)).background) - 2.5) < 0.2
+
+
+@pytest.mark.parametrize("width", [{}, {"sigma": "shared"}, {"fixed_sigma": 1.3}])
+def test_spots_that_overlap(width: dict[str, Any], tmp_path: Path) -> None:
+    """Files, arrays and the command find the same in crowds, whosever width is fitted."""
+    made = spotfit.simulate_movie(40, width=48, height=48, density=2.0, uniform=True, photons=2000)
+    np.save(tmp_path / "movie.npy", made.frames)
+    camera = spotfit.Camera(baseline=100, read_noise=1.5)
+    options: Any = {"camera": camera, "emitters": "auto", "flags": True, "errors": True, **width}
+    locs = spotfit.localize(tmp_path / "movie.npy", **options)
+    assert 0.85 * len(made.truth) < len(locs) < len(made.truth)
+    assert same(spotfit.localize(made.frames, **options), locs)
+    assert len(set(locs.sigma)) == (1 if width else len(locs))
+    crowded = locs["flags"].astype(int) & 16 > 0
+    assert 0 < crowded.sum() < len(locs) / 2
+    assert len(spotfit.localize(made.frames, drop="crowd", **options)) == len(locs) - crowded.sum()
+    if COMMAND is not None:
+        words = [str(word).replace("_", "-") for name, value in width.items() for word in (f"--{name}", value)]
+        fixed = ["--emitters", "auto", "--flags", "--errors", "--baseline", "100", "--sensitivity", "1", "--read-noise", "1.5"]
+        files = [str(tmp_path / "movie.npy"), "-o", str(tmp_path / "locs.csv")]
+        subprocess.run([COMMAND, "localize", *files, *fixed, *words], check=True, capture_output=True)
+        told = spotfit.read_table(tmp_path / "locs.csv")
+        assert told.names == locs.names and np.array_equal(told.frame, locs.frame)
+        for name in ("x", "y", "photons", "background", "sigma", "uncertainty", "photons_error", "flags"):
+            assert np.allclose(told[name], locs[name], rtol=1e-3, atol=1e-4), name
+    for wrong, said in (
+        ({"shape": "elliptical"}, "shape"), ({"estimator": "lse"}, "estimator"), ({"threshold": 3.0}, "threshold"),
+        ({"background": "nonnegative"}, "background"), ({"backend": "reference"}, "backend"),
+    ):  # fmt: skip
+        if "shape" in wrong and "fixed_sigma" in width:
+            continue
+        with pytest.raises(ValueError, match=f"{said} = .*emitters auto"):
+            spotfit.localize(made.frames, **options, **wrong)
+    with pytest.raises(ValueError, match="emitters"):
+        spotfit.localize(made.frames, **{**options, "emitters": 2})
+    with pytest.raises(ValueError, match="sigma = shared"):
+        spotfit.localize(made.frames, camera=camera, sigma="shared")
 
 
 def test_a_camera_that_the_movie_contradicts_is_warned_about(tmp_path: Path) -> None:

@@ -54,7 +54,7 @@ VERBS: dict[str, tuple[list[Callable[..., Any]], set[str], set[str]]] = {
     # The model is an object with its variables, parameters and splines.
     "curve": (
         [spotfit.Model.fit],
-        {"output", "json", "plot", "plots", "model", "variables", "parameters", "spline"},
+        {"output", "json", "overwrite", "no_record", "plot", "plots", "model", "variables", "parameters", "spline"},
         {"covariance", "instruction_set", "device"},
     ),
     "render": ([spotfit.render], FILES - {"filter"}, set()),

@@ -1,34 +1,31 @@
-//! Movies: blinking molecules on structures, and beads that drift, over an uneven background.
+//! Movies: blinking molecules on structures or anywhere, spots that each frame has for itself, and beads that drift, over an uneven
+//! background.
 
 mod molecule;
+mod own;
 mod piece;
+mod plan;
 mod structure;
 
-use std::ops::Range;
-
 use fit_core::Size;
-use rayon::prelude::*;
 
 use crate::camera::{Noise, SimulatedCamera};
 use crate::error::{SimulationError, check};
 use crate::light::SpotProfile;
 use crate::maps::{MOST_FRAME_PIXELS, Maps};
 use crate::shape::{SpotShape, WIDTHS};
-use molecule::Molecule;
 pub use piece::{MoviePiece, MovieTruth};
+pub use plan::MoviePlan;
 pub use structure::{Heights, HotPixel, SimulatedBead, Structure};
 
 /// The most molecules of a movie; each takes 80 bytes of memory.
 pub const MOST_MOLECULES: usize = 10_000_000;
 
+/// The most spots that frames have for themselves, all together on average.
+pub(crate) const MOST_SPOTS: f64 = 4e9;
+
 /// The most beads of a movie.
 pub const MOST_BEADS: usize = 1_000_000;
-
-/// Bytes of the frames, or of the events, that are made at a time: those of the largest frame.
-const PIECE: usize = 2 * MOST_FRAME_PIXELS;
-
-/// The most frames that are made at a time.
-const LONGEST_PIECE: usize = 64;
 
 /// The parameters of a simulated movie.
 #[derive(Clone, Debug, PartialEq)]
@@ -42,6 +39,11 @@ pub struct MovieSimulation {
     pub frames: usize,
     /// Where the molecules are; they are spread evenly over the total length.
     pub structures: Vec<Structure>,
+    /// Whether molecules, and spots that a frame has for itself, lie anywhere in the frame instead of on structures.
+    pub uniform: bool,
+    /// The mean number of spots that each frame has for itself: their number is Poisson, and each has the full signal in this frame and
+    /// is in no other. They replace the molecules that blink. Range: 0 to [`MOST_MOLECULES`], and 4·10⁹ in all frames.
+    pub own_spots: Option<f64>,
     /// Number of molecules. Range: 0 to [`MOST_MOLECULES`].
     pub molecules: usize,
     /// How long a molecule stays on, on average, in frames. Range: 0.1 to 10⁶.
@@ -94,6 +96,8 @@ impl MovieSimulation {
         const with_height: height: usize,
         const with_frames: frames: usize,
         with_structures: structures: Vec<Structure>,
+        const with_uniform: uniform: bool,
+        const with_own_spots: own_spots: Option<f64>,
         const with_molecules: molecules: usize,
         with_beads: beads: Vec<SimulatedBead>,
         with_hot_pixels: hot_pixels: Vec<HotPixel>,
@@ -135,6 +139,8 @@ impl MovieSimulation {
             height,
             frames,
             structures,
+            uniform: false,
+            own_spots: None,
             molecules: (spots * (on_time + off_time) / on_time) as usize,
             on_time,
             off_time,
@@ -179,6 +185,10 @@ impl MovieSimulation {
         check("width × height", pixels, 64.0, MOST_FRAME_PIXELS as f64, "64 to 67108864 pixels")?;
         check("frames", self.frames as f64, 1.0, 1e9, "1 to 1e9")?;
         check("molecules", self.molecules as f64, 0.0, MOST_MOLECULES as f64, "0 to 1e7")?;
+        let own = self.own_spots.unwrap_or(0.0);
+        check("own_spots", own, 0.0, MOST_MOLECULES as f64, "0 to 1e7")?;
+        let most = MOST_SPOTS / self.frames as f64;
+        check("own_spots", own, 0.0, most, "0 to 4e9 in all frames together")?;
         check("beads", self.beads.len() as f64, 0.0, MOST_BEADS as f64, "0 to 1e6")?;
         check("hot_pixels", self.hot_pixels.len() as f64, 0.0, MOST_BEADS as f64, "0 to 1e6")?;
         for &HotPixel { x, y, electrons } in &self.hot_pixels {
@@ -226,24 +236,6 @@ impl MovieSimulation {
         Ok(())
     }
 
-    /// Places the molecules. When they glow is decided piece by piece as the movie is made, so that
-    /// memory does not grow with the number of frames.
-    ///
-    /// # Errors
-    /// As [`MovieSimulation::validate`].
-    pub fn plan(self) -> Result<MoviePlan, SimulationError> {
-        self.validate()?;
-        let molecules = self.molecules();
-        Ok(MoviePlan { simulation: self, molecules, next: 0 })
-    }
-
-    /// The molecules before the first frame.
-    fn molecules(&self) -> Vec<Molecule> {
-        let total: f64 = self.structures.iter().map(Structure::length).sum();
-        let molecules = if total > 0.0 { self.molecules } else { 0 };
-        (0..molecules).into_par_iter().map(|number| Molecule::new(self, number, total)).collect()
-    }
-
     /// Mean background at a place, in photo-electrons a pixel.
     fn background(&self, x: f64, y: f64) -> f64 {
         let Self { width, height, background, unevenness, .. } = *self;
@@ -251,50 +243,5 @@ impl MovieSimulation {
         let across = libm::cos(tau * (0.8 * x / width as f64 + 0.05));
         let down = libm::cos(tau * (0.7 * y / height as f64 - 0.06));
         background * (1.0 + unevenness * across * down)
-    }
-}
-
-/// A movie that is made piece by piece.
-///
-/// ```
-/// use fit_sim::MovieSimulation;
-///
-/// let mut plan = MovieSimulation::new(64, 48, 100).plan()?;
-/// let piece = plan.piece(10..30);
-/// assert_eq!(piece.frames().dim(), (20, 48, 64));
-/// assert!(piece.truth(10).all(|spot| spot.frame == 10));
-/// # Ok::<(), fit_sim::SimulationError>(())
-/// ```
-#[derive(Clone, Debug)]
-pub struct MoviePlan {
-    simulation: MovieSimulation,
-    molecules: Vec<Molecule>,
-    /// The frame that the molecules have come to.
-    next: usize,
-}
-
-impl MoviePlan {
-    /// The parameters of the movie.
-    pub fn simulation(&self) -> &MovieSimulation {
-        &self.simulation
-    }
-
-    /// How many frames to make at a time: 64, or fewer if their pixels or events would take more than 128 MiB.
-    pub fn piece_length(&self) -> usize {
-        let MovieSimulation { width, height, on_time, off_time, .. } = self.simulation;
-        // As in `molecules_for`.
-        let spots = self.molecules.len() as f64 * (on_time + 1.0) / (on_time + off_time);
-        let events = piece::EVENT * spots.ceil() as usize;
-        (PIECE / (2 * width * height).max(events)).clamp(1, LONGEST_PIECE)
-    }
-
-    /// Decides which molecules are on in some frames. A frame does not depend on the piece it is in. Ask for
-    /// frames in their order: to go back, the movie starts from its beginning.
-    pub fn piece(&mut self, frames: Range<usize>) -> MoviePiece<'_> {
-        if frames.start < self.next {
-            self.molecules = self.simulation.molecules();
-        }
-        self.next = frames.end.max(frames.start);
-        MoviePiece::new(&self.simulation, &mut self.molecules, frames)
     }
 }

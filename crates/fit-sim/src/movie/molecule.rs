@@ -20,7 +20,12 @@ pub(super) struct Molecule {
 }
 
 impl MovieSimulation {
-    /// What a molecule looks like in a frame, or a bead, whose numbers follow after the last molecule. Beads are on no
+    /// The number of the first bead: beads follow after the molecules that blink, and the spots of frames after them.
+    pub(super) const fn first_bead(&self) -> usize {
+        if self.own_spots.is_some() { 0 } else { self.molecules }
+    }
+
+    /// What a molecule looks like in a frame, or a bead, by its number. Beads are on no
     /// structure, so that they have no height of it.
     pub(super) fn outline(
         &self,
@@ -43,26 +48,54 @@ impl MovieSimulation {
     }
 }
 
+/// Where molecules may be.
+#[derive(Clone, Debug)]
+pub(super) struct Places<'a> {
+    simulation: &'a MovieSimulation,
+    /// The length of all structures.
+    total: f64,
+}
+
+impl<'a> Places<'a> {
+    pub(super) fn new(simulation: &'a MovieSimulation) -> Self {
+        let total = simulation.structures.iter().map(Structure::length).sum();
+        Self { simulation, total }
+    }
+
+    /// Whether there is no place for a molecule.
+    pub(super) fn none(&self) -> bool {
+        !(self.simulation.uniform || self.total > 0.0)
+    }
+
+    /// A place, and the height that its structure has there as a share of the range of z.
+    pub(super) fn draw(&self, random: &mut Random) -> ([f64; 2], f64) {
+        let MovieSimulation { width, height, uniform, ref structures, .. } = *self.simulation;
+        if uniform {
+            let mut within = |side: usize| random.uniform() * side as f64 - 0.5;
+            return ([within(width), within(height)], 0.0);
+        }
+        let mut along = random.uniform() * self.total;
+        for structure in structures {
+            let length = Structure::length(structure);
+            if along <= length {
+                return (structure.place(along / length), structure.height(along / length));
+            }
+            along -= length;
+        }
+        ([0.0; 2], 0.0)
+    }
+}
+
 fn exponential(random: &mut Random, mean: f64) -> f64 {
     -mean * libm::log(1.0 - random.uniform())
 }
 
 impl Molecule {
-    /// A molecule before the first frame; `total` is the length of all structures.
-    pub(super) fn new(simulation: &MovieSimulation, number: usize, total: f64) -> Self {
+    /// A molecule before the first frame.
+    pub(super) fn new(simulation: &MovieSimulation, number: usize, places: &Places<'_>) -> Self {
         // Streams above 2³² are those of molecules, below of frames.
         let mut random = Random::new(simulation.seed, (1 << 32) + number as u64);
-        let mut along = random.uniform() * total;
-        let (mut place, mut height) = ([0.0; 2], 0.0);
-        for structure in &simulation.structures {
-            let length = Structure::length(structure);
-            if along <= length {
-                (place, height) =
-                    (structure.place(along / length), structure.height(along / length));
-                break;
-            }
-            along -= length;
-        }
+        let (place, height) = places.draw(&mut random);
         // The movie begins while the blinking has been going on.
         let on = exponential(&mut random, simulation.off_time) - simulation.on_time;
         let off = on + exponential(&mut random, simulation.on_time);

@@ -6,7 +6,11 @@ use fit_core::Circle;
 use ndarray::{Array2, Array3, ArrayViewMut2, Axis, Slice};
 use rayon::prelude::*;
 
-use super::{MovieSimulation, molecule::Molecule};
+use super::{
+    MovieSimulation,
+    molecule::Molecule,
+    own::{self, OwnSpots},
+};
 use crate::light::Light;
 use crate::random::Random;
 use crate::shape::Outline;
@@ -45,7 +49,7 @@ pub struct MovieTruth {
     pub signal: f64,
     /// Background of a pixel at the centre, in photo-electrons.
     pub background: f64,
-    /// The molecule, from 0; beads follow after the last molecule.
+    /// The molecule, from 0; beads follow after the last molecule that blinks, and spots that a frame has for itself after the beads.
     pub molecule: usize,
 }
 
@@ -59,20 +63,37 @@ pub struct MoviePiece<'a> {
 }
 
 impl<'a> MoviePiece<'a> {
-    pub(super) fn new(
-        simulation: &'a MovieSimulation,
-        molecules: &mut [Molecule],
-        frames: Range<usize>,
-    ) -> Self {
-        let first = frames.start;
-        let mut events = vec![Vec::new(); frames.len()];
+    /// Frames in which no molecule glows.
+    pub(super) fn new(simulation: &'a MovieSimulation, frames: Range<usize>) -> Self {
+        Self { simulation, first: frames.start, events: vec![Vec::new(); frames.len()] }
+    }
+
+    /// Adds molecules, which advance to the end of the piece.
+    pub(super) fn add_blinking(&mut self, molecules: &mut [Molecule]) {
+        let Self { simulation, first, ref mut events, .. } = *self;
+        let frames = first..first + events.len();
         for (number, molecule) in molecules.iter_mut().enumerate() {
             let Molecule { place, height, .. } = *molecule;
             molecule.glow(simulation, frames.clone(), |frame, share| {
                 events[frame - first].push(Event { molecule: number, place, height, share });
             });
         }
-        Self { simulation, first, events }
+    }
+
+    /// Adds the spots that each frame has for itself.
+    pub(super) fn add_own(&mut self, own: &mut OwnSpots) {
+        let Self { simulation, first, ref mut events, .. } = *self;
+        let frames = first..first + events.len();
+        let numbers = own.first_of(simulation, frames.clone());
+        events.par_iter_mut().zip(frames).zip(numbers).for_each(|((events, frame), number)| {
+            let spots = own::draw(simulation, frame).zip(simulation.beads.len() + number..);
+            events.extend(spots.map(|((place, height), molecule)| Event {
+                molecule,
+                place,
+                height,
+                share: 1.0,
+            }));
+        });
     }
 
     /// The spots of a frame, by its number in the movie; none if the frame is not in the piece.
@@ -86,15 +107,17 @@ impl<'a> MoviePiece<'a> {
             let Outline { sigma: [sigma_x, sigma_y], angle, z } = outline;
             MovieTruth { frame, shape, sigma_x, sigma_y, angle, z, signal, background, molecule }
         };
+        let first_bead = simulation.first_bead();
         let events = frame.checked_sub(self.first).and_then(|index| self.events.get(index));
         let beads = if events.is_some() { &simulation.beads[..] } else { &[] };
         let molecules = events.into_iter().flatten().map(move |event| {
             let Event { molecule, place: [x, y], height, share } = *event;
             truth(molecule, Some(height), x, y, share * simulation.signal)
         });
-        let beads = beads.iter().enumerate().map(move |(i, bead)| {
-            truth(simulation.molecules + i, None, bead.x, bead.y, bead.signal)
-        });
+        let beads = beads
+            .iter()
+            .enumerate()
+            .map(move |(i, bead)| truth(first_bead + i, None, bead.x, bead.y, bead.signal));
         molecules.chain(beads)
     }
 

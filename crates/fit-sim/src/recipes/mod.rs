@@ -42,6 +42,9 @@ pub enum RecipeError {
     /// An option is for defocused spots alone.
     #[error("{0}: it needs `shape` defocused")]
     NotDefocused(&'static str),
+    /// Options exclude each other.
+    #[error("{0} and {1} exclude each other")]
+    Conflict(&'static str, &'static str),
     /// The simulation is refused.
     #[error(transparent)]
     Simulation(#[from] SimulationError),

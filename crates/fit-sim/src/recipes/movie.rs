@@ -1,6 +1,7 @@
 //! A movie of blinking molecules.
 
 use super::{FrameRecipe, LookRecipe, RecipeError, ShapeWord, check};
+use crate::movie::MOST_SPOTS;
 use crate::{
     Heights, HotPixel, MOST_BEADS, MOST_MOLECULES, MovieSimulation, Random, SimulatedBead,
 };
@@ -14,7 +15,7 @@ const HOT: [f64; 2] = [0.05, 0.5];
 /// There is at most one hot pixel in so many, on average.
 const PIXELS_PER_HOT: usize = 64;
 
-/// A movie: blinking molecules on lines and rings, beads, an uneven background.
+/// A movie: blinking molecules on lines and rings or anywhere, or spots that each frame has for itself; beads, an uneven background.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct MovieRecipe {
@@ -22,8 +23,15 @@ pub struct MovieRecipe {
     pub frame: FrameRecipe,
     /// Number of frames.
     pub frames: usize,
-    /// Molecules that glow in a frame, on average.
+    /// Molecules that glow in a frame, on average, where no `density` is given.
     pub spots: f64,
+    /// Spots of a frame per µm², on average: each frame has spots of its own, whose number is Poisson, and each has all its `photons` in
+    /// this one frame. They replace the molecules that blink.
+    pub density: Option<f64>,
+    /// The side of a pixel in nanometres, for the `density`.
+    pub pixel_size: f64,
+    /// Whether spots lie anywhere in the frame instead of on lines and rings.
+    pub uniform: bool,
     /// Photo-electrons of a molecule in a frame.
     pub photons: f64,
     /// Standard deviation of the spots in pixels.
@@ -57,6 +65,9 @@ impl Default for MovieRecipe {
             frame: FrameRecipe::default(),
             frames: 500,
             spots: 20.0,
+            density: None,
+            pixel_size: 100.0,
+            uniform: false,
             photons: 1000.0,
             sigma: 1.3,
             sigma_spread: None,
@@ -77,6 +88,9 @@ impl MovieRecipe {
         const with_frame: frame: FrameRecipe,
         const with_frames: frames: usize,
         const with_spots: spots: f64,
+        const with_density: density: Option<f64>,
+        const with_pixel_size: pixel_size: f64,
+        const with_uniform: uniform: bool,
         const with_photons: photons: f64,
         const with_sigma: sigma: f64,
         const with_sigma_spread: sigma_spread: Option<f64>,
@@ -111,6 +125,9 @@ impl MovieRecipe {
                 return Err(RecipeError::NotDefocused(name));
             }
         }
+        if self.uniform && self.heights == Some(Heights::Structure) {
+            return Err(RecipeError::Conflict("`uniform`", "`heights` structure"));
+        }
         let spread = self.sigma_spread.unwrap_or(Self::usual_spread(self.look.shape));
         let mut simulation = self
             .frame
@@ -120,6 +137,8 @@ impl MovieRecipe {
             .with_sigma_spread(spread)
             .with_shape(shape)
             .with_profile(self.look.profile)
+            .with_uniform(self.uniform)
+            .with_own_spots(self.own_spots()?)
             .with_on_time(self.on_time)
             .with_off_time(self.off_time)
             .with_drift(self.drift)
@@ -134,6 +153,9 @@ impl MovieRecipe {
         let good = self.hot_pixels <= most;
         check("hot_pixels", self.hot_pixels, good, format!("0 to {most} in frames of this size"))?;
         simulation.hot_pixels = self.hot();
+        if self.density.is_some() {
+            return Ok(simulation);
+        }
         simulation.molecules = simulation.molecules_for(self.spots);
         let few = self.spots >= 0.0 && simulation.molecules <= MOST_MOLECULES;
         let each = simulation.molecules_for(1e6) as f64 / 1e6;
@@ -141,6 +163,19 @@ impl MovieRecipe {
         let range = format!("0 to {most} with this on-time, of {MOST_MOLECULES} molecules");
         check("spots", self.spots, few, range)?;
         Ok(simulation)
+    }
+
+    /// The mean number of spots that a frame has for itself, if a density is given.
+    fn own_spots(&self) -> Result<Option<f64>, RecipeError> {
+        let Self { density, pixel_size, frame: FrameRecipe { width, height, .. }, .. } = *self;
+        let Some(density) = density else { return Ok(None) };
+        let good = (1.0..=1e6).contains(&pixel_size);
+        check("pixel_size", pixel_size, good, "1 to 1000000 nm")?;
+        let area = (width as f64 * height as f64) * (pixel_size * 1e-3).powi(2);
+        let most = (MOST_SPOTS / self.frames.max(1) as f64).min(MOST_MOLECULES as f64);
+        let range = format!("0 to {}: {most} spots in a frame", most / area);
+        check("density", density, (0.0..=most / area).contains(&density), range)?;
+        Ok(Some(density * area))
     }
 
     /// Hot pixels at random places, no two of them near each other.

@@ -11,10 +11,11 @@ use crate::words::locs::{
 };
 use crate::words::output::{Output, Writing};
 use crate::words::paths::{refuse_ending, refuse_same_file};
+use crate::words::record::{RecordArguments, counts};
 use crate::words::report::ReportArguments;
 use spotfit::Length;
 use spotfit::steps::drift::{self, Beads, DriftOptions, Found};
-use spotfit::table::CsvWriter;
+use spotfit::table::{CsvWriter, Table};
 
 #[derive(Debug, Args)]
 #[command(
@@ -90,6 +91,15 @@ pub(crate) fn run(arguments: &DriftArguments) -> Result<(), CliError> {
         inputs.try_for_each(|input| refuse_same_file(&input, output))?;
     }
     let mut output = LocsOutput::of(&source, &arguments.output, arguments.overwrite)?;
+    let beside = |path| RecordArguments::from(arguments.overwrite).of(path);
+    let mut of_drift = table.map(beside).transpose()?;
+    arguments.read(&mut |role, file| output.reads(role, file))?;
+    if let Some(record) = &mut of_drift {
+        arguments.read(&mut |role, file| record.reads(role, file))?;
+    }
+    if let (Some(record), Some(path)) = (&mut of_drift, source.path()) {
+        written(path).iter().try_for_each(|file| record.reads("table", file))?;
+    }
     let apply = arguments.apply.as_deref().map(plain).transpose()?;
     let beads = match (beads, &arguments.beads) {
         (Some(path), _) => Some(Beads::At(drift::places(&plain(path)?, &source)?)),
@@ -106,17 +116,37 @@ pub(crate) fn run(arguments: &DriftArguments) -> Result<(), CliError> {
     let listener = Terminal::default();
     let found = drift::run(&options, &source, apply.as_ref(), &mut output, &listener);
     let found = found.map_err(step(output.name()))?;
-    let table = table.map(|path| write_table(path, &found)).transpose()?;
-    let plot = plot.map(|path| write_plot(path, &found)).transpose()?;
-    output.finish_with(table.into_iter().chain(plot).collect())?;
+    let mut files = Vec::new();
+    if let (Some(path), Some(mut record)) = (table, of_drift) {
+        let (table, frames) = (found.table(), found.report.frames);
+        record.change(|record| record.pixel_size = table.info.pixel_size);
+        files
+            .extend(record.around(vec![write_table(path, &table)?], counts([("frames", frames)]))?);
+    }
+    files.extend(plot.map(|path| write_plot(path, &found)).transpose()?);
+    output.finish_with(files)?;
     arguments.report.tell(&found.report)
 }
 
-fn write_table(path: &Path, found: &Found) -> Result<Output, CliError> {
+impl DriftArguments {
+    /// Visits the files that are read besides the table.
+    fn read(
+        &self,
+        visit: &mut dyn FnMut(&str, &Path) -> Result<(), CliError>,
+    ) -> Result<(), CliError> {
+        let beads = self.beads.as_deref().filter(|beads| *beads != "auto").map(Path::new);
+        for (role, file) in [("apply", self.apply.as_deref()), ("beads", beads)] {
+            file.map_or(Ok(()), |file| visit(role, file))?;
+        }
+        Ok(())
+    }
+}
+
+fn write_table(path: &Path, table: &Table) -> Result<Output, CliError> {
     let mut output = Output::create(path)?;
     let name = output.name().to_owned();
     let mut writer = CsvWriter::new(&mut output);
-    let written = writer.write(&found.table()).and_then(|()| writer.finish().map(drop));
+    let written = writer.write(table).and_then(|()| writer.finish().map(drop));
     written.map_err(CliError::write(&name))?;
     Ok(output)
 }

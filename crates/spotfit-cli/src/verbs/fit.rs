@@ -11,13 +11,14 @@ use crate::words::fit_options::FitOptions;
 use crate::words::input::{self, Starts};
 use crate::words::known::{KnownArguments, KnownFiles};
 use crate::words::movie_options::{Lengths, asked_size};
-use crate::words::output::Output;
+use crate::words::output::{Output, complete};
 use crate::words::paths::refuse_same_file;
+use crate::words::record::{RecordArguments, Recorded, counts};
 use crate::words::report::ReportArguments;
 use crate::words::spot_options::SpotOptions;
 use crate::words::table::format_of;
 use spotfit::steps::fit::{FitOptions as Wanted, FitTable, Fitting};
-use spotfit::{BatchError, Fitter, Start, camera_maps};
+use spotfit::{BatchError, CameraMap, Fitter, Start, camera_maps};
 
 #[derive(Debug, Args)]
 #[command(
@@ -44,6 +45,8 @@ pub(crate) struct FitArguments {
     pixel_size: Option<f64>,
     #[command(flatten)]
     report: ReportArguments,
+    #[command(flatten)]
+    record: RecordArguments,
     #[command(flatten)]
     known: KnownArguments,
     #[command(flatten)]
@@ -86,7 +89,8 @@ pub(crate) fn run(arguments: &FitArguments) -> Result<(), CliError> {
     for path in [&arguments.known.weights, &arguments.known.corners].into_iter().flatten() {
         refuse_same_file(path, &arguments.output)?;
     }
-    let (map, has_map) = (map.map(|(map, _)| map), arguments.spot.has_maps());
+    let map = map.map(|(map, _)| map);
+    let (has_map, record) = (map.is_some(), arguments.recorded(map.as_ref())?);
     let mut known = KnownFiles::open(&arguments.known, map, options.estimator, count, windows)?;
 
     let wanted = Wanted::default()
@@ -110,8 +114,24 @@ pub(crate) fn run(arguments: &FitArguments) -> Result<(), CliError> {
     crate::interrupt::check()?;
     known.finish()?;
     let report = fitting.finish(known.masked());
-    table.into_inner().finish()?;
+    let counts = counts([("spots", report.spots), ("converged", report.converged)]);
+    complete(record.around(vec![table.into_inner()], counts)?)?;
     arguments.report.tell(&report)
+}
+
+impl FitArguments {
+    /// What is to stand beside the outcomes.
+    fn recorded(&self, map: Option<&CameraMap>) -> Result<Recorded, CliError> {
+        let mut record = self.record.of(&self.output)?;
+        record.reads("windows", &self.spots)?;
+        let KnownArguments { weights, corners } = &self.known;
+        let named = [("start", &self.start), ("weights", weights), ("corners", corners)];
+        for (role, file) in named {
+            file.as_deref().map_or(Ok(()), |file| record.reads(role, file))?;
+        }
+        self.spot.recorded(map, &mut record)?;
+        Ok(record)
+    }
 }
 
 /// Standard input can be read for one thing only.

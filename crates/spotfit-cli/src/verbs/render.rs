@@ -44,18 +44,18 @@ pub(crate) struct RenderArguments {
     #[arg(long, value_name = "WIDTH", default_value_t = Blur::default())]
     blur: Blur,
     /// The colours: inferno if not given, or turbo for values.
-    #[arg(long, value_enum, value_name = "COLOURS")]
+    #[arg(help_heading = "Colours", long, value_enum, value_name = "COLOURS")]
     colour_map: Option<ColourChoice>,
     /// The column that colours show, such as z, frame or photons: the hue is its value, the brightness the density. If not
     /// given: z, if the table has it and no --colour-map is given. density shows density only.
-    #[arg(long, value_name = "COLUMN", conflicts_with_all = ["colours", "raw"])]
+    #[arg(help_heading = "Colours", long, value_name = "COLUMN", conflicts_with_all = ["colours", "raw"])]
     colour_by: Option<String>,
     /// The values with the first and the last colour; if not given, a hundredth of the localizations is below and above.
-    #[arg(long, value_name = "A,B", value_parser = several::<f64, 2>, allow_hyphen_values = true)]
+    #[arg(help_heading = "Colours", long, value_name = "A,B", value_parser = several::<f64, 2>, allow_hyphen_values = true)]
     colour_range: Option<Several<f64, 2>>,
     /// A colour for each table: red, green, blue, cyan, magenta, yellow, orange, white, or as in #ff8000. Several tables are
     /// magenta, green, cyan, yellow, … if not given.
-    #[arg(long, value_name = "COLOUR,…", value_delimiter = ',', conflicts_with_all = ["colour_map", "raw"])]
+    #[arg(help_heading = "Colours", long, value_name = "COLOUR,…", value_delimiter = ',', conflicts_with_all = ["colour_map", "raw"])]
     colours: Vec<Colour>,
     /// Take out the drift of this table, which `spotfit drift --table` wrote; once for all tables, or for each of them.
     #[arg(long, value_name = "DRIFT.csv")]
@@ -65,10 +65,10 @@ pub(crate) struct RenderArguments {
     filter: Option<String>,
     /// Share of the lit pixels that are saturated. If not given: 0.05; up to 0.2 where the picture would be dark, less where it
     /// would be bright nearly everywhere.
-    #[arg(long, value_name = "SHARE")]
+    #[arg(help_heading = "Colours", long, value_name = "SHARE")]
     saturated: Option<f64>,
     /// Brightness is density to this power: below 1 what is faint becomes brighter.
-    #[arg(long, default_value_t = RenderOptions::default().gamma, value_name = "POWER")]
+    #[arg(help_heading = "Colours", long, default_value_t = RenderOptions::default().gamma, value_name = "POWER")]
     gamma: f64,
     /// Length of the scale bar, in the unit of the table or with a unit, as in 1um; 0 for no bar and no legend; a round length
     /// if not given.

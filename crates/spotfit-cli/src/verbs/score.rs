@@ -31,17 +31,17 @@ pub(crate) struct ScoreArguments {
     #[arg(long, default_value_t = ScoreOptions::default().border, value_name = "LENGTH")]
     border: Length,
     /// Width of the frames in pixels, where --border needs it and no table says it.
-    #[arg(long, value_name = "PX")]
+    #[arg(help_heading = "Tables", long, value_name = "PX")]
     width: Option<usize>,
     /// Height of the frames in pixels.
-    #[arg(long, value_name = "PX")]
+    #[arg(help_heading = "Tables", long, value_name = "PX")]
     height: Option<usize>,
     /// Where (0, 0) is in the truth, if it is a table in nanometres or a CSV table: at the centre of the first pixel, or at its corner:
     /// see --origin.
-    #[arg(long, value_enum, value_name = "ORIGIN")]
+    #[arg(help_heading = "Tables", long, value_enum, value_name = "ORIGIN")]
     truth_origin: Option<OriginChoice>,
     /// The number of the first frame in the truth: see --first-frame.
-    #[arg(long, value_name = "0|1", value_parser = clap::value_parser!(u32).range(..=1))]
+    #[arg(help_heading = "Tables", long, value_name = "0|1", value_parser = clap::value_parser!(u32).range(..=1))]
     truth_first_frame: Option<u32>,
     #[command(flatten)]
     report: ReportArguments,

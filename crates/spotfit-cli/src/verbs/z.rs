@@ -11,7 +11,9 @@ use crate::words::locs::{LocsArguments, LocsOutput, refuse_replacing};
 use crate::words::output::Writing;
 use crate::words::report::ReportArguments;
 use spotfit::Length;
+use spotfit::astigmatism::file::load_with_pixel_size;
 use spotfit::astigmatism::find::Measure;
+use spotfit::record::calibration;
 use spotfit::steps::z::{self, ZOptions};
 
 #[derive(Debug, Args)]
@@ -66,6 +68,13 @@ pub(crate) fn run(arguments: &ZArguments) -> Result<(), CliError> {
         .with_box_size(box_size)
         .with_found(arguments.found);
     let mut output = LocsOutput::of(&source, &arguments.output, arguments.overwrite)?;
+    output.reads("calibration", &arguments.calibration)?;
+    // Where it cannot be read, the operation says so.
+    if let (Some(record), Ok(finder)) =
+        (output.record_mut(), load_with_pixel_size(&arguments.calibration, pixel_size))
+    {
+        record.calibration = Some(calibration(&finder));
+    }
     let report = z::run(&options, &source, &mut output, &Terminal::default());
     let report = report.map_err(step(output.name()))?;
     output.finish()?;

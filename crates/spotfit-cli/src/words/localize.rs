@@ -11,7 +11,7 @@ use crate::words::movie_options::{Lengths, MovieArguments, parse_lengths, scale}
 use crate::words::spot_options::SpotOptions;
 use spotfit::Length;
 use spotfit::detect::DEFAULT_FALSE_RATE;
-use spotfit::localize::{self, Flags};
+use spotfit::localize::{self, Emitters, Flags, Sigma};
 use spotfit::movie::MovieOptions;
 use spotfit::steps::localize::{DefectsOption, Given, LocalizeOptions};
 
@@ -65,12 +65,21 @@ pub(crate) struct LocalizeWords {
     all: bool,
     /// Add columns that say how far each localization can be trusted: neighbour, the distance to the nearest other
     /// spot; goodness, chi² per degree of freedom, about 1; flags, the sum of 1 (a neighbour within a box), 2 (residuals
-    /// larger than the noise), 4 (a saturated pixel) and 8 (wider or narrower than the others).
+    /// larger than the noise), 4 (a saturated pixel), 8 (wider or narrower than the others) and 16 (maybe more emitters than could be told
+    /// apart; only with --emitters auto).
     #[arg(help_heading = "Output", long)]
     flags: bool,
     /// Add the standard errors of photons, background and widths.
     #[arg(help_heading = "Output", long)]
     errors: bool,
+    /// How many emitters light may come from: 1, every candidate is fitted in a window of its own; or auto, as many as the frame
+    /// shows, all of a frame fitted together, by maximum likelihood.
+    #[arg(help_heading = "Fit", long, value_enum, default_value = "1", value_name = "N")]
+    emitters: EmittersChoice,
+    /// With --emitters auto: every spot has a width of its own (free), or all have the one that is found in the first frames
+    /// (shared). --fixed-sigma is a width that is known.
+    #[arg(help_heading = "Fit", long, value_enum, default_value = "free", value_name = "SIGMA")]
+    sigma: SigmaChoice,
     /// Find z of every spot from its widths, by this calibration of `spotfit calibrate` or Picasso. The shape is elliptical then.
     /// Adds z, its uncertainty, the distance of the widths from the calibration in standard deviations (z_distance), and
     /// z_status: found, below or above the range, ambiguous, far from the calibration, or invalid.
@@ -86,7 +95,7 @@ pub(crate) struct LocalizeWords {
     /// filter`.
     #[arg(help_heading = "Output", long, value_name = "CONDITION")]
     filter: Option<String>,
-    /// Drop localizations with any of these flags: neighbour, residual, saturated, width, or all.
+    /// Drop localizations with any of these flags: neighbour, residual, saturated, width, crowd, or all.
     #[arg(
         help_heading = "Output",
         long,
@@ -110,7 +119,21 @@ enum FlagChoice {
     Residual,
     Saturated,
     Width,
+    Crowd,
     All,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, ValueEnum)]
+enum EmittersChoice {
+    #[value(name = "1")]
+    One,
+    Auto,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, ValueEnum)]
+enum SigmaChoice {
+    Free,
+    Shared,
 }
 
 fn flags(choices: &[FlagChoice]) -> Flags {
@@ -120,6 +143,7 @@ fn flags(choices: &[FlagChoice]) -> Flags {
         .with_residual(any(FlagChoice::Residual))
         .with_saturated(any(FlagChoice::Saturated))
         .with_width(any(FlagChoice::Width))
+        .with_crowd(any(FlagChoice::Crowd))
 }
 
 fn defects(text: &str) -> DefectsOption {
@@ -141,6 +165,14 @@ impl LocalizeWords {
         let [sigma_min, sigma_max] = self.fit.sigma_limits();
         let localizer = localize::LocalizeOptions::default()
             .with_false_rate(self.false_rate)
+            .with_emitters(match self.emitters {
+                EmittersChoice::One => Emitters::One,
+                EmittersChoice::Auto => Emitters::Auto,
+            })
+            .with_sigma(match self.sigma {
+                SigmaChoice::Free => Sigma::Free,
+                SigmaChoice::Shared => Sigma::Shared,
+            })
             .with_fitter(self.fit.fitter(self.spot.shaped(self.fit.without_sigma())))
             .with_keep_all(self.all)
             .with_checks(self.flags)

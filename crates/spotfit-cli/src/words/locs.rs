@@ -11,7 +11,8 @@ use crate::say::message::say;
 use crate::words::input::Input;
 use crate::words::output::{Output, Writing};
 use crate::words::paths::{is_stream, refuse_folder, refuse_same_file, refuse_same_output};
-use spotfit::record::{InputFile, Origin, Record};
+use crate::words::record::{reads, typed};
+use spotfit::record::{Origin, Record};
 use spotfit::steps::{Sink, Source, StepError, TableFile};
 use spotfit::table::{SaveOptions, Table, TableError, TableFormat, Unit, sidecar};
 
@@ -30,16 +31,16 @@ pub(crate) struct LocsArguments {
 #[derive(Debug, Args)]
 pub(crate) struct TableArguments {
     /// Size of a pixel in nanometres, if the table does not contain it and lengths must be converted.
-    #[arg(long, value_name = "NM")]
+    #[arg(help_heading = "Tables", long, value_name = "NM")]
     pixel_size: Option<f64>,
     /// The position of (0, 0) in tables in nanometres and in CSV tables: the centre of the first pixel, as `spotfit
-    /// localize` writes them, or its corner, as in ThunderSTORM. Only conversion from or to Picasso's tables needs it
-    /// [default: what the record beside the table says, or else centre].
-    #[arg(long, value_enum, value_name = "ORIGIN")]
+    /// localize` writes them, or its corner, as in ThunderSTORM. It matters where tables are converted from or to Picasso's or
+    /// compared with another, and for z [default: what the record beside the table says, or else centre].
+    #[arg(help_heading = "Tables", long, value_enum, value_name = "ORIGIN")]
     origin: Option<OriginChoice>,
     /// The number of the first frame in CSV tables. By default it is 1 if lengths have units and `id` does not begin
     /// with 0, and otherwise 0.
-    #[arg(long, value_name = "0|1", value_parser = clap::value_parser!(u32).range(..=1))]
+    #[arg(help_heading = "Tables", long, value_name = "0|1", value_parser = clap::value_parser!(u32).range(..=1))]
     first_frame: Option<u32>,
 }
 
@@ -196,6 +197,16 @@ impl LocsOutput {
         Ok(Self { file: self.file.with_record(record)?, ..self })
     }
 
+    /// A file was read besides the table.
+    pub(crate) fn reads(&mut self, role: &str, file: &Path) -> Result<(), CliError> {
+        self.file.record_mut().map_or(Ok(()), |record| reads(record, role, file))
+    }
+
+    /// What is to stand beside the table.
+    pub(crate) fn record_mut(&mut self) -> Option<&mut Record> {
+        self.file.record_mut()
+    }
+
     pub(crate) fn write(&mut self, block: Table) -> Result<(), CliError> {
         let written = Sink::write(self, block).map_err(StepError::Write);
         written.map_err(step(&self.name))
@@ -231,19 +242,14 @@ impl LocsOutput {
     }
 }
 
-/// The record of a table that the running verb makes of another, with its words as they were typed.
+/// The record of a table that the running verb makes of another.
 fn made_of(input: Option<&Path>, corner: bool, output: &Path) -> Result<Record, CliError> {
-    let mut words = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned());
-    let mut record = Record::new(&words.next().unwrap_or_default(), output);
-    record.options.insert("words".to_owned(), words.collect());
+    let mut record = typed(output);
     // Picasso's tables have (0, 0) at the centre.
     let picasso = format_of(output)? == TableFormat::Picasso;
     record.origin = Some(Origin::corner(corner && !picasso));
-    for file in input.into_iter().flat_map(written).filter(|file| file.exists()) {
-        let read = InputFile::new("table", &file);
-        record.inputs.push(
-            read.map_err(|error| CliError::file(&file.display().to_string(), error.to_string()))?,
-        );
+    for file in input.into_iter().flat_map(written) {
+        reads(&mut record, "table", &file)?;
     }
     Ok(record)
 }

@@ -13,6 +13,7 @@ pub(crate) mod movie_files;
 pub(crate) mod movie_options;
 pub(crate) mod output;
 pub(crate) mod paths;
+pub(crate) mod record;
 pub(crate) mod report;
 pub(crate) mod splines;
 pub(crate) mod spot_options;

@@ -11,6 +11,9 @@ use spotfit::{
 };
 
 use crate::error::CliError;
+use crate::words::record::Recorded;
+use spotfit::camera_maps;
+use spotfit::record::camera_of;
 
 /// What is fitted and how it is judged.
 #[derive(Debug, Args)]
@@ -38,7 +41,7 @@ pub(crate) struct SpotOptions {
     #[arg(help_heading = "Fit", long, value_name = "S|SX,SY", conflicts_with = "shape")]
     fixed_sigma: Option<String>,
     /// The estimator: lse (least squares) or mle (maximum likelihood for Poisson distributed photo-electrons)
-    /// [default: lse; mle with localize --psf].
+    /// [default: lse; mle with --psf and --emitters auto of localize].
     #[arg(help_heading = "Fit", long, value_enum, value_name = "ESTIMATOR")]
     estimator: Option<EstimatorChoice>,
     #[command(flatten)]
@@ -181,11 +184,6 @@ impl SpotOptions {
         self.camera.options().camera()
     }
 
-    /// Whether the camera has maps.
-    pub(crate) fn has_maps(&self) -> bool {
-        self.camera.camera.is_some()
-    }
-
     /// Where the maps of the camera are, if there are any.
     pub(crate) fn camera_path(&self) -> Option<&Path> {
         self.camera.camera.as_deref()
@@ -196,5 +194,19 @@ impl SpotOptions {
         let Some(path) = &self.camera.camera else { return Ok(None) };
         let map = self.camera.options().map()?.map(Arc::unwrap_or_clone);
         Ok(map.map(|map| (map, path.as_path())))
+    }
+
+    /// Records the camera, if anything is known of it, and the files of its maps.
+    pub(crate) fn recorded(
+        &self,
+        map: Option<&CameraMap>,
+        record: &mut Recorded,
+    ) -> Result<(), CliError> {
+        for file in self.camera_path().map(camera_maps::files).unwrap_or_default() {
+            record.reads("camera", &file)?;
+        }
+        let known = self.camera().or_else(|| map.map(|_| Camera::default()));
+        record.change(|record| record.camera = known.map(|camera| camera_of(&camera, map)));
+        Ok(())
     }
 }

@@ -3,7 +3,7 @@
 //! Whatever Spotfit writes is written through an [`Output`]: into a file beside the one that is named, which takes its place
 //! at the end. A process that fails or is killed leaves the old file as it was. Several files appear together, or none of
 //! them if any cannot be written; they appear in the order in which they are given, so that whoever finds some of them
-//! after a kill can know which.
+//! after a kill can know which. The [`record`] of a file that is replaced goes away with it.
 //!
 //! ```
 //! use std::io::Write;
@@ -23,7 +23,9 @@ mod error;
 mod lock;
 mod parts;
 pub mod paths;
+pub mod record;
 
+use std::collections::HashSet;
 use std::fmt;
 use std::fs::{self, OpenOptions};
 use std::io::{self, BufWriter, Seek, SeekFrom, Write};
@@ -70,7 +72,12 @@ enum Target {
     /// What somebody else has opened, a device or a pipe: there is nothing to replace.
     Stream(BufWriter<Box<dyn Write + Send>>),
     /// A file beside the final one that takes its place at the end.
-    Replace { writer: BufWriter<NamedTempFile>, path: PathBuf },
+    Replace {
+        writer: BufWriter<NamedTempFile>,
+        path: PathBuf,
+        /// Where records of what was here may be: beside this file, and beside a link to it.
+        records: Vec<PathBuf>,
+    },
 }
 
 impl Output {
@@ -152,8 +159,15 @@ impl Output {
         if !goes_on(0) {
             return Err(OutputError::Interrupted);
         }
+        let new: HashSet<PathBuf> =
+            outputs.iter().filter_map(|output| output.target.path()).cloned().collect();
+        // A record that comes with its file has replaced the old one, or will.
+        let is_old = |file: &Path| {
+            resolve(file).is_ok_and(|file| !new.contains(&file)) && record::calls_itself(file)
+        };
         for (number, output) in outputs.into_iter().enumerate() {
-            let Self { name, target, outdated } = output;
+            let Self { name, target, mut outdated } = output;
+            outdated.extend(target.records().iter().filter(|file| is_old(file)).cloned());
             let mut asides = Vec::new();
             let put = outdated.iter().try_for_each(|path| {
                 asides.extend(Aside::put(path)?);
@@ -193,17 +207,17 @@ impl Seek for Output {
 }
 
 impl Target {
-    fn create(path: &Path) -> io::Result<Self> {
-        if is_folders(path) {
+    fn create(named: &Path) -> io::Result<Self> {
+        if is_folders(named) {
             return Err(io::Error::new(io::ErrorKind::IsADirectory, FOLDERS));
         }
         // The file behind a descriptor may be somebody's log, to which others write too: it is not replaced.
-        if descriptor(path).is_some() {
+        if descriptor(named).is_some() {
             let reason = "it is a stream that is open already";
             return Err(io::Error::new(io::ErrorKind::Unsupported, reason));
         }
         // A link keeps being a link: the file that it points to is replaced.
-        let path = resolve(path)?;
+        let path = resolve(named)?;
         check_folder(&path)?;
         match fs::metadata(&path) {
             Ok(metadata) if metadata.is_dir() => return Err(io::ErrorKind::IsADirectory.into()),
@@ -219,7 +233,23 @@ impl Target {
             _ => {}
         }
         let file = part_of(&path)?;
-        Ok(Self::Replace { writer: BufWriter::with_capacity(1 << 20, file), path })
+        let mut records = vec![record::path(named), record::path(&path)];
+        records.dedup();
+        Ok(Self::Replace { writer: BufWriter::with_capacity(1 << 20, file), path, records })
+    }
+
+    fn path(&self) -> Option<&PathBuf> {
+        match self {
+            Self::Replace { path, .. } => Some(path),
+            Self::Stream(_) => None,
+        }
+    }
+
+    fn records(&self) -> &[PathBuf] {
+        match self {
+            Self::Replace { records, .. } => records,
+            Self::Stream(_) => &[],
+        }
     }
 
     fn writer(&mut self) -> &mut dyn Write {
@@ -240,7 +270,7 @@ impl Target {
 
     /// Gives a file its name.
     fn appear(self, parts: &mut Vec<PathBuf>) -> io::Result<()> {
-        if let Self::Replace { writer, path } = self {
+        if let Self::Replace { writer, path, .. } = self {
             let file = writer.into_inner().map_err(io::IntoInnerError::into_error)?;
             parts.retain(|part| part != file.path());
             file.persist(path).map_err(|error| error.error)?;

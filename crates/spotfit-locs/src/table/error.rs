@@ -160,6 +160,16 @@ pub enum TableError {
         /// Its name.
         file: String,
     },
+    /// The YAML file that belongs beside a table is that of another table, whose name differs only in its ending.
+    #[error(
+        "{file} belongs to {other}, which is there already; choose a name with another beginning"
+    )]
+    Shared {
+        /// The name of the YAML file.
+        file: String,
+        /// The name of the other table.
+        other: String,
+    },
     /// The name of a file does not say how a table is to be written.
     #[error("a table's name ends in .csv, or in .hdf5 or .h5")]
     Format,

@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 
+use spotfit_files::output::paths::{resolve, same};
 use spotfit_files::output::{Output, OutputError, refuse_stranger};
 
 use super::picasso::{LeftOut, PicassoReader, PicassoWriter, beside, is_our_sidecar, sidecar};
@@ -255,7 +256,6 @@ pub struct TableOutput {
     path: PathBuf,
     overwrite: bool,
     writer: TableWriter<Output>,
-    stale: Option<PathBuf>,
 }
 
 impl TableOutput {
@@ -283,14 +283,7 @@ impl TableOutput {
         let SaveOptions { overwrite, picasso } = options;
         refuse_beside(path, format, overwrite)?;
         let writer = TableWriter::new(output, format).with_picasso(picasso);
-        Ok(Self { path: path.to_owned(), overwrite, writer, stale: None })
-    }
-
-    /// The same with a file that describes the table that this one replaces. It is removed before this one appears.
-    #[must_use]
-    pub fn without(mut self, stale: Option<PathBuf>) -> Self {
-        self.stale = stale;
-        self
+        Ok(Self { path: path.to_owned(), overwrite, writer })
     }
 
     /// Appends the rows of a block; all have the same columns.
@@ -307,10 +300,6 @@ impl TableOutput {
     /// [`TableError`].
     pub fn finish(self) -> Result<(Vec<Output>, Written), TableError> {
         let (output, written) = self.writer.finish()?;
-        let output = match self.stale {
-            Some(stale) => output.without(stale),
-            None => output,
-        };
         let Some(text) = &written.beside else { return Ok((vec![output], written)) };
         refuse_beside(&self.path, TableFormat::Picasso, self.overwrite)?;
         let mut beside = Output::create(&sidecar(&self.path))?;
@@ -318,7 +307,11 @@ impl TableOutput {
         // The side of a pixel in the YAML file counts before that in the table. So no table may ever be beside the YAML file
         // of another, also if the process is killed: first the old YAML file goes, then the table appears, then the new YAML
         // file. A table without YAML has what is known in itself.
-        Ok((vec![output.before(&beside), beside], written))
+        let mut output = output.before(&beside);
+        if let Some(other) = of_target(&self.path)? {
+            output = output.without(other);
+        }
+        Ok((vec![output, beside], written))
     }
 }
 
@@ -328,12 +321,31 @@ impl std::fmt::Debug for TableOutput {
     }
 }
 
-/// Refuses to replace the YAML file of somebody else.
+/// Refuses to replace the YAML file of somebody else, or of another table.
 fn refuse_beside(path: &Path, format: TableFormat, overwrite: bool) -> Result<(), TableError> {
-    if format == TableFormat::Picasso {
-        refuse_stranger(&sidecar(path), is_our_sidecar, overwrite)?;
+    if format != TableFormat::Picasso {
+        return Ok(());
     }
-    Ok(())
+    for file in std::iter::once(sidecar(path)).chain(of_target(path)?) {
+        refuse_stranger(&file, is_our_sidecar, overwrite)?;
+    }
+    let file = sidecar(path);
+    let others = ["hdf5", "h5"].map(|ending| path.with_extension(ending));
+    let mut others = others.into_iter().filter(|other| other.exists() && !same(other, path));
+    match others.next() {
+        Some(other) if file.exists() && !overwrite => Err(TableError::Shared {
+            file: file.display().to_string(),
+            other: other.display().to_string(),
+        }),
+        _ => Ok(()),
+    }
+}
+
+/// The YAML file beside the table that a link leads to, where it is another than that beside the link: it does not tell of the
+/// table that replaces this one.
+fn of_target(path: &Path) -> Result<Option<PathBuf>, TableError> {
+    let other = sidecar(&resolve(path)?);
+    Ok((path.is_symlink() && other.exists() && !same(&other, &sidecar(path))).then_some(other))
 }
 
 impl From<OutputError> for TableError {
@@ -353,6 +365,8 @@ impl From<OutputError> for TableError {
 mod tests {
     use std::process::Command;
 
+    use spotfit_files::output::record;
+
     use super::super::{Column, Kind, Unit};
     use super::*;
 
@@ -366,6 +380,70 @@ mod tests {
             table.set(Column::new(name, Unit::Nanometre, Kind::Double, values));
         }
         table
+    }
+
+    /// Proves that a table which replaces another takes the record of the old one away, also where the old one is reached through a
+    /// link, and leaves a file of somebody else in the place of a record.
+    #[test]
+    fn the_record_of_a_replaced_table_goes_with_it() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("cells.csv");
+        let beside = record::path(&path);
+        let own = format!("{{ \"format\": \"{}\", \"origin\": \"corner\" }}", record::FORMAT);
+        table(100.0).save(&path).expect("saved");
+        std::fs::write(&beside, &own).expect("a record");
+        table(200.0).save(&path).expect("saved");
+        assert!(!beside.exists());
+        for other in ["{}", "not mine", "{ \"format\": \"of somebody else\" }"] {
+            std::fs::write(&beside, other).expect("a file");
+            table(200.0).save(&path).expect("saved");
+            assert_eq!(std::fs::read_to_string(&beside).expect("a file"), other);
+        }
+        #[cfg(unix)]
+        {
+            let link = folder.path().join("latest.csv");
+            std::os::unix::fs::symlink(&path, &link).expect("a link");
+            for record in [beside, record::path(&link)] {
+                std::fs::write(&record, &own).expect("a record");
+                table(200.0).save(&link).expect("saved");
+                assert!(!record.exists() && link.is_symlink());
+            }
+        }
+    }
+
+    /// Proves that a table which is written through a link leaves no YAML file of the old one beside it, with pixels of another size.
+    #[cfg(unix)]
+    #[test]
+    fn links_lead_to_tables_with_their_own_pixels() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (path, link) = (folder.path().join("run.hdf5"), folder.path().join("latest.hdf5"));
+        table(100.0).save(&path).expect("saved");
+        std::os::unix::fs::symlink("run.hdf5", &link).expect("a link");
+        table(200.0).save(&link).expect("saved");
+        for name in [&path, &link] {
+            let found = Table::load(name).expect("a table");
+            assert_eq!(found.info.pixel_size, Some(200.0), "{}", name.display());
+        }
+        std::fs::write(sidecar(&path), "Frames: 10\n").expect("a file");
+        let refused = table(100.0).save(&link).expect_err("a stranger");
+        assert!(matches!(refused, TableError::Stranger { .. }), "{refused}");
+        assert_eq!(std::fs::read_to_string(sidecar(&path)).expect("a file"), "Frames: 10\n");
+    }
+
+    /// Proves that a table does not take the YAML file of another, whose pixels would have the wrong size from then on.
+    #[test]
+    fn tables_do_not_share_yaml() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let [long, short] = ["cells.hdf5", "cells.h5"].map(|name| folder.path().join(name));
+        table(100.0).save(&long).expect("saved");
+        let refused = table(200.0).save(&short).expect_err("it is that of another");
+        let said = refused.to_string();
+        assert!(said.contains("cells.yaml") && said.contains("cells.hdf5"), "{said}");
+        assert!(!short.exists());
+        table(150.0).save(&long).expect("its own");
+        assert_eq!(Table::load(&long).expect("a table").info.pixel_size, Some(150.0));
+        let anyway = SaveOptions::default().with_overwrite(true);
+        table(200.0).save_with(&short, anyway).expect("as it was said");
     }
 
     /// The names under which a run of this test is told to die: the file, and before which step.

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from ._options import Defects, Flag, Length, LocalizeOptions, Options
+    from ._options import Defects, Emitters, Flag, Length, LocalizeOptions, Options, Sigma
 
 #: Pixels of an array that are localized at a time.
 _BLOCK = 1 << 22
@@ -113,7 +113,7 @@ class Blocks(Iterator[Locs]):
         Side of a pixel in nanometres. It stands in the table; lengths are in pixels (`Locs.in_nanometres`). Default: what the
         metadata of the file state; with "px" it is not known. A `calibration` of Picasso 1.0 needs it, unless it says it itself.
     drop : str or sequence of str
-        Drop localizations that cannot be trusted: "neighbour", "residual", "saturated", "width", or "all".
+        Drop localizations that cannot be trusted: "neighbour", "residual", "saturated", "width", "crowd", or "all".
     all : bool
         Keep fits that failed, too, with a column ``status``.
     flags : bool
@@ -129,6 +129,13 @@ class Blocks(Iterator[Locs]):
     psf : path, optional
         A measured PSF of ``spotfit calibrate --spline`` or Picasso (``spline-3d``), with which x, y and z are fitted in place
         of a Gaussian; by maximum likelihood, if nothing else is said. Adds the same columns.
+    emitters : 1 or "auto"
+        How many emitters light may come from: one for each candidate, fitted in a window of its own; or as many as the frame shows, all
+        of them fitted together with a background that varies over the frame, and circular. The estimator is "mle" then, and the
+        background "free".
+    sigma : {"free", "shared"}
+        With ``emitters="auto"`` and no `fixed_sigma`: every spot has a width of its own, or all have the one that is found in the first 32
+        frames.
     defects : "auto", "none", path or array (height, width), optional
         Defective pixels, which are masked: no spot is found at them, and no fit looks at them. "auto" finds hot, flickering and dark ones in
         the first frames; a mask, or an ``.npy`` file of one, is not 0 where a pixel is defective. Default: nothing is masked, but a
@@ -182,6 +189,8 @@ class Blocks(Iterator[Locs]):
         saturation: float | None = None,
         calibration: str | PathLike[str] | None = None,
         psf: str | PathLike[str] | None = None,
+        emitters: Emitters = 1,
+        sigma: Sigma = "free",
         defects: Defects = None,
         channel: int | None = None,
         slice: int | None = None,
@@ -197,6 +206,9 @@ class Blocks(Iterator[Locs]):
             if gaussian:
                 raise ValueError(f"{gaussian[0]} is for Gaussians: a measured PSF has a shape of its own")
             options.setdefault("estimator", "mle")
+        if emitters == "auto":
+            options.setdefault("estimator", "mle")
+            options.setdefault("background", "free")
         if calibration is not None and options.get("shape", "circular") == "circular" and options.get("fixed_sigma") is None:
             options["shape"] = "elliptical"
         size = None if isinstance(pixel_size, str) and pixel_size == "px" else arguments.length("pixel_size", pixel_size)
@@ -222,6 +234,8 @@ class Blocks(Iterator[Locs]):
             calibration=calibration,
             psf=psf,
             pixel_size=size,
+            emitters=str(emitters),
+            sigma=sigma,
             pixels=pixel_size == "px" if isinstance(pixel_size, str) else False,
         )
         self.defects: npt.NDArray[np.bool_] | None = None
@@ -301,6 +315,9 @@ class Blocks(Iterator[Locs]):
             yield columns
 
     def _of_array(self, localizer: _spotfit.ArrayLocalizer, array: Any, first: int, last: int) -> Iterator[list[Any]]:
+        few = localizer.frames_for_sigma
+        if few:
+            localizer.find_sigma(array[first : min(first + few, last)])
         step = max(_BLOCK // max(int(array.shape[1]) * int(array.shape[2]), 1), 1)
         for start in range(first, last, step):
             end = min(start + step, last)

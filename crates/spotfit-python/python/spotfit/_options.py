@@ -52,7 +52,9 @@ class Options(TypedDict, total=False):
 
 
 Defects = Literal["auto", "none"] | str | PathLike[str] | npt.ArrayLike | None
-Flag = Literal["neighbour", "residual", "saturated", "width", "all"]
+Flag = Literal["neighbour", "residual", "saturated", "width", "crowd", "all"]
+Emitters = Literal[1, "auto"]
+Sigma = Literal["free", "shared"]
 Blur = Literal["uncertainty", "average", "none"]
 ColourMap = Literal["inferno", "magma", "viridis", "grey", "turbo", "sinebow"]
 Measure = Literal["mahalanobis", "roots"]
@@ -75,6 +77,8 @@ class LocalizeOptions(Options, total=False):
     saturation: float | None
     calibration: str | PathLike[str] | None
     psf: str | PathLike[str] | None
+    emitters: Emitters
+    sigma: Sigma
     defects: Defects
     channel: int | None
     slice: int | None

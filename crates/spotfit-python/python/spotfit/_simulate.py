@@ -169,6 +169,9 @@ def simulate_movie(
     width: int = 256,
     height: int = 256,
     spots: float = 20.0,
+    density: float | None = None,
+    pixel_size: float = 100.0,
+    uniform: bool = False,
     photons: float = 1000.0,
     sigma: float = 1.3,
     sigma_spread: float | None = None,
@@ -189,8 +192,8 @@ def simulate_movie(
     maps: Literal["simulated"] | tuple[npt.ArrayLike, npt.ArrayLike, npt.ArrayLike] | None = None,
     seed: int = 1,
 ) -> SimulatedMovie:
-    """Simulates a movie: blinking molecules on lines and rings, beads, an uneven background. The same options and the same seed give
-    the frames of ``spotfit simulate movie`` on every machine.
+    """Simulates a movie: blinking molecules on lines and rings or anywhere, beads, an uneven background. The same options and the same
+    seed give the frames of ``spotfit simulate movie`` on every machine.
 
     Parameters
     ----------
@@ -199,7 +202,14 @@ def simulate_movie(
     width, height : int
         Sides of the frames in pixels.
     spots : float
-        Molecules that glow in a frame, on average.
+        Molecules that glow in a frame, on average, where no `density` is given.
+    density : float, optional
+        Spots of a frame per µm², on average, instead of molecules that blink: each frame has spots of its own, which have all their
+        photons in it. `spots`, `on_time` and `off_time` have no part in it.
+    pixel_size : float
+        The side of a pixel in nanometres, for `density`.
+    uniform : bool
+        Spots lie anywhere in the frame instead of on lines and rings.
     photons : float
         Photo-electrons of a molecule in a frame.
     sigma : float
@@ -257,6 +267,9 @@ def simulate_movie(
         frame=_frame(width, height, background, unevenness, camera, seed),
         frames=arguments.whole("frames", frames),
         spots=arguments.number("spots", spots),
+        density=None if density is None else arguments.number("density", density),
+        pixel_size=arguments.number("pixel_size", pixel_size),
+        uniform=uniform,
         photons=arguments.number("photons", photons),
         sigma=arguments.number("sigma", sigma),
         sigma_spread=sigma_spread,

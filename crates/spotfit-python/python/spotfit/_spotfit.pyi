@@ -298,6 +298,8 @@ class LocalizeOptions:
         calibration: str | PathLike[str] | None,
         psf: str | PathLike[str] | None,
         pixel_size: float | None,
+        emitters: str,
+        sigma: str,
         pixels: bool,
     ) -> LocalizeOptions: ...
     def with_defects(self, defects: Defects) -> LocalizeOptions: ...
@@ -321,6 +323,9 @@ def unusual_pixels(pixel_size: float) -> str | None: ...
 @final
 class ArrayLocalizer:
     def __new__(cls, options: LocalizeOptions, height: int, width: int) -> ArrayLocalizer: ...
+    @property
+    def frames_for_sigma(self) -> int: ...
+    def find_sigma(self, frames: npt.ArrayLike) -> None: ...
     def process(self, first: int, frames: npt.ArrayLike) -> _Columns: ...
     def report(self) -> str: ...
 
@@ -395,6 +400,9 @@ def simulate_movie(
     frame: tuple[int, int, float, float, tuple[float, float, float | None, float], int],
     frames: int,
     spots: float,
+    density: float | None,
+    pixel_size: float,
+    uniform: bool,
     photons: float,
     sigma: float,
     sigma_spread: float | None,

@@ -11,7 +11,8 @@ pub const ODD_WIDTH: f64 = 2.5;
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default))]
 #[non_exhaustive]
 pub struct Flags {
-    /// Another candidate lies within a box of this spot, so that its light is in the window.
+    /// Another candidate lies within a box of this spot, so that its light is in the window. With
+    /// [`Emitters::Auto`](super::Emitters::Auto) both were told apart, and neither disturbs the other more than its errors say.
     pub neighbour: bool,
     /// The residuals are too large for the noise ([`LARGE_RESIDUALS`]): the window shows something other than one spot
     /// of this shape on a flat background.
@@ -21,17 +22,21 @@ pub struct Flags {
     /// The spot is wider or narrower than those before it in the movie ([`ODD_WIDTH`]): it may be two spots, or none.
     /// Only where the width of circular spots is fitted.
     pub width: bool,
+    /// There may be more emitters here than could be told apart. Only with [`Emitters::Auto`](super::Emitters::Auto).
+    pub crowd: bool,
 }
 
 impl Flags {
     /// All of them.
-    pub const ALL: Self = Self { neighbour: true, residual: true, saturated: true, width: true };
+    pub const ALL: Self =
+        Self { neighbour: true, residual: true, saturated: true, width: true, crowd: true };
 
     fit_core::__setters! {
         const with_neighbour: neighbour: bool,
         const with_residual: residual: bool,
         const with_saturated: saturated: bool,
         const with_width: width: bool,
+        const with_crowd: crowd: bool,
     }
 
     /// Whether there is none.
@@ -45,13 +50,14 @@ impl Flags {
         Self::from_bits(self.bits() & others.bits())
     }
 
-    /// The number for tables: 1 for a neighbour, 2 for residuals, 4 for a saturated pixel, 8 for the width, and their
-    /// sums.
+    /// The number for tables: 1 for a neighbour, 2 for residuals, 4 for a saturated pixel, 8 for the width, 16 for a crowd, and
+    /// their sums.
     pub const fn bits(self) -> u8 {
         self.neighbour as u8
             | (self.residual as u8) << 1
             | (self.saturated as u8) << 2
             | (self.width as u8) << 3
+            | (self.crowd as u8) << 4
     }
 
     /// From that number; other bits are ignored.
@@ -61,6 +67,7 @@ impl Flags {
             residual: bits & 2 != 0,
             saturated: bits & 4 != 0,
             width: bits & 8 != 0,
+            crowd: bits & 16 != 0,
         }
     }
 }
@@ -71,7 +78,8 @@ impl Flags {
 #[non_exhaustive]
 pub struct Checks {
     /// The distance, in pixels, to the nearest other candidate of the frame, or to the nearest other given position,
-    /// even if its fit was dropped; infinite if there is none.
+    /// even if its fit was dropped; infinite if there is none. With [`Emitters::Auto`](super::Emitters::Auto), to the nearest other
+    /// spot of the frame.
     pub neighbour: f64,
     /// Pearson's χ² per degree of freedom, Σ(h − g)²/variance/(N − parameters): about 1 if the model and the camera are
     /// correct. NaN for fits that failed.

@@ -3,6 +3,7 @@
 use fit_core::{Errors, Fit, Parameter, Shape};
 
 use super::checks::{Checks, Flags, LARGE_RESIDUALS, ODD_WIDTH};
+use super::emitters::Emitters;
 use super::options::LocalizeOptions;
 use super::outcome::Counts;
 use super::places::Place;
@@ -37,6 +38,8 @@ pub(super) struct Seen {
     pub(super) saturated: bool,
     /// The standard error of the width.
     pub(super) sigma_error: f64,
+    /// Whether there may be more emitters than could be told apart.
+    pub(super) crowd: bool,
 }
 
 impl Found {
@@ -58,6 +61,7 @@ impl Found {
             residual: f64::from(errors.excess).max(residuals.structure),
             saturated: residuals.saturated,
             sigma_error: errors.of(Parameter::SigmaX).into(),
+            crowd: false,
         });
         // What is not a number is not dark.
         let dark = fit.amplitude <= 0.0;
@@ -87,7 +91,8 @@ impl Judge<'_> {
         let Found { mut spot, converged, bright, at_end, seen } = found;
         let half = (place.side / 2) as f64;
         let wander = WANDER * place.side as f64;
-        let detected = self.options.positions.is_none();
+        let windows = self.options.emitters == Emitters::One;
+        let detected = self.options.positions.is_none() && windows;
         let far = |at: f64| (at - half).abs() > wander;
         let wandered = detected && (far(spot.x) || far(spot.y));
         if self.options.is_checked() {
@@ -136,14 +141,17 @@ impl Judge<'_> {
 
     /// What speaks against a localization. The width of a `sound` one is remembered.
     fn checks(&mut self, place: &Place, spot: &Localization, seen: Seen, sound: bool) -> Checks {
-        let Seen { goodness, residual, saturated, sigma_error } = seen;
+        let Seen { goodness, residual, saturated, sigma_error, crowd } = seen;
         let circular = matches!(self.options.fitter.fit.shape, Shape::Circular(_));
         let circular = circular && self.options.psf.is_none();
+        // Those of a crowd may have a width that is not fitted.
+        let circular = circular && (self.options.emitters == Emitters::One || sigma_error > 0.0);
         let flags = Flags {
             neighbour: place.neighbour < self.options.box_size as f64,
             residual: residual > LARGE_RESIDUALS,
             saturated,
             width: circular && self.widths.surprise(spot.sigma, sigma_error).abs() > ODD_WIDTH,
+            crowd,
         };
         if sound && circular && flags.with_width(false).is_empty() {
             self.widths.add(spot.sigma, sigma_error);

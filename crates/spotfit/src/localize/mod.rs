@@ -6,7 +6,9 @@
 
 mod brightness;
 mod checks;
+mod crowd;
 mod defects;
+mod emitters;
 mod found;
 mod measured;
 mod neighbours;
@@ -18,6 +20,7 @@ mod residuals;
 mod sensitivity;
 mod slopes;
 mod spot;
+mod usual_sigma;
 mod widths;
 
 use fit_core::{Corner, Errors, Fit, Pixel, Size, Start};
@@ -31,6 +34,7 @@ use crate::detect::{DetectError, Detector};
 use crate::fitter::Fitter;
 use crate::movie::Block;
 use crate::psf::PsfFitter;
+use crowd::Crowd;
 use found::{Found, Judge};
 use measured::Measured;
 use places::{Cut, Place, Search};
@@ -40,6 +44,7 @@ use widths::Widths;
 pub use brightness::median_of_first;
 pub use checks::{Checks, Flags, LARGE_RESIDUALS, ODD_WIDTH};
 pub use defects::{Defect, DefectKind, Defects, DefectsError};
+pub use emitters::{Emitters, Sigma};
 pub use options::{LocalizeOptions, Roi};
 pub use outcome::{Counts, LocalizeError};
 pub use pipeline::Localizations;
@@ -50,6 +55,7 @@ pub use sensitivity::{
 pub use slopes::{SlopeDoubt, slope_doubt};
 pub use spot::{Localization, SpotErrors};
 pub use spotfit_locs::positions::Positions;
+pub use usual_sigma::frames_for_sigma;
 
 /// Localizes blocks of frames of one movie, in order.
 #[derive(Debug)]
@@ -66,6 +72,8 @@ pub struct Localizer {
     judge: Option<Fitter>,
     /// What fits in its place with a measured PSF.
     measured: Option<Measured>,
+    /// What finds and fits in its place where spots may overlap.
+    crowd: Option<Crowd>,
     pool: rayon::ThreadPool,
     counts: Counts,
     widths: Widths,
@@ -125,6 +133,13 @@ impl Localizer {
             None
         };
         let measured = options.psf.as_ref().map(|psf| Measured::new(psf, &options)).transpose()?;
+        let crowd = match options.emitters {
+            // Where the width is not known yet, the first frames will tell.
+            Emitters::Auto if options.knows_sigma() => {
+                Some(Crowd::new((width, height), roi, &options)?)
+            }
+            _ => None,
+        };
         let threads = options.fitter.threads;
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build()?;
         let size = (width, height);
@@ -138,6 +153,7 @@ impl Localizer {
             fitter,
             judge,
             measured,
+            crowd,
             pool,
             counts: Counts::default(),
             widths: Widths::default(),
@@ -192,6 +208,12 @@ impl Localizer {
         self.options.defects.as_deref()
     }
 
+    /// How many frames are to be given to [`Localizer::find_sigma`] before the first block; 0 if the width of spots is known or not
+    /// needed.
+    pub fn frames_for_sigma(&self) -> usize {
+        if self.lacks_sigma() { frames_for_sigma(self.size) } else { 0 }
+    }
+
     /// The fitter in use, if there is no measured PSF.
     pub fn fitter(&self) -> &Fitter {
         &self.fitter
@@ -218,6 +240,17 @@ impl Localizer {
         OutOfRange::check("frames", count, few, format!("0 to {} in a block", u32::MAX))?;
         self.next_frame = first + count;
         self.counts.frames += count;
+        if let Some(crowd) = &self.crowd {
+            let found = crowd.find(frames, self.options.map.as_deref(), &self.pool)?;
+            self.counts.candidates += found.len();
+            let mut judge = self.judging();
+            let judged = found.into_iter();
+            return Ok(judged
+                .filter_map(|(place, found)| judge.judge(first, &place, found))
+                .collect());
+        }
+        let range = "given with `emitters` auto for single blocks, unless the width is fixed";
+        OutOfRange::check("usual_sigma", "none", !self.lacks_sigma(), range)?;
         let search = Search {
             options: &self.options,
             detector: &self.detector,

@@ -10,6 +10,7 @@ use spotfit_locs::positions::Positions;
 
 use super::checks::Flags;
 use super::defects::Defects;
+use super::emitters::{self, Emitters, Sigma};
 use super::outcome::LocalizeError;
 use crate::astigmatism::find::Finder;
 use crate::backend::{FitError, FitterOptions};
@@ -55,6 +56,14 @@ pub struct LocalizeOptions {
     pub threshold: Option<f64>,
     /// Where to look; `None` is the whole frame.
     pub roi: Option<Roi>,
+    /// How many emitters light may come from.
+    pub emitters: Emitters,
+    /// Whose width is fitted, with [`Emitters::Auto`].
+    pub sigma: Sigma,
+    /// The width of an ordinary spot in pixels, with [`Emitters::Auto`] and a width that is not fixed: all spots have it
+    /// ([`Sigma::Shared`]), or their fits begin with it ([`Sigma::Free`]), and theirs are half to 1.6 times as large.
+    /// [`LocalizeOptions::with_usual_sigma_of`] finds it in frames. Range: 0.4 to 8.
+    pub usual_sigma: Option<f64>,
     /// Places to fit instead of detecting.
     pub positions: Option<Positions>,
     /// The camera.
@@ -98,6 +107,9 @@ impl Default for LocalizeOptions {
             false_rate: DEFAULT_FALSE_RATE,
             threshold: None,
             roi: None,
+            emitters: Emitters::One,
+            sigma: Sigma::Free,
+            usual_sigma: None,
             positions: None,
             camera: Camera::default(),
             map: None,
@@ -119,6 +131,9 @@ impl LocalizeOptions {
         const with_box_size: box_size: usize,
         const with_false_rate: false_rate: f64,
         const with_roi: roi: Option<Roi>,
+        const with_emitters: emitters: Emitters,
+        const with_sigma: sigma: Sigma,
+        const with_usual_sigma: usual_sigma: Option<f64>,
         with_positions: positions: Option<Positions>,
         const with_camera: camera: Camera,
         with_fitter: fitter: FitterOptions,
@@ -271,6 +286,7 @@ impl LocalizeOptions {
         )?;
         let one = self.calibration.is_none() || self.psf.is_none();
         OutOfRange::check("psf", "given", one, "only without a calibration of widths")?;
+        emitters::check(self)?;
         let saturation = saturation.unwrap_or_default();
         OutOfRange::check("saturation", saturation, saturation.is_finite(), "any finite number")?;
         let range = format!("0 to {MOST_THREADS}; 0 takes one for each processor");

@@ -1,5 +1,6 @@
 //! The fate of the candidates, and the errors of localizing.
 
+use fit_crowd::CrowdError;
 use spotfit_locs::OutOfRange;
 
 use super::checks::Flags;
@@ -43,6 +44,9 @@ pub enum LocalizeError {
         /// Side of the box in pixels.
         box_size: usize,
     },
+    /// Frames cannot be searched for spots that overlap.
+    #[error(transparent)]
+    Crowd(#[from] CrowdError),
     /// The measured PSF cannot be used.
     #[error(transparent)]
     Psf(#[from] PsfError),
@@ -90,6 +94,9 @@ pub struct Counts {
     pub residual: usize,
     /// Converged fits dropped because of their width.
     pub width: usize,
+    /// Converged fits dropped because there may be more emitters than could be told apart.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub crowd: usize,
     /// Localizations kept.
     pub kept: usize,
     /// Fits with a measured PSF that ended at an end of its range of z, and at no other limit: the spot is there or
@@ -104,6 +111,7 @@ impl Counts {
             Flags { saturated: true, .. } => &mut self.saturated,
             Flags { neighbour: true, .. } => &mut self.neighbour,
             Flags { residual: true, .. } => &mut self.residual,
+            Flags { crowd: true, .. } => &mut self.crowd,
             _ => &mut self.width,
         }
     }

@@ -5,7 +5,9 @@ use std::panic::resume_unwind;
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread::{Builder, JoinHandle};
 
+use super::usual_sigma::{first_frames, frames_for_sigma};
 use super::{Counts, Localization, LocalizeError, Localizer};
+use crate::as_windows::AsWindows;
 use crate::movie::{Block, Movie, MovieError};
 
 /// The localizations of a movie, block by block: an iterator, made by [`Localizer::localize`].
@@ -81,9 +83,10 @@ impl Localizer {
         });
         let (send_found, next) = sync_channel::<Result<Found, LocalizeError>>(1);
         let localizing = Builder::new().name("spotfit-localize".to_owned()).spawn(move || {
-            for block in received {
-                let found = block.map_err(LocalizeError::from);
-                let found = found.and_then(|block| self.process(&block));
+            let mut received = received.into_iter().map(|block| block.map_err(LocalizeError::from));
+            let first = self.first_blocks(&mut received);
+            for block in first.into_iter().chain(received) {
+                let found = block.and_then(|block| self.process(&block));
                 let found = found.map(|spots| (spots, self.counts.clone()));
                 let failed = found.is_err();
                 if send_found.send(found).is_err() || failed {
@@ -96,6 +99,37 @@ impl Localizer {
             (reading.map_err(LocalizeError::Spawn)?, localizing.map_err(LocalizeError::Spawn)?);
         let work = Some(Work { reading, localizing });
         Ok(Localizations { next: Some(next), counts, work, localizer: None })
+    }
+}
+
+impl Localizer {
+    /// Blocks in which the width of spots was found; none where it is known.
+    fn first_blocks(
+        &mut self,
+        blocks: &mut impl Iterator<Item = Result<Block, LocalizeError>>,
+    ) -> Vec<Result<Block, LocalizeError>> {
+        let (mut first, mut failed, mut frames) = (Vec::new(), None, 0);
+        while self.lacks_sigma() && frames < frames_for_sigma(self.size) {
+            match blocks.next() {
+                Some(Ok(block)) => {
+                    frames += block.pixels.windows().count();
+                    first.push(block);
+                }
+                Some(Err(error)) => {
+                    failed = Some(error);
+                    break;
+                }
+                None => break,
+            }
+        }
+        if self.lacks_sigma() {
+            let frames = first_frames(&first);
+            let found = frames.map_or(Ok(()), |frames| self.find_sigma(frames.windows()));
+            if let Err(error) = found {
+                return vec![Err(error)];
+            }
+        }
+        first.into_iter().map(Ok).chain(failed.map(Err)).collect()
     }
 }
 

@@ -9,7 +9,7 @@ use sha2::{Digest, Sha256};
 
 use super::input::in_hex;
 use crate::astigmatism::find::Finder;
-use crate::localize::{Defects, LocalizeOptions};
+use crate::localize::{Defects, Emitters, LocalizeOptions, Sigma};
 use crate::psf::Psf;
 
 /// The options that the outcome of localizing depends on, all of them, given or not: what means the same looks the same,
@@ -18,6 +18,8 @@ use crate::psf::Psf;
 /// [`calibration`] and [`psf`].
 pub fn method(options: &LocalizeOptions) -> BTreeMap<String, Value> {
     let LocalizeOptions { fitter, drop, .. } = options;
+    // Nothing that is said of overlapping spots matters where there are none.
+    let crowded = options.emitters == Emitters::Auto;
     let fit = &fitter.fit;
     let criteria = &fit.criteria;
     let [shape, sigma] = match fit.shape {
@@ -50,7 +52,7 @@ pub fn method(options: &LocalizeOptions) -> BTreeMap<String, Value> {
         ("flags", json!(options.checks)),
         ("errors", json!(options.errors)),
         ("saturation", json!(options.saturation)),
-        ("drop", json!(drop.bits())),
+        ("drop", json!(drop.with_crowd(drop.crowd && crowded).bits())),
         // The files are among the inputs, and their numbers stand in the record.
         ("calibration", json!(options.calibration.is_some())),
         ("psf", json!(options.psf.is_some())),
@@ -84,6 +86,12 @@ pub fn method(options: &LocalizeOptions) -> BTreeMap<String, Value> {
         all.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
     let set = fitter.instruction_set.map(|set| set.to_string());
     all.insert("instruction_set".to_owned(), json!(set));
+    if crowded {
+        let sigma = if options.sigma == Sigma::Shared { "shared" } else { "free" };
+        all.insert("emitters".to_owned(), json!("auto"));
+        all.insert("sigma".to_owned(), json!(sigma));
+        all.insert("usual_sigma".to_owned(), json!(options.usual_sigma));
+    }
     all
 }
 
@@ -98,10 +106,15 @@ fn preset(criteria: &Criteria) -> (Criteria, Value) {
     }
 }
 
-/// A camera as numbers.
+/// The camera of these options as numbers.
 pub fn camera(options: &LocalizeOptions) -> Value {
-    let Camera { baseline, sensitivity, em_gain, read_noise, .. } = options.camera;
-    match options.map.as_deref() {
+    camera_of(&options.camera, options.map.as_deref())
+}
+
+/// A camera as numbers, with its maps by their content if it has any.
+pub fn camera_of(camera: &Camera, map: Option<&CameraMap>) -> Value {
+    let Camera { baseline, sensitivity, em_gain, read_noise, .. } = *camera;
+    match map {
         None => json!({
             "baseline": baseline, "sensitivity": sensitivity, "em_gain": em_gain, "read_noise": read_noise
         }),

@@ -24,15 +24,11 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 use spotfit_files::movie::Movie;
 use spotfit_files::output::paths::folder;
+use spotfit_files::output::record::{FORMAT, LONGEST};
 
 pub use input::InputFile;
-pub use method::{calibration, camera, method, psf};
+pub use method::{calibration, camera, camera_of, method, psf};
 pub use old::{old_batch, old_fit};
-
-/// The longest record, in bytes.
-const LONGEST: u64 = 1 << 24;
-/// What a record calls itself.
-const FORMAT: &str = "spotfit record 1";
 
 /// How a table was made.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
@@ -171,9 +167,7 @@ impl Record {
 
     /// Where the record of a table is.
     pub fn path(table: &Path) -> PathBuf {
-        let mut name = table.as_os_str().to_owned();
-        name.push(".spotfit.json");
-        name.into()
+        spotfit_files::output::record::path(table)
     }
 
     /// Whether a file is a record, so that it may be replaced by another.

@@ -33,6 +33,8 @@ pub enum InfoReport {
         widths: &'static str,
         /// Its numbers: see [`record::calibration`].
         numbers: Value,
+        /// How it was made, if a record stands beside it.
+        record: Option<Box<Record>>,
     },
     /// A measured PSF.
     Psf {
@@ -42,6 +44,13 @@ pub enum InfoReport {
         step: f64,
         /// Its width and height, in pixels.
         extent: [usize; 2],
+        /// How it was made, if a record stands beside it.
+        record: Option<Box<Record>>,
+    },
+    /// Outcomes of fits of windows or curves, of which the record beside them tells.
+    Outcomes {
+        /// How they were made.
+        record: Box<Record>,
     },
 }
 
@@ -116,13 +125,17 @@ pub fn run(path: &Path, listener: &dyn Listener) -> Result<InfoReport, StepError
         return Err(wrong("it is a stream; give a file".to_owned()));
     }
     let ending = path.extension().unwrap_or_default().to_ascii_lowercase();
+    let record = Record::beside(path).map(Box::new);
+    if let Some(record) = record.clone().filter(|record| is_of_fits(record)) {
+        return Ok(InfoReport::Outcomes { record });
+    }
     match (TableFormat::of(path), ending.to_str()) {
         (Some(format), _) => {
             if format == TableFormat::Picasso
                 && let Some(psf) = measured(path)
             {
                 let (range, step, extent) = (psf.range(), psf.step(), psf.extent());
-                return Ok(InfoReport::Psf { range, step, extent });
+                return Ok(InfoReport::Psf { range, step, extent, record });
             }
             table(path, listener).map(InfoReport::Table)
         }
@@ -142,10 +155,16 @@ pub fn run(path: &Path, listener: &dyn Listener) -> Result<InfoReport, StepError
                 read => (read, "px"),
             };
             let read = read.map_err(|error| wrong(error.to_string()))?;
-            Ok(InfoReport::Calibration { widths, numbers: record::calibration(&read) })
+            let numbers = record::calibration(&read);
+            Ok(InfoReport::Calibration { widths, numbers, record })
         }
         _ => movie(path).map(InfoReport::Movie),
     }
+}
+
+/// Whether a record is of outcomes of windows or curves, which are no localizations.
+fn is_of_fits(record: &Record) -> bool {
+    matches!(record.verb.as_str(), "fit" | "curve")
 }
 
 fn measured(path: &Path) -> Option<Psf> {
@@ -233,14 +252,23 @@ impl fmt::Display for InfoReport {
             Self::Table(table) => table.fmt(f),
             Self::Record(record) => of_record(record, f),
             Self::Movie(movie) => movie.fmt(f),
-            Self::Calibration { widths, numbers } => {
+            Self::Calibration { widths, numbers, record } => {
                 writeln!(f, "calibration of widths; z in nm, widths in {widths}")?;
-                lines(numbers, f)
+                lines(numbers, f)?;
+                record.as_deref().map_or(Ok(()), |record| of_record_below(record, f))
             }
-            Self::Psf { range: [low, high], step, extent: [width, height] } => write!(
-                f,
-                "measured PSF of {width}×{height} pixels; z from {low} to {high} nm, in steps of {step} nm"
-            ),
+            Self::Psf { range: [low, high], step, extent: [width, height], record } => {
+                write!(
+                    f,
+                    "measured PSF of {width}×{height} pixels; z from {low} to {high} nm, in steps of {step} nm"
+                )?;
+                record.as_deref().map_or(Ok(()), |record| of_record_below(record, f))
+            }
+            Self::Outcomes { record } => {
+                let what = if record.verb == "curve" { "curves" } else { "windows" };
+                write!(f, "outcomes of fits of {what}")?;
+                of_record_below(record, f)
+            }
         }
     }
 }
@@ -251,10 +279,9 @@ fn lines(value: &Value, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     let known: Vec<_> = parts.iter().filter(|(_, value)| !value.is_null()).collect();
     for (number, (name, value)) in known.iter().enumerate() {
         let end = if number + 1 < known.len() { "\n" } else { "" };
-        match value.as_str() {
-            Some(text) => write!(f, "  {name}: {text}{end}")?,
-            None => write!(f, "  {name}: {value}{end}")?,
-        }
+        let text = value.as_str().map(str::to_owned).or_else(|| typed(value));
+        let text = text.filter(|text| !text.is_empty()).unwrap_or_else(|| value.to_string());
+        write!(f, "  {name}: {text}{end}")?;
     }
     Ok(())
 }
@@ -293,12 +320,24 @@ impl fmt::Display for TableInfo {
         }
         match &self.record {
             None => write!(f, "\nno record beside it"),
-            Some(record) => {
-                f.write_str("\n")?;
-                of_record(record, f)
-            }
+            Some(record) => of_record_below(record, f),
         }
     }
+}
+
+/// Words as they were typed.
+fn typed(value: &Value) -> Option<String> {
+    let words: Option<Vec<&str>> = value.as_array()?.iter().map(Value::as_str).collect();
+    let quoted = |word: &str| {
+        let plain = !word.is_empty() && !word.contains(|c: char| c.is_whitespace() || c == '\'');
+        if plain { word.to_owned() } else { format!("'{}'", word.replace('\'', "'\\''")) }
+    };
+    Some(words?.into_iter().map(quoted).collect::<Vec<String>>().join(" "))
+}
+
+fn of_record_below(record: &Record, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    f.write_str("\n")?;
+    of_record(record, f)
 }
 
 fn of_record(record: &Record, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -317,8 +356,20 @@ fn of_record(record: &Record, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "\n  {}: {} ({} bytes)", input.role, input.name, input.bytes)?;
     }
     let options: Value = record.options.clone().into_iter().collect();
-    f.write_str("\n")?;
-    lines(&options, f)
+    for (name, part) in [
+        ("", Some(&options)),
+        ("\ncamera:", record.camera.as_ref()),
+        ("\ncalibration:", record.calibration.as_ref()),
+    ] {
+        // Old records have no more than options.
+        if let Some(part) =
+            part.filter(|part| part.as_object().is_some_and(|part| !part.is_empty()))
+        {
+            writeln!(f, "{name}")?;
+            lines(part, f)?;
+        }
+    }
+    Ok(())
 }
 
 impl fmt::Display for MovieInfo {

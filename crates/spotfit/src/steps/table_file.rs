@@ -72,6 +72,11 @@ impl TableFile {
         Ok(Self { record: Some(record), ..self })
     }
 
+    /// What is to stand beside the table.
+    pub fn record_mut(&mut self) -> Option<&mut Record> {
+        self.record.as_mut()
+    }
+
     /// Completes the table, the files beside it, and `others`, or none of them; `go_on` is asked before each. Without a record, that
     /// of a table that is replaced goes with it. The result are the rows that are not in the table, and the counts with `localizations`
     /// and `left_out`.
@@ -84,12 +89,8 @@ impl TableFile {
         mut counts: BTreeMap<String, u64>,
         go_on: &mut dyn FnMut() -> bool,
     ) -> Result<(LeftOut, BTreeMap<String, u64>), StepError> {
-        let Self { path, overwrite, mut writer, record, rows } = self;
+        let Self { path, overwrite, writer, record, rows } = self;
         let beside = Record::path(&path);
-        if record.is_none() {
-            let stale = Some(beside.clone()).filter(|stale| Record::is_ours(stale));
-            writer = writer.without(stale);
-        }
         let (outputs, written) = writer.finish().map_err(StepError::Write)?;
         let left_out = written.left_out;
         counts.insert("localizations".to_owned(), rows.saturating_sub(left_out.total()) as u64);

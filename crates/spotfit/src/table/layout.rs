@@ -244,7 +244,12 @@ impl Layout {
                     flags: match flags[row] {
                         bits if (0.0..=255.0).contains(&bits) => Flags::from_bits(bits as u8),
                         bits => {
-                            return Err(wrong(row, Meaning::Flags, bits, "a sum of 1, 2, 4 and 8"));
+                            return Err(wrong(
+                                row,
+                                Meaning::Flags,
+                                bits,
+                                "a sum of 1, 2, 4, 8 and 16",
+                            ));
                         }
                     },
                 }),
@@ -468,7 +473,7 @@ mod tests {
         }
         let wrong = "frame,x,y,neighbour,flags\n1,2,3,4,-1\n";
         let said = read(&Layout::default(), wrong.as_bytes()).unwrap_err().to_string();
-        assert_eq!(said, "row 1: flags = -1 is not a sum of 1, 2, 4 and 8");
+        assert_eq!(said, "row 1: flags = -1 is not a sum of 1, 2, 4, 8 and 16");
     }
 
     /// Proves that a table of ThunderSTORM's is read, and that what is wrong is named.

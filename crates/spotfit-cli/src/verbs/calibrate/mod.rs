@@ -15,15 +15,17 @@ use crate::words::fit_options::FitOptions;
 use crate::words::lengths::side;
 use crate::words::locs::refuse_same;
 use crate::words::movie_options::{Lengths, MovieArguments, asked_size, parse_lengths, scale};
-use crate::words::output::Output;
+use crate::words::output::{Output, complete};
 use crate::words::paths::{refuse_ending, refuse_same_file};
+use crate::words::record::{RecordArguments, Recorded, counts};
 use crate::words::report::ReportArguments;
 use crate::words::spot_options::SpotOptions;
 use spotfit::astigmatism::yaml_text::yaml_text;
+use spotfit::hdf5::H5Error;
 use spotfit::psf::{self, PsfError};
 use spotfit::steps::Stack;
 use spotfit::steps::calibrate::{self, CalibrateOptions, PsfOptions, StackOptions};
-use spotfit::{Length, camera_maps};
+use spotfit::{CameraMap, Length, camera_maps, record};
 
 #[derive(Debug, Args)]
 #[command(
@@ -93,6 +95,8 @@ pub(crate) struct CalibrateArguments {
     #[command(flatten)]
     report: ReportArguments,
     #[command(flatten)]
+    record: RecordArguments,
+    #[command(flatten)]
     movie_options: MovieArguments,
     #[command(flatten)]
     spot: SpotOptions,
@@ -140,11 +144,15 @@ impl CalibrateArguments {
         let fit = self.spot.apply(self.fit.options(size)?, self.fit.background(), size)?;
         let map = self.spot.camera_map()?.map(|(map, _)| Arc::new(map));
         let (fitter, mut stacks) = (self.fit.fitter(fit), self.stacks()?);
+        let record = self.recorded(map.as_deref(), &stacks)?;
         let done =
             calibrate::run(&options, &fitter, map.as_ref(), &mut stacks, &Terminal::default())?;
         let mut output = Output::create(&self.output)?;
         output.write_all(yaml_text(&done.calibration).as_bytes())?;
-        output.finish_with(self.drawn(|| plot::widths(&done.calibration))?)?;
+        let counts = counts([("beads", done.report.beads as usize), ("used", done.report.used)]);
+        let plot = self.drawn(|| plot::widths(&done.calibration))?;
+        let files = std::iter::once(output).chain(plot).collect();
+        complete(record.around(files, counts)?)?;
         self.report.tell(&done.report)
     }
 
@@ -164,6 +172,7 @@ impl CalibrateArguments {
             .with_threads(self.fit.threads);
         let (camera, map) = (self.spot.camera(), self.spot.camera_map()?.map(|(map, _)| map));
         let mut stacks = self.stacks()?;
+        let mut record = self.recorded(map.as_ref(), &stacks)?;
         let listener = Terminal::default();
         let done =
             calibrate::run_psf(&options, camera.as_ref(), map.as_ref(), &mut stacks, &listener)?;
@@ -171,11 +180,26 @@ impl CalibrateArguments {
         let name = output.name().to_owned();
         let written = psf::write(output, &done.psf, done.pixel_size);
         let output = written.map_err(|error| match error {
+            PsfError::Hdf5(H5Error::Io(source)) => CliError::write(&name)(source),
             PsfError::Hdf5(error) => CliError::file(&name, error.to_string()),
             error => CliError::Other(error.to_string()),
         })?;
-        output.finish_with(self.drawn(|| plot::bounds(&done.psf, done.pixel_size))?)?;
+        record.change(|record| record.pixel_size = done.pixel_size);
+        let counts = counts([("beads", done.report.beads), ("used", done.report.used)]);
+        let plot = self.drawn(|| plot::bounds(&done.psf, done.pixel_size))?;
+        let files = std::iter::once(output).chain(plot).collect();
+        complete(record.around(files, counts)?)?;
         self.report.tell(&done.report)
+    }
+
+    /// What is to stand beside the calibration.
+    fn recorded(&self, map: Option<&CameraMap>, stacks: &[Stack]) -> Result<Recorded, CliError> {
+        let mut record = self.record.of(&self.output)?;
+        for (path, stack) in self.stacks.iter().zip(stacks) {
+            record.has_read(|| record::inputs(path, stack.files(), &[]))?;
+        }
+        self.spot.recorded(map, &mut record)?;
+        Ok(record)
     }
 
     /// The plot, if it is asked for.

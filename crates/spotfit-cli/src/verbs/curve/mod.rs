@@ -17,15 +17,16 @@ use self::words::{EstimatorChoice, LinearChoice, Start};
 use crate::error::CliError;
 use crate::say::listener::Terminal;
 use crate::words::data::{self, Data};
-use crate::words::output::Output;
-use crate::words::paths::refuse_same_file;
+use crate::words::output::{Output, complete};
+use crate::words::paths::{refuse_ending, refuse_same_file};
+use crate::words::record::{RecordArguments, Recorded, counts};
 use crate::words::report::ReportArguments;
 use crate::words::splines;
 use crate::words::table::format_of;
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  spotfit curve decays.csv -m 'a*exp(-x/t) + c' --start a=1,t=5,c=0 -o fits.csv\n  spotfit curve peaks.npy -m gauss-1d -o fits.npy --plot fits.svg"
+    after_help = "Examples:\n  spotfit curve decays.csv -m 'a*exp(-x/t) + c' --start a=1,t=5,c=0 -o fits.csv\n  spotfit curve peaks.npy -m gauss_1d -o fits.npy --plot fits.svg"
 )]
 pub(crate) struct CurveArguments {
     /// The data: an NPY file with an array (point), (fit, point) or, for models of two variables, (fit, row, column);
@@ -113,6 +114,8 @@ pub(crate) struct CurveArguments {
     plots: usize,
     #[command(flatten)]
     report: ReportArguments,
+    #[command(flatten)]
+    record: RecordArguments,
 }
 
 impl CurveArguments {
@@ -123,15 +126,24 @@ impl CurveArguments {
         arrays.chain(splines::files(&self.splines))
     }
 
+    /// What is to stand beside the table.
+    fn recorded(&self) -> Result<Recorded, CliError> {
+        let mut record = self.record.of(&self.output)?;
+        record.reads("data", &self.data)?;
+        for (role, file) in [("x", &self.x), ("weights", &self.weights)] {
+            file.as_deref().map_or(Ok(()), |file| record.reads(role, file))?;
+        }
+        splines::files(&self.splines).try_for_each(|file| record.reads("spline", file))?;
+        words::file_of_starts(self).map_or(Ok(()), |file| record.reads("start", file))?;
+        Ok(record)
+    }
+
     /// The plot, if it is asked for, of some of `count` fits.
     fn plot(&self, model: &Model, count: usize) -> Result<Option<Plot>, CliError> {
         let Some(path) = &self.plot else { return Ok(None) };
         self.inputs().try_for_each(|input| refuse_same_file(input, path))?;
         refuse_same_file(&self.output, path)?;
-        if path.extension().is_none_or(|extension| !extension.eq_ignore_ascii_case("svg")) {
-            let reason = "the plot's name must end in .svg";
-            return Err(CliError::file(&path.display().to_string(), reason));
-        }
+        refuse_ending(path, &["svg"], "a plot")?;
         if model.variables().len() != 1 {
             let reason = "only models of one variable are drawn";
             return Err(CliError::Other(format!("--plot: {reason}")));
@@ -162,6 +174,7 @@ pub(crate) fn run(arguments: &CurveArguments) -> Result<(), CliError> {
     let mut plot = arguments.plot(&model, data.count)?;
     let columns = model.parameters();
     check_columns(columns)?;
+    let record = arguments.recorded()?;
     let output = Output::create(&arguments.output)?;
     let written = CliError::write(output.name());
     let mut table = CurveTable::create(output, format, data.count, columns, options.estimator)
@@ -210,7 +223,9 @@ pub(crate) fn run(arguments: &CurveArguments) -> Result<(), CliError> {
     listener.end();
     let report = fitting.finish();
     let drawn = plot.map(Plot::output).transpose()?;
-    table.into_inner().finish_with(drawn)?;
+    let counts = counts([("fits", report.fits), ("converged", report.converged)]);
+    let files = std::iter::once(table.into_inner()).chain(drawn).collect();
+    complete(record.around(files, counts)?)?;
     arguments.report.tell(&report)
 }
 

@@ -101,6 +101,12 @@ fn number(option: &str, text: &str) -> Result<f64, CliError> {
     text.parse::<f64>().ok().filter(|value| value.is_finite()).ok_or_else(wrong)
 }
 
+/// The file that start values are in, if they are in one.
+pub(super) fn file_of_starts(arguments: &CurveArguments) -> Option<&Path> {
+    let file = arguments.start.as_deref().map(Path::new)?;
+    file.extension().is_some_and(|end| end.eq_ignore_ascii_case("npy")).then_some(file)
+}
+
 pub(super) fn starts(arguments: &CurveArguments, model: &Model) -> Result<Start, CliError> {
     let names = || model.parameters().join(", ");
     match arguments.start.as_deref() {
@@ -113,9 +119,7 @@ pub(super) fn starts(arguments: &CurveArguments, model: &Model) -> Result<Start,
             "a formula needs start values: --start {}",
             model.parameters().iter().map(|name| format!("{name}=…")).collect::<Vec<_>>().join(",")
         ))),
-        Some(path)
-            if Path::new(path).extension().is_some_and(|end| end.eq_ignore_ascii_case("npy")) =>
-        {
+        Some(path) if file_of_starts(arguments).is_some() => {
             refuse_same_file(Path::new(path), &arguments.output)?;
             let numbers = data::read_all(Path::new(path))?;
             let count = model.parameters().len();

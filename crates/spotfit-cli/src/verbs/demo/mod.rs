@@ -13,6 +13,7 @@ use std::{fmt, fs};
 use clap::Args;
 
 use crate::error::CliError;
+use spotfit::record::Record;
 
 #[derive(Debug, Args)]
 #[command(
@@ -64,8 +65,9 @@ fn refuse_strangers(folder: &Path) -> Result<(), CliError> {
     if folder.file_name().is_some_and(|name| name == OWN_FOLDER) {
         return Ok(());
     }
-    let there = FILES.iter().filter(|name| folder.join(name).symlink_metadata().is_ok());
-    let there: Vec<&str> = there.copied().collect();
+    let names = FILES.iter().flat_map(|name| [PathBuf::from(name), Record::path(Path::new(name))]);
+    let there = names.filter(|name| folder.join(name).symlink_metadata().is_ok());
+    let there: Vec<String> = there.map(|name| name.display().to_string()).collect();
     if there.is_empty() {
         return Ok(());
     }
@@ -132,8 +134,11 @@ mod tests {
             let folder = folder.path().join(name);
             fs::create_dir(&folder).expect("a folder");
             assert!(refuse_strangers(&folder).is_ok(), "{name}");
-            fs::write(folder.join("drift.svg"), "mine").expect("a file");
-            assert_eq!(refuse_strangers(&folder).is_err(), refused, "{name}");
+            for file in ["drift.svg", "cal.yaml.spotfit.json"] {
+                fs::write(folder.join(file), "mine").expect("a file");
+                assert_eq!(refuse_strangers(&folder).is_err(), refused, "{name}: {file}");
+                fs::remove_file(folder.join(file)).expect("a file");
+            }
         }
     }
 }

@@ -113,8 +113,9 @@ impl FrameArguments {
         let mut plan = simulation.plan()?;
         let others = maps.into_iter().chain(mask).collect();
         write_movie(&mut plan, &self.output, self.truth.as_ref(), others)?;
-        let MovieSimulation { frames, width, height, molecules, beads, .. } = plan.simulation();
-        let (frames, width, height, molecules) = (*frames, *width, *height, *molecules);
+        let molecules = plan.molecules();
+        let MovieSimulation { frames, width, height, beads, .. } = plan.simulation();
+        let (frames, width, height) = (*frames, *width, *height);
         self.report.tell_json(&Frames { frames, width, height, molecules, beads: beads.len() })
     }
 }

@@ -12,7 +12,7 @@ use crate::error::CliError;
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  spotfit simulate movie -o movie.tif --truth truth.csv --frames 200\n  spotfit simulate movie -o movie.npy --shape defocused --heights structure --drift 0.001,0,0.5"
+    after_help = "Examples:\n  spotfit simulate movie -o movie.tif --truth truth.csv --frames 200\n  spotfit simulate movie -o movie.npy --shape defocused --heights structure --drift 0.001,0,0.5\n  spotfit simulate movie -o crowd.tif --truth crowd.csv --density 2 --uniform --width 64 --height 64"
 )]
 pub(crate) struct MovieArguments {
     #[command(flatten)]
@@ -23,6 +23,16 @@ pub(crate) struct MovieArguments {
     /// Mean number of bright molecules in a frame.
     #[arg(long, default_value_t = MovieRecipe::default().spots, value_name = "N", help_heading = "Spots")]
     spots: f64,
+    /// Spots of a frame per µm², on average, instead of molecules that blink: each frame has spots of its own, which have all
+    /// their photons in it.
+    #[arg(long, value_name = "PER_UM2", help_heading = "Spots", conflicts_with_all = ["spots", "on_time", "off_time"])]
+    density: Option<f64>,
+    /// The side of a pixel in nanometres, for --density.
+    #[arg(long, default_value_t = MovieRecipe::default().pixel_size, value_name = "NM", help_heading = "Spots", requires = "density")]
+    pixel_size: f64,
+    /// Spots lie anywhere in the frame instead of on lines and rings.
+    #[arg(long, help_heading = "Spots")]
+    uniform: bool,
     /// Photo-electrons of a molecule in a frame.
     #[arg(long = "photons", alias = "signal", default_value_t = MovieRecipe::default().photons, value_name = "E", help_heading = "Spots")]
     signal: f64,
@@ -96,6 +106,9 @@ pub(crate) fn run(arguments: &MovieArguments) -> Result<(), CliError> {
         .with_frame(arguments.frame.recipe()?)
         .with_frames(arguments.frames)
         .with_spots(arguments.spots)
+        .with_density(arguments.density)
+        .with_pixel_size(arguments.pixel_size)
+        .with_uniform(arguments.uniform)
         .with_photons(arguments.signal)
         .with_sigma(arguments.sigma)
         .with_sigma_spread(arguments.sigma_spread)

@@ -10,7 +10,7 @@ use super::given::Given;
 use super::lengths::{fixed_sigma, roi};
 use crate::astigmatism::file::{CalibrationFileError, load_with_pixel_size};
 use crate::astigmatism::find::Finder;
-use crate::localize::{self, Positions};
+use crate::localize::{self, Emitters, Positions};
 use crate::psf::{self, Psf};
 use crate::record::Origin;
 use crate::steps::stack::PixelScale;
@@ -47,9 +47,9 @@ pub struct LocalizeOptions {
     pub sigma_min: Option<Length>,
     /// The largest sigma, in pixels if it has no unit.
     pub sigma_max: Option<Length>,
-    /// The estimator. Default: least squares; with a PSF maximum likelihood.
+    /// The estimator. Default: least squares; with a PSF, or with emitters that may overlap, maximum likelihood.
     pub estimator: Option<Estimator>,
-    /// The background. Default: not negative for maximum likelihood, if that is given; otherwise free.
+    /// The background. Default: not negative for maximum likelihood, if that is given and emitters do not overlap; otherwise free.
     pub background: Option<Background>,
     /// Positions to fit in place of detected spots: a table of localizations, or `-` for standard input.
     pub positions: Option<Given<Positions>>,
@@ -145,8 +145,9 @@ impl LocalizeOptions {
         if let Some(text) = &self.fixed_sigma {
             fit.shape = fixed_sigma(text, known)?;
         }
+        let crowd = engine.emitters == Emitters::Auto;
         fit.background = self.background.unwrap_or(match self.estimator {
-            Some(Estimator::MaximumLikelihood) => Background::NonNegative,
+            Some(Estimator::MaximumLikelihood) if !crowd => Background::NonNegative,
             _ => Background::Free,
         });
         if let (Some(_), Shape::Circular(_)) = (&self.calibration, fit.shape) {
@@ -157,9 +158,10 @@ impl LocalizeOptions {
         let calibration =
             calibration.map(|given| given.read(|path| finder(path, known))).transpose()?;
         let psf = self.psf.as_ref().map(|given| given.read(measured)).transpose()?;
-        fit.estimator = self.estimator.unwrap_or(match &psf {
-            Some(_) => Estimator::MaximumLikelihood,
-            None => Estimator::LeastSquares,
+        let likely = crowd || psf.is_some();
+        fit.estimator = self.estimator.unwrap_or(match likely {
+            true => Estimator::MaximumLikelihood,
+            false => Estimator::LeastSquares,
         });
         let defects = self.defects.as_ref().map(DefectsOption::given).transpose()?.flatten();
         let options = engine

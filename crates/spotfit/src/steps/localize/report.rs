@@ -32,6 +32,8 @@ pub struct Dropped {
     pub residual: usize,
     /// The spot is wider or narrower than the others.
     pub width: usize,
+    /// There may be more emitters than could be told apart.
+    pub crowd: usize,
 }
 
 impl Dropped {
@@ -47,10 +49,11 @@ impl Dropped {
             neighbour: counts.neighbour,
             residual: counts.residual,
             width: counts.width,
+            crowd: counts.crowd,
         }
     }
 
-    fn in_words(&self) -> [(&'static str, usize); 10] {
+    fn in_words(&self) -> [(&'static str, usize); 11] {
         [
             ("at the frame's edge", self.at_edge),
             ("in frames not looked at", self.no_frame),
@@ -62,6 +65,7 @@ impl Dropped {
             ("with a neighbour", self.neighbour),
             ("with residuals larger than the noise", self.residual),
             ("wider or narrower than the others", self.width),
+            ("in a crowd", self.crowd),
         ]
     }
 }

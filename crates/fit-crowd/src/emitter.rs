@@ -1,0 +1,45 @@
+//! What is found.
+
+use fit_core::Status;
+
+/// One emitter, in pixels and photo-electrons; (0, 0) is the centre of the first pixel.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Emitter {
+    /// Column.
+    pub x: f64,
+    /// Row.
+    pub y: f64,
+    /// Photo-electrons.
+    pub photons: f64,
+    /// Standard deviation of the spot.
+    pub sigma: f64,
+    /// Background in photo-electrons a pixel, at the centre.
+    pub background: f64,
+    /// Standard errors from the information of all emitters and the background of the region.
+    pub errors: EmitterErrors,
+    /// Distance to the nearest other emitter, infinite if there is none.
+    pub neighbour: f64,
+    /// Whether there may be more emitters here than the fit could tell.
+    pub crowd: bool,
+    /// χ² per pixel in a window of ±2σ: Σ (d − μ)²/μ over the number of pixels.
+    pub goodness: f64,
+    /// How the fit ended. [`Status::MaxIterations`] if it was not finished, or where there were more emitters than may be fitted.
+    pub status: Status,
+}
+
+/// Standard errors of an emitter.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct EmitterErrors {
+    /// Of x.
+    pub x: f64,
+    /// Of y.
+    pub y: f64,
+    /// Of the photo-electrons.
+    pub photons: f64,
+    /// Of σ; 0 if widths are fixed.
+    pub sigma: f64,
+    /// Of the background at the centre.
+    pub background: f64,
+}

@@ -1,0 +1,163 @@
+//! Stated errors: the bound of Cramér and Rao of the joint fit.
+
+use fit_core::Status;
+
+use crate::emitter::{Emitter, EmitterErrors};
+use crate::moves::split::direction;
+use crate::scene::Scene;
+use crate::score::Score;
+use crate::spot::Spot;
+use crate::system::{BLOCK, Inverse};
+use crate::trial::Trial;
+
+/// Reports the emitters of a scene whose model is evaluated, in the coordinates of the frame.
+pub(crate) fn report(
+    scene: &mut Scene,
+    score: &mut Score,
+    trial: &mut Trial,
+    patch: &mut Vec<f32>,
+    status: Status,
+    origin: [usize; 2],
+    into: &mut Vec<Emitter>,
+) {
+    let first = into.len();
+    scores(scene, score, trial, patch, status, into);
+    for emitter in &mut into[first..] {
+        emitter.x += origin[0] as f64;
+        emitter.y += origin[1] as f64;
+    }
+}
+
+fn scores(
+    scene: &mut Scene,
+    score: &mut Score,
+    trial: &mut Trial,
+    patch: &mut Vec<f32>,
+    status: Status,
+    into: &mut Vec<Emitter>,
+) {
+    // All that patches share: information that lacks a part of it states errors that are none.
+    scene.assemble(scene.setup.whole_coupling());
+    if !(scene.equations.system.factorize(0.0) || scene.equations.system.factorize(1e-6)) {
+        // Something is free that no pixel shows: errors without end.
+        for number in 0..scene.spots.len() {
+            let errors = EmitterErrors {
+                x: f64::INFINITY,
+                y: f64::INFINITY,
+                photons: f64::INFINITY,
+                sigma: if scene.setup.sigma_free { f64::INFINITY } else { 0.0 },
+                background: f64::INFINITY,
+            };
+            let emitter = emitter(scene, score, trial, patch, number, errors, status);
+            into.push(emitter);
+        }
+        return;
+    }
+    let system = core::mem::take(&mut scene.equations.system);
+    let inverse = system.invert();
+    for number in 0..scene.spots.len() {
+        let errors = errors(scene, &inverse, number);
+        let emitter = emitter(scene, score, trial, patch, number, errors, status);
+        into.push(emitter);
+    }
+    scene.equations.system = system;
+}
+
+fn errors(scene: &Scene, inverse: &Inverse<'_>, number: usize) -> EmitterErrors {
+    let error = |i: usize| inverse.entry(number, i, number, i).max(0.0).sqrt();
+    EmitterErrors {
+        photons: error(0),
+        x: error(1),
+        y: error(2),
+        sigma: if scene.setup.sigma_free { error(3) } else { 0.0 },
+        background: background_error(scene, inverse, number),
+    }
+}
+
+/// The pixel of memory that an emitter is at, within the region.
+fn pixel(scene: &Scene, number: usize) -> [usize; 2] {
+    let Spot { is, .. } = &scene.spots[number];
+    let [x, y] = [(is.x, 0), (is.y, 1)]
+        .map(|(at, axis)| libm::round(at).clamp(0.0, (scene.size[axis] - 1) as f64) as i32);
+    [(x - scene.field.left) as usize, (y - scene.field.top) as usize]
+}
+
+fn background_error(scene: &Scene, inverse: &Inverse<'_>, number: usize) -> f64 {
+    let [column, row] = pixel(scene, number);
+    let shares = scene.background.shares(column, row);
+    let first = scene.spots.len();
+    let mut variance = 0.0;
+    for (a, share) in shares {
+        for (b, other) in shares {
+            let (late, early) = (a.max(b), a.min(b));
+            let entry = inverse.entry(
+                first + late / BLOCK,
+                late % BLOCK,
+                first + early / BLOCK,
+                early % BLOCK,
+            );
+            variance += share * other * entry;
+        }
+    }
+    variance.max(0.0).sqrt()
+}
+
+fn emitter(
+    scene: &Scene,
+    score: &mut Score,
+    trial: &mut Trial,
+    patch: &mut Vec<f32>,
+    number: usize,
+    errors: EmitterErrors,
+    status: Status,
+) -> Emitter {
+    let Spot { is, .. } = scene.spots[number];
+    let others = scene.spots.iter().enumerate().filter(|&(other, _)| other != number);
+    let nearest = others.map(|(_, spot)| spot.distance2(is.x, is.y)).fold(f64::INFINITY, f64::min);
+    let neighbour = nearest.sqrt();
+    let reach = scene.setup.nuisance() * scene.setup.nuisance();
+    let around = scene.spots.iter().filter(|spot| spot.distance2(is.x, is.y) < reach).count() - 1;
+    let [column, row] = pixel(scene, number);
+    let split = direction(scene, score, trial, number, patch);
+    let significance = split.map_or(0.0, |direction| direction.significance);
+    Emitter {
+        x: is.x,
+        y: is.y,
+        photons: is.photons,
+        sigma: is.sigma,
+        background: scene.background.value(column, row),
+        errors,
+        neighbour,
+        crowd: crowded(significance, around),
+        goodness: goodness(scene, number),
+        status,
+    }
+}
+
+/// The significance of a split, in standard deviations, from which an emitter alone may be two.
+const ALONE: f64 = 1.95;
+/// By how much less that is for each emitter around: the more there are, the likelier is one more.
+const FOR_EACH: f64 = 0.28;
+
+/// Whether there may be more emitters than were told.
+fn crowded(significance: f64, around: usize) -> bool {
+    significance + FOR_EACH * around as f64 > ALONE
+}
+
+/// χ² per pixel within 2σ of an emitter.
+fn goodness(scene: &Scene, number: usize) -> f64 {
+    let Spot { is, .. } = &scene.spots[number];
+    let field = &scene.field;
+    let reach = libm::round(2.0 * is.sigma).clamp(1.0, scene.setup.geometry.half as f64) as i32;
+    let [x, y] = [is.x, is.y].map(|at| libm::round(at) as i32);
+    let (mut sum, mut count) = (0.0, 0.0);
+    for y in y - reach..=y + reach {
+        for x in x - reach..=x + reach {
+            let at = field.at(x, y);
+            let residual = f64::from(field.residual[at]);
+            sum += residual * residual * f64::from(field.model[at]);
+            count += f64::from(field.mask[at]);
+        }
+    }
+    if count > 0.0 { sum / count } else { 0.0 }
+}

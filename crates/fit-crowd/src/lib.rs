@@ -1,0 +1,34 @@
+#![doc = include_str!("../README.md")]
+#![forbid(unsafe_code)]
+
+mod background;
+mod emitter;
+mod equations;
+mod error;
+mod errors;
+mod field;
+mod finder;
+mod frame;
+mod lanes;
+mod maps;
+mod moves;
+mod options;
+mod patch;
+mod region;
+mod scene;
+mod score;
+mod setup;
+mod spot;
+mod start;
+mod sums;
+mod system;
+#[cfg(test)]
+mod tests;
+mod tiles;
+mod trial;
+
+pub use emitter::{Emitter, EmitterErrors};
+pub use error::CrowdError;
+pub use finder::CrowdFinder;
+pub use frame::{CrowdFrame, ReadVariance};
+pub use options::{CrowdOptions, Width};

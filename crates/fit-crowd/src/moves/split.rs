@@ -1,0 +1,112 @@
+//! Emitters that are two.
+
+use super::HOPE;
+use crate::patch::Shape;
+use crate::scene::Scene;
+use crate::score::{Effective, Score};
+use crate::spot::{Emission, Spot, clear_margin};
+use crate::trial::Trial;
+
+/// Directions in which an emitter is split.
+const DIRECTIONS: usize = 12;
+/// The least and the most distance of the halves from the middle, in σ.
+const DISTANCES: [f64; 2] = [0.385, 1.23];
+
+/// The most significant direction of a split.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Direction {
+    /// The score in standard deviations.
+    pub(crate) significance: f64,
+    /// Cosine and sine.
+    along: [f64; 2],
+    /// The distance of the halves from the middle that the score expects, in pixels.
+    distance: f64,
+}
+
+/// The significance of splitting an emitter: two halves at ±δ·(c, s) are, to second order, the emitter plus
+/// ½δ²·A·(c²·g_xx + 2cs·g_xy + s²·g_yy).
+pub(crate) fn direction(
+    scene: &Scene,
+    score: &mut Score,
+    trial: &mut Trial,
+    number: usize,
+    patch: &mut Vec<f32>,
+) -> Option<Direction> {
+    let setup = &scene.setup;
+    let geometry = setup.geometry;
+    let Spot { is, corner, .. } = scene.spots[number];
+    patch.resize(3 * geometry.size(), 0.0);
+    let place = [is.x - f64::from(corner[0]), is.y - f64::from(corner[1])];
+    setup.shape.second(place, is.sigma, geometry, patch);
+    for value in patch.iter_mut() {
+        *value *= is.photons as f32;
+    }
+    clear_margin(patch, geometry);
+    let found = score.of(scene, &mut trial.equations.weighted, [is.x, is.y], corner, patch, 3)?;
+    best(&found)
+}
+
+fn best(found: &Effective) -> Option<Direction> {
+    let Effective { score, information, .. } = found;
+    let mut best: Option<Direction> = None;
+    for k in 0..DIRECTIONS {
+        let (s, c) = libm::sincos(k as f64 * core::f64::consts::PI / DIRECTIONS as f64);
+        let q = [c * c, 2.0 * c * s, s * s];
+        let mut known = 0.0;
+        let mut expected = 0.0;
+        for i in 0..3 {
+            expected += q[i] * score[i];
+            for j in 0..3 {
+                known += q[i] * information[i][j] * q[j];
+            }
+        }
+        if known.is_nan() || known <= 0.0 {
+            continue;
+        }
+        let significance = expected / known.sqrt();
+        if best.is_none_or(|best| significance > best.significance) {
+            let distance = libm::sqrt(2.0 * (expected / known).max(0.0));
+            best = Some(Direction { significance, along: [c, s], distance });
+        }
+    }
+    best
+}
+
+/// Splits emitters that changed, where that pays; returns how many.
+pub(crate) fn split(
+    scene: &mut Scene,
+    score: &mut Score,
+    trial: &mut Trial,
+    patch: &mut Vec<f32>,
+) -> usize {
+    let setup = scene.setup;
+    let needed = setup.thresholds.split;
+    let room = setup.room(scene.size[0] * scene.size[1]);
+    let mut splits = 0;
+    // Those that a split makes are asked in the next round.
+    let changed: Vec<bool> = scene.spots.iter().map(|spot| spot.changed).collect();
+    for spot in &mut scene.spots {
+        spot.changed = false;
+    }
+    // From the last, so that a removal leaves the numbers of those before.
+    for number in (0..changed.len()).rev() {
+        if !changed[number] || scene.spots.len() >= room {
+            continue;
+        }
+        let Some(found) = direction(scene, score, trial, number, patch) else { continue };
+        if found.significance < HOPE * needed.sqrt() {
+            continue;
+        }
+        let [low, high] = DISTANCES.map(|distance| distance * setup.sigma);
+        let distance = found.distance.clamp(low, high);
+        let is = scene.spots[number].is;
+        let [dx, dy] = found.along.map(|part| part * distance);
+        let half = Emission { photons: 0.5 * is.photons, ..is };
+        let halves = [
+            Emission { x: is.x - dx, y: is.y - dy, ..half },
+            Emission { x: is.x + dx, y: is.y + dy, ..half },
+        ];
+        splits += usize::from(trial.attempt(scene, &[number], &halves, needed));
+    }
+    splits
+}

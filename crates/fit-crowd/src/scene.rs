@@ -1,0 +1,157 @@
+//! A region with its model, and an iteration of everything.
+
+use crate::background::Background;
+use crate::equations::{Equations, sort};
+use crate::field::Field;
+use crate::lanes::LANES;
+use crate::setup::Setup;
+use crate::spot::{Emission, Spot};
+use crate::system::BLOCK;
+
+/// The damping with which an iteration begins.
+pub(crate) const DAMPING: f64 = 1e-3;
+/// A fit is finished when an iteration lowers the deviance by less.
+pub(crate) const TOLERANCE: f64 = 0.3;
+/// The damping at which it gives up.
+const MOST_DAMPING: f64 = 1e3;
+
+/// The emitters and the background of a region.
+#[derive(Clone, Debug)]
+pub(crate) struct Scene {
+    pub(crate) setup: Setup,
+    /// Pixels along x and along y.
+    pub(crate) size: [usize; 2],
+    pub(crate) field: Field,
+    pub(crate) variance: Vec<f32>,
+    /// The smallest read variance.
+    pub(crate) floor: f64,
+    pub(crate) spots: Vec<Spot>,
+    pub(crate) background: Background,
+    pub(crate) deviance: f64,
+    pub(crate) equations: Equations,
+    /// Patches that no emitter needs.
+    pub(crate) spare: Vec<Vec<f32>>,
+    before: Vec<Emission>,
+    nodes_before: Vec<f64>,
+}
+
+/// Nodes of the background are about so many pixels apart.
+const SPACING: f64 = 16.0;
+
+impl Scene {
+    pub(crate) fn new(setup: Setup, size: [usize; 2]) -> Self {
+        let geometry = setup.geometry;
+        let pad = Self::pad(&setup);
+        let mut field = Field::default();
+        let [columns, rows] = size.map(|size| size + 2 * pad);
+        field.resize(-(pad as i32), -(pad as i32), columns, rows, geometry);
+        field.summed = [pad..pad + size[0].next_multiple_of(LANES), pad..pad + size[1]];
+        let memory = [field.stride, field.rows];
+        let spacing = SPACING.max(6.0 * setup.sigma);
+        Self {
+            setup,
+            size,
+            variance: vec![0.0; field.data.len()],
+            background: Background::new(size, pad, memory, spacing),
+            field,
+            floor: 0.0,
+            spots: Vec::new(),
+            deviance: 0.0,
+            equations: Equations::new(geometry),
+            spare: Vec::new(),
+            before: Vec::new(),
+            nodes_before: Vec::new(),
+        }
+    }
+
+    /// Pixels of memory around a region: a patch of an emitter outside of it, by whole [`LANES`].
+    pub(crate) fn pad(setup: &Setup) -> usize {
+        (setup.geometry.half + crate::setup::OUTSIDE as usize + 1).next_multiple_of(LANES)
+    }
+
+    /// Where emitters may be.
+    pub(crate) fn range(&self) -> [[f64; 2]; 2] {
+        self.size.map(|size| self.setup.range(size))
+    }
+
+    pub(crate) fn spot(&mut self, is: Emission) -> Spot {
+        let memory = self.spare.pop().unwrap_or_default();
+        let Setup { shape, geometry, sigma_free, .. } = self.setup;
+        Spot::new(is, memory, &shape, geometry, sigma_free)
+    }
+
+    /// Takes all emitters away.
+    pub(crate) fn clear(&mut self) {
+        self.spare.extend(self.spots.drain(..).map(|spot| spot.patch));
+    }
+
+    /// Computes the model from emitters and nodes.
+    pub(crate) fn render(&mut self) {
+        self.background.render(&mut self.field, &self.variance);
+        for spot in &self.spots {
+            self.field.add(spot.corner, self.setup.geometry, &spot.patch, spot.is.photons);
+        }
+        self.deviance = self.field.evaluate();
+    }
+
+    /// Draws and renders all after emitters changed.
+    fn redraw(&mut self) {
+        let Setup { shape, geometry, sigma_free, .. } = self.setup;
+        for spot in &mut self.spots {
+            spot.draw(&shape, geometry, sigma_free);
+        }
+        self.render();
+    }
+
+    /// The normal equations at the present model.
+    pub(crate) fn assemble(&mut self, coupling: f64) {
+        sort(&mut self.spots);
+        let Self { setup, field, spots, background, equations, .. } = self;
+        equations.assemble(setup, coupling, field, spots, Some(background));
+    }
+
+    /// One iteration of everything by Levenberg and Marquardt, with Fisher's information in place of second derivatives. Returns
+    /// by how much the deviance fell: 0 if no step lets it fall.
+    pub(crate) fn iterate(&mut self) -> f64 {
+        let coupling = self.setup.coupling();
+        self.assemble(coupling);
+        let start = self.deviance;
+        self.before.clear();
+        self.before.extend(self.spots.iter().map(|spot| spot.is));
+        self.nodes_before.clone_from(&self.background.values);
+        let range = self.range();
+        let mut damping = DAMPING;
+        loop {
+            if self.equations.system.factorize_in_place(damping) {
+                self.equations.system.solve();
+                let solution = &self.equations.system.solution;
+                for (number, spot) in self.spots.iter_mut().enumerate() {
+                    let step = &solution[number * BLOCK..(number + 1) * BLOCK];
+                    spot.is = self.before[number].stepped(step, &self.setup, &range);
+                }
+                let steps = &solution[self.spots.len() * BLOCK..];
+                self.background.step(&self.nodes_before, steps, self.floor);
+                self.redraw();
+                if self.deviance <= start {
+                    return start - self.deviance;
+                }
+                self.restore();
+            }
+            damping *= 10.0;
+            if damping > MOST_DAMPING {
+                return 0.0;
+            }
+            // The matrix is lost, and steps that fail are rare.
+            self.assemble(coupling);
+        }
+    }
+
+    /// Goes back to where the iteration began.
+    fn restore(&mut self) {
+        for (spot, before) in self.spots.iter_mut().zip(&self.before) {
+            spot.is = *before;
+        }
+        self.background.values.clone_from(&self.nodes_before);
+        self.redraw();
+    }
+}

@@ -1,0 +1,73 @@
+//! One emitter with its patch.
+
+use crate::patch::{Geometry, PARAMETERS, Shape};
+
+/// One emitter: amplitude in photo-electrons, place and width in pixels.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Emission {
+    pub(crate) photons: f64,
+    pub(crate) x: f64,
+    pub(crate) y: f64,
+    pub(crate) sigma: f64,
+}
+
+/// An emitter with its light on a patch: the image g of one photon, and the derivatives of the model in x, y and σ.
+#[derive(Clone, Debug)]
+pub(crate) struct Spot {
+    pub(crate) is: Emission,
+    /// The patch's first pixel in the frame.
+    pub(crate) corner: [i32; 2],
+    pub(crate) patch: Vec<f32>,
+    /// Whether it was moved, made or given a neighbour since it was last asked whether it is two.
+    pub(crate) changed: bool,
+}
+
+impl Spot {
+    /// How many functions there are: one for each parameter.
+    pub(crate) const fn functions(sigma_free: bool) -> usize {
+        if sigma_free { PARAMETERS } else { PARAMETERS - 1 }
+    }
+
+    /// An emitter whose patch is computed into `memory`.
+    pub(crate) fn new(
+        is: Emission,
+        mut memory: Vec<f32>,
+        shape: &impl Shape,
+        geometry: Geometry,
+        sigma_free: bool,
+    ) -> Self {
+        memory.resize(Self::functions(sigma_free) * geometry.size(), 0.0);
+        let mut spot = Self { is, corner: [0; 2], patch: memory, changed: true };
+        spot.draw(shape, geometry, sigma_free);
+        spot
+    }
+
+    /// Computes the patch.
+    pub(crate) fn draw(&mut self, shape: &impl Shape, geometry: Geometry, sigma_free: bool) {
+        let Emission { photons, x, y, sigma } = self.is;
+        self.corner = Self::corner(&self.is, geometry);
+        let place = [x - f64::from(self.corner[0]), y - f64::from(self.corner[1])];
+        shape.functions(place, sigma, sigma_free, geometry, &mut self.patch);
+        for value in &mut self.patch[geometry.size()..] {
+            *value *= photons as f32;
+        }
+        clear_margin(&mut self.patch, geometry);
+    }
+
+    /// The first pixel of an emitter's patch.
+    pub(crate) fn corner(is: &Emission, geometry: Geometry) -> [i32; 2] {
+        [is.x, is.y].map(|at| libm::round(at) as i32 - geometry.half as i32)
+    }
+
+    /// The square of the distance to a place.
+    pub(crate) fn distance2(&self, x: f64, y: f64) -> f64 {
+        (self.is.x - x) * (self.is.x - x) + (self.is.y - y) * (self.is.y - y)
+    }
+}
+
+/// Sets the numbers that are no pixels to 0.
+pub(crate) fn clear_margin(functions: &mut [f32], geometry: Geometry) {
+    for row in functions.chunks_exact_mut(geometry.stride()) {
+        row[geometry.rows..].fill(0.0);
+    }
+}

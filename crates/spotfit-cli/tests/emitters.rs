@@ -1,0 +1,135 @@
+//! Crowds through the command: what `localize --emitters auto` finds of simulated movies.
+
+mod common;
+
+use std::ffi::OsStr;
+use std::fs;
+use std::path::Path;
+
+use common::{Folder, fails, succeeds};
+
+/// The words of a line, and files.
+fn run(words: &str, files: &[(&str, &Path)]) -> String {
+    let words: Vec<&str> = words.split_whitespace().collect();
+    let mut all: Vec<&dyn AsRef<OsStr>> = words.iter().map(|word| word as _).collect();
+    for (option, file) in files {
+        if !option.is_empty() {
+            all.push(option);
+        }
+        all.push(file);
+    }
+    String::from_utf8(succeeds(&all).stdout).expect("text")
+}
+
+/// A movie of frames of 64×64 pixels of 100 nm.
+fn simulate(density: &str, light: &str, places: &str, frames: usize, movie: &Path, truth: &Path) {
+    let size = "--width 64 --height 64 --pixel-size 100 --unevenness 0";
+    let words = format!(
+        "simulate movie --density {density} {light} {places} --frames {frames} {size} --seed 5"
+    );
+    run(&words, &[("-o", movie), ("--truth", truth)]);
+}
+
+const CAMERA: &str = "--baseline 100 --sensitivity 1 --read-noise 1.5";
+
+/// A number of a report.
+fn number(report: &str, name: &str) -> f64 {
+    let report: serde_json::Value = serde_json::from_str(report).expect("JSON");
+    report[name].as_f64().expect(name)
+}
+
+/// Proves that spots of sparse and of dense movies are found as well and as precisely as promised, anywhere and on structures, of a given width and
+/// of one that all share: Jaccard index, precision and error in the plane.
+#[test]
+fn crowds_are_found() {
+    let folder = Folder::new();
+    let file = |name: &str| folder.path(name);
+    let (movie, truth, locs) = (file("m.npy"), file("t.csv"), file("l.csv"));
+    let dim = "--photons 1000 --background 20";
+    let bright = "--photons 5000 --background 50";
+    let cases = [
+        ("1", dim, "--uniform", "--fixed-sigma 1.3", 20, [95.5, 0.19]),
+        ("1", dim, "--uniform", "--sigma shared", 20, [94.5, 0.20]),
+        ("4", dim, "--uniform", "--fixed-sigma 1.3", 10, [84.0, 0.34]),
+        ("4", bright, "--uniform", "--fixed-sigma 1.3", 6, [90.0, 0.23]),
+        ("1", bright, "", "--fixed-sigma 1.3", 12, [83.5, 0.22]),
+    ];
+    for (density, light, places, width, frames, [least, most]) in cases {
+        simulate(density, light, places, frames, &movie, &truth);
+        let words = format!("localize --emitters auto {width} {CAMERA}");
+        run(&words, &[("", &movie), ("-o", &locs)]);
+        let sides = "--radius 2px --border 4px --width 64 --height 64 --json";
+        let report = run(&format!("score {sides}"), &[("", &locs), ("", &truth)]);
+        let [jaccard, precision, rmse] =
+            ["jaccard", "precision", "rmse"].map(|name| number(&report, name));
+        println!(
+            "{density} {light} {places} {width}: {jaccard:.1} % {precision:.1} % {rmse:.3} px"
+        );
+        assert!(jaccard > least && precision > 98.5 && rmse < most, "{density} {light} {width}");
+    }
+}
+
+/// Proves that tables are the same for any number of threads, from a file that is read in pieces and from a pipe's worth of frames, with every
+/// width; that columns are those of single emitters; and that crowds are dropped as asked.
+#[test]
+fn tables_do_not_depend_on_threads() {
+    let folder = Folder::new();
+    let file = |name: &str| folder.path(name);
+    let (movie, truth) = (file("m.tif"), file("t.csv"));
+    simulate("3", "--photons 2000", "--uniform", 40, &movie, &truth);
+    for width in ["", "--sigma shared", "--fixed-sigma 1.3"] {
+        let table = |threads: usize, more: &str| {
+            let locs = file("l.csv");
+            let words =
+                format!("localize --emitters auto {width} {CAMERA} --threads {threads} {more}");
+            run(&words, &[("", &movie), ("-o", &locs)]);
+            fs::read_to_string(&locs).expect("a table")
+        };
+        let one = table(1, "--flags --errors");
+        assert!(one == table(3, "--flags --errors"), "{width}");
+        let rows: Vec<&str> = one.lines().collect();
+        assert!(rows.len() > 2000, "{width}: {}", rows.len());
+        assert!(rows[0].contains("flags"), "{}", rows[0]);
+        let flags = rows[0].split(',').position(|name| name == "\"flags\"").expect("flags");
+        let crowded = |row: &&&str| {
+            let bits = row.split(',').nth(flags).and_then(|bits| bits.parse::<u32>().ok());
+            bits.expect("a number") & 16 != 0
+        };
+        let crowded = rows[1..].iter().filter(crowded).count();
+        let kept = table(2, "--flags --drop crowd").lines().count() - 1;
+        assert!(crowded > 0 && kept == rows.len() - 1 - crowded, "{width}: {crowded}, {kept}");
+    }
+}
+
+/// Proves that what cannot go with all emitters is refused before anything is written, by both options.
+#[test]
+fn what_does_not_go_together_is_named() {
+    let folder = Folder::new();
+    let file = |name: &str| folder.path(name);
+    let (movie, truth, locs) = (file("m.npy"), file("t.csv"), file("l.csv"));
+    simulate("1", "", "--uniform", 2, &movie, &truth);
+    let cases: [(&[&str], &str); 10] = [
+        (&["--shape", "elliptical"], "--shape elliptical"),
+        (&["--fixed-sigma", "1.2,1.4"], "--fixed-sigma 1.2,1.4"),
+        (&["--estimator", "lse"], "--estimator lse"),
+        (&["--background", "nonnegative"], "--background nonnegative"),
+        (&["--threshold", "3"], "--threshold given"),
+        (&["--backend", "gpu"], "--backend gpu"),
+        (&["--fixed-sigma", "1.3", "--sigma", "shared"], "--sigma shared"),
+        (&["--fixed-sigma", "0.3"], "--fixed-sigma 0.3"),
+        (&["--positions", truth.to_str().expect("a plain name")], "--positions given"),
+        (&["--criteria", "tight"], "--criteria given"),
+    ];
+    for (words, says) in cases {
+        let mut all: Vec<&dyn AsRef<OsStr>> = vec![&"localize", &movie, &"--emitters", &"auto"];
+        all.extend(words.iter().map(|word| word as &dyn AsRef<OsStr>));
+        all.extend([&"-o" as &dyn AsRef<OsStr>, &locs]);
+        fails(&all, &[says, "--emitters auto"]);
+        assert!(!locs.exists());
+    }
+    let alone: [(&str, &str, &str); 2] =
+        [("--sigma", "shared", "--emitters auto"), ("--emitters", "2", "possible values: 1, auto")];
+    for (option, value, says) in alone {
+        fails(&[&"localize", &movie, &option, &value, &"-o", &locs], &[says]);
+    }
+}

@@ -1,0 +1,61 @@
+//! The examples in the help of verbs.
+
+use std::fs;
+
+use crate::common::{Folder, npy, succeeds};
+use crate::inputs::{INPUTS, said, shell};
+
+/// A folder with files of the names that examples have.
+fn with_files() -> Folder {
+    let folder = Folder::new();
+    for name in [
+        "locs.csv",
+        "locs.hdf5",
+        "locs.yaml",
+        "truth.csv",
+        "movie.tif",
+        "decays.csv",
+        "calibration.yaml",
+    ] {
+        fs::copy(INPUTS.path(name), folder.path(name)).expect("a copy");
+    }
+    for name in ["beads.tif", "beads1.tif", "beads2.tif"] {
+        fs::copy(INPUTS.path("beads.tif"), folder.path(name)).expect("a copy");
+    }
+    fs::copy(INPUTS.path("spots.npy"), folder.path("spots.npy")).expect("a copy");
+    for name in ["movies.txt", "movies.csv"] {
+        folder
+            .file(name, if name.ends_with("csv") { b"movie\nmovie.tif\n" } else { b"movie.tif\n" });
+    }
+    let peak = |x: f64| 9.0 * (-(x - 12.0).powi(2) / 8.0).exp() + 1.0 + 0.01 * (7.0 * x).sin();
+    let values: Vec<u8> = (0..60).flat_map(|x| peak(f64::from(x % 30)).to_le_bytes()).collect();
+    folder.file("peaks.npy", &npy("'<f8'", "False", "(2, 30)", &values));
+    folder
+}
+
+/// Proves that every example in the help of every verb runs as it stands, in a folder with files of the names that it reads.
+#[test]
+fn examples_run() {
+    let told = succeeds(&[&"options"]).stdout;
+    let told: serde_json::Value = serde_json::from_slice(&told).expect("JSON");
+    let verbs = told.as_object().expect("verbs");
+    let mut count = 0;
+    for (verb, words) in verbs {
+        for example in words["examples"].as_array().expect("examples") {
+            let example = example.as_str().expect("text");
+            // It takes long, and has a test of its own.
+            if verb == "demo" {
+                continue;
+            }
+            let folder = with_files();
+            let output = shell(folder.0.path(), example);
+            let told = said(&output);
+            // A short movie has no drift, and no bead is in all of its frames.
+            let no_drift = verb == "drift" && (told.contains("drift") || told.contains("bead"));
+            assert!(output.status.success() || no_drift, "{example}: {told}");
+            assert!(!told.contains("panicked"), "{example}: {told}");
+            count += 1;
+        }
+    }
+    assert!(count >= 2 * (verbs.len() - 2), "{count}");
+}

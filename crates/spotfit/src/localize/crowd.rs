@@ -1,0 +1,320 @@
+//! Frames in which spots overlap: all spots of a frame are found and fitted together.
+
+use std::sync::{Mutex, PoisonError};
+
+use fit_core::spot::axis::GaussianAxis;
+use fit_core::{Camera, Corner, Number, Pixel, PixelProfile, Shape, Size};
+use fit_crowd::{CrowdError, CrowdFinder, CrowdFrame, CrowdOptions, Emitter, ReadVariance, Width};
+use fit_windows::{AnyWindows, CameraMap, NoteKind, Visitor, Windows};
+use rayon::prelude::*;
+use spotfit_locs::private::root_mean_square;
+
+use super::emitters::Sigma;
+use super::found::{Found, Seen};
+use super::options::LocalizeOptions;
+use super::places::{Cut, Place};
+use super::residuals;
+use super::spot::{Localization, SpotErrors};
+use super::{LocalizeError, Roi};
+
+/// Spots outside the region shine into it: so many pixels around it are fitted with it.
+const MARGIN: usize = 12;
+/// The width of an ordinary spot, where nothing is known of it, in pixels.
+pub(super) const ORDINARY: f64 = 1.3;
+/// Light farther from a spot than so many sigma does not count.
+const REACH: f64 = 4.0;
+
+/// Finds the spots of frames of one size.
+#[derive(Debug)]
+pub(super) struct Crowd {
+    options: CrowdOptions,
+    /// The part of the frames that is fitted.
+    fitted: Roi,
+    /// The part of the frames from which localizations come.
+    wanted: Roi,
+    box_size: usize,
+    profile: PixelProfile,
+    camera: Camera,
+    saturation: Option<f64>,
+    /// Whether localizations have the errors of all their numbers.
+    errors: bool,
+    /// Finders that no thread uses at the moment.
+    finders: Mutex<Vec<CrowdFinder>>,
+}
+
+impl Crowd {
+    /// For frames of `width`·`height` pixels, of which a region is wanted.
+    pub(super) fn new(
+        (width, height): (usize, usize),
+        wanted: Roi,
+        options: &LocalizeOptions,
+    ) -> Result<Self, LocalizeError> {
+        let around = |start: usize, length: usize, end: usize| {
+            let first = start.saturating_sub(MARGIN);
+            (first, (start + length + MARGIN).min(end) - first)
+        };
+        let (x, columns) = around(wanted.x, wanted.width, width);
+        let (y, rows) = around(wanted.y, wanted.height, height);
+        let fitted = Roi { x, y, width: columns, height: rows };
+        let profile = options.fitter.fit.profile;
+        let crowd = CrowdOptions::default()
+            .with_width(width_of(options))
+            .with_integrated(profile == PixelProfile::Integrated)
+            .with_false_rate(options.false_rate);
+        let crowd = Self {
+            options: crowd,
+            fitted,
+            wanted,
+            box_size: options.box_size,
+            profile,
+            camera: options.camera,
+            saturation: options.saturation,
+            errors: options.errors,
+            finders: Mutex::default(),
+        };
+        // What is wrong with the options is said before there is a frame.
+        let finder = crowd.finder()?;
+        crowd.give_back(finder);
+        Ok(crowd)
+    }
+
+    /// The spots of each frame of a block, from top to bottom, with where they lie in it.
+    pub(super) fn find(
+        &self,
+        frames: AnyWindows<'_>,
+        map: Option<&CameraMap>,
+        pool: &rayon::ThreadPool,
+    ) -> Result<Vec<(Place, Found)>, LocalizeError> {
+        let (count, ..) = frames.frames();
+        let Roi { x, y, width, height } = self.fitted;
+        let corner = |frame| Corner { frame: frame as u32, x: x as u32, y: y as u32 };
+        let corners: Vec<Corner> = (0..count).map(corner).collect();
+        let size = Size::new(width, height);
+        let saturation = self.saturation.or(residuals::most(&frames));
+        let windows = frames.visit(Cut { size, corners: &corners, map });
+        let found: Result<Vec<_>, CrowdError> =
+            pool.install(|| windows.visit(InFrames { crowd: self, saturation }));
+        Ok(found?.into_iter().flatten().collect())
+    }
+
+    /// A finder that is free, or a new one.
+    fn finder(&self) -> Result<CrowdFinder, CrowdError> {
+        let free = self.finders.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        match free {
+            Some(finder) => Ok(finder),
+            None => CrowdFinder::new(self.fitted.width, self.fitted.height, &self.options),
+        }
+    }
+
+    fn give_back(&self, finder: CrowdFinder) {
+        self.finders.lock().unwrap_or_else(PoisonError::into_inner).push(finder);
+    }
+
+    /// By how much the variance of light exceeds that of its photo-electrons.
+    fn excess(&self) -> f64 {
+        if self.camera.em_gain.is_some() { 2.0 } else { 1.0 }
+    }
+
+    /// Whether a spot is one of those wanted, and where it lies in the frame.
+    fn placed(&self, emitter: &Emitter) -> Option<(f64, f64)> {
+        let (x, y) = (emitter.x + self.fitted.x as f64, emitter.y + self.fitted.y as f64);
+        let within = |at: f64, first: usize, length: usize| {
+            (first as f64 - 0.5..(first + length) as f64 - 0.5).contains(&at)
+        };
+        let Roi { x: left, y: top, width, height } = self.wanted;
+        (within(x, left, width) && within(y, top, height)).then_some((x, y))
+    }
+}
+
+/// The width of the spots that these options say; [`LocalizeOptions::knows_sigma`].
+fn width_of(options: &LocalizeOptions) -> Width {
+    let usual = options.usual_sigma.unwrap_or(ORDINARY);
+    match (options.fitter.fit.shape, options.sigma) {
+        (Shape::FixedSigma(fixed), _) => Width::Fixed(fixed.sigma),
+        (_, Sigma::Shared) => Width::Fixed(usual),
+        (_, Sigma::Free) => Width::Free { start: usual },
+    }
+}
+
+/// A frame's memory.
+#[derive(Default)]
+struct Room {
+    /// Photons of each pixel; NaN where it is masked.
+    photons: Vec<f64>,
+    variances: Vec<f64>,
+    /// What the finder gets: photo-electrons and variances without the noise of EM gain.
+    electrons: Vec<f32>,
+    read_variances: Vec<f32>,
+    saturated: Vec<bool>,
+    /// The light of all spots.
+    light: Vec<f64>,
+}
+
+/// Goes through the fitted part of each frame.
+struct InFrames<'a> {
+    crowd: &'a Crowd,
+    saturation: Option<f64>,
+}
+
+impl<'w> Visitor<'w> for InFrames<'_> {
+    type Output = Result<Vec<Vec<(Place, Found)>>, CrowdError>;
+
+    fn visit<P: Pixel>(self, windows: Windows<'w, P>) -> Self::Output {
+        let frames = (0..windows.count()).into_par_iter();
+        frames
+            .map_init(Room::default, |room, frame| {
+                self.fill(&windows, frame, room);
+                let mut finder = self.crowd.finder()?;
+                let found = self.find(&mut finder, frame, room);
+                self.crowd.give_back(finder);
+                found
+            })
+            .collect()
+    }
+}
+
+impl InFrames<'_> {
+    /// Takes the pixels of a frame.
+    fn fill<P: Pixel>(&self, windows: &Windows<'_, P>, frame: usize, room: &mut Room) {
+        let camera = &self.crowd.camera;
+        let excess = self.crowd.excess();
+        let em_gain = camera.em_gain.unwrap_or(1.0);
+        let limit = self.saturation.unwrap_or(f64::INFINITY);
+        let Room { photons, variances, electrons, read_variances, saturated, .. } = room;
+        photons.clear();
+        photons.extend(windows.window(frame).map(|&pixel| f64::from_pixel(pixel)));
+        saturated.clear();
+        saturated.extend(photons.iter().map(|&counts| counts >= limit));
+        variances.clear();
+        variances.resize(photons.len(), (camera.read_noise / em_gain).powi(2));
+        if windows.side_data().is_mapped() {
+            windows.convert(frame, photons, em_gain);
+            windows.notes(frame, NoteKind::Variances, variances, em_gain);
+            for (photons, variance) in photons.iter_mut().zip(&mut *variances) {
+                if *variance >= f64::from(CameraMap::MASKED) {
+                    (*photons, *variance) = (f64::NAN, 0.0);
+                }
+            }
+        } else {
+            let gain = camera.photons_per_adu();
+            photons.iter_mut().for_each(|pixel| *pixel = (*pixel - camera.baseline) * gain);
+        }
+        electrons.clear();
+        electrons.extend(photons.iter().map(|photons| (photons / excess) as f32));
+        read_variances.clear();
+        read_variances.extend(variances.iter().map(|variance| (variance / excess.powi(2)) as f32));
+    }
+
+    fn find(
+        &self,
+        finder: &mut CrowdFinder,
+        frame: usize,
+        room: &mut Room,
+    ) -> Result<Vec<(Place, Found)>, CrowdError> {
+        let Roi { width, height, .. } = self.crowd.fitted;
+        let Room { electrons, read_variances, .. } = &*room;
+        let variances = ReadVariance::Each(read_variances);
+        let emitters = finder.find(&CrowdFrame::new(width, height, electrons, variances)?)?;
+        self.shine(emitters, room);
+        let place = |neighbour| {
+            let corner = Corner { frame: frame as u32, x: 0, y: 0 };
+            Place { id: 0, corner, side: self.crowd.box_size, neighbour }
+        };
+        let wanted = emitters.iter().filter_map(|emitter| {
+            let (x, y) = self.crowd.placed(emitter)?;
+            Some((place(emitter.neighbour), self.found(emitter, [x, y], room)))
+        });
+        Ok(wanted.collect())
+    }
+
+    /// Adds up the light of all spots.
+    fn shine(&self, emitters: &[Emitter], room: &mut Room) {
+        let Roi { width, height, .. } = self.crowd.fitted;
+        room.light.clear();
+        room.light.resize(width * height, 0.0);
+        let mut across = Vec::new();
+        for emitter in emitters {
+            let Emitter { x, y, sigma, .. } = *emitter;
+            let photons = emitter.photons * self.crowd.excess();
+            let amplitude = photons / (core::f64::consts::TAU * sigma * sigma);
+            let axis = |at: f64| GaussianAxis::with_profile(self.crowd.profile, at, sigma.recip());
+            let (columns, rows) = (near(x, REACH * sigma, width), near(y, REACH * sigma, height));
+            let (columns_of, rows_of) = (axis(x), axis(y));
+            across.clear();
+            across.extend(columns.clone().map(|x| columns_of.sample::<false>(x as f64).value));
+            for y in rows {
+                let factor = amplitude * rows_of.sample::<false>(y as f64).value;
+                let row = &mut room.light[y * width..][columns.clone()];
+                row.iter_mut().zip(&across).for_each(|(light, across)| *light += factor * across);
+            }
+        }
+    }
+
+    /// A spot at its place in the frame, with what the pixels around it show.
+    fn found(&self, emitter: &Emitter, [x, y]: [f64; 2], room: &Room) -> Found {
+        let Roi { width, height, .. } = self.crowd.fitted;
+        let excess = self.crowd.excess();
+        let Emitter { sigma, errors, goodness, crowd, status, .. } = *emitter;
+        let offset = emitter.background * excess;
+        let half = (self.crowd.box_size / 2) as f64;
+        let (mut squares, mut pixels, mut saturated) = (0.0, 0.0, false);
+        let columns = near(emitter.x.round(), half, width);
+        for row in near(emitter.y.round(), half, height) {
+            for at in columns.clone().map(|column| row * width + column) {
+                saturated |= room.saturated[at];
+                let residual = room.photons[at] - offset - room.light[at];
+                if residual.is_finite() {
+                    squares += residual * residual;
+                    pixels += 1.0;
+                }
+            }
+        }
+        let spot = Localization {
+            id: 0,
+            frame: 0,
+            x,
+            y,
+            sigma,
+            sigma_x: sigma,
+            sigma_y: sigma,
+            angle: 0.0,
+            intensity: emitter.photons * excess,
+            offset,
+            background_std: (squares / f64::max(pixels - 5.0, 1.0)).sqrt(),
+            chi2: squares,
+            uncertainty: root_mean_square(errors.x, errors.y),
+            uncertainty_x: errors.x,
+            uncertainty_y: errors.y,
+            depth: None,
+            errors: self.crowd.errors.then_some(SpotErrors {
+                photons: errors.photons * excess,
+                background: errors.background * excess,
+                sigma_x: errors.sigma,
+                sigma_y: errors.sigma,
+            }),
+            status,
+            checks: None,
+        };
+        // χ² of n pixels has a variance of 2 n.
+        let side = 2.0 * (2.0 * sigma).floor() + 1.0;
+        let residual = (goodness - 1.0) * side / core::f64::consts::SQRT_2;
+        let sigma_error = errors.sigma;
+        let seen = Seen { goodness, residual, saturated, sigma_error, crowd };
+        // What is not a number is not dark.
+        let dark = emitter.photons <= 0.0;
+        Found {
+            spot,
+            converged: status.is_converged(),
+            bright: !dark,
+            at_end: false,
+            seen: Some(seen),
+        }
+    }
+}
+
+/// The pixels of an axis within a reach of a place.
+fn near(at: f64, reach: f64, length: usize) -> std::ops::Range<usize> {
+    let first = (at - reach).ceil().max(0.0) as usize;
+    let last = ((at + reach).floor() + 1.0).clamp(0.0, length as f64) as usize;
+    first.min(last)..last
+}

@@ -1,0 +1,148 @@
+//! The width that the spots of a movie share.
+
+use fit_core::{Estimator, Shape};
+use fit_windows::AnyWindows;
+use ndarray::{Axis, Slice, concatenate};
+use spotfit_locs::private::median;
+
+use super::crowd::{Crowd, ORDINARY};
+use super::emitters::{Emitters, Sigma};
+use super::options::LocalizeOptions;
+use super::{Checks, Flags, LocalizeError, Localizer, Roi};
+use crate::movie::{Block, Pixels};
+
+/// The most frames, and their most pixels, that tell the width that spots share.
+const MOST_FRAMES: usize = 32;
+const MOST_PIXELS: usize = 1 << 22;
+
+/// So many of the first frames of this width and height tell the width that spots share: 32, or fewer if they are large.
+pub fn frames_for_sigma((width, height): (usize, usize)) -> usize {
+    (MOST_PIXELS / width.saturating_mul(height).max(1)).clamp(1, MOST_FRAMES)
+}
+
+/// How often the widths are found, each time from those of the time before.
+const PASSES: usize = 3;
+/// Of the spots, one of so many is lonely.
+const LONELY: usize = 5;
+/// But so many are looked at where there are as many.
+const LEAST: usize = 20;
+
+impl LocalizeOptions {
+    /// Whether the width of spots is known, if it is needed.
+    pub(super) fn knows_sigma(&self) -> bool {
+        let fixed = matches!(self.fitter.fit.shape, Shape::FixedSigma(_));
+        self.emitters == Emitters::One || fixed || self.usual_sigma.is_some()
+    }
+
+    /// The same with the width that spots of these frames share ([`LocalizeOptions::usual_sigma`]), if it is needed and not given:
+    /// the median width of spots that are far from others, each fitted with a width of its own. Take the first
+    /// [`frames_for_sigma`] frames of a movie: the more, the better, and the slower.
+    ///
+    /// # Errors
+    /// As [`Localizer::new`] and [`Localizer::process`].
+    pub fn with_usual_sigma_of(self, frames: AnyWindows<'_>) -> Result<Self, LocalizeError> {
+        if self.knows_sigma() {
+            return Ok(self);
+        }
+        let (_, height, width) = frames.frames();
+        let mut masked = self.clone();
+        masked.mask_defects((width, height))?;
+        let mut sigma = masked.sigma_of_isolated(frames)?.unwrap_or(ORDINARY);
+        for _ in 0..PASSES {
+            let start = masked
+                .clone()
+                .with_sigma(Sigma::Free)
+                .with_usual_sigma(Some(sigma.clamp(0.5, 5.0)));
+            match start.lonely_sigma(frames)? {
+                Some(found) => sigma = found,
+                None => break,
+            }
+        }
+        let sigma = Some(sigma.clamp(0.5, 5.0));
+        Ok(self.with_usual_sigma(sigma))
+    }
+
+    /// The median width of windows that show one spot each, if there are any.
+    fn sigma_of_isolated(&self, frames: AnyWindows<'_>) -> Result<Option<f64>, LocalizeError> {
+        let (_, height, width) = frames.frames();
+        let fit = self.fitter.fit.with_estimator(Estimator::LeastSquares);
+        let one = self
+            .clone()
+            .with_emitters(Emitters::One)
+            .with_sigma(Sigma::Free)
+            .with_fitter(self.fitter.clone().with_fit(fit))
+            .with_drop(Flags::default())
+            .with_keep_all(false)
+            .with_checks(true);
+        let spots = Localizer::new((width, height), one)?.process_frames(0, frames)?;
+        let widths = |all: bool| {
+            let clean = |checks: Checks| checks.flags.is_empty();
+            let told = spots.iter().filter(move |spot| all || spot.checks.is_some_and(clean));
+            told.map(|spot| spot.sigma)
+        };
+        let enough = widths(false).count() >= LEAST;
+        Ok((!spots.is_empty()).then(|| median(widths(!enough))))
+    }
+
+    /// The median width of the loneliest spots, if there are any.
+    fn lonely_sigma(&self, frames: AnyWindows<'_>) -> Result<Option<f64>, LocalizeError> {
+        let (_, height, width) = frames.frames();
+        let roi = self.roi.unwrap_or(Roi { x: 0, y: 0, width, height });
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(self.fitter.threads).build()?;
+        let crowd = Crowd::new((width, height), roi, self)?;
+        let found = crowd.find(frames, self.map.as_deref(), &pool)?;
+        let sound = found.iter().filter(|(_, found)| {
+            let clean = found.seen.is_some_and(|seen| !seen.saturated);
+            found.converged && found.bright && clean && found.spot.sigma.is_finite()
+        });
+        let mut spots: Vec<(f64, f64)> =
+            sound.map(|(place, found)| (place.neighbour, found.spot.sigma)).collect();
+        let count = (spots.len() / LONELY).max(LEAST).min(spots.len());
+        spots.sort_by(|a, b| b.0.total_cmp(&a.0));
+        Ok((count > 0).then(|| median(spots[..count].iter().map(|&(_, sigma)| sigma))))
+    }
+}
+
+impl Localizer {
+    /// Whether the width of spots is needed and not known.
+    pub(super) fn lacks_sigma(&self) -> bool {
+        !self.options.knows_sigma()
+    }
+
+    /// Finds the width that the spots of these frames share, if it is needed and not known
+    /// ([`LocalizeOptions::with_usual_sigma_of`]): [`Localizer::process`] needs it, and [`Localizer::localize`] finds it itself.
+    /// Without a frame nothing happens.
+    ///
+    /// # Errors
+    /// As [`Localizer::process`].
+    pub fn find_sigma(&mut self, frames: AnyWindows<'_>) -> Result<(), LocalizeError> {
+        if !self.lacks_sigma() || frames.count() == 0 {
+            return Ok(());
+        }
+        let options = self.options.clone().with_usual_sigma_of(frames)?;
+        self.crowd = Some(Crowd::new(self.size, self.roi, &options)?);
+        self.options = options;
+        Ok(())
+    }
+}
+
+/// The first frames of blocks, as many as [`frames_for_sigma`] says, or as there are; nothing if there is none.
+pub(super) fn first_frames(blocks: &[Block]) -> Option<Pixels> {
+    macro_rules! joined {
+        ($kind:ident) => {{
+            let parts = blocks.iter().filter_map(|block| match &block.pixels {
+                Pixels::$kind(frames) => Some(frames.view()),
+                _ => None,
+            });
+            let all = concatenate(Axis(0), &parts.collect::<Vec<_>>()).ok()?;
+            let (count, height, width) = all.dim();
+            let count = count.min(frames_for_sigma((width, height)));
+            Pixels::$kind(all.slice_axis(Axis(0), Slice::from(..count)).to_owned())
+        }};
+    }
+    Some(match blocks.first()?.pixels {
+        Pixels::U8(_) => joined!(U8),
+        Pixels::U16(_) => joined!(U16),
+        Pixels::F32(_) => joined!(F32),
+    })
+}
