@@ -248,7 +248,7 @@ fn tiny_photons_keep_their_digits() {
     let (movie, locs) = (folder.path("movie.tif"), folder.path("locs.csv"));
     succeeds(&[&"simulate", &"movie", &"-o", &movie, &"--frames", &"5", &"--spots", &"5"]);
     let photons = |sensitivity: &str| -> Vec<f64> {
-        let words: [&dyn AsRef<std::ffi::OsStr>; 8] = [
+        let words: [&dyn AsRef<OsStr>; 8] = [
             &"localize",
             &movie,
             &"-o",

@@ -13,7 +13,7 @@ use spotfit::steps::score::{self, ScoreOptions};
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  spotfit score locs.csv truth.csv --radius 200nm --pixel-size 100\n  spotfit score locs.hdf5 truth.csv --radius 2px --border 4px --json"
+    after_help = "Examples:\n  spotfit score locs.csv truth.csv --radius 200nm\n  spotfit score locs.hdf5 truth.csv --radius 2px --border 4px --json"
 )]
 pub(crate) struct ScoreArguments {
     #[command(flatten)]

@@ -3,7 +3,7 @@
 //! Where the light of spots overlaps everywhere, no pixel shows the background. The spread of the filtered frame is then that
 //! of the spots, and not noise. Such tiles are searched in another way, if all of this is so:
 //!
-//! - The spread of the filtered frame exceeds the noise of its pixels by more than half, and three tenths of it are bright. This is so
+//! - The spread of the filtered frame exceeds the noise of its pixels by more than half, and a quarter of it is bright. This is so
 //!   in a quarter of all tiles: to search a frame again takes as long as to search it.
 //! - The noise of the pixels is that of independent ones: a fourth difference shows as much of it as a second difference, of
 //!   which smoothed noise has less.
@@ -24,7 +24,7 @@ use multiversion::multiversion;
 const SPREAD: f32 = 1.5;
 
 /// So large a share of the filtered frame must be brighter than the background by so many times the noise.
-const BRIGHT: f32 = 0.3;
+const BRIGHT: f32 = 0.25;
 const STANDS_OUT: f32 = 3.0;
 
 /// Of the noise, fine differences must show this share.
