@@ -51,8 +51,7 @@ fn spots_of_real_images_are_found() {
         let folder = folder.join(name);
         let known = read_columns(&folder.join("identifications.csv"), ["frame", "x", "y"]);
         let default = LocalizeOptions::default();
-        // By default spots are told apart, in the crowds of STORM, of which Picasso makes one.
-        for (options, most) in [(default.clone(), 1.85), (default.with_threshold(7.0), 1.5)] {
+        for (options, most) in [(default.clone(), 1.75), (default.with_threshold(7.0), 1.5)] {
             let threshold = options.threshold;
             let (found, counts) = localize(&folder.join(movie), options);
             let near = known.iter().filter(|[frame, x, y]| {
