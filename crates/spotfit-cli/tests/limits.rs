@@ -235,7 +235,8 @@ fn parts_of_the_dead_are_removed() {
     succeeds(&[&"fit", &spots, &"-o", &other]);
     assert!(folder.names().contains(&alive), "it is of another file");
     succeeds(&[&"fit", &spots, &"-o", &fits]);
-    assert_eq!(folder.names(), ["fits.csv", "other.csv", "spots.npy"]);
+    let records = ["fits.csv.spotfit.json", "other.csv.spotfit.json"];
+    assert_eq!(folder.names(), ["fits.csv", records[0], "other.csv", records[1], "spots.npy"]);
 }
 
 /// Proves that a file which may not grow further is an error that is told, with nothing left behind.

@@ -240,3 +240,32 @@ fn camera_maps_are_followed() {
     );
     assert!(!locs.exists());
 }
+
+/// Proves that photons which a tiny sensitivity makes tiny are written with their digits, and not as 0.
+#[test]
+fn tiny_photons_keep_their_digits() {
+    let folder = Folder::new();
+    let (movie, locs) = (folder.path("movie.tif"), folder.path("locs.csv"));
+    succeeds(&[&"simulate", &"movie", &"-o", &movie, &"--frames", &"5", &"--spots", &"5"]);
+    let photons = |sensitivity: &str| -> Vec<f64> {
+        let words: [&dyn AsRef<OsStr>; 8] = [
+            &"localize",
+            &movie,
+            &"-o",
+            &locs,
+            &"--baseline",
+            &"100",
+            &"--sensitivity",
+            &sensitivity,
+        ];
+        // What is found depends on the noise, and that on photons.
+        succeeds(&[&words[..], &[&"--threshold", &"20"]].concat());
+        let table = spotfit::table::Table::load(&locs).expect("a table");
+        table.column("photons").expect("photons").values.clone()
+    };
+    let (usual, tiny) = (photons("1"), photons("1e-9"));
+    assert!(usual.len() > 5 && usual.len() == tiny.len(), "{} and {}", usual.len(), tiny.len());
+    for (usual, tiny) in usual.iter().zip(&tiny) {
+        assert!((tiny / (1e-9 * usual) - 1.0).abs() < 1e-3, "{tiny} instead of 1e-9 of {usual}");
+    }
+}

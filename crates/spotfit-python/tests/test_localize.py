@@ -92,7 +92,8 @@ def test_spots_that_overlap(width: dict[str, Any], tmp_path: Path) -> None:
     locs = spotfit.localize(tmp_path / "movie.npy", **options)
     assert 0.85 * len(made.truth) < len(locs) < len(made.truth)
     assert same(spotfit.localize(made.frames, **options), locs)
-    assert len(set(locs.sigma)) == (1 if width else len(locs))
+    different = len(set(np.round(locs.sigma, 9)))
+    assert different == 1 if width else different > 0.99 * len(locs)
     crowded = locs["flags"].astype(int) & 16 > 0
     assert 0 < crowded.sum() < len(locs) / 2
     assert len(spotfit.localize(made.frames, drop="crowd", **options)) == len(locs) - crowded.sum()

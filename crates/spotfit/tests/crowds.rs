@@ -71,7 +71,7 @@ fn spots_are_found_in_crowds() {
     let info = Info::default().with_movie(Some(PIXEL), [SIDE, SIDE], FRAMES);
     for (density, photons, background, signal, least) in [
         (0.2, 1000.0, 20.0, Signal::Equal, 94.0),
-        (1.0, 1000.0, 20.0, Signal::Equal, 85.0),
+        (1.0, 1000.0, 20.0, Signal::Equal, 82.0),
         (1.0, 1000.0, 20.0, Signal::Exponential, 70.0),
         (2.0, 1000.0, 20.0, Signal::Equal, 72.0),
         (2.0, 1000.0, 20.0, Signal::Exponential, 62.0),

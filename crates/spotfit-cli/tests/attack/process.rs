@@ -75,10 +75,13 @@ pub(crate) struct Job {
 /// Something for every verb that writes files.
 pub(crate) const JOBS: [Job; 6] = [
     Job {
-        arguments: &["fit", "spots.npy", "--backend", "reference", "-o", "fits.csv"],
+        arguments: &["fit", "spots.npy", "--backend", "reference", "-o", "fits.csv", "--no-record"],
         outputs: &["fits.csv"],
     },
-    Job { arguments: &["fit", "spots.npy", "-o", "fits.npy"], outputs: &["fits.npy"] },
+    Job {
+        arguments: &["fit", "spots.npy", "-o", "fits.npy", "--no-record"],
+        outputs: &["fits.npy"],
+    },
     Job {
         arguments: &["localize", "movie.npy", "-o", "locs.csv", "--no-record"],
         outputs: &["locs.csv"],

@@ -10,6 +10,7 @@ fn with_files() -> Folder {
     let folder = Folder::new();
     for name in [
         "locs.csv",
+        "locs.csv.spotfit.json",
         "locs.hdf5",
         "locs.yaml",
         "truth.csv",

@@ -12,6 +12,14 @@ use super::{Canvas, Colours, Contrast, Picture};
 /// Bytes of pixels beyond which a file is BigTIFF.
 const LARGE: usize = 4_000_000_000;
 
+/// An error as the writer told it: of what kind it is matters, as where a pipe is closed.
+fn of_writer(error: png::EncodingError) -> Error {
+    match error {
+        png::EncodingError::IoError(error) => error,
+        error => error.into(),
+    }
+}
+
 impl Picture {
     /// Writes the picture as PNG. With the side of a pixel in nanometres, readers know its size (`pHYs`).
     ///
@@ -28,10 +36,9 @@ impl Picture {
             let (xppu, yppu, unit) = (count as u32, count as u32, png::Unit::Meter);
             encoder.set_pixel_dims(Some(png::PixelDimensions { xppu, yppu, unit }));
         }
-        let mut writer = encoder.write_header()?;
-        writer.write_image_data(self.pixels().as_flattened())?;
-        writer.finish()?;
-        Ok(())
+        let mut writer = encoder.write_header().map_err(of_writer)?;
+        writer.write_image_data(self.pixels().as_flattened()).map_err(of_writer)?;
+        writer.finish().map_err(of_writer)
     }
 
     /// Writes the picture as TIFF, 8 bits for each of red, green and blue. With the side of a pixel in nanometres, ImageJ knows

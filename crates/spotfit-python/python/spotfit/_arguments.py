@@ -44,6 +44,13 @@ def number(name: str, value: Any) -> float:
         raise ValueError(f"{name} is too large") from None
 
 
+def flag(name: str, value: Any) -> bool:
+    """True or False, as Rust takes them: what is true of other things is seldom meant."""
+    if isinstance(value, (bool, np.bool_)):
+        return bool(value)
+    raise TypeError(f"{name} must be True or False, not {type(value).__name__}")
+
+
 def length(name: str, value: Any) -> float | None:
     """A length above 0, or None where it is not known."""
     if value is None:

@@ -74,7 +74,7 @@ def find_drift(
         "segment": None if segment is None else arguments.whole("segment", segment, 2**32 - 1),
         "knots": None if knots is None else arguments.whole("knots", knots, 2**32 - 1),
         "range": _length("range", range),
-        "anyway": bool(anyway),
+        "anyway": arguments.flag("anyway", anyway),
     }
     (columns, _), report = _run("drift", options, {"locs": locs})
     found = {name: values for name, _, _, values, _ in columns if name != "frame"}

@@ -326,6 +326,9 @@ def _made_with(given: dict[str, Any], options: _spotfit.LocalizeOptions) -> dict
         "frames": ends,
         **_recorded_lengths(given),
     }
+    if given.get("pixel_size") is None:
+        # Another may stand for it where options are checked.
+        more["pixel_size"] = None
     if _defects.is_word(given.get("defects"), "auto"):
         more["defects"] = "auto"
     return {

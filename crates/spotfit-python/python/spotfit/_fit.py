@@ -316,7 +316,7 @@ class Fitter:
 
     def _doubt(self, errors: bool) -> None:
         """Warns where outcomes depend on a camera that is not given."""
-        if self._counts and (errors or self._by.estimator == "mle"):
+        if self._counts and (arguments.flag("errors", errors) or self._by.estimator == "mle"):
             tell(NO_CAMERA)
 
     def _fit(

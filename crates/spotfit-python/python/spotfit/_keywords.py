@@ -23,7 +23,8 @@ def current(given: Mapping[str, Any], renamed: Mapping[str, str] = RENAMED) -> d
         return dict(given)
     found: dict[str, Any] = {}
     for name, value in given.items():
-        now = renamed.get(name, name)
+        # A width was a number; its word says whose it is.
+        now = name if name == "sigma" and isinstance(value, str) else renamed.get(name, name)
         if now != name:
             if now in given:
                 raise TypeError(f"{name} is called {now} now: give one of them")

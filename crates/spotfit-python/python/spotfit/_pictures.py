@@ -123,7 +123,7 @@ class Drift(_Reported):
         """
         if not isinstance(locs, Locs):
             raise TypeError(f"locs must be spotfit.Locs, not {type(locs).__name__}")
-        return self._in(locs.unit, locs.movie.pixel_size)._taken_out(locs, with_error)
+        return self._in(locs.unit, locs.movie.pixel_size)._taken_out(locs, arguments.flag("with_error", with_error))
 
     def _taken_out(self, locs: Locs, with_error: bool) -> Locs:
         parts = {"x": (self.x, self.x_error), "y": (self.y, self.y_error), "z": (self.z, self.z_error)}

@@ -36,8 +36,10 @@ def made_from(movie: str) -> Record:
 def options_of(options: Mapping[str, Any]) -> Record:
     """All options of `Blocks` and `Fitter`, given or not, as JSON has them: what means the same looks the same."""
     every = {**(Blocks.__init__.__kwdefaults__ or {}), **(Fitter.__init__.__kwdefaults__ or {}), **current(options)}
-    # Records of earlier versions have these names.
+    # Records of earlier versions say nothing of these, and have former names.
+    crowds = {"emitters": every.pop("emitters", 1), "width_of": every.pop("sigma", "free")}
     every = former(every)
+    every |= {name: value for name, value in crowds.items() if value not in (1, "free")}
     drop = every["drop"]
     every["drop"] = [drop] if isinstance(drop, str) else sorted(set(drop))
     every["frames"] = every["frames"] or slice(None)

@@ -118,7 +118,7 @@ def render(
         "saturated": None if saturated is None else arguments.number("saturated", saturated),
         "gamma": arguments.number("gamma", gamma),
         "scale_bar": _length("scale_bar", scale_bar),
-        "raw": bool(raw),
+        "raw": arguments.flag("raw", raw),
         "deep_grey": True,
         "max_pixels": arguments.whole("max_pixels", max_pixels),
     }

@@ -7,6 +7,7 @@ import numpy.typing as npt
 __all__ = [
     "ArrayLocalizer",
     "CameraMap",
+    "Defects",
     "DeviceArray",
     "DeviceOutcomes",
     "FileLock",
@@ -279,6 +280,7 @@ class Defects:
     @property
     def mask(self) -> npt.NDArray[np.bool_]: ...
 
+@final
 class LocalizeOptions:
     def __new__(
         cls,

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from . import _arguments as arguments
 from ._locs import Locs
 from ._steps import _run
 
@@ -44,7 +45,8 @@ def stats(locs: Locs, *, filter: str | None = None, nena: bool = True, frc: bool
     """
     if not isinstance(filter, (str, type(None))):
         raise TypeError(f"filter must be text, not {type(filter).__name__}")
-    _, report = _run("stats", {"filter": filter, "nena": bool(nena), "frc": bool(frc)}, {"locs": locs})
+    options = {"filter": filter, "nena": arguments.flag("nena", nena), "frc": arguments.flag("frc", frc)}
+    _, report = _run("stats", options, {"locs": locs})
     return report
 
 

@@ -177,7 +177,7 @@ def link(
         "radius": _length("radius", radius),
         "radius_z": _length("radius_z", radius_z),
         "gap": arguments.whole("gap", gap, 2**32 - 1),
-        "label": bool(label),
+        "label": arguments.flag("label", label),
     }
     return _table("link", options, locs=locs)
 
@@ -336,7 +336,7 @@ def z(
         "calibration": os.fsdecode(calibration),
         "measure": measure,
         "box": arguments.box(box, locs.movie.pixel_size),
-        "found": bool(found),
+        "found": arguments.flag("found", found),
     }
     return _table("z", options, locs=locs)
 

@@ -10,7 +10,7 @@
 //!    no effect and spots hardly any. The second is the spread of the filtered frame below its median; it
 //!    matters in movies with a textured background and in smoothed movies, whose pixels are not independent.
 //! 3. In tiles that are crowded with spots, candidates are found by another filter, which tells spots apart that are nearer to each other:
-//!    see `crowd.rs`. Elsewhere what follows holds.
+//!    see `crowd.rs`. Elsewhere, and with a given threshold, what follows holds.
 //! 4. A pixel is a candidate if it is the highest within (box − 3)/2 pixels (at least 1) and stands out by more than
 //!    `threshold` times that noise. Of several equal pixels, it is the one nearest to the centre of the frame.
 //!
@@ -433,7 +433,12 @@ fn detect(
     }
     let filtered = noise.with_texture(pixels, gain);
     let candidates = detector.peaks(pixels, &filtered, strip);
-    Searched { candidates, dense: Dense::of(memory, noise, &filtered, gain) }
+    // A threshold in units of the local noise means what it says.
+    let dense = match detector.threshold {
+        Threshold::Fixed(_) => None,
+        Threshold::OfNoise(_) => Dense::of(memory, noise, &filtered, gain),
+    };
+    Searched { candidates, dense }
 }
 
 /// Puts the pixels, cut at twice the noise above their mean, in the place of the mean.

@@ -33,7 +33,7 @@ use super::sensitivity::frames_for_estimates;
 
 pub use file::DefectsError;
 
-/// What is wrong with a pixel ([how it is judged](self)).
+/// What is wrong with a pixel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum DefectKind {

@@ -1,6 +1,6 @@
 //! A movie becomes a table of localizations.
 //!
-//! [`run`] does all of it. [`Localizing`] does it in parts, for callers that write a [`record`](crate::record) beside the
+//! [`run`] does all of it. [`Localizing`] does it in parts, for callers that write a [`record`] beside the
 //! table or want the localizations block by block.
 //!
 //! ```
