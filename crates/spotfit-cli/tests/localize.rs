@@ -241,6 +241,28 @@ fn camera_maps_are_followed() {
     assert!(!locs.exists());
 }
 
+/// Proves that a plane is advised once where the light has slopes that shift spots, and neither where it is even nor where slopes are
+/// fitted.
+#[test]
+fn a_plane_is_advised_on_slopes() {
+    let folder = Folder::new();
+    let camera = ["--baseline", "100", "--sensitivity", "1", "--read-noise", "1.5", "--box", "9"];
+    for (unevenness, steep) in [("0", false), ("0.8", true)] {
+        let light = ["--background", "150", "--unevenness", unevenness];
+        let movie = simulate(&folder, &light);
+        for estimator in ["lse", "mle"] {
+            let words = [&camera[..], &["--estimator", estimator]].concat();
+            let (_, said) = localize(&folder, &movie, &words);
+            let told = said.matches("--background plane").count();
+            assert_eq!(told, usize::from(steep), "{unevenness}, {estimator}: {said}");
+            assert!(!steep || said.contains("photons per pixel in a pixel"), "{said}");
+            let (_, said) =
+                localize(&folder, &movie, &[&words[..], &["--background", "plane"]].concat());
+            assert!(!said.contains("warning"), "{said}");
+        }
+    }
+}
+
 /// Proves that photons which a tiny sensitivity makes tiny are written with their digits, and not as 0.
 #[test]
 fn tiny_photons_keep_their_digits() {

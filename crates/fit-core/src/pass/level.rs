@@ -124,6 +124,7 @@ pub(super) fn level<R: Real, T: Store<R>, const NOTES: bool, const ABOVE: bool>(
     let (lane, length, zero) = (tile.group().lane(), tile.length(), R::splat(0.0));
     let (lines, far) = (tile.lines(), R::splat(f64::MAX));
     let weighing = if NOTES { weighing } else { Weighing::Even };
+    let noted = !matches!(weighing, Weighing::Even);
     let Places { middle, squares: [xx, xy, yy], n } = places(tile, &weighing);
     let [first, number] = turned::<R, T>(middle);
     let (mut by_along, mut by_across) = (zero, zero);
@@ -134,7 +135,7 @@ pub(super) fn level<R: Real, T: Store<R>, const NOTES: bool, const ABOVE: bool>(
         for place in 0..length {
             let pixel = keep::<R, T>(in_window, pixels.pixel(place), zero);
             let pixel =
-                if NOTES { weighing.of(tile.note(lane, line, place)) * pixel } else { pixel };
+                if noted { weighing.of(tile.note(lane, line, place)) * pixel } else { pixel };
             of_line = of_line + pixel;
             by_along = a.mul_add(pixel, by_along);
             a = a + R::splat(1.0);
@@ -174,7 +175,7 @@ pub(super) fn level<R: Real, T: Store<R>, const NOTES: bool, const ABOVE: bool>(
         }
     }
     tile.publish();
-    if NOTES {
+    if noted {
         hide::<R, T, ABOVE>(tile, bound);
         (sum, squares, low, high) = (zero, zero, far, -far);
         for line in 0..lines {

@@ -689,7 +689,8 @@ impl<R: Real, S: Summable<P>, const P: usize, const Q: usize, const NOTES: bool>
         }
         let ((seed, tilt), usable) = if const { on_plane(P, Q) } {
             let hidden = R::splat(HIDDEN);
-            let (weighing, of) = (Weighing::Below(hidden), &self.shape.0);
+            let of = &self.shape.0;
+            let weighing = if self.mapped { Weighing::Below(hidden) } else { Weighing::Even };
             prepare_on_plane::<_, _, _, P, NOTES, true>(
                 of,
                 tile,

@@ -2,6 +2,9 @@
 //!
 //! The light at a place is the median of several frames, in which spots blink. It is measured twice, in frames that follow each
 //! other, so that noise, which both have of their own, leaves nothing of the product on average.
+//!
+//! A plane costs precision, since a slope and a shift look alike in a small window. So slopes are told of where centres are better
+//! with a plane than without.
 
 use std::fmt;
 
@@ -66,6 +69,8 @@ struct Place {
     corner: [usize; 2],
     /// By how many standard errors a slope of a photon shifts the spot.
     shift: f64,
+    /// By which share a plane would add to the variance of its centre.
+    cost: f64,
     /// By how much the middle of the box is brighter than the box where the spot is, in photons.
     contrast: f64,
     /// Of each frame.
@@ -124,13 +129,15 @@ impl Slopes {
         let corner = [corner(spot.x, width)?, corner(spot.y, height)?];
         let variance = spot.sigma * spot.sigma;
         let amplitude = spot.intensity / (std::f64::consts::TAU * variance);
-        let (mut by_slope, mut square, mut sum, mut centre) = (0.0, 0.0, 0.0, 0.0);
+        let (mut slope, mut by_slope, mut square) = (0.0, 0.0, 0.0);
+        let (mut sum, mut centre) = (0.0, 0.0);
         for row in 0..self.side {
             for column in 0..self.side {
                 let [dx, dy] = [column, row].map(|place| place as f64 - middle);
                 let light = amplitude * (-0.5 * (dx * dx + dy * dy) / variance).exp();
                 let by_x = light * dx / variance;
                 let noise = if self.likelihood { light + spot.offset.max(0.0) } else { 1.0 };
+                slope += dx * dx / noise;
                 by_slope += dx * by_x / noise;
                 square += by_x * by_x / noise;
                 sum += light;
@@ -140,10 +147,13 @@ impl Slopes {
             }
         }
         let shift = by_slope / square / spot.uncertainty;
+        let alike = by_slope * by_slope / (slope * square);
+        let cost = alike / (1.0 - alike);
         let contrast = self.contrast(centre, sum);
-        (shift.is_finite() && contrast > 0.0).then(|| Place {
+        (shift.is_finite() && cost.is_finite() && contrast > 0.0).then(|| Place {
             corner,
             shift,
+            cost,
             contrast,
             light: Vec::with_capacity(FRAMES - self.frames),
         })
@@ -162,7 +172,7 @@ impl Slopes {
 
     /// Whether slopes matter, by the frames so far.
     pub(super) fn doubt(&self) -> Option<SlopeDoubt> {
-        let (mut shifts, mut slopes) = (Vec::new(), 0.0);
+        let (mut shifts, mut costs, mut slopes) = (Vec::new(), 0.0, 0.0);
         for place in self.places.iter().filter(|place| place.light.len() >= LEAST_FRAMES) {
             let (before, after) = place.light.split_at(place.light.len() / 2);
             let [before, after] = [before, after].map(Light::median);
@@ -173,6 +183,7 @@ impl Slopes {
             // Half of it along x, and half along y.
             let shift = 0.5 * square * place.shift * place.shift;
             shifts.push(shift.clamp(-MOST * MOST, MOST * MOST));
+            costs += place.cost;
             slopes += square;
         }
         let used = shifts.len() as f64;
@@ -181,6 +192,7 @@ impl Slopes {
         let chance = spread.sqrt() / used;
         let excess = (1.0 + mean.max(0.0)).sqrt() - 1.0;
         let told = shifts.len() >= LEAST_PLACES && mean > SIGNIFICANT * chance;
+        let told = told && mean > costs / used;
         let slope = (slopes / used).max(0.0).sqrt();
         (told && excess > MATTERS).then_some(SlopeDoubt { excess, slope })
     }
