@@ -114,6 +114,7 @@ fn fits_by_a_method_are_the_same() {
         &mut tile,
         Circle::new(fit.x, fit.y, fit.sigma).into(),
         [fit.amplitude, fit.background],
+        [fit.offset_x, fit.offset_y],
     );
     let errors = fitter.errors(&counts, &fit, &mut scratch).unwrap();
     assert_eq!(errors, Errors::from_estimate(&estimate, &fit, 5));

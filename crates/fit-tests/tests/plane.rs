@@ -422,6 +422,17 @@ fn errors_are_those_stated() {
 /// darkness, hot pixels, and slopes that fall below nothing.
 #[test]
 fn what_tells_no_plane_has_a_status() {
+    end(&backends());
+}
+
+/// Proves it for the GPU.
+#[test]
+#[ignore = "needs an NVIDIA GPU"]
+fn the_gpu_has_a_status_for_what_tells_no_plane() {
+    end(&[GPU]);
+}
+
+fn end(backends: &[TestBackend]) {
     for (size, shape) in
         [(3, 3), (3, 5), (4, 3), (9, 9)].iter().flat_map(|s| SHAPES.map(|h| (s, h)))
     {
@@ -452,7 +463,7 @@ fn what_tells_no_plane_has_a_status() {
         hidden.column_mut(size.width - 1).fill(0.0);
         let corners = vec![Corner::default(); all.len()];
         for (estimator, weighted) in METHODS {
-            for backend in backends() {
+            for &backend in backends {
                 let options = on_plane(shape, PixelProfile::Sampled, estimator);
                 let mut windows = Windows::stack(pixels.view());
                 if weighted {
