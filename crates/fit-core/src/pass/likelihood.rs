@@ -28,7 +28,7 @@ use crate::error::ArgumentError;
 use crate::options::Options;
 use crate::search::solve::Symmetric;
 use crate::search::{
-    Coordinates, Evaluation, LaneState, MergeLanes, Newton, Normal, Search, Settings,
+    Coordinates, Evaluation, LAMBDA_START, LaneState, MergeLanes, Newton, Normal, Search, Settings,
 };
 use crate::setup::Setup;
 use crate::size::{Outline, Size};
@@ -54,6 +54,9 @@ const DARK: f64 = 0.01;
 const RESOLVED: f64 = 4.0;
 /// A gradient of fewer rounding units than this is that of a minimum.
 const STALLED: f64 = 8.0;
+/// λ at the start of a spot on a plane. Its constant in a corner and its slopes are much alike, so that what damps them a little
+/// holds back a step as a whole: with the usual λ every fifth fit takes one step more.
+const LAMBDA_ON_PLANE: f64 = 1e-3;
 /// A count of 0 has no logarithm; this one times 0 is 0.
 const TINY: f64 = 1e-30;
 
@@ -117,6 +120,7 @@ impl<S: Coordinates<P>, const P: usize, const Q: usize> Coordinates<Q> for WithA
         }
         units
     };
+    const LAMBDA_START: f64 = if on_plane(P, Q) { LAMBDA_ON_PLANE } else { LAMBDA_START };
 
     #[inline(always)]
     fn memo<R: Real>(&self, constants: &Self::Constants<R>, p: &[R; Q]) -> S::Memo<R> {
