@@ -40,6 +40,31 @@ pub const OF_FRAMES: [&str; 6] =
 /// What is measured of two: how often two are found, in percent, and their rms distance from the truth in nm.
 pub const OF_PAIRS: [&str; 2] = ["resolved", "rmse"];
 
+/// Photons of a spot that is alone.
+pub const ALONE: [f64; 5] = [100.0, 300.0, 1000.0, 1e4, 1e5];
+/// How such a spot looks: with the width that the fit is told of, with one of its own, which the fit finds, and as no Gaussian is.
+pub const LOOKS: [(&str, Look); 4] = [
+    ("Gaussian, sigma given", Look::Gaussian),
+    ("Gaussian, sigma free", Look::Free),
+    ("astigmatic, sigma 1.3 and 1.7 px", Look::Astigmatic),
+    ("Airy, as wide", Look::Airy),
+];
+/// What is measured of spots that are alone: the share in percent that is found, and that of which two or more are found.
+pub const OF_ALONE: [&str; 2] = ["found", "doubled"];
+
+/// How a spot that is alone looks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Look {
+    /// As in crowds.
+    Gaussian,
+    /// The same, and the fit does not know the width.
+    Free,
+    /// Wider along y.
+    Astigmatic,
+    /// The diffraction pattern of a round lens.
+    Airy,
+}
+
 /// Sides of frames, their border that does not count, and how far a localization may be from its spot, in pixels of 100 nm.
 const SIDE: usize = 64;
 const SMALL: usize = 32;
@@ -48,6 +73,7 @@ const RADIUS: f64 = 2.0;
 /// Nanometres.
 const PIXEL: f64 = 100.0;
 const SIGMA: f64 = 1.3;
+const WIDE: f64 = 1.7;
 const READ_NOISE: f64 = 1.5;
 /// The bound takes long; it is that of so many frames.
 const BOUND_FRAMES: usize = 20;
@@ -62,15 +88,21 @@ pub fn two(distance: f64, what: &str) -> String {
     format!("two:{distance}:{what}")
 }
 
+/// The name of a case of spots that are alone.
+pub fn alone(look: &str, photons: f64, what: &str) -> String {
+    format!("alone:{look}:{photons}:{what}")
+}
+
 /// How many cells there are.
 pub fn cells() -> usize {
     LIGHTS.len() * DENSITIES.len() * (METHODS.len() * OF_FRAMES.len() + 1)
         + DISTANCES.len() * (METHODS.len() * OF_PAIRS.len() + 1)
+        + ALONE.len() * LOOKS.len() * OF_ALONE.len()
 }
 
-/// Frames of a density, and pairs of a distance.
-pub const fn counts(quick: bool) -> [usize; 2] {
-    if quick { [5, 50] } else { [120, 1000] }
+/// Frames of a density, pairs of a distance, and spots that are alone.
+pub const fn counts(quick: bool) -> [usize; 3] {
+    if quick { [5, 50, 100] } else { [120, 1000, 5000] }
 }
 
 /// Frames with the spots that are in them.
@@ -102,32 +134,48 @@ impl Scene {
 
     /// Two spots near the middle of each frame.
     fn two(distance: f64, count: usize, seed: u64) -> Self {
+        let [photons, background] = OF_TWO;
+        Self::small(background, gaussian, count, seed, |random, [x, y]| {
+            let angle = std::f64::consts::TAU * random.uniform();
+            let far = 0.5 * distance * SIGMA;
+            let (dx, dy) = (far * angle.cos(), far * angle.sin());
+            vec![Spot { x: x + dx, y: y + dy, photons }, Spot { x: x - dx, y: y - dy, photons }]
+        })
+    }
+
+    /// One spot near the middle of each frame.
+    fn alone(photons: f64, look: Look, count: usize, seed: u64) -> Self {
+        let profile = match look {
+            Look::Gaussian | Look::Free => gaussian,
+            Look::Astigmatic => astigmatic,
+            Look::Airy => airy,
+        };
+        Self::small(OF_TWO[1], profile, count, seed, |_, [x, y]| vec![Spot { x, y, photons }])
+    }
+
+    fn small(
+        background: f64,
+        profile: fn(f64, f64) -> f64,
+        count: usize,
+        seed: u64,
+        spots_of: impl Fn(&mut Random, [f64; 2]) -> Vec<Spot>,
+    ) -> Self {
         let mut frames = Array3::zeros((count, SMALL, SMALL));
         let (mut of, mut spots) = (Vec::new(), Vec::new());
-        let [photons, background] = OF_TWO;
         for (number, mut frame) in frames.outer_iter_mut().enumerate() {
             let mut random = Random::new(seed, number as u64);
-            let angle = std::f64::consts::TAU * random.uniform();
-            let [x, y] = [0, 1].map(|_| 0.5 * SMALL as f64 + random.uniform() - 0.5);
-            let both = [0.5, -0.5].map(|half| {
-                let (dx, dy) = (angle.cos(), angle.sin());
-                let far = half * distance * SIGMA;
-                Spot { x: x + far * dx, y: y + far * dy, photons }
-            });
+            let middle = [0, 1].map(|_| 0.5 * SMALL as f64 + random.uniform() - 0.5);
+            let own = spots_of(&mut random, middle);
             for ((row, column), pixel) in frame.indexed_iter_mut() {
-                let light: f64 = both
-                    .iter()
-                    .map(|spot| {
-                        let far = (column as f64 - spot.x).powi(2) + (row as f64 - spot.y).powi(2);
-                        let peak = photons / (std::f64::consts::TAU * SIGMA * SIGMA);
-                        peak * (-0.5 * far / (SIGMA * SIGMA)).exp()
-                    })
-                    .sum();
+                let light = |spot: &Spot| {
+                    spot.photons * profile(column as f64 - spot.x, row as f64 - spot.y)
+                };
+                let light: f64 = own.iter().map(light).sum();
                 let electrons = random.poisson(light + background) + READ_NOISE * random.normal();
                 *pixel = (100.0 + electrons).round() as u16;
             }
-            of.extend([number as u32; 2]);
-            spots.extend(both);
+            of.extend(own.iter().map(|_| number as u32));
+            spots.extend(own);
         }
         Self { frames, of, spots }
     }
@@ -136,24 +184,31 @@ impl Scene {
         self.frames.dim().1
     }
 
-    fn localizer(&self, emitters: Emitters) -> Result<Localizer, SuiteError> {
-        let fit = Options::default().with_shape(Shape::fixed_sigma(SIGMA));
+    fn localizer(&self, emitters: Emitters, look: Look) -> Result<Localizer, SuiteError> {
+        let free = look == Look::Free;
+        let shape = if free { Shape::CIRCULAR } else { Shape::fixed_sigma(SIGMA) };
+        let fit = Options::default().with_shape(shape);
         let fit = fit.with_estimator(Estimator::MaximumLikelihood);
         let options = LocalizeOptions::default()
             .with_fitter(FitterOptions::default().with_fit(fit).with_threads(1))
             .with_camera(Camera::default().with_baseline(100.0).with_read_noise(READ_NOISE))
             .with_emitters(emitters)
+            .with_usual_sigma(free.then_some(SIGMA))
             .with_checks(true)
             .with_errors(true);
         Localizer::new((self.side(), self.side()), options).map_err(|error| text(&error))
     }
 
     /// The localizations, and the milliseconds for a frame.
-    fn localized(&self, emitters: Emitters) -> Result<(Vec<Localization>, f64), SuiteError> {
-        let mut localizer = self.localizer(emitters)?;
+    fn localized(
+        &self,
+        emitters: Emitters,
+        look: Look,
+    ) -> Result<(Vec<Localization>, f64), SuiteError> {
+        let mut localizer = self.localizer(emitters, look)?;
         let first = self.frames.slice(spotfit::ndarray::s![..1, .., ..]).to_owned();
         let warm = Block { first: 0, pixels: Pixels::U16(first) };
-        self.localizer(emitters)?.process(&warm).map_err(|error| text(&error))?;
+        self.localizer(emitters, look)?.process(&warm).map_err(|error| text(&error))?;
         let all = Block { first: 0, pixels: Pixels::U16(self.frames.clone()) };
         let begin = Instant::now();
         let found = localizer.process(&all).map_err(|error| text(&error))?;
@@ -197,13 +252,31 @@ impl Scene {
     }
 }
 
+/// The share of its photons that a spot has at a place beside its centre.
+fn gaussian(x: f64, y: f64) -> f64 {
+    (-0.5 * (x * x + y * y) / (SIGMA * SIGMA)).exp() / (std::f64::consts::TAU * SIGMA * SIGMA)
+}
+
+fn astigmatic(x: f64, y: f64) -> f64 {
+    let (x, y) = (x / SIGMA, y / WIDE);
+    (-0.5 * (x * x + y * y)).exp() / (std::f64::consts::TAU * SIGMA * WIDE)
+}
+
+/// (2J₁(kr)/kr)²·k²/4π. A Gaussian of σ = 1.323/k has the same width at e^(−1/2) of the peak (Zhang, Zerubia & Olivo-Marin 2007).
+fn airy(x: f64, y: f64) -> f64 {
+    let k = 1.323 / SIGMA;
+    let kr = k * x.hypot(y);
+    let wave = if kr < 1e-6 { 1.0 } else { 2.0 * libm::j1(kr) / kr };
+    wave * wave * k * k / (2.0 * std::f64::consts::TAU)
+}
+
 fn text(error: &dyn std::error::Error) -> SuiteError {
     SuiteError::Method(error.to_string())
 }
 
 /// The numbers of frames, in the order of [`OF_FRAMES`].
 fn of_frames(scene: &Scene, emitters: Emitters) -> Result<[f64; OF_FRAMES.len()], SuiteError> {
-    let (found, milliseconds) = scene.localized(emitters)?;
+    let (found, milliseconds) = scene.localized(emitters, Look::Gaussian)?;
     let pairs = scene.pairs(&found)?;
     let (mut squares, mut matched) = (0.0, 0.0);
     let (mut ratios, mut unflagged) = (0.0, 0.0);
@@ -241,7 +314,7 @@ fn of_frames(scene: &Scene, emitters: Emitters) -> Result<[f64; OF_FRAMES.len()]
 
 /// The numbers of two spots, in the order of [`OF_PAIRS`].
 fn of_two(scene: &Scene, emitters: Emitters) -> Result<[f64; OF_PAIRS.len()], SuiteError> {
-    let (found, _) = scene.localized(emitters)?;
+    let (found, _) = scene.localized(emitters, Look::Gaussian)?;
     let pairs = scene.pairs(&found)?;
     let count = scene.frames.dim().0;
     let mut of = vec![Vec::new(); count];
@@ -255,9 +328,26 @@ fn of_two(scene: &Scene, emitters: Emitters) -> Result<[f64; OF_PAIRS.len()], Su
     Ok([share, PIXEL * (sum / (2 * resolved.len()) as f64).sqrt()])
 }
 
+/// The numbers of spots that are alone, in the order of [`OF_ALONE`].
+fn of_alone(scene: &Scene, look: Look) -> Result<[f64; OF_ALONE.len()], SuiteError> {
+    let (found, _) = scene.localized(Emitters::Auto, look)?;
+    let mut of = vec![0; scene.frames.dim().0];
+    for own in found {
+        let spot = scene.spots[own.frame];
+        // What is further away is false for another reason.
+        if (own.x - spot.x).hypot(own.y - spot.y) < 4.0 * WIDE {
+            of[own.frame] += 1;
+        }
+    }
+    let share = |least: usize| {
+        100.0 * of.iter().filter(|&&count| count >= least).count() as f64 / of.len() as f64
+    };
+    Ok([share(1), share(2)])
+}
+
 impl Run {
     pub(super) fn crowds(&mut self) -> Result<(), SuiteError> {
-        let [frames, of_two_frames] = counts(self.quick);
+        let [frames, of_two_frames, of_one] = counts(self.quick);
         for light in LIGHTS {
             for density in DENSITIES {
                 let name = |what: &str| crowd(light, density, what);
@@ -282,6 +372,14 @@ impl Run {
                 let squares: f64 = bounds.iter().map(|bound| bound * bound).sum();
                 Ok([(squares / bounds.len() as f64).sqrt()])
             })?;
+        }
+        let seed = self.seed;
+        for (word, look) in LOOKS {
+            for photons in ALONE {
+                let name = |what: &str| alone(word, photons, what);
+                let scene = || Scene::alone(photons, look, of_one, seed);
+                self.values(JOINT, &OF_ALONE, &name, || of_alone(&scene(), look))?;
+            }
         }
         Ok(())
     }

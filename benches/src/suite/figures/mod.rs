@@ -145,6 +145,12 @@ pub const ALL: &[Entry] = &[
         &[Experiment::Crowds],
         crowds::two_spots,
     ),
+    entry(
+        "one-spot",
+        "Spots that are alone, taken for two",
+        &[Experiment::Crowds],
+        crowds::alone_spots,
+    ),
     entry("cost", "Cost of a fit, by number of fits", &[Experiment::Grid], speed::cost),
 ];
 
