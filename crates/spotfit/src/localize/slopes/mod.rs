@@ -10,7 +10,7 @@ use std::fmt;
 
 use fit_core::{Background, Camera, Estimator, Number, Pixel};
 use fit_windows::{AnyWindows, Visitor, Windows};
-use ndarray::{Axis, s};
+use ndarray::Axis;
 use spotfit_locs::private::median;
 
 use super::{Emitters, Localization, LocalizeOptions};
@@ -226,12 +226,12 @@ impl<'w> Visitor<'w> for Measure<'_> {
         for frame in frames.frames().axis_iter(Axis(0)).take(count) {
             for place in &mut places {
                 let [left, top] = place.corner;
-                let pixels = frame.slice(s![top..top + side, left..left + side]);
                 let (mut by, mut sum, mut centre) = ([0.0; 2], 0.0, 0.0);
-                for (row, pixels) in pixels.axis_iter(Axis(0)).enumerate() {
+                let rows = frame.axis_iter(Axis(0)).skip(top).take(side);
+                for (row, pixels) in rows.enumerate() {
                     let y = row as f64 - middle;
                     let (mut of_row, mut x) = (0.0, -middle);
-                    for &pixel in pixels {
+                    for &pixel in pixels.iter().skip(left).take(side) {
                         let value = f64::from_pixel(pixel);
                         of_row += value;
                         by[0] += x * value;
