@@ -324,7 +324,8 @@ impl InFrames<'_> {
         let residual = (goodness - 1.0) * side / core::f64::consts::SQRT_2;
         let depth = self.crowd.depth(emitter, residual);
         let end = depth.is_some_and(|depth| depth.status != DepthStatus::Found);
-        let at_end = end && self.crowd.psf.is_some();
+        let converged = emitter.status.is_converged();
+        let at_end = end && converged && self.crowd.psf.is_some();
         let status = if at_end { Status::AtLimit } else { emitter.status };
         let [sigma_x_error, sigma_y_error] = self.crowd.width_errors(emitter);
         let spot = Localization {
@@ -357,13 +358,7 @@ impl InFrames<'_> {
         let seen = Seen { goodness, residual, saturated, sigma_error, crowd };
         // What is not a number is not dark.
         let dark = emitter.photons <= 0.0;
-        Found {
-            spot,
-            converged: status.is_converged() || at_end,
-            bright: !dark,
-            at_end,
-            seen: Some(seen),
-        }
+        Found { spot, converged, bright: !dark, at_end, seen: Some(seen) }
     }
 }
 
