@@ -78,5 +78,8 @@ pub(super) fn check(options: &LocalizeOptions) -> Result<(), OutOfRange> {
     check("backend", &backend.to_string(), cpu, "cpu")?;
     check("threshold", "given", options.threshold.is_none(), "not given: `false_rate` decides")?;
     check("positions", "given", options.positions.is_none(), "not given")?;
+    let curve = options.calibration.as_ref().map(|finder| finder.curve().by_height());
+    let sound = !matches!(curve, Some(Err(_)));
+    check("calibration", "given", sound, "one of widths of 0.4 to 8 pixels at all its heights")?;
     usual_sigma.map_or(Ok(()), |sigma| width("usual_sigma", sigma))
 }
