@@ -212,9 +212,9 @@ fn draw(light: &mut [f64], side: usize, spot: &True, [sigma_x, sigma_y]: [f64; 2
     let peak = spot.photons / (std::f64::consts::TAU * sigma_x * sigma_y);
     for y in range(spot.y, sigma_y) {
         for x in range(spot.x, sigma_x) {
-            let square =
-                ((x as f64 - spot.x) / sigma_x).powi(2) + ((y as f64 - spot.y) / sigma_y).powi(2);
-            light[y * side + x] += peak * (-0.5 * square).exp();
+            let down = (y as f64 - spot.y) * (sigma_x / sigma_y);
+            let square = (x as f64 - spot.x).powi(2) + down.powi(2);
+            light[y * side + x] += peak * (-square / (2.0 * sigma_x * sigma_x)).exp();
         }
     }
 }
