@@ -1,7 +1,8 @@
 //! Frames that mean harm: no panic, no number that is none, bounded work, and nothing remembered.
 
 use fit_crowd::{
-    CrowdError, CrowdFinder, CrowdFrame, CrowdOptions, Emitter, ReadVariance, SpotShape,
+    CrowdError, CrowdFinder, CrowdFrame, CrowdOptions, Emitter, ReadVariance, SplineImage,
+    SpotShape, WidthCurve,
 };
 use fit_sim::Random;
 use proptest::prelude::*;

@@ -261,7 +261,7 @@ pub struct Score {
     /// The same of z, in nm.
     pub z_squares: f64,
     pub z_stated: [f64; 2],
-    /// Of matches all of whose neighbours within 5 pixels are matched too: their number, squares of the distance and of z, and the squares of
+    /// Of matches around which, within 5 pixels, all neighbours and no others were found, and no neighbour is nearer than 3 pixels: their number, squares of the distance and of z, and the squares of
     /// the bounds of both.
     pub resolved: [f64; 5],
     /// Of matches that have no neighbour within 5 pixels.
@@ -323,7 +323,7 @@ impl Score {
             if (found[i].z - truth[j].z).abs() > 500.0 { gate } else { distance.min(gate) }
         };
         let mut taken = vec![false; truth.len()];
-        let mut matches = Vec::new();
+        let (mut matches, mut wrong) = (Vec::new(), Vec::new());
         for (i, j) in assign(found.len(), truth.len(), &cost).into_iter().enumerate() {
             let emitter = &found[i];
             match j.filter(|&j| cost(i, j) < gate) {
@@ -349,18 +349,21 @@ impl Score {
                         }
                     }
                 }
-                None if inside(emitter.x, emitter.y) => self.false_ones += 1.0,
-                None => {}
+                None => {
+                    wrong.push((emitter.x, emitter.y));
+                    self.false_ones += f64::from(u8::from(inside(emitter.x, emitter.y)));
+                }
             }
         }
         for (j, square, z_square) in matches {
             let spot = &truth[j];
-            let near = |&(k, other): &(usize, &True)| {
-                k != j && (other.x - spot.x).hypot(other.y - spot.y) < 5.0
-            };
-            let (mut alone, mut resolved) = (true, true);
-            for (k, _) in truth.iter().enumerate().filter(near) {
-                (alone, resolved) = (false, resolved && taken[k]);
+            let near = |x: f64, y: f64| (x - spot.x).hypot(y - spot.y) < 5.0;
+            let (mut alone, mut resolved) = (true, !wrong.iter().any(|&(x, y)| near(x, y)));
+            for (k, other) in truth.iter().enumerate() {
+                if k != j && near(other.x, other.y) {
+                    let apart = (other.x - spot.x).hypot(other.y - spot.y) > 3.0;
+                    (alone, resolved) = (false, resolved && taken[k] && apart);
+                }
             }
             let [x, y, z] = bounds.map_or([0.0; 3], |bounds| bounds[j]);
             let all = [1.0, square, z_square, x * x + y * y, z * z];
