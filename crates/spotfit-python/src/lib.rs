@@ -19,6 +19,7 @@ mod options;
 mod outcomes;
 mod pictures;
 mod pixels;
+mod positions;
 mod predict;
 mod records;
 mod rows;
@@ -57,6 +58,8 @@ mod _spotfit {
     use super::outcomes::{report_curves, report_fits, save_curves, save_fits};
     #[pymodule_export]
     use super::pictures::encode_picture;
+    #[pymodule_export]
+    use super::positions::Positions;
     #[pymodule_export]
     use super::records::{FileLock, TableFile, info, method, read_record, record_inputs, unlike};
     #[pymodule_export]
