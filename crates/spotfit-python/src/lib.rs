@@ -61,7 +61,9 @@ mod _spotfit {
     #[pymodule_export]
     use super::positions::Positions;
     #[pymodule_export]
-    use super::records::{FileLock, TableFile, info, method, read_record, record_inputs, unlike};
+    use super::records::{
+        FileLock, TableFile, info, method, read_record, record_inputs, unlike, write_file,
+    };
     #[pymodule_export]
     use super::simulate::simulate;
     #[pymodule_export]

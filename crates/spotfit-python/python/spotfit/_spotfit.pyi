@@ -51,6 +51,7 @@ __all__ = [
     "unlike",
     "unusual_pixels",
     "window_side",
+    "write_file",
     "write_table",
 ]
 
@@ -368,6 +369,8 @@ def record_inputs(
 ) -> str: ...
 def read_record(table: str | PathLike[str]) -> str | None: ...
 def unlike(then: str, now: str, movie: str | PathLike[str], files: list[tuple[str, str]]) -> str | None: ...
+
+def write_file(path: str | PathLike[str], content: bytes) -> None: ...
 
 @final
 class FileLock:
