@@ -131,10 +131,10 @@ class Blocks(Iterator[Locs]):
         of a Gaussian; by maximum likelihood, if nothing else is said. Adds the same columns.
     emitters : 1 or "auto"
         How many emitters light may come from: one for each candidate, fitted in a window of its own; or as many as the frame shows, all
-        of them fitted together with a background that varies over the frame, and circular. The estimator is "mle" then, and the
-        background "free".
+        of them fitted together with a background that varies over the frame: circular, of known widths, or with a height that
+        `calibration` or `psf` tells. The estimator is "mle" then, and the background "free".
     sigma : {"free", "shared"}
-        With ``emitters="auto"`` and no `fixed_sigma`: every spot has a width of its own, or all have the one that is found in the first 32
+        With ``emitters="auto"`` and no `fixed_sigma`, `calibration` or `psf`: every spot has a width of its own, or all have the one that is found in the first 32
         frames.
     defects : "auto", "none", path or array (height, width), optional
         Defective pixels, which are masked: no spot is found at them, and no fit looks at them. "auto" finds hot, flickering and dark ones in
