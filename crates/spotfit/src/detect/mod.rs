@@ -258,7 +258,7 @@ impl Detector {
                 Some(dense) => {
                     let mut pixels = self.numbers(rows, strip);
                     make_finite(&mut pixels, self.width, ground.as_ref());
-                    crowd::search(self, candidates, dense, pixels, strip)
+                    crowd::search(self, candidates, dense, &pixels, strip)
                 }
             }
         };

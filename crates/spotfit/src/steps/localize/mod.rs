@@ -243,6 +243,11 @@ impl Localizing {
         })?;
         metadata.into_iter().for_each(|note| hears.hear(Topic::Metadata, note));
         notes.into_iter().for_each(|note| hears.hear(Topic::Options, Note::Warning(note)));
+        let begin = Instant::now();
+        let name = movie.name().to_owned();
+        let found = localizer.localize(movie.movie()?, frames);
+        let found = found.map_err(StepError::localize(None))?;
+        // Threads are at work on the first blocks while the same frames are looked at here.
         let asked = options.defects.as_ref();
         // What the maps of a camera say is not to be found out.
         let looks = asked.is_none() && options.camera.maps.is_none();
@@ -250,10 +255,6 @@ impl Localizing {
         let seen = looks.then(|| movie.first_frames(true)).flatten();
         defects::tell(asked, defects.as_deref(), seen.as_ref(), hears);
         options.camera.doubt_to(|many| seen.or_else(|| movie.first_frames(many)), hears);
-        let begin = Instant::now();
-        let name = movie.name().to_owned();
-        let found = localizer.localize(movie.movie()?, frames);
-        let found = found.map_err(StepError::localize(None))?;
         Ok(LocalizedBlocks { name, found, layout, filter, info, frames_are, rows: 0, begin })
     }
 }
