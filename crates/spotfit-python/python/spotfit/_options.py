@@ -80,5 +80,6 @@ class LocalizeOptions(Options, total=False):
     emitters: Emitters
     sigma: Sigma
     defects: Defects
+    temporal_background: int | None
     channel: int | None
     slice: int | None

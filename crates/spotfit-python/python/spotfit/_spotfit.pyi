@@ -302,6 +302,7 @@ class LocalizeOptions:
         pixel_size: float | None,
         emitters: str,
         sigma: str,
+        temporal_background: int | None,
         pixels: bool,
     ) -> LocalizeOptions: ...
     def with_defects(self, defects: Defects) -> LocalizeOptions: ...
@@ -328,6 +329,7 @@ class ArrayLocalizer:
     @property
     def frames_for_sigma(self) -> int: ...
     def find_sigma(self, frames: npt.ArrayLike) -> None: ...
+    def finish(self) -> _Columns | None: ...
     def process(self, first: int, frames: npt.ArrayLike) -> _Columns: ...
     def report(self) -> str: ...
 
@@ -413,6 +415,7 @@ def simulate_movie(
     off_time: float,
     beads: int,
     hot_pixels: int,
+    haze: float,
     drift: tuple[float, float],
     drift_z: float | None,
     heights: str | None,
