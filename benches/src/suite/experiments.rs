@@ -15,6 +15,7 @@ use ndarray::ArrayView3;
 use rayon::prelude::*;
 
 use super::SuiteError;
+use super::crowds;
 use super::formulas;
 use super::methods::{Backend, Method, Room, Roster};
 use super::record::{Cell, Data, Errors, Journal, Timing};
@@ -52,6 +53,8 @@ pub enum Experiment {
     Stated,
     /// Formulas beside models written in Rust, and linear parameters eliminated.
     Formulas,
+    /// Spots that overlap.
+    Crowds,
 }
 
 impl Experiment {
@@ -71,6 +74,7 @@ impl Experiment {
             Self::Bound => "bound",
             Self::Stated => "stated",
             Self::Formulas => "formulas",
+            Self::Crowds => "crowds",
         }
     }
 }
@@ -157,6 +161,7 @@ impl Run {
             Experiment::Bound => SIGNALS.len() * judged,
             Experiment::Stated => stated::cells(),
             Experiment::Formulas => formulas::cells(),
+            Experiment::Crowds => crowds::cells(),
         }
     }
 
@@ -180,6 +185,7 @@ impl Run {
             Experiment::Bound => self.bound(),
             Experiment::Stated => self.stated(),
             Experiment::Formulas => self.formulas(),
+            Experiment::Crowds => self.crowds(),
         }
     }
 

@@ -1,7 +1,7 @@
 //! What the names in figures and tables mean.
 
 /// Each method by its name in figures and records, and what it is.
-pub const METHODS: [(&str, &str); 27] = [
+pub const METHODS: [(&str, &str); 30] = [
     (
         "reference",
         "This project's fit in double precision, written as plainly as possible; timed on one core.",
@@ -43,6 +43,15 @@ pub const METHODS: [(&str, &str); 27] = [
     ("least squares, sCMOS map", "The same by least squares."),
     ("maximum likelihood, map ignored", "The same, with the camera's average in place of its map."),
     ("least squares, map ignored", "The same by least squares."),
+    ("one emitter a window", "This project's localization of a movie where a window has one spot."),
+    (
+        "all emitters together",
+        "This project's joint fit of all spots of a frame, and of how many there are.",
+    ),
+    (
+        "joint bound",
+        "The Cramér–Rao bound of all spots of a frame together, and of an even background.",
+    ),
     (
         "Fit2DGaussian",
         "The original program of Leutenegger & Weber. Not run here: numbers from the paper.",

@@ -6,6 +6,7 @@
 
 pub mod claims;
 pub mod compare;
+pub mod crowds;
 pub mod experiments;
 pub mod figures;
 pub mod formulas;

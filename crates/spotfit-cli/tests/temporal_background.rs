@@ -59,5 +59,5 @@ fn the_background_over_time_is_taken_when_that_is_asked_for() {
         fails(&[&localize[..], more].concat(), &[what]);
         assert!(!none.exists());
     }
-    fails(&[&simulate[..], &[&"--haze", &"-1"]].concat(), &["haze"]);
+    fails(&[&simulate[..], &[&"--haze=-1"]].concat(), &["--haze"]);
 }

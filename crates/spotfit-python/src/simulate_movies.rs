@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 use spotfit::table::{self, Column, Kind, Meaning, Table, Unit};
 
 use crate::options::choose;
-use crate::simulate::{PROFILES, SHAPES, of_recipe, read};
+use crate::simulate::{PROFILES, SHAPES, of_recipe, read, simulated};
 use crate::tables::{Info, Made, columns};
 use crate::work::{Abandoned, aside};
 use crate::{error, threads};
@@ -116,16 +116,12 @@ pub(crate) fn simulate_beads<'py>(
 }
 
 fn frame_of((width, height, background, unevenness, camera, seed): Frame) -> FrameRecipe {
-    let (baseline, sensitivity, em_gain, read_noise) = camera;
     FrameRecipe::default()
         .with_width(width)
         .with_height(height)
         .with_background(background)
         .with_unevenness(unevenness)
-        .with_baseline(baseline)
-        .with_sensitivity(sensitivity)
-        .with_em_gain(em_gain)
-        .with_read_noise(read_noise)
+        .with_camera(simulated(camera))
         .with_seed(seed)
 }
 

@@ -3,6 +3,7 @@
 mod accuracy;
 mod bound;
 mod bus;
+mod crowds;
 mod ends;
 mod formulas;
 pub(super) mod gpufit;
@@ -136,6 +137,19 @@ pub const ALL: &[Entry] = &[
         "Linear parameters eliminated: fits from poor start values",
         &[Experiment::Formulas],
         formulas::linear,
+    ),
+    entry("crowds", "Spots that overlap, by density", &[Experiment::Crowds], crowds::crowds),
+    entry(
+        "two-spots",
+        "Two spots near each other, by their distance",
+        &[Experiment::Crowds],
+        crowds::two_spots,
+    ),
+    entry(
+        "one-spot",
+        "Spots that are alone, taken for two",
+        &[Experiment::Crowds],
+        crowds::alone_spots,
     ),
     entry("cost", "Cost of a fit, by number of fits", &[Experiment::Grid], speed::cost),
 ];

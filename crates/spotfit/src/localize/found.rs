@@ -121,17 +121,17 @@ impl Judge<'_> {
             // Counted by its status.
             None
         } else if !bright {
-            Some(&mut counts.not_bright)
+            Some(&mut counts.dropped.not_bright)
         } else if wandered {
-            Some(&mut counts.wandered)
+            Some(&mut counts.dropped.wandered)
         } else if !spot.is_finite() {
-            Some(&mut counts.not_finite)
+            Some(&mut counts.dropped.not_finite)
         } else if !spot.is_determined() {
-            Some(&mut counts.undetermined)
+            Some(&mut counts.dropped.undetermined)
         } else if unwanted.is_empty() {
             return Some(self.keep(first, place, spot));
         } else {
-            *counts.flagged(unwanted) += 1;
+            *counts.dropped.flagged(unwanted) += 1;
             return None;
         };
         if let Some(count) = reason {

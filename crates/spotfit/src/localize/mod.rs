@@ -47,7 +47,7 @@ pub use checks::{Checks, Flags, LARGE_RESIDUALS, ODD_WIDTH};
 pub use defects::{Defect, DefectKind, Defects, DefectsError};
 pub use emitters::{Emitters, Sigma};
 pub use options::{LocalizeOptions, Roi};
-pub use outcome::{Counts, LocalizeError};
+pub use outcome::{Counts, Dropped, LocalizeError};
 pub use pipeline::Localizations;
 pub use sensitivity::{
     CameraDoubt, camera_doubts, estimate_read_noise, estimate_sensitivity, frames_for_estimates,

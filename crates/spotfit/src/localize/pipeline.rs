@@ -1,6 +1,6 @@
 //! Reading, localizing and writing side by side.
 
-use std::ops::RangeBounds;
+use std::ops::{Range, RangeBounds};
 use std::panic::resume_unwind;
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread::{Builder, JoinHandle};
@@ -67,9 +67,7 @@ impl Localizer {
         frames: impl RangeBounds<usize>,
     ) -> Result<Localizations, LocalizeError> {
         let blocks = movie.blocks(frames);
-        if let Some(positions) = &self.options.positions {
-            self.counts.no_frame += positions.len() - positions.within(blocks.frames()).len();
-        }
+        self.leave_out_positions(blocks.frames());
         let counts = self.counts.clone();
         if let Some(temporal) = &mut self.temporal {
             temporal.reset();
@@ -111,6 +109,14 @@ impl Localizer {
 }
 
 impl Localizer {
+    /// Counts the positions to fit that are not in these frames, for callers whose blocks come from nowhere else:
+    /// [`Localizer::localize`] does it itself.
+    pub fn leave_out_positions(&mut self, frames: Range<usize>) {
+        if let Some(positions) = &self.options.positions {
+            self.counts.dropped.no_frame += positions.len() - positions.within(frames).len();
+        }
+    }
+
     /// Blocks in which the width of spots was found; none where it is known.
     fn first_blocks(
         &mut self,

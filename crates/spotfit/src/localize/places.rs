@@ -79,7 +79,7 @@ impl Search<'_> {
                 Some(Place { id, corner, side, neighbour })
             })
             .collect();
-        counts.at_edge += wanted.len() - places.len();
+        counts.dropped.at_edge += wanted.len() - places.len();
         Ok(places)
     }
 

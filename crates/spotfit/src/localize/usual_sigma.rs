@@ -28,10 +28,15 @@ const LONELY: usize = 5;
 const LEAST: usize = 20;
 
 impl LocalizeOptions {
+    /// Whether the width of spots that may overlap is fitted: it is not given, and does not follow from a height.
+    pub(super) fn fits_sigma(&self) -> bool {
+        let fixed = matches!(self.fitter.fit.shape, Shape::FixedSigma(_) | Shape::FixedSigmas(_));
+        !(fixed || self.calibration.is_some() || self.psf.is_some())
+    }
+
     /// Whether the width of spots is known, if it is needed.
     pub(super) fn knows_sigma(&self) -> bool {
-        let fixed = matches!(self.fitter.fit.shape, Shape::FixedSigma(_));
-        self.emitters == Emitters::One || fixed || self.usual_sigma.is_some()
+        self.emitters == Emitters::One || !self.fits_sigma() || self.usual_sigma.is_some()
     }
 
     /// The same with the width that spots of these frames share ([`LocalizeOptions::usual_sigma`]), if it is needed and not given:

@@ -53,7 +53,8 @@ pub use doubts::{frames_are, unusual as unusual_pixels};
 pub use given::Given;
 pub use lengths::{fixed_sigma, roi};
 pub use options::LocalizeOptions;
-pub use report::{Dropped, LocalizeReport};
+pub use positions::{positions_of, read_positions};
+pub use report::LocalizeReport;
 
 /// Localizes a movie for a table of a format: lengths are in nanometres if the size of a pixel is known, but in pixels for
 /// Picasso.
@@ -111,7 +112,7 @@ impl Localizing {
         let frames = lengths::frames(options.frames.as_deref(), count)?;
         let positions = options.positions.as_ref().map(|given| match given {
             Given::File(path) => {
-                positions::positions(path, pixel_size, options.origin, listener).map(Arc::new)
+                read_positions(path, pixel_size, options.origin, listener).map(Arc::new)
             }
             Given::Content(positions) => Ok(positions.clone()),
         });
