@@ -1,7 +1,7 @@
 //! The background over time, in hazy movies whose truth is known.
 
-use fit_sim::MovieTruth;
 use fit_sim::recipes::{FrameRecipe, MovieRecipe};
+use fit_sim::{MovieTruth, SimulatedCamera};
 use ndarray::Array3;
 use spotfit::localize::{Emitters, Localization, LocalizeOptions, Localizer};
 use spotfit::movie::{Block, Pixels};
@@ -20,13 +20,17 @@ struct Movie {
 
 /// A movie in haze, with spots that each frame has for itself.
 fn hazy(photons: f64, em_gain: Option<f64>, seed: u64) -> Movie {
+    let camera = SimulatedCamera::default()
+        .with_baseline(100.0)
+        .with_read_noise(1.5)
+        .with_em_gain(em_gain)
+        .with_gain(if em_gain.is_some() { 0.1 } else { 1.0 });
     let frame = FrameRecipe::default()
         .with_width(SIDE)
         .with_height(SIDE)
         .with_background(10.0)
         .with_unevenness(0.0)
-        .with_em_gain(em_gain)
-        .with_gain(if em_gain.is_some() { 0.1 } else { 1.0 })
+        .with_camera(camera)
         .with_seed(seed);
     let recipe = MovieRecipe::default()
         .with_frame(frame)
