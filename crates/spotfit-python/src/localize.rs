@@ -73,7 +73,7 @@ impl LocalizeOptions {
     #[new]
     #[pyo3(signature = (
         fitter, camera_map, *, camera, box_size, false_rate, threshold, roi, drop, keep_all, checks, errors, saturation,
-        calibration, psf, pixel_size, emitters, sigma, pixels
+        calibration, psf, pixel_size, emitters, sigma, temporal_background, pixels
     ))]
     #[expect(clippy::too_many_arguments, reason = "they have names where they are given")]
     fn new(
@@ -95,6 +95,7 @@ impl LocalizeOptions {
         pixel_size: Option<f64>,
         emitters: &str,
         sigma: &str,
+        temporal_background: Option<usize>,
         pixels: bool,
     ) -> PyResult<Self> {
         let fitter = fitter.get().options();
@@ -121,7 +122,8 @@ impl LocalizeOptions {
             .with_drop(flags)
             .with_saturation(saturation)
             .with_emitters(options::choose("emitters", emitters, &EMITTERS)?)
-            .with_sigma(options::choose("sigma", sigma, &SIGMAS)?);
+            .with_sigma(options::choose("sigma", sigma, &SIGMAS)?)
+            .with_temporal_background(temporal_background);
         let localizer = match threshold {
             Some(threshold) => localizer.with_threshold(threshold),
             None => localizer,
@@ -267,6 +269,20 @@ impl ArrayLocalizer {
         });
         py.check_signals()?;
         Ok(self.options.get().columns(py, &found.map_err(of_localize)?))
+    }
+
+    /// The columns of the localizations in frames that wait for their background, as no others will come; None if none can.
+    fn finish<'py>(&self, py: Python<'py>) -> PyResult<Option<Vec<Made<'py>>>> {
+        if self.options.get().options.temporal_background.is_none() {
+            return Ok(None);
+        }
+        let localizer = self.localizer.get("localizing")?;
+        let found = py.detach(|| {
+            let mut localizer = localizer.lock().unwrap_or_else(PoisonError::into_inner);
+            localizer.finish()
+        });
+        py.check_signals()?;
+        Ok(Some(self.options.get().columns(py, &found.map_err(of_localize)?)))
     }
 }
 

@@ -35,7 +35,7 @@ type Mask<'py> = Bound<'py, PyArray2<bool>>;
 /// Simulates a movie of blinking molecules.
 #[pyfunction]
 #[pyo3(signature = (
-    *, frame, frames, spots, density, pixel_size, uniform, photons, sigma, sigma_spread, look, on_time, off_time, beads, hot_pixels, drift, drift_z, heights, maps
+    *, frame, frames, spots, density, pixel_size, uniform, photons, sigma, sigma_spread, look, on_time, off_time, beads, hot_pixels, haze, drift, drift_z, heights, maps
 ))]
 #[expect(clippy::too_many_arguments, reason = "they have names where they are given")]
 pub(crate) fn simulate_movie<'py>(
@@ -54,6 +54,7 @@ pub(crate) fn simulate_movie<'py>(
     off_time: f64,
     beads: usize,
     hot_pixels: usize,
+    haze: f64,
     drift: [f64; 2],
     drift_z: Option<f64>,
     heights: Option<&str>,
@@ -76,6 +77,7 @@ pub(crate) fn simulate_movie<'py>(
         .with_off_time(off_time)
         .with_beads(beads)
         .with_hot_pixels(hot_pixels)
+        .with_haze(haze)
         .with_drift(drift)
         .with_drift_z(drift_z)
         .with_heights(heights);

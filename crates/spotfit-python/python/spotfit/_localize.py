@@ -140,6 +140,10 @@ class Blocks(Iterator[Locs]):
         Defective pixels, which are masked: no spot is found at them, and no fit looks at them. "auto" finds hot, flickering and dark ones in
         the first frames; a mask, or an ``.npy`` file of one, is not 0 where a pixel is defective. Default: nothing is masked, but a
         warning tells of defects that the first frames show.
+    temporal_background : int, optional
+        Take the background from what each pixel shows over time: its median over so many frames around each frame, an odd number or one
+        more, at least 3. Spots are found and fitted on top of it, with a constant. For haze that is uneven and changes slowly; spots
+        should shine in few of these frames. The frames are held in memory. Default: each frame for itself.
     positions : path, Locs, mapping or array_like (n, 3), optional
         Fit these places instead of detecting spots: a table of localizations in a file, or one with frame (from 0), x and y, in pixels
         unless it says otherwise. The ``id`` of a localization is its row there, from 1. Not with `roi`.
@@ -195,6 +199,7 @@ class Blocks(Iterator[Locs]):
         emitters: Emitters = 1,
         sigma: Sigma = "free",
         defects: Defects = None,
+        temporal_background: int | None = None,
         positions: Positions = None,
         channel: int | None = None,
         slice: int | None = None,
@@ -240,6 +245,7 @@ class Blocks(Iterator[Locs]):
             pixel_size=size,
             emitters=str(emitters),
             sigma=sigma,
+            temporal_background=None if temporal_background is None else arguments.whole("temporal_background", temporal_background),
             pixels=pixel_size == "px" if isinstance(pixel_size, str) else False,
         )
         self.defects: npt.NDArray[np.bool_] | None = None
@@ -335,6 +341,9 @@ class Blocks(Iterator[Locs]):
         for start in range(first, last, step):
             end = min(start + step, last)
             yield self._counted(localizer.process(start, array[start:end]), end - start)
+        rest = localizer.finish()
+        if rest is not None:
+            yield rest
 
     def _counted(self, columns: list[Any], frames: int) -> list[Any]:
         self.done += frames

@@ -83,6 +83,7 @@ class LocalizeOptions(Options, total=False):
     emitters: Emitters
     sigma: Sigma
     defects: Defects
+    temporal_background: int | None
     positions: Positions
     channel: int | None
     slice: int | None

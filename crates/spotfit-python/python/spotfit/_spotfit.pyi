@@ -314,6 +314,7 @@ class LocalizeOptions:
         pixel_size: float | None,
         emitters: str,
         sigma: str,
+        temporal_background: int | None,
         pixels: bool,
     ) -> LocalizeOptions: ...
     def with_defects(self, defects: Defects) -> LocalizeOptions: ...
@@ -341,6 +342,7 @@ class ArrayLocalizer:
     @property
     def frames_for_sigma(self) -> int: ...
     def find_sigma(self, frames: npt.ArrayLike) -> None: ...
+    def finish(self) -> _Columns | None: ...
     def process(self, first: int, frames: npt.ArrayLike) -> _Columns: ...
     def report(self) -> str: ...
 
@@ -428,6 +430,7 @@ def simulate_movie(
     off_time: float,
     beads: int,
     hot_pixels: int,
+    haze: float,
     drift: tuple[float, float],
     drift_z: float | None,
     heights: str | None,

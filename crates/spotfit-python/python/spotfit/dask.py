@@ -124,7 +124,7 @@ def localize(movie: str | PathLike[str] | da.Array, **options: Unpack[LocalizeOp
     A file is one task: many movies are ``dask.compute(*[spotfit.dask.localize(path) for path in paths])``, and
     `spotfit.fit_files` with the executor of a cluster if each shall have a table in a file. An array is a task for each
     chunk of frames, and one that joins them. What is judged by the typical width of a movie's spots (``flags``,
-    ``drop="width"``), and the width itself with ``emitters="auto"``, is found chunk by chunk then.
+    ``drop="width"``), the width itself with ``emitters="auto"``, and ``temporal_background`` are found chunk by chunk then.
 
     Parameters
     ----------

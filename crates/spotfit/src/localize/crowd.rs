@@ -17,6 +17,7 @@ use super::options::LocalizeOptions;
 use super::places::{Cut, Place};
 use super::residuals;
 use super::spot::{Localization, SpotErrors};
+use super::temporal::Lit;
 use super::{LocalizeError, Roi};
 use crate::astigmatism::find::{Depth, DepthStatus, Finder};
 use crate::psf::Psf;
@@ -86,17 +87,20 @@ impl Crowd {
         Ok(crowd)
     }
 
-    /// The spots of each frame of a block, from top to bottom, with where they lie in it.
-    pub(super) fn find(
+    /// The spots of each frame of a block, from top to bottom, with where they lie in it; of frames whose light is known, where those are
+    /// given below each other as one.
+    pub(super) fn find<'a>(
         &self,
-        frames: AnyWindows<'_>,
+        frames: AnyWindows<'a>,
         map: Option<&CameraMap>,
+        lit: Option<&Lit<'a>>,
         pool: &rayon::ThreadPool,
     ) -> Result<Vec<(Place, Found)>, LocalizeError> {
         let (count, ..) = frames.frames();
         let Roi { x, y, width, height } = self.fitted;
         let corner = |frame| Corner { frame: frame as u32, x: x as u32, y: y as u32 };
         let corners: Vec<Corner> = (0..count).map(corner).collect();
+        let (frames, corners, map) = Lit::of(lit, frames, corners, map);
         let size = Size::new(width, height);
         let saturation = self.saturation.or(residuals::most(&frames));
         let windows = frames.visit(Cut { size, corners: &corners, map });

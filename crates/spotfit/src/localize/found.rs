@@ -1,6 +1,6 @@
 //! Fits become localizations, or are counted as dropped.
 
-use fit_core::{Errors, Fit, Parameter, Shape};
+use fit_core::{Corner, Errors, Fit, Parameter, Shape};
 
 use super::checks::{Checks, Flags, LARGE_RESIDUALS, ODD_WIDTH};
 use super::emitters::Emitters;
@@ -9,6 +9,7 @@ use super::outcome::Counts;
 use super::places::Place;
 use super::residuals::Residuals;
 use super::spot::{self, Localization};
+use super::temporal::Lit;
 use super::widths::Widths;
 
 /// How far a fit may go from where its spot was detected, as a share of the box.
@@ -67,6 +68,18 @@ impl Found {
         let dark = fit.amplitude <= 0.0;
         let converged = fit.status.is_converged();
         Self { spot, converged, bright: !dark, at_end: false, seen }
+    }
+}
+
+impl Found {
+    /// The same with all light as its background, where some of it is known.
+    pub(super) fn lit(mut self, place: &Place, lit: Option<&Lit<'_>>) -> Self {
+        if let Some(lit) = lit {
+            let Corner { frame, x, y } = place.corner;
+            let (x, y) = (self.spot.x + f64::from(x), self.spot.y + f64::from(y));
+            self.spot.offset += lit.known().at(frame as usize, x, y);
+        }
+        self
     }
 }
 

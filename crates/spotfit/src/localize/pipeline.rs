@@ -69,6 +69,9 @@ impl Localizer {
         let blocks = movie.blocks(frames);
         self.leave_out_positions(blocks.frames());
         let counts = self.counts.clone();
+        if let Some(temporal) = &mut self.temporal {
+            temporal.reset();
+        }
         // A stage whose successor has gone finds nobody to send to, and ends.
         let (send_block, received) = sync_channel::<Result<Block, MovieError>>(1);
         let reading = Builder::new().name("spotfit-read".to_owned()).spawn(move || {
@@ -83,8 +86,13 @@ impl Localizer {
         let localizing = Builder::new().name("spotfit-localize".to_owned()).spawn(move || {
             let mut received = received.into_iter().map(|block| block.map_err(LocalizeError::from));
             let first = self.first_blocks(&mut received);
-            for block in first.into_iter().chain(received) {
-                let found = block.and_then(|block| self.process(&block));
+            let blocks = first.into_iter().chain(received).map(Some);
+            for block in blocks.chain([None]) {
+                let found = match block {
+                    Some(block) => block.and_then(|block| self.process(&block)),
+                    None if self.temporal.is_none() => break,
+                    None => self.finish(),
+                };
                 let found = found.map(|spots| (spots, self.counts.clone()));
                 let failed = found.is_err();
                 if send_found.send(found).is_err() || failed {

@@ -50,7 +50,8 @@ impl LocalizeOptions {
             return Ok(self);
         }
         let (_, height, width) = frames.frames();
-        let mut masked = self.clone();
+        // A few frames may be too few for a median.
+        let mut masked = self.clone().with_temporal_background(None);
         masked.mask_defects((width, height))?;
         let mut sigma = masked.sigma_of_isolated(frames)?.unwrap_or(ORDINARY);
         for _ in 0..PASSES {
@@ -95,7 +96,7 @@ impl LocalizeOptions {
         let roi = self.roi.unwrap_or(Roi { x: 0, y: 0, width, height });
         let pool = rayon::ThreadPoolBuilder::new().num_threads(self.fitter.threads).build()?;
         let crowd = Crowd::new((width, height), roi, self)?;
-        let found = crowd.find(frames, self.map.as_deref(), &pool)?;
+        let found = crowd.find(frames, self.map.as_deref(), None, &pool)?;
         let sound = found.iter().filter(|(_, found)| {
             let clean = found.seen.is_some_and(|seen| !seen.saturated);
             found.converged && found.bright && clean && found.spot.sigma.is_finite()

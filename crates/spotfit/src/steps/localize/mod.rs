@@ -119,6 +119,14 @@ impl Localizing {
         let positions = positions.transpose()?;
         // A calibration in nanometres needs the size of a pixel also where the table is in pixels.
         let Told { options: engine, shape, notes } = options.told(pixel_size.or(said))?;
+        let short = engine.temporal_background.filter(|&window| window > frames.len());
+        let short = short.map(|window| {
+            let count = frames.len();
+            format!(
+                "`temporal_background` is {window}, and there are {count} frames: the background of each is the median of all"
+            )
+        });
+        let notes = notes.into_iter().chain(short).collect();
         let method = options.method(&engine, movie.options());
         let camera = record::camera(&engine);
         let calibration = match (&engine.calibration, &engine.psf) {

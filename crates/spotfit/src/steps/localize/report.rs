@@ -46,6 +46,8 @@ pub struct LocalizeReport {
     pub at_end: usize,
     /// The defective pixels that were masked.
     pub defects: usize,
+    /// How many frames told the background of a frame, if it is that over time; as many as the movie has, if those are fewer.
+    pub background_frames: Option<usize>,
     /// Those that are no localizations.
     pub dropped: Dropped,
     /// The localizations.
@@ -78,6 +80,7 @@ impl LocalizeReport {
             converged: counts.by_status.converged() + counts.at_end,
             at_end: counts.at_end,
             defects: localizer.defects().map_or(0, |defects| defects.pixels().len()),
+            background_frames: localizer.background_frames(),
             dropped: counts.dropped,
             localizations: counts.kept,
             fulfilled,
@@ -107,6 +110,12 @@ impl fmt::Display for LocalizeReport {
         writeln!(f, "{frames} frames: {candidates} candidates, {localizations} localizations")?;
         if let Some(what) = &self.frames_are {
             writeln!(f, "{what}")?;
+        }
+        if let Some(frames) = self.background_frames {
+            writeln!(
+                f,
+                "background: the median of each pixel over {frames} frames, and a constant for each fit"
+            )?;
         }
         let failed = self.statuses.iter().filter(|(status, _)| !status.is_converged());
         let failed = failed.map(|(status, count)| {
