@@ -12,8 +12,14 @@ pub struct Emitter {
     pub y: f64,
     /// Photo-electrons.
     pub photons: f64,
-    /// Standard deviation of the spot.
+    /// Standard deviation of the spot: √(σxσy) if they differ, and that of a Gaussian as compact if its image is measured.
     pub sigma: f64,
+    /// That along x.
+    pub sigma_x: f64,
+    /// That along y.
+    pub sigma_y: f64,
+    /// Height, in the unit of the shape; 0 if it has none. An emitter at an end of the range is there or beyond.
+    pub z: f64,
     /// Background in photo-electrons a pixel, at the centre.
     pub background: f64,
     /// Standard errors from the information of all emitters and the background of the region.
@@ -38,8 +44,10 @@ pub struct EmitterErrors {
     pub y: f64,
     /// Of the photo-electrons.
     pub photons: f64,
-    /// Of σ; 0 if widths are fixed.
+    /// Of σ; 0 if widths are not fitted.
     pub sigma: f64,
+    /// Of the height; 0 if there is none.
+    pub z: f64,
     /// Of the background at the centre.
     pub background: f64,
 }

@@ -3,12 +3,15 @@
 use crate::background::{Background, NodeSums};
 use crate::field::Field;
 use crate::patch::Geometry;
-use crate::setup::{Setup, WIDTHS};
+use crate::setup::{Setup, Third, WIDTHS};
 use crate::spot::{Emission, Spot};
 use crate::sums::Weighted;
 use crate::system::{BLOCK, System};
 
-/// The order of parameters in a block: photons, x, y and, if it is free, σ.
+/// The share of the range of heights that one step may go.
+const HIGHEST_STEP: f64 = 0.1;
+
+/// The order of parameters in a block: photons, x, y and, if they are free, σ or z.
 impl Emission {
     /// The emitter after a step, within what one step may do: photons lose no more than four fifths, places move no further than
     /// `longest` and stay in `range`.
@@ -17,18 +20,23 @@ impl Emission {
         let moved = |from: f64, by: f64, [low, high]: [f64; 2]| {
             (from + by.clamp(-longest, longest)).clamp(low, high)
         };
-        let sigma = if setup.sigma_free {
-            let [low, high] = WIDTHS.map(|share| share * setup.sigma);
-            let most = 0.25 * self.sigma;
-            (self.sigma + step[3].clamp(-most, most)).clamp(low, high)
-        } else {
-            self.sigma
+        let third = match setup.third {
+            Third::Fixed => self.third,
+            Third::Width => {
+                let [low, high] = WIDTHS.map(|share| share * setup.sigma);
+                let most = 0.25 * self.third;
+                (self.third + step[3].clamp(-most, most)).clamp(low, high)
+            }
+            Third::Height([low, high]) => {
+                let most = HIGHEST_STEP * (high - low);
+                (self.third + step[3].clamp(-most, most)).clamp(low, high)
+            }
         };
         Self {
             photons: (self.photons + step[0]).max(0.2 * self.photons),
             x: moved(self.x, step[1], range[0]),
             y: moved(self.y, step[2], range[1]),
-            sigma,
+            third,
         }
     }
 }

@@ -6,6 +6,7 @@ use crate::emitter::{Emitter, EmitterErrors};
 use crate::moves::split::direction;
 use crate::scene::Scene;
 use crate::score::Score;
+use crate::setup::Third;
 use crate::spot::Spot;
 use crate::system::{BLOCK, Inverse};
 use crate::trial::Trial;
@@ -45,7 +46,8 @@ fn scores(
                 x: f64::INFINITY,
                 y: f64::INFINITY,
                 photons: f64::INFINITY,
-                sigma: if scene.setup.sigma_free { f64::INFINITY } else { 0.0 },
+                sigma: if scene.setup.third == Third::Width { f64::INFINITY } else { 0.0 },
+                z: if scene.setup.is_flat() { 0.0 } else { f64::INFINITY },
                 background: f64::INFINITY,
             };
             let emitter = emitter(scene, score, trial, patch, number, errors, status);
@@ -69,7 +71,8 @@ fn errors(scene: &Scene, inverse: &Inverse<'_>, number: usize) -> EmitterErrors 
         photons: error(0),
         x: error(1),
         y: error(2),
-        sigma: if scene.setup.sigma_free { error(3) } else { 0.0 },
+        sigma: if scene.setup.third == Third::Width { error(3) } else { 0.0 },
+        z: if scene.setup.is_flat() { 0.0 } else { error(3) },
         background: background_error(scene, inverse, number),
     }
 }
@@ -120,16 +123,21 @@ fn emitter(
     let [column, row] = pixel(scene, number);
     let split = direction(scene, score, trial, number, patch);
     let significance = split.map_or(0.0, |direction| direction.significance);
+    let [sigma_x, sigma_y] = scene.setup.shape.widths(is.third);
+    let sigma = if sigma_x == sigma_y { sigma_x } else { (sigma_x * sigma_y).sqrt() };
     Emitter {
         x: is.x,
         y: is.y,
         photons: is.photons,
-        sigma: is.sigma,
+        sigma,
+        sigma_x,
+        sigma_y,
+        z: if scene.setup.is_flat() { 0.0 } else { is.third },
         background: scene.background.value(column, row),
         errors,
         neighbour,
         crowd: crowded(significance, around),
-        goodness: goodness(scene, number),
+        goodness: goodness(scene, number, sigma),
         status,
     }
 }
@@ -145,10 +153,10 @@ fn crowded(significance: f64, around: usize) -> bool {
 }
 
 /// χ² per pixel within 2σ of an emitter.
-fn goodness(scene: &Scene, number: usize) -> f64 {
+fn goodness(scene: &Scene, number: usize, sigma: f64) -> f64 {
     let Spot { is, .. } = &scene.spots[number];
     let field = &scene.field;
-    let reach = libm::round(2.0 * is.sigma).clamp(1.0, scene.setup.geometry.half as f64) as i32;
+    let reach = libm::round(2.0 * sigma).clamp(1.0, scene.setup.geometry.half as f64) as i32;
     let [x, y] = [is.x, is.y].map(|at| libm::round(at) as i32);
     let (mut sum, mut count) = (0.0, 0.0);
     for y in y - reach..=y + reach {

@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 mod background;
+mod depth;
 mod emitter;
 mod equations;
 mod error;
@@ -9,6 +10,8 @@ mod errors;
 mod field;
 mod finder;
 mod frame;
+mod gaussian;
+mod heights;
 mod lanes;
 mod maps;
 mod moves;
@@ -18,12 +21,14 @@ mod region;
 mod scene;
 mod score;
 mod setup;
+mod spline;
 mod spot;
 mod start;
 mod sums;
 mod system;
 #[cfg(test)]
 mod tests;
+mod thresholds;
 mod tiles;
 mod trial;
 
@@ -31,4 +36,6 @@ pub use emitter::{Emitter, EmitterErrors};
 pub use error::CrowdError;
 pub use finder::CrowdFinder;
 pub use frame::{CrowdFrame, ReadVariance};
-pub use options::{CrowdOptions, Width};
+pub use heights::WidthCurve;
+pub use options::{CrowdOptions, SpotShape};
+pub use spline::SplineImage;

@@ -1,39 +1,35 @@
-//! What a caller chooses, and the thresholds that follow.
+//! What a caller chooses.
 
 use crate::error::CrowdError;
+use crate::heights::{WIDTHS, WIDTHS_SAID, WidthCurve};
+use crate::spline::SplineImage;
 
-/// The standard deviation of the spots, in pixels. Range: 0.4 to 8.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Width {
-    /// All spots have this width.
+/// The shape of the spots. Widths are standard deviations of Gaussians, in pixels. Range: 0.4 to 8.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum SpotShape {
+    /// All spots are circular and have this width.
     Fixed(f64),
-    /// Every spot has a width of its own, between half and 1.6 times `start`, with which its fit begins.
+    /// All spots have these widths along x and along y.
+    FixedAxes([f64; 2]),
+    /// Every spot is circular and has a width of its own, between half and 1.6 times `start`, with which its fit begins.
     Free {
         /// The width of an ordinary spot.
         start: f64,
     },
-}
-
-impl Width {
-    /// The width of an ordinary spot.
-    pub const fn start(self) -> f64 {
-        match self {
-            Self::Fixed(sigma) | Self::Free { start: sigma } => sigma,
-        }
-    }
-
-    pub(crate) const fn is_free(self) -> bool {
-        matches!(self, Self::Free { .. })
-    }
+    /// Every spot has a height of its own, from which its widths follow.
+    Astigmatic(WidthCurve),
+    /// Every spot has a height of its own, from which its image follows.
+    Measured(SplineImage),
 }
 
 /// How spots are found and fitted.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct CrowdOptions {
-    /// The width of the spots.
-    pub width: Width,
-    /// Whether pixels integrate the Gaussian, rather than sample it at their centres.
+    /// The shape of the spots.
+    pub shape: SpotShape,
+    /// Whether pixels integrate the Gaussian, rather than sample it at their centres. A measured image is that of pixels.
     pub integrated: bool,
     /// How many spots may be found in 10⁶ pixels that have none. Range: 10⁻⁶ to 10⁵.
     pub false_rate: f64,
@@ -46,11 +42,11 @@ pub struct CrowdOptions {
 
 impl CrowdOptions {
     fit_core::__setters! {
-        const with_width: width: Width,
-        const with_integrated: integrated: bool,
-        const with_false_rate: false_rate: f64,
-        const with_false_splits: false_splits: f64,
-        const with_most: most: usize,
+        with_shape: shape: SpotShape,
+        with_integrated: integrated: bool,
+        with_false_rate: false_rate: f64,
+        with_false_splits: false_splits: f64,
+        with_most: most: usize,
     }
 
     /// Checks every option against its range.
@@ -65,7 +61,13 @@ impl CrowdOptions {
                 Err(CrowdError::Option { name, value, range })
             }
         };
-        check("width", self.width.start(), 0.4, 8.0, "0.4 to 8")?;
+        let [least, most] = WIDTHS;
+        let width = |width| check("width", width, least, most, WIDTHS_SAID);
+        match self.shape {
+            SpotShape::Fixed(sigma) | SpotShape::Free { start: sigma } => width(sigma)?,
+            SpotShape::FixedAxes(both) => both.into_iter().try_for_each(width)?,
+            SpotShape::Astigmatic(_) | SpotShape::Measured(_) => {}
+        }
         check("false_rate", self.false_rate, 1e-6, 1e5, "1e-6 to 1e5")?;
         check("false_splits", self.false_splits, 1e-9, 0.5, "1e-9 to 0.5")?;
         if self.most == 0 {
@@ -73,19 +75,12 @@ impl CrowdOptions {
         }
         Ok(())
     }
-
-    pub(crate) fn thresholds(&self) -> Thresholds {
-        Thresholds {
-            birth: birth_threshold(self.false_rate, self.width.start()),
-            split: -2.0 * libm::log(self.false_splits),
-        }
-    }
 }
 
 impl Default for CrowdOptions {
     fn default() -> Self {
         Self {
-            width: Width::Fixed(1.3),
+            shape: SpotShape::Fixed(1.3),
             integrated: false,
             false_rate: 1.0,
             false_splits: 0.0025,
@@ -94,48 +89,9 @@ impl Default for CrowdOptions {
     }
 }
 
-/// By how much the deviance must fall for a spot to be believed.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Thresholds {
-    /// For a spot where there was none: T.
-    pub(crate) birth: f64,
-    /// For two where there was one: T₂.
-    pub(crate) split: f64,
-}
-
-/// The threshold T at which noise has `rate` maxima in 10⁶ pixels.
-///
-/// The score of a spot of unknown place is a smooth Gaussian field whose correlation has the curvature 1/(2σ²); the number of its
-/// maxima above √T is that of its Euler characteristic (Adler & Taylor 2007, theorem 12.4.1):
-/// α = A/(2σ²)·(2π)^(−3/2)·√T·e^(−T/2) on an area A.
-fn birth_threshold(rate: f64, sigma: f64) -> f64 {
-    let scale = 1e6 / (2.0 * sigma * sigma) * libm::pow(core::f64::consts::TAU, -1.5);
-    let births = |t: f64| scale * libm::sqrt(t) * libm::exp(-0.5 * t);
-    // The rate falls with T from 1 on.
-    let (mut low, mut high) = (1.0, 200.0);
-    for _ in 0..60 {
-        let middle = 0.5 * (low + high);
-        if births(middle) > rate { low = middle } else { high = middle }
-    }
-    0.5 * (low + high)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    /// Proves that the thresholds are those at which the formulas give the rates: on 64 × 64 pixels with σ = 1.3, T = 12.25, 16
-    /// and 20.25 for 0.589, 0.103 and 0.0139 births.
-    #[test]
-    fn thresholds_invert_the_rates() {
-        for (births, threshold) in [(0.589, 12.25), (0.103, 16.0), (0.0139, 20.25)] {
-            let found = birth_threshold(births * 1e6 / 4096.0, 1.3);
-            assert!((found - threshold).abs() < 0.01, "{found}, not {threshold}");
-        }
-        let options = CrowdOptions::default().with_false_splits(libm::exp(-6.0));
-        assert!((options.thresholds().split - 12.0).abs() < 1e-9);
-        assert!((birth_threshold(25.0, 1.3) - 16.0).abs() < 0.1);
-    }
 
     /// Proves that options out of range are named.
     #[test]
@@ -143,10 +99,11 @@ mod tests {
         let good = CrowdOptions::default();
         good.validate().unwrap();
         for (bad, name) in [
-            (good.with_width(Width::Fixed(f64::NAN)), "width"),
-            (good.with_width(Width::Free { start: 9.0 }), "width"),
-            (good.with_false_rate(0.0), "false_rate"),
-            (good.with_false_splits(1.0), "false_splits"),
+            (good.clone().with_shape(SpotShape::Fixed(f64::NAN)), "width"),
+            (good.clone().with_shape(SpotShape::Free { start: 9.0 }), "width"),
+            (good.clone().with_shape(SpotShape::FixedAxes([1.0, 0.1])), "width"),
+            (good.clone().with_false_rate(0.0), "false_rate"),
+            (good.clone().with_false_splits(1.0), "false_splits"),
             (good.with_most(0), "most"),
         ] {
             match bad.validate() {

@@ -43,7 +43,7 @@ impl Regions {
         if self.by_width.len() <= wider {
             self.by_width.resize_with(wider + 1, || None);
         }
-        let (setup, size) = (self.setup.wider(wider), self.size);
+        let (setup, size) = (self.setup.clone().wider(wider), self.size);
         let region = self.by_width[wider].get_or_insert_with(|| Box::new(Region::new(setup, size)));
         region.find(frame, origin, into);
     }

@@ -76,8 +76,7 @@ impl Scene {
 
     pub(crate) fn spot(&mut self, is: Emission) -> Spot {
         let memory = self.spare.pop().unwrap_or_default();
-        let Setup { shape, geometry, sigma_free, .. } = self.setup;
-        Spot::new(is, memory, &shape, geometry, sigma_free)
+        Spot::new(is, memory, &self.setup)
     }
 
     /// Takes all emitters away.
@@ -96,9 +95,8 @@ impl Scene {
 
     /// Draws and renders all after emitters changed.
     fn redraw(&mut self) {
-        let Setup { shape, geometry, sigma_free, .. } = self.setup;
         for spot in &mut self.spots {
-            spot.draw(&shape, geometry, sigma_free);
+            spot.draw(&self.setup);
         }
         self.render();
     }

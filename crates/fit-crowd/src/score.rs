@@ -27,6 +27,8 @@ pub(crate) struct Effective {
     pub(crate) score: [f64; 3],
     /// Σ w·h·h for the first function.
     pub(crate) plain: f64,
+    /// Σ w·h·h of all.
+    pub(crate) alone: [[f64; 3]; 3],
     /// V − cᵀ·I⁻¹·c.
     pub(crate) information: [[f64; 3]; 3],
 }
@@ -103,6 +105,7 @@ impl Score {
         }
         let score = core::array::from_fn(|i| if i < functions { scores[i] } else { 0.0 });
         debug_assert!(functions <= BLOCK);
-        Some(Effective { score, plain: own[0][0], information })
+        let alone = core::array::from_fn(|i| core::array::from_fn(|j| own[i][j]));
+        Some(Effective { score, plain: own[0][0], alone, information })
     }
 }

@@ -1,16 +1,36 @@
 //! What follows from the options.
 
-use crate::options::{CrowdOptions, Thresholds};
-use crate::patch::{Gaussian, Geometry, LONGEST};
-use crate::spot::Spot;
+use crate::depth::planes;
+use crate::gaussian::{Gaussian, Widths};
+use crate::options::{CrowdOptions, SpotShape};
+use crate::patch::{Geometry, LONGEST, PARAMETERS, Shape};
+use crate::spline::SplineImage;
+use crate::spot::Emission;
+use crate::thresholds::Thresholds;
+
+/// What the third parameter of a spot is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Third {
+    /// Its width, which is known.
+    Fixed,
+    /// Its width.
+    Width,
+    /// Its height, between two ends.
+    Height([f64; 2]),
+}
 
 /// Lengths in σ, but patches and the step in pixels.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Setup {
-    pub(crate) shape: Gaussian,
+    pub(crate) shape: Shape,
     pub(crate) geometry: Geometry,
+    /// The width of an ordinary spot: √(σxσy), and the mean of those of all heights.
     pub(crate) sigma: f64,
-    pub(crate) sigma_free: bool,
+    /// The largest width.
+    widest: f64,
+    pub(crate) third: Third,
+    /// Third parameters with which fits begin, in rising order.
+    pub(crate) starts: Vec<f64>,
     /// Functions of an emitter's patch.
     pub(crate) functions: usize,
     pub(crate) thresholds: Thresholds,
@@ -21,6 +41,10 @@ pub(crate) struct Setup {
 const REACH: f64 = 3.0;
 /// As far where widths are free, and may grow.
 const REACH_OF_FREE: f64 = 4.0;
+/// Heights at which widths are looked at.
+const SAMPLES: usize = 65;
+/// The share of a measured image's squares that a patch may leave out at any height: that of a Gaussian beyond 3σ.
+const LEFT_OUT: f64 = 1e-4;
 /// Light is hidden where it is below this share of the noise.
 const HIDDEN: f64 = 0.3;
 /// The most pixels from a patch's centre to its edge.
@@ -32,18 +56,105 @@ pub(crate) const OUTSIDE: f64 = 2.0;
 
 impl Setup {
     pub(crate) fn new(options: &CrowdOptions) -> Self {
-        let sigma = options.width.start();
-        let sigma_free = options.width.is_free();
-        let reach = if sigma_free { REACH_OF_FREE } else { REACH };
+        let integrated = options.integrated;
+        let gaussian = |widths| Shape::Gaussian(Gaussian { integrated, widths });
+        match &options.shape {
+            SpotShape::Fixed(sigma) => {
+                Self::flat(options, gaussian(Widths::Third), [*sigma; 2], Third::Fixed)
+            }
+            SpotShape::FixedAxes(both) => {
+                Self::flat(options, gaussian(Widths::Fixed(*both)), *both, Third::Fixed)
+            }
+            SpotShape::Free { start } => {
+                Self::flat(options, gaussian(Widths::Third), [*start; 2], Third::Width)
+            }
+            SpotShape::Astigmatic(curve) => {
+                let widths = |sample: usize| {
+                    let [low, high] = curve.range();
+                    let share = sample as f64 / (SAMPLES - 1) as f64;
+                    curve.at(low + (high - low) * share).map(|[width, _]| width)
+                };
+                let all: Vec<[f64; 2]> = (0..SAMPLES).map(widths).collect();
+                let widest = all.as_flattened().iter().copied().fold(0.0, f64::max);
+                let most = libm::ceil((REACH * widest).clamp(2.0, WIDEST as f64)) as usize;
+                let shape = gaussian(Widths::Curve(*curve));
+                Self::deep(options, shape, curve.range(), widest, Geometry::of(most))
+            }
+            SpotShape::Measured(image) => {
+                let widest = image.reach() as f64 / REACH;
+                let geometry = Geometry::of(reach_of(image));
+                Self::deep(options, Shape::Spline(image.clone()), image.range(), widest, geometry)
+            }
+        }
+    }
+
+    /// Of spots without height.
+    fn flat(options: &CrowdOptions, shape: Shape, [x, y]: [f64; 2], third: Third) -> Self {
+        let sigma = if x == y { x } else { libm::sqrt(x * y) };
+        let widest = x.max(y);
+        let reach = if third == Third::Width { REACH_OF_FREE } else { REACH };
         Self {
-            shape: Gaussian { integrated: options.integrated },
-            geometry: Geometry::of(libm::ceil((reach * sigma).clamp(2.0, WIDEST as f64)) as usize),
+            shape,
+            geometry: Geometry::of(libm::ceil((reach * widest).clamp(2.0, WIDEST as f64)) as usize),
             sigma,
-            sigma_free,
-            functions: Spot::functions(sigma_free),
-            thresholds: options.thresholds(),
+            widest: if third == Third::Width { WIDTHS[1] * sigma } else { widest },
+            third,
+            starts: vec![sigma],
+            functions: if third == Third::Width { PARAMETERS } else { PARAMETERS - 1 },
+            thresholds: Thresholds::of_plane(options.false_rate, options.false_splits, sigma),
             most: options.most,
         }
+    }
+
+    /// Of spots with a height in this range.
+    fn deep(
+        options: &CrowdOptions,
+        shape: Shape,
+        range: [f64; 2],
+        widest: f64,
+        geometry: Geometry,
+    ) -> Self {
+        let (starts, roughness) = planes(&shape, range, geometry);
+        let ordinary = starts.iter().map(|&z| {
+            let [x, y] = shape.widths(z);
+            libm::sqrt(x * y)
+        });
+        let sigma = ordinary.sum::<f64>() / starts.len() as f64;
+        Self {
+            shape,
+            geometry,
+            sigma,
+            widest,
+            third: Third::Height(range),
+            starts,
+            functions: PARAMETERS,
+            thresholds: Thresholds::of_depth(options.false_rate, options.false_splits, &roughness),
+            most: options.most,
+        }
+    }
+
+    /// Whether images are products of two lines.
+    pub(crate) fn is_separable(&self) -> bool {
+        matches!(self.shape, Shape::Gaussian(_))
+    }
+
+    /// Whether spots have no height.
+    pub(crate) fn is_flat(&self) -> bool {
+        !matches!(self.third, Third::Height(_))
+    }
+
+    /// The width of an emitter: √(σxσy) of one with a height, and otherwise that of an ordinary spot.
+    pub(crate) fn sigma_of(&self, is: &Emission) -> f64 {
+        if self.is_flat() {
+            return self.sigma;
+        }
+        let [x, y] = self.shape.widths(is.third);
+        libm::sqrt(x * y)
+    }
+
+    /// Whether the third parameter is fitted.
+    pub(crate) fn third_free(&self) -> bool {
+        self.third != Third::Fixed
     }
 
     /// The same with patches that are `more` pixels wider on every side.
@@ -54,10 +165,13 @@ impl Setup {
     /// By how many pixels patches have to be wider where the brightest pixel is `peak` above a mean of `mean`: what they leave
     /// out of a spot as bright must not look like another.
     pub(crate) fn wider_for(&self, peak: f64, mean: f64) -> usize {
-        let sigma = if self.sigma_free { WIDTHS[1] * self.sigma } else { self.sigma };
         let least = HIDDEN * libm::sqrt(mean.max(1.0));
-        let visible = sigma * libm::sqrt(2.0 * libm::log((peak / least).max(1.0)));
-        let half = (libm::ceil(visible - 0.5) as usize).min(WIDEST);
+        let visible = self.widest * libm::sqrt(2.0 * libm::log((peak / least).max(1.0)));
+        let most = match &self.shape {
+            Shape::Gaussian(_) => WIDEST,
+            Shape::Spline(image) => image.reach().min(WIDEST),
+        };
+        let half = (libm::ceil(visible - 0.5) as usize).min(most);
         half.saturating_sub(self.geometry.half)
     }
 
@@ -106,4 +220,33 @@ impl Setup {
         let by_area = pixels as f64 / (8.0 * self.sigma * self.sigma);
         (libm::ceil(by_area) as usize).max(1).min(self.most)
     }
+}
+
+/// The least pixels from a patch's centre to its edge that hold an image at all heights.
+fn reach_of(image: &SplineImage) -> usize {
+    let whole = Geometry::of(image.reach().min(WIDEST));
+    let [low, high] = image.range();
+    let mut functions = vec![0.0; 3 * whole.size()];
+    let mut reach = 2;
+    for sample in 0..SAMPLES {
+        let z = low + (high - low) * sample as f64 / (SAMPLES - 1) as f64;
+        image.functions([whole.half as f64; 2], z, false, whole, &mut functions);
+        // Squares by the distance from the centre, the larger of that along x and along y.
+        let mut rings = vec![0.0; whole.half + 1];
+        for (row, line) in functions[..whole.size()].chunks_exact(whole.stride()).enumerate() {
+            for (column, &value) in line[..whole.rows].iter().enumerate() {
+                let ring = row.abs_diff(whole.half).max(column.abs_diff(whole.half));
+                rings[ring] += f64::from(value * value);
+            }
+        }
+        let all: f64 = rings.iter().sum();
+        let mut beyond = 0.0;
+        let mut half = whole.half;
+        while half > reach && beyond + rings[half] < LEFT_OUT * all {
+            beyond += rings[half];
+            half -= 1;
+        }
+        reach = reach.max(half);
+    }
+    reach.min(whole.half)
 }

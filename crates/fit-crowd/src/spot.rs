@@ -1,17 +1,19 @@
 //! One emitter with its patch.
 
-use crate::patch::{Geometry, PARAMETERS, Shape};
+use crate::patch::Geometry;
+use crate::setup::Setup;
 
-/// One emitter: amplitude in photo-electrons, place and width in pixels.
+/// One emitter: amplitude in photo-electrons, place in pixels, and its width in pixels or its height.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Emission {
     pub(crate) photons: f64,
     pub(crate) x: f64,
     pub(crate) y: f64,
-    pub(crate) sigma: f64,
+    pub(crate) third: f64,
 }
 
-/// An emitter with its light on a patch: the image g of one photon, and the derivatives of the model in x, y and σ.
+/// An emitter with its light on a patch: the image g of one photon, and the derivatives of the model in x, y and the third
+/// parameter.
 #[derive(Clone, Debug)]
 pub(crate) struct Spot {
     pub(crate) is: Emission,
@@ -23,31 +25,21 @@ pub(crate) struct Spot {
 }
 
 impl Spot {
-    /// How many functions there are: one for each parameter.
-    pub(crate) const fn functions(sigma_free: bool) -> usize {
-        if sigma_free { PARAMETERS } else { PARAMETERS - 1 }
-    }
-
     /// An emitter whose patch is computed into `memory`.
-    pub(crate) fn new(
-        is: Emission,
-        mut memory: Vec<f32>,
-        shape: &impl Shape,
-        geometry: Geometry,
-        sigma_free: bool,
-    ) -> Self {
-        memory.resize(Self::functions(sigma_free) * geometry.size(), 0.0);
+    pub(crate) fn new(is: Emission, mut memory: Vec<f32>, setup: &Setup) -> Self {
+        memory.resize(setup.functions * setup.geometry.size(), 0.0);
         let mut spot = Self { is, corner: [0; 2], patch: memory, changed: true };
-        spot.draw(shape, geometry, sigma_free);
+        spot.draw(setup);
         spot
     }
 
     /// Computes the patch.
-    pub(crate) fn draw(&mut self, shape: &impl Shape, geometry: Geometry, sigma_free: bool) {
-        let Emission { photons, x, y, sigma } = self.is;
+    pub(crate) fn draw(&mut self, setup: &Setup) {
+        let geometry = setup.geometry;
+        let Emission { photons, x, y, third } = self.is;
         self.corner = Self::corner(&self.is, geometry);
         let place = [x - f64::from(self.corner[0]), y - f64::from(self.corner[1])];
-        shape.functions(place, sigma, sigma_free, geometry, &mut self.patch);
+        setup.shape.functions(place, third, setup.third_free(), geometry, &mut self.patch);
         for value in &mut self.patch[geometry.size()..] {
             *value *= photons as f32;
         }

@@ -27,9 +27,9 @@ pub(crate) fn start(
     let full = peaks.len() > room;
     peaks.truncate(room);
     for peak in peaks.iter() {
-        let photons = maps.amplitude(scene.field.at(peak.x, peak.y));
-        let sigma = scene.setup.sigma;
-        let is = Emission { photons, x: peak.x.into(), y: peak.y.into(), sigma };
+        let photons = maps.amplitude(scene.field.at(peak.x, peak.y), peak.plane);
+        let (third, _) = maps.plane(peak.plane);
+        let is = Emission { photons, x: peak.x.into(), y: peak.y.into(), third };
         let spot = scene.spot(is);
         scene.spots.push(spot);
     }

@@ -2,9 +2,11 @@
 
 use fit_core::Status;
 
+use crate::emitter::EmitterErrors;
 use crate::errors::report;
 use crate::frame::{CrowdFrame, ReadVariance};
-use crate::options::{CrowdOptions, Width};
+use crate::heights::WidthCurve;
+use crate::options::{CrowdOptions, SpotShape};
 use crate::scene::Scene;
 use crate::score::Score;
 use crate::setup::Setup;
@@ -14,10 +16,16 @@ use crate::trial::Trial;
 
 const SIZE: [usize; 2] = [26, 23];
 
+/// Widths that follow the height.
+fn curve() -> SpotShape {
+    let widths = |z: f64| [1.25 + 0.3 * z + 0.1 * z * z, 1.25 - 0.3 * z + 0.1 * z * z];
+    SpotShape::Astigmatic(WidthCurve::through([-1.0, 1.0], widths).unwrap())
+}
+
 /// Three emitters, two of them near each other, and one at an edge, on a slope with a masked pixel.
-fn scene(sigma_free: bool, integrated: bool) -> Scene {
-    let width = if sigma_free { Width::Free { start: 1.2 } } else { Width::Fixed(1.2) };
-    let options = CrowdOptions::default().with_width(width).with_integrated(integrated);
+fn scene(shape: SpotShape, integrated: bool) -> Scene {
+    let deep = matches!(shape, SpotShape::Astigmatic(_));
+    let options = CrowdOptions::default().with_shape(shape).with_integrated(integrated);
     let mut scene = Scene::new(Setup::new(&options), SIZE);
     let number = |i: usize, of: usize| ((i * 7919 + 13) % of) as f32;
     let mut pixels: Vec<f32> = (0..SIZE[0] * SIZE[1]).map(|i| 20.0 + number(i, 41)).collect();
@@ -31,7 +39,7 @@ fn scene(sigma_free: bool, integrated: bool) -> Scene {
         *value = 15.0 + 3.0 * node as f64;
     }
     for (photons, x, y) in [(900.0, 10.2, 8.8), (600.0, 12.3, 10.1), (700.0, 23.7, 14.2)] {
-        let spot = scene.spot(Emission { photons, x, y, sigma: 1.25 });
+        let spot = scene.spot(Emission { photons, x, y, third: if deep { -0.2 } else { 1.25 } });
         scene.spots.push(spot);
     }
     scene.render();
@@ -55,9 +63,8 @@ fn moved(scene: &Scene, (block, i, _): (usize, usize, f64), by: f64) -> Scene {
     let mut other = scene.clone();
     if let Some(spot) = other.spots.get_mut(block) {
         let is = &mut spot.is;
-        *[&mut is.photons, &mut is.x, &mut is.y, &mut is.sigma][i] += by;
-        let Setup { shape, geometry, sigma_free, .. } = scene.setup;
-        spot.draw(&shape, geometry, sigma_free);
+        *[&mut is.photons, &mut is.x, &mut is.y, &mut is.third][i] += by;
+        spot.draw(&scene.setup);
     } else {
         let node = (block - scene.spots.len()) * BLOCK + i;
         other.background.values[node] += by;
@@ -90,8 +97,16 @@ fn information(scene: &Scene, jacobian: &[Vec<f64>]) -> Vec<Vec<f64>> {
 /// that the score is half the slope of the deviance.
 #[test]
 fn equations_are_explicit_sums() {
-    for (sigma_free, integrated) in [(false, false), (true, false), (true, true)] {
-        let mut scene = scene(sigma_free, integrated);
+    let free = SpotShape::Free { start: 1.2 };
+    for (shape, integrated) in [
+        (SpotShape::Fixed(1.2), false),
+        (SpotShape::FixedAxes([1.1, 1.4]), true),
+        (free.clone(), false),
+        (free, true),
+        (curve(), false),
+        (curve(), true),
+    ] {
+        let mut scene = scene(shape, integrated);
         let jacobian = jacobian(&scene);
         let dense = information(&scene, &jacobian);
         let all = parameters(&scene);
@@ -123,7 +138,11 @@ fn equations_are_explicit_sums() {
 /// Proves that the errors stated are the roots of the diagonal of the inverse of the explicit information.
 #[test]
 fn errors_are_of_the_dense_inverse() {
-    let mut scene = scene(true, false);
+    assert_errors(scene(SpotShape::Free { start: 1.2 }, false), |errors| errors.sigma);
+    assert_errors(scene(curve(), false), |errors| errors.z);
+}
+
+fn assert_errors(mut scene: Scene, third: impl Fn(&EmitterErrors) -> f64) {
     let dense = inverse(information(&scene, &jacobian(&scene)));
     let (mut score, mut trial) = (Score::default(), Trial::new(&scene));
     let mut emitters = Vec::new();
@@ -131,7 +150,7 @@ fn errors_are_of_the_dense_inverse() {
     report(&mut scene, &mut score, &mut trial, &mut Vec::new(), status, [0, 0], &mut emitters);
     for (number, emitter) in emitters.iter().enumerate() {
         let errors = &emitter.errors;
-        let found = [errors.photons, errors.x, errors.y, errors.sigma];
+        let found = [errors.photons, errors.x, errors.y, third(errors)];
         for (i, found) in found.into_iter().enumerate() {
             let expected = dense[4 * number + i][4 * number + i].sqrt();
             assert!((found / expected - 1.0).abs() < 0.01, "{number}, {i}: {found}, {expected}");
@@ -173,7 +192,7 @@ fn inverse(mut matrix: Vec<Vec<f64>>) -> Vec<Vec<f64>> {
 /// Proves that an iteration of everything lowers the deviance until the score vanishes.
 #[test]
 fn iterations_end_at_the_minimum() {
-    let mut scene = scene(false, false);
+    let mut scene = scene(SpotShape::Fixed(1.2), false);
     let mut last = scene.deviance;
     for _ in 0..60 {
         let gain = scene.iterate();

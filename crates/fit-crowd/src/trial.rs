@@ -228,7 +228,7 @@ impl Trial {
         let Field { model, ground, .. } = &mut self.field;
         model[..used].copy_from_slice(&ground[..used]);
         for spot in &mut self.spots {
-            spot.draw(&setup.shape, setup.geometry, setup.sigma_free);
+            spot.draw(setup);
             self.field.add(spot.corner, setup.geometry, &spot.patch, spot.is.photons);
         }
         self.field.evaluate()

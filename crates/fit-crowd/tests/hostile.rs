@@ -1,6 +1,9 @@
 //! Frames that mean harm: no panic, no number that is none, bounded work, and nothing remembered.
 
-use fit_crowd::{CrowdError, CrowdFinder, CrowdFrame, CrowdOptions, Emitter, ReadVariance, Width};
+use fit_crowd::{
+    CrowdError, CrowdFinder, CrowdFrame, CrowdOptions, Emitter, ReadVariance, SplineImage,
+    SpotShape, WidthCurve,
+};
 use fit_sim::Random;
 use proptest::prelude::*;
 
@@ -12,7 +15,12 @@ fn find(width: usize, height: usize, pixels: &[f32], options: &CrowdOptions) -> 
 
 /// That emitters are numbers, in the frame, and not more than fit into it.
 fn check(width: usize, height: usize, options: &CrowdOptions, emitters: &[Emitter]) {
-    let sigma = options.width.start();
+    let sigma = match &options.shape {
+        SpotShape::Fixed(sigma) | SpotShape::Free { start: sigma } => *sigma,
+        SpotShape::FixedAxes([x, y]) => (x * y).sqrt(),
+        // The least that it may be.
+        _ => 0.4,
+    };
     let most = ((width * height) as f64 / (8.0 * sigma * sigma)).ceil() as usize;
     // Each tile has room for its margin's emitters too.
     assert!(emitters.len() <= 2 * most, "{} emitters, {most} at most", emitters.len());
@@ -21,8 +29,15 @@ fn check(width: usize, height: usize, options: &CrowdOptions, emitters: &[Emitte
             *emitter;
         assert!(x >= -0.5 && x < width as f64 - 0.5 && y >= -0.5 && y < height as f64 - 0.5);
         assert!(photons > 0.0 && photons.is_finite() && sigma > 0.0 && sigma.is_finite());
+        let (low, high) = match &options.shape {
+            SpotShape::Astigmatic(curve) => curve.range().into(),
+            SpotShape::Measured(image) => image.range().into(),
+            _ => (0.0, 0.0),
+        };
+        assert!((low..=high).contains(&emitter.z), "{emitter:?}");
         assert!(background.is_finite() && goodness >= 0.0 && !neighbour.is_nan());
-        for error in [errors.x, errors.y, errors.photons, errors.sigma, errors.background] {
+        for error in [errors.x, errors.y, errors.photons, errors.sigma, errors.background, errors.z]
+        {
             assert!(error >= 0.0, "{emitter:?}");
         }
     }
@@ -39,13 +54,38 @@ fn pixel() -> impl Strategy<Value = f32> {
     ]
 }
 
+/// A measured image: Gaussians whose widths follow the height, 0.5 to 2.5 pixels.
+fn image() -> SpotShape {
+    let (planes, side) = (9, 14);
+    let mut coefficients = Vec::new();
+    for plane in 0..planes {
+        let width = 0.5 + 0.25 * plane as f64;
+        for at in 0..side * side {
+            let from = |at: usize| (at as f64 - 0.5 * (side as f64 - 1.0)) / width;
+            let square = from(at / side).powi(2) + from(at % side).powi(2);
+            coefficients.push((-0.5 * square).exp() / (std::f64::consts::TAU * width * width));
+        }
+    }
+    SpotShape::Measured(SplineImage::new(&coefficients, [planes, side, side], 50.0, 3.0).unwrap())
+}
+
+fn shape() -> impl Strategy<Value = SpotShape> {
+    (0.4f64..4.0, 0.4f64..4.0, 0usize..5).prop_map(|(sigma, other, which)| match which {
+        0 => SpotShape::Fixed(sigma),
+        1 => SpotShape::FixedAxes([sigma, other]),
+        2 => SpotShape::Free { start: sigma },
+        3 => {
+            let widths = |z: f64| [sigma + (other - sigma) * z, other + (sigma - other) * z];
+            SpotShape::Astigmatic(WidthCurve::through([0.0, 1.0], widths).unwrap())
+        }
+        _ => image(),
+    })
+}
+
 fn options() -> impl Strategy<Value = CrowdOptions> {
-    (0.4f64..4.0, any::<bool>(), any::<bool>(), 1usize..40).prop_map(
-        |(sigma, free, integrated, most)| {
-            let width = if free { Width::Free { start: sigma } } else { Width::Fixed(sigma) };
-            CrowdOptions::default().with_width(width).with_integrated(integrated).with_most(most)
-        },
-    )
+    (shape(), any::<bool>(), 1usize..40).prop_map(|(shape, integrated, most)| {
+        CrowdOptions::default().with_shape(shape).with_integrated(integrated).with_most(most)
+    })
 }
 
 proptest! {

@@ -72,6 +72,12 @@ impl SimulatedCamera {
         const with_em_gain: em_gain: Option<f64>,
     }
 
+    /// The same with so many photo-electrons per count.
+    #[must_use]
+    pub const fn with_sensitivity(self, sensitivity: f64) -> Self {
+        self.with_gain(1.0 / sensitivity)
+    }
+
     pub(crate) fn validate(&self) -> Result<(), SimulationError> {
         let Self { baseline, gain, read_noise, em_gain } = *self;
         check("baseline", baseline, 0.0, 1e6, "0 to 1e6")?;

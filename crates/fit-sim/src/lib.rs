@@ -19,8 +19,8 @@ pub use error::SimulationError;
 pub use light::SpotProfile;
 pub use maps::{MOST_FRAME_PIXELS, Maps};
 pub use movie::{
-    Heights, HotPixel, MOST_BEADS, MOST_MOLECULES, MoviePiece, MoviePlan, MovieSimulation,
-    MovieTruth, SimulatedBead, Structure,
+    HazeCloud, Heights, HotPixel, MOST_BEADS, MOST_CLOUDS, MOST_MOLECULES, MoviePiece, MoviePlan,
+    MovieSimulation, MovieTruth, SimulatedBead, Structure,
 };
 pub use random::Random;
 pub use shape::{Defocus, SpotShape};

@@ -11,7 +11,7 @@ use fit_tests::tolerances::{HONEST, OUTSIDE_DOUBLE};
 use spotfit::detect::{Candidate, DEFAULT_FALSE_RATE, Detector};
 use spotfit::drift::{Drift, DriftError, DriftOptions};
 use spotfit::localize::{
-    Counts, Flags, Localization, LocalizeError, LocalizeOptions, Localizer, Positions,
+    Counts, Dropped, Flags, Localization, LocalizeError, LocalizeOptions, Localizer, Positions,
 };
 use spotfit::movie::{Block, Blocks, Movie, MovieLimits, Pixels};
 use spotfit::npy::write_header;
@@ -90,7 +90,10 @@ fn given_positions_are_fitted_as_windows_are() {
             .with_fitter(Options::default().with_criteria(Criteria::TIGHT).into())
             .with_keep_all(true);
         let (found, counts) = localize(&folder.join(movie), options);
-        assert_eq!((found.len(), counts.at_edge, counts.no_frame), (places.len(), 0, 0));
+        assert_eq!(
+            (found.len(), counts.dropped.at_edge, counts.dropped.no_frame),
+            (places.len(), 0, 0)
+        );
         let (mut near, mut good) = (0, 0);
         for spot in &found {
             let row = spot.id as usize - 1;
@@ -273,7 +276,7 @@ fn spots_without_a_flag_are_as_precise_as_they_say() {
         let clean = |spot: &&Localization| spot.checks.is_some_and(|c| c.flags.is_empty());
         let expected: Vec<_> = found.iter().filter(clean).map(|spot| (spot.x, spot.y)).collect();
         assert_eq!(kept.iter().map(|spot| (spot.x, spot.y)).collect::<Vec<_>>(), expected);
-        let Counts { neighbour, residual, saturated, width, .. } = counts;
+        let Dropped { neighbour, residual, saturated, width, .. } = counts.dropped;
         assert_eq!(neighbour + residual + saturated + width + kept.len(), found.len());
         assert!(neighbour > 100 && residual > 100 && saturated == 0 && width > 10, "{counts:?}");
     }
@@ -438,7 +441,7 @@ fn saturated_pixels_are_flagged() {
         let mut localizer = Localizer::new((60, 60), options).expect("sound options");
         let found = localizer.process(&Block { first: 0, pixels }).expect("frames");
         let flagged = |spot: &Localization| spot.checks.is_some_and(|c| c.flags.saturated);
-        (found.iter().map(flagged).collect::<Vec<_>>(), localizer.counts().saturated)
+        (found.iter().map(flagged).collect::<Vec<_>>(), localizer.counts().dropped.saturated)
     };
     let none = Flags::default();
     let words = || Pixels::U16(frames.clone());

@@ -80,6 +80,43 @@ fn backends() {
     assert!(!fits.exists());
 }
 
+/// Proves that vector instructions can be chosen, that those which the processor lacks are refused, and that a device is a number.
+#[test]
+fn instructions_are_chosen() {
+    let folder = Folder::new();
+    let data = folder.file("data.npy", &doubles(&format!("(4, {POINTS})"), &decays(4)));
+    let of = |set: &str| {
+        let words: &[Word<'_>] =
+            &[&"-m", &"exponential", &"--backend", &"cpu", &"--instruction-set", &set];
+        fit(&folder, &data, words).0
+    };
+    let found = of("portable");
+    for (fit, time) in column(&found, "t").into_iter().enumerate() {
+        assert!((time - 3.0 - fit as f64).abs() < 1e-3, "{fit}: {time}");
+    }
+    let foreign = if cfg!(target_arch = "aarch64") { "avx2" } else { "neon" };
+    let fits = folder.path("none.csv");
+    let refused = |name: &str, value: &str, says: &[&str]| {
+        let words: &[Word<'_>] = &[
+            &"curve",
+            &data,
+            &"-m",
+            &"exponential",
+            &"-o",
+            &fits,
+            &"--backend",
+            &"cpu",
+            &name,
+            &value,
+        ];
+        fails(words, says);
+    };
+    refused("--instruction-set", foreign, &[foreign]);
+    refused("--instruction-set", "sse9", &["sse9"]);
+    refused("--device", "first", &["--device", "first"]);
+    assert!(!fits.exists());
+}
+
 /// Proves that formulas and models with names find the same parameters, from NPY and CSV, and that the table is there in
 /// both formats.
 #[test]

@@ -291,3 +291,37 @@ fn tiny_photons_keep_their_digits() {
         assert!((tiny / (1e-9 * usual) - 1.0).abs() < 1e-3, "{tiny} instead of 1e-9 of {usual}");
     }
 }
+
+/// Proves that positions in pixels that are tiny in nanometres are written with their digits: 2.3·10⁻³ nm a pixel made them 0.24 and 0.0062.
+#[test]
+fn tiny_pixels_keep_their_digits() {
+    let folder = Folder::new();
+    let (movie, locs) = (folder.path("movie.tif"), folder.path("locs.csv"));
+    succeeds(&[&"simulate", &"movie", &"-o", &movie, &"--frames", &"5", &"--spots", &"5"]);
+    let places = |size: &str| -> Vec<f64> {
+        let words: [&dyn AsRef<OsStr>; 10] = [
+            &"localize",
+            &movie,
+            &"-o",
+            &locs,
+            &"--baseline",
+            &"100",
+            &"--sensitivity",
+            &"1",
+            &"--pixel-size",
+            &size,
+        ];
+        succeeds(&words);
+        let table = spotfit::table::Table::load(&locs).expect("a table");
+        ["x", "y", "uncertainty"]
+            .iter()
+            .flat_map(|name| table.column(name).expect(name).values.clone())
+            .collect()
+    };
+    let (usual, tiny) = (places("px"), places("0.0023"));
+    assert!(usual.len() > 15 && usual.len() == tiny.len(), "{} and {}", usual.len(), tiny.len());
+    for (usual, tiny) in usual.iter().zip(&tiny) {
+        let found = tiny / 0.0023;
+        assert!((found - usual).abs() < 1e-4, "{found} instead of {usual} pixels");
+    }
+}

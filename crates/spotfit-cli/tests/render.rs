@@ -139,6 +139,10 @@ fn columns_are_colours() {
     assert!(said.contains("colours: z from -300 to 300"), "{said}");
     let (found, _) = colours(&["--colour-by", "photons", "--colour-range", "100,1000"]);
     assert_eq!([brightest(found[0]), brightest(found[2])], [0, 2], "{found:?}");
+    for name in ["intensity", "intensity [photon]"] {
+        let (same, _) = colours(&["--colour-by", name, "--colour-range", "100,1000"]);
+        assert_eq!(same, found, "{name}");
+    }
     let (found, _) = colours(&["--colour-by", "density"]);
     assert!(found[0] == found[1] && found[1] == found[2], "{found:?}");
     fails(&[&"render", &table, &"-o", &picture, &"--colour-by", &"age"], &["no column 'age'"]);

@@ -42,6 +42,11 @@ impl Positions {
         self.places.is_empty()
     }
 
+    /// All positions, as they were pushed; once they are sorted, by frame.
+    pub fn all(&self) -> &[Position] {
+        &self.places
+    }
+
     /// Sorts the positions by frame; within a frame they keep their order.
     pub fn sort(&mut self) {
         if std::mem::take(&mut self.unordered) {

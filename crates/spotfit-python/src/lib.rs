@@ -19,6 +19,7 @@ mod options;
 mod outcomes;
 mod pictures;
 mod pixels;
+mod positions;
 mod predict;
 mod records;
 mod rows;
@@ -58,7 +59,11 @@ mod _spotfit {
     #[pymodule_export]
     use super::pictures::encode_picture;
     #[pymodule_export]
-    use super::records::{FileLock, TableFile, info, method, read_record, record_inputs, unlike};
+    use super::positions::Positions;
+    #[pymodule_export]
+    use super::records::{
+        FileLock, TableFile, info, method, read_record, record_inputs, unlike, write_file,
+    };
     #[pymodule_export]
     use super::simulate::simulate;
     #[pymodule_export]

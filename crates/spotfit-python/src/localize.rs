@@ -23,6 +23,7 @@ use crate::error;
 use crate::fitter::Fitter;
 use crate::options;
 use crate::pixels::{self, View};
+use crate::positions::Positions;
 use crate::steps::{json, of_step};
 use crate::tables::{Info, Made, columns};
 use crate::threads::Here;
@@ -57,11 +58,13 @@ const SIGMAS: [(&str, Sigma); 2] = [("free", Sigma::Free), ("shared", Sigma::Sha
 
 /// How to localize a movie.
 #[pyclass(frozen, module = "spotfit._spotfit")]
+#[derive(Clone)]
 pub(crate) struct LocalizeOptions {
     step: step::LocalizeOptions,
     options: localize::LocalizeOptions,
     layout: Layout,
     notes: Vec<String>,
+    positions: Option<Arc<localize::Positions>>,
 }
 
 #[pymethods]
@@ -70,7 +73,7 @@ impl LocalizeOptions {
     #[new]
     #[pyo3(signature = (
         fitter, camera_map, *, camera, box_size, false_rate, threshold, roi, drop, keep_all, checks, errors, saturation,
-        calibration, psf, pixel_size, emitters, sigma, pixels
+        calibration, psf, pixel_size, emitters, sigma, temporal_background, pixels
     ))]
     #[expect(clippy::too_many_arguments, reason = "they have names where they are given")]
     fn new(
@@ -92,6 +95,7 @@ impl LocalizeOptions {
         pixel_size: Option<f64>,
         emitters: &str,
         sigma: &str,
+        temporal_background: Option<usize>,
         pixels: bool,
     ) -> PyResult<Self> {
         let fitter = fitter.get().options();
@@ -118,7 +122,8 @@ impl LocalizeOptions {
             .with_drop(flags)
             .with_saturation(saturation)
             .with_emitters(options::choose("emitters", emitters, &EMITTERS)?)
-            .with_sigma(options::choose("sigma", sigma, &SIGMAS)?);
+            .with_sigma(options::choose("sigma", sigma, &SIGMAS)?)
+            .with_temporal_background(temporal_background);
         let localizer = match threshold {
             Some(threshold) => localizer.with_threshold(threshold),
             None => localizer,
@@ -142,15 +147,22 @@ impl LocalizeOptions {
         let resolved = py.detach(|| step.resolved(pixel_size.filter(|_| !pixels)));
         let (options, layout, notes) = resolved.map_err(of_step)?;
         let notes = notes.iter().map(in_words).collect();
-        Ok(Self { step, options, layout, notes })
+        Ok(Self { step, options, layout, notes, positions: None })
     }
 
     /// The same options with defective pixels.
     fn with_defects(&self, defects: &Bound<'_, Defects>) -> Self {
-        let defects = Some(defects.get().0.clone());
-        let options = self.options.clone().with_defects(defects);
-        let (step, layout) = (self.step.clone(), self.layout.clone());
-        Self { step, options, layout, notes: self.notes.clone() }
+        let mut same = self.clone();
+        same.options = same.options.with_defects(Some(defects.get().0.clone()));
+        same
+    }
+
+    /// The same options with places to fit instead of detected spots.
+    fn with_positions(&self, positions: &Bound<'_, Positions>) -> Self {
+        let (mut same, positions) = (self.clone(), positions.get());
+        same.step = same.step.with_positions(Some(positions.given()));
+        same.positions = Some(positions.places().clone());
+        same
     }
 
     /// What is odd about the options.
@@ -167,6 +179,12 @@ impl LocalizeOptions {
 impl LocalizeOptions {
     pub(crate) fn options(&self) -> &localize::LocalizeOptions {
         &self.options
+    }
+
+    /// What localizes frames of this size.
+    fn localizer(&self, size: (usize, usize)) -> Result<Localizer, LocalizeError> {
+        let positions = self.positions.as_deref().cloned();
+        Localizer::new(size, self.options.clone().with_positions(positions))
     }
 
     pub(crate) fn step(&self) -> &step::LocalizeOptions {
@@ -188,15 +206,19 @@ pub(crate) struct ArrayLocalizer {
 
 #[pymethods]
 impl ArrayLocalizer {
+    /// For frames of this size, of which those from `first` to before `last` will come.
     #[new]
     fn new(
         py: Python<'_>,
         options: Py<LocalizeOptions>,
         height: usize,
         width: usize,
+        first: usize,
+        last: usize,
     ) -> PyResult<Self> {
-        let made = Localizer::new((width, height), options.get().options.clone());
-        let localizer = Here::new(Mutex::new(made.map_err(of_localize)?));
+        let mut made = options.get().localizer((width, height)).map_err(of_localize)?;
+        made.leave_out_positions(first..last);
+        let localizer = Here::new(Mutex::new(made));
         py.check_signals()?;
         Ok(Self { options, localizer, begin: Instant::now() })
     }
@@ -254,6 +276,20 @@ impl ArrayLocalizer {
         });
         py.check_signals()?;
         Ok(self.options.get().columns(py, &found.map_err(of_localize)?))
+    }
+
+    /// The columns of the localizations in frames that wait for their background, as no others will come; None if none can.
+    fn finish<'py>(&self, py: Python<'py>) -> PyResult<Option<Vec<Made<'py>>>> {
+        if self.options.get().options.temporal_background.is_none() {
+            return Ok(None);
+        }
+        let localizer = self.localizer.get("localizing")?;
+        let found = py.detach(|| {
+            let mut localizer = localizer.lock().unwrap_or_else(PoisonError::into_inner);
+            localizer.finish()
+        });
+        py.check_signals()?;
+        Ok(Some(self.options.get().columns(py, &found.map_err(of_localize)?)))
     }
 }
 
@@ -347,12 +383,18 @@ fn camera_options(camera: Option<CameraNumbers>) -> CameraOptions {
 fn told(camera: &CameraOptions, frames: impl FnOnce(bool) -> Option<Pixels>) -> Vec<String> {
     let heard = Heard::default();
     camera.doubt(frames, &heard);
-    heard.0.into_inner()
+    heard.into_notes()
 }
 
 /// Notes in words, as they come.
 #[derive(Default)]
-struct Heard(RefCell<Vec<String>>);
+pub(crate) struct Heard(RefCell<Vec<String>>);
+
+impl Heard {
+    pub(crate) fn into_notes(self) -> Vec<String> {
+        self.0.into_inner()
+    }
+}
 
 impl Listener for Heard {
     fn note(&self, note: &Note) {
@@ -475,7 +517,7 @@ impl MovieLocalizer {
         let movie = movie.ok_or_else(|| PyRuntimeError::new_err("the movie is being read"))?;
         let first = edge(first.unwrap_or(0), movie.frames());
         let last = edge(last.unwrap_or(i64::MAX), movie.frames()).max(first);
-        let localizer = Localizer::new(movie.size(), options.get().options.clone());
+        let localizer = options.get().localizer(movie.size());
         let found = localizer.and_then(|localizer| localizer.localize(movie, first..last));
         let found = Here::new(Mutex::new(Some(found.map_err(of_localize)?)));
         let (begin, slope_doubt, report) = (Instant::now(), Mutex::default(), Mutex::default());

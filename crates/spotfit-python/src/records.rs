@@ -1,6 +1,7 @@
 //! Tables that appear with their records, and what records say.
 
 use std::collections::BTreeMap;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
@@ -8,12 +9,12 @@ use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
 use serde::Serialize;
 use spotfit::movie::{Movie, MovieOptions};
-use spotfit::output::{Lock, OutputError};
+use spotfit::output::{Lock, Output, OutputError};
 use spotfit::record::{self, InputFile, Record};
 use spotfit::steps::{self, Silent, Sink, StepError, info as step};
 use spotfit::table::{PicassoVersion, SaveOptions, TableError};
 
-use crate::localize::LocalizeOptions;
+use crate::localize::{LocalizeOptions, of_io};
 use crate::steps::of_step;
 use crate::tables::{Given, Info, of_file, table};
 
@@ -179,6 +180,16 @@ impl TableFile {
             Ok((count("localizations"), count("left_out")))
         })
     }
+}
+
+/// Writes these bytes to a file. It is there under its name when it is complete, and the record of what was there goes away.
+#[pyfunction]
+pub(crate) fn write_file(py: Python<'_>, path: PathBuf, content: &[u8]) -> PyResult<()> {
+    py.detach(|| {
+        let mut output = Output::create(&path).map_err(|error| of_output(&path, error))?;
+        output.write_all(content).map_err(|error| of_io(&path, &error))?;
+        output.finish().map_err(|error| of_output(&path, error))
+    })
 }
 
 /// The exception for a table that cannot be written.

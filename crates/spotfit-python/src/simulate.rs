@@ -4,7 +4,7 @@ use fit_core::{Corner, Size};
 use fit_sim::recipes::{
     FocusRecipe, LookRecipe, RecipeError, ShapeWord, WindowBackground, WindowRecipe,
 };
-use fit_sim::{Maps, Noise, SpotProfile, SpotSimulation, Truth};
+use fit_sim::{Maps, Noise, SimulatedCamera, SpotProfile, SpotSimulation, Truth};
 use numpy::ndarray::Array3;
 use numpy::{PyArray1, PyArray2, PyArray3, PyArrayMethods, PyReadonlyArray2};
 use pyo3::exceptions::PyValueError;
@@ -68,7 +68,6 @@ pub(crate) fn simulate<'py>(
         let focus = FocusRecipe::default().with_focus(Some(focus)).with_depth(Some(depth));
         look = look.with_z_range(Some(z_range)).with_focus(focus);
     }
-    let (baseline, sensitivity, em_gain, read_noise) = camera;
     let maps = maps.map(|[offset, gain, variance]| read(&offset, &gain, &variance)).transpose()?;
     let simulation = WindowRecipe::default()
         .with_size(size)
@@ -80,10 +79,7 @@ pub(crate) fn simulate<'py>(
         .with_scatter(scatter)
         .with_reach(reach)
         .with_noise(choose("noise", noise, &noises)?)
-        .with_baseline(baseline)
-        .with_sensitivity(sensitivity)
-        .with_em_gain(em_gain)
-        .with_read_noise(read_noise)
+        .with_camera(simulated(camera))
         .with_seed(seed)
         .simulation()
         .map_err(of_recipe)?
@@ -96,6 +92,17 @@ pub(crate) fn simulate<'py>(
     let corners = simulation.maps.is_some().then(|| PyArray1::from_vec(py, made.corners));
     let corners = corners.map(|corners| corners.reshape([count, 2])).transpose()?;
     Ok((PyArray3::from_owned_array(py, pixels), truth, corners))
+}
+
+/// A camera by its baseline, sensitivity, EM gain and read noise.
+pub(crate) fn simulated(
+    (baseline, sensitivity, em_gain, read_noise): (f64, f64, Option<f64>, f64),
+) -> SimulatedCamera {
+    SimulatedCamera::default()
+        .with_baseline(baseline)
+        .with_sensitivity(sensitivity)
+        .with_em_gain(em_gain)
+        .with_read_noise(read_noise)
 }
 
 /// The exception for a simulation that makes no sense; names are keywords here.

@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 use spotfit::table::{self, Column, Kind, Meaning, Table, Unit};
 
 use crate::options::choose;
-use crate::simulate::{PROFILES, SHAPES, of_recipe, read};
+use crate::simulate::{PROFILES, SHAPES, of_recipe, read, simulated};
 use crate::tables::{Info, Made, columns};
 use crate::work::{Abandoned, aside};
 use crate::{error, threads};
@@ -35,7 +35,7 @@ type Mask<'py> = Bound<'py, PyArray2<bool>>;
 /// Simulates a movie of blinking molecules.
 #[pyfunction]
 #[pyo3(signature = (
-    *, frame, frames, spots, density, pixel_size, uniform, photons, sigma, sigma_spread, look, on_time, off_time, beads, hot_pixels, drift, drift_z, heights, maps
+    *, frame, frames, spots, density, pixel_size, uniform, photons, sigma, sigma_spread, look, on_time, off_time, beads, hot_pixels, haze, drift, drift_z, heights, maps
 ))]
 #[expect(clippy::too_many_arguments, reason = "they have names where they are given")]
 pub(crate) fn simulate_movie<'py>(
@@ -54,6 +54,7 @@ pub(crate) fn simulate_movie<'py>(
     off_time: f64,
     beads: usize,
     hot_pixels: usize,
+    haze: f64,
     drift: [f64; 2],
     drift_z: Option<f64>,
     heights: Option<&str>,
@@ -76,6 +77,7 @@ pub(crate) fn simulate_movie<'py>(
         .with_off_time(off_time)
         .with_beads(beads)
         .with_hot_pixels(hot_pixels)
+        .with_haze(haze)
         .with_drift(drift)
         .with_drift_z(drift_z)
         .with_heights(heights);
@@ -114,16 +116,12 @@ pub(crate) fn simulate_beads<'py>(
 }
 
 fn frame_of((width, height, background, unevenness, camera, seed): Frame) -> FrameRecipe {
-    let (baseline, sensitivity, em_gain, read_noise) = camera;
     FrameRecipe::default()
         .with_width(width)
         .with_height(height)
         .with_background(background)
         .with_unevenness(unevenness)
-        .with_baseline(baseline)
-        .with_sensitivity(sensitivity)
-        .with_em_gain(em_gain)
-        .with_read_noise(read_noise)
+        .with_camera(simulated(camera))
         .with_seed(seed)
 }
 

@@ -155,24 +155,6 @@ fn origin_of(path: &Path, said: Option<&str>) -> PyResult<Origin> {
     }
 }
 
-/// Brings x and y of a table from the corner of the first pixel to its centre.
-fn centred(mut table: Table) -> Result<Table, TableError> {
-    for name in ["x", "y"] {
-        let Some(mut column) = table.column(name).cloned() else { continue };
-        let size = match column.unit {
-            Unit::Nanometre => table.info.pixel_size.ok_or(TableError::PixelSize {
-                column: name.to_owned(),
-                found: Unit::Nanometre,
-                needed: Unit::Pixel,
-            })?,
-            _ => 1.0,
-        };
-        column.values.iter_mut().for_each(|value| *value -= 0.5 * size);
-        table.set(column);
-    }
-    Ok(table)
-}
-
 /// Reads a table, with (0, 0) at the centre of the first pixel. Last comes what whoever reads it should know.
 #[pyfunction]
 pub(crate) fn read_table<'py>(
@@ -196,7 +178,7 @@ pub(crate) fn read_table<'py>(
         });
         let mut table = reader.read_all(u32::MAX as usize - 1)?;
         if corner {
-            table = centred(table)?;
+            table.shift(-0.5)?;
         }
         Ok((table, reader.notes().to_vec()))
     };

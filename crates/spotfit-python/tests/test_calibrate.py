@@ -107,6 +107,22 @@ def test_calibrations_are_those_of_the_command(kind: str, tmp_path: Path) -> Non
         calibration.save(tmp_path / "x.csv")
 
 
+def test_a_calibration_takes_the_record_of_another_away(tmp_path: Path) -> None:
+    """Proves that nothing beside a calibration says how another one was made that had its name, and that files of others stay."""
+    calibration = spotfit.Calibration({}, "widths", b"X Coefficients: []\n")
+    path, record, other = (tmp_path / name for name in ("cal.yaml", "cal.yaml.spotfit.json", "cal.hdf5.spotfit.json"))
+    for file in record, other:
+        file.write_text('{"format": "spotfit record 1", "output": "cal.yaml"}', encoding="utf-8")
+    calibration.save(path)
+    assert path.read_bytes() == b"X Coefficients: []\n"
+    assert not record.exists() and other.exists()
+    record.write_text("notes", encoding="utf-8")
+    calibration.save(path)
+    assert record.read_text(encoding="utf-8") == "notes" and len(list(tmp_path.iterdir())) == 3
+    with pytest.raises(FileNotFoundError, match="none"):
+        calibration.save(tmp_path / "none" / "cal.yaml")
+
+
 def test_a_psf_without_a_camera_is_warned_about() -> None:
     """Proves that what the command warns of reaches Python: without a camera counts are taken for photo-electrons."""
     stack = spotfit.simulate_beads(**BEADS)

@@ -131,7 +131,8 @@ def test_movies(tmp_path: Path) -> None:
     movie = frames()
     np.save(tmp_path / "movie.npy", movie)
     array = da.from_array(movie, chunks=(30, 20, 48))
-    cases: list[Any] = [{}, {"frames": slice(-45, -2)}, {"pixel_size": 100, "errors": True}, {"frames": slice(9, 3)}]
+    places = [[3, 12, 10], [25, 20.5, 11], [25, 9, 20], [70, 30, 15]]
+    cases: list[Any] = [{}, {"positions": places, "all": True}, {"frames": slice(-45, -2)}, {"pixel_size": 100, "errors": True}, {"frames": slice(9, 3)}]
     for words in cases:
         expected = spotfit.localize(movie, **words)
         assert equal(spotfit.dask.localize(array, **words).compute(), expected), words

@@ -105,6 +105,21 @@ def test_heights_by_a_psf_are_those_of_the_command_and_right(folder: Path) -> No
     assert len(pulls) > 50 and abs(np.median(pulls)) < 0.5 and np.median(np.abs(pulls)) < 1.5
 
 
+@pytest.mark.parametrize(("name", "file"), [("calibration", "cal.yaml"), ("psf", "psf.hdf5")])
+def test_heights_in_crowds_are_those_of_the_command(folder: Path, name: str, file: str, tmp_path: Path) -> None:
+    """With all emitters of a frame fitted together, heights have the columns that they have one by one."""
+    assert COMMAND is not None
+    words: Any = {"camera": spotfit.Camera(100, 1, None, 1.5), "pixel_size": 100, name: folder / file, "errors": True}
+    found = spotfit.localize(folder / "movie.tif", emitters="auto", **words)
+    assert found.names == spotfit.localize(folder / "movie.tif", estimator="mle", **words).names
+    given = ["--emitters", "auto", f"--{name}", file, "--errors", "--pixel-size", "100", *CAMERA]
+    out = tmp_path / "locs.hdf5"
+    subprocess.run([COMMAND, "localize", "movie.tif", "-o", out, *given], check=True, cwd=folder, capture_output=True)
+    same(found, out)
+    with pytest.raises(ValueError, match="sigma = shared.*emitters auto"):
+        spotfit.localize(folder / "movie.tif", emitters="auto", sigma="shared", **words)
+
+
 def test_molecules_are_those_of_the_command(folder: Path) -> None:
     locs = spotfit.read_table(folder / "by-psf.hdf5")
     linked, expected = spotfit.link(locs, gap=2), spotfit.read_table(folder / "linked.hdf5")

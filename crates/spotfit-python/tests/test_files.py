@@ -20,6 +20,7 @@ import pytest
 import spotfit
 import spotfit._files
 import spotfit._workers
+from spotfit import _spotfit
 
 killable = pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="there is no SIGKILL")
 
@@ -292,6 +293,41 @@ def test_what_is_wrong_is_named_before_anything_begins(movies: list[Path], tmp_p
     with pytest.raises(OSError, match="file"):
         spotfit.fit_files(movies, tmp_path / "file")
     assert len(spotfit.fit_files([], tmp_path / "out")) == 0
+
+
+def test_tables_are_written_while_movies_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Proves that no more than one block of localizations is held: each is written before the next one is found."""
+    told: list[str] = []
+
+    class Blocks(spotfit.Blocks):
+        def __next__(self) -> spotfit.Locs:
+            block = super().__next__()
+            told.append("found")
+            return block
+
+    class Table:
+        def __init__(self, *given: Any) -> None:
+            self._table = _spotfit.TableFile(*given)
+
+        def write(self, *given: Any) -> None:
+            told.append("written")
+            self._table.write(*given)
+
+        def finish(self, counts: dict[str, int]) -> tuple[int, int]:
+            return self._table.finish(counts)
+
+    class Module:
+        TableFile = Table
+
+        def __getattr__(self, name: str) -> Any:
+            return getattr(_spotfit, name)
+
+    # More than a movie's reader takes at a time.
+    np.save(tmp_path / "long.npy", np.full((1200, 128, 128), 100, np.uint16))
+    monkeypatch.setattr(spotfit._files, "Blocks", Blocks)
+    monkeypatch.setattr(spotfit._files, "_spotfit", Module())
+    spotfit.fit_files([tmp_path / "long.npy"], tmp_path / "out", camera=spotfit.Camera()).raise_for_failures()
+    assert told == ["found", "written"] * (len(told) // 2) and len(told) > 4
 
 
 def test_batch_and_fit_files_know_each_other(movies: list[Path], tmp_path: Path) -> None:

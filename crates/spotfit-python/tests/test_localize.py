@@ -54,6 +54,62 @@ def test_files_arrays_and_blocks_give_the_same(movie: Any, tmp_path: Path) -> No
     assert blocks.done == blocks.total == 1800
 
 
+def test_places_are_fitted_instead_of_spots(movie: Any, tmp_path: Path) -> None:
+    """Proves that positions are taken in every form, that ids are their rows, and that those in other frames or at the edge are counted."""
+    frame, x, y = [7, 3, 3, 299, 500, 9], [50.4, 20.0, 60.0, 53.0, 20.0, 0.0], [40.0, 20.0, 15.0, 41.0, 20.0, 0.0]
+    columns: dict[str, Any] = {"y": y, "x": x, "frame": frame, "photons": [0.0] * 6}
+    table = spotfit.Locs(columns, spotfit.Movie(107))
+    table.save(tmp_path / "px.csv")
+    table.in_nanometres().save(tmp_path / "nm.csv")
+    named = np.array(list(zip(y, x, frame, strict=True)), [("y", "f8"), ("x", "f4"), ("frame", "u2")])
+    array = np.stack([frame, x, y], axis=1)
+    camera = spotfit.Camera()
+    found = spotfit.localize(movie, positions=array, all=True, camera=camera, pixel_size=107)
+    assert found.id.tolist() == [2, 3, 1, 4] and found.frame.tolist() == [3, 3, 7, 299]
+    assert np.abs(found.x - [20.33, 60.23, 50.07, 52.99]).max() < 0.3
+    dropped = found.report["dropped"]
+    assert (found.report["candidates"], dropped["at_edge"], dropped["no_frame"]) == (5, 1, 1)
+    forms: list[Any] = [
+        array.tolist(), columns, named, table, table.in_nanometres(), table.in_nanometres().with_pixel_size(107),
+        tmp_path / "px.csv", str(tmp_path / "nm.csv"),
+    ]  # fmt: skip
+    np.save(tmp_path / "movie.npy", movie)
+    for form in forms:
+        for source in movie, tmp_path / "movie.npy":
+            again = spotfit.localize(source, positions=form, all=True, camera=camera, pixel_size=107)
+            assert same(again, found) or np.abs(again.x - found.x).max() < 1e-6, form
+            assert again.report["dropped"] == dropped
+    part = spotfit.localize(movie, positions=array, all=True, camera=camera, frames=slice(3, 7))
+    assert part.id.tolist() == [2, 3] and part.report["dropped"]["no_frame"] == 4
+    pandas = pytest.importorskip("pandas")
+    assert same(spotfit.localize(movie, positions=pandas.DataFrame(columns), all=True, camera=camera, pixel_size=107), found)
+
+
+@pytest.mark.parametrize(
+    ("options", "kind", "told"),
+    [
+        ({"positions": np.zeros((3, 2))}, ValueError, r"positions must be \(n, 3\)"),
+        ({"positions": 7}, ValueError, r"positions must be \(n, 3\)"),
+        ({"positions": {"frame": [0], "x": [1.0]}}, ValueError, "there is no column 'y'"),
+        ({"positions": {"frame": [0.5], "x": [1.0], "y": [1.0]}}, ValueError, "'frame' must be whole numbers"),
+        ({"positions": [[-1, 5, 5]]}, ValueError, "frame = -1 is not the number of a frame"),
+        ({"positions": [[0, np.nan, 5]]}, ValueError, "row 1: x = NaN is not a finite number"),
+        ({"positions": np.ma.masked_invalid([[0, np.nan, 5]])}, TypeError, "masked"),
+        ({"positions": [[0, 5, 5]], "roi": (0, 0, 9, 9)}, ValueError, "positions and roi"),
+        ({"positions": [[0, 5, 5]], "emitters": "auto"}, ValueError, "positions"),
+        ({"positions": spotfit.Locs({"frame": [0], "x": [5.0], "y": [5.0]}, spotfit.Movie(100)).in_nanometres()}, None, ""),
+        ({"positions": "nowhere.csv"}, FileNotFoundError, "nowhere.csv"),
+    ],
+)
+def test_places_that_make_no_sense_are_named(options: Any, kind: Any, told: str, movie: Any) -> None:
+    """Proves that the exception says what is wrong with positions, and that a table which knows the size of its pixels needs no other."""
+    if kind is None:
+        assert len(spotfit.localize(movie[:1], camera=spotfit.Camera(), all=True, **options)) == 1
+        return
+    with pytest.raises(kind, match=told):
+        spotfit.localize(movie, camera=spotfit.Camera(), **options)
+
+
 def test_a_part_of_the_frames(movie: Any, tmp_path: Path) -> None:
     np.save(tmp_path / "movie.npy", movie)
     for source in movie, tmp_path / "movie.npy":

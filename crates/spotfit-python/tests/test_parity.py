@@ -145,7 +145,11 @@ LOCALIZING: list[tuple[dict[str, Any], list[Any]]] = [
     ({"estimator": "mle", "drop": ["neighbour", "residual"]}, ["--estimator", "mle", "--drop", "neighbour,residual"]),
     ({"all": True, "roi": (4, 5, 40, 30), "threshold": 5.0}, ["--all", "--roi", "4,5,40,30", "--threshold", 5]),
     ({"shape": "elliptical", "calibration": "cal.yaml"}, ["--shape", "elliptical", "--calibration", "cal.yaml"]),
+    ({"positions": "places.csv", "frames": slice(3, None)}, ["--positions", "places.csv", "--frames", "4:"]),
+    ({"positions": "places.hdf5", "all": True, "flags": True}, ["--positions", "places.hdf5", "--all", "--flags"]),
 ]
+#: Those of them that are files.
+FILES = ("calibration", "positions")
 
 
 @pytest.mark.parametrize("camera", [None, spotfit.Camera(baseline=100, sensitivity=0.5, read_noise=1.2)])
@@ -153,9 +157,15 @@ def test_localizations_are_those_of_the_command(camera: spotfit.Camera | None, f
     """Proves that a movie in a file or in memory has the same localizations, the same numbers are said of it, and the same doubts."""
     movie = spotfit.simulate_movie(40, width=64, height=64, spots=6, beads=1)
     np.save(folder / "movie.npy", movie.frames)
+    found = spotfit.localize(movie.frames, camera=spotfit.Camera(), pixel_size=107)
+    rows = zip(found.frame, found.x.round(2), found.y.round(2), strict=True)
+    # The first is too near to the edge, and the last in no frame.
+    lines = ["frame,x,y", "4,1,1", *(f"{frame},{x},{y}" for frame, x, y in rows), "99,20,20"]
+    (folder / "places.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    found.save(folder / "places.hdf5", overwrite=True)
     known = [] if camera is None else ["--baseline", 100, "--sensitivity", 0.5, "--read-noise", 1.2]
     for case, words in LOCALIZING:
-        given = {word: folder / value if word == "calibration" else value for word, value in case.items()}
+        given = {word: folder / value if word in FILES else value for word, value in case.items()}
         for source in folder / "movie.npy", movie.frames:
             with warnings.catch_warnings(record=True) as doubts:
                 warnings.simplefilter("always")
@@ -192,6 +202,38 @@ def test_batches_are_those_of_the_command(picasso: Any, folder: Path, tmp_path: 
     other: Any = 1 - picasso
     [failed] = spotfit.fit_files([tmp_path / "movie.npy"], tmp_path / "theirs", camera=camera, pixel_size=107, picasso=other)
     assert failed.state == "failed" and "picasso" in (failed.error or "")
+
+
+def test_batches_fit_positions(folder: Path, tmp_path: Path) -> None:
+    """Proves that `fit_files` takes positions as the command does, in a file or in memory, and knows tables of others."""
+    movie = spotfit.simulate_movie(20, width=64, height=64, spots=6)
+    np.save(tmp_path / "movie.npy", movie.frames)
+    (tmp_path / "list.txt").write_text("movie.npy\n", encoding="utf-8")
+    places = tmp_path / "places.csv"
+    places.write_text("frame,x,y\n3,20.5,30\n3,40,41\n7,12,9\n", encoding="utf-8")
+    options: dict[str, Any] = {"camera": spotfit.Camera(baseline=100), "pixel_size": 107, "all": True}
+    [ours] = spotfit.fit_files([tmp_path / "movie.npy"], tmp_path / "ours", positions=places, **options)
+    words = ["--baseline", 100, "--sensitivity", 1, *SIZE, "--all", "--positions", "places.csv"]
+    told, _ = spoken(tmp_path, "batch", "list.txt", "--out", "theirs", *words)
+    assert told["localizations"] == ours.localizations == 3
+    assert (tmp_path / "ours/movie.hdf5").read_bytes() == (tmp_path / "theirs/movie.hdf5").read_bytes()
+    told, _ = spoken(tmp_path, "batch", "list.txt", "--out", "ours", *words)
+    assert (told["localized"], told["finished"]) == (0, 1)
+
+    def here(positions: Any) -> spotfit.FileOutcome:
+        return spotfit.fit_files([tmp_path / "movie.npy"], tmp_path / "memory", positions=positions, **options)[0]
+
+    array = [[3, 20.5, 30], [3, 40, 41], [7, 12, 9]]
+    assert here(array).localizations == 3
+    made = (tmp_path / "memory/movie.hdf5").stat().st_mtime_ns
+    assert here(np.array(array)).state == "done" and (tmp_path / "memory/movie.hdf5").stat().st_mtime_ns == made
+    for other in array[::-1], places:
+        assert "positions" in (here(other).error or "")
+    with pytest.raises(FileNotFoundError, match="nowhere"):
+        here(tmp_path / "nowhere.csv")
+    places.write_text("frame,x,y\n3,20.5,30\n", encoding="utf-8")
+    [failed] = spotfit.fit_files([tmp_path / "movie.npy"], tmp_path / "ours", positions=places, **options)
+    assert failed.state == "failed" and "places.csv" in (failed.error or "")
 
 
 #: Options of fits, as the command has them; those of a camera are one of Python.
@@ -235,6 +277,7 @@ CURVES: list[tuple[str, dict[str, Any]]] = [
     ("a*exp(-x/t) + c", {"start": {"a": 40, "t": 6, "c": 1}, "fixed": ["t"], "absolute": True, "linear": "searched"}),
     ("exponential", {"max_iterations": 20, "tolerance": 0.01}),
     ("exponential", {"weights": "w.npy", "backend": "reference", "threads": 1}),
+    ("exponential", {"backend": "cpu", "instruction_set": "portable", "device": 0}),
     ("a*peak(x - x0) + b", {"start": {"a": 40, "x0": 2, "b": 1}, "spline": "peak"}),
 ]
 

@@ -27,10 +27,9 @@ SIMULATED_CAMERA = {"baseline", "sensitivity", "em_gain", "read_noise"}
 PLOTS = {"plot"}
 #: For each verb its functions; options that are no keywords, and keywords that are no options, besides those above.
 VERBS: dict[str, tuple[list[Callable[..., Any]], set[str], set[str]]] = {
-    # Positions are windows of `fit_in_frames`, start values an array, and arrays are in memory; --box is `box`.
     "localize": (
         [spotfit.Blocks.__init__, FITTER],
-        {*FILES - {"pixel_size"}, *CAMERA, "positions", "max_frame_pixels", "write_defects"},
+        {*FILES - {"pixel_size"}, *CAMERA, "max_frame_pixels", "write_defects"},
         {"tolerance"},
     ),
     "fit": ([spotfit.fit, FITTER], {*FILES - {"pixel_size"}, *CAMERA}, {"dtype", "tolerance"}),
@@ -55,7 +54,7 @@ VERBS: dict[str, tuple[list[Callable[..., Any]], set[str], set[str]]] = {
     "curve": (
         [spotfit.Model.fit],
         {"output", "json", "overwrite", "no_record", "plot", "plots", "model", "variables", "parameters", "spline"},
-        {"covariance", "instruction_set", "device"},
+        {"covariance"},
     ),
     "render": ([spotfit.render], FILES - {"filter"}, set()),
     # Drift is taken out, and its error added, by `Drift.correct`.

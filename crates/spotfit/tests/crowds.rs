@@ -11,6 +11,7 @@ use spotfit::{Camera, Length};
 
 const SIDE: usize = 64;
 const FRAMES: usize = 20;
+const SEEDS: [u64; 3] = [1, 2, 3];
 /// Nanometres.
 const PIXEL: f64 = 100.0;
 const SIGMA: f64 = 1.3;
@@ -64,40 +65,48 @@ fn options() -> LocalizeOptions {
 }
 
 /// Proves that spots of varying and of equal brightness are found in crowds by default: the Jaccard index within 200 nm, 4 pixels at the
-/// edges and spots below a quarter of the mean left out, is above what the noise of a crowd leaves, and precise. At densities that are
+/// edges and spots below a quarter of the mean left out, means of three seeds, is above what the noise of a crowd leaves, and precise. At densities that are
 /// no crowd it is not lower than before.
 #[test]
 fn spots_are_found_in_crowds() {
     let info = Info::default().with_movie(Some(PIXEL), [SIDE, SIDE], FRAMES);
     for (density, photons, background, signal, least) in [
         (0.2, 1000.0, 20.0, Signal::Equal, 94.0),
-        (1.0, 1000.0, 20.0, Signal::Equal, 82.0),
-        (1.0, 1000.0, 20.0, Signal::Exponential, 70.0),
-        (2.0, 1000.0, 20.0, Signal::Equal, 72.0),
-        (2.0, 1000.0, 20.0, Signal::Exponential, 62.0),
-        (4.0, 1000.0, 20.0, Signal::Equal, 51.0),
-        (4.0, 1000.0, 20.0, Signal::Exponential, 48.0),
-        (4.0, 5000.0, 50.0, Signal::Exponential, 53.0),
+        (0.5, 1000.0, 20.0, Signal::Equal, 89.0),
+        (1.0, 1000.0, 20.0, Signal::Equal, 86.5),
+        (1.0, 1000.0, 20.0, Signal::Exponential, 76.0),
+        (2.0, 1000.0, 20.0, Signal::Equal, 75.0),
+        (2.0, 1000.0, 20.0, Signal::Exponential, 67.5),
+        (4.0, 1000.0, 20.0, Signal::Equal, 54.5),
+        (4.0, 1000.0, 20.0, Signal::Exponential, 52.0),
+        (4.0, 5000.0, 50.0, Signal::Exponential, 52.5),
     ] {
-        let (frames, truth) = crowd(density, photons, background, signal, 1);
-        let mut localizer = Localizer::new((SIDE, SIDE), options()).expect("sound options");
-        let found = localizer.process(&Block { first: 0, pixels: Pixels::U16(frames) });
-        let found = Layout::default().table(&found.expect("localizations"), &info);
-        let kept: Vec<&[f64; 4]> = truth.iter().filter(|spot| spot[3] > 0.25 * photons).collect();
-        let mut spots = Table::new(info.clone());
-        for (meaning, at) in [(Meaning::Frame, 0), (Meaning::X, 1), (Meaning::Y, 2)] {
-            let values = kept.iter().map(|spot| spot[at]).collect();
-            spots.set(Column::of(meaning, Unit::Pixel, values));
+        let (mut jaccard, mut precision) = (0.0, 0.0);
+        for seed in SEEDS {
+            let (frames, truth) = crowd(density, photons, background, signal, seed);
+            let mut localizer = Localizer::new((SIDE, SIDE), options()).expect("sound options");
+            let found = localizer.process(&Block { first: 0, pixels: Pixels::U16(frames) });
+            let found = Layout::default().table(&found.expect("localizations"), &info);
+            let kept: Vec<&[f64; 4]> =
+                truth.iter().filter(|spot| spot[3] > 0.25 * photons).collect();
+            let mut spots = Table::new(info.clone());
+            for (meaning, at) in [(Meaning::Frame, 0), (Meaning::X, 1), (Meaning::Y, 2)] {
+                let values = kept.iter().map(|spot| spot[at]).collect();
+                spots.set(Column::of(meaning, Unit::Pixel, values));
+            }
+            let options = ScoreOptions::default()
+                .with_radius(Length::from(200.0))
+                .with_border("4px".parse().expect("a length"));
+            let report = score::run(&options, &Source::of(found), &Source::of(spots), &Silent);
+            let report = report.expect("a score");
+            jaccard += report.jaccard.expect("spots") / SEEDS.len() as f64;
+            precision += report.precision.expect("spots") / SEEDS.len() as f64;
         }
-        let options = ScoreOptions::default()
-            .with_radius(Length::from(200.0))
-            .with_border("4px".parse().expect("a length"));
-        let report = score::run(&options, &Source::of(found), &Source::of(spots), &Silent);
-        let report = report.expect("a score");
-        println!("{density} per µm², {photons} photons on {background}, {signal:?}: {report}");
-        let jaccard = report.jaccard.expect("spots");
+        println!(
+            "{density} per µm², {photons} photons on {background}, {signal:?}: {jaccard:.1} %, precision {precision:.1} %"
+        );
         assert!(jaccard >= least, "{density}, {signal:?}: {jaccard}");
-        assert!(report.precision.expect("spots") > 96.0, "{density}, {signal:?}");
+        assert!(precision > 96.0, "{density}, {signal:?}: {precision}");
     }
 }
 

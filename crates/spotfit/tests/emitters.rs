@@ -105,7 +105,8 @@ fn results_do_not_depend_on_blocks_and_threads() {
 #[test]
 fn cameras_give_photons() {
     let plain = FrameRecipe::default();
-    let emccd = plain.with_em_gain(Some(300.0)).with_sensitivity(10.0).with_read_noise(40.0);
+    let emccd = plain.camera.with_em_gain(Some(300.0)).with_sensitivity(10.0).with_read_noise(40.0);
+    let emccd = plain.with_camera(emccd);
     let of_emccd = camera().with_em_gain(Some(300.0)).with_sensitivity(10.0).with_read_noise(40.0);
     let size = fit_core::Size::new(SIDE, SIDE);
     let maps = Maps::simulated(size, 3).expect("a sound size");
@@ -220,7 +221,7 @@ fn crowds_are_flagged_and_dropped() {
     let mut localizer = Localizer::new((SIDE, SIDE), options).unwrap();
     let block = Block { first: 0, pixels: Pixels::U16(frames) };
     let kept = localizer.process(&block).unwrap();
-    assert_eq!((localizer.counts().crowd, kept.len()), (count, all.len() - count));
+    assert_eq!((localizer.counts().dropped.crowd, kept.len()), (count, all.len() - count));
     let places = |spots: &[Localization]| -> Vec<(usize, f64, f64)> {
         spots.iter().map(|spot| (spot.frame, spot.x, spot.y)).collect()
     };

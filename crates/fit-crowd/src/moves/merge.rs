@@ -45,7 +45,7 @@ fn pairs(scene: &mut Scene, trial: &mut Trial) -> usize {
             photons,
             x: mean(a.x, b.x),
             y: mean(a.y, b.y),
-            sigma: mean(a.sigma, b.sigma),
+            third: mean(a.third, b.third),
         };
         let removed = [first.min(second), first.max(second)];
         merged += usize::from(trial.attempt(scene, &removed, &[both], needed));

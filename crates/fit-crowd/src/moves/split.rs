@@ -1,7 +1,6 @@
 //! Emitters that are two.
 
 use super::HOPE;
-use crate::patch::Shape;
 use crate::scene::Scene;
 use crate::score::{Effective, Score};
 use crate::spot::{Emission, Spot, clear_margin};
@@ -11,6 +10,10 @@ use crate::trial::Trial;
 const DIRECTIONS: usize = 12;
 /// The least and the most distance of the halves from the middle, in σ.
 const DISTANCES: [f64; 2] = [0.385, 1.23];
+
+/// A spot whose height is fitted changes its widths. A direction in which that is nearly what the halves do is not looked in: less than
+/// this share of its information is left.
+const INDEPENDENT: f64 = 0.02;
 
 /// The most significant direction of a split.
 #[derive(Clone, Copy, Debug)]
@@ -37,30 +40,33 @@ pub(crate) fn direction(
     let Spot { is, corner, .. } = scene.spots[number];
     patch.resize(3 * geometry.size(), 0.0);
     let place = [is.x - f64::from(corner[0]), is.y - f64::from(corner[1])];
-    setup.shape.second(place, is.sigma, geometry, patch);
+    setup.shape.second(place, is.third, geometry, patch);
     for value in patch.iter_mut() {
         *value *= is.photons as f32;
     }
     clear_margin(patch, geometry);
     let found = score.of(scene, &mut trial.equations.weighted, [is.x, is.y], corner, patch, 3)?;
-    best(&found)
+    let least = if setup.is_flat() { 0.0 } else { INDEPENDENT };
+    best(&found, least)
 }
 
-fn best(found: &Effective) -> Option<Direction> {
-    let Effective { score, information, .. } = found;
+/// The best of the directions that keep this share of their information beside the nuisances.
+fn best(found: &Effective, least: f64) -> Option<Direction> {
+    let Effective { score, information, alone, .. } = found;
     let mut best: Option<Direction> = None;
     for k in 0..DIRECTIONS {
         let (s, c) = libm::sincos(k as f64 * core::f64::consts::PI / DIRECTIONS as f64);
         let q = [c * c, 2.0 * c * s, s * s];
-        let mut known = 0.0;
+        let (mut known, mut whole) = (0.0, 0.0);
         let mut expected = 0.0;
         for i in 0..3 {
             expected += q[i] * score[i];
             for j in 0..3 {
                 known += q[i] * information[i][j] * q[j];
+                whole += q[i] * alone[i][j] * q[j];
             }
         }
-        if known.is_nan() || known <= 0.0 {
+        if known.is_nan() || known <= least * whole {
             continue;
         }
         let significance = expected / known.sqrt();
@@ -79,9 +85,8 @@ pub(crate) fn split(
     trial: &mut Trial,
     patch: &mut Vec<f32>,
 ) -> usize {
-    let setup = scene.setup;
-    let needed = setup.thresholds.split;
-    let room = setup.room(scene.size[0] * scene.size[1]);
+    let needed = scene.setup.thresholds.split;
+    let room = scene.setup.room(scene.size[0] * scene.size[1]);
     let mut splits = 0;
     // Those that a split makes are asked in the next round.
     let changed: Vec<bool> = scene.spots.iter().map(|spot| spot.changed).collect();
@@ -97,9 +102,10 @@ pub(crate) fn split(
         if found.significance < HOPE * needed.sqrt() {
             continue;
         }
-        let [low, high] = DISTANCES.map(|distance| distance * setup.sigma);
-        let distance = found.distance.clamp(low, high);
         let is = scene.spots[number].is;
+        let sigma = scene.setup.sigma_of(&is);
+        let [low, high] = DISTANCES.map(|distance| distance * sigma);
+        let distance = found.distance.clamp(low, high);
         let [dx, dy] = found.along.map(|part| part * distance);
         let half = Emission { photons: 0.5 * is.photons, ..is };
         let halves = [

@@ -1,6 +1,7 @@
 //! Movies: blinking molecules on structures or anywhere, spots that each frame has for itself, and beads that drift, over an uneven
 //! background.
 
+mod haze;
 mod molecule;
 mod own;
 mod piece;
@@ -14,6 +15,7 @@ use crate::error::{SimulationError, check};
 use crate::light::SpotProfile;
 use crate::maps::{MOST_FRAME_PIXELS, Maps};
 use crate::shape::{SpotShape, WIDTHS};
+pub use haze::{HazeCloud, MOST_CLOUDS};
 pub use piece::{MoviePiece, MovieTruth};
 pub use plan::MoviePlan;
 pub use structure::{Heights, HotPixel, SimulatedBead, Structure};
@@ -79,6 +81,8 @@ pub struct MovieSimulation {
     pub background: f64,
     /// How much the background varies over the frame, as a share of its mean. Range: 0 to 1.
     pub unevenness: f64,
+    /// Light out of focus on top of the background. Range: up to [`MOST_CLOUDS`] clouds.
+    pub haze: Vec<HazeCloud>,
     /// The noise.
     pub noise: Noise,
     /// The camera.
@@ -115,6 +119,7 @@ impl MovieSimulation {
         const with_heights: heights: Heights,
         const with_background: background: f64,
         const with_unevenness: unevenness: f64,
+        with_haze: haze: Vec<HazeCloud>,
         const with_noise: noise: Noise,
         const with_camera: camera: SimulatedCamera,
         const with_seed: seed: u64,
@@ -157,6 +162,7 @@ impl MovieSimulation {
             heights: Heights::Random,
             background: 20.0,
             unevenness: 0.5,
+            haze: Vec::new(),
             noise: Noise::Poisson,
             camera: SimulatedCamera::default()
                 .with_baseline(100.0)
@@ -207,6 +213,8 @@ impl MovieSimulation {
         self.validate_heights()?;
         check("background", self.background, 0.0, 1e9, "0 to 1e9")?;
         check("unevenness", self.unevenness, 0.0, 1.0, "0 to 1")?;
+        check("haze", self.haze.len() as f64, 0.0, MOST_CLOUDS as f64, "0 to 1000 clouds")?;
+        self.haze.iter().try_for_each(HazeCloud::validate)?;
         self.camera.validate()?;
         let needed = Size::new(self.width, self.height);
         match self.maps.as_ref().map(Maps::size) {
@@ -236,7 +244,7 @@ impl MovieSimulation {
         Ok(())
     }
 
-    /// Mean background at a place, in photo-electrons a pixel.
+    /// Mean background at a place without haze, in photo-electrons a pixel.
     fn background(&self, x: f64, y: f64) -> f64 {
         let Self { width, height, background, unevenness, .. } = *self;
         let tau = core::f64::consts::TAU;

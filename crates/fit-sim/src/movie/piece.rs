@@ -8,6 +8,7 @@ use rayon::prelude::*;
 
 use super::{
     MovieSimulation,
+    haze::SeenCloud,
     molecule::Molecule,
     own::{self, OwnSpots},
 };
@@ -103,7 +104,8 @@ impl<'a> MoviePiece<'a> {
         let truth = move |molecule: usize, height: Option<f64>, x: f64, y: f64, signal: f64| {
             let outline = simulation.outline(molecule, height, frame);
             let shape = outline.circle(x + drift[0], y + drift[1]);
-            let background = simulation.background(shape.x, shape.y);
+            let haze = simulation.haze.iter().map(|cloud| cloud.seen(frame).at(shape.x, shape.y));
+            let background = haze.fold(simulation.background(shape.x, shape.y), |a, b| a + b);
             let Outline { sigma: [sigma_x, sigma_y], angle, z } = outline;
             MovieTruth { frame, shape, sigma_x, sigma_y, angle, z, signal, background, molecule }
         };
@@ -142,6 +144,12 @@ impl<'a> MoviePiece<'a> {
             let last = (centre + reach + 1.0).clamp(0.0, length as f64) as usize;
             first.min(last)..last
         };
+        let haze = self.simulation.haze.iter().map(|cloud| {
+            let cloud = cloud.seen(frame);
+            let across: Vec<f64> = (0..width).map(|x| cloud.along(0, x as f64)).collect();
+            (cloud, across)
+        });
+        let haze: Vec<(SeenCloud, Vec<f64>)> = haze.collect();
         let mut random = Random::new(seed, frame as u64);
         let rows = (BAND / width).clamp(1, height);
         let mut band = Array2::zeros((rows, width));
@@ -151,6 +159,12 @@ impl<'a> MoviePiece<'a> {
             let mut expected = band.slice_axis_mut(Axis(0), Slice::from(..to.nrows()));
             for ((y, x), expected) in expected.indexed_iter_mut() {
                 *expected = self.simulation.background(x as f64, (top + y) as f64);
+            }
+            for (cloud, across) in &haze {
+                for (y, mut row) in expected.outer_iter_mut().enumerate() {
+                    let light = cloud.row((top + y) as f64);
+                    row.iter_mut().zip(across).for_each(|(pixel, share)| *pixel += light * share);
+                }
             }
             for spot in self.truth(frame) {
                 let MovieTruth { shape, sigma_x, sigma_y, angle, z, signal, .. } = spot;

@@ -76,14 +76,8 @@ pub struct FrameRecipe {
     pub background: f64,
     /// How much the background varies over the frame, as a share of its mean, 0 to 1.
     pub unevenness: f64,
-    /// The value of a dark pixel, in counts.
-    pub baseline: f64,
-    /// Counts per photo-electron; with an EM gain, per multiplied electron.
-    pub gain: f64,
-    /// Standard deviation of the read noise in photo-electrons.
-    pub read_noise: f64,
-    /// EM gain: an EMCCD multiplies the electrons before they are read.
-    pub em_gain: Option<f64>,
+    /// The camera.
+    pub camera: SimulatedCamera,
     /// The seed: the same seed gives the same bytes on every machine.
     pub seed: u64,
 }
@@ -95,10 +89,7 @@ impl Default for FrameRecipe {
             height: 256,
             background: 20.0,
             unevenness: 0.5,
-            baseline: 100.0,
-            gain: 1.0,
-            read_noise: 1.5,
-            em_gain: None,
+            camera: SimulatedCamera::default().with_baseline(100.0).with_read_noise(1.5),
             seed: 1,
         }
     }
@@ -110,30 +101,16 @@ impl FrameRecipe {
         const with_height: height: usize,
         const with_background: background: f64,
         const with_unevenness: unevenness: f64,
-        const with_baseline: baseline: f64,
-        const with_gain: gain: f64,
-        const with_read_noise: read_noise: f64,
-        const with_em_gain: em_gain: Option<f64>,
+        const with_camera: camera: SimulatedCamera,
         const with_seed: seed: u64,
-    }
-
-    /// The same with so many photo-electrons per count.
-    #[must_use]
-    pub const fn with_sensitivity(self, sensitivity: f64) -> Self {
-        self.with_gain(1.0 / sensitivity)
     }
 
     /// A movie of such frames, without the maps of a camera.
     fn simulation(&self, frames: usize) -> MovieSimulation {
-        let camera = SimulatedCamera::default()
-            .with_baseline(self.baseline)
-            .with_gain(self.gain)
-            .with_read_noise(self.read_noise)
-            .with_em_gain(self.em_gain);
         MovieSimulation::new(self.width, self.height, frames)
             .with_background(self.background)
             .with_unevenness(self.unevenness)
-            .with_camera(camera)
+            .with_camera(self.camera)
             .with_seed(self.seed)
     }
 }

@@ -3,7 +3,8 @@
 use super::{FrameRecipe, LookRecipe, RecipeError, ShapeWord, check};
 use crate::movie::MOST_SPOTS;
 use crate::{
-    Heights, HotPixel, MOST_BEADS, MOST_MOLECULES, MovieSimulation, Random, SimulatedBead,
+    HazeCloud, Heights, HotPixel, MOST_BEADS, MOST_MOLECULES, MovieSimulation, Random,
+    SimulatedBead,
 };
 
 /// How much the two widths vary if nothing is said: with 0 they would be equal.
@@ -14,6 +15,15 @@ const BEAD: f64 = 10.0;
 const HOT: [f64; 2] = [0.05, 0.5];
 /// There is at most one hot pixel in so many, on average.
 const PIXELS_PER_HOT: usize = 64;
+
+/// Clouds of haze, how bright they are as shares of the brightest possible, and how wide as shares of the frame's shorter side.
+const CLOUDS: usize = 6;
+const CLOUD_PHOTONS: [f64; 2] = [0.5, 1.0];
+const CLOUD_SIGMA: [f64; 2] = [0.07, 0.2];
+/// How far clouds move from frame to frame along each axis, as a share of their sigma.
+const CLOUD_DRIFT: f64 = 0.002;
+/// In so many frames they fall to 1/e.
+const BLEACHING: [f64; 2] = [500.0, 2000.0];
 
 /// A movie: blinking molecules on lines and rings or anywhere, or spots that each frame has for itself; beads, an uneven background.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -51,6 +61,10 @@ pub struct MovieRecipe {
     /// Number of hot pixels, anywhere but no two within 5×5 pixels. Each adds 5 to 50 % of the photons of a molecule to its pixel in
     /// every frame. Range: up to one in 64 pixels.
     pub hot_pixels: usize,
+    /// Haze: six clouds of light out of focus at random places, Gaussians with a sigma of 7 to 20 % of the frame's shorter side, of half
+    /// of so many to so many photo-electrons a pixel at their centres in the first frame. From frame to frame they move by up to 0.2 % of
+    /// their sigma, and in 500 to 2000 frames they bleach to 1/e. Range: 0 to 10⁹.
+    pub haze: f64,
     /// Drift from frame to frame along x and y, in pixels.
     pub drift: [f64; 2],
     /// Drift from frame to frame along z, in nanometres, of defocused spots.
@@ -76,6 +90,7 @@ impl Default for MovieRecipe {
             off_time: 300.0,
             beads: 0,
             hot_pixels: 0,
+            haze: 0.0,
             drift: [0.0; 2],
             drift_z: None,
             heights: None,
@@ -99,6 +114,7 @@ impl MovieRecipe {
         const with_off_time: off_time: f64,
         const with_beads: beads: usize,
         const with_hot_pixels: hot_pixels: usize,
+        const with_haze: haze: f64,
         const with_drift: drift: [f64; 2],
         const with_drift_z: drift_z: Option<f64>,
         const with_heights: heights: Option<Heights>,
@@ -153,6 +169,8 @@ impl MovieRecipe {
         let good = self.hot_pixels <= most;
         check("hot_pixels", self.hot_pixels, good, format!("0 to {most} in frames of this size"))?;
         simulation.hot_pixels = self.hot();
+        check("haze", self.haze, (0.0..=1e9).contains(&self.haze), "0 to 1e9")?;
+        simulation.haze = self.clouds();
         if self.density.is_some() {
             return Ok(simulation);
         }
@@ -198,6 +216,29 @@ impl MovieRecipe {
             all.push(HotPixel { x, y, electrons });
         }
         all
+    }
+
+    /// Clouds of haze at random places.
+    fn clouds(&self) -> Vec<HazeCloud> {
+        if self.haze == 0.0 {
+            return Vec::new();
+        }
+        let FrameRecipe { width, height, seed, .. } = self.frame;
+        // A stream of its own, too.
+        let mut random = Random::new(seed, 4 << 32);
+        let side = width.min(height) as f64;
+        let cloud = |_| {
+            let sigma = (side * random.uniform_in(CLOUD_SIGMA[0], CLOUD_SIGMA[1])).max(1.0);
+            let far = CLOUD_DRIFT * sigma;
+            HazeCloud {
+                photons: self.haze * random.uniform_in(CLOUD_PHOTONS[0], CLOUD_PHOTONS[1]),
+                centre: [width, height].map(|side| random.uniform_in(0.0, side as f64)),
+                sigma,
+                drift: [far; 2].map(|far| random.uniform_in(-far, far)),
+                bleaching: random.uniform_in(BLEACHING[0], BLEACHING[1]),
+            }
+        };
+        (0..CLOUDS).map(cloud).collect()
     }
 
     /// Beads along the frame's diagonals, well inside.

@@ -40,14 +40,8 @@ pub struct WindowRecipe {
     pub reach: Option<f64>,
     /// The noise.
     pub noise: Noise,
-    /// The value of a dark pixel, in counts.
-    pub baseline: f64,
-    /// Counts per photo-electron; with an EM gain, per multiplied electron.
-    pub gain: f64,
-    /// Standard deviation of the read noise in photo-electrons.
-    pub read_noise: f64,
-    /// EM gain: an EMCCD multiplies the electrons before they are read.
-    pub em_gain: Option<f64>,
+    /// The camera.
+    pub camera: SimulatedCamera,
     /// The seed: the same seed gives the same bytes on every machine.
     pub seed: u64,
 }
@@ -68,10 +62,7 @@ impl Default for WindowRecipe {
             scatter,
             reach,
             noise,
-            baseline: 0.0,
-            gain: 1.0,
-            read_noise: 0.0,
-            em_gain: None,
+            camera: SimulatedCamera::default(),
             seed,
         }
     }
@@ -88,17 +79,8 @@ impl WindowRecipe {
         const with_scatter: scatter: f64,
         const with_reach: reach: Option<f64>,
         const with_noise: noise: Noise,
-        const with_baseline: baseline: f64,
-        const with_gain: gain: f64,
-        const with_read_noise: read_noise: f64,
-        const with_em_gain: em_gain: Option<f64>,
+        const with_camera: camera: SimulatedCamera,
         const with_seed: seed: u64,
-    }
-
-    /// The same with so many photo-electrons per count.
-    #[must_use]
-    pub const fn with_sensitivity(self, sensitivity: f64) -> Self {
-        self.with_gain(1.0 / sensitivity)
     }
 
     /// The simulation, without the maps of a camera.
@@ -119,11 +101,6 @@ impl WindowRecipe {
     /// # Errors
     /// [`RecipeError`].
     pub fn simulation(&self) -> Result<SpotSimulation, RecipeError> {
-        let camera = SimulatedCamera::default()
-            .with_baseline(self.baseline)
-            .with_gain(self.gain)
-            .with_read_noise(self.read_noise)
-            .with_em_gain(self.em_gain);
         let background = match self.background {
             WindowBackground::Pixel(pixel) => pixel * self.size.pixels() as f64,
             WindowBackground::Window(window) => window,
@@ -137,7 +114,7 @@ impl WindowRecipe {
             .with_scatter(self.scatter)
             .with_reach(self.reach)
             .with_noise(self.noise)
-            .with_camera(camera)
+            .with_camera(self.camera)
             .with_seed(self.seed);
         simulation.validate()?;
         Ok(simulation)

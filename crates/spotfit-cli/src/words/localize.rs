@@ -58,6 +58,11 @@ pub(crate) struct LocalizeWords {
     /// nothing is masked, but a warning tells of defects.
     #[arg(help_heading = "Camera", long, value_name = "auto|MASK.npy|none")]
     defects: Option<String>,
+    /// Take the background from what each pixel shows over time: its median over so many frames around each frame, an odd number or one
+    /// more. Spots are found and fitted on top of it, with a constant. For haze that is uneven and changes slowly; spots should shine in
+    /// few of these frames. The frames are held in memory.
+    #[arg(help_heading = "Detection", long, value_name = "FRAMES")]
+    temporal_background: Option<usize>,
     #[command(flatten)]
     movie_options: MovieArguments,
     /// Keep fits that failed, and add a column status.
@@ -175,6 +180,7 @@ impl LocalizeWords {
             })
             .with_fitter(self.fit.fitter(self.spot.shaped(self.fit.without_sigma())))
             .with_keep_all(self.all)
+            .with_temporal_background(self.temporal_background)
             .with_checks(self.flags)
             .with_errors(self.errors)
             .with_drop(flags(&self.drop))

@@ -14,7 +14,7 @@ use crate::words::paths::{is_stream, refuse_folder, refuse_same_file, refuse_sam
 use crate::words::record::{reads, typed};
 use spotfit::record::{Origin, Record};
 use spotfit::steps::{Sink, Source, StepError, TableFile};
-use spotfit::table::{SaveOptions, Table, TableError, TableFormat, Unit, sidecar};
+use spotfit::table::{SaveOptions, Table, TableError, TableFormat, sidecar};
 
 /// A table to read, and what the file may not say.
 #[derive(Debug, Args)]
@@ -146,19 +146,7 @@ fn shift(corner: bool, from_picasso: bool, to: &Path) -> Result<f64, CliError> {
 impl Sink for LocsOutput {
     fn write(&mut self, mut block: Table) -> Result<(), TableError> {
         if self.shift != 0.0 {
-            for name in ["x", "y"] {
-                let Some(mut column) = block.column(name).cloned() else { continue };
-                let size = match column.unit {
-                    Unit::Nanometre => block.info.pixel_size.ok_or(TableError::PixelSize {
-                        column: name.to_owned(),
-                        found: Unit::Nanometre,
-                        needed: Unit::Pixel,
-                    })?,
-                    _ => 1.0,
-                };
-                column.values.iter_mut().for_each(|value| *value += self.shift * size);
-                block.set(column);
-            }
+            block.shift(self.shift)?;
         }
         self.file.write(block)
     }

@@ -186,8 +186,9 @@ impl Canvas {
         let pixels = match self.shares.is_empty() {
             true => {
                 let colour = |&value: &f32| {
-                    let level = contrast.level(value, white);
-                    table[(level * (STEPS - 1) as f32).round() as usize]
+                    // Most of a picture is dark.
+                    let level = if value == 0.0 { 0.0 } else { contrast.level(value, white) };
+                    table[nearest(level * (STEPS - 1) as f32)]
                 };
                 self.light.par_iter().map(colour).collect()
             }
@@ -213,6 +214,12 @@ impl Canvas {
         };
         Ok(Picture::from_pixels(self.view.width, pixels))
     }
+}
+
+/// The whole number nearest to one from 0 to 2²³, as `round` has it, but without a call of it.
+fn nearest(value: f32) -> usize {
+    let below = value as u32;
+    (below + u32::from(value - below as f32 >= 0.5)) as usize
 }
 
 fn sum(light: &[f32; 3]) -> f32 {
@@ -321,4 +328,20 @@ fn weights(centre: f64, sigma: f64, weights: &mut Vec<f32>) -> i64 {
     let scale = (1.0 / sum) as f32;
     weights.iter_mut().for_each(|weight| *weight *= scale);
     first as i64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::nearest;
+
+    /// Proves that the nearest whole number is that of `round`, at halves and beside them too.
+    #[test]
+    fn the_nearest_is_as_rounded() {
+        for step in 0..4096u32 {
+            let half = step as f32 / 2.0;
+            for value in [half.next_down().max(0.0), half, half.next_up()] {
+                assert_eq!(nearest(value), value.round() as usize, "{value}");
+            }
+        }
+    }
 }

@@ -52,48 +52,101 @@ impl Contrast {
         if self.gamma == 1.0 { level } else { level.powf(self.gamma as f32) }
     }
 
-    /// The density that gets the brightest colour; `usual` is what a localization alone has at its centre.
+    /// The density that gets the brightest colour; `usual` is what a localization alone has at its centre. No density is negative.
     pub(super) fn white(&self, density: impl Iterator<Item = f32> + Clone, usual: f32) -> f32 {
-        let lit = density.clone().filter(|&value| value > LIT * usual);
-        let (count, all) = (lit.clone().count(), density.clone().count());
-        if count == 0 {
+        let order = Order::of(density, LIT * usual);
+        let Order { all, lit, .. } = order;
+        if lit == 0 {
             return if usual > 0.0 { usual } else { 1.0 };
         }
-        let exceeded =
-            |share: f64| in_order(lit.clone(), ((count - 1) as f64 * (1.0 - share)) as usize);
+        let place = |count: usize, share: f64| ((count - 1) as f64 * (1.0 - share)) as usize;
+        // What is lit comes last in the order of all.
+        let exceeded = |share: f64| all - lit + place(lit, share);
         if let Some(saturated) = self.saturated {
-            return exceeded(saturated);
+            let [white] = order.at([exceeded(saturated)]);
+            return white;
         }
         let [usually, at_most] = SATURATED.map(exceeded);
-        let [least, most] = BRIGHT.map(|share| {
-            5.0 * in_order(density.clone(), ((all - 1) as f64 * (1.0 - share)) as usize)
+        let [least, most] = BRIGHT.map(|share| place(all, share));
+        let [usually, at_most, least, most] = order.at([usually, at_most, least, most]);
+        usually.max(5.0 * most).min((5.0 * least).max(at_most))
+    }
+}
+
+/// Numbers, none of which is negative, in their order, without a copy of them: the bits of positive numbers have the same order. Whoever
+/// looks for one finds first the upper half of its bits, and then the lower.
+struct Order<N> {
+    numbers: N,
+    /// How many numbers have each upper half.
+    upper: Counts,
+    all: usize,
+    /// Those that are above some level.
+    lit: usize,
+}
+
+impl<N: Iterator<Item = f32> + Clone> Order<N> {
+    fn of(numbers: N, level: f32) -> Self {
+        let (mut upper, mut all, mut lit) = (Counts::default(), 0, 0);
+        numbers.clone().for_each(|number| {
+            all += 1;
+            lit += usize::from(number > level);
+            upper.add(number.to_bits() >> 16);
         });
-        usually.max(most).min(least.max(at_most))
+        Self { numbers, upper, all, lit }
+    }
+
+    /// The numbers at these places.
+    fn at<const PLACES: usize>(&self, places: [usize; PLACES]) -> [f32; PLACES] {
+        let found = places.map(|place| self.upper.at(place));
+        let mut lower = found.map(|(upper, below)| (upper, below, Counts::default()));
+        self.numbers.clone().for_each(|number| {
+            let bits = number.to_bits();
+            for (_, _, counts) in lower.iter_mut().filter(|(upper, ..)| *upper == bits >> 16) {
+                counts.add(bits & 0xffff);
+            }
+        });
+        let mut of = places.iter().zip(&lower).map(|(place, (upper, below, counts))| {
+            f32::from_bits(upper << 16 | counts.at(place - below).0)
+        });
+        std::array::from_fn(|_| of.next().unwrap_or_default())
     }
 }
 
-/// The number at a place in the order of all, none of which is negative.
-fn in_order(numbers: impl Iterator<Item = f32> + Clone, index: usize) -> f32 {
-    // The bits of positive numbers are in their order: first the upper half of those of the one looked for, then the
-    // lower, without a copy of them all.
-    let (upper, below) = place(numbers.clone().map(|number| number.to_bits() >> 16), index);
-    let same = numbers.filter(|number| number.to_bits() >> 16 == upper);
-    let (lower, _) = place(same.map(|number| number.to_bits() & 0xffff), index - below);
-    f32::from_bits(upper << 16 | lower)
+/// How often each number of 16 bits is there.
+struct Counts {
+    /// Those of 0, which is so frequent in pictures that nobody waits for its place in memory.
+    zeros: usize,
+    others: Vec<usize>,
 }
 
-/// The number at a place in the order of numbers of 16 bits, and how many are below it.
-fn place(numbers: impl Iterator<Item = u32>, index: usize) -> (u32, usize) {
-    let mut counts = vec![0usize; 1 << 16];
-    numbers.for_each(|number| counts[number as usize] += 1);
-    let mut below = 0;
-    for (number, &count) in (0..).zip(&counts) {
-        if index < below + count {
-            return (number, below);
+impl Default for Counts {
+    fn default() -> Self {
+        Self { zeros: 0, others: vec![0; 1 << 16] }
+    }
+}
+
+impl Counts {
+    #[inline]
+    fn add(&mut self, number: u32) {
+        if number == 0 {
+            self.zeros += 1;
+        } else {
+            self.others[number as usize] += 1;
         }
-        below += count;
     }
-    (u32::from(u16::MAX), below)
+
+    /// The number at a place in the order of all, and how many are below it.
+    fn at(&self, place: usize) -> (u32, usize) {
+        let mut below = 0;
+        let all = std::iter::once(&self.zeros).chain(&self.others[1..]);
+        for (number, &count) in (0..).zip(all) {
+            if place < below + count {
+                return (number, below);
+            }
+            below += count;
+        }
+        (u32::from(u16::MAX), below)
+    }
 }
 
 #[cfg(test)]
@@ -116,6 +169,30 @@ mod tests {
             }
         }
         assert_eq!(Contrast::default().white([0.0; 5].into_iter(), 0.0), 1.0);
+    }
+
+    /// Proves that the contrast that nobody chose has its four percentiles at their places in the order of all numbers, sorted, where
+    /// many are 0, equal, or alike in half of their bits.
+    #[test]
+    fn percentiles_are_those_of_sorted_numbers() {
+        let mut random = fit_sim::Random::new(4, 2);
+        for (dark, step) in [(0.0, 0.0), (0.3, 0.0), (0.99, 0.0), (0.5, 0.25), (0.0, 1e-4)] {
+            let mut number = || match random.uniform() {
+                share if share < dark => 0.0,
+                _ if step > 0.0 => (random.uniform() / step).round() as f32 * step as f32,
+                _ => (-random.uniform().ln()) as f32,
+            };
+            let numbers: Vec<f32> = (0..5000).map(|_| number()).collect();
+            let mut sorted = numbers.clone();
+            sorted.sort_by(f32::total_cmp);
+            let lit = &sorted[sorted.partition_point(|&value| value <= LIT * 0.9)..];
+            let at = |of: &[f32], share: f64| of[((of.len() - 1) as f64 * (1.0 - share)) as usize];
+            let [usually, at_most] = SATURATED.map(|share| at(lit, share));
+            let [least, most] = BRIGHT.map(|share| 5.0 * at(&sorted, share));
+            let expected = usually.max(most).min(least.max(at_most));
+            let white = Contrast::default().white(numbers.iter().copied(), 0.9);
+            assert_eq!(white, expected, "{dark} {step}");
+        }
     }
 
     /// Proves that between 1.5 and 40 % of a picture are brighter than a fifth where bright or dim light would hide the rest.

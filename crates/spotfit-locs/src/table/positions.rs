@@ -4,6 +4,27 @@ use super::{Meaning, Table, TableError, Unit};
 use crate::positions::Positions;
 
 impl Table {
+    /// Moves x and y by so many pixels, as far as they are there.
+    ///
+    /// # Errors
+    /// [`TableError::PixelSize`] for a column in nanometres where the size of a pixel is not known. Other columns may have moved.
+    pub fn shift(&mut self, pixels: f64) -> Result<(), TableError> {
+        for meaning in [Meaning::X, Meaning::Y] {
+            let Some(mut column) = self.column(meaning).cloned() else { continue };
+            let size = match column.unit {
+                Unit::Nanometre => self.info.pixel_size.ok_or_else(|| TableError::PixelSize {
+                    column: column.name.clone(),
+                    found: Unit::Nanometre,
+                    needed: Unit::Pixel,
+                })?,
+                _ => 1.0,
+            };
+            column.values.iter_mut().for_each(|value| *value += pixels * size);
+            self.set(column);
+        }
+        Ok(())
+    }
+
     /// The positions of a table, to be fitted: `frame`, `x` and `y`, in pixels. The centre of the first pixel is at (`origin`, `origin`) in
     /// the table, also in pixels: 0, or 0.5 where (0, 0) is its corner.
     ///

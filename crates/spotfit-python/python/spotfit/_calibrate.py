@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from os import PathLike, fspath
@@ -42,7 +41,8 @@ class Calibration:
     _content: bytes = field(repr=False)
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Writes the calibration: ``.yaml`` for widths, ``.hdf5`` for a measured PSF. A file of this name is replaced.
+        """Writes the calibration: ``.yaml`` for widths, ``.hdf5`` for a measured PSF. A file of this name is replaced,
+        and its record goes away.
 
         Raises
         ------
@@ -56,21 +56,7 @@ class Calibration:
         if not name.lower().endswith(endings):
             what = "a calibration of widths" if self.kind == "widths" else "a measured PSF"
             raise ValueError(f"{name}: the name of {what} ends in {' or '.join(endings)}")
-        # Few programs save a calibration.
-        import tempfile
-
-        # It appears under its name when it is complete.
-        part = tempfile.NamedTemporaryFile(dir=os.path.dirname(os.path.abspath(name)), prefix=".spotfit-", delete=False)
-        try:
-            with part:
-                part.write(self._content)
-            mask = os.umask(0)
-            os.umask(mask)
-            os.chmod(part.name, 0o666 & ~mask)
-            os.replace(part.name, name)
-        except BaseException:
-            os.unlink(part.name)
-            raise
+        _spotfit.write_file(name, self._content)
 
 
 def calibrate(

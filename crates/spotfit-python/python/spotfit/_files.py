@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 import numpy as np
 
 from . import _arguments as arguments
-from . import _defects, _spotfit
+from . import _defects, _positions, _spotfit
 from . import _record as records
 from ._keywords import current
 from ._fit import LENGTHS
@@ -68,8 +68,9 @@ class Task(NamedTuple):
     def files(self) -> list[tuple[str, str]]:
         """The files that options name, each after its option."""
         given = [(name, self.options.get(name)) for name in ("calibration", "psf")]
-        defects = self.options.get("defects")
-        given.append(("defects", defects if _defects.is_file(defects) else None))
+        for name, is_file in ("defects", _defects.is_file), ("positions", _positions.is_file):
+            option = self.options.get(name)
+            given.append((name, option if is_file(option) else None))
         return [(name, os.path.abspath(fspath(path))) for name, path in given if path is not None]
 
     def now(self) -> str:
@@ -403,7 +404,7 @@ def _check(options: dict[str, Any], elsewhere: bool) -> _spotfit.LocalizeOptions
         number = here.pop(name, None)
         if number is not None:
             arguments.whole(name, number)
-    roi = here.pop("roi", None)
+    roi, positions = here.pop("roi", None), here.pop("positions", None)
     if here.get("pixel_size") is None and needs_size(roi, *map(here.get, ("box", *LENGTHS))):
         # The movie may say it.
         here["pixel_size"] = _LIKELY
@@ -419,7 +420,10 @@ def _check(options: dict[str, Any], elsewhere: bool) -> _spotfit.LocalizeOptions
     mask = _defects.given(here.get("defects"))
     if mask is not None:
         height, width = mask.mask.shape
-    return Blocks(np.empty((0, height, width), np.uint16), **here)._options
+    checked = Blocks(np.empty((0, height, width), np.uint16), **here)._options
+    size = here.get("pixel_size")
+    placed = _positions.given(positions, roi, _LIKELY if size is None or isinstance(size, str) else size)
+    return checked if placed is None else checked.with_positions(placed)
 
 
 #: The size of a pixel that stands for one that is not known yet, in nanometres.

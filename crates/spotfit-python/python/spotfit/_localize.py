@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from . import _arguments as arguments
-from . import _defects, _spotfit
+from . import _defects, _positions, _spotfit
 from ._camera import Camera
 from ._concatenate import joined
 from ._fit import LENGTHS, Fitter, fitter_of
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from ._options import Defects, Emitters, Flag, Length, LocalizeOptions, Options, Sigma
+    from ._options import Defects, Emitters, Flag, Length, LocalizeOptions, Options, Positions, Sigma
 
 #: Pixels of an array that are localized at a time.
 _BLOCK = 1 << 22
@@ -131,15 +131,22 @@ class Blocks(Iterator[Locs]):
         of a Gaussian; by maximum likelihood, if nothing else is said. Adds the same columns.
     emitters : 1 or "auto"
         How many emitters light may come from: one for each candidate, fitted in a window of its own; or as many as the frame shows, all
-        of them fitted together with a background that varies over the frame, and circular. The estimator is "mle" then, and the
-        background "free".
+        of them fitted together with a background that varies over the frame: circular, of known widths, or with a height that
+        `calibration` or `psf` tells. The estimator is "mle" then, and the background "free".
     sigma : {"free", "shared"}
-        With ``emitters="auto"`` and no `fixed_sigma`: every spot has a width of its own, or all have the one that is found in the first 32
+        With ``emitters="auto"`` and no `fixed_sigma`, `calibration` or `psf`: every spot has a width of its own, or all have the one that is found in the first 32
         frames.
     defects : "auto", "none", path or array (height, width), optional
         Defective pixels, which are masked: no spot is found at them, and no fit looks at them. "auto" finds hot, flickering and dark ones in
         the first frames; a mask, or an ``.npy`` file of one, is not 0 where a pixel is defective. Default: nothing is masked, but a
         warning tells of defects that the first frames show.
+    temporal_background : int, optional
+        Take the background from what each pixel shows over time: its median over so many frames around each frame, an odd number or one
+        more, at least 3. Spots are found and fitted on top of it, with a constant. For haze that is uneven and changes slowly; spots
+        should shine in few of these frames. The frames are held in memory. Default: each frame for itself.
+    positions : path, Locs, mapping or array_like (n, 3), optional
+        Fit these places instead of detecting spots: a table of localizations in a file, or one with frame (from 0), x and y, in pixels
+        unless it says otherwise. The ``id`` of a localization is its row there, from 1. Not with `roi`.
     channel, slice : int, optional
         Which channel and which slice, from 0; of files only.
     **options
@@ -193,6 +200,8 @@ class Blocks(Iterator[Locs]):
         emitters: Emitters = 1,
         sigma: Sigma = "free",
         defects: Defects = None,
+        temporal_background: int | None = None,
+        positions: Positions = None,
         channel: int | None = None,
         slice: int | None = None,
         **options: Unpack[Options],
@@ -237,6 +246,7 @@ class Blocks(Iterator[Locs]):
             pixel_size=size,
             emitters=str(emitters),
             sigma=sigma,
+            temporal_background=None if temporal_background is None else arguments.whole("temporal_background", temporal_background),
             pixels=pixel_size == "px" if isinstance(pixel_size, str) else False,
         )
         self.defects: npt.NDArray[np.bool_] | None = None
@@ -257,6 +267,7 @@ class Blocks(Iterator[Locs]):
             file = _spotfit.MovieFile(fspath(movie), channel, slice)
             info, notes = file.info, [*notes, *file.notes]
             size = file.pixel_size if pixel_size is None else size
+            notes += self._place(positions, roi, size)
             if looks:
                 found = _spotfit.Defects.find_in(fspath(movie), channel, slice, maps)
                 if found is None and _defects.is_word(defects, "auto"):
@@ -284,13 +295,14 @@ class Blocks(Iterator[Locs]):
                 raise ValueError(f"movie must be (n, height, width), not of shape {tuple(array.shape)}")
             count, height, width = (int(side) for side in array.shape)
             first, last, _ = frames.indices(count)
+            notes += self._place(positions, roi, size)
             self.total = max(last - first, 0)
             info = _spotfit.Info(None, width, height, count)
             end = min(last, first + _spotfit.frames_for_estimates(height, width))
             few: Any = array[first:end] if looks or camera is not None else None
             if looks:
                 self._look(_spotfit.Defects.find(few, maps), defects, notes)
-            self._source = localizer = _spotfit.ArrayLocalizer(self._options, height, width)
+            self._source = localizer = _spotfit.ArrayLocalizer(self._options, height, width, first, max(last, first))
             if camera is not None:
                 notes += _spotfit.doubts(few, camera)
             self._next = self._of_array(localizer, array, first, max(last, first))
@@ -302,6 +314,13 @@ class Blocks(Iterator[Locs]):
     def _mask(self, defects: _spotfit.Defects) -> None:
         self._options = self._options.with_defects(defects)
         self.defects = defects.mask
+
+    def _place(self, positions: Positions, roi: Any, pixel_size: float | None) -> list[str]:
+        placed = _positions.given(positions, roi, pixel_size)
+        if placed is None:
+            return []
+        self._options = self._options.with_positions(placed)
+        return placed.notes
 
     def _look(self, found: _spotfit.Defects | None, defects: Any, notes: list[str]) -> None:
         if found is None:
@@ -328,6 +347,9 @@ class Blocks(Iterator[Locs]):
             columns = localizer.process(start, array[start:end])
             self._tell_slopes()
             yield self._counted(columns, end - start)
+        rest = localizer.finish()
+        if rest is not None:
+            yield rest
 
     def _tell_slopes(self) -> None:
         if not self._told and (doubt := self._source.slope_doubt()) is not None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from os import PathLike
 from typing import Literal, TypedDict, Union
 
 import numpy.typing as npt
 
 from ._camera import Camera
+from ._locs import Locs
 from ._spotfit import CameraMap
 
 # Options have these names, too.
@@ -52,6 +53,8 @@ class Options(TypedDict, total=False):
 
 
 Defects = Literal["auto", "none"] | str | PathLike[str] | npt.ArrayLike | None
+#: A file, or a table (n, 3) of frame, x and y.
+Positions = str | PathLike[str] | Locs | Mapping[str, npt.ArrayLike] | npt.ArrayLike | None
 Flag = Literal["neighbour", "residual", "saturated", "width", "crowd", "all"]
 Emitters = Literal[1, "auto"]
 Sigma = Literal["free", "shared"]
@@ -80,5 +83,7 @@ class LocalizeOptions(Options, total=False):
     emitters: Emitters
     sigma: Sigma
     defects: Defects
+    temporal_background: int | None
+    positions: Positions
     channel: int | None
     slice: int | None

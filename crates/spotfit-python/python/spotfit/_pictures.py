@@ -248,15 +248,7 @@ class Picture(_Reported):
         if format is None:
             raise ValueError(f"{name}: the name of a picture ends in .png, .tif or .tiff")
         encoded = self.file if format == "png" else self._encoded(format)
-        part = f"{name}.{os.getpid()}.part"
-        try:
-            with open(part, "wb") as file:
-                file.write(encoded)
-            os.replace(part, path)
-        except OSError:
-            if os.path.exists(part):
-                os.remove(part)
-            raise
+        _spotfit.write_file(name, encoded)
 
     def __repr__(self) -> str:
         height, width, _ = self.pixels.shape

@@ -46,10 +46,14 @@ def options_of(options: Mapping[str, Any]) -> Record:
     for name in ("calibration", "psf"):
         if every[name] is not None:
             every[name] = _content(every[name])
-    # Records of earlier versions say nothing of defects.
+    # Records of earlier versions say nothing of these.
+    if every["temporal_background"] is None:
+        del every["temporal_background"]
     defects = every.pop("defects", None)
     if defects is not None and not _defects.is_word(defects, "none"):
         every["defects"] = _content(defects) if _defects.is_file(defects) else defects
+    if every.pop("positions", None) is not None:
+        every["positions"] = True
     if every["box_size"] is None and every["psf"] is None and every["calibration"] is None:
         every["box_size"] = 7
     if every["sigma"] is not None:

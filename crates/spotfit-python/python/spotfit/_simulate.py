@@ -184,6 +184,7 @@ def simulate_movie(
     off_time: float = 300.0,
     beads: int = 0,
     hot_pixels: int = 0,
+    haze: float = 0.0,
     drift: Sequence[float] = (0.0, 0.0),
     heights: Literal["random", "structure"] | None = None,
     background: float = 20.0,
@@ -226,6 +227,9 @@ def simulate_movie(
     hot_pixels : int
         Number of hot pixels: each adds 5 to 50 % of the photons of a molecule to its pixel, in every frame. They are not in the truth
         of the spots.
+    haze : float
+        Six clouds of light out of focus, of half of so many to so many photo-electrons a pixel at their centres in the first frame. They
+        move slowly and bleach.
     drift : (float, float) or (float, float, float)
         Drift from frame to frame: x and y in pixels, and z in nanometres for defocused spots.
     heights : {"random", "structure"}, optional
@@ -278,6 +282,7 @@ def simulate_movie(
         off_time=arguments.number("off_time", off_time),
         beads=arguments.whole("beads", beads),
         hot_pixels=arguments.whole("hot_pixels", hot_pixels),
+        haze=arguments.number("haze", haze),
         drift=(moved[0], moved[1]),
         drift_z=moved[2] if len(moved) == 3 else None,
         heights=heights,

@@ -124,7 +124,7 @@ def localize(movie: str | PathLike[str] | da.Array, **options: Unpack[LocalizeOp
     A file is one task: many movies are ``dask.compute(*[spotfit.dask.localize(path) for path in paths])``, and
     `spotfit.fit_files` with the executor of a cluster if each shall have a table in a file. An array is a task for each
     chunk of frames, and one that joins them. What is judged by the typical width of a movie's spots (``flags``,
-    ``drop="width"``), and the width itself with ``emitters="auto"``, is found chunk by chunk then.
+    ``drop="width"``), the width itself with ``emitters="auto"``, and ``temporal_background`` are found chunk by chunk then.
 
     Parameters
     ----------
@@ -159,7 +159,8 @@ def localize(movie: str | PathLike[str] | da.Array, **options: Unpack[LocalizeOp
         task(block, start, movie.shape, given)
         for block, start in zip(part.to_delayed().ravel().tolist(), starts, strict=True)
     ]
-    return delayed(_joined)(found)
+    # Ids of positions are their rows.
+    return delayed(_joined)(found, given.get("positions") is None)
 
 
 class _Part:
@@ -178,10 +179,10 @@ def _localize_block(frames: npt.NDArray[Any], first: int, shape: tuple[int, ...]
     return _localize(_Part(np.asarray(frames), first, shape), frames=numbers, **options)
 
 
-def _joined(parts: list[Locs]) -> Locs:
+def _joined(parts: list[Locs], numbered: bool) -> Locs:
     locs = joined(parts)
     # Each part counted from 1.
-    return locs.with_column("id", np.arange(1, len(locs) + 1)) if "id" in locs.names else locs
+    return locs.with_column("id", np.arange(1, len(locs) + 1)) if numbered and "id" in locs.names else locs
 
 
 def _fit_block(spots: npt.NDArray[Any], *beside: npt.NDArray[Any], names: list[str], options: dict[str, Any]) -> npt.NDArray[Any]:

@@ -1,5 +1,7 @@
 //! How the two widths of a spot depend on z.
 
+use fit_crowd::{CrowdError, WidthCurve};
+
 use super::polynomial::{evaluate, scaled};
 
 pub use super::polynomial::TERMS;
@@ -132,6 +134,14 @@ impl Astigmatism {
     /// The range of z in which the curve holds, in nm, without the magnification factor.
     pub fn range(&self) -> [f64; 2] {
         self.range
+    }
+
+    /// The widths for fits of emitters that overlap.
+    ///
+    /// # Errors
+    /// If a width is not 0.4 to 8 pixels somewhere in the range.
+    pub(crate) fn by_height(&self) -> Result<WidthCurve, CrowdError> {
+        WidthCurve::through(self.range, |z| self.widths(z))
     }
 
     /// The final factor for z.

@@ -3,28 +3,32 @@
 //! Where the light of spots overlaps everywhere, no pixel shows the background. The spread of the filtered frame is then that
 //! of the spots, and not noise. Such tiles are searched in another way, if all of this is so:
 //!
-//! - The spread of the filtered frame exceeds the noise of its pixels by more than half, and a quarter of it is bright. This is so
-//!   in a quarter of all tiles: to search a frame again takes as long as to search it.
+//! - The spread of the filtered frame exceeds the noise of its pixels by more than half, and a quarter of it is bright; 15 % suffice
+//!   where that is so in more than a quarter of all tiles. Only such tiles are searched again.
 //! - The noise of the pixels is that of independent ones: a fourth difference shows as much of it as a second difference, of
 //!   which smoothed noise has less.
 //! - There are at least five spots in the area of 32×32 pixels, 0.5 in a square micrometre for pixels of 100 nm, and more for windows narrower
 //!   than 7 pixels. They must stand out by 7 times the noise.
 //!
-//! The filter is then the curvature of a Gaussian that is narrower than a spot (σ = box/10 pixels, followed by a Laplacian),
+//! The filter is then the curvature of a Gaussian that is narrower than a spot (σ = box/9 pixels, followed by a Laplacian),
 //! whose response to a spot is 0.6 times as wide, and to even and sloping backgrounds 0. Its noise is that of the pixels times
 //! the gain of the filter; above the background of the usual search, light adds its own. The threshold is three quarters of the
 //! usual one: about one false spot in 10 000 pixels, which have fifty true ones at the least density of a crowd.
 
+use std::ops::Range;
+
 use super::filter::smooth;
-use super::noise::NoiseMap;
+use super::noise::{NoiseMap, Region};
 use super::{Candidate, Detector, EQUAL, Strip, Threshold};
 use multiversion::multiversion;
 
 /// The spread of the filtered frame must exceed the noise by this factor.
 const SPREAD: f32 = 1.5;
 
-/// So large a share of the filtered frame must be brighter than the background by so many times the noise.
+/// So large a share of the filtered frame must be brighter than the background by so many times the noise: alone, and where that is
+/// so in more than a quarter of all tiles.
 const BRIGHT: f32 = 0.25;
+const BRIGHT_AMONG_OTHERS: f32 = 0.15;
 const STANDS_OUT: f32 = 3.0;
 
 /// Of the noise, fine differences must show this share.
@@ -62,7 +66,7 @@ pub(super) struct Sharp {
 
 impl Sharp {
     pub(super) fn new(box_size: usize) -> Self {
-        let sigma = box_size as f64 / 10.0;
+        let sigma = box_size as f64 / 9.0;
         let radius = (3.0 * sigma).ceil() as usize;
         let weights: Vec<f64> =
             (0..=radius).map(|i| (-0.5 * (i as f64 / sigma).powi(2)).exp()).collect();
@@ -112,15 +116,18 @@ impl Dense {
         gain: f32,
     ) -> Option<Self> {
         let spreads = noise.levels.iter().zip(&filtered.levels).enumerate();
-        let uneven = |(tile, (&level, &spread)): (usize, (&f32, &f32))| {
+        let share = |(tile, (&level, &spread)): (usize, (&f32, &f32))| {
             let level = gain * level;
-            level > 0.0
-                && spread > SPREAD * level
-                && noise.share_above(tile, &memory, STANDS_OUT * level) > BRIGHT
+            match level > 0.0 && spread > SPREAD * level {
+                true => noise.share_above(tile, &memory, STANDS_OUT * level),
+                false => 0.0,
+            }
         };
-        let tiles: Vec<bool> = spreads.map(uneven).collect();
-        let dense = tiles.iter().filter(|&&dense| dense).count();
-        (4 * dense >= tiles.len()).then_some(Self { memory, noise, tiles })
+        let shares: Vec<f32> = spreads.map(share).collect();
+        let among_others = shares.iter().filter(|&&share| share > BRIGHT_AMONG_OTHERS).count();
+        let least = if 4 * among_others > shares.len() { BRIGHT_AMONG_OTHERS } else { BRIGHT };
+        let tiles: Vec<bool> = shares.iter().map(|&share| share > least).collect();
+        tiles.contains(&true).then_some(Self { memory, noise, tiles })
     }
 }
 
@@ -130,23 +137,25 @@ pub(super) fn search(
     detector: &Detector,
     found: Vec<Candidate>,
     dense: Dense,
-    mut pixels: Vec<f32>,
+    pixels: &[f32],
     strip: &Strip,
 ) -> Vec<Candidate> {
-    let Dense { mut memory, noise, mut tiles } = dense;
-    let (size, width) = (pixels.len(), detector.width);
-    let fine = noise.fine(&pixels, &tiles);
+    let Dense { memory, noise, mut tiles } = dense;
+    let fine = noise.fine(pixels, &tiles);
     for (tile, (fine, noise)) in tiles.iter_mut().zip(fine.iter().zip(&noise.levels)) {
         *tile &= *fine >= INDEPENDENT * noise;
     }
-    if !tiles.contains(&true) {
-        return found;
+    let radius = detector.sharp.radius;
+    let (mut all, mut room) = (Vec::new(), [Vec::new(), Vec::new()]);
+    for region in noise.regions(&tiles) {
+        let place = sharpen(detector, pixels, &region, &mut room);
+        let sharp = (&room[1][..], place);
+        all.extend(peaks(detector, sharp, &memory[..pixels.len()], &noise, strip, &region));
     }
-    let (signal, rest) = memory.split_at_mut(size);
-    smooth(&mut pixels, &mut rest[..size], width, &detector.sharp.kernel);
-    let sharp = &mut rest[..size];
-    curvature(&pixels, sharp, width);
-    let all = peaks(detector, sharp, signal, &noise, strip);
+    // Regions share the pixels between them.
+    all.sort_by_key(|candidate| (candidate.y, candidate.x));
+    all.dedup_by_key(|candidate| (candidate.y, candidate.x));
+    let all = detector.of_equals(all, radius);
     let certain = all.iter().filter(|candidate| candidate.significance > CERTAIN);
     let counts = noise.counts(certain.map(|candidate| (candidate.x, candidate.y)));
     let least = WINDOWS.div_ceil(detector.box_size.pow(2)).max(FEWEST);
@@ -156,28 +165,17 @@ pub(super) fn search(
     if !tiles.contains(&true) {
         return found;
     }
-    let crowds = noise.with_levels(tiles.iter().map(|&tile| f32::from(u8::from(tile))).collect());
-    let mut line = vec![0.0; width];
-    let mut within = |candidates: Vec<Candidate>, wanted: bool| -> Vec<Candidate> {
-        let mut row = usize::MAX;
-        let mut kept = candidates;
-        kept.retain(|candidate| {
-            if candidate.y != row {
-                row = candidate.y;
-                crowds.row(row - strip.rows.start, &mut line);
-            }
-            (line[candidate.x] > 0.5) == wanted
-        });
-        kept
-    };
-    let (outside, inside) = (within(found, false), within(all, true));
+    let is_crowd =
+        |candidate: &Candidate| noise.holding(candidate.x, candidate.y).any(|tile| tiles[tile]);
+    let mut outside = found;
+    outside.retain(|candidate| !is_crowd(candidate));
+    let inside = all.into_iter().filter(&is_crowd);
     let mut merged = outside.clone();
-    merged.extend(inside.into_iter().filter(|new| !is_near(&outside, new, detector.sharp.radius)));
+    merged.extend(inside.filter(|new| !is_near(&outside, new, radius)));
     merged.sort_by_key(|candidate| (candidate.y, candidate.x));
     for i in 0..merged.len() {
         let here = merged[i];
-        crowds.row(here.y - strip.rows.start, &mut line);
-        merged[i].crowded = line[here.x] > 0.5 && is_near(&merged, &here, detector.box_size - 1);
+        merged[i].crowded = is_crowd(&here) && is_near(&merged, &here, detector.box_size - 1);
     }
     merged.retain(|candidate| strip.own.contains(&candidate.y));
     merged
@@ -215,27 +213,57 @@ fn curvature(pixels: &[f32], to: &mut [f32], width: usize) {
     }
 }
 
-/// The maxima of the curvature that stand out from the noise.
+/// Filters a region, and as much around it as its maxima depend on; where the filtered pixels, the second in the room, begin.
+#[inline(always)]
+fn sharpen(
+    detector: &Detector,
+    pixels: &[f32],
+    region: &Region,
+    [smoothed, sharp]: &mut [Vec<f32>; 2],
+) -> Region {
+    let (width, height) = (detector.width, pixels.len() / detector.width);
+    let Sharp { kernel, radius, .. } = &detector.sharp;
+    let around = |range: &Range<usize>, length: usize| {
+        let reach = kernel.len() + radius;
+        range.start.saturating_sub(reach)..(range.end + reach).min(length)
+    };
+    let place =
+        Region { rows: around(&region.rows, height), columns: around(&region.columns, width) };
+    smoothed.clear();
+    for row in place.rows.clone() {
+        smoothed.extend_from_slice(&pixels[row * width..][place.columns.clone()]);
+    }
+    sharp.clear();
+    sharp.resize(smoothed.len(), 0.0);
+    smooth(smoothed, sharp, place.columns.len(), kernel);
+    curvature(smoothed, sharp, place.columns.len());
+    place
+}
+
+/// The maxima of the curvature in a region that stand out from the noise. The filtered pixels are those of another one around it.
 #[inline(always)]
 fn peaks(
     detector: &Detector,
-    sharp: &[f32],
+    (sharp, place): (&[f32], Region),
     signal: &[f32],
     noise: &NoiseMap,
     strip: &Strip,
+    region: &Region,
 ) -> Vec<Candidate> {
     let Detector { width, light, .. } = *detector;
     let Threshold::OfNoise(threshold) = &detector.threshold else { return Vec::new() };
     let Sharp { gain, radius, .. } = detector.sharp;
-    let (height, top) = (strip.rows.len(), strip.rows.start);
+    let least = SHARE * threshold.least();
+    let stride = place.columns.len();
     let mut levels = vec![0.0; width];
     let mut tops = Vec::new();
-    for y in 0..height {
+    for y in region.rows.clone() {
         noise.row(y, &mut levels);
-        for x in 0..width {
-            let (value, level) = (sharp[y * width + x], levels[x]);
+        let line = &sharp[(y - place.rows.start) * stride..][..stride];
+        for x in region.columns.clone() {
+            let (value, level) = (line[x - place.columns.start], levels[x]);
             // What is no more than noise is no spot, whatever the threshold.
-            if level <= 0.0 || value < gain * level {
+            if level <= 0.0 || value < least.max(1.0) * gain * level {
                 continue;
             }
             let level = (level * level + light * signal[y * width + x].max(0.0)).sqrt();
@@ -243,17 +271,20 @@ fn peaks(
                 continue;
             }
             let most = value + EQUAL * value;
-            let rows = y.saturating_sub(radius)..(y + radius + 1).min(height);
-            let columns = x.saturating_sub(radius)..(x + radius + 1).min(width);
+            let rows = y.saturating_sub(radius).max(place.rows.start)
+                ..(y + radius + 1).min(place.rows.end);
+            let columns = x.saturating_sub(radius).max(place.columns.start)
+                ..(x + radius + 1).min(place.columns.end);
             let highest = rows.into_iter().all(|row| {
-                let row = &sharp[row * width..(row + 1) * width];
-                row[columns.clone()].iter().all(|&other| other <= most)
+                let row = &sharp[(row - place.rows.start) * stride..][..stride];
+                let from = place.columns.start;
+                row[columns.start - from..columns.end - from].iter().all(|&other| other <= most)
             });
             if highest {
                 let significance = value / (gain * level);
-                tops.push(Candidate { x, y: top + y, significance, crowded: false });
+                tops.push(Candidate { x, y: strip.rows.start + y, significance, crowded: false });
             }
         }
     }
-    detector.of_equals(tops, radius)
+    tops
 }

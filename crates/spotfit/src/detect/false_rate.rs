@@ -39,6 +39,11 @@ impl Thresholds {
         Self { first: FIRST - camera.photons_per_adu().ln(), thresholds }
     }
 
+    /// The lowest threshold.
+    pub(super) fn least(&self) -> f32 {
+        self.thresholds.iter().copied().fold(f32::INFINITY, f32::min)
+    }
+
     /// The threshold where the noise of a pixel is so large.
     pub(super) fn at(&self, noise: f32) -> f32 {
         let place = (f64::from(noise).ln() - self.first) / STEP;

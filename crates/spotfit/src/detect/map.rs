@@ -39,12 +39,13 @@ impl Converter {
         Self { offset: map.offset().to_owned(), scale }
     }
 
-    /// Puts rows of a frame, of which `top` is the first, into `numbers`. A pixel that is not looked at is the mean
-    /// of those around it.
+    /// Puts rows of a frame, of which `top` is the first, into `numbers`, less what is known of the light of the frame. A pixel that is
+    /// not looked at is the mean of those around it.
     pub(super) fn convert<P: Pixel>(
         &self,
         rows: ArrayView2<'_, P>,
         top: usize,
+        known: Option<ArrayView2<'_, f32>>,
         numbers: &mut Vec<f32>,
     ) {
         let (height, width) = rows.dim();
@@ -53,6 +54,10 @@ impl Converter {
         let scale = self.scale.slice_axis(Axis(0), part);
         let pixels = rows.iter().zip(&offset).zip(&scale);
         numbers.extend(pixels.map(|((pixel, offset), scale)| (pixel.to_f32() - offset) * scale));
+        if let Some(known) = known {
+            let known = known.slice_axis(Axis(0), part);
+            numbers.iter_mut().zip(&known).for_each(|(number, light)| *number -= light);
+        }
         for ((y, x), _) in scale.indexed_iter().filter(|(_, scale)| **scale == 0.0) {
             let (mut sum, mut count) = (0.0, 0.0);
             for y in y.saturating_sub(1)..(y + 2).min(height) {

@@ -216,27 +216,30 @@ impl Detector {
         &self,
         frame: ArrayView2<'_, P>,
     ) -> Result<Vec<Candidate>, DetectError> {
-        self.detect_window(Windows::stack(frame.insert_axis(Axis(0))).into(), 0)
+        self.detect_window(Windows::stack(frame.insert_axis(Axis(0))).into(), 0, None)
     }
 
-    /// The candidates of one of some frames.
+    /// The candidates of one of some frames. With the map of a camera, light of its pixels may be known: it is subtracted from the
+    /// photo-electrons.
     pub(crate) fn detect_window(
         &self,
         frames: AnyWindows<'_>,
         number: usize,
+        known: Option<ArrayView2<'_, f32>>,
     ) -> Result<Vec<Candidate>, DetectError> {
         let (_, height, width) = frames.frames();
         let (expected, found) = ((self.width, self.height), (width, height));
         if found != expected {
             return Err(DetectError::FrameSize { expected, found });
         }
-        Ok(frames.visit(Search { detector: self, number }))
+        Ok(frames.visit(Search { detector: self, number, known }))
     }
 
     /// The candidates of a frame, which is searched in strips of about so many pixels.
     fn detect_in_strips<P: Pixel>(
         &self,
         frame: ArrayView2<'_, P>,
+        known: Option<ArrayView2<'_, f32>>,
         pixels: usize,
     ) -> Vec<Candidate> {
         let strips: Vec<Strip> = self.strips(pixels).collect();
@@ -252,13 +255,13 @@ impl Detector {
         let search = |strip: &Strip| {
             let rows = frame.slice_axis(Axis(0), Slice::from(strip.rows.clone()));
             let Searched { candidates, dense } =
-                detect(self, self.numbers(rows, strip), strip, ground.as_ref());
+                detect(self, self.numbers(rows, known, strip), strip, ground.as_ref());
             match dense {
                 None => candidates,
                 Some(dense) => {
-                    let mut pixels = self.numbers(rows, strip);
+                    let mut pixels = self.numbers(rows, known, strip);
                     make_finite(&mut pixels, self.width, ground.as_ref());
-                    crowd::search(self, candidates, dense, pixels, strip)
+                    crowd::search(self, candidates, dense, &pixels, strip)
                 }
             }
         };
@@ -267,10 +270,15 @@ impl Detector {
 
     /// Rows as `f32`, in memory with room for as many more as [`detect`] needs: all that is compiled for every type of
     /// pixels.
-    fn numbers<P: Pixel>(&self, rows: ArrayView2<'_, P>, strip: &Strip) -> Vec<f32> {
+    fn numbers<P: Pixel>(
+        &self,
+        rows: ArrayView2<'_, P>,
+        known: Option<ArrayView2<'_, f32>>,
+        strip: &Strip,
+    ) -> Vec<f32> {
         let mut memory = Vec::with_capacity(FRAMES * rows.len());
         match (&self.converter, rows.as_slice()) {
-            (Some(converter), _) => converter.convert(rows, strip.rows.start, &mut memory),
+            (Some(converter), _) => converter.convert(rows, strip.rows.start, known, &mut memory),
             (None, Some(rows)) => memory.extend(rows.iter().map(|pixel| pixel.to_f32())),
             (None, None) => memory.extend(rows.iter().map(|pixel| pixel.to_f32())),
         }
@@ -389,6 +397,7 @@ fn fixed(threshold: f64) -> Result<Threshold, OutOfRange> {
 struct Search<'a> {
     detector: &'a Detector,
     number: usize,
+    known: Option<ArrayView2<'a, f32>>,
 }
 
 impl<'w> Visitor<'w> for Search<'_> {
@@ -396,7 +405,7 @@ impl<'w> Visitor<'w> for Search<'_> {
 
     fn visit<P: Pixel>(self, frames: Windows<'w, P>) -> Vec<Candidate> {
         let frame = frames.frames().index_axis_move(Axis(0), self.number);
-        self.detector.detect_in_strips(frame, STRIP_PIXELS)
+        self.detector.detect_in_strips(frame, self.known, STRIP_PIXELS)
     }
 }
 

@@ -107,6 +107,12 @@ fn gather(all: &mut [i32], count: usize, line: &[f32], runs: [Range<usize>; 2]) 
     count
 }
 
+/// A rectangle of pixels.
+pub(super) struct Region {
+    pub(super) rows: Range<usize>,
+    pub(super) columns: Range<usize>,
+}
+
 /// The standard deviation of the noise, tile by tile.
 pub(super) struct NoiseMap {
     columns: usize,
@@ -232,29 +238,49 @@ impl NoiseMap {
 
     /// How many of some places, (x, y) in the frame, each tile has.
     pub(super) fn counts(&self, places: impl Iterator<Item = (usize, usize)>) -> Vec<usize> {
-        let Self { columns, column: tiles, width, .. } = *self;
         let mut counts = vec![0; self.levels.len()];
-        let wide: Vec<_> = (0..columns).map(|column| span(column, width, columns)).collect();
         for (x, y) in places {
-            let y = y - tiles.top;
-            let row = y * tiles.rows / (tiles.end(tiles.rows - 1)).max(1);
-            let column = x * columns / width;
-            // Tiles share the pixel between them.
-            for row in row.saturating_sub(1)..(row + 2).min(tiles.rows) {
-                if !(tiles.start(row)..tiles.end(row)).contains(&y) {
-                    continue;
-                }
-                for column in column.saturating_sub(1)..(column + 2).min(columns) {
-                    counts[row * columns + column] += usize::from(wide[column].contains(&x));
-                }
-            }
+            self.holding(x, y).for_each(|tile| counts[tile] += 1);
         }
         counts
     }
 
-    /// The same tiles with other numbers.
-    pub(super) fn with_levels(&self, levels: Vec<f32>) -> Self {
-        Self { levels, ..*self }
+    /// The tiles that have a place of the frame: several where they share it.
+    pub(super) fn holding(&self, x: usize, y: usize) -> impl Iterator<Item = usize> {
+        let Self { columns, column: tiles, width, .. } = *self;
+        let y = y - tiles.top;
+        let row = y * tiles.rows / tiles.end(tiles.rows - 1).max(1);
+        let rows = row.saturating_sub(1)..(row + 2).min(tiles.rows);
+        let rows = rows.filter(move |&row| (tiles.start(row)..tiles.end(row)).contains(&y));
+        let column = x * columns / width;
+        rows.flat_map(move |row| {
+            let near = column.saturating_sub(1)..(column + 2).min(columns);
+            let near = near.filter(move |&column| span(column, width, columns).contains(&x));
+            near.map(move |column| row * columns + column)
+        })
+    }
+
+    /// Rectangles of pixels, rows counted from the first one here, that cover some tiles and no others: of tiles side by side, and of
+    /// such rows one below the other.
+    pub(super) fn regions(&self, wanted: &[bool]) -> Vec<Region> {
+        let Self { columns, column: tiles, width, .. } = *self;
+        let mut regions: Vec<Region> = Vec::new();
+        for (row, wanted) in wanted.chunks(columns).enumerate() {
+            let places: Vec<usize> = (0..columns).filter(|&column| wanted[column]).collect();
+            for run in places.chunk_by(|one, next| one + 1 == *next) {
+                let rows = tiles.start(row)..tiles.end(row);
+                let [first, last] = [run[0], run[run.len() - 1]];
+                let columns = span(first, width, columns).start..span(last, width, columns).end;
+                let continued = |region: &&mut Region| {
+                    region.columns == columns && region.rows.end >= rows.start
+                };
+                match regions.iter_mut().find(continued) {
+                    Some(region) => region.rows.end = rows.end,
+                    None => regions.push(Region { rows, columns }),
+                }
+            }
+        }
+        regions
     }
 
     pub(super) fn is_zero(&self) -> bool {

@@ -176,12 +176,12 @@ fn strips_find_what_the_whole_frame_shows() {
     frame[(1200, 40)] = f32::INFINITY;
     for box_size in [5, 7, 11] {
         let detector = Detector::new(width, height, box_size, 5.0).unwrap();
-        let whole = detector.detect_in_strips(frame.view(), usize::MAX);
+        let whole = detector.detect_in_strips(frame.view(), None, usize::MAX);
         assert!(whole.len() > 300, "{}", whole.len());
         for rows in [1, 500, 777] {
             let strips = detector.strips(rows * width).count();
             assert!(strips > 2, "{strips}");
-            assert_eq!(detector.detect_in_strips(frame.view(), rows * width), whole);
+            assert_eq!(detector.detect_in_strips(frame.view(), None, rows * width), whole);
         }
     }
 }
@@ -348,7 +348,7 @@ fn candidates_do_not_depend_on_the_direction() {
                 });
                 let detector = Detector::new(columns, rows, box_size, 3.0).unwrap();
                 let found = detector.detect(turned.view()).unwrap();
-                assert_eq!(detector.detect_in_strips(turned.view(), 1), found);
+                assert_eq!(detector.detect_in_strips(turned.view(), None, 1), found);
                 let found: Vec<(usize, usize, f32)> = found
                     .iter()
                     .map(|c| {
@@ -402,7 +402,7 @@ fn equals_are_one_candidate() {
         }
         let detector = Detector::new(64, height, 7, 8.0).unwrap();
         for pixels in [usize::MAX, 64 * at] {
-            let found = detector.detect_in_strips(frame.view(), pixels);
+            let found = detector.detect_in_strips(frame.view(), None, pixels);
             assert_eq!(found.len(), 1, "{found:?}");
         }
     }

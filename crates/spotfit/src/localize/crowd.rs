@@ -1,10 +1,12 @@
 //! Frames in which spots overlap: all spots of a frame are found and fitted together.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use fit_core::spot::axis::GaussianAxis;
-use fit_core::{Camera, Corner, Number, Pixel, PixelProfile, Shape, Size};
-use fit_crowd::{CrowdError, CrowdFinder, CrowdFrame, CrowdOptions, Emitter, ReadVariance, Width};
+use fit_core::{Camera, Corner, Number, Pixel, PixelProfile, Shape, Size, Status};
+use fit_crowd::{
+    CrowdError, CrowdFinder, CrowdFrame, CrowdOptions, Emitter, ReadVariance, SpotShape,
+};
 use fit_windows::{AnyWindows, CameraMap, NoteKind, Visitor, Windows};
 use rayon::prelude::*;
 use spotfit_locs::private::root_mean_square;
@@ -15,7 +17,10 @@ use super::options::LocalizeOptions;
 use super::places::{Cut, Place};
 use super::residuals;
 use super::spot::{Localization, SpotErrors};
+use super::temporal::Lit;
 use super::{LocalizeError, Roi};
+use crate::astigmatism::find::{Depth, DepthStatus, Finder};
+use crate::psf::Psf;
 
 /// Spots outside the region shine into it: so many pixels around it are fitted with it.
 const MARGIN: usize = 12;
@@ -34,6 +39,8 @@ pub(super) struct Crowd {
     wanted: Roi,
     box_size: usize,
     profile: PixelProfile,
+    calibration: Option<Arc<Finder>>,
+    psf: Option<Arc<Psf>>,
     camera: Camera,
     saturation: Option<f64>,
     /// Whether localizations have the errors of all their numbers.
@@ -58,7 +65,7 @@ impl Crowd {
         let fitted = Roi { x, y, width: columns, height: rows };
         let profile = options.fitter.fit.profile;
         let crowd = CrowdOptions::default()
-            .with_width(width_of(options))
+            .with_shape(shape_of(options)?)
             .with_integrated(profile == PixelProfile::Integrated)
             .with_false_rate(options.false_rate);
         let crowd = Self {
@@ -67,6 +74,8 @@ impl Crowd {
             wanted,
             box_size: options.box_size,
             profile,
+            calibration: options.calibration.clone(),
+            psf: options.psf.clone(),
             camera: options.camera,
             saturation: options.saturation,
             errors: options.errors,
@@ -78,17 +87,20 @@ impl Crowd {
         Ok(crowd)
     }
 
-    /// The spots of each frame of a block, from top to bottom, with where they lie in it.
-    pub(super) fn find(
+    /// The spots of each frame of a block, from top to bottom, with where they lie in it; of frames whose light is known, where those are
+    /// given below each other as one.
+    pub(super) fn find<'a>(
         &self,
-        frames: AnyWindows<'_>,
+        frames: AnyWindows<'a>,
         map: Option<&CameraMap>,
+        lit: Option<&Lit<'a>>,
         pool: &rayon::ThreadPool,
     ) -> Result<Vec<(Place, Found)>, LocalizeError> {
         let (count, ..) = frames.frames();
         let Roi { x, y, width, height } = self.fitted;
         let corner = |frame| Corner { frame: frame as u32, x: x as u32, y: y as u32 };
         let corners: Vec<Corner> = (0..count).map(corner).collect();
+        let (frames, corners, map) = Lit::of(lit, frames, corners, map);
         let size = Size::new(width, height);
         let saturation = self.saturation.or(residuals::most(&frames));
         let windows = frames.visit(Cut { size, corners: &corners, map });
@@ -115,6 +127,34 @@ impl Crowd {
         if self.camera.em_gain.is_some() { 2.0 } else { 1.0 }
     }
 
+    /// The height of a spot, if it has one. `residual` is by how many standard deviations the residuals exceed the noise.
+    fn depth(&self, emitter: &Emitter, residual: f64) -> Option<Depth> {
+        let (range, scale) = match (&self.psf, &self.calibration) {
+            (Some(psf), _) => (psf.range(), 1.0),
+            (None, Some(finder)) => (finder.curve().range(), finder.curve().magnification()),
+            (None, None) => return None,
+        };
+        let status = match emitter.z {
+            z if z <= range[0] => DepthStatus::Below,
+            z if z >= range[1] => DepthStatus::Above,
+            _ => DepthStatus::Found,
+        };
+        let (z, error) = (emitter.z * scale, emitter.errors.z * scale);
+        Some(Depth { z, error, distance: residual, status })
+    }
+
+    /// The standard errors of the widths: those that are fitted, or follow from the height.
+    fn width_errors(&self, emitter: &Emitter) -> [f64; 2] {
+        match (&self.psf, &self.calibration) {
+            (Some(_), _) => [f64::NAN; 2],
+            (None, Some(finder)) => finder
+                .curve()
+                .derivatives(emitter.z)
+                .map(|[_, slope, _]| slope.abs() * emitter.errors.z),
+            (None, None) => [emitter.errors.sigma; 2],
+        }
+    }
+
     /// Whether a spot is one of those wanted, and where it lies in the frame.
     fn placed(&self, emitter: &Emitter) -> Option<(f64, f64)> {
         let (x, y) = (emitter.x + self.fitted.x as f64, emitter.y + self.fitted.y as f64);
@@ -126,14 +166,21 @@ impl Crowd {
     }
 }
 
-/// The width of the spots that these options say; [`LocalizeOptions::knows_sigma`].
-fn width_of(options: &LocalizeOptions) -> Width {
-    let usual = options.usual_sigma.unwrap_or(ORDINARY);
-    match (options.fitter.fit.shape, options.sigma) {
-        (Shape::FixedSigma(fixed), _) => Width::Fixed(fixed.sigma),
-        (_, Sigma::Shared) => Width::Fixed(usual),
-        (_, Sigma::Free) => Width::Free { start: usual },
+/// The shape of the spots that these options say; [`LocalizeOptions::knows_sigma`].
+fn shape_of(options: &LocalizeOptions) -> Result<SpotShape, CrowdError> {
+    if let Some(psf) = &options.psf {
+        return Ok(SpotShape::Measured(psf.image()?));
     }
+    if let Some(calibration) = &options.calibration {
+        return Ok(SpotShape::Astigmatic(calibration.curve().by_height()?));
+    }
+    let usual = options.usual_sigma.unwrap_or(ORDINARY);
+    Ok(match (options.fitter.fit.shape, options.sigma) {
+        (Shape::FixedSigma(fixed), _) => SpotShape::Fixed(fixed.sigma),
+        (Shape::FixedSigmas(fixed), _) => SpotShape::FixedAxes([fixed.sigma_x, fixed.sigma_y]),
+        (_, Sigma::Shared) => SpotShape::Fixed(usual),
+        (_, Sigma::Free) => SpotShape::Free { start: usual },
+    })
 }
 
 /// A frame's memory.
@@ -234,12 +281,19 @@ impl InFrames<'_> {
         room.light.resize(width * height, 0.0);
         let mut across = Vec::new();
         for emitter in emitters {
-            let Emitter { x, y, sigma, .. } = *emitter;
             let photons = emitter.photons * self.crowd.excess();
-            let amplitude = photons / (core::f64::consts::TAU * sigma * sigma);
-            let axis = |at: f64| GaussianAxis::with_profile(self.crowd.profile, at, sigma.recip());
-            let (columns, rows) = (near(x, REACH * sigma, width), near(y, REACH * sigma, height));
-            let (columns_of, rows_of) = (axis(x), axis(y));
+            if let Some(psf) = &self.crowd.psf {
+                shine_measured(psf, emitter, photons, width, height, &mut room.light);
+                continue;
+            }
+            let Emitter { x, y, sigma_x, sigma_y, .. } = *emitter;
+            let amplitude = photons / (core::f64::consts::TAU * sigma_x * sigma_y);
+            let axis = |at: f64, sigma: f64| {
+                GaussianAxis::with_profile(self.crowd.profile, at, sigma.recip())
+            };
+            let (columns, rows) =
+                (near(x, REACH * sigma_x, width), near(y, REACH * sigma_y, height));
+            let (columns_of, rows_of) = (axis(x, sigma_x), axis(y, sigma_y));
             across.clear();
             across.extend(columns.clone().map(|x| columns_of.sample::<false>(x as f64).value));
             for y in rows {
@@ -254,7 +308,7 @@ impl InFrames<'_> {
     fn found(&self, emitter: &Emitter, [x, y]: [f64; 2], room: &Room) -> Found {
         let Roi { width, height, .. } = self.crowd.fitted;
         let excess = self.crowd.excess();
-        let Emitter { sigma, errors, goodness, crowd, status, .. } = *emitter;
+        let Emitter { sigma, sigma_x, sigma_y, errors, goodness, crowd, .. } = *emitter;
         let offset = emitter.background * excess;
         let half = (self.crowd.box_size / 2) as f64;
         let (mut squares, mut pixels, mut saturated) = (0.0, 0.0, false);
@@ -269,14 +323,23 @@ impl InFrames<'_> {
                 }
             }
         }
+        // χ² of n pixels has a variance of 2 n.
+        let side = 2.0 * (2.0 * sigma).floor() + 1.0;
+        let residual = (goodness - 1.0) * side / core::f64::consts::SQRT_2;
+        let depth = self.crowd.depth(emitter, residual);
+        let end = depth.is_some_and(|depth| depth.status != DepthStatus::Found);
+        let converged = emitter.status.is_converged();
+        let at_end = end && converged && self.crowd.psf.is_some();
+        let status = if at_end { Status::AtLimit } else { emitter.status };
+        let [sigma_x_error, sigma_y_error] = self.crowd.width_errors(emitter);
         let spot = Localization {
             id: 0,
             frame: 0,
             x,
             y,
             sigma,
-            sigma_x: sigma,
-            sigma_y: sigma,
+            sigma_x,
+            sigma_y,
             angle: 0.0,
             intensity: emitter.photons * excess,
             offset,
@@ -287,30 +350,40 @@ impl InFrames<'_> {
             uncertainty: root_mean_square(errors.x, errors.y),
             uncertainty_x: errors.x,
             uncertainty_y: errors.y,
-            depth: None,
+            depth,
             errors: self.crowd.errors.then_some(SpotErrors {
                 photons: errors.photons * excess,
                 background: errors.background * excess,
-                sigma_x: errors.sigma,
-                sigma_y: errors.sigma,
+                sigma_x: sigma_x_error,
+                sigma_y: sigma_y_error,
             }),
             status,
             checks: None,
         };
-        // χ² of n pixels has a variance of 2 n.
-        let side = 2.0 * (2.0 * sigma).floor() + 1.0;
-        let residual = (goodness - 1.0) * side / core::f64::consts::SQRT_2;
         let sigma_error = errors.sigma;
         let seen = Seen { goodness, residual, saturated, sigma_error, crowd };
         // What is not a number is not dark.
         let dark = emitter.photons <= 0.0;
-        Found {
-            spot,
-            converged: status.is_converged(),
-            bright: !dark,
-            at_end: false,
-            seen: Some(seen),
-        }
+        Found { spot, converged, bright: !dark, at_end, seen: Some(seen) }
+    }
+}
+
+/// Adds the light of a spot with a measured image.
+fn shine_measured(
+    psf: &Psf,
+    emitter: &Emitter,
+    photons: f64,
+    width: usize,
+    height: usize,
+    light: &mut [f64],
+) {
+    let [down, across] = psf.extent().map(|extent| 0.5 * extent as f64);
+    let (columns, rows) = (near(emitter.x, across, width), near(emitter.y, down, height));
+    let (x, y) = (emitter.x - columns.start as f64, emitter.y - rows.start as f64);
+    let window = psf.window([x, y, emitter.z], [rows.len(), columns.len()]);
+    for (row, values) in rows.zip(window.outer_iter()) {
+        let light = &mut light[row * width..][columns.clone()];
+        light.iter_mut().zip(values).for_each(|(light, value)| *light += photons * value);
     }
 }
 

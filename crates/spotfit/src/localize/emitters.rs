@@ -16,7 +16,8 @@ pub enum Emitters {
     #[default]
     One,
     /// As many as the frame shows: all emitters of a frame are fitted together, with a background that varies over it, and their number
-    /// follows from what light is left ([`fit_crowd`]). Maximum likelihood, circular spots.
+    /// follows from what light is left ([`fit_crowd`]). Maximum likelihood; circular spots, those of known widths, and those whose widths or image
+    /// follow from their height, which is fitted ([`LocalizeOptions::calibration`], [`LocalizeOptions::psf`]).
     Auto,
 }
 
@@ -54,16 +55,18 @@ pub(super) fn check(options: &LocalizeOptions) -> Result<(), OutOfRange> {
         Shape::Circular(_) => {}
         Shape::FixedSigma(shape) => width("fixed_sigma", shape.sigma)?,
         Shape::FixedSigmas(shape) => {
-            let given = format!("{},{}", shape.sigma_x, shape.sigma_y);
-            check("fixed_sigma", &given, false, "one width")?;
+            width("fixed_sigma", shape.sigma_x)?;
+            width("fixed_sigma", shape.sigma_y)?;
         }
-        Shape::Elliptical(_) => check("shape", "elliptical", false, "circular")?,
+        Shape::Elliptical(_) => {
+            let known = options.calibration.is_some();
+            check("shape", "elliptical", known, "circular, or with a calibration,")?;
+        }
         Shape::Rotated(_) => check("shape", "rotated", false, "circular")?,
         _ => check("shape", "given", false, "circular")?,
     }
-    let fixed = matches!(fit.shape, Shape::FixedSigma(_));
-    let shared = "free, as the width is fixed by `fixed_sigma`,";
-    check("sigma", "shared", !(fixed && *sigma == Sigma::Shared), shared)?;
+    let shared = *sigma == Sigma::Shared && !options.fits_sigma();
+    check("sigma", "shared", !shared, "free, as the widths are known,")?;
     let likely = fit.estimator == Estimator::MaximumLikelihood;
     check("estimator", "lse", likely, "mle")?;
     let background = format!("{:?}", fit.background).to_lowercase();
@@ -75,7 +78,8 @@ pub(super) fn check(options: &LocalizeOptions) -> Result<(), OutOfRange> {
     check("backend", &backend.to_string(), cpu, "cpu")?;
     check("threshold", "given", options.threshold.is_none(), "not given: `false_rate` decides")?;
     check("positions", "given", options.positions.is_none(), "not given")?;
-    check("calibration", "given", options.calibration.is_none(), "not given")?;
-    check("psf", "given", options.psf.is_none(), "not given")?;
+    let curve = options.calibration.as_ref().map(|finder| finder.curve().by_height());
+    let sound = !matches!(curve, Some(Err(_)));
+    check("calibration", "given", sound, "one of widths of 0.4 to 8 pixels at all its heights")?;
     usual_sigma.map_or(Ok(()), |sigma| width("usual_sigma", sigma))
 }

@@ -1,6 +1,6 @@
 //! Fits become localizations, or are counted as dropped.
 
-use fit_core::{Errors, Fit, Parameter, Shape};
+use fit_core::{Corner, Errors, Fit, Parameter, Shape};
 
 use super::checks::{Checks, Flags, LARGE_RESIDUALS, ODD_WIDTH};
 use super::emitters::Emitters;
@@ -9,6 +9,7 @@ use super::outcome::Counts;
 use super::places::Place;
 use super::residuals::Residuals;
 use super::spot::{self, Localization};
+use super::temporal::Lit;
 use super::widths::Widths;
 
 /// How far a fit may go from where its spot was detected, as a share of the box.
@@ -70,6 +71,18 @@ impl Found {
     }
 }
 
+impl Found {
+    /// The same with all light as its background, where some of it is known.
+    pub(super) fn lit(mut self, place: &Place, lit: Option<&Lit<'_>>) -> Self {
+        if let Some(lit) = lit {
+            let Corner { frame, x, y } = place.corner;
+            let (x, y) = (self.spot.x + f64::from(x), self.spot.y + f64::from(y));
+            self.spot.offset += lit.known().at(frame as usize, x, y);
+        }
+        self
+    }
+}
+
 /// Decides which fits become localizations.
 pub(super) struct Judge<'a> {
     pub(super) options: &'a LocalizeOptions,
@@ -108,17 +121,17 @@ impl Judge<'_> {
             // Counted by its status.
             None
         } else if !bright {
-            Some(&mut counts.not_bright)
+            Some(&mut counts.dropped.not_bright)
         } else if wandered {
-            Some(&mut counts.wandered)
+            Some(&mut counts.dropped.wandered)
         } else if !spot.is_finite() {
-            Some(&mut counts.not_finite)
+            Some(&mut counts.dropped.not_finite)
         } else if !spot.is_determined() {
-            Some(&mut counts.undetermined)
+            Some(&mut counts.dropped.undetermined)
         } else if unwanted.is_empty() {
             return Some(self.keep(first, place, spot));
         } else {
-            *counts.flagged(unwanted) += 1;
+            *counts.dropped.flagged(unwanted) += 1;
             return None;
         };
         if let Some(count) = reason {

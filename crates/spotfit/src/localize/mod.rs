@@ -20,6 +20,7 @@ mod residuals;
 mod sensitivity;
 mod slopes;
 mod spot;
+mod temporal;
 mod usual_sigma;
 mod widths;
 
@@ -40,6 +41,7 @@ use measured::Measured;
 use places::{Cut, Place, Search};
 use residuals::{Look, Residuals};
 use slopes::Slopes;
+use temporal::{Lit, Temporal};
 use widths::Widths;
 
 pub use brightness::median_of_first;
@@ -47,7 +49,7 @@ pub use checks::{Checks, Flags, LARGE_RESIDUALS, ODD_WIDTH};
 pub use defects::{Defect, DefectKind, Defects, DefectsError};
 pub use emitters::{Emitters, Sigma};
 pub use options::{LocalizeOptions, Roi};
-pub use outcome::{Counts, LocalizeError};
+pub use outcome::{Counts, Dropped, LocalizeError};
 pub use pipeline::Localizations;
 pub use sensitivity::{
     CameraDoubt, camera_doubts, estimate_read_noise, estimate_sensitivity, frames_for_estimates,
@@ -75,6 +77,8 @@ pub struct Localizer {
     measured: Option<Measured>,
     /// What finds and fits in its place where spots may overlap.
     crowd: Option<Crowd>,
+    /// The frames that wait for their background, if that is known over time.
+    temporal: Option<Temporal>,
     pool: rayon::ThreadPool,
     counts: Counts,
     widths: Widths,
@@ -103,6 +107,7 @@ impl Localizer {
             positions.sort();
         }
         options.mask_defects((width, height))?;
+        options.map_background((width, height))?;
         let detector = Detector::new(width, height, options.box_size, 1.0)?;
         let detector = match options.threshold {
             Some(threshold) => detector.with_threshold(threshold)?,
@@ -148,6 +153,7 @@ impl Localizer {
         let size = (width, height);
         let narrow = options.narrow_box();
         let slopes = Slopes::new(&options);
+        let temporal = options.temporal_background.map(|frames| Temporal::new(frames, size));
         Ok(Self {
             size,
             options,
@@ -158,6 +164,7 @@ impl Localizer {
             judge,
             measured,
             crowd,
+            temporal,
             pool,
             counts: Counts::default(),
             widths: Widths::default(),
@@ -169,6 +176,10 @@ impl Localizer {
 
     /// Localizes a block of frames. The localizations are in the order of the frames; within a frame from top
     /// to bottom, or in the order of the given positions.
+    ///
+    /// Where the background is known over time ([`LocalizeOptions::temporal_background`]), blocks follow each other, and their last
+    /// frames wait for those that come: the localizations are those of all frames whose background is known by now, and
+    /// [`Localizer::finish`] returns the others.
     ///
     /// # Errors
     /// [`LocalizeError::Detect`] if the frames do not have the size of the localizer, [`LocalizeError::Option`] if they
@@ -201,6 +212,21 @@ impl Localizer {
     ) -> Result<Vec<Localization>, LocalizeError> {
         let frames = Windows::stack(frame.insert_axis(Axis(0)));
         self.process_frames(self.next_frame, frames.into())
+    }
+
+    /// Ends a movie: returns the localizations of frames that wait for their background
+    /// ([`LocalizeOptions::temporal_background`]); otherwise there are none. Another movie may follow.
+    ///
+    /// # Errors
+    /// As [`Localizer::process`], and [`LocalizeError::Option`] for movies of less than 3 frames.
+    pub fn finish(&mut self) -> Result<Vec<Localization>, LocalizeError> {
+        self.stream(|temporal, pool| temporal.end(pool), true)
+    }
+
+    /// How many frames tell the background of a frame, where it is known over time: those of a window, or of the movie if that is
+    /// shorter; 0 while none was found.
+    pub fn background_frames(&self) -> Option<usize> {
+        self.temporal.as_ref().map(Temporal::used)
     }
 
     /// The counts so far.
@@ -251,14 +277,60 @@ impl Localizer {
         let few = u32::try_from(count).is_ok();
         OutOfRange::check("frames", count, few, format!("0 to {} in a block", u32::MAX))?;
         self.next_frame = first + count;
-        self.counts.frames += count;
+        if self.temporal.is_some() {
+            return self.stream(|temporal, pool| temporal.push(first, frames, pool), false);
+        }
+        self.search(first, frames, None)
+    }
+
+    /// Does something with the frames that wait for their background, and searches those for which it is known then.
+    fn stream(
+        &mut self,
+        act: impl FnOnce(&mut Temporal, &rayon::ThreadPool) -> Result<(), OutOfRange>,
+        ended: bool,
+    ) -> Result<Vec<Localization>, LocalizeError> {
+        let Some(mut temporal) = self.temporal.take() else { return Ok(Vec::new()) };
+        let found = act(&mut temporal, &self.pool).map_err(LocalizeError::from);
+        let found = found.and_then(|()| self.search_known(&mut temporal, ended));
+        if ended || found.is_err() {
+            temporal.reset();
+        }
+        self.temporal = Some(temporal);
+        found
+    }
+
+    /// Searches the frames whose background is known.
+    fn search_known(
+        &mut self,
+        temporal: &mut Temporal,
+        ended: bool,
+    ) -> Result<Vec<Localization>, LocalizeError> {
+        let mut all = Vec::new();
+        while let Some((part, map)) = temporal.ready(ended).zip(self.options.map.clone()) {
+            let known = temporal.known(&part, &self.options.camera, &map, &self.pool)?;
+            if let Some((frames, lit)) = temporal.frames(&part, &known) {
+                all.extend(self.search(part.start, frames, Some(&lit))?);
+            }
+            temporal.done(part.end);
+        }
+        Ok(all)
+    }
+
+    /// Localizes frames, of which the first has this number.
+    fn search<'a>(
+        &mut self,
+        first: usize,
+        frames: AnyWindows<'a>,
+        lit: Option<&Lit<'a>>,
+    ) -> Result<Vec<Localization>, LocalizeError> {
+        self.counts.frames += frames.count();
         if let Some(crowd) = &self.crowd {
-            let found = crowd.find(frames, self.options.map.as_deref(), &self.pool)?;
+            let found = crowd.find(frames, self.options.map.as_deref(), lit, &self.pool)?;
             self.counts.candidates += found.len();
             let mut judge = self.judging();
             let judged = found.into_iter();
             return Ok(judged
-                .filter_map(|(place, found)| judge.judge(first, &place, found))
+                .filter_map(|(place, found)| judge.judge(first, &place, found.lit(&place, lit)))
                 .collect());
         }
         let range = "given with `emitters` auto for single blocks, unless the width is fixed";
@@ -268,15 +340,16 @@ impl Localizer {
             detector: &self.detector,
             roi: self.roi,
             narrow: self.narrow,
+            known: lit.map(Lit::known),
             pool: &self.pool,
         };
         let places = search.places(&mut self.counts, first, frames)?;
         let side = self.options.box_size;
         // Windows of one side at a time: most frames have no others.
-        let usual = self.found(frames, &places, self.options.box_size)?;
+        let usual = self.found(frames, lit, &places, self.options.box_size)?;
         let mut usual = usual.into_iter();
         let mut narrow = if self.narrow < self.options.box_size {
-            self.found(frames, &places, self.narrow)?.into_iter()
+            self.found(frames, lit, &places, self.narrow)?.into_iter()
         } else {
             Vec::new().into_iter()
         };
@@ -285,7 +358,7 @@ impl Localizer {
         for place in &places {
             let of_side = if place.side == side { &mut usual } else { &mut narrow };
             if let Some(found) = of_side.next() {
-                kept.extend(judge.judge(first, place, found));
+                kept.extend(judge.judge(first, place, found.lit(place, lit)));
             }
         }
         if let Some(slopes) = &mut self.slopes {
@@ -295,9 +368,10 @@ impl Localizer {
     }
 
     /// Fits the windows of one side, in their order.
-    fn found(
+    fn found<'a>(
         &self,
-        frames: AnyWindows<'_>,
+        frames: AnyWindows<'a>,
+        lit: Option<&Lit<'a>>,
         places: &[Place],
         side: usize,
     ) -> Result<Vec<Found>, LocalizeError> {
@@ -306,7 +380,8 @@ impl Localizer {
         if corners.is_empty() && side != self.options.box_size {
             return Ok(Vec::new());
         }
-        let (size, map) = (Size::new(side, side), self.options.map.as_deref());
+        let size = Size::new(side, side);
+        let (frames, corners, map) = Lit::of(lit, frames, corners, self.options.map.as_deref());
         let windows = frames.visit(Cut { size, corners: &corners, map });
         match &self.measured {
             Some(measured) => Ok(measured.fit(windows, &self.options)?),

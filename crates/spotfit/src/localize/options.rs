@@ -12,6 +12,7 @@ use super::checks::Flags;
 use super::defects::Defects;
 use super::emitters::{self, Emitters, Sigma};
 use super::outcome::LocalizeError;
+use super::temporal;
 use crate::astigmatism::find::Finder;
 use crate::backend::{FitError, FitterOptions};
 use crate::detect::{DEFAULT_FALSE_RATE, narrow, typical_variance};
@@ -76,6 +77,14 @@ pub struct LocalizeOptions {
     /// neighbours, and fits ignore them. They are not serialized.
     #[cfg_attr(feature = "serde", serde(skip))]
     pub defects: Option<Arc<Defects>>,
+    /// The background over time: so many frames around each frame tell what each pixel shows without spots, by their median. It is known
+    /// light for detection and fits, which find a constant on top of it. An even number of frames counts as one more. `None` takes each
+    /// frame for itself. Range: 3 to 2³² pixels in all frames; the frames are held in memory.
+    ///
+    /// Medians are found for every eighth of a window, and interpolated between. The first and the last frames have the background of
+    /// the first and the last window, and all frames that of all if there are fewer. The shape of the background is that of the median;
+    /// its level is fitted, so that it does not matter if a spot shines in some of the frames.
+    pub temporal_background: Option<usize>,
     /// The fit and its backend.
     pub fitter: FitterOptions,
     /// Whether to keep failed fits.
@@ -114,6 +123,7 @@ impl Default for LocalizeOptions {
             camera: Camera::default(),
             map: None,
             defects: None,
+            temporal_background: None,
             fitter: FitterOptions::default(),
             keep_all: false,
             checks: false,
@@ -140,6 +150,7 @@ impl LocalizeOptions {
         const with_keep_all: keep_all: bool,
         with_map: map: Option<Arc<CameraMap>>,
         with_defects: defects: Option<Arc<Defects>>,
+        const with_temporal_background: temporal_background: Option<usize>,
         const with_checks: checks: bool,
         const with_errors: errors: bool,
         with_calibration: calibration: Option<Arc<Finder>>,
@@ -234,6 +245,22 @@ impl LocalizeOptions {
             range: format!("some that leave pixels to look at: {error}"),
         })?;
         self.map = Some(Arc::new(map));
+        Ok(())
+    }
+
+    /// Puts a map in the place of the camera, where there is none and the background is known over time.
+    pub(super) fn map_background(&mut self, size: (usize, usize)) -> Result<(), OutOfRange> {
+        let Some(frames) = self.temporal_background else { return Ok(()) };
+        temporal::check(frames, size)?;
+        let map = match &self.map {
+            Some(map) => map.clone(),
+            None => Arc::new(temporal::map_of(&self.camera, size)?),
+        };
+        let (width, height) = size;
+        let own = format!("{}×{}", map.size().width, map.size().height);
+        let good = map.size() == Size::new(width, height);
+        OutOfRange::check("map", own, good, format!("the frame's {width}×{height} pixels"))?;
+        self.map = Some(map);
         Ok(())
     }
 

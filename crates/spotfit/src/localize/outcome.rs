@@ -61,50 +61,39 @@ pub enum LocalizeError {
     Spawn(std::io::Error),
 }
 
-/// The number of candidates, and how many were dropped for which reason.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+/// Why candidates and fits became no localizations: how many for which reason. Fits that did not converge are not among them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "serde", derive(serde::Deserialize))]
 #[non_exhaustive]
-pub struct Counts {
-    /// Frames processed.
-    pub frames: usize,
-    /// Candidates found, or positions given.
-    pub candidates: usize,
-    /// Dropped because the window would cross the frame's edge.
+pub struct Dropped {
+    /// The window would cross the frame's edge.
     pub at_edge: usize,
-    /// Positions dropped because their frame was not processed.
+    /// A position is in a frame that was not processed.
     pub no_frame: usize,
-    /// Fits made, by how they ended.
-    pub by_status: StatusCounts,
-    /// Converged fits dropped because the amplitude is not positive.
+    /// The amplitude is not positive.
     pub not_bright: usize,
-    /// Converged fits dropped because the centre moved more than 0.3 of the box away from the detected position: it is
-    /// on a neighbour, which has a window of its own.
+    /// The centre moved more than 0.3 of the box away from the detected position: it is on a neighbour, which has a window of
+    /// its own.
     pub wandered: usize,
-    /// Converged fits dropped because a number in photons is not finite.
+    /// A number in photons is not finite.
     pub not_finite: usize,
-    /// Converged fits dropped because the expected standard deviation of x or y is infinite, though all other numbers
-    /// are finite: the window does not determine the position of the spot.
+    /// The expected standard deviation of x or y is infinite, though all other numbers are finite: the window does not
+    /// determine the position of the spot.
     pub undetermined: usize,
-    /// Converged fits dropped because a pixel of the window is saturated ([`super::LocalizeOptions::drop`]).
+    /// A pixel of the window is saturated ([`super::LocalizeOptions::drop`]).
     pub saturated: usize,
-    /// Converged fits dropped because of a neighbour.
+    /// There is a neighbour.
     pub neighbour: usize,
-    /// Converged fits dropped because of their residuals.
+    /// The residuals are larger than the noise.
     pub residual: usize,
-    /// Converged fits dropped because of their width.
+    /// The spot is wider or narrower than the others.
     pub width: usize,
-    /// Converged fits dropped because there may be more emitters than could be told apart.
+    /// There may be more emitters than could be told apart.
     #[cfg_attr(feature = "serde", serde(default))]
     pub crowd: usize,
-    /// Localizations kept.
-    pub kept: usize,
-    /// Fits with a measured PSF that ended at an end of its range of z, and at no other limit: the spot is there or
-    /// beyond. Their status is [`fit_core::Status::AtLimit`], and they are kept or dropped like fits that converged.
-    pub at_end: usize,
 }
 
-impl Counts {
+impl Dropped {
     /// The count of localizations dropped for the first of these flags.
     pub(super) fn flagged(&mut self, flags: Flags) -> &mut usize {
         match flags {
@@ -115,4 +104,25 @@ impl Counts {
             _ => &mut self.width,
         }
     }
+}
+
+/// What became of the candidates.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
+pub struct Counts {
+    /// Frames processed.
+    pub frames: usize,
+    /// Candidates found, or positions given.
+    pub candidates: usize,
+    /// Candidates and converged fits that were dropped.
+    #[cfg_attr(feature = "serde", serde(flatten))]
+    pub dropped: Dropped,
+    /// Fits made, by how they ended.
+    pub by_status: StatusCounts,
+    /// Localizations kept.
+    pub kept: usize,
+    /// Fits with a measured PSF that ended at an end of its range of z, and at no other limit: the spot is there or
+    /// beyond. Their status is [`fit_core::Status::AtLimit`], and they are kept or dropped like fits that converged.
+    pub at_end: usize,
 }

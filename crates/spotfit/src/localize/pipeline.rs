@@ -1,6 +1,6 @@
 //! Reading, localizing and writing side by side.
 
-use std::ops::RangeBounds;
+use std::ops::{Range, RangeBounds};
 use std::panic::resume_unwind;
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread::{Builder, JoinHandle};
@@ -74,10 +74,11 @@ impl Localizer {
         frames: impl RangeBounds<usize>,
     ) -> Result<Localizations, LocalizeError> {
         let blocks = movie.blocks(frames);
-        if let Some(positions) = &self.options.positions {
-            self.counts.no_frame += positions.len() - positions.within(blocks.frames()).len();
-        }
+        self.leave_out_positions(blocks.frames());
         let counts = self.counts.clone();
+        if let Some(temporal) = &mut self.temporal {
+            temporal.reset();
+        }
         // A stage whose successor has gone finds nobody to send to, and ends.
         let (send_block, received) = sync_channel::<Result<Block, MovieError>>(1);
         let reading = Builder::new().name("spotfit-read".to_owned()).spawn(move || {
@@ -93,8 +94,13 @@ impl Localizer {
             let mut received = received.into_iter().map(|block| block.map_err(LocalizeError::from));
             let first = self.first_blocks(&mut received);
             let mut slope_doubt = None;
-            for block in first.into_iter().chain(received) {
-                let found = block.and_then(|block| self.process(&block));
+            let blocks = first.into_iter().chain(received).map(Some);
+            for block in blocks.chain([None]) {
+                let found = match block {
+                    Some(block) => block.and_then(|block| self.process(&block)),
+                    None if self.temporal.is_none() => break,
+                    None => self.finish(),
+                };
                 if slope_doubt.is_none() && self.has_seen_slopes() {
                     slope_doubt = Some(self.slope_doubt());
                 }
@@ -119,6 +125,14 @@ impl Localizer {
     /// Whether more frames say no more about slopes.
     fn has_seen_slopes(&self) -> bool {
         self.slopes.as_ref().is_none_or(Slopes::is_full)
+    }
+
+    /// Counts the positions to fit that are not in these frames, for callers whose blocks come from nowhere else:
+    /// [`Localizer::localize`] does it itself.
+    pub fn leave_out_positions(&mut self, frames: Range<usize>) {
+        if let Some(positions) = &self.options.positions {
+            self.counts.dropped.no_frame += positions.len() - positions.within(frames).len();
+        }
     }
 
     /// Blocks in which the width of spots was found; none where it is known.

@@ -8,6 +8,7 @@ use spotfit_locs::positions::Position;
 use super::neighbours;
 use super::options::{LocalizeOptions, Roi};
 use super::outcome::Counts;
+use super::temporal::Known;
 use crate::detect::{Candidate, DetectError, Detector};
 
 /// A spot that is to be fitted.
@@ -42,6 +43,8 @@ pub(super) struct Search<'a> {
     pub(super) roi: Roi,
     /// The side of windows in crowds.
     pub(super) narrow: usize,
+    /// What is known of the light of the frames.
+    pub(super) known: Option<&'a Known>,
     pub(super) pool: &'a rayon::ThreadPool,
 }
 
@@ -76,7 +79,7 @@ impl Search<'_> {
                 Some(Place { id, corner, side, neighbour })
             })
             .collect();
-        counts.at_edge += wanted.len() - places.len();
+        counts.dropped.at_edge += wanted.len() - places.len();
         Ok(places)
     }
 
@@ -86,7 +89,8 @@ impl Search<'_> {
         let inside =
             |c: &Candidate| (x..x + width).contains(&c.x) && (y..y + height).contains(&c.y);
         let detect = |frame: usize| {
-            let candidates = self.detector.detect_window(frames, frame)?;
+            let known = self.known.map(|known| known.of_frame(frame));
+            let candidates = self.detector.detect_window(frames, frame, known)?;
             let points = candidates.iter().map(|c| (c.x as f64, c.y as f64)).collect();
             let wanted = candidates.iter().zip(self.distances(points));
             let wanted = wanted.filter(|(candidate, _)| inside(candidate));

@@ -319,6 +319,7 @@ impl<'w> Visitor<'w> for Measure {
         let count = count.min(frames_for_estimates((width, height)));
         let mut tiles = Vec::new();
         let mut correlations = Vec::new();
+        let mut room = Vec::new();
         for y in (0..(height + 1).saturating_sub(TILE)).step_by(TILE) {
             for x in (0..(width + 1).saturating_sub(TILE)).step_by(TILE) {
                 let tile = |frame: usize| {
@@ -326,7 +327,8 @@ impl<'w> Visitor<'w> for Measure {
                     let rows = rows.slice_axis_move(Axis(0), Slice::from(y..y + TILE));
                     rows.slice_axis_move(Axis(1), Slice::from(x..x + TILE))
                 };
-                let pairs = (1..count).map(|frame| Pair::of(tile(frame - 1), tile(frame)));
+                let pair = |frame: usize| Pair::of(tile(frame - 1), tile(frame), &mut room);
+                let pairs = (1..count).map(pair);
                 let pairs: Vec<Pair> = pairs.collect();
                 correlations.extend(pairs.iter().map(|pair| pair.correlation));
                 let correlation = median(pairs.iter().map(|pair| pair.correlation));
@@ -360,15 +362,35 @@ struct Pair {
 }
 
 impl Pair {
-    fn of<P: Pixel>(before: ArrayView2<'_, P>, after: ArrayView2<'_, P>) -> Self {
+    /// `differences` is room for those of the pixels.
+    fn of<P: Pixel>(
+        before: ArrayView2<'_, P>,
+        after: ArrayView2<'_, P>,
+        differences: &mut Vec<f64>,
+    ) -> Self {
         let count = before.len() as f64;
-        let both = || before.iter().zip(&after).map(|(a, b)| (a.to_f64(), b.to_f64()));
-        let sum: f64 = both().map(|(a, b)| a + b).sum();
-        let shift = both().map(|(a, b)| b - a).sum::<f64>() / count;
-        let differences: Vec<f64> = both().map(|(a, b)| b - a - shift).collect();
-        let squares: f64 = differences.iter().map(|d| d * d).sum();
-        let rows = differences.chunks_exact(before.dim().1);
-        let products: f64 = rows.flat_map(|row| row.windows(2)).map(|d| d[0] * d[1]).sum();
+        // Every addition to a sum waits for the one before, so that two sums take as long as one.
+        let (mut sum, mut shift) = (0.0, 0.0);
+        differences.clear();
+        for (before, after) in before.outer_iter().zip(after.outer_iter()) {
+            for (a, b) in before.iter().zip(&after).map(|(a, b)| (a.to_f64(), b.to_f64())) {
+                sum += a + b;
+                shift += b - a;
+                differences.push(b - a);
+            }
+        }
+        shift /= count;
+        let (mut squares, mut products) = (0.0, 0.0);
+        for row in differences.chunks_exact(before.dim().1) {
+            let mut left = None;
+            for difference in row {
+                let here = difference - shift;
+                squares += here * here;
+                if let Some(left) = left.replace(here) {
+                    products += left * here;
+                }
+            }
+        }
         Self {
             mean: sum / (2.0 * count),
             variance: squares / (2.0 * (count - 1.0)),

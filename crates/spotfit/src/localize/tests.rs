@@ -113,7 +113,8 @@ fn infinite_errors_are_counted_as_such() {
     assert!(found(&fit, 0.1));
     assert!(!found(&fit, f64::INFINITY));
     assert!(!found(&Fit { amplitude: f64::INFINITY, ..fit }, 0.1));
-    let Counts { kept, undetermined, not_finite, .. } = *localizer.counts();
+    let Counts { kept, dropped: Dropped { undetermined, not_finite, .. }, .. } =
+        *localizer.counts();
     assert_eq!((kept, undetermined, not_finite), (1, 1, 1));
 }
 

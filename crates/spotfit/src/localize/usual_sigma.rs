@@ -28,10 +28,15 @@ const LONELY: usize = 5;
 const LEAST: usize = 20;
 
 impl LocalizeOptions {
+    /// Whether the width of spots that may overlap is fitted: it is not given, and does not follow from a height.
+    pub(super) fn fits_sigma(&self) -> bool {
+        let fixed = matches!(self.fitter.fit.shape, Shape::FixedSigma(_) | Shape::FixedSigmas(_));
+        !(fixed || self.calibration.is_some() || self.psf.is_some())
+    }
+
     /// Whether the width of spots is known, if it is needed.
     pub(super) fn knows_sigma(&self) -> bool {
-        let fixed = matches!(self.fitter.fit.shape, Shape::FixedSigma(_));
-        self.emitters == Emitters::One || fixed || self.usual_sigma.is_some()
+        self.emitters == Emitters::One || !self.fits_sigma() || self.usual_sigma.is_some()
     }
 
     /// The same with the width that spots of these frames share ([`LocalizeOptions::usual_sigma`]), if it is needed and not given:
@@ -45,7 +50,8 @@ impl LocalizeOptions {
             return Ok(self);
         }
         let (_, height, width) = frames.frames();
-        let mut masked = self.clone();
+        // A few frames may be too few for a median.
+        let mut masked = self.clone().with_temporal_background(None);
         masked.mask_defects((width, height))?;
         let mut sigma = masked.sigma_of_isolated(frames)?.unwrap_or(ORDINARY);
         for _ in 0..PASSES {
@@ -90,7 +96,7 @@ impl LocalizeOptions {
         let roi = self.roi.unwrap_or(Roi { x: 0, y: 0, width, height });
         let pool = rayon::ThreadPoolBuilder::new().num_threads(self.fitter.threads).build()?;
         let crowd = Crowd::new((width, height), roi, self)?;
-        let found = crowd.find(frames, self.map.as_deref(), &pool)?;
+        let found = crowd.find(frames, self.map.as_deref(), None, &pool)?;
         let sound = found.iter().filter(|(_, found)| {
             let clean = found.seen.is_some_and(|seen| !seen.saturated);
             found.converged && found.bright && clean && found.spot.sigma.is_finite()

@@ -1,5 +1,6 @@
 //! A point-spread function as a B-spline.
 
+use fit_crowd::{CrowdError, SplineImage};
 use ndarray::{Array2, Array3, ArrayView3};
 
 use super::PsfError;
@@ -124,6 +125,14 @@ impl Psf {
     /// The range of z in nm.
     pub fn range(&self) -> [f64; 2] {
         [0.0, (self.shape()[0] - 3) as f64].map(|plane| self.z_of(plane))
+    }
+
+    /// The PSF for fits of emitters that overlap.
+    ///
+    /// # Errors
+    /// If it covers fewer than 5 pixels along x or y.
+    pub(crate) fn image(&self) -> Result<SplineImage, CrowdError> {
+        SplineImage::new(self.knots(), self.shape(), self.step, self.zero)
     }
 
     /// The number of pixels (rows, columns) that the PSF covers.

@@ -9,7 +9,7 @@ use sha2::{Digest, Sha256};
 
 use super::input::in_hex;
 use crate::astigmatism::find::Finder;
-use crate::localize::{Defects, Emitters, LocalizeOptions, Sigma};
+use crate::localize::{Defects, Emitters, LocalizeOptions, Positions, Sigma};
 use crate::psf::Psf;
 
 /// The options that the outcome of localizing depends on, all of them, given or not: what means the same looks the same,
@@ -86,6 +86,10 @@ pub fn method(options: &LocalizeOptions) -> BTreeMap<String, Value> {
         all.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
     let set = fitter.instruction_set.map(|set| set.to_string());
     all.insert("instruction_set".to_owned(), json!(set));
+    if let Some(frames) = options.temporal_background {
+        // As many as a window has.
+        all.insert("temporal_background".to_owned(), json!(frames | 1));
+    }
     if crowded {
         let sigma = if options.sigma == Sigma::Shared { "shared" } else { "free" };
         all.insert("emitters".to_owned(), json!("auto"));
@@ -135,6 +139,16 @@ pub fn calibration(finder: &Finder) -> Value {
 /// A measured PSF by its content.
 pub fn psf(psf: &Psf) -> Value {
     json!({ "psf": of_psf(psf) })
+}
+
+/// Positions to fit by their content.
+pub fn positions(positions: &Positions) -> Value {
+    let mut told = Sha256::new();
+    for place in positions.all() {
+        [place.frame as u64, place.id].iter().for_each(|number| told.update(number.to_le_bytes()));
+        [place.x, place.y].iter().for_each(|number| told.update(number.to_le_bytes()));
+    }
+    json!(in_hex(&told.finalize()))
 }
 
 fn of_psf(psf: &Psf) -> String {

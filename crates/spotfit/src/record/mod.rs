@@ -27,7 +27,7 @@ use spotfit_files::output::paths::folder;
 use spotfit_files::output::record::{FORMAT, LONGEST};
 
 pub use input::InputFile;
-pub use method::{calibration, camera, camera_of, method, psf};
+pub use method::{calibration, camera, camera_of, method, positions, psf};
 pub use old::{old_batch, old_fit};
 
 /// How a table was made.

@@ -3,6 +3,7 @@
 use std::fmt::Display;
 use std::io::Read;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use super::{Listener, StepError};
 use crate::record::{Origin, Record};
@@ -27,7 +28,12 @@ pub struct Source {
     /// By the record beside the file; nothing where that does not know.
     recorded: Option<Origin>,
     first_frame: Option<u32>,
+    /// What the beginning of the file says, once it was read with the options above.
+    begun: OnceLock<Beginning>,
 }
+
+/// A table without rows, and notes about its file.
+type Beginning = (Table, Vec<String>);
 
 #[derive(Clone, Debug)]
 enum From {
@@ -83,8 +89,16 @@ impl Source {
             From::File(path) => Record::origin_of(path),
             From::Memory(..) => Some(Origin::Centre),
         };
-        let (pixel_size, origin, first_frame) = (None, None, None);
-        Self { name, from, pixel_size, origin, origin_option: "origin", recorded, first_frame }
+        Self {
+            name,
+            from,
+            pixel_size: None,
+            origin: None,
+            origin_option: "origin",
+            recorded,
+            first_frame: None,
+            begun: OnceLock::new(),
+        }
     }
 
     /// The same with another name in errors.
@@ -101,6 +115,7 @@ impl Source {
     pub fn with_pixel_size(mut self, pixel_size: Option<f64>) -> Result<Self, StepError> {
         check_size(pixel_size)?;
         self.pixel_size = pixel_size.or(self.pixel_size);
+        self.begun = OnceLock::new();
         Ok(self)
     }
 
@@ -108,6 +123,7 @@ impl Source {
     #[must_use]
     pub(crate) fn of_movie(mut self, info: &Info) -> Self {
         self.pixel_size = info.pixel_size;
+        self.begun = OnceLock::new();
         self
     }
 
@@ -136,6 +152,7 @@ impl Source {
     #[must_use]
     pub fn with_first_frame(mut self, first: Option<u32>) -> Self {
         self.first_frame = first;
+        self.begun = OnceLock::new();
         self
     }
 
@@ -263,12 +280,13 @@ impl Source {
         Ok(table)
     }
 
-    /// A table with the columns and what is known of the movie, but no rows.
+    /// A table with the columns and what is known of the movie, but no rows. The beginning of a file is read once, however often
+    /// somebody asks.
     ///
     /// # Errors
     /// [`StepError::Table`].
     pub fn layout(&self) -> Result<Table, StepError> {
-        Ok(self.begin()?.0)
+        Ok(self.begin()?.0.clone())
     }
 
     /// Notes about the file that its reader should know, such as from which number it counts frames.
@@ -276,19 +294,22 @@ impl Source {
     /// # Errors
     /// [`StepError::Table`].
     pub fn notes(&self) -> Result<Vec<String>, StepError> {
-        Ok(self.begin()?.1)
+        Ok(self.begin()?.1.clone())
     }
 
-    fn begin(&self) -> Result<(Table, Vec<String>), StepError> {
-        let path = match &self.from {
-            From::File(path) => path,
-            From::Memory(table, notes) => {
-                return Ok((self.informed(table.emptied()), notes.clone()));
+    fn begin(&self) -> Result<&Beginning, StepError> {
+        if let Some(begun) = self.begun.get() {
+            return Ok(begun);
+        }
+        let begun = match &self.from {
+            From::File(path) => {
+                let mut reader = self.reader(path, None)?;
+                let first = reader.read().map_err(self.wrong())?;
+                (first.unwrap_or_default().emptied(), reader.notes().to_vec())
             }
+            From::Memory(table, notes) => (self.informed(table.emptied()), notes.clone()),
         };
-        let mut reader = self.reader(path, None)?;
-        let first = reader.read().map_err(self.wrong())?;
-        Ok((first.unwrap_or_default().emptied(), reader.notes().to_vec()))
+        Ok(self.begun.get_or_init(|| begun))
     }
 
     /// A length of an option in the unit of this table, of which `info` is known. Without a unit it is in nanometres.

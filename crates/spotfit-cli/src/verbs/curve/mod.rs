@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use ndarray::Array3;
-use spotfit::Backend;
 use spotfit::model::{CurveFitter, CurveStart, Curves, Model, Points, Values};
 use spotfit::steps::Listener;
 use spotfit::steps::curve::{CurveFitting, CurveTable, check_columns};
+use spotfit::{Backend, InstructionSet};
 
 use self::plot::Plot;
 use self::words::{EstimatorChoice, LinearChoice, Start};
@@ -103,6 +103,12 @@ pub(crate) struct CurveArguments {
     /// precision.
     #[arg(long, default_value_t = Backend::Reference, value_name = "BACKEND", help_heading = "Fit")]
     backend: Backend,
+    /// Vector instructions for the backend cpu: avx512, avx2, neon or portable; the fastest by default.
+    #[arg(long, value_name = "SET", help_heading = "Fit")]
+    instruction_set: Option<InstructionSet>,
+    /// The GPU for the backend gpu, by the number that `spotfit devices` lists.
+    #[arg(long, default_value_t = 0, value_name = "N", help_heading = "Fit")]
+    device: usize,
     /// Number of threads, at most 1024; 0 takes one for each processor.
     #[arg(long, default_value_t = 0, value_name = "N", help_heading = "Fit")]
     threads: usize,
@@ -157,7 +163,7 @@ pub(crate) fn run(arguments: &CurveArguments) -> Result<(), CliError> {
     arguments.report.check(&arguments.output)?;
     refuse_shared_input(arguments)?;
     arguments.inputs().try_for_each(|path| refuse_same_file(path, &arguments.output))?;
-    let fitter = CurveFitter::new(arguments.backend, arguments.threads)?;
+    let fitter = CurveFitter::with_options(&words::fitter(arguments))?;
     let mut data = Data::open(&arguments.data)?;
     let at = match &arguments.x {
         Some(path) => Some(data::read_all(path)?),

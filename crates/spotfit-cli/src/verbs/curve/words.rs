@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use clap::ValueEnum;
-use spotfit::Estimator;
 use spotfit::model::{CurveLimits, CurveOptions, Linear, Model};
+use spotfit::{Estimator, FitterOptions};
 
 use super::CurveArguments;
 use crate::error::CliError;
@@ -154,6 +154,15 @@ pub(super) fn starts(arguments: &CurveArguments, model: &Model) -> Result<Start,
             }
         }
     }
+}
+
+/// Where fits run.
+pub(super) fn fitter(arguments: &CurveArguments) -> FitterOptions {
+    FitterOptions::default()
+        .with_backend(arguments.backend)
+        .with_instruction_set(arguments.instruction_set)
+        .with_devices(vec![arguments.device])
+        .with_threads(arguments.threads)
 }
 
 pub(super) fn options(

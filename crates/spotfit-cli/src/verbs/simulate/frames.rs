@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use fit_core::Size;
-use fit_sim::MovieSimulation;
 use fit_sim::recipes::FrameRecipe;
+use fit_sim::{MovieSimulation, SimulatedCamera};
 use ndarray::Array2;
 use serde::Serialize;
 use spotfit::localize::Defects;
@@ -41,12 +41,12 @@ pub(crate) struct FrameArguments {
     #[arg(long, default_value_t = FrameRecipe::default().unevenness, value_name = "SHARE", help_heading = "Movie")]
     unevenness: f64,
     /// The value of a dark pixel, in counts.
-    #[arg(long, default_value_t = FrameRecipe::default().baseline, value_name = "COUNTS", help_heading = "Camera")]
+    #[arg(long, default_value_t = FrameRecipe::default().camera.baseline, value_name = "COUNTS", help_heading = "Camera")]
     baseline: f64,
     #[command(flatten)]
     gain: GainArguments,
     /// Standard deviation of the read noise in photo-electrons.
-    #[arg(long, default_value_t = FrameRecipe::default().read_noise, value_name = "E", help_heading = "Camera")]
+    #[arg(long, default_value_t = FrameRecipe::default().camera.read_noise, value_name = "E", help_heading = "Camera")]
     read_noise: f64,
     #[command(flatten)]
     camera: CameraArguments,
@@ -77,15 +77,17 @@ struct Frames {
 impl FrameArguments {
     /// Their recipe.
     pub(crate) fn recipe(&self) -> Result<FrameRecipe, CliError> {
+        let camera = SimulatedCamera::default()
+            .with_baseline(self.baseline)
+            .with_gain(self.gain.gain()?)
+            .with_read_noise(self.read_noise)
+            .with_em_gain(self.camera.em_gain);
         Ok(FrameRecipe::default()
             .with_width(self.width)
             .with_height(self.height)
             .with_background(self.background)
             .with_unevenness(self.unevenness)
-            .with_baseline(self.baseline)
-            .with_gain(self.gain.gain()?)
-            .with_read_noise(self.read_noise)
-            .with_em_gain(self.camera.em_gain)
+            .with_camera(camera)
             .with_seed(self.seed))
     }
 

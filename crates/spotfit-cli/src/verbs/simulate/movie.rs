@@ -62,6 +62,10 @@ pub(crate) struct MovieArguments {
     /// of the spots.
     #[arg(long, default_value_t = MovieRecipe::default().hot_pixels, value_name = "N", help_heading = "Camera")]
     hot_pixels: usize,
+    /// Haze: six clouds of light out of focus, of half of so many to so many photo-electrons a pixel at their centres in the first frame.
+    /// They move slowly and bleach.
+    #[arg(long, default_value_t = MovieRecipe::default().haze, value_name = "E", help_heading = "Movie")]
+    haze: f64,
     /// Where to write the mask of the hot pixels, an array (height, width) of booleans, as --defects of `spotfit localize` reads it.
     #[arg(long, value_name = "MASK.npy", help_heading = "Output")]
     write_defects: Option<PathBuf>,
@@ -117,6 +121,7 @@ pub(crate) fn run(arguments: &MovieArguments) -> Result<(), CliError> {
         .with_off_time(arguments.off_time)
         .with_beads(arguments.beads)
         .with_hot_pixels(arguments.hot_pixels)
+        .with_haze(arguments.haze)
         .with_drift(drift)
         .with_drift_z(drift_z)
         .with_heights(heights);

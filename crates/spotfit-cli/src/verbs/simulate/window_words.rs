@@ -52,10 +52,10 @@ pub(super) struct WindowArguments {
     #[arg(long, default_value_t = WindowRecipe::default().sigma_max, value_name = "PX", help_heading = "Spots")]
     pub(super) sigma_max: f64,
     /// The value of a dark pixel, in counts.
-    #[arg(long, default_value_t = WindowRecipe::default().baseline, value_name = "COUNTS", help_heading = "Camera")]
+    #[arg(long, default_value_t = WindowRecipe::default().camera.baseline, value_name = "COUNTS", help_heading = "Camera")]
     pub(super) baseline: f64,
     /// Standard deviation of the read noise in photo-electrons.
-    #[arg(long, default_value_t = WindowRecipe::default().read_noise, value_name = "E", help_heading = "Camera")]
+    #[arg(long, default_value_t = WindowRecipe::default().camera.read_noise, value_name = "E", help_heading = "Camera")]
     pub(super) read_noise: f64,
     /// Width and height of the sCMOS camera in pixels. Each window lies at a random position in it.
     #[arg(

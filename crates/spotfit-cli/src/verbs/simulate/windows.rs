@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use fit_core::{Corner, Size};
-use fit_sim::Noise;
 use fit_sim::recipes::{WindowBackground, WindowRecipe};
+use fit_sim::{Noise, SimulatedCamera};
 use serde::Serialize;
 
 use super::camera::{CameraArguments, GainArguments};
@@ -73,6 +73,11 @@ fn recipe(arguments: &WindowArguments, others: &Others) -> Result<WindowRecipe, 
         (None, Some(window)) => WindowBackground::Window(window),
         (None, None) => recipe.background,
     };
+    let camera = SimulatedCamera::default()
+        .with_baseline(arguments.baseline)
+        .with_gain(gain.gain()?)
+        .with_read_noise(arguments.read_noise)
+        .with_em_gain(camera.em_gain);
     Ok(recipe
         .with_size(Size::new(side(arguments.width), side(arguments.height)))
         .with_photons(arguments.signal)
@@ -81,10 +86,7 @@ fn recipe(arguments: &WindowArguments, others: &Others) -> Result<WindowRecipe, 
         .with_sigma_max(arguments.sigma_max)
         .with_look(spots.recipe())
         .with_noise(noise)
-        .with_baseline(arguments.baseline)
-        .with_gain(gain.gain()?)
-        .with_read_noise(arguments.read_noise)
-        .with_em_gain(camera.em_gain)
+        .with_camera(camera)
         .with_seed(arguments.seed))
 }
 

@@ -2,9 +2,10 @@
 
 use fit_core::Pixel;
 use fit_windows::{CameraMap, Visitor, Windows};
-use ndarray::{Array3, ArrayView3};
+use ndarray::{Array3, ArrayView3, Axis, Slice};
 use spotfit_locs::private::median;
 
+use super::rows::{self, Limits, Padded};
 use super::{Defect, DefectKind};
 
 /// The fewest frames that tell something, and those that tell that a pixel flickers.
@@ -102,20 +103,26 @@ struct Judge<'a, P> {
 impl<'a, P: Pixel> Judge<'a, P> {
     fn new(frames: ArrayView3<'a, P>, count: usize) -> Self {
         let (_, height, width) = frames.dim();
-        let at = |frame: usize| frames.index_axis_move(ndarray::Axis(0), frame);
-        // Counted from the first frame, so that a baseline costs no digits.
-        let first: Vec<f32> = at(0).iter().map(|pixel| pixel.to_f32()).collect();
+        let first: Vec<f32> =
+            frames.index_axis(Axis(0), 0).iter().map(|pixel| pixel.to_f32()).collect();
         let (mut means, mut variances) = (vec![0.0f32; first.len()], vec![0.0f32; first.len()]);
-        for frame in 1..count {
-            let sums = first.iter().zip(means.iter_mut().zip(&mut variances));
-            let add = |((first, (sum, square)), pixel): ((&f32, (&mut f32, &mut f32)), &P)| {
-                let more = pixel.to_f32() - first;
-                *sum += more;
-                *square += more * more;
-            };
-            match at(frame).to_slice() {
-                Some(pixels) => sums.zip(pixels).for_each(add),
-                None => sums.zip(at(frame)).for_each(add),
+        // Some rows of all frames, whose sums stay near to the processor, and then the next ones. They are counted from the first
+        // frame, so that a baseline costs no digits.
+        let rows = (NEAR / width).max(1);
+        let size = rows * width;
+        let sums = first.chunks(size).zip(means.chunks_mut(size).zip(variances.chunks_mut(size)));
+        let mut pixels = Vec::with_capacity(size);
+        for (number, (first, (sums, squares))) in sums.enumerate() {
+            let top = number * rows;
+            for frame in 1..count {
+                let part = frames.index_axis(Axis(0), frame);
+                let part = part.slice_axis(Axis(0), Slice::from(top..height.min(top + rows)));
+                pixels.clear();
+                match part.as_slice() {
+                    Some(part) => pixels.extend(part.iter().map(|pixel| pixel.to_f32())),
+                    None => pixels.extend(part.iter().map(|pixel| pixel.to_f32())),
+                }
+                rows::add(&pixels, first, sums, squares);
             }
         }
         let share = 1.0 / count as f32;
@@ -153,31 +160,15 @@ impl<'a, P: Pixel> Judge<'a, P> {
     /// Pixels that differ from all of their neighbours: few, and all that [`Judge::judge`] could find.
     fn suspects(&self) -> Vec<usize> {
         let least = self.usual.sqrt() * (4.0 / (self.count as f32).sqrt()).max(0.5);
-        let unsteady = self.count >= FEWEST_FLICKERING;
+        let unsteady = if self.count >= FEWEST_FLICKERING { UNSTEADY } else { f32::INFINITY };
+        let counts = |place: usize| self.found[place].is_none();
+        let padded = Padded::new(self.width, &self.means, &self.variances, counts);
+        let mut odd = vec![false; self.width];
         let mut suspects = Vec::new();
         for y in 0..self.height {
-            for x in 0..self.width {
-                let place = y * self.width + x;
-                if self.found[place].is_some() {
-                    continue;
-                }
-                let (mean, variance) = (self.means[place], self.variances[place]);
-                let (mut high, mut low, mut most) = (f32::MIN, f32::MAX, 0.0f32);
-                for j in y.saturating_sub(1)..(y + 2).min(self.height) {
-                    for i in x.saturating_sub(1)..(x + 2).min(self.width) {
-                        let other = j * self.width + i;
-                        if other != place && self.found[other].is_none() {
-                            high = high.max(self.means[other]);
-                            low = low.min(self.means[other]);
-                            most = most.max(self.variances[other]);
-                        }
-                    }
-                }
-                let odd = mean > high + least || mean < low - least;
-                if odd || unsteady && variance > UNSTEADY * most {
-                    suspects.push(place);
-                }
-            }
+            padded.odd(y, Limits { least, unsteady }, &mut odd);
+            let all = (y * self.width..).zip(&odd).filter(|(place, odd)| **odd && counts(*place));
+            suspects.extend(all.map(|(place, _)| place));
         }
         suspects
     }
@@ -272,6 +263,9 @@ fn usual(variances: &[f32]) -> [f32; 2] {
     let low = &sample[..(9 * sample.len()).div_ceil(10)];
     [sample[sample.len() / 2], 0.5 * low.iter().sum::<f32>() / low.len() as f32]
 }
+
+/// Pixels whose sums are in the processor's nearest memory.
+const NEAR: usize = 1 << 11;
 
 /// So many pixels tell what the noise is.
 const SAMPLE: usize = 4096;

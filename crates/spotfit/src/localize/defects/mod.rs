@@ -22,6 +22,7 @@
 
 mod file;
 mod find;
+mod rows;
 
 use std::fmt;
 

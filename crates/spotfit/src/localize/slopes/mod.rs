@@ -91,6 +91,7 @@ impl Slopes {
         let fit = &options.fitter.fit;
         let flat = fit.background != Background::Plane && options.emitters == Emitters::One;
         let known = options.psf.is_none() && options.map.is_none() && options.defects.is_none();
+        let known = known && options.temporal_background.is_none();
         (flat && known).then(|| Self {
             side: options.box_size,
             camera: options.camera,

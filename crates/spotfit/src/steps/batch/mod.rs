@@ -5,11 +5,14 @@
 //! several processes work on one folder, so that each movie is localized by one of them. Beside each table is its
 //! [record](crate::record).
 
+mod hearing;
 mod listener;
+mod one;
 mod options;
 mod plan;
 mod report;
 mod run;
+mod shared;
 mod summary;
 mod task;
 #[cfg(test)]

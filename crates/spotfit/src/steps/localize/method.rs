@@ -95,7 +95,14 @@ impl LocalizeOptions {
             ("pixel_size", size),
             ("origin", json!(self.origin)),
             ("filter", json!(self.filter)),
-            ("positions", json!(self.positions.is_some())),
+            // A file is among the inputs.
+            (
+                "positions",
+                match &self.positions {
+                    Some(Given::Content(positions)) => record::positions(positions),
+                    given => json!(given.is_some()),
+                },
+            ),
         ];
         // What they are depends on the movie.
         if let Some(DefectsOption::Auto) = &self.defects {

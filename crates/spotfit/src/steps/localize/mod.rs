@@ -53,7 +53,8 @@ pub use doubts::{frames_are, slopes as uneven_light, unusual as unusual_pixels};
 pub use given::Given;
 pub use lengths::{fixed_sigma, roi};
 pub use options::LocalizeOptions;
-pub use report::{Dropped, LocalizeReport};
+pub use positions::{positions_of, read_positions};
+pub use report::LocalizeReport;
 
 /// Localizes a movie for a table of a format: lengths are in nanometres if the size of a pixel is known, but in pixels for
 /// Picasso.
@@ -111,13 +112,21 @@ impl Localizing {
         let frames = lengths::frames(options.frames.as_deref(), count)?;
         let positions = options.positions.as_ref().map(|given| match given {
             Given::File(path) => {
-                positions::positions(path, pixel_size, options.origin, listener).map(Arc::new)
+                read_positions(path, pixel_size, options.origin, listener).map(Arc::new)
             }
             Given::Content(positions) => Ok(positions.clone()),
         });
         let positions = positions.transpose()?;
         // A calibration in nanometres needs the size of a pixel also where the table is in pixels.
         let Told { options: engine, shape, notes } = options.told(pixel_size.or(said))?;
+        let short = engine.temporal_background.filter(|&window| window > frames.len());
+        let short = short.map(|window| {
+            let count = frames.len();
+            format!(
+                "`temporal_background` is {window}, and there are {count} frames: the background of each is the median of all"
+            )
+        });
+        let notes = notes.into_iter().chain(short).collect();
         let method = options.method(&engine, movie.options());
         let camera = record::camera(&engine);
         let calibration = match (&engine.calibration, &engine.psf) {
@@ -247,6 +256,11 @@ impl Localizing {
         })?;
         metadata.into_iter().for_each(|note| hears.hear(Topic::Metadata, note));
         notes.into_iter().for_each(|note| hears.hear(Topic::Options, Note::Warning(note)));
+        let begin = Instant::now();
+        let name = movie.name().to_owned();
+        let found = localizer.localize(movie.movie()?, frames);
+        let found = found.map_err(StepError::localize(None))?;
+        // Threads are at work on the first blocks while the same frames are looked at here.
         let asked = options.defects.as_ref();
         // What the maps of a camera say is not to be found out.
         let looks = asked.is_none() && options.camera.maps.is_none();
@@ -254,10 +268,6 @@ impl Localizing {
         let seen = looks.then(|| movie.first_frames(true)).flatten();
         defects::tell(asked, defects.as_deref(), seen.as_ref(), hears);
         options.camera.doubt_to(|many| seen.or_else(|| movie.first_frames(many)), hears);
-        let begin = Instant::now();
-        let name = movie.name().to_owned();
-        let found = localizer.localize(movie.movie()?, frames);
-        let found = found.map_err(StepError::localize(None))?;
         Ok(LocalizedBlocks { name, found, layout, filter, info, frames_are, rows: 0, begin })
     }
 }

@@ -12,8 +12,12 @@ use crate::table::{Table, Unit};
 /// The most positions: half a gigabyte.
 const MOST: usize = 1 << 24;
 
-/// The positions in a table, in pixels. Where nothing is recorded of its origin, that of the output counts.
-pub(super) fn positions(
+/// The positions in a file: a table of localizations, or `-` for CSV on standard input. Pixels have this size in nanometres,
+/// whatever the table says. Where nothing is recorded of its origin, that of the output counts.
+///
+/// # Errors
+/// [`StepError`].
+pub fn read_positions(
     path: &Path,
     pixel_size: Option<f64>,
     output: Origin,
@@ -25,6 +29,23 @@ pub(super) fn positions(
         Some(_) if recorded => source,
         _ => source.with_origin(Some(output)),
     };
+    positions(&source, recorded, listener)
+}
+
+/// The positions in a table: `frame` (from 0), `x` and `y`, in pixels or in nanometres.
+///
+/// # Errors
+/// [`StepError`].
+pub fn positions_of(source: &Source, listener: &dyn Listener) -> Result<Positions, StepError> {
+    positions(source, true, listener)
+}
+
+/// The positions in a table, whose origin is recorded or not.
+fn positions(
+    source: &Source,
+    recorded: bool,
+    listener: &dyn Listener,
+) -> Result<Positions, StepError> {
     for note in source.notes()? {
         listener.note(&Note::Notice(format!("{}: {note}", source.name())));
     }

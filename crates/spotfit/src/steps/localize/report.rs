@@ -4,70 +4,25 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::time::Duration;
 
-use crate::localize::{Counts, Localizer};
+use crate::localize::{Dropped, Localizer};
 use crate::steps::fitted::{backend, by_status, psf_backend, rate, seconds};
 use crate::{Status, StatusCounts};
 
-/// How many candidates and fits became no localizations, by the reason. Fits that did not converge are counted by their status.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
-#[non_exhaustive]
-pub struct Dropped {
-    /// The window would cross the frame's edge.
-    pub at_edge: usize,
-    /// A position is in a frame that was not looked at.
-    pub no_frame: usize,
-    /// The amplitude is not positive.
-    pub not_bright: usize,
-    /// The centre moved to a neighbour.
-    pub wandered: usize,
-    /// A number in photons is not finite.
-    pub not_finite: usize,
-    /// The errors of x or y are infinite.
-    pub undetermined: usize,
-    /// A pixel is saturated.
-    pub saturated: usize,
-    /// There is a neighbour.
-    pub neighbour: usize,
-    /// The residuals are larger than the noise.
-    pub residual: usize,
-    /// The spot is wider or narrower than the others.
-    pub width: usize,
-    /// There may be more emitters than could be told apart.
-    pub crowd: usize,
-}
-
-impl Dropped {
-    fn new(counts: &Counts) -> Self {
-        Self {
-            at_edge: counts.at_edge,
-            no_frame: counts.no_frame,
-            not_bright: counts.not_bright,
-            wandered: counts.wandered,
-            not_finite: counts.not_finite,
-            undetermined: counts.undetermined,
-            saturated: counts.saturated,
-            neighbour: counts.neighbour,
-            residual: counts.residual,
-            width: counts.width,
-            crowd: counts.crowd,
-        }
-    }
-
-    fn in_words(&self) -> [(&'static str, usize); 11] {
-        [
-            ("at the frame's edge", self.at_edge),
-            ("in frames not looked at", self.no_frame),
-            ("amplitude not positive", self.not_bright),
-            ("moved to a neighbour", self.wandered),
-            ("not finite in photons", self.not_finite),
-            ("with infinite errors of x or y", self.undetermined),
-            ("saturated", self.saturated),
-            ("with a neighbour", self.neighbour),
-            ("with residuals larger than the noise", self.residual),
-            ("wider or narrower than the others", self.width),
-            ("in a crowd", self.crowd),
-        ]
-    }
+/// Why spots are missing, in words.
+fn in_words(dropped: &Dropped) -> [(&'static str, usize); 11] {
+    [
+        ("at the frame's edge", dropped.at_edge),
+        ("in frames not looked at", dropped.no_frame),
+        ("amplitude not positive", dropped.not_bright),
+        ("moved to a neighbour", dropped.wandered),
+        ("not finite in photons", dropped.not_finite),
+        ("with infinite errors of x or y", dropped.undetermined),
+        ("saturated", dropped.saturated),
+        ("with a neighbour", dropped.neighbour),
+        ("with residuals larger than the noise", dropped.residual),
+        ("wider or narrower than the others", dropped.width),
+        ("in a crowd", dropped.crowd),
+    ]
 }
 
 /// What came of localizing a movie.
@@ -91,6 +46,8 @@ pub struct LocalizeReport {
     pub at_end: usize,
     /// The defective pixels that were masked.
     pub defects: usize,
+    /// How many frames told the background of a frame, if it is that over time; as many as the movie has, if those are fewer.
+    pub background_frames: Option<usize>,
     /// Those that are no localizations.
     pub dropped: Dropped,
     /// The localizations.
@@ -123,7 +80,8 @@ impl LocalizeReport {
             converged: counts.by_status.converged() + counts.at_end,
             at_end: counts.at_end,
             defects: localizer.defects().map_or(0, |defects| defects.pixels().len()),
-            dropped: Dropped::new(counts),
+            background_frames: localizer.background_frames(),
+            dropped: counts.dropped,
             localizations: counts.kept,
             fulfilled,
             backend: match localizer.psf_fitter() {
@@ -153,12 +111,18 @@ impl fmt::Display for LocalizeReport {
         if let Some(what) = &self.frames_are {
             writeln!(f, "{what}")?;
         }
+        if let Some(frames) = self.background_frames {
+            writeln!(
+                f,
+                "background: the median of each pixel over {frames} frames, and a constant for each fit"
+            )?;
+        }
         let failed = self.statuses.iter().filter(|(status, _)| !status.is_converged());
         let failed = failed.map(|(status, count)| {
             let kept = if status == Status::AtLimit { *at_end } else { 0 };
             (status.name(), count - kept)
         });
-        let all = self.dropped.in_words().into_iter().chain(failed);
+        let all = in_words(&self.dropped).into_iter().chain(failed);
         let dropped: Vec<String> = all
             .filter(|&(_, count)| count > 0)
             .map(|(reason, count)| format!("{count} {reason}"))

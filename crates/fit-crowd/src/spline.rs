@@ -1,0 +1,267 @@
+//! Measured images of a point source, as cubic B-splines.
+
+use std::sync::Arc;
+
+use multiversion::multiversion;
+
+use crate::error::CrowdError;
+use crate::lanes::LANES;
+use crate::patch::{Geometry, LONGEST};
+
+/// The fewest pixels that an image covers.
+const FEWEST: usize = 5;
+/// Coefficients beside each other in a line, with those before and after the pixels.
+const LINE: usize = LONGEST + LANES;
+
+/// The image of a point source by its height: a cubic B-spline whose knots are a pixel apart along x and y, and a step apart along z.
+///
+/// An axis of n coefficients has n − 3 intervals between knots. The emitter is in the middle of those along x and y. The value is the
+/// share of the photons in a pixel.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SplineImage {
+    /// (plane, row, column).
+    coefficients: Arc<[f32]>,
+    shape: [usize; 3],
+    step: f64,
+    zero: f64,
+}
+
+impl SplineImage {
+    /// The spline with these coefficients, of so many planes, rows and columns, its planes `step` apart in z, and z = 0 at `zero`
+    /// intervals from the first knot.
+    ///
+    /// # Errors
+    /// [`CrowdError::Option`] if there are fewer than 4 planes, if the image covers fewer than 5 pixels along x or y, if there are not as
+    /// many coefficients, or if a number is not finite.
+    pub fn new(
+        coefficients: &[f64],
+        shape: [usize; 3],
+        step: f64,
+        zero: f64,
+    ) -> Result<Self, CrowdError> {
+        let check = |name, value: f64, good, range| {
+            if good { Ok(()) } else { Err(CrowdError::Option { name, value, range }) }
+        };
+        let [planes, rows, columns] = shape;
+        check("planes", planes as f64, planes >= 4, "4 or more")?;
+        for (name, count) in [("rows", rows), ("columns", columns)] {
+            check(name, count as f64, count >= FEWEST + 3, "8 or more")?;
+        }
+        let needed = planes.checked_mul(rows).and_then(|some| some.checked_mul(columns));
+        let count = coefficients.len();
+        check("coefficients", count as f64, needed == Some(count), "planes × rows × columns")?;
+        check("step", step, step > 0.0 && step.is_finite(), "above 0")?;
+        check("zero", zero, zero.is_finite(), "finite")?;
+        let coefficients: Arc<[f32]> = coefficients.iter().map(|&value| value as f32).collect();
+        if let Some(&value) = coefficients.iter().find(|value| !value.is_finite()) {
+            check("a coefficient", value.into(), false, "finite")?;
+        }
+        Ok(Self { coefficients, shape, step, zero })
+    }
+
+    /// The least and the greatest z.
+    pub fn range(&self) -> [f64; 2] {
+        [0.0, (self.shape[0] - 3) as f64].map(|plane| (plane - self.zero) * self.step)
+    }
+
+    /// The most pixels from the middle of a patch to its edge, of which all are covered.
+    pub(crate) fn reach(&self) -> usize {
+        (self.shape[1].min(self.shape[2]) - 4) / 2
+    }
+
+    /// The width of a Gaussian as compact as the image at a height: 1/√(4πΣg²).
+    pub(crate) fn sigma(&self, z: f64) -> f64 {
+        let geometry = Geometry::of(self.reach().min(LONGEST / 2 - 1));
+        let mut functions = vec![0.0; 3 * geometry.size()];
+        let centre = [geometry.half as f64; 2];
+        self.functions(centre, z, false, geometry, &mut functions);
+        let rows = functions[..geometry.size()].chunks_exact(geometry.stride());
+        let squares = rows.flat_map(|row| &row[..geometry.rows]).map(|g| f64::from(g * g));
+        let sum: f64 = squares.sum();
+        1.0 / libm::sqrt(4.0 * core::f64::consts::PI * sum)
+    }
+
+    /// As [`crate::patch::Shape::functions`], the third parameter being z.
+    pub(crate) fn functions(
+        &self,
+        place: [f64; 2],
+        z: f64,
+        with_z: bool,
+        geometry: Geometry,
+        into: &mut [f32],
+    ) {
+        let at = At::new(self, place, z, geometry);
+        let per_z = (1.0 / self.step) as f32;
+        // An emitter that moves by one pixel moves the spline's place by one pixel back.
+        let kinds = [[0, 0], [0, 1], [1, 0]];
+        let wanted = [(0, 0, 1.0), (1, 0, -1.0), (0, 1, -1.0), (2, 0, per_z)];
+        evaluate(self, &at, kinds, &wanted[..3 + usize::from(with_z)], geometry, into);
+    }
+
+    /// As [`crate::patch::Shape::second`].
+    pub(crate) fn second(&self, place: [f64; 2], z: f64, geometry: Geometry, into: &mut [f32]) {
+        let at = At::new(self, place, z, geometry);
+        let kinds = [[0, 2], [0, 1], [0, 0]];
+        evaluate(self, &at, kinds, &[(0, 0, 1.0), (1, 1, 1.0), (2, 2, 1.0)], geometry, into);
+    }
+}
+
+/// The four functions that weigh the coefficients around a place between two knots, from 0 to 1, with their first and second
+/// derivatives.
+fn basis(u: f64) -> [[f32; 4]; 3] {
+    let v = 1.0 - u;
+    let weights = [
+        v * v * v / 6.0,
+        2.0 / 3.0 - u * u * (1.0 - 0.5 * u),
+        2.0 / 3.0 - v * v * (1.0 - 0.5 * v),
+        u * u * u / 6.0,
+    ];
+    let slopes = [-0.5 * v * v, 0.5 * u * (3.0 * u - 4.0), 0.5 * v * (4.0 - 3.0 * v), 0.5 * u * u];
+    let bends = [v, 3.0 * u - 2.0, 3.0 * v - 2.0, u];
+    [weights, slopes, bends].map(|all| all.map(|weight| weight as f32))
+}
+
+/// Where the pixels of a patch are in the spline: axes are z, y and x.
+struct At {
+    first: [usize; 3],
+    basis: [[[f32; 4]; 3]; 3],
+}
+
+impl At {
+    fn new(image: &SplineImage, place: [f64; 2], z: f64, geometry: Geometry) -> Self {
+        let [planes, rows, columns] = image.shape;
+        let within = |at: f64, most: usize| {
+            let at = at.max(0.0);
+            let first = (at as usize).min(most);
+            (first, basis((at - first as f64).min(1.0)))
+        };
+        let (plane, by_z) = within(z / image.step + image.zero, planes - 4);
+        let along = |count: usize, place: f64| {
+            within(0.5 * (count - 3) as f64 - place, count - 3 - geometry.rows)
+        };
+        let (row, by_y) = along(rows, place[1]);
+        let (column, by_x) = along(columns, place[0]);
+        Self { first: [plane, row, column], basis: [by_z, by_y, by_x] }
+    }
+}
+
+/// Writes functions of which each is one of three kinds of lines, summed along y with a derivative of so many orders, times a factor.
+/// A kind is its orders along z and along x.
+#[multiversion(targets("x86_64+avx512f+avx512vl+avx2+fma", "x86_64+avx2+fma"))]
+fn evaluate(
+    image: &SplineImage,
+    at: &At,
+    kinds: [[usize; 2]; 3],
+    wanted: &[(usize, usize, f32)],
+    geometry: Geometry,
+    into: &mut [f32],
+) {
+    let [_, rows, columns] = image.shape;
+    let (size, stride) = (geometry.size(), geometry.stride());
+    let width = geometry.rows;
+    let [plane, first, column] = at.first;
+    // Of the last four rows of coefficients.
+    let mut lines = [[[0.0f32; LINE]; 4]; 3];
+    for row in 0..geometry.rows + 3 {
+        let from = (plane * rows + first + row) * columns + column;
+        let mut sums = [[0.0f32; LINE]; 2];
+        for (order, sums) in sums.iter_mut().enumerate() {
+            let weights = &at.basis[0][order];
+            for (k, &weight) in weights.iter().enumerate() {
+                let values = &image.coefficients[from + k * rows * columns..][..width + 3];
+                for (sum, &value) in sums[..width + 3].iter_mut().zip(values) {
+                    *sum += weight * value;
+                }
+            }
+        }
+        for (lines, [by_z, by_x]) in lines.iter_mut().zip(kinds) {
+            let (line, from, weights) =
+                (&mut lines[row % 4][..width], &sums[by_z], &at.basis[2][by_x]);
+            for (i, to) in line.iter_mut().enumerate() {
+                *to = weights[0] * from[i]
+                    + weights[1] * from[i + 1]
+                    + weights[2] * from[i + 2]
+                    + weights[3] * from[i + 3];
+            }
+        }
+        let Some(done) = row.checked_sub(3) else { continue };
+        for (function, &(kind, by_y, factor)) in wanted.iter().enumerate() {
+            let to = &mut into[function * size + done * stride..][..width];
+            let weights = &at.basis[1][by_y];
+            let [a, b, c, d] = [0, 1, 2, 3].map(|k| &lines[kind][(done + k) % 4]);
+            for (i, to) in to.iter_mut().enumerate() {
+                let sum =
+                    weights[0] * a[i] + weights[1] * b[i] + weights[2] * c[i] + weights[3] * d[i];
+                *to = factor * sum;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::patch::Shape;
+    use crate::patch::tests::assert_derivatives;
+
+    /// A blurred Gaussian whose widths follow the height; B-splines blur it a little more.
+    fn image(side: usize) -> SplineImage {
+        let planes = 13;
+        let mut coefficients = Vec::new();
+        for plane in 0..planes {
+            let t = (plane as f64 - 6.0) / 6.0;
+            let [wide, high] = [1.3 + 0.3 * t + 0.2 * t * t, 1.3 - 0.3 * t + 0.2 * t * t];
+            for row in 0..side + 3 {
+                for column in 0..side + 3 {
+                    // A coefficient is one and a half intervals behind where it begins.
+                    let from = |at: usize| at as f64 - 1.0 - 0.5 * side as f64;
+                    let square = (from(column) / wide).powi(2) + (from(row) / high).powi(2);
+                    let peak = 1.0 / (core::f64::consts::TAU * wide * high);
+                    coefficients.push(peak * libm::exp(-0.5 * square));
+                }
+            }
+        }
+        SplineImage::new(&coefficients, [planes, side + 3, side + 3], 100.0, 5.0).unwrap()
+    }
+
+    /// Proves that every derivative of a patch is the slope of what it is the derivative of, that the patch is where the emitter is, and that
+    /// z is counted from its plane.
+    #[test]
+    fn derivatives_are_slopes() {
+        for side in [17, 18] {
+            let image = image(side);
+            assert_eq!(image.range(), [-500.0, 500.0]);
+            let geometry = Geometry::of(image.reach());
+            assert_derivatives(&Shape::Spline(image.clone()), 137.0, [2e-2, 5.0], geometry);
+            let mut functions = vec![0.0; 3 * geometry.size()];
+            let half = geometry.half as f64;
+            for [x, y] in [[half + 0.5, half - 0.5], [half - 0.5, half + 0.5], [half + 0.3, half]] {
+                image.functions([x, y], -150.0, false, geometry, &mut functions);
+                let (mut sum, mut mean) = (0.0, [0.0; 2]);
+                for row in 0..geometry.rows {
+                    for column in 0..geometry.rows {
+                        let value = f64::from(functions[row * geometry.stride() + column]);
+                        sum += value;
+                        mean[0] += value * column as f64;
+                        mean[1] += value * row as f64;
+                    }
+                }
+                let [found_x, found_y] = mean.map(|mean| mean / sum);
+                assert!((found_x - x).abs() < 1e-3 && (found_y - y).abs() < 1e-3, "{mean:?}");
+            }
+        }
+    }
+
+    /// Proves that what is no image is refused.
+    #[test]
+    fn bad_images_are_refused() {
+        let good = vec![0.1; 4 * 8 * 9];
+        SplineImage::new(&good, [4, 8, 9], 50.0, 2.0).unwrap();
+        SplineImage::new(&good, [4, 9, 9], 50.0, 2.0).unwrap_err();
+        SplineImage::new(&good[..3 * 72], [3, 8, 9], 50.0, 2.0).unwrap_err();
+        SplineImage::new(&good, [8, 4, 9], 50.0, 2.0).unwrap_err();
+        SplineImage::new(&good, [4, 8, 9], 0.0, 2.0).unwrap_err();
+        SplineImage::new(&good, [4, 8, 9], 1.0, f64::NAN).unwrap_err();
+        SplineImage::new(&vec![f64::INFINITY; 288], [4, 8, 9], 1.0, 2.0).unwrap_err();
+    }
+}

@@ -1,0 +1,212 @@
+//! The median of each pixel over some frames.
+
+use fit_core::Pixel;
+use fit_windows::{Visitor, Windows};
+use multiversion::multiversion;
+use ndarray::{Axis, Slice};
+use rayon::prelude::*;
+
+/// Pixels whose medians are found side by side.
+const LANES: usize = 32;
+
+/// The key of what is not a number.
+const NONE: i32 = i32::MAX;
+
+/// Whole numbers up to this one are exact as `f32`.
+const MOST_WHOLE: f32 = 8_388_608.0;
+
+/// Finds the median of each pixel over frames, row by row; NaN for a pixel that is finite in no frame.
+///
+/// The counts of a camera are whole, and in dim light few of them differ: where all are whole, a count of k stands for all numbers from
+/// k − ½ to k + ½, evenly (the median of grouped data), so that the median follows light in steps smaller than a count.
+pub(super) struct Medians<'a> {
+    pub(super) pool: &'a rayon::ThreadPool,
+}
+
+impl<'w> Visitor<'w> for Medians<'_> {
+    type Output = Vec<f32>;
+
+    fn visit<P: Pixel>(self, frames: Windows<'w, P>) -> Vec<f32> {
+        let frames = frames.frames();
+        let (count, height, width) = frames.dim();
+        let mut medians = vec![f32::NAN; height * width];
+        let row = |(y, medians): (usize, &mut [f32])| {
+            let mut values = vec![0.0; count * LANES];
+            for (tile, medians) in medians.chunks_mut(LANES).enumerate() {
+                let columns = tile * LANES..tile * LANES + medians.len();
+                for (frame, to) in frames.outer_iter().zip(values.chunks_exact_mut(LANES)) {
+                    let (to, unused) = to.split_at_mut(medians.len());
+                    unused.fill(0.0);
+                    let row = frame.index_axis_move(Axis(0), y);
+                    match row.to_slice() {
+                        Some(row) => put(to, &row[columns.clone()]),
+                        None => put(to, &row.slice_axis(Axis(0), Slice::from(columns.clone()))),
+                    }
+                }
+                let found = median(&values);
+                medians.copy_from_slice(&found[..medians.len()]);
+            }
+        };
+        self.pool.install(|| medians.par_chunks_mut(width).enumerate().for_each(row));
+        medians
+    }
+}
+
+/// Puts pixels where they belong.
+fn put<'p, P: Pixel>(to: &mut [f32], pixels: impl IntoIterator<Item = &'p P>) {
+    to.iter_mut().zip(pixels).for_each(|(to, pixel)| *to = pixel.to_f32());
+}
+
+/// The median of each lane.
+fn median(values: &[f32]) -> [f32; LANES] {
+    let is_whole =
+        |value: f32| !value.is_finite() || value.abs() < MOST_WHOLE && value.trunc() == value;
+    let whole = values.iter().all(|&value| is_whole(value));
+    let key = |&value: &f32| match (value.is_finite(), whole) {
+        (false, _) => NONE,
+        (true, true) => value as i32,
+        (true, false) => rank(value),
+    };
+    let keys: Vec<i32> = values.iter().map(key).collect();
+    let Middle { there, below, equal, low, high } = middle(&keys);
+    core::array::from_fn(|lane| {
+        let half = 0.5 * there[lane] as f32;
+        let (at_or_below, equal) = ((below[lane] + equal[lane]) as f32, equal[lane] as f32);
+        let number = |key: i32| if whole { key as f32 } else { of_rank(key) };
+        if there[lane] == 0 {
+            f32::NAN
+        } else if at_or_below == half {
+            // Of an even number, the middle ones differ.
+            0.5 * (number(low[lane]) + number(high[lane]))
+        } else if whole {
+            number(low[lane]) - 0.5 + (half - below[lane] as f32) / equal
+        } else {
+            number(low[lane])
+        }
+    })
+}
+
+/// What there is in the middle of each lane.
+struct Middle {
+    /// How many keys.
+    there: [i32; LANES],
+    /// How many of them are below the lower one in the middle, and how many equal it.
+    below: [i32; LANES],
+    equal: [i32; LANES],
+    /// The lower one in the middle, and the next key above it.
+    low: [i32; LANES],
+    high: [i32; LANES],
+}
+
+/// Finds the middle of each lane by bisection: all lanes step together, whatever their keys are.
+#[multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl+avx2+fma", "x86_64+avx2+fma",))]
+fn middle(keys: &[i32]) -> Middle {
+    let (mut there, mut low, mut high) = ([0; LANES], [NONE; LANES], [i32::MIN; LANES]);
+    for row in keys.chunks_exact(LANES) {
+        for lane in 0..LANES {
+            let good = row[lane] != NONE;
+            there[lane] += i32::from(good);
+            low[lane] = low[lane].min(row[lane]);
+            high[lane] = high[lane].max(if good { row[lane] } else { i32::MIN });
+        }
+    }
+    // The least key with more than so many at or below it.
+    let wanted = there.map(|there| (there - 1) / 2);
+    while (0..LANES).any(|lane| low[lane] < high[lane]) {
+        let mut middle = [0; LANES];
+        for lane in 0..LANES {
+            // The mean, rounded down, which does not overflow.
+            middle[lane] = (low[lane] & high[lane]) + ((low[lane] ^ high[lane]) >> 1);
+        }
+        let mut count = [0; LANES];
+        for row in keys.chunks_exact(LANES) {
+            for lane in 0..LANES {
+                count[lane] += i32::from(row[lane] <= middle[lane]);
+            }
+        }
+        for lane in 0..LANES {
+            // Lanes that are done, or empty, stay as they are.
+            let open = low[lane] < high[lane];
+            let enough = count[lane] > wanted[lane];
+            high[lane] = if open && enough { middle[lane] } else { high[lane] };
+            low[lane] = if open && !enough { middle[lane] + 1 } else { low[lane] };
+        }
+    }
+    let (mut below, mut equal, mut next) = ([0; LANES], [0; LANES], [NONE; LANES]);
+    for row in keys.chunks_exact(LANES) {
+        for lane in 0..LANES {
+            below[lane] += i32::from(row[lane] < low[lane]);
+            equal[lane] += i32::from(row[lane] == low[lane]);
+            next[lane] = next[lane].min(if row[lane] > low[lane] { row[lane] } else { NONE });
+        }
+    }
+    Middle { there, below, equal, low, high: next }
+}
+
+/// A whole number with the order of a finite number.
+fn rank(number: f32) -> i32 {
+    let bits = number.to_bits() as i32;
+    bits ^ (((bits >> 31) as u32) >> 1) as i32
+}
+
+fn of_rank(rank: i32) -> f32 {
+    f32::from_bits((rank ^ (((rank >> 31) as u32) >> 1) as i32) as u32)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ndarray::Array3;
+
+    /// The median by its definition, of numbers or of grouped data.
+    fn by_definition(mut values: Vec<f32>, grouped: bool) -> f32 {
+        values.retain(|value| value.is_finite());
+        values.sort_by(f32::total_cmp);
+        let count = values.len();
+        if count == 0 {
+            return f32::NAN;
+        }
+        let (low, high) = (values[(count - 1) / 2], values[count / 2]);
+        if low != high || !grouped {
+            return 0.5 * (low + high);
+        }
+        let below = values.iter().filter(|&&value| value < low).count() as f32;
+        let equal = values.iter().filter(|&&value| value == low).count() as f32;
+        low - 0.5 + (0.5 * count as f32 - below) / equal
+    }
+
+    /// Proves that medians are those of the definition: of counts, of numbers of either sign, with pixels that are not finite, of odd and
+    /// even numbers of frames, and of frames whose width is no multiple of the lanes.
+    #[test]
+    fn medians_are_those_of_the_definition() {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().expect("threads");
+        let mut state = 1u64;
+        let mut random = move || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            (state >> 40) as u32
+        };
+        for count in [1, 2, 3, 8, 51] {
+            let counts = Array3::from_shape_fn((count, 3, 45), |_| (100 + random() % 9) as u16);
+            let whole = counts.mapv(f32::from);
+            let mut numbers = whole.mapv(|count| (count - 104.0) * 0.37);
+            numbers[(0, 1, 2)] = f32::NAN;
+            numbers.outer_iter_mut().for_each(|mut frame| frame[(2, 44)] = f32::INFINITY);
+            let of_counts = Windows::stack(counts.view());
+            let of_counts = Medians { pool: &pool }.visit(of_counts);
+            assert_eq!(of_counts, Medians { pool: &pool }.visit(Windows::stack(whole.view())));
+            let of_numbers = Medians { pool: &pool }.visit(Windows::stack(numbers.view()));
+            for y in 0..3 {
+                for x in 0..45 {
+                    let series =
+                        |of: &Array3<f32>| of.outer_iter().map(|frame| frame[(y, x)]).collect();
+                    let expected = by_definition(series(&whole), true);
+                    assert!((of_counts[y * 45 + x] - expected).abs() < 1e-4, "{count}: {expected}");
+                    let (found, expected) =
+                        (of_numbers[y * 45 + x], by_definition(series(&numbers), false));
+                    let same = found.is_nan() && expected.is_nan() || found == expected;
+                    assert!(same, "{count} frames, ({x}, {y}): {found}, not {expected}");
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,65 @@
+//! Progress and notes of one movie become those of its batch.
+
+use std::cell::Cell;
+use std::sync::atomic::Ordering;
+
+use super::shared::{Batch, Done, lock};
+use super::task::Task;
+use crate::steps::localize::{Hears, Topic};
+use crate::steps::{Listener, Note};
+
+/// Listens to one movie.
+pub(super) struct Hearing<'a> {
+    batch: &'a Batch<'a>,
+    task: &'a Task,
+    done: &'a Done,
+    /// Frames and localizations that the batch knows of.
+    seen: Cell<(u64, u64)>,
+}
+
+impl<'a> Hearing<'a> {
+    pub(super) fn new(batch: &'a Batch<'a>, task: &'a Task, done: &'a Done) -> Self {
+        Self { batch, task, done, seen: Cell::new((0, 0)) }
+    }
+}
+
+impl Listener for Hearing<'_> {
+    fn progress(&self, frames: u64) {
+        let (before, found) = self.seen.get();
+        self.seen.set((frames, found));
+        self.batch.frames.fetch_add(frames.saturating_sub(before), Ordering::Relaxed);
+    }
+
+    fn found(&self, localizations: u64) {
+        let (frames, before) = self.seen.get();
+        self.seen.set((frames, localizations));
+        let more = localizations.saturating_sub(before);
+        self.batch.localizations.fetch_add(more, Ordering::Relaxed);
+        self.batch.listener.progress(&self.batch.counted(lock(self.done).1));
+    }
+
+    fn note(&self, note: &Note) {
+        self.batch.listener.note(Some(self.task.movie()), note);
+    }
+
+    fn is_cancelled(&self) -> bool {
+        self.batch.listener.is_cancelled()
+    }
+}
+
+impl Hears for Hearing<'_> {
+    fn wants(&self, topic: Topic) -> bool {
+        lock(&self.batch.told).iter().all(|(other, _)| *other != topic)
+    }
+
+    fn hear(&self, topic: Topic, note: Note) {
+        // What differs from movie to movie by numbers alone is told of one.
+        let differs = matches!(topic, Topic::Metadata | Topic::Defects);
+        let key = if differs { note.text().to_owned() } else { String::new() };
+        if !lock(&self.batch.told).insert((topic, key)) {
+            return;
+        }
+        let movie = Some(self.task.movie()).filter(|_| topic != Topic::Baseline);
+        self.batch.listener.note(movie, &note);
+    }
+}

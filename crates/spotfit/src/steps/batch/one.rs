@@ -1,0 +1,121 @@
+//! Localizes one movie of a batch, which no other process is at.
+
+use std::thread;
+use std::time::Duration;
+
+use super::hearing::Hearing;
+use super::options::BatchOptions;
+use super::report::{Counts, Outcome};
+use super::shared::{Batch, ToDo};
+use super::task::{Standing, Task};
+use crate::output::paths::same;
+use crate::output::{Lock, Output, OutputError, refuse_stranger};
+use crate::record::{Record, State};
+use crate::steps::localize::{Hears, Localizing, Topic};
+use crate::steps::table_file::record_file;
+use crate::steps::{Note, Stack, StepError, TableFile};
+use crate::table::SaveOptions;
+
+/// How often to look whether another process is done with a movie.
+const LOOK: Duration = Duration::from_millis(50);
+
+impl Batch<'_> {
+    /// Localizes a movie, or takes what another process has made of it since. Nothing if one is at it, unless it is waited for,
+    /// as on the second try.
+    pub(super) fn alone(
+        &self,
+        ToDo { task, seen, .. }: ToDo<'_>,
+        hearing: &Hearing<'_>,
+        wait: bool,
+    ) -> Result<Option<Outcome>, StepError> {
+        let file = || task.output().display().to_string();
+        let lock = loop {
+            let taken = Lock::take(task.output());
+            match taken.map_err(|source| OutputError::Write { file: file(), source })? {
+                Some(lock) => break lock,
+                None if !wait => return Ok(None),
+                None => {
+                    self.go_on()?;
+                    thread::sleep(LOOK);
+                }
+            }
+        };
+        // It may have been made between our first look and the lock.
+        let overwrite = self.options.overwrite;
+        let as_before = overwrite && task.stamp() == seen;
+        let standing = if as_before { Standing::ToFit } else { task.standing() };
+        let outcome = match standing {
+            Standing::Finished(counts) => Outcome::Finished(counts),
+            Standing::Refused(reason) if !overwrite => return Err(StepError::Refused(reason)),
+            Standing::ToFit | Standing::Refused(_) => match self.one(task, hearing) {
+                Ok(counts) => Outcome::Fitted(counts),
+                Err(StepError::Cancelled | StepError::Output(OutputError::Interrupted)) => {
+                    return Err(StepError::Cancelled);
+                }
+                Err(error) => Outcome::Failed(self.failed(task, error)),
+            },
+        };
+        // A failure is recorded by now: without the lock, it might replace what another process has done.
+        drop(lock);
+        Ok(Some(outcome))
+    }
+
+    /// Localizes a movie.
+    fn one(&self, task: &Task, hearing: &Hearing<'_>) -> Result<Counts, StepError> {
+        let method = task.method();
+        let movie = Stack::open(task.path(), &method.movie)?;
+        refuse_replacing(task, &movie)?;
+        let BatchOptions { format, picasso, overwrite, .. } = *self.options;
+        let job = Localizing::prepare(&method.options, movie, format, hearing)?;
+        let mut record = job.record(task.output(), picasso)?;
+        record.source = Some(task.movie().to_owned());
+        let save = SaveOptions::default()
+            .with_overwrite(overwrite || task.may_replace())
+            .with_picasso(picasso);
+        let mut table = TableFile::create(task.output(), save)?.with_record(record)?;
+        let report = job.run_to(&mut table, hearing, hearing)?;
+        let go_on = &mut || !self.listener.is_cancelled();
+        let (left_out, counts) = table.finish([], report.counts(), go_on)?;
+        if let Some(text) = report.frames_are {
+            hearing.hear(Topic::Metadata, Note::Notice(text));
+        }
+        if left_out.total() > 0 {
+            self.listener.tell(task.movie(), &left_out.to_string());
+        }
+        task.forget_old();
+        Ok(counts)
+    }
+
+    /// Tells and records a failure of whoever has the lock. The record of outputs that are there stays what it is.
+    fn failed(&self, task: &Task, error: StepError) -> String {
+        let reason = self.told(task, error);
+        if !task.has_output() {
+            let mut record = task.now();
+            record.state = State::Failed { error: reason.clone() };
+            let free = refuse_stranger(task.record(), Record::is_ours, self.options.overwrite);
+            let written = free.map_err(StepError::from).and_then(|()| {
+                let output = record_file(task.record(), &record)?;
+                let go_on = &mut |_| !self.listener.is_cancelled();
+                Ok(Output::finish_all([output], go_on)?)
+            });
+            if let Err(error) = written {
+                let error = self.listener.words(error, task.output());
+                let text = format!("its failure is not recorded: {error}");
+                self.listener.tell(task.movie(), &text);
+            }
+        }
+        reason
+    }
+}
+
+/// Refuses a table that would replace what its movie is read from.
+fn refuse_replacing(task: &Task, movie: &Stack) -> Result<(), StepError> {
+    let beside = ["yaml", "inf"].map(|ending| task.path().with_extension(ending));
+    for output in task.tables() {
+        if movie.files().iter().chain(&beside).any(|input| same(input, &output)) {
+            let reason = "the output would replace an input; choose another name";
+            return Err(StepError::input(&output.display().to_string(), reason));
+        }
+    }
+    Ok(())
+}
