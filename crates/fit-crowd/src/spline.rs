@@ -5,8 +5,8 @@ use std::sync::Arc;
 use multiversion::multiversion;
 
 use crate::error::CrowdError;
+use crate::geometry::{Geometry, LONGEST};
 use crate::lanes::LANES;
-use crate::patch::{Geometry, LONGEST};
 
 /// The fewest pixels that an image covers.
 const FEWEST: usize = 5;
