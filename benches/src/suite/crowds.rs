@@ -46,7 +46,7 @@ pub const ALONE: [f64; 5] = [100.0, 300.0, 1000.0, 1e4, 1e5];
 pub const LOOKS: [(&str, Look); 4] = [
     ("Gaussian, sigma given", Look::Gaussian),
     ("Gaussian, sigma free", Look::Free),
-    ("astigmatic, sigma 1.3 and 1.7 px", Look::Astigmatic),
+    ("wider along y", Look::Astigmatic),
     ("Airy, as wide", Look::Airy),
 ];
 /// What is measured of spots that are alone: the share in percent that is found, and that of which two or more are found.
