@@ -93,7 +93,10 @@ impl Setup {
     fn flat(options: &CrowdOptions, shape: Shape, [x, y]: [f64; 2], third: Third) -> Self {
         let sigma = if x == y { x } else { libm::sqrt(x * y) };
         let widest = x.max(y);
-        let reach = if third == Third::Width { REACH_OF_FREE } else { REACH };
+        let (reach, thresholds): (f64, fn(f64, f64, f64) -> Thresholds) = match third {
+            Third::Width => (REACH_OF_FREE, Thresholds::of_widths),
+            _ => (REACH, Thresholds::of_plane),
+        };
         Self {
             shape,
             geometry: Geometry::of(libm::ceil((reach * widest).clamp(2.0, WIDEST as f64)) as usize),
@@ -102,7 +105,7 @@ impl Setup {
             third,
             starts: vec![sigma],
             functions: if third == Third::Width { PARAMETERS } else { PARAMETERS - 1 },
-            thresholds: Thresholds::of_plane(options.false_rate, options.false_splits, sigma),
+            thresholds: thresholds(options.false_rate, options.false_splits, sigma),
             most: options.most,
         }
     }

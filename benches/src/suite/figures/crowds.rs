@@ -181,7 +181,7 @@ const DOUBLED: f64 = 0.4;
 pub(super) fn alone_spots(record: &Record, figure: &mut Figure) {
     figure.caption = format!(
         "{} simulated spots a number, each alone in its frame, on 20 photons a pixel, fitted by `localize --emitters auto`. The probability \
-         to take one for two is 0.25 % by design where the spot looks as the fit is told, and somewhat more where the fit has to find the width. An Airy pattern as wide as the Gaussian of 1.3 pixels at e^(−1/2) of \
+         to take one for two is 0.25 % by design where the spot looks as the fit is told. An Airy pattern as wide as the Gaussian of 1.3 pixels at e^(−1/2) of \
          its peak, and a spot that is wider along y, do not.",
         grouped(counts(record.about.quick)[2]),
     );
@@ -214,7 +214,7 @@ pub(super) fn alone_spots(record: &Record, figure: &mut Figure) {
                 ]);
             }
             if let Some(doubled) = doubled
-                && look == Look::Gaussian
+                && matches!(look, Look::Gaussian | Look::Free)
                 && !record.about.quick
             {
                 let what = format!(
