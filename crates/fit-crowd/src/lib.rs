@@ -40,3 +40,9 @@ pub use frame::{CrowdFrame, ReadVariance};
 pub use heights::WidthCurve;
 pub use options::{CrowdOptions, EmitterImage};
 pub use spline::SplineImage;
+
+/// For the crates of Spotfit alone: it promises nothing.
+#[doc(hidden)]
+pub mod private {
+    pub use crate::spline::basis;
+}
