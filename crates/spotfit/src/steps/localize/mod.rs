@@ -92,7 +92,7 @@ pub struct Localizing {
     calibration: Option<Value>,
 }
 
-/// What to tell where a movie has fewer frames than the window of [`LocalizeOptions::temporal_background`].
+/// What to tell where a movie has fewer frames than the window of [`crate::localize::LocalizeOptions::temporal_background`].
 pub fn short_movie(window: Option<usize>, frames: usize) -> Option<String> {
     window.filter(|&window| window > frames).map(|window| {
         format!(
