@@ -46,7 +46,7 @@ pub const ALONE: [f64; 5] = [100.0, 300.0, 1000.0, 1e4, 1e5];
 pub const LOOKS: [(&str, Look); 4] = [
     ("Gaussian, sigma given", Look::Gaussian),
     ("Gaussian, sigma free", Look::Free),
-    ("astigmatic, sigma 1.3 and 1.7 px", Look::Astigmatic),
+    ("wider along y", Look::Astigmatic),
     ("Airy, as wide", Look::Airy),
 ];
 /// What is measured of spots that are alone: the share in percent that is found, and that of which two or more are found.
@@ -74,6 +74,7 @@ const RADIUS: f64 = 2.0;
 const PIXEL: f64 = 100.0;
 const SIGMA: f64 = 1.3;
 const WIDE: f64 = 1.7;
+/// That of the simulated camera.
 const READ_NOISE: f64 = 1.5;
 /// The bound takes long; it is that of so many frames.
 const BOUND_FRAMES: usize = 20;
@@ -116,7 +117,7 @@ struct Scene {
 impl Scene {
     fn crowd([photons, background]: [f64; 2], density: f64, count: usize, seed: u64) -> Self {
         let frame = FrameRecipe::default().with_width(SIDE).with_height(SIDE).with_unevenness(0.0);
-        let frame = frame.with_background(background).with_read_noise(READ_NOISE).with_seed(seed);
+        let frame = frame.with_background(background).with_seed(seed);
         let recipe = MovieRecipe::default().with_frame(frame).with_frames(count).with_uniform(true);
         let recipe = recipe.with_density(Some(density)).with_photons(photons).with_sigma(SIGMA);
         let simulation = recipe.simulation().expect("a sound recipe");

@@ -7,7 +7,7 @@ mod support;
 
 use std::time::Instant;
 
-use fit_crowd::{CrowdFinder, CrowdFrame, CrowdOptions, Emitter, ReadVariance, SpotShape};
+use fit_crowd::{CrowdFinder, CrowdFrame, CrowdOptions, Emitter, EmitterImage, ReadVariance};
 use support::{Case, Places, Score};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -18,8 +18,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let bounds = std::env::args().nth(5).is_some();
     let only: Option<usize> = words.next().map(|word| word.parse()).transpose()?;
     let shape = match words.next().as_deref() {
-        Some("free") => SpotShape::Free { start: 1.2 },
-        _ => SpotShape::Fixed(1.3),
+        Some("free") => EmitterImage::Free { start: 1.2 },
+        _ => EmitterImage::Fixed(1.3),
     };
     let structures =
         |density| Case { places: Places::Structures, ..Case::new(5000.0, 50.0, density) };

@@ -1,6 +1,7 @@
 //! The heights at which emitters are looked for.
 
-use crate::patch::{Geometry, Shape};
+use crate::geometry::Geometry;
+use crate::patch::Shape;
 use crate::thresholds::Roughness;
 
 /// Heights at which the image is compared with its neighbours.

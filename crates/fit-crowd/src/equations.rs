@@ -2,7 +2,7 @@
 
 use crate::background::{Background, NodeSums};
 use crate::field::Field;
-use crate::patch::Geometry;
+use crate::geometry::Geometry;
 use crate::setup::{Setup, Third, WIDTHS};
 use crate::spot::{Emission, Spot};
 use crate::sums::Weighted;

@@ -6,8 +6,8 @@ use multiversion::multiversion;
 use multiversion::target::target_cfg_f;
 
 use crate::frame::{CrowdFrame, usable};
+use crate::geometry::Geometry;
 use crate::lanes::{LANES, excess, fused};
-use crate::patch::Geometry;
 
 /// A model is nowhere smaller, in photo-electrons: it would give one electron without end a weight without end.
 pub(crate) const LEAST: f32 = 1e-3;

@@ -17,7 +17,7 @@ const MOST_PIXELS: usize = 1 << 30;
 /// not depend on the frames before.
 ///
 /// ```
-/// use fit_crowd::{CrowdFinder, CrowdOptions, CrowdFrame, ReadVariance, SpotShape};
+/// use fit_crowd::{CrowdFinder, CrowdOptions, CrowdFrame, ReadVariance, EmitterImage};
 ///
 /// // Two spots of 5000 photons, 2.5 pixels apart, on 10 photons a pixel.
 /// let sigma = 1.3;
@@ -30,7 +30,7 @@ const MOST_PIXELS: usize = 1 << 30;
 ///     .map(|(x, y)| 10.0 + spot(x, y, (14.0, 15.0)) + spot(x, y, (16.5, 15.0)))
 ///     .collect();
 /// let frame = CrowdFrame::new(32, 32, &pixels, ReadVariance::Same(1.0))?;
-/// let options = CrowdOptions::default().with_shape(SpotShape::Fixed(1.3));
+/// let options = CrowdOptions::default().with_shape(EmitterImage::Fixed(1.3));
 /// let mut finder = CrowdFinder::new(32, 32, &options)?;
 /// let emitters = finder.find(&frame)?;
 /// assert_eq!(emitters.len(), 2);

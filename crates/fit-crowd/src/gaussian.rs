@@ -1,8 +1,8 @@
 //! Gaussian spots: circular ones, those of two widths, and those whose widths follow their height.
 
+use crate::geometry::{Geometry, LONGEST};
 use crate::heights::WidthCurve;
 use crate::lanes::{erf, exp_of_negative};
-use crate::patch::{Geometry, LONGEST};
 
 /// What the widths along x and along y are.
 #[derive(Clone, Copy, Debug)]

@@ -11,6 +11,7 @@ mod field;
 mod finder;
 mod frame;
 mod gaussian;
+mod geometry;
 mod heights;
 mod lanes;
 mod maps;
@@ -37,5 +38,11 @@ pub use error::CrowdError;
 pub use finder::CrowdFinder;
 pub use frame::{CrowdFrame, ReadVariance};
 pub use heights::WidthCurve;
-pub use options::{CrowdOptions, SpotShape};
+pub use options::{CrowdOptions, EmitterImage};
 pub use spline::SplineImage;
+
+/// For the crates of Spotfit alone: it promises nothing.
+#[doc(hidden)]
+pub mod private {
+    pub use crate::spline::basis;
+}

@@ -5,8 +5,8 @@ use core::ops::Range;
 use multiversion::multiversion;
 use multiversion::target::target_cfg_f;
 
+use crate::geometry::Geometry;
 use crate::lanes::{LANES, fused};
-use crate::patch::Geometry;
 use crate::scene::Scene;
 use crate::setup::Setup;
 use crate::spot::clear_margin;

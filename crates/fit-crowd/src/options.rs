@@ -7,7 +7,7 @@ use crate::spline::SplineImage;
 /// The shape of the spots. Widths are standard deviations of Gaussians, in pixels. Range: 0.4 to 8.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
-pub enum SpotShape {
+pub enum EmitterImage {
     /// All spots are circular and have this width.
     Fixed(f64),
     /// All spots have these widths along x and along y.
@@ -28,7 +28,7 @@ pub enum SpotShape {
 #[non_exhaustive]
 pub struct CrowdOptions {
     /// The shape of the spots.
-    pub shape: SpotShape,
+    pub shape: EmitterImage,
     /// Whether pixels integrate the Gaussian, rather than sample it at their centres. A measured image is that of pixels.
     pub integrated: bool,
     /// How many spots may be found in 10⁶ pixels that have none. Range: 10⁻⁶ to 10⁵.
@@ -42,7 +42,7 @@ pub struct CrowdOptions {
 
 impl CrowdOptions {
     fit_core::__setters! {
-        with_shape: shape: SpotShape,
+        with_shape: shape: EmitterImage,
         with_integrated: integrated: bool,
         with_false_rate: false_rate: f64,
         with_false_splits: false_splits: f64,
@@ -64,9 +64,9 @@ impl CrowdOptions {
         let [least, most] = WIDTHS;
         let width = |width| check("width", width, least, most, WIDTHS_SAID);
         match self.shape {
-            SpotShape::Fixed(sigma) | SpotShape::Free { start: sigma } => width(sigma)?,
-            SpotShape::FixedAxes(both) => both.into_iter().try_for_each(width)?,
-            SpotShape::Astigmatic(_) | SpotShape::Measured(_) => {}
+            EmitterImage::Fixed(sigma) | EmitterImage::Free { start: sigma } => width(sigma)?,
+            EmitterImage::FixedAxes(both) => both.into_iter().try_for_each(width)?,
+            EmitterImage::Astigmatic(_) | EmitterImage::Measured(_) => {}
         }
         check("false_rate", self.false_rate, 1e-6, 1e5, "1e-6 to 1e5")?;
         check("false_splits", self.false_splits, 1e-9, 0.5, "1e-9 to 0.5")?;
@@ -80,7 +80,7 @@ impl CrowdOptions {
 impl Default for CrowdOptions {
     fn default() -> Self {
         Self {
-            shape: SpotShape::Fixed(1.3),
+            shape: EmitterImage::Fixed(1.3),
             integrated: false,
             false_rate: 1.0,
             false_splits: 0.0025,
@@ -99,9 +99,9 @@ mod tests {
         let good = CrowdOptions::default();
         good.validate().unwrap();
         for (bad, name) in [
-            (good.clone().with_shape(SpotShape::Fixed(f64::NAN)), "width"),
-            (good.clone().with_shape(SpotShape::Free { start: 9.0 }), "width"),
-            (good.clone().with_shape(SpotShape::FixedAxes([1.0, 0.1])), "width"),
+            (good.clone().with_shape(EmitterImage::Fixed(f64::NAN)), "width"),
+            (good.clone().with_shape(EmitterImage::Free { start: 9.0 }), "width"),
+            (good.clone().with_shape(EmitterImage::FixedAxes([1.0, 0.1])), "width"),
             (good.clone().with_false_rate(0.0), "false_rate"),
             (good.clone().with_false_splits(1.0), "false_splits"),
             (good.with_most(0), "most"),

@@ -2,8 +2,9 @@
 
 use crate::depth::planes;
 use crate::gaussian::{Gaussian, Widths};
-use crate::options::{CrowdOptions, SpotShape};
-use crate::patch::{Geometry, LONGEST, PARAMETERS, Shape};
+use crate::geometry::{Geometry, LONGEST};
+use crate::options::{CrowdOptions, EmitterImage};
+use crate::patch::{PARAMETERS, Shape};
 use crate::spline::SplineImage;
 use crate::spot::Emission;
 use crate::thresholds::Thresholds;
@@ -59,16 +60,16 @@ impl Setup {
         let integrated = options.integrated;
         let gaussian = |widths| Shape::Gaussian(Gaussian { integrated, widths });
         match &options.shape {
-            SpotShape::Fixed(sigma) => {
+            EmitterImage::Fixed(sigma) => {
                 Self::flat(options, gaussian(Widths::Third), [*sigma; 2], Third::Fixed)
             }
-            SpotShape::FixedAxes(both) => {
+            EmitterImage::FixedAxes(both) => {
                 Self::flat(options, gaussian(Widths::Fixed(*both)), *both, Third::Fixed)
             }
-            SpotShape::Free { start } => {
+            EmitterImage::Free { start } => {
                 Self::flat(options, gaussian(Widths::Third), [*start; 2], Third::Width)
             }
-            SpotShape::Astigmatic(curve) => {
+            EmitterImage::Astigmatic(curve) => {
                 let widths = |sample: usize| {
                     let [low, high] = curve.range();
                     let share = sample as f64 / (SAMPLES - 1) as f64;
@@ -80,7 +81,7 @@ impl Setup {
                 let shape = gaussian(Widths::Curve(*curve));
                 Self::deep(options, shape, curve.range(), widest, Geometry::of(most))
             }
-            SpotShape::Measured(image) => {
+            EmitterImage::Measured(image) => {
                 let widest = image.reach() as f64 / REACH;
                 let geometry = Geometry::of(reach_of(image));
                 Self::deep(options, Shape::Spline(image.clone()), image.range(), widest, geometry)
@@ -92,7 +93,10 @@ impl Setup {
     fn flat(options: &CrowdOptions, shape: Shape, [x, y]: [f64; 2], third: Third) -> Self {
         let sigma = if x == y { x } else { libm::sqrt(x * y) };
         let widest = x.max(y);
-        let reach = if third == Third::Width { REACH_OF_FREE } else { REACH };
+        let (reach, thresholds): (f64, fn(f64, f64, f64) -> Thresholds) = match third {
+            Third::Width => (REACH_OF_FREE, Thresholds::of_widths),
+            _ => (REACH, Thresholds::of_plane),
+        };
         Self {
             shape,
             geometry: Geometry::of(libm::ceil((reach * widest).clamp(2.0, WIDEST as f64)) as usize),
@@ -101,7 +105,7 @@ impl Setup {
             third,
             starts: vec![sigma],
             functions: if third == Third::Width { PARAMETERS } else { PARAMETERS - 1 },
-            thresholds: Thresholds::of_plane(options.false_rate, options.false_splits, sigma),
+            thresholds: thresholds(options.false_rate, options.false_splits, sigma),
             most: options.most,
         }
     }

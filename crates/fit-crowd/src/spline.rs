@@ -5,8 +5,8 @@ use std::sync::Arc;
 use multiversion::multiversion;
 
 use crate::error::CrowdError;
+use crate::geometry::{Geometry, LONGEST};
 use crate::lanes::LANES;
-use crate::patch::{Geometry, LONGEST};
 
 /// The fewest pixels that an image covers.
 const FEWEST: usize = 5;
@@ -108,7 +108,8 @@ impl SplineImage {
 
 /// The four functions that weigh the coefficients around a place between two knots, from 0 to 1, with their first and second
 /// derivatives.
-fn basis(u: f64) -> [[f32; 4]; 3] {
+#[inline]
+pub fn basis(u: f64) -> [[f64; 4]; 3] {
     let v = 1.0 - u;
     let weights = [
         v * v * v / 6.0,
@@ -118,7 +119,7 @@ fn basis(u: f64) -> [[f32; 4]; 3] {
     ];
     let slopes = [-0.5 * v * v, 0.5 * u * (3.0 * u - 4.0), 0.5 * v * (4.0 - 3.0 * v), 0.5 * u * u];
     let bends = [v, 3.0 * u - 2.0, 3.0 * v - 2.0, u];
-    [weights, slopes, bends].map(|all| all.map(|weight| weight as f32))
+    [weights, slopes, bends]
 }
 
 /// Where the pixels of a patch are in the spline: axes are z, y and x.
@@ -133,7 +134,8 @@ impl At {
         let within = |at: f64, most: usize| {
             let at = at.max(0.0);
             let first = (at as usize).min(most);
-            (first, basis((at - first as f64).min(1.0)))
+            let basis = basis((at - first as f64).min(1.0));
+            (first, basis.map(|all| all.map(|weight| weight as f32)))
         };
         let (plane, by_z) = within(z / image.step + image.zero, planes - 4);
         let along = |count: usize, place: f64| {

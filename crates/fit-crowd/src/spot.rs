@@ -1,6 +1,6 @@
 //! One emitter with its patch.
 
-use crate::patch::Geometry;
+use crate::geometry::Geometry;
 use crate::setup::Setup;
 
 /// One emitter: amplitude in photo-electrons, place in pixels, and its width in pixels or its height.

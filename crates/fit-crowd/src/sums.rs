@@ -9,8 +9,9 @@ use multiversion::target::target_cfg_f;
 
 use crate::background::Background;
 use crate::field::Field;
+use crate::geometry::Geometry;
 use crate::lanes::{LANES, Lanes, add_product, load, totals};
-use crate::patch::{Geometry, PARAMETERS};
+use crate::patch::PARAMETERS;
 
 /// The most functions of one patch: those of an emitter, or the three second derivatives, or both.
 pub(crate) const MOST: usize = 6;

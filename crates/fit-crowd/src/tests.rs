@@ -6,7 +6,7 @@ use crate::emitter::EmitterErrors;
 use crate::errors::report;
 use crate::frame::{CrowdFrame, ReadVariance};
 use crate::heights::WidthCurve;
-use crate::options::{CrowdOptions, SpotShape};
+use crate::options::{CrowdOptions, EmitterImage};
 use crate::scene::Scene;
 use crate::score::Score;
 use crate::setup::Setup;
@@ -17,14 +17,14 @@ use crate::trial::Trial;
 const SIZE: [usize; 2] = [26, 23];
 
 /// Widths that follow the height.
-fn curve() -> SpotShape {
+fn curve() -> EmitterImage {
     let widths = |z: f64| [1.25 + 0.3 * z + 0.1 * z * z, 1.25 - 0.3 * z + 0.1 * z * z];
-    SpotShape::Astigmatic(WidthCurve::through([-1.0, 1.0], widths).unwrap())
+    EmitterImage::Astigmatic(WidthCurve::through([-1.0, 1.0], widths).unwrap())
 }
 
 /// Three emitters, two of them near each other, and one at an edge, on a slope with a masked pixel.
-fn scene(shape: SpotShape, integrated: bool) -> Scene {
-    let deep = matches!(shape, SpotShape::Astigmatic(_));
+fn scene(shape: EmitterImage, integrated: bool) -> Scene {
+    let deep = matches!(shape, EmitterImage::Astigmatic(_));
     let options = CrowdOptions::default().with_shape(shape).with_integrated(integrated);
     let mut scene = Scene::new(Setup::new(&options), SIZE);
     let number = |i: usize, of: usize| ((i * 7919 + 13) % of) as f32;
@@ -97,10 +97,10 @@ fn information(scene: &Scene, jacobian: &[Vec<f64>]) -> Vec<Vec<f64>> {
 /// that the score is half the slope of the deviance.
 #[test]
 fn equations_are_explicit_sums() {
-    let free = SpotShape::Free { start: 1.2 };
+    let free = EmitterImage::Free { start: 1.2 };
     for (shape, integrated) in [
-        (SpotShape::Fixed(1.2), false),
-        (SpotShape::FixedAxes([1.1, 1.4]), true),
+        (EmitterImage::Fixed(1.2), false),
+        (EmitterImage::FixedAxes([1.1, 1.4]), true),
         (free.clone(), false),
         (free, true),
         (curve(), false),
@@ -138,7 +138,7 @@ fn equations_are_explicit_sums() {
 /// Proves that the errors stated are the roots of the diagonal of the inverse of the explicit information.
 #[test]
 fn errors_are_of_the_dense_inverse() {
-    assert_errors(scene(SpotShape::Free { start: 1.2 }, false), |errors| errors.sigma);
+    assert_errors(scene(EmitterImage::Free { start: 1.2 }, false), |errors| errors.sigma);
     assert_errors(scene(curve(), false), |errors| errors.z);
 }
 
@@ -192,7 +192,7 @@ fn inverse(mut matrix: Vec<Vec<f64>>) -> Vec<Vec<f64>> {
 /// Proves that an iteration of everything lowers the deviance until the score vanishes.
 #[test]
 fn iterations_end_at_the_minimum() {
-    let mut scene = scene(SpotShape::Fixed(1.2), false);
+    let mut scene = scene(EmitterImage::Fixed(1.2), false);
     let mut last = scene.deviance;
     for _ in 0..60 {
         let gain = scene.iterate();

@@ -20,17 +20,25 @@ impl Thresholds {
         }
     }
 
-    /// For spots with a height, whose scores have this roughness.
-    ///
-    /// The two of a split may differ in height too, and the fall of the deviance has one degree of freedom more: noise alone brings T₂
-    /// with the probability erfc √(T₂/2) + √(2T₂/π)·e^(−T₂/2), that of χ² of three degrees.
-    pub(crate) fn of_depth(rate: f64, splits: f64, roughness: &Roughness) -> Self {
-        let tail = |t: f64| {
-            libm::erfc(libm::sqrt(0.5 * t)) + libm::sqrt(2.0 * t / PI) * libm::exp(-0.5 * t)
-        };
-        let birth = birth(rate, roughness.in_plane, roughness.in_depth);
-        Self { birth, split: solve(splits, [0.0, 200.0], tail) }
+    /// The same for spots that have a width each. The two of a split may differ in it, which gives the fall of the deviance one degree of
+    /// freedom more.
+    pub(crate) fn of_widths(rate: f64, splits: f64, sigma: f64) -> Self {
+        Self { split: split_of_three(splits), ..Self::of_plane(rate, splits, sigma) }
     }
+
+    /// For spots with a height, in which the two of a split may differ, and whose scores have this roughness.
+    pub(crate) fn of_depth(rate: f64, splits: f64, roughness: &Roughness) -> Self {
+        let birth = birth(rate, roughness.in_plane, roughness.in_depth);
+        Self { birth, split: split_of_three(splits) }
+    }
+}
+
+/// T₂ where a split has three degrees of freedom: noise alone brings it with the probability erfc √(T₂/2) + √(2T₂/π)·e^(−T₂/2), that
+/// of χ² of three degrees.
+fn split_of_three(splits: f64) -> f64 {
+    let tail =
+        |t: f64| libm::erfc(libm::sqrt(0.5 * t)) + libm::sqrt(2.0 * t / PI) * libm::exp(-0.5 * t);
+    solve(splits, [0.0, 200.0], tail)
 }
 
 /// How fast the image of a spot, scaled to Σg² = 1, changes.
@@ -82,12 +90,14 @@ mod tests {
         assert!((of(25.0).birth - 16.0).abs() < 0.1);
     }
 
-    /// Proves that what may have any height needs more: χ² of three degrees is above 14.32 with a probability of 0.0025.
+    /// Proves that what may have any height or width needs more: χ² of three degrees is above 14.32 with a probability of 0.0025.
     #[test]
-    fn depth_needs_more() {
+    fn depth_and_width_need_more() {
         let roughness = Roughness { in_plane: 1.0 / (2.0 * 1.69), in_depth: 1.0 };
         let deep = Thresholds::of_depth(1.0, 0.0025, &roughness);
         let flat = Thresholds::of_plane(1.0, 0.0025, 1.3);
+        let free = Thresholds::of_widths(1.0, 0.0025, 1.3);
+        assert_eq!((free.birth, free.split), (flat.birth, deep.split));
         assert!((deep.split - 14.32).abs() < 0.01, "{}", deep.split);
         assert!(deep.birth > flat.birth + 1.0 && deep.birth < flat.birth + 4.0, "{deep:?}");
         let shallow = Roughness { in_depth: 0.0, ..roughness };

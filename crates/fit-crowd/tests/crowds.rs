@@ -2,7 +2,7 @@
 
 mod support;
 
-use fit_crowd::{CrowdFinder, CrowdFrame, CrowdOptions, Emitter, ReadVariance, SpotShape};
+use fit_crowd::{CrowdFinder, CrowdFrame, CrowdOptions, Emitter, EmitterImage, ReadVariance};
 use support::{Case, Places, Score};
 
 fn variance(case: &Case) -> ReadVariance<'static> {
@@ -88,7 +88,7 @@ fn false_rates_are_those_stated() {
 fn bright_spots_are_one() {
     let case = Case { side: 40, ..Case::new(1000.0, 20.0, 0.0) };
     for photons in [300.0, 1e3, 1e4, 1e5, 1e6] {
-        for width in [SpotShape::Fixed(1.3), SpotShape::Free { start: 1.3 }] {
+        for width in [EmitterImage::Fixed(1.3), EmitterImage::Free { start: 1.3 }] {
             let options = CrowdOptions::default().with_shape(width.clone());
             let mut finder = CrowdFinder::new(40, 40, &options).unwrap();
             let mut more = 0;
@@ -113,7 +113,7 @@ fn bright_spots_are_one() {
 fn free_widths_are_found() {
     let case = Case { side: 24, ..Case::new(1000.0, 20.0, 0.0) };
     for start in [1.1, 1.5] {
-        let options = CrowdOptions::default().with_shape(SpotShape::Free { start });
+        let options = CrowdOptions::default().with_shape(EmitterImage::Free { start });
         let mut finder = CrowdFinder::new(24, 24, &options).unwrap();
         let (mut sum, mut squares, mut count) = (0.0, 0.0, 0.0);
         for number in 0..200 {

@@ -2,7 +2,7 @@
 
 mod support;
 
-use fit_crowd::{CrowdFinder, CrowdFrame, CrowdOptions, ReadVariance, SplineImage, SpotShape};
+use fit_crowd::{CrowdFinder, CrowdFrame, CrowdOptions, EmitterImage, ReadVariance, SplineImage};
 use support::{Case, Score, True, curve, huang};
 
 fn variance(case: &Case) -> ReadVariance<'static> {
@@ -11,7 +11,7 @@ fn variance(case: &Case) -> ReadVariance<'static> {
 
 /// The lens's image as a measured one: a spline through the widths of planes 50 nm apart, whose coefficients are narrower by what a cubic
 /// B-spline blurs, a variance of 1/3.
-fn measured() -> SpotShape {
+fn measured() -> EmitterImage {
     let (planes, side) = (27, 27);
     let mut coefficients = Vec::new();
     for plane in 0..planes {
@@ -25,7 +25,9 @@ fn measured() -> SpotShape {
             }
         }
     }
-    SpotShape::Measured(SplineImage::new(&coefficients, [planes, side, side], 50.0, 12.0).unwrap())
+    EmitterImage::Measured(
+        SplineImage::new(&coefficients, [planes, side, side], 50.0, 12.0).unwrap(),
+    )
 }
 
 fn deep(density: f64) -> Case {
@@ -129,7 +131,7 @@ fn heights_end_at_the_range() {
 /// Proves that spots of two known widths are found where they overlap.
 #[test]
 fn two_widths_are_used() {
-    let shape = SpotShape::FixedAxes(huang(200.0));
+    let shape = EmitterImage::FixedAxes(huang(200.0));
     let case = Case { deep: true, side: 48, ..Case::new(2000.0, 20.0, 0.0) };
     let mut finder = CrowdFinder::new(48, 48, &CrowdOptions::default().with_shape(shape)).unwrap();
     let (mut squares, mut count, mut exact) = (0.0, 0.0, 0);

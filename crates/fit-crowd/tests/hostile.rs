@@ -1,8 +1,8 @@
 //! Frames that mean harm: no panic, no number that is none, bounded work, and nothing remembered.
 
 use fit_crowd::{
-    CrowdError, CrowdFinder, CrowdFrame, CrowdOptions, Emitter, ReadVariance, SplineImage,
-    SpotShape, WidthCurve,
+    CrowdError, CrowdFinder, CrowdFrame, CrowdOptions, Emitter, EmitterImage, ReadVariance,
+    SplineImage, WidthCurve,
 };
 use fit_sim::Random;
 use proptest::prelude::*;
@@ -16,8 +16,8 @@ fn find(width: usize, height: usize, pixels: &[f32], options: &CrowdOptions) -> 
 /// That emitters are numbers, in the frame, and not more than fit into it.
 fn check(width: usize, height: usize, options: &CrowdOptions, emitters: &[Emitter]) {
     let sigma = match &options.shape {
-        SpotShape::Fixed(sigma) | SpotShape::Free { start: sigma } => *sigma,
-        SpotShape::FixedAxes([x, y]) => (x * y).sqrt(),
+        EmitterImage::Fixed(sigma) | EmitterImage::Free { start: sigma } => *sigma,
+        EmitterImage::FixedAxes([x, y]) => (x * y).sqrt(),
         // The least that it may be.
         _ => 0.4,
     };
@@ -30,8 +30,8 @@ fn check(width: usize, height: usize, options: &CrowdOptions, emitters: &[Emitte
         assert!(x >= -0.5 && x < width as f64 - 0.5 && y >= -0.5 && y < height as f64 - 0.5);
         assert!(photons > 0.0 && photons.is_finite() && sigma > 0.0 && sigma.is_finite());
         let (low, high) = match &options.shape {
-            SpotShape::Astigmatic(curve) => curve.range().into(),
-            SpotShape::Measured(image) => image.range().into(),
+            EmitterImage::Astigmatic(curve) => curve.range().into(),
+            EmitterImage::Measured(image) => image.range().into(),
             _ => (0.0, 0.0),
         };
         assert!((low..=high).contains(&emitter.z), "{emitter:?}");
@@ -55,7 +55,7 @@ fn pixel() -> impl Strategy<Value = f32> {
 }
 
 /// A measured image: Gaussians whose widths follow the height, 0.5 to 2.5 pixels.
-fn image() -> SpotShape {
+fn image() -> EmitterImage {
     let (planes, side) = (9, 14);
     let mut coefficients = Vec::new();
     for plane in 0..planes {
@@ -66,17 +66,19 @@ fn image() -> SpotShape {
             coefficients.push((-0.5 * square).exp() / (std::f64::consts::TAU * width * width));
         }
     }
-    SpotShape::Measured(SplineImage::new(&coefficients, [planes, side, side], 50.0, 3.0).unwrap())
+    EmitterImage::Measured(
+        SplineImage::new(&coefficients, [planes, side, side], 50.0, 3.0).unwrap(),
+    )
 }
 
-fn shape() -> impl Strategy<Value = SpotShape> {
+fn shape() -> impl Strategy<Value = EmitterImage> {
     (0.4f64..4.0, 0.4f64..4.0, 0usize..5).prop_map(|(sigma, other, which)| match which {
-        0 => SpotShape::Fixed(sigma),
-        1 => SpotShape::FixedAxes([sigma, other]),
-        2 => SpotShape::Free { start: sigma },
+        0 => EmitterImage::Fixed(sigma),
+        1 => EmitterImage::FixedAxes([sigma, other]),
+        2 => EmitterImage::Free { start: sigma },
         3 => {
             let widths = |z: f64| [sigma + (other - sigma) * z, other + (sigma - other) * z];
-            SpotShape::Astigmatic(WidthCurve::through([0.0, 1.0], widths).unwrap())
+            EmitterImage::Astigmatic(WidthCurve::through([0.0, 1.0], widths).unwrap())
         }
         _ => image(),
     })

@@ -263,6 +263,12 @@ fn a_plane_is_advised_on_slopes() {
     }
 }
 
+/// The numbers of some columns of a table, one column after the other.
+fn columns_of(table: &Path, names: &[&str]) -> Vec<f64> {
+    let table = spotfit::table::Table::load(table).expect("a table");
+    names.iter().flat_map(|name| table.column(*name).expect(name).values.clone()).collect()
+}
+
 /// Proves that photons which a tiny sensitivity makes tiny are written with their digits, and not as 0.
 #[test]
 fn tiny_photons_keep_their_digits() {
@@ -282,8 +288,7 @@ fn tiny_photons_keep_their_digits() {
         ];
         // What is found depends on the noise, and that on photons.
         succeeds(&[&words[..], &[&"--threshold", &"20"]].concat());
-        let table = spotfit::table::Table::load(&locs).expect("a table");
-        table.column("photons").expect("photons").values.clone()
+        columns_of(&locs, &["photons"])
     };
     let (usual, tiny) = (photons("1"), photons("1e-9"));
     assert!(usual.len() > 5 && usual.len() == tiny.len(), "{} and {}", usual.len(), tiny.len());
@@ -312,11 +317,7 @@ fn tiny_pixels_keep_their_digits() {
             &size,
         ];
         succeeds(&words);
-        let table = spotfit::table::Table::load(&locs).expect("a table");
-        ["x", "y", "uncertainty"]
-            .iter()
-            .flat_map(|name| table.column(name).expect(name).values.clone())
-            .collect()
+        columns_of(&locs, &["x", "y", "uncertainty"])
     };
     let (usual, tiny) = (places("px"), places("0.0023"));
     assert!(usual.len() > 15 && usual.len() == tiny.len(), "{} and {}", usual.len(), tiny.len());

@@ -170,6 +170,12 @@ impl LocalizeOptions {
         self.notes.clone()
     }
 
+    /// What is odd about a movie of so many frames.
+    fn notes_of(&self, frames: usize) -> Option<String> {
+        let short = step::short_movie(self.options.temporal_background, frames);
+        short.map(|text| in_words(&Note::Warning(text)))
+    }
+
     /// The columns without rows.
     fn empty<'py>(&self, py: Python<'py>) -> Vec<Made<'py>> {
         self.columns(py, &[])

@@ -174,3 +174,12 @@ def test_former_keywords_are_taken(tmp_path: Path) -> None:
             function(frames(), **{"pixelsize": 9})  # type: ignore[arg-type]
     with pytest.raises(TypeError, match=r"fit\(\) got an unexpected keyword argument 'sape'; did you mean 'shape'\?"):
         spotfit.fit(frames()[:, :9, :9], **{"sape": "circular"})  # type: ignore[call-overload]
+
+
+def test_a_movie_shorter_than_the_window_of_its_background_is_told(tmp_path: Path) -> None:
+    frames = np.full((5, 32, 32), 110, "uint16")
+    np.save(tmp_path / "movie.npy", frames)
+    for movie in (frames, tmp_path / "movie.npy"):
+        with pytest.warns(spotfit.SpotfitWarning, match="temporal_background is 9, and there are 5 frames") as told:
+            spotfit.localize(movie, camera=spotfit.Camera(baseline=100), temporal_background=9)
+        assert sum("temporal_background" in str(one.message) for one in told) == 1

@@ -36,7 +36,8 @@ pub(super) fn crowds(record: &Record, figure: &mut Figure) {
     );
     figure.head([
         "method",
-        "photons / background",
+        "photons",
+        "background",
         "per µm²",
         "Jaccard (%)",
         "precision (%)",
@@ -73,7 +74,8 @@ pub(super) fn crowds(record: &Record, figure: &mut Figure) {
                 if rmse.is_some() {
                     figure.row([
                         method.to_owned(),
-                        format!("{} / {}", light[0], light[1]),
+                        grouped(light[0] as usize),
+                        light[1].to_string(),
                         density.to_string(),
                         decimals(jaccard, 1),
                         decimals(precision, 1),

@@ -1,7 +1,7 @@
 //! Simulated frames of crowds, and how what was found is compared with the truth.
 #![allow(dead_code, unreachable_pub, missing_docs)]
 
-use fit_crowd::{Emitter, SpotShape, WidthCurve};
+use fit_crowd::{Emitter, EmitterImage, WidthCurve};
 use fit_sim::Random;
 
 /// One emitter of the truth.
@@ -47,8 +47,8 @@ pub fn huang(z: f64) -> [f64; 2] {
 }
 
 /// The same, as it is known to who fits.
-pub fn curve() -> SpotShape {
-    SpotShape::Astigmatic(WidthCurve::through(RANGE, huang).unwrap())
+pub fn curve() -> EmitterImage {
+    EmitterImage::Astigmatic(WidthCurve::through(RANGE, huang).unwrap())
 }
 
 impl Case {

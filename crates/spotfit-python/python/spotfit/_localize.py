@@ -308,7 +308,8 @@ class Blocks(Iterator[Locs]):
             self._next = self._of_array(localizer, array, first, max(last, first))
         self._info = info if size is None else info.with_pixel_size(size)
         unusual = None if size is None else _spotfit.unusual_pixels(size)
-        notes += [note for note in (unusual, NO_CAMERA if given is None else None) if note is not None]
+        short = self._options.notes_of(self.total)
+        notes += [note for note in (short, unusual, NO_CAMERA if given is None else None) if note is not None]
         tell(notes)
 
     def _mask(self, defects: _spotfit.Defects) -> None:

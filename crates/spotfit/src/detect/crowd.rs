@@ -3,7 +3,7 @@
 //! Where the light of spots overlaps everywhere, no pixel shows the background. The spread of the filtered frame is then that
 //! of the spots, and not noise. Such tiles are searched in another way, if all of this is so:
 //!
-//! - The spread of the filtered frame exceeds the noise of its pixels by more than half, and a quarter of it is bright; 15 % suffice
+//! - The spread of the filtered frame exceeds the noise of its pixels by more than half, and a quarter of it is bright; a fifth suffices
 //!   where that is so in more than a quarter of all tiles. Only such tiles are searched again.
 //! - The noise of the pixels is that of independent ones: a fourth difference shows as much of it as a second difference, of
 //!   which smoothed noise has less.
@@ -28,7 +28,7 @@ const SPREAD: f32 = 1.5;
 /// So large a share of the filtered frame must be brighter than the background by so many times the noise: alone, and where that is
 /// so in more than a quarter of all tiles.
 const BRIGHT: f32 = 0.25;
-const BRIGHT_AMONG_OTHERS: f32 = 0.15;
+const BRIGHT_AMONG_OTHERS: f32 = 0.2;
 const STANDS_OUT: f32 = 3.0;
 
 /// Of the noise, fine differences must show this share.

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use fit_core::spot::axis::GaussianAxis;
 use fit_core::{Camera, Corner, Number, Pixel, PixelProfile, Shape, Size, Status};
 use fit_crowd::{
-    CrowdError, CrowdFinder, CrowdFrame, CrowdOptions, Emitter, ReadVariance, SpotShape,
+    CrowdError, CrowdFinder, CrowdFrame, CrowdOptions, Emitter, EmitterImage, ReadVariance,
 };
 use fit_windows::{AnyWindows, CameraMap, NoteKind, Visitor, Windows};
 use rayon::prelude::*;
@@ -167,19 +167,19 @@ impl Crowd {
 }
 
 /// The shape of the spots that these options say; [`LocalizeOptions::knows_sigma`].
-fn shape_of(options: &LocalizeOptions) -> Result<SpotShape, CrowdError> {
+fn shape_of(options: &LocalizeOptions) -> Result<EmitterImage, CrowdError> {
     if let Some(psf) = &options.psf {
-        return Ok(SpotShape::Measured(psf.image()?));
+        return Ok(EmitterImage::Measured(psf.image()?));
     }
     if let Some(calibration) = &options.calibration {
-        return Ok(SpotShape::Astigmatic(calibration.curve().by_height()?));
+        return Ok(EmitterImage::Astigmatic(calibration.curve().by_height()?));
     }
     let usual = options.usual_sigma.unwrap_or(ORDINARY);
     Ok(match (options.fitter.fit.shape, options.sigma) {
-        (Shape::FixedSigma(fixed), _) => SpotShape::Fixed(fixed.sigma),
-        (Shape::FixedSigmas(fixed), _) => SpotShape::FixedAxes([fixed.sigma_x, fixed.sigma_y]),
-        (_, Sigma::Shared) => SpotShape::Fixed(usual),
-        (_, Sigma::Free) => SpotShape::Free { start: usual },
+        (Shape::FixedSigma(fixed), _) => EmitterImage::Fixed(fixed.sigma),
+        (Shape::FixedSigmas(fixed), _) => EmitterImage::FixedAxes([fixed.sigma_x, fixed.sigma_y]),
+        (_, Sigma::Shared) => EmitterImage::Fixed(usual),
+        (_, Sigma::Free) => EmitterImage::Free { start: usual },
     })
 }
 

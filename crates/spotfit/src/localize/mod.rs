@@ -220,7 +220,7 @@ impl Localizer {
     /// # Errors
     /// As [`Localizer::process`], and [`LocalizeError::Option`] for movies of less than 3 frames.
     pub fn finish(&mut self) -> Result<Vec<Localization>, LocalizeError> {
-        self.stream(|temporal, pool| temporal.end(pool), true)
+        self.stream(Temporal::end, true)
     }
 
     /// How many frames tell the background of a frame, where it is known over time: those of a window, or of the movie if that is

@@ -2,26 +2,15 @@
 
 use std::ops::Range;
 
-/// The four functions of a place between two knots, from 0 to 1, that weigh the four nearest coefficients, and their slopes.
-pub(super) fn basis(u: f64) -> [[f64; 4]; 2] {
-    let v = 1.0 - u;
-    let weights = [
-        v * v * v / 6.0,
-        2.0 / 3.0 - u * u * (1.0 - 0.5 * u),
-        2.0 / 3.0 - v * v * (1.0 - 0.5 * v),
-        u * u * u / 6.0,
-    ];
-    let slopes = [-0.5 * v * v, 0.5 * u * (3.0 * u - 4.0), 0.5 * v * (4.0 - 3.0 * v), 0.5 * u * u];
-    [weights, slopes]
-}
+use fit_crowd::private::basis;
 
 /// Where the pixels of a window are in a spline; axes are z, y, x.
 #[derive(Clone, Debug)]
 pub(super) struct Place {
     /// The first knot of the first pixel that the spline covers.
     first: [usize; 3],
-    /// Weights and slopes along each axis.
-    basis: [[[f64; 4]; 2]; 3],
+    /// Weights, slopes and bends along each axis.
+    basis: [[[f64; 4]; 3]; 3],
     /// The pixels that the spline covers.
     pub(super) rows: Range<usize>,
     pub(super) columns: Range<usize>,
@@ -36,7 +25,7 @@ impl Place {
         let plane = at[0].clamp(0.0, (shape[0] - 3) as f64);
         let piece = (plane as usize).min(shape[0] - 4);
         let mut first = [piece, 0, 0];
-        let mut all = [basis(plane - piece as f64), [[0.0; 4]; 2], [[0.0; 4]; 2]];
+        let mut all = [basis(plane - piece as f64), [[0.0; 4]; 3], [[0.0; 4]; 3]];
         let mut covered = [0..0, 0..0];
         for axis in 0..2 {
             // What is far off covers nothing, and stays a number.

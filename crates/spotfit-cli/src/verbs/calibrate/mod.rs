@@ -21,11 +21,10 @@ use crate::words::record::{RecordArguments, Recorded, counts};
 use crate::words::report::ReportArguments;
 use crate::words::spot_options::SpotOptions;
 use spotfit::astigmatism::yaml_text::yaml_text;
-use spotfit::hdf5::H5Error;
 use spotfit::psf::{self, PsfError};
 use spotfit::steps::Stack;
 use spotfit::steps::calibrate::{self, CalibrateOptions, PsfOptions, StackOptions};
-use spotfit::{CameraMap, Length, camera_maps, record};
+use spotfit::{CameraMap, Length, camera_maps, hdf5::H5Error, record};
 
 #[derive(Debug, Args)]
 #[command(

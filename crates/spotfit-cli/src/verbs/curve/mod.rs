@@ -1,18 +1,19 @@
 //! `spotfit curve`: data sets in, parameters of a model out.
 
 mod plot;
+mod points;
 mod words;
 
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use ndarray::Array3;
-use spotfit::model::{CurveFitter, CurveStart, Curves, Model, Points, Values};
+use spotfit::model::{CurveFitter, CurveStart, Curves, Model, Values};
 use spotfit::steps::Listener;
 use spotfit::steps::curve::{CurveFitting, CurveTable, check_columns};
 use spotfit::{Backend, InstructionSet};
 
 use self::plot::Plot;
+use self::points::places;
 use self::words::{EstimatorChoice, LinearChoice, Start};
 use crate::error::CliError;
 use crate::say::listener::Terminal;
@@ -244,16 +245,4 @@ fn refuse_shared_input(arguments: &CurveArguments) -> Result<(), CliError> {
         return Err(CliError::Other(reason.into()));
     }
     Ok(())
-}
-
-/// The points of a part of the data.
-fn places(own: &Option<Array3<f64>>, grid: Option<[usize; 2]>) -> Points<'_> {
-    match (own, grid) {
-        (Some(at), _) if at.shape()[0] == 1 => {
-            Points::Shared(Values::from(at.index_axis(ndarray::Axis(0), 0)))
-        }
-        (Some(at), _) => Points::PerFit(Values::from(at.view())),
-        (None, Some([width, height])) => Points::Grid { width, height },
-        (None, None) => Points::Index,
-    }
 }

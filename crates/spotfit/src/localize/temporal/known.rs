@@ -17,7 +17,7 @@ pub(super) type Between<'a> = (&'a [f32], &'a [f32], f32);
 
 /// The known light of some frames.
 #[derive(Debug)]
-pub(in super::super) struct Known {
+pub(crate) struct Known {
     /// The frames below each other: their camera, which subtracts what is known.
     map: CameraMap,
     /// What is subtracted, in electrons before EM gain, below each other.
@@ -43,20 +43,19 @@ impl Known {
         let em_gain = camera.em_gain.unwrap_or(1.0);
         let excess = if camera.em_gain.is_some() { 2.0 * em_gain } else { 1.0 };
         let of_map = OfMap { map, excess: excess as f32, share };
-        let parts = light
+        let mut parts: Vec<_> = light
             .axis_chunks_iter_mut(Axis(0), height)
-            .into_par_iter()
             .zip(offset.axis_chunks_iter_mut(Axis(0), height))
             .zip(scale.axis_chunks_iter_mut(Axis(0), height))
-            .zip(variance.axis_chunks_iter_mut(Axis(0), height));
+            .zip(variance.axis_chunks_iter_mut(Axis(0), height))
+            .zip(frames)
+            .collect();
         pool.install(|| {
-            parts.zip(frames).for_each(
-                |((((mut light, offset), mut scale), variance), &between)| {
-                    scale.assign(&map.scale());
-                    let least = of_map.light(between, &mut light);
-                    of_map.camera(&light, least, offset, variance);
-                },
-            );
+            parts.par_iter_mut().for_each(|((((light, offset), scale), variance), between)| {
+                scale.assign(&map.scale());
+                let least = of_map.light(**between, light);
+                of_map.camera(light, least, offset.view_mut(), variance.view_mut());
+            });
         });
         let map = CameraMap::in_electrons(offset.view(), scale.view(), variance.view());
         let map = map.map_err(|error| OutOfRange {
@@ -68,23 +67,23 @@ impl Known {
     }
 
     /// The camera of the frames below each other.
-    pub(in super::super) fn map(&self) -> &CameraMap {
+    pub(crate) fn map(&self) -> &CameraMap {
         &self.map
     }
 
     /// Where a frame begins: its first row.
-    pub(in super::super) fn top(&self, frame: u32) -> u32 {
+    pub(crate) fn top(&self, frame: u32) -> u32 {
         frame * self.height as u32
     }
 
     /// What is known of the light of a frame, in electrons before EM gain, above its darkest pixel.
-    pub(in super::super) fn of_frame(&self, frame: usize) -> ArrayView2<'_, f32> {
+    pub(crate) fn of_frame(&self, frame: usize) -> ArrayView2<'_, f32> {
         let first = frame * self.height;
         self.light.slice_axis(Axis(0), Slice::from(first..first + self.height))
     }
 
     /// The same at the pixel of a place, in photons.
-    pub(in super::super) fn at(&self, frame: usize, x: f64, y: f64) -> f64 {
+    pub(crate) fn at(&self, frame: usize, x: f64, y: f64) -> f64 {
         let light = self.of_frame(frame);
         let (height, width) = light.dim();
         // What is not a number is 0 here, and the sum with it is none either way.

@@ -40,7 +40,7 @@ impl<'w> Visitor<'w> for Medians<'_> {
                     let row = frame.index_axis_move(Axis(0), y);
                     match row.to_slice() {
                         Some(row) => put(to, &row[columns.clone()]),
-                        None => put(to, &row.slice_axis(Axis(0), Slice::from(columns.clone()))),
+                        None => put(to, row.slice_axis(Axis(0), Slice::from(columns.clone()))),
                     }
                 }
                 let found = median(&values);

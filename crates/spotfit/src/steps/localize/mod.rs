@@ -92,6 +92,15 @@ pub struct Localizing {
     calibration: Option<Value>,
 }
 
+/// What to tell where a movie has fewer frames than the window of [`crate::localize::LocalizeOptions::temporal_background`].
+pub fn short_movie(window: Option<usize>, frames: usize) -> Option<String> {
+    window.filter(|&window| window > frames).map(|window| {
+        format!(
+            "`temporal_background` is {window}, and there are {frames} frames: the background of each is the median of all"
+        )
+    })
+}
+
 impl Localizing {
     /// Reads what the options name, and finds out what they mean for this movie.
     ///
@@ -119,13 +128,7 @@ impl Localizing {
         let positions = positions.transpose()?;
         // A calibration in nanometres needs the size of a pixel also where the table is in pixels.
         let Told { options: engine, shape, notes } = options.told(pixel_size.or(said))?;
-        let short = engine.temporal_background.filter(|&window| window > frames.len());
-        let short = short.map(|window| {
-            let count = frames.len();
-            format!(
-                "`temporal_background` is {window}, and there are {count} frames: the background of each is the median of all"
-            )
-        });
+        let short = short_movie(engine.temporal_background, frames.len());
         let notes = notes.into_iter().chain(short).collect();
         let method = options.method(&engine, movie.options());
         let camera = record::camera(&engine);
