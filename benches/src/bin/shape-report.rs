@@ -40,6 +40,7 @@ fn methods() -> Vec<(&'static str, Options)> {
             .with_background(Background::NonNegative)
     };
     let integrated = |options: Options| options.with_profile(PixelProfile::Integrated);
+    let plane = |options: Options| options.with_background(Background::Plane);
     vec![
         ("circular, the paper's iteration", default.with_criteria(paper)),
         ("circular", default),
@@ -57,6 +58,14 @@ fn methods() -> Vec<(&'static str, Options)> {
         ("rotated, integrated", integrated(rotated)),
         ("rotated, maximum likelihood", likelihood(rotated)),
         ("rotated, integrated, maximum likelihood", likelihood(integrated(rotated))),
+        ("circular, on a plane", plane(default)),
+        ("elliptical, on a plane", plane(elliptical)),
+        ("fixed σ, on a plane", plane(fixed)),
+        ("rotated, on a plane", plane(rotated)),
+        ("circular, integrated, on a plane", plane(integrated(default))),
+        ("circular, maximum likelihood, on a plane", plane(likelihood(default))),
+        ("elliptical, maximum likelihood, on a plane", plane(likelihood(elliptical))),
+        ("rotated, maximum likelihood, on a plane", plane(likelihood(rotated))),
     ]
 }
 

@@ -7,8 +7,8 @@ use crate::error::ArgumentError;
 use crate::options::{Estimator, Options};
 use crate::outcome::{Fit, Scalar};
 use crate::pass::{
-    self, Axes, CovarianceEstimator, Finish, Likelihood, Method, RawFit, Serial, Summable, Visitor,
-    WeightedFit,
+    self, Axes, CovarianceEstimator, Finish, Likelihood, Method, PlaneFit, RawFit, Serial,
+    Summable, Visitor, WeightedFit, on_plane,
 };
 use crate::precision::Errors;
 use crate::setup::Setup;
@@ -97,7 +97,9 @@ impl<R: Scalar> Fitter<R> {
     /// See [`Size::validate`] and [`Options::validate`]; [`ArgumentError::Option`] also if the shape does not suit the
     /// size.
     pub fn new(size: Size, options: &Options) -> Result<Self, ArgumentError> {
-        options.shape.visit(Check { size, options, arithmetic: PhantomData::<R> })?;
+        options
+            .shape
+            .visit(options.background, Check { size, options, arithmetic: PhantomData::<R> })?;
         Ok(Self { size, options: *options, arithmetic: PhantomData })
     }
 
@@ -123,7 +125,8 @@ impl<R: Scalar> Fitter<R> {
     ) -> Result<Fit<R>, ArgumentError> {
         read(self.size, pixels, scratch)?;
         let Self { size, options, .. } = self;
-        options.shape.visit(One { size: *size, options, weights: None, start, scratch })
+        let one = One { size: *size, options, weights: None, start, scratch };
+        options.shape.visit(options.background, one)
     }
 
     /// Fits a window by least squares, with a weight for each pixel, 1/variance; pixels of weight 0 are left out.
@@ -142,7 +145,8 @@ impl<R: Scalar> Fitter<R> {
         self.check_weights(weights)?;
         read(self.size, pixels, scratch)?;
         let Self { size, options, .. } = self;
-        options.shape.visit(One { size: *size, options, weights: Some(weights), start, scratch })
+        let one = One { size: *size, options, weights: Some(weights), start, scratch };
+        options.shape.visit(options.background, one)
     }
 
     /// The errors of a fit that was made with these options from these pixels; `scratch` as for [`fit_window`].
@@ -157,7 +161,8 @@ impl<R: Scalar> Fitter<R> {
     ) -> Result<Errors, ArgumentError> {
         read(self.size, pixels, scratch)?;
         let Self { size, options, .. } = self;
-        options.shape.visit(ErrorsOfOne { size: *size, options, weights: &[], fit, scratch })
+        let one = ErrorsOfOne { size: *size, options, weights: &[], fit, scratch };
+        options.shape.visit(options.background, one)
     }
 
     /// The errors of a fit with weights.
@@ -174,7 +179,8 @@ impl<R: Scalar> Fitter<R> {
         self.check_weights(weights)?;
         read(self.size, pixels, scratch)?;
         let Self { size, options, .. } = self;
-        options.shape.visit(ErrorsOfOne { size: *size, options, weights, fit, scratch })
+        let one = ErrorsOfOne { size: *size, options, weights, fit, scratch };
+        options.shape.visit(options.background, one)
     }
 
     fn check_weights(&self, weights: &[R]) -> Result<(), ArgumentError> {
@@ -226,12 +232,19 @@ impl<R: Scalar> Visitor for One<'_, R> {
 
     fn visit<S: Summable<P>, const P: usize, const Q: usize>(self, shape: S) -> Self::Output {
         let Self { size, options, weights, start, scratch } = self;
-        let found = if let Some(weights) = weights {
-            let method = WeightedFit::<R, S, P>::for_shape(shape, size, options, false)?;
-            fit_in_place(&method, start, scratch, weights)
-        } else if options.estimator == Estimator::MaximumLikelihood {
+        let plane = const { on_plane(P, Q) };
+        let found = if options.estimator == Estimator::MaximumLikelihood {
             let method = Likelihood::<R, S, P, Q, false>::for_shape(shape, size, options, false)?;
             fit_in_place(&method, start, scratch, &[])
+        } else if plane && let Some(weights) = weights {
+            let method = PlaneFit::<R, S, P, true, false>::for_shape(shape, size, options, false)?;
+            fit_in_place(&method, start, scratch, weights)
+        } else if plane {
+            let method = PlaneFit::<R, S, P, false, false>::for_shape(shape, size, options, false)?;
+            fit_in_place(&method, start, scratch, &[])
+        } else if let Some(weights) = weights {
+            let method = WeightedFit::<R, S, P>::for_shape(shape, size, options, false)?;
+            fit_in_place(&method, start, scratch, weights)
         } else {
             let method = Setup::<R, S, P>::for_shape(shape, size, options)?;
             fit_in_place(&method, start, scratch, &[])
@@ -263,7 +276,8 @@ impl<R: Scalar> Visitor for ErrorsOfOne<'_, R> {
         let mut tile = Serial::new(&*pixels, size, &mut axes).with_weights(weights);
         let Fit { x, y, sigma_x, sigma_y, angle, amplitude, background, .. } = *fit;
         let outline = Outline { x, y, sigma_x, sigma_y, angle };
-        let estimate = covariance.errors(&mut tile, outline, [amplitude, background]);
+        let slopes = [fit.offset_x, fit.offset_y];
+        let estimate = covariance.errors(&mut tile, outline, [amplitude, background], slopes);
         Ok(Errors::from_estimate(&estimate, fit, Q))
     }
 }

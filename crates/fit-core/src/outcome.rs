@@ -69,8 +69,14 @@ pub struct Fit<T> {
     /// Amplitude α in counts, or in photo-electrons if there is a camera ([`crate::Options::camera`]). Negative for a
     /// dark spot.
     pub amplitude: T,
-    /// Background β in the same unit.
+    /// Background β in the same unit; of a plane ([`crate::Background::Plane`]) its value at the spot's centre.
     pub background: T,
+    /// The slope of the background by x, in that unit per pixel; 0 unless it is a plane.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub offset_x: T,
+    /// The slope of the background by y.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub offset_y: T,
     /// The minimized quantity: χ² = Σ(h − g)² (eq. 2) in that unit squared, with weights if there are any; or the
     /// deviance. Values beyond the range of numbers become the largest number, or 0.
     pub chi2: T,
@@ -96,6 +102,8 @@ impl<T: Scalar> Fit<T> {
             angle: nan,
             amplitude: nan,
             background: nan,
+            offset_x: nan,
+            offset_y: nan,
             chi2: nan,
             iterations: 0,
             evaluations: 0,
@@ -143,6 +151,8 @@ impl<T: Scalar> Fit<T> {
             angle: cast(self.angle),
             amplitude: cast(self.amplitude),
             background: cast(self.background),
+            offset_x: cast(self.offset_x),
+            offset_y: cast(self.offset_y),
             chi2: cast(self.chi2),
             iterations: self.iterations,
             evaluations: self.evaluations,

@@ -1,10 +1,11 @@
 //! Proves the first and second derivatives of every shape and estimator against differences.
 
 use fit_core::pass::{
-    Axes, Likelihood, LikelihoodSeed, Method, Serial, SpotSearch, WithAmplitudeConstants,
+    Axes, Likelihood, LikelihoodSeed, Method, PlaneFit, PlaneSeed, Serial, WithAmplitudeConstants,
+    on_plane,
 };
 use fit_core::pass::{LeastSquaresSeed, Summable, Visitor, WeightedFit, WeightedSeed};
-use fit_core::search::{Coordinates, Evaluation};
+use fit_core::search::{Coordinates, Evaluation, Search};
 use fit_core::spot::shape::{Elliptical, FixedSigmas, Outlined, Rotated};
 use fit_core::{
     Background, Camera, Criteria, Options, Outline, PixelProfile, Setup, Shape, Size, condition,
@@ -108,6 +109,12 @@ impl<C, const P: usize> Seed<P> for WeightedSeed<f64, C, P> {
     }
 }
 
+impl<C, const P: usize> Seed<P> for PlaneSeed<f64, C, P> {
+    fn begin_at(&mut self, p: &[f64; P]) {
+        self.least.begin_at(p);
+    }
+}
+
 struct LeastSquares<M, S: Summable<P>, const P: usize> {
     method: M,
     shape: S,
@@ -115,12 +122,12 @@ struct LeastSquares<M, S: Summable<P>, const P: usize> {
     notes: Vec<f64>,
 }
 
-impl<M, S: Summable<P>, const P: usize> At<P, 2> for LeastSquares<M, S, P>
+impl<M, S: Summable<P>, const P: usize, const L: usize> At<P, L> for LeastSquares<M, S, P>
 where
-    M: Method<f64, Search = SpotSearch<f64, S, P>, Evaluation = Evaluation<f64, P, 2>>,
+    M: Method<f64, Search = Search<f64, S, P, L>, Evaluation = Evaluation<f64, P, L>>,
     M::Seed: Seed<P>,
 {
-    fn at(&self, p: &[f64; P]) -> (Evaluation<f64, P, 2>, [f64; P]) {
+    fn at(&self, p: &[f64; P]) -> (Evaluation<f64, P, L>, [f64; P]) {
         let mut pixels = pixels();
         let mut scratch = vec![0.0; Axes::<f64>::scratch_len(SIZE)];
         let mut axes = Axes::new(&mut scratch, SIZE).unwrap();
@@ -155,8 +162,13 @@ where
         let mut tile = Serial::new(&mut pixels[..], SIZE, &mut axes).with_notes(&self.notes);
         let (mut seed, usable) = self.method.prepare(&mut tile, Some(start()));
         seed.parameters = *p;
-        seed.constants =
-            WithAmplitudeConstants { shape: self.constants, least: [f64::NEG_INFINITY; 2] };
+        // A plane whose constant is that of the lower left corner.
+        seed.constants = WithAmplitudeConstants {
+            shape: self.constants,
+            least: [f64::NEG_INFINITY; 2],
+            corner: [0.0, 7.0],
+            reach: [8.0, -7.0],
+        };
         let search = self.method.begin(&seed, usable);
         let evaluation = self.method.evaluate(&mut tile, &seed, &search);
         let shape: [f64; P] = std::array::from_fn(|j| p[j]);
@@ -176,6 +188,20 @@ impl Visitor for Check {
         let Self { options, what } = self;
         let (p, constants) = shape.parameters(start());
         let notes: Vec<f64> = (0..SIZE.pixels()).map(|i| 0.3 + (i % 5) as f64 * 0.4).collect();
+        if on_plane(P, Q) {
+            let method =
+                PlaneFit::<f64, S, P, false, false>::for_shape(shape, SIZE, &options, false);
+            let method = method.unwrap();
+            let least = LeastSquares { method, shape, constants, notes: Vec::new() };
+            check(&format!("{what}, least squares on a plane"), &least, p, true);
+            let method =
+                PlaneFit::<f64, S, P, true, false>::for_shape(shape, SIZE, &options, false);
+            let method = method.unwrap();
+            let least = LeastSquares { method, shape, constants, notes: notes.clone() };
+            check(&format!("{what}, weighted on a plane"), &least, p, false);
+            likelihood::<S, P, Q>(shape, &options, &what, &notes);
+            return;
+        }
         for background in [Background::Free, Background::NonNegative] {
             // A baseline above the pixels' own background makes β ≥ 0 count.
             let options = options.with_background(background);
@@ -186,21 +212,29 @@ impl Visitor for Check {
         let method = WeightedFit::<f64, S, P>::for_shape(shape, SIZE, &options, false).unwrap();
         let least = LeastSquares { method, shape, constants, notes: notes.clone() };
         check(&format!("{what}, weighted"), &least, p, false);
-        let lit: [f64; Q] = std::array::from_fn(|j| match j {
-            _ if j < P => p[j],
-            _ if j == P => 60.0,
-            _ => 13.0,
-        });
-        for mapped in [false, true] {
-            let method =
-                Likelihood::<f64, S, P, Q, true>::for_shape(shape, SIZE, &options, mapped).unwrap();
-            let poisson = Poisson { method, shape, constants, notes: notes.clone() };
-            check(&format!("{what}, likelihood, {mapped}"), &poisson, lit, true);
-        }
+        likelihood::<S, P, Q>(shape, &options, &what, &notes);
     }
 }
 
-/// Proves gradient and exact Hessian of χ² and of the deviance, and the derivatives of amplitude and background, for
+fn likelihood<S: Summable<P>, const P: usize, const Q: usize>(
+    shape: S,
+    options: &Options,
+    what: &str,
+    notes: &[f64],
+) {
+    let (p, constants) = shape.parameters(start());
+    // Amplitude, background and slopes.
+    let light = [60.0, 13.0, 0.5, -0.4];
+    let lit: [f64; Q] = std::array::from_fn(|j| if j < P { p[j] } else { light[j - P] });
+    for mapped in [false, true] {
+        let method =
+            Likelihood::<f64, S, P, Q, true>::for_shape(shape, SIZE, options, mapped).unwrap();
+        let poisson = Poisson { method, shape, constants, notes: notes.to_vec() };
+        check(&format!("{what}, likelihood, {mapped}, {Q}"), &poisson, lit, true);
+    }
+}
+
+/// Proves gradient and exact Hessian of χ² and of the deviance, and the derivatives of amplitude, background and slopes, for
 /// every shape and profile.
 #[test]
 fn derivatives_are_those_of_the_cost() {
@@ -214,8 +248,11 @@ fn derivatives_are_those_of_the_cost() {
                     .with_criteria(Criteria::TIGHT)
                     .with_profile(profile)
                     .with_camera(camera);
-                let what = format!("{shape:?}, {profile:?}");
-                shape.visit(Check { options, what });
+                for background in [Background::Free, Background::Plane] {
+                    let what = format!("{shape:?}, {profile:?}, {background:?}");
+                    let options = options.with_background(background);
+                    shape.visit(background, Check { options, what });
+                }
             }
         }
     }

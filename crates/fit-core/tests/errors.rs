@@ -17,10 +17,10 @@ const ANY_ANGLE: f64 = std::f64::consts::PI * std::f64::consts::PI / 48.0;
 
 /// A case: what is fitted and how, and what is known of the pixels.
 #[derive(Clone, Debug)]
-struct Case<S, const P: usize> {
+struct Case<S, const P: usize, const Q: usize> {
     shape: S,
     options: Options,
-    /// The parameters of the shape, α and β.
+    /// The parameters of the shape, α and β, and the slopes of a plane, of which β is the value at this centre.
     spot: Vec<f64>,
     pixels: Vec<f64>,
     variances: Option<Vec<f64>>,
@@ -41,7 +41,7 @@ fn quadrature() -> Vec<(f64, f64)> {
         .collect()
 }
 
-impl<S: Summable<P>, const P: usize> Case<S, P> {
+impl<S: Summable<P>, const P: usize, const Q: usize> Case<S, P, Q> {
     fn outline(&self, p: &[f64]) -> Outline<f64> {
         let parameters: [f64; P] = std::array::from_fn(|j| p[j]);
         // A fixed width is known from anywhere.
@@ -67,7 +67,10 @@ impl<S: Summable<P>, const P: usize> Case<S, P> {
             }
             _ => profile(column, row),
         };
-        p[P] * f + p[P + 1]
+        let Outline { x, y, .. } = self.outline(&self.spot);
+        let places = [column - x, row - y];
+        let plane: f64 = p[P + 2..].iter().zip(places).map(|(slope, place)| slope * place).sum();
+        p[P] * f + p[P + 1] + plane
     }
 
     fn excess(&self) -> f64 {
@@ -122,7 +125,7 @@ impl<S: Summable<P>, const P: usize> Case<S, P> {
             let h = if j < P { 3e-4 } else { 1.0 };
             (8.0 * (at(h) - at(-h)) - (at(2.0 * h) - at(-2.0 * h))) / (12.0 * h)
         };
-        DVector::from_iterator(P + 2, (0..P + 2).map(slope))
+        DVector::from_iterator(Q, (0..Q).map(slope))
     }
 
     /// Where the errors are taken: after one step of scoring, for least squares. `None` if the step is too long.
@@ -131,8 +134,8 @@ impl<S: Summable<P>, const P: usize> Case<S, P> {
         if self.options.estimator == Estimator::MaximumLikelihood {
             return Some(p.clone());
         }
-        let mut information = DMatrix::zeros(P + 2, P + 2);
-        let mut score = DVector::zeros(P + 2);
+        let mut information = DMatrix::zeros(Q, Q);
+        let mut score = DVector::zeros(Q);
         for pixel in 0..SIZE.pixels() {
             if self.noise(p, pixel).1 > 0.0 {
                 let (mu, j) = (self.model(p, pixel), self.slopes(p, pixel));
@@ -148,7 +151,7 @@ impl<S: Summable<P>, const P: usize> Case<S, P> {
 
     /// C by x̄, ȳ, σx, σy, angle, α, β.
     fn covariance(&self, p: &[f64]) -> DMatrix<f64> {
-        let (mut a, mut b) = (DMatrix::zeros(P + 2, P + 2), DMatrix::zeros(P + 2, P + 2));
+        let (mut a, mut b) = (DMatrix::zeros(Q, Q), DMatrix::zeros(Q, Q));
         for pixel in 0..SIZE.pixels() {
             let (variance, weight) = self.noise(p, pixel);
             if weight > 0.0 {
@@ -160,9 +163,12 @@ impl<S: Summable<P>, const P: usize> Case<S, P> {
         let inverse = a.try_inverse().expect("a spot in the window");
         let all = |p: &[f64]| {
             let Outline { x, y, sigma_x, sigma_y, angle } = self.outline(p);
-            [x, y, sigma_x, sigma_y, angle, p[P], p[P + 1]]
+            let here = self.outline(&self.spot);
+            let moved = [x - here.x, y - here.y];
+            let plane: f64 = p[P + 2..].iter().zip(moved).map(|(slope, by)| slope * by).sum();
+            [x, y, sigma_x, sigma_y, angle, p[P], p[P + 1] + plane]
         };
-        let by = DMatrix::from_fn(7, P + 2, |i, j| {
+        let by = DMatrix::from_fn(7, Q, |i, j| {
             let at = |h: f64| {
                 let mut moved = p.to_vec();
                 moved[j] += h;
@@ -174,7 +180,7 @@ impl<S: Summable<P>, const P: usize> Case<S, P> {
         &by * &inverse * b * &inverse * by.transpose()
     }
 
-    fn estimate<const Q: usize>(&self) -> ErrorEstimate<f64> {
+    fn estimate(&self) -> ErrorEstimate<f64> {
         let (mapped, weighted) = (self.variances.is_some(), self.weights.is_some());
         let covariance = CovarianceEstimator::<f64, S, P, Q>::for_shape(
             self.shape,
@@ -189,7 +195,9 @@ impl<S: Summable<P>, const P: usize> Case<S, P> {
         let mut tile = Serial::new(&self.pixels[..], SIZE, &mut axes)
             .with_notes(self.variances.as_deref().unwrap_or_default())
             .with_weights(self.weights.as_deref().unwrap_or_default());
-        covariance.errors(&mut tile, self.outline(&self.spot), [self.spot[P], self.spot[P + 1]])
+        let linear = [self.spot[P], self.spot[P + 1]];
+        let slopes = if Q == P + 4 { [self.spot[P + 2], self.spot[P + 3]] } else { [0.0; 2] };
+        covariance.errors(&mut tile, self.outline(&self.spot), linear, slopes)
     }
 
     fn fit(&self) -> Fit<f64> {
@@ -211,13 +219,13 @@ impl<S: Summable<P>, const P: usize> Case<S, P> {
         }
     }
 
-    fn check<const Q: usize>(&self) {
+    fn check(&self) {
         let Some(place) = self.place() else { return };
         // Where both widths along the lines are the same the angle jumps, and differences say nothing.
         if P == 5 && (place[2] - place[3]).abs() < 0.01 {
             return;
         }
-        let estimate = self.estimate::<Q>();
+        let estimate = self.estimate();
         // The integral over a pixel of a rotated spot is a sum over few places.
         let rough = P == 5 && self.options.profile == PixelProfile::Integrated;
         let tolerance = if rough { 1e-4 } else { 2e-6 };
@@ -271,12 +279,12 @@ impl<S: Summable<P>, const P: usize> Case<S, P> {
     }
 }
 
-fn case<S: Summable<P>, const P: usize>(
+fn case<S: Summable<P>, const P: usize, const Q: usize>(
     shape: S,
     spot: Vec<f64>,
     (first, second): (Vec<f64>, Vec<f64>),
     (integrated, estimator, camera): (bool, usize, usize),
-) -> Case<S, P> {
+) -> Case<S, P, Q> {
     let profile = if integrated { PixelProfile::Integrated } else { PixelProfile::Sampled };
     let plain = Camera::default();
     let camera = match camera {
@@ -322,20 +330,28 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     /// Proves C = A⁻¹BA⁻¹, Pearson's χ² with its variance and the error of the photons, from their definitions, for every
-    /// shape, profile, estimator and camera, with weights, variances and pixels that are not seen.
+    /// shape, profile, estimator and camera, with weights, variances and pixels that are not seen, on even light and on planes.
     #[test]
     fn errors_are_those_of_differences(
         (x, y, sigma_x, sigma_y, r) in (2.5..4.5, 2.0..4.0, 0.8..1.8, 0.8..1.8, -0.6..0.6),
         (alpha, beta) in (60.0..2e3, 1.0..50.0),
+        (by_x, by_y) in (-0.8..0.8, -0.8..0.8),
         numbers in (numbers(), numbers()),
         kind in (any::<bool>(), 0_usize..3, 0_usize..3),
     ) {
         let lit = |shape: &[f64]| [shape, &[alpha, beta]].concat();
-        case(Circular, lit(&[x, y, sigma_x]), numbers.clone(), kind).check::<5>();
-        case(Elliptical, lit(&[x, y, sigma_x, sigma_y]), numbers.clone(), kind).check::<6>();
-        case(Rotated, lit(&[x, y, sigma_x, sigma_y, r]), numbers.clone(), kind).check::<7>();
+        case::<_, 3, 5>(Circular, lit(&[x, y, sigma_x]), numbers.clone(), kind).check();
+        case::<_, 4, 6>(Elliptical, lit(&[x, y, sigma_x, sigma_y]), numbers.clone(), kind).check();
+        case::<_, 5, 7>(Rotated, lit(&[x, y, sigma_x, sigma_y, r]), numbers.clone(), kind).check();
         let fixed = Fixed::from_numbers([1.25, 1.5]);
-        case(fixed, lit(&[x, y]), numbers, kind).check::<4>();
+        case::<_, 2, 4>(fixed, lit(&[x, y]), numbers.clone(), kind).check();
+        // On a plane that is positive in the window.
+        let slopes = [by_x * beta / 8.0, by_y * beta / 8.0];
+        let on = |shape: &[f64]| [shape, &[alpha, beta], &slopes].concat();
+        case::<_, 3, 7>(Circular, on(&[x, y, sigma_x]), numbers.clone(), kind).check();
+        case::<_, 4, 8>(Elliptical, on(&[x, y, sigma_x, sigma_y]), numbers.clone(), kind).check();
+        case::<_, 5, 9>(Rotated, on(&[x, y, sigma_x, sigma_y, r]), numbers.clone(), kind).check();
+        case::<_, 2, 6>(fixed, on(&[x, y]), numbers, kind).check();
     }
 
     /// Proves that a positive definite matrix is inverted, and any other is recognized.
@@ -367,7 +383,7 @@ proptest! {
 /// of any angle.
 #[test]
 fn what_cannot_be_known_has_infinite_errors() {
-    let mut case = Case {
+    let mut case = Case::<_, 3, 5> {
         shape: Circular,
         options: Options::default(),
         spot: vec![4.0, 3.0, 1.2, 100.0, 5.0],
@@ -376,16 +392,16 @@ fn what_cannot_be_known_has_infinite_errors() {
         weights: None,
     };
     let errors =
-        |case: &Case<Circular, 3>| Errors::from_estimate(&case.estimate::<5>(), &case.fit(), 5);
+        |case: &Case<Circular, 3, 5>| Errors::from_estimate(&case.estimate(), &case.fit(), 5);
     let blind = errors(&case);
     assert!(blind.exploding && blind.x() == f32::INFINITY && blind.photons == f32::INFINITY);
     case.variances = None;
     case.spot[0] = -60.0;
     let outside = errors(&case);
     assert!(outside.exploding && outside.x() > 1.0);
-    let invalid = Errors::from_estimate(&case.estimate::<5>(), &Fit::invalid(), 5);
+    let invalid = Errors::from_estimate(&case.estimate(), &Fit::invalid(), 5);
     assert!(invalid.exploding && invalid == Errors::unknown());
-    let round = Case {
+    let round = Case::<_, 5, 7> {
         shape: Rotated,
         options: Options::default().with_estimator(Estimator::MaximumLikelihood),
         spot: vec![4.0, 3.0, 1.2, 1.2, 0.0, 100.0, 5.0],
@@ -393,7 +409,7 @@ fn what_cannot_be_known_has_infinite_errors() {
         variances: None,
         weights: None,
     };
-    let errors = Errors::from_estimate(&round.estimate::<7>(), &round.fit(), 7);
+    let errors = Errors::from_estimate(&round.estimate(), &round.fit(), 7);
     assert!(!errors.exploding && errors.x() < 0.1);
     assert!((f64::from(errors.of(Parameter::Angle)) - ANY_ANGLE.sqrt()).abs() < 1e-6);
 }

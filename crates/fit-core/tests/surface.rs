@@ -55,7 +55,7 @@ fn check_shapes<R: Scalar>() {
             let fitter = Fitter::<R>::new(SIZE, &options).unwrap();
             let fit = fitter.fit(&counts, None, &mut scratch).unwrap();
             assert!(fit.status.is_converged(), "{shape:?} {fit:?}");
-            let same = shape.visit(ByMethod(&options, &pixels));
+            let same = shape.visit(options.background, ByMethod(&options, &pixels));
             assert_eq!(format!("{fit:?}"), format!("{same:?}"));
             // From where it ended it stays there.
             let start = Outline {
@@ -114,6 +114,7 @@ fn fits_by_a_method_are_the_same() {
         &mut tile,
         Circle::new(fit.x, fit.y, fit.sigma).into(),
         [fit.amplitude, fit.background],
+        [fit.offset_x, fit.offset_y],
     );
     let errors = fitter.errors(&counts, &fit, &mut scratch).unwrap();
     assert_eq!(errors, Errors::from_estimate(&estimate, &fit, 5));

@@ -4,7 +4,8 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 
 use fit_core::pass::{
-    Axes, CovarianceEstimator, Likelihood, Method, Serial, Summable, Visitor, WeightedFit,
+    Axes, CovarianceEstimator, Likelihood, Method, PlaneFit, Serial, Summable, Visitor,
+    WeightedFit, on_plane,
 };
 use fit_core::{
     ArgumentError, Errors, Estimator, Fit, Fits, Options, Outcomes, Outline, Pixel, Scalar, Setup,
@@ -176,7 +177,9 @@ impl<R: Arithmetic> Reference<R> {
                 let fit = fits.at::<R>(index);
                 let Fit { x, y, sigma_x, sigma_y, angle, amplitude, background, .. } = fit;
                 let outline = Outline { x, y, sigma_x, sigma_y, angle };
-                let estimate = covariance.errors(&mut tile, outline, [amplitude, background]);
+                let slopes = [fit.offset_x, fit.offset_y];
+                let linear = [amplitude, background];
+                let estimate = covariance.errors(&mut tile, outline, linear, slopes);
                 *errors = Errors::from_estimate(&estimate, &fit, Q);
             }
         };
@@ -206,7 +209,8 @@ impl<R: Arithmetic> Reference<R> {
         start: Start<'_>,
         fits: &mut [Fit<T>],
     ) -> Result<(), BatchError> {
-        options.shape.visit(ByShape { reference: self, size, options, kind, read, start, fits })
+        let by_shape = ByShape { reference: self, size, options, kind, read, start, fits };
+        options.shape.visit(options.background, by_shape)
     }
 
     /// Knows no pixel type, so that the fit is not compiled for each: `read` writes the pixels of a window to
@@ -319,7 +323,8 @@ impl<'w, R: Arithmetic> fit_windows::Visitor<'w> for ErrorsByPixelType<'_, R> {
         };
         let size = windows.size();
         let read = &read_all;
-        options.shape.visit(ErrorsByShape { reference, size, options, side, read, fits, errors })
+        let by_shape = ErrorsByShape { reference, size, options, side, read, fits, errors };
+        options.shape.visit(options.background, by_shape)
     }
 }
 
@@ -365,6 +370,16 @@ impl<R: Arithmetic, T: Scalar> Visitor for ByShape<'_, R, T> {
         let Self { reference, size, options, kind: (kind, mapped), read, start, fits } = self;
         if options.estimator == Estimator::MaximumLikelihood {
             let method = Likelihood::<R, S, P, Q, true>::for_shape(shape, size, options, mapped)?;
+            return reference.fit_all(&method, read, start, fits);
+        }
+        let plane = const { on_plane(P, Q) };
+        if plane && kind == NoteKind::Weights {
+            let method = PlaneFit::<R, S, P, true, false>::for_shape(shape, size, options, mapped)?;
+            return reference.fit_all(&method, read, start, fits);
+        }
+        if plane {
+            let method =
+                PlaneFit::<R, S, P, false, false>::for_shape(shape, size, options, mapped)?;
             return reference.fit_all(&method, read, start, fits);
         }
         if kind == NoteKind::Weights {

@@ -15,6 +15,8 @@ pub enum Family {
     Quick,
     /// Windows of any shape: a thread a column, the pixels in shared memory.
     SharedMemory,
+    /// Spots on a plane ([`fit_core::Background::Plane`]), in windows of any shape: as [`Family::SharedMemory`].
+    Plane,
     /// As the paper has it: a thread a pixel, whole warps a fit, its iteration to the letter
     /// ([`fit_core::published`]). Takes windows of at most 1024 pixels, and start values must be given.
     Published,
@@ -113,6 +115,14 @@ impl Layout {
     }
 
     const fn weighted<const LANES: usize>() -> Self {
+        Self::shared_memory_of(LANES, KernelMethod::Weighted)
+    }
+
+    const fn plane_least<const LANES: usize>() -> Self {
+        Self::shared_memory_of(LANES, KernelMethod::Least)
+    }
+
+    const fn plane_weighted<const LANES: usize>() -> Self {
         Self::shared_memory_of(LANES, KernelMethod::Weighted)
     }
 
@@ -406,7 +416,8 @@ impl Kernel {
                 unroll_threshold: 4_000,
                 most_registers: None,
                 // Of errors it is the covariance, which is written once.
-                may_spill: matches!(self.shape, ShapeName::Rotated)
+                may_spill: matches!(self.family, Family::Plane)
+                    || matches!(self.shape, ShapeName::Rotated)
                     || matches!(method, KernelMethod::Errors),
             },
             Layout::Pixels { threads } => {

@@ -135,7 +135,7 @@ impl Task {
                 Ok(Task::new(&if mapped { setup.of_photons() } else { setup }))
             }
         }
-        options.shape.visit(Make(size, options, mapped))
+        options.shape.visit(options.background, Make(size, options, mapped))
     }
 
     /// The task of finding the errors of fits that were made with these options. `mapped` says whether there is a camera
@@ -166,7 +166,7 @@ impl Task {
                 Ok(Task { excess, photons, baseline, variance, likely, ..task })
             }
         }
-        options.shape.visit(Make(size, options, [mapped, weighted]))
+        options.shape.visit(options.background, Make(size, options, [mapped, weighted]))
     }
 
     /// What finds the errors of fits, in the arithmetic of the device. `noted` says whether there are weights or a camera

@@ -45,8 +45,9 @@ pub fn errors<R: Real, T: SharedTile<R>, S: Summable<P>, const P: usize, const Q
     tile: &mut T,
     outline: Outline<R>,
     linear: [R; 2],
+    slopes: [R; 2],
 ) -> ErrorEstimate<R> {
-    covariance.errors(&mut Columns::new(tile, covariance.size()), outline, linear)
+    covariance.errors(&mut Columns::new(tile, covariance.size()), outline, linear, slopes)
 }
 
 /// The columns of the lanes.

@@ -1,13 +1,13 @@
 //! The kernels' logic on the host: groups of threads stand in for lanes of a pack.
 
 use fit_core::pass::{
-    Axes, CovarianceEstimator, ErrorEstimate, Group, Likelihood, Method, OneLane, RawFit, Serial,
-    WeightedFit,
+    Axes, CovarianceEstimator, ErrorEstimate, Group, Likelihood, Method, OneLane, PlaneFit, RawFit,
+    Serial, Summable, WeightedFit,
 };
-use fit_core::spot::shape::{Circular, Rotated};
+use fit_core::spot::shape::{Circular, Elliptical, Fixed, Outlined, Rotated};
 use fit_core::{
-    Camera, Circle, Criteria, Errors, Estimator, Fit, Lanes, Options, Outline, Parameter,
-    PixelProfile, Real, Setup, Size, fit_in_place, fit_window, scratch_len,
+    Background, Camera, Circle, Criteria, Errors, Estimator, Fit, Lanes, Options, Outline,
+    Parameter, PixelProfile, Real, Setup, Size, fit_in_place, fit_window, scratch_len,
 };
 use fit_gpu_kernel::shared_memory::{self, SharedTile};
 use fit_gpu_kernel::{DeviceF32, Job, Task, register_tile, thread_per_fit};
@@ -404,6 +404,143 @@ fn rotated_spots_of_every_method() {
     }
 }
 
+/// Proves that kernels whose lines are columns find the spots on planes that the reference finds by rows, with background, slopes and
+/// errors, for every shape, profile and estimator, with weights and hidden pixels.
+#[test]
+fn planes_in_columns() {
+    on_a_large_stack(planes_of_every_shape);
+}
+
+fn planes_of_every_shape() {
+    for (width, height) in [(9, 11), (7, 8)] {
+        for profile in [PixelProfile::Sampled, PixelProfile::Integrated] {
+            let size = Size::new(width, height);
+            check_plane::<_, 3, 7>(Circular, size, profile);
+            check_plane::<_, 4, 8>(Elliptical, size, profile);
+            check_plane::<_, 5, 9>(Rotated, size, profile);
+            check_plane::<_, 2, 6>(Fixed::from_numbers([1.4, 1.4]), size, profile);
+        }
+    }
+}
+
+fn check_plane<S: Summable<P>, const P: usize, const Q: usize>(
+    shape: S,
+    size: Size,
+    profile: PixelProfile,
+) {
+    type Pack = Lanes<f32, 8>;
+    let options = Options::default()
+        .with_criteria(Criteria::TIGHT)
+        .with_profile(profile)
+        .with_background(Background::Plane);
+    let weights: Vec<f32> = (0..size.pixels()).map(|i| (i % 5) as f32 * 0.6).collect();
+    let variances: Vec<f32> =
+        (0..size.pixels()).map(|i| if i % 9 == 4 { 1e30 } else { (i % 3) as f32 }).collect();
+    let likely = options.with_estimator(Estimator::MaximumLikelihood);
+    let one = |notes: &[f32], fit: &dyn Fn(&[f32]) -> [RawFit<f64>; 2]| {
+        let [found, expected] = fit(notes);
+        let all = |fit: &RawFit<f64>| {
+            let fixed = [fit.linear[0], fit.linear[1], fit.slopes[0], fit.slopes[1]];
+            [&fit.numbers()[..5], &fixed].concat()
+        };
+        let (what, expected_numbers) =
+            (format!("{shape:?}, {size:?}, {profile:?}"), all(&expected));
+        for (j, (found, expected)) in all(&found).iter().zip(&expected_numbers).enumerate() {
+            // Of slopes the scale is that of the background.
+            let scale = if j < 5 { 1.0 } else { expected_numbers[6].abs().max(expected.abs()) };
+            // An angle is one where there is a longer axis.
+            let near = if j == 4 { 0.05 } else { 2e-3 };
+            assert!((found - expected).abs() < near * scale, "{what}, {j}: {found} {expected}");
+        }
+        let errors =
+            |wide: bool| {
+                let outline = expected.outline;
+                let options =
+                    if notes.len() == size.pixels() && notes[4] > 1e20 { likely } else { options };
+                let (mapped, weighted) = (notes.get(4).is_some_and(|&note| note > 1e20), false);
+                if wide {
+                    let covariance = CovarianceEstimator::<f64, S, P, Q>::for_shape(
+                        shape, size, &options, mapped, weighted,
+                    )
+                    .expect("sound");
+                    let mut scratch = vec![0.0; Axes::<f64>::scratch_len(size)];
+                    let mut axes = Axes::new(&mut scratch, size).expect("as much as it takes");
+                    let pixels: Vec<f64> =
+                        sloping_window(size).into_iter().map(f64::from).collect();
+                    let notes: Vec<f64> = notes.iter().map(|&note| f64::from(note)).collect();
+                    let mut tile = Serial::new(&pixels[..], size, &mut axes)
+                        .with_notes(if mapped { &notes } else { &[] });
+                    let slopes = expected.slopes;
+                    covariance.errors(&mut tile, outline, expected.linear, slopes).numbers()
+                } else {
+                    let covariance = CovarianceEstimator::<Pack, S, P, Q>::for_shape(
+                        shape, size, &options, mapped, weighted,
+                    )
+                    .expect("sound");
+                    let mut tile = Shared::<8>::of(size.width, sloping_window(size));
+                    if mapped {
+                        tile.notes = notes.to_vec();
+                    }
+                    let pack = |number: f64| Lanes([number as f32; 8]);
+                    let Outline { x, y, sigma_x, sigma_y, angle } = outline;
+                    let [x, y, sigma_x, sigma_y, angle] = [x, y, sigma_x, sigma_y, angle].map(pack);
+                    let outline = Outline { x, y, sigma_x, sigma_y, angle };
+                    let (linear, slopes) = (expected.linear.map(pack), expected.slopes.map(pack));
+                    let of = shared_memory::errors(&covariance, &mut tile, outline, linear, slopes);
+                    of.numbers().map(|number| f64::from(number.0[0]))
+                }
+            };
+        // Of x and y, and of the background.
+        for (found, expected) in [0, 7, 27].map(|j| (errors(false)[j], errors(true)[j])) {
+            assert!((found / expected - 1.0).abs() < 1e-2, "{what}: {found} {expected}");
+        }
+    };
+    one(&[], &|notes| {
+        let serial = PlaneFit::<f64, S, P, false, false>::for_shape(shape, size, &options, false);
+        let lanes = PlaneFit::<Pack, S, P, false, true>::for_shape(shape, size, &options, false);
+        both(&serial.expect("sound"), &lanes.expect("sound"), notes)
+    });
+    one(&weights, &|notes| {
+        let serial = PlaneFit::<f64, S, P, true, false>::for_shape(shape, size, &options, false);
+        let lanes = PlaneFit::<Pack, S, P, true, true>::for_shape(shape, size, &options, false);
+        both(&serial.expect("sound"), &lanes.expect("sound"), notes)
+    });
+    one(&variances, &|notes| {
+        let serial = Likelihood::<f64, S, P, Q, true>::for_shape(shape, size, &likely, true);
+        let lanes = Likelihood::<Pack, S, P, Q, true>::for_shape(shape, size, &likely, true);
+        both(&serial.expect("sound"), &lanes.expect("sound"), notes)
+    });
+}
+
+/// A spot on a slope.
+fn sloping_window(size: Size) -> Vec<f32> {
+    let slope = |i: usize| 7.0 * (i % size.width) as f32 - 4.0 * (i / size.width) as f32;
+    let spots = rotated_window(size.width, size.height).into_iter();
+    spots.enumerate().map(|(i, pixel)| pixel + slope(i)).collect()
+}
+
+/// What lanes find, and what a number finds.
+fn both<M: Method<f64>, L: Method<Lanes<f32, 8>>>(
+    serial: &M,
+    lanes: &L,
+    notes: &[f32],
+) -> [RawFit<f64>; 2] {
+    let size = serial.size();
+    let pixels = sloping_window(size);
+    let mut scratch = vec![0.0; scratch_len(size)];
+    for (number, &pixel) in scratch.iter_mut().zip(&pixels) {
+        *number = f64::from(pixel);
+    }
+    let wide: Vec<f64> = notes.iter().map(|&note| f64::from(note)).collect();
+    let expected = fit_in_place(serial, None, &mut scratch, &wide).expect("as many numbers");
+    let mut tile = Shared::<8> { notes: notes.to_vec(), ..Shared::of(size.width, pixels) };
+    let found = shared_memory::fit(lanes, &mut tile, None).numbers().map(|number| {
+        assert!(number.0.iter().all(|lane| lane.to_bits() == number.0[0].to_bits()), "{number:?}");
+        f64::from(number.0[0])
+    });
+    [RawFit::from_numbers(found), expected]
+}
+
 /// Proves that a kernel finds the errors of a fit that a serial pass finds in double precision, with variances and weights or
 /// without, in windows with more and fewer columns than threads; and that what travels to a device says the same.
 #[test]
@@ -445,7 +582,8 @@ fn check_errors<const LANES: usize>(width: usize, height: usize, options: &Optio
             Serial::new(&pixels[..], size, &mut axes).with_notes(&notes).with_weights(&weights);
         let Fit { x, y, sigma_x, sigma_y, angle, amplitude, background, .. } = fit.cast::<f64>();
         let outline = Outline { x, y, sigma_x, sigma_y, angle };
-        let estimate = covariance.errors(&mut tile, outline, [amplitude, background]);
+        let linear = [amplitude, background];
+        let estimate = covariance.errors(&mut tile, outline, linear, [0.0; 2]);
         Errors::from_estimate(&estimate, &fit.cast(), 7)
     };
     let covariance =
@@ -463,7 +601,9 @@ fn check_errors<const LANES: usize>(width: usize, height: usize, options: &Optio
         [x, y, sigma_x, sigma_y, angle].map(|n| Lanes([n; LANES]));
     let outline = Outline { x, y, sigma_x, sigma_y, angle };
     let linear = [amplitude, background].map(|n| Lanes([n; LANES]));
-    let estimate = shared_memory::errors(&covariance.expect("sound"), &mut tile, outline, linear);
+    let flat = [Lanes([0.0; LANES]); 2];
+    let covariance = covariance.expect("sound");
+    let estimate = shared_memory::errors(&covariance, &mut tile, outline, linear, flat);
     let numbers = estimate.numbers().map(|number| {
         assert!(number.0.iter().all(|lane| lane.to_bits() == number.0[0].to_bits()), "{number:?}");
         DeviceF32(number.0[0])

@@ -63,7 +63,7 @@ mod tests {
     /// Proves that what is no number of bytes is an error, and not a small number.
     #[test]
     fn no_product_wraps_around() {
-        assert_eq!(Bytes::of::<Fit<f32>>(1000).expect("few").get(), 48_000);
+        assert_eq!(Bytes::of::<Fit<f32>>(1000).expect("few").get(), 56_000);
         assert_eq!(Bytes::of::<u8>(0).expect("none"), Bytes::NONE);
         let error = Bytes::of::<Fit<f32>>((1 << 62) + 1);
         assert!(matches!(error, Err(GpuError::TooManyBytes { each: 48, .. })), "{error:?}");

@@ -2,7 +2,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use fit_core::spot::shape::ShapeName;
-use fit_core::{ArgumentError, Estimator, Options, PixelProfile, Size};
+use fit_core::{ArgumentError, Background, Estimator, Options, PixelProfile, Size};
 pub(crate) use fit_gpu_kernel::catalogue::SHARED as SHARED_BY_DEFAULT;
 use fit_gpu_kernel::catalogue::{Block, SHARED};
 use fit_gpu_kernel::{Family, Job, Kernel, KernelMethod};
@@ -36,6 +36,8 @@ pub(crate) struct Choice {
     pub(crate) family: Option<Family>,
     /// The shape of the spots.
     pub(crate) shape: ShapeName,
+    /// Whether they are on a plane.
+    pub(crate) plane: bool,
     /// The size of the windows.
     pub(crate) size: Size,
     /// How many there are.
@@ -60,6 +62,7 @@ impl Choice {
         Self {
             family: None,
             shape: options.shape.name(),
+            plane: options.background == Background::Plane,
             size,
             count,
             started: false,
@@ -80,10 +83,14 @@ impl Choice {
 
     /// The kernel for windows of a size that can be fitted.
     fn kernel(&self) -> Result<&'static Kernel, GpuError> {
-        let Self { family, shape, size, count, started, method, noted, integrated } = *self;
+        let Self { family, shape, plane, size, count, started, method, noted, integrated } = *self;
+        if plane && family.is_some_and(|family| family != Family::Plane) {
+            return Err(GpuError::NoKernel { family: Family::Plane, shape, method, size });
+        }
         let fastest =
             [if count >= MANY { Family::Side } else { Family::Quick }, Family::SharedMemory];
-        let families = family.as_ref().map_or(&fastest[..], std::slice::from_ref);
+        let fastest = if plane { &[Family::Plane][..] } else { &fastest[..] };
+        let families = family.as_ref().map_or(fastest, std::slice::from_ref);
         let methods = if method == KernelMethod::Least {
             &[KernelMethod::Rough, method][..]
         } else {
@@ -230,6 +237,7 @@ mod tests {
                         let choice = Choice {
                             family,
                             shape,
+                            plane: false,
                             size,
                             count,
                             started,
@@ -244,6 +252,9 @@ mod tests {
                         let end = if per_thread { "_side9".to_owned() } else { lanes.to_string() };
                         let end = format!("{shape}{end}").replace("-sigma", "");
                         assert!(name.ends_with(&end), "{name}");
+                        let name = Choice { plane: true, ..choice }.kernel().expect("one").name;
+                        let end = format!("{shape}{}", lanes.max(16)).replace("-sigma", "");
+                        assert!(name.starts_with("plane_") && name.ends_with(&end), "{name}");
                     }
                 }
             }

@@ -1,7 +1,7 @@
 //! The table of cases that every backend must get through.
 
 use fit_core::spot::sums::Profile;
-use fit_core::{Background, Circle, Criteria, Limits, MaxError, Options, Size};
+use fit_core::{Background, Circle, Criteria, Estimator, Limits, MaxError, Options, Size};
 use fit_sim::{Noise, Random, SimulatedCamera, SpotSimulation};
 use ndarray::{Array3, ArrayView3, s};
 use spotfit::{Fit, Fitter, Pixel, Start};
@@ -157,6 +157,7 @@ pub fn cases() -> Vec<Case> {
     options(&mut cases);
     signals(&mut cases);
     oddities(&mut cases);
+    planes(&mut cases);
     cases
 }
 
@@ -259,6 +260,27 @@ fn signals(cases: &mut Vec<Case>) {
     }
     let clean = papers(NINE).with_noise(Noise::None);
     cases.push(Case::new("no noise", Stack::F32(simulated(&clean))));
+}
+
+/// Spots on slopes of light, fitted with a plane.
+fn planes(cases: &mut Vec<Case>) {
+    let tight = Options::default().with_criteria(Criteria::TIGHT);
+    for (width, height) in [(9, 9), (7, 12), (16, 9), (40, 7), (5, 5), (3, 3)] {
+        let size = Size::new(width, height);
+        let (x, y) = ((width - 1) as f64 / 2.0 + 0.3, (height - 1) as f64 / 2.0 - 0.2);
+        for estimator in Estimator::ALL {
+            let stack = computed(size, |window, column, row, random| {
+                let slope = [(window % 8) as f64 - 3.5, (window / 8) as f64 - 3.5];
+                let spot = 90.0 * Profile::at(column, row, Circle::new(x, y, 1.3)).value;
+                let level = 10.0 + 2.0 * (width + height) as f64;
+                random.poisson(spot + level + slope[0] * (column - x) + slope[1] * (row - y))
+            });
+            let options = tight.with_background(Background::Plane).with_estimator(estimator);
+            let name = format!("{width}×{height} on a plane, {}", estimator.name());
+            let case = Case { options, ..Case::new(name, stack) };
+            cases.push(if width.min(height) < 6 { case.hopeless() } else { case });
+        }
+    }
 }
 
 fn oddities(cases: &mut Vec<Case>) {

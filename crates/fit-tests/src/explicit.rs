@@ -167,6 +167,8 @@ pub fn fit_explicit<R: Scalar + RealField>(
         angle: number(0.0),
         amplitude: best[AMPLITUDE],
         background: best[BACKGROUND],
+        offset_x: number(0.0),
+        offset_y: number(0.0),
         chi2: at_best.chi2,
         iterations,
         evaluations: iterations + 1,

@@ -52,7 +52,7 @@ fn median(mut values: Vec<f64>) -> f64 {
 #[test]
 fn elliptical_spots_have_their_columns() {
     let folder = Folder::new();
-    let movie = simulate(&folder, &["--shape", "elliptical", "--sigma", "1.5"]);
+    let movie = simulate(&folder, &["--shape", "elliptical", "--sigma", "1.5", "--unevenness", "0"]);
     let camera = ["--baseline", "100", "--sensitivity", "1", "--read-noise", "1.5", "--box", "9"];
     let words = [&camera[..], &["--shape", "elliptical", "--pixel-size", "100"]].concat();
     for estimator in ["lse", "mle"] {
@@ -239,6 +239,28 @@ fn camera_maps_are_followed() {
         &["--camera 96×80 is out of its range", "64×64"],
     );
     assert!(!locs.exists());
+}
+
+/// Proves that a plane is advised once where the light has slopes that shift spots, and neither where it is even nor where slopes are
+/// fitted.
+#[test]
+fn a_plane_is_advised_on_slopes() {
+    let folder = Folder::new();
+    let camera = ["--baseline", "100", "--sensitivity", "1", "--read-noise", "1.5", "--box", "9"];
+    for (unevenness, steep) in [("0", false), ("0.8", true)] {
+        let light = ["--background", "150", "--unevenness", unevenness];
+        let movie = simulate(&folder, &light);
+        for estimator in ["lse", "mle"] {
+            let words = [&camera[..], &["--estimator", estimator]].concat();
+            let (_, said) = localize(&folder, &movie, &words);
+            let told = said.matches("--background plane").count();
+            assert_eq!(told, usize::from(steep), "{unevenness}, {estimator}: {said}");
+            assert!(!steep || said.contains("photons per pixel in a pixel"), "{said}");
+            let (_, said) =
+                localize(&folder, &movie, &[&words[..], &["--background", "plane"]].concat());
+            assert!(!said.contains("warning"), "{said}");
+        }
+    }
 }
 
 /// The numbers of some columns of a table, one column after the other.

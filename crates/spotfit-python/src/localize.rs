@@ -9,7 +9,7 @@ use std::time::Instant;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use spotfit::localize::{
-    self, Emitters, Flags, Localization, Localizations, LocalizeError, Localizer, Sigma,
+    self, Emitters, Flags, Localization, Localizations, LocalizeError, Localizer, Sigma, SlopeDoubt,
 };
 use spotfit::movie::{Block, Movie, MovieError, MovieOptions, Pixels};
 use spotfit::steps::localize::{self as step, CameraOptions, Given, LocalizeReport};
@@ -236,6 +236,13 @@ impl ArrayLocalizer {
         json(&LocalizeReport::of(&localizer, None, None, self.begin.elapsed()))
     }
 
+    /// What is to be said of slopes of the light in the frames so far.
+    fn slope_doubt(&self) -> PyResult<Option<String>> {
+        let localizer = self.localizer.get("localizing")?;
+        let localizer = localizer.lock().unwrap_or_else(PoisonError::into_inner);
+        Ok(localizer.slope_doubt().as_ref().map(of_light))
+    }
+
     /// How many of the first frames are to be given to `find_sigma`; 0 if the width of spots is known or not needed.
     #[getter]
     fn frames_for_sigma(&self) -> PyResult<usize> {
@@ -361,6 +368,11 @@ pub(crate) fn doubts_of_movie(
 #[pyfunction]
 pub(crate) fn unusual_pixels(pixel_size: f64) -> Option<String> {
     step::unusual_pixels(Some(pixel_size)).as_ref().map(in_words)
+}
+
+/// What slopes of the light do to spots, in words.
+fn of_light(doubt: &SlopeDoubt) -> String {
+    in_words(&step::uneven_light(doubt))
 }
 
 /// What is known of a camera that Python gives: whoever says that there is no read noise may not have looked.
@@ -490,6 +502,8 @@ pub(crate) struct MovieLocalizer {
     found: Here<Mutex<Option<Localizations>>>,
     frames_are: Option<String>,
     begin: Instant,
+    /// What is to be said of slopes of the light.
+    slope_doubt: Mutex<Option<String>>,
     /// As JSON, at the end.
     report: Mutex<Option<String>>,
 }
@@ -512,8 +526,13 @@ impl MovieLocalizer {
         let localizer = options.get().localizer(movie.size());
         let found = localizer.and_then(|localizer| localizer.localize(movie, first..last));
         let found = Here::new(Mutex::new(Some(found.map_err(of_localize)?)));
-        let (begin, report) = (Instant::now(), Mutex::default());
-        Ok(Self { options, found, frames_are, begin, report })
+        let (begin, slope_doubt, report) = (Instant::now(), Mutex::default(), Mutex::default());
+        Ok(Self { options, found, frames_are, begin, slope_doubt, report })
+    }
+
+    /// What is to be said of slopes of the light, as soon as it is known.
+    fn slope_doubt(&self) -> Option<String> {
+        self.slope_doubt.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// The report of all frames as JSON, at the end.
@@ -527,6 +546,9 @@ impl MovieLocalizer {
         let found = py.detach(|| {
             let mut found = held.lock().unwrap_or_else(PoisonError::into_inner);
             let next = found.as_mut()?.next();
+            let doubt = found.as_ref().and_then(Localizations::slope_doubt);
+            *self.slope_doubt.lock().unwrap_or_else(PoisonError::into_inner) =
+                doubt.as_ref().map(of_light);
             if next.is_none()
                 && let Some(ended) = found.take()
             {

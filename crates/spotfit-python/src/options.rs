@@ -53,7 +53,11 @@ pub(crate) fn estimator(word: &str) -> PyResult<Estimator> {
 
 /// What is known of the background; if nothing is said, what suits the estimator.
 pub(crate) fn background(word: Option<&str>, estimator: Estimator) -> PyResult<Background> {
-    let backgrounds = [("free", Background::Free), ("nonnegative", Background::NonNegative)];
+    let backgrounds = [
+        ("free", Background::Free),
+        ("nonnegative", Background::NonNegative),
+        ("plane", Background::Plane),
+    ];
     match (word, estimator) {
         (Some(word), _) => choose("background", word, &backgrounds),
         (None, Estimator::MaximumLikelihood) => Ok(Background::NonNegative),

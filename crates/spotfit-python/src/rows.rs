@@ -127,7 +127,7 @@ fn made<'py>(py: Python<'py>, cell: &PyOnceLock<Py<PyArrayDescr>>) -> Bound<'py,
 macro_rules! fit_rows {
     ($number:ident, $format:literal, $fields:ident, $dtype:ident, $cell:ident) => {
         /// The fields of an outcome.
-        pub(crate) const fn $fields() -> [Field; 12] {
+        pub(crate) const fn $fields() -> [Field; 14] {
             [
                 ("x", $format, 1, offset_of!(Fit<$number>, x)),
                 ("y", $format, 1, offset_of!(Fit<$number>, y)),
@@ -137,6 +137,8 @@ macro_rules! fit_rows {
                 ("angle", $format, 1, offset_of!(Fit<$number>, angle)),
                 ("amplitude", $format, 1, offset_of!(Fit<$number>, amplitude)),
                 ("background", $format, 1, offset_of!(Fit<$number>, background)),
+                ("offset_x", $format, 1, offset_of!(Fit<$number>, offset_x)),
+                ("offset_y", $format, 1, offset_of!(Fit<$number>, offset_y)),
                 ("chi2", $format, 1, offset_of!(Fit<$number>, chi2)),
                 ("iterations", "=u4", 1, offset_of!(Fit<$number>, iterations)),
                 ("evaluations", "=u4", 1, offset_of!(Fit<$number>, evaluations)),

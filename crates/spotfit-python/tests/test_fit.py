@@ -155,3 +155,16 @@ def test_options_reach_the_fit(counts: npt.NDArray[np.uint16]) -> None:
     assert spotfit.Fitter(instruction_set="portable").instruction_set == "portable"
     assert spotfit.fit(counts, dtype="float64").x.dtype == np.float64
     assert np.array_equal(spotfit.fit(counts, threads=1).array, spotfit.fit(counts, threads=2).array)
+
+
+@pytest.mark.parametrize("estimator", ["lse", "mle"])
+def test_a_plane_has_slopes(estimator: spotfit.Estimator) -> None:
+    y, x = np.mgrid[:9, :11].astype(float)
+    light = 900 / (2 * np.pi * 1.69) * np.exp(-((x - 5.3) ** 2 + (y - 3.8) ** 2) / 3.38)
+    windows = np.stack([light + 60 + 3 * (x - 5.3) - 2 * (y - 3.8)] * 3)
+    fits = spotfit.fit(windows, background="plane", estimator=estimator, criteria="tight")
+    assert np.allclose(fits.x, 5.3, atol=1e-3) and np.allclose(fits.y, 3.8, atol=1e-3)
+    assert np.allclose(fits.background, 60, atol=0.05)
+    assert np.allclose(fits.offset_x, 3, atol=0.01) and np.allclose(fits.offset_y, -2, atol=0.01)
+    even = spotfit.fit(windows, estimator=estimator)
+    assert np.abs(even.x - 5.3).min() > 0.01 and not even.offset_x.any()

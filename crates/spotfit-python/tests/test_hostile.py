@@ -24,7 +24,7 @@ WORDS: dict[str, list[Any]] = {
     "profile": ["sampled", "integrated"],
     "estimator": ["lse", "mle", "LSE"],
     "camera": [spotfit.Camera(), spotfit.Camera(em_gain=1), (1, 2), (1, 2, 3, 4)],
-    "background": ["free", "nonnegative"],
+    "background": ["free", "nonnegative", "plane"],
     "criteria": ["tight", "paper"],
     "backend": ["auto", "cpu", "gpu", "reference", "GPU"],
     "instruction_set": ["avx512", "neon", "portable", "avx512\0"],

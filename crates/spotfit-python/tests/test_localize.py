@@ -200,6 +200,23 @@ def test_a_camera_that_the_movie_contradicts_is_warned_about(tmp_path: Path) -> 
         spotfit.estimate_sensitivity(bright[0], known)
 
 
+def test_a_plane_is_advised_on_slopes(tmp_path: Path) -> None:
+    words = {"width": 96, "height": 80, "frames": 60, "spots": 8, "background": 150.0}
+    for unevenness in 0.0, 0.8:
+        made = spotfit.simulate_movie(**words, unevenness=unevenness)
+        np.save(tmp_path / "movie.npy", made.frames)
+        options = {"camera": spotfit.Camera(baseline=100, read_noise=1.5), "box": 9}
+        for source in made.frames, tmp_path / "movie.npy":
+            # Warnings are errors here.
+            spotfit.localize(source, **options, background="plane")
+            if unevenness == 0:
+                spotfit.localize(source, **options)
+                continue
+            with pytest.warns(spotfit.SpotfitWarning, match="slopes of .* background.*plane") as told:
+                spotfit.localize(source, **options)
+            assert len(told) == 1
+
+
 def test_drift_is_found_and_taken_out(movie: Any) -> None:
     locs = spotfit.localize(movie)
     drift = spotfit.find_drift(locs)

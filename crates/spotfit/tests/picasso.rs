@@ -540,6 +540,8 @@ fn pandas_reads_tables() {
         angle: 0.0,
         intensity: 1000.5,
         offset: 12.25,
+        offset_x: 0.0,
+        offset_y: 0.0,
         background_std: 4.0,
         chi2: 900.0,
         uncertainty: 0.1,

@@ -16,9 +16,9 @@
 
 use super::group::Group;
 use super::likelihood::HIDDEN;
-use super::shape::Summable;
+use super::shape::{Summable, on_plane};
 use super::tile::{Tile, keep};
-use super::weigh::{Noise, Weighted};
+use super::weigh::{Noise, Weighted, WeightedTilt};
 use crate::arithmetic::{Mask, Real};
 use crate::camera::Camera;
 use crate::error::ArgumentError;
@@ -28,6 +28,7 @@ use crate::search::solve::{Symmetric, between, inverse};
 use crate::search::stepped;
 use crate::size::{Outline, Size};
 use crate::spot::axis::PixelProfile;
+use crate::spot::plane::{Tilt, TiltedSums};
 
 /// No variance is below this many photo-electrons squared, so that each has a reciprocal.
 const LEAST_VARIANCE: f64 = 1e-6;
@@ -37,7 +38,8 @@ const MOST_SCORED: f64 = 0.5;
 /// The variance of an angle that may be anything in its range of π/2.
 const ANY_ANGLE: f64 = core::f64::consts::PI * core::f64::consts::PI / 48.0;
 
-/// How the errors of fits are found, for one window size, one shape of spots and options. Q is P + 2.
+/// How the errors of fits are found, for one window size, one shape of spots and options. Q is P + 2,
+/// or P + 4 of spots on a plane ([`on_plane`]).
 #[derive(Clone, Copy, Debug)]
 pub struct CovarianceEstimator<R, S, const P: usize, const Q: usize> {
     size: Size,
@@ -65,7 +67,7 @@ struct CameraNoise<R> {
 #[derive(Clone, Copy, Debug)]
 pub struct ErrorEstimate<R> {
     /// By x̄, ȳ, σx, σy, angle, α and β, in pixels, radians and photo-electrons; infinite where the parameters cannot
-    /// be told from each other.
+    /// be told from each other. The slopes of a plane are among the parameters, and β is the background at the centre.
     pub covariance: Symmetric<R, 7>,
     /// Pearson's X² = Σ(d − μ)²/(εμ + v) over the pixels that are seen.
     pub pearson: R,
@@ -117,6 +119,9 @@ struct Model<R, C, const P: usize> {
     p: [R; P],
     constants: C,
     linear: [R; 2],
+    /// Of a plane that is β at the origin.
+    slopes: [R; 2],
+    origin: [R; 2],
     /// The least variance of a pixel.
     least: R,
 }
@@ -187,9 +192,11 @@ impl<R: Real, S: Summable<P>, const P: usize, const Q: usize> CovarianceEstimato
         tile: &mut T,
         outline: Outline<R>,
         linear: [R; 2],
+        slopes: [R; 2],
     ) -> ErrorEstimate<R> {
         let (p, constants) = self.shape.parameters(outline);
-        let mut model = Model { p, constants, linear, least: R::splat(LEAST_VARIANCE) };
+        let (origin, least) = ([outline.x, outline.y], R::splat(LEAST_VARIANCE));
+        let mut model = Model { p, constants, linear, slopes, origin, least };
         let likelihood = self.estimator == Estimator::MaximumLikelihood;
         if !likelihood {
             // Least squares knows the background of a bright spot no better than this, and may find it below 0.
@@ -209,7 +216,7 @@ impl<R: Real, S: Summable<P>, const P: usize, const Q: usize> CovarianceEstimato
         // C does not depend on the unit of the weights, but their squares may leave the range of numbers.
         let one = R::splat(1.0);
         let scale = if likelihood || even { one } else { heaviest(tile).normalizer() };
-        let mut pixels = Pixels::new(self, &model, false);
+        let mut pixels = Pixels::<R, P, Q>::new(self, &model, false);
         for (squared, sums) in sums.iter_mut().enumerate() {
             if (squared == 0 && !even) || (squared == 1 && !bound) {
                 pixels = Pixels { scale, ..Pixels::new(self, &model, squared == 1) };
@@ -217,7 +224,14 @@ impl<R: Real, S: Summable<P>, const P: usize, const Q: usize> CovarianceEstimato
                 *sums = information(&all);
             }
         }
-        if even {
+        if even && on_plane(P, Q) {
+            let tilt = Tilt { middle: model.origin, ..Tilt::none() };
+            let (all, _, tilted) = self.shape.evaluate_tilted::<_, _, false>(tile, spot, &tilt);
+            sums[0] = matrix(&all.df_df, &all.f_df, &all.df, all.ff, all.f);
+            let TiltedSums { f, df, .. } = tilted;
+            add_plane::<R, P, Q>(&mut sums[0], &all_places(self.size, model.origin, f, df));
+            sums[0].0[P + 1][P + 1] = R::splat(self.size.pixels() as f64);
+        } else if even {
             let (all, _) = self.shape.evaluate::<_, _, false>(tile, spot);
             sums[0] = matrix(&all.df_df, &all.f_df, &all.df, all.ff, all.f);
             sums[0].0[P + 1][P + 1] = R::splat(self.size.pixels() as f64);
@@ -244,12 +258,15 @@ impl<R: Real, S: Summable<P>, const P: usize, const Q: usize> CovarianceEstimato
     ) -> Model<R, S::Constants<R>, P> {
         let Model { p, constants, linear: [alpha, beta], .. } = *model;
         let spot = self.shape.spot(self.profile, &constants, &p);
-        let mut scores = Scores(Pixels::new(self, model, false));
+        let mut scores = Scores(Pixels::<R, P, Q>::new(self, model, false));
         let all = self.shape.weigh::<_, _, _, false, true>(tile, spot, &mut scores);
         let (inverse, definite) = inverse::<R, Q>(Count::ALL, &information(&all));
         let mut score = [R::splat(0.0); Q];
         score[..P].copy_from_slice(&all.r_df);
         (score[P], score[P + 1]) = (all.r_f, all.r);
+        if const { on_plane(P, Q) } {
+            (score[P + 2], score[P + 3]) = (all.tilted.r[0], all.tilted.r[1]);
+        }
         let zero = R::splat(0.0);
         let of_alpha = alpha.reciprocal();
         let mut step = [zero; Q];
@@ -281,6 +298,12 @@ impl<R: Real, S: Summable<P>, const P: usize, const Q: usize> CovarianceEstimato
             scored.p[j] = R::select(sound, to[j], p[j]);
         }
         scored.linear = [R::select(sound, linear[0], alpha), R::select(sound, linear[1], beta)];
+        if const { on_plane(P, Q) } {
+            for i in 0..2 {
+                let slope = alpha.mul_add(step[P + 2 + i], model.slopes[i]);
+                scored.slopes[i] = R::select(sound, slope, model.slopes[i]);
+            }
+        }
         scored
     }
 
@@ -306,6 +329,17 @@ impl<R: Real, S: Summable<P>, const P: usize, const Q: usize> CovarianceEstimato
         }
         let one = R::splat(1.0);
         (rows[5][P], rows[6][P + 1]) = (one, one);
+        if const { on_plane(P, Q) } {
+            // The background at the centre, which is where the centre is.
+            let Outline { x, y, .. } = self.shape.outline(&model.constants, &model.p);
+            let centre = [x, y];
+            for i in 0..2 {
+                for j in 0..P {
+                    rows[6][j] = model.slopes[i].mul_add(rows[i][j], rows[6][j]);
+                }
+                rows[6][P + 2 + i] = centre[i] - model.origin[i];
+            }
+        }
         let mut all = Symmetric::zero();
         for i in 0..7 {
             let mut row = [zero; Q];
@@ -353,12 +387,15 @@ fn heaviest<R: Real, T: Tile<R>>(tile: &T) -> R {
     -tile.group().least(-heaviest)
 }
 
-/// The pixels of a window beside a model.
+/// The pixels of a window beside a model, of which P and Q say whether it has a plane.
 #[derive(Clone, Copy)]
-struct Pixels<R> {
+struct Pixels<R, const P: usize, const Q: usize> {
     noise: CameraNoise<R>,
     estimator: Estimator,
     linear: [R; 2],
+    /// The value of the plane at (0, 0), and its slopes.
+    plane: [R; 3],
+    origin: [R; 2],
     least: R,
     /// Whether the pixels are weighed as in B, and not as in A.
     squared: bool,
@@ -380,18 +417,22 @@ struct Seen<R> {
     variance: R,
 }
 
-impl<R: Real> Pixels<R> {
+impl<R: Real, const P: usize, const Q: usize> Pixels<R, P, Q> {
     #[inline(always)]
-    fn new<S, C, const P: usize, const Q: usize>(
+    fn new<S, C>(
         covariance: &CovarianceEstimator<R, S, P, Q>,
         model: &Model<R, C, P>,
         squared: bool,
     ) -> Self {
         let zero = R::splat(0.0);
+        let ([x, y], [by_x, by_y]) = (model.origin, model.slopes);
+        let level = by_x.neg_mul_add(x, by_y.neg_mul_add(y, model.linear[1]));
         Self {
             noise: covariance.noise,
             estimator: covariance.estimator,
             linear: model.linear,
+            plane: [level, by_x, by_y],
+            origin: model.origin,
             least: model.least,
             squared,
             scale: R::splat(1.0),
@@ -429,9 +470,20 @@ impl<R: Real> Pixels<R> {
     }
 }
 
-impl<R: Real> Noise<R> for Pixels<R> {
+impl<R: Real, const P: usize, const Q: usize> Noise<R> for Pixels<R, P, Q> {
     const SINGLE: bool = false;
     const WEIGHTS: bool = true;
+    const TILTED: bool = on_plane(P, Q);
+
+    #[inline(always)]
+    fn origin(&self) -> [R; 2] {
+        self.origin
+    }
+    #[inline(always)]
+    fn at(&mut self, [x, y]: [R; 2]) {
+        let [level, by_x, by_y] = self.plane;
+        self.linear[1] = by_x.mul_add(x, by_y.mul_add(y, level));
+    }
 
     #[inline(always)]
     fn height(&self) -> R {
@@ -465,10 +517,20 @@ impl<R: Real> Noise<R> for Pixels<R> {
 }
 
 /// The information of each pixel, and the derivative of its likelihood by μ.
-struct Scores<R>(Pixels<R>);
+struct Scores<R, const P: usize, const Q: usize>(Pixels<R, P, Q>);
 
-impl<R: Real> Noise<R> for Scores<R> {
+impl<R: Real, const P: usize, const Q: usize> Noise<R> for Scores<R, P, Q> {
     const WEIGHTS: bool = true;
+    const TILTED: bool = on_plane(P, Q);
+
+    #[inline(always)]
+    fn origin(&self) -> [R; 2] {
+        self.0.origin
+    }
+    #[inline(always)]
+    fn at(&mut self, place: [R; 2]) {
+        self.0.at(place);
+    }
 
     #[inline(always)]
     fn height(&self) -> R {
@@ -495,7 +557,55 @@ impl<R: Real> Noise<R> for Scores<R> {
 fn information<R: Real, const P: usize, const Q: usize>(of: &Weighted<R, P>) -> Symmetric<R, Q> {
     let mut all = matrix(&of.df_df, &of.f_df, &of.df, of.ff, of.f);
     all.0[P + 1][P + 1] = of.n;
+    if const { on_plane(P, Q) } {
+        add_plane(&mut all, &of.tilted);
+    }
     all
+}
+
+/// Adds what a plane adds to the matrix: its slopes come last.
+#[inline(always)]
+fn add_plane<R: Real, const P: usize, const Q: usize>(
+    all: &mut Symmetric<R, Q>,
+    of: &WeightedTilt<R, P>,
+) {
+    for i in 0..2 {
+        let l = P + 2 + i;
+        for j in 0..P {
+            all.0[j][l] = of.df[i][j];
+        }
+        all.0[P][l] = of.f[i];
+        all.0[P + 1][l] = of.n[i];
+    }
+    all.0[P + 2][P + 2] = of.square[0];
+    all.0[P + 2][P + 3] = of.square[1];
+    all.0[P + 3][P + 3] = of.square[2];
+}
+
+/// The sums times the place over all pixels of a window, counted from `origin`.
+#[inline(always)]
+fn all_places<R: Real, const P: usize>(
+    size: Size,
+    [x, y]: [R; 2],
+    f: [R; 2],
+    df: [[R; P]; 2],
+) -> WeightedTilt<R, P> {
+    let n = size.pixels() as f64;
+    let side = [size.width as f64, size.height as f64];
+    let [x, y] = [R::splat(0.5 * (side[0] - 1.0)) - x, R::splat(0.5 * (side[1] - 1.0)) - y];
+    let all = R::splat(n);
+    let own = side.map(|side| n * (side * side - 1.0) / 12.0);
+    WeightedTilt {
+        n: [all * x, all * y],
+        square: [
+            (all * x).mul_add(x, R::splat(own[0])),
+            all * x * y,
+            (all * y).mul_add(y, R::splat(own[1])),
+        ],
+        f,
+        df,
+        r: [R::splat(0.0); 2],
+    }
 }
 
 /// The same without its last element.

@@ -1,5 +1,6 @@
 //! Least squares: what [`Setup`] fits.
 
+use super::level::{Weighing, level};
 use super::method::{CANCELS, Finish, Method, RawFit};
 use super::tile::{Store, Tile};
 use super::{Summable, condition, estimate, residual_chi2};
@@ -7,9 +8,10 @@ use crate::arithmetic::{Mask, Real};
 use crate::search::{Evaluation, LaneState, MergeLanes, Newton, Normal, Search};
 use crate::setup::Setup;
 use crate::size::{Circle, Outline, Size};
-use crate::spot::assembly::{assemble, assemble_with};
+use crate::spot::assembly::{NoSecond, assemble, assemble_with};
 use crate::spot::conditioning::Conditioning;
 use crate::spot::limits::Background;
+use crate::spot::plane::{Tilt, assemble_tilted};
 
 /// A search for the parameters of a spot, with amplitude and background in closed form.
 pub type SpotSearch<R, S, const P: usize> = Search<R, S, P, 2>;
@@ -56,6 +58,40 @@ pub(super) fn prepare<R: Real, T: Store<R>, S: Summable<P>, const P: usize>(
     (LeastSquaresSeed { parameters, constants, data }, usable)
 }
 
+/// The same for a spot on a plane: also takes the slopes out of the pixels, which have weights ([`level`]).
+#[inline(always)]
+pub(super) fn prepare_on_plane<
+    R: Real,
+    T: Store<R>,
+    S: Summable<P>,
+    const P: usize,
+    const NOTES: bool,
+    const ABOVE: bool,
+>(
+    shape: &S,
+    tile: &mut T,
+    start: Option<Outline<R>>,
+    baseline: R,
+    weighing: Weighing<R>,
+    bound: R,
+) -> (OnPlane<R, S::Constants<R>, P>, R::Mask) {
+    let (data, _) = condition(tile);
+    let (tilt, data, extent) = level::<R, T, NOTES, ABOVE>(tile, &data, weighing, bound);
+    let data = data.with_baseline(baseline);
+    let (parameters, constants) = match start {
+        Some(start) => shape.parameters(start),
+        None => shape.parameters(estimate(tile, &extent).into()),
+    };
+    let mut usable = data.usable;
+    for j in 0..P {
+        usable = usable & parameters[j].is_finite();
+    }
+    ((LeastSquaresSeed { parameters, constants, data }, tilt), usable)
+}
+
+/// What a fit begins with, and the slopes of its pixels.
+type OnPlane<R, C, const P: usize> = (LeastSquaresSeed<R, C, P>, Tilt<R>);
+
 /// One evaluation of the paper's iteration, and the next trial.
 #[inline(always)]
 pub(super) fn step<R: Real, T: Tile<R>, S: Summable<P>, const P: usize>(
@@ -66,6 +102,22 @@ pub(super) fn step<R: Real, T: Tile<R>, S: Summable<P>, const P: usize>(
 ) {
     let evaluation = evaluate_roughly(setup, tile, data, search);
     search.update::<false>(setup.settings(), setup.shape(), &evaluation);
+}
+
+/// The same for a spot on a plane.
+#[inline(always)]
+pub(super) fn step_on_plane<R: Real, T: Tile<R>, S: Summable<P>, const P: usize>(
+    setup: &Setup<R, S, P>,
+    tile: &mut T,
+    data: &Conditioning<R>,
+    tilt: &Tilt<R>,
+    search: &mut Search<R, S, P, 4>,
+) {
+    let shape = setup.shape();
+    let spot = shape.spot(setup.profile(), search.constants(), search.trial());
+    let (sums, _, tilted) = shape.evaluate_tilted::<_, _, false>(tile, spot, tilt);
+    let evaluation = assemble_tilted(&sums, &tilted, &NoSecond, data, tilt);
+    search.update::<false>(setup.settings(), shape, &evaluation);
 }
 
 /// An evaluation without second derivatives.
@@ -94,16 +146,16 @@ pub(super) fn idle<R: Real, S: Summable<P>, const P: usize>(
     LeastSquaresSeed { parameters, constants, data }
 }
 
-/// The outcome of a search in the units of the pixels.
+/// The outcome of a search in the units of the pixels; more linear parameters than α and β are left to the caller.
 #[inline(always)]
-pub(super) fn found<R: Real, S: Summable<P>, const P: usize>(
+pub(super) fn found<R: Real, S: Summable<P>, const P: usize, const L: usize>(
     setup: &Setup<R, S, P>,
     data: &Conditioning<R>,
-    search: &SpotSearch<R, S, P>,
+    search: &Search<R, S, P, L>,
     cost: R,
 ) -> RawFit<R> {
     let record = search.record(setup.settings(), setup.shape());
-    let [alpha, beta] = record.linear;
+    let (alpha, beta) = (record.linear[0], record.linear[1]);
     let mut background = data.background(beta);
     // The last step of an early finish is not looked at again.
     let finished = setup.settings().newton != Newton::Never;
@@ -114,6 +166,7 @@ pub(super) fn found<R: Real, S: Summable<P>, const P: usize>(
     RawFit {
         outline: setup.shape().outline(search.constants(), search.best()),
         linear: [data.amplitude(alpha) * photons, background * photons],
+        slopes: [R::splat(0.0); 2],
         cost: data.chi2(cost) * photons * photons,
         iterations: record.iterations,
         evaluations: record.evaluations,

@@ -9,10 +9,16 @@
 //! ```
 //!
 //! The search starts from three evaluations of the least-squares fit, which are cheap.
+//!
+//! With a plane in place of β two more parameters are its slopes. Its constant is its value in the corner of the window that
+//! is the lowest at the start, so that "no light is negative" is for it what it is for β; a step whose slopes would lead below that
+//! in another corner is shortened.
 
 use super::each::Each;
-use super::least_squares::{idle, prepare, step};
+use super::least_squares::{idle, prepare, prepare_on_plane, step, step_on_plane};
+use super::level::Weighing;
 use super::method::{CANCELS, Finish, Method, RawFit};
+use super::shape::on_plane;
 use super::tile::{Store, Tile, keep};
 use super::weigh::{Noise, Weighted};
 use super::weighted::hide;
@@ -22,11 +28,12 @@ use crate::error::ArgumentError;
 use crate::options::Options;
 use crate::search::solve::Symmetric;
 use crate::search::{
-    Coordinates, Evaluation, LaneState, MergeLanes, Newton, Normal, Search, Settings,
+    Coordinates, Evaluation, LAMBDA_START, LaneState, MergeLanes, Newton, Normal, Search, Settings,
 };
 use crate::setup::Setup;
 use crate::size::{Outline, Size};
 use crate::spot::limits::Background;
+use crate::spot::plane::Tilt;
 
 /// A pixel whose read noise has a variance above this, in e², tells nothing.
 pub const HIDDEN: f64 = 1e20;
@@ -47,10 +54,14 @@ const DARK: f64 = 0.01;
 const RESOLVED: f64 = 4.0;
 /// A gradient of fewer rounding units than this is that of a minimum.
 const STALLED: f64 = 8.0;
+/// λ at the start of a spot on a plane. Its constant in a corner and its slopes are much alike, so that what damps them a little
+/// holds back a step as a whole: with the usual λ every fifth fit takes one step more.
+const LAMBDA_ON_PLANE: f64 = 1e-3;
 /// A count of 0 has no logarithm; this one times 0 is 0.
 const TINY: f64 = 1e-30;
 
-/// A shape with amplitude and background as its last two parameters.
+/// A shape with amplitude and background as its last two parameters; or, of Q = P + 4 parameters, with amplitude, the plane's
+/// value in a corner of the window, and its slopes by x and y ([`WithAmplitudeConstants`]).
 #[derive(Clone, Copy, Debug)]
 pub struct WithAmplitude<S, const P: usize>(pub S);
 
@@ -61,6 +72,10 @@ pub struct WithAmplitudeConstants<R, C> {
     pub shape: C,
     /// The least amplitude and background.
     pub least: [R; 2],
+    /// The corner in which a plane has its constant, and the way from there to the opposite corner, by x and y.
+    pub corner: [R; 2],
+    /// That way.
+    pub reach: [R; 2],
 }
 
 impl<R: Real, C: LaneState<R>> LaneState<R> for WithAmplitudeConstants<R, C> {
@@ -68,6 +83,8 @@ impl<R: Real, C: LaneState<R>> LaneState<R> for WithAmplitudeConstants<R, C> {
     fn merge<M: MergeLanes<R>>(&mut self, other: &Self, how: &M) {
         self.shape.merge(&other.shape, how);
         self.least.merge(&other.least, how);
+        self.corner.merge(&other.corner, how);
+        self.reach.merge(&other.reach, how);
     }
 }
 
@@ -77,6 +94,17 @@ fn first<R: Real, const P: usize, const Q: usize>(all: &[R; Q]) -> [R; P] {
     let mut first = [R::splat(0.0); P];
     first.copy_from_slice(&all[..P]);
     first
+}
+
+/// The plane's constant and its lowest value in the window; without a plane both are the background.
+#[inline(always)]
+fn lowest_of<R: Real, const P: usize, const Q: usize>(p: &[R; Q], reach: &[R; 2]) -> [R; 2] {
+    let (zero, constant) = (R::splat(0.0), p[P + 1]);
+    if const { !on_plane(P, Q) } {
+        return [constant; 2];
+    }
+    let fall = (p[P + 2] * reach[0]).min(zero) + (p[P + 3] * reach[1]).min(zero);
+    [constant, constant + fall]
 }
 
 impl<S: Coordinates<P>, const P: usize, const Q: usize> Coordinates<Q> for WithAmplitude<S, P> {
@@ -92,6 +120,7 @@ impl<S: Coordinates<P>, const P: usize, const Q: usize> Coordinates<Q> for WithA
         }
         units
     };
+    const LAMBDA_START: f64 = if on_plane(P, Q) { LAMBDA_ON_PLANE } else { LAMBDA_START };
 
     #[inline(always)]
     fn memo<R: Real>(&self, constants: &Self::Constants<R>, p: &[R; Q]) -> S::Memo<R> {
@@ -110,8 +139,13 @@ impl<S: Coordinates<P>, const P: usize, const Q: usize> Coordinates<Q> for WithA
         if j < P {
             self.0.yardstick(&constants.shape, &first(p), j)
         } else {
-            // A background near zero is as precise as the amplitude.
-            p[j].abs().max(p[P].abs())
+            // A background near zero is as precise as the amplitude, and slopes are as what they make across the window.
+            if j < P + 2 {
+                p[j].abs().max(p[P].abs())
+            } else {
+                let light = p[P].abs().max(p[P + 1].abs());
+                light * constants.reach[j - P - 2].abs().reciprocal()
+            }
         }
     }
     #[inline(always)]
@@ -136,6 +170,17 @@ impl<S: Coordinates<P>, const P: usize, const Q: usize> Coordinates<Q> for WithA
             );
             to[P + l] = to[P + l].max(bound);
         }
+        if const { on_plane(P, Q) } {
+            let [_, before] = lowest_of::<R, P, Q>(from, &constants.reach);
+            let [constant, after] = lowest_of::<R, P, Q>(&to, &constants.reach);
+            let floor = (before * R::splat(LEAST_SHARE)).max(constants.least[1]);
+            let below = after.lt(floor);
+            let share = (constant - floor).max(R::splat(0.0)) * (constant - after).reciprocal();
+            for l in 0..2 {
+                let down = (to[P + 2 + l] * constants.reach[l]).lt(R::splat(0.0));
+                to[P + 2 + l] = R::select(below & down, to[P + 2 + l] * share, to[P + 2 + l]);
+            }
+        }
         to
     }
     #[inline(always)]
@@ -149,19 +194,26 @@ impl<S: Coordinates<P>, const P: usize, const Q: usize> Coordinates<Q> for WithA
         settings: &Settings<R, Q>,
         j: usize,
     ) -> R {
-        if j < P { settings.lower[j] } else { constants.least[j - P] }
+        if j < P {
+            settings.lower[j]
+        } else if j < P + 2 {
+            constants.least[j - P]
+        } else {
+            R::splat(f64::NEG_INFINITY)
+        }
     }
     #[inline(always)]
     fn yields(j: usize) -> bool {
         // A step that leads below no background would shift and widen the spot as well. One that leads below no amplitude
         // says that the spot is somewhere else.
-        j == P + 1
+        j > P
     }
     #[inline(always)]
-    fn may_end_at<R: Real>(&self, p: &[R; Q]) -> R::Mask {
+    fn may_end_at<R: Real>(&self, constants: &Self::Constants<R>, p: &[R; Q]) -> R::Mask {
         // The profile is between 0 and 1, so the model is positive everywhere. Elsewhere an evaluation tells.
         let zero = R::splat(0.0);
-        zero.lt(p[P].min(zero) + p[P + 1])
+        let [_, lowest] = lowest_of::<R, P, Q>(p, &constants.reach);
+        zero.lt(p[P].min(zero) + lowest)
     }
     #[inline(always)]
     fn reports(j: usize) -> bool {
@@ -171,7 +223,8 @@ impl<S: Coordinates<P>, const P: usize, const Q: usize> Coordinates<Q> for WithA
 }
 
 /// Options for Poisson maximum likelihood, checked and prepared for one window size, one shape of spots and one
-/// arithmetic. Q is P + 2. `NOTES` says whether the tile has notes: the variance of the read noise of each pixel, beside
+/// arithmetic. Q is P + 2, or P + 4 for a plane
+/// ([`on_plane`]). `NOTES` says whether the tile has notes: the variance of the read noise of each pixel, beside
 /// that of all pixels.
 #[derive(Clone, Copy, Debug)]
 pub struct Likelihood<R, S, const P: usize, const Q: usize, const NOTES: bool> {
@@ -243,7 +296,8 @@ impl<R: Real, S: Summable<P>, const P: usize, const Q: usize, const NOTES: bool>
             finish: R::splat(0.0),
             tolerance: tolerance * tolerance,
         };
-        let (shape, free) = (WithAmplitude(*start.shape()), start.background() == Background::Free);
+        let shape = WithAmplitude(*start.shape());
+        let free = !on_plane(P, Q) && start.background() == Background::Free;
         Self { start, settings, shape, free, photons, baseline, variance, mapped }
     }
 
@@ -265,15 +319,24 @@ impl<R: Real, S: Summable<P>, const P: usize, const Q: usize, const NOTES: bool>
         &self,
         tile: &mut T,
         seed: &LeastSquaresSeed<R, S::Constants<R>, P>,
+        tilt: &Tilt<R>,
     ) -> [R; 4] {
+        let [level, by_x, by_y] = tilt.plane(R::splat(0.0), tilt.slopes);
         let (zero, far) = (R::splat(0.0), R::splat(f64::MAX));
         let (lane, length) = (tile.group().lane(), tile.length());
         let unit = seed.data.scale.reciprocal();
         let (mut low, mut high, mut sum, mut total) = (far, -far, zero, zero);
         for line in 0..tile.lines() {
-            let in_window = tile.in_window(lane, line);
+            let (in_window, number) = (tile.in_window(lane, line), tile.number(lane, line));
+            let mut index = zero;
             for place in 0..length {
-                let counts = (tile.pixel(line, place) - seed.data.dark) * unit;
+                let mut pixel = tile.pixel(line, place);
+                if const { on_plane(P, Q) } {
+                    let [x, y] = if T::COLUMNS { [number, index] } else { [index, number] };
+                    pixel = pixel + by_x.mul_add(x, by_y.mul_add(y, level));
+                    index = index + R::splat(1.0);
+                }
+                let counts = (pixel - seed.data.dark) * unit;
                 let note = if NOTES { tile.note(lane, line, place) } else { zero };
                 let variance = self.variance + of_seen(note, note);
                 let photons = counts * self.photons;
@@ -306,6 +369,58 @@ impl<R: Real, S: Summable<P>, const P: usize, const Q: usize, const NOTES: bool>
     ) -> (S::Spot<R>, R, R) {
         let spot = self.shape.0.spot(self.start.profile(), &constants.shape, &first(p));
         (spot, p[P], p[P + 1])
+    }
+
+    /// The start of a spot on a plane: the parameters of its shape, and its amplitude, the background in the middle of the window
+    /// and its slopes, of conditioned pixels with the slopes that have been taken from them.
+    #[inline(always)]
+    fn begun_on_plane<T: Tile<R>>(
+        &self,
+        tile: &mut T,
+        seed: &LeastSquaresSeed<R, S::Constants<R>, P>,
+        tilt: &Tilt<R>,
+        usable: R::Mask,
+    ) -> ([R; P], [R; 4]) {
+        let LeastSquaresSeed { parameters, constants, data } = *seed;
+        let (start, max_cost) = (&self.start, self.start.max_cost(&data));
+        // That of all pixels, with those that are hidden: they have next to no slopes any more.
+        let even = Tilt::of_window(self.size());
+        let mut search: Search<R, S, P, 4> =
+            Search::start(start.settings(), &self.shape.0, usable, max_cost, parameters, constants);
+        for _ in 0..tile.times(START_EVALUATIONS) {
+            step_on_plane(start, tile, &data, &even, &mut search);
+        }
+        let [alpha, level, along, across] = search.at_best().linear;
+        let [taken, x, y] = tilt.plane(R::splat(0.0), tilt.slopes);
+        let [left, more_x, more_y] = even.plane(level, [along, across]);
+        let (by_x, by_y) = (x + more_x, y + more_y);
+        let middle = by_x.mul_add(even.middle[0], by_y.mul_add(even.middle[1], taken + left));
+        (*search.best(), [alpha, middle, by_x, by_y])
+    }
+
+    /// Makes the background of the start, that of the window's middle, a plane with these slopes.
+    #[inline(always)]
+    fn lay(
+        &self,
+        by: [R; 2],
+        p: &mut [R; Q],
+        constants: &mut WithAmplitudeConstants<R, S::Constants<R>>,
+    ) {
+        let (zero, half) = (R::splat(0.0), R::splat(0.5));
+        let Size { width, height } = self.size();
+        let spans = [R::splat((width - 1) as f64), R::splat((height - 1) as f64)];
+        let mut fall = zero;
+        for i in 0..2 {
+            let up = zero.le(by[i]);
+            constants.corner[i] = R::select(up, zero, spans[i]);
+            constants.reach[i] = R::select(up, spans[i], -spans[i]);
+            fall = (by[i].abs() * half).mul_add(spans[i], fall);
+        }
+        // The light in the corner is part of it.
+        let most = p[P + 1] * R::splat(1.0 - START_SHARE);
+        let share = most * fall.max(most).reciprocal();
+        p[P + 1] = share.neg_mul_add(fall, p[P + 1]);
+        (p[P + 2], p[P + 3]) = (share * by[0], share * by[1]);
     }
 
     /// Cost and derivatives from the sums over the pixels.
@@ -346,6 +461,25 @@ impl<R: Real, S: Summable<P>, const P: usize, const Q: usize, const NOTES: bool>
             newton.0[l][P] = hessian.0[l][P];
             newton.0[l][P + 1] = hessian.0[l][P + 1];
         }
+        if const { on_plane(P, Q) } {
+            let tilt = &sums.tilted;
+            for i in 0..2 {
+                let l = P + 2 + i;
+                gradient[l] = tilt.r[i];
+                for j in 0..P {
+                    hessian.0[j][l] = alpha * tilt.df[i][j];
+                }
+                hessian.0[P][l] = tilt.f[i];
+                hessian.0[P + 1][l] = tilt.n[i];
+            }
+            hessian.0[P + 2][P + 2] = tilt.square[0];
+            hessian.0[P + 2][P + 3] = tilt.square[1];
+            hessian.0[P + 3][P + 3] = tilt.square[2];
+            for j in 0..Q {
+                newton.0[j][P + 2] = hessian.0[j][P + 2];
+                newton.0[j][P + 3] = hessian.0[j][P + 3];
+            }
+        }
         let unit = R::splat((STALLED * R::EPSILON) * (STALLED * R::EPSILON)) * total;
         let mut flat = [R::Mask::splat(false); Q];
         for j in 0..Q {
@@ -376,7 +510,10 @@ impl<R: Real, S: Summable<P>, const P: usize, const Q: usize, const NOTES: bool>
         p: &[R; Q],
     ) -> R {
         let (spot, alpha, beta) = self.spot(constants, p);
-        let mut sum = Deviance { beta, variance: self.variance, deviance: R::splat(0.0) };
+        let plane = plane::<R, P, Q>(beta, &constants.corner, p);
+        let deviance = R::splat(0.0);
+        let variance = self.variance;
+        let mut sum = Deviance::<R, P, Q> { plane, beta, variance, deviance };
         self.shape.0.show::<_, _, _, NOTES>(tile, spot, alpha, &mut sum);
         let deviance = tile.group().sum(sum.deviance);
         // Rounding may take pixels next to nothing below 0.
@@ -384,14 +521,41 @@ impl<R: Real, S: Summable<P>, const P: usize, const Q: usize, const NOTES: bool>
     }
 }
 
-/// The sum of the deviance over the pixels.
-struct Deviance<R> {
+/// The value of a plane at (0, 0), and its slopes, from its constant in a corner.
+#[inline(always)]
+fn plane<R: Real, const P: usize, const Q: usize>(
+    constant: R,
+    corner: &[R; 2],
+    p: &[R; Q],
+) -> [R; 3] {
+    if const { !on_plane(P, Q) } {
+        return [constant, R::splat(0.0), R::splat(0.0)];
+    }
+    let [by_x, by_y] = [p[P + 2], p[P + 3]];
+    [by_x.neg_mul_add(corner[0], by_y.neg_mul_add(corner[1], constant)), by_x, by_y]
+}
+
+/// The value of such a plane at a place.
+#[inline(always)]
+fn plane_at<R: Real>([level, by_x, by_y]: [R; 3], [x, y]: [R; 2]) -> R {
+    by_x.mul_add(x, by_y.mul_add(y, level))
+}
+
+/// The sum of the deviance over the pixels, of which P and Q say whether there is a plane.
+struct Deviance<R, const P: usize, const Q: usize> {
+    plane: [R; 3],
     beta: R,
     variance: R,
     deviance: R,
 }
 
-impl<R: Real> Each<R> for Deviance<R> {
+impl<R: Real, const P: usize, const Q: usize> Each<R> for Deviance<R, P, Q> {
+    #[inline(always)]
+    fn at(&mut self, place: [R; 2]) {
+        if const { on_plane(P, Q) } {
+            self.beta = plane_at(self.plane, place);
+        }
+    }
     #[inline(always)]
     fn pixel<T: Tile<R>>(
         &mut self,
@@ -434,16 +598,29 @@ fn of_seen<R: Real>(note: R, value: R) -> R {
 }
 
 /// What a pixel contributes to the derivatives of the deviance, and the sums that the search wants besides.
-struct Poisson<R> {
+struct Poisson<R, const P: usize, const Q: usize> {
     alpha: R,
+    /// With the variance of all pixels; on a plane, that of the next pixel.
     beta: R,
+    plane: [R; 3],
+    /// Where places are counted from.
+    corner: [R; 2],
     /// Σ[μ′ − d′ + d′ ln(d′/μ′)].
     deviance: R,
     /// The least μ′.
     least: R,
 }
 
-impl<R: Real> Noise<R> for Poisson<R> {
+impl<R: Real, const P: usize, const Q: usize> Noise<R> for Poisson<R, P, Q> {
+    const TILTED: bool = on_plane(P, Q);
+    #[inline(always)]
+    fn origin(&self) -> [R; 2] {
+        self.corner
+    }
+    #[inline(always)]
+    fn at(&mut self, place: [R; 2]) {
+        self.beta = plane_at(self.plane, place);
+    }
     #[inline(always)]
     fn height(&self) -> R {
         self.alpha
@@ -514,25 +691,51 @@ impl<R: Real, S: Summable<P>, const P: usize, const Q: usize, const NOTES: bool>
         if NOTES && self.mapped {
             hide::<R, T, true>(tile, R::splat(HIDDEN));
         }
-        let (seed, usable) = prepare(&self.shape.0, tile, start, self.baseline);
-        let mut search = self.start.begin(&seed, usable);
-        for _ in 0..tile.times(START_EVALUATIONS) {
-            step(&self.start, tile, &seed.data, &mut search);
-        }
-        let [alpha, beta] = search.at_best().linear;
+        let ((seed, tilt), usable) = if const { on_plane(P, Q) } {
+            let hidden = R::splat(HIDDEN);
+            let of = &self.shape.0;
+            let weighing = if self.mapped { Weighing::Below(hidden) } else { Weighing::Even };
+            prepare_on_plane::<_, _, _, P, NOTES, true>(
+                of,
+                tile,
+                start,
+                self.baseline,
+                weighing,
+                hidden,
+            )
+        } else {
+            let (seed, usable) = prepare(&self.shape.0, tile, start, self.baseline);
+            ((seed, Tilt::none()), usable)
+        };
+        let (best, [alpha, beta, by_x, by_y]) = if const { on_plane(P, Q) } {
+            self.begun_on_plane(tile, &seed, &tilt, usable)
+        } else {
+            let mut search = self.start.begin(&seed, usable);
+            for _ in 0..tile.times(START_EVALUATIONS) {
+                step(&self.start, tile, &seed.data, &mut search);
+            }
+            let [alpha, beta] = search.at_best().linear;
+            (*search.best(), [alpha, beta, R::splat(0.0), R::splat(0.0)])
+        };
         let alpha = seed.data.amplitude(alpha) * self.photons;
         let beta = seed.data.background(beta) * self.photons;
-        let [low, high, mean, total] = self.count_photons(tile, &seed);
+        let [low, high, mean, total] = self.count_photons(tile, &seed, &tilt);
         let floor = R::splat(FLOOR);
         let least_alpha = (high - low) * floor;
         let least_beta = (mean.max(least_alpha) * floor).min(R::splat(DARK));
         let mut parameters = [R::splat(0.0); Q];
-        parameters[..P].copy_from_slice(search.best());
+        parameters[..P].copy_from_slice(&best);
         parameters[P] = alpha.max(least_alpha);
         parameters[P + 1] = beta.max(least_beta).max(mean * R::splat(START_SHARE));
         let none = R::splat(f64::NEG_INFINITY);
         let least = if self.free { [none; 2] } else { [least_alpha, least_beta] };
-        let constants = WithAmplitudeConstants { shape: seed.constants, least };
+        let (corner, reach) = ([R::splat(0.0); 2], [R::splat(0.0); 2]);
+        let mut constants = WithAmplitudeConstants { shape: seed.constants, least, corner, reach };
+        if const { on_plane(P, Q) } {
+            let unit = seed.data.amplitude(self.photons);
+            let by = [by_x * unit, by_y * unit];
+            self.lay(by, &mut parameters, &mut constants);
+        }
         let usable = usable & low.lt(high) & high.is_finite();
         (LikelihoodSeed { parameters, constants, total }, usable)
     }
@@ -542,7 +745,8 @@ impl<R: Real, S: Summable<P>, const P: usize, const Q: usize, const NOTES: bool>
         let mut parameters = [R::splat(1.0); Q];
         parameters[..P].copy_from_slice(&seed.parameters);
         let least = [R::splat(f64::NEG_INFINITY); 2];
-        let constants = WithAmplitudeConstants { shape: seed.constants, least };
+        let (corner, reach) = ([R::splat(0.0); 2], [R::splat(1.0); 2]);
+        let constants = WithAmplitudeConstants { shape: seed.constants, least, corner, reach };
         LikelihoodSeed { parameters, constants, total: R::splat(0.0) }
     }
     #[inline(always)]
@@ -560,9 +764,13 @@ impl<R: Real, S: Summable<P>, const P: usize, const Q: usize, const NOTES: bool>
     ) -> Self::Evaluation {
         let (spot, alpha, beta) = self.spot(search.constants(), search.trial());
         let zero = R::splat(0.0);
-        let mut noise = Poisson {
+        let corner = search.constants().corner;
+        let beta = beta + self.variance;
+        let mut noise = Poisson::<R, P, Q> {
             alpha,
-            beta: beta + self.variance,
+            beta,
+            plane: plane::<R, P, Q>(beta, &corner, search.trial()),
+            corner,
             deviance: zero,
             least: R::splat(f64::MAX),
         };
@@ -600,9 +808,16 @@ impl<R: Real, S: Summable<P>, const P: usize, const Q: usize, const NOTES: bool>
             let exact = self.deviance(tile, search.constants(), &p);
             cost = R::select(cancels, exact, cost);
         }
+        let outline = self.shape.0.outline(&search.constants().shape, &first(&p));
+        let [mut background, by_x, by_y] =
+            plane::<R, P, Q>(p[P + 1], &search.constants().corner, &p);
+        if const { on_plane(P, Q) } {
+            background = plane_at([background, by_x, by_y], [outline.x, outline.y]);
+        }
         RawFit {
-            outline: self.shape.0.outline(&search.constants().shape, &first(&p)),
-            linear: [p[P], p[P + 1]],
+            outline,
+            linear: [p[P], background],
+            slopes: [by_x, by_y],
             cost,
             iterations: record.iterations,
             evaluations: record.evaluations + R::splat(f64::from(START_EVALUATIONS)),

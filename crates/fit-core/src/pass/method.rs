@@ -82,6 +82,9 @@ pub struct RawFit<R> {
     pub outline: Outline<R>,
     /// Amplitude and background.
     pub linear: [R; 2],
+    /// The slopes of the background by x and y, in pixels; 0 unless it is a plane, whose value at the centre the background
+    /// is.
+    pub slopes: [R; 2],
     /// What was minimized: χ² or the deviance.
     pub cost: R,
     /// Passes of the outer loop.
@@ -94,24 +97,40 @@ pub struct RawFit<R> {
 
 impl<R: Copy> RawFit<R> {
     /// How many numbers there are.
-    pub const NUMBERS: usize = 11;
+    pub const NUMBERS: usize = 13;
 
     /// All numbers, in the order of the fields.
     #[inline(always)]
-    pub fn numbers(&self) -> [R; 11] {
-        let Self { outline, linear: [alpha, beta], cost, iterations, evaluations, status } = *self;
+    pub fn numbers(&self) -> [R; 13] {
+        let Self { outline, linear: [alpha, beta], slopes: [by_x, by_y], .. } = *self;
+        let Self { cost, iterations, evaluations, status, .. } = *self;
         let Outline { x, y, sigma_x, sigma_y, angle } = outline;
-        [x, y, sigma_x, sigma_y, angle, alpha, beta, cost, iterations, evaluations, status]
+        [
+            x,
+            y,
+            sigma_x,
+            sigma_y,
+            angle,
+            alpha,
+            beta,
+            by_x,
+            by_y,
+            cost,
+            iterations,
+            evaluations,
+            status,
+        ]
     }
 
     /// From all numbers, in the order of the fields.
     #[inline(always)]
-    pub fn from_numbers(numbers: [R; 11]) -> Self {
-        let [x, y, sigma_x, sigma_y, angle, alpha, beta, cost, iterations, evaluations, status] =
-            numbers;
+    pub fn from_numbers(numbers: [R; 13]) -> Self {
+        let [x, y, sigma_x, sigma_y, angle, alpha, beta, by_x, by_y, rest @ ..] = numbers;
+        let [cost, iterations, evaluations, status] = rest;
         Self {
             outline: Outline { x, y, sigma_x, sigma_y, angle },
             linear: [alpha, beta],
+            slopes: [by_x, by_y],
             cost,
             iterations,
             evaluations,
@@ -125,10 +144,12 @@ impl<R: Copy> RawFit<R> {
 impl<T: Scalar> From<RawFit<T>> for Fit<T> {
     #[inline(always)]
     fn from(found: RawFit<T>) -> Self {
-        let RawFit { outline, linear: [amplitude, background], cost, .. } = found;
+        let RawFit { outline, linear: [amplitude, background], slopes, cost, .. } = found;
+        let [offset_x, offset_y] = slopes;
         let Outline { x, y, sigma_x, sigma_y, angle } = outline;
         let invalid = T::splat(Status::Invalid.code()).le(found.status);
-        let sound = (amplitude.abs() + background.abs()).is_finite() && cost.le(cost);
+        let slope = offset_x.abs() + offset_y.abs();
+        let sound = (amplitude.abs() + background.abs() + slope).is_finite() && cost.le(cost);
         if invalid || !sound {
             return Self::invalid();
         }
@@ -146,6 +167,8 @@ impl<T: Scalar> From<RawFit<T>> for Fit<T> {
             angle,
             amplitude,
             background,
+            offset_x,
+            offset_y,
             chi2: cost.min(T::splat(largest(T::EPSILON))),
             iterations: found.iterations.to_f64() as u32,
             evaluations: found.evaluations.to_f64() as u32,
@@ -161,7 +184,8 @@ impl<T: Scalar> From<Record<T, 3, 2>> for Fit<T> {
         let Record { parameters: [x, y, sigma], linear, cost, iterations, evaluations, status } =
             record;
         let outline = Circle::new(x, y, sigma).into();
-        Self::from(RawFit { outline, linear, cost, iterations, evaluations, status })
+        let slopes = [T::splat(0.0); 2];
+        Self::from(RawFit { outline, linear, slopes, cost, iterations, evaluations, status })
     }
 }
 

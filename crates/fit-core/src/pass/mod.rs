@@ -11,8 +11,10 @@ mod estimate;
 mod evaluate;
 mod group;
 mod least_squares;
+mod level;
 mod likelihood;
 mod method;
+mod plane;
 mod residual;
 mod rotated;
 mod serial;
@@ -34,10 +36,11 @@ pub use likelihood::{
     HIDDEN, Likelihood, LikelihoodSeed, START_EVALUATIONS, WithAmplitude, WithAmplitudeConstants,
 };
 pub use method::{Finish, Method, RawFit, fit};
+pub use plane::{PlaneFit, PlaneSeed};
 pub use residual::residual_chi2;
 pub use serial::{Axes, Columns, PixelRow, Rows, Serial};
-pub use shape::{Gathered, Summable, Visitor};
+pub use shape::{Gathered, Summable, Visitor, on_plane};
 pub use sheared::Sheared;
 pub use tile::{Along, Around, Line, Side, Store, Tile};
-pub use weigh::{ByAxes, Noise, Weighted, weigh};
+pub use weigh::{ByAxes, Noise, Weighted, WeightedTilt, weigh};
 pub use weighted::{WeightedFit, WeightedSeed};

@@ -5,11 +5,12 @@ use super::group::Group;
 use super::shape::Summable;
 use super::sheared::{Integrals, Sheared};
 use super::tile::{Line, Tile, keep};
-use super::weigh::{Noise, Weighted};
+use super::weigh::{Noise, Weighted, WeightedTilt};
 use crate::arithmetic::Real;
 use crate::search::solve::Symmetric;
 use crate::spot::axis::PixelProfile;
 use crate::spot::moments::{Moments, RowMoments, SecondMoments, powers, turned, turned_matrix};
+use crate::spot::plane::{Tilt, TiltedSums};
 use crate::spot::shape::Rotated;
 use crate::spot::sums::Sums;
 
@@ -24,6 +25,16 @@ struct Gathered<R> {
     residual: Moments<R>,
     /// Σs∂ⱼf∂ₖf.
     df_df: Symmetric<R, 5>,
+    /// Where the noise asks for sums times the place along and across the lines: with the weights s.
+    tilted: Tilted<R>,
+}
+
+/// Sums times the place along and across the lines.
+#[derive(Clone, Copy)]
+struct Tilted<R> {
+    single: [Moments<R>; 2],
+    /// The others, of [`WeightedTilt`].
+    rest: WeightedTilt<R, 0>,
 }
 
 impl<R: Real> Gathered<R> {
@@ -31,20 +42,30 @@ impl<R: Real> Gathered<R> {
     fn zero() -> Self {
         let (zero, none) = (R::splat(0.0), Moments::zero());
         let df_df = Symmetric::zero();
-        Self { n: zero, level: zero, single: none, square: none, residual: none, df_df }
+        let tilted = Tilted { single: [none; 2], rest: WeightedTilt::zero() };
+        Self { n: zero, level: zero, single: none, square: none, residual: none, df_df, tilted }
     }
 
     /// The sums over all lanes; moments of the weights s and sf up to `ORDER`.
     #[inline(always)]
-    fn summed<G: Group<R>, const ORDER: usize>(mut self, group: &G) -> Self {
+    fn summed<G: Group<R>, const ORDER: usize, const TILTED: bool>(mut self, group: &G) -> Self {
         if G::LANES == 1 {
             return self;
         }
         self.n = group.sum(self.n);
         self.level = group.sum(self.level);
+        if TILTED {
+            self.tilted.rest = self.tilted.rest.summed(group);
+        }
         for i in 0..5 {
             for j in 0..5 {
                 if i + j <= ORDER {
+                    if TILTED {
+                        for of in 0..2 {
+                            let moments = &mut self.tilted.single[of].0;
+                            moments[i][j] = group.sum(moments[i][j]);
+                        }
+                    }
                     self.single.0[i][j] = group.sum(self.single.0[i][j]);
                     self.square.0[i][j] = group.sum(self.square.0[i][j]);
                 }
@@ -75,13 +96,16 @@ fn gather<
     spot: &Sheared<R>,
     noise: &mut N,
 ) -> Gathered<R> {
-    match spot.profile {
+    let all = match spot.profile {
         PixelProfile::Sampled => sampled::<_, _, _, ORDER, RESIDUAL, NOTES>(tile, spot, noise),
         PixelProfile::Integrated => {
             integrated::<_, _, _, ORDER, RESIDUAL, NOTES>(tile, spot, noise)
         }
+    };
+    match N::TILTED {
+        true => all.summed::<_, ORDER, true>(tile.group()),
+        false => all.summed::<_, ORDER, false>(tile.group()),
     }
-    .summed::<_, ORDER>(tile.group())
 }
 
 #[inline(always)]
@@ -99,15 +123,22 @@ fn sampled<
 ) -> Gathered<R> {
     let (lane, length, zero) = (tile.group().lane(), tile.length(), R::splat(0.0));
     let mut all = Gathered::zero();
+    let [first, first_line] = along_across::<R, T>(noise.origin());
     for line in 0..tile.lines() {
         let (pixels, in_window) = (tile.line(lane, line, length), tile.in_window(lane, line));
         let across = spot.across(tile.number(lane, line));
         let height = noise.height() * across.factor;
         let (mut single, mut square) = (RowMoments::zero(), RowMoments::zero());
         let mut residual = RowMoments::zero();
+        let (mut row, mut placed) = (RowTilt::zero(), RowMoments::zero());
+        let number = tile.number(lane, line);
         let mut index = zero;
         for place in 0..length {
             let u = spot.along(index, across);
+            if N::TILTED {
+                noise.at(if T::COLUMNS { [number, index] } else { [index, number] });
+            }
+            let a = index - first;
             index = index + R::splat(1.0);
             let value = u.exp2_of_minus_square();
             let note = if NOTES { tile.note(lane, line, place) } else { zero };
@@ -125,8 +156,18 @@ fn sampled<
             single.add::<ORDER>(once, &powers);
             square.add::<4>(once * value, &powers);
             residual.add::<RESIDUAL>(r * value, &powers);
+            if N::TILTED {
+                row.add([s, r], a);
+                placed.add::<ORDER>(once * a, &powers);
+            }
         }
         let factors = powers(across.factor, across.y);
+        if N::TILTED {
+            let b = number - first_line;
+            all.tilted.single[0].add_row::<ORDER>(&placed, &factors);
+            all.tilted.single[1].add_row::<ORDER>(&single, &powers(across.factor * b, across.y));
+            all.tilted.rest = row.added(all.tilted.rest, b);
+        }
         all.single.add_row::<ORDER>(&single, &factors);
         all.residual.add_row::<RESIDUAL>(&residual, &factors);
         all.square.add_row::<4>(&square, &powers(across.factor * across.factor, across.y));
@@ -151,15 +192,21 @@ fn integrated<
     let (lane, length, zero) = (tile.group().lane(), tile.length(), R::splat(0.0));
     let height = noise.height();
     let mut all = Gathered::zero();
+    let [first, first_line] = along_across::<R, T>(noise.origin());
     for line in 0..tile.lines() {
         let (pixels, in_window) = (tile.line(lane, line, length), tile.in_window(lane, line));
-        let mut integrals = Integrals::new(spot, tile.number(lane, line));
-        let mut index = zero;
+        let number = tile.number(lane, line);
+        let mut integrals = Integrals::new(spot, number);
+        let (mut row, mut index) = (RowTilt::zero(), zero);
         for end in 0..=length {
             let moments = integrals.next::<RESIDUAL>(index);
+            let before = index - R::splat(1.0);
             index = index + R::splat(1.0);
             if end == 0 {
                 continue;
+            }
+            if N::TILTED {
+                noise.at(if T::COLUMNS { [number, before] } else { [before, number] });
             }
             let (place, f) = (end - 1, moments.value());
             let note = if NOTES { tile.note(lane, line, place) } else { zero };
@@ -175,6 +222,12 @@ fn integrated<
             all.single.add::<ORDER>(s, &moments);
             all.square.add::<ORDER>(s * f, &moments);
             all.residual.add::<RESIDUAL>(r, &moments);
+            if N::TILTED {
+                let a = before - first;
+                row.add([s, r], a);
+                all.tilted.single[0].add::<ORDER>(s * a, &moments);
+                all.tilted.single[1].add::<ORDER>(s * (number - first_line), &moments);
+            }
             let gradient = moments.gradient(spot.r);
             for j in 0..5 {
                 let weighted = s * gradient[j];
@@ -185,8 +238,63 @@ fn integrated<
                 }
             }
         }
+        if N::TILTED {
+            all.tilted.rest = row.added(all.tilted.rest, number - first_line);
+        }
     }
     all
+}
+
+/// x and y along and across the lines.
+#[inline(always)]
+fn along_across<R: Real, T: Tile<R>>([x, y]: [R; 2]) -> [R; 2] {
+    if T::COLUMNS { [y, x] } else { [x, y] }
+}
+
+/// Of a row, with the place a along it: Σs, Σsa, Σsa², Σr and Σra.
+struct RowTilt<R>([R; 5]);
+
+impl<R: Real> RowTilt<R> {
+    #[inline(always)]
+    fn zero() -> Self {
+        Self([R::splat(0.0); 5])
+    }
+
+    #[inline(always)]
+    fn add(&mut self, [s, r]: [R; 2], a: R) {
+        let by = s * a;
+        self.0[0] = self.0[0] + s;
+        self.0[1] = self.0[1] + by;
+        self.0[2] = by.mul_add(a, self.0[2]);
+        self.0[3] = self.0[3] + r;
+        self.0[4] = r.mul_add(a, self.0[4]);
+    }
+
+    /// What they make with those of other rows; `b` is the place across the lines.
+    #[inline(always)]
+    fn added(&self, mut to: WeightedTilt<R, 0>, b: R) -> WeightedTilt<R, 0> {
+        let [s, by, square, r, r_by] = self.0;
+        to.n = [to.n[0] + by, b.mul_add(s, to.n[1])];
+        to.square =
+            [to.square[0] + square, b.mul_add(by, to.square[1]), (b * b).mul_add(s, to.square[2])];
+        to.r = [to.r[0] + r_by, b.mul_add(r, to.r[1])];
+        to
+    }
+}
+
+/// A pixel's weight is 1, and its value; with sums times the place.
+struct PlainTilted<R>([R; 2]);
+
+impl<R: Real> Noise<R> for PlainTilted<R> {
+    const TILTED: bool = true;
+    #[inline(always)]
+    fn origin(&self) -> [R; 2] {
+        self.0
+    }
+    #[inline(always)]
+    fn pixel<T: Tile<R>>(&mut self, _: R::Mask, _: [R; 2], pixel: R, _: R, _: R) -> [R; 2] {
+        [R::splat(1.0), pixel]
+    }
 }
 
 /// A pixel's weight is 1, and its value.
@@ -197,6 +305,47 @@ impl<R: Real> Noise<R> for Plain {
     fn pixel<T: Tile<R>>(&mut self, _: R::Mask, _: [R; 2], pixel: R, _: R, _: R) -> [R; 2] {
         [R::splat(1.0), pixel]
     }
+}
+
+/// What least squares takes from the sums.
+#[inline(always)]
+fn summed<R: Real, T: Tile<R>>(all: &Gathered<R>, r: R) -> (Sums<R, 5>, SecondMoments<R>) {
+    let Gathered { single: level, square, residual: data, .. } = *all;
+    let mut sums = Sums {
+        f: level.value(),
+        ff: square.value(),
+        fg: data.value(),
+        df: level.gradient(r),
+        f_df: square.gradient(r),
+        g_df: data.gradient(r),
+        df_df: all.df_df,
+    };
+    if T::COLUMNS {
+        sums.df = turned(sums.df);
+        sums.f_df = turned(sums.f_df);
+        sums.g_df = turned(sums.g_df);
+        sums.df_df = turned_matrix(&sums.df_df);
+    }
+    (sums, SecondMoments { r, level, square, data, turned: T::COLUMNS })
+}
+
+/// The sums times x and y.
+#[inline(always)]
+fn of_tilt<R: Real, T: Tile<R>>(all: &Tilted<R>, r: R) -> WeightedTilt<R, 5> {
+    let Tilted { single: [along, across], rest: WeightedTilt { n, square, r: of_r, .. } } = *all;
+    let tilt = WeightedTilt {
+        n,
+        square,
+        f: [along.value(), across.value()],
+        df: [along.gradient(r), across.gradient(r)],
+        r: of_r,
+    };
+    if !T::COLUMNS {
+        return tilt;
+    }
+    let mut tilt = tilt.turned();
+    tilt.df = [turned(tilt.df[0]), turned(tilt.df[1])];
+    tilt
 }
 
 impl Summable<5> for Rotated {
@@ -222,24 +371,31 @@ impl Summable<5> for Rotated {
         } else {
             gather::<_, _, _, 2, 2, false>(tile, &spot, &mut Plain)
         };
-        let Gathered { single: level, square, residual: data, .. } = all;
-        let r = spot.r;
-        let mut sums = Sums {
-            f: level.value(),
-            ff: square.value(),
-            fg: data.value(),
-            df: level.gradient(r),
-            f_df: square.gradient(r),
-            g_df: data.gradient(r),
-            df_df: all.df_df,
+        summed::<R, T>(&all, spot.r)
+    }
+    #[inline(always)]
+    fn evaluate_tilted<R: Real, T: Tile<R>, const SECOND: bool>(
+        &self,
+        tile: &mut T,
+        spot: Sheared<R>,
+        tilt: &Tilt<R>,
+    ) -> (Sums<R, 5>, SecondMoments<R>, TiltedSums<R, 5>) {
+        let (spot, mut plain) = (spot.along_lines::<T>(), PlainTilted(tilt.middle));
+        let all = if SECOND {
+            gather::<_, _, _, 4, 4, false>(tile, &spot, &mut plain)
+        } else {
+            gather::<_, _, _, 2, 2, false>(tile, &spot, &mut plain)
         };
-        if T::COLUMNS {
-            sums.df = turned(sums.df);
-            sums.f_df = turned(sums.f_df);
-            sums.g_df = turned(sums.g_df);
-            sums.df_df = turned_matrix(&sums.df_df);
+        let (sums, second) = summed::<R, T>(&all, spot.r);
+        let WeightedTilt { f, df, .. } = of_tilt::<R, T>(&all.tilted, spot.r);
+        let mut tilted = TiltedSums { f, df, second: [Symmetric::zero(); 2] };
+        if SECOND {
+            let [along, across] = all.tilted.single;
+            let by = [along.second(spot.r), across.second(spot.r)];
+            tilted.second =
+                if T::COLUMNS { [turned_matrix(&by[1]), turned_matrix(&by[0])] } else { by };
         }
-        (sums, SecondMoments { r, level, square, data, turned: T::COLUMNS })
+        (sums, second, tilted.orthogonal(tilt))
     }
     #[inline(always)]
     fn weigh<R: Real, T: Tile<R>, N: Noise<R>, const SECOND: bool, const NOTES: bool>(
@@ -254,7 +410,7 @@ impl Summable<5> for Rotated {
         } else {
             gather::<_, _, _, 2, 2, NOTES>(tile, &spot, noise)
         };
-        let Gathered { single, square, residual, .. } = all;
+        let Gathered { single, square, residual, tilted, .. } = all;
         let r = spot.r;
         let r_second = if SECOND { residual.second(r) } else { Symmetric::zero() };
         let mut sums = Weighted {
@@ -268,6 +424,7 @@ impl Summable<5> for Rotated {
             r_f: residual.value(),
             r_df: residual.gradient(r),
             r_second,
+            tilted: of_tilt::<R, T>(&tilted, r),
         };
         if T::COLUMNS {
             sums.df = turned(sums.df);
@@ -306,9 +463,11 @@ fn show_sampled<R: Real, T: Tile<R>, E: Each<R>, const NOTES: bool>(
     let (lane, length, zero) = (tile.group().lane(), tile.length(), R::splat(0.0));
     for line in 0..tile.lines() {
         let (pixels, in_window) = (tile.line(lane, line, length), tile.in_window(lane, line));
-        let across = spot.across(tile.number(lane, line));
+        let number = tile.number(lane, line);
+        let across = spot.across(number);
         let mut index = zero;
         for place in 0..length {
+            each.at(if T::COLUMNS { [number, index] } else { [index, number] });
             let f = spot.along(index, across).exp2_of_minus_square() * across.factor;
             index = index + R::splat(1.0);
             let note = if NOTES { tile.note(lane, line, place) } else { zero };
@@ -327,14 +486,17 @@ fn show_integrated<R: Real, T: Tile<R>, E: Each<R>, const NOTES: bool>(
     let (lane, length, zero) = (tile.group().lane(), tile.length(), R::splat(0.0));
     for line in 0..tile.lines() {
         let (pixels, in_window) = (tile.line(lane, line, length), tile.in_window(lane, line));
-        let mut integrals = Integrals::new(spot, tile.number(lane, line));
+        let number = tile.number(lane, line);
+        let mut integrals = Integrals::new(spot, number);
         let mut index = zero;
         for end in 0..=length {
+            let before = index - R::splat(1.0);
             let f = integrals.next::<0>(index).value();
             index = index + R::splat(1.0);
             if end == 0 {
                 continue;
             }
+            each.at(if T::COLUMNS { [number, before] } else { [before, number] });
             let note = if NOTES { tile.note(lane, line, end - 1) } else { zero };
             each.pixel::<T>(in_window, [height, f], pixels.pixel(end - 1), note);
         }

@@ -9,9 +9,11 @@ use super::{each::Each, evaluate};
 use crate::arithmetic::Real;
 use crate::search::solve::Symmetric;
 use crate::spot::assembly::Remainder;
-use crate::spot::axis::{AxisSums, GaussianAxis, PixelProfile};
+use crate::spot::axis::{AxisSample, AxisSums, GaussianAxis, PixelProfile};
+use crate::spot::limits::Background;
+use crate::spot::plane::{Tilt, TiltedSums};
 use crate::spot::shape::{Circular, Elliptical, Outlined, Rotated, Separable, Shape};
-use crate::spot::sums::{Second, Sums};
+use crate::spot::sums::{Second, SecondSums, Sums};
 
 /// A shape with P parameters whose sums over a window every method can take.
 pub trait Summable<const P: usize>: Outlined<P> {
@@ -44,6 +46,13 @@ pub trait Summable<const P: usize>: Outlined<P> {
         spot: Self::Spot<R>,
         noise: &mut N,
     ) -> Weighted<R, P>;
+    /// [`Summable::evaluate`] with the sums times the place besides, counted from the middle of `tilt` and then orthogonal.
+    fn evaluate_tilted<R: Real, T: Tile<R>, const SECOND: bool>(
+        &self,
+        tile: &mut T,
+        spot: Self::Spot<R>,
+        tilt: &Tilt<R>,
+    ) -> (Sums<R, P>, Self::Second<R>, TiltedSums<R, P>);
     /// Shows the profile, `height` times as high, pixel by pixel.
     fn show<R: Real, T: Tile<R>, E: Each<R>, const NOTES: bool>(
         &self,
@@ -102,6 +111,44 @@ impl<S: Separable<P>, const P: usize> Summable<P> for S {
         weigh::<_, _, _, SECOND, NOTES>(tile, spot, noise).gathered::<S, P, SECOND>()
     }
     #[inline(always)]
+    fn evaluate_tilted<R: Real, T: Tile<R>, const SECOND: bool>(
+        &self,
+        tile: &mut T,
+        spot: Self::Spot<R>,
+        tilt: &Tilt<R>,
+    ) -> (Sums<R, P>, Self::Second<R>, TiltedSums<R, P>) {
+        let (x, y, data) = evaluate::<_, _, SECOND>(tile, spot);
+        let [of_x, of_y] = placed::<_, _, SECOND>(tile, tilt.middle);
+        let ([x0, x1, x2, ..], [y0, y1, y2, ..]) = (of_x, of_y);
+        let ([f0, f1, f2], [g0, g1, g2]) = (x.single, y.single);
+        let mut tilted = TiltedSums {
+            f: [x0 * g0, f0 * y0],
+            df: [
+                S::gather([x1 * g0, x0 * g1, x2 * g0, x0 * g2]),
+                S::gather([f1 * y0, f0 * y1, f2 * y0, f0 * y2]),
+            ],
+            second: [Symmetric::zero(); 2],
+        };
+        if SECOND {
+            let [_, _, _, x12, x22] = of_x;
+            let [_, _, _, y12, y22] = of_y;
+            let by_x = SecondSums::of_axes([x0, x1, x2], [x12, x22], y.single, y.second).matrix(
+                x0 * g0,
+                x2 * g0,
+                x0 * g2,
+            );
+            let by_y = SecondSums::of_axes(x.single, x.second, [y0, y1, y2], [y12, y22]).matrix(
+                f0 * y0,
+                f2 * y0,
+                f0 * y2,
+            );
+            tilted.second = [S::gather_matrix(&by_x), S::gather_matrix(&by_y)];
+        }
+        let second = Second::new(&x, &y, &data);
+        let second = Gathered { second, shape: PhantomData };
+        (self.sums(&x, &y, &data), second, tilted.orthogonal(tilt))
+    }
+    #[inline(always)]
     fn show<R: Real, T: Tile<R>, E: Each<R>, const NOTES: bool>(
         &self,
         tile: &mut T,
@@ -118,8 +165,10 @@ impl<S: Separable<P>, const P: usize> Summable<P> for S {
         for line in 0..tile.lines() {
             let height = height * tile.across::<false>(lane, line, &mut sums).value;
             let (pixels, in_window) = (tile.line(lane, line, length), tile.in_window(lane, line));
+            let number = tile.number(lane, line);
             let mut index = zero;
             for place in 0..length {
+                each.at(if T::COLUMNS { [number, index] } else { [index, number] });
                 let value = along.at::<false>(place, index).value;
                 index = index + R::splat(1.0);
                 let note = if NOTES { tile.note(lane, line, place) } else { zero };
@@ -129,17 +178,69 @@ impl<S: Separable<P>, const P: usize> Summable<P> for S {
     }
 }
 
+/// Σ(x − x̄_w)φₐ of φ₀, φ₁, φ₂, φ₁₂ and φ₂₂, the last two if `SECOND`, and the same of y, for the axes that the tile has taken.
+#[inline(always)]
+fn placed<R: Real, T: Tile<R>, const SECOND: bool>(tile: &T, [x, y]: [R; 2]) -> [[R; 5]; 2] {
+    let (first, number) = if T::COLUMNS { (y, x) } else { (x, y) };
+    let (lane, length, zero) = (tile.group().lane(), tile.length(), R::splat(0.0));
+    let mut along = [zero; 5];
+    let axis = tile.along(length);
+    let mut index = zero;
+    for place in 0..length {
+        let a = index - first;
+        add_placed::<_, SECOND>(&mut along, a, axis.at::<SECOND>(place, index));
+        index = index + R::splat(1.0);
+    }
+    let (mut across, mut unused) = ([zero; 5], AxisSums::zero());
+    for line in 0..tile.lines() {
+        let b = tile.number(lane, line) - number;
+        let sample = tile.across::<SECOND>(lane, line, &mut unused);
+        add_placed::<_, SECOND>(&mut across, b, sample);
+    }
+    for sum in &mut across {
+        *sum = tile.group().sum(*sum);
+    }
+    if T::COLUMNS { [across, along] } else { [along, across] }
+}
+
+#[inline(always)]
+fn add_placed<R: Real, const SECOND: bool>(sums: &mut [R; 5], place: R, sample: AxisSample<R>) {
+    let AxisSample { value, by_centre, by_width, second } = sample;
+    sums[0] = place.mul_add(value, sums[0]);
+    sums[1] = place.mul_add(by_centre, sums[1]);
+    sums[2] = place.mul_add(by_width, sums[2]);
+    if SECOND {
+        sums[3] = place.mul_add(second[0], sums[3]);
+        sums[4] = place.mul_add(second[1], sums[4]);
+    }
+}
+
+/// Whether of Q parameters of a spot, P are those of its shape and four an amplitude and a plane; otherwise two are amplitude
+/// and background.
+#[must_use]
+pub const fn on_plane(p: usize, q: usize) -> bool {
+    q == p + 4
+}
+
 /// Work to do for a shape whose type is known at run time.
 pub trait Visitor {
     /// What the work returns.
     type Output;
-    /// Does the work for a shape with P parameters, Q with amplitude and background.
+    /// Does the work for a shape with P parameters, Q with amplitude and background, or with amplitude and plane ([`on_plane`]).
     fn visit<S: Summable<P>, const P: usize, const Q: usize>(self, shape: S) -> Self::Output;
 }
 
 impl Shape {
-    /// Calls the visitor with this shape.
-    pub fn visit<V: Visitor>(self, visitor: V) -> V::Output {
+    /// Calls the visitor with this shape, for spots on such a background.
+    pub fn visit<V: Visitor>(self, background: Background, visitor: V) -> V::Output {
+        if background == Background::Plane {
+            return match (self, self.fixed()) {
+                (_, Some(fixed)) => visitor.visit::<_, 2, 6>(fixed),
+                (Self::Elliptical(Elliptical), _) => visitor.visit::<_, 4, 8>(Elliptical),
+                (Self::Rotated(Rotated), _) => visitor.visit::<_, 5, 9>(Rotated),
+                _ => visitor.visit::<_, 3, 7>(Circular),
+            };
+        }
         match (self, self.fixed()) {
             (_, Some(fixed)) => visitor.visit::<_, 2, 4>(fixed),
             (Self::Elliptical(Elliptical), _) => visitor.visit::<_, 4, 6>(Elliptical),

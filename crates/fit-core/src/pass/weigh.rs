@@ -18,6 +18,20 @@ pub trait Noise<R: Real> {
     const SINGLE: bool = true;
     /// Whether the tile's weights are of interest.
     const WEIGHTS: bool = false;
+    /// Whether the sums times the place of a pixel are of interest, and [`Noise::at`] is told of each place.
+    const TILTED: bool = false;
+
+    /// Where the places of these sums are counted from: x and y.
+    #[inline(always)]
+    fn origin(&self) -> [R; 2] {
+        [R::splat(0.0); 2]
+    }
+
+    /// Takes the place of the pixel that comes next, x and y.
+    #[inline(always)]
+    fn at(&mut self, place: [R; 2]) {
+        let _ = place;
+    }
 
     /// By how much the profile is multiplied before [`Noise::pixel`] sees it.
     #[inline(always)]
@@ -62,6 +76,57 @@ pub struct Weighted<R, const P: usize> {
     pub r_df: [R; P],
     /// Σr∂ⱼₖf; zeros where the second derivatives were not asked for.
     pub r_second: Symmetric<R, P>,
+    /// Sums times the place; zeros unless [`Noise::TILTED`].
+    pub tilted: WeightedTilt<R, P>,
+}
+
+/// Sums times x and y, counted from [`Noise::origin`].
+#[derive(Clone, Copy, Debug)]
+pub struct WeightedTilt<R, const P: usize> {
+    /// Σsx and Σsy.
+    pub n: [R; 2],
+    /// Σsx², Σsxy and Σsy².
+    pub square: [R; 3],
+    /// Σsxf and Σsyf.
+    pub f: [R; 2],
+    /// Σsx∂ⱼf and Σsy∂ⱼf.
+    pub df: [[R; P]; 2],
+    /// Σrx and Σry.
+    pub r: [R; 2],
+}
+
+impl<R: Real, const P: usize> WeightedTilt<R, P> {
+    /// Sums over no pixel.
+    #[inline(always)]
+    pub fn zero() -> Self {
+        let zero = R::splat(0.0);
+        Self { n: [zero; 2], square: [zero; 3], f: [zero; 2], df: [[zero; P]; 2], r: [zero; 2] }
+    }
+
+    /// The sums over all lanes.
+    #[inline(always)]
+    pub(super) fn summed<G: Group<R>>(mut self, group: &G) -> Self {
+        for sum in &mut self.square {
+            *sum = group.sum(*sum);
+        }
+        for i in 0..2 {
+            self.n[i] = group.sum(self.n[i]);
+            self.f[i] = group.sum(self.f[i]);
+            self.r[i] = group.sum(self.r[i]);
+            for j in 0..P {
+                self.df[i][j] = group.sum(self.df[i][j]);
+            }
+        }
+        self
+    }
+
+    /// The same with x and y exchanged; the derivatives as they are.
+    #[inline(always)]
+    pub(super) fn turned(self) -> Self {
+        let Self { n: [n0, n1], square: [xx, xy, yy], f: [f0, f1], df: [df0, df1], r: [r0, r1] } =
+            self;
+        Self { n: [n1, n0], square: [yy, xy, xx], f: [f1, f0], df: [df1, df0], r: [r1, r0] }
+    }
 }
 
 /// The same by x̄, ȳ, σx and σy.
@@ -77,6 +142,7 @@ pub struct ByAxes<R> {
     r_f: R,
     r_df: [R; 4],
     r_second: SecondSums<R>,
+    tilted: WeightedTilt<R, 4>,
 }
 
 /// The sums over one row.
@@ -90,13 +156,33 @@ struct WeightedRowSums<R> {
     level: R,
     /// Σr{φ₀, φ₁, φ₂, φ₁₂, φ₂₂}.
     residual: RowSums<R>,
+    /// With the place a on the row: Σsa{1, φ₀, φ₁, φ₂}, Σsa² and Σra.
+    placed: [R; 6],
 }
 
 impl<R: Real> WeightedRowSums<R> {
     #[inline(always)]
     fn zero() -> Self {
         let zero = R::splat(0.0);
-        Self { single: [zero; 4], product: [zero; 6], level: zero, residual: RowSums::zero() }
+        Self {
+            single: [zero; 4],
+            product: [zero; 6],
+            level: zero,
+            residual: RowSums::zero(),
+            placed: [zero; 6],
+        }
+    }
+
+    /// Adds what a pixel at a place on the row contributes to the sums times the place.
+    #[inline(always)]
+    fn add_placed(&mut self, [s, r]: [R; 2], place: R, column: AxisSample<R>) {
+        let by = s * place;
+        self.placed[0] = self.placed[0] + by;
+        self.placed[1] = by.mul_add(column.value, self.placed[1]);
+        self.placed[2] = by.mul_add(column.by_centre, self.placed[2]);
+        self.placed[3] = by.mul_add(column.by_width, self.placed[3]);
+        self.placed[4] = by.mul_add(place, self.placed[4]);
+        self.placed[5] = r.mul_add(place, self.placed[5]);
     }
 
     #[inline(always)]
@@ -139,6 +225,29 @@ impl<R: Real> ByAxes<R> {
             r_f: zero,
             r_df: [zero; 4],
             r_second: SecondSums::zero(),
+            tilted: WeightedTilt::zero(),
+        }
+    }
+
+    /// Adds the sums times the place of (a part of) a row at the place `b` across the rows.
+    #[inline(always)]
+    fn add_placed(&mut self, sums: &WeightedRowSums<R>, b: R, row: AxisSample<R>) {
+        let AxisSample { value: y0, by_centre: y1, by_width: y2, .. } = row;
+        let [s, s0, s1, s2] = sums.single;
+        let [by, by0, by1, by2, square, level] = sums.placed;
+        let to = &mut self.tilted;
+        to.n = [to.n[0] + by, b.mul_add(s, to.n[1])];
+        to.square =
+            [to.square[0] + square, b.mul_add(by, to.square[1]), (b * b).mul_add(s, to.square[2])];
+        to.r = [to.r[0] + level, b.mul_add(sums.level, to.r[1])];
+        let single = [[by0, by1, by2], [b * s0, b * s1, b * s2]];
+        for i in 0..2 {
+            let [s0, s1, s2] = single[i];
+            to.f[i] = s0.mul_add(y0, to.f[i]);
+            to.df[i][0] = s1.mul_add(y0, to.df[i][0]);
+            to.df[i][1] = s0.mul_add(y1, to.df[i][1]);
+            to.df[i][2] = s2.mul_add(y0, to.df[i][2]);
+            to.df[i][3] = s0.mul_add(y2, to.df[i][3]);
         }
     }
 
@@ -186,7 +295,7 @@ impl<R: Real> ByAxes<R> {
 
     /// The sums over all lanes.
     #[inline(always)]
-    fn summed<G: Group<R>, const SECOND: bool>(mut self, group: &G) -> Self {
+    fn summed<G: Group<R>, const SECOND: bool, const TILTED: bool>(mut self, group: &G) -> Self {
         if G::LANES == 1 {
             return self;
         }
@@ -208,6 +317,9 @@ impl<R: Real> ByAxes<R> {
         if SECOND {
             self.r_second = sum_second(group, self.r_second);
         }
+        if TILTED {
+            self.tilted = self.tilted.summed(group);
+        }
         self
     }
 
@@ -216,7 +328,11 @@ impl<R: Real> ByAxes<R> {
     fn turned(self) -> Self {
         let turn = [1, 0, 3, 2];
         let mut turned = self;
+        turned.tilted = self.tilted.turned();
         for j in 0..4 {
+            for i in 0..2 {
+                turned.tilted.df[i][j] = self.tilted.df[1 - i][turn[j]];
+            }
             turned.df[j] = self.df[turn[j]];
             turned.f_df[j] = self.f_df[turn[j]];
             turned.r_df[j] = self.r_df[turn[j]];
@@ -251,6 +367,13 @@ impl<R: Real> ByAxes<R> {
             r_f: self.r_f,
             r_df: S::gather(self.r_df),
             r_second,
+            tilted: WeightedTilt {
+                n: self.tilted.n,
+                square: self.tilted.square,
+                f: self.tilted.f,
+                df: [S::gather(self.tilted.df[0]), S::gather(self.tilted.df[1])],
+                r: self.tilted.r,
+            },
         }
     }
 }
@@ -269,15 +392,22 @@ pub fn weigh<R: Real, T: Tile<R>, N: Noise<R>, const SECOND: bool, const NOTES: 
     tile.take_across::<SECOND>(across, &mut unused);
     let (lane, length, zero) = (tile.group().lane(), tile.length(), R::splat(0.0));
     let along = tile.along(length);
+    let [x, y] = noise.origin();
+    let (first, first_line) = if T::COLUMNS { (y, x) } else { (x, y) };
     let mut all = ByAxes::zero();
     for line in 0..tile.lines() {
         let (pixels, in_window) = (tile.line(lane, line, length), tile.in_window(lane, line));
         let row = tile.across::<SECOND>(lane, line, &mut unused);
         let height = noise.height() * row.value;
+        let number = tile.number(lane, line);
         let mut sums = WeightedRowSums::zero();
         let mut index = zero;
         for place in 0..length {
             let column = along.at::<SECOND>(place, index);
+            if N::TILTED {
+                noise.at(if T::COLUMNS { [number, index] } else { [index, number] });
+            }
+            let placed = index - first;
             index = index + R::splat(1.0);
             let note = if NOTES { tile.note(lane, line, place) } else { zero };
             let weight = if N::WEIGHTS { tile.weight(lane, line, place) } else { zero };
@@ -293,9 +423,18 @@ pub fn weigh<R: Real, T: Tile<R>, N: Noise<R>, const SECOND: bool, const NOTES: 
                 true => sums.add::<SECOND, true>(weights, column),
                 false => sums.add::<SECOND, false>(weights, column),
             }
+            if N::TILTED {
+                sums.add_placed(weights, placed, column);
+            }
         }
         all.add::<SECOND>(&sums, row);
+        if N::TILTED {
+            all.add_placed(&sums, number - first_line, row);
+        }
     }
-    let all = all.summed::<_, SECOND>(tile.group());
+    let all = match N::TILTED {
+        true => all.summed::<_, SECOND, true>(tile.group()),
+        false => all.summed::<_, SECOND, false>(tile.group()),
+    };
     if T::COLUMNS { all.turned() } else { all }
 }

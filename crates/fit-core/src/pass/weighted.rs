@@ -3,7 +3,7 @@
 use super::least_squares::{found, idle, prepare, reported};
 use super::method::{Finish, Method, RawFit};
 use super::tile::{Store, Tile, keep};
-use super::weigh::Noise;
+use super::weigh::{Noise, Weighted};
 use super::{Group, LeastSquaresSeed, SpotSearch, Summable};
 use crate::arithmetic::{Mask, Real};
 use crate::error::ArgumentError;
@@ -13,6 +13,7 @@ use crate::search::{Evaluation, LaneState, MergeLanes, Search};
 use crate::setup::Setup;
 use crate::size::{Outline, Size};
 use crate::spot::assembly::assemble;
+use crate::spot::conditioning::Conditioning;
 use crate::spot::sums::Sums;
 
 /// Options for weighted least squares, checked and prepared for one window size, one shape of spots and one
@@ -103,6 +104,77 @@ impl<R: Real, C: LaneState<R>, const P: usize> LaneState<R> for WeightedSeed<R, 
     }
 }
 
+/// The largest weight of the window.
+#[inline(always)]
+pub(super) fn heaviest<R: Real, T: Tile<R>>(tile: &T) -> R {
+    let (lane, length, zero) = (tile.group().lane(), tile.length(), R::splat(0.0));
+    let mut heaviest = zero;
+    for line in 0..tile.lines() {
+        let in_window = tile.in_window(lane, line);
+        for place in 0..length {
+            let weight = keep::<R, T>(in_window, tile.note(lane, line, place), zero);
+            heaviest = heaviest.max(weight);
+        }
+    }
+    -tile.group().least(-heaviest)
+}
+
+/// Makes the sums over conditioned pixels those with their weights, multiplied by `scale`. Returns the lanes in which they are
+/// of use.
+#[inline(always)]
+pub(super) fn scaled<R: Real, T: Tile<R>>(
+    tile: &T,
+    data: &mut Conditioning<R>,
+    scale: R,
+) -> R::Mask {
+    let (lane, length, zero) = (tile.group().lane(), tile.length(), R::splat(0.0));
+    let (mut n, mut sum, mut squares) = (zero, zero, zero);
+    for line in 0..tile.lines() {
+        let in_window = tile.in_window(lane, line);
+        for place in 0..length {
+            let weight = keep::<R, T>(in_window, tile.note(lane, line, place), zero);
+            let pixel = tile.pixel(line, place);
+            let weighted = weight * pixel;
+            n = n + weight;
+            sum = keep::<R, T>(in_window, sum + weighted, sum);
+            squares = keep::<R, T>(in_window, weighted.mul_add(pixel, squares), squares);
+        }
+    }
+    let group = tile.group();
+    let (n, sum, squares) = (group.sum(n), group.sum(sum), group.sum(squares));
+    data.n = n * scale;
+    data.inverse_n = data.n.reciprocal();
+    data.mean = sum * scale * data.inverse_n;
+    data.spread = (sum * scale).neg_mul_add(data.mean, squares * scale).max(zero);
+    zero.lt(data.spread) & data.spread.is_finite()
+}
+
+/// The sums of eq. 5 and 7 from those with weights, multiplied by `scale`.
+#[inline(always)]
+pub(super) fn weighted_sums<R: Real, const P: usize>(all: &Weighted<R, P>, scale: R) -> Sums<R, P> {
+    let zero = R::splat(0.0);
+    let mut sums: Sums<R, P> = Sums {
+        f: all.f * scale,
+        ff: all.ff * scale,
+        fg: all.r_f * scale,
+        df: [zero; P],
+        f_df: [zero; P],
+        g_df: [zero; P],
+        df_df: Symmetric::zero(),
+    };
+    for j in 0..P {
+        sums.df[j] = all.df[j] * scale;
+        sums.f_df[j] = all.f_df[j] * scale;
+        sums.g_df[j] = all.r_df[j] * scale;
+        for k in 0..P {
+            if k >= j {
+                sums.df_df.0[j][k] = all.df_df.0[j][k] * scale;
+            }
+        }
+    }
+    sums
+}
+
 /// A pixel's weight, and its weighted value.
 struct Weights;
 
@@ -132,32 +204,11 @@ impl<R: Real, S: Summable<P>, const P: usize> Method<R> for WeightedFit<R, S, P>
         tile: &mut T,
         start: Option<Outline<R>>,
     ) -> (Self::Seed, R::Mask) {
-        let zero = R::splat(0.0);
-        hide::<R, T, false>(tile, zero);
+        hide::<R, T, false>(tile, R::splat(0.0));
         let (seed, mut usable) = prepare(self.0.shape(), tile, start, self.0.units().1);
         let LeastSquaresSeed { parameters, constants, mut data } = seed;
-        let (lane, length) = (tile.group().lane(), tile.length());
-        let (mut n, mut sum, mut squares, mut heaviest) = (zero, zero, zero, zero);
-        for line in 0..tile.lines() {
-            let in_window = tile.in_window(lane, line);
-            for place in 0..length {
-                let weight = keep::<R, T>(in_window, tile.note(lane, line, place), zero);
-                let pixel = tile.pixel(line, place);
-                let weighted = weight * pixel;
-                n = n + weight;
-                heaviest = heaviest.max(weight);
-                sum = keep::<R, T>(in_window, sum + weighted, sum);
-                squares = keep::<R, T>(in_window, weighted.mul_add(pixel, squares), squares);
-            }
-        }
-        let group = tile.group();
-        let (n, sum, squares) = (group.sum(n), group.sum(sum), group.sum(squares));
-        let scale = (-group.least(-heaviest)).normalizer();
-        data.n = n * scale;
-        data.inverse_n = data.n.reciprocal();
-        data.mean = sum * scale * data.inverse_n;
-        data.spread = (sum * scale).neg_mul_add(data.mean, squares * scale).max(zero);
-        usable = usable & zero.lt(data.spread) & data.spread.is_finite();
+        let scale = heaviest(tile).normalizer();
+        usable = usable & scaled(tile, &mut data, scale);
         let least = LeastSquaresSeed { parameters, constants, data };
         (WeightedSeed { least, scale }, usable)
     }
@@ -182,26 +233,7 @@ impl<R: Real, S: Summable<P>, const P: usize> Method<R> for WeightedFit<R, S, P>
         let shape = self.0.shape();
         let spot = shape.spot(self.0.profile(), search.constants(), search.trial());
         let all = shape.weigh::<_, _, _, false, true>(tile, spot, &mut Weights);
-        let (zero, scale) = (R::splat(0.0), seed.scale);
-        let mut sums: Sums<R, P> = Sums {
-            f: all.f * scale,
-            ff: all.ff * scale,
-            fg: all.r_f * scale,
-            df: [zero; P],
-            f_df: [zero; P],
-            g_df: [zero; P],
-            df_df: Symmetric::zero(),
-        };
-        for j in 0..P {
-            sums.df[j] = all.df[j] * scale;
-            sums.f_df[j] = all.f_df[j] * scale;
-            sums.g_df[j] = all.r_df[j] * scale;
-            for k in 0..P {
-                if k >= j {
-                    sums.df_df.0[j][k] = all.df_df.0[j][k] * scale;
-                }
-            }
-        }
+        let sums = weighted_sums(&all, seed.scale);
         assemble(&sums, &seed.least.data, self.0.background())
     }
     #[inline(always)]

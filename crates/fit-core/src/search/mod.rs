@@ -100,7 +100,7 @@ impl<R: Real, C: Coordinates<P>, const P: usize, const L: usize> Search<R, C, P,
             memo: coordinates.memo(&constants, &trial),
             trial,
             predicted: zero,
-            lambda: R::splat(LAMBDA_START),
+            lambda: R::splat(C::LAMBDA_START),
             iterations: zero,
             evaluations: zero,
             retrying: R::Mask::splat(false),
@@ -338,7 +338,7 @@ impl<R: Real, C: Coordinates<P>, const P: usize, const L: usize> Search<R, C, P,
             // What is not damped is moved by less than others can be.
             let least = if coordinates.damps_all() { zero } else { -little };
             let mut last = self.running() & exact & predicted.lt(little) & least.le(predicted);
-            last = last & coordinates.may_end_at(&trial);
+            last = last & coordinates.may_end_at(&self.constants, &trial);
             if C::LAMBDA_NEAR < f64::INFINITY {
                 last = last & lambda.le(R::splat(C::LAMBDA_NEAR));
             }

@@ -3,6 +3,7 @@
 use core::fmt::Debug;
 use core::panic::{RefUnwindSafe, UnwindSafe};
 
+use super::LAMBDA_START;
 use super::count::Count;
 use super::lane_state::LaneState;
 use super::region::{ROUNDS, Region};
@@ -33,6 +34,8 @@ pub trait Coordinates<const P: usize>:
 
     /// The constant part of the unit of each parameter.
     const UNITS: [f64; P];
+    /// λ at the start.
+    const LAMBDA_START: f64 = LAMBDA_START;
     /// Above this λ a search without a smaller cost ends.
     const LAMBDA_MAX: f64 = LAMBDA_MAX;
     /// A step that is damped by no more than this tells how far the minimum is.
@@ -116,7 +119,7 @@ pub trait Coordinates<const P: usize>:
     /// Whether a step to these parameters may be the last, which is taken without another look at the pixels: whether the
     /// model has a cost there.
     #[inline(always)]
-    fn may_end_at<R: Real>(&self, _: &[R; P]) -> R::Mask {
+    fn may_end_at<R: Real>(&self, _: &Self::Constants<R>, _: &[R; P]) -> R::Mask {
         R::Mask::splat(true)
     }
     /// Whether a fit that ends with parameter j on a limit says so.

@@ -33,6 +33,8 @@ const FAINT: f64 = 1e-30;
 const RESOLVED: f64 = 32.0;
 /// A gradient of fewer rounding units than this is that of a minimum.
 const STALLED: f64 = 8.0;
+/// [`STALLED`]² by [`RESOLVED`]: times ε² and a resolution, that of the square of a gradient.
+pub(super) const STALLED_BY_RESOLVED: f64 = STALLED * STALLED / RESOLVED;
 
 /// α, β and their derivatives by the parameters in relative units: eq. 6 and 8.
 #[derive(Clone, Copy, Debug)]
@@ -100,7 +102,7 @@ impl<R: Real> Projection<R> {
     ) -> Self {
         let free = Self::free(sums, data);
         match background {
-            Background::Free => free,
+            Background::Free | Background::Plane => free,
             Background::NonNegative => {
                 let held = free.beta(sums).lt(data.dark);
                 if !held.any() {

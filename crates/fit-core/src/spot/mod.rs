@@ -7,5 +7,6 @@ pub mod axis;
 pub mod conditioning;
 pub mod limits;
 pub mod moments;
+pub mod plane;
 pub mod shape;
 pub mod sums;

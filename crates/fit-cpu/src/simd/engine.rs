@@ -28,7 +28,7 @@ pub(super) trait Sink {
 }
 
 /// The numbers of [`RawFit`], each for all lanes.
-pub(super) type Numbers = [[f32; 32]; 11];
+pub(super) type Numbers = [[f32; 32]; 13];
 
 /// Packs at work in turn.
 const PACKS: usize = 2;
@@ -274,7 +274,7 @@ impl<P: Pack, M: Method<P>> Slots<P, M> {
         let mut tile = Serial::new(&pixels[..], method.size(), axes).with_notes(notes);
         let finish = Finish::WhereSumsCancel;
         let found: RawFit<P> = method.end(&mut tile, seeds, search, P::mask(done), finish);
-        let mut numbers: Numbers = [[0.0; 32]; 11];
+        let mut numbers: Numbers = [[0.0; 32]; 13];
         for (to, number) in numbers.iter_mut().zip(found.numbers()) {
             number.store(to);
         }

@@ -91,24 +91,27 @@ impl<P: Pack, S: Summable<K>, const K: usize, const Q: usize> Appraisal<P, S, K,
                 source.load_notes(these.clone(), NoteKind::Weights, rows, *em_gain);
                 turn(rows, weights, size.pixels());
             }
-            let mut numbers = [[f32::NAN; 32]; 7];
+            let mut numbers = [[f32::NAN; 32]; 9];
             let mut outcomes = [Fit::<f32>::invalid(); 32];
             for (lane, window) in these.enumerate() {
                 let fit = fits.at::<f32>(window);
                 let Fit { x, y, sigma_x, sigma_y, angle, amplitude, background, .. } = fit;
-                let all = [x, y, sigma_x, sigma_y, angle, amplitude, background];
+                let Fit { offset_x, offset_y, .. } = fit;
+                let all =
+                    [x, y, sigma_x, sigma_y, angle, amplitude, background, offset_x, offset_y];
                 for (numbers, number) in numbers.iter_mut().zip(all) {
                     numbers[lane] = number;
                 }
                 outcomes[lane] = fit;
             }
-            let [x, y, sigma_x, sigma_y, angle, alpha, beta] =
+            let [x, y, sigma_x, sigma_y, angle, alpha, beta, by_x, by_y] =
                 numbers.each_ref().map(|numbers| P::load(numbers));
             let outline = Outline { x, y, sigma_x, sigma_y, angle };
             let mut tile = Serial::new(&pixels[..size.pixels()], size, &mut axes)
                 .with_notes(variances)
                 .with_weights(weights);
-            let estimate = covariance.errors(&mut tile, outline, [alpha, beta]).numbers();
+            let estimate = covariance.errors(&mut tile, outline, [alpha, beta], [by_x, by_y]);
+            let estimate = estimate.numbers();
             let mut numbers = [[0.0; 32]; ErrorEstimate::<f32>::NUMBERS];
             for (to, number) in numbers.iter_mut().zip(estimate) {
                 number.store(to);

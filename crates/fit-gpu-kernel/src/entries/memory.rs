@@ -75,7 +75,7 @@ pub(super) unsafe fn any_start<const P: usize>(
 pub(super) unsafe fn write(job: &Job, number: usize, fit: Fit<f32>) {
     const WORDS: usize = size_of::<Fit<f32>>() / 4;
     let Fit { x, y, sigma, sigma_x, sigma_y, angle, amplitude, background, .. } = fit;
-    let Fit { chi2, iterations, evaluations, status, .. } = fit;
+    let Fit { offset_x, offset_y, chi2, iterations, evaluations, status, .. } = fit;
     let words: [u32; WORDS] = [
         x.to_bits(),
         y.to_bits(),
@@ -85,12 +85,14 @@ pub(super) unsafe fn write(job: &Job, number: usize, fit: Fit<f32>) {
         angle.to_bits(),
         amplitude.to_bits(),
         background.to_bits(),
+        offset_x.to_bits(),
+        offset_y.to_bits(),
         chi2.to_bits(),
         iterations,
         evaluations,
         u32::from(status as u8),
     ];
-    // SAFETY: there is room for `count` outcomes, of twelve words in this order: the status is the lowest
+    // SAFETY: there is room for `count` outcomes, of fourteen words in this order: the status is the lowest
     // byte of the last, on a device and a host whose lowest byte comes first.
     // Volatile, so that a host that watches its memory sees them soon.
     unsafe {

@@ -50,7 +50,55 @@ pub(super) mod weighted {
     }
 }
 
-/// Maximum likelihood. Q is P + 2.
+/// Least squares of spots on a plane.
+pub(super) mod plane_least {
+    use fit_core::pass::{PlaneFit, Summable};
+
+    use super::*;
+
+    /// # Safety
+    /// The job is as docs/gpu-safety.md asks.
+    #[inline(always)]
+    pub(in super::super) unsafe fn fit<S: Summable<P>, const P: usize, const LANES: usize>(
+        job: &Job,
+    ) {
+        // SAFETY: the caller's promise; the number is below the count.
+        unsafe {
+            let Some((mut warp, number)) = Warp::<LANES>::new::<2>(job) else { return };
+            warp.convert::<true>(job, number);
+            let profile = job.task.profile();
+            let Some(setup) = job.task.setup::<DeviceF32, S, P>(profile) else { return };
+            let method = PlaneFit::<_, S, P, false, true>::from_setup(setup);
+            warp.run(&method, job, number, outline(job, number));
+        }
+    }
+}
+
+/// Weighted least squares of spots on a plane.
+pub(super) mod plane_weighted {
+    use fit_core::pass::{PlaneFit, Summable};
+
+    use super::*;
+
+    /// # Safety
+    /// The job is as docs/gpu-safety.md asks, and has weights or a camera map.
+    #[inline(always)]
+    pub(in super::super) unsafe fn fit<S: Summable<P>, const P: usize, const LANES: usize>(
+        job: &Job,
+    ) {
+        // SAFETY: the caller's promise; the number is below the count.
+        unsafe {
+            let Some((mut warp, number)) = Warp::<LANES>::new::<2>(job) else { return };
+            warp.convert::<false>(job, number);
+            let profile = job.task.profile();
+            let Some(setup) = job.task.setup::<DeviceF32, S, P>(profile) else { return };
+            let method = PlaneFit::<_, S, P, true, true>::from_setup(setup);
+            warp.run(&method, job, number, outline(job, number));
+        }
+    }
+}
+
+/// Maximum likelihood. Q is P + 2, or P + 4 of spots on a plane.
 pub(super) mod likelihood {
     use fit_core::pass::Summable;
 
@@ -80,7 +128,7 @@ pub(super) mod likelihood {
     }
 }
 
-/// The errors of fits. Q is P + 2.
+/// The errors of fits. Q is P + 2, or P + 4 of spots on a plane.
 pub(super) mod errors {
     use fit_core::pass::Summable;
 

@@ -6,7 +6,7 @@
 use fit_core::spot::shape::{self, ShapeName};
 
 use crate::Job;
-use methods::{errors, least, likelihood, weighted};
+use methods::{errors, least, likelihood, plane_least, plane_weighted, weighted};
 use thread_per_fit::{least_thread_per_fit, likelihood_thread_per_fit, weighted_thread_per_fit};
 
 mod cooperative;

@@ -240,7 +240,8 @@ impl<const LANES: usize> Warp<LANES> {
         let [x, y, sigma_x, sigma_y, angle] = [x, y, sigma_x, sigma_y, angle].map(DeviceF32);
         let outline = Outline { x, y, sigma_x, sigma_y, angle };
         let linear = [amplitude, background].map(DeviceF32);
-        let estimate = shared_memory::errors(&covariance, &mut self, outline, linear);
+        let slopes = [fit.offset_x, fit.offset_y].map(DeviceF32);
+        let estimate = shared_memory::errors(&covariance, &mut self, outline, linear, slopes);
         if self.threads.lane == 0 {
             // SAFETY: the number is below the count, and one lane writes these errors.
             unsafe { write_errors(job, number, &Job::errors(&estimate, &fit, Q)) }

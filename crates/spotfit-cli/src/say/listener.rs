@@ -42,10 +42,14 @@ impl Listener for Terminal {
 
     fn note(&self, note: &Note) {
         let text = words_of(note.text());
-        match note {
+        let tell = || match note {
             Note::Warning(_) => say!("spotfit: warning: {text}"),
             Note::Part(_) => say!("{text}"),
             _ => say!("spotfit: {text}"),
+        };
+        match &*self.bar.borrow() {
+            Some(bar) => bar.suspend(tell),
+            None => tell(),
         }
     }
 

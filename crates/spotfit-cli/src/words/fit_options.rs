@@ -49,8 +49,8 @@ pub(crate) struct FitOptions {
     /// Stop when χ² (in counts², summed over the window) is less than this.
     #[arg(help_heading = "Fit", long, value_name = "X")]
     max_error: Option<f64>,
-    /// The background: free, or nonnegative (if only the camera's offset was subtracted). The default is nonnegative
-    /// for maximum likelihood, and free for least squares.
+    /// The background: free, nonnegative (if only the camera's offset was subtracted), or plane (two slopes more, for
+    /// uneven light). The default is nonnegative for maximum likelihood, and free for least squares.
     #[arg(help_heading = "Fit", long, value_enum, value_name = "BACKGROUND")]
     background: Option<BackgroundChoice>,
     /// How far outside the outermost pixel centres the centre may lie, in pixels.
@@ -80,6 +80,7 @@ enum CriteriaChoice {
 enum BackgroundChoice {
     Free,
     Nonnegative,
+    Plane,
 }
 
 impl FitOptions {
@@ -187,6 +188,7 @@ impl FitOptions {
         self.background.map(|background| match background {
             BackgroundChoice::Free => Background::Free,
             BackgroundChoice::Nonnegative => Background::NonNegative,
+            BackgroundChoice::Plane => Background::Plane,
         })
     }
 }

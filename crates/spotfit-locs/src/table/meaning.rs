@@ -120,6 +120,8 @@ columns! {
     Angle           "angle"              ["angle"]           ["angle"]       Angle   [] Axis      "Angle of the first axis to x";
     Photons         "photons"            ["intensity"]       ["photons"]     Photons [PhotonsError] Sum "Photons";
     Background      "background"         ["offset"]          ["bg"]          Photons [BackgroundError] Sum "Background (photons per pixel)";
+    OffsetX         "offset_x"           ["offset_x"]        []              Photons [] Sum       "Slope of the background along x (photons per pixel, per pixel)";
+    OffsetY         "offset_y"           ["offset_y"]        []              Photons [] Sum       "Slope of the background along y (photons per pixel, per pixel)";
     BackgroundStd   "background_std"     ["bkgstd"]          []              Photons [] Mean      "Standard deviation of the background";
     Chi2            "chi2"               ["chi2"]            ["chi_square"]  None    [] Mean      "Squares of the residuals (χ²)";
     Uncertainty     "uncertainty"        ["uncertainty_xy" "uncertainty"] [] Length  [] Precision "Uncertainty of x and y";

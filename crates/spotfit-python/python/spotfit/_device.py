@@ -108,8 +108,18 @@ class DeviceFits:
 
     @property
     def background(self) -> DeviceArray:
-        """Background of a pixel, in photo-electrons if there is a camera, else in counts."""
+        """Background of a pixel, in photo-electrons if there is a camera, else in counts. Of a plane at the spot's centre."""
         return self._column("background")
+
+    @property
+    def offset_x(self) -> DeviceArray:
+        """Slope of the background by x, in its unit per pixel: 0 unless ``background = "plane"``."""
+        return self._column("offset_x")
+
+    @property
+    def offset_y(self) -> DeviceArray:
+        """Slope of the background by y, in its unit per pixel."""
+        return self._column("offset_y")
 
     @property
     def chi2(self) -> DeviceArray:

@@ -58,9 +58,9 @@ class Fitter:
     camera : Camera or CameraMap, optional
         How counts are turned into photo-electrons. Without it all numbers are in counts, and maximum likelihood and
         errors take a count for a photo-electron. With a map the corners of the windows must be given.
-    background : {"free", "nonnegative"}, optional
-        What is known about the background. Maximum likelihood takes "nonnegative" if nothing is said, least squares
-        "free".
+    background : {"free", "nonnegative", "plane"}, optional
+        What is known about the background. "plane" is for uneven light: it has two slopes (`Fits.offset_x`, `offset_y`).
+        Maximum likelihood takes "nonnegative" if nothing is said, least squares "free".
     criteria : {"default", "tight", "paper"}
         When to stop: the ordinary, for comparing with other optimizers, or those of Leutenegger & Weber 2021.
     max_iterations : int, optional

@@ -191,7 +191,7 @@ class Fits:
     ----------
     array : structured array (n,)
         What Rust wrote: the fields ``x``, ``y``, ``sigma``, ``sigma_x``, ``sigma_y``, ``angle``, ``amplitude``,
-        ``background``, ``chi2``, ``iterations``, ``evaluations`` and ``status``. Each is an attribute too. None of them can
+        ``background``, ``offset_x``, ``offset_y``, ``chi2``, ``iterations``, ``evaluations`` and ``status``. Each is an attribute too. None of them can
         be written to: they are views of this array, and so are the fits that are chosen of others. Copies can.
 
     Examples
@@ -251,8 +251,18 @@ class Fits:
 
     @property
     def background(self) -> Floats:
-        """Background of a pixel, in photo-electrons if there is a camera, else in counts."""
+        """Background of a pixel, in photo-electrons if there is a camera, else in counts. Of a plane at the spot's centre."""
         return cast(Floats, self.array["background"])
+
+    @property
+    def offset_x(self) -> Floats:
+        """Slope of the background by x, in its unit per pixel: 0 unless ``background = "plane"``."""
+        return cast(Floats, self.array["offset_x"])
+
+    @property
+    def offset_y(self) -> Floats:
+        """Slope of the background by y, in its unit per pixel."""
+        return cast(Floats, self.array["offset_y"])
 
     @property
     def photons(self) -> Floats:

@@ -165,7 +165,8 @@ class Blocks(Iterator[Locs]):
         If there is no camera, so that photons are counts, unless ``camera=spotfit.Camera()`` says that they are; if the first frames show
         defective pixels and `defects` says nothing; if they
         contradict a `Camera` that is given (a baseline above most of them, sensitivity or EM gain by more than a factor of 2, a read
-        noise of 0 where there is one that matters); if the file or the size of its pixels is odd; or if `box` is not that of the
+        noise of 0 where there is one that matters); if the light of the first frames has slopes that shift spots, for which there is
+        ``background="plane"``; if the file or the size of its pixels is odd; or if `box` is not that of the
         calibration.
 
     Examples
@@ -260,6 +261,7 @@ class Blocks(Iterator[Locs]):
             raise ValueError("frames must be a slice without a step, as in slice(0, 100)")
         frames = Slice(arguments.index("frames", frames.start), arguments.index("frames", frames.stop))
         self.done = 0
+        self._told = False
         if isinstance(movie, (str, PathLike)):
             channel, slice = _chosen(channel, slice)
             file = _spotfit.MovieFile(fspath(movie), channel, slice)
@@ -331,8 +333,10 @@ class Blocks(Iterator[Locs]):
 
     def _of_file(self, source: _spotfit.MovieLocalizer) -> Iterator[list[Any]]:
         while (found := source.next()) is not None:
+            self._tell_slopes()
             columns, self.done = found
             yield columns
+        self._tell_slopes()
 
     def _of_array(self, localizer: _spotfit.ArrayLocalizer, array: Any, first: int, last: int) -> Iterator[list[Any]]:
         few = localizer.frames_for_sigma
@@ -341,10 +345,17 @@ class Blocks(Iterator[Locs]):
         step = max(_BLOCK // max(int(array.shape[1]) * int(array.shape[2]), 1), 1)
         for start in range(first, last, step):
             end = min(start + step, last)
-            yield self._counted(localizer.process(start, array[start:end]), end - start)
+            columns = localizer.process(start, array[start:end])
+            self._tell_slopes()
+            yield self._counted(columns, end - start)
         rest = localizer.finish()
         if rest is not None:
             yield rest
+
+    def _tell_slopes(self) -> None:
+        if not self._told and (doubt := self._source.slope_doubt()) is not None:
+            self._told = True
+            tell(doubt)
 
     def _counted(self, columns: list[Any], frames: int) -> list[Any]:
         self.done += frames

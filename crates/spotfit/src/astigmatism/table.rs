@@ -252,6 +252,8 @@ fn spot([x, y]: [f64; 2], [sigma_x, sigma_y]: [f64; 2], photons: f64, background
         angle: 0.0,
         amplitude: photons / (std::f64::consts::TAU * sigma_x * sigma_y),
         background,
+        offset_x: 0.0,
+        offset_y: 0.0,
         chi2: 0.0,
         iterations: 0,
         evaluations: 0,

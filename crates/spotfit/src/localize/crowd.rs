@@ -343,6 +343,8 @@ impl InFrames<'_> {
             angle: 0.0,
             intensity: emitter.photons * excess,
             offset,
+            offset_x: 0.0,
+            offset_y: 0.0,
             background_std: (squares / f64::max(pixels - 5.0, 1.0)).sqrt(),
             chi2: squares,
             uncertainty: root_mean_square(errors.x, errors.y),

@@ -105,6 +105,8 @@ impl Measured {
             angle: 0.0,
             intensity,
             offset,
+            offset_x: 0.0,
+            offset_y: 0.0,
             background_std: (squares / (pixels as f64 - 5.0)).sqrt(),
             chi2: squares,
             uncertainty: root_mean_square(errors[0], errors[1]),

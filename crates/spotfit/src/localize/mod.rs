@@ -18,6 +18,7 @@ mod pipeline;
 mod places;
 mod residuals;
 mod sensitivity;
+mod slopes;
 mod spot;
 mod temporal;
 mod usual_sigma;
@@ -39,6 +40,7 @@ use found::{Found, Judge};
 use measured::Measured;
 use places::{Cut, Place, Search};
 use residuals::{Look, Residuals};
+use slopes::Slopes;
 use temporal::{Lit, Temporal};
 use widths::Widths;
 
@@ -53,6 +55,7 @@ pub use sensitivity::{
     CameraDoubt, camera_doubts, estimate_read_noise, estimate_sensitivity, frames_for_estimates,
     two_digits,
 };
+pub use slopes::SlopeDoubt;
 pub use spot::{Localization, SpotErrors};
 pub use spotfit_locs::positions::Positions;
 pub use usual_sigma::frames_for_sigma;
@@ -79,6 +82,8 @@ pub struct Localizer {
     pool: rayon::ThreadPool,
     counts: Counts,
     widths: Widths,
+    /// What the first frames show of the light, if it may shift spots.
+    slopes: Option<Slopes>,
     next_id: u64,
     /// The number of the frame after the last one.
     next_frame: usize,
@@ -147,6 +152,7 @@ impl Localizer {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build()?;
         let size = (width, height);
         let narrow = options.narrow_box();
+        let slopes = Slopes::new(&options);
         let temporal = options.temporal_background.map(|frames| Temporal::new(frames, size));
         Ok(Self {
             size,
@@ -162,6 +168,7 @@ impl Localizer {
             pool,
             counts: Counts::default(),
             widths: Widths::default(),
+            slopes,
             next_id: 0,
             next_frame: 0,
         })
@@ -230,6 +237,13 @@ impl Localizer {
     /// The defective pixels that are masked, if they were given.
     pub fn defects(&self) -> Option<&Defects> {
         self.options.defects.as_deref()
+    }
+
+    /// Whether slopes of the light shift the spots of the first frames, for fits on a flat background; `None` if they do not or too
+    /// little was seen to tell, with overlapping spots, a measured PSF, a camera map or masked defects. The first 32 frames are
+    /// looked at, where spots blink.
+    pub fn slope_doubt(&self) -> Option<SlopeDoubt> {
+        self.slopes.as_ref().and_then(Slopes::doubt)
     }
 
     /// How many frames are to be given to [`Localizer::find_sigma`] before the first block; 0 if the width of spots is known or not
@@ -346,6 +360,9 @@ impl Localizer {
             if let Some(found) = of_side.next() {
                 kept.extend(judge.judge(first, place, found.lit(place, lit)));
             }
+        }
+        if let Some(slopes) = &mut self.slopes {
+            slopes.look(first, frames, &kept);
         }
         Ok(kept)
     }

@@ -5,8 +5,9 @@ use std::panic::resume_unwind;
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread::{Builder, JoinHandle};
 
+use super::slopes::Slopes;
 use super::usual_sigma::{first_frames, frames_for_sigma};
-use super::{Counts, Localization, LocalizeError, Localizer};
+use super::{Counts, Localization, LocalizeError, Localizer, SlopeDoubt};
 use crate::as_windows::AsWindows;
 use crate::movie::{Block, Movie, MovieError};
 
@@ -19,6 +20,7 @@ pub struct Localizations {
     /// What comes next, until the end.
     next: Option<Receiver<Result<Found, LocalizeError>>>,
     counts: Counts,
+    slope_doubt: Option<SlopeDoubt>,
     work: Option<Work>,
     /// There when the work has ended.
     localizer: Option<Localizer>,
@@ -39,8 +41,13 @@ impl Work {
     }
 }
 
-/// What was found in a block, and the counts after it.
-type Found = (Vec<Localization>, Counts);
+/// What was found in a block, and what is known after it.
+#[derive(Debug)]
+struct Found {
+    spots: Vec<Localization>,
+    counts: Counts,
+    slope_doubt: Option<SlopeDoubt>,
+}
 
 impl Localizer {
     /// Localizes the given frames of a movie, counted from 0; a range may extend past the end of the movie.
@@ -86,6 +93,7 @@ impl Localizer {
         let localizing = Builder::new().name("spotfit-localize".to_owned()).spawn(move || {
             let mut received = received.into_iter().map(|block| block.map_err(LocalizeError::from));
             let first = self.first_blocks(&mut received);
+            let mut slope_doubt = None;
             let blocks = first.into_iter().chain(received).map(Some);
             for block in blocks.chain([None]) {
                 let found = match block {
@@ -93,7 +101,12 @@ impl Localizer {
                     None if self.temporal.is_none() => break,
                     None => self.finish(),
                 };
-                let found = found.map(|spots| (spots, self.counts.clone()));
+                if slope_doubt.is_none() && self.has_seen_slopes() {
+                    slope_doubt = Some(self.slope_doubt());
+                }
+                let counts = self.counts.clone();
+                let slope_doubt = slope_doubt.flatten();
+                let found = found.map(|spots| Found { spots, counts, slope_doubt });
                 let failed = found.is_err();
                 if send_found.send(found).is_err() || failed {
                     break;
@@ -104,11 +117,16 @@ impl Localizer {
         let (reading, localizing) =
             (reading.map_err(LocalizeError::Spawn)?, localizing.map_err(LocalizeError::Spawn)?);
         let work = Some(Work { reading, localizing });
-        Ok(Localizations { next: Some(next), counts, work, localizer: None })
+        Ok(Localizations { next: Some(next), counts, slope_doubt: None, work, localizer: None })
     }
 }
 
 impl Localizer {
+    /// Whether more frames say no more about slopes.
+    fn has_seen_slopes(&self) -> bool {
+        self.slopes.as_ref().is_none_or(Slopes::is_full)
+    }
+
     /// Counts the positions to fit that are not in these frames, for callers whose blocks come from nowhere else:
     /// [`Localizer::localize`] does it itself.
     pub fn leave_out_positions(&mut self, frames: Range<usize>) {
@@ -153,6 +171,12 @@ impl Localizations {
         &self.counts
     }
 
+    /// What [`Localizer::slope_doubt`] says of the blocks that the iterator has returned, as soon as it has seen enough of them or
+    /// the movie has ended.
+    pub fn slope_doubt(&self) -> Option<SlopeDoubt> {
+        self.slope_doubt.or_else(|| self.localizer.as_ref()?.slope_doubt())
+    }
+
     /// Ends the work and returns the localizer, for more frames of the same size.
     ///
     /// # Panics
@@ -171,9 +195,10 @@ impl Iterator for Localizations {
     /// If a thread of the work panicked: the rest is missing.
     fn next(&mut self) -> Option<Self::Item> {
         match self.next.as_ref()?.recv() {
-            Ok(Ok((found, counts))) => {
+            Ok(Ok(Found { spots, counts, slope_doubt })) => {
                 self.counts = counts;
-                return Some(Ok(found));
+                self.slope_doubt = slope_doubt;
+                return Some(Ok(spots));
             }
             Ok(Err(error)) => {
                 self.next = None;

@@ -6,7 +6,7 @@
 //! standard normal variate where there is one spot only (a score test).
 
 use fit_core::spot::axis::GaussianAxis;
-use fit_core::{Camera, Fit, Number, Options, Pixel, PixelProfile, Shape};
+use fit_core::{Background, Camera, Fit, Number, Options, Pixel, PixelProfile, Shape};
 use fit_windows::{AnyWindows, CameraMap, NoteKind, Visitor, Windows};
 use rayon::prelude::*;
 
@@ -66,6 +66,8 @@ impl<'w> Visitor<'w> for Look<'_> {
 /// The patterns: background, spot and its derivatives by x, y, both widths and the angle; skewed spots; slopes of the
 /// background.
 const PATTERNS: usize = 13;
+/// How many of them, the last, are slopes of the background.
+const SLOPES: usize = 2;
 
 /// Where the model is no brighter than so many photons a pixel, the noise is that of so many.
 const FAINTEST: f64 = 0.05;
@@ -108,6 +110,7 @@ impl Look<'_> {
     ) -> (f64, f64) {
         let basis = Basis::new(fit, self.options.profile, [width, pixels.len() / width]);
         let excess = if self.camera.em_gain.is_some() { 2.0 } else { 1.0 };
+        let on_plane = self.options.background == Background::Plane;
         let mut squares = 0.0;
         let mut matrix = [[0.0; PATTERNS]; PATTERNS];
         let mut right = [0.0; PATTERNS];
@@ -115,9 +118,15 @@ impl Look<'_> {
             if variance >= f64::from(CameraMap::MASKED) {
                 continue;
             }
-            let patterns = basis.at(at % width, at / width);
-            let model = fit.background + fit.amplitude * patterns[1];
+            let mut patterns = basis.at(at % width, at / width);
+            let [.., along, across] = patterns;
+            let plane = fit.offset_x * along + fit.offset_y * across;
+            let model = fit.background + plane + fit.amplitude * patterns[1];
             let residual = pixel - model;
+            if on_plane {
+                // What is fitted comes first.
+                patterns.rotate_right(SLOPES);
+            }
             squares += residual * residual;
             let weight = 1.0 / (excess * model.max(FAINTEST) + variance);
             for j in 0..PATTERNS {
@@ -128,7 +137,8 @@ impl Look<'_> {
                 }
             }
         }
-        (squares, structure(&mut matrix, &mut right, fitted(self.options.shape)))
+        let fitted = fitted(self.options.shape) + if on_plane { SLOPES } else { 0 };
+        (squares, structure(&mut matrix, &mut right, fitted))
     }
 }
 

@@ -29,8 +29,14 @@ pub struct Localization {
     pub angle: f64,
     /// Photons of the spot, 2πασxσy.
     pub intensity: f64,
-    /// Background photons of a pixel.
+    /// Background photons of a pixel; of a plane ([`fit_core::Background::Plane`]) at the centre.
     pub offset: f64,
+    /// The slope of the background by x, in photons of a pixel per pixel; 0 unless it is a plane.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub offset_x: f64,
+    /// The slope by y.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub offset_y: f64,
     /// Standard deviation of the residuals, √(χ²/(N − 5)), in photons.
     pub background_std: f64,
     /// Σ(h − g)² in photons², whatever the estimator.
@@ -69,9 +75,9 @@ impl Localization {
     /// Whether all of its numbers are finite, but for its errors and those of the checks.
     pub(super) fn is_finite(&self) -> bool {
         let Self { x, y, sigma_x, sigma_y, angle, intensity, offset, .. } = *self;
-        let Self { background_std, chi2, .. } = *self;
+        let Self { offset_x, offset_y, background_std, chi2, .. } = *self;
         let numbers = [x, y, sigma_x, sigma_y, angle, intensity, offset, background_std, chi2];
-        numbers.iter().all(|number| number.is_finite())
+        numbers.iter().chain(&[offset_x, offset_y]).all(|number| number.is_finite())
     }
 
     /// Whether the errors of its centre are finite.
@@ -86,6 +92,8 @@ pub(super) fn in_photons(fit: &Fit<f64>, camera: &Camera) -> Fit<f64> {
     Fit {
         amplitude: fit.amplitude * gain,
         background: (fit.background - camera.baseline) * gain,
+        offset_x: fit.offset_x * gain,
+        offset_y: fit.offset_y * gain,
         chi2: fit.chi2 * gain * gain,
         ..*fit
     }
@@ -109,6 +117,8 @@ pub(super) fn localization(
         angle: fit.angle,
         intensity: fit.signal(),
         offset: fit.background,
+        offset_x: fit.offset_x,
+        offset_y: fit.offset_y,
         background_std: (chi2 / (pixels as f64 - 5.0)).sqrt(),
         chi2,
         uncertainty: root_mean_square(uncertainty_x, uncertainty_y),

@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use super::outcomes::{OutcomeFormat, STATUS};
 use crate::npy::write_header;
 use crate::table::Meaning;
-use crate::{Errors, Estimator, Fit, Options, Parameter, Shape};
+use crate::{Background, Errors, Estimator, Fit, Options, Parameter, Shape};
 
 /// A column of numbers: its name, and what it has of a fit.
 type Column = (&'static str, fn(&Fit<f64>) -> f64);
@@ -27,6 +27,10 @@ fn columns(options: &Options) -> Vec<Column> {
     }
     columns.push(("amplitude", |fit| fit.amplitude));
     columns.push((Meaning::Background.name(), |fit| fit.background));
+    if options.background == Background::Plane {
+        columns.push((Meaning::OffsetX.name(), |fit| fit.offset_x));
+        columns.push((Meaning::OffsetY.name(), |fit| fit.offset_y));
+    }
     let cost = match options.estimator {
         Estimator::MaximumLikelihood => "deviance",
         _ => Meaning::Chi2.name(),

@@ -64,6 +64,8 @@ pub struct Layout {
     pub widths: WidthColumns,
     /// Whether there are `z`, `uncertainty_z`, `z_distance` and `z_status`.
     pub depth: bool,
+    /// Whether there are `offset_x` and `offset_y`, the slopes of the background.
+    pub slopes: bool,
     /// Whether there are the standard errors of photons, background and widths.
     pub errors: bool,
     /// Whether there are `neighbour` (a length), `goodness` and `flags` ([`Flags::bits`]).
@@ -78,6 +80,7 @@ impl Layout {
         const with_corner_origin: corner_origin: bool,
         const with_widths: widths: WidthColumns,
         const with_depth: depth: bool,
+        const with_slopes: slopes: bool,
         const with_errors: errors: bool,
         const with_checks: checks: bool,
         const with_status: status: bool,
@@ -112,6 +115,10 @@ impl Layout {
         }
         add(Meaning::Photons, &|spot| spot.intensity);
         add(Meaning::Background, &|spot| spot.offset);
+        if self.slopes {
+            add(Meaning::OffsetX, &|spot| spot.offset_x);
+            add(Meaning::OffsetY, &|spot| spot.offset_y);
+        }
         add(Meaning::BackgroundStd, &|spot| spot.background_std);
         add(Meaning::Chi2, &|spot| spot.chi2);
         add(Meaning::Uncertainty, &|spot| spot.uncertainty);
@@ -209,6 +216,8 @@ impl Layout {
         let [intensity, offset] = [Meaning::Photons, Meaning::Background].map(number);
         let [background_std, chi2, goodness] =
             [Meaning::BackgroundStd, Meaning::Chi2, Meaning::Goodness].map(number);
+        let [offset_x, offset_y] = [Meaning::OffsetX, Meaning::OffsetY]
+            .map(|slope| table.values(slope).map_or_else(|_| vec![0.0; rows], <[f64]>::to_vec));
         let (neighbour, flags) = (length(Meaning::Neighbour)?, table.values(Meaning::Flags).ok());
         let ids = table.values(Meaning::Id).ok();
         let statuses = Self::statuses(table)?;
@@ -269,6 +278,8 @@ impl Layout {
                 angle: angle[row],
                 intensity: intensity[row],
                 offset: offset[row],
+                offset_x: offset_x[row],
+                offset_y: offset_y[row],
                 background_std: background_std[row],
                 chi2: chi2[row],
                 uncertainty: match &both {
@@ -387,6 +398,8 @@ mod tests {
             angle: 0.0,
             intensity: 812.5,
             offset: 3.25,
+            offset_x: 0.0,
+            offset_y: 0.0,
             background_std: 2.5,
             chi2: 130.75,
             uncertainty: 0.0625,

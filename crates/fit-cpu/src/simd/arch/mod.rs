@@ -17,7 +17,9 @@ pub(super) mod sse2;
 use std::ops::Range;
 use std::panic::{RefUnwindSafe, UnwindSafe};
 
-use fit_core::pass::{Axes, Likelihood, Method, Summable, Visitor, WeightedFit};
+use fit_core::pass::{
+    Axes, Likelihood, Method, PlaneFit, Summable, Visitor, WeightedFit, on_plane,
+};
 use fit_core::{ArgumentError, Errors, Estimator, Fits, Options, Pixel, Setup, Size, Start};
 use fit_windows::{NoteKind, Windows};
 
@@ -74,7 +76,7 @@ pub(super) unsafe fn engine(
     options: &Options,
     how: How,
 ) -> Result<Box<dyn Engine>, ArgumentError> {
-    options.shape.visit(Make { set, size, options, how })
+    options.shape.visit(options.background, Make { set, size, options, how })
 }
 
 /// Finds the errors of fits with one instruction set.
@@ -103,7 +105,7 @@ pub(super) unsafe fn appraiser(
     options: &Options,
     side: SideKinds,
 ) -> Result<Box<dyn Appraiser>, ArgumentError> {
-    options.shape.visit(MakeAppraiser { set, size, options, side })
+    options.shape.visit(options.background, MakeAppraiser { set, size, options, side })
 }
 
 /// Something that is made for a shape, with the functions of an instruction set.
@@ -186,6 +188,19 @@ macro_rules! entries {
             let How { kind, mapped, .. } = how;
             if options.estimator == Estimator::MaximumLikelihood {
                 let method = Likelihood::<$pack, S, K, Q, true>::for_shape(shape, size, options, mapped)?;
+                let scratch = Scratch::new(&method, how);
+                return Ok(Box::new(Vectorized { method, scratch }));
+            }
+            let plane = const { on_plane(K, Q) };
+            if plane && kind == NoteKind::Weights {
+                let method =
+                    PlaneFit::<$pack, S, K, true, false>::for_shape(shape, size, options, mapped)?;
+                let scratch = Scratch::new(&method, how);
+                return Ok(Box::new(Vectorized { method, scratch }));
+            }
+            if plane {
+                let method =
+                    PlaneFit::<$pack, S, K, false, false>::for_shape(shape, size, options, mapped)?;
                 let scratch = Scratch::new(&method, how);
                 return Ok(Box::new(Vectorized { method, scratch }));
             }

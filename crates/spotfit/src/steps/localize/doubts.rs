@@ -5,7 +5,7 @@ use std::path::Path;
 use super::camera::CameraOptions;
 use crate::AsWindows;
 use crate::localize::{
-    CameraDoubt, camera_doubts, estimate_sensitivity, median_of_first, two_digits,
+    CameraDoubt, SlopeDoubt, camera_doubts, estimate_sensitivity, median_of_first, two_digits,
 };
 use crate::movie::{Movie, Pixels};
 use crate::steps::{Listener, Note, PixelScale};
@@ -29,6 +29,8 @@ pub(crate) enum Topic {
     Options,
     /// Pixels are defective.
     Defects,
+    /// The light has slopes.
+    Slopes,
 }
 
 /// Hears of doubts.
@@ -118,6 +120,11 @@ impl CameraOptions {
             warn(Topic::Sensitivity, format!("no `sensitivity` given; {assumed}{offer}"));
         }
     }
+}
+
+/// What slopes of the light do, and what to do about them.
+pub fn slopes(doubt: &SlopeDoubt) -> Note {
+    Note::Warning(format!("{doubt}; `background` plane fits slopes, too"))
 }
 
 /// Pixels that a microscope may have, in nanometres.

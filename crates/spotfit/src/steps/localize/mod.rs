@@ -41,7 +41,7 @@ use serde_json::Value;
 
 use super::words::{condition, go_on};
 use super::{Listener, Note, Sink, Stack, StepError};
-use crate::localize::{Counts, Defects, Localizations, Localizer};
+use crate::localize::{Counts, Defects, Localizations, Localizer, SlopeDoubt};
 use crate::record::{self, Origin, Record};
 use crate::table::{Filter, Info, Layout, PicassoVersion, Table, TableFormat};
 use options::Told;
@@ -49,7 +49,7 @@ use options::Told;
 pub use camera::CameraOptions;
 pub use defects::DefectsOption;
 pub(crate) use doubts::{Hears, Topic};
-pub use doubts::{frames_are, unusual as unusual_pixels};
+pub use doubts::{frames_are, slopes as uneven_light, unusual as unusual_pixels};
 pub use given::Given;
 pub use lengths::{fixed_sigma, roi};
 pub use options::LocalizeOptions;
@@ -225,15 +225,20 @@ impl Localizing {
         let frames = self.frames.len();
         let mut blocks = self.begin(hears)?;
         listener.begin(frames as u64, "frames");
+        let mut told = false;
         while let Some(block) = blocks.next() {
             go_on(listener)?;
             let block = block.inspect_err(|_| listener.end())?;
+            told = told || blocks.tell(hears);
             sink.write(block).map_err(StepError::Write)?;
             listener.progress(blocks.counts().frames as u64);
             listener.found(blocks.counts().kept as u64);
         }
         listener.end();
         go_on(listener)?;
+        if !told {
+            blocks.tell(hears);
+        }
         Ok(blocks.finish())
     }
 
@@ -288,6 +293,18 @@ impl LocalizedBlocks {
     /// The counts of the blocks so far.
     pub fn counts(&self) -> &Counts {
         self.found.counts()
+    }
+
+    /// Whether slopes of the light shift spots, as [`Localizations::slope_doubt`] says.
+    pub fn slope_doubt(&self) -> Option<SlopeDoubt> {
+        self.found.slope_doubt()
+    }
+
+    /// Tells of slopes of the light; whether there was something to tell.
+    fn tell(&self, hears: &dyn Hears) -> bool {
+        let doubt = self.slope_doubt();
+        doubt.iter().for_each(|doubt| hears.hear(Topic::Slopes, uneven_light(doubt)));
+        doubt.is_some()
     }
 
     /// The report of the blocks so far.

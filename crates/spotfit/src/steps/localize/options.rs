@@ -193,6 +193,7 @@ impl LocalizeOptions {
         Layout::default()
             .with_pixel_size(pixel_size.filter(|_| !picasso))
             .with_depth(self.calibration.is_some() || self.psf.is_some())
+            .with_slopes(self.background == Some(Background::Plane))
             .with_errors(engine.errors)
             .with_corner_origin(self.origin == Origin::Corner && !picasso)
             .with_widths(if self.psf.is_some() {
