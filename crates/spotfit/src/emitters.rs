@@ -259,7 +259,8 @@ impl EmitterFitter {
         let mut sigma = self.sigma_of_one(windows, part.clone())?.unwrap_or(ORDINARY);
         let usual = |sigma: f64| sigma.clamp(USUAL[0], USUAL[1]);
         for _ in 0..PASSES {
-            let found = self.fitted(windows, part.clone(), usual(sigma))?;
+            // What more there is would be taken for width if there were a limit.
+            let found = self.fitted(windows, part.clone(), usual(sigma), None)?;
             let sound = found.iter().flatten().filter(|fit| fit.status.is_converged());
             match loneliest(sound.map(|fit| (fit.neighbour, fit.sigma)).collect()) {
                 Some(found) => sigma = found,
@@ -282,7 +283,8 @@ impl EmitterFitter {
         let range = "given, or found in windows";
         spotfit_locs::OutOfRange::check("usual_sigma", "none", known, range)?;
         let sigma = self.usual_sigma.unwrap_or(ORDINARY);
-        let found = self.fitted(windows, 0..windows.count(), sigma)?;
+        let limit = self.emitters.most().map(|most| WindowLimit { most, side: f64::INFINITY });
+        let found = self.fitted(windows, 0..windows.count(), sigma, limit)?;
         Ok(found.into_iter().flatten().collect())
     }
 
@@ -302,13 +304,13 @@ impl EmitterFitter {
         windows: AnyWindows<'_>,
         part: Range<usize>,
         sigma: f64,
+        limit: Option<WindowLimit>,
     ) -> Result<Vec<Vec<EmitterFit>>, FitError> {
         let image = match self.options.fit.shape {
             Shape::FixedSigma(fixed) => EmitterImage::Fixed(fixed.sigma),
             Shape::FixedSigmas(fixed) => EmitterImage::FixedAxes([fixed.sigma_x, fixed.sigma_y]),
             _ => EmitterImage::Free { start: sigma },
         };
-        let limit = self.emitters.most().map(|most| WindowLimit { most, side: f64::INFINITY });
         let options = CrowdOptions::default()
             .with_shape(image)
             .with_integrated(self.options.fit.profile == PixelProfile::Integrated)

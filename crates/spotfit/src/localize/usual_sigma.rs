@@ -57,6 +57,8 @@ impl LocalizeOptions {
         for _ in 0..PASSES {
             let start = masked
                 .clone()
+                // What more there is would be taken for width if there were a limit.
+                .with_emitters(Emitters::Auto)
                 .with_sigma(Sigma::Free)
                 .with_usual_sigma(Some(sigma.clamp(0.5, 5.0)));
             match start.lonely_sigma(frames)? {
