@@ -14,6 +14,8 @@ const TRIAL: u32 = 32;
 const TRIAL_SCATTER: f64 = 2.0;
 /// A bead that scatters so much more than its errors say, in variance, loses weight.
 const MISFIT: f64 = 2.0;
+/// One that scatters so much more, in variance, has to join anew.
+const TOO_FAR: f64 = 25.0;
 /// Of errors in the photons or the width, so many are allowed for.
 const ALLOWED: f64 = 4.0;
 
@@ -160,6 +162,9 @@ impl Own {
     /// Learns how far it is from the others: the mean square along x and y, in variances.
     pub(super) fn learn_misfit(&mut self, square: f64) {
         self.misfit += (square - self.misfit) / NOISE_MEMORY;
+        if self.misfit > TOO_FAR {
+            self.leave();
+        }
     }
 
     /// The share of what is left of its place that goes into the reference.

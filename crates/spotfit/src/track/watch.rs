@@ -257,8 +257,13 @@ impl Watch {
         } else {
             BeadState::Doubted(doubt)
         };
+        let own = &mut self.own[bead];
         if known.missed % MISSED_TURN == 0 {
-            self.own[bead].stray = [0.0; 2];
+            own.stray = [0.0; 2];
+        }
+        // It is there for long, and another than it was: it may join as it is now.
+        if own.member && doubt != Doubt::Fit && known.missed > 2 * patience {
+            own.leave();
         }
     }
 
