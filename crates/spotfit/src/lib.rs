@@ -16,6 +16,7 @@ pub mod record;
 mod statuses;
 pub mod steps;
 pub mod table;
+pub mod track;
 
 pub use fit_core::spot::shape::{
     Circular, Elliptical, FixedSigma, FixedSigmas, GivenSigma, Rotated, Shape,
