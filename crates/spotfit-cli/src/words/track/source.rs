@@ -8,15 +8,22 @@ use clap::Args;
 
 use crate::error::CliError;
 use crate::words::movie_options::MovieArguments;
+use spotfit::movie::FollowOptions;
 use spotfit::ring::ReaderOptions;
 use spotfit::steps::Stack;
-use spotfit::steps::track::{FrameFormat, FrameSource, MovieFrames, RawFrames, RingFrames};
+use spotfit::steps::track::{
+    FollowedFrames, FrameFormat, FrameSource, MovieFrames, RawFrames, RingFrames,
+};
+
+/// How often to look whether a movie has grown.
+const LOOK: Duration = Duration::from_millis(2);
 
 /// Where the frames come from.
 #[derive(Debug, Args)]
 pub(crate) struct SourceWords {
     /// The frames: a movie, as `spotfit localize` reads it; - for raw frames on standard input, one after the other, of which --frame
-    /// says how large they are; or ring:NAME, a ring in shared memory that the program of a camera fills.
+    /// says how large they are; ring:NAME, a ring in shared memory that the program of a camera fills; or follow:PATH, a movie that is
+    /// being written, and need not be there yet.
     #[arg(value_name = "SOURCE")]
     source: PathBuf,
     /// The frames on standard input: width, height, and the type of the pixels, u8, u16 or f32, the lowest byte first.
@@ -25,7 +32,7 @@ pub(crate) struct SourceWords {
     /// The frames of a movie were taken so many a second. Without it they have no times.
     #[arg(help_heading = "Source", long, value_name = "HZ")]
     rate: Option<f64>,
-    /// How long a ring may be silent until its writer counts as dead.
+    /// How long a ring or a movie that is being written may be silent until its writer counts as dead, or the movie as complete.
     #[arg(help_heading = "Source", long, default_value_t = 10.0, value_name = "SECONDS")]
     idle: f64,
     #[command(flatten)]
@@ -78,6 +85,12 @@ impl SourceWords {
                 frames: Box::new(RingFrames::new(ring, options)),
                 files: Vec::new(),
             });
+        }
+        if let Some(path) = source.to_str().and_then(|source| source.strip_prefix("follow:")) {
+            no_rate()?;
+            let options = FollowOptions::default().with_idle(idle).with_poll(LOOK);
+            let frames = FollowedFrames::new(Path::new(path), &movie.options()?, &options)?;
+            return Ok(Opened { frames: Box::new(frames), files: vec![PathBuf::from(path)] });
         }
         let stack = Stack::open(source, &movie.options()?)?;
         let mut files = stack.files().to_vec();

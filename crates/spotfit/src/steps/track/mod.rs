@@ -1,6 +1,6 @@
 //! Follows the drift of frames while they come: a source of frames, a [`Tracker`], and those who hear of the drift.
 //!
-//! A [`FrameSource`] has frames: a movie ([`MovieFrames`]), raw pixels of a stream ([`RawFrames`]), a ring in shared memory
+//! A [`FrameSource`] has frames: a movie ([`MovieFrames`]), one that is being written ([`FollowedFrames`]), raw pixels of a stream ([`RawFrames`]), a ring in shared memory
 //! ([`RingFrames`]), or one of the caller's own. A [`DriftSink`] takes the drift of each frame: a table ([`TableRows`]), lines of JSON
 //! ([`JsonLines`]), datagrams ([`Datagrams`]), a ring back to the program of the camera ([`DriftRing`]), or a function ([`Callback`]).
 //! [`run`] connects them. Frames that were lost are counted, and told.
@@ -39,7 +39,7 @@ use std::time::{Duration, Instant};
 
 use super::words::symbol;
 use super::{Listener, Note, StepError};
-use crate::track::{FrameView, TrackError, Tracker};
+use crate::track::{TrackError, Tracker};
 use latency::Latencies;
 
 pub use options::{TrackOptions, places};
@@ -51,7 +51,8 @@ pub use sinks::{
     NpyRows, TableRows,
 };
 pub use sources::{
-    Arrival, Arrived, FrameFormat, FrameSource, FrameType, Lost, MovieFrames, RawFrames, RingFrames,
+    Arrival, Arrived, FollowedFrames, FrameFormat, FrameSource, FrameType, Lost, MovieFrames,
+    RawFrames, RingFrames,
 };
 
 /// How often sinks that gather rows are asked to pass them on.
@@ -161,8 +162,7 @@ impl<'a> Tracking<'a> {
         notes.into_iter().for_each(|note| listener.note(&Note::Warning(note)));
         let has_z = options.calibration.is_some();
         let tracker = Tracker::new(arrival.frame, &options).map_err(|error| self.refused(error))?;
-        let FrameView { width, height, .. } = arrival.frame;
-        self.about = About::new(self.pixel_size, has_z, arrival.time.is_some(), [width, height]);
+        self.about = About::new(arrival, self.pixel_size, has_z);
         self.report.beads = tracker.beads().len();
         self.report.unit = symbol(self.about.unit);
         self.tracker = Some(tracker);

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use super::Arrival;
 use crate::steps::words::symbol;
 use crate::table::{Column, Info, Kind, Meaning, Table, Unit};
-use crate::track::{Drift, FrameStatus};
+use crate::track::{Drift, FrameStatus, FrameView};
 
 /// What all rows have in common.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -19,19 +19,19 @@ pub struct About {
     pub has_z: bool,
     /// Whether the times of frames are known.
     pub has_time: bool,
+    /// Whether frames come as they are taken, so that it matters how soon their drifts are known. The table of a movie is the same
+    /// each time.
+    pub has_latency: bool,
     /// Width and height of the frames in pixels.
     pub size: [usize; 2],
 }
 
 impl About {
-    pub(super) fn new(
-        pixel_size: Option<f64>,
-        has_z: bool,
-        has_time: bool,
-        size: [usize; 2],
-    ) -> Self {
+    pub(super) fn new(arrival: &Arrival<'_>, pixel_size: Option<f64>, has_z: bool) -> Self {
         let unit = if pixel_size.is_some() { Unit::Nanometre } else { Unit::Pixel };
-        Self { unit, pixel_size, has_z, has_time, size }
+        let FrameView { width, height, .. } = arrival.frame;
+        let (has_time, has_latency) = (arrival.time.is_some(), arrival.stamp.is_some());
+        Self { unit, pixel_size, has_z, has_time, has_latency, size: [width, height] }
     }
 
     /// The names of the numbers that rows have, each with its unit, in their order.
@@ -46,7 +46,7 @@ impl About {
             ("y_error", self.unit, true),
             ("z_error", Unit::Nanometre, self.has_z),
             ("beads", Unit::None, true),
-            ("latency_us", Unit::None, true),
+            ("latency_us", Unit::None, self.has_latency),
         ];
         all.into_iter().filter(|(.., has)| *has).map(|(name, unit, _)| (name, unit)).collect()
     }

@@ -60,7 +60,7 @@ impl<W: Write + Seek> DriftSink for NpyRows<W> {
         self.rows += 1;
         let mut bytes = Vec::with_capacity(80);
         let [frame, time, x, y, z, x_error, y_error, z_error, _, latency] = row.numbers();
-        let About { has_time, has_z, .. } = self.about;
+        let About { has_time, has_z, has_latency, .. } = self.about;
         bytes.extend((frame as i64).to_le_bytes());
         let mut put = |has: bool, value: f64| {
             if has {
@@ -79,7 +79,9 @@ impl<W: Write + Seek> DriftSink for NpyRows<W> {
             put(has, value);
         }
         bytes.extend((row.beads as i64).to_le_bytes());
-        bytes.extend(latency.to_le_bytes());
+        if has_latency {
+            bytes.extend(latency.to_le_bytes());
+        }
         self.writer.write_all(&bytes).map_err(unwritten(&self.name))
     }
 

@@ -1,5 +1,6 @@
 //! Where frames come from.
 
+mod follow;
 mod movie;
 mod raw;
 mod ring;
@@ -10,6 +11,7 @@ use std::str::FromStr;
 use super::StepError;
 use crate::track::FrameView;
 
+pub use follow::FollowedFrames;
 pub use movie::MovieFrames;
 pub use raw::RawFrames;
 pub use ring::RingFrames;

@@ -40,7 +40,7 @@ impl MovieFrames {
 }
 
 /// The pixels of a frame of a block, whose frames are contiguous.
-fn frame(block: &Pixels, at: usize) -> Option<FrameView<'_>> {
+pub(super) fn frame(block: &Pixels, at: usize) -> Option<FrameView<'_>> {
     fn rows<P>(frame: ArrayView2<'_, P>) -> Option<(usize, usize, &[P])> {
         let (height, width) = frame.dim();
         Some((width, height, frame.to_slice()?))
@@ -63,7 +63,7 @@ fn frame(block: &Pixels, at: usize) -> Option<FrameView<'_>> {
 }
 
 /// The same pixels row by row, wherever they lie in memory.
-fn by_rows(block: Pixels) -> Pixels {
+pub(super) fn by_rows(block: Pixels) -> Pixels {
     match block {
         Pixels::U8(frames) => Pixels::U8(frames.as_standard_layout().into_owned()),
         Pixels::U16(frames) => Pixels::U16(frames.as_standard_layout().into_owned()),
