@@ -83,14 +83,14 @@ impl FromStr for PixelType {
 
 /// The frames of a ring, and how many it holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Layout {
+pub struct RingLayout {
     width: u32,
     height: u32,
     pixels: PixelType,
     slots: u32,
 }
 
-impl Layout {
+impl RingLayout {
     /// A ring of so many frames of this size.
     ///
     /// # Errors
@@ -212,7 +212,7 @@ impl Layout {
 }
 
 /// As a user writes it: `512x512:u16`.
-impl fmt::Display for Layout {
+impl fmt::Display for RingLayout {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}x{}:{}", self.width, self.height, self.pixels)
     }
@@ -238,15 +238,15 @@ mod tests {
     /// Proves that a header says what was written, and that each wrong number is refused with a reason.
     #[test]
     fn headers_come_back() {
-        let layout = Layout::new(512, 300, PixelType::U16, 16).unwrap();
+        let layout = RingLayout::new(512, 300, PixelType::U16, 16).unwrap();
         let header = layout.header(7);
-        assert_eq!(Layout::parse(&header, layout.bytes()), Ok(layout));
+        assert_eq!(RingLayout::parse(&header, layout.bytes()), Ok(layout));
         assert_eq!(layout.to_string(), "512x300:u16");
-        assert!(Layout::parse(&header, layout.bytes() - 1).unwrap_err().contains("would need"));
+        assert!(RingLayout::parse(&header, layout.bytes() - 1).unwrap_err().contains("would need"));
         for at in 0..56 {
             let mut wrong = header;
             wrong[at] ^= 0x40;
-            assert!(Layout::parse(&wrong, layout.bytes()).is_err(), "byte {at}");
+            assert!(RingLayout::parse(&wrong, layout.bytes()).is_err(), "byte {at}");
         }
     }
 
@@ -262,10 +262,10 @@ mod tests {
             (1 << 16, 1 << 15, 2),
         ] {
             assert!(
-                Layout::new(width, height, PixelType::F64, slots).is_err(),
+                RingLayout::new(width, height, PixelType::F64, slots).is_err(),
                 "{width} {height} {slots}"
             );
         }
-        assert!(Layout::new(1 << 14, 1 << 13, PixelType::F64, MOST_SLOTS).is_ok());
+        assert!(RingLayout::new(1 << 14, 1 << 13, PixelType::F64, MOST_SLOTS).is_ok());
     }
 }

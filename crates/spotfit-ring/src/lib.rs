@@ -69,7 +69,7 @@ mod writer;
 
 pub use clock::now;
 pub use error::RingError;
-pub use layout::{Layout, MOST_FRAME_BYTES, MOST_SLOTS, PixelType};
-pub use pixels::Pixels;
-pub use reader::{Counts, Frame, Reader, ReaderOptions, Step};
-pub use writer::Writer;
+pub use layout::{MOST_FRAME_BYTES, MOST_SLOTS, PixelType, RingLayout};
+pub use pixels::RingPixels;
+pub use reader::{RingCounts, RingFrame, RingOptions, RingReader, RingStep};
+pub use writer::RingWriter;

@@ -1,11 +1,11 @@
 //! Frames as slices.
 
-use crate::{Layout, PixelType, RingError};
+use crate::{PixelType, RingError, RingLayout};
 
 /// The pixels of a frame, row by row.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
-pub enum Pixels<'a> {
+pub enum RingPixels<'a> {
     /// 8 bits.
     U8(&'a [u8]),
     /// 16 bits.
@@ -16,7 +16,7 @@ pub enum Pixels<'a> {
     F64(&'a [f64]),
 }
 
-impl<'a> Pixels<'a> {
+impl<'a> RingPixels<'a> {
     fn kind(&self) -> (PixelType, usize) {
         match self {
             Self::U8(pixels) => (PixelType::U8, pixels.len()),
@@ -27,7 +27,7 @@ impl<'a> Pixels<'a> {
     }
 
     /// The bytes of pixels that are those of a ring.
-    pub(crate) fn bytes_for(self, layout: &Layout) -> Result<&'a [u8], RingError> {
+    pub(crate) fn bytes_for(self, layout: &RingLayout) -> Result<&'a [u8], RingError> {
         let (kind, count) = self.kind();
         if (kind, count) != (layout.pixel_type(), layout.frame_pixels()) {
             return Err(RingError::Pixels {
@@ -54,7 +54,7 @@ pub(crate) enum Buffer {
 }
 
 impl Buffer {
-    pub(crate) fn of(layout: &Layout) -> Self {
+    pub(crate) fn of(layout: &RingLayout) -> Self {
         let pixels = layout.frame_pixels();
         match layout.pixel_type() {
             PixelType::U8 => Self::U8(vec![0; pixels]),
@@ -73,12 +73,12 @@ impl Buffer {
         }
     }
 
-    pub(crate) fn pixels(&self) -> Pixels<'_> {
+    pub(crate) fn pixels(&self) -> RingPixels<'_> {
         match self {
-            Self::U8(pixels) => Pixels::U8(pixels),
-            Self::U16(pixels) => Pixels::U16(pixels),
-            Self::F32(pixels) => Pixels::F32(pixels),
-            Self::F64(pixels) => Pixels::F64(pixels),
+            Self::U8(pixels) => RingPixels::U8(pixels),
+            Self::U16(pixels) => RingPixels::U16(pixels),
+            Self::F32(pixels) => RingPixels::F32(pixels),
+            Self::F64(pixels) => RingPixels::F64(pixels),
         }
     }
 }

@@ -6,21 +6,21 @@ use std::time::{Duration, Instant};
 use crate::file::RingFile;
 use crate::layout::{FIXED, HEADER, HEARTBEAT, SLOT_HEADER, STATE, WRITTEN, u64_at};
 use crate::pixels::Buffer;
-use crate::{Layout, Pixels, RingError};
+use crate::{RingError, RingLayout, RingPixels};
 
 /// How a ring is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct ReaderOptions {
+pub struct RingOptions {
     /// A writer that shows no sign of life for so long is dead.
     pub timeout: Duration,
-    /// How long [`Reader::wait`] looks again and again without a pause before it sleeps between two looks.
+    /// How long [`RingReader::wait`] looks again and again without a pause before it sleeps between two looks.
     pub spin: Duration,
     /// How long it sleeps then.
     pub pause: Duration,
 }
 
-impl ReaderOptions {
+impl RingOptions {
     /// A writer that shows no sign of life for so long is dead.
     #[must_use]
     pub const fn with_timeout(self, timeout: Duration) -> Self {
@@ -40,7 +40,7 @@ impl ReaderOptions {
     }
 }
 
-impl Default for ReaderOptions {
+impl Default for RingOptions {
     fn default() -> Self {
         Self {
             timeout: Duration::from_secs(10),
@@ -52,8 +52,8 @@ impl Default for ReaderOptions {
 
 /// What came of looking for the next frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Step {
-    /// [`Reader::frame`] has it.
+pub enum RingStep {
+    /// [`RingReader::frame`] has it.
     Frame {
         /// How many frames between it and the one before were lost, by the camera or because the reader was too slow.
         missed: u64,
@@ -66,18 +66,18 @@ pub enum Step {
 
 /// A frame that was read.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Frame<'a> {
+pub struct RingFrame<'a> {
     /// The camera's number, from 0.
     pub number: u64,
     /// When it was there, in nanoseconds of [`now`](crate::now); whatever the writer says.
     pub timestamp: u64,
     /// Its pixels.
-    pub pixels: Pixels<'a>,
+    pub pixels: RingPixels<'a>,
 }
 
 /// What was counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counts {
+pub struct RingCounts {
     /// Frames that were read.
     pub frames: u64,
     /// Frames that were lost.
@@ -90,10 +90,10 @@ pub struct Counts {
 
 /// Reads the frames of a ring in their order, from the oldest that is surely in it.
 #[derive(Debug)]
-pub struct Reader {
+pub struct RingReader {
     file: RingFile,
-    options: ReaderOptions,
-    layout: Layout,
+    options: RingOptions,
+    layout: RingLayout,
     /// The part of the header that never changes, as it was.
     header: [u8; FIXED],
     /// The frame to read, counted by the ring.
@@ -105,7 +105,7 @@ pub struct Reader {
     last: Option<u64>,
     /// How many were given up since.
     skipped: u64,
-    counts: Counts,
+    counts: RingCounts,
     heartbeat: u64,
     /// When there last was a sign of life.
     lived: Instant,
@@ -120,12 +120,12 @@ const TRIES: usize = 4;
 /// How often it is looked whether the ring has its name.
 const LOOK: Duration = Duration::from_millis(100);
 
-impl Reader {
+impl RingReader {
     /// Opens a ring that is there.
     ///
     /// # Errors
     /// [`RingError::Name`], [`RingError::Io`], [`RingError::Header`].
-    pub fn open(name: &str, options: &ReaderOptions) -> Result<Self, RingError> {
+    pub fn open(name: &str, options: &RingOptions) -> Result<Self, RingError> {
         let file = RingFile::open(name)?;
         let wrong = |reason| RingError::Header { name: name.to_owned(), reason };
         let mut header = [0; HEADER];
@@ -135,7 +135,7 @@ impl Reader {
         })?;
         let mut fixed = [0; FIXED];
         fixed.copy_from_slice(&header[..FIXED]);
-        let layout = Layout::parse(&fixed, file.length()?).map_err(wrong)?;
+        let layout = RingLayout::parse(&fixed, file.length()?).map_err(wrong)?;
         let written = u64_at(&header, WRITTEN as usize);
         let now = Instant::now();
         Ok(Self {
@@ -148,7 +148,7 @@ impl Reader {
             buffer: Buffer::of(&layout),
             last: None,
             skipped: 0,
-            counts: Counts::default(),
+            counts: RingCounts::default(),
             heartbeat: 0,
             lived: now,
             torn: None,
@@ -157,31 +157,31 @@ impl Reader {
     }
 
     /// The frames of the ring.
-    pub fn layout(&self) -> &Layout {
+    pub fn layout(&self) -> &RingLayout {
         &self.layout
     }
 
     /// What was counted so far.
-    pub fn counts(&self) -> Counts {
+    pub fn counts(&self) -> RingCounts {
         self.counts
     }
 
     /// The frame that was read last, if the last step led to one.
-    pub fn frame(&self) -> Option<Frame<'_>> {
+    pub fn frame(&self) -> Option<RingFrame<'_>> {
         let (number, timestamp) = self.frame?;
-        Some(Frame { number, timestamp, pixels: self.buffer.pixels() })
+        Some(RingFrame { number, timestamp, pixels: self.buffer.pixels() })
     }
 
     /// Looks for the next frame, for at most so long.
     ///
     /// # Errors
-    /// As [`Reader::advance`].
-    pub fn wait(&mut self, most: Duration) -> Result<Step, RingError> {
+    /// As [`RingReader::advance`].
+    pub fn wait(&mut self, most: Duration) -> Result<RingStep, RingError> {
         let begun = Instant::now();
         loop {
             let step = self.advance()?;
             let waited = begun.elapsed();
-            if step != Step::Nothing || waited >= most {
+            if step != RingStep::Nothing || waited >= most {
                 return Ok(step);
             }
             if waited < self.options.spin {
@@ -197,7 +197,7 @@ impl Reader {
     /// # Errors
     /// [`RingError::Silent`], [`RingError::Torn`], [`RingError::Shrunk`], [`RingError::Changed`], [`RingError::Replaced`],
     /// [`RingError::Backwards`], [`RingError::Io`].
-    pub fn advance(&mut self) -> Result<Step, RingError> {
+    pub fn advance(&mut self) -> Result<RingStep, RingError> {
         self.frame = None;
         let mut written = self.next;
         for _ in 0..TRIES {
@@ -212,7 +212,7 @@ impl Reader {
             if written == self.next {
                 return match u64_at(&header, STATE as usize) {
                     0 => self.nothing(),
-                    _ => Ok(Step::End),
+                    _ => Ok(RingStep::End),
                 };
             }
             if written < self.next {
@@ -242,7 +242,7 @@ impl Reader {
     }
 
     /// There is no frame: is there still a writer?
-    fn nothing(&mut self) -> Result<Step, RingError> {
+    fn nothing(&mut self) -> Result<RingStep, RingError> {
         self.torn = None;
         let now = Instant::now();
         if now.duration_since(self.looked) > LOOK {
@@ -255,11 +255,11 @@ impl Reader {
             let (name, after) = (self.file.name.clone(), self.options.timeout);
             return Err(RingError::Silent { name, after });
         }
-        Ok(Step::Nothing)
+        Ok(RingStep::Nothing)
     }
 
     /// None of so many frames could be read.
-    fn given_up(&mut self, written: u64) -> Result<Step, RingError> {
+    fn given_up(&mut self, written: u64) -> Result<RingStep, RingError> {
         let name = || self.file.name.clone();
         if written < self.next {
             return Err(RingError::Backwards { name: name(), was: self.next, now: written });
@@ -273,7 +273,7 @@ impl Reader {
             self.next += 1;
             self.skipped += 1;
         }
-        Ok(Step::Nothing)
+        Ok(RingStep::Nothing)
     }
 
     /// The number and the time of a frame, whose pixels are in the buffer then; nothing if it is not whole.
@@ -297,7 +297,7 @@ impl Reader {
     }
 
     /// A frame was read whole.
-    fn took(&mut self, frame: u64, number: u64, timestamp: u64) -> Step {
+    fn took(&mut self, frame: u64, number: u64, timestamp: u64) -> RingStep {
         let skipped = (frame - self.next).saturating_add(std::mem::take(&mut self.skipped));
         // The camera numbers its frames, so that those which the reader has left out are among the numbers that are missing.
         let missed = match self.last {
@@ -314,6 +314,6 @@ impl Reader {
         self.next = frame + 1;
         self.frame = Some((number, timestamp));
         (self.lived, self.torn) = (Instant::now(), None);
-        Step::Frame { missed }
+        RingStep::Frame { missed }
     }
 }

@@ -4,23 +4,23 @@ use std::sync::atomic::{Ordering, fence};
 
 use crate::file::RingFile;
 use crate::layout::{HEADER, HEARTBEAT, SLOT_HEADER, STATE, WRITTEN};
-use crate::{Layout, Pixels, RingError, now};
+use crate::{RingError, RingLayout, RingPixels, now};
 
 /// Writes frames into a ring of its own. When it is dropped, the ring has ended: its readers read what is in it, and its name is
 /// free again.
 #[derive(Debug)]
-pub struct Writer {
+pub struct RingWriter {
     file: RingFile,
-    layout: Layout,
+    layout: RingLayout,
     written: u64,
 }
 
-impl Writer {
+impl RingWriter {
     /// Makes a ring of this name, which takes the place of one that is there.
     ///
     /// # Errors
     /// [`RingError::Name`], [`RingError::Io`].
-    pub fn create(name: &str, layout: Layout) -> Result<Self, RingError> {
+    pub fn create(name: &str, layout: RingLayout) -> Result<Self, RingError> {
         let (file, part) = RingFile::create(name, layout.bytes())?;
         let mut header = [0; HEADER];
         let fixed = layout.header(now());
@@ -35,7 +35,7 @@ impl Writer {
     }
 
     /// The frames of the ring.
-    pub fn layout(&self) -> &Layout {
+    pub fn layout(&self) -> &RingLayout {
         &self.layout
     }
 
@@ -52,7 +52,7 @@ impl Writer {
         &mut self,
         number: u64,
         timestamp: u64,
-        pixels: Pixels<'_>,
+        pixels: RingPixels<'_>,
     ) -> Result<(), RingError> {
         let bytes = pixels.bytes_for(&self.layout)?;
         let slot = self.layout.slot_of(self.written);
@@ -80,7 +80,7 @@ impl Writer {
     }
 }
 
-impl Drop for Writer {
+impl Drop for RingWriter {
     fn drop(&mut self) {
         // Readers of a ring that cannot be written end by their timeout.
         let _ = self.file.write(&1_u64.to_ne_bytes(), STATE);

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use spotfit_ring::{Pixels, Reader, ReaderOptions, RingError, Step};
+use spotfit_ring::{RingError, RingOptions, RingPixels, RingReader, RingStep};
 
 /// Compiles the program; nothing without a compiler, which the test says.
 fn camera(folder: &Path) -> Option<PathBuf> {
@@ -39,7 +39,7 @@ fn camera(folder: &Path) -> Option<PathBuf> {
 }
 
 /// Starts the program with these words after the name of the ring, and reads its ring from the first frame on.
-fn start(program: &Path, ring: &str, words: &[&str]) -> (Child, Reader) {
+fn start(program: &Path, ring: &str, words: &[&str]) -> (Child, RingReader) {
     let mut child = Command::new(program)
         .arg(ring)
         .args(words)
@@ -52,8 +52,8 @@ fn start(program: &Path, ring: &str, words: &[&str]) -> (Child, Reader) {
         .read_line(&mut line)
         .expect("a line");
     assert_eq!(line, "ready\n");
-    let options = ReaderOptions::default().with_timeout(Duration::from_millis(300));
-    let reader = Reader::open(ring, &options).expect("a ring");
+    let options = RingOptions::default().with_timeout(Duration::from_millis(300));
+    let reader = RingReader::open(ring, &options).expect("a ring");
     child.stdin.as_mut().expect("its input").write_all(b"\n").expect("it reads");
     (child, reader)
 }
@@ -70,11 +70,11 @@ fn frames_of_a_program_in_c_are_read() {
     let mut next = 0;
     loop {
         match reader.wait(Duration::from_secs(5)).expect("a step") {
-            Step::Nothing => panic!("nothing comes"),
-            Step::End => break,
-            Step::Frame { missed } => {
+            RingStep::Nothing => panic!("nothing comes"),
+            RingStep::End => break,
+            RingStep::Frame { missed } => {
                 let frame = reader.frame().expect("a frame");
-                let Pixels::U16(pixels) = frame.pixels else { panic!("another type") };
+                let RingPixels::U16(pixels) = frame.pixels else { panic!("another type") };
                 let good =
                     |(k, &pixel): (usize, &u16)| pixel == (frame.number as u16) + (k % 32) as u16;
                 assert!(pixels.iter().enumerate().all(good), "frame {}", frame.number);
@@ -98,7 +98,7 @@ fn a_killed_program_is_told() {
     let (mut child, mut reader) = start(&program, &ring, &["10", "100", "kill"]);
     let error = loop {
         match reader.wait(Duration::from_secs(5)) {
-            Ok(Step::Frame { .. }) => {}
+            Ok(RingStep::Frame { .. }) => {}
             Ok(step) => panic!("{step:?}"),
             Err(error) => break error,
         }

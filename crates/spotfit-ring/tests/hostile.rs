@@ -7,7 +7,9 @@ use std::time::Duration;
 
 use rand_core::{Rng, SeedableRng};
 use rand_pcg::Pcg64;
-use spotfit_ring::{Layout, PixelType, Pixels, Reader, ReaderOptions, Step, Writer};
+use spotfit_ring::{
+    PixelType, RingLayout, RingOptions, RingPixels, RingReader, RingStep, RingWriter,
+};
 
 /// How many mutations there are of headers, and of slots.
 fn mutations() -> u32 {
@@ -38,15 +40,15 @@ fn nothing_in_a_ring_is_trusted() {
         tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).expect("a folder");
     let path = folder.path().join("ring");
     let name = path.display().to_string();
-    let layout = Layout::new(3, 2, PixelType::U16, 4).expect("a layout");
-    let mut writer = Writer::create(&name, layout).expect("a ring");
+    let layout = RingLayout::new(3, 2, PixelType::U16, 4).expect("a layout");
+    let mut writer = RingWriter::create(&name, layout).expect("a ring");
     for number in 0..6 {
-        writer.write(number, number, Pixels::U16(&[5; 6])).expect("it is written");
+        writer.write(number, number, RingPixels::U16(&[5; 6])).expect("it is written");
     }
     let good = std::fs::read(&path).expect("a ring");
     let file = OpenOptions::new().write(true).open(&path).expect("a file");
     let mut random = Pcg64::seed_from_u64(42);
-    let options = ReaderOptions::default().with_timeout(Duration::ZERO);
+    let options = RingOptions::default().with_timeout(Duration::ZERO);
     let (mut opened, mut frames, mut refused) = (0_u32, 0_u32, 0_u32);
     for attempt in 0..2 * mutations() {
         // Half of them change anything, half only what changes while a ring is read.
@@ -69,7 +71,7 @@ fn nothing_in_a_ring_is_trusted() {
                 .expect("a length");
         }
         file.write_all_at(&bad, 0).expect("it is written");
-        let Ok(mut reader) = Reader::open(&name, &options) else {
+        let Ok(mut reader) = RingReader::open(&name, &options) else {
             refused += 1;
             continue;
         };
@@ -80,14 +82,14 @@ fn nothing_in_a_ring_is_trusted() {
         }
         for _ in 0..8 {
             match reader.advance() {
-                Ok(Step::Frame { .. }) => {
+                Ok(RingStep::Frame { .. }) => {
                     frames += 1;
                     let frame = reader.frame().expect("a frame");
-                    let Pixels::U16(pixels) = frame.pixels else { panic!("another type") };
+                    let RingPixels::U16(pixels) = frame.pixels else { panic!("another type") };
                     assert_eq!(pixels.len(), 6);
                 }
-                Ok(Step::Nothing) => {}
-                Ok(Step::End) | Err(_) => break,
+                Ok(RingStep::Nothing) => {}
+                Ok(RingStep::End) | Err(_) => break,
             }
         }
     }

@@ -6,10 +6,11 @@ use crate::error::{CliError, step, words_of};
 use crate::interrupt;
 use crate::say::listener::Terminal;
 use crate::say::message::say;
+use crate::say::watch::Watch;
 use crate::words::record::RecordArguments;
 use crate::words::report::ReportArguments;
 use crate::words::track::{Opened, OutputWords, SourceWords, TrackWords};
-use spotfit::steps::track::{self, Realtime};
+use spotfit::steps::track::{self, DriftSink, Realtime};
 
 #[derive(Debug, Args)]
 #[command(
@@ -22,6 +23,9 @@ pub(crate) struct TrackArguments {
     words: TrackWords,
     #[command(flatten)]
     output: OutputWords,
+    /// Draw the last drifts, their errors and the beads on the terminal, ten times a second.
+    #[arg(help_heading = "Output", long)]
+    watch: bool,
     /// Ask the system for priority and for memory that stays in place, and look for frames of a ring without a pause. What is
     /// refused is said.
     #[arg(help_heading = "Source", long)]
@@ -37,9 +41,13 @@ pub(crate) struct TrackArguments {
 
 pub(crate) fn run(arguments: &TrackArguments) -> Result<(), CliError> {
     let TrackArguments { source, words, output, report, record, .. } = arguments;
-    if !output.is_any() {
-        let reason =
-            "nobody would hear of the drift; give -o DRIFT.csv, --json-lines, --udp or --ring-out";
+    if !(output.is_any() || arguments.watch) {
+        let reason = "nobody would hear of the drift; give -o DRIFT.csv, --json-lines, --udp, --ring-out or --watch";
+        return Err(CliError::Other(reason.to_owned()));
+    }
+    let mut watch = arguments.watch.then(Watch::new);
+    if watch.as_ref().is_some_and(Watch::is_hidden) {
+        let reason = "--watch draws on the terminal, and standard error is none";
         return Err(CliError::Other(reason.to_owned()));
     }
     output.paths().try_for_each(|path| report.check(path))?;
@@ -64,8 +72,9 @@ pub(crate) fn run(arguments: &TrackArguments) -> Result<(), CliError> {
             say!("spotfit: warning: --realtime: {refused}");
         }
     }
-    let listener = Terminal::default();
-    let tracked = outputs.with(None, |sinks| track::run(&options, &mut *frames, sinks, &listener));
+    let listener = if watch.is_some() { Terminal::without_bar() } else { Terminal::default() };
+    let watch = watch.as_mut().map(|watch| watch as &mut dyn DriftSink);
+    let tracked = outputs.with(watch, |sinks| track::run(&options, &mut *frames, sinks, &listener));
     let tracked = tracked.map_err(step(outputs.name()))?;
     outputs.finish(&tracked)?;
     if output.prints() {

@@ -7,7 +7,7 @@ use clap::Args;
 use spotfit::record::{InputFile, Record, RecordError, State};
 
 use crate::error::CliError;
-use crate::words::output::{Output, Writing, refuse_stranger};
+use crate::words::output::{Output, Writing, complete_ended, refuse_stranger};
 use crate::words::paths::is_stream;
 
 /// Whether a record stands beside an output.
@@ -102,7 +102,7 @@ impl Recorded {
         let Some(record) = &self.record else { return Ok(()) };
         let mut done = record.clone();
         done.state = State::Done { counts: counts.into_iter().collect() };
-        self.write(&done)?.finish()
+        complete_ended([self.write(&done)?])
     }
 
     /// A record that is to be there.

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 
 use crate::error::CliError;
-use crate::words::output::{Output, complete};
+use crate::words::output::{Output, complete, complete_ended};
 use crate::words::paths::{is_standard_output, is_stream, refuse_ending, refuse_same_output};
 use crate::words::record::{RecordArguments, Recorded, counts};
 use crate::words::table::format_of;
@@ -213,6 +213,9 @@ impl DriftOutputs {
             ("missed", report.lost.missed as usize),
             ("beads", report.beads),
         ]);
+        let complete = |files: Vec<Output>| {
+            if report.interrupted { complete_ended(files) } else { complete(files) }
+        };
         let mut files = Vec::new();
         match file {
             None => {}
@@ -224,14 +227,14 @@ impl DriftOutputs {
                 if let Some(record) = record {
                     record.done(counts)?;
                 }
-                return complete(finished_chart(chart)?);
+                return complete(finished_chart(chart)?.into_iter().collect());
             }
         }
         let files = match record {
             Some(record) => record.around(files, counts)?,
             None => files,
         };
-        complete(files.into_iter().chain(finished_chart(chart)?))
+        complete(files.into_iter().chain(finished_chart(chart)?).collect())
     }
 }
 

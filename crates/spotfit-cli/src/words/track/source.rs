@@ -9,7 +9,7 @@ use clap::Args;
 use crate::error::CliError;
 use crate::words::movie_options::MovieArguments;
 use spotfit::movie::FollowOptions;
-use spotfit::ring::ReaderOptions;
+use spotfit::ring::RingOptions;
 use spotfit::steps::Stack;
 use spotfit::steps::track::{
     FollowedFrames, FrameFormat, FrameSource, MovieFrames, RawFrames, RingFrames,
@@ -79,7 +79,7 @@ impl SourceWords {
         }
         if let Some(ring) = ring {
             no_rate()?;
-            let options = ReaderOptions::default().with_timeout(idle);
+            let options = RingOptions::default().with_timeout(idle);
             let options = if soon { options.with_spin(Duration::from_secs(1)) } else { options };
             return Ok(Opened {
                 frames: Box::new(RingFrames::new(ring, options)),

@@ -1,6 +1,6 @@
 //! A ring back to the program of the camera.
 
-use spotfit_ring::{Layout, PixelType, Pixels, RingError, Writer};
+use spotfit_ring::{PixelType, RingError, RingLayout, RingPixels, RingWriter};
 
 use super::{DriftSink, Row};
 use crate::steps::{Listener, StepError};
@@ -14,7 +14,7 @@ const NUMBERS: u32 = 10;
 #[derive(Debug)]
 pub struct DriftRing {
     name: String,
-    writer: Writer,
+    writer: RingWriter,
 }
 
 impl DriftRing {
@@ -24,8 +24,8 @@ impl DriftRing {
     /// [`StepError::Input`].
     pub fn new(ring: &str) -> Result<Self, StepError> {
         let name = format!("ring:{ring}");
-        let made = Layout::new(NUMBERS, 1, PixelType::F64, SLOTS);
-        let made = made.and_then(|layout| Writer::create(ring, layout));
+        let made = RingLayout::new(NUMBERS, 1, PixelType::F64, SLOTS);
+        let made = made.and_then(|layout| RingWriter::create(ring, layout));
         let writer = made.map_err(|error| refused(&name, &error))?;
         Ok(Self { name, writer })
     }
@@ -38,7 +38,7 @@ fn refused(name: &str, error: &RingError) -> StepError {
 impl DriftSink for DriftRing {
     fn take(&mut self, row: &Row, _: &dyn Listener) -> Result<(), StepError> {
         let written =
-            self.writer.write(row.frame, spotfit_ring::now(), Pixels::F64(&row.numbers()));
+            self.writer.write(row.frame, spotfit_ring::now(), RingPixels::F64(&row.numbers()));
         written.map_err(|error| refused(&self.name, &error))
     }
 

@@ -4,7 +4,7 @@ use std::io;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use spotfit_ring::{Pixels, Reader, ReaderOptions, RingError, Step};
+use spotfit_ring::{RingError, RingOptions, RingPixels, RingReader, RingStep};
 
 use super::{Arrival, Arrived, FrameSource, Lost};
 use crate::steps::StepError;
@@ -21,15 +21,15 @@ const LONGEST: u64 = 3_600_000_000_000;
 pub struct RingFrames {
     name: String,
     ring: String,
-    options: ReaderOptions,
-    reader: Option<Reader>,
+    options: RingOptions,
+    reader: Option<RingReader>,
     begun: Instant,
     first: Option<u64>,
 }
 
 impl RingFrames {
     /// The ring of this name. Where nothing comes for as long as the timeout of the options, that is an error.
-    pub fn new(ring: &str, options: ReaderOptions) -> Self {
+    pub fn new(ring: &str, options: RingOptions) -> Self {
         let (name, ring) = (format!("ring:{ring}"), ring.to_owned());
         Self { name, ring, options, reader: None, begun: Instant::now(), first: None }
     }
@@ -43,7 +43,7 @@ impl RingFrames {
         if self.reader.is_some() {
             return Ok(true);
         }
-        match Reader::open(&self.ring, &self.options) {
+        match RingReader::open(&self.ring, &self.options) {
             Ok(reader) => {
                 self.reader = Some(reader);
                 Ok(true)
@@ -74,16 +74,16 @@ impl FrameSource for RingFrames {
         let Some(reader) = &mut self.reader else { return Ok(Arrived::Nothing) };
         let step = reader.wait(WAIT);
         match step.map_err(|error| StepError::input(&self.name, error.to_string()))? {
-            Step::End => return Ok(Arrived::End),
-            Step::Nothing => return Ok(Arrived::Nothing),
-            Step::Frame { .. } => {}
+            RingStep::End => return Ok(Arrived::End),
+            RingStep::Nothing => return Ok(Arrived::Nothing),
+            RingStep::Frame { .. } => {}
         }
         let (width, height) = (reader.layout().width() as usize, reader.layout().height() as usize);
         let Some(frame) = reader.frame() else { return Ok(Arrived::Nothing) };
         let pixels = match frame.pixels {
-            Pixels::U8(pixels) => FramePixels::U8(pixels),
-            Pixels::U16(pixels) => FramePixels::U16(pixels),
-            Pixels::F32(pixels) => FramePixels::F32(pixels),
+            RingPixels::U8(pixels) => FramePixels::U8(pixels),
+            RingPixels::U16(pixels) => FramePixels::U16(pixels),
+            RingPixels::F32(pixels) => FramePixels::F32(pixels),
             _ => {
                 let reason =
                     "it has numbers of 64 bits, as rings of drifts have, and no frames of a camera";
@@ -102,7 +102,7 @@ impl FrameSource for RingFrames {
     }
 
     fn lost(&self) -> Lost {
-        let counts = self.reader.as_ref().map(Reader::counts).unwrap_or_default();
+        let counts = self.reader.as_ref().map(RingReader::counts).unwrap_or_default();
         Lost { missed: counts.missed, torn: counts.torn, disorder: counts.disorder }
     }
 }

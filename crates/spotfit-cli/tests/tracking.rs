@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use common::{Folder, fails, rows, spotfit, succeeds};
 use spotfit::movie::{Movie, Pixels};
 use spotfit::ring::{
-    Layout, PixelType, Pixels as RingPixels, Reader, ReaderOptions, Step, Writer, now,
+    PixelType, RingLayout, RingOptions, RingPixels, RingReader, RingStep, RingWriter, now,
 };
 
 /// Frames of the simulated stage, and how far they drift.
@@ -186,7 +186,7 @@ fn movies_are_tracked_and_their_drift_is_applied() {
 fn raw_frames_on_standard_input_are_tracked_while_they_come() {
     let folder = stage();
     let (width, height, pixels) = pixels(&folder);
-    let words = ["--smooth", "kalman", "--beads", "8", "--pixel-size", "px"];
+    let words = ["--beads", "8", "--pixel-size", "px"];
     let of_movie = [&["track", "stage.tif", "-o", "movie.csv"][..], &words].concat();
     let done = start(&of_movie, folder.0.path()).wait_with_output().expect("it ends");
     assert!(done.status.success(), "{}", said(&done));
@@ -285,10 +285,11 @@ fn wrong_frames_are_told() {
 }
 
 /// Writes the movie into a ring, until `most` frames; the writer stays.
-fn fill(name: &str, folder: &Folder, most: usize, pause: Duration) -> Writer {
+fn fill(name: &str, folder: &Folder, most: usize, pause: Duration) -> RingWriter {
     let (width, height, pixels) = pixels(folder);
-    let layout = Layout::new(width as u32, height as u32, PixelType::U16, 64).expect("a layout");
-    let mut writer = Writer::create(name, layout).expect("a ring");
+    let layout =
+        RingLayout::new(width as u32, height as u32, PixelType::U16, 64).expect("a layout");
+    let mut writer = RingWriter::create(name, layout).expect("a ring");
     // The reader begins with what is in the ring.
     for (number, frame) in pixels.chunks_exact(width * height).take(most).enumerate() {
         writer.write(number as u64, now(), RingPixels::U16(frame)).expect("it is written");
@@ -325,7 +326,7 @@ fn frames_of_a_ring_are_tracked() {
         folder.0.path(),
     );
     until(|| Path::new(&back).exists());
-    let mut drifts = Reader::open(&back, &ReaderOptions::default()).expect("a ring");
+    let mut drifts = RingReader::open(&back, &RingOptions::default()).expect("a ring");
     assert_eq!(drifts.layout().to_string(), "10x1:f64");
     let writer = fill(&ring, &folder, FRAMES, Duration::from_millis(1));
     let mut lines = BufReader::new(child.stdout.take().expect("its output")).lines();
@@ -340,7 +341,7 @@ fn frames_of_a_ring_are_tracked() {
         assert_eq!(socket.recv(&mut datagram).expect("a datagram"), 96);
         assert_eq!(&datagram[..16], b"SPOTDRFT\x01\0\0\0\x01\0\0\0");
         let step = drifts.wait(Duration::from_secs(20)).expect("a step");
-        assert_eq!(step, Step::Frame { missed: 0 });
+        assert_eq!(step, RingStep::Frame { missed: 0 });
         let RingPixels::F64(numbers) = drifts.frame().expect("a drift").pixels else {
             panic!("another type")
         };
@@ -376,7 +377,7 @@ fn frames_of_a_ring_are_tracked() {
         "{}",
         said(&done)
     );
-    assert_eq!(drifts.wait(Duration::from_secs(5)).expect("a step"), Step::End);
+    assert_eq!(drifts.wait(Duration::from_secs(5)).expect("a step"), RingStep::End);
     check(&rows(&fs::read(folder.path("drift.csv")).expect("a table")), 100.0);
 }
 
