@@ -234,6 +234,30 @@ fn raw_frames_on_standard_input_are_tracked_while_they_come() {
     }
 }
 
+/// Proves that --watch needs a terminal, and that on one the drift is drawn with its error and the beads.
+#[test]
+fn the_drift_is_drawn_on_a_terminal() {
+    let folder = stage();
+    fails(&[&"track", &folder.path("stage.tif"), &"--watch"], &["--watch draws on the terminal"]);
+    if Command::new("script").arg("--version").output().is_err() {
+        eprintln!("skipped: there is no script, which makes a terminal");
+        return;
+    }
+    let line = format!(
+        "stty cols 120 rows 30; '{}' track stage.tif --watch",
+        env!("CARGO_BIN_EXE_spotfit")
+    );
+    let mut command = Command::new("script");
+    command.args(["-q", "-e", "-c", &line, "/dev/null"]).current_dir(folder.0.path());
+    let output = command.env("TERM", "xterm").stdin(Stdio::null()).output().expect("it runs");
+    let shown = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(output.status.success(), "{shown}");
+    assert!(
+        shown.contains("frames/s") && shown.contains("beads") && shown.contains('±'),
+        "{shown}"
+    );
+}
+
 /// Proves that what is wrong with frames on standard input is said, with the option to change, and that rows before it are kept.
 #[test]
 fn wrong_frames_are_told() {
@@ -400,6 +424,32 @@ fn movies_are_tracked_while_they_are_written() {
     let done = child.wait_with_output().expect("it ends");
     assert!(done.status.success(), "{}", said(&done));
     check(&rows(&fs::read(folder.path("live.csv")).expect("a table")), 100.0);
+}
+
+/// Proves that a simulated camera is followed at its rate until so many frames.
+#[test]
+fn a_simulated_camera_is_tracked() {
+    let folder = Folder::new();
+    let output = succeeds(&[
+        &"track",
+        &"simulated:200",
+        &"--stop-after",
+        &"60",
+        &"-o",
+        &folder.path("drift.csv"),
+        &"--smooth",
+        &"kalman",
+        &"--baseline",
+        &"100",
+    ]);
+    assert!(said(&output).contains("60 frames, 20 beads"), "{}", said(&output));
+    let table = rows(&fs::read(folder.path("drift.csv")).expect("a table"));
+    let (frames, times) = (column(&table, "frame"), column(&table, "time"));
+    assert_eq!(frames.len(), 60);
+    assert!(
+        frames.iter().zip(&times).all(|(frame, time)| (time - (frame - 1.0) / 200.0).abs() < 1e-6)
+    );
+    fails(&[&"track", &"simulated:fast", &"-o", &"-"], &["frames a second"]);
 }
 
 /// Proves that a writer that is killed ends the command after --idle with an error that says so, that the rows until then are kept, and

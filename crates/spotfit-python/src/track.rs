@@ -43,7 +43,7 @@ impl TrackOptions {
     #[new]
     #[pyo3(signature = (
         fitter, camera_map, *, camera, beads, beads_at, beads_file, false_rate, reach, patience, smooth, smooth_frames, wander, rotation, scale,
-        pixel_size, pixels, calibration, box_size
+        pixel_size, pixels, calibration, box_size, stop_after
     ))]
     #[expect(clippy::too_many_arguments, reason = "they have names where they are given")]
     fn new(
@@ -65,6 +65,7 @@ impl TrackOptions {
         pixels: bool,
         calibration: Option<PathBuf>,
         box_size: Option<usize>,
+        stop_after: Option<u64>,
     ) -> PyResult<Self> {
         let words = [
             ("none", Smooth::None),
@@ -95,7 +96,8 @@ impl TrackOptions {
             .with_reach(reach)
             .with_patience(patience)
             .with_rotation(rotation)
-            .with_scale(scale);
+            .with_scale(scale)
+            .with_stop_after(stop_after);
         Ok(Self { step, beads: beads_file })
     }
 }

@@ -1,19 +1,21 @@
 //! The clock that the programs of one machine share.
 
 /// Nanoseconds of the system's monotonic clock, which all programs of a machine share: `CLOCK_MONOTONIC` of C and
-/// `time.monotonic_ns()` of Python.
-#[cfg(unix)]
+/// `time.monotonic_ns()` of Python. On systems that are not like Unix it is a clock of this program.
 pub fn now() -> u64 {
-    let time = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
-    let seconds = u64::try_from(time.tv_sec).unwrap_or_default();
-    seconds
-        .saturating_mul(1_000_000_000)
-        .saturating_add(u64::try_from(time.tv_nsec).unwrap_or_default())
+    clock()
 }
 
-/// Nanoseconds since this program first asked: this system has no clock here that programs share.
+#[cfg(unix)]
+fn clock() -> u64 {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
+    let seconds = u64::try_from(time.tv_sec).unwrap_or_default();
+    let rest = u64::try_from(time.tv_nsec).unwrap_or_default();
+    seconds.saturating_mul(1_000_000_000).saturating_add(rest)
+}
+
 #[cfg(not(unix))]
-pub fn now() -> u64 {
+fn clock() -> u64 {
     use std::sync::OnceLock;
     use std::time::Instant;
     static START: OnceLock<Instant> = OnceLock::new();

@@ -14,7 +14,7 @@ use spotfit::steps::track::{self, DriftSink, Realtime};
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  spotfit track stage.tif -o drift.csv --beads 20 --pixel-size 107 --plot drift.svg\n  spotfit track stage.tif --smooth kalman --json-lines --rate 100"
+    after_help = "Examples:\n  spotfit track stage.tif -o drift.csv --beads 20 --pixel-size 107 --plot drift.svg\n  spotfit track stage.tif --smooth kalman --json-lines --rate 100\n  spotfit track simulated:500 -o drift.csv --stop-after 500"
 )]
 pub(crate) struct TrackArguments {
     #[command(flatten)]
@@ -54,9 +54,10 @@ pub(crate) fn run(arguments: &TrackArguments) -> Result<(), CliError> {
     let Opened { mut frames, files } = source.open(arguments.realtime)?;
     let named = words.files();
     output.check(files.iter().map(AsRef::as_ref).chain(named.iter().map(|(_, file)| *file)))?;
-    let options = words.options(frames.pixel_size())?;
+    let options = words.options(frames.pixel_size(), source.stop_after)?;
     let live = frames.is_live();
-    let count = frames.frames().filter(|_| !live);
+    let most = source.stop_after.unwrap_or(u64::MAX);
+    let count = frames.frames().filter(|_| !live).map(|count| count.min(most));
     let pixel_size = options.pixel_size_of(frames.pixel_size())?;
     let mut outputs = output.open(*record, count, |record| {
         record.change(|record| record.pixel_size = pixel_size);

@@ -529,6 +529,7 @@ class TrackOptions:
         pixels: bool,
         calibration: str | PathLike[str] | None,
         box_size: int | None,
+        stop_after: int | None,
     ) -> TrackOptions: ...
 
 @final

@@ -140,6 +140,7 @@ def _options(
     rotation: bool,
     scale: bool,
     smooth: Smooth,
+    stop_after: int | None = None,
 ) -> _spotfit.TrackOptions:
     """What Rust needs."""
     size = None if isinstance(pixel_size, str) and pixel_size == "px" else arguments.length("pixel_size", pixel_size)
@@ -179,6 +180,7 @@ def _options(
         pixels=isinstance(pixel_size, str),
         calibration=calibration,
         box_size=arguments.box(box, size),
+        stop_after=None if stop_after is None else arguments.whole("stop_after", stop_after),
     )
 
 
@@ -205,6 +207,7 @@ def track(
     camera: Camera | CameraMap | None = None,
     rate: float | None = None,
     idle: float = 10.0,
+    stop_after: int | None = None,
     channel: int | None = None,
     slice: int | None = None,
     udp: str | int | None = None,
@@ -249,6 +252,8 @@ def track(
         The frames of a movie were taken so many a second. Default: they have no times.
     idle : float
         Seconds after which a ring without a sign of life has lost its writer, and a movie that is being written is complete.
+    stop_after : int, optional
+        End after so many frames.
     channel, slice : int, optional
         Which channel and which slice of a file, from 0.
     udp : int or str, optional
@@ -282,7 +287,7 @@ def track(
     options = _options(
         beads=beads, false_rate=false_rate, reach=reach, patience=patience, smooth=smooth, smooth_frames=smooth_frames, wander=wander,
         rotation=rotation, scale=scale, pixel_size=pixel_size, calibration=calibration, box=box, instruction_set=instruction_set,
-        shape=shape, profile=profile, fixed_sigma=fixed_sigma, estimator=estimator, camera=camera,
+        shape=shape, profile=profile, fixed_sigma=fixed_sigma, estimator=estimator, camera=camera, stop_after=stop_after,
     )  # fmt: skip
     named = isinstance(source, (str, PathLike))
     frames: Any = None if named else np.asarray(arguments.unmasked("source", source))

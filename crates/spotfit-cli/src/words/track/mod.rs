@@ -1,6 +1,7 @@
 //! The words for how drift is followed.
 
 mod outputs;
+mod simulated;
 mod source;
 
 use std::path::{Path, PathBuf};
@@ -102,8 +103,12 @@ impl TrackWords {
         })
     }
 
-    /// What the words ask for, of a source whose pixels have this size, if it knows it.
-    pub(crate) fn options(&self, of_source: Option<f64>) -> Result<TrackOptions, CliError> {
+    /// What the words ask for, of a source whose pixels have this size, if it knows it, until so many frames.
+    pub(crate) fn options(
+        &self,
+        of_source: Option<f64>,
+        stop_after: Option<u64>,
+    ) -> Result<TrackOptions, CliError> {
         let fit = FitterOptions::from(self.spot.shaped(Options::default()));
         let options = TrackOptions::default()
             .with_smooth(self.smooth()?)
@@ -118,7 +123,8 @@ impl TrackWords {
             .with_reach(self.reach)
             .with_patience(self.patience)
             .with_rotation(self.rotation)
-            .with_scale(self.scale);
+            .with_scale(self.scale)
+            .with_stop_after(stop_after);
         let beads = match self.beads.parse() {
             Ok(most) => TrackBeads::Auto(most),
             Err(_) => {

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use clap::Args;
 
+use super::simulated::SimulatedFrames;
 use crate::error::CliError;
 use crate::words::movie_options::MovieArguments;
 use spotfit::movie::FollowOptions;
@@ -22,8 +23,8 @@ const LOOK: Duration = Duration::from_millis(2);
 #[derive(Debug, Args)]
 pub(crate) struct SourceWords {
     /// The frames: a movie, as `spotfit localize` reads it; - for raw frames on standard input, one after the other, of which --frame
-    /// says how large they are; ring:NAME, a ring in shared memory that the program of a camera fills; or follow:PATH, a movie that is
-    /// being written, and need not be there yet.
+    /// says how large they are; ring:NAME, a ring in shared memory that the program of a camera fills; follow:PATH, a movie that is
+    /// being written, and need not be there yet; or simulated:RATE, a camera that is not there, at so many frames a second.
     #[arg(value_name = "SOURCE")]
     source: PathBuf,
     /// The frames on standard input: width, height, and the type of the pixels, u8, u16 or f32, the lowest byte first.
@@ -35,6 +36,9 @@ pub(crate) struct SourceWords {
     /// How long a ring or a movie that is being written may be silent until its writer counts as dead, or the movie as complete.
     #[arg(help_heading = "Source", long, default_value_t = 10.0, value_name = "SECONDS")]
     idle: f64,
+    /// End after so many frames.
+    #[arg(help_heading = "Source", long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) stop_after: Option<u64>,
     #[command(flatten)]
     movie: MovieArguments,
 }
@@ -48,7 +52,7 @@ pub(crate) struct Opened {
 impl SourceWords {
     /// Opens the source. A program that must answer soon looks for frames without a pause.
     pub(crate) fn open(&self, soon: bool) -> Result<Opened, CliError> {
-        let Self { source, frame, rate, idle, movie } = self;
+        let Self { source, frame, rate, idle, movie, .. } = self;
         let name = source.display().to_string();
         let standard = source == Path::new("-");
         if frame.is_some() && !standard {
@@ -91,6 +95,11 @@ impl SourceWords {
             let options = FollowOptions::default().with_idle(idle).with_poll(LOOK);
             let frames = FollowedFrames::new(Path::new(path), &movie.options()?, &options)?;
             return Ok(Opened { frames: Box::new(frames), files: vec![PathBuf::from(path)] });
+        }
+        if let Some(rate) = source.to_str().and_then(|source| source.strip_prefix("simulated:")) {
+            no_rate()?;
+            let frames = Box::new(SimulatedFrames::new(rate)?);
+            return Ok(Opened { frames, files: Vec::new() });
         }
         let stack = Stack::open(source, &movie.options()?)?;
         let mut files = stack.files().to_vec();

@@ -121,6 +121,9 @@ impl<'a> Tracking<'a> {
         let live = source.is_live();
         let mut rested = Instant::now();
         loop {
+            if self.options.stop_after.is_some_and(|most| self.report.frames >= most) {
+                return Ok(false);
+            }
             if listener.is_cancelled() {
                 return if live { Ok(true) } else { Err(StepError::Cancelled) };
             }

@@ -47,6 +47,8 @@ pub struct TrackOptions {
     pub rotation: bool,
     /// Whether the sample may grow or shrink.
     pub scale: bool,
+    /// To end after so many frames.
+    pub stop_after: Option<u64>,
 }
 
 impl Default for TrackOptions {
@@ -79,6 +81,7 @@ impl Default for TrackOptions {
             patience,
             rotation,
             scale,
+            stop_after: None,
         }
     }
 }
@@ -100,6 +103,7 @@ impl TrackOptions {
         const with_patience: patience: u32,
         const with_rotation: rotation: bool,
         const with_scale: scale: bool,
+        const with_stop_after: stop_after: Option<u64>,
     }
 
     /// The size of a pixel in nanometres, if the source's is known to be this.

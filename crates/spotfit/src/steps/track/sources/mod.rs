@@ -72,6 +72,14 @@ pub struct Lost {
     pub disorder: u64,
 }
 
+impl Lost {
+    fit_core::__setters! {
+        const with_missed: missed: u64,
+        const with_torn: torn: u64,
+        const with_disorder: disorder: u64,
+    }
+}
+
 /// Something that has frames, one after the other.
 pub trait FrameSource {
     /// What it is called in errors.
