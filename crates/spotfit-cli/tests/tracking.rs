@@ -186,7 +186,7 @@ fn movies_are_tracked_and_their_drift_is_applied() {
 fn raw_frames_on_standard_input_are_tracked_while_they_come() {
     let folder = stage();
     let (width, height, pixels) = pixels(&folder);
-    let words = ["--beads", "8", "--pixel-size", "px"];
+    let words = ["--smooth", "kalman", "--beads", "8", "--pixel-size", "px"];
     let of_movie = [&["track", "stage.tif", "-o", "movie.csv"][..], &words].concat();
     let done = start(&of_movie, folder.0.path()).wait_with_output().expect("it ends");
     assert!(done.status.success(), "{}", said(&done));
@@ -239,7 +239,8 @@ fn raw_frames_on_standard_input_are_tracked_while_they_come() {
 fn the_drift_is_drawn_on_a_terminal() {
     let folder = stage();
     fails(&[&"track", &folder.path("stage.tif"), &"--watch"], &["--watch draws on the terminal"]);
-    if Command::new("script").arg("--version").output().is_err() {
+    // Elsewhere it has other words.
+    if !cfg!(target_os = "linux") || Command::new("script").arg("--version").output().is_err() {
         eprintln!("skipped: there is no script, which makes a terminal");
         return;
     }

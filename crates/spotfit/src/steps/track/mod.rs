@@ -176,7 +176,8 @@ impl<'a> Tracking<'a> {
     /// Finds the drift of a frame.
     fn follow(&mut self, arrival: &Arrival<'_>) -> Result<Option<Row>, StepError> {
         let Some(tracker) = &mut self.tracker else { return Ok(None) };
-        let drift = tracker.update(arrival.frame, arrival.time.unwrap_or_default());
+        // Only how many frames were missed matters, which numbers tell and times that jitter do not.
+        let drift = tracker.update(arrival.frame, arrival.number as f64);
         let latency = match arrival.stamp {
             Some(stamp) => spotfit_ring::now().saturating_sub(stamp),
             None => drift.latency.map_or(0, |seconds| (1e9 * seconds) as u64),
