@@ -140,12 +140,13 @@ impl<'a> Tracking<'a> {
                     if let Some(row) = self.follow(&arrival)? {
                         sinks.iter_mut().try_for_each(|sink| sink.take(&row, listener))?;
                     }
-                    if self.report.frames % TELL == 0 {
+                    if self.report.frames.is_multiple_of(TELL) {
                         listener.progress(self.report.frames);
                     }
                 }
             }
-            if live && (waits || self.report.frames % TELL == 0) && rested.elapsed() > REST {
+            if live && (waits || self.report.frames.is_multiple_of(TELL)) && rested.elapsed() > REST
+            {
                 rested = Instant::now();
                 sinks.iter_mut().try_for_each(|sink| sink.rest())?;
             }

@@ -49,7 +49,7 @@ impl DriftSink for DriftChart {
     }
 
     fn take(&mut self, row: &Row, _: &dyn Listener) -> Result<(), StepError> {
-        if self.seen % self.stride == 0 {
+        if self.seen.is_multiple_of(self.stride) {
             if self.rows.len() == MOST {
                 let mut number = 0;
                 self.rows.retain(|_| {
@@ -58,7 +58,7 @@ impl DriftSink for DriftChart {
                 });
                 self.stride *= 2;
             }
-            if self.seen % self.stride == 0 {
+            if self.seen.is_multiple_of(self.stride) {
                 self.rows.push(*row);
             }
         }

@@ -40,18 +40,21 @@ impl Room {
         }
     }
 
-    /// The lowest byte comes first, whatever the machine.
-    fn from_little_endian(&mut self) {
-        if cfg!(target_endian = "big") {
-            match self {
-                Self::U8(_) => {}
-                Self::U16(pixels) => {
-                    pixels.iter_mut().for_each(|pixel| *pixel = pixel.swap_bytes())
+    /// Puts the bytes of pixels, the lowest first, in the order of the machine.
+    fn order(&mut self) {
+        if cfg!(target_endian = "little") {
+            return;
+        }
+        match self {
+            Self::U8(_) => {}
+            Self::U16(pixels) => {
+                for pixel in pixels {
+                    *pixel = pixel.swap_bytes();
                 }
-                Self::F32(pixels) => {
-                    pixels
-                        .iter_mut()
-                        .for_each(|pixel| *pixel = f32::from_bits(pixel.to_bits().swap_bytes()));
+            }
+            Self::F32(pixels) => {
+                for pixel in pixels {
+                    *pixel = f32::from_bits(pixel.to_bits().swap_bytes());
                 }
             }
         }
@@ -133,7 +136,7 @@ fn read_all(
             Ok(bytes) if bytes < format.bytes() => Told::End(bytes),
             Ok(_) => {
                 let stamp = spotfit_ring::now();
-                room.from_little_endian();
+                room.order();
                 Told::Frame(room, stamp)
             }
             Err(error) => Told::Failed(error),
