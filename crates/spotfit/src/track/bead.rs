@@ -38,6 +38,8 @@ pub(super) struct Own {
     look_errors: [f64; 2],
     /// σx, σy and the angle.
     pub(super) outline: [f64; 3],
+    /// Its height when it was last seen; NaN if that is not known.
+    pub(super) height: f64,
     goodness: f64,
     /// Frames that were averaged.
     seen: f64,
@@ -68,6 +70,7 @@ impl Own {
             look: [sight.photons[0].ln(), sight.width[0].ln()],
             look_errors: [sight.photons[1], sight.width[1]],
             outline: sight.outline,
+            height: sight.place[2],
             goodness: sight.goodness,
             seen: 1.0,
             stray: [0.0; 2],
@@ -138,6 +141,9 @@ impl Own {
 
     /// Learns how it looks.
     pub(super) fn learn_look(&mut self, sight: &Sight) {
+        if sight.place[2].is_finite() {
+            self.height = sight.place[2];
+        }
         self.seen += 1.0;
         let slow = (1.0 / self.seen).max(1.0 / LOOK_MEMORY);
         let average = |to: &mut f64, value: f64, rate: f64| *to += rate * (value - *to);

@@ -266,17 +266,23 @@ impl Common {
         self.scatter(axis) * (noise + places) + turned
     }
 
-    /// What is left of all parts, whether they agree or not; and how much those that do scatter.
-    fn rests(&mut self, parts: &mut [Part], by: [f64; 3]) {
+    /// What is left of all parts, whether they agree or not.
+    fn rests(&self, parts: &mut [Part], by: [f64; 3]) {
         let [cos, sin] = self.turn;
         let square = cos * cos + sin * sin;
         let back = [cos / square, -sin / square];
-        let (mut sums, mut counts) = ([0.0; 2], [0.0; 2]);
-        let mut used = [0.0; 3];
-        for part in &mut *parts {
+        for part in parts {
             let expected = self.place(part.reference, by);
             let [x, y] = times(back, [0, 1].map(|axis| part.place[axis] - expected[axis]));
             part.rest = [x, y, part.place[2] - expected[2]];
+        }
+    }
+
+    /// Learns how much the parts scatter that agree.
+    pub(super) fn learn_scatter(&mut self, parts: &[Part]) {
+        let (mut sums, mut counts) = ([0.0; 2], [0.0; 2]);
+        let mut used = [0.0; 3];
+        for part in parts {
             for axis in 0..3 {
                 // The mean follows each part by its weight.
                 let free = 1.0 - part.weight[axis];
@@ -355,6 +361,7 @@ mod tests {
                     }
                 }
                 let shift = common.find(&mut seen, [0.0; 3]).unwrap();
+                common.learn_scatter(&seen);
                 assert!(shift.beads >= 14, "{}", shift.beads);
                 if frame > 200 {
                     squares[0] += (shift.by[0] - 0.7).powi(2) / shift.variance[0];
@@ -388,6 +395,7 @@ mod tests {
                 }
             }
             let shift = common.find(&mut seen, [0.0; 3]).unwrap();
+            common.learn_scatter(&seen);
             if frame >= 1000 {
                 squares += shift.by[0].powi(2) / shift.variance[0];
             }

@@ -7,6 +7,7 @@ use super::Doubt;
 use crate::OutOfRange;
 use crate::backend::FitError;
 use crate::detect::DetectError;
+use crate::psf::PsfError;
 
 /// Why a tracker cannot be made.
 #[derive(Debug, thiserror::Error)]
@@ -21,6 +22,9 @@ pub enum TrackError {
     /// Beads cannot be looked for in the reference.
     #[error(transparent)]
     Detect(#[from] DetectError),
+    /// The measured PSF does not cover the windows.
+    #[error(transparent)]
+    Psf(#[from] PsfError),
     /// The reference does not have as many pixels as its sides say.
     #[error("the reference has {pixels} pixels; a frame of {width}×{height} has {}", width.saturating_mul(*height))]
     Pixels {

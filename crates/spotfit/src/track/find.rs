@@ -43,7 +43,7 @@ fn given(
         TrackError::NoBead { number: number + 1, x, y, doubt }
     };
     for (number, &place) in places.iter().enumerate() {
-        if !look.add(number, place, [1.0, 1.0, 0.0]) {
+        if !look.add(number, place, [1.0, 1.0, 0.0], f64::NAN) {
             return Err(wrong(number, None));
         }
     }
@@ -100,7 +100,7 @@ fn detected(
     };
     for (number, candidate) in candidates.iter().enumerate() {
         if alone(candidate) && roomy(candidate) {
-            look.add(number, [candidate.x as f64, candidate.y as f64], [1.0, 1.0, 0.0]);
+            look.add(number, [candidate.x as f64, candidate.y as f64], [1.0, 1.0, 0.0], f64::NAN);
         }
     }
     look.run(frame, true)?;

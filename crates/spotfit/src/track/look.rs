@@ -6,8 +6,10 @@ use fit_core::{Corner, Errors, Fit, Parameter, Size, Start};
 use fit_cpu::{InstructionSet, WindowFitter};
 use fit_windows::{AnyWindows, CameraMap};
 
+use super::deep::Deep;
 use super::{FrameView, TrackError, TrackOptions};
 use crate::astigmatism::find::{DepthStatus, Finder, SpotWidths};
+use crate::psf::Followed;
 
 /// A spot that was fitted.
 #[derive(Clone, Copy, Debug)]
@@ -36,9 +38,11 @@ pub(super) struct Look {
     fitter: WindowFitter,
     map: Option<Arc<CameraMap>>,
     finder: Option<Arc<Finder>>,
+    deep: Option<Deep>,
     beads: Vec<usize>,
     corners: Vec<Corner>,
     starts: Vec<[f64; 5]>,
+    heights: Vec<f64>,
     fits: Vec<Fit<f32>>,
     errors: Vec<Errors>,
 }
@@ -62,9 +66,11 @@ impl Look {
             fitter: WindowFitter::new(set, size, &options.fit())?,
             map: options.map.clone(),
             finder: options.calibration.clone(),
+            deep: Deep::new(options, most)?,
             beads: Vec::with_capacity(most),
             corners: Vec::with_capacity(most),
             starts: Vec::with_capacity(most),
+            heights: Vec::with_capacity(most),
             fits: vec![Fit::invalid(); most],
             errors: vec![Errors::unknown(); most],
         })
@@ -75,6 +81,7 @@ impl Look {
         self.beads.clear();
         self.corners.clear();
         self.starts.clear();
+        self.heights.clear();
     }
 
     /// The corner of the window around a place; `None` for places at the edge or beyond.
@@ -88,11 +95,19 @@ impl Look {
         Some([x, along(place[1], self.frame.height, self.size.height)?])
     }
 
-    /// Adds a bead, which is expected at a place with an outline (σx, σy, angle). False if its window is not within the frame.
-    pub(super) fn add(&mut self, bead: usize, place: [f64; 2], outline: [f64; 3]) -> bool {
+    /// Adds a bead, which is expected at a place with an outline (σx, σy, angle) and a height (NaN if it is not known). False if its window
+    /// is not within the frame.
+    pub(super) fn add(
+        &mut self,
+        bead: usize,
+        place: [f64; 2],
+        outline: [f64; 3],
+        height: f64,
+    ) -> bool {
         let Some([x, y]) = self.corner(place) else { return false };
         let [sigma_x, sigma_y, angle] = outline;
         self.beads.push(bead);
+        self.heights.push(height);
         self.corners.push(Corner { frame: 0, x: x as u32, y: y as u32 });
         self.starts.push([place[0] - x as f64, place[1] - y as f64, sigma_x, sigma_y, angle]);
         true
@@ -103,7 +118,8 @@ impl Look {
     /// # Errors
     /// If the frame is not the one that this was made for.
     pub(super) fn run(&mut self, frame: FrameView<'_>, estimate: bool) -> Result<(), TrackError> {
-        let Self { size, fitter, map, beads, corners, starts, fits, errors, .. } = self;
+        let Self { size, fitter, map, deep, beads, corners, starts, heights, fits, errors, .. } =
+            self;
         let windows = frame.windows(*size, corners).ok_or(TrackError::Pixels {
             width: frame.width,
             height: frame.height,
@@ -117,6 +133,9 @@ impl Look {
         let fits = &mut fits[..beads.len()];
         fitter.fit_windows(windows, start, (&mut *fits).into())?;
         fitter.errors_into(windows, fits, &mut errors[..beads.len()])?;
+        if let Some(deep) = deep {
+            deep.run(windows, fits, heights);
+        }
         Ok(())
     }
 
@@ -154,24 +173,29 @@ impl Look {
         if !numbers.iter().all(|number| number.is_finite()) || xx <= 0.0 || yy <= 0.0 {
             return None;
         }
-        let depth = self.finder.as_ref().map(|finder| {
+        let (mut place, mut variance, mut goodness) = (place, [xx, yy, f64::INFINITY], goodness);
+        let mut z = f64::NAN;
+        if let Some(deep) = &self.deep {
+            // Another model has another centre: without it there is no place.
+            let Followed { parameters, errors, goodness: own } = *deep.found(number)?;
+            place = [parameters[0] + f64::from(corner.x), parameters[1] + f64::from(corner.y)];
+            variance = [0, 1, 2].map(|axis| errors[axis] * errors[axis]);
+            (z, goodness) = (parameters[2], own);
+        } else if let Some(finder) = &self.finder {
             let errors = [xs.sqrt(), ys.sqrt()];
             let correlation = both / (errors[0] * errors[1]);
-            finder.find(&SpotWidths { sigma: [sigma_x, sigma_y], errors, correlation })
-        });
-        let (z, zz) = match depth {
-            Some(depth) if depth.status == DepthStatus::Found && depth.error > 0.0 => {
-                (depth.z, depth.error * depth.error)
+            let depth = finder.find(&SpotWidths { sigma: [sigma_x, sigma_y], errors, correlation });
+            if depth.status == DepthStatus::Found && depth.error > 0.0 {
+                (z, variance[2]) = (depth.z, depth.error * depth.error);
             }
-            _ => (f64::NAN, f64::INFINITY),
-        };
+        }
         let best = self.corner(place);
         let aside = best.is_some_and(|[x, y]| {
             x.abs_diff(corner.x as usize).max(y.abs_diff(corner.y as usize)) > 1
         });
         Some(Sight {
             place: [place[0], place[1], z],
-            variance: [xx, yy, zz],
+            variance,
             outline: [sigma_x, sigma_y, fit.angle],
             width: [(sigma_x * sigma_y).sqrt(), spread],
             photons: [photons, unsure],

@@ -33,6 +33,7 @@
 
 mod bead;
 mod common;
+mod deep;
 mod drift;
 mod error;
 mod find;
@@ -49,7 +50,7 @@ use std::time::Instant;
 use fit_core::Size;
 
 use bead::Own;
-use common::{Common, Part};
+use common::{Common, Part, Shift};
 use smooth::Axis;
 use time::Times;
 use watch::Watch;
@@ -103,7 +104,7 @@ impl Tracker {
         }
         options.validate(size)?;
         let sights = find::beads(reference, options)?;
-        let deep = options.calibration.is_some();
+        let deep = options.calibration.is_some() || options.psf.is_some();
         let mut all = [0.0; 3];
         for sight in &sights {
             for (sum, variance) in all.iter_mut().zip(sight.variance) {
@@ -204,43 +205,25 @@ impl Tracker {
     fn measure(&mut self, frame: FrameView<'_>, frames: f64) -> bool {
         let [vx, vy] = self.speed.map(|speed| speed * frames);
         let ahead = [self.shift[0] + vx, self.shift[1] + vy, self.shift[2]];
+        let due = watch::due(&self.beads);
         self.watch.look(frame, &self.common, ahead, &self.beads);
-        let mut absent = [0.0; 3];
-        self.parts.clear();
-        for (bead, own) in self.watch.own.iter().enumerate() {
-            let unsure = own.information.map(|information| 1.0 / information);
-            match self.watch.good(bead).filter(|_| own.member) {
-                Some(sight) => {
-                    let mut noise = own.noise(sight);
-                    if !unsure[2].is_finite() {
-                        noise[2] = f64::INFINITY;
-                    }
-                    self.parts.push(Part {
-                        bead,
-                        place: sight.place,
-                        noise,
-                        reference: own.reference,
-                        unsure,
-                        anchor: own.anchor,
-                        agrees: [false; 2],
-                        rest: [0.0; 3],
-                        weight: [0.0; 3],
-                    });
-                }
-                None => {
-                    for axis in 0..3 {
-                        if unsure[axis].is_finite() {
-                            absent[axis] += own.anchor[axis].powi(2) * unsure[axis];
-                        }
-                    }
-                }
+        let mut found = self.gather();
+        for far in [false, true] {
+            // Half of those that were there, and half of those that are.
+            let enough = |shift: Shift, parts: usize| 2 * shift.beads >= due.max(parts);
+            if found.is_some_and(|shift| enough(shift, self.parts.len())) {
+                break;
+            }
+            if self.watch.search(frame, &self.common, ahead, far) {
+                found = self.gather();
             }
         }
-        let Some(shift) = self.common.find(&mut self.parts, absent) else {
+        self.watch.count_blind(found.is_none());
+        let Some(shift) = found else {
             self.watch.miss(&mut self.beads, self.patience);
-            self.drift.beads = 0;
             return false;
         };
+        self.common.learn_scatter(&self.parts);
         self.drift.beads = shift.beads;
         self.move_to(shift.by, shift.variance, frames);
         self.learn();
@@ -252,6 +235,39 @@ impl Tracker {
             self.patience,
         );
         true
+    }
+
+    /// What the beads that are as they should be have in common.
+    fn gather(&mut self) -> Option<Shift> {
+        let mut absent = [0.0; 3];
+        self.parts.clear();
+        for (bead, own) in self.watch.own.iter().enumerate() {
+            let unsure = own.information.map(|information| 1.0 / information);
+            let Some(sight) = self.watch.good(bead).filter(|_| own.member) else {
+                for axis in 0..3 {
+                    if unsure[axis].is_finite() {
+                        absent[axis] += own.anchor[axis].powi(2) * unsure[axis];
+                    }
+                }
+                continue;
+            };
+            let mut noise = own.noise(sight);
+            if !unsure[2].is_finite() {
+                noise[2] = f64::INFINITY;
+            }
+            self.parts.push(Part {
+                bead,
+                place: sight.place,
+                noise,
+                reference: own.reference,
+                unsure,
+                anchor: own.anchor,
+                agrees: [false; 2],
+                rest: [0.0; 3],
+                weight: [0.0; 3],
+            });
+        }
+        self.common.find(&mut self.parts, absent)
     }
 
     /// Takes a drift that was measured.
@@ -300,7 +316,8 @@ impl Tracker {
                     own.learn_place(axis, own.gain(axis) * part.rest[axis] - together[axis]);
                 }
             }
-            if part.agrees[0] {
+            // Of two it cannot be said which moves.
+            if part.agrees[0] && self.drift.beads > 2 {
                 own.learn_misfit(square);
             }
         }

@@ -10,6 +10,7 @@ use crate::OutOfRange;
 use crate::astigmatism::find::Finder;
 use crate::backend::{Backend, FitterOptions};
 use crate::localize::options::is_box;
+use crate::psf::Psf;
 
 /// The most beads of a tracker.
 pub const MOST_BEADS: usize = 4096;
@@ -120,6 +121,9 @@ pub struct TrackOptions {
     pub scale: bool,
     /// Finds heights from the two widths: the shape must be [`Shape::Elliptical`].
     pub calibration: Option<Arc<Finder>>,
+    /// Finds places and heights with a measured PSF, by maximum likelihood, from where the fit of the shape says; there must be no
+    /// calibration. It takes some ten microseconds for each bead.
+    pub psf: Option<Arc<Psf>>,
     /// Whether [`Tracker::update`](super::Tracker::update) looks at the clock to say how long it took; default true. On Linux
     /// that is no system call where the clock is read from the processor.
     pub clock: bool,
@@ -141,6 +145,7 @@ impl Default for TrackOptions {
             rotation: false,
             scale: false,
             calibration: None,
+            psf: None,
             clock: true,
         }
     }
@@ -161,6 +166,7 @@ impl TrackOptions {
         const with_rotation: rotation: bool,
         const with_scale: scale: bool,
         with_calibration: calibration: Option<Arc<Finder>>,
+        with_psf: psf: Option<Arc<Psf>>,
         const with_clock: clock: bool,
     }
 
@@ -226,6 +232,8 @@ impl TrackOptions {
         let two = matches!(fit.shape, Shape::Elliptical(_));
         let good = self.calibration.is_none() || two;
         OutOfRange::check("calibration", "given", good, "only with the shape elliptical")?;
+        let one = self.calibration.is_none() || self.psf.is_none();
+        OutOfRange::check("psf", "given", one, "only without a calibration of widths")?;
         if let Some(map) = &self.map {
             let Size { width, height } = map.size();
             let range = format!("the frame's {}×{} pixels", frame.width, frame.height);

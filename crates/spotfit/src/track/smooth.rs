@@ -96,8 +96,7 @@ impl Axis {
             let change = LEARNING * (square.min(9.0) - 1.0);
             self.wander = (self.wander * change.exp()).clamp(1e-12 * variance, 1e6 * variance);
         }
-        // Infinity and NaN, too.
-        if !(square <= SURPRISE) {
+        if square > SURPRISE || !square.is_finite() {
             self.restart(value, variance, wander);
             return;
         }

@@ -13,7 +13,7 @@ const SEARCHES: usize = 2;
 /// A missed bead is looked for in one of so many frames, a lost one in one of so many.
 const MISSED_TURN: u64 = 4;
 const LOST_TURN: u64 = 16;
-/// After so many frames without any bead the whole frame is searched in one of [`MISSED_TURN`] frames only.
+/// After so many frames in which most beads were gone, they are looked for in one of [`MISSED_TURN`] frames only.
 const BLIND: u64 = 4;
 /// Of fewer beads it cannot be said what they have in common.
 const FEW: usize = 4;
@@ -73,7 +73,8 @@ impl Watch {
         self.sights[bead].as_ref().filter(|_| self.doubts[bead].is_none())
     }
 
-    /// Looks at all beads, which are expected after a drift.
+    /// Looks at all beads, which are expected after a drift; again at those that are aside in their windows, and around for some of those
+    /// that are gone.
     pub(super) fn look(
         &mut self,
         frame: FrameView<'_>,
@@ -86,39 +87,58 @@ impl Watch {
         self.sights.fill(None);
         for (bead, own) in self.own.iter().enumerate() {
             let place = expected(common, own, ahead);
-            self.outside[bead] = !self.look.add(bead, place, own.outline);
+            self.outside[bead] = !self.look.add(bead, place, own.outline, own.height);
         }
         self.see(frame, false);
-        let due = beads.iter().filter(|bead| bead.state == BeadState::Held).count();
-        if self.gone(beads) * 2 > due {
-            // A step of the stage.
-            self.again.clear();
-            for bead in 0..beads.len() {
-                let own = &self.own[bead];
-                if own.member && self.good(bead).is_none_or(|sight| sight.aside) {
-                    let place = expected(common, own, ahead);
-                    let found = self.search.around(frame, place, self.reach, &[]);
-                    self.again.extend(found.map(|found| (bead, found)));
-                }
-            }
-            self.look_again(frame);
-            self.blind = if self.gone(beads) * 2 > due { self.blind + 1 } else { 0 };
-        } else {
-            self.blind = 0;
+        let held = |(bead, known): (usize, &Bead)| {
+            known.state == BeadState::Held && self.good(bead).is_none()
+        };
+        // Where most are gone, the stage made a step.
+        let gone = beads.iter().enumerate().filter(|&known| held(known)).count();
+        if gone * 2 <= due(beads) {
             self.look_aside(frame, common, ahead, beads);
-        }
-        let turn = self.blind <= BLIND || self.blind.is_multiple_of(MISSED_TURN);
-        // Where no bead was seen in the last frame, none is due.
-        let dark = due == 0 && !(0..beads.len()).any(|bead| self.good(bead).is_some());
-        if (self.blind > 0 && turn) || (dark && self.frame.is_multiple_of(MISSED_TURN)) {
-            self.look_everywhere(frame, common);
         }
     }
 
-    /// How many beads that were held in the last frame are not as they should be.
-    fn gone(&self, beads: &[Bead]) -> usize {
-        let held = beads.iter().enumerate().filter(|(_, bead)| bead.state == BeadState::Held);
-        held.filter(|(bead, _)| self.good(*bead).is_none()).count()
+    /// Looks for all beads around where they are expected, or, if `far`, anywhere. False if it did not look, because it did so in vain
+    /// in many frames.
+    pub(super) fn search(
+        &mut self,
+        frame: FrameView<'_>,
+        common: &Common,
+        ahead: [f64; 3],
+        far: bool,
+    ) -> bool {
+        if self.blind > BLIND && !self.frame.is_multiple_of(MISSED_TURN) {
+            return false;
+        }
+        let still = |own: &Own, by: [f64; 3]| {
+            let [x, y, _] = common.place(own.reference, by);
+            [x, y]
+        };
+        let members = self.own.iter().filter(|own| own.member);
+        let (from, reach) = if far {
+            let places = members.map(|own| still(own, [0.0; 3]));
+            let Some([x, y]) = self.search.everywhere(frame, places) else { return false };
+            // It is known to a pixel or so.
+            ([x, y, 0.0], 3)
+        } else {
+            (ahead, self.reach)
+        };
+        self.again.clear();
+        for (bead, own) in self.own.iter().enumerate().filter(|(_, own)| own.member) {
+            let place = still(own, from);
+            let found = self.search.around(frame, place, reach, &[]);
+            self.again.extend(found.map(|found| (bead, found)));
+            (self.sights[bead], self.doubts[bead]) = (None, Some(Doubt::Fit));
+        }
+        self.look_again(frame);
+        true
+    }
+
+    /// Counts the frames in which most beads were gone, one after the other.
+    pub(super) fn count_blind(&mut self, blind: bool) {
+        self.blind = if blind { self.blind + 1 } else { 0 };
     }
 
     /// Fits the windows that were added; with `only_better`, keeps what was seen before unless this is as it should be.
@@ -213,30 +233,10 @@ impl Watch {
     fn look_again(&mut self, frame: FrameView<'_>) {
         self.look.clear();
         for &(bead, place) in &self.again {
-            self.look.add(bead, place, self.own[bead].outline);
+            let own = &self.own[bead];
+            self.look.add(bead, place, own.outline, own.height);
         }
         self.see(frame, true);
-    }
-
-    /// Looks for the beads anywhere.
-    fn look_everywhere(&mut self, frame: FrameView<'_>, common: &Common) {
-        let still = |own: &Own| {
-            let [x, y, _] = common.place(own.reference, [0.0; 3]);
-            [x, y]
-        };
-        let members = self.own.iter().filter(|own| own.member);
-        let Some(by) = self.search.everywhere(frame, members.map(still)) else { return };
-        self.again.clear();
-        for (bead, own) in self.own.iter().enumerate() {
-            if own.member {
-                let [x, y] = still(own);
-                // The middle of the brightest pixels is a start.
-                let near = [x + by[0], y + by[1]];
-                let place = self.search.around(frame, near, 2, &[]).unwrap_or(near);
-                self.again.push((bead, place));
-            }
-        }
-        self.look_again(frame);
     }
 
     /// All beads were missed.
@@ -257,13 +257,8 @@ impl Watch {
         } else {
             BeadState::Doubted(doubt)
         };
-        let own = &mut self.own[bead];
         if known.missed % MISSED_TURN == 0 {
-            own.stray = [0.0; 2];
-        }
-        // It is there for long, and another than it was: it may join as it is now.
-        if own.member && doubt != Doubt::Fit && known.missed > 2 * patience {
-            own.leave();
+            self.own[bead].stray = [0.0; 2];
         }
     }
 
@@ -284,6 +279,10 @@ impl Watch {
                 let doubt = self.doubts[bead].unwrap_or(Doubt::Fit);
                 self.own[bead].interrupt();
                 self.missed(known, bead, doubt, patience);
+                // It is there for long, and another than it was: it may join as it is now.
+                if doubt != Doubt::Fit && known.missed > 2 * patience && self.own[bead].member {
+                    self.own[bead].leave();
+                }
                 continue;
             };
             known.place = [sight.place[0], sight.place[1]];
@@ -352,6 +351,11 @@ impl Watch {
             known.missed = 0;
         }
     }
+}
+
+/// The beads that were held in the last frame.
+pub(super) fn due(beads: &[Bead]) -> usize {
+    beads.iter().filter(|bead| bead.state == BeadState::Held).count()
 }
 
 /// Where a bead is expected.
