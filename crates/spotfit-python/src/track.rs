@@ -43,7 +43,7 @@ impl TrackOptions {
     #[new]
     #[pyo3(signature = (
         fitter, camera_map, *, camera, beads, beads_at, beads_file, false_rate, reach, patience, smooth, smooth_frames, wander, rotation, scale,
-        pixel_size, pixels, calibration, box_size, stop_after
+        pixel_size, pixels, calibration, psf, box_size, stop_after
     ))]
     #[expect(clippy::too_many_arguments, reason = "they have names where they are given")]
     fn new(
@@ -64,6 +64,7 @@ impl TrackOptions {
         pixel_size: Option<f64>,
         pixels: bool,
         calibration: Option<PathBuf>,
+        psf: Option<PathBuf>,
         box_size: Option<usize>,
         stop_after: Option<u64>,
     ) -> PyResult<Self> {
@@ -91,6 +92,7 @@ impl TrackOptions {
             .with_estimator(Some(options.fit.estimator))
             .with_camera(camera_options(camera).with_maps(map))
             .with_calibration(calibration.map(Given::File))
+            .with_psf(psf.map(Given::File))
             .with_pixel_size(size)
             .with_false_rate(false_rate)
             .with_reach(reach)

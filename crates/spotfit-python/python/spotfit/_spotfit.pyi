@@ -528,6 +528,7 @@ class TrackOptions:
         pixel_size: float | None,
         pixels: bool,
         calibration: str | PathLike[str] | None,
+        psf: str | PathLike[str] | None,
         box_size: int | None,
         stop_after: int | None,
     ) -> TrackOptions: ...

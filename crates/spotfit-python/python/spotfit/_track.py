@@ -126,11 +126,12 @@ def _options(
     pixel_size: float | Literal["px"] | None,
     box: Length | None,
     calibration: str | PathLike[str] | None,
+    psf: str | PathLike[str] | None,
     shape: str,
     fixed_sigma: Any,
     camera: Camera | CameraMap | None,
     profile: Profile,
-    estimator: Estimator,
+    estimator: Estimator | None,
     instruction_set: InstructionSet | None,
     patience: int,
     reach: int,
@@ -144,6 +145,10 @@ def _options(
 ) -> _spotfit.TrackOptions:
     """What Rust needs."""
     size = None if isinstance(pixel_size, str) and pixel_size == "px" else arguments.length("pixel_size", pixel_size)
+    if psf is not None and (shape != "circular" or fixed_sigma is not None or profile != "sampled"):
+        raise ValueError("shape, fixed_sigma and profile are for Gaussians: a measured PSF has a shape of its own")
+    if estimator is None:
+        estimator = "lse" if psf is None else "mle"
     fit: Any = {"shape": shape, "profile": profile, "estimator": estimator, "camera": camera, "instruction_set": instruction_set}
     if fixed_sigma is not None:
         fit["fixed_sigma"] = fixed_sigma
@@ -179,6 +184,7 @@ def _options(
         pixel_size=size,
         pixels=isinstance(pixel_size, str),
         calibration=calibration,
+        psf=psf,
         box_size=arguments.box(box, size),
         stop_after=None if stop_after is None else arguments.whole("stop_after", stop_after),
     )
@@ -198,12 +204,13 @@ def track(
     scale: bool = False,
     pixel_size: float | Literal["px"] | None = None,
     calibration: str | PathLike[str] | None = None,
+    psf: str | PathLike[str] | None = None,
     box: Length | None = None,
     instruction_set: InstructionSet | None = None,
     shape: Literal["circular", "elliptical", "rotated"] = "circular",
     profile: Profile = "sampled",
     fixed_sigma: Length | tuple[Length, Length] | None = None,
-    estimator: Estimator = "lse",
+    estimator: Estimator | None = None,
     camera: Camera | CameraMap | None = None,
     rate: float | None = None,
     idle: float = 10.0,
@@ -244,8 +251,10 @@ def track(
         Side of a pixel in nanometres; with "px" drift is in pixels. Default: what the metadata of the movie state.
     calibration : path, optional
         Find the drift along z from the widths of the beads, by this calibration. The shape is "elliptical" then.
+    psf : path, optional
+        Fit x, y and z of the beads with this measured PSF, in place of a Gaussian; by maximum likelihood, if nothing else is said.
     box : int or str, optional
-        Side of the windows, in pixels or with a unit. Default: 9; with `calibration` that of its beads.
+        Side of the windows, in pixels or with a unit. Default: 9; with `calibration` that of its beads, with `psf` what it leaves room for.
     instruction_set, shape, profile, fixed_sigma, estimator, camera
         As in `Fitter`.
     rate : float, optional
@@ -286,7 +295,7 @@ def track(
     """
     options = _options(
         beads=beads, false_rate=false_rate, reach=reach, patience=patience, smooth=smooth, smooth_frames=smooth_frames, wander=wander,
-        rotation=rotation, scale=scale, pixel_size=pixel_size, calibration=calibration, box=box, instruction_set=instruction_set,
+        rotation=rotation, scale=scale, pixel_size=pixel_size, calibration=calibration, psf=psf, box=box, instruction_set=instruction_set,
         shape=shape, profile=profile, fixed_sigma=fixed_sigma, estimator=estimator, camera=camera, stop_after=stop_after,
     )  # fmt: skip
     named = isinstance(source, (str, PathLike))
@@ -354,17 +363,18 @@ class Tracker:
         scale: bool = False,
         pixel_size: float | None = None,
         calibration: str | PathLike[str] | None = None,
+        psf: str | PathLike[str] | None = None,
         box: Length | None = None,
         instruction_set: InstructionSet | None = None,
         shape: Literal["circular", "elliptical", "rotated"] = "circular",
         profile: Profile = "sampled",
         fixed_sigma: Length | tuple[Length, Length] | None = None,
-        estimator: Estimator = "lse",
+        estimator: Estimator | None = None,
         camera: Camera | CameraMap | None = None,
     ) -> None:
         options = _options(
             beads=beads, false_rate=false_rate, reach=reach, patience=patience, smooth=smooth, smooth_frames=smooth_frames, wander=wander,
-            rotation=rotation, scale=scale, pixel_size=pixel_size, calibration=calibration, box=box, instruction_set=instruction_set,
+            rotation=rotation, scale=scale, pixel_size=pixel_size, calibration=calibration, psf=psf, box=box, instruction_set=instruction_set,
             shape=shape, profile=profile, fixed_sigma=fixed_sigma, estimator=estimator, camera=camera,
         )  # fmt: skip
         self._tracker = _spotfit.Tracker(_one("reference", reference), options)

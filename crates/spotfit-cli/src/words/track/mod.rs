@@ -61,7 +61,12 @@ pub(crate) struct TrackWords {
     /// elliptical then.
     #[arg(help_heading = "Fit", long, value_name = "CALIBRATION.yaml")]
     calibration: Option<PathBuf>,
-    /// Side of the fitted windows, in pixels or with a unit, as in 900nm; odd [default: 9; with --calibration that of the beads].
+    /// Fit x, y and z of the beads with this measured PSF, in place of a Gaussian: an .hdf5 file of `spotfit calibrate --spline` or of
+    /// Picasso. The estimator is maximum likelihood then, if nothing else is said.
+    #[arg(help_heading = "Fit", long, value_name = "PSF.hdf5", conflicts_with = "calibration")]
+    psf: Option<PathBuf>,
+    /// Side of the fitted windows, in pixels or with a unit, as in 900nm; odd [default: 9; with --calibration that of the beads, with --psf
+    /// the largest up to 13 that leaves 5 pixels of the PSF around].
     #[arg(help_heading = "Fit", long = "box", value_name = "LENGTH")]
     box_size: Option<Length>,
     /// Vector instructions: avx512, avx2, neon or portable; the fastest by default.
@@ -84,7 +89,8 @@ impl TrackWords {
         let beads = self.beads_file().map(|file| ("beads", file));
         let calibration = self.calibration.as_deref().map(|file| ("calibration", file));
         let camera = self.spot.camera_path().map(|file| ("camera", file));
-        [beads, calibration, camera].into_iter().flatten().collect()
+        let psf = self.psf.as_deref().map(|file| ("psf", file));
+        [beads, calibration, psf, camera].into_iter().flatten().collect()
     }
 
     /// The file with places of beads, if it is one.
@@ -109,6 +115,9 @@ impl TrackWords {
         of_source: Option<f64>,
         stop_after: Option<u64>,
     ) -> Result<TrackOptions, CliError> {
+        if self.psf.is_some() {
+            self.spot.refuse_gaussians()?;
+        }
         let fit = FitterOptions::from(self.spot.shaped(Options::default()));
         let options = TrackOptions::default()
             .with_smooth(self.smooth()?)
@@ -118,6 +127,7 @@ impl TrackWords {
             .with_estimator(self.spot.asked_estimator())
             .with_camera(self.spot.camera_options())
             .with_calibration(self.calibration.clone().map(Given::File))
+            .with_psf(self.psf.clone().map(Given::File))
             .with_pixel_size(scale(self.pixel_size))
             .with_false_rate(self.false_rate)
             .with_reach(self.reach)

@@ -164,9 +164,8 @@ impl<'a> Tracking<'a> {
         self.pixel_size = self.options.pixel_size_of(known)?;
         let (options, notes) = self.options.resolved(self.pixel_size)?;
         notes.into_iter().for_each(|note| listener.note(&Note::Warning(note)));
-        let has_z = options.calibration.is_some();
         let tracker = Tracker::new(arrival.frame, &options).map_err(|error| self.refused(error))?;
-        self.about = About::new(arrival, self.pixel_size, has_z);
+        self.about = About::new(arrival, self.pixel_size, tracker.finds_heights());
         self.report.beads = tracker.beads().len();
         self.report.unit = symbol(self.about.unit);
         self.tracker = Some(tracker);

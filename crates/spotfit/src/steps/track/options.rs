@@ -1,6 +1,7 @@
 //! How drift is followed.
 
 use crate::astigmatism::find::Finder;
+use crate::psf::Psf;
 use crate::steps::localize::{CameraOptions, Given, LocalizeOptions};
 use crate::steps::{Note, PixelScale, Silent, Source, StepError};
 use crate::table::{Info, Meaning, TableError, Unit};
@@ -21,7 +22,7 @@ pub struct TrackOptions {
     /// How the drift is smoothed over time.
     pub smooth: Smooth,
     /// Side of the windows, in pixels if it has no unit; in nanometres the nearest odd number of pixels. Default: that of
-    /// [`track::TrackOptions`], with a calibration that of its beads.
+    /// [`track::TrackOptions`], with a calibration or a PSF that of theirs.
     pub box_size: Option<Length>,
     /// The shape, the profile and the instruction set of the fit.
     pub fitter: FitterOptions,
@@ -33,6 +34,8 @@ pub struct TrackOptions {
     pub camera: CameraOptions,
     /// A calibration by which z follows from the two widths. The shape is elliptical then.
     pub calibration: Option<Given<Finder>>,
+    /// A measured PSF, with which x, y and z are fitted. The estimator is maximum likelihood then, if none is given.
+    pub psf: Option<Given<Psf>>,
     /// The size of a pixel.
     pub pixel_size: PixelScale,
     /// False spots per million pixels when beads are looked for.
@@ -74,6 +77,7 @@ impl Default for TrackOptions {
             estimator: None,
             camera: CameraOptions::default(),
             calibration: None,
+            psf: None,
             pixel_size: PixelScale::OfMovie,
             false_rate,
             gates,
@@ -96,6 +100,7 @@ impl TrackOptions {
         const with_estimator: estimator: Option<Estimator>,
         with_camera: camera: CameraOptions,
         with_calibration: calibration: Option<Given<Finder>>,
+        with_psf: psf: Option<Given<Psf>>,
         const with_pixel_size: pixel_size: PixelScale,
         const with_false_rate: false_rate: f64,
         const with_gates: gates: Gates,
@@ -136,9 +141,10 @@ impl TrackOptions {
             .with_box_size(self.box_size)
             .with_fixed_sigma(self.fixed_sigma.clone())
             .with_estimator(self.estimator)
-            .with_calibration(self.calibration.clone());
+            .with_calibration(self.calibration.clone())
+            .with_psf(self.psf.clone());
         let (fit, _, notes) = windows.resolved(pixel_size)?;
-        let own = self.box_size.is_some() || self.calibration.is_some();
+        let own = self.box_size.is_some() || self.calibration.is_some() || self.psf.is_some();
         let options = usual
             .clone()
             .with_beads(self.beads.clone())
@@ -148,6 +154,7 @@ impl TrackOptions {
             .with_camera(fit.camera)
             .with_map(fit.map)
             .with_calibration(fit.calibration)
+            .with_psf(fit.psf)
             .with_false_rate(self.false_rate)
             .with_gates(self.gates)
             .with_reach(self.reach)
