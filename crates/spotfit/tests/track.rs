@@ -139,7 +139,7 @@ fn motions() -> [(&'static str, StageMotion); 3] {
 /// together, and the error that is stated to 10 %, on stages that walk, jump by 3 pixels and oscillate; and that no bead is lost.
 #[test]
 fn drift_is_as_exact_as_its_beads() {
-    for (count, frames) in [(5, 900), (20, 500), (50, 300)] {
+    for (count, frames) in [(5, 2000), (20, 500), (50, 300)] {
         for photons in [100.0, 1000.0, 1e4] {
             for (name, motion) in motions() {
                 let simulation = StageSimulation::on_grid(320, 256, count, photons, 5)

@@ -8,8 +8,9 @@ const LOOK_MEMORY: f64 = 64.0;
 const NOISE_MEMORY: f64 = 32.0;
 /// Frames over which a bead's place in the reference is averaged: a bead may creep.
 const PLACE_MEMORY: f64 = 1e4;
-/// Frames in which a bead shows that it stays in its place relative to the others.
+/// Frames in which a bead shows that it stays in its place relative to the others: twice as many each time, up to the most.
 const TRIAL: u32 = 32;
+const MOST_TRIAL: u32 = 1024;
 /// How much more than its errors say it may scatter meanwhile: in variance.
 const TRIAL_SCATTER: f64 = 2.0;
 /// A bead that scatters so much more than its errors say, in variance, loses weight.
@@ -48,6 +49,8 @@ pub(super) struct Own {
     /// Whether it belongs to the others.
     pub(super) member: bool,
     trial: Trial,
+    /// Frames of its next trial.
+    trial_frames: u32,
 }
 
 /// How a bead that is to join, or to come back, behaves.
@@ -76,6 +79,7 @@ impl Own {
             stray: [0.0; 2],
             member: true,
             trial: Trial::default(),
+            trial_frames: TRIAL / 2,
         }
     }
 
@@ -196,6 +200,7 @@ impl Own {
     pub(super) fn leave(&mut self) {
         self.member = false;
         self.trial = Trial::default();
+        self.trial_frames = (2 * self.trial_frames).min(MOST_TRIAL);
     }
 
     /// It was not seen: its trial begins again.
@@ -212,19 +217,20 @@ impl Own {
             trial.mean[axis] += off / f64::from(trial.frames);
             trial.square[axis] += off * (rest[axis] - trial.mean[axis]);
         }
-        if trial.frames < TRIAL {
+        if trial.frames < self.trial_frames {
             return false;
         }
-        let Trial { mean, square, .. } = std::mem::take(trial);
+        let Trial { mean, square, frames } = std::mem::take(trial);
+        let count = f64::from(frames);
         let still = (0..2).all(|axis| {
             let expected = scatter.max(1.0) * (self.noise[axis] + drift[axis]);
-            square[axis] / f64::from(TRIAL - 1) <= TRIAL_SCATTER * expected
+            square[axis] / (count - 1.0) <= TRIAL_SCATTER * expected
         });
         if still {
             for axis in 0..2 {
                 self.reference[axis] += mean[axis];
                 // Of the drift it has what all frames have in common.
-                let variance = self.noise[axis] / f64::from(TRIAL) + drift[axis] / f64::from(TRIAL);
+                let variance = (self.noise[axis] + drift[axis]) / count;
                 self.information[axis] = 1.0 / variance;
                 self.anchor[axis] = 0.0;
             }

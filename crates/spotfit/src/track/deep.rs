@@ -35,7 +35,7 @@ impl Deep {
     }
 
     /// Fits the window that was filled in, from any height.
-    fn from_anywhere(&mut self, fit: &Fit<f64>) -> Option<Followed> {
+    fn anywhere(&mut self, fit: &Fit<f64>) -> Option<Followed> {
         let mut best: Option<Followed> = None;
         for height in self.follower.heights() {
             let found = self.follower.fit(start(fit, height));
@@ -86,7 +86,7 @@ impl<'w> Visitor<'w> for Follow<'_> {
                 read.fill((camera.read_noise / em_gain).powi(2));
             }
             let near = deep.follower.fit(start(&fit, height));
-            deep.found[number] = near.or_else(|| deep.from_anywhere(&fit));
+            deep.found[number] = near.or_else(|| deep.anywhere(&fit));
         }
     }
 }

@@ -290,17 +290,22 @@ impl Tracker {
         }
     }
 
-    /// Refines the places of the beads in the reference. What they change by together is none of their business: the drift stays.
+    /// Refines the places of the beads in the reference. What they change by together would move the place where the drift is 0: it is
+    /// taken out, each bead counting by how well its place is known. So neither a bead that has just joined nor one that creeps away
+    /// takes the others with it.
     fn learn(&mut self) {
-        let mut together = [0.0; 3];
+        let (mut together, mut all) = ([0.0; 3], [f64::MIN_POSITIVE; 3]);
         for part in &self.parts {
+            let own = &self.watch.own[part.bead];
             for axis in 0..3 {
                 if part.weight[axis] > 0.0 {
-                    let gain = self.watch.own[part.bead].gain(axis);
-                    together[axis] += part.weight[axis] * gain * part.rest[axis];
+                    let share = own.information[axis] / own.raised();
+                    together[axis] += share * own.gain(axis) * part.rest[axis];
+                    all[axis] += share;
                 }
             }
         }
+        let together = [0, 1, 2].map(|axis| together[axis] / all[axis]);
         for part in &self.parts {
             let own = &mut self.watch.own[part.bead];
             let mut square = 0.0;

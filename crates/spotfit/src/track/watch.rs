@@ -257,7 +257,7 @@ impl Watch {
         } else {
             BeadState::Doubted(doubt)
         };
-        if known.missed % MISSED_TURN == 0 {
+        if known.missed.is_multiple_of(MISSED_TURN) {
             self.own[bead].stray = [0.0; 2];
         }
     }
