@@ -166,7 +166,13 @@ impl StageSimulation {
             bead.fate.validate()?;
             match &self.defocus {
                 None => {
-                    check("beads.z", bead.z, 0.0, 0.0, "0: beads that are in focus have no height")?
+                    check(
+                        "beads.z",
+                        bead.z,
+                        0.0,
+                        0.0,
+                        "0: beads that are in focus have no height",
+                    )?;
                 }
                 Some(defocus) if defocus.reaches(bead.z.abs()) => {}
                 Some(_) => {
