@@ -389,7 +389,7 @@ fn frames_of_a_ring_are_tracked() {
             match told[key].as_f64() {
                 Some(value) => assert_eq!((value, value), (sent, numbers[k]), "{key}"),
                 None => {
-                    assert!(key.starts_with('z') && sent.is_nan() && numbers[k].is_nan(), "{key}")
+                    assert!(key.starts_with('z') && sent.is_nan() && numbers[k].is_nan(), "{key}");
                 }
             }
         }
