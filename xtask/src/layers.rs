@@ -32,6 +32,7 @@ const LAYERS: &[Layer] = &[
     // Files and tables know no fitter.
     ("spotfit-files", &["fit-core"]),
     ("spotfit-locs", &["fit-core", "spotfit-files"]),
+    ("spotfit-ring", &[]),
     (
         "spotfit",
         &[
@@ -46,6 +47,7 @@ const LAYERS: &[Layer] = &[
             "fit-gpu",
             "spotfit-files",
             "spotfit-locs",
+            "spotfit-ring",
         ],
     ),
 ];

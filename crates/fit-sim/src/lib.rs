@@ -12,6 +12,7 @@ mod random;
 pub mod recipes;
 mod shape;
 mod spots;
+mod stage;
 
 pub use benchmark::GpufitBenchmark;
 pub use camera::{Noise, SimulatedCamera};
@@ -25,3 +26,6 @@ pub use movie::{
 pub use random::Random;
 pub use shape::{Defocus, SpotShape};
 pub use spots::{SimulatedSpots, SpotSimulation, Truth};
+pub use stage::{
+    Actuator, Fate, SeenBead, Stage, StageBead, StageMotion, StageSimulation, StageTruth,
+};

@@ -16,7 +16,7 @@ use error::CliError;
 use say::message::say;
 use verbs::{
     batch, calibrate, convert, curve, demo, devices, drift, filter, fit, info, link, localize,
-    merge, model, options, render, score, simulate, stats, z,
+    merge, model, options, render, score, simulate, stats, track, z,
 };
 
 /// Finds the centre, width and brightness of spots of light in camera images.
@@ -53,6 +53,8 @@ enum Command {
     Link(link::LinkArguments),
     /// Find drift and take it out of the localizations.
     Drift(Box<drift::DriftArguments>),
+    /// Follow the drift of a stage while its camera runs: frames in, the drift of each within microseconds.
+    Track(Box<track::TrackArguments>),
     /// Make the super-resolved picture from a table of localizations.
     Render(render::RenderArguments),
     /// Simulate windows of spots, a movie or a stack of beads, with their truth.
@@ -101,6 +103,7 @@ fn run(command: Command) -> Result<(), CliError> {
         Command::Score(arguments) => score::run(&arguments),
         Command::Link(arguments) => link::run(&arguments),
         Command::Drift(arguments) => drift::run(&arguments),
+        Command::Track(arguments) => track::run(&arguments),
         Command::Render(arguments) => render::run(&arguments),
         Command::Simulate(arguments) => simulate::run(&arguments),
         Command::Curve(arguments) => curve::run(&arguments),

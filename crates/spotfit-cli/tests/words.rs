@@ -42,6 +42,7 @@ fn words_for_python_are_those_of_the_command() {
         "simulate beads",
         "simulate movie",
         "stats",
+        "track",
         "z",
     ];
     for verb in verbs {
@@ -92,6 +93,7 @@ fn help_is_in_groups() {
         ("render", &["Tables:", "Colours:", "Output:"]),
         ("score", &["Tables:", "Output:"]),
         ("stats", &["Tables:", "Output:"]),
+        ("track", &["Source:", "Movie:", "Beads:", "Drift:", "Fit:", "Camera:", "Output:"]),
         ("z", &["Tables:", "Output:"]),
     ] {
         let help = String::from_utf8(succeeds(&[&verb, &"--help"]).stdout).expect("text");

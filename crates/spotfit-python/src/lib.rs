@@ -23,12 +23,14 @@ mod pixels;
 mod positions;
 mod predict;
 mod records;
+mod ring;
 mod rows;
 mod simulate;
 mod simulate_movies;
 mod steps;
 mod tables;
 mod threads;
+mod track;
 mod work;
 
 use pyo3::prelude::*;
@@ -68,6 +70,8 @@ mod _spotfit {
         FileLock, TableFile, info, method, read_record, record_inputs, unlike, write_file,
     };
     #[pymodule_export]
+    use super::ring::{RingReader, RingWriter, ring_now};
+    #[pymodule_export]
     use super::simulate::simulate;
     #[pymodule_export]
     use super::simulate_movies::{simulate_beads, simulate_movie};
@@ -75,6 +79,8 @@ mod _spotfit {
     use super::steps::{operations, run_step};
     #[pymodule_export]
     use super::tables::{Info, filter_table, read_table, write_table};
+    #[pymodule_export]
+    use super::track::{TrackOptions, Tracker, track};
 
     use super::*;
 

@@ -305,7 +305,7 @@ pub(crate) fn frames_for_estimates(height: usize, width: usize) -> usize {
 }
 
 /// Baseline, sensitivity, EM gain and read noise.
-type CameraNumbers = (f64, f64, Option<f64>, f64);
+pub(crate) type CameraNumbers = (f64, f64, Option<f64>, f64);
 
 /// What frames say of the sensitivity of their camera, and of its read noise.
 #[pyfunction]
@@ -375,7 +375,7 @@ fn of_light(doubt: &SlopeDoubt) -> String {
 }
 
 /// What is known of a camera that Python gives: whoever says that there is no read noise may not have looked.
-fn camera_options(camera: Option<CameraNumbers>) -> CameraOptions {
+pub(crate) fn camera_options(camera: Option<CameraNumbers>) -> CameraOptions {
     let none = CameraOptions::default();
     let Some((baseline, sensitivity, em_gain, read_noise)) = camera else { return none };
     none.with_baseline(Some(baseline))

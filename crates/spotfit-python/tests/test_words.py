@@ -65,6 +65,12 @@ VERBS: dict[str, tuple[list[Callable[..., Any]], set[str], set[str]]] = {
     "link": ([spotfit.link], FILES, set()),
     "merge": ([spotfit.merge], FILES, set()),
     "score": ([spotfit.score], {*FILES, "truth_origin", "truth_first_frame"}, set()),
+    # Frames on standard input and what is printed are the command's, and so is what is asked of the system.
+    "track": (
+        [spotfit.track],
+        {*FILES - {"pixel_size"}, *CAMERA, *PLOTS, "frame", "json_lines", "max_frame_pixels", "realtime", "processor", "watch"},
+        {"callback"},
+    ),
     "z": ([spotfit.z], {*FILES, "calibration"}, set()),
 }  # fmt: skip
 #: Defaults that differ in how they are written: what Python says is found out later, or is a number that the command tells in words.
@@ -178,6 +184,7 @@ def calls(tmp_path_factory: Any) -> dict[str, Callable[..., Any]]:
         "link": lambda **words: table(spotfit.link(heights, **words)),
         "merge": lambda **words: table(spotfit.merge(locs, **words)),
         "score": lambda **words: spotfit.score(heights if "radius_z" in words else locs, heights, **words),
+        "track": lambda **words: spotfit.track(movie.frames, camera=camera, pixel_size=100, beads=4, **words).x.tolist(),
         "z": lambda **words: table(spotfit.z(locs, path, **words)),
     }
 

@@ -17,6 +17,7 @@ pub mod record;
 mod statuses;
 pub mod steps;
 pub mod table;
+pub mod track;
 
 pub use fit_core::spot::shape::{
     Circular, Elliptical, FixedSigma, FixedSigmas, GivenSigma, Rotated, Shape,
@@ -36,6 +37,8 @@ pub use spotfit_files::{hdf5, movie, output, yaml};
 #[cfg(feature = "render")]
 pub use spotfit_locs::render;
 pub use spotfit_locs::{Length, LengthError, OutOfRange, drift, link, pairs, report, statistics};
+/// Rings of frames in shared memory.
+pub use spotfit_ring as ring;
 
 pub use as_windows::AsWindows;
 pub use backend::{AUTO_GPU_PIXELS, Backend, FitError, FitterOptions};

@@ -14,10 +14,21 @@ use spotfit::steps::{Listener, Note};
 #[derive(Default)]
 pub(crate) struct Terminal {
     bar: RefCell<Option<ProgressBar>>,
+    no_bar: bool,
+}
+
+impl Terminal {
+    /// Shows no bar: something else is drawn.
+    pub(crate) fn without_bar() -> Self {
+        Self { no_bar: true, ..Self::default() }
+    }
 }
 
 impl Listener for Terminal {
     fn begin(&self, total: u64, unit: &'static str) {
+        if self.no_bar {
+            return;
+        }
         // Localizing tells how many spots it has found, too.
         self.bar.replace(Some(progress(total, unit, unit == "frames")));
     }

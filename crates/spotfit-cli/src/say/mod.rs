@@ -3,3 +3,4 @@
 pub(crate) mod listener;
 pub(crate) mod message;
 pub(crate) mod progress;
+pub(crate) mod watch;

@@ -19,4 +19,5 @@ pub(crate) mod render;
 pub(crate) mod score;
 pub(crate) mod simulate;
 pub(crate) mod stats;
+pub(crate) mod track;
 pub(crate) mod z;

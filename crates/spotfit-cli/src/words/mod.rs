@@ -19,5 +19,6 @@ pub(crate) mod report;
 pub(crate) mod splines;
 pub(crate) mod spot_options;
 pub(crate) mod table;
+pub(crate) mod track;
 pub(crate) mod truth;
 pub(crate) mod weights;

@@ -98,6 +98,12 @@ pub(crate) fn complete(outputs: impl IntoIterator<Item = Output>) -> Result<(), 
     Ok(output::Output::finish_all(outputs, &mut |_| interrupt::check().is_ok())?)
 }
 
+/// The same after the user has ended the work, which had no other end.
+pub(crate) fn complete_ended(outputs: impl IntoIterator<Item = Output>) -> Result<(), CliError> {
+    let outputs = outputs.into_iter().map(|output| output.0);
+    Ok(output::Output::finish_all(outputs, &mut |_| true)?)
+}
+
 impl From<output::Output> for Output {
     fn from(output: output::Output) -> Self {
         Self(output)

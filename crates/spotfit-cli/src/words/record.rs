@@ -1,13 +1,13 @@
 //! What stands beside an output and says how it was made.
 
-use std::collections::BTreeMap;
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 use spotfit::record::{InputFile, Record, RecordError, State};
 
 use crate::error::CliError;
-use crate::words::output::{Output, Writing, refuse_stranger};
+use crate::words::output::{Output, Writing, complete_ended, refuse_stranger};
 use crate::words::paths::is_stream;
 
 /// Whether a record stands beside an output.
@@ -79,6 +79,39 @@ impl Recorded {
         Ok(())
     }
 
+    /// The record of an output that is about to be there and grows: it says `begun` until [`Recorded::done`]. Without a record, that
+    /// of a file that is replaced goes away.
+    pub(crate) fn begin(&self) -> Result<(), CliError> {
+        let beside = Record::path(&self.output);
+        let Some(record) = &self.record else {
+            if Record::is_ours(&beside) {
+                fs::remove_file(&beside).map_err(CliError::write(&beside.display().to_string()))?;
+            }
+            return Ok(());
+        };
+        self.refuse_stranger()?;
+        let old = Record::beside(&self.output);
+        self.write(&record.begun(old.as_ref(), self.output.exists()))?.finish()
+    }
+
+    /// The output that has grown is complete.
+    pub(crate) fn done(
+        self,
+        counts: impl IntoIterator<Item = (String, u64)>,
+    ) -> Result<(), CliError> {
+        let Some(record) = &self.record else { return Ok(()) };
+        let mut done = record.clone();
+        done.state = State::Done { counts: counts.into_iter().collect() };
+        complete_ended([self.write(&done)?])
+    }
+
+    /// A record that is to be there.
+    fn write(&self, record: &Record) -> Result<Output, CliError> {
+        let mut file = Output::create(&Record::path(&self.output))?;
+        file.write_all(record.text().as_bytes())?;
+        Ok(file)
+    }
+
     /// The files of the output with the record around them, in the order in which they are to appear: it says `begun` before they are
     /// there, and `done` after it, so that whoever is killed between them leaves nothing that is taken for what it is not.
     pub(crate) fn around(
@@ -88,17 +121,10 @@ impl Recorded {
     ) -> Result<Vec<Output>, CliError> {
         let Some(record) = &self.record else { return Ok(files) };
         self.refuse_stranger()?;
-        let beside = Record::path(&self.output);
         let begun = record.begun(Record::beside(&self.output).as_ref(), self.output.exists());
-        let counts: BTreeMap<String, u64> = counts.into_iter().collect();
         let mut done = record.clone();
-        done.state = State::Done { counts };
-        let written = |record: &Record| -> Result<Output, CliError> {
-            let mut file = Output::create(&beside)?;
-            file.write_all(record.text().as_bytes())?;
-            Ok(file)
-        };
-        let (first, last) = (written(&begun)?, written(&done)?);
+        done.state = State::Done { counts: counts.into_iter().collect() };
+        let (first, last) = (self.write(&begun)?, self.write(&done)?);
         Ok(std::iter::once(first).chain(files).chain([last]).collect())
     }
 }

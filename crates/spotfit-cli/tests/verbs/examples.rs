@@ -15,6 +15,7 @@ fn with_files() -> Folder {
         "locs.yaml",
         "truth.csv",
         "movie.tif",
+        "stage.tif",
         "decays.csv",
         "calibration.yaml",
     ] {

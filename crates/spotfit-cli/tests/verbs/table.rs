@@ -49,7 +49,7 @@ impl Case {
 }
 
 /// Every verb, with every kind of file that it writes. The words of a camera say all that there is to know of one.
-pub const CASES: [Case; 37] = [
+pub const CASES: [Case; 40] = [
     case("fit {}/spots.npy", &[("-o", "csv")], &[]),
     case("fit {}/spots.npy --errors --baseline 0 --sensitivity 1", &[("-o", "npy")], &[]),
     case("localize {}/movie.tif --baseline 100 --sensitivity 1", &[("-o", "csv")], &[]),
@@ -103,6 +103,13 @@ pub const CASES: [Case; 37] = [
         &[("-o", "csv"), ("--table", "csv"), ("--plot", "svg")],
         &[],
     ),
+    case(
+        "track {}/stage.tif --baseline 100 --sensitivity 1 --pixel-size 100",
+        &[("-o", "csv"), ("--plot", "svg")],
+        &[],
+    ),
+    case("track {}/stage.tif --rate 100", &[("-o", "npy")], &[]),
+    case("track {}/stage.tif --json-lines", &[], &[]),
     case("render {}/locs.csv", &[("-o", "png")], &[]),
     case("render {}/locs.csv --raw", &[("-o", "tif")], &[]),
     case(

@@ -30,6 +30,16 @@ pub enum MovieError {
         /// What is wrong.
         reason: String,
     },
+    /// A file that was read while it grew is no longer what it was.
+    #[error("frame {frame}: the file {} {reason}", excerpt(.file))]
+    Growing {
+        /// The frame that was to come, from 1.
+        frame: usize,
+        /// The name of the file.
+        file: String,
+        /// What has become of it, as the rest of a sentence.
+        reason: String,
+    },
     /// A file of a movie of several files is missing or wrong.
     #[error("the file {} of this movie {reason}", excerpt(.file))]
     Part {

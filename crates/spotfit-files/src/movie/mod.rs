@@ -21,6 +21,7 @@
 
 mod axes;
 mod error;
+mod follow;
 mod formats;
 mod open;
 mod options;
@@ -40,6 +41,7 @@ use crate::npy::{NpyNumber, NpyReader, with_number};
 pub use axes::possible_pixel;
 pub use axes::{MovieAxes, PixelSize, PixelSizeSource};
 pub use error::MovieError;
+pub use follow::{FollowOptions, GrowingMovie};
 pub use formats::Foreign;
 pub use options::{MovieLimits, MovieOptions};
 

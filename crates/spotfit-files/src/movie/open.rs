@@ -151,7 +151,7 @@ impl Movie {
         text: &str,
         limits: &MovieLimits,
     ) -> Result<Self, MovieError> {
-        let (source, dimensions) = raw::picasso(reader, length, sidecar, text)?;
+        let (source, dimensions) = raw::picasso(sidecar, text)?.open(reader, length)?;
         let mut movie = Self::new(Source::Raw(source), dimensions, limits)?;
         match raw::picasso_pixel_size(text) {
             Ok(size) => movie.axes.pixel_size = size,
@@ -171,7 +171,7 @@ impl Movie {
         text: &str,
         limits: &MovieLimits,
     ) -> Result<Self, MovieError> {
-        let (source, dimensions) = raw::dax(reader, length, sidecar, text)?;
+        let (source, dimensions) = raw::dax(sidecar, text)?.open(reader, length)?;
         Self::new(Source::Raw(source), dimensions, limits)
     }
 }
@@ -183,7 +183,7 @@ fn new_files(_: &Path, _: &[&str]) -> Result<Vec<String>, MovieError> {
 }
 
 /// The name and the text of the file beside a movie.
-fn described(sidecar: &Path) -> Result<(String, String), MovieError> {
+pub(super) fn described(sidecar: &Path) -> Result<(String, String), MovieError> {
     let name = sidecar.display().to_string();
     let read = || -> io::Result<Vec<u8>> {
         if !std::fs::metadata(sidecar)?.is_file() {

@@ -46,17 +46,21 @@ impl RawSource {
 }
 
 /// What a description must say.
-struct Description<'a> {
+pub(super) struct Description<'a> {
     file: &'a str,
-    frames: usize,
-    height: usize,
-    width: usize,
-    number: NumberType,
-    big_endian: bool,
+    pub(super) frames: usize,
+    pub(super) height: usize,
+    pub(super) width: usize,
+    pub(super) number: NumberType,
+    pub(super) big_endian: bool,
 }
 
 impl Description<'_> {
-    fn open(self, reader: Reader, length: u64) -> Result<(RawSource, Dimensions), MovieError> {
+    pub(super) fn open(
+        self,
+        reader: Reader,
+        length: u64,
+    ) -> Result<(RawSource, Dimensions), MovieError> {
         let Self { file, frames, height, width, number, big_endian } = self;
         let pixels = (height as u64).checked_mul(width as u64);
         let bytes = pixels
@@ -120,13 +124,8 @@ pub(super) fn picasso_pixel_size(text: &str) -> Result<Option<PixelSize>, String
     }
 }
 
-/// Picasso's `.raw` with the text of its `.yaml`.
-pub(super) fn picasso(
-    reader: Reader,
-    length: u64,
-    file: &str,
-    text: &str,
-) -> Result<(RawSource, Dimensions), MovieError> {
+/// What Picasso's `.yaml` says of its `.raw`.
+pub(super) fn picasso<'a>(file: &'a str, text: &str) -> Result<Description<'a>, MovieError> {
     let value = |key: &str| find(file, key, picasso_value(text, key));
     let number = match value("Data Type")? {
         "uint8" => NumberType::U8,
@@ -151,16 +150,11 @@ pub(super) fn picasso(
     };
     let count = |key: &str| parse(file, key, value(key)?);
     let (frames, height, width) = (count("Frames")?, count("Height")?, count("Width")?);
-    Description { file, frames, height, width, number, big_endian }.open(reader, length)
+    Ok(Description { file, frames, height, width, number, big_endian })
 }
 
-/// The Zhuang lab's `.dax` with the text of its `.inf`.
-pub(super) fn dax(
-    reader: Reader,
-    length: u64,
-    file: &str,
-    text: &str,
-) -> Result<(RawSource, Dimensions), MovieError> {
+/// What the Zhuang lab's `.inf` says of its `.dax`.
+pub(super) fn dax<'a>(file: &'a str, text: &str) -> Result<Description<'a>, MovieError> {
     let value = |key: &str| {
         let found = without_mark(text).lines().find_map(|line| {
             let (name, value) = line.split_once('=')?;
@@ -187,5 +181,5 @@ pub(super) fn dax(
         return Err(MovieError::Description { file: file.to_owned(), reason });
     };
     let big_endian = !kind.contains("little endian");
-    Description { file, frames, height, width, number, big_endian }.open(reader, length)
+    Ok(Description { file, frames, height, width, number, big_endian })
 }

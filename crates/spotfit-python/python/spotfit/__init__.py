@@ -42,11 +42,13 @@ from ._options import (
 )
 from ._pictures import Drift, Picture
 from ._render import render
+from ._ring import RingCounts, RingFrame, RingReader, RingWriter
 from ._simulate import SimulatedMovie, Simulation, simulate, simulate_beads, simulate_movie
 from ._spotfit import CameraMap, DeviceArray, __version__
 from ._stats import Frc, Nena, frc, nena, stats
 from ._steps import ScoreReport, convert, filter, link, merge, score, z
 from ._summary import FileOutcome, FilesSummary
+from ._track import Track, TrackedFrame, Tracker, track
 from ._warnings import SpotfitWarning
 from ._z import find_z
 
@@ -86,12 +88,19 @@ __all__ = [
     "Options",
     "Picture",
     "Profile",
+    "RingCounts",
+    "RingFrame",
+    "RingReader",
+    "RingWriter",
     "ScoreReport",
     "Shape",
     "SimulatedMovie",
     "Simulation",
     "SpotfitWarning",
     "Status",
+    "Track",
+    "TrackedFrame",
+    "Tracker",
     "__version__",
     "calibrate",
     "calibrate_psf",
@@ -118,6 +127,7 @@ __all__ = [
     "simulate_beads",
     "simulate_movie",
     "stats",
+    "track",
     "write_table",
     "z",
 ]

@@ -19,7 +19,11 @@ __all__ = [
     "MovieFile",
     "MovieLocalizer",
     "Positions",
+    "RingReader",
+    "RingWriter",
     "TableFile",
+    "TrackOptions",
+    "Tracker",
     "__version__",
     "calibrate",
     "calibrate_psf",
@@ -43,6 +47,7 @@ __all__ = [
     "report_curves",
     "report_emitters",
     "report_fits",
+    "ring_now",
     "run_step",
     "save_curves",
     "save_emitters",
@@ -50,6 +55,7 @@ __all__ = [
     "simulate",
     "simulate_beads",
     "simulate_movie",
+    "track",
     "unlike",
     "unusual_pixels",
     "window_side",
@@ -483,3 +489,83 @@ def run_step(
     name: str, options: str, tables: list[tuple[str, _Columns, Info]]
 ) -> tuple[tuple[_Columns, Info] | None, _Picture | None, str, list[str]]: ...
 def operations() -> dict[str, str]: ...
+
+@final
+class RingWriter:
+    """Writes frames into a ring."""
+
+    def __new__(cls, name: str, width: int, height: int, dtype: str, slots: int) -> RingWriter: ...
+    def write(self, pixels: npt.NDArray[Any], number: int | None, timestamp: int | None) -> None: ...
+    @property
+    def written(self) -> int: ...
+    def alive(self) -> None: ...
+    def close(self) -> None: ...
+
+@final
+class RingReader:
+    """Reads frames from a ring."""
+
+    def __new__(cls, name: str, timeout: float) -> RingReader: ...
+    @property
+    def layout(self) -> tuple[int, int, str, int]: ...
+    @property
+    def counts(self) -> tuple[int, int, int, int]: ...
+    def read(self) -> tuple[int, int, npt.NDArray[Any]] | None: ...
+
+def ring_now() -> int: ...
+
+_Drift = tuple[
+    int, float | None, float, float, float | None, float, float, float | None, int, int, str, float
+]
+
+@final
+class TrackOptions:
+    """How drift is followed."""
+
+    def __new__(
+        cls,
+        fitter: Fitter,
+        camera_map: CameraMap | None,
+        *,
+        camera: tuple[float, float, float | None, float] | None,
+        beads: int,
+        beads_at: list[list[float]] | None,
+        beads_file: str | None,
+        false_rate: float,
+        reach: int,
+        patience: int,
+        smooth: str,
+        smooth_frames: float,
+        wander: float | None,
+        rotation: bool,
+        scale: bool,
+        pixel_size: float | None,
+        pixels: bool,
+        calibration: str | PathLike[str] | None,
+        psf: str | PathLike[str] | None,
+        box_size: int | None,
+        stop_after: int | None,
+    ) -> TrackOptions: ...
+
+@final
+class Tracker:
+    """Follows the drift of frames that Python has."""
+
+    def __new__(cls, reference: npt.NDArray[Any], options: TrackOptions) -> Tracker: ...
+    def notes(self) -> list[str]: ...
+    def update(self, frame: npt.NDArray[Any], time: float) -> _Drift: ...
+    def beads(self) -> list[list[float]]: ...
+
+def track(
+    name: str | None,
+    frames: npt.NDArray[Any] | None,
+    options: TrackOptions,
+    *,
+    channel: int | None,
+    slice: int | None,
+    rate: float | None,
+    idle: float,
+    udp: str | None,
+    ring_out: str | None,
+    callback: Any,
+) -> tuple[_Columns, str, float | None, str, list[str]]: ...

@@ -27,6 +27,19 @@ impl<const N: usize> Information<N> {
         }
     }
 
+    /// Multiplies the diagonal by 1 and so much more.
+    pub(super) fn damp(&mut self, damping: f64) {
+        for j in 0..N {
+            self.0[j][j] *= 1.0 + damping;
+        }
+    }
+
+    /// δᵀ·information·δ.
+    pub(super) fn square(&self, step: &[f64; N]) -> f64 {
+        let row = |j: usize| (0..N).map(move |k| step[j] * self.at(j, k) * step[k]);
+        (0..N).flat_map(row).sum()
+    }
+
     fn at(&self, j: usize, k: usize) -> f64 {
         self.0[j.min(k)][j.max(k)]
     }

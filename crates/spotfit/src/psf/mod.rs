@@ -15,6 +15,7 @@ mod file;
 #[cfg(test)]
 mod file_tests;
 mod fit;
+mod follow;
 mod judge;
 mod lattice;
 mod measured;
@@ -33,6 +34,7 @@ pub use calibrate::{
 pub use error::PsfError;
 pub use file::{read, write};
 pub use fit::{PsfFitOptions, PsfFits, PsfFitter};
+pub(crate) use follow::{Followed, PsfFollower};
 pub use judge::PsfQuality;
 pub use measured::Psf;
 pub use noise::PsfNoise;

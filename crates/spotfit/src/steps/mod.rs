@@ -55,6 +55,7 @@ mod source;
 mod stack;
 pub mod stats;
 mod table_file;
+pub mod track;
 mod words;
 pub mod z;
 

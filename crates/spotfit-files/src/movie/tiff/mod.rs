@@ -2,6 +2,7 @@
 
 mod buffered;
 mod failure;
+pub(super) mod growing;
 mod imagej;
 mod layout;
 mod ome;
@@ -210,12 +211,7 @@ impl TiffSource {
             })?;
             self.next = frame + 1;
         }
-        match collected {
-            Some(Collected::U8(pixels)) => Ok(Pixels::U8(stack(shape, pixels)?)),
-            Some(Collected::U16(pixels)) => Ok(Pixels::U16(stack(shape, pixels)?)),
-            Some(Collected::F32(pixels)) => Ok(Pixels::F32(stack(shape, pixels)?)),
-            None => Err(MovieError::Empty),
-        }
+        collected.ok_or(MovieError::Empty)?.stacked(shape)
     }
 
     /// The page of a frame, where the frame's number does not say it.
@@ -259,16 +255,22 @@ impl TiffSource {
             _ => open.seek_to_image(wanted.page).map_err(said)?,
         }
         *page = Some(wanted.page);
-        let found = open.dimensions().map_err(said)?;
-        if found != *size {
-            return Err(Problem::Page(format!(
-                "it is {}×{} pixels, but the first frame is {}×{}",
-                found.0, found.1, size.0, size.1
-            )));
-        }
-        check_page(open).map_err(Problem::Page)?;
-        Collected::new(open.read_image().map_err(said)?).map_err(Problem::Page)
+        decoded(open, *size).map_err(Problem::Page)
     }
+}
+
+/// The page that a decoder is at, if it is as large as the first frame and can be read.
+fn decoded(decoder: &mut Pages, size: (u32, u32)) -> Result<Collected, String> {
+    let said = |error: TiffError| excerpt(&error.to_string());
+    let found = decoder.dimensions().map_err(said)?;
+    if found != size {
+        return Err(format!(
+            "it is {}×{} pixels, but the first frame is {}×{}",
+            found.0, found.1, size.0, size.1
+        ));
+    }
+    check_page(decoder)?;
+    Collected::new(decoder.read_image().map_err(said)?)
 }
 
 /// What went wrong while a page was read.
@@ -315,6 +317,15 @@ impl Collected {
             DecodingResult::F16(_) => {
                 return Err("floating point of 16 bits is not supported".to_owned());
             }
+        })
+    }
+
+    /// Frames (frame, row, column).
+    fn stacked(self, shape: (usize, usize, usize)) -> Result<Pixels, MovieError> {
+        Ok(match self {
+            Self::U8(pixels) => Pixels::U8(stack(shape, pixels)?),
+            Self::U16(pixels) => Pixels::U16(stack(shape, pixels)?),
+            Self::F32(pixels) => Pixels::F32(stack(shape, pixels)?),
         })
     }
 

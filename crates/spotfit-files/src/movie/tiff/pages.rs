@@ -41,7 +41,7 @@ pub(super) struct Greys {
 
 impl Greys {
     /// Looks at an entry, whose value lies at `place`.
-    fn look(&mut self, format: Format, entry: &[u8], place: u64) {
+    pub(super) fn look(&mut self, format: Format, entry: &[u8], place: u64) {
         const PHOTOMETRIC: u64 = 262;
         const SHORT: u64 = 3;
         const WHITE_IS_ZERO: u64 = 0;
@@ -76,14 +76,26 @@ impl Greys {
 
 /// How numbers are stored.
 #[derive(Clone, Copy)]
-struct Format {
-    big_endian: bool,
+pub(super) struct Format {
+    pub(super) big_endian: bool,
     /// Whether this is BigTIFF.
-    big: bool,
+    pub(super) big: bool,
 }
 
 impl Format {
-    fn number(self, bytes: &[u8]) -> u64 {
+    /// The format of a file that begins with these bytes, if it is a TIFF file.
+    pub(super) fn of(start: [u8; 4]) -> Option<Self> {
+        let (big_endian, big) = match &start {
+            b"II*\0" => (false, false),
+            b"MM\0*" => (true, false),
+            b"II+\0" => (false, true),
+            b"MM\0+" => (true, true),
+            _ => return None,
+        };
+        Some(Self { big_endian, big })
+    }
+
+    pub(super) fn number(self, bytes: &[u8]) -> u64 {
         let next = |number: u64, &byte: &u8| number << 8 | u64::from(byte);
         if self.big_endian { bytes.iter().fold(0, next) } else { bytes.iter().rev().fold(0, next) }
     }
@@ -95,7 +107,7 @@ impl Format {
     }
 
     /// Bytes of an offset, of the number of entries, and of an entry.
-    fn sizes(self) -> (usize, usize, usize) {
+    pub(super) fn sizes(self) -> (usize, usize, usize) {
         if self.big { (8, 8, 20) } else { (4, 2, 12) }
     }
 }
@@ -107,16 +119,9 @@ pub(super) fn survey(reader: &mut Reader) -> Result<Survey, MovieError> {
     let mut reader = Buffered::new(reader, BUFFER)?;
     let mut start = [0; 4];
     reader.read_exact(&mut start).map_err(|_| not_tiff())?;
-    let (big_endian, big) = match &start {
-        b"II*\0" => (false, false),
-        b"MM\0*" => (true, false),
-        b"II+\0" => (false, true),
-        b"MM\0+" => (true, true),
-        _ => return Err(not_tiff()),
-    };
-    let format = Format { big_endian, big };
+    let format = Format::of(start).ok_or_else(not_tiff)?;
     let (offset_size, count_size, entry_size) = format.sizes();
-    if big {
+    if format.big {
         format.read(&mut reader, 4).map_err(|_| not_tiff())?;
     }
     let mut offset = format.read(&mut reader, offset_size).map_err(|_| not_tiff())?;
@@ -158,19 +163,28 @@ pub(super) fn survey(reader: &mut Reader) -> Result<Survey, MovieError> {
         offset = format.read(&mut reader, offset_size).map_err(|_| truncated())?;
         page += 1;
     }
-    let mut texts = Vec::new();
-    for text in descriptions {
-        texts.extend(text.read(&mut reader, length)?);
-    }
-    let known = |text: &String| is_ome(text) || ImageJ::read(text).is_some();
-    let description = texts.into_iter().find(known).unwrap_or_default();
+    let description = description(descriptions, &mut reader, length)?;
     // Directories need not lie in the order of the pages.
     greys.ones.sort_unstable();
     Ok(Survey { pages: page, description, planes: planes.filter(|_| page == 1), greys })
 }
 
+/// The text that is understood, of those that describe the first page; empty if there is none.
+pub(super) fn description(
+    descriptions: Vec<Text>,
+    reader: &mut (impl Read + Seek),
+    length: u64,
+) -> Result<String, MovieError> {
+    let mut texts = Vec::new();
+    for text in descriptions {
+        texts.extend(text.read(reader, length)?);
+    }
+    let known = |text: &String| is_ome(text) || ImageJ::read(text).is_some();
+    Ok(texts.into_iter().find(known).unwrap_or_default())
+}
+
 /// The planes of a stack of MetaMorph, if this is the entry that has one item for each.
-fn metamorph(format: Format, entry: &[u8]) -> Option<usize> {
+pub(super) fn metamorph(format: Format, entry: &[u8]) -> Option<usize> {
     const UIC2: u64 = 33629;
     let (offset_size, ..) = format.sizes();
     let count = format.number(&entry[4..4 + offset_size]);
@@ -179,7 +193,7 @@ fn metamorph(format: Format, entry: &[u8]) -> Option<usize> {
 }
 
 /// Where the text of a tag is.
-struct Text {
+pub(super) struct Text {
     count: u64,
     /// The text itself, if it is short.
     inside: Option<Vec<u8>>,
@@ -188,7 +202,7 @@ struct Text {
 
 impl Text {
     /// The text of an entry, if it is the description of an image.
-    fn described(format: Format, entry: &[u8]) -> Option<Self> {
+    pub(super) fn described(format: Format, entry: &[u8]) -> Option<Self> {
         const DESCRIPTION: u64 = 270;
         const OF_BYTES: [u64; 3] = [1, 2, 7];
         let (offset_size, ..) = format.sizes();
@@ -230,7 +244,7 @@ impl Text {
 }
 
 /// Refuses an entry that claims a text which is not there, or absurd.
-fn check_text(format: Format, entry: &[u8], length: u64) -> Result<(), String> {
+pub(super) fn check_text(format: Format, entry: &[u8], length: u64) -> Result<(), String> {
     const TEXT: u64 = 2;
     let (offset_size, ..) = format.sizes();
     let (tag, kind) = (format.number(&entry[..2]), format.number(&entry[2..4]));

@@ -61,56 +61,10 @@ impl Set {
 
     /// Reads OME metadata, and finds the files that they name.
     fn describe(&mut self, path: Option<&Path>, description: &str) -> Result<(), MovieError> {
-        let mut ome = Ome::read(description);
-        let mut foreign = false;
-        if let (true, Some(name), Some(path)) = (ome.images.is_empty(), &ome.elsewhere, path) {
-            let theirs = Ome::read(&description_of(&beside(path, name)?, name)?);
-            ome = Ome { uuid: ome.uuid, ..theirs };
-            foreign = true;
-        }
-        if let Some(reason) = &ome.broken {
-            let end = match ome.images.len() {
-                0 => "the pages are read as frames",
-                _ => "of them only the sizes are used",
-            };
-            self.notes.push(format!("the OME metadata are broken ({reason}); {end}"));
-            // What was cut off may have named other files.
-            ome.images.truncate(1);
-            ome.images.iter_mut().for_each(|image| image.blocks.clear());
-            ome.files.clear();
-        } else if ome.images.is_empty() {
-            self.notes.push(
-                "the OME metadata describe no image; the pages are read as frames".to_owned(),
-            );
-        }
-        if ome.images.is_empty() {
+        let Some(Told { ome, image, named, is_own }) = told(path, description, &mut self.notes)?
+        else {
             return Ok(());
-        }
-        let own_name = path.and_then(Path::file_name);
-        let is_own = |(name, uuid): &(String, String)| {
-            own_name == Some(OsStr::new(name))
-                || !uuid.is_empty() && Some(uuid) == ome.uuid.as_ref()
         };
-        let is_own: Vec<bool> = ome.files.iter().map(is_own).collect();
-        let of_own = |file: Option<usize>| file.is_some_and(|file| is_own[file]);
-        let mine = |blocks: &[super::ome::Block]| blocks.iter().any(|block| of_own(block.file));
-        let chosen = ome.images.iter().position(|image| mine(&image.blocks)).unwrap_or(0);
-
-        // In the order in which they are named; nothing for the file itself.
-        let blocks = &ome.images[chosen].blocks;
-        let (mut seen, mut seen_own) = (vec![false; ome.files.len()], false);
-        let mut named: Vec<Option<usize>> = Vec::new();
-        for block in blocks {
-            match block.file.filter(|&file| !is_own[file]) {
-                None if !std::mem::replace(&mut seen_own, true) => named.push(None),
-                Some(file) if !std::mem::replace(&mut seen[file], true) => named.push(Some(file)),
-                _ => {}
-            }
-        }
-        // A file that names one other has another name by now.
-        if let ([Some(_)], false) = (&named[..], foreign) {
-            named = vec![None];
-        }
         let mut parts = vec![0; ome.files.len()];
         if !named.is_empty() {
             let own = (self.files.remove(0), self.pages.remove(0));
@@ -137,7 +91,7 @@ impl Set {
                 self.add(beside(path, name)?, name)?;
             }
         }
-        self.ome = Some(Described { ome, image: chosen, parts });
+        self.ome = Some(Described { ome, image, parts });
         Ok(())
     }
 
@@ -154,13 +108,10 @@ impl Set {
     /// Micro-Manager writes some gigabytes to `…_MMStack_Pos0.ome.tif` and goes on in `…_MMStack_Pos0_1.ome.tif`. A run
     /// that was broken off leaves no metadata that name them.
     fn add_continuations(&mut self, path: &Path) -> Result<(), MovieError> {
-        let Some(own @ Numbered { stem, ending }) = numbered(path) else { return Ok(()) };
-        if let Some((first, number)) = stem.rsplit_once('_')
-            && number.parse::<usize>().is_ok()
-            && path.with_file_name(format!("{first}{ending}")).is_file()
-        {
+        let Some(own) = numbered(path) else { return Ok(()) };
+        if let Some(first) = own.first(path) {
             self.notes.push(format!(
-                "this is a part of the movie that begins with {first}{ending}; only the part is read"
+                "this is a part of the movie that begins with {first}; only the part is read"
             ));
             return Ok(());
         }
@@ -173,20 +124,97 @@ impl Set {
     }
 }
 
+/// What OME metadata say of a set of files.
+pub(super) struct Told {
+    pub(super) ome: Ome,
+    /// The image that is read.
+    pub(super) image: usize,
+    /// The files with its planes, in the order in which they are named: which of [`Ome::files`] it is, and nothing for the file with
+    /// the metadata.
+    pub(super) named: Vec<Option<usize>>,
+    /// Which of [`Ome::files`] are the file with the metadata.
+    pub(super) is_own: Vec<bool>,
+}
+
+/// Reads OME metadata; nothing if they describe no image.
+pub(super) fn told(
+    path: Option<&Path>,
+    description: &str,
+    notes: &mut Vec<String>,
+) -> Result<Option<Told>, MovieError> {
+    let mut ome = Ome::read(description);
+    let mut foreign = false;
+    if let (true, Some(name), Some(path)) = (ome.images.is_empty(), &ome.elsewhere, path) {
+        let theirs = Ome::read(&description_of(&beside(path, name)?, name)?);
+        ome = Ome { uuid: ome.uuid, ..theirs };
+        foreign = true;
+    }
+    if let Some(reason) = &ome.broken {
+        let end = match ome.images.len() {
+            0 => "the pages are read as frames",
+            _ => "of them only the sizes are used",
+        };
+        notes.push(format!("the OME metadata are broken ({reason}); {end}"));
+        // What was cut off may have named other files.
+        ome.images.truncate(1);
+        ome.images.iter_mut().for_each(|image| image.blocks.clear());
+        ome.files.clear();
+    } else if ome.images.is_empty() {
+        notes.push("the OME metadata describe no image; the pages are read as frames".to_owned());
+    }
+    if ome.images.is_empty() {
+        return Ok(None);
+    }
+    let own_name = path.and_then(Path::file_name);
+    let is_own = |(name, uuid): &(String, String)| {
+        own_name == Some(OsStr::new(name)) || !uuid.is_empty() && Some(uuid) == ome.uuid.as_ref()
+    };
+    let is_own: Vec<bool> = ome.files.iter().map(is_own).collect();
+    let of_own = |file: Option<usize>| file.is_some_and(|file| is_own[file]);
+    let mine = |blocks: &[super::ome::Block]| blocks.iter().any(|block| of_own(block.file));
+    let image = ome.images.iter().position(|image| mine(&image.blocks)).unwrap_or(0);
+
+    // In the order in which they are named; nothing for the file itself.
+    let blocks = &ome.images[image].blocks;
+    let (mut seen, mut seen_own) = (vec![false; ome.files.len()], false);
+    let mut named: Vec<Option<usize>> = Vec::new();
+    for block in blocks {
+        match block.file.filter(|&file| !is_own[file]) {
+            None if !std::mem::replace(&mut seen_own, true) => named.push(None),
+            Some(file) if !std::mem::replace(&mut seen[file], true) => named.push(Some(file)),
+            _ => {}
+        }
+    }
+    // A file that names one other has another name by now.
+    if let ([Some(_)], false) = (&named[..], foreign) {
+        named = vec![None];
+    }
+    Ok(Some(Told { ome, image, named, is_own }))
+}
+
 pub(super) fn part(name: &str, reason: impl Into<String>) -> MovieError {
     MovieError::Part { file: name.to_owned(), reason: reason.into() }
 }
 
 /// The name of a file of Micro-Manager, in two parts between which the number of a continuation stands.
 #[derive(Clone, Copy)]
-struct Numbered<'a> {
+pub(super) struct Numbered<'a> {
     stem: &'a str,
     ending: &'a str,
 }
 
 impl Numbered<'_> {
+    /// The name of the file of which this is a continuation, if it is there.
+    pub(super) fn first(self, path: &Path) -> Option<String> {
+        let Self { stem, ending } = self;
+        let (first, number) = stem.rsplit_once('_')?;
+        let first = format!("{first}{ending}");
+        let is_part = number.parse::<usize>().is_ok() && path.with_file_name(&first).is_file();
+        is_part.then_some(first)
+    }
+
     /// The name of a continuation.
-    fn continuation(self, number: usize) -> String {
+    pub(super) fn continuation(self, number: usize) -> String {
         let Self { stem, ending } = self;
         format!("{stem}_{number}{ending}")
     }
@@ -207,7 +235,7 @@ impl Numbered<'_> {
     }
 }
 
-fn numbered(path: &Path) -> Option<Numbered<'_>> {
+pub(super) fn numbered(path: &Path) -> Option<Numbered<'_>> {
     let name = path.file_name()?.to_str()?;
     if !name.contains("_MMStack") {
         return None;
@@ -222,19 +250,24 @@ fn folder(path: &Path) -> &Path {
     path.parent().filter(|folder| *folder != Path::new("")).unwrap_or(Path::new("."))
 }
 
-/// A file beside another. Metadata come from anywhere: they must not lead to other folders.
+/// A file beside another.
 fn beside(path: &Path, name: &str) -> Result<PathBuf, MovieError> {
-    let mut components = Path::new(name).components();
-    let one = matches!((components.next(), components.next()), (Some(Component::Normal(_)), None));
-    if !one || name.contains(['/', '\\', '\0']) {
-        return Err(part(name, "is not in the movie's folder; it is not looked for"));
-    }
-    let path = path.with_file_name(name);
+    let path = in_folder(path, name)?;
     match std::fs::metadata(&path) {
         Ok(metadata) if metadata.is_file() => Ok(path),
         Ok(_) => Err(part(name, "is not a file")),
         Err(_) => Err(part(name, "is missing")),
     }
+}
+
+/// Where a file beside another is to be. Metadata come from anywhere: they must not lead to other folders.
+pub(super) fn in_folder(path: &Path, name: &str) -> Result<PathBuf, MovieError> {
+    let mut components = Path::new(name).components();
+    let one = matches!((components.next(), components.next()), (Some(Component::Normal(_)), None));
+    if !one || name.contains(['/', '\\', '\0']) {
+        return Err(part(name, "is not in the movie's folder; it is not looked for"));
+    }
+    Ok(path.with_file_name(name))
 }
 
 /// The metadata in another file: a TIFF file, or one of the metadata alone.

@@ -1,0 +1,147 @@
+//! The words for how drift is followed.
+
+mod outputs;
+mod simulated;
+mod source;
+
+use std::path::{Path, PathBuf};
+
+use clap::{Args, ValueEnum};
+
+use crate::error::CliError;
+use crate::words::locs::plain;
+use crate::words::movie_options::{Lengths, parse_lengths, scale};
+use crate::words::spot_options::SpotOptions;
+use spotfit::steps::localize::Given;
+use spotfit::steps::track::{TrackOptions, places};
+use spotfit::track::{Smooth, TrackBeads};
+use spotfit::{FitterOptions, InstructionSet, Length, Options, track};
+
+pub(crate) use outputs::OutputWords;
+pub(crate) use source::{Opened, SourceWords};
+
+/// How drift is followed.
+#[derive(Debug, Args)]
+pub(crate) struct TrackWords {
+    /// The beads: the most that are looked for in the first frame, those with the smallest errors; or a CSV file with their x and y,
+    /// as those of `spotfit localize`.
+    #[arg(help_heading = "Beads", long, default_value = "32", value_name = "N|BEADS.csv")]
+    beads: String,
+    /// How many false beads may be found in a million pixels of noise alone.
+    #[arg(help_heading = "Beads", long, default_value_t = track::TrackOptions::default().false_rate, value_name = "R")]
+    false_rate: f64,
+    /// How far from its expected place a bead that is gone is looked for, in pixels.
+    #[arg(help_heading = "Beads", long, default_value_t = track::TrackOptions::default().reach, value_name = "PX")]
+    reach: usize,
+    /// A bead that was not seen in so many frames is lost, and looked for in the whole frame.
+    #[arg(help_heading = "Beads", long, default_value_t = track::TrackOptions::default().patience, value_name = "FRAMES")]
+    patience: u32,
+    /// How the drift is smoothed over time: none, each frame for itself; exponential, the mean of the last --smooth-frames; or kalman, a
+    /// filter of constant velocity.
+    #[arg(help_heading = "Drift", long, value_enum, default_value = "none", value_name = "SMOOTH")]
+    smooth: SmoothChoice,
+    /// With --smooth exponential: the frames in which the weight falls by e.
+    #[arg(help_heading = "Drift", long, default_value_t = 5.0, value_name = "FRAMES")]
+    smooth_frames: f64,
+    /// With --smooth kalman: how much the velocity changes from frame to frame, a standard deviation in pixels (nanometres along z); the
+    /// filter learns it if it is not given.
+    #[arg(help_heading = "Drift", long, value_name = "PX")]
+    wander: Option<f64>,
+    /// The sample may turn; without this it only moves.
+    #[arg(help_heading = "Drift", long)]
+    rotation: bool,
+    /// The sample may grow or shrink.
+    #[arg(help_heading = "Drift", long)]
+    scale: bool,
+    /// Size of a pixel in nanometres, or px for drift in pixels. Without it, the size that the movie's metadata give; if they give none,
+    /// drift is in pixels.
+    #[arg(help_heading = "Drift", long, value_name = "NM|px", value_parser = parse_lengths)]
+    pixel_size: Option<Lengths>,
+    /// Find the drift along z from the widths of the beads, by this calibration of `spotfit calibrate` or Picasso. The shape is
+    /// elliptical then.
+    #[arg(help_heading = "Fit", long, value_name = "CALIBRATION.yaml")]
+    calibration: Option<PathBuf>,
+    /// Fit x, y and z of the beads with this measured PSF, in place of a Gaussian: an .hdf5 file of `spotfit calibrate --spline` or of
+    /// Picasso. The estimator is maximum likelihood then, if nothing else is said.
+    #[arg(help_heading = "Fit", long, value_name = "PSF.hdf5", conflicts_with = "calibration")]
+    psf: Option<PathBuf>,
+    /// Side of the fitted windows, in pixels or with a unit, as in 900nm; odd [default: 9; with --calibration that of the beads, with --psf
+    /// the largest up to 13 that leaves 5 pixels of the PSF around].
+    #[arg(help_heading = "Fit", long = "box", value_name = "LENGTH")]
+    box_size: Option<Length>,
+    /// Vector instructions: avx512, avx2, neon or portable; the fastest by default.
+    #[arg(help_heading = "Fit", long, value_name = "SET")]
+    instruction_set: Option<InstructionSet>,
+    #[command(flatten)]
+    spot: SpotOptions,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum SmoothChoice {
+    None,
+    Exponential,
+    Kalman,
+}
+
+impl TrackWords {
+    /// The files that these words name, each with what it is for.
+    pub(crate) fn files(&self) -> Vec<(&'static str, &Path)> {
+        let beads = self.beads_file().map(|file| ("beads", file));
+        let calibration = self.calibration.as_deref().map(|file| ("calibration", file));
+        let camera = self.spot.camera_path().map(|file| ("camera", file));
+        let psf = self.psf.as_deref().map(|file| ("psf", file));
+        [beads, calibration, psf, camera].into_iter().flatten().collect()
+    }
+
+    /// The file with places of beads, if it is one.
+    fn beads_file(&self) -> Option<&Path> {
+        self.beads.parse::<usize>().is_err().then(|| Path::new(&self.beads))
+    }
+
+    fn smooth(&self) -> Result<Smooth, CliError> {
+        if self.wander.is_some() && self.smooth != SmoothChoice::Kalman {
+            return Err(CliError::Other("--wander is for --smooth kalman".to_owned()));
+        }
+        Ok(match self.smooth {
+            SmoothChoice::None => Smooth::None,
+            SmoothChoice::Exponential => Smooth::Exponential { frames: self.smooth_frames },
+            SmoothChoice::Kalman => Smooth::Kalman { wander: self.wander },
+        })
+    }
+
+    /// What the words ask for, of a source whose pixels have this size, if it knows it, until so many frames.
+    pub(crate) fn options(
+        &self,
+        of_source: Option<f64>,
+        stop_after: Option<u64>,
+    ) -> Result<TrackOptions, CliError> {
+        if self.psf.is_some() {
+            self.spot.refuse_gaussians()?;
+        }
+        let fit = FitterOptions::from(self.spot.shaped(Options::default()));
+        let options = TrackOptions::default()
+            .with_smooth(self.smooth()?)
+            .with_box_size(self.box_size)
+            .with_fitter(fit.with_instruction_set(self.instruction_set))
+            .with_fixed_sigma(self.spot.fixed_sigma().map(str::to_owned))
+            .with_estimator(self.spot.asked_estimator())
+            .with_camera(self.spot.camera_options())
+            .with_calibration(self.calibration.clone().map(Given::File))
+            .with_psf(self.psf.clone().map(Given::File))
+            .with_pixel_size(scale(self.pixel_size))
+            .with_false_rate(self.false_rate)
+            .with_reach(self.reach)
+            .with_patience(self.patience)
+            .with_rotation(self.rotation)
+            .with_scale(self.scale)
+            .with_stop_after(stop_after);
+        let beads = match self.beads.parse() {
+            Ok(most) => TrackBeads::Auto(most),
+            Err(_) => {
+                let table = plain(Path::new(&self.beads))?;
+                TrackBeads::At(places(&table, options.pixel_size_of(of_source)?)?)
+            }
+        };
+        Ok(options.with_beads(beads))
+    }
+}

@@ -1,0 +1,245 @@
+//! Where drifts go, as it is typed.
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+
+use crate::error::CliError;
+use crate::words::output::{Output, complete, complete_ended};
+use crate::words::paths::{is_standard_output, is_stream, refuse_ending, refuse_same_output};
+use crate::words::record::{RecordArguments, Recorded, counts};
+use crate::words::table::format_of;
+use spotfit::steps::track::{
+    Datagrams, DriftChart, DriftRing, DriftSink, JsonLines, LiveFile, NpyRows, TableRows,
+    TrackReport,
+};
+use spotfit::steps::{OutcomeFormat, Sink};
+use spotfit::table::{CsvWriter, Table, TableError};
+
+/// Where drifts go.
+#[derive(Debug, Args)]
+pub(crate) struct OutputWords {
+    /// Where to write the drift: a .csv file frame,time,x,y,z,x_error,y_error,z_error,beads,latency_us (z with a calibration, time
+    /// where it is known, latency_us where frames come as they are taken), which `spotfit drift --apply` reads; a .npy file with the same as a structured array; or - for CSV on standard output. Of
+    /// a source that is not a movie the CSV file is there from the start, and grows by whole rows.
+    #[arg(help_heading = "Output", short, long, value_name = "DRIFT.csv|DRIFT.npy")]
+    output: Option<PathBuf>,
+    /// Where to draw the drift, with a band of one standard error to either side.
+    #[arg(help_heading = "Output", long, value_name = "DRIFT.svg")]
+    plot: Option<PathBuf>,
+    /// Print each drift as a line of JSON on standard output, as soon as it is known.
+    #[arg(help_heading = "Output", long, conflicts_with = "json")]
+    json_lines: bool,
+    /// Send each drift as a datagram over UDP: to a port of this machine, or to HOST:PORT.
+    #[arg(help_heading = "Output", long, value_name = "PORT|HOST:PORT")]
+    udp: Option<String>,
+    /// Write each drift into a ring of this name in shared memory, for the program of the camera.
+    #[arg(help_heading = "Output", long, value_name = "NAME")]
+    ring_out: Option<String>,
+}
+
+/// Where the table goes.
+enum File {
+    /// A file that appears when it is complete, or a stream.
+    Csv(Csv<Output>),
+    /// A file that grows.
+    Live(Csv<LiveFile>),
+    /// A stream of which each row is to be had at once.
+    Stream(Csv<Flushed>),
+    Npy(Box<NpyRows<Output>>),
+}
+
+/// CSV as blocks come.
+struct Csv<W>(CsvWriter<W>);
+
+impl<W: Write> Sink for Csv<W> {
+    fn write(&mut self, block: Table) -> Result<(), TableError> {
+        self.0.write(&block).map_err(TableError::Io)
+    }
+}
+
+/// An output that is flushed after each line.
+struct Flushed(Output);
+
+impl Write for Flushed {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.write(bytes)
+    }
+
+    fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
+        Write::write_all(&mut self.0, bytes)?;
+        if bytes.ends_with(b"\n") { self.0.flush() } else { Ok(()) }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
+    }
+}
+
+/// All that drifts go to.
+pub(crate) struct DriftOutputs {
+    name: String,
+    file: Option<File>,
+    record: Option<Recorded>,
+    chart: Option<(Output, DriftChart)>,
+    lines: Option<JsonLines<io::Stdout>>,
+    datagrams: Option<Datagrams>,
+    ring: Option<DriftRing>,
+}
+
+impl OutputWords {
+    /// Refuses outputs that make no sense together or would replace one of these files, before any work is done for them.
+    pub(crate) fn check<'a>(
+        &self,
+        inputs: impl IntoIterator<Item = &'a Path>,
+    ) -> Result<(), CliError> {
+        let (output, plot) = (self.output.as_deref(), self.plot.as_deref());
+        output.map(format_of).transpose()?;
+        plot.map_or(Ok(()), |plot| refuse_ending(plot, &["svg"], "a plot"))?;
+        let files: Vec<&Path> = [output, plot].into_iter().flatten().collect();
+        refuse_same_output(&files)?;
+        for input in inputs {
+            files.iter().try_for_each(|file| crate::words::paths::refuse_same_file(input, file))?;
+        }
+        if self.json_lines && files.iter().any(|file| is_standard_output(file)) {
+            let reason = "--json-lines prints on standard output; write the drift to a file";
+            return Err(CliError::Other(reason.to_owned()));
+        }
+        Ok(())
+    }
+
+    /// Where the table goes, if it goes anywhere.
+    pub(crate) fn paths(&self) -> impl Iterator<Item = &Path> {
+        [self.output.as_deref(), self.plot.as_deref()].into_iter().flatten()
+    }
+
+    /// Whether drifts go anywhere.
+    pub(crate) fn is_any(&self) -> bool {
+        let Self { output, plot, json_lines, udp, ring_out } = self;
+        output.is_some() || plot.is_some() || *json_lines || udp.is_some() || ring_out.is_some()
+    }
+
+    /// Whether drifts are printed on standard output.
+    pub(crate) fn prints(&self) -> bool {
+        self.json_lines
+    }
+
+    /// Begins to write. `frames` is how many rows there will be, of a movie.
+    pub(crate) fn open(
+        &self,
+        record: RecordArguments,
+        frames: Option<u64>,
+        inputs: impl FnOnce(&mut Recorded) -> Result<(), CliError>,
+    ) -> Result<DriftOutputs, CliError> {
+        let live = frames.is_none();
+        let mut recorded = self.output.as_deref().map(|path| record.of(path)).transpose()?;
+        if let Some(recorded) = &mut recorded {
+            inputs(recorded)?;
+        }
+        let chart = self.plot.as_deref().map(Output::create).transpose()?;
+        let datagrams = self.udp.as_deref().map(Datagrams::new).transpose()?;
+        let ring = self.ring_out.as_deref().map(DriftRing::new).transpose()?;
+        let file = self.output.as_deref().map(|path| -> Result<File, CliError> {
+            let name = path.display().to_string();
+            Ok(match format_of(path)? {
+                OutcomeFormat::Npy => {
+                    File::Npy(Box::new(NpyRows::new(&name, Output::create(path)?, frames)))
+                }
+                OutcomeFormat::Csv if live && is_stream(path) => {
+                    File::Stream(Csv(CsvWriter::new(Flushed(Output::create(path)?))))
+                }
+                OutcomeFormat::Csv if live => {
+                    if let Some(recorded) = &recorded {
+                        recorded.begin()?;
+                    }
+                    let file = LiveFile::create(path).map_err(CliError::write(&name))?;
+                    File::Live(Csv(CsvWriter::new(file)))
+                }
+                OutcomeFormat::Csv => File::Csv(Csv(CsvWriter::new(Output::create(path)?))),
+            })
+        });
+        Ok(DriftOutputs {
+            name: self.output.as_deref().unwrap_or(Path::new("-")).display().to_string(),
+            file: file.transpose()?,
+            record: recorded,
+            chart: chart.map(|output| (output, DriftChart::default())),
+            lines: self.json_lines.then(|| JsonLines::new("standard output", io::stdout())),
+            datagrams,
+            ring,
+        })
+    }
+}
+
+impl DriftOutputs {
+    /// What the table is called.
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Gives everything that drifts go to, what answers soonest first.
+    pub(crate) fn with<T>(
+        &mut self,
+        more: Option<&mut dyn DriftSink>,
+        run: impl FnOnce(&mut [&mut dyn DriftSink]) -> T,
+    ) -> T {
+        let Self { file, chart, lines, datagrams, ring, .. } = self;
+        let (mut rows, npy) = match file {
+            Some(File::Csv(csv)) => (Some(TableRows::new(csv)), None),
+            Some(File::Live(csv)) => (Some(TableRows::new(csv)), None),
+            Some(File::Stream(csv)) => (Some(TableRows::new(csv)), None),
+            Some(File::Npy(npy)) => (None, Some(npy)),
+            None => (None, None),
+        };
+        let mut sinks: Vec<&mut dyn DriftSink> = Vec::new();
+        sinks.extend(ring.as_mut().map(|sink| sink as &mut dyn DriftSink));
+        sinks.extend(datagrams.as_mut().map(|sink| sink as &mut dyn DriftSink));
+        sinks.extend(lines.as_mut().map(|sink| sink as &mut dyn DriftSink));
+        sinks.extend(rows.as_mut().map(|sink| sink as &mut dyn DriftSink));
+        sinks.extend(npy.map(|sink| &mut **sink as &mut dyn DriftSink));
+        sinks.extend(chart.as_mut().map(|(_, chart)| chart as &mut dyn DriftSink));
+        if let Some(more) = more {
+            sinks.push(more);
+        }
+        run(&mut sinks)
+    }
+
+    /// Completes all files.
+    pub(crate) fn finish(self, report: &TrackReport) -> Result<(), CliError> {
+        let Self { name, file, record, chart, .. } = self;
+        let failed = || CliError::write(&name);
+        let counts = counts([
+            ("frames", report.frames as usize),
+            ("missed", report.lost.missed as usize),
+            ("beads", report.beads),
+        ]);
+        let complete = |files: Vec<Output>| {
+            if report.interrupted { complete_ended(files) } else { complete(files) }
+        };
+        let mut files = Vec::new();
+        match file {
+            None => {}
+            Some(File::Csv(Csv(csv))) => files.push(csv.finish().map_err(failed())?),
+            Some(File::Npy(npy)) => files.push(npy.into_inner()),
+            Some(File::Stream(Csv(csv))) => files.push(csv.finish().map_err(failed())?.0),
+            Some(File::Live(Csv(csv))) => {
+                csv.finish().map_err(failed())?;
+                if let Some(record) = record {
+                    record.done(counts)?;
+                }
+                return complete(finished_chart(chart)?.into_iter().collect());
+            }
+        }
+        let files = match record {
+            Some(record) => record.around(files, counts)?,
+            None => files,
+        };
+        complete(files.into_iter().chain(finished_chart(chart)?).collect())
+    }
+}
+
+fn finished_chart(chart: Option<(Output, DriftChart)>) -> Result<Option<Output>, CliError> {
+    let Some((mut output, chart)) = chart else { return Ok(None) };
+    output.write_all(chart.svg().as_bytes())?;
+    Ok(Some(output))
+}

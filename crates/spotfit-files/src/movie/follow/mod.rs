@@ -1,0 +1,365 @@
+//! Movies that are read while they are written.
+
+pub(super) mod source;
+mod stream;
+pub(super) mod watched;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use super::formats::extension;
+use super::{BLOCK_PIXELS, Block, Foreign, Movie, MovieAxes, MovieError, MovieOptions, Pixels};
+#[cfg(feature = "tiff")]
+use super::{formats::is_tiff, tiff::growing::GrowingTiff, tiff::set::first_in};
+use source::{Attempt, Progress};
+use stream::Stream;
+
+/// How a movie is followed that is being written.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct FollowOptions {
+    /// For how long nothing may come before the movie is taken to have ended, a minute by default.
+    pub idle: Duration,
+    /// How often to look for more, every 20 ms by default.
+    pub poll: Duration,
+    /// Ends the movie soon after it was set, for others that wait for its frames.
+    pub stop: Option<Arc<AtomicBool>>,
+}
+
+impl FollowOptions {
+    fit_core::__setters! {
+        const with_idle: idle: Duration,
+        const with_poll: poll: Duration,
+        with_stop: stop: Option<Arc<AtomicBool>>,
+    }
+
+    fn is_stopped(&self) -> bool {
+        self.stop.as_ref().is_some_and(|stop| stop.load(Ordering::Relaxed))
+    }
+}
+
+impl Default for FollowOptions {
+    fn default() -> Self {
+        Self { idle: Duration::from_secs(60), poll: Duration::from_millis(20), stop: None }
+    }
+}
+
+/// A movie that is read while somebody else writes it: one TIFF or BigTIFF file, the files of Micro-Manager or of an OME set, RAW, DAX, or
+/// NPY.
+///
+/// Only whole frames are read: of TIFF those whose directory and pixels lie within the file, of other formats those whose bytes are
+/// there. Where a writer makes room for pages that it has not written yet, a page is read when the next one has begun or the file
+/// was cut to its length. The movie ends with the number of frames that its metadata promise, or after a while in which nothing
+/// came ([`FollowOptions::idle`]).
+///
+/// ```no_run
+/// use spotfit_files::movie::{FollowOptions, GrowingMovie, MovieOptions};
+///
+/// let mut movie = GrowingMovie::open("movie.tif", &MovieOptions::default(), &FollowOptions::default())?;
+/// while let Some(block) = movie.read(usize::MAX)? {
+///     println!("frames {} to {}", block.first + 1, block.first + block.pixels.dim().0);
+/// }
+/// # Ok::<(), spotfit_files::movie::MovieError>(())
+/// ```
+pub struct GrowingMovie {
+    path: PathBuf,
+    movie_options: MovieOptions,
+    options: FollowOptions,
+    source: Source,
+    next: usize,
+    waiting: Waiting,
+    /// Why there are no more frames, once there are none.
+    end: Option<End>,
+    files: Vec<PathBuf>,
+    notes: Vec<String>,
+}
+
+enum Source {
+    #[cfg(feature = "tiff")]
+    Tiff(Box<GrowingTiff>),
+    Stream(Box<Stream>),
+}
+
+/// Why there are no more frames.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum End {
+    /// All that were promised are there.
+    Promised,
+    /// Nothing came for a while.
+    Idle,
+    /// Somebody has stopped it, or there was an error.
+    Stopped,
+}
+
+/// Since when nothing has come.
+struct Waiting {
+    since: Instant,
+    seen: (usize, u64),
+}
+
+impl std::fmt::Debug for GrowingMovie {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let ((width, height), next) = (self.size(), self.next);
+        write!(f, "GrowingMovie {{ frames of {width}×{height}, next {next} }}")
+    }
+}
+
+impl GrowingMovie {
+    /// Opens a movie as soon as its first frame is there: a file, which need not exist yet, or the folder of one in several TIFF files.
+    ///
+    /// # Errors
+    /// [`MovieError`] for a movie that can never be read, and for one of which no frame has come within [`FollowOptions::idle`]: the error says what
+    /// was missing.
+    pub fn open(
+        path: impl AsRef<Path>,
+        movie_options: &MovieOptions,
+        options: &FollowOptions,
+    ) -> Result<Self, MovieError> {
+        let path = path.as_ref();
+        let (begin, mut described) = (Instant::now(), None);
+        loop {
+            let error = match opened(path, movie_options, &mut described) {
+                Ok((path, source)) => {
+                    let mut movie = Self {
+                        path,
+                        movie_options: movie_options.clone(),
+                        options: options.clone(),
+                        source,
+                        next: 0,
+                        waiting: Waiting { since: Instant::now(), seen: (0, 0) },
+                        end: None,
+                        files: Vec::new(),
+                        notes: Vec::new(),
+                    };
+                    movie.notes = std::mem::take(match &mut movie.source {
+                        #[cfg(feature = "tiff")]
+                        Source::Tiff(source) => &mut source.notes,
+                        Source::Stream(source) => &mut source.notes,
+                    });
+                    return Ok(movie);
+                }
+                Err(Attempt::Failed(error)) => return Err(error),
+                Err(Attempt::NotYet(error)) => error,
+            };
+            if options.is_stopped() || begin.elapsed() >= options.idle {
+                return Err(error);
+            }
+            sleep(options.poll);
+        }
+    }
+
+    /// Width and height of the frames in pixels.
+    pub fn size(&self) -> (usize, usize) {
+        match &self.source {
+            #[cfg(feature = "tiff")]
+            Source::Tiff(source) => source.size(),
+            Source::Stream(source) => source.size(),
+        }
+    }
+
+    /// Channels, slices, time points (0 if that is not known) and the size of a pixel, as far as the metadata say it by now.
+    pub fn axes(&self) -> &MovieAxes {
+        match &self.source {
+            #[cfg(feature = "tiff")]
+            Source::Tiff(source) => &source.axes,
+            Source::Stream(source) => &source.axes,
+        }
+    }
+
+    /// The number of frames that the metadata promise, if they do. There may be fewer or more.
+    pub fn promised(&self) -> Option<usize> {
+        match &self.source {
+            #[cfg(feature = "tiff")]
+            Source::Tiff(source) => source.promised(),
+            Source::Stream(source) => source.promised(),
+        }
+    }
+
+    /// Whether the writer adds metadata when it ends, such as the size of a pixel: Micro-Manager does.
+    pub fn ends_with_metadata(&self) -> bool {
+        match &self.source {
+            #[cfg(feature = "tiff")]
+            Source::Tiff(source) => source.ends_with_metadata,
+            Source::Stream(_) => false,
+        }
+    }
+
+    /// The number of frames that were read.
+    pub fn frames(&self) -> usize {
+        self.next
+    }
+
+    /// The file that is followed: of a folder, the first one.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The files that were read so far.
+    pub fn files(&self) -> &[PathBuf] {
+        &self.files
+    }
+
+    /// Problems of the metadata, how they were interpreted, and how the movie has ended; each is a sentence without a full stop.
+    pub fn notes(&self) -> &[String] {
+        &self.notes
+    }
+
+    /// The next frames, at most `most` of them and a few megabytes: waits until there is one. `None` at the end.
+    ///
+    /// # Errors
+    /// [`MovieError`]: a frame cannot be read, or the file has shrunk, was replaced, removed, or has become unreadable. Frames before it
+    /// were returned.
+    pub fn read(&mut self, most: usize) -> Result<Option<Block>, MovieError> {
+        let (width, height) = self.size();
+        let most = most.min((BLOCK_PIXELS / (width * height)).clamp(1, 1 << 12)).max(1);
+        while self.end.is_none() {
+            match self.try_read(most) {
+                Ok(None) => {}
+                Err(error) => {
+                    self.end = Some(End::Stopped);
+                    return Err(error);
+                }
+                block => return block,
+            }
+        }
+        Ok(None)
+    }
+
+    /// One look for the next frames, after which it waits if there are none.
+    fn try_read(&mut self, most: usize) -> Result<Option<Block>, MovieError> {
+        if self.options.is_stopped() {
+            self.end = Some(End::Stopped);
+            return Ok(None);
+        }
+        let pixels = self.source.read(most)?;
+        if let Some(pixels) = pixels {
+            let first = self.next;
+            self.next += pixels.dim().0;
+            self.waiting.since = Instant::now();
+            self.files = self.source.files(&self.path);
+            return Ok(Some(Block { first, pixels }));
+        }
+        if self.source.progress().is_done {
+            self.end = Some(End::Promised);
+            return Ok(None);
+        }
+        let seen = self.source.look()?;
+        if seen != self.waiting.seen {
+            self.waiting = Waiting { since: Instant::now(), seen };
+        }
+        if self.waiting.since.elapsed() >= self.options.idle {
+            self.end = Some(End::Idle);
+            self.tell_end();
+            return Ok(None);
+        }
+        sleep(self.options.poll);
+        Ok(None)
+    }
+
+    /// Says how the movie has ended, where nobody promised it.
+    fn tell_end(&mut self) {
+        let (frames, idle) = (self.next, self.options.idle.as_secs_f64());
+        if let Some(promised) = self.promised().filter(|&promised| promised != frames) {
+            self.notes.push(format!(
+                "no frame came for {idle} s: the movie has {frames} frames, and its metadata promise {promised}"
+            ));
+        }
+        if let Some(missing) = &self.source.progress().missing {
+            let frame = frames + 1;
+            self.notes.push(format!(
+                "frame {frame} is not whole, and was not read: {missing} is missing, and nothing came for {idle} s"
+            ));
+        }
+    }
+
+    /// Opens the movie as it is now, which its writer has ended, and says in which way it is not what was read; nothing if it is the same.
+    /// A sentence without a full stop.
+    pub fn contradiction(&self) -> Option<String> {
+        let movie = match Movie::open_with(&self.path, &self.movie_options) {
+            Ok(movie) => movie,
+            Err(error) => {
+                return Some(format!("the movie that was written cannot be read: {error}"));
+            }
+        };
+        let (then, now) = (self.next, movie.frames());
+        if then != now {
+            return Some(format!(
+                "{then} frames were read while the movie was written, and now it has {now}"
+            ));
+        }
+        let size = |axes: &MovieAxes| axes.pixel_size.map(|size| size.nanometres);
+        let shown =
+            |size: Option<f64>| size.map_or("not known".to_owned(), |size| format!("{size} nm"));
+        let (then, now) = (size(self.axes()), size(movie.axes()));
+        (then != now).then(|| {
+            let (then, now) = (shown(then), shown(now));
+            format!("the size of a pixel was {then} while the movie was written, and is {now} by its metadata now")
+        })
+    }
+}
+
+impl Source {
+    fn read(&mut self, most: usize) -> Result<Option<Pixels>, MovieError> {
+        match self {
+            #[cfg(feature = "tiff")]
+            Self::Tiff(source) => source.read(most),
+            Self::Stream(source) => source.read(most),
+        }
+    }
+
+    fn look(&mut self) -> Result<(usize, u64), MovieError> {
+        match self {
+            #[cfg(feature = "tiff")]
+            Self::Tiff(source) => source.look(),
+            Self::Stream(source) => source.look(),
+        }
+    }
+
+    fn progress(&self) -> &Progress {
+        match self {
+            #[cfg(feature = "tiff")]
+            Self::Tiff(source) => &source.progress,
+            Self::Stream(source) => &source.progress,
+        }
+    }
+
+    fn files(&self, path: &Path) -> Vec<PathBuf> {
+        match self {
+            #[cfg(feature = "tiff")]
+            Self::Tiff(source) => source.files().to_vec(),
+            Self::Stream(_) => vec![path.to_owned()],
+        }
+    }
+}
+
+/// Opens a movie that may not be there yet.
+fn opened(
+    path: &Path,
+    options: &MovieOptions,
+    described: &mut Option<String>,
+) -> Result<(PathBuf, Source), Attempt> {
+    #[cfg(feature = "tiff")]
+    if path.is_dir() {
+        let (first, _) = first_in(path).map_err(Attempt::not_yet)?;
+        return opened(&first, options, described);
+    }
+    let source = match extension(path).as_deref() {
+        #[cfg(feature = "tiff")]
+        Some(_) if is_tiff(path) => Source::Tiff(Box::new(GrowingTiff::open(path, options)?)),
+        Some("raw" | "dax") => Source::Stream(Box::new(Stream::raw(path, options, described)?)),
+        Some("npy") => Source::Stream(Box::new(Stream::npy(path, options)?)),
+        // It may become a folder.
+        None if !path.exists() => {
+            let missing = std::io::Error::from(std::io::ErrorKind::NotFound);
+            return Err(Attempt::not_yet(missing));
+        }
+        other => {
+            let foreign = other.and_then(Foreign::of).map(MovieError::Foreign);
+            return Err(foreign.unwrap_or(MovieError::UnknownFormat).into());
+        }
+    };
+    Ok((path.to_owned(), source))
+}

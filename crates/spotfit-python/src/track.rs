@@ -1,0 +1,396 @@
+//! Drift that is followed while frames come.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use numpy::ndarray::{Array3, ArrayView3};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use spotfit::Length;
+use spotfit::movie::{FollowOptions, MovieOptions, Pixels as Frames};
+use spotfit::ring::RingOptions;
+use spotfit::steps::localize::Given;
+use spotfit::steps::track::{
+    self as step, Callback, Datagrams, DriftRing, DriftSink, FollowedFrames, FrameSource,
+    MovieFrames, RingFrames, Row, TableRows, places,
+};
+use spotfit::steps::{Listener, Note, PixelScale, Source, Stack, StepError};
+use spotfit::table::{Table, Unit};
+use spotfit::track::{FrameView, Smooth, TrackBeads, TrackError};
+
+use crate::camera::CameraMap;
+use crate::error;
+use crate::fitter::Fitter;
+use crate::localize::{CameraNumbers, camera_options};
+use crate::pixels::{Pixels, View};
+use crate::steps::{Heard, json, of_step};
+use crate::tables::{Made, columns};
+use crate::work::{Abandoned, aside};
+
+/// How drift is followed.
+#[pyclass(frozen, module = "spotfit._spotfit")]
+#[derive(Clone)]
+pub(crate) struct TrackOptions {
+    step: step::TrackOptions,
+    /// A file with places of beads, which may need the size of a pixel.
+    beads: Option<PathBuf>,
+}
+
+#[pymethods]
+impl TrackOptions {
+    #[new]
+    #[pyo3(signature = (
+        fitter, camera_map, *, camera, beads, beads_at, beads_file, false_rate, reach, patience, smooth, smooth_frames, wander, rotation, scale,
+        pixel_size, pixels, calibration, psf, box_size, stop_after
+    ))]
+    #[expect(clippy::too_many_arguments, reason = "they have names where they are given")]
+    fn new(
+        fitter: &Bound<'_, Fitter>,
+        camera_map: Option<&Bound<'_, CameraMap>>,
+        camera: Option<CameraNumbers>,
+        beads: usize,
+        beads_at: Option<Vec<[f64; 2]>>,
+        beads_file: Option<PathBuf>,
+        false_rate: f64,
+        reach: usize,
+        patience: u32,
+        smooth: &str,
+        smooth_frames: f64,
+        wander: Option<f64>,
+        rotation: bool,
+        scale: bool,
+        pixel_size: Option<f64>,
+        pixels: bool,
+        calibration: Option<PathBuf>,
+        psf: Option<PathBuf>,
+        box_size: Option<usize>,
+        stop_after: Option<u64>,
+    ) -> PyResult<Self> {
+        let words = [
+            ("none", Smooth::None),
+            ("exponential", Smooth::Exponential { frames: smooth_frames }),
+            ("kalman", Smooth::Kalman { wander }),
+        ];
+        let smooth = crate::options::choose("smooth", smooth, &words)?;
+        if wander.is_some() && !matches!(smooth, Smooth::Kalman { .. }) {
+            return Err(PyValueError::new_err("wander is for smooth = 'kalman'"));
+        }
+        let options = fitter.get().options();
+        let map = camera_map.map(|map| Given::Content(Arc::new(map.get().0.clone())));
+        let size = match pixel_size {
+            _ if pixels => PixelScale::Unknown,
+            Some(size) => PixelScale::Nanometres(size),
+            None => PixelScale::OfMovie,
+        };
+        let step = step::TrackOptions::default()
+            .with_beads(beads_at.map_or(TrackBeads::Auto(beads), TrackBeads::At))
+            .with_smooth(smooth)
+            .with_box_size(box_size.map(|side| Length::pixels(side as f64)))
+            .with_fitter(options.clone().with_fit(options.fit.with_camera(None)))
+            .with_estimator(Some(options.fit.estimator))
+            .with_camera(camera_options(camera).with_maps(map))
+            .with_calibration(calibration.map(Given::File))
+            .with_psf(psf.map(Given::File))
+            .with_pixel_size(size)
+            .with_false_rate(false_rate)
+            .with_reach(reach)
+            .with_patience(patience)
+            .with_rotation(rotation)
+            .with_scale(scale)
+            .with_stop_after(stop_after);
+        Ok(Self { step, beads: beads_file })
+    }
+}
+
+impl TrackOptions {
+    /// The options of a source whose pixels have this size, if it knows it.
+    fn of(&self, pixel_size: Option<f64>) -> Result<step::TrackOptions, StepError> {
+        let Some(beads) = &self.beads else { return Ok(self.step.clone()) };
+        let places = places(&Source::file(beads), self.step.pixel_size_of(pixel_size)?)?;
+        Ok(self.step.clone().with_beads(TrackBeads::At(places)))
+    }
+}
+
+/// The numbers of a drift: frame (from 0), time, x, y, z, their errors, beads, lost beads, status, and microseconds.
+type Numbers = (
+    u64,
+    Option<f64>,
+    f64,
+    f64,
+    Option<f64>,
+    f64,
+    f64,
+    Option<f64>,
+    usize,
+    usize,
+    &'static str,
+    f64,
+);
+
+fn numbers(row: &Row) -> Numbers {
+    let Row {
+        frame, time, x, y, z, x_error, y_error, z_error, beads, lost, status, latency, ..
+    } = *row;
+    (frame, time, x, y, z, x_error, y_error, z_error, beads, lost, status.name(), latency)
+}
+
+/// Follows the drift of frames that Python has.
+#[pyclass(module = "spotfit._spotfit")]
+pub(crate) struct Tracker {
+    tracker: spotfit::track::Tracker,
+    scale: f64,
+    notes: Vec<String>,
+}
+
+/// Does something with the first frame of a stack.
+fn with_frame<T>(pixels: &Pixels<'_>, on: impl FnOnce(FrameView<'_>) -> T) -> T {
+    fn rows<P: Copy>(frames: ArrayView3<'_, P>) -> (usize, usize, Vec<P>) {
+        let (_, height, width) = frames.dim();
+        (width, height, frames.iter().copied().collect())
+    }
+    macro_rules! view {
+        ($frames:expr, $make:expr) => {{
+            let (_, height, width) = $frames.dim();
+            match $frames.as_slice() {
+                Some(pixels) => on($make(width, height, pixels)),
+                None => {
+                    let (width, height, pixels) = rows($frames);
+                    on($make(width, height, &pixels))
+                }
+            }
+        }};
+    }
+    macro_rules! as_f32 {
+        ($frames:expr) => {{
+            let (_, height, width) = $frames.dim();
+            let pixels: Vec<f32> = $frames.iter().map(|&pixel| pixel as f32).collect();
+            on(FrameView::f32(width, height, &pixels))
+        }};
+    }
+    match pixels.view() {
+        View::U8(frames) => view!(frames, FrameView::u8),
+        View::U16(frames) => view!(frames, FrameView::u16),
+        View::F32(frames) => view!(frames, FrameView::f32),
+        View::U32(frames) => as_f32!(frames),
+        View::U64(frames) => as_f32!(frames),
+        View::I8(frames) => as_f32!(frames),
+        View::I16(frames) => as_f32!(frames),
+        View::I32(frames) => as_f32!(frames),
+        View::I64(frames) => as_f32!(frames),
+        View::F64(frames) => as_f32!(frames),
+    }
+}
+
+/// The exception for what cannot be followed.
+fn of_track(error: TrackError) -> PyErr {
+    match error {
+        TrackError::Fit(error) => error::of_fit(error),
+        TrackError::Option(error) => of_step(StepError::Option(error)),
+        other => PyValueError::new_err(error::keywords(&other.to_string())),
+    }
+}
+
+#[pymethods]
+impl Tracker {
+    /// `reference` is a stack of one frame.
+    #[new]
+    fn new(reference: &Bound<'_, PyAny>, options: &Bound<'_, TrackOptions>) -> PyResult<Self> {
+        let options = options.get().of(None).map_err(of_step)?;
+        let size = options.pixel_size_of(None).map_err(of_step)?;
+        let (options, notes) = options.resolved(size).map_err(of_step)?;
+        let pixels = Pixels::of("reference", reference)?;
+        let tracker = with_frame(&pixels, |frame| spotfit::track::Tracker::new(frame, &options));
+        let notes = notes.iter().map(|note| error::keywords(note)).collect();
+        Ok(Self { tracker: tracker.map_err(of_track)?, scale: size.unwrap_or(1.0), notes })
+    }
+
+    /// What is odd about the options.
+    fn notes(&self) -> Vec<String> {
+        self.notes.clone()
+    }
+
+    /// The drift of the next frame, a stack of one.
+    fn update(&mut self, frame: &Bound<'_, PyAny>, time: f64) -> PyResult<Numbers> {
+        let pixels = Pixels::of("frame", frame)?;
+        let (tracker, scale) = (&mut self.tracker, self.scale);
+        let drift = with_frame(&pixels, |frame| *tracker.update(frame, time));
+        Ok((
+            drift.frame - 1,
+            Some(drift.timestamp),
+            scale * drift.x,
+            scale * drift.y,
+            drift.z,
+            scale * drift.x_error,
+            scale * drift.y_error,
+            drift.z_error,
+            drift.beads,
+            drift.lost,
+            drift.status.name(),
+            1e6 * drift.latency.unwrap_or_default(),
+        ))
+    }
+
+    /// Where the beads are in the reference, in pixels.
+    fn beads(&self) -> Vec<[f64; 2]> {
+        self.tracker.beads().iter().map(|bead| bead.reference).collect()
+    }
+}
+
+/// Frames in memory of their own.
+fn held(pixels: &Pixels<'_>) -> Frames {
+    macro_rules! as_f32 {
+        ($frames:expr) => {{
+            let frames: Array3<f32> = $frames.map(|&pixel| pixel as f32);
+            Frames::F32(frames)
+        }};
+    }
+    match pixels.view() {
+        View::U8(frames) => Frames::U8(frames.to_owned()),
+        View::U16(frames) => Frames::U16(frames.to_owned()),
+        View::F32(frames) => Frames::F32(frames.to_owned()),
+        View::U32(frames) => as_f32!(frames),
+        View::U64(frames) => as_f32!(frames),
+        View::I8(frames) => as_f32!(frames),
+        View::I16(frames) => as_f32!(frames),
+        View::I32(frames) => as_f32!(frames),
+        View::I64(frames) => as_f32!(frames),
+        View::F64(frames) => as_f32!(frames),
+    }
+}
+
+/// Hears notes, and whether anybody still waits or the function that hears of drifts has had enough.
+struct Stopped<'a> {
+    heard: Heard<'a>,
+    enough: Arc<AtomicBool>,
+}
+
+impl Listener for Stopped<'_> {
+    fn note(&self, note: &Note) {
+        self.heard.note(note);
+    }
+
+    fn is_cancelled(&self) -> bool {
+        self.heard.is_cancelled() || self.enough.load(Ordering::Relaxed)
+    }
+}
+
+/// Where frames come from, before it is opened.
+enum From {
+    Array(Frames),
+    Name(String),
+}
+
+impl From {
+    /// Opens it; as the command does, by its name.
+    fn open(
+        self,
+        movie: &MovieOptions,
+        rate: Option<f64>,
+        idle: f64,
+    ) -> Result<Box<dyn FrameSource>, StepError> {
+        let good = (1e-3..=1e9).contains(&idle);
+        spotfit::OutOfRange::check("idle", idle, good, "0.001 to 1e9 seconds")?;
+        let idle = Duration::from_secs_f64(idle);
+        let name = match self {
+            Self::Array(frames) => {
+                return Ok(Box::new(MovieFrames::new(Stack::of("frames", frames), rate)?));
+            }
+            Self::Name(name) => name,
+        };
+        if let Some(ring) = name.strip_prefix("ring:") {
+            return Ok(Box::new(RingFrames::new(ring, RingOptions::default().with_timeout(idle))));
+        }
+        if let Some(path) = name.strip_prefix("follow:") {
+            let options = FollowOptions::default().with_idle(idle);
+            return Ok(Box::new(FollowedFrames::new(path.as_ref(), movie, &options)?));
+        }
+        Ok(Box::new(MovieFrames::new(Stack::open(&name, movie)?, rate)?))
+    }
+}
+
+/// Columns, the unit of x and y, the side of a pixel, the report as JSON, and notes.
+type Tracked<'py> = (Vec<Made<'py>>, &'static str, Option<f64>, String, Vec<String>);
+
+/// Follows the drift of a source: a name as the command takes it, or frames.
+#[pyfunction]
+#[pyo3(signature = (name, frames, options, *, channel, slice, rate, idle, udp, ring_out, callback))]
+#[expect(clippy::too_many_arguments, reason = "they have names where they are given")]
+pub(crate) fn track<'py>(
+    py: Python<'py>,
+    name: Option<String>,
+    frames: Option<&Bound<'py, PyAny>>,
+    options: &Bound<'py, TrackOptions>,
+    channel: Option<usize>,
+    slice: Option<usize>,
+    rate: Option<f64>,
+    idle: f64,
+    udp: Option<String>,
+    ring_out: Option<String>,
+    callback: Option<Py<PyAny>>,
+) -> PyResult<Tracked<'py>> {
+    let from = match (name, frames) {
+        (Some(name), _) => From::Name(name),
+        (None, Some(frames)) => From::Array(held(&Pixels::of("frames", frames)?)),
+        (None, None) => return Err(PyValueError::new_err("there are no frames")),
+    };
+    let options = options.get().clone();
+    let movie = MovieOptions::default().with_channel(channel).with_slice(slice);
+    let work = move |abandoned: &Abandoned| -> PyResult<(Table, String, Vec<String>)> {
+        let mut source = from.open(&movie, rate, idle).map_err(of_step)?;
+        let options = options.of(source.pixel_size()).map_err(of_step)?;
+        let enough = Arc::new(AtomicBool::new(false));
+        let mut raised = None;
+        let (mut table, told) = (Table::default(), enough.clone());
+        let mut heard = callback.map(|callback| {
+            let raised = &mut raised;
+            Callback(move |row: &Row| {
+                let answer = Python::attach(|py| -> PyResult<bool> {
+                    let answer = callback.call1(py, (numbers(row),))?;
+                    Ok(answer.bind(py).extract::<bool>().unwrap_or(true))
+                });
+                match answer {
+                    Ok(true) => Ok(()),
+                    Ok(false) => {
+                        told.store(true, Ordering::Relaxed);
+                        Ok(())
+                    }
+                    Err(error) => {
+                        *raised = Some(error);
+                        Err(StepError::Cancelled)
+                    }
+                }
+            })
+        });
+        let mut datagrams = udp.as_deref().map(Datagrams::new).transpose().map_err(of_step)?;
+        let mut ring = ring_out.as_deref().map(DriftRing::new).transpose().map_err(of_step)?;
+        let listener = Stopped { heard: Heard::new(abandoned), enough };
+        let tracked = {
+            let mut rows = TableRows::new(&mut table);
+            let mut sinks: Vec<&mut dyn DriftSink> = Vec::new();
+            if let Some(sink) = &mut ring {
+                sinks.push(sink);
+            }
+            if let Some(sink) = &mut datagrams {
+                sinks.push(sink);
+            }
+            if let Some(sink) = &mut heard {
+                sinks.push(sink);
+            }
+            sinks.push(&mut rows);
+            step::run(&options, &mut *source, &mut sinks, &listener)
+        };
+        drop(heard);
+        let report = match (tracked, raised) {
+            (_, Some(error)) => return Err(error),
+            (tracked, None) => json(&tracked.map_err(of_step)?)?,
+        };
+        Ok((table, report, listener.heard.notes()))
+    };
+    let (table, report, notes) = aside(py, work)??;
+    let size = table.info.pixel_size;
+    let unit =
+        table.columns().iter().any(|column| column.name == "x" && column.unit == Unit::Nanometre);
+    Ok((columns(py, table), if unit { "nm" } else { "px" }, size, report, notes))
+}

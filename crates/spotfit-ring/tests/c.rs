@@ -1,0 +1,109 @@
+//! The program of a camera, in C.
+#![cfg(unix)]
+
+use std::io::{BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use spotfit_ring::{RingError, RingOptions, RingPixels, RingReader, RingStep};
+
+/// Compiles the program; nothing without a compiler, which the test says.
+fn camera(folder: &Path) -> Option<PathBuf> {
+    if Command::new("cc").arg("--version").output().is_err() {
+        assert!(std::env::var_os("CI").is_none(), "CI needs cc");
+        eprintln!("skipped: there is no C compiler");
+        return None;
+    }
+    let own = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let program = folder.join("camera");
+    let output = Command::new("cc")
+        .args([
+            "-std=c11",
+            "-O2",
+            "-Wall",
+            "-Wextra",
+            "-Werror",
+            "-pedantic",
+            "-D_POSIX_C_SOURCE=200809L",
+        ])
+        .arg("-I")
+        .arg(own.join("include"))
+        .arg(own.join("clients/camera.c"))
+        .arg("-o")
+        .arg(&program)
+        .output()
+        .expect("a compiler");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    Some(program)
+}
+
+/// Starts the program with these words after the name of the ring, and reads its ring from the first frame on.
+fn start(program: &Path, ring: &str, words: &[&str]) -> (Child, RingReader) {
+    let mut child = Command::new(program)
+        .arg(ring)
+        .args(words)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("it runs");
+    let mut line = String::new();
+    BufReader::new(child.stdout.as_mut().expect("its output"))
+        .read_line(&mut line)
+        .expect("a line");
+    assert_eq!(line, "ready\n");
+    let options = RingOptions::default().with_timeout(Duration::from_millis(300));
+    let reader = RingReader::open(ring, &options).expect("a ring");
+    child.stdin.as_mut().expect("its input").write_all(b"\n").expect("it reads");
+    (child, reader)
+}
+
+/// Proves that a program in C compiles with the header without a warning, and that 2000 of its frames, 5000 a second, are read with
+/// their numbers and pixels, none lost; and that its end is told.
+#[test]
+fn frames_of_a_program_in_c_are_read() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let Some(program) = camera(folder.path()) else { return };
+    let ring = folder.path().join("ring").display().to_string();
+    let (mut child, mut reader) = start(&program, &ring, &["2000", "100"]);
+    assert_eq!(reader.layout().to_string(), "32x24:u16");
+    let mut next = 0;
+    loop {
+        match reader.wait(Duration::from_secs(5)).expect("a step") {
+            RingStep::Nothing => panic!("nothing comes"),
+            RingStep::End => break,
+            RingStep::Frame { missed } => {
+                let frame = reader.frame().expect("a frame");
+                let RingPixels::U16(pixels) = frame.pixels else { panic!("another type") };
+                let good =
+                    |(k, &pixel): (usize, &u16)| pixel == (frame.number as u16) + (k % 32) as u16;
+                assert!(pixels.iter().enumerate().all(good), "frame {}", frame.number);
+                next += missed;
+                assert_eq!(frame.number, next);
+                next += 1;
+            }
+        }
+    }
+    assert!(child.wait().expect("it ends").success());
+    println!("{:?}", reader.counts());
+    assert_eq!((next, reader.counts().torn), (2000, 0));
+}
+
+/// Proves that a program that is killed in the middle of a frame is told after the timeout, and that the frame is not read.
+#[test]
+fn a_killed_program_is_told() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let Some(program) = camera(folder.path()) else { return };
+    let ring = folder.path().join("ring").display().to_string();
+    let (mut child, mut reader) = start(&program, &ring, &["10", "100", "kill"]);
+    let error = loop {
+        match reader.wait(Duration::from_secs(5)) {
+            Ok(RingStep::Frame { .. }) => {}
+            Ok(step) => panic!("{step:?}"),
+            Err(error) => break error,
+        }
+    };
+    assert!(matches!(error, RingError::Silent { .. }), "{error}");
+    assert_eq!(reader.counts().frames, 10);
+    child.wait().expect("it ends");
+}

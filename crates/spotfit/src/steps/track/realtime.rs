@@ -1,0 +1,51 @@
+//! What the system is asked for so that answers come in time.
+
+/// What is asked for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Realtime {
+    /// The processor to run on, from 0; any if not given.
+    pub processor: Option<usize>,
+}
+
+impl Realtime {
+    fit_core::__setters! {
+        const with_processor: processor: Option<usize>,
+    }
+}
+
+/// Asks the system to keep this thread on one processor, before others, and its memory in place. The result says what was refused,
+/// a sentence for each.
+#[cfg(target_os = "linux")]
+pub fn realtime(wanted: &Realtime) -> Vec<String> {
+    use rustix::mm::{MlockAllFlags, mlockall};
+    use rustix::process::setpriority_process;
+    use rustix::thread::{CpuSet, sched_setaffinity};
+
+    let mut refused = Vec::new();
+    let mut ask = |what: String, answer: Result<(), rustix::io::Errno>| {
+        if let Err(error) = answer {
+            refused.push(format!("{what} was refused: {error}"));
+        }
+    };
+    if let Some(processor) = wanted.processor {
+        let mut set = CpuSet::new();
+        let known = processor < CpuSet::MAX_CPU;
+        if known {
+            set.set(processor);
+        }
+        let answer =
+            if known { sched_setaffinity(None, &set) } else { Err(rustix::io::Errno::INVAL) };
+        ask(format!("processor {processor}"), answer);
+    }
+    ask("priority over other programs (nice −20)".to_owned(), setpriority_process(None, -20));
+    let all = MlockAllFlags::CURRENT | MlockAllFlags::FUTURE;
+    ask("memory that stays in place (mlockall)".to_owned(), mlockall(all));
+    refused
+}
+
+/// Other systems are not asked.
+#[cfg(not(target_os = "linux"))]
+pub fn realtime(_: &Realtime) -> Vec<String> {
+    vec!["priority and locked memory can be asked for on Linux only".to_owned()]
+}

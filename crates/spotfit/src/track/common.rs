@@ -1,0 +1,410 @@
+//! The drift that beads have in common.
+//!
+//! Bead i is at mᵢ = c + d + a·(rᵢ − c) + noise, where d is the drift, rᵢ the bead's place in the reference, c the middle of these
+//! places, and a the number |a|·e^{iθ} of a turn by θ and a growth by |a| (1 unless asked for). d, and a, have the least squares
+//! Σ wᵢ|…|² with wᵢ = 1/(sᵢ² + vᵢ): sᵢ is the standard error of the bead in a frame and vᵢ the variance of rᵢ. Beads that are farther
+//! than some standard deviations from the others are left out; this begins at the weighted medians.
+//!
+//! The error of d is that of Σ ŵᵢ(mᵢ − rᵢ), ŵᵢ = wᵢ/Σw: the noise Σ ŵᵢ²sᵢ², and Σ (ŵᵢ − gᵢ)²vᵢ of the places. gᵢ are the weights in the
+//! reference frame, where the places are measured: whatever error they have in common there is an error of where the drift is 0. Both are
+//! multiplied by how much the beads scatter about each other beyond what their errors say, as the frames show.
+
+/// A bead in a frame, as far as the common drift needs it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Part {
+    /// Which bead.
+    pub(super) bead: usize,
+    /// Where it is.
+    pub(super) place: [f64; 3],
+    /// sᵢ².
+    pub(super) noise: [f64; 3],
+    /// Where it is in the reference.
+    pub(super) reference: [f64; 3],
+    /// vᵢ.
+    pub(super) unsure: [f64; 3],
+    /// gᵢ.
+    pub(super) anchor: [f64; 3],
+    /// Whether its place and its height agree with those of the others.
+    pub(super) agrees: [bool; 2],
+    /// What is left of its place without the drift, turned back.
+    pub(super) rest: [f64; 3],
+    /// ŵᵢ.
+    pub(super) weight: [f64; 3],
+}
+
+/// What beads have in common in a frame.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Shift {
+    /// The drift.
+    pub(super) by: [f64; 3],
+    /// Its variance; infinite along z if no bead has a height.
+    pub(super) variance: [f64; 3],
+    /// Beads that were used.
+    pub(super) beads: usize,
+}
+
+/// What is kept from frame to frame.
+#[derive(Debug)]
+pub(super) struct Common {
+    /// c.
+    centre: [f64; 2],
+    /// Whether the sample may turn, and grow.
+    free: [bool; 2],
+    jump: f64,
+    /// a.
+    turn: [f64; 2],
+    /// The variances of θ and of |a|.
+    turn_variance: [f64; 2],
+    /// By what factor the squares of deviations are larger than expected, in the plane and along z, and how many deviations said so.
+    scatter: [[f64; 2]; 2],
+    sorted: Vec<(f64, f64)>,
+}
+
+/// The factor of the scatter begins at 1, as if so many deviations had said so, and forgets after so many.
+const FIRST: f64 = 200.0;
+const MEMORY: f64 = 4000.0;
+/// How often beads are left out and taken back.
+const ROUNDS: usize = 3;
+
+impl Common {
+    pub(super) fn new(centre: [f64; 2], free: [bool; 2], jump: f64, beads: usize) -> Self {
+        Self {
+            centre,
+            free,
+            jump,
+            turn: [1.0, 0.0],
+            turn_variance: [0.0; 2],
+            scatter: [[1.0, FIRST]; 2],
+            sorted: Vec::with_capacity(beads),
+        }
+    }
+
+    /// Where a place of the reference is after a drift.
+    pub(super) fn place(&self, reference: [f64; 3], by: [f64; 3]) -> [f64; 3] {
+        let [x, y] = times(self.turn, self.lever(reference));
+        let [cx, cy] = self.centre;
+        [cx + by[0] + x, cy + by[1] + y, reference[2] + by[2]]
+    }
+
+    /// The angle and its variance.
+    pub(super) fn rotation(&self) -> [f64; 2] {
+        [self.turn[1].atan2(self.turn[0]), self.turn_variance[0]]
+    }
+
+    /// The factor of growth and its variance.
+    pub(super) fn growth(&self) -> [f64; 2] {
+        [self.turn[0].hypot(self.turn[1]), self.turn_variance[1]]
+    }
+
+    /// The factor by which variances along an axis are larger than stated.
+    pub(super) fn scatter(&self, axis: usize) -> f64 {
+        self.scatter[axis / 2][0]
+    }
+
+    fn lever(&self, reference: [f64; 3]) -> [f64; 2] {
+        [reference[0] - self.centre[0], reference[1] - self.centre[1]]
+    }
+
+    /// Finds what the parts have in common, and which of them agree; `None` if there is none, or if too few agree. `absent` is Σ gᵢ²vᵢ of
+    /// the beads that are no parts.
+    pub(super) fn find(&mut self, parts: &mut [Part], absent: [f64; 3]) -> Option<Shift> {
+        if parts.is_empty() {
+            return None;
+        }
+        let mut by = [0, 1, 2].map(|axis| self.median(parts, axis));
+        let mut spread = [0.0; 3];
+        for round in 0..ROUNDS {
+            let limit = self.jump * self.jump;
+            for part in &mut *parts {
+                let expected = self.place(part.reference, by);
+                let near = |axis: usize| {
+                    let off = part.place[axis] - expected[axis];
+                    let variance = part.noise[axis] + part.unsure[axis] + spread[axis];
+                    off * off <= limit * self.scatter(axis).max(1.0) * variance
+                };
+                // Medians are less exact than means.
+                let plane = near(0) && near(1);
+                part.agrees = [plane, plane && part.noise[2].is_finite() && near(2)];
+            }
+            (by, spread) = self.mean(parts, by);
+            if round == 0 && !parts.iter().any(|part| part.agrees[0]) {
+                return None;
+            }
+        }
+        let beads = parts.iter().filter(|part| part.agrees[0]).count();
+        if 3 * beads < parts.len() {
+            return None;
+        }
+        let variance = [0, 1, 2].map(|axis| self.variance(parts, axis, absent[axis]));
+        self.rests(parts, by);
+        Some(Shift { by, variance, beads })
+    }
+
+    /// The weighted median of the drift along an axis.
+    fn median(&mut self, parts: &[Part], axis: usize) -> f64 {
+        let Self { sorted, .. } = self;
+        let mut sorted = std::mem::take(sorted);
+        sorted.clear();
+        let mut all = 0.0;
+        for part in parts {
+            let weight = 1.0 / (part.noise[axis] + part.unsure[axis]);
+            if weight > 0.0 {
+                let off = part.place[axis] - self.place(part.reference, [0.0; 3])[axis];
+                sorted.push((off, weight));
+                all += weight;
+            }
+        }
+        sorted.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
+        let mut sum = 0.0;
+        let median = sorted.iter().find(|(_, weight)| {
+            sum += weight;
+            sum >= 0.5 * all
+        });
+        let median = median.map_or(0.0, |found| found.0);
+        self.sorted = sorted;
+        median
+    }
+
+    /// The drift of the parts that agree, and its variance by their weights. Also finds the turn, and the parts' weights.
+    fn mean(&mut self, parts: &mut [Part], before: [f64; 3]) -> ([f64; 3], [f64; 3]) {
+        let mut sums = [0.0; 3];
+        for part in &mut *parts {
+            for axis in 0..3 {
+                let used = part.agrees[axis / 2];
+                let weight = 1.0 / (part.noise[axis] + part.unsure[axis]);
+                part.weight[axis] = if used { weight } else { 0.0 };
+                sums[axis] += part.weight[axis];
+            }
+        }
+        for part in &mut *parts {
+            for axis in 0..3 {
+                part.weight[axis] /= sums[axis].max(f64::MIN_POSITIVE);
+            }
+        }
+        if self.free != [false; 2] {
+            self.find_turn(parts);
+        }
+        let mut by = [0.0; 3];
+        for part in &*parts {
+            let still = self.place(part.reference, [0.0; 3]);
+            for axis in 0..3 {
+                if part.weight[axis] > 0.0 {
+                    by[axis] += part.weight[axis] * (part.place[axis] - still[axis]);
+                }
+            }
+        }
+        let known = sums.map(|sum| sum > 0.0);
+        (
+            [0, 1, 2].map(|axis| if known[axis] { by[axis] } else { before[axis] }),
+            sums.map(|sum| if sum > 0.0 { 1.0 / sum } else { f64::INFINITY }),
+        )
+    }
+
+    /// The turn of the parts that agree: the least squares of places about their means.
+    fn find_turn(&mut self, parts: &[Part]) {
+        let weight = |part: &Part| {
+            let noise = [0, 1].map(|axis| part.noise[axis] + part.unsure[axis]);
+            if part.agrees[0] { 2.0 / (noise[0] + noise[1]) } else { 0.0 }
+        };
+        let (mut all, mut levers, mut places) = (0.0, [0.0; 2], [0.0; 2]);
+        for part in parts {
+            let (weight, lever) = (weight(part), self.lever(part.reference));
+            all += weight;
+            for axis in 0..2 {
+                levers[axis] += weight * lever[axis];
+                places[axis] += weight * part.place[axis];
+            }
+        }
+        let (mut product, mut square) = ([0.0; 2], 0.0);
+        for part in parts {
+            let (weight, lever) = (weight(part), self.lever(part.reference));
+            let [qx, qy] = [0, 1].map(|axis| lever[axis] - levers[axis] / all);
+            let [px, py] = [0, 1].map(|axis| part.place[axis] - places[axis] / all);
+            square += weight * (qx * qx + qy * qy);
+            product[0] += weight * (qx * px + qy * py);
+            product[1] += weight * (qx * py - qy * px);
+        }
+        let length = product[0].hypot(product[1]);
+        // One bead turns about itself.
+        if !(square > 1e-9 * all && length > 0.0 && length.is_finite()) {
+            return;
+        }
+        self.turn = match self.free {
+            [true, true] => product.map(|product| product / square),
+            [true, false] => product.map(|product| product / length),
+            _ => [product[0] / square, 0.0],
+        };
+        let variance = self.scatter(0) / square;
+        self.turn_variance = self.free.map(|free| if free { variance } else { 0.0 });
+    }
+
+    /// The variance of the drift along an axis.
+    fn variance(&self, parts: &[Part], axis: usize, absent: f64) -> f64 {
+        let (mut noise, mut places, mut any) = (0.0, absent, false);
+        let mut lever = [0.0; 2];
+        for part in parts {
+            let weight = part.weight[axis];
+            if weight > 0.0 {
+                any = true;
+                noise += weight * weight * part.noise[axis];
+                let own = self.lever(part.reference);
+                lever = [lever[0] + weight * own[0], lever[1] + weight * own[1]];
+            }
+            if part.unsure[axis].is_finite() {
+                places += (weight - part.anchor[axis]).powi(2) * part.unsure[axis];
+            }
+        }
+        if !any {
+            return f64::INFINITY;
+        }
+        let turned = if axis < 2 {
+            let [by_turn, by_growth] = self.turn_variance;
+            lever[1 - axis].powi(2) * by_turn + lever[axis].powi(2) * by_growth
+        } else {
+            0.0
+        };
+        self.scatter(axis) * (noise + places) + turned
+    }
+
+    /// What is left of all parts, whether they agree or not.
+    fn rests(&self, parts: &mut [Part], by: [f64; 3]) {
+        let [cos, sin] = self.turn;
+        let square = cos * cos + sin * sin;
+        let back = [cos / square, -sin / square];
+        for part in parts {
+            let expected = self.place(part.reference, by);
+            let [x, y] = times(back, [0, 1].map(|axis| part.place[axis] - expected[axis]));
+            part.rest = [x, y, part.place[2] - expected[2]];
+        }
+    }
+
+    /// Learns how much the parts scatter that agree.
+    pub(super) fn learn_scatter(&mut self, parts: &[Part]) {
+        let (mut sums, mut counts) = ([0.0; 2], [0.0; 2]);
+        let mut used = [0.0; 3];
+        for part in parts {
+            for axis in 0..3 {
+                // The mean follows each part by its weight.
+                let free = 1.0 - part.weight[axis];
+                if part.weight[axis] > 0.0 && free > 0.05 {
+                    let variance = part.noise[axis] + part.unsure[axis];
+                    sums[axis / 2] += part.rest[axis].powi(2) / variance;
+                    counts[axis / 2] += free;
+                    used[axis] += 1.0;
+                }
+            }
+        }
+        // A turn and a growth take the freedom of a part each.
+        let taken = self.free.iter().filter(|free| **free).count() as f64;
+        counts[0] -= if used[0] > 0.0 { taken } else { 0.0 };
+        for (kind, [factor, seen]) in self.scatter.iter_mut().enumerate() {
+            // Two beads say little, and may disagree for good.
+            if used[2 * kind] > 2.0 && counts[kind] > 0.0 {
+                *seen = (*seen + counts[kind]).min(MEMORY);
+                let share = (counts[kind] / *seen).min(0.2);
+                *factor += share * (sums[kind] / counts[kind] - *factor);
+                *factor = factor.max(0.05);
+            }
+        }
+    }
+}
+
+/// The product of two complex numbers.
+fn times([a, b]: [f64; 2], [c, d]: [f64; 2]) -> [f64; 2] {
+    [a * c - b * d, a * d + b * c]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fit_sim::Random;
+
+    fn parts(count: usize, random: &mut Random) -> Vec<Part> {
+        let part = |bead| {
+            let reference = [200.0 * random.uniform(), 150.0 * random.uniform(), 0.0];
+            let noise = 0.02 * (0.5 + random.uniform());
+            Part {
+                bead,
+                place: reference,
+                noise: [noise * noise, 2.0 * noise * noise, f64::INFINITY],
+                reference,
+                unsure: [0.0, 0.0, f64::INFINITY],
+                anchor: [0.0; 3],
+                agrees: [false; 2],
+                rest: [0.0; 3],
+                weight: [0.0; 3],
+            }
+        };
+        (0..count).map(part).collect()
+    }
+
+    /// Proves that shift, turn and growth of twenty beads are found with the errors that are stated, to 10 %, while a quarter of the beads
+    /// is anywhere.
+    #[test]
+    fn a_similarity_is_found_among_outliers() {
+        let mut random = Random::new(4, 1);
+        let beads = parts(20, &mut random);
+        for free in [[false, false], [true, false], [false, true], [true, true]] {
+            let mut common = Common::new([100.0, 75.0], free, 5.0, 20);
+            let angle: f64 = if free[0] { 0.01 } else { 0.0 };
+            let growth = if free[1] { 1.002 } else { 1.0 };
+            let turn = [growth * angle.cos(), growth * angle.sin()];
+            let (mut squares, frames) = ([0.0; 4], 2000);
+            for frame in 0..frames {
+                let mut seen = beads.clone();
+                for part in &mut seen {
+                    let [x, y] = times(turn, common.lever(part.reference));
+                    part.place[0] = 100.0 + 0.7 + x + part.noise[0].sqrt() * random.normal();
+                    part.place[1] = 75.0 - 0.4 + y + part.noise[1].sqrt() * random.normal();
+                    if part.bead % 4 == 0 {
+                        part.place[0] += 3.0 * (random.uniform() - 0.5);
+                    }
+                }
+                let shift = common.find(&mut seen, [0.0; 3]).unwrap();
+                common.learn_scatter(&seen);
+                assert!(shift.beads >= 14, "{}", shift.beads);
+                if frame > 200 {
+                    squares[0] += (shift.by[0] - 0.7).powi(2) / shift.variance[0];
+                    squares[1] += (shift.by[1] + 0.4).powi(2) / shift.variance[1];
+                    let ([by, error], [size, unsure]) = (common.rotation(), common.growth());
+                    squares[2] += (by - angle).powi(2) / error.max(1e-30);
+                    squares[3] += (size - growth).powi(2) / unsure.max(1e-30);
+                }
+            }
+            let ratios = squares.map(|square| (square / f64::from(frames - 201)).sqrt());
+            let checked = [true, true, free[0], free[1]];
+            for (ratio, _) in ratios.iter().zip(checked).filter(|(_, checked)| *checked) {
+                assert!((0.9..1.1).contains(ratio), "{free:?}: {ratios:?}");
+            }
+        }
+    }
+
+    /// Proves that beads whose errors are said too small by half make the drift state twice the error, and that one bead alone is
+    /// taken as it is.
+    #[test]
+    fn errors_follow_the_scatter() {
+        let mut random = Random::new(4, 2);
+        let beads = parts(10, &mut random);
+        let mut common = Common::new([100.0, 75.0], [false; 2], 5.0, 10);
+        let mut squares = 0.0;
+        for frame in 0..2000 {
+            let mut seen = beads.clone();
+            for part in &mut seen {
+                for axis in 0..2 {
+                    part.place[axis] += 2.0 * part.noise[axis].sqrt() * random.normal();
+                }
+            }
+            let shift = common.find(&mut seen, [0.0; 3]).unwrap();
+            common.learn_scatter(&seen);
+            if frame >= 1000 {
+                squares += shift.by[0].powi(2) / shift.variance[0];
+            }
+        }
+        let ratio = (squares / 1000.0f64).sqrt();
+        assert!((0.9..1.1).contains(&ratio), "{ratio}");
+        let mut one = beads[..1].to_vec();
+        one[0].place[0] += 2.0;
+        assert!((common.find(&mut one, [0.0; 3]).unwrap().by[0] - 2.0).abs() < 1e-12);
+        assert!(common.find(&mut [], [0.0; 3]).is_none());
+    }
+}

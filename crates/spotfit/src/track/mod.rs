@@ -1,0 +1,362 @@
+//! Drift while a camera records: beads are followed from frame to frame, with microseconds from the frame to the drift.
+//!
+//! [`Tracker::new`] finds the beads of a reference frame, and [`Tracker::update`] returns the drift of a frame relative to it, with its
+//! standard error. After the start it neither allocates memory, nor takes a lock, nor calls the system.
+//!
+//! 1. A window is cut around each bead where the drift so far, and its speed, say that it is; the spot is fitted in the lanes of the
+//!    calling thread ([`crate::WindowFitter`]), from the bead's usual width, and its errors are computed.
+//! 2. A gate asks whether it is as bright, as wide and as well fitted as usual, less what all beads have in common (the lamp, the
+//!    focus). If more than half of the beads are missed, the stage has made a step: they are looked for around, then in the whole frame.
+//! 3. The drift is the mean of the beads' displacements, weighted by their errors, without those that disagree; with a turn and a growth
+//!    if asked for. Each bead's place in the reference is refined meanwhile, such that the drift does not depend on which beads are seen.
+//! 4. A filter smooths it over time, if asked for ([`Smooth`]).
+//!
+//! ```
+//! use spotfit::track::{FrameView, TrackOptions, Tracker};
+//!
+//! // Two beads that move by a quarter of a pixel.
+//! let frame = |shift: f64| -> Vec<u16> {
+//!     let spot = |x: f64, y: f64, at: [f64; 2]| (-((x - at[0]).powi(2) + (y - at[1]).powi(2)) / 3.4).exp();
+//!     (0..64 * 48)
+//!         .map(|i| ((i % 64) as f64 - shift, (i / 64) as f64))
+//!         .map(|(x, y)| 100.0 + 900.0 * (spot(x, y, [20.3, 15.8]) + spot(x, y, [41.0, 30.2])))
+//!         .map(|light| light.round() as u16)
+//!         .collect()
+//! };
+//! let reference = frame(0.0);
+//! let mut tracker = Tracker::new(FrameView::u16(64, 48, &reference), &TrackOptions::default())?;
+//! assert_eq!(tracker.beads().len(), 2);
+//! let drift = tracker.update(FrameView::u16(64, 48, &frame(0.25)), 0.001);
+//! assert!((drift.x - 0.25).abs() < 0.01 && drift.y.abs() < 0.01 && drift.x_error < 0.05);
+//! # Ok::<(), spotfit::track::TrackError>(())
+//! ```
+
+mod bead;
+mod common;
+mod deep;
+mod drift;
+mod error;
+mod find;
+mod frame;
+mod look;
+mod options;
+mod search;
+mod smooth;
+mod time;
+mod watch;
+
+use std::time::Instant;
+
+use fit_core::Size;
+
+use bead::Own;
+use common::{Common, Part, Shift};
+use smooth::Axis;
+use time::Times;
+use watch::Watch;
+
+pub use drift::{Bead, BeadState, Doubt, Drift, FrameStatus};
+pub use error::TrackError;
+pub use frame::{FramePixels, FrameView};
+pub use options::{Gates, MOST_BEADS, Smooth, TrackBeads, TrackOptions};
+
+/// How fast the speed of the drift is forgotten that says where beads are expected.
+const SPEED: f64 = 0.5;
+/// A drift that changes by more pixels in a frame is a step, which says nothing of its speed.
+const STEP: f64 = 1.5;
+/// Frames over which the drift's steps are averaged, which say how uncertain it gets without beads.
+const WALK: f64 = 64.0;
+
+/// Follows beads.
+#[derive(Debug)]
+pub struct Tracker {
+    frame: Size,
+    watch: Watch,
+    common: Common,
+    beads: Vec<Bead>,
+    parts: Vec<Part>,
+    patience: u64,
+    clock: bool,
+    deep: bool,
+    times: Times,
+    /// The drift of the last frame with beads, and its variance.
+    shift: [f64; 3],
+    variance: [f64; 3],
+    /// Pixels in a frame.
+    speed: [f64; 2],
+    /// The variance of the drift's change in a frame.
+    walk: [f64; 3],
+    /// The variance of where the drift is 0.
+    zero: [f64; 2],
+    axes: [Axis; 3],
+    drift: Drift,
+}
+
+impl Tracker {
+    /// A tracker of the beads of a reference frame, where the drift is 0. All frames must have its size.
+    ///
+    /// # Errors
+    /// [`TrackError`]: an option out of its range, no bead, a given place without one.
+    pub fn new(reference: FrameView<'_>, options: &TrackOptions) -> Result<Self, TrackError> {
+        let size = Size::new(reference.width, reference.height);
+        if !reference.is_whole() {
+            return Err(find::pixels(reference));
+        }
+        options.validate(size)?;
+        let sights = find::beads(reference, options)?;
+        let deep = options.calibration.is_some() || options.psf.is_some();
+        let mut all = [0.0; 3];
+        for sight in &sights {
+            for (sum, variance) in all.iter_mut().zip(sight.variance) {
+                *sum += 1.0 / variance;
+            }
+        }
+        let share = |variance: [f64; 3]| {
+            [0, 1, 2].map(|axis| 1.0 / variance[axis] / all[axis].max(f64::MIN_POSITIVE))
+        };
+        let own: Vec<Own> =
+            sights.iter().map(|sight| Own::new(sight, share(sight.variance))).collect();
+        let count = own.len() as f64;
+        let centre =
+            [0, 1].map(|axis| own.iter().map(|own| own.reference[axis]).sum::<f64>() / count);
+        let free = [options.rotation, options.scale];
+        let bead = |own: &Own| Bead {
+            reference: [own.reference[0], own.reference[1]],
+            place: [own.reference[0], own.reference[1]],
+            height: own.reference[2].is_finite().then_some(own.reference[2]),
+            error: own.errors(),
+            photons: own.photons(),
+            sigma: own.width(),
+            used: 0,
+            missed: 0,
+            state: BeadState::Held,
+        };
+        let beads: Vec<Bead> = own.iter().map(bead).collect();
+        let common = Common::new(centre, free, options.gates.jump, own.len());
+        let mut tracker = Self {
+            frame: size,
+            parts: Vec::with_capacity(own.len()),
+            watch: Watch::new(size, options, own)?,
+            common,
+            beads,
+            patience: options.patience.into(),
+            clock: options.clock,
+            deep,
+            times: Times::default(),
+            shift: [0.0; 3],
+            variance: [0.0; 3],
+            speed: [0.0; 2],
+            walk: [0.0; 3],
+            zero: [1.0 / all[0], 1.0 / all[1]],
+            axes: [Axis::new(options.smooth); 3],
+            drift: Drift { scale: 1.0, ..Drift::default() },
+        };
+        // What is allocated at the first fit is allocated now.
+        tracker.watch.look(reference, &tracker.common, [0.0; 3], &tracker.beads);
+        Ok(tracker)
+    }
+
+    /// The drift in the next frame. `timestamp` is its time in seconds, from any moment on; frames that were missed show in it. A
+    /// timestamp that is not later than the last one counts as one frame later.
+    ///
+    /// A frame of another size, and one without beads, is no error: [`Drift::status`] says so.
+    pub fn update(&mut self, frame: FrameView<'_>, timestamp: f64) -> &Drift {
+        let begin = self.clock.then(Instant::now);
+        let frames = self.times.frames_since(timestamp);
+        self.drift.frame += 1;
+        self.drift.timestamp = self.times.last();
+        let fits = (frame.width, frame.height) == (self.frame.width, self.frame.height);
+        self.drift.status = if !fits || !frame.is_whole() {
+            FrameStatus::WrongSize
+        } else if self.measure(frame, frames) {
+            FrameStatus::Measured
+        } else {
+            FrameStatus::Held
+        };
+        if self.drift.status != FrameStatus::Measured {
+            self.hold(frames);
+        }
+        self.report();
+        self.drift.latency = begin.map(|begin| begin.elapsed().as_secs_f64());
+        &self.drift
+    }
+
+    /// What [`Tracker::update`] returned last; before the first frame, no drift.
+    pub fn drift(&self) -> &Drift {
+        &self.drift
+    }
+
+    /// The beads as they are now, in the order of the given places, or the most precise first.
+    pub fn beads(&self) -> &[Bead] {
+        &self.beads
+    }
+
+    /// Width and height of the frames.
+    pub fn size(&self) -> Size {
+        self.frame
+    }
+
+    /// Whether the tracker finds heights.
+    pub fn finds_heights(&self) -> bool {
+        self.deep
+    }
+
+    /// Finds the drift of a frame; false if no bead shows it.
+    fn measure(&mut self, frame: FrameView<'_>, frames: f64) -> bool {
+        let [vx, vy] = self.speed.map(|speed| speed * frames);
+        let ahead = [self.shift[0] + vx, self.shift[1] + vy, self.shift[2]];
+        let due = watch::due(&self.beads);
+        self.watch.look(frame, &self.common, ahead, &self.beads);
+        let mut found = self.gather();
+        for far in [false, true] {
+            // Half of those that were there, and half of those that are.
+            let enough = |shift: Shift, parts: usize| 2 * shift.beads >= due.max(parts);
+            if found.is_some_and(|shift| enough(shift, self.parts.len())) {
+                break;
+            }
+            if self.watch.search(frame, &self.common, ahead, far) {
+                found = self.gather();
+            }
+        }
+        self.watch.count_blind(found.is_none());
+        let Some(shift) = found else {
+            self.watch.miss(&mut self.beads, self.patience);
+            return false;
+        };
+        self.common.learn_scatter(&self.parts);
+        self.drift.beads = shift.beads;
+        self.move_to(shift.by, shift.variance, frames);
+        self.learn();
+        self.watch.settle(
+            &self.common,
+            (shift.by, shift.variance),
+            &self.parts,
+            &mut self.beads,
+            self.patience,
+        );
+        true
+    }
+
+    /// What the beads that are as they should be have in common.
+    fn gather(&mut self) -> Option<Shift> {
+        let mut absent = [0.0; 3];
+        self.parts.clear();
+        for (bead, own) in self.watch.own.iter().enumerate() {
+            let unsure = own.information.map(|information| 1.0 / information);
+            let Some(sight) = self.watch.good(bead).filter(|_| own.member) else {
+                for axis in 0..3 {
+                    if unsure[axis].is_finite() {
+                        absent[axis] += own.anchor[axis].powi(2) * unsure[axis];
+                    }
+                }
+                continue;
+            };
+            let mut noise = own.noise(sight);
+            if !unsure[2].is_finite() {
+                noise[2] = f64::INFINITY;
+            }
+            self.parts.push(Part {
+                bead,
+                place: sight.place,
+                noise,
+                reference: own.reference,
+                unsure,
+                anchor: own.anchor,
+                agrees: [false; 2],
+                rest: [0.0; 3],
+                weight: [0.0; 3],
+            });
+        }
+        self.common.find(&mut self.parts, absent)
+    }
+
+    /// Takes a drift that was measured.
+    fn move_to(&mut self, by: [f64; 3], variance: [f64; 3], frames: f64) {
+        for axis in 0..3 {
+            if !variance[axis].is_finite() {
+                self.variance[axis] += self.walk[axis] * frames;
+                self.axes[axis].hold(self.walk[axis], frames);
+                continue;
+            }
+            let step = by[axis] - self.shift[axis];
+            let square = (step * step - variance[axis] - self.variance[axis]) / frames;
+            self.walk[axis] = (self.walk[axis] + (square - self.walk[axis]) / WALK).max(0.0);
+            if let Some(speed) = self.speed.get_mut(axis) {
+                let calm = step.abs() < STEP * frames.max(1.0);
+                *speed = if calm { *speed + SPEED * (step / frames - *speed) } else { 0.0 };
+            }
+            (self.shift[axis], self.variance[axis]) = (by[axis], variance[axis]);
+            self.axes[axis].add(by[axis], variance[axis], frames);
+        }
+    }
+
+    /// Refines the places of the beads in the reference. What they change by together would move the place where the drift is 0: it is
+    /// taken out, each bead counting by how well its place is known. So neither a bead that has just joined nor one that creeps away
+    /// takes the others with it.
+    fn learn(&mut self) {
+        let (mut together, mut all) = ([0.0; 3], [f64::MIN_POSITIVE; 3]);
+        for part in &self.parts {
+            let own = &self.watch.own[part.bead];
+            for axis in 0..3 {
+                if part.weight[axis] > 0.0 {
+                    let share = own.information[axis] / own.raised();
+                    together[axis] += share * own.gain(axis) * part.rest[axis];
+                    all[axis] += share;
+                }
+            }
+        }
+        let together = [0, 1, 2].map(|axis| together[axis] / all[axis]);
+        for part in &self.parts {
+            let own = &mut self.watch.own[part.bead];
+            let mut square = 0.0;
+            for axis in 0..3 {
+                if part.weight[axis] > 0.0 {
+                    if axis < 2 {
+                        let free = (1.0 - part.weight[axis]).max(0.1);
+                        let expected = (part.noise[axis] + part.unsure[axis]) * free;
+                        let expected = expected * self.common.scatter(axis);
+                        // Its noise may have been raised for its misfit, which is what is averaged.
+                        square += 0.5 * part.rest[axis].powi(2) / expected * own.raised();
+                    }
+                    own.learn_place(axis, own.gain(axis) * part.rest[axis] - together[axis]);
+                }
+            }
+            // Of two it cannot be said which moves.
+            if part.agrees[0] && self.drift.beads > 2 {
+                own.learn_misfit(square);
+            }
+        }
+    }
+
+    /// Without a measurement the drift stays, and its error grows.
+    fn hold(&mut self, frames: f64) {
+        self.speed = [0.0; 2];
+        self.drift.beads = 0;
+        for axis in 0..3 {
+            self.variance[axis] += self.walk[axis] * frames;
+            self.axes[axis].hold(self.walk[axis], frames);
+        }
+    }
+
+    /// Writes what is known now.
+    fn report(&mut self) {
+        let [x, y, z] = self.axes.map(|axis| axis.now());
+        let error = |variance: f64| variance.max(0.0).sqrt();
+        let drift = &mut self.drift;
+        (drift.x, drift.y) = (x[0], y[0]);
+        (drift.x_error, drift.y_error) = (error(x[1]), error(y[1]));
+        drift.z = self.deep.then_some(z[0]);
+        drift.z_error = self.deep.then_some(error(z[1]));
+        drift.raw = self.shift;
+        drift.raw_error = self.variance.map(error);
+        let ([angle, turned], [growth, grown]) = (self.common.rotation(), self.common.growth());
+        (drift.rotation, drift.rotation_error) = (angle, error(turned));
+        (drift.scale, drift.scale_error) = (growth, error(grown));
+        let zero = [0, 1].map(|axis| error(self.zero[axis] * self.common.scatter(axis)));
+        [drift.zero_x_error, drift.zero_y_error] = zero;
+        let count =
+            |is: fn(BeadState) -> bool| self.beads.iter().filter(|bead| is(bead.state)).count();
+        drift.outliers = count(|state| state == BeadState::Doubted(Doubt::Place));
+        drift.lost = count(|state| matches!(state, BeadState::Lost | BeadState::Outside));
+    }
+}

@@ -1,0 +1,244 @@
+//! How drift is tracked.
+
+use std::sync::Arc;
+
+use fit_core::{Camera, Options, Shape, Size};
+use fit_windows::CameraMap;
+
+use super::TrackError;
+use crate::OutOfRange;
+use crate::astigmatism::find::Finder;
+use crate::backend::{Backend, FitterOptions};
+use crate::localize::options::is_box;
+use crate::psf::Psf;
+
+/// The most beads of a tracker.
+pub const MOST_BEADS: usize = 4096;
+
+/// Which spots of the reference are the beads.
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum TrackBeads {
+    /// Those with the smallest errors among the spots that stand alone, at most so many. Range: 1 to [`MOST_BEADS`].
+    Auto(usize),
+    /// Those at these places (x, y) in pixels of the reference, to a pixel or so.
+    At(Vec<[f64; 2]>),
+}
+
+/// What a bead must be like in a frame to be used. Errors of the fit are allowed for: a dim bead varies more.
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+#[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
+pub struct Gates {
+    /// By what factor its photons may differ from the usual ones, where all others are as usual; default 1.6. Above 1.
+    pub brightness: f64,
+    /// By what factor its width may differ; default 1.25. Above 1.
+    pub width: f64,
+    /// By what factor χ² may exceed the usual one; default 1.7. Above 1.
+    pub residual: f64,
+    /// By how many standard deviations its place may disagree with those of the others; default 5. Range: 2 to 100.
+    pub jump: f64,
+}
+
+impl Default for Gates {
+    fn default() -> Self {
+        Self { brightness: 1.6, width: 1.25, residual: 1.7, jump: 5.0 }
+    }
+}
+
+impl Gates {
+    fit_core::__setters! {
+        const with_brightness: brightness: f64,
+        const with_width: width: f64,
+        const with_residual: residual: f64,
+        const with_jump: jump: f64,
+    }
+}
+
+/// How the drift is smoothed over time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Smooth {
+    /// Each frame is taken for itself.
+    #[default]
+    None,
+    /// The mean of all frames until now, whose weights fall by e in so many frames. It lags behind motion by so many frames; the
+    /// stated error is that of noise. Range: 0.1 to 10⁶.
+    Exponential {
+        /// Frames in which the weight falls by e.
+        frames: f64,
+    },
+    /// A Kalman filter of constant velocity. The noise of a frame is its stated error. A drift that leaves the filter's
+    /// expectation by more than 6 standard deviations starts it anew, so that a step is followed at once.
+    Kalman {
+        /// How much the velocity changes: the standard deviation of its change in a frame, in pixels (nanometres along z) per
+        /// frame. If not given, the filter learns it along each axis, such that it is surprised as often as it should be.
+        wander: Option<f64>,
+    },
+}
+
+impl Smooth {
+    /// Its name in files and on command lines.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Exponential { .. } => "exponential",
+            Self::Kalman { .. } => "kalman",
+        }
+    }
+}
+
+/// How drift is tracked.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct TrackOptions {
+    /// Side of the windows in pixels; default 9. Range: an odd number from 5 to 63.
+    pub box_size: usize,
+    /// Which spots are the beads; by default up to 32.
+    pub beads: TrackBeads,
+    /// False spots per million pixels when beads are looked for ([`Detector::with_false_rate`](crate::detect::Detector::with_false_rate)); default 1.
+    pub false_rate: f64,
+    /// The camera. Errors and maximum likelihood need it.
+    pub camera: Camera,
+    /// Offset, gain and read noise of each pixel, in place of the camera's.
+    pub map: Option<Arc<CameraMap>>,
+    /// The fit: any shape but [`Shape::GivenSigma`], any estimator, in the lanes of the given instruction set, on the calling
+    /// thread. Its camera must be none, and the backend [`Backend::Auto`] or [`Backend::Cpu`].
+    pub fitter: FitterOptions,
+    /// What a bead must be like.
+    pub gates: Gates,
+    /// How far from its expected place a bead that is gone is looked for, in pixels; default 8. Range: 1 to 64.
+    pub reach: usize,
+    /// After so many frames a bead is lost; default 20. Range: 1 to 10⁶.
+    pub patience: u32,
+    /// How the drift is smoothed over time.
+    pub smooth: Smooth,
+    /// Whether the sample may turn.
+    pub rotation: bool,
+    /// Whether the sample may grow or shrink.
+    pub scale: bool,
+    /// Finds heights from the two widths: the shape must be [`Shape::Elliptical`].
+    pub calibration: Option<Arc<Finder>>,
+    /// Finds places and heights with a measured PSF, by maximum likelihood, from where the fit of the shape says; there must be no
+    /// calibration. It takes some ten microseconds for each bead.
+    pub psf: Option<Arc<Psf>>,
+    /// Whether [`Tracker::update`](super::Tracker::update) looks at the clock to say how long it took; default true. On Linux
+    /// that is no system call where the clock is read from the processor.
+    pub clock: bool,
+}
+
+impl Default for TrackOptions {
+    fn default() -> Self {
+        Self {
+            box_size: 9,
+            beads: TrackBeads::Auto(32),
+            false_rate: crate::detect::DEFAULT_FALSE_RATE,
+            camera: Camera::default(),
+            map: None,
+            fitter: FitterOptions::default(),
+            gates: Gates::default(),
+            reach: 8,
+            patience: 20,
+            smooth: Smooth::None,
+            rotation: false,
+            scale: false,
+            calibration: None,
+            psf: None,
+            clock: true,
+        }
+    }
+}
+
+impl TrackOptions {
+    fit_core::__setters! {
+        const with_box_size: box_size: usize,
+        with_beads: beads: TrackBeads,
+        const with_false_rate: false_rate: f64,
+        const with_camera: camera: Camera,
+        with_map: map: Option<Arc<CameraMap>>,
+        with_fitter: fitter: FitterOptions,
+        const with_gates: gates: Gates,
+        const with_reach: reach: usize,
+        const with_patience: patience: u32,
+        const with_smooth: smooth: Smooth,
+        const with_rotation: rotation: bool,
+        const with_scale: scale: bool,
+        with_calibration: calibration: Option<Arc<Finder>>,
+        with_psf: psf: Option<Arc<Psf>>,
+        const with_clock: clock: bool,
+    }
+
+    /// The options of the fit: in photo-electrons of the camera.
+    pub(super) fn fit(&self) -> Options {
+        self.fitter.fit.with_camera(Some(self.camera))
+    }
+
+    /// The size of the windows.
+    pub(super) fn size(&self) -> Size {
+        Size::new(self.box_size, self.box_size)
+    }
+
+    /// Checks every option against its range, for frames of this size.
+    pub(super) fn validate(&self, frame: Size) -> Result<(), TrackError> {
+        let side = self.box_size;
+        OutOfRange::check("box_size", side, is_box(&side), "an odd number from 5 to 63")?;
+        if frame.width.min(frame.height) < side {
+            return Err(TrackError::SmallFrames { width: frame.width, height: frame.height, side });
+        }
+        let check = |name, value: f64, good: bool, range: &str| {
+            OutOfRange::check(name, value, good && value.is_finite(), range)
+        };
+        let Gates { brightness, width, residual, jump } = self.gates;
+        check("brightness", brightness, brightness > 1.0, "above 1")?;
+        check("width", width, width > 1.0, "above 1")?;
+        check("residual", residual, residual > 1.0, "above 1")?;
+        check("jump", jump, (2.0..=100.0).contains(&jump), "2 to 100")?;
+        let good = (1e-6..=1e4).contains(&self.false_rate);
+        check("false_rate", self.false_rate, good, "1e-6 to 1e4 in a million pixels")?;
+        OutOfRange::check("reach", self.reach, (1..=64).contains(&self.reach), "1 to 64")?;
+        let good = (1..=1_000_000).contains(&self.patience);
+        OutOfRange::check("patience", self.patience, good, "1 to 1000000")?;
+        match self.smooth {
+            Smooth::None | Smooth::Kalman { wander: None } => {}
+            Smooth::Exponential { frames } => {
+                check("smooth", frames, (0.1..=1e6).contains(&frames), "0.1 to 1000000 frames")?;
+            }
+            Smooth::Kalman { wander: Some(wander) } => {
+                check("wander", wander, (1e-9..=1e6).contains(&wander), "1e-9 to 1e6")?;
+            }
+        }
+        let (count, good) = match &self.beads {
+            TrackBeads::Auto(most) => (*most, (1..=MOST_BEADS).contains(most)),
+            TrackBeads::At(places) => (places.len(), (1..=MOST_BEADS).contains(&places.len())),
+        };
+        OutOfRange::check("beads", count, good, format!("1 to {MOST_BEADS}"))?;
+        self.validate_fit(frame)
+    }
+
+    /// Checks the fit and what goes with it.
+    fn validate_fit(&self, frame: Size) -> Result<(), TrackError> {
+        let FitterOptions { fit, backend, .. } = &self.fitter;
+        let none = "none: give TrackOptions::camera";
+        OutOfRange::check("fitter.fit.camera", "some", fit.camera.is_none(), none)?;
+        let good = matches!(backend, Backend::Auto | Backend::Cpu);
+        OutOfRange::check("fitter.backend", backend, good, "auto or cpu")?;
+        let good = !matches!(fit.shape, Shape::GivenSigma(_));
+        let range = "another shape, such as a fixed sigma: all beads have one";
+        OutOfRange::check("fitter.fit.shape", "a given sigma", good, range)?;
+        self.camera.validate()?;
+        fit.shape.validate_in(self.size(), &fit.limits)?;
+        let two = matches!(fit.shape, Shape::Elliptical(_));
+        let good = self.calibration.is_none() || two;
+        OutOfRange::check("calibration", "given", good, "only with the shape elliptical")?;
+        let one = self.calibration.is_none() || self.psf.is_none();
+        OutOfRange::check("psf", "given", one, "only without a calibration of widths")?;
+        if let Some(map) = &self.map {
+            let Size { width, height } = map.size();
+            let range = format!("the frame's {}×{} pixels", frame.width, frame.height);
+            OutOfRange::check("map", format!("{width}×{height}"), map.size() == frame, range)?;
+        }
+        Ok(())
+    }
+}

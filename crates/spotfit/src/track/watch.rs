@@ -1,0 +1,365 @@
+//! The beads in a frame: looking at them where they are expected, and elsewhere if they are gone.
+
+use fit_core::Size;
+
+use super::bead::Own;
+use super::common::{Common, Part};
+use super::look::{Look, Sight};
+use super::search::Search;
+use super::{Bead, BeadState, Doubt, FrameView, Gates, TrackError, TrackOptions};
+
+/// Single beads that are looked for in a frame.
+const SEARCHES: usize = 2;
+/// A missed bead is looked for in one of so many frames, a lost one in one of so many.
+const MISSED_TURN: u64 = 4;
+const LOST_TURN: u64 = 16;
+/// After so many frames in which most beads were gone, they are looked for in one of [`MISSED_TURN`] frames only.
+const BLIND: u64 = 4;
+/// Of fewer beads it cannot be said what they have in common.
+const FEW: usize = 4;
+/// What they may have in common: ln of brightness and width.
+const COMMON: [f64; 2] = [0.7, 0.4];
+
+/// Beads, and what a frame shows of them.
+#[derive(Debug)]
+pub(super) struct Watch {
+    pub(super) own: Vec<Own>,
+    look: Look,
+    search: Search,
+    sights: Vec<Option<Sight>>,
+    doubts: Vec<Option<Doubt>>,
+    /// Whether there is no window for it.
+    outside: Vec<bool>,
+    /// What is to be looked at again.
+    again: Vec<(usize, [f64; 2])>,
+    taken: Vec<[f64; 2]>,
+    sorted: Vec<f64>,
+    gates: Gates,
+    freedom: f64,
+    reach: usize,
+    frame: u64,
+    /// Frames in which most of the beads were gone, one after the other.
+    blind: u64,
+}
+
+impl Watch {
+    pub(super) fn new(
+        size: Size,
+        options: &TrackOptions,
+        own: Vec<Own>,
+    ) -> Result<Self, TrackError> {
+        let count = own.len();
+        let parameters = options.fitter.fit.shape.name().parameters() + 2;
+        Ok(Self {
+            look: Look::new(size, options, count)?,
+            search: Search::new(size.width, count, options.box_size),
+            sights: vec![None; count],
+            doubts: vec![None; count],
+            outside: vec![false; count],
+            again: Vec::with_capacity(count),
+            taken: Vec::with_capacity(count),
+            sorted: Vec::with_capacity(count),
+            gates: options.gates,
+            freedom: (options.size().pixels().saturating_sub(parameters)).max(1) as f64,
+            reach: options.reach,
+            frame: 0,
+            blind: 0,
+            own,
+        })
+    }
+
+    /// What a frame shows of a bead that is as it should be.
+    pub(super) fn good(&self, bead: usize) -> Option<&Sight> {
+        self.sights[bead].as_ref().filter(|_| self.doubts[bead].is_none())
+    }
+
+    /// Looks at all beads, which are expected after a drift; again at those that are aside in their windows, and around for some of those
+    /// that are gone.
+    pub(super) fn look(
+        &mut self,
+        frame: FrameView<'_>,
+        common: &Common,
+        ahead: [f64; 3],
+        beads: &[Bead],
+    ) {
+        self.frame += 1;
+        self.look.clear();
+        self.sights.fill(None);
+        for (bead, own) in self.own.iter().enumerate() {
+            let place = expected(common, own, ahead);
+            self.outside[bead] = !self.look.add(bead, place, own.outline, own.height);
+        }
+        self.see(frame, false);
+        let held = |(bead, known): (usize, &Bead)| {
+            known.state == BeadState::Held && self.good(bead).is_none()
+        };
+        // Where most are gone, the stage made a step.
+        let gone = beads.iter().enumerate().filter(|&known| held(known)).count();
+        if gone * 2 <= due(beads) {
+            self.look_aside(frame, common, ahead, beads);
+        }
+    }
+
+    /// Looks for all beads around where they are expected, or, if `far`, anywhere. False if it did not look, because it did so in vain
+    /// in many frames.
+    pub(super) fn search(
+        &mut self,
+        frame: FrameView<'_>,
+        common: &Common,
+        ahead: [f64; 3],
+        far: bool,
+    ) -> bool {
+        if self.blind > BLIND && !self.frame.is_multiple_of(MISSED_TURN) {
+            return false;
+        }
+        let still = |own: &Own, by: [f64; 3]| {
+            let [x, y, _] = common.place(own.reference, by);
+            [x, y]
+        };
+        let members = self.own.iter().filter(|own| own.member);
+        let (from, reach) = if far {
+            let places = members.map(|own| still(own, [0.0; 3]));
+            let Some([x, y]) = self.search.everywhere(frame, places) else { return false };
+            // It is known to a pixel or so.
+            ([x, y, 0.0], 3)
+        } else {
+            (ahead, self.reach)
+        };
+        self.again.clear();
+        for (bead, own) in self.own.iter().enumerate().filter(|(_, own)| own.member) {
+            let place = still(own, from);
+            let found = self.search.around(frame, place, reach, &[]);
+            self.again.extend(found.map(|found| (bead, found)));
+            (self.sights[bead], self.doubts[bead]) = (None, Some(Doubt::Fit));
+        }
+        self.look_again(frame);
+        true
+    }
+
+    /// Counts the frames in which most beads were gone, one after the other.
+    pub(super) fn count_blind(&mut self, blind: bool) {
+        self.blind = if blind { self.blind + 1 } else { 0 };
+    }
+
+    /// Fits the windows that were added; with `only_better`, keeps what was seen before unless this is as it should be.
+    fn see(&mut self, frame: FrameView<'_>, only_better: bool) {
+        if self.look.run(frame, false).is_err() {
+            return;
+        }
+        if !only_better {
+            for number in 0..self.look.count() {
+                self.sights[self.look.bead(number)] = self.look.sight(number);
+            }
+            let common = self.in_common();
+            for (bead, own) in self.own.iter().enumerate() {
+                self.doubts[bead] = match &self.sights[bead] {
+                    Some(sight) => own.doubt(sight, common, &self.gates, self.freedom),
+                    None => Some(Doubt::Fit),
+                };
+            }
+            return;
+        }
+        for number in 0..self.look.count() {
+            let bead = self.look.bead(number);
+            let Some(sight) = self.look.sight(number) else { continue };
+            let doubt = self.own[bead].doubt(&sight, [0.0; 2], &self.gates, self.freedom);
+            if doubt.is_none() || self.sights[bead].is_none() {
+                (self.sights[bead], self.doubts[bead]) = (Some(sight), doubt);
+                self.outside[bead] = false;
+            }
+        }
+    }
+
+    /// By how much all beads are brighter and wider than usual: medians of logarithms.
+    fn in_common(&mut self) -> [f64; 2] {
+        let mut found = [0.0; 2];
+        for which in 0..2 {
+            self.sorted.clear();
+            for (own, sight) in self.own.iter().zip(&self.sights) {
+                if let Some(sight) = sight.as_ref().filter(|_| own.member) {
+                    self.sorted.push(own.change(sight)[which]);
+                }
+            }
+            let middle = self.sorted.len() / 2;
+            if self.sorted.len() >= FEW {
+                let median = *self.sorted.select_nth_unstable_by(middle, f64::total_cmp).1;
+                found[which] = if median.abs() < COMMON[which] { median } else { 0.0 };
+            }
+        }
+        found
+    }
+
+    /// Looks again at beads that are aside in their windows, and for some of those that are gone.
+    fn look_aside(
+        &mut self,
+        frame: FrameView<'_>,
+        common: &Common,
+        ahead: [f64; 3],
+        beads: &[Bead],
+    ) {
+        self.again.clear();
+        self.taken.clear();
+        for bead in 0..beads.len() {
+            if let Some(place) = self.good(bead).map(|sight| [sight.place[0], sight.place[1]]) {
+                self.taken.push(place);
+                if self.good(bead).is_some_and(|sight| sight.aside) {
+                    self.again.push((bead, place));
+                }
+            }
+        }
+        let mut searches = 0;
+        for (bead, known) in beads.iter().enumerate() {
+            let due = match known.state {
+                _ if self.good(bead).is_some() => false,
+                BeadState::Lost => (self.frame + bead as u64).is_multiple_of(LOST_TURN),
+                BeadState::Outside => false,
+                _ => known.missed % MISSED_TURN == 1,
+            };
+            if !due || searches == SEARCHES {
+                continue;
+            }
+            searches += 1;
+            let own = &self.own[bead];
+            let [x, y, _] = common.place(own.reference, ahead);
+            let found = self.search.around(frame, [x, y], self.reach, &self.taken);
+            self.again.extend(found.map(|found| (bead, found)));
+        }
+        if !self.again.is_empty() {
+            self.look_again(frame);
+        }
+    }
+
+    /// Looks at beads in other places.
+    fn look_again(&mut self, frame: FrameView<'_>) {
+        self.look.clear();
+        for &(bead, place) in &self.again {
+            let own = &self.own[bead];
+            self.look.add(bead, place, own.outline, own.height);
+        }
+        self.see(frame, true);
+    }
+
+    /// All beads were missed.
+    pub(super) fn miss(&mut self, beads: &mut [Bead], patience: u64) {
+        for bead in 0..beads.len() {
+            self.own[bead].interrupt();
+            let doubt = self.doubts[bead].unwrap_or(Doubt::Place);
+            self.missed(&mut beads[bead], bead, doubt, patience);
+        }
+    }
+
+    fn missed(&mut self, known: &mut Bead, bead: usize, doubt: Doubt, patience: u64) {
+        known.missed += 1;
+        known.state = if self.outside[bead] {
+            BeadState::Outside
+        } else if known.missed > patience {
+            BeadState::Lost
+        } else {
+            BeadState::Doubted(doubt)
+        };
+        if known.missed.is_multiple_of(MISSED_TURN) {
+            self.own[bead].stray = [0.0; 2];
+        }
+    }
+
+    /// Decides how each bead is after a frame whose drift is known.
+    pub(super) fn settle(
+        &mut self,
+        common: &Common,
+        (by, variance): ([f64; 3], [f64; 3]),
+        parts: &[Part],
+        beads: &mut [Bead],
+        patience: u64,
+    ) {
+        let mut parts = parts.iter().peekable();
+        for bead in 0..beads.len() {
+            let part = parts.next_if(|part| part.bead == bead);
+            let known = &mut beads[bead];
+            let Some(sight) = self.good(bead).copied() else {
+                let doubt = self.doubts[bead].unwrap_or(Doubt::Fit);
+                self.own[bead].interrupt();
+                self.missed(known, bead, doubt, patience);
+                // It is there for long, and another than it was: it may join as it is now.
+                if doubt != Doubt::Fit && known.missed > 2 * patience && self.own[bead].member {
+                    self.own[bead].leave();
+                }
+                continue;
+            };
+            known.place = [sight.place[0], sight.place[1]];
+            known.height = sight.place[2].is_finite().then_some(sight.place[2]);
+            match part {
+                Some(part) if part.agrees[0] => {
+                    let own = &mut self.own[bead];
+                    own.learn_look(&sight);
+                    own.stray = [0.0; 2];
+                    let height = sight.variance[2];
+                    if own.information[2] == 0.0 && height.is_finite() && variance[2].is_finite() {
+                        own.learn_height(sight.place[2] - by[2], height + variance[2]);
+                    }
+                    known.state = BeadState::Held;
+                    known.missed = 0;
+                    known.used += 1;
+                }
+                Some(part) => {
+                    let own = &mut self.own[bead];
+                    own.stray = [part.rest[0], part.rest[1]];
+                    if known.missed >= patience {
+                        own.leave();
+                    }
+                    known.missed += 1;
+                    known.state = BeadState::Doubted(Doubt::Place);
+                }
+                None => self.join(common, (by, variance), bead, &sight, known),
+            }
+            let own = &self.own[bead];
+            known.reference = [own.reference[0], own.reference[1]];
+            (known.error, known.photons, known.sigma) = (own.errors(), own.photons(), own.width());
+        }
+    }
+
+    /// A bead that does not belong to the others, and was seen.
+    fn join(
+        &mut self,
+        common: &Common,
+        (by, variance): ([f64; 3], [f64; 3]),
+        bead: usize,
+        sight: &Sight,
+        known: &mut Bead,
+    ) {
+        let apart = self.search.apart();
+        let near = |other: usize| {
+            let place = self.good(other).filter(|_| other != bead && self.own[other].member);
+            place.is_some_and(|other| {
+                (0..2).all(|axis| (other.place[axis] - sight.place[axis]).abs() < apart)
+            })
+        };
+        known.missed += 1;
+        // It may not sit on another bead.
+        if (0..self.own.len()).any(near) {
+            known.state = BeadState::Lost;
+            self.own[bead].stray = [0.0; 2];
+            self.own[bead].interrupt();
+            return;
+        }
+        let own = &mut self.own[bead];
+        let place = common.place(own.reference, by);
+        let rest = [sight.place[0] - place[0], sight.place[1] - place[1]];
+        own.learn_look(sight);
+        own.stray = rest;
+        known.state = BeadState::Joining;
+        if own.try_to_join(rest, common.scatter(0), [variance[0], variance[1]]) {
+            known.missed = 0;
+        }
+    }
+}
+
+/// The beads that were held in the last frame.
+pub(super) fn due(beads: &[Bead]) -> usize {
+    beads.iter().filter(|bead| bead.state == BeadState::Held).count()
+}
+
+/// Where a bead is expected.
+fn expected(common: &Common, own: &Own, ahead: [f64; 3]) -> [f64; 2] {
+    let [x, y, _] = common.place(own.reference, ahead);
+    [x + own.stray[0], y + own.stray[1]]
+}
