@@ -98,6 +98,9 @@ impl CrowdFinder {
         }
         let inside = |at: f64, size: usize| at >= -0.5 && at < size as f64 - 0.5;
         emitters.retain(|emitter| inside(emitter.x, width) && inside(emitter.y, height));
+        if let Some(window) = setup.window {
+            window.join(emitters);
+        }
         if emitters.len() > setup.most {
             emitters.sort_by(|a, b| b.photons.total_cmp(&a.photons));
             emitters.truncate(setup.most);

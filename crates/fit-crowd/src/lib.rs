@@ -14,6 +14,7 @@ mod gaussian;
 mod geometry;
 mod heights;
 mod lanes;
+mod limit;
 mod maps;
 mod moves;
 mod options;
@@ -38,6 +39,7 @@ pub use error::CrowdError;
 pub use finder::CrowdFinder;
 pub use frame::{CrowdFrame, ReadVariance};
 pub use heights::WidthCurve;
+pub use limit::WindowLimit;
 pub use options::{CrowdOptions, EmitterImage};
 pub use spline::SplineImage;
 

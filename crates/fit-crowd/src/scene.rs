@@ -47,7 +47,7 @@ impl Scene {
         field.resize(-(pad as i32), -(pad as i32), columns, rows, geometry);
         field.summed = [pad..pad + size[0].next_multiple_of(LANES), pad..pad + size[1]];
         let memory = [field.stride, field.rows];
-        let spacing = SPACING.max(6.0 * setup.sigma);
+        let spacing = if setup.even { f64::INFINITY } else { SPACING.max(6.0 * setup.sigma) };
         Self {
             setup,
             size,

@@ -30,8 +30,10 @@ pub(crate) fn start(
         let photons = maps.amplitude(scene.field.at(peak.x, peak.y), peak.plane);
         let (third, _) = maps.plane(peak.plane);
         let is = Emission { photons, x: peak.x.into(), y: peak.y.into(), third };
-        let spot = scene.spot(is);
-        scene.spots.push(spot);
+        if scene.setup.allows(&scene.spots, None, &[is]) {
+            let spot = scene.spot(is);
+            scene.spots.push(spot);
+        }
     }
     scene.render();
     let settled = (0..ITERATIONS).any(|_| scene.iterate() < TOLERANCE);

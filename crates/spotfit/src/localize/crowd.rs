@@ -3,14 +3,13 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use fit_core::spot::axis::GaussianAxis;
-use fit_core::{Camera, Corner, Number, Pixel, PixelProfile, Shape, Size, Status};
-use fit_crowd::{
-    CrowdError, CrowdFinder, CrowdFrame, CrowdOptions, Emitter, EmitterImage, ReadVariance,
-};
-use fit_windows::{AnyWindows, CameraMap, NoteKind, Visitor, Windows};
+use fit_core::{Camera, Corner, Pixel, PixelProfile, Shape, Size, Status};
+use fit_crowd::{CrowdError, CrowdFinder, CrowdOptions, Emitter, EmitterImage, WindowLimit};
+use fit_windows::{AnyWindows, CameraMap, Visitor, Windows};
 use rayon::prelude::*;
 use spotfit_locs::private::root_mean_square;
 
+use super::electrons::{Electrons, excess};
 use super::emitters::Sigma;
 use super::found::{Found, Seen};
 use super::options::LocalizeOptions;
@@ -67,7 +66,11 @@ impl Crowd {
         let crowd = CrowdOptions::default()
             .with_shape(shape_of(options)?)
             .with_integrated(profile == PixelProfile::Integrated)
-            .with_false_rate(options.false_rate);
+            .with_false_rate(options.false_rate)
+            .with_window(options.emitters.most().map(|most| {
+                let side = options.box_size as f64;
+                WindowLimit { most, side }
+            }));
         let crowd = Self {
             options: crowd,
             fitted,
@@ -122,9 +125,8 @@ impl Crowd {
         self.finders.lock().unwrap_or_else(PoisonError::into_inner).push(finder);
     }
 
-    /// By how much the variance of light exceeds that of its photo-electrons.
     fn excess(&self) -> f64 {
-        if self.camera.em_gain.is_some() { 2.0 } else { 1.0 }
+        excess(&self.camera)
     }
 
     /// The height of a spot, if it has one. `residual` is by how many standard deviations the residuals exceed the noise.
@@ -186,12 +188,7 @@ fn shape_of(options: &LocalizeOptions) -> Result<EmitterImage, CrowdError> {
 /// A frame's memory.
 #[derive(Default)]
 struct Room {
-    /// Photons of each pixel; NaN where it is masked.
-    photons: Vec<f64>,
-    variances: Vec<f64>,
-    /// What the finder gets: photo-electrons and variances without the noise of EM gain.
-    electrons: Vec<f32>,
-    read_variances: Vec<f32>,
+    light_of: Electrons,
     saturated: Vec<bool>,
     /// The light of all spots.
     light: Vec<f64>,
@@ -223,33 +220,12 @@ impl<'w> Visitor<'w> for InFrames<'_> {
 impl InFrames<'_> {
     /// Takes the pixels of a frame.
     fn fill<P: Pixel>(&self, windows: &Windows<'_, P>, frame: usize, room: &mut Room) {
-        let camera = &self.crowd.camera;
-        let excess = self.crowd.excess();
-        let em_gain = camera.em_gain.unwrap_or(1.0);
         let limit = self.saturation.unwrap_or(f64::INFINITY);
-        let Room { photons, variances, electrons, read_variances, saturated, .. } = room;
-        photons.clear();
-        photons.extend(windows.window(frame).map(|&pixel| f64::from_pixel(pixel)));
+        let Room { light_of, saturated, .. } = room;
+        light_of.take(windows, frame);
         saturated.clear();
-        saturated.extend(photons.iter().map(|&counts| counts >= limit));
-        variances.clear();
-        variances.resize(photons.len(), (camera.read_noise / em_gain).powi(2));
-        if windows.side_data().is_mapped() {
-            windows.convert(frame, photons, em_gain);
-            windows.notes(frame, NoteKind::Variances, variances, em_gain);
-            for (photons, variance) in photons.iter_mut().zip(&mut *variances) {
-                if *variance >= f64::from(CameraMap::MASKED) {
-                    (*photons, *variance) = (f64::NAN, 0.0);
-                }
-            }
-        } else {
-            let gain = camera.photons_per_adu();
-            photons.iter_mut().for_each(|pixel| *pixel = (*pixel - camera.baseline) * gain);
-        }
-        electrons.clear();
-        electrons.extend(photons.iter().map(|photons| (photons / excess) as f32));
-        read_variances.clear();
-        read_variances.extend(variances.iter().map(|variance| (variance / excess.powi(2)) as f32));
+        saturated.extend(light_of.photons.iter().map(|&counts| counts >= limit));
+        light_of.convert(windows, frame, &self.crowd.camera);
     }
 
     fn find(
@@ -259,9 +235,7 @@ impl InFrames<'_> {
         room: &mut Room,
     ) -> Result<Vec<(Place, Found)>, CrowdError> {
         let Roi { width, height, .. } = self.crowd.fitted;
-        let Room { electrons, read_variances, .. } = &*room;
-        let variances = ReadVariance::Each(read_variances);
-        let emitters = finder.find(&CrowdFrame::new(width, height, electrons, variances)?)?;
+        let emitters = finder.find(&room.light_of.frame(width, height)?)?;
         self.shine(emitters, room);
         let place = |neighbour| {
             let corner = Corner { frame: frame as u32, x: 0, y: 0 };
@@ -316,7 +290,7 @@ impl InFrames<'_> {
         for row in near(emitter.y.round(), half, height) {
             for at in columns.clone().map(|column| row * width + column) {
                 saturated |= room.saturated[at];
-                let residual = room.photons[at] - offset - room.light[at];
+                let residual = room.light_of.photons[at] - offset - room.light[at];
                 if residual.is_finite() {
                     squares += residual * residual;
                     pixels += 1.0;
