@@ -27,5 +27,5 @@ pub use random::Random;
 pub use shape::{Defocus, SpotShape};
 pub use spots::{SimulatedSpots, SpotSimulation, Truth};
 pub use stage::{
-    Actuator, Fate, SeenBead, Stage, StageBead, StageMotion, StageSimulation, StageTruth,
+    Actuator, BeadFate, SeenBead, Stage, StageBead, StageMotion, StageSimulation, StageTruth,
 };

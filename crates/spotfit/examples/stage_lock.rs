@@ -32,7 +32,7 @@ use spotfit::Camera;
 use spotfit::track::{FrameStatus, FrameView, TrackOptions, Tracker};
 
 /// The controller, along x and y.
-pub struct Controller {
+pub(crate) struct Controller {
     proportional: f64,
     integral: f64,
     last: [f64; 2],
@@ -41,13 +41,13 @@ pub struct Controller {
 
 impl Controller {
     /// The documented gains for a delay of so many frames.
-    pub fn for_delay(delay: usize) -> Self {
+    pub(crate) fn for_delay(delay: usize) -> Self {
         let integral = 0.4 / delay as f64;
         Self { proportional: 0.2, integral, last: [0.0; 2], command: [0.0; 2] }
     }
 
     /// What to send the actuator to, after a frame with this drift.
-    pub fn command(&mut self, drift: [f64; 2]) -> [f64; 2] {
+    pub(crate) fn command(&mut self, drift: [f64; 2]) -> [f64; 2] {
         for axis in 0..2 {
             let change = drift[axis] - self.last[axis];
             self.command[axis] -= self.proportional * change + self.integral * drift[axis];
@@ -58,7 +58,7 @@ impl Controller {
 }
 
 /// A stage that walks, creeps and vibrates, with twenty beads, on an actuator with steps of a thousandth of a pixel.
-pub fn stage(delay: usize, seed: u64) -> Result<Stage, fit_sim::SimulationError> {
+pub(crate) fn stage(delay: usize, seed: u64) -> Result<Stage, fit_sim::SimulationError> {
     let motion = StageMotion::default()
         .with_walk([0.01, 0.01, 0.0])
         .with_velocity([0.002, -0.001, 0.0])
@@ -74,7 +74,7 @@ pub fn stage(delay: usize, seed: u64) -> Result<Stage, fit_sim::SimulationError>
 
 /// Holds the stage for so many frames; the result is the rms of its displacement along x and y, in pixels. With `knows`, the
 /// controller is told the truth.
-pub fn hold(delay: usize, frames: usize, knows: bool) -> Result<f64, Box<dyn Error>> {
+pub(crate) fn hold(delay: usize, frames: usize, knows: bool) -> Result<f64, Box<dyn Error>> {
     let mut stage = stage(delay, 7)?;
     let camera = Camera::default().with_baseline(100.0).with_read_noise(1.5);
     let options = TrackOptions::default().with_camera(camera);

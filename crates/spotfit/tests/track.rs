@@ -6,7 +6,7 @@ mod stage_lock;
 
 use std::f64::consts::TAU;
 
-use fit_sim::{Defocus, Fate, Random, SeenBead, SimulatedCamera, StageMotion, StageSimulation};
+use fit_sim::{BeadFate, Defocus, Random, SeenBead, SimulatedCamera, StageMotion, StageSimulation};
 use spotfit::track::{
     BeadState, FrameStatus, FrameView, Smooth, TrackBeads, TrackError, TrackOptions, Tracker,
 };
@@ -189,12 +189,12 @@ fn troubled() -> StageSimulation {
         .with_background(BACKGROUND)
         .with_camera(camera());
     let fates = [
-        Fate::Blinks { on: 50.0, off: 20.0 },
-        Fate::Blinks { on: 400.0, off: 300.0 },
-        Fate::Bleaches { from: 500, frames: 300.0 },
-        Fate::Merges { from: 800, frames: 200.0 },
-        Fate::Floats { from: 300, speed: 0.002 },
-        Fate::Floats { from: 1000, speed: 0.05 },
+        BeadFate::Blinks { on: 50.0, off: 20.0 },
+        BeadFate::Blinks { on: 400.0, off: 300.0 },
+        BeadFate::Bleaches { from: 500, frames: 300.0 },
+        BeadFate::Merges { from: 800, frames: 200.0 },
+        BeadFate::Floats { from: 300, speed: 0.002 },
+        BeadFate::Floats { from: 1000, speed: 0.05 },
     ];
     for (bead, fate) in simulation.beads.iter_mut().skip(2).step_by(3).zip(fates) {
         bead.fate = fate;

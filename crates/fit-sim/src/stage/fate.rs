@@ -6,7 +6,7 @@ use crate::random::Random;
 /// What becomes of a bead.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[non_exhaustive]
-pub enum Fate {
+pub enum BeadFate {
     /// It stays as it is.
     #[default]
     Steady,
@@ -44,7 +44,7 @@ pub enum Fate {
 const FAR: f64 = 12.0;
 const NEAR: f64 = 1.0;
 
-impl Fate {
+impl BeadFate {
     pub(super) fn validate(&self) -> Result<(), SimulationError> {
         let frames = |value| check("fate", value, 1.0, 1e9, "1 to 1e9 frames");
         match *self {
@@ -82,12 +82,12 @@ impl Fortune {
         self.guest
     }
 
-    pub(super) fn advance(&mut self, fate: Fate, frame: u64, random: &mut Random) -> Stays {
+    pub(super) fn advance(&mut self, fate: BeadFate, frame: u64, random: &mut Random) -> Stays {
         let (mut light, mut sound) = (1.0, true);
         let since = |from: u64| frame.checked_sub(from).map(|since| since as f64);
         match fate {
-            Fate::Steady => {}
-            Fate::Blinks { on, off } => {
+            BeadFate::Steady => {}
+            BeadFate::Blinks { on, off } => {
                 let long = if self.dark { off } else { on };
                 // The first frame shows all beads.
                 if frame > 0 && random.uniform() < 1.0 / long {
@@ -96,20 +96,20 @@ impl Fortune {
                 light = if self.dark { 0.0 } else { 1.0 };
                 sound = !self.dark;
             }
-            Fate::Bleaches { from, frames } => {
+            BeadFate::Bleaches { from, frames } => {
                 if let Some(since) = since(from) {
                     light = libm::exp(-since / frames);
                     sound = light >= 0.5;
                 }
             }
-            Fate::Merges { from, frames } => {
+            BeadFate::Merges { from, frames } => {
                 if let Some(since) = since(from) {
                     let share = (since / frames).min(1.0);
                     self.guest = Some([FAR + share * (NEAR - FAR), 0.3]);
                     sound = false;
                 }
             }
-            Fate::Floats { from, speed } => {
+            BeadFate::Floats { from, speed } => {
                 if since(from).is_some() {
                     self.off[0] += speed * (1.0 + random.normal());
                     self.off[1] += speed * random.normal();

@@ -14,7 +14,7 @@ use crate::random::Random;
 use crate::shape::{Defocus, SpotShape, WIDTHS};
 
 pub use actuator::Actuator;
-pub use fate::Fate;
+pub use fate::BeadFate;
 pub use motion::StageMotion;
 
 use actuator::Drive;
@@ -33,18 +33,18 @@ pub struct StageBead {
     /// Photo-electrons a frame. Range: 0 to 10⁹.
     pub signal: f64,
     /// What becomes of it.
-    pub fate: Fate,
+    pub fate: BeadFate,
 }
 
 impl StageBead {
     /// A bead that stays as it is, in focus.
     pub const fn new(x: f64, y: f64, signal: f64) -> Self {
-        Self { x, y, z: 0.0, signal, fate: Fate::Steady }
+        Self { x, y, z: 0.0, signal, fate: BeadFate::Steady }
     }
 
     fit_core::__setters! {
         const with_z: z: f64,
-        const with_fate: fate: Fate,
+        const with_fate: fate: BeadFate,
     }
 }
 

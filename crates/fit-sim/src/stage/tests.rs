@@ -84,10 +84,10 @@ fn commands_come_late_and_within_the_range() {
 #[test]
 fn beads_have_their_fates() {
     let mut simulation = grid(4);
-    simulation.beads[0].fate = Fate::Blinks { on: 30.0, off: 10.0 };
-    simulation.beads[1].fate = Fate::Bleaches { from: 100, frames: 50.0 };
-    simulation.beads[2].fate = Fate::Merges { from: 50, frames: 20.0 };
-    simulation.beads[3].fate = Fate::Floats { from: 10, speed: 0.1 };
+    simulation.beads[0].fate = BeadFate::Blinks { on: 30.0, off: 10.0 };
+    simulation.beads[1].fate = BeadFate::Bleaches { from: 100, frames: 50.0 };
+    simulation.beads[2].fate = BeadFate::Merges { from: 50, frames: 20.0 };
+    simulation.beads[3].fate = BeadFate::Floats { from: 10, speed: 0.1 };
     let places: Vec<[f64; 2]> = simulation.beads.iter().map(|bead| [bead.x, bead.y]).collect();
     let mut stage = simulation.stage().unwrap();
     let mut on = 0;

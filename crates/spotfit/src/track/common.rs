@@ -346,11 +346,13 @@ mod tests {
         let beads = parts(20, &mut random);
         for free in [[false, false], [true, false], [false, true], [true, true]] {
             let mut common = Common::new([100.0, 75.0], free, 5.0, 20);
-            let angle: f64 = if free[0] { 0.01 } else { 0.0 };
-            let growth = if free[1] { 1.002 } else { 1.0 };
-            let turn = [growth * angle.cos(), growth * angle.sin()];
             let (mut squares, frames) = ([0.0; 4], 2000);
             for frame in 0..frames {
+                // It turns and grows until it is there.
+                let share = f64::min(f64::from(frame) / 150.0, 1.0);
+                let angle = if free[0] { 0.01 * share } else { 0.0 };
+                let growth = if free[1] { 1.0 + 0.002 * share } else { 1.0 };
+                let turn = [growth * f64::cos(angle), growth * f64::sin(angle)];
                 let mut seen = beads.clone();
                 for part in &mut seen {
                     let [x, y] = times(turn, common.lever(part.reference));

@@ -20,6 +20,9 @@ const FEW: usize = 4;
 /// What they may have in common: ln of brightness and width.
 const COMMON: [f64; 2] = [0.7, 0.4];
 
+/// A spot that is dimmer than a bead usually is, by this much in ln, is not the bead.
+const DIM: f64 = -0.7;
+
 /// Beads, and what a frame shows of them.
 #[derive(Debug)]
 pub(super) struct Watch {
@@ -279,9 +282,12 @@ impl Watch {
                 let doubt = self.doubts[bead].unwrap_or(Doubt::Fit);
                 self.own[bead].interrupt();
                 self.missed(known, bead, doubt, patience);
-                // It is there for long, and another than it was: it may join as it is now.
-                if doubt != Doubt::Fit && known.missed > 2 * patience && self.own[bead].member {
-                    self.own[bead].leave();
+                // It is there for long, and another than it was: it may join as it is now. One that is dark is as it was.
+                let own = &mut self.own[bead];
+                let bright = |sight: &Sight| own.change(sight)[0] > DIM;
+                let other = self.sights[bead].as_ref().is_some_and(bright);
+                if other && own.member && known.missed > 2 * patience {
+                    own.leave();
                 }
                 continue;
             };
