@@ -38,6 +38,7 @@ pub mod filter;
 pub mod fit;
 mod fit_table;
 pub mod fitted;
+mod growing_table;
 pub mod info;
 mod lengths;
 pub mod link;
@@ -57,6 +58,7 @@ mod words;
 pub mod z;
 
 pub use error::StepError;
+pub use growing_table::GrowingTable;
 pub use lengths::{in_pixels, side};
 pub use listener::{Listener, Note, Silent};
 pub use outcomes::OutcomeFormat;

@@ -1,5 +1,6 @@
 //! Movies that are read while they are written.
 
+mod folder;
 pub(super) mod source;
 mod stream;
 pub(super) mod watched;
@@ -14,6 +15,7 @@ use super::formats::extension;
 use super::{BLOCK_PIXELS, Block, Foreign, Movie, MovieAxes, MovieError, MovieOptions, Pixels};
 #[cfg(feature = "tiff")]
 use super::{formats::is_tiff, tiff::growing::GrowingTiff, tiff::set::first_in};
+pub use folder::movies_in;
 use source::{Attempt, Progress};
 use stream::Stream;
 
@@ -187,6 +189,11 @@ impl GrowingMovie {
         }
     }
 
+    /// Whether the movie has come to its end: all frames were read that are promised, or nothing came for a while.
+    pub fn has_ended(&self) -> bool {
+        matches!(self.end, Some(End::Promised | End::Idle))
+    }
+
     /// The number of frames that were read.
     pub fn frames(&self) -> usize {
         self.next
@@ -213,8 +220,7 @@ impl GrowingMovie {
     /// [`MovieError`]: a frame cannot be read, or the file has shrunk, was replaced, removed, or has become unreadable. Frames before it
     /// were returned.
     pub fn read(&mut self, most: usize) -> Result<Option<Block>, MovieError> {
-        let (width, height) = self.size();
-        let most = most.min((BLOCK_PIXELS / (width * height)).clamp(1, 1 << 12)).max(1);
+        let most = most.min(self.block_length()).max(1);
         while self.end.is_none() {
             match self.try_read(most) {
                 Ok(None) => {}
@@ -226,6 +232,31 @@ impl GrowingMovie {
             }
         }
         Ok(None)
+    }
+
+    /// The first frames of a movie of which nothing was read yet: as many as one block of the movie has when it is written, or `most`, or
+    /// all if there are fewer. It waits for them.
+    ///
+    /// # Errors
+    /// As [`GrowingMovie::read`].
+    pub fn read_first(mut self, most: usize) -> Result<Option<Pixels>, MovieError> {
+        let most = most.min(self.block_length());
+        let mut all: Option<Pixels> = None;
+        while self.next < most
+            && let Some(block) = self.read(most - self.next)?
+        {
+            match &mut all {
+                Some(all) => all.append(&block.pixels)?,
+                None => all = Some(block.pixels),
+            }
+        }
+        Ok(all)
+    }
+
+    /// How many frames make a block of a few megabytes.
+    fn block_length(&self) -> usize {
+        let (width, height) = self.size();
+        (BLOCK_PIXELS / (width * height)).clamp(1, 1 << 12)
     }
 
     /// One look for the next frames, after which it waits if there are none.
