@@ -11,7 +11,7 @@ use std::thread::{sleep, spawn};
 use std::time::{Duration, Instant};
 
 use common::Folder;
-use common::writers::{KINDS, Kind, Size, Writer};
+use common::writers::{KINDS, Kind, Size};
 use spotfit::movie::{FollowOptions, MovieOptions};
 use spotfit::record::{Record, State};
 use spotfit::steps::batch::{self, BatchListener, BatchOptions, Method};
@@ -25,7 +25,7 @@ const SIZE: Size = (48, 40);
 
 /// A frame with noise, and two spots that blink.
 fn frame((width, height): Size, number: usize) -> Vec<u16> {
-    let mut random = number as u32 * 2_654_435_761 + 12_345;
+    let mut random = (number as u32 + 1).wrapping_mul(2_654_435_761);
     let mut noise = move || {
         random ^= random << 13;
         random ^= random >> 17;

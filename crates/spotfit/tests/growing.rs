@@ -138,7 +138,7 @@ fn finished_movies_are_read() {
         writer.end();
         let path = kind.path(folder.0.path());
         let mut movie =
-            GrowingMovie::open(&path, &MovieOptions::default(), &now()).expect("a movie");
+            GrowingMovie::open(&path, &MovieOptions::default(), &idle(100)).expect("a movie");
         let read = check(&mut movie, SIZE, |number| frame(SIZE, number)).expect("frames");
         assert_eq!((read, movie.contradiction()), (20, None), "{kind:?}");
     }

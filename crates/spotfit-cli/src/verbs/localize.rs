@@ -15,7 +15,7 @@ use crate::words::output::{Output, Writing};
 use crate::words::paths::{is_stream, refuse_ending, refuse_same_output};
 use crate::words::report::ReportArguments;
 use spotfit::record::Record;
-use spotfit::steps::localize::{LocalizeOptions, Localizing, inputs};
+use spotfit::steps::localize::{LocalizeOptions, Localizing, inputs_of};
 use spotfit::steps::{GrowingTable, Stack};
 use spotfit::table::TableFormat;
 
@@ -90,7 +90,7 @@ pub(crate) fn run(arguments: &LocalizeArguments) -> Result<(), CliError> {
     let mut table = table.flushing(arguments.follow);
     let done = job.run(&mut table, &listener).map_err(step(table.name()))?;
     if let Some(record) = table.record_mut().filter(|_| arguments.follow) {
-        record.inputs = inputs(&options, movie, &done)?;
+        record.inputs = inputs_of(&options, movie, &done)?;
     }
     table.finish_counted(mask.into_iter().collect(), done.counts())?;
     report.tell(&done)
@@ -112,7 +112,7 @@ fn grow(
     interrupt::means(format!("{name} has the rows so far"));
     let done = job.run(&mut table, &Terminal::default()).map_err(step(&name))?;
     if let Some(record) = table.record_mut() {
-        record.inputs = inputs(options, movie, &done)?;
+        record.inputs = inputs_of(options, movie, &done)?;
     }
     let mask = mask.into_iter().map(Into::into);
     let finished = table.finish(mask, done.counts(), &mut || interrupt::check().is_ok());

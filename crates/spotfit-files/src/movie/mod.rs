@@ -15,6 +15,8 @@
 //! A movie in several files (OME-TIFF, Micro-Manager's `…_MMStack_Pos0.ome.tif`, `…_1.ome.tif` and so on, in one folder)
 //! is one movie, opened by any of the files that name the others, or by the folder. Files elsewhere are never looked for.
 //!
+//! A movie that somebody else is writing is read as it comes: [`Movie::follow`], [`GrowingMovie`].
+//!
 //! Memory does not grow with the movie: [`Movie::read`] returns a block of frames at a time. Reading a block takes at
 //! most three times the memory of its frames, as stored or as `f32`, whichever is larger. At least one frame must fit:
 //! [`MovieLimits`] limits its size. An array in Fortran order takes 256 MiB more (see [`crate::npy`]).

@@ -198,16 +198,16 @@ impl Localizations {
     }
 
     /// The movie, once all of it was localized.
-    pub(crate) fn movie(&self) -> Option<&Movie> {
+    pub fn movie(&self) -> Option<&Movie> {
         self.ended.as_ref().map(|(_, movie)| movie)
     }
 
-    /// What comes next within a while; nothing if there is nothing yet.
+    /// What the iterator returns, if it is there within a while: a movie that is being written lets wait.
     ///
     /// # Panics
     /// As the iterator.
     #[expect(clippy::type_complexity, reason = "what the iterator returns, if it does")]
-    pub(crate) fn next_within(
+    pub fn next_within(
         &mut self,
         time: Duration,
     ) -> Option<Option<Result<Vec<Localization>, LocalizeError>>> {

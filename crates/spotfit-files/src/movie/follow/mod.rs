@@ -1,53 +1,23 @@
 //! Movies that are read while they are written.
 
 mod folder;
+mod options;
 pub(super) mod source;
 mod stream;
 pub(super) mod watched;
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::sleep;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use super::formats::extension;
 use super::{BLOCK_PIXELS, Block, Foreign, Movie, MovieAxes, MovieError, MovieOptions, Pixels};
 #[cfg(feature = "tiff")]
 use super::{formats::is_tiff, tiff::growing::GrowingTiff, tiff::set::first_in};
 pub use folder::movies_in;
+pub use options::FollowOptions;
 use source::{Attempt, Progress};
 use stream::Stream;
-
-/// How a movie is followed that is being written.
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-pub struct FollowOptions {
-    /// For how long nothing may come before the movie is taken to have ended, a minute by default.
-    pub idle: Duration,
-    /// How often to look for more, every 20 ms by default.
-    pub poll: Duration,
-    /// Ends the movie soon after it was set, for others that wait for its frames.
-    pub stop: Option<Arc<AtomicBool>>,
-}
-
-impl FollowOptions {
-    fit_core::__setters! {
-        const with_idle: idle: Duration,
-        const with_poll: poll: Duration,
-        with_stop: stop: Option<Arc<AtomicBool>>,
-    }
-
-    fn is_stopped(&self) -> bool {
-        self.stop.as_ref().is_some_and(|stop| stop.load(Ordering::Relaxed))
-    }
-}
-
-impl Default for FollowOptions {
-    fn default() -> Self {
-        Self { idle: Duration::from_secs(60), poll: Duration::from_millis(20), stop: None }
-    }
-}
 
 /// A movie that is read while somebody else writes it: one TIFF or BigTIFF file, the files of Micro-Manager or of an OME set, RAW, DAX, or
 /// NPY.
@@ -382,12 +352,11 @@ fn opened(
         Some(_) if is_tiff(path) => Source::Tiff(Box::new(GrowingTiff::open(path, options)?)),
         Some("raw" | "dax") => Source::Stream(Box::new(Stream::raw(path, options, described)?)),
         Some("npy") => Source::Stream(Box::new(Stream::npy(path, options)?)),
-        // It may become a folder.
-        None if !path.exists() => {
-            let missing = std::io::Error::from(std::io::ErrorKind::NotFound);
-            return Err(Attempt::not_yet(missing));
-        }
         other => {
+            // What is not there yet may become a folder.
+            if let (None, Err(missing)) = (other, std::fs::metadata(path)) {
+                return Err(Attempt::not_yet(missing));
+            }
             let foreign = other.and_then(Foreign::of).map(MovieError::Foreign);
             return Err(foreign.unwrap_or(MovieError::UnknownFormat).into());
         }

@@ -18,6 +18,7 @@ use super::task::{Method, Task};
 use crate::movie::{FollowOptions, movies_in};
 use crate::output::OutputError;
 use crate::output::paths::same;
+use crate::record::Record;
 use crate::steps::StepError;
 
 /// How often to look for new movies.
@@ -118,10 +119,7 @@ impl Arrivals<'_> {
             self.since = Instant::now();
             let movie = path.file_name().unwrap_or_default().display().to_string();
             let number = self.tasks.len();
-            // One of the same name may be of another format.
-            let output = self.planner.output(number + 1, &path, None);
-            let output = output.or_else(|_| self.planner.output(number + 1, &path, Some(&movie)));
-            match output {
+            match self.output(number + 1, &path, &movie) {
                 Ok(output) => {
                     let task = Task::new(movie, path, output, self.method.clone());
                     let task = Arc::new(task.following(self.follow.clone()));
@@ -133,6 +131,18 @@ impl Arrivals<'_> {
             }
         }
         Ok(refused)
+    }
+
+    /// The table of a movie: one of the same name, but of another format, may have the usual one, now or from an earlier run.
+    fn output(&mut self, number: usize, path: &Path, movie: &str) -> Result<PathBuf, String> {
+        let record = self.planner.usual(path).and_then(|table| Record::beside(&table));
+        let source = record.and_then(|record| record.source);
+        if source.is_none_or(|source| source == movie)
+            && let Ok(output) = self.planner.output(number, path, None)
+        {
+            return Ok(output);
+        }
+        self.planner.output(number, path, Some(movie))
     }
 
     /// Whether no more will come.

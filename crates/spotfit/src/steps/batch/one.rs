@@ -11,7 +11,7 @@ use super::task::{Standing, Task};
 use crate::output::paths::same;
 use crate::output::{Lock, Output, OutputError, refuse_stranger};
 use crate::record::{Record, State};
-use crate::steps::localize::{Hears, LocalizeReport, Localizing, Topic, inputs};
+use crate::steps::localize::{Hears, LocalizeReport, Localizing, Topic, inputs_of};
 use crate::steps::table_file::record_file;
 use crate::steps::{GrowingTable, Note, Stack, StepError, TableFile};
 use crate::table::{LeftOut, SaveOptions, TableFormat};
@@ -77,7 +77,7 @@ impl Batch<'_> {
             .with_overwrite(overwrite || task.may_replace())
             .with_picasso(picasso);
         let go_on = &mut || !self.listener.is_cancelled();
-        let files = |report: &LocalizeReport| inputs(&method.options, task.path(), report);
+        let files = |report: &LocalizeReport| inputs_of(&method.options, task.path(), report);
         let (report, left_out, counts) = if follow.is_some() && format == TableFormat::Csv {
             let table = GrowingTable::create(task.output(), save.overwrite)?;
             let mut table = table.with_record(record)?;

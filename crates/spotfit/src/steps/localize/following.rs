@@ -111,7 +111,7 @@ impl Doubting {
 ///
 /// # Errors
 /// A file cannot be read.
-pub fn inputs(
+pub fn inputs_of(
     options: &LocalizeOptions,
     movie: &Path,
     report: &LocalizeReport,

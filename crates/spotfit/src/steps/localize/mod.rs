@@ -21,6 +21,7 @@
 //! # Ok::<(), spotfit::steps::StepError>(())
 //! ```
 
+mod blocks;
 mod camera;
 mod defects;
 mod doubts;
@@ -42,20 +43,19 @@ use serde_json::Value;
 
 use super::words::{condition, go_on};
 use super::{Listener, Note, Sink, Stack, StepError};
-use crate::localize::{
-    Counts, Defects, Localization, Localizations, LocalizeError, Localizer, SlopeDoubt,
-};
+use crate::localize::{Defects, Localizer};
 use crate::movie::Movie;
 use crate::record::{self, Origin, Record};
 use crate::table::{Filter, Info, Layout, PicassoVersion, Table, TableFormat};
 use following::{Doubting, Following};
 use options::Told;
 
+pub use blocks::LocalizedBlocks;
 pub use camera::CameraOptions;
 pub use defects::DefectsOption;
 pub(crate) use doubts::{Hears, Topic};
 pub use doubts::{frames_are, slopes as uneven_light, unusual as unusual_pixels};
-pub use following::inputs;
+pub use following::inputs_of;
 pub use given::Given;
 pub use lengths::{fixed_sigma, roi};
 pub use options::LocalizeOptions;
@@ -201,7 +201,7 @@ impl Localizing {
     }
 
     /// The record of a table with this name, with the files that are read as they are now. Those of a movie that is being written are
-    /// known when it is localized ([`localize::inputs`](inputs)).
+    /// known when it is localized ([`inputs_of`]).
     ///
     /// # Errors
     /// A file cannot be read.
@@ -268,7 +268,8 @@ impl Localizing {
         Ok(blocks.finish())
     }
 
-    /// Begins to localize: the tables of successive blocks of frames.
+    /// Begins to localize: the tables of successive blocks of frames. What is doubtful is told here; of a movie that is being written only
+    /// [`Localizing::run`] tells it, when its first frames are there.
     ///
     /// # Errors
     /// [`StepError`].
@@ -308,111 +309,5 @@ impl Localizing {
         // Threads are at work on the first blocks while the same frames are looked at here.
         blocks.doubt(hears);
         Ok(blocks)
-    }
-}
-
-/// The localizations of a movie, block by block: an iterator of tables, made by [`Localizing::blocks`].
-#[derive(Debug)]
-pub struct LocalizedBlocks {
-    name: String,
-    found: Localizations,
-    layout: Layout,
-    filter: Option<Filter>,
-    info: Info,
-    frames_are: Option<String>,
-    /// Of the tables so far.
-    rows: usize,
-    begin: Instant,
-    /// The frames that are localized, and as they were asked for.
-    frames: Range<usize>,
-    asked: Option<String>,
-    following: Option<Following>,
-    /// What is still to be looked for in the first frames.
-    doubting: Option<Doubting>,
-}
-
-impl LocalizedBlocks {
-    /// The counts of the blocks so far.
-    pub fn counts(&self) -> &Counts {
-        self.found.counts()
-    }
-
-    /// Whether slopes of the light shift spots, as [`Localizations::slope_doubt`] says.
-    pub fn slope_doubt(&self) -> Option<SlopeDoubt> {
-        self.found.slope_doubt()
-    }
-
-    /// Tells of slopes of the light; whether there was something to tell.
-    fn tell(&self, hears: &dyn Hears) -> bool {
-        let doubt = self.slope_doubt();
-        doubt.iter().for_each(|doubt| hears.hear(Topic::Slopes, uneven_light(doubt)));
-        doubt.is_some()
-    }
-
-    /// Tells of doubts as soon as the first frames are there.
-    fn doubt(&mut self, hears: &dyn Hears) {
-        let seen = self.frames.start.saturating_add(self.found.counts().frames);
-        let has_ended = self.found.movie().is_some();
-        let is_due = |doubting: &mut Doubting| match &self.following {
-            Some(_) => has_ended || seen >= doubting.frames(),
-            None => true,
-        };
-        if let Some(doubting) = self.doubting.take_if(is_due) {
-            doubting.tell(hears);
-        }
-    }
-
-    /// Tells how a movie has ended that was being written.
-    fn tell_end(&self, hears: &dyn Hears) -> Result<(), StepError> {
-        let growing = self.found.movie().and_then(Movie::growing);
-        let (Some(following), Some(growing)) = (&self.following, growing) else { return Ok(()) };
-        if let Some(text) = self.asked.as_deref().filter(|_| growing.frames() <= self.frames.start)
-        {
-            return Err(lengths::wrong_frames(text, Some(growing.frames())));
-        }
-        following.tell_end(growing, hears);
-        Ok(())
-    }
-
-    /// The next table within a while; nothing if there is none yet, and nothing in it at the end.
-    fn next_within(&mut self, time: Duration) -> Option<Option<Result<Table, StepError>>> {
-        let found = self.found.next_within(time)?;
-        Some(found.map(|found| self.table(found)))
-    }
-
-    /// The table of the localizations of a block.
-    fn table(
-        &mut self,
-        found: Result<Vec<Localization>, LocalizeError>,
-    ) -> Result<Table, StepError> {
-        let found = found.map_err(StepError::localize(Some(&self.name)))?;
-        if self.following.is_some() {
-            self.info.frames = Some(self.frames.start + self.found.counts().frames);
-        }
-        let mut block = self.layout.table(&found, &self.info);
-        if let Some(filter) = &self.filter {
-            block.retain(&filter.keep(&block).map_err(StepError::refused)?);
-        }
-        self.rows += block.rows();
-        Ok(block)
-    }
-
-    /// The report of the blocks so far.
-    pub fn finish(self) -> LocalizeReport {
-        let written = self.filter.is_some().then_some(self.rows);
-        let growing = self.found.movie().and_then(Movie::growing);
-        let files = growing.map(|growing| growing.files().to_vec());
-        let localizer = self.found.into_localizer();
-        let report = LocalizeReport::of(&localizer, self.frames_are, written, self.begin.elapsed());
-        LocalizeReport { movie_files: files.unwrap_or_default(), ..report }
-    }
-}
-
-impl Iterator for LocalizedBlocks {
-    type Item = Result<Table, StepError>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        let found = self.found.next()?;
-        Some(self.table(found))
     }
 }
