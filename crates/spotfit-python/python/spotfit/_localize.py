@@ -296,8 +296,9 @@ class Blocks(Iterator[Locs]):
                 first, last, _ = frames.indices(info.numbers[3] or 0)
                 self._next = self._of_file(source)
             else:
-                first, last, _ = frames.indices(file.promised or 0)
-                late = _Late(fspath(movie), channel, slice, camera, maps, looks and defects is None, file.notes)
+                first = frames.start or 0
+                last = frames.indices(file.promised or 0)[1]
+                late = _Late(fspath(movie), channel, slice, camera, maps, looks and defects is None, file.notes, first)
                 self._next = self._following(source, late)
             self.total = max(last - first, 0)
         else:
@@ -362,7 +363,7 @@ class Blocks(Iterator[Locs]):
         yield from self._of_file(source)
         pixel_size, width, height, _ = self._info.numbers
         # Only now is it known how many there are.
-        self._info = _spotfit.Info(pixel_size, width, height, self.done)
+        self._info = _spotfit.Info(pixel_size, width, height, late.first + self.done)
         tell([*(note for note in source.notes() if note not in late.told), *late.notes()])
 
     def _of_array(self, localizer: _spotfit.ArrayLocalizer, array: Any, first: int, last: int) -> Iterator[list[Any]]:
@@ -416,6 +417,8 @@ class _Late(NamedTuple):
     looks: bool
     #: Notes that were told already.
     told: list[str]
+    #: The first frame that is localized.
+    first: int
 
     def notes(self) -> list[str]:
         notes = []

@@ -206,7 +206,6 @@ impl Localizations {
     ///
     /// # Panics
     /// As the iterator.
-    #[expect(clippy::type_complexity, reason = "what the iterator returns, if it does")]
     pub fn next_within(
         &mut self,
         time: Duration,
