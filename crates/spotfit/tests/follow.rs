@@ -32,7 +32,7 @@ fn frame((width, height): Size, number: usize) -> Vec<u16> {
         random ^= random << 5;
         random % 11
     };
-    let spots = [(12.3, 15.8, number % 3 > 0), (33.6, 22.1, number % 2 == 0)];
+    let spots = [(12.3, 15.8, !number.is_multiple_of(3)), (33.6, 22.1, number.is_multiple_of(2))];
     let pixel = |at: u32| {
         let (x, y) = (f64::from(at % width), f64::from(at / width));
         let light = |&(x0, y0, on): &(f64, f64, bool)| {
@@ -314,7 +314,7 @@ fn what_ends_early_is_told() {
         }
     });
     let (table, ran) = run(idle(60_000), &Ear::default(), "shrunk.csv");
-    let said = ran.err().expect("it has shrunk").to_string();
+    let said = ran.expect_err("it has shrunk").to_string();
     assert!(said.contains("frame 31") && said.contains("has shrunk"), "{said}");
     assert_eq!(fs::read(&table).expect("rows"), rows);
 }

@@ -238,9 +238,9 @@ fn no_write_shows_a_wrong_frame() {
             }};
         }
         if big {
-            write!(TiffEncoder::new_big(&mut log))
+            write!(TiffEncoder::new_big(&mut log));
         } else {
-            write!(TiffEncoder::new(&mut log))
+            write!(TiffEncoder::new(&mut log));
         }
         let path = folder.path("log.tif");
         let mut file = File::create(&path).expect("a file");

@@ -26,7 +26,7 @@ const LOOK: Duration = Duration::from_millis(50);
 
 /// Localizes the movies of a folder, those that are there and those that come, each while it is written, until for a while
 /// ([`FollowOptions::idle`]) none has come and none is being localized, or the listener ends it. Movies are the files that are called like
-/// movies, and folders with one movie in several TIFF files. Otherwise it is as [`run`](super::run): finished movies are skipped, and the
+/// movies, and folders with one movie in several TIFF files. Otherwise it is as [`run`](fn@super::run): finished movies are skipped, and the
 /// summary is written at the end. CSV tables grow with their movies.
 ///
 /// # Errors
