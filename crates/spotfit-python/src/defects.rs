@@ -8,11 +8,11 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use spotfit::AsWindows;
 use spotfit::localize::{self, DefectsError, frames_for_estimates};
-use spotfit::movie::{self, Movie, MovieOptions};
+use spotfit::movie::{self, GrowingMovie, Movie, MovieOptions};
 use spotfit::npy::NpyError;
 
 use crate::camera::CameraMap;
-use crate::localize::{of_io, stored};
+use crate::localize::{followed, of_io, stored};
 use crate::pixels::Pixels;
 
 /// The defective pixels of a camera.
@@ -66,25 +66,35 @@ impl Defects {
 
     /// The same for a file; nothing if it has its frames only once. What is wrong with it is said when it is localized.
     #[staticmethod]
-    #[pyo3(signature = (path, channel, slice, camera_map=None))]
+    #[pyo3(signature = (path, channel, slice, camera_map=None, idle=None))]
     fn find_in(
         py: Python<'_>,
         path: PathBuf,
         channel: Option<usize>,
         slice: Option<usize>,
         camera_map: Option<&Bound<'_, CameraMap>>,
-    ) -> Option<Self> {
+        idle: Option<f64>,
+    ) -> PyResult<Option<Self>> {
         let map = camera_map.map(|map| &map.get().0);
         let mut chosen = MovieOptions::default();
         (chosen.channel, chosen.slice) = (channel, slice);
-        py.detach(|| {
+        if let Some(idle) = idle {
+            // They are waited for.
+            let first = followed(py, idle, move |follow| {
+                let movie = GrowingMovie::open(path, &chosen, &follow).ok()?;
+                let most = frames_for_estimates(movie.size());
+                movie.read_first(most).ok()?
+            })?;
+            return Ok(first.map(|first| Self::of_found(py.detach(|| found(&first, map)))));
+        }
+        Ok(py.detach(|| {
             let metadata = path.metadata().ok()?;
             let mut movie = Movie::open_with(&path, &chosen)
                 .ok()
                 .filter(|_| metadata.is_file() || metadata.is_dir())?;
             let block = movie.read(frames_for_estimates(movie.size())).ok()??;
             Some(Self::of_found(found(&block.pixels, map)))
-        })
+        }))
     }
 
     /// How many there are.

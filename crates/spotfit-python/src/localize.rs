@@ -3,15 +3,16 @@
 use std::cell::RefCell;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use spotfit::localize::{
     self, Flags, Localization, Localizations, LocalizeError, Localizer, Sigma, SlopeDoubt,
 };
-use spotfit::movie::{Block, Movie, MovieError, MovieOptions, Pixels};
+use spotfit::movie::{Block, FollowOptions, GrowingMovie, Movie, MovieError, MovieOptions, Pixels};
 use spotfit::steps::localize::{self as step, CameraOptions, Given, LocalizeReport};
 use spotfit::steps::{Listener, Note, PixelScale, Stack};
 use spotfit::table::{self, Layout};
@@ -27,6 +28,7 @@ use crate::positions::Positions;
 use crate::steps::{json, of_step};
 use crate::tables::{Info, Made, columns};
 use crate::threads::Here;
+use crate::work::aside;
 
 /// The exception for a movie that cannot be localized.
 fn of_localize(error: LocalizeError) -> PyErr {
@@ -445,34 +447,87 @@ pub(crate) fn stored(frames: View<'_>) -> Pixels {
 #[pyclass(frozen, module = "spotfit._spotfit")]
 pub(crate) struct MovieFile {
     movie: Mutex<Option<Movie>>,
+    /// What ends the reading of a movie that is being written, and the frames that its metadata promise.
+    stop: Option<Stop>,
+    promised: Option<usize>,
     info: table::Info,
     pixel_size: Option<f64>,
     notes: Vec<String>,
     frames_are: Option<String>,
 }
 
+/// Ends the reading of a movie that is being written when the last of those who wait for it is gone.
+#[derive(Clone, Debug)]
+struct Stop(Arc<AtomicBool>);
+
+impl Drop for Stop {
+    fn drop(&mut self) {
+        // The reader has one more.
+        if Arc::strong_count(&self.0) <= 2 {
+            self.0.store(true, Ordering::Relaxed);
+        }
+    }
+}
+
+/// A movie that is followed, whose writer may be idle for so many seconds; it is waited for, until Ctrl-C is pressed.
+pub(crate) fn followed<T: Send + 'static>(
+    py: Python<'_>,
+    idle: f64,
+    open: impl FnOnce(FollowOptions) -> T + Send + 'static,
+) -> PyResult<T> {
+    let idle = Duration::try_from_secs_f64(idle);
+    let idle = idle.map_err(|error| PyValueError::new_err(format!("idle: {error}")))?;
+    aside(py, move |abandoned| {
+        let options = FollowOptions::default().with_idle(idle);
+        open(options.with_stop(Some(abandoned.flag())))
+    })
+}
+
 #[pymethods]
 impl MovieFile {
+    /// A movie that is being written, if somebody says for how many seconds its writer may be idle.
     #[new]
+    #[pyo3(signature = (path, channel, slice, idle=None))]
     fn new(
         py: Python<'_>,
         path: PathBuf,
         channel: Option<usize>,
         slice: Option<usize>,
+        idle: Option<f64>,
     ) -> PyResult<Self> {
         let (mut chosen, name) = (MovieOptions::default(), path.display().to_string());
         (chosen.channel, chosen.slice) = (channel, slice);
-        let movie = py.detach(|| Movie::open_with(&path, &chosen));
+        let (movie, stop) = match idle {
+            None => (py.detach(|| Movie::open_with(&path, &chosen)), None),
+            Some(idle) => {
+                let path = path.clone();
+                let opened = followed(py, idle, move |follow| {
+                    (Movie::follow(path, &chosen, &follow), follow.stop.map(Stop))
+                });
+                opened?
+            }
+        };
         let movie = movie.map_err(|error| match error {
             MovieError::Io(error) => of_io(&path, &error),
             other => PyValueError::new_err(format!("{name}: {other}")),
         })?;
         let (width, height) = movie.size();
-        let info = table::Info::default().with_movie(None, [width, height], movie.frames());
+        let mut info = table::Info::default().with_movie(None, [width, height], movie.frames());
+        let promised = movie.growing().and_then(GrowingMovie::promised);
+        if idle.is_some() {
+            info.frames = None;
+        }
         let pixel_size = movie.axes().pixel_size.map(|size| size.nanometres);
         let notes = movie.notes().to_vec();
         let frames_are = step::frames_are(&movie, slice);
-        Ok(Self { movie: Mutex::new(Some(movie)), info, pixel_size, notes, frames_are })
+        let movie = Mutex::new(Some(movie));
+        Ok(Self { movie, stop, promised, info, pixel_size, notes, frames_are })
+    }
+
+    /// The frames that the metadata of a movie promise that is being written, if they do.
+    #[getter]
+    fn promised(&self) -> Option<usize> {
+        self.promised
     }
 
     /// What is known of the movie; of its metadata only sizes and the number of frames.
@@ -494,6 +549,9 @@ impl MovieFile {
     }
 }
 
+/// How long to wait for localizations before Python is asked whether Ctrl-C was pressed.
+const LOOK: Duration = Duration::from_millis(50);
+
 /// Localizes a movie in a file, while it is read.
 #[pyclass(frozen, module = "spotfit._spotfit")]
 pub(crate) struct MovieLocalizer {
@@ -505,6 +563,10 @@ pub(crate) struct MovieLocalizer {
     slope_doubt: Mutex<Option<String>>,
     /// As JSON, at the end.
     report: Mutex<Option<String>>,
+    /// How a movie has ended that was being written.
+    notes: Mutex<Vec<String>>,
+    #[expect(dead_code, reason = "its end ends the reading")]
+    stop: Option<Stop>,
 }
 
 #[pymethods]
@@ -517,7 +579,7 @@ impl MovieLocalizer {
         first: Option<i64>,
         last: Option<i64>,
     ) -> PyResult<Self> {
-        let frames_are = movie.get().frames_are.clone();
+        let (frames_are, stop) = (movie.get().frames_are.clone(), movie.get().stop.clone());
         let movie = movie.get().movie.lock().unwrap_or_else(PoisonError::into_inner).take();
         let movie = movie.ok_or_else(|| PyRuntimeError::new_err("the movie is being read"))?;
         let first = edge(first.unwrap_or(0), movie.frames());
@@ -526,7 +588,13 @@ impl MovieLocalizer {
         let found = localizer.and_then(|localizer| localizer.localize(movie, first..last));
         let found = Here::new(Mutex::new(Some(found.map_err(of_localize)?)));
         let (begin, slope_doubt, report) = (Instant::now(), Mutex::default(), Mutex::default());
-        Ok(Self { options, found, frames_are, begin, slope_doubt, report })
+        let notes = Mutex::default();
+        Ok(Self { options, found, frames_are, begin, slope_doubt, report, notes, stop })
+    }
+
+    /// How a movie has ended that was being written, and what it is not that it was.
+    fn notes(&self) -> Vec<String> {
+        self.notes.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// What is to be said of slopes of the light, as soon as it is known.
@@ -542,25 +610,46 @@ impl MovieLocalizer {
     /// The columns of the next localizations, and how many frames were processed so far; `None` at the end.
     fn next<'py>(&self, py: Python<'py>) -> PyResult<Option<(Vec<Made<'py>>, usize)>> {
         let held = self.found.get("localizing")?;
-        let found = py.detach(|| {
-            let mut found = held.lock().unwrap_or_else(PoisonError::into_inner);
-            let next = found.as_mut()?.next();
-            let doubt = found.as_ref().and_then(Localizations::slope_doubt);
-            *self.slope_doubt.lock().unwrap_or_else(PoisonError::into_inner) =
-                doubt.as_ref().map(of_light);
-            if next.is_none()
-                && let Some(ended) = found.take()
-            {
-                let localizer = ended.into_localizer();
-                let (frames_are, time) = (self.frames_are.clone(), self.begin.elapsed());
-                let report = json(&LocalizeReport::of(&localizer, frames_are, None, time)).ok();
-                *self.report.lock().unwrap_or_else(PoisonError::into_inner) = report;
+        let found = loop {
+            let found = py.detach(|| {
+                let mut found = held.lock().unwrap_or_else(PoisonError::into_inner);
+                let Some(localizations) = found.as_mut() else { return Some(None) };
+                let next = localizations.next_within(LOOK)?;
+                let doubt = localizations.slope_doubt();
+                *self.slope_doubt.lock().unwrap_or_else(PoisonError::into_inner) =
+                    doubt.as_ref().map(of_light);
+                if next.is_none()
+                    && let Some(ended) = found.take()
+                {
+                    self.end(ended);
+                }
+                let frames = found.as_ref().map_or(0, |found| found.counts().frames);
+                Some(next.map(|block| (block, frames)))
+            });
+            match found {
+                Some(found) => break found,
+                // A movie that is being written lets wait.
+                None => py.check_signals()?,
             }
-            let frames = found.as_ref().map_or(0, |found| found.counts().frames);
-            next.map(|block| (block, frames))
-        });
+        };
         py.check_signals()?;
         let Some((block, frames)) = found else { return Ok(None) };
         Ok(Some((self.options.get().columns(py, &block.map_err(of_localize)?), frames)))
+    }
+}
+
+impl MovieLocalizer {
+    /// Keeps what is known at the end.
+    fn end(&self, ended: Localizations) {
+        let growing = ended.movie().and_then(Movie::growing);
+        let notes = growing.map_or(Vec::new(), |movie| {
+            let contradiction = movie.contradiction().filter(|_| movie.has_ended());
+            movie.notes().iter().cloned().chain(contradiction).collect()
+        });
+        *self.notes.lock().unwrap_or_else(PoisonError::into_inner) = notes;
+        let localizer = ended.into_localizer();
+        let (frames_are, time) = (self.frames_are.clone(), self.begin.elapsed());
+        let report = json(&LocalizeReport::of(&localizer, frames_are, None, time)).ok();
+        *self.report.lock().unwrap_or_else(PoisonError::into_inner) = report;
     }
 }

@@ -42,6 +42,11 @@ impl Abandoned {
     pub(crate) fn is(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
+
+    /// What is set then, for those who look at it themselves.
+    pub(crate) fn flag(&self) -> Arc<AtomicBool> {
+        self.0.clone()
+    }
 }
 
 /// Work that cannot be divided, in a thread of its own, while Python is asked whether Ctrl-C was pressed. If it was, the thread is left

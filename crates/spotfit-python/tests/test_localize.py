@@ -1,6 +1,9 @@
 """Movies: from a file, an array, or block by block, the localizations are the same and right."""
 
 import subprocess
+import threading
+import time
+import warnings
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -282,3 +285,49 @@ def test_an_exception_of_the_callback_ends_it(movie: Any) -> None:
 
     with pytest.raises(KeyboardInterrupt):
         spotfit.localize(movie, progress=stop)
+
+
+def test_movies_are_followed_while_they_are_written(movie: Any, tmp_path: Path) -> None:
+    """Proves that localizations of a movie that is being written are those of the finished one, and what cannot be followed is refused."""
+    path = tmp_path / "movie.npy"
+    np.save(tmp_path / "whole.npy", movie)
+    whole = (tmp_path / "whole.npy").read_bytes()
+    frame, start = movie[0].nbytes, len(whole) - movie.nbytes
+
+    def write() -> None:
+        with path.open("wb", buffering=0) as file:
+            file.write(whole[:start])
+            for at in range(start, len(whole), frame):
+                file.write(whole[at : at + frame // 2])
+                file.write(whole[at + frame // 2 : at + frame])
+                time.sleep(0.001)
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    options: dict[str, Any] = {"camera": spotfit.Camera(), "defects": "auto"}
+    seen: list[tuple[int, int]] = []
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        locs = spotfit.localize(path, follow=True, idle=30, progress=lambda done, all_: seen.append((done, all_)), **options)
+        writer.join()
+        expected = spotfit.localize(path, **options)
+    assert same(locs, expected) and locs.movie == expected.movie and len(seen) > 1 and seen[-1] == (300, 300)
+    assert locs.report["frames"] == 300
+    # The writer was killed.
+    path.write_bytes(whole[: start + 10 * frame + 7])
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        blocks = spotfit.Blocks(path, follow=True, idle=0.1, camera=spotfit.Camera())
+        assert sum(len(part) for part in blocks) > 20 and blocks.done == 10
+    assert any("10 frames, and its metadata promise 300" in str(warning.message) for warning in told)
+    wrong: dict[str, Any]
+    for wrong in (
+        {"movie": movie},
+        {"movie": path, "idle": 0},
+        {"movie": path, "frames": slice(-3, None)},
+        {"movie": tmp_path / "never.tif", "idle": 0.05},
+    ):
+        with pytest.raises((ValueError, FileNotFoundError)):
+            spotfit.Blocks(**{"follow": True, "camera": spotfit.Camera(), **wrong})
+    with pytest.raises(ValueError, match="one movie"):
+        spotfit.fit_files([path], tmp_path / "out", follow=True)

@@ -5,19 +5,23 @@ use std::path::PathBuf;
 use clap::Args;
 
 use crate::error::{CliError, step};
+use crate::interrupt;
 use crate::say::listener::Terminal;
 use crate::words::defects::write_defects as write_defects_to;
+use crate::words::follow::IdleArguments;
 use crate::words::localize::LocalizeWords;
 use crate::words::locs::{LocsOutput, format_of, refuse_replacing};
-use crate::words::output::Writing;
-use crate::words::paths::{refuse_ending, refuse_same_output};
+use crate::words::output::{Output, Writing};
+use crate::words::paths::{is_stream, refuse_ending, refuse_same_output};
 use crate::words::report::ReportArguments;
-use spotfit::steps::Stack;
-use spotfit::steps::localize::Localizing;
+use spotfit::record::Record;
+use spotfit::steps::localize::{LocalizeOptions, Localizing, inputs_of};
+use spotfit::steps::{GrowingTable, Stack};
+use spotfit::table::TableFormat;
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  spotfit localize movie.tif -o locs.csv --baseline 100 --sensitivity 0.46 --pixel-size 107\n  spotfit localize movie.tif -o locs.hdf5 --frames 1:500 --flags --drop neighbour,residual"
+    after_help = "Examples:\n  spotfit localize movie.tif -o locs.csv --baseline 100 --sensitivity 0.46 --pixel-size 107\n  spotfit localize movie.tif -o locs.hdf5 --frames 1:500 --flags --drop neighbour,residual\n  spotfit localize --follow movie.tif -o locs.csv --baseline 100 --sensitivity 0.46 --pixel-size 107 --idle 30"
 )]
 pub(crate) struct LocalizeArguments {
     /// The movie: TIFF, BigTIFF, OME-TIFF or ImageJ stack (.tif), array (t, h, w) (.npy), Picasso's
@@ -32,6 +36,13 @@ pub(crate) struct LocalizeArguments {
     /// Where to write the mask of the pixels that --defects masks, an array (height, width) of booleans, which --defects reads again.
     #[arg(help_heading = "Output", long, value_name = "MASK.npy", requires = "defects")]
     write_defects: Option<PathBuf>,
+    /// Localize while somebody else writes the movie, which need not be there yet: a file, or the folder of one in several TIFF files. A
+    /// .csv table is there from the start and grows by whole rows; other tables appear at the end. Its rows are those of the movie when it
+    /// is written.
+    #[arg(help_heading = "Movie", long)]
+    follow: bool,
+    #[command(flatten)]
+    idle: IdleArguments,
     #[command(flatten)]
     words: LocalizeWords,
     #[command(flatten)]
@@ -41,11 +52,14 @@ pub(crate) struct LocalizeArguments {
 }
 
 pub(crate) fn run(arguments: &LocalizeArguments) -> Result<(), CliError> {
-    let LocalizeArguments { movie, output, write_defects, words, report, writing } = arguments;
+    let LocalizeArguments { movie, output, write_defects, words, report, writing, .. } = arguments;
     report.check(output)?;
     let format = format_of(output)?;
     let options = words.options()?;
-    let stack = Stack::open(movie, &words.movie()?)?;
+    let stack = match arguments.follow {
+        true => Stack::follow(movie, &words.movie()?, &arguments.idle.options()?)?,
+        false => Stack::open(movie, &words.movie()?)?,
+    };
     let beside = ["yaml", "inf"].map(|ending| movie.with_extension(ending));
     let named = options.files().into_iter().map(|(_, file)| file);
     for input in stack.files().iter().cloned().chain(beside).chain(named) {
@@ -69,8 +83,39 @@ pub(crate) fn run(arguments: &LocalizeArguments) -> Result<(), CliError> {
         }
         (None, _) => None,
     };
-    let mut table = LocsOutput::create(output, 0.0, *writing)?.with_record(record)?;
+    if arguments.follow && format == TableFormat::Csv && !is_stream(output) {
+        return grow(job, (&options, record), mask, arguments);
+    }
+    let table = LocsOutput::create(output, 0.0, *writing)?.with_record(record)?;
+    let mut table = table.flushing(arguments.follow);
     let done = job.run(&mut table, &listener).map_err(step(table.name()))?;
+    if let Some(record) = table.record_mut().filter(|_| arguments.follow) {
+        record.inputs = inputs_of(&options, movie, &done)?;
+    }
     table.finish_counted(mask.into_iter().collect(), done.counts())?;
+    report.tell(&done)
+}
+
+/// Localizes a movie that is being written into a table that grows with it.
+fn grow(
+    job: Localizing,
+    (options, record): (&LocalizeOptions, Record),
+    mask: Option<Output>,
+    arguments: &LocalizeArguments,
+) -> Result<(), CliError> {
+    let LocalizeArguments { movie, output, report, writing, .. } = arguments;
+    let name = output.display().to_string();
+    let mut table = GrowingTable::create(output, writing.overwrite)?;
+    if !writing.no_record {
+        table = table.with_record(record)?;
+    }
+    interrupt::means(format!("{name} has the rows so far"));
+    let done = job.run(&mut table, &Terminal::default()).map_err(step(&name))?;
+    if let Some(record) = table.record_mut() {
+        record.inputs = inputs_of(options, movie, &done)?;
+    }
+    let mask = mask.into_iter().map(Into::into);
+    let finished = table.finish(mask, done.counts(), &mut || interrupt::check().is_ok());
+    finished.map_err(step(&name))?;
     report.tell(&done)
 }

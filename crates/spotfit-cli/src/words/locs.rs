@@ -132,6 +132,8 @@ pub(crate) struct LocsOutput {
     /// What is added to x and y, in pixels.
     shift: f64,
     writing: Writing,
+    /// Whether rows are handed on block by block.
+    flushes: bool,
 }
 
 /// What is added to x and y, in pixels, of a table that goes to another file.
@@ -148,7 +150,8 @@ impl Sink for LocsOutput {
         if self.shift != 0.0 {
             block.shift(self.shift)?;
         }
-        self.file.write(block)
+        self.file.write(block)?;
+        if self.flushes { self.file.flush() } else { Ok(()) }
     }
 }
 
@@ -173,7 +176,12 @@ impl LocsOutput {
         let options = SaveOptions::default().with_overwrite(overwrite).with_picasso(picasso);
         let file = TableFile::through(Output::create(path)?.into(), path, format, options);
         let file = file.map_err(step(&name))?;
-        Ok(Self { name, stream: is_stream(path), file, shift, writing })
+        Ok(Self { name, stream: is_stream(path), file, shift, writing, flushes: false })
+    }
+
+    /// The same for those who read a stream while it is written.
+    pub(crate) fn flushing(self, flushes: bool) -> Self {
+        Self { flushes, ..self }
     }
 
     /// The same with a record beside the table, unless it is not wanted or the table goes to a stream. It is completed when the

@@ -5,6 +5,7 @@ pub(crate) mod data;
 pub(crate) mod defects;
 pub(crate) mod emitters;
 pub(crate) mod fit_options;
+pub(crate) mod follow;
 pub(crate) mod input;
 pub(crate) mod known;
 pub(crate) mod lengths;

@@ -15,6 +15,8 @@
 //! A movie in several files (OME-TIFF, Micro-Manager's `…_MMStack_Pos0.ome.tif`, `…_1.ome.tif` and so on, in one folder)
 //! is one movie, opened by any of the files that name the others, or by the folder. Files elsewhere are never looked for.
 //!
+//! A movie that somebody else is writing is read as it comes: [`Movie::follow`], [`GrowingMovie`].
+//!
 //! Memory does not grow with the movie: [`Movie::read`] returns a block of frames at a time. Reading a block takes at
 //! most three times the memory of its frames, as stored or as `f32`, whichever is larger. At least one frame must fit:
 //! [`MovieLimits`] limits its size. An array in Fortran order takes 256 MiB more (see [`crate::npy`]).
@@ -31,7 +33,7 @@ mod tiff;
 
 use std::io::{self, Read, Seek};
 use std::ops::{Bound, Range, RangeBounds};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use ndarray::{Array3, Axis};
 
@@ -41,7 +43,7 @@ use crate::npy::{NpyNumber, NpyReader, with_number};
 pub use axes::possible_pixel;
 pub use axes::{MovieAxes, PixelSize, PixelSizeSource};
 pub use error::MovieError;
-pub use follow::{FollowOptions, GrowingMovie};
+pub use follow::{FollowOptions, GrowingMovie, movies_in};
 pub use formats::Foreign;
 pub use options::{MovieLimits, MovieOptions};
 
@@ -70,6 +72,17 @@ impl Pixels {
             Self::U16(a) => a.dim(),
             Self::F32(a) => a.dim(),
         }
+    }
+
+    /// Appends frames of the same type and size.
+    fn append(&mut self, more: &Self) -> Result<(), MovieError> {
+        let appended = match (&mut *self, more) {
+            (Self::U8(all), Self::U8(more)) => all.append(Axis(0), more.view()),
+            (Self::U16(all), Self::U16(more)) => all.append(Axis(0), more.view()),
+            (Self::F32(all), Self::F32(more)) => all.append(Axis(0), more.view()),
+            _ => return Err(io::Error::other("frames are of different types").into()),
+        };
+        appended.map_err(|error| io::Error::other(error).into())
     }
 
     /// Takes the first frames away.
@@ -122,6 +135,8 @@ enum Source {
     Raw(raw::RawSource),
     /// The frames that are not yet read.
     Held(Pixels),
+    /// It is being written.
+    Growing(Box<GrowingMovie>),
 }
 
 /// What the reader of a format says of a movie: frames, height, width.
@@ -163,7 +178,31 @@ impl Movie {
         Self::new(Source::Held(frames), Dimensions(count, height, width), &limits)
     }
 
-    /// The number of frames.
+    /// A movie that somebody else is writing: reading waits for its frames. How many there will be is not known.
+    ///
+    /// # Errors
+    /// As [`GrowingMovie::open`].
+    pub fn follow(
+        path: impl AsRef<Path>,
+        options: &MovieOptions,
+        follow: &FollowOptions,
+    ) -> Result<Self, MovieError> {
+        let growing = GrowingMovie::open(path, options, follow)?;
+        let ((width, height), axes) = (growing.size(), *growing.axes());
+        let (notes, files) = (growing.notes().to_vec(), vec![growing.path().to_owned()]);
+        let source = Source::Growing(Box::new(growing));
+        Ok(Self { source, frames: usize::MAX, height, width, next: 0, axes, notes, files })
+    }
+
+    /// The movie as it is being written, if it was opened by [`Movie::follow`].
+    pub fn growing(&self) -> Option<&GrowingMovie> {
+        match &self.source {
+            Source::Growing(growing) => Some(growing),
+            _ => None,
+        }
+    }
+
+    /// The number of frames; of a movie that is being written, as many as can be counted.
     pub fn frames(&self) -> usize {
         self.frames
     }
@@ -203,6 +242,11 @@ impl Movie {
             Source::Raw(source) => source.skip(skipped)?,
             Source::Npy(source) => source.skip(skipped)?,
             Source::Held(frames) => drop(frames.take(skipped)),
+            Source::Growing(growing) => {
+                while growing.frames() < frame && growing.read(frame - growing.frames())?.is_some()
+                {
+                }
+            }
         }
         self.next = self.next.max(frame);
         Ok(())
@@ -221,6 +265,11 @@ impl Movie {
         let count = self.block_length().min(most).min(self.frames - self.next);
         if count == 0 {
             return Ok(None);
+        }
+        if let Source::Growing(growing) = &mut self.source {
+            let block = growing.read(count)?;
+            self.next = growing.frames();
+            return Ok(block);
         }
         let pixels = self.read_pixels(count)?;
         let first = self.next;
@@ -254,6 +303,7 @@ impl Movie {
             Source::Raw(source) => source.read(shape)?,
             Source::Npy(source) => read_npy(source, shape)?,
             Source::Held(frames) => frames.take(count),
+            Source::Growing(_) => return Err(MovieError::Empty),
         };
         Ok(pixels)
     }
@@ -271,6 +321,11 @@ impl Blocks {
     /// The frames not yet read, counted from 0.
     pub fn frames(&self) -> Range<usize> {
         self.frames.clone()
+    }
+
+    /// The movie, whose frames were read so far.
+    pub fn into_movie(self) -> Movie {
+        self.movie
     }
 }
 

@@ -294,6 +294,18 @@ impl TableOutput {
         self.writer.write(block)
     }
 
+    /// Hands on what was written, for those who read a stream.
+    ///
+    /// # Errors
+    /// [`TableError::Io`].
+    pub fn flush(&mut self) -> Result<(), TableError> {
+        match &mut self.writer {
+            TableWriter::Csv(writer) => Ok(writer.get_mut().flush()?),
+            // Its file is written out of order.
+            TableWriter::Picasso(_) => Ok(()),
+        }
+    }
+
     /// Ends the table. Its files are there when [`Output::finish_all`] has completed them in this order.
     ///
     /// # Errors

@@ -439,6 +439,8 @@ impl<W: Write + Seek> PicassoWriter<W> {
             self.begun = Some((H5Writer::new(writer, ROWS, &members)?, columns));
             self.info = block.info.clone();
         }
+        // How many frames a movie has that is being written is known at its end.
+        self.info.frames = self.info.frames.max(block.info.frames);
         let Some((writer, columns)) = &mut self.begun else { return Ok(()) };
         let mut values = Vec::with_capacity(columns.len());
         for column in columns.iter() {

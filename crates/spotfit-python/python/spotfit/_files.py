@@ -148,6 +148,8 @@ def fit_files(
     """
     if executor is not None and not callable(getattr(executor, "submit", None)):
         raise TypeError(f"executor must have a method submit, as those of concurrent.futures, not {type(executor).__name__}")
+    if options.get("follow"):
+        raise ValueError("follow is for one movie that is being written: spotfit.localize and spotfit.Blocks have it")
     if format not in ("hdf5", "csv"):
         raise ValueError(f"format = {format!r} is not 'hdf5' or 'csv'")
     given: dict[str, Any] = {"threads": 0 if executor is None else 1, **current(options)}

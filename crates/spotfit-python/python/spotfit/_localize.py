@@ -6,7 +6,7 @@ import json
 from builtins import slice as Slice
 from collections.abc import Callable, Iterator, Sequence
 from os import PathLike, fspath
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from ._concatenate import joined
 from ._fit import LENGTHS, Fitter, fitter_of
 from ._keywords import RENAMED, refuse, takes_former
 from ._locs import Locs
+from ._spotfit import CameraMap
 from ._warnings import NO_CAMERA, tell
 
 if TYPE_CHECKING:
@@ -52,7 +53,8 @@ def localize(
     movie : path or array_like (n, height, width)
         A file, or frames: see `Blocks`.
     progress : callable, optional
-        Called with the number of frames done and that of all, after each block.
+        Called with the number of frames done and that of all, after each block. Of a movie that is being written the latter is that
+        which its metadata promise, or 0.
     **options
         The options of `Blocks` and of `Fitter`: `box`, `drop`, `camera`, `shape`, `estimator` and others.
 
@@ -85,6 +87,9 @@ def localize(
         if progress is not None:
             progress(blocks.done, blocks.total)
     locs = joined(parts) if parts else blocks.empty()
+    if options.get("follow"):
+        # How many frames there are was not known when the first localizations came.
+        locs = Locs._of(locs._columns, blocks._info)
     # Localizations do not change for those who have them.
     object.__setattr__(locs, "_report", blocks.report or {})
     return locs
@@ -150,13 +155,19 @@ class Blocks(Iterator[Locs]):
         unless it says otherwise. The ``id`` of a localization is its row there, from 1. Not with `roi`.
     channel, slice : int, optional
         Which channel and which slice, from 0; of files only.
+    follow : bool
+        Localize while somebody else writes the movie, a file that need not be there yet, or the folder of one in several TIFF files. The
+        localizations are those of the movie when it is written; a block has those of the frames that have come.
+    idle : float
+        With `follow`: for how many seconds nothing may come before the movie is taken to have ended. It ends earlier with the number of
+        frames that its metadata promise.
     **options
         The options of `Fitter`: `camera`, `shape`, `estimator` and others.
 
     Attributes
     ----------
     done, total : int
-        Frames that were localized so far, and all that will be.
+        Frames that were localized so far, and all that will be; of a movie that is being written those that are promised, or 0.
     defects : array (height, width) of bool, or None
         The pixels that are masked as defective.
 
@@ -205,6 +216,8 @@ class Blocks(Iterator[Locs]):
         positions: Positions = None,
         channel: int | None = None,
         slice: int | None = None,
+        follow: bool = False,
+        idle: float = 60.0,
         **options: Unpack[Options],
     ) -> None:
         refuse("localize", options, (*(Blocks.__init__.__kwdefaults__ or ()), *(Fitter.__init__.__kwdefaults__ or ())))
@@ -222,10 +235,11 @@ class Blocks(Iterator[Locs]):
             options.setdefault("background", "free")
         if calibration is not None and options.get("shape", "circular") == "circular" and options.get("fixed_sigma") is None:
             options["shape"] = "elliptical"
+        waits = _waits(movie, arguments.flag("follow", follow), idle, frames)
         size = None if isinstance(pixel_size, str) and pixel_size == "px" else arguments.length("pixel_size", pixel_size)
         known = size
         if pixel_size is None and isinstance(movie, (str, PathLike)) and needs_size(box, roi, *map(options.get, LENGTHS)):
-            known = _spotfit.MovieFile(fspath(movie), *_chosen(channel, slice)).pixel_size
+            known = _spotfit.MovieFile(fspath(movie), *_chosen(channel, slice), waits).pixel_size
         dropped: list[str] = [drop] if isinstance(drop, str) else list(drop)
         given = options.get("camera")
         maps = given if isinstance(given, _spotfit.CameraMap) else None
@@ -265,22 +279,29 @@ class Blocks(Iterator[Locs]):
         self._told = False
         if isinstance(movie, (str, PathLike)):
             channel, slice = _chosen(channel, slice)
-            file = _spotfit.MovieFile(fspath(movie), channel, slice)
+            file = _spotfit.MovieFile(fspath(movie), channel, slice, waits)
             info, notes = file.info, [*notes, *file.notes]
             size = file.pixel_size if pixel_size is None else size
             notes += self._place(positions, roi, size)
-            if looks:
-                found = _spotfit.Defects.find_in(fspath(movie), channel, slice, maps)
+            # What only warns need not be waited for.
+            if looks and (waits is None or _defects.is_word(defects, "auto")):
+                found = _spotfit.Defects.find_in(fspath(movie), channel, slice, maps, waits)
                 if found is None and _defects.is_word(defects, "auto"):
                     raise ValueError(f"{fspath(movie)}: defects = 'auto' looks at the first frames, which cannot be read twice")
                 self._look(found, defects, notes)
             source = _spotfit.MovieLocalizer(self._options, file, frames.start, frames.stop)
             self._source: _spotfit.MovieLocalizer | _spotfit.ArrayLocalizer = source
-            if camera is not None:
-                notes += _spotfit.doubts_of_movie(fspath(movie), channel, slice, camera)
-            first, last, _ = frames.indices(info.numbers[3] or 0)
+            if waits is None:
+                if camera is not None:
+                    notes += _spotfit.doubts_of_movie(fspath(movie), channel, slice, camera)
+                first, last, _ = frames.indices(info.numbers[3] or 0)
+                self._next = self._of_file(source)
+            else:
+                first = frames.start or 0
+                last = frames.indices(file.promised or 0)[1]
+                late = _Late(fspath(movie), channel, slice, camera, maps, looks and defects is None, file.notes, first)
+                self._next = self._following(source, late)
             self.total = max(last - first, 0)
-            self._next = self._of_file(source)
         else:
             if movie is None:
                 raise TypeError("movie must be a path or an array, not None")
@@ -309,7 +330,7 @@ class Blocks(Iterator[Locs]):
             self._next = self._of_array(localizer, array, first, max(last, first))
         self._info = info if size is None else info.with_pixel_size(size)
         unusual = None if size is None else _spotfit.unusual_pixels(size)
-        short = self._options.notes_of(self.total)
+        short = None if waits is not None else self._options.notes_of(self.total)
         notes += [note for note in (short, unusual, NO_CAMERA if given is None else None) if note is not None]
         tell(notes)
 
@@ -338,6 +359,13 @@ class Blocks(Iterator[Locs]):
             columns, self.done = found
             yield columns
         self._tell_slopes()
+
+    def _following(self, source: _spotfit.MovieLocalizer, late: _Late) -> Iterator[list[Any]]:
+        yield from self._of_file(source)
+        pixel_size, width, height, _ = self._info.numbers
+        # Only now is it known how many there are.
+        self._info = _spotfit.Info(pixel_size, width, height, late.first + self.done)
+        tell([*(note for note in source.notes() if note not in late.told), *late.notes()])
 
     def _of_array(self, localizer: _spotfit.ArrayLocalizer, array: Any, first: int, last: int) -> Iterator[list[Any]]:
         few = localizer.frames_for_sigma
@@ -377,6 +405,45 @@ class Blocks(Iterator[Locs]):
 
     def __next__(self) -> Locs:
         return Locs._made(next(self._next), self._info)
+
+
+class _Late(NamedTuple):
+    """What is found out of a movie when it was written."""
+
+    movie: str
+    channel: int | None
+    slice: int | None
+    camera: Any
+    maps: CameraMap | None
+    looks: bool
+    #: Notes that were told already.
+    told: list[str]
+    #: The first frame that is localized.
+    first: int
+
+    def notes(self) -> list[str]:
+        notes = []
+        if self.looks:
+            found = _spotfit.Defects.find_in(self.movie, self.channel, self.slice, self.maps)
+            if found is not None and len(found):
+                notes.append(_defects.note(found))
+        if self.camera is not None:
+            notes += _spotfit.doubts_of_movie(self.movie, self.channel, self.slice, self.camera)
+        return notes
+
+
+def _waits(movie: Any, follow: bool, idle: float, frames: Slice | None) -> float | None:
+    """For how many seconds the writer of a movie may be idle, if it is being written."""
+    seconds = arguments.number("idle", idle)
+    if not 0.001 <= seconds <= 1e6:
+        raise ValueError(f"idle = {idle} is not 0.001 to 1e6 seconds")
+    if not follow:
+        return None
+    if not isinstance(movie, (str, PathLike)):
+        raise ValueError("follow is for files: an array has all its frames")
+    if isinstance(frames, Slice) and any(isinstance(end, int) and end < 0 for end in (frames.start, frames.stop)):
+        raise ValueError("frames of a movie that is being written cannot be counted from its end")
+    return seconds
 
 
 def estimate_sensitivity(movie: Any, camera: Camera | None = None) -> float | None:

@@ -88,3 +88,5 @@ class LocalizeOptions(Options, total=False):
     positions: Positions
     channel: int | None
     slice: int | None
+    follow: bool
+    idle: float

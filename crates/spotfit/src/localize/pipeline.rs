@@ -2,8 +2,9 @@
 
 use std::ops::{Range, RangeBounds};
 use std::panic::resume_unwind;
-use std::sync::mpsc::{Receiver, sync_channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::thread::{Builder, JoinHandle};
+use std::time::Duration;
 
 use super::slopes::Slopes;
 use super::usual_sigma::{first_frames, frames_for_sigma};
@@ -23,21 +24,21 @@ pub struct Localizations {
     slope_doubt: Option<SlopeDoubt>,
     work: Option<Work>,
     /// There when the work has ended.
-    localizer: Option<Localizer>,
+    ended: Option<(Localizer, Movie)>,
 }
 
 /// The threads.
 #[derive(Debug)]
 struct Work {
-    reading: JoinHandle<()>,
+    reading: JoinHandle<Movie>,
     localizing: JoinHandle<Localizer>,
 }
 
 impl Work {
     /// Waits for the end. Of two panics the first is the cause.
-    fn join(self) -> Localizer {
-        self.reading.join().unwrap_or_else(|panic| resume_unwind(panic));
-        self.localizing.join().unwrap_or_else(|panic| resume_unwind(panic))
+    fn join(self) -> (Localizer, Movie) {
+        let movie = self.reading.join().unwrap_or_else(|panic| resume_unwind(panic));
+        (self.localizing.join().unwrap_or_else(|panic| resume_unwind(panic)), movie)
     }
 }
 
@@ -73,8 +74,12 @@ impl Localizer {
         movie: Movie,
         frames: impl RangeBounds<usize>,
     ) -> Result<Localizations, LocalizeError> {
-        let blocks = movie.blocks(frames);
-        self.leave_out_positions(blocks.frames());
+        let grows = movie.growing().is_some();
+        let mut blocks = movie.blocks(frames);
+        let begin = blocks.frames().start;
+        if !grows {
+            self.leave_out_positions(blocks.frames());
+        }
         let counts = self.counts.clone();
         if let Some(temporal) = &mut self.temporal {
             temporal.reset();
@@ -82,12 +87,13 @@ impl Localizer {
         // A stage whose successor has gone finds nobody to send to, and ends.
         let (send_block, received) = sync_channel::<Result<Block, MovieError>>(1);
         let reading = Builder::new().name("spotfit-read".to_owned()).spawn(move || {
-            for block in blocks {
+            for block in &mut blocks {
                 let failed = block.is_err();
                 if send_block.send(block).is_err() || failed {
                     break;
                 }
             }
+            blocks.into_movie()
         });
         let (send_found, next) = sync_channel::<Result<Found, LocalizeError>>(1);
         let localizing = Builder::new().name("spotfit-localize".to_owned()).spawn(move || {
@@ -96,9 +102,13 @@ impl Localizer {
             let mut slope_doubt = None;
             let blocks = first.into_iter().chain(received).map(Some);
             for block in blocks.chain([None]) {
+                if block.is_none() && grows {
+                    // Only now is it known which frames there are.
+                    self.leave_out_positions(begin..self.next_frame.max(begin));
+                }
                 let found = match block {
                     Some(block) => block.and_then(|block| self.process(&block)),
-                    None if self.temporal.is_none() => break,
+                    None if self.temporal.is_none() && !grows => break,
                     None => self.finish(),
                 };
                 if slope_doubt.is_none() && self.has_seen_slopes() {
@@ -117,7 +127,7 @@ impl Localizer {
         let (reading, localizing) =
             (reading.map_err(LocalizeError::Spawn)?, localizing.map_err(LocalizeError::Spawn)?);
         let work = Some(Work { reading, localizing });
-        Ok(Localizations { next: Some(next), counts, slope_doubt: None, work, localizer: None })
+        Ok(Localizations { next: Some(next), counts, slope_doubt: None, work, ended: None })
     }
 }
 
@@ -174,7 +184,7 @@ impl Localizations {
     /// What [`Localizer::slope_doubt`] says of the blocks that the iterator has returned, as soon as it has seen enough of them or
     /// the movie has ended.
     pub fn slope_doubt(&self) -> Option<SlopeDoubt> {
-        self.slope_doubt.or_else(|| self.localizer.as_ref()?.slope_doubt())
+        self.slope_doubt.or_else(|| self.ended.as_ref()?.0.slope_doubt())
     }
 
     /// Ends the work and returns the localizer, for more frames of the same size.
@@ -183,8 +193,50 @@ impl Localizations {
     /// If a thread of the work panicked.
     pub fn into_localizer(mut self) -> Localizer {
         self.next = None;
-        let ended = self.localizer.or_else(|| self.work.map(Work::join));
-        ended.expect("a thread of the work panicked")
+        let ended = self.ended.or_else(|| self.work.map(Work::join));
+        ended.expect("a thread of the work panicked").0
+    }
+
+    /// The movie, once all of it was localized.
+    pub fn movie(&self) -> Option<&Movie> {
+        self.ended.as_ref().map(|(_, movie)| movie)
+    }
+
+    /// What the iterator returns, if it is there within a while: a movie that is being written lets wait.
+    ///
+    /// # Panics
+    /// As the iterator.
+    pub fn next_within(
+        &mut self,
+        time: Duration,
+    ) -> Option<Option<Result<Vec<Localization>, LocalizeError>>> {
+        let Some(next) = &self.next else { return Some(None) };
+        match next.recv_timeout(time) {
+            Err(RecvTimeoutError::Timeout) => None,
+            found => Some(self.received(found.ok())),
+        }
+    }
+
+    /// Takes what was found in a block; nothing if that was the last one.
+    fn received(
+        &mut self,
+        found: Option<Result<Found, LocalizeError>>,
+    ) -> Option<Result<Vec<Localization>, LocalizeError>> {
+        match found {
+            Some(Ok(Found { spots, counts, slope_doubt })) => {
+                self.counts = counts;
+                self.slope_doubt = slope_doubt;
+                return Some(Ok(spots));
+            }
+            Some(Err(error)) => {
+                self.next = None;
+                return Some(Err(error));
+            }
+            None => {}
+        }
+        self.next = None;
+        self.ended = self.work.take().map(Work::join);
+        None
     }
 }
 
@@ -194,20 +246,7 @@ impl Iterator for Localizations {
     /// # Panics
     /// If a thread of the work panicked: the rest is missing.
     fn next(&mut self) -> Option<Self::Item> {
-        match self.next.as_ref()?.recv() {
-            Ok(Ok(Found { spots, counts, slope_doubt })) => {
-                self.counts = counts;
-                self.slope_doubt = slope_doubt;
-                return Some(Ok(spots));
-            }
-            Ok(Err(error)) => {
-                self.next = None;
-                return Some(Err(error));
-            }
-            Err(_) => {}
-        }
-        self.next = None;
-        self.localizer = self.work.take().map(Work::join);
-        None
+        let found = self.next.as_ref()?.recv().ok();
+        self.received(found)
     }
 }

@@ -43,6 +43,9 @@ pub struct Record {
     /// How far it came.
     #[serde(flatten)]
     pub state: State,
+    /// Whether the table has all its rows, if it was there before it had: that of a movie that was being written.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub complete: Option<bool>,
     /// The name of the table's file.
     pub output: String,
     /// What it was made of, as it was named: a movie's name in a manifest, for instance.
@@ -154,6 +157,7 @@ impl Record {
             spotfit: env!("CARGO_PKG_VERSION").to_owned(),
             verb: verb.to_owned(),
             state: State::Begun,
+            complete: None,
             output: output.file_name().unwrap_or_default().display().to_string(),
             source: None,
             options: BTreeMap::new(),

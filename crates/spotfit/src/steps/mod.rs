@@ -40,6 +40,7 @@ pub mod fit;
 pub mod fit_emitters;
 mod fit_table;
 pub mod fitted;
+mod growing_table;
 pub mod info;
 mod lengths;
 pub mod link;
@@ -60,6 +61,7 @@ mod words;
 pub mod z;
 
 pub use error::StepError;
+pub use growing_table::GrowingTable;
 pub use lengths::{in_pixels, side};
 pub use listener::{Listener, Note, Silent};
 pub use outcomes::OutcomeFormat;

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use super::StepError;
 use crate::OutOfRange;
 use crate::localize::frames_for_estimates;
-use crate::movie::{Movie, MovieOptions, Pixels};
+use crate::movie::{FollowOptions, GrowingMovie, Movie, MovieOptions, Pixels};
 
 /// A movie that may be read several times: in a file, or in memory.
 ///
@@ -34,6 +34,12 @@ enum From {
         movie: Option<Box<Movie>>,
     },
     Memory(Pixels),
+    /// The movie, until it is asked for, and how it is followed.
+    Growing {
+        path: PathBuf,
+        movie: Option<Box<Movie>>,
+        follow: FollowOptions,
+    },
 }
 
 impl fmt::Debug for Stack {
@@ -55,6 +61,34 @@ impl Stack {
         Ok(Self { name, from, options: options.clone() })
     }
 
+    /// The movie that somebody else is writing, or a folder in which it will be. It is opened here, as soon as its first frame is there.
+    /// Its reader stops when [`FollowOptions::stop`] is set, and that is set when an operation on the movie ends.
+    ///
+    /// # Errors
+    /// [`StepError::Movie`].
+    pub fn follow(
+        path: impl AsRef<Path>,
+        options: &MovieOptions,
+        follow: &FollowOptions,
+    ) -> Result<Self, StepError> {
+        let path = path.as_ref().to_owned();
+        let name = path.display().to_string();
+        let stop = follow.stop.clone().unwrap_or_default();
+        let follow = follow.clone().with_stop(Some(stop));
+        let movie = Movie::follow(&path, options, &follow)
+            .map_err(|source| StepError::Movie { name: name.clone(), source })?;
+        let from = From::Growing { path, movie: Some(movie.into()), follow };
+        Ok(Self { name, from, options: options.clone() })
+    }
+
+    /// How the movie is followed, if somebody else is writing it.
+    pub(crate) fn followed(&self) -> Option<&FollowOptions> {
+        match &self.from {
+            From::Growing { follow, .. } => Some(follow),
+            _ => None,
+        }
+    }
+
     /// Frames (frame, row, column) in memory, with a name for errors.
     pub fn of(name: impl Into<String>, frames: Pixels) -> Self {
         Self { name: name.into(), from: From::Memory(frames), options: MovieOptions::default() }
@@ -68,7 +102,7 @@ impl Stack {
     /// The file or folder that it is in, if it is in one.
     pub fn path(&self) -> Option<&Path> {
         match &self.from {
-            From::File { path, .. } => Some(path),
+            From::File { path, .. } | From::Growing { path, .. } => Some(path),
             From::Memory(_) => None,
         }
     }
@@ -81,8 +115,10 @@ impl Stack {
     /// The files whose frames are read.
     pub fn files(&self) -> &[PathBuf] {
         match &self.from {
-            From::File { movie: Some(movie), .. } => movie.files(),
-            From::File { path, .. } => std::slice::from_ref(path),
+            From::File { movie: Some(movie), .. } | From::Growing { movie: Some(movie), .. } => {
+                movie.files()
+            }
+            From::File { path, .. } | From::Growing { path, .. } => std::slice::from_ref(path),
             From::Memory(_) => &[],
         }
     }
@@ -91,14 +127,15 @@ impl Stack {
     pub(crate) fn about<T>(&mut self, of: impl FnOnce(&Movie) -> T) -> Result<T, StepError> {
         let opened = self.movie()?;
         let told = of(&opened);
-        if let From::File { movie, .. } = &mut self.from {
+        if let From::File { movie, .. } | From::Growing { movie, .. } = &mut self.from {
             *movie = Some(opened.into());
         }
         Ok(told)
     }
 
     /// The first frame, or as `many` as estimates look at. A file is opened once more: the movie is read from its first frame on, and
-    /// what is wrong with it is said there. Nothing of a pipe, which has its frames only once.
+    /// what is wrong with it is said there. Nothing of a pipe, which has its frames only once. Those of a
+    /// movie that is being written are waited for.
     pub fn first_frames(&self, many: bool) -> Option<Pixels> {
         let mut movie = match &self.from {
             From::Memory(frames) => Movie::of(frames.clone()).ok()?,
@@ -108,6 +145,11 @@ impl Stack {
                     return None;
                 }
                 Movie::open_with(path, &self.options).ok()?
+            }
+            From::Growing { path, follow, .. } => {
+                let growing = GrowingMovie::open(path, &self.options, follow).ok()?;
+                let most = if many { frames_for_estimates(growing.size()) } else { 1 };
+                return growing.read_first(most).ok()?;
             }
         };
         let most = if many { frames_for_estimates(movie.size()) } else { 1 };
@@ -124,6 +166,11 @@ impl Stack {
             From::File { path, movie } => match movie.take() {
                 Some(movie) => Ok(*movie),
                 None => opened(name, path, options),
+            },
+            From::Growing { path, movie, follow } => match movie.take() {
+                Some(movie) => Ok(*movie),
+                None => Movie::follow(path, options, follow)
+                    .map_err(|source| StepError::Movie { name: name.clone(), source }),
             },
             From::Memory(frames) => Movie::of(frames.clone())
                 .map_err(|source| StepError::Movie { name: name.clone(), source }),

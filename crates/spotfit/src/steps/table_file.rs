@@ -77,6 +77,14 @@ impl TableFile {
         self.record.as_mut()
     }
 
+    /// Hands on the rows so far, for those who read a stream.
+    ///
+    /// # Errors
+    /// [`TableError::Io`].
+    pub fn flush(&mut self) -> Result<(), TableError> {
+        self.writer.flush()
+    }
+
     /// Completes the table, the files beside it, and `others`, or none of them; `go_on` is asked before each. Without a record, that
     /// of a table that is replaced goes with it. The result are the rows that are not in the table, and the counts with `localizations`
     /// and `left_out`.

@@ -3,6 +3,7 @@
 
 pub mod set;
 pub mod tiff;
+pub mod writers;
 
 use std::fs;
 use std::path::PathBuf;

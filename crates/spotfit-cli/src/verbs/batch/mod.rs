@@ -10,6 +10,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 
 use crate::error::CliError;
+use crate::words::follow::IdleArguments;
 use crate::words::report::ReportArguments;
 use board::Board;
 use spotfit::steps::batch::{self, BatchOptions, Shard};
@@ -17,15 +18,22 @@ use spotfit::table::{PicassoVersion, TableFormat};
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  spotfit batch movies.txt --out tables --baseline 100 --sensitivity 0.46\n  spotfit batch movies.csv --out tables --jobs 4 --format csv --pixel-size 107"
+    after_help = "Examples:\n  spotfit batch movies.txt --out tables --baseline 100 --sensitivity 0.46\n  spotfit batch movies.csv --out tables --jobs 4 --format csv --pixel-size 107\n  spotfit batch --follow acquisitions --out tables --format csv --baseline 100 --sensitivity 0.46 --pixel-size 107"
 )]
 pub(crate) struct BatchArguments {
     /// The movies: a text file with one movie per line, or a CSV table with a column movie, an optional column output
     /// (the name of the table, without ending), and columns named like the options below, whose cells apply to that
     /// movie (true or false for options without a value; an empty cell changes nothing). Lines that begin with # are
     /// skipped. Paths are relative to the manifest's folder; - reads standard input.
-    #[arg(value_name = "MANIFEST")]
-    manifest: PathBuf,
+    #[arg(value_name = "MANIFEST", required_unless_present = "follow", conflicts_with = "follow")]
+    manifest: Option<PathBuf>,
+    /// In place of a manifest: the folder to which movies come. Each is localized while it is written, and so are those that are there
+    /// already: files that are called like movies, and folders with one movie in several TIFF files. It ends when none has come for
+    /// --idle seconds. With --format csv the tables are there from the start and grow; others appear at the end of each movie.
+    #[arg(long, value_name = "FOLDER", conflicts_with = "shard")]
+    follow: Option<PathBuf>,
+    #[command(flatten)]
+    idle: IdleArguments,
     /// The folder for the tables: NAME.hdf5 with its .yaml for movie NAME.tif, NAME.hdf5.spotfit.json beside it, which says how
     /// it was made, and summary.csv. It is made if it is missing. Several processes may work on one folder: each movie is localized
     /// by one of them.
@@ -77,14 +85,25 @@ pub(crate) fn run(arguments: &BatchArguments) -> Result<(), CliError> {
         .with_shard(*shard)
         .with_jobs(arguments.jobs.into())
         .with_overwrite(*overwrite);
-    let lines = manifest::read(manifest)?;
-    let tasks = plan::tasks(manifest, &lines, &arguments.typed, &options)?;
-    let own = tasks.into_iter().enumerate().filter(|(index, _)| shard.has(*index));
-    let tasks: Vec<_> = own.map(|(_, task)| task).collect();
-    let done = batch::run(&options, &tasks, &Board::new(*overwrite))?;
+    let board = Board::new(*overwrite);
+    let done = match (&arguments.follow, manifest) {
+        (Some(folder), _) => {
+            let method = plan::method(&arguments.typed, &options)?;
+            batch::follow(&options, folder, &method, &arguments.idle.options()?, &board)?
+        }
+        (None, Some(manifest)) => {
+            let lines = manifest::read(manifest)?;
+            let tasks = plan::tasks(manifest, &lines, &arguments.typed, &options)?;
+            let own = tasks.into_iter().enumerate().filter(|(index, _)| shard.has(*index));
+            let tasks: Vec<_> = own.map(|(_, task)| task).collect();
+            batch::run(&options, &tasks, &board)?
+        }
+        // The command line cannot be read without either.
+        (None, None) => return Err(CliError::Other("there is no manifest".to_owned())),
+    };
     report.tell(&done)?;
     match done.failed {
         0 => Ok(()),
-        failed => Err(CliError::Other(format!("{failed} of {} movies failed", tasks.len()))),
+        failed => Err(CliError::Other(format!("{failed} of {} movies failed", done.movies.len()))),
     }
 }

@@ -71,6 +71,20 @@ pub(super) fn tasks(
     Ok(tasks.into_iter().map(|(_, task)| task).collect())
 }
 
+/// What the words of the command line mean for all movies.
+pub(super) fn method(typed: &Typed, options: &BatchOptions) -> Result<Arc<Method>, CliError> {
+    meaning(typed, &Known::new(), options).map_err(CliError::Other)
+}
+
+/// What words mean, if nothing is wrong with them.
+fn meaning(words: &Typed, known: &Known, options: &BatchOptions) -> Result<Arc<Method>, String> {
+    let words = words.parse(known)?;
+    let made = words
+        .movie()
+        .and_then(|movie| Ok(Method::new(&words.options()?, &movie, options).map(Arc::new)?));
+    made.map_err(|error: CliError| error.to_string())
+}
+
 impl Lines<'_> {
     fn task(&mut self, line: &Line) -> Result<Task, Reason> {
         let path = self.beside.join(&line.movie);
@@ -83,7 +97,7 @@ impl Lines<'_> {
         let method = match self.meanings.get(&key) {
             Some(found) => found.clone().ok_or(Reason::Told)?,
             None => {
-                let found = self.method(&words);
+                let found = meaning(&words, &self.known, self.options);
                 self.meanings.insert(key, found.as_ref().ok().cloned());
                 let own = line.cells.iter().any(|(_, cell)| !cell.is_empty());
                 found.map_err(
@@ -94,14 +108,5 @@ impl Lines<'_> {
             }
         };
         Ok(Task::new(&line.movie, path, output, method).with_typed(typed))
-    }
-
-    /// What words mean, if nothing is wrong with them.
-    fn method(&self, words: &Typed) -> Result<Arc<Method>, String> {
-        let words = words.parse(&self.known)?;
-        let made = words.movie().and_then(|movie| {
-            Ok(Method::new(&words.options()?, &movie, self.options).map(Arc::new)?)
-        });
-        made.map_err(|error: CliError| error.to_string())
     }
 }

@@ -1,51 +1,23 @@
 //! Movies that are read while they are written.
 
+mod folder;
+mod options;
 pub(super) mod source;
 mod stream;
 pub(super) mod watched;
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::sleep;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use super::formats::extension;
 use super::{BLOCK_PIXELS, Block, Foreign, Movie, MovieAxes, MovieError, MovieOptions, Pixels};
 #[cfg(feature = "tiff")]
 use super::{formats::is_tiff, tiff::growing::GrowingTiff, tiff::set::first_in};
+pub use folder::movies_in;
+pub use options::FollowOptions;
 use source::{Attempt, Progress};
 use stream::Stream;
-
-/// How a movie is followed that is being written.
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-pub struct FollowOptions {
-    /// For how long nothing may come before the movie is taken to have ended, a minute by default.
-    pub idle: Duration,
-    /// How often to look for more, every 20 ms by default.
-    pub poll: Duration,
-    /// Ends the movie soon after it was set, for others that wait for its frames.
-    pub stop: Option<Arc<AtomicBool>>,
-}
-
-impl FollowOptions {
-    fit_core::__setters! {
-        const with_idle: idle: Duration,
-        const with_poll: poll: Duration,
-        with_stop: stop: Option<Arc<AtomicBool>>,
-    }
-
-    fn is_stopped(&self) -> bool {
-        self.stop.as_ref().is_some_and(|stop| stop.load(Ordering::Relaxed))
-    }
-}
-
-impl Default for FollowOptions {
-    fn default() -> Self {
-        Self { idle: Duration::from_secs(60), poll: Duration::from_millis(20), stop: None }
-    }
-}
 
 /// A movie that is read while somebody else writes it: one TIFF or BigTIFF file, the files of Micro-Manager or of an OME set, RAW, DAX, or
 /// NPY.
@@ -187,6 +159,11 @@ impl GrowingMovie {
         }
     }
 
+    /// Whether the movie has come to its end: all frames were read that are promised, or nothing came for a while.
+    pub fn has_ended(&self) -> bool {
+        matches!(self.end, Some(End::Promised | End::Idle))
+    }
+
     /// The number of frames that were read.
     pub fn frames(&self) -> usize {
         self.next
@@ -213,8 +190,7 @@ impl GrowingMovie {
     /// [`MovieError`]: a frame cannot be read, or the file has shrunk, was replaced, removed, or has become unreadable. Frames before it
     /// were returned.
     pub fn read(&mut self, most: usize) -> Result<Option<Block>, MovieError> {
-        let (width, height) = self.size();
-        let most = most.min((BLOCK_PIXELS / (width * height)).clamp(1, 1 << 12)).max(1);
+        let most = most.min(self.block_length()).max(1);
         while self.end.is_none() {
             match self.try_read(most) {
                 Ok(None) => {}
@@ -226,6 +202,31 @@ impl GrowingMovie {
             }
         }
         Ok(None)
+    }
+
+    /// The first frames of a movie of which nothing was read yet: as many as one block of the movie has when it is written, or `most`, or
+    /// all if there are fewer. It waits for them.
+    ///
+    /// # Errors
+    /// As [`GrowingMovie::read`].
+    pub fn read_first(mut self, most: usize) -> Result<Option<Pixels>, MovieError> {
+        let most = most.min(self.block_length());
+        let mut all: Option<Pixels> = None;
+        while self.next < most
+            && let Some(block) = self.read(most - self.next)?
+        {
+            match &mut all {
+                Some(all) => all.append(&block.pixels)?,
+                None => all = Some(block.pixels),
+            }
+        }
+        Ok(all)
+    }
+
+    /// How many frames make a block of a few megabytes.
+    fn block_length(&self) -> usize {
+        let (width, height) = self.size();
+        (BLOCK_PIXELS / (width * height)).clamp(1, 1 << 12)
     }
 
     /// One look for the next frames, after which it waits if there are none.
@@ -351,12 +352,11 @@ fn opened(
         Some(_) if is_tiff(path) => Source::Tiff(Box::new(GrowingTiff::open(path, options)?)),
         Some("raw" | "dax") => Source::Stream(Box::new(Stream::raw(path, options, described)?)),
         Some("npy") => Source::Stream(Box::new(Stream::npy(path, options)?)),
-        // It may become a folder.
-        None if !path.exists() => {
-            let missing = std::io::Error::from(std::io::ErrorKind::NotFound);
-            return Err(Attempt::not_yet(missing));
-        }
         other => {
+            // What is not there yet may become a folder.
+            if let (None, Err(missing)) = (other, std::fs::metadata(path)) {
+                return Err(Attempt::not_yet(missing));
+            }
             let foreign = other.and_then(Foreign::of).map(MovieError::Foreign);
             return Err(foreign.unwrap_or(MovieError::UnknownFormat).into());
         }

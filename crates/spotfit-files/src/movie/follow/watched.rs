@@ -41,6 +41,7 @@ impl Watched {
     }
 
     /// Whether the file has so many bytes, as far as it takes to know.
+    #[cfg(feature = "tiff")]
     pub(in crate::movie) fn reaches(&mut self, end: u64, frame: usize) -> Result<bool, MovieError> {
         if end > self.length {
             self.measure(frame)?;

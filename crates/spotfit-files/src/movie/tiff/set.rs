@@ -198,14 +198,14 @@ pub(super) fn part(name: &str, reason: impl Into<String>) -> MovieError {
 
 /// The name of a file of Micro-Manager, in two parts between which the number of a continuation stands.
 #[derive(Clone, Copy)]
-pub(super) struct Numbered<'a> {
+pub(in crate::movie) struct Numbered<'a> {
     stem: &'a str,
     ending: &'a str,
 }
 
 impl Numbered<'_> {
     /// The name of the file of which this is a continuation, if it is there.
-    pub(super) fn first(self, path: &Path) -> Option<String> {
+    pub(in crate::movie) fn first(self, path: &Path) -> Option<String> {
         let Self { stem, ending } = self;
         let (first, number) = stem.rsplit_once('_')?;
         let first = format!("{first}{ending}");
@@ -235,7 +235,7 @@ impl Numbered<'_> {
     }
 }
 
-pub(super) fn numbered(path: &Path) -> Option<Numbered<'_>> {
+pub(in crate::movie) fn numbered(path: &Path) -> Option<Numbered<'_>> {
     let name = path.file_name()?.to_str()?;
     if !name.contains("_MMStack") {
         return None;

@@ -72,6 +72,11 @@ impl<W: Write> CsvWriter<W> {
         pieces.iter().try_for_each(|piece| self.writer.write_all(piece))
     }
 
+    /// What is written through.
+    pub fn get_mut(&mut self) -> &mut W {
+        &mut self.writer
+    }
+
     /// Ends the table.
     ///
     /// # Errors

@@ -5,6 +5,7 @@
 //! several processes work on one folder, so that each movie is localized by one of them. Beside each table is its
 //! [record](crate::record).
 
+mod follow;
 mod hearing;
 mod listener;
 mod one;
@@ -18,6 +19,7 @@ mod task;
 #[cfg(test)]
 mod tests;
 
+pub use follow::follow;
 pub use listener::{BatchListener, BatchProgress};
 pub use options::{BatchOptions, Shard, ShardError};
 pub use plan::{Planner, Wrong};

@@ -11,10 +11,10 @@ use super::task::{Standing, Task};
 use crate::output::paths::same;
 use crate::output::{Lock, Output, OutputError, refuse_stranger};
 use crate::record::{Record, State};
-use crate::steps::localize::{Hears, Localizing, Topic};
+use crate::steps::localize::{Hears, LocalizeReport, Localizing, Topic, inputs_of};
 use crate::steps::table_file::record_file;
-use crate::steps::{Note, Stack, StepError, TableFile};
-use crate::table::SaveOptions;
+use crate::steps::{GrowingTable, Note, Stack, StepError, TableFile};
+use crate::table::{LeftOut, SaveOptions, TableFormat};
 
 /// How often to look whether another process is done with a movie.
 const LOOK: Duration = Duration::from_millis(50);
@@ -63,7 +63,11 @@ impl Batch<'_> {
     /// Localizes a movie.
     fn one(&self, task: &Task, hearing: &Hearing<'_>) -> Result<Counts, StepError> {
         let method = task.method();
-        let movie = Stack::open(task.path(), &method.movie)?;
+        let follow = task.follow();
+        let movie = match follow {
+            Some(follow) => Stack::follow(task.path(), &method.movie, follow)?,
+            None => Stack::open(task.path(), &method.movie)?,
+        };
         refuse_replacing(task, &movie)?;
         let BatchOptions { format, picasso, overwrite, .. } = *self.options;
         let job = Localizing::prepare(&method.options, movie, format, hearing)?;
@@ -72,10 +76,26 @@ impl Batch<'_> {
         let save = SaveOptions::default()
             .with_overwrite(overwrite || task.may_replace())
             .with_picasso(picasso);
-        let mut table = TableFile::create(task.output(), save)?.with_record(record)?;
-        let report = job.run_to(&mut table, hearing, hearing)?;
         let go_on = &mut || !self.listener.is_cancelled();
-        let (left_out, counts) = table.finish([], report.counts(), go_on)?;
+        let files = |report: &LocalizeReport| inputs_of(&method.options, task.path(), report);
+        let (report, left_out, counts) = if follow.is_some() && format == TableFormat::Csv {
+            let table = GrowingTable::create(task.output(), save.overwrite)?;
+            let mut table = table.with_record(record)?;
+            let report = job.run_to(&mut table, hearing, hearing)?;
+            if let Some(record) = table.record_mut() {
+                record.inputs = files(&report)?;
+            }
+            let counts = table.finish([], report.counts(), go_on)?;
+            (report, LeftOut::default(), counts)
+        } else {
+            let mut table = TableFile::create(task.output(), save)?.with_record(record)?;
+            let report = job.run_to(&mut table, hearing, hearing)?;
+            if let Some(record) = table.record_mut().filter(|_| follow.is_some()) {
+                record.inputs = files(&report)?;
+            }
+            let (left_out, counts) = table.finish([], report.counts(), go_on)?;
+            (report, left_out, counts)
+        };
         if let Some(text) = report.frames_are {
             hearing.hear(Topic::Metadata, Note::Notice(text));
         }

@@ -49,16 +49,26 @@ impl<'a> Planner<'a> {
         name: Option<&str>,
     ) -> Result<PathBuf, String> {
         let name = self.name(number, movie, name)?;
-        let ending = match self.options.format {
-            TableFormat::Picasso => "hdf5",
-            _ => "csv",
-        };
-        let output = self.options.out.join(format!("{name}.{ending}"));
+        let output = self.file(&name);
         if output == self.summary {
             let file = self.summary.display();
             return Err(format!("{file} is the summary; a column 'output' gives another name"));
         }
         Ok(output)
+    }
+
+    /// The table that a movie has by its name alone, if it has a name.
+    pub(super) fn usual(&self, movie: &Path) -> Option<PathBuf> {
+        Some(self.file(&name_of(movie)?))
+    }
+
+    /// The table of this name.
+    fn file(&self, name: &str) -> PathBuf {
+        let ending = match self.options.format {
+            TableFormat::Picasso => "hdf5",
+            _ => "csv",
+        };
+        self.options.out.join(format!("{name}.{ending}"))
     }
 
     /// The name of an output, which no other has.

@@ -1,5 +1,6 @@
 //! Localizes the movies of a batch, several at a time.
 
+use std::borrow::Borrow;
 use std::fs;
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -27,12 +28,10 @@ pub fn run(
     tasks: &[Task],
     listener: &dyn BatchListener,
 ) -> Result<BatchReport, StepError> {
-    let (out, summary) = (&options.out, options.summary());
+    let summary = options.summary();
     let seen: Vec<Stamp> = tasks.iter().map(Task::stamp).collect();
-    refuse_stranger(&summary, summary::is_ours, options.overwrite)?;
-    let made = fs::create_dir_all(out);
-    made.map_err(|source| OutputError::Write { file: out.display().to_string(), source })?;
-    clean(out, tasks, &summary);
+    prepare(options)?;
+    clean(&options.out, tasks, &summary);
     let batch = Batch::new(options, listener, tasks.len());
     let standing = |task: &Task| match task.standing() {
         _ if options.overwrite => None,
@@ -61,11 +60,23 @@ pub fn run(
     Ok(BatchReport::new(movies, begin.elapsed()))
 }
 
+/// Makes the folder of the tables, unless its summary is somebody else's.
+///
+/// # Errors
+/// [`StepError::Output`].
+pub(super) fn prepare(options: &BatchOptions) -> Result<(), StepError> {
+    let out = &options.out;
+    refuse_stranger(&options.summary(), summary::is_ours, options.overwrite)?;
+    let made = fs::create_dir_all(out);
+    Ok(made.map_err(|source| OutputError::Write { file: out.display().to_string(), source })?)
+}
+
 /// Removes what processes that were killed have left of our outputs.
-fn clean(out: &Path, tasks: &[Task], summary: &Path) {
-    let files = tasks.iter().flat_map(Task::files).chain([summary.to_owned()]);
+pub(super) fn clean<T: Borrow<Task>>(out: &Path, tasks: &[T], summary: &Path) {
+    let tasks = tasks.iter().map(Borrow::borrow);
+    let files = tasks.clone().flat_map(Task::files).chain([summary.to_owned()]);
     remove_parts(out, &files.collect::<Vec<_>>());
-    tasks.iter().for_each(|task| Lock::clean(task.output()));
+    tasks.for_each(|task| Lock::clean(task.output()));
 }
 
 impl Batch<'_> {

@@ -9,7 +9,7 @@ use std::time::SystemTime;
 use serde_json::Value;
 
 use super::options::BatchOptions;
-use crate::movie::MovieOptions;
+use crate::movie::{FollowOptions, MovieOptions};
 use crate::record::{self, Record, RecordError, State};
 use crate::steps::StepError;
 use crate::steps::localize::LocalizeOptions;
@@ -72,6 +72,8 @@ pub struct Task {
     method: Arc<Method>,
     /// The words as they were typed, by which old records go.
     typed: BTreeMap<String, Value>,
+    /// How it is followed, if it may still be being written.
+    follow: Option<FollowOptions>,
 }
 
 /// Where a movie stands before anything is done.
@@ -106,7 +108,25 @@ impl Task {
             output,
             method,
             typed: BTreeMap::new(),
+            follow: None,
         }
+    }
+
+    /// The same for a movie that may still be being written.
+    #[must_use]
+    pub fn following(mut self, follow: FollowOptions) -> Self {
+        self.follow = Some(follow);
+        self
+    }
+
+    /// How the movie is followed, unless it has not changed for so long that it has ended.
+    pub(super) fn follow(&self) -> Option<&FollowOptions> {
+        let follow = self.follow.as_ref()?;
+        let changed = fs::metadata(&self.path).and_then(|metadata| metadata.modified()).ok();
+        let age = changed.and_then(|changed| changed.elapsed().ok());
+        // That of a folder says nothing of its files.
+        let is_old = self.path.is_file() && age.is_some_and(|age| age > follow.idle);
+        (!is_old).then_some(follow)
     }
 
     /// The same with the options as they were typed, by which records of version 0.1 go.

@@ -21,9 +21,11 @@
 //! # Ok::<(), spotfit::steps::StepError>(())
 //! ```
 
+mod blocks;
 mod camera;
 mod defects;
 mod doubts;
+mod following;
 mod given;
 mod lengths;
 mod method;
@@ -35,21 +37,25 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
 use super::words::{condition, go_on};
 use super::{Listener, Note, Sink, Stack, StepError};
-use crate::localize::{Counts, Defects, Localizations, Localizer, SlopeDoubt};
+use crate::localize::{Defects, Localizer};
+use crate::movie::Movie;
 use crate::record::{self, Origin, Record};
 use crate::table::{Filter, Info, Layout, PicassoVersion, Table, TableFormat};
+use following::{Doubting, Following};
 use options::Told;
 
+pub use blocks::LocalizedBlocks;
 pub use camera::CameraOptions;
 pub use defects::DefectsOption;
 pub(crate) use doubts::{Hears, Topic};
 pub use doubts::{frames_are, slopes as uneven_light, unusual as unusual_pixels};
+pub use following::inputs_of;
 pub use given::Given;
 pub use lengths::{fixed_sigma, roi};
 pub use options::LocalizeOptions;
@@ -71,6 +77,9 @@ pub fn run(
     Localizing::prepare(options, movie, format, listener)?.run(sink, listener)
 }
 
+/// How long to wait for a block before somebody is asked whether to go on.
+const LOOK: Duration = Duration::from_millis(50);
+
 /// A movie that is about to be localized: everything is read and checked except its frames.
 #[derive(Debug)]
 pub struct Localizing {
@@ -90,6 +99,8 @@ pub struct Localizing {
     method: BTreeMap<String, Value>,
     camera: Value,
     calibration: Option<Value>,
+    /// How the movie is followed, if somebody is writing it.
+    following: Option<Following>,
 }
 
 /// What to tell where a movie has fewer frames than the window of [`crate::localize::LocalizeOptions::temporal_background`].
@@ -119,6 +130,9 @@ impl Localizing {
         })?;
         let pixel_size = movie.about(|movie| options.pixel_size.of(movie))?;
         let frames = lengths::frames(options.frames.as_deref(), count)?;
+        let following = Following::of(&mut movie, options.pixel_size)?;
+        // How many there are is not known yet.
+        let count = if following.is_some() { 0 } else { count };
         let positions = options.positions.as_ref().map(|given| match given {
             Given::File(path) => {
                 read_positions(path, pixel_size, options.origin, listener).map(Arc::new)
@@ -162,6 +176,7 @@ impl Localizing {
             method,
             camera,
             calibration,
+            following,
         })
     }
 
@@ -175,18 +190,24 @@ impl Localizing {
         self.defects.as_deref()
     }
 
-    /// How many frames are localized.
+    /// How many frames are localized; of a movie that is being written, as many as are promised, or 0.
     pub fn frames(&self) -> usize {
-        self.frames.len()
+        match &self.following {
+            Some(following) => {
+                following.promised().min(self.frames.end).saturating_sub(self.frames.start)
+            }
+            None => self.frames.len(),
+        }
     }
 
-    /// The record of a table with this name, with the files that are read as they are now.
+    /// The record of a table with this name, with the files that are read as they are now. Those of a movie that is being written are
+    /// known when it is localized ([`inputs_of`]).
     ///
     /// # Errors
     /// A file cannot be read.
     pub fn record(&self, output: &Path, picasso: PicassoVersion) -> Result<Record, StepError> {
         let mut record = Record::new("localize", output);
-        if let Some(path) = self.movie.path() {
+        if let (Some(path), None) = (self.movie.path(), &self.following) {
             let inputs = record::inputs(path, self.movie.files(), &self.options.files());
             record.inputs = inputs.map_err(StepError::refused)?;
         }
@@ -222,12 +243,16 @@ impl Localizing {
         hears: &dyn Hears,
     ) -> Result<LocalizeReport, StepError> {
         sink.write(self.empty()).map_err(StepError::Write)?;
-        let frames = self.frames.len();
+        let frames = self.frames();
         let mut blocks = self.begin(hears)?;
         listener.begin(frames as u64, "frames");
         let mut told = false;
-        while let Some(block) = blocks.next() {
+        loop {
             go_on(listener)?;
+            // A movie that is being written may let us wait for long.
+            let Some(block) = blocks.next_within(LOOK) else { continue };
+            blocks.doubt(hears);
+            let Some(block) = block else { break };
             let block = block.inspect_err(|_| listener.end())?;
             told = told || blocks.tell(hears);
             sink.write(block).map_err(StepError::Write)?;
@@ -239,10 +264,12 @@ impl Localizing {
         if !told {
             blocks.tell(hears);
         }
+        blocks.tell_end(hears)?;
         Ok(blocks.finish())
     }
 
-    /// Begins to localize: the tables of successive blocks of frames.
+    /// Begins to localize: the tables of successive blocks of frames. What is doubtful is told here; of a movie that is being written only
+    /// [`Localizing::run`] tells it, when its first frames are there.
     ///
     /// # Errors
     /// [`StepError`].
@@ -252,7 +279,7 @@ impl Localizing {
 
     fn begin(self, hears: &dyn Hears) -> Result<LocalizedBlocks, StepError> {
         let Self { options, mut movie, localizer, layout, filter, info, frames, .. } = self;
-        let (defects, notes) = (self.defects, self.notes);
+        let (defects, notes, following) = (self.defects, self.notes, self.following);
         let slice = movie.options().slice;
         let (metadata, frames_are) = movie.about(|movie| {
             (doubts::metadata(movie, options.pixel_size), frames_are(movie, slice))
@@ -260,74 +287,27 @@ impl Localizing {
         metadata.into_iter().for_each(|note| hears.hear(Topic::Metadata, note));
         notes.into_iter().for_each(|note| hears.hear(Topic::Options, Note::Warning(note)));
         let begin = Instant::now();
+        let size = movie.about(Movie::size)?;
         let name = movie.name().to_owned();
-        let found = localizer.localize(movie.movie()?, frames);
+        let found = localizer.localize(movie.movie()?, frames.clone());
         let found = found.map_err(StepError::localize(None))?;
+        let doubting = Doubting::new(&options, movie, size, defects);
+        let mut blocks = LocalizedBlocks {
+            name,
+            found,
+            layout,
+            filter,
+            info,
+            frames_are,
+            rows: 0,
+            begin,
+            frames,
+            asked: options.frames,
+            following,
+            doubting: Some(doubting),
+        };
         // Threads are at work on the first blocks while the same frames are looked at here.
-        let asked = options.defects.as_ref();
-        // What the maps of a camera say is not to be found out.
-        let looks = asked.is_none() && options.camera.maps.is_none();
-        let looks = looks && hears.wants(Topic::Defects);
-        let seen = looks.then(|| movie.first_frames(true)).flatten();
-        defects::tell(asked, defects.as_deref(), seen.as_ref(), hears);
-        options.camera.doubt_to(|many| seen.or_else(|| movie.first_frames(many)), hears);
-        Ok(LocalizedBlocks { name, found, layout, filter, info, frames_are, rows: 0, begin })
-    }
-}
-
-/// The localizations of a movie, block by block: an iterator of tables, made by [`Localizing::blocks`].
-#[derive(Debug)]
-pub struct LocalizedBlocks {
-    name: String,
-    found: Localizations,
-    layout: Layout,
-    filter: Option<Filter>,
-    info: Info,
-    frames_are: Option<String>,
-    /// Of the tables so far.
-    rows: usize,
-    begin: Instant,
-}
-
-impl LocalizedBlocks {
-    /// The counts of the blocks so far.
-    pub fn counts(&self) -> &Counts {
-        self.found.counts()
-    }
-
-    /// Whether slopes of the light shift spots, as [`Localizations::slope_doubt`] says.
-    pub fn slope_doubt(&self) -> Option<SlopeDoubt> {
-        self.found.slope_doubt()
-    }
-
-    /// Tells of slopes of the light; whether there was something to tell.
-    fn tell(&self, hears: &dyn Hears) -> bool {
-        let doubt = self.slope_doubt();
-        doubt.iter().for_each(|doubt| hears.hear(Topic::Slopes, uneven_light(doubt)));
-        doubt.is_some()
-    }
-
-    /// The report of the blocks so far.
-    pub fn finish(self) -> LocalizeReport {
-        let written = self.filter.is_some().then_some(self.rows);
-        let localizer = self.found.into_localizer();
-        LocalizeReport::of(&localizer, self.frames_are, written, self.begin.elapsed())
-    }
-}
-
-impl Iterator for LocalizedBlocks {
-    type Item = Result<Table, StepError>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        let found = self.found.next()?.map_err(StepError::localize(Some(&self.name)));
-        let block = found.and_then(|found| {
-            let mut block = self.layout.table(&found, &self.info);
-            if let Some(filter) = &self.filter {
-                block.retain(&filter.keep(&block).map_err(StepError::refused)?);
-            }
-            Ok(block)
-        });
-        self.rows += block.as_ref().map_or(0, Table::rows);
-        Some(block)
+        blocks.doubt(hears);
+        Ok(blocks)
     }
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::localize::{Dropped, Localizer};
@@ -59,6 +60,9 @@ pub struct LocalizeReport {
     /// How long it took, in seconds when serialized.
     #[serde(serialize_with = "seconds")]
     pub time: Duration,
+    /// The files of a movie that was being written, by now.
+    #[serde(skip)]
+    pub movie_files: Vec<PathBuf>,
 }
 
 impl LocalizeReport {
@@ -89,6 +93,7 @@ impl LocalizeReport {
                 None => backend(localizer.fitter()),
             },
             time,
+            movie_files: Vec::new(),
         }
     }
 

@@ -1,12 +1,15 @@
 //! The chain of directories of a file that grows: one page after the other, each when all of it is there.
 
-use std::io::{self, Read, Seek, SeekFrom};
-
-use super::super::failure::wrong;
-use super::super::pages::{self, Format, Greys, LONGEST_TEXT, Text};
-use super::super::{BUFFER, Buffered, Decoder, Pages, decoding_limits};
+use super::super::failure::{undecodable, wrong};
+use super::super::pages::{self, Format, LONGEST_TEXT, Text};
+use super::super::{Buffered, Decoder, Pages, decoding_limits};
 use super::MovieError;
-use crate::movie::follow::watched::{View, Watched};
+use super::directory::{Directory, Entry, STRIP_LENGTHS, STRIPS, TILE_LENGTHS, TILES};
+use super::view::PageView;
+use crate::movie::follow::watched::Watched;
+
+/// Bytes that a decoder reads at a time where it reads few.
+const BUFFER: usize = 1 << 12;
 
 /// Bytes that are read of a directory at first.
 const START: usize = 1 << 10;
@@ -42,16 +45,6 @@ pub(super) enum Next {
     Nothing,
     /// This is still missing.
     Part(String),
-}
-
-/// The directory of a page.
-pub(super) struct Directory {
-    format: Format,
-    place: u64,
-    /// Its entries, one after the other.
-    entries: Vec<u8>,
-    /// Where the page ends, with all that belongs to it.
-    end: u64,
 }
 
 impl Chain {
@@ -261,9 +254,8 @@ impl Chain {
     pub(super) fn decoder(&self, directory: &Directory, frame: usize) -> Result<Pages, MovieError> {
         let view = PageView::new(self.file.view(0), directory);
         let greys = directory.greys();
-        let buffered = Buffered::new(Box::new(view) as _, BUFFER.min(1 << 12))?;
-        Decoder::new(buffered.with_ones(greys.ones))
-            .map_err(|error| super::super::undecodable(frame, error))
+        let buffered = Buffered::new(Box::new(view) as _, BUFFER)?;
+        Decoder::new(buffered.with_ones(greys.ones)).map_err(|error| undecodable(frame, error))
     }
 
     /// The description of a page that is understood; empty if there is none.
@@ -271,134 +263,6 @@ impl Chain {
         let (format, mut reader) = (directory.format, self.file.view(0));
         let texts = directory.entries().filter_map(|entry| Text::described(format, entry));
         pages::description(texts.take(2).collect(), &mut reader, self.file.length())
-    }
-}
-
-impl Directory {
-    fn entries(&self) -> impl Iterator<Item = &[u8]> {
-        let (_, _, entry_size) = self.format.sizes();
-        self.entries.chunks_exact(entry_size)
-    }
-
-    /// Whether its values are grey, although they are shown in other ways.
-    pub(super) fn greys(&self) -> Greys {
-        let (offset_size, count_size, entry_size) = self.format.sizes();
-        let mut greys = Greys::default();
-        for (number, entry) in self.entries().enumerate() {
-            let place = self.place + (count_size + number * entry_size + 4 + offset_size) as u64;
-            greys.look(self.format, entry, place);
-        }
-        greys
-    }
-
-    pub(super) fn is_little_endian(&self) -> bool {
-        !self.format.big_endian
-    }
-
-    /// The planes of a stack of MetaMorph, which follow each other behind the only directory.
-    pub(super) fn planes(&self) -> Option<usize> {
-        self.entries().find_map(|entry| pages::metamorph(self.format, entry))
-    }
-}
-
-const STRIPS: u64 = 273;
-const STRIP_LENGTHS: u64 = 279;
-const TILES: u64 = 324;
-const TILE_LENGTHS: u64 = 325;
-
-/// An entry of a directory.
-struct Entry<'a> {
-    tag: u64,
-    kind: u64,
-    count: u64,
-    value: &'a [u8],
-}
-
-impl<'a> Entry<'a> {
-    fn of(format: Format, bytes: &'a [u8]) -> Self {
-        let (offset_size, ..) = format.sizes();
-        let (tag, kind) = (format.number(&bytes[..2]), format.number(&bytes[2..4]));
-        let (count, value) = bytes[4..].split_at(offset_size);
-        Self { tag, kind, count: format.number(count), value }
-    }
-
-    /// The place of its value, or the value itself.
-    fn value(&self, format: Format) -> u64 {
-        format.number(self.value)
-    }
-
-    fn is_text(&self) -> bool {
-        self.kind == 2
-    }
-
-    /// Bytes of one of its numbers; nothing for a type that is not known.
-    fn size(&self) -> Option<u64> {
-        Some(match self.kind {
-            1 | 2 | 6 | 7 => 1,
-            3 | 8 => 2,
-            4 | 9 | 11 | 13 => 4,
-            5 | 10 | 12 | 16..=18 => 8,
-            _ => return None,
-        })
-    }
-
-    fn bytes(&self) -> Option<u64> {
-        self.size()?.checked_mul(self.count)
-    }
-}
-
-/// A file as if one of its pages were the first: the decoder sees no other.
-struct PageView {
-    file: View,
-    header: Vec<u8>,
-    at: u64,
-}
-
-impl PageView {
-    fn new(file: View, directory: &Directory) -> Self {
-        let Directory { format: Format { big_endian, big }, place, .. } = *directory;
-        let number = |number: u64, size: usize| {
-            let bytes = number.to_be_bytes();
-            let mut bytes = bytes[8 - size..].to_vec();
-            if !big_endian {
-                bytes.reverse();
-            }
-            bytes
-        };
-        let mut header = if big_endian { b"MM".to_vec() } else { b"II".to_vec() };
-        if big {
-            header.extend([number(43, 2), number(8, 2), number(0, 2), number(place, 8)].concat());
-        } else {
-            header.extend([number(42, 2), number(place, 4)].concat());
-        }
-        Self { file, header, at: 0 }
-    }
-}
-
-impl Read for PageView {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let count = match self.header.get(self.at as usize..) {
-            Some(mut header) if !header.is_empty() => header.read(buffer)?,
-            _ => {
-                self.file.seek(SeekFrom::Start(self.at))?;
-                self.file.read(buffer)?
-            }
-        };
-        self.at += count as u64;
-        Ok(count)
-    }
-}
-
-impl Seek for PageView {
-    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
-        self.at = match to {
-            SeekFrom::Start(place) => place,
-            SeekFrom::Current(by) => {
-                self.at.checked_add_signed(by).ok_or(io::ErrorKind::InvalidInput)?
-            }
-            SeekFrom::End(_) => self.file.seek(to)?,
-        };
-        Ok(self.at)
     }
 }
 

@@ -1,7 +1,9 @@
 //! TIFF files of which more pages come.
 
 mod chain;
+mod directory;
 mod plan;
+mod view;
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -17,7 +19,8 @@ use super::{
 use crate::movie::Movie;
 use crate::movie::follow::source::{Attempt, Progress};
 use crate::movie::follow::watched::Watched;
-use chain::{Chain, Directory, Next, limited};
+use chain::{Chain, Next, limited};
+use directory::Directory;
 use plan::{Plan, Summary};
 
 /// The frames of TIFF files, as they come.
@@ -293,7 +296,8 @@ impl GrowingTiff {
 
     /// Whether the next file of Micro-Manager's series has begun.
     fn has_following(&mut self, frame: usize) -> Result<bool, MovieError> {
-        if self.following.is_none() && self.plan.files.is_empty() {
+        let is_strided = matches!(self.plan.order, Order::Strided { .. });
+        if self.following.is_none() && is_strided {
             let path = continuation(&self.path, self.file + 1);
             self.following = path.map_or(Ok(None), |path| opened(&path))?;
         }
@@ -307,7 +311,7 @@ impl GrowingTiff {
         };
         let length = self.chain.file.measure(self.next)?;
         let (width, height) = self.size();
-        let least = (width * height) as u64 * frames as u64;
+        let least = (width as u64 * height as u64).saturating_mul(frames as u64);
         if length != seen && length >= least && self.chain.ends_here(self.next)? {
             self.run = Some((frames, length));
             // Where it is none, or not whole, that is an error.

@@ -1,0 +1,160 @@
+//! `localize --follow` and `batch --follow`: the tables of finished movies, while the movies are written.
+
+mod common;
+
+use std::fs;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::thread::{sleep, spawn};
+use std::time::{Duration, Instant};
+
+use common::writers::{Kind, Size};
+use common::{Folder, fails, succeeds};
+
+const SIZE: Size = (40, 36);
+
+/// A frame with a spot.
+fn frame(number: usize) -> Vec<u16> {
+    let pixel = |at: u32| {
+        let (x, y) = (f64::from(at % SIZE.0), f64::from(at / SIZE.0));
+        let apart = (x - 20.3).powi(2) + (y - 17.6).powi(2);
+        let noise = (at as usize * 7919 + number * 104_729) % 13;
+        (100.0 + 400.0 * (-apart / 2.9).exp()) as u16 + noise as u16
+    };
+    (0..SIZE.0 * SIZE.1).map(pixel).collect()
+}
+
+fn write(kind: Kind, folder: &Path, frames: usize) {
+    let mut writer = kind.writer(folder, SIZE, frames);
+    for number in 0..frames {
+        writer.frame(&frame(number));
+        sleep(Duration::from_millis(2));
+    }
+    writer.end();
+}
+
+const CAMERA: [&str; 6] = [
+    "--baseline=100",
+    "--sensitivity=0.5",
+    "--read-noise=1",
+    "--pixel-size=100",
+    "--flags",
+    "--errors",
+];
+
+fn follow(movie: &Path, output: &Path, more: &[&str]) -> Child {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_spotfit"));
+    command.args(["localize", "--follow"]).arg(movie).arg("-o").arg(output).args(CAMERA).args(more);
+    command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("a process")
+}
+
+/// Proves that a table in either format, or on standard output, has the bytes of that of the finished movie, and the record its files.
+#[test]
+fn tables_are_those_of_finished_movies() {
+    let folder = Folder::new();
+    let movie = Kind::Raw.path(folder.0.path());
+    let [live, flow, table] = ["live.csv", "-", "live.hdf5"].map(|name| {
+        let path = if name == "-" { name.into() } else { folder.path(name) };
+        follow(&movie, &path, &["--idle", "20"])
+    });
+    let place = folder.0.path().to_owned();
+    let writer = spawn(move || write(Kind::Raw, &place, 200));
+    let ended = [live, flow, table].map(|child| child.wait_with_output().expect("an end"));
+    writer.join().expect("a writer");
+    for output in &ended {
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    }
+    let later = |name: &str| {
+        let path = folder.path(name);
+        let mut arguments: Vec<&dyn AsRef<std::ffi::OsStr>> =
+            vec![&"localize", &movie, &"-o", &path];
+        arguments.extend(CAMERA.iter().map(|word| word as &dyn AsRef<std::ffi::OsStr>));
+        succeeds(&arguments);
+        fs::read(path).expect("a table")
+    };
+    let csv = later("later.csv");
+    assert!(csv.iter().filter(|&&byte| byte == b'\n').count() > 200);
+    assert!(fs::read(folder.path("live.csv")).expect("a table") == csv);
+    assert!(ended[1].stdout == csv);
+    assert!(fs::read(folder.path("live.hdf5")).expect("a table") == later("later.hdf5"));
+    let yaml = |name: &str| fs::read_to_string(folder.path(name)).expect("a description");
+    assert_eq!(yaml("live.yaml").replace("live", "later"), yaml("later.yaml"));
+    let record = |name: &str| -> serde_json::Value {
+        let text = fs::read(folder.path(&format!("{name}.spotfit.json"))).expect("a record");
+        serde_json::from_slice(&text).expect("JSON")
+    };
+    let (live, later) = (record("live.csv"), record("later.csv"));
+    assert_eq!((&live["state"], &live["complete"]), (&"done".into(), &true.into()));
+    for part in ["inputs", "options", "counts", "origin", "pixel_size", "camera"] {
+        assert_eq!(live[part], later[part], "{part}");
+    }
+    assert!(later.get("complete").is_none());
+    assert_eq!(folder.names().iter().filter(|name| name.starts_with('.')).count(), 0);
+}
+
+/// Proves that an interrupted command leaves whole rows under the name of the table, and a record that says that there were to be more.
+#[cfg(unix)]
+#[test]
+fn interrupted_tables_have_whole_rows() {
+    let folder = Folder::new();
+    let movie = Kind::Tiff.path(folder.0.path());
+    let mut writer = Kind::Tiff.writer(folder.0.path(), SIZE, 50);
+    (0..50).for_each(|number| writer.frame(&frame(number)));
+    let table = folder.path("live.csv");
+    let child = follow(&movie, &table, &[]);
+    let begin = Instant::now();
+    let rows =
+        || fs::read(&table).map_or(0, |text| text.iter().filter(|&&byte| byte == b'\n').count());
+    while rows() < 51 {
+        assert!(begin.elapsed() < Duration::from_secs(60), "no rows came");
+        sleep(Duration::from_millis(10));
+    }
+    let killed = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
+    assert!(killed.expect("kill").success());
+    let output = child.wait_with_output().expect("an end");
+    assert_eq!(output.status.code(), Some(130));
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(said.contains("live.csv has the rows so far"), "{said}");
+    let text = fs::read(&table).expect("a table");
+    assert!(text.ends_with(b"\n"));
+    let record = fs::read_to_string(folder.path("live.csv.spotfit.json")).expect("a record");
+    assert!(record.contains("\"complete\": false") && record.contains("begun"), "{record}");
+}
+
+/// Proves that `batch` follows a folder, and that wrong words are refused.
+#[test]
+fn folders_are_followed() {
+    let folder = Folder::new();
+    let incoming = folder.path("incoming");
+    fs::create_dir(&incoming).expect("a folder");
+    let out = folder.path("out");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_spotfit"));
+    command.arg("batch").arg("--follow").arg(&incoming).arg("--out").arg(&out).args(CAMERA);
+    command.args(["--format", "csv", "--idle", "1.5"]).stderr(Stdio::piped());
+    let child = command.spawn().expect("a process");
+    write(Kind::Npy, &incoming, 150);
+    let output = child.wait_with_output().expect("an end");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let later = folder.path("later.csv");
+    let movie = Kind::Npy.path(&incoming);
+    let mut arguments: Vec<&dyn AsRef<std::ffi::OsStr>> = vec![&"localize", &movie, &"-o", &later];
+    arguments.extend(CAMERA.iter().map(|word| word as &dyn AsRef<std::ffi::OsStr>));
+    succeeds(&arguments);
+    assert!(fs::read(out.join("movie.csv")).expect("a table") == fs::read(later).expect("a table"));
+    let summary = fs::read_to_string(out.join("summary.csv")).expect("a summary");
+    assert!(summary.contains("movie.npy,movie.csv,done,150"), "{summary}");
+
+    let missing = folder.path("missing");
+    fails(&[&"batch", &"--follow", &missing, &"--out", &out], &["missing"]);
+    fails(&[&"batch", &"--out", &out], &["MANIFEST"]);
+    fails(&[&"batch", &"list.txt", &"--follow", &incoming, &"--out", &out], &["cannot be used"]);
+    fails(&[&"localize", &movie, &"-o", &"x.csv", &"--idle", &"3"], &["--follow"]);
+    for wrong in ["0", "-1", "nan", "1e9"] {
+        let idle = format!("--idle={wrong}");
+        fails(&[&"localize", &"--follow", &movie, &"-o", &"x.csv", &idle], &["idle"]);
+    }
+    let nothing = folder.path("nothing.tif");
+    let begin = Instant::now();
+    fails(&[&"localize", &"--follow", &nothing, &"-o", &"x.csv", &"--idle=0.1"], &["nothing.tif"]);
+    assert!(begin.elapsed() < Duration::from_secs(30));
+}

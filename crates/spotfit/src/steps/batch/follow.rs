@@ -1,0 +1,207 @@
+//! Localizes the movies that come to a folder.
+
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::hearing::Hearing;
+use super::listener::{BatchListener, BatchProgress};
+use super::options::BatchOptions;
+use super::plan::Planner;
+use super::report::{BatchReport, MovieOutcome, Outcome};
+use super::run::{clean, prepare};
+use super::shared::{Batch, Done, ToDo, lock};
+use super::summary;
+use super::task::{Method, Task};
+use crate::movie::{FollowOptions, movies_in};
+use crate::output::OutputError;
+use crate::output::paths::same;
+use crate::record::Record;
+use crate::steps::StepError;
+
+/// How often to look for new movies.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// Localizes the movies of a folder, those that are there and those that come, each while it is written, until for a while
+/// ([`FollowOptions::idle`]) none has come and none is being localized, or the listener ends it. Movies are the files that are called like
+/// movies, and folders with one movie in several TIFF files. Otherwise it is as [`run`](fn@super::run): finished movies are skipped, and the
+/// summary is written at the end. CSV tables grow with their movies.
+///
+/// # Errors
+/// [`StepError`]. That a movie fails is none: the report says it.
+pub fn follow(
+    options: &BatchOptions,
+    folder: &Path,
+    method: &Arc<Method>,
+    follow: &FollowOptions,
+    listener: &dyn BatchListener,
+) -> Result<BatchReport, StepError> {
+    // Whatever is wrong with the folder is said before any work is done.
+    look(folder)?;
+    prepare(options)?;
+    let batch = Batch::new(options, listener, 0);
+    let begin = Instant::now();
+    let arrivals = Mutex::new(Arrivals {
+        folder,
+        method,
+        follow,
+        planner: Planner::new(options),
+        options,
+        seen: HashSet::new(),
+        waiting: Vec::new(),
+        tasks: Vec::new(),
+        busy: 0,
+        since: begin,
+    });
+    let done: Done = Mutex::new((Vec::new(), BatchProgress::default()));
+    let failed = Mutex::new(None);
+    let work = || {
+        let error = batch.arriving(&arrivals, &done).err();
+        let mut failed = lock(&failed);
+        *failed = failed.take().or(error);
+    };
+    thread::scope(|scope| {
+        for _ in 1..options.jobs {
+            // Where there can be no more threads, those that there are do the work.
+            let _ = thread::Builder::new().spawn_scoped(scope, work);
+        }
+        work();
+    });
+    listener.end();
+    batch.go_on()?;
+    if let Some(error) = failed.into_inner().unwrap_or_else(PoisonError::into_inner) {
+        return Err(error);
+    }
+    let (mut outcomes, _) = done.into_inner().unwrap_or_else(PoisonError::into_inner);
+    outcomes.sort_by_key(|(index, _)| *index);
+    let Arrivals { tasks, .. } = arrivals.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let movies =
+        outcomes.into_iter().map(|(index, outcome)| MovieOutcome::new(&tasks[index], outcome));
+    let movies: Vec<MovieOutcome> = movies.collect();
+    summary::write(&options.summary(), &movies, &mut || !listener.is_cancelled())?;
+    Ok(BatchReport::new(movies, begin.elapsed()))
+}
+
+/// The movies of a folder.
+fn look(folder: &Path) -> Result<Vec<PathBuf>, StepError> {
+    let name = folder.display().to_string();
+    movies_in(folder).map_err(|source| StepError::Read { name, source })
+}
+
+/// The movies of a folder as they come.
+struct Arrivals<'a> {
+    folder: &'a Path,
+    method: &'a Arc<Method>,
+    follow: &'a FollowOptions,
+    options: &'a BatchOptions,
+    planner: Planner<'a>,
+    seen: HashSet<PathBuf>,
+    /// Those that nobody has begun with, the first one last.
+    waiting: Vec<(usize, Arc<Task>)>,
+    tasks: Vec<Arc<Task>>,
+    /// How many are being localized.
+    busy: usize,
+    /// When the last one came or ended.
+    since: Instant,
+}
+
+impl Arrivals<'_> {
+    /// Looks for new movies. The result are names of movies that can have no table, and why.
+    fn look(&mut self) -> Result<Vec<(String, String)>, StepError> {
+        let mut refused = Vec::new();
+        for path in look(self.folder)? {
+            // Tables may be in the same folder.
+            if same(&path, &self.options.out) || !self.seen.insert(path.clone()) {
+                continue;
+            }
+            self.since = Instant::now();
+            let movie = path.file_name().unwrap_or_default().display().to_string();
+            let number = self.tasks.len();
+            match self.output(number + 1, &path, &movie) {
+                Ok(output) => {
+                    let task = Task::new(movie, path, output, self.method.clone());
+                    let task = Arc::new(task.following(self.follow.clone()));
+                    clean(&self.options.out, std::slice::from_ref(&task), &self.options.summary());
+                    self.tasks.push(task.clone());
+                    self.waiting.insert(0, (number, task));
+                }
+                Err(reason) => refused.push((movie, reason)),
+            }
+        }
+        Ok(refused)
+    }
+
+    /// The table of a movie: one of the same name, but of another format, may have the usual one, now or from an earlier run.
+    fn output(&mut self, number: usize, path: &Path, movie: &str) -> Result<PathBuf, String> {
+        let record = self.planner.usual(path).and_then(|table| Record::beside(&table));
+        let source = record.and_then(|record| record.source);
+        if source.is_none_or(|source| source == movie)
+            && let Ok(output) = self.planner.output(number, path, None)
+        {
+            return Ok(output);
+        }
+        self.planner.output(number, path, Some(movie))
+    }
+
+    /// Whether no more will come.
+    fn is_over(&self) -> bool {
+        self.busy == 0 && self.waiting.is_empty() && self.since.elapsed() >= self.follow.idle
+    }
+}
+
+impl Batch<'_> {
+    /// Localizes movies as they come.
+    fn arriving(&self, arrivals: &Mutex<Arrivals<'_>>, done: &Done) -> Result<(), StepError> {
+        while !self.listener.is_cancelled() {
+            let (next, refused, over) = {
+                let mut arrivals = lock(arrivals);
+                let refused = arrivals.look()?;
+                let next = arrivals.waiting.pop();
+                arrivals.busy += usize::from(next.is_some());
+                (next, refused, arrivals.is_over())
+            };
+            for (movie, reason) in refused {
+                self.listener.tell(&movie, &reason);
+            }
+            match next {
+                Some((index, task)) => {
+                    self.arrived(index, &task, arrivals, done);
+                    let mut arrivals = lock(arrivals);
+                    arrivals.busy -= 1;
+                    arrivals.since = Instant::now();
+                }
+                None if over => return Ok(()),
+                None => thread::sleep(LOOK),
+            }
+        }
+        Ok(())
+    }
+
+    /// Localizes a movie that has come.
+    fn arrived(&self, index: usize, task: &Task, arrivals: &Mutex<Arrivals<'_>>, done: &Done) {
+        let hearing = Hearing::new(self, task, done);
+        let progress = |more: usize, finished: bool| {
+            let movies = lock(arrivals).tasks.len();
+            let mut done = lock(done);
+            let progress = &mut done.1;
+            (progress.movies, progress.to_do) = (movies, movies);
+            progress.done += more;
+            progress.finished += usize::from(finished);
+            self.listener.progress(&self.counted(*progress));
+        };
+        progress(0, false);
+        let to_do = ToDo { index, task, seen: task.stamp() };
+        let outcome = match self.alone(to_do, &hearing, true) {
+            Err(StepError::Cancelled | StepError::Output(OutputError::Interrupted)) | Ok(None) => {
+                return;
+            }
+            Ok(Some(outcome)) => outcome,
+            Err(error) => Outcome::Failed(self.told(task, error)),
+        };
+        let finished = !matches!(outcome, Outcome::Failed(_));
+        lock(done).0.push((index, outcome));
+        progress(1, finished);
+    }
+}

@@ -1,0 +1,122 @@
+//! The localizations of a movie, block by block.
+
+use std::ops::Range;
+use std::time::{Duration, Instant};
+
+use super::doubts::{Hears, Topic};
+use super::following::{Doubting, Following};
+use super::report::LocalizeReport;
+use super::{lengths, uneven_light};
+use crate::localize::{Counts, Localization, Localizations, LocalizeError, SlopeDoubt};
+use crate::movie::Movie;
+use crate::steps::StepError;
+use crate::table::{Filter, Info, Layout, Table};
+
+/// The localizations of a movie, block by block: an iterator of tables, made by [`Localizing::blocks`].
+#[derive(Debug)]
+pub struct LocalizedBlocks {
+    pub(super) name: String,
+    pub(super) found: Localizations,
+    pub(super) layout: Layout,
+    pub(super) filter: Option<Filter>,
+    pub(super) info: Info,
+    pub(super) frames_are: Option<String>,
+    /// Of the tables so far.
+    pub(super) rows: usize,
+    pub(super) begin: Instant,
+    /// The frames that are localized, and as they were asked for.
+    pub(super) frames: Range<usize>,
+    pub(super) asked: Option<String>,
+    pub(super) following: Option<Following>,
+    /// What is still to be looked for in the first frames.
+    pub(super) doubting: Option<Doubting>,
+}
+
+impl LocalizedBlocks {
+    /// The counts of the blocks so far.
+    pub fn counts(&self) -> &Counts {
+        self.found.counts()
+    }
+
+    /// Whether slopes of the light shift spots, as [`Localizations::slope_doubt`] says.
+    pub fn slope_doubt(&self) -> Option<SlopeDoubt> {
+        self.found.slope_doubt()
+    }
+
+    /// Tells of slopes of the light; whether there was something to tell.
+    pub(super) fn tell(&self, hears: &dyn Hears) -> bool {
+        let doubt = self.slope_doubt();
+        doubt.iter().for_each(|doubt| hears.hear(Topic::Slopes, uneven_light(doubt)));
+        doubt.is_some()
+    }
+
+    /// Tells of doubts as soon as the first frames are there.
+    pub(super) fn doubt(&mut self, hears: &dyn Hears) {
+        let seen = self.frames.start.saturating_add(self.found.counts().frames);
+        let has_ended = self.found.movie().is_some();
+        let is_due = |doubting: &mut Doubting| match &self.following {
+            Some(_) => has_ended || seen >= doubting.frames(),
+            None => true,
+        };
+        if let Some(doubting) = self.doubting.take_if(is_due) {
+            doubting.tell(hears);
+        }
+    }
+
+    /// Tells how a movie has ended that was being written.
+    pub(super) fn tell_end(&self, hears: &dyn Hears) -> Result<(), StepError> {
+        let growing = self.found.movie().and_then(Movie::growing);
+        let (Some(following), Some(growing)) = (&self.following, growing) else { return Ok(()) };
+        if let Some(text) = self.asked.as_deref().filter(|_| growing.frames() <= self.frames.start)
+        {
+            return Err(lengths::wrong_frames(text, Some(growing.frames())));
+        }
+        following.tell_end(growing, hears);
+        Ok(())
+    }
+
+    /// The next table within a while; nothing if there is none yet, and nothing in it at the end.
+    pub(super) fn next_within(
+        &mut self,
+        time: Duration,
+    ) -> Option<Option<Result<Table, StepError>>> {
+        let found = self.found.next_within(time)?;
+        Some(found.map(|found| self.table(found)))
+    }
+
+    /// The table of the localizations of a block.
+    fn table(
+        &mut self,
+        found: Result<Vec<Localization>, LocalizeError>,
+    ) -> Result<Table, StepError> {
+        let found = found.map_err(StepError::localize(Some(&self.name)))?;
+        if self.following.is_some() {
+            self.info.frames = Some(self.frames.start + self.found.counts().frames);
+        }
+        let mut block = self.layout.table(&found, &self.info);
+        if let Some(filter) = &self.filter {
+            block.retain(&filter.keep(&block).map_err(StepError::refused)?);
+        }
+        self.rows += block.rows();
+        Ok(block)
+    }
+
+    /// The report of the blocks so far.
+    pub fn finish(self) -> LocalizeReport {
+        let written = self.filter.is_some().then_some(self.rows);
+        let growing = self.found.movie().and_then(Movie::growing);
+        let files = growing.map(|growing| growing.files().to_vec());
+        let localizer = self.found.into_localizer();
+        let report = LocalizeReport::of(&localizer, self.frames_are, written, self.begin.elapsed());
+        LocalizeReport { movie_files: files.unwrap_or_default(), ..report }
+    }
+}
+
+impl Iterator for LocalizedBlocks {
+    type Item = Result<Table, StepError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let found = self.found.next()?;
+        Some(self.table(found))
+    }
+}

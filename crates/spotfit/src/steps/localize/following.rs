@@ -1,0 +1,120 @@
+//! Movies that somebody else is writing, and what waits for their first frames.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use super::defects;
+use super::doubts::{Hears, Topic};
+use super::options::LocalizeOptions;
+use super::report::LocalizeReport;
+use super::{CameraOptions, DefectsOption};
+use crate::localize::{Defects, frames_for_estimates};
+use crate::movie::{GrowingMovie, Movie};
+use crate::record::{self, InputFile};
+use crate::steps::{Note, PixelScale, Stack, StepError};
+
+/// How a movie is followed. Its reader stops when this is dropped.
+#[derive(Debug)]
+pub(super) struct Following {
+    stop: Option<Arc<AtomicBool>>,
+    promised: Option<usize>,
+    /// What was said of it already.
+    notes: usize,
+}
+
+impl Drop for Following {
+    fn drop(&mut self) {
+        if let Some(stop) = &self.stop {
+            stop.store(true, Ordering::Relaxed);
+        }
+    }
+}
+
+impl Following {
+    /// For a movie that somebody is writing; nothing for another.
+    ///
+    /// # Errors
+    /// [`StepError::Options`] where its rows could not be those of the movie at the end.
+    pub(super) fn of(movie: &mut Stack, scale: PixelScale) -> Result<Option<Self>, StepError> {
+        let Some(follow) = movie.followed() else { return Ok(None) };
+        let stop = follow.stop.clone();
+        let name = movie.name().to_owned();
+        let of = |movie: &Movie| {
+            let growing = movie.growing()?;
+            Some((growing.promised(), growing.ends_with_metadata(), growing.notes().len()))
+        };
+        let Some((promised, waits, notes)) = movie.about(of)? else { return Ok(None) };
+        if waits && scale == PixelScale::OfMovie {
+            let reason = "Micro-Manager writes the size of a pixel when the acquisition ends: give `pixel_size` NM|px";
+            return Err(StepError::Options(format!("{name}: {reason}")));
+        }
+        Ok(Some(Self { stop, promised, notes }))
+    }
+
+    /// How many frames the metadata promise; 0 if they do not.
+    pub(super) fn promised(&self) -> usize {
+        self.promised.unwrap_or(0)
+    }
+
+    /// Tells how the movie has ended, and what it is not that it was.
+    pub(super) fn tell_end(&self, movie: &GrowingMovie, hears: &dyn Hears) {
+        let warn = |note: String| hears.hear(Topic::Metadata, Note::Warning(note));
+        movie.notes().iter().skip(self.notes).cloned().for_each(warn);
+        if movie.has_ended()
+            && let Some(contradiction) = movie.contradiction()
+        {
+            warn(contradiction);
+        }
+    }
+}
+
+/// What is to be looked for in the first frames of a movie while others are localized.
+#[derive(Debug)]
+pub(super) struct Doubting {
+    movie: Stack,
+    frames: usize,
+    camera: CameraOptions,
+    asked: Option<DefectsOption>,
+    defects: Option<Arc<Defects>>,
+}
+
+impl Doubting {
+    pub(super) fn new(
+        options: &LocalizeOptions,
+        movie: Stack,
+        size: (usize, usize),
+        defects: Option<Arc<Defects>>,
+    ) -> Self {
+        let (camera, asked) = (options.camera.clone(), options.defects.clone());
+        Self { movie, frames: frames_for_estimates(size), camera, asked, defects }
+    }
+
+    /// How many of the first frames are looked at.
+    pub(super) fn frames(&self) -> usize {
+        self.frames
+    }
+
+    /// Tells of what is not known of the camera, and what the first frames say against what is.
+    pub(super) fn tell(self, hears: &dyn Hears) {
+        let Self { movie, camera, asked, defects, .. } = self;
+        // What the maps of a camera say is not to be found out.
+        let looks = asked.is_none() && camera.maps.is_none();
+        let looks = looks && hears.wants(Topic::Defects);
+        let seen = looks.then(|| movie.first_frames(true)).flatten();
+        defects::tell(asked.as_ref(), defects.as_deref(), seen.as_ref(), hears);
+        camera.doubt_to(|many| seen.or_else(|| movie.first_frames(many)), hears);
+    }
+}
+
+/// The files that were read of a movie that was being written, and those that options name, for the record of its table.
+///
+/// # Errors
+/// A file cannot be read.
+pub fn inputs_of(
+    options: &LocalizeOptions,
+    movie: &Path,
+    report: &LocalizeReport,
+) -> Result<Vec<InputFile>, StepError> {
+    record::inputs(movie, &report.movie_files, &options.files()).map_err(StepError::refused)
+}
