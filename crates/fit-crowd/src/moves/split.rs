@@ -99,6 +99,7 @@ pub(crate) fn split(
             continue;
         }
         let Some(found) = direction(scene, score, trial, number, patch) else { continue };
+        scene.spots[number].split = Some(found.significance);
         if found.significance < HOPE * needed.sqrt() {
             continue;
         }
