@@ -23,7 +23,7 @@ pub fn frames_for_sigma((width, height): (usize, usize)) -> usize {
 /// How often the widths are found at most, each time from those of the time before.
 const PASSES: usize = 3;
 /// A width that moves by less than this share of it stays: the next time it would move by a small part of that.
-const SETTLED: f64 = 2e-3;
+const SETTLED: f64 = 5e-3;
 /// Of the spots, one of so many is lonely.
 const LONELY: usize = 5;
 /// But so many are looked at where there are as many.
