@@ -50,4 +50,6 @@ pub struct EmitterErrors {
     pub z: f64,
     /// Of the background at the centre.
     pub background: f64,
+    /// The covariance of photo-electrons and σ; 0 if widths are not fitted.
+    pub of_photons_and_sigma: f64,
 }

@@ -49,6 +49,7 @@ fn scores(
                 sigma: if scene.setup.third == Third::Width { f64::INFINITY } else { 0.0 },
                 z: if scene.setup.is_flat() { 0.0 } else { f64::INFINITY },
                 background: f64::INFINITY,
+                of_photons_and_sigma: 0.0,
             };
             let emitter = emitter(scene, score, trial, patch, number, errors, status);
             into.push(emitter);
@@ -74,6 +75,10 @@ fn errors(scene: &Scene, inverse: &Inverse<'_>, number: usize) -> EmitterErrors 
         sigma: if scene.setup.third == Third::Width { error(3) } else { 0.0 },
         z: if scene.setup.is_flat() { 0.0 } else { error(3) },
         background: background_error(scene, inverse, number),
+        of_photons_and_sigma: match scene.setup.third {
+            Third::Width => inverse.entry(number, 3, number, 0),
+            _ => 0.0,
+        },
     }
 }
 

@@ -73,6 +73,9 @@ impl CrowdFinder {
         search.find(frame, emitters);
         let inside = |at: f64, size: usize| at >= -0.5 && at < size as f64 - 0.5;
         emitters.retain(|emitter| inside(emitter.x, width) && inside(emitter.y, height));
+        if let Some(window) = search.window() {
+            window.join(emitters);
+        }
         let most = search.most();
         if emitters.len() > most {
             emitters.sort_by(|a, b| b.photons.total_cmp(&a.photons));

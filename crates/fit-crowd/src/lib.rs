@@ -16,6 +16,7 @@ mod geometry;
 mod heights;
 mod kernel;
 mod lanes;
+mod limit;
 mod maps;
 mod moves;
 mod options;
@@ -43,6 +44,7 @@ pub use error::CrowdError;
 pub use finder::CrowdFinder;
 pub use frame::{CrowdFrame, ReadVariance};
 pub use heights::WidthCurve;
+pub use limit::WindowLimit;
 pub use options::{CrowdOptions, EmitterImage};
 pub use spline::SplineImage;
 

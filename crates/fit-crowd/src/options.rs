@@ -2,6 +2,7 @@
 
 use crate::error::CrowdError;
 use crate::heights::{WIDTHS, WIDTHS_SAID, WidthCurve};
+use crate::limit::WindowLimit;
 use crate::spline::SplineImage;
 
 /// The shape of the spots. Widths are standard deviations of Gaussians, in pixels. Range: 0.4 to 8.
@@ -35,6 +36,10 @@ pub struct CrowdOptions {
     pub false_rate: f64,
     /// The probability that one spot is taken for two. Range: 10⁻⁹ to 0.5.
     pub false_splits: f64,
+    /// The most spots in one window; none if only their light tells how many they are.
+    pub window: Option<WindowLimit>,
+    /// Whether the background is the same everywhere, as is right for small frames, and does not vary from node to node.
+    pub even: bool,
     /// The most spots of a frame. Where there are more, the brightest are fitted, and their status is
     /// [`fit_core::Status::MaxIterations`]. No more than one spot on 8σ² pixels is fitted in any case.
     pub most: usize,
@@ -46,6 +51,8 @@ impl CrowdOptions {
         with_integrated: integrated: bool,
         with_false_rate: false_rate: f64,
         with_false_splits: false_splits: f64,
+        with_window: window: Option<WindowLimit>,
+        with_even: even: bool,
         with_most: most: usize,
     }
 
@@ -73,6 +80,10 @@ impl CrowdOptions {
         if self.most == 0 {
             return Err(CrowdError::Option { name: "most", value: 0.0, range: "1 or more" });
         }
+        if let Some(WindowLimit { most, side }) = self.window {
+            check("window.most", most as f64, 1.0, f64::MAX, "1 or more")?;
+            check("window.side", side, f64::MIN_POSITIVE, f64::INFINITY, "above 0")?;
+        }
         Ok(())
     }
 }
@@ -84,6 +95,8 @@ impl Default for CrowdOptions {
             integrated: false,
             false_rate: 1.0,
             false_splits: 0.0025,
+            window: None,
+            even: false,
             most: usize::MAX,
         }
     }
@@ -104,6 +117,8 @@ mod tests {
             (good.clone().with_shape(EmitterImage::FixedAxes([1.0, 0.1])), "width"),
             (good.clone().with_false_rate(0.0), "false_rate"),
             (good.clone().with_false_splits(1.0), "false_splits"),
+            (good.clone().with_window(Some(WindowLimit { most: 0, side: 7.0 })), "window.most"),
+            (good.clone().with_window(Some(WindowLimit { most: 2, side: -1.0 })), "window.side"),
             (good.with_most(0), "most"),
         ] {
             match bad.validate() {

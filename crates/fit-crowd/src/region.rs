@@ -116,6 +116,13 @@ impl Region {
             }
         }
         settled = settled || (0..LAST_ITERATIONS).any(|_| scene.iterate() < TOLERANCE);
+        let mut lacking = Vec::new();
+        if let Some(window) = scene.setup.window {
+            if let Some((gone, still)) = window.enforce(scene) {
+                (lacking, settled) = (gone, still);
+            }
+            lacking.extend(window.wanted(scene, maps, score, trial, patch));
+        }
         let mut status = if settled { Status::MinDelta } else { Status::MaxIterations };
         if full {
             status = Status::MaxIterations;
@@ -123,6 +130,12 @@ impl Region {
         if scene.spots.is_empty() {
             return;
         }
+        let first = into.len();
         report(scene, score, trial, patch, status, rect.origin, into);
+        if let Some(window) = scene.setup.window {
+            let in_frame = |[x, y]: [f64; 2]| [x + left, y + top];
+            let lacking: Vec<[f64; 2]> = lacking.into_iter().map(in_frame).collect();
+            window.tell(&lacking, &mut into[first..]);
+        }
     }
 }

@@ -79,7 +79,7 @@ impl Scene {
             numbers.resize(used, 0.0);
         }
         let memory = [field.stride, field.rows];
-        let spacing = SPACING.max(6.0 * setup.sigma);
+        let spacing = if setup.even { f64::INFINITY } else { SPACING.max(6.0 * setup.sigma) };
         self.background = Background::new(size, pad, memory, spacing);
         self.size = size;
     }
@@ -113,7 +113,8 @@ impl Scene {
     /// Computes the model from emitters and nodes.
     pub(crate) fn render(&mut self) {
         self.background.render(&mut self.field, &self.variance);
-        for spot in &self.spots {
+        for spot in &mut self.spots {
+            spot.split = None;
             self.field.add(spot.corner, self.setup.geometry, &spot.patch, spot.is.photons);
         }
         self.deviance = self.field.evaluate();

@@ -3,6 +3,7 @@
 use crate::clusters::{Around, Seed, clusters, depth, strangers};
 use crate::emitter::Emitter;
 use crate::frame::CrowdFrame;
+use crate::limit::WindowLimit;
 use crate::maps::Peak;
 use crate::moves::HOPE;
 use crate::rect::Rect;
@@ -61,10 +62,16 @@ impl Search {
         self.setup.most
     }
 
+    /// The most of a window.
+    pub(crate) fn window(&self) -> Option<WindowLimit> {
+        self.setup.window
+    }
+
     /// Finds and fits the emitters of a frame.
     pub(crate) fn find(&mut self, frame: &CrowdFrame<'_>, into: &mut Vec<Emitter>) {
         let whole = Rect { origin: [0; 2], size: self.around.frame };
-        let few = self.sow(frame);
+        // Parts have a background each.
+        let few = self.sow(frame) && !self.setup.even;
         let Self { setup, around, crowded, seeds, parts, of_cluster, found, .. } = self;
         let clusters = if few { clusters(seeds, *around) } else { Vec::new() };
         let area: usize = clusters.iter().map(|cluster| cluster.rect.area()).sum();

@@ -3,10 +3,11 @@
 use crate::depth::planes;
 use crate::gaussian::{Gaussian, Widths};
 use crate::geometry::{Geometry, LONGEST};
+use crate::limit::WindowLimit;
 use crate::options::{CrowdOptions, EmitterImage};
 use crate::patch::{PARAMETERS, Shape};
 use crate::spline::SplineImage;
-use crate::spot::Emission;
+use crate::spot::{Emission, Spot};
 use crate::thresholds::Thresholds;
 
 /// What the third parameter of a spot is.
@@ -36,6 +37,9 @@ pub(crate) struct Setup {
     pub(crate) functions: usize,
     pub(crate) thresholds: Thresholds,
     pub(crate) most: usize,
+    pub(crate) window: Option<WindowLimit>,
+    /// Whether the background is the same everywhere.
+    pub(crate) even: bool,
 }
 
 /// Patches reach so many σ from the pixel of their centre.
@@ -113,6 +117,8 @@ impl Setup {
             functions: if third == Third::Width { PARAMETERS } else { PARAMETERS - 1 },
             thresholds: thresholds(options.false_rate, options.false_splits, sigma),
             most: options.most,
+            window: options.window,
+            even: options.even,
         }
     }
 
@@ -140,7 +146,19 @@ impl Setup {
             functions: PARAMETERS,
             thresholds: Thresholds::of_depth(options.false_rate, options.false_splits, &roughness),
             most: options.most,
+            window: options.window,
+            even: options.even,
         }
+    }
+
+    /// Whether windows have room for emitters in the place of another.
+    pub(crate) fn allows(
+        &self,
+        spots: &[Spot],
+        removed: Option<usize>,
+        added: &[Emission],
+    ) -> bool {
+        self.window.is_none_or(|window| window.allows(spots, removed, added))
     }
 
     /// Whether images are products of two lines.

@@ -25,8 +25,10 @@ pub(crate) fn start(
 ) -> (bool, bool) {
     let room = scene.setup.room(scene.size[0] * scene.size[1]);
     for &is in emitters.iter().take(room) {
-        let spot = scene.spot(is);
-        scene.spots.push(spot);
+        if scene.setup.allows(&scene.spots, None, &[is]) {
+            let spot = scene.spot(is);
+            scene.spots.push(spot);
+        }
     }
     nodes(scene, quiet);
     scene.render();

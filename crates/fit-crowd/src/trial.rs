@@ -53,6 +53,36 @@ impl Trial {
         added: &[Emission],
         needed: f64,
     ) -> bool {
+        let change = self.compare(scene, removed, added, needed);
+        let accepted = -change > needed;
+        if accepted {
+            self.keep(scene, removed, change);
+        }
+        scene.spare.extend(self.spots.drain(..).map(|spot| spot.patch));
+        accepted
+    }
+
+    /// Whether that would be accepted. Nothing changes.
+    pub(crate) fn pays(
+        &mut self,
+        scene: &mut Scene,
+        removed: &[usize],
+        added: &[Emission],
+        needed: f64,
+    ) -> bool {
+        let change = self.compare(scene, removed, added, needed);
+        scene.spare.extend(self.spots.drain(..).map(|spot| spot.patch));
+        -change > needed
+    }
+
+    /// Fits what would be there, and returns by how much the deviance changes.
+    fn compare(
+        &mut self,
+        scene: &mut Scene,
+        removed: &[usize],
+        added: &[Emission],
+        needed: f64,
+    ) -> f64 {
         self.choose(scene, removed, added);
         self.place(scene, removed, added);
         let before = self.field.evaluate();
@@ -67,13 +97,7 @@ impl Trial {
             self.spots.push(spot);
             self.order.push(self.free.len() + number);
         }
-        let after = self.fit(scene, before, needed);
-        let accepted = before - after > needed;
-        if accepted {
-            self.keep(scene, removed, after - before);
-        }
-        scene.spare.extend(self.spots.drain(..).map(|spot| spot.patch));
-        accepted
+        self.fit(scene, before, needed) - before
     }
 
     /// Chooses the neighbours that move.

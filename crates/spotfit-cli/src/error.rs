@@ -87,6 +87,7 @@ impl Refused for FitError {
     fn refused(&self) -> Option<(&str, String, &str)> {
         match self {
             Self::Batch(BatchError::Argument(error)) => error.refused(),
+            Self::Option(error) => error.refused(),
             _ => None,
         }
     }

@@ -52,7 +52,8 @@ fn median(mut values: Vec<f64>) -> f64 {
 #[test]
 fn elliptical_spots_have_their_columns() {
     let folder = Folder::new();
-    let movie = simulate(&folder, &["--shape", "elliptical", "--sigma", "1.5"]);
+    let movie =
+        simulate(&folder, &["--shape", "elliptical", "--sigma", "1.5", "--unevenness", "0"]);
     let camera = ["--baseline", "100", "--sensitivity", "1", "--read-noise", "1.5", "--box", "9"];
     let words = [&camera[..], &["--shape", "elliptical", "--pixel-size", "100"]].concat();
     for estimator in ["lse", "mle"] {

@@ -8,7 +8,7 @@ use pyo3::exceptions::{PyMemoryError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use spotfit::camera_maps::{CameraMapsError, CameraMapsProblem};
 use spotfit::gpu::GpuError;
-use spotfit::{BatchError, FitError};
+use spotfit::{BatchError, FitError, OutOfRange};
 
 /// The exception for what cannot be fitted.
 pub(crate) fn of_fit(error: FitError) -> PyErr {
@@ -16,9 +16,15 @@ pub(crate) fn of_fit(error: FitError) -> PyErr {
     match error {
         FitError::Batch(BatchError::Threads(_)) => PyRuntimeError::new_err(told),
         FitError::Gpu(GpuError::OutOfMemory { .. }) => PyMemoryError::new_err(told),
+        FitError::Option(error) => of_option(error),
         FitError::Gpu(_) | FitError::NoGpuSupport => PyRuntimeError::new_err(told),
         _ => PyValueError::new_err(told),
     }
+}
+
+/// The exception for an option out of its range.
+pub(crate) fn of_option(error: OutOfRange) -> PyErr {
+    PyValueError::new_err(keywords(&error.to_string()))
 }
 
 /// The exception for an argument that makes no sense.

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use numpy::PyArray2;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use spotfit::{
@@ -10,6 +11,7 @@ use spotfit::{
 
 use crate::camera::CameraMap;
 use crate::device::{Outcomes, There};
+use crate::emitters::Parts;
 use crate::numbers::{self, Starts, WeightArray};
 use crate::pixels::{Pixels, Place};
 use crate::threads::Own;
@@ -132,6 +134,30 @@ impl Fitter {
         } else {
             work.rows::<f32>(py)
         }
+    }
+
+    /// All emitters of windows as numbers, and what computed.
+    #[pyo3(signature = (spots, corners, size, camera_map, emitters))]
+    fn fit_emitters<'py>(
+        &self,
+        py: Python<'py>,
+        spots: &Bound<'py, PyAny>,
+        corners: Option<&Bound<'py, PyAny>>,
+        size: Option<(usize, usize)>,
+        camera_map: Option<&Bound<'py, CameraMap>>,
+        emitters: &str,
+    ) -> PyResult<(Bound<'py, PyArray2<f64>>, String)> {
+        let pixels = Pixels::of(if size.is_some() { "frames" } else { "spots" }, spots)?;
+        let view = pixels.view();
+        let corners = corners.map(|given| numbers::corners(given, size.is_some())).transpose()?;
+        let (place, count, known) = match (size, &corners) {
+            (Some((height, width)), Some(corners)) => {
+                (Place::Cuts(Size::new(width, height), corners), corners.len(), None)
+            }
+            _ => (Place::Stack, view.dim().0, corners.as_deref()),
+        };
+        let map = camera_map.map(|map| &map.get().0);
+        Parts { view, place, count, corners: known, map }.fit(py, self, emitters)
     }
 
     /// Outcomes of windows that lie in the memory of a GPU; they stay there.

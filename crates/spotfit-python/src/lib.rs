@@ -9,6 +9,7 @@ mod curves;
 mod defects;
 mod device;
 mod dlpack;
+mod emitters;
 mod error;
 mod fitter;
 mod lengths;
@@ -43,6 +44,8 @@ mod _spotfit {
     use super::defects::Defects;
     #[pymodule_export]
     use super::device::{DeviceArray, Outcomes, device_of};
+    #[pymodule_export]
+    use super::emitters::{report_emitters, save_emitters};
     #[pymodule_export]
     use super::fitter::Fitter;
     #[pymodule_export]

@@ -9,7 +9,7 @@ use std::time::Instant;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use spotfit::localize::{
-    self, Emitters, Flags, Localization, Localizations, LocalizeError, Localizer, Sigma, SlopeDoubt,
+    self, Flags, Localization, Localizations, LocalizeError, Localizer, Sigma, SlopeDoubt,
 };
 use spotfit::movie::{Block, Movie, MovieError, MovieOptions, Pixels};
 use spotfit::steps::localize::{self as step, CameraOptions, Given, LocalizeReport};
@@ -52,8 +52,7 @@ pub(crate) fn of_io(path: &Path, error: &io::Error) -> PyErr {
     io::Error::new(error.kind(), format!("{}: {error}", path.display())).into()
 }
 
-/// How many emitters there may be, and whose width is fitted.
-const EMITTERS: [(&str, Emitters); 2] = [("1", Emitters::One), ("auto", Emitters::Auto)];
+/// Whose width is fitted.
 const SIGMAS: [(&str, Sigma); 2] = [("free", Sigma::Free), ("shared", Sigma::Shared)];
 
 /// How to localize a movie.
@@ -121,7 +120,7 @@ impl LocalizeOptions {
             .with_errors(errors)
             .with_drop(flags)
             .with_saturation(saturation)
-            .with_emitters(options::choose("emitters", emitters, &EMITTERS)?)
+            .with_emitters(emitters.parse().map_err(error::of_option)?)
             .with_sigma(options::choose("sigma", sigma, &SIGMAS)?)
             .with_temporal_background(temporal_background);
         let localizer = match threshold {

@@ -92,21 +92,21 @@ fn standard_errors(
 }
 
 /// The format of a table by the ending of its name.
-fn format_of(path: &Path) -> PyResult<OutcomeFormat> {
+pub(crate) fn format_of(path: &Path) -> PyResult<OutcomeFormat> {
     OutcomeFormat::of(path).ok_or_else(|| {
         let told = format!("{}: the name of a table of fits ends in .csv or .npy", path.display());
         PyValueError::new_err(told)
     })
 }
 
-fn of_output(path: &Path) -> impl Fn(OutputError) -> PyErr {
+pub(crate) fn of_output(path: &Path) -> impl Fn(OutputError) -> PyErr {
     move |error| match error {
         OutputError::Write { source, .. } => of_io(path)(source),
         other => PyValueError::new_err(other.to_string()),
     }
 }
 
-fn of_io(path: &Path) -> impl Fn(std::io::Error) -> PyErr {
+pub(crate) fn of_io(path: &Path) -> impl Fn(std::io::Error) -> PyErr {
     move |error| std::io::Error::new(error.kind(), format!("{}: {error}", path.display())).into()
 }
 

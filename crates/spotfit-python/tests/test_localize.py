@@ -170,8 +170,12 @@ def test_spots_that_overlap(width: dict[str, Any], tmp_path: Path) -> None:
             continue
         with pytest.raises(ValueError, match=f"{said} = .*emitters auto"):
             spotfit.localize(made.frames, **options, **wrong)
-    with pytest.raises(ValueError, match="emitters"):
-        spotfit.localize(made.frames, **{**options, "emitters": 2})
+    two = spotfit.localize(made.frames, **{**options, "emitters": 2}, all=True)
+    assert len(two) < len(locs) and (two["status"] == "max_iterations").any()
+    assert same(spotfit.localize(made.frames, **{**options, "emitters": 100}), locs)
+    for wrong_number in 0, -1, 101, 1.5, "many":
+        with pytest.raises(ValueError, match=f"emitters = {wrong_number} .*1, 2 to 100, or auto"):
+            spotfit.localize(made.frames, **{**options, "emitters": wrong_number})
     with pytest.raises(ValueError, match="sigma = shared"):
         spotfit.localize(made.frames, camera=camera, sigma="shared")
 

@@ -5,6 +5,8 @@ use std::str::FromStr;
 
 use fit_core::Options;
 use fit_cpu::{BatchError, InstructionSet};
+use fit_crowd::CrowdError;
+use spotfit_locs::OutOfRange;
 
 /// What computes the fits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -70,6 +72,12 @@ pub enum FitError {
     /// There is no backend with this name.
     #[error("there is no backend '{0}' (auto, cpu, gpu, reference)")]
     UnknownBackend(String),
+    /// An option is out of its range, or cannot go with another.
+    #[error(transparent)]
+    Option(#[from] OutOfRange),
+    /// Windows cannot be searched for emitters.
+    #[error(transparent)]
+    Crowd(#[from] CrowdError),
     /// The GPU cannot be used.
     #[cfg(feature = "gpu")]
     #[error("the GPU cannot be used: {0}")]

@@ -6,6 +6,7 @@ pub mod astigmatism;
 mod backend;
 pub mod camera_maps;
 pub mod detect;
+mod emitters;
 mod fitter;
 pub mod localize;
 mod masked;
@@ -38,5 +39,6 @@ pub use spotfit_locs::{Length, LengthError, OutOfRange, drift, link, pairs, repo
 
 pub use as_windows::AsWindows;
 pub use backend::{AUTO_GPU_PIXELS, Backend, FitError, FitterOptions};
+pub use emitters::{EmitterFit, EmitterFitErrors, EmitterFitter};
 pub use fitter::Fitter;
 pub use statuses::StatusCounts;

@@ -16,7 +16,7 @@ impl StatusCounts {
     }
 
     /// Counts one more.
-    pub(crate) fn count(&mut self, status: Status) {
+    pub fn count(&mut self, status: Status) {
         self.0[status as usize - 1] += 1;
     }
 

@@ -98,22 +98,35 @@ pub(crate) fn split(
         if !changed[number] || scene.spots.len() >= room {
             continue;
         }
-        let Some(found) = direction(scene, score, trial, number, patch) else { continue };
-        scene.spots[number].split = Some(found.significance);
-        if found.significance < HOPE * needed.sqrt() {
-            continue;
+        let Some(halves) = halves(scene, score, trial, number, patch) else { continue };
+        if scene.setup.allows(&scene.spots, Some(number), &halves) {
+            splits += usize::from(trial.attempt(scene, &[number], &halves, needed));
         }
-        let is = scene.spots[number].is;
-        let sigma = scene.setup.sigma_of(&is);
-        let [low, high] = DISTANCES.map(|distance| distance * sigma);
-        let distance = found.distance.clamp(low, high);
-        let [dx, dy] = found.along.map(|part| part * distance);
-        let half = Emission { photons: 0.5 * is.photons, ..is };
-        let halves = [
-            Emission { x: is.x - dx, y: is.y - dy, ..half },
-            Emission { x: is.x + dx, y: is.y + dy, ..half },
-        ];
-        splits += usize::from(trial.attempt(scene, &[number], &halves, needed));
     }
     splits
+}
+
+/// The two that an emitter hopes to be.
+pub(crate) fn halves(
+    scene: &mut Scene,
+    score: &mut Score,
+    trial: &mut Trial,
+    number: usize,
+    patch: &mut Vec<f32>,
+) -> Option<[Emission; 2]> {
+    let found = direction(scene, score, trial, number, patch)?;
+    scene.spots[number].split = Some(found.significance);
+    if found.significance < HOPE * scene.setup.thresholds.split.sqrt() {
+        return None;
+    }
+    let is = scene.spots[number].is;
+    let sigma = scene.setup.sigma_of(&is);
+    let [low, high] = DISTANCES.map(|distance| distance * sigma);
+    let distance = found.distance.clamp(low, high);
+    let [dx, dy] = found.along.map(|part| part * distance);
+    let half = Emission { photons: 0.5 * is.photons, ..is };
+    Some([
+        Emission { x: is.x - dx, y: is.y - dy, ..half },
+        Emission { x: is.x + dx, y: is.y + dy, ..half },
+    ])
 }

@@ -7,8 +7,9 @@ use fit_core::Setup;
 
 use crate::error::CliError;
 use crate::say::listener::Terminal;
+use crate::words::emitters::parse_emitters;
 use crate::words::fit_options::FitOptions;
-use crate::words::input::{self, Starts};
+use crate::words::input::{self, Input, Starts};
 use crate::words::known::{KnownArguments, KnownFiles};
 use crate::words::movie_options::{Lengths, asked_size};
 use crate::words::output::{Output, complete};
@@ -17,12 +18,18 @@ use crate::words::record::{RecordArguments, Recorded, counts};
 use crate::words::report::ReportArguments;
 use crate::words::spot_options::SpotOptions;
 use crate::words::table::format_of;
+use spotfit::localize::Emitters;
+use spotfit::npy::StackReader;
+use spotfit::steps::OutcomeFormat;
 use spotfit::steps::fit::{FitOptions as Wanted, FitTable, Fitting};
-use spotfit::{BatchError, CameraMap, Fitter, Start, camera_maps};
+use spotfit::steps::fit_emitters::{EmitterTable, FittingEmitters};
+use spotfit::{
+    BatchError, CameraMap, EmitterFitter, Estimator, Fitter, Options, Start, camera_maps,
+};
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  spotfit fit spots.npy -o fits.csv --errors --baseline 100 --sensitivity 0.46\n  spotfit fit spots.npy -o fits.npy --shape elliptical --estimator mle --read-noise 1.5"
+    after_help = "Examples:\n  spotfit fit spots.npy -o fits.csv --errors --baseline 100 --sensitivity 0.46\n  spotfit fit spots.npy -o fits.npy --shape elliptical --estimator mle --read-noise 1.5\n  spotfit fit spots.npy -o fits.csv --emitters 3 --fixed-sigma 1.3 --errors --baseline 100"
 )]
 pub(crate) struct FitArguments {
     /// The windows: an NPY file with an array (n, height, width) of integers or floating-point
@@ -40,6 +47,19 @@ pub(crate) struct FitArguments {
     /// per degree of freedom, about 1 if the noise is that of the camera.
     #[arg(long, help_heading = "Output")]
     errors: bool,
+    /// How many emitters a window may show: 1; auto, as many as its light tells, all fitted together, by maximum likelihood; or up to so
+    /// many, 2 to 100: where more are needed, all of that window are max_iterations. Not 1: a row for each emitter, with the columns
+    /// emitter (from 1, the brightest first; 0 where a window has none), neighbour (the distance to the nearest other) and crowd (1: there
+    /// may be more than could be told apart).
+    #[arg(
+        long,
+        help_heading = "Fit",
+        default_value = "1",
+        value_name = "1|N|auto",
+        value_parser = parse_emitters,
+        allow_hyphen_values = true
+    )]
+    emitters: Emitters,
     /// Size of a pixel in nanometres, for lengths that are given in nanometres. What is written is in pixels all the same.
     #[arg(long, value_name = "NM", help_heading = "Fit")]
     pixel_size: Option<f64>,
@@ -55,24 +75,52 @@ pub(crate) struct FitArguments {
     fit: FitOptions,
 }
 
+/// What fits.
+enum Engine {
+    /// One emitter a window.
+    One(Fitter),
+    /// Several.
+    Several(EmitterFitter),
+}
+
+/// What is ready to be fitted.
+struct Job<'a> {
+    arguments: &'a FitArguments,
+    format: OutcomeFormat,
+    options: Options,
+    file: String,
+    stack: StackReader<Input>,
+    known: KnownFiles,
+    has_map: bool,
+    record: Recorded,
+}
+
 pub(crate) fn run(arguments: &FitArguments) -> Result<(), CliError> {
     let format = format_of(&arguments.output)?;
     arguments.report.check(&arguments.output)?;
     refuse_shared_input(arguments)?;
     let size = asked_size(arguments.pixel_size.map(Lengths::Nanometres))?;
-    let fit = arguments.fit.options(size)?;
-    let options = arguments.spot.apply(fit, arguments.fit.background(), size)?;
-    let fitter = Fitter::new(&arguments.fit.fitter(options))?;
+    let options = arguments.options(size)?;
+    let asked = arguments.fit.fitter(options);
+    let engine = if arguments.emitters.are_together() {
+        if let Some(path) = &arguments.start {
+            let reason = "emitters are found where light is; it is for --emitters 1";
+            return Err(CliError::file(&format!("--start {}", path.display()), reason));
+        }
+        Engine::Several(EmitterFitter::new(&asked, arguments.emitters)?)
+    } else {
+        Engine::One(Fitter::new(&asked)?)
+    };
     let file = arguments.spots.display().to_string();
-    let mut stack = input::open(&arguments.spots)?;
+    let stack = input::open(&arguments.spots)?;
     refuse_same_file(&arguments.spots, &arguments.output)?;
     let (count, windows) = (stack.count(), stack.size());
     if count > 0 {
         // Before any pixel is read: the header says how large the windows are.
-        let judged = Setup::<f64>::new(windows, fitter.options());
+        let judged = Setup::<f64>::new(windows, &options);
         judged.map_err(|error| CliError::fit(&file)(BatchError::from(error).into()))?;
     }
-    let mut starts = match &arguments.start {
+    let starts = match &arguments.start {
         Some(path) => {
             refuse_same_file(path, &arguments.output)?;
             Some(Starts::open(path, count)?)
@@ -91,35 +139,90 @@ pub(crate) fn run(arguments: &FitArguments) -> Result<(), CliError> {
     }
     let map = map.map(|(map, _)| map);
     let (has_map, record) = (map.is_some(), arguments.recorded(map.as_ref())?);
-    let mut known = KnownFiles::open(&arguments.known, map, options.estimator, count, windows)?;
-
-    let wanted = Wanted::default()
-        .with_errors(arguments.errors)
-        .with_limits(arguments.fit.set_limits(size)?);
-    let mut fitting = Fitting::begin(&fitter, &wanted, has_map, &Terminal::default());
-    let output = Output::create(&arguments.output)?;
-    let written = CliError::write(output.name());
-    let single = fitter.is_single_precision();
-    let mut table = FitTable::create(output, format, count, &options, single, arguments.errors)
-        .map_err(&written)?;
-    while let Some(windows) = input::next(&mut stack, fitting.chunk(), &file)? {
-        let start = match &mut starts {
-            Some(starts) => Start::F64(starts.next(windows.count())?),
-            None => Start::Estimate,
-        };
-        let windows = known.next(windows)?;
-        let (fits, errors) = fitting.fit(windows, start).map_err(CliError::fit(&file))?;
-        table.write(fits, errors).map_err(&written)?;
+    let known = KnownFiles::open(&arguments.known, map, options.estimator, count, windows)?;
+    let job = Job { arguments, format, options, file, stack, known, has_map, record };
+    match engine {
+        Engine::One(fitter) => job.one(&fitter, starts, size),
+        Engine::Several(fitter) => job.several(fitter),
     }
-    crate::interrupt::check()?;
-    known.finish()?;
-    let report = fitting.finish(known.masked());
-    let counts = counts([("spots", report.spots), ("converged", report.converged)]);
-    complete(record.around(vec![table.into_inner()], counts)?)?;
-    arguments.report.tell(&report)
+}
+
+impl Job<'_> {
+    /// Fits one emitter a window.
+    fn one(
+        self,
+        fitter: &Fitter,
+        mut starts: Option<Starts>,
+        size: Option<f64>,
+    ) -> Result<(), CliError> {
+        let Self { arguments, format, options, file, mut stack, mut known, has_map, record } = self;
+        let count = stack.count();
+        let wanted = Wanted::default()
+            .with_errors(arguments.errors)
+            .with_limits(arguments.fit.set_limits(size)?);
+        let mut fitting = Fitting::begin(fitter, &wanted, has_map, &Terminal::default());
+        let output = Output::create(&arguments.output)?;
+        let written = CliError::write(output.name());
+        let single = fitter.is_single_precision();
+        let mut table = FitTable::create(output, format, count, &options, single, arguments.errors)
+            .map_err(&written)?;
+        while let Some(windows) = input::next(&mut stack, fitting.chunk(), &file)? {
+            let start = match &mut starts {
+                Some(starts) => Start::F64(starts.next(windows.count())?),
+                None => Start::Estimate,
+            };
+            let windows = known.next(windows)?;
+            let (fits, errors) = fitting.fit(windows, start).map_err(CliError::fit(&file))?;
+            table.write(fits, errors).map_err(&written)?;
+        }
+        crate::interrupt::check()?;
+        known.finish()?;
+        let report = fitting.finish(known.masked());
+        let counts = counts([("spots", report.spots), ("converged", report.converged)]);
+        complete(record.around(vec![table.into_inner()], counts)?)?;
+        arguments.report.tell(&report)
+    }
+
+    /// Finds and fits all emitters of each window.
+    fn several(self, fitter: EmitterFitter) -> Result<(), CliError> {
+        let Self { arguments, format, options, file, mut stack, mut known, has_map, record } = self;
+        let mut fitting = FittingEmitters::begin(fitter, has_map, &Terminal::default());
+        let output = Output::create(&arguments.output)?;
+        let written = CliError::write(output.name());
+        let mut table =
+            EmitterTable::create(output, format, &options, arguments.errors).map_err(&written)?;
+        while let Some(windows) = input::next(&mut stack, fitting.chunk(), &file)? {
+            let windows = known.next(windows)?;
+            let fits = fitting.fit(windows).map_err(CliError::fit(&file))?;
+            table.write(fits).map_err(&written)?;
+        }
+        crate::interrupt::check()?;
+        known.finish()?;
+        let report = fitting.finish(known.masked());
+        let found = report.emitters.unwrap_or_default();
+        let counts = counts([
+            ("spots", report.spots),
+            ("emitters", found.emitters),
+            ("empty", found.empty),
+            ("converged", report.converged),
+        ]);
+        complete(record.around(vec![table.finish().map_err(&written)?], counts)?)?;
+        arguments.report.tell(&report)
+    }
 }
 
 impl FitArguments {
+    /// How windows are fitted whose pixels are this large in nanometres, if that is known.
+    fn options(&self, size: Option<f64>) -> Result<Options, CliError> {
+        let background = self.fit.background();
+        let options = self.spot.apply(self.fit.options(size)?, background, size)?;
+        if !self.emitters.are_together() {
+            return Ok(options);
+        }
+        let estimator = self.spot.asked_estimator().unwrap_or(Estimator::MaximumLikelihood);
+        Ok(options.with_estimator(estimator).with_background(background.unwrap_or_default()))
+    }
+
     /// What is to stand beside the outcomes.
     fn recorded(&self, map: Option<&CameraMap>) -> Result<Recorded, CliError> {
         let mut record = self.record.of(&self.output)?;

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 
 use crate::error::CliError;
+use crate::words::emitters::parse_emitters;
 use crate::words::fit_options::FitOptions;
 use crate::words::locs::OriginChoice;
 use crate::words::movie_options::{Lengths, MovieArguments, parse_lengths, scale};
@@ -71,17 +72,25 @@ pub(crate) struct LocalizeWords {
     /// Add columns that say how far each localization can be trusted: neighbour, the distance to the nearest other
     /// spot; goodness, chi² per degree of freedom, about 1; flags, the sum of 1 (a neighbour within a box), 2 (residuals
     /// larger than the noise), 4 (a saturated pixel), 8 (wider or narrower than the others) and 16 (maybe more emitters than could be told
-    /// apart; only with --emitters auto).
+    /// apart; only where emitters are fitted together).
     #[arg(help_heading = "Output", long)]
     flags: bool,
     /// Add the standard errors of photons, background and widths.
     #[arg(help_heading = "Output", long)]
     errors: bool,
-    /// How many emitters light may come from: 1, every candidate is fitted in a window of its own; or auto, as many as the frame
-    /// shows, all of a frame fitted together, by maximum likelihood.
-    #[arg(help_heading = "Fit", long, value_enum, default_value = "1", value_name = "N")]
-    emitters: EmittersChoice,
-    /// With --emitters auto: every spot has a width of its own (free), or all have the one that is found in the first frames
+    /// How many emitters light may come from: 1, every candidate is fitted in a window of its own; auto, as many as the frame
+    /// shows, all of a frame fitted together, by maximum likelihood; or the most in a window of --box pixels, 2 to 100: where more are
+    /// needed, all of that window are max_iterations (dropped without --all).
+    #[arg(
+        help_heading = "Fit",
+        long,
+        default_value = "1",
+        value_name = "1|N|auto",
+        value_parser = parse_emitters,
+        allow_hyphen_values = true
+    )]
+    emitters: Emitters,
+    /// With emitters that are fitted together: every spot has a width of its own (free), or all have the one that is found in the first frames
     /// (shared). --fixed-sigma is a width that is known.
     #[arg(help_heading = "Fit", long, value_enum, default_value = "free", value_name = "SIGMA")]
     sigma: SigmaChoice,
@@ -129,13 +138,6 @@ enum FlagChoice {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, ValueEnum)]
-enum EmittersChoice {
-    #[value(name = "1")]
-    One,
-    Auto,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, ValueEnum)]
 enum SigmaChoice {
     Free,
     Shared,
@@ -170,10 +172,7 @@ impl LocalizeWords {
         let [sigma_min, sigma_max] = self.fit.sigma_limits();
         let localizer = localize::LocalizeOptions::default()
             .with_false_rate(self.false_rate)
-            .with_emitters(match self.emitters {
-                EmittersChoice::One => Emitters::One,
-                EmittersChoice::Auto => Emitters::Auto,
-            })
+            .with_emitters(self.emitters)
             .with_sigma(match self.sigma {
                 SigmaChoice::Free => Sigma::Free,
                 SigmaChoice::Shared => Sigma::Shared,

@@ -3,6 +3,7 @@
 pub(crate) mod corners;
 pub(crate) mod data;
 pub(crate) mod defects;
+pub(crate) mod emitters;
 pub(crate) mod fit_options;
 pub(crate) mod input;
 pub(crate) mod known;

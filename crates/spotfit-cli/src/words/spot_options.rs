@@ -41,7 +41,7 @@ pub(crate) struct SpotOptions {
     #[arg(help_heading = "Fit", long, value_name = "S|SX,SY", conflicts_with = "shape")]
     fixed_sigma: Option<String>,
     /// The estimator: lse (least squares) or mle (maximum likelihood for Poisson distributed photo-electrons)
-    /// [default: lse; mle with --psf and --emitters auto of localize].
+    /// [default: lse; mle with --psf, and where several emitters are fitted together].
     #[arg(help_heading = "Fit", long, value_enum, value_name = "ESTIMATOR")]
     estimator: Option<EstimatorChoice>,
     #[command(flatten)]

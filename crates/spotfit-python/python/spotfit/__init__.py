@@ -14,6 +14,7 @@ from ._camera import Camera
 from ._concatenate import concatenate
 from ._device import DeviceErrors, DeviceFits
 from ._drift import find_drift
+from ._emitters import EmitterFits
 from ._files import fit_files
 from ._fit import Fitter, fit, fit_in_frames
 from ._fits import Errors, Fits, Status
@@ -63,6 +64,7 @@ __all__ = [
     "DeviceErrors",
     "DeviceFits",
     "Drift",
+    "EmitterFits",
     "Errors",
     "Estimator",
     "FileOutcome",

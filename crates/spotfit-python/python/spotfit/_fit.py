@@ -12,6 +12,7 @@ import numpy.typing as npt
 from . import _arguments as arguments
 from ._camera import Camera
 from ._device import DeviceFits
+from ._emitters import EmitterFits, FittingEmitters, emitters_of
 from ._fits import Errors, Fits, Fitting
 from ._keywords import RENAMED, current, refuse, takes_former
 from ._spotfit import CameraMap, device_of
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
     from typing_extensions import Unpack
 
-    from ._options import Background, Backend, Criteria, Estimator, InstructionSet, Length, Options, Profile, Shape
+    from ._options import Background, Backend, Criteria, Emitters, Estimator, InstructionSet, Length, Options, Profile, Shape
 
     class _ByDLPack(Protocol):
         def __dlpack_device__(self) -> Any: ...
@@ -349,6 +350,21 @@ class Fitter:
         found = self._fitter.fit_there(pixels, device, corners, size, start, weights, self._map, errors)
         return DeviceFits(found, made)
 
+    def _fit_emitters(
+        self,
+        name: str,
+        pixels: Any,
+        emitters: str,
+        corners: npt.ArrayLike | None,
+        size: tuple[int, int] | None,
+        errors: bool,
+    ) -> EmitterFits:
+        if type(pixels) is not np.ndarray and device_of(name, pixels) is not None:
+            raise ValueError(f"emitters = {emitters} needs pixels in the host's memory")
+        numbers, about = self._fitter.fit_emitters(pixels, corners, size, self._map, emitters)
+        spots = len(np.asarray(corners)) if size is not None else len(pixels)
+        return emitters_of(numbers, FittingEmitters(self._by.shape, self._by.sigma, errors, about, spots))
+
     def __repr__(self) -> str:
         details = self.instruction_set or "GPU" if self.backend != "reference" else "double precision"
         return f"Fitter({self.backend}: {details}, {self.threads} threads)"
@@ -403,6 +419,7 @@ def fit(
     corners: npt.ArrayLike | None = None,
     errors: bool = False,
     dtype: Literal["float32", "float64"] | None = None,
+    emitters: Literal[1] = 1,
     pixel_size: float | None = None,
     **options: Unpack[Options],
 ) -> Fits: ...
@@ -415,11 +432,12 @@ def fit(
     corners: npt.ArrayLike | None = None,
     errors: bool = False,
     dtype: Literal["float32"] | None = None,
+    emitters: Literal[1] = 1,
     pixel_size: float | None = None,
     **options: Unpack[Options],
 ) -> DeviceFits: ...
 @overload
-def fit(
+def fit(  # type: ignore[overload-overlap]
     spots: Like,
     *,
     start: npt.ArrayLike | None = None,
@@ -427,9 +445,23 @@ def fit(
     corners: npt.ArrayLike | None = None,
     errors: bool = False,
     dtype: Literal["float32", "float64"] | None = None,
+    emitters: Literal[1] = 1,
     pixel_size: float | None = None,
     **options: Unpack[Options],
 ) -> Fits: ...
+@overload
+def fit(
+    spots: Like,
+    *,
+    start: None = None,
+    weights: None = None,
+    corners: npt.ArrayLike | None = None,
+    errors: bool = False,
+    dtype: None = None,
+    emitters: Emitters,
+    pixel_size: float | None = None,
+    **options: Unpack[Options],
+) -> EmitterFits: ...
 def fit(
     spots: Any,
     *,
@@ -438,9 +470,10 @@ def fit(
     corners: npt.ArrayLike | None = None,
     errors: bool = False,
     dtype: Literal["float32", "float64"] | None = None,
+    emitters: Emitters = 1,
     pixel_size: float | None = None,
     **options: Unpack[Options],
-) -> Fits | DeviceFits:
+) -> Fits | DeviceFits | EmitterFits:
     """Fits a Gaussian spot to every window of a stack.
 
     Python goes on meanwhile: other threads run, and Ctrl-C ends the fit.
@@ -466,6 +499,10 @@ def fit(
         Whether standard errors are wanted, too. Finding them takes longer than the fit.
     dtype : {"float32", "float64"}, optional
         The type of the numbers in the outcome. Default: that in which the backend computes.
+    emitters : int or "auto"
+        How many emitters a window may show: 1; "auto", as many as its light tells, all of them fitted together; or up to so many, 2 to 100: where more
+        are needed, all of that window are ``Status.max_iterations``. The estimator is "mle" then, and the background "free"; spots are circular, or
+        have a `fixed_sigma`. Not with `start`, `weights`, `dtype`, criteria and limits.
     pixel_size : float, optional
         Side of a pixel in nanometres, for lengths that are given in nanometres. What is found is in pixels all the same.
     **options
@@ -473,8 +510,9 @@ def fit(
 
     Returns
     -------
-    Fits or DeviceFits
-        An outcome for each window; in the memory of the GPU, if the windows are there.
+    Fits, DeviceFits or EmitterFits
+        An outcome for each window; in the memory of the GPU, if the windows are there. With several `emitters` an outcome for each of them, and one
+        for each window that has none.
 
     Raises
     ------
@@ -501,8 +539,22 @@ def fit(
     >>> [round(float(value), 2) for value in (fits.x[0], fits.y[0], fits.sigma[0])]
     [4.25, 3.5, 1.5]
     """
+    if emitters != 1:
+        fitter = _of_emitters(emitters, start, weights, dtype, options, pixel_size)
+        return fitter._fit_emitters("spots", spots, str(emitters), corners, None, arguments.flag("errors", errors))
     fitter = _fitter(options, pixel_size)
     return fitter.fit(spots, start=start, weights=weights, corners=corners, errors=errors, dtype=dtype)
+
+
+def _of_emitters(emitters: Any, start: Any, weights: Any, dtype: Any, options: Options, pixel_size: float | None) -> Fitter:
+    """What fits several emitters a window."""
+    for name, given in ("start", start), ("weights", weights), ("dtype", dtype):
+        if given is not None:
+            raise ValueError(f"{name} is for one emitter a window: leave it out, or emitters = {emitters}")
+    options = cast("Options", {"estimator": "mle", "background": "free", **options})
+    fitter = _fitter(options, pixel_size)
+    fitter._doubt(True)
+    return fitter
 
 
 def fit_quietly(
@@ -530,6 +582,7 @@ def fit_in_frames(
     weights: npt.ArrayLike | None = None,
     errors: bool = False,
     dtype: Literal["float32", "float64"] | None = None,
+    emitters: Literal[1] = 1,
     pixel_size: float | None = None,
     **options: Unpack[Options],
 ) -> Fits: ...
@@ -543,11 +596,12 @@ def fit_in_frames(
     weights: npt.ArrayLike | OnDevice | None = None,
     errors: bool = False,
     dtype: Literal["float32"] | None = None,
+    emitters: Literal[1] = 1,
     pixel_size: float | None = None,
     **options: Unpack[Options],
 ) -> DeviceFits: ...
 @overload
-def fit_in_frames(
+def fit_in_frames(  # type: ignore[overload-overlap]
     frames: Like,
     corners: npt.ArrayLike,
     size: int | tuple[int, int],
@@ -556,9 +610,24 @@ def fit_in_frames(
     weights: npt.ArrayLike | None = None,
     errors: bool = False,
     dtype: Literal["float32", "float64"] | None = None,
+    emitters: Literal[1] = 1,
     pixel_size: float | None = None,
     **options: Unpack[Options],
 ) -> Fits: ...
+@overload
+def fit_in_frames(
+    frames: Like,
+    corners: npt.ArrayLike,
+    size: int | tuple[int, int],
+    *,
+    start: None = None,
+    weights: None = None,
+    errors: bool = False,
+    dtype: None = None,
+    emitters: Emitters,
+    pixel_size: float | None = None,
+    **options: Unpack[Options],
+) -> EmitterFits: ...
 def fit_in_frames(
     frames: Any,
     corners: npt.ArrayLike,
@@ -568,9 +637,10 @@ def fit_in_frames(
     weights: Any = None,
     errors: bool = False,
     dtype: Literal["float32", "float64"] | None = None,
+    emitters: Emitters = 1,
     pixel_size: float | None = None,
     **options: Unpack[Options],
-) -> Fits | DeviceFits:
+) -> Fits | DeviceFits | EmitterFits:
     """Fits windows that are cut out of frames, without copying them first.
 
     Parameters
@@ -581,13 +651,13 @@ def fit_in_frames(
         Frame, column and row of the first pixel of each window. Centres in the outcome count from it.
     size : int or (int, int)
         Height and width of the windows in pixels; one number for squares.
-    start, weights, errors, dtype, pixel_size, **options
+    start, weights, errors, dtype, emitters, pixel_size, **options
         As of `fit`. A camera map or weights of the frame need no other corners.
 
     Returns
     -------
-    Fits or DeviceFits
-        An outcome for each window, in the order of the corners; in the memory of the GPU, if the frames are there.
+    Fits, DeviceFits or EmitterFits
+        As of `fit`, in the order of the corners.
 
     Examples
     --------
@@ -598,6 +668,12 @@ def fit_in_frames(
     >>> bool((abs(x + fits.x - movie.truth.x) < 0.1).all())
     True
     """
+    if emitters != 1:
+        if corners is None:
+            raise TypeError("corners must be an array, not None")
+        fitter = _of_emitters(emitters, start, weights, dtype, options, pixel_size)
+        sides = arguments.size(size)
+        return fitter._fit_emitters("frames", frames, str(emitters), corners, sides, arguments.flag("errors", errors))
     fitter = _fitter(options, pixel_size)
     return fitter.fit_in_frames(
         frames, corners, size, start=start, weights=weights, errors=errors, dtype=dtype

@@ -129,12 +129,13 @@ class Blocks(Iterator[Locs]):
     psf : path, optional
         A measured PSF of ``spotfit calibrate --spline`` or Picasso (``spline-3d``), with which x, y and z are fitted in place
         of a Gaussian; by maximum likelihood, if nothing else is said. Adds the same columns.
-    emitters : 1 or "auto"
-        How many emitters light may come from: one for each candidate, fitted in a window of its own; or as many as the frame shows, all
+    emitters : int or "auto"
+        How many emitters light may come from: 1, every candidate is fitted in a window of its own; "auto", as many as the frame shows, all
         of them fitted together with a background that varies over the frame: circular, of known widths, or with a height that
-        `calibration` or `psf` tells. The estimator is "mle" then, and the background "free".
+        `calibration` or `psf` tells; or the most in a window of `box` pixels, 2 to 100: where more are needed, all of that window are
+        ``Status.max_iterations`` (dropped without `all`). The estimator is "mle" if they are fitted together, and the background "free".
     sigma : {"free", "shared"}
-        With ``emitters="auto"`` and no `fixed_sigma`, `calibration` or `psf`: every spot has a width of its own, or all have the one that is found in the first 32
+        With emitters that are fitted together and no `fixed_sigma`, `calibration` or `psf`: every spot has a width of its own, or all have the one that is found in the first 32
         frames.
     defects : "auto", "none", path or array (height, width), optional
         Defective pixels, which are masked: no spot is found at them, and no fit looks at them. "auto" finds hot, flickering and dark ones in
@@ -216,7 +217,7 @@ class Blocks(Iterator[Locs]):
             if gaussian:
                 raise ValueError(f"{gaussian[0]} is for Gaussians: a measured PSF has a shape of its own")
             options.setdefault("estimator", "mle")
-        if emitters == "auto":
+        if emitters != 1:
             options.setdefault("estimator", "mle")
             options.setdefault("background", "free")
         if calibration is not None and options.get("shape", "circular") == "circular" and options.get("fixed_sigma") is None:

@@ -56,7 +56,8 @@ Defects = Literal["auto", "none"] | str | PathLike[str] | npt.ArrayLike | None
 #: A file, or a table (n, 3) of frame, x and y.
 Positions = str | PathLike[str] | Locs | Mapping[str, npt.ArrayLike] | npt.ArrayLike | None
 Flag = Literal["neighbour", "residual", "saturated", "width", "crowd", "all"]
-Emitters = Literal[1, "auto"]
+#: 1, the most in a window, or "auto".
+Emitters = Union[int, Literal["auto"]]
 Sigma = Literal["free", "shared"]
 Blur = Literal["uncertainty", "average", "none"]
 ColourMap = Literal["inferno", "magma", "viridis", "grey", "turbo", "sinebow"]

@@ -41,9 +41,11 @@ __all__ = [
     "recorded_length",
     "region",
     "report_curves",
+    "report_emitters",
     "report_fits",
     "run_step",
     "save_curves",
+    "save_emitters",
     "save_fits",
     "simulate",
     "simulate_beads",
@@ -148,6 +150,14 @@ class Fitter:
         errors: bool,
         double: bool | None,
     ) -> tuple[npt.NDArray[np.void], npt.NDArray[np.void] | None]: ...
+    def fit_emitters(
+        self,
+        spots: npt.ArrayLike,
+        corners: npt.ArrayLike | None,
+        size: tuple[int, int] | None,
+        camera_map: CameraMap | None,
+        emitters: str,
+    ) -> tuple[npt.NDArray[np.float64], str]: ...
     def fit_there(
         self,
         spots: Any,
@@ -254,6 +264,10 @@ def save_fits(
     single: bool,
 ) -> None: ...
 def report_fits(given: _Fits, size: tuple[int, int], limits: list[float | None], backend: str) -> str: ...
+def save_emitters(
+    path: str | PathLike[str], given: npt.NDArray[np.float64], errors: bool, *, shape: str, sigma: list[float] | None
+) -> None: ...
+def report_emitters(given: npt.NDArray[np.float64], spots: int, backend: str) -> str: ...
 def save_curves(
     path: str | PathLike[str],
     names: list[str],

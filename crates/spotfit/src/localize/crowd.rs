@@ -5,14 +5,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use fit_core::spot::axis::GaussianAxis;
 use fit_core::{Camera, Corner, Number, Pixel, PixelProfile, Shape, Size, Status};
-use fit_crowd::{
-    CrowdError, CrowdFinder, CrowdFrame, CrowdOptions, Emitter, EmitterImage, ReadVariance,
-};
-use fit_windows::{AnyWindows, CameraMap, NoteKind, Visitor, Windows};
+use fit_crowd::{CrowdError, CrowdFinder, CrowdOptions, Emitter, EmitterImage, WindowLimit};
+use fit_windows::{AnyWindows, CameraMap, Visitor, Windows};
 use ndarray::ArrayView2;
 use rayon::prelude::*;
 use spotfit_locs::private::root_mean_square;
 
+use super::electrons::{Electrons, excess};
 use super::emitters::Sigma;
 use super::found::{Found, Seen};
 use super::options::LocalizeOptions;
@@ -69,7 +68,11 @@ impl Crowd {
         let crowd = CrowdOptions::default()
             .with_shape(shape_of(options)?)
             .with_integrated(profile == PixelProfile::Integrated)
-            .with_false_rate(options.false_rate);
+            .with_false_rate(options.false_rate)
+            .with_window(options.emitters.most().map(|most| {
+                let side = options.box_size as f64;
+                WindowLimit { most, side }
+            }));
         let crowd = Self {
             options: crowd,
             fitted,
@@ -124,9 +127,8 @@ impl Crowd {
         self.finders.lock().unwrap_or_else(PoisonError::into_inner).push(finder);
     }
 
-    /// By how much the variance of light exceeds that of its photo-electrons.
     fn excess(&self) -> f64 {
-        if self.camera.em_gain.is_some() { 2.0 } else { 1.0 }
+        excess(&self.camera)
     }
 
     /// The height of a spot, if it has one. `residual` is by how many standard deviations the residuals exceed the noise.
@@ -188,13 +190,7 @@ fn shape_of(options: &LocalizeOptions) -> Result<EmitterImage, CrowdError> {
 /// A frame's memory.
 #[derive(Default)]
 struct Room {
-    /// What the finder gets: photo-electrons without the noise of EM gain, NaN where a pixel is masked.
-    electrons: Vec<f32>,
-    /// The variance of each pixel without that noise, if they differ.
-    read_variances: Vec<f32>,
-    /// Photons and variances of pixels that differ.
-    photons: Vec<f64>,
-    variances: Vec<f64>,
+    light_of: Electrons,
     /// The light of all spots; 0 between two frames.
     light: Vec<f64>,
     /// The columns and rows where that is not 0.
@@ -214,7 +210,7 @@ impl<'w> Visitor<'w> for InFrames<'_> {
         let frames = (0..windows.count()).into_par_iter();
         frames
             .map_init(Room::default, |room, frame| {
-                self.fill(&windows, frame, room);
+                room.light_of.take(&windows, frame, &self.crowd.camera);
                 let mut finder = self.crowd.finder()?;
                 let found = self.find(&mut finder, frame, windows.window(frame), room);
                 self.crowd.give_back(finder);
@@ -225,47 +221,6 @@ impl<'w> Visitor<'w> for InFrames<'_> {
 }
 
 impl InFrames<'_> {
-    /// Takes the pixels of a frame.
-    fn fill<P: Pixel>(&self, windows: &Windows<'_, P>, frame: usize, room: &mut Room) {
-        let camera = &self.crowd.camera;
-        let excess = self.crowd.excess();
-        let em_gain = camera.em_gain.unwrap_or(1.0);
-        let Room { photons, variances, electrons, read_variances, .. } = room;
-        electrons.clear();
-        read_variances.clear();
-        if windows.side_data().is_mapped() {
-            photons.clear();
-            photons.extend(windows.window(frame).map(|&pixel| f64::from_pixel(pixel)));
-            variances.clear();
-            variances.resize(photons.len(), (camera.read_noise / em_gain).powi(2));
-            windows.convert(frame, photons, em_gain);
-            windows.notes(frame, NoteKind::Variances, variances, em_gain);
-            for (photons, variance) in photons.iter_mut().zip(&mut *variances) {
-                if *variance >= f64::from(CameraMap::MASKED) {
-                    (*photons, *variance) = (f64::NAN, 0.0);
-                }
-            }
-            electrons.extend(photons.iter().map(|photons| (photons / excess) as f32));
-            read_variances
-                .extend(variances.iter().map(|variance| (variance / excess.powi(2)) as f32));
-            return;
-        }
-        let (baseline, gain) = (camera.baseline, camera.photons_per_adu() / excess);
-        let electrons_of = |&pixel: &P| ((f64::from_pixel(pixel) - baseline) * gain) as f32;
-        for row in windows.window(frame).rows() {
-            match row.to_slice() {
-                Some(row) => electrons.extend(row.iter().map(electrons_of)),
-                None => electrons.extend(row.iter().map(electrons_of)),
-            }
-        }
-    }
-
-    /// The variance of the read noise, where all pixels are alike.
-    fn read_variance(&self) -> f32 {
-        let Camera { read_noise, em_gain, .. } = self.crowd.camera;
-        ((read_noise / em_gain.unwrap_or(1.0)).powi(2) / self.crowd.excess().powi(2)) as f32
-    }
-
     fn find<P: Pixel>(
         &self,
         finder: &mut CrowdFinder,
@@ -274,13 +229,7 @@ impl InFrames<'_> {
         room: &mut Room,
     ) -> Result<Vec<(Place, Found)>, CrowdError> {
         let Roi { width, height, .. } = self.crowd.fitted;
-        let Room { electrons, read_variances, .. } = &*room;
-        let variances = if read_variances.is_empty() {
-            ReadVariance::Same(self.read_variance())
-        } else {
-            ReadVariance::Each(read_variances)
-        };
-        let emitters = finder.find(&CrowdFrame::new(width, height, electrons, variances)?)?;
+        let emitters = finder.find(&room.light_of.frame(width, height)?)?;
         self.shine(emitters, room);
         let place = |neighbour| {
             let corner = Corner { frame: frame as u32, x: 0, y: 0 };
@@ -350,7 +299,7 @@ impl InFrames<'_> {
             for column in columns.clone() {
                 let at = row * width + column;
                 saturated |= f64::from_pixel(counts[(row, column)]) >= limit;
-                let photons = f64::from(room.electrons[at]) * excess;
+                let photons = room.light_of.electrons(at) * excess;
                 let residual = photons - offset - room.light[at];
                 if residual.is_finite() {
                     squares += residual * residual;

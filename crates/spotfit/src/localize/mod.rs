@@ -8,7 +8,8 @@ mod brightness;
 mod checks;
 mod crowd;
 mod defects;
-mod emitters;
+pub(crate) mod electrons;
+pub(crate) mod emitters;
 mod found;
 mod measured;
 mod neighbours;
@@ -21,7 +22,7 @@ mod sensitivity;
 mod slopes;
 mod spot;
 mod temporal;
-mod usual_sigma;
+pub(crate) mod usual_sigma;
 mod widths;
 
 use fit_core::{Corner, Errors, Fit, Pixel, Size, Start};
@@ -141,11 +142,9 @@ impl Localizer {
             None
         };
         let measured = options.psf.as_ref().map(|psf| Measured::new(psf, &options)).transpose()?;
-        let crowd = match options.emitters {
+        let crowd = match options.emitters.are_together() {
             // Where the width is not known yet, the first frames will tell.
-            Emitters::Auto if options.knows_sigma() => {
-                Some(Crowd::new((width, height), roi, &options)?)
-            }
+            true if options.knows_sigma() => Some(Crowd::new((width, height), roi, &options)?),
             _ => None,
         };
         let threads = options.fitter.threads;

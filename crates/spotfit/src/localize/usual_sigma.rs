@@ -21,7 +21,7 @@ pub fn frames_for_sigma((width, height): (usize, usize)) -> usize {
 }
 
 /// How often the widths are found at most, each time from those of the time before.
-const PASSES: usize = 3;
+pub(crate) const PASSES: usize = 3;
 /// A width that moves by less than this share of it stays: the next time it would move by a small part of that.
 const SETTLED: f64 = 5e-3;
 /// Of the spots, one of so many is lonely.
@@ -59,6 +59,8 @@ impl LocalizeOptions {
         for _ in 0..PASSES {
             let start = masked
                 .clone()
+                // What more there is would be taken for width if there were a limit.
+                .with_emitters(Emitters::Auto)
                 .with_sigma(Sigma::Free)
                 .with_usual_sigma(Some(sigma.clamp(0.5, 5.0)));
             let Some(found) = start.lonely_sigma(frames)? else { break };
@@ -105,12 +107,16 @@ impl LocalizeOptions {
             let clean = found.seen.is_some_and(|seen| !seen.saturated);
             found.converged && found.bright && clean && found.spot.sigma.is_finite()
         });
-        let mut spots: Vec<(f64, f64)> =
-            sound.map(|(place, found)| (place.neighbour, found.spot.sigma)).collect();
-        let count = (spots.len() / LONELY).max(LEAST).min(spots.len());
-        spots.sort_by(|a, b| b.0.total_cmp(&a.0));
-        Ok((count > 0).then(|| median(spots[..count].iter().map(|&(_, sigma)| sigma))))
+        let spots = sound.map(|(place, found)| (place.neighbour, found.spot.sigma));
+        Ok(loneliest(spots.collect()))
     }
+}
+
+/// The median width of the loneliest of spots, of which distances to the nearest other and widths are given; none if there are none.
+pub(crate) fn loneliest(mut spots: Vec<(f64, f64)>) -> Option<f64> {
+    let count = (spots.len() / LONELY).max(LEAST).min(spots.len());
+    spots.sort_by(|a, b| b.0.total_cmp(&a.0));
+    (count > 0).then(|| median(spots[..count].iter().map(|&(_, sigma)| sigma)))
 }
 
 impl Localizer {

@@ -19,7 +19,7 @@ use crate::psf::Psf;
 pub fn method(options: &LocalizeOptions) -> BTreeMap<String, Value> {
     let LocalizeOptions { fitter, drop, .. } = options;
     // Nothing that is said of overlapping spots matters where there are none.
-    let crowded = options.emitters == Emitters::Auto;
+    let crowded = options.emitters.are_together();
     let fit = &fitter.fit;
     let criteria = &fit.criteria;
     let [shape, sigma] = match fit.shape {
@@ -92,7 +92,11 @@ pub fn method(options: &LocalizeOptions) -> BTreeMap<String, Value> {
     }
     if crowded {
         let sigma = if options.sigma == Sigma::Shared { "shared" } else { "free" };
-        all.insert("emitters".to_owned(), json!("auto"));
+        let emitters = match options.emitters {
+            Emitters::UpTo(most) => json!(most),
+            _ => json!("auto"),
+        };
+        all.insert("emitters".to_owned(), emitters);
         all.insert("sigma".to_owned(), json!(sigma));
         all.insert("usual_sigma".to_owned(), json!(options.usual_sigma));
     }

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::time::{Duration, Instant};
 
+use super::fit_emitters::EmitterCounts;
 use super::fitted::{backend, by_status, counts, found, rate, seconds, unknown_camera};
 use super::{Listener, Note};
 use crate::{
@@ -115,6 +116,9 @@ impl Masked {
 pub struct FitReport {
     /// The windows.
     pub spots: usize,
+    /// The emitters in them, if several may be in one.
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    pub emitters: Option<EmitterCounts>,
     /// How many ended in which way.
     #[serde(serialize_with = "by_status")]
     pub statuses: StatusCounts,
@@ -135,6 +139,27 @@ pub struct FitReport {
 }
 
 impl FitReport {
+    /// What came of emitters that were found by an [`EmitterFitter`](crate::EmitterFitter) in so many windows. How long it took is not known, nor which
+    /// pixels were masked.
+    pub fn of_emitters(
+        spots: usize,
+        emitters: EmitterCounts,
+        statuses: StatusCounts,
+        backend: String,
+    ) -> Self {
+        Self {
+            spots,
+            emitters: Some(emitters),
+            converged: statuses.converged(),
+            statuses,
+            at_limit: 0,
+            backend,
+            fitting: Duration::ZERO,
+            time: Duration::ZERO,
+            masked: Vec::new(),
+        }
+    }
+
     /// What came of fits that were found by the [`Fitter`] itself, in windows of this size. How long it took is not known, nor
     /// which pixels were masked.
     pub fn of(fits: &[Fit<f64>], size: Size, limits: &SetLimits, backend: String) -> Self {
@@ -142,6 +167,7 @@ impl FitReport {
         counts.add(fits);
         Self {
             spots: counts.total(),
+            emitters: None,
             converged: counts.converged(),
             statuses: counts,
             at_limit: limits.count(fits, size),
@@ -155,8 +181,13 @@ impl FitReport {
 
 impl fmt::Display for FitReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { spots, statuses, converged, at_limit, backend, fitting, time, masked } = self;
-        writeln!(f, "{spots} spots: {}", counts(statuses))?;
+        let Self { spots, emitters, statuses, converged, at_limit, backend, fitting, time, masked } =
+            self;
+        write!(f, "{spots} spots")?;
+        if let Some(EmitterCounts { emitters, empty, crowd, .. }) = emitters {
+            write!(f, ", {empty} without an emitter; {emitters} emitters, {crowd} maybe more")?;
+        }
+        writeln!(f, ": {}", counts(statuses))?;
         write!(
             f,
             "{}; {backend}; fitting {:.2} s ({}), in all {:.2} s",
@@ -260,6 +291,7 @@ impl<'a> Fitting<'a> {
     pub fn finish(self, masked: Vec<Masked>) -> FitReport {
         FitReport {
             spots: self.counts.total(),
+            emitters: None,
             converged: self.counts.converged(),
             statuses: self.counts,
             at_limit: self.at_limit,

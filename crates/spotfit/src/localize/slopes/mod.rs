@@ -25,7 +25,8 @@ const LEAST_PLACES: usize = 24;
 const MATTERS: f64 = 0.05;
 /// They are there if they are above chance by so many standard errors.
 const SIGNIFICANT: f64 = 3.0;
-/// No spot counts as shifted by more than this many of its standard errors: one in the light of another would outweigh all.
+/// No spot counts as shifted by more than this many of its standard errors, and for no spot does a plane cost more: one in the light
+/// of another, or as wide as its box, would outweigh all.
 const MOST: f64 = 3.0;
 /// A spot whose place is as bright in the median, as a share of it, does not blink: its own light has slopes.
 const STAYS: f64 = 0.25;
@@ -184,7 +185,7 @@ impl Slopes {
             // Half of it along x, and half along y.
             let shift = 0.5 * square * place.shift * place.shift;
             shifts.push(shift.clamp(-MOST * MOST, MOST * MOST));
-            costs += place.cost;
+            costs += place.cost.min(MOST * MOST);
             slopes += square;
         }
         let used = shifts.len() as f64;

@@ -50,7 +50,7 @@ fn doubt_with(scene: Scene, options: LocalizeOptions) -> Option<SlopeDoubt> {
     let movie = Movie::of(Pixels::F32(movie(scene))).expect("frames");
     let localizer = Localizer::new((SIDE, SIDE), options).expect("sound options");
     let mut found = localizer.localize(movie, ..).expect("threads");
-    while let Some(block) = found.next() {
+    for block in found.by_ref() {
         block.expect("a sound movie");
     }
     found.slope_doubt()

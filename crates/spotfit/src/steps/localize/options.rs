@@ -10,7 +10,7 @@ use super::given::Given;
 use super::lengths::{fixed_sigma, roi};
 use crate::astigmatism::file::{CalibrationFileError, load_with_pixel_size};
 use crate::astigmatism::find::Finder;
-use crate::localize::{self, Emitters, Positions};
+use crate::localize::{self, Positions};
 use crate::psf::{self, Psf};
 use crate::record::Origin;
 use crate::steps::stack::PixelScale;
@@ -145,7 +145,7 @@ impl LocalizeOptions {
         if let Some(text) = &self.fixed_sigma {
             fit.shape = fixed_sigma(text, known)?;
         }
-        let crowd = engine.emitters == Emitters::Auto;
+        let crowd = engine.emitters.are_together();
         fit.background = self.background.unwrap_or(match self.estimator {
             Some(Estimator::MaximumLikelihood) if !crowd => Background::NonNegative,
             _ => Background::Free,
