@@ -12,7 +12,7 @@ use crate::field::{Field, LEAST};
 use crate::lanes::{LANES, Lanes, totals};
 
 /// One axis of the grid.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 struct Hats {
     nodes: usize,
     /// For each pixel of memory the node before it.
@@ -81,7 +81,7 @@ impl Hats {
 }
 
 /// The nodes and their values.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Background {
     x: Hats,
     y: Hats,
@@ -103,9 +103,14 @@ pub(crate) trait NodeSums {
 
 impl Background {
     /// A grid of nodes about `spacing` pixels apart over `size` pixels that begin at `start` in a memory of `memory`.
-    pub(crate) fn new(size: [usize; 2], start: usize, memory: [usize; 2], spacing: f64) -> Self {
-        let x = Hats::new(size[0], start, memory[0], spacing);
-        let y = Hats::new(size[1], start, memory[1], spacing);
+    pub(crate) fn new(
+        size: [usize; 2],
+        start: [usize; 2],
+        memory: [usize; 2],
+        spacing: f64,
+    ) -> Self {
+        let x = Hats::new(size[0], start[0], memory[0], spacing);
+        let y = Hats::new(size[1], start[1], memory[1], spacing);
         let values = vec![0.0; x.nodes * y.nodes];
         Self { x, y, values, columns: Vec::new(), lines: Vec::new() }
     }
@@ -148,15 +153,20 @@ impl Background {
             }
         }
         let [columns, rows] = field.summed.clone();
-        field.model[..rows.start * field.stride].fill(0.0);
-        field.model[rows.end * field.stride..].fill(0.0);
+        let clear = core::mem::take(&mut field.beyond);
+        if clear {
+            field.model[..rows.start * field.stride].fill(0.0);
+            field.model[rows.end * field.stride..].fill(0.0);
+        }
         for row in rows {
             let [(above, high), (below, low)] = self.y.around(row);
             let line = |node: usize| &self.lines[node * width..][columns.clone()];
             let at = row * field.stride;
             let model = &mut field.model[at..at + field.stride];
-            model[..columns.start].fill(0.0);
-            model[columns.end..].fill(0.0);
+            if clear {
+                model[..columns.start].fill(0.0);
+                model[columns.end..].fill(0.0);
+            }
             let variance = &variance[at + columns.start..at + columns.end];
             let lines = [line(above), line(below)];
             mix(&mut model[columns.clone()], variance, lines, [high as f32, low as f32]);

@@ -120,14 +120,13 @@ fn emitter(
     status: Status,
 ) -> Emitter {
     let Spot { is, .. } = scene.spots[number];
-    let others = scene.spots.iter().enumerate().filter(|&(other, _)| other != number);
-    let nearest = others.map(|(_, spot)| spot.distance2(is.x, is.y)).fold(f64::INFINITY, f64::min);
-    let neighbour = nearest.sqrt();
     let reach = scene.setup.nuisance() * scene.setup.nuisance();
     let around = scene.spots.iter().filter(|spot| spot.distance2(is.x, is.y) < reach).count() - 1;
     let [column, row] = pixel(scene, number);
-    let split = direction(scene, score, trial, number, patch);
-    let significance = split.map_or(0.0, |direction| direction.significance);
+    let significance = scene.spots[number].split.unwrap_or_else(|| {
+        let split = direction(scene, score, trial, number, patch);
+        split.map_or(0.0, |direction| direction.significance)
+    });
     let [sigma_x, sigma_y] = scene.setup.shape.widths(is.third);
     let sigma = if sigma_x == sigma_y { sigma_x } else { (sigma_x * sigma_y).sqrt() };
     Emitter {
@@ -140,7 +139,8 @@ fn emitter(
         z: if scene.setup.is_flat() { 0.0 } else { is.third },
         background: scene.background.value(column, row),
         errors,
-        neighbour,
+        // Not all of the frame's emitters are known here.
+        neighbour: f64::INFINITY,
         crowd: crowded(significance, around),
         goodness: goodness(scene, number, sigma),
         status,

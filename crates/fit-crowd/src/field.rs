@@ -5,9 +5,10 @@ use core::ops::Range;
 use multiversion::multiversion;
 use multiversion::target::target_cfg_f;
 
-use crate::frame::{CrowdFrame, usable};
+use crate::frame::CrowdFrame;
 use crate::geometry::Geometry;
 use crate::lanes::{LANES, excess, fused};
+use crate::rect::Rect;
 
 /// A model is nowhere smaller, in photo-electrons: it would give one electron without end a weight without end.
 pub(crate) const LEAST: f32 = 1e-3;
@@ -27,6 +28,8 @@ pub(crate) struct Field {
     pub(crate) rows: usize,
     /// The columns and rows that are summed, the columns by whole [`LANES`]: elsewhere weights and residuals stay 0.
     pub(crate) summed: [Range<usize>; 2],
+    /// Whether anything but 0 may be in the model of what is not summed.
+    pub(crate) beyond: bool,
     /// Photo-electrons plus read variance, not below 0.
     pub(crate) data: Vec<f32>,
     pub(crate) mask: Vec<f32>,
@@ -66,6 +69,7 @@ impl Field {
             columns,
             rows,
             summed: [0..columns, 0..rows],
+            beyond: true,
             data: resized(&mut self.data, stride * rows),
             mask: resized(&mut self.mask, stride * rows),
             ground: resized(&mut self.ground, stride * rows),
@@ -82,36 +86,37 @@ impl Field {
         (y - self.top) as usize * self.stride + (x - self.left) as usize
     }
 
-    /// Takes the pixels of a part of a frame whose first pixel is at `origin`; `variance` gets the read variances.
-    pub(crate) fn take(
-        &mut self,
-        frame: &CrowdFrame<'_>,
-        origin: [usize; 2],
-        size: [usize; 2],
-        variance: &mut [f32],
-    ) {
-        self.data.fill(0.0);
-        self.mask.fill(0.0);
-        variance.fill(0.0);
-        for y in 0..size[1] {
+    /// Takes the pixels of a part of a frame; `variance` gets the read variances. Returns the least of these, infinite if all
+    /// pixels are masked.
+    pub(crate) fn take(&mut self, frame: &CrowdFrame<'_>, rect: Rect, variance: &mut [f32]) -> f32 {
+        let mut least = f32::INFINITY;
+        let [width, height] = rect.size;
+        for y in 0..height {
             let at = self.at(0, y as i32);
-            let range = at..at + size[0];
-            let row = frame.row(origin[1] + y, origin[0]..origin[0] + size[0]);
-            let data = &mut self.data[range.clone()];
+            let range = at..at + width;
+            let row = frame.row(rect.origin[1] + y, rect.origin[0]..rect.end(0));
             let mask = &mut self.mask[range.clone()];
+            row.light(&mut self.data[range.clone()], mask);
             let variance = &mut variance[range];
             match row.variances {
                 Ok(each) => variance.copy_from_slice(each),
                 Err(same) => variance.fill(same),
             }
-            for i in 0..size[0] {
-                let pixel = row.electrons[i];
-                let usable = usable(pixel);
-                if !usable {
-                    variance[i] = 0.0;
-                }
-                data[i] = if usable { (pixel + variance[i]).max(0.0) } else { 0.0 };
-                mask[i] = if usable { 1.0 } else { 0.0 };
+            for (variance, &mask) in variance.iter_mut().zip(&*mask) {
+                let used = mask > 0.0;
+                least = if used && *variance < least { *variance } else { least };
+                *variance = if used { *variance } else { 0.0 };
+            }
+        }
+        least
+    }
+
+    /// Masks pixels.
+    pub(crate) fn hide(&mut self, rect: Rect, variance: &mut [f32]) {
+        for y in rect.rows() {
+            let at = self.at(rect.origin[0] as i32, y as i32);
+            for numbers in [&mut self.data[..], &mut self.mask[..], &mut variance[..]] {
+                numbers[at..at + rect.size[0]].fill(0.0);
             }
         }
     }
@@ -131,6 +136,7 @@ impl Field {
 
     /// Copies model, weights and residuals into the field that this one is a part of.
     pub(crate) fn copy_back(&self, into: &mut Self) {
+        into.beyond = true;
         let width = self.columns.min(into.stride - (self.left - into.left) as usize);
         for row in 0..self.rows {
             let from = row * self.stride;
@@ -143,6 +149,10 @@ impl Field {
 
     /// Adds a multiple of a patch to the model.
     pub(crate) fn add(&mut self, corner: [i32; 2], geometry: Geometry, patch: &[f32], factor: f64) {
+        let first = [corner[0] - self.left, corner[1] - self.top].map(|at| at as usize);
+        for (summed, first) in self.summed.iter().zip(first) {
+            self.beyond |= first < summed.start || first + geometry.rows > summed.end;
+        }
         let at = self.at(corner[0], corner[1]);
         add(&mut self.model, self.stride, at, &patch[..geometry.size()], geometry, factor as f32);
     }

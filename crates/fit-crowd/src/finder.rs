@@ -6,9 +6,8 @@ use crate::emitter::Emitter;
 use crate::error::CrowdError;
 use crate::frame::CrowdFrame;
 use crate::options::CrowdOptions;
-use crate::region::Regions;
+use crate::search::Search;
 use crate::setup::Setup;
-use crate::tiles::{Found, Tile, collect, join, tiles};
 
 /// The most pixels of a frame.
 const MOST_PIXELS: usize = 1 << 30;
@@ -40,11 +39,7 @@ const MOST_PIXELS: usize = 1 << 30;
 #[derive(Clone, Debug)]
 pub struct CrowdFinder {
     size: [usize; 2],
-    setup: Setup,
-    tiles: Vec<Tile>,
-    regions: Regions,
-    of_tile: Vec<Emitter>,
-    found: Vec<Found>,
+    search: Search,
     emitters: Vec<Emitter>,
 }
 
@@ -60,17 +55,7 @@ impl CrowdFinder {
             return Err(CrowdError::FrameSize { width, height });
         }
         let size = [width, height];
-        let setup = Setup::new(options);
-        let (length, tiles) = tiles(size, setup.margin());
-        Ok(Self {
-            size,
-            regions: Regions::new(setup.clone(), length),
-            setup,
-            tiles,
-            of_tile: Vec::new(),
-            found: Vec::new(),
-            emitters: Vec::new(),
-        })
+        Ok(Self { size, search: Search::new(Setup::new(options), size), emitters: Vec::new() })
     }
 
     /// The emitters of a frame, sorted by y, then by x.
@@ -83,32 +68,64 @@ impl CrowdFinder {
         if [width, height] != self.size {
             return Err(CrowdError::Size { width, height, expected_width, expected_height });
         }
-        let Self { setup, tiles, regions, of_tile, found, emitters, .. } = self;
+        let Self { search, emitters, .. } = self;
         emitters.clear();
-        if let [tile] = tiles[..] {
-            regions.find(frame, tile.origin, emitters);
-        } else {
-            found.clear();
-            for (number, tile) in tiles.iter().enumerate() {
-                of_tile.clear();
-                regions.find(frame, tile.origin, of_tile);
-                collect(number, tile, of_tile, setup.seam(), found);
-            }
-            join(found, setup.seam(), emitters);
-        }
+        search.find(frame, emitters);
         let inside = |at: f64, size: usize| at >= -0.5 && at < size as f64 - 0.5;
         emitters.retain(|emitter| inside(emitter.x, width) && inside(emitter.y, height));
-        if let Some(window) = setup.window {
+        if let Some(window) = search.window() {
             window.join(emitters);
         }
-        if emitters.len() > setup.most {
+        let most = search.most();
+        if emitters.len() > most {
             emitters.sort_by(|a, b| b.photons.total_cmp(&a.photons));
-            emitters.truncate(setup.most);
+            emitters.truncate(most);
             for emitter in emitters.iter_mut() {
                 emitter.status = Status::MaxIterations;
             }
         }
         emitters.sort_by(|a, b| a.y.total_cmp(&b.y).then(a.x.total_cmp(&b.x)));
+        find_neighbours(emitters);
         Ok(&self.emitters)
+    }
+}
+
+/// Finds the distance from each emitter to the nearest other; they are sorted by y.
+fn find_neighbours(emitters: &mut [Emitter]) {
+    for at in 0..emitters.len() {
+        let Emitter { x, y, .. } = emitters[at];
+        let mut nearest = f64::INFINITY;
+        let mut look = |other: &Emitter| {
+            let (dx, dy) = (other.x - x, other.y - y);
+            nearest = nearest.min(dx * dx + dy * dy);
+            // Those beyond are farther.
+            dy * dy < nearest
+        };
+        let before = emitters[..at].iter().rev().all(&mut look);
+        let after = emitters[at + 1..].iter().all(&mut look);
+        debug_assert!((before && after) || nearest.is_finite());
+        emitters[at].neighbour = nearest.sqrt();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::frame::ReadVariance;
+
+    /// Proves that the neighbour is the nearest of all.
+    #[test]
+    fn neighbours_are_the_nearest() {
+        let pixels: Vec<f32> = (0..900).map(|i| if i % 97 == 40 { 900.0 } else { 20.0 }).collect();
+        let frame = CrowdFrame::new(30, 30, &pixels, ReadVariance::Same(1.0)).unwrap();
+        let mut finder = CrowdFinder::new(30, 30, &CrowdOptions::default()).unwrap();
+        let emitters = finder.find(&frame).unwrap();
+        assert!(emitters.len() > 5, "{}", emitters.len());
+        for (at, one) in emitters.iter().enumerate() {
+            let others = emitters.iter().enumerate().filter(|&(other, _)| other != at);
+            let distances = others.map(|(_, other)| (one.x - other.x).hypot(one.y - other.y));
+            let nearest = distances.fold(f64::INFINITY, f64::min);
+            assert!((one.neighbour - nearest).abs() < 1e-9, "{} {nearest}", one.neighbour);
+        }
     }
 }

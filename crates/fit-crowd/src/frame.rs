@@ -1,6 +1,9 @@
 //! One frame, in photo-electrons.
 
+use multiversion::multiversion;
+
 use crate::error::CrowdError;
+use crate::rect::Rect;
 
 /// The variance of the read noise, in photo-electrons squared.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -71,7 +74,7 @@ impl<'a> CrowdFrame<'a> {
     }
 
     /// The brightest of some pixels and their mean, with read variances as light; nothing if all are masked.
-    pub(crate) fn light(&self, origin: [usize; 2], size: [usize; 2]) -> Option<[f64; 2]> {
+    pub(crate) fn light(&self, Rect { origin, size }: Rect) -> Option<[f64; 2]> {
         let (mut peak, mut sum, mut count) = (f32::NEG_INFINITY, 0.0, 0_u32);
         for y in origin[1]..origin[1] + size[1] {
             let row = self.row(y, origin[0]..origin[0] + size[0]);
@@ -107,10 +110,51 @@ pub(crate) struct Row<'a> {
     pub(crate) variances: Result<&'a [f32], f32>,
 }
 
+impl Row<'_> {
+    /// Writes the pixels with read variances as light, not below 0, and 1 for those that are not masked; of the others, 0 and 0. Returns
+    /// whether the same pixels are masked as before.
+    pub(crate) fn light(&self, light: &mut [f32], mask: &mut [f32]) -> bool {
+        take(self.electrons, self.variances, light, mask)
+    }
+}
+
 /// The most electrons of a pixel that is not masked.
 pub(crate) const MOST_ELECTRONS: f32 = 1e9;
 
 /// Whether a pixel is not masked.
 pub(crate) fn usable(pixel: f32) -> bool {
     pixel.abs() <= MOST_ELECTRONS
+}
+
+#[multiversion(targets("x86_64+avx512f+avx512vl+avx2+fma", "x86_64+avx2+fma"))]
+fn take(
+    electrons: &[f32],
+    variances: Result<&[f32], f32>,
+    light: &mut [f32],
+    mask: &mut [f32],
+) -> bool {
+    let (into, mask) = (&mut light[..electrons.len()], &mut mask[..electrons.len()]);
+    let mut changed = 0;
+    match variances {
+        Err(same) => {
+            for i in 0..electrons.len() {
+                let light = electrons[i] + same;
+                let used: f32 = if usable(electrons[i]) { 1.0 } else { 0.0 };
+                into[i] = if usable(electrons[i]) && light > 0.0 { light } else { 0.0 };
+                changed |= used.to_bits() ^ mask[i].to_bits();
+                mask[i] = used;
+            }
+        }
+        Ok(each) => {
+            let each = &each[..electrons.len()];
+            for i in 0..electrons.len() {
+                let light = electrons[i] + each[i];
+                let used: f32 = if usable(electrons[i]) { 1.0 } else { 0.0 };
+                into[i] = if usable(electrons[i]) && light > 0.0 { light } else { 0.0 };
+                changed |= used.to_bits() ^ mask[i].to_bits();
+                mask[i] = used;
+            }
+        }
+    }
+    changed == 0
 }

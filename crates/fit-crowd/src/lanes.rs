@@ -46,6 +46,20 @@ pub(crate) fn totals(sums: &[Lanes], into: &mut [f32]) {
     }
 }
 
+/// The sum of numbers, of which there are a multiple of [`LANES`].
+#[multiversion::multiversion(targets("x86_64+avx512f+avx512vl+avx2+fma", "x86_64+avx2+fma"))]
+pub(crate) fn total(numbers: &[f32]) -> f32 {
+    let mut sums = [0.0; LANES];
+    for numbers in numbers.chunks_exact(LANES) {
+        for i in 0..LANES {
+            sums[i] += numbers[i];
+        }
+    }
+    let mut all = [0.0];
+    totals(&[sums], &mut all);
+    all[0]
+}
+
 /// eˣ for x ≤ 0, with a relative error of some 10⁻⁷; below −87 it is e⁻⁸⁷, a number that no pixel shows.
 #[inline(always)]
 pub(crate) fn exp_of_negative(x: f32) -> f32 {

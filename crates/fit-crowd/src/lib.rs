@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 mod background;
+mod clusters;
 mod depth;
 mod emitter;
 mod equations;
@@ -13,16 +14,20 @@ mod frame;
 mod gaussian;
 mod geometry;
 mod heights;
+mod kernel;
 mod lanes;
 mod limit;
 mod maps;
 mod moves;
 mod options;
 mod patch;
+mod rect;
 mod region;
 mod scene;
 mod score;
+mod search;
 mod setup;
+mod sieve;
 mod spline;
 mod spot;
 mod start;

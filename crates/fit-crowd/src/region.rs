@@ -7,9 +7,11 @@ use crate::errors::report;
 use crate::frame::CrowdFrame;
 use crate::maps::{Maps, Peak};
 use crate::moves::{add::add, merge::merge, split::split};
+use crate::rect::Rect;
 use crate::scene::{Scene, TOLERANCE};
 use crate::score::Score;
 use crate::setup::Setup;
+use crate::spot::Emission;
 use crate::start::start;
 use crate::trial::Trial;
 
@@ -18,69 +20,82 @@ const ROUNDS: usize = 3;
 /// Iterations of everything at the end.
 const LAST_ITERATIONS: usize = 30;
 
-/// The searches of regions of one size, one for each width of patches that was needed.
+/// Searches of regions, one for each width of patches that was needed.
 #[derive(Clone, Debug)]
 pub(crate) struct Regions {
     setup: Setup,
-    size: [usize; 2],
     by_width: Vec<Option<Box<Region>>>,
 }
 
 impl Regions {
-    pub(crate) fn new(setup: Setup, size: [usize; 2]) -> Self {
-        Self { setup, size, by_width: Vec::new() }
+    pub(crate) fn new(setup: Setup) -> Self {
+        Self { setup, by_width: Vec::new() }
     }
 
-    /// Finds and fits the emitters of the part of a frame that begins at `origin`, in its coordinates.
-    pub(crate) fn find(
-        &mut self,
-        frame: &CrowdFrame<'_>,
-        origin: [usize; 2],
-        into: &mut Vec<Emitter>,
-    ) {
-        let Some([peak, mean]) = frame.light(origin, self.size) else { return };
-        let wider = self.setup.wider_for(peak - mean, mean);
+    /// The search with patches that are so many pixels wider.
+    pub(crate) fn wider(&mut self, wider: usize) -> &mut Region {
         if self.by_width.len() <= wider {
             self.by_width.resize_with(wider + 1, || None);
         }
-        let (setup, size) = (self.setup.clone().wider(wider), self.size);
-        let region = self.by_width[wider].get_or_insert_with(|| Box::new(Region::new(setup, size)));
-        region.find(frame, origin, into);
+        let setup = &self.setup;
+        self.by_width[wider]
+            .get_or_insert_with(|| Box::new(Region::new(setup.clone().wider(wider))))
     }
 }
 
 /// A region's search, with all its memory.
 #[derive(Clone, Debug)]
-struct Region {
+pub(crate) struct Region {
     scene: Scene,
     maps: Maps,
     score: Score,
     trial: Trial,
+    starts: Vec<Emission>,
     peaks: Vec<Peak>,
     patch: Vec<f32>,
 }
 
 impl Region {
-    fn new(setup: Setup, size: [usize; 2]) -> Self {
-        let scene = Scene::new(setup, size);
-        let (maps, trial) = (Maps::new(&scene), Trial::new(&scene));
-        Self { scene, maps, score: Score::default(), trial, peaks: Vec::new(), patch: Vec::new() }
+    fn new(setup: Setup) -> Self {
+        let maps = Maps::new(&setup);
+        let scene = Scene::new(setup);
+        let trial = Trial::new(&scene);
+        Self {
+            scene,
+            maps,
+            score: Score::default(),
+            trial,
+            starts: Vec::new(),
+            peaks: Vec::new(),
+            patch: Vec::new(),
+        }
     }
 
-    /// Finds and fits the emitters of the part of a frame that begins at `origin`, in its coordinates.
-    fn find(&mut self, frame: &CrowdFrame<'_>, origin: [usize; 2], into: &mut Vec<Emitter>) {
-        let Self { scene, maps, score, trial, peaks, patch } = self;
-        scene.field.take(frame, origin, scene.size, &mut scene.variance);
-        let (mut used, mut floor) = (0.0, f32::INFINITY);
-        for (&mask, &variance) in scene.field.mask.iter().zip(&scene.variance) {
-            if mask > 0.0 {
-                used += 1.0;
-                floor = floor.min(variance);
-            }
+    /// Finds and fits the emitters of a part of a frame. The search begins with `starts`, the brightest first; `hidden` is masked.
+    /// All places are those of the frame.
+    pub(crate) fn find(
+        &mut self,
+        frame: &CrowdFrame<'_>,
+        rect: Rect,
+        emissions: impl Iterator<Item = Emission>,
+        hidden: &[Rect],
+        into: &mut Vec<Emitter>,
+    ) {
+        let Self { scene, maps, score, trial, starts, peaks, patch } = self;
+        scene.resize(rect.size);
+        let floor = scene.field.take(frame, rect, &mut scene.variance);
+        if floor.is_infinite() {
+            return;
         }
         scene.floor = floor.into();
-        let whole = used == (scene.size[0] * scene.size[1]) as f64;
-        let (mut full, mut settled) = start(scene, maps, whole, peaks);
+        for &hidden in hidden {
+            let origin = [0, 1].map(|axis| hidden.origin[axis] - rect.origin[axis]);
+            scene.field.hide(Rect { origin, ..hidden }, &mut scene.variance);
+        }
+        starts.clear();
+        let [left, top] = rect.origin.map(|at| at as f64);
+        starts.extend(emissions.map(|is| Emission { x: is.x - left, y: is.y - top, ..is }));
+        let (mut full, mut settled) = start(scene, starts, patch);
         for round in 0..ROUNDS {
             let mut moves = 0;
             if round > 0 {
@@ -116,9 +131,9 @@ impl Region {
             return;
         }
         let first = into.len();
-        report(scene, score, trial, patch, status, origin, into);
+        report(scene, score, trial, patch, status, rect.origin, into);
         if let Some(window) = scene.setup.window {
-            let in_frame = |[x, y]: [f64; 2]| [x + origin[0] as f64, y + origin[1] as f64];
+            let in_frame = |[x, y]: [f64; 2]| [x + left, y + top];
             let lacking: Vec<[f64; 2]> = lacking.into_iter().map(in_frame).collect();
             window.tell(&lacking, &mut into[first..]);
         }

@@ -3,6 +3,7 @@
 use crate::background::Background;
 use crate::equations::{Equations, sort};
 use crate::field::Field;
+use crate::kernel::Area;
 use crate::lanes::LANES;
 use crate::setup::Setup;
 use crate::spot::{Emission, Spot};
@@ -39,21 +40,15 @@ pub(crate) struct Scene {
 const SPACING: f64 = 16.0;
 
 impl Scene {
-    pub(crate) fn new(setup: Setup, size: [usize; 2]) -> Self {
+    /// A scene of no pixels.
+    pub(crate) fn new(setup: Setup) -> Self {
         let geometry = setup.geometry;
-        let pad = Self::pad(&setup);
-        let mut field = Field::default();
-        let [columns, rows] = size.map(|size| size + 2 * pad);
-        field.resize(-(pad as i32), -(pad as i32), columns, rows, geometry);
-        field.summed = [pad..pad + size[0].next_multiple_of(LANES), pad..pad + size[1]];
-        let memory = [field.stride, field.rows];
-        let spacing = if setup.even { f64::INFINITY } else { SPACING.max(6.0 * setup.sigma) };
         Self {
             setup,
-            size,
-            variance: vec![0.0; field.data.len()],
-            background: Background::new(size, pad, memory, spacing),
-            field,
+            size: [0; 2],
+            variance: Vec::new(),
+            background: Background::default(),
+            field: Field::default(),
             floor: 0.0,
             spots: Vec::new(),
             deviance: 0.0,
@@ -64,9 +59,40 @@ impl Scene {
         }
     }
 
-    /// Pixels of memory around a region: a patch of an emitter outside of it, by whole [`LANES`].
-    pub(crate) fn pad(setup: &Setup) -> usize {
-        (setup.geometry.half + crate::setup::OUTSIDE as usize + 1).next_multiple_of(LANES)
+    /// Makes room for a region of so many pixels; there are no emitters then.
+    pub(crate) fn resize(&mut self, size: [usize; 2]) {
+        self.clear();
+        if self.size == size {
+            return;
+        }
+        let Self { setup, field, variance, .. } = self;
+        let pad = Self::pad(setup);
+        let [columns, rows] = [0, 1].map(|axis| size[axis] + 2 * pad[axis]);
+        field.resize(-(pad[0] as i32), -(pad[1] as i32), columns, rows, setup.geometry);
+        field.summed = [pad[0]..pad[0] + size[0].next_multiple_of(LANES), pad[1]..pad[1] + size[1]];
+        field.beyond = false;
+        let used = field.len();
+        // What is no pixel stays 0.
+        let Field { data, mask, model, weight, residual, .. } = field;
+        for numbers in [data, mask, model, weight, residual, variance] {
+            numbers.clear();
+            numbers.resize(used, 0.0);
+        }
+        let memory = [field.stride, field.rows];
+        let spacing = if setup.even { f64::INFINITY } else { SPACING.max(6.0 * setup.sigma) };
+        self.background = Background::new(size, pad, memory, spacing);
+        self.size = size;
+    }
+
+    /// Pixels of memory around a region along x and y: a patch of an emitter outside of it; along x by whole [`LANES`].
+    fn pad(setup: &Setup) -> [usize; 2] {
+        let patch = setup.geometry.half + crate::setup::OUTSIDE as usize + 1;
+        [patch.next_multiple_of(LANES), patch]
+    }
+
+    /// Where its pixels are in memory.
+    pub(crate) fn area(&self) -> Area {
+        Area { stride: self.field.stride, first: Self::pad(&self.setup), size: self.size }
     }
 
     /// Where emitters may be.
@@ -87,7 +113,8 @@ impl Scene {
     /// Computes the model from emitters and nodes.
     pub(crate) fn render(&mut self) {
         self.background.render(&mut self.field, &self.variance);
-        for spot in &self.spots {
+        for spot in &mut self.spots {
+            spot.split = None;
             self.field.add(spot.corner, self.setup.geometry, &spot.patch, spot.is.photons);
         }
         self.deviance = self.field.evaluate();

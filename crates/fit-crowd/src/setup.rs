@@ -52,10 +52,16 @@ const SAMPLES: usize = 65;
 const LEFT_OUT: f64 = 1e-4;
 /// Light is hidden where it is below this share of the noise.
 const HIDDEN: f64 = 0.3;
+/// The light of a dim spot reaches so many σ.
+const DIM: f64 = 2.5;
+/// Where widths are free, usual ones are not above so many times the σ of starts.
+const USUALLY: f64 = 1.1;
 /// The most pixels from a patch's centre to its edge.
 const WIDEST: usize = LONGEST / 2 - 1;
 /// The least and the most σ of a free width, in starts.
 pub(crate) const WIDTHS: [f64; 2] = [0.5, 1.6];
+/// What tells the background of a spot that is alone reaches so many σ beyond its patch.
+const AROUND: f64 = 3.5;
 /// Pixels that an emitter may be outside of the frame, whose light the frame sees.
 pub(crate) const OUTSIDE: f64 = 2.0;
 
@@ -87,7 +93,7 @@ impl Setup {
             }
             EmitterImage::Measured(image) => {
                 let widest = image.reach() as f64 / REACH;
-                let geometry = Geometry::of(reach_of(image));
+                let geometry = Geometry::of(half_of(image));
                 Self::deep(options, Shape::Spline(image.clone()), image.range(), widest, geometry)
             }
         }
@@ -187,14 +193,25 @@ impl Setup {
     /// By how many pixels patches have to be wider where the brightest pixel is `peak` above a mean of `mean`: what they leave
     /// out of a spot as bright must not look like another.
     pub(crate) fn wider_for(&self, peak: f64, mean: f64) -> usize {
-        let least = HIDDEN * libm::sqrt(mean.max(1.0));
-        let visible = self.widest * libm::sqrt(2.0 * libm::log((peak / least).max(1.0)));
-        let most = match &self.shape {
+        visible(self.widest, peak, mean).min(self.longest()).saturating_sub(self.geometry.half)
+    }
+
+    /// How many pixels from its centre the light of a spot reaches whose brightest pixel is `peak` above a mean of `mean`.
+    pub(crate) fn reach_of(&self, peak: f64, mean: f64) -> usize {
+        let width = match self.third {
+            Third::Width => USUALLY * self.sigma,
+            Third::Fixed | Third::Height(_) => self.widest,
+        };
+        let least = libm::ceil(DIM * width) as usize;
+        visible(width, peak, mean).max(least).min(self.longest())
+    }
+
+    /// The most pixels from a patch's centre to its edge.
+    fn longest(&self) -> usize {
+        match &self.shape {
             Shape::Gaussian(_) => WIDEST,
             Shape::Spline(image) => image.reach().min(WIDEST),
-        };
-        let half = (libm::ceil(visible - 0.5) as usize).min(most);
-        half.saturating_sub(self.geometry.half)
+        }
     }
 
     /// Emitters couple in the normal equations up to this distance in pixels.
@@ -222,6 +239,11 @@ impl Setup {
         2 * self.geometry.half
     }
 
+    /// Pixels around a spot's patch that tell its background.
+    pub(crate) fn around(&self) -> usize {
+        libm::ceil(AROUND * self.sigma) as usize
+    }
+
     /// How far two tiles may place one emitter from each other.
     pub(crate) fn seam(&self) -> f64 {
         0.6 * self.sigma
@@ -244,8 +266,15 @@ impl Setup {
     }
 }
 
+/// How many pixels from its centre a spot of this width is seen.
+fn visible(width: f64, peak: f64, mean: f64) -> usize {
+    let least = HIDDEN * libm::sqrt(mean.max(1.0));
+    let visible = width * libm::sqrt(2.0 * libm::log((peak / least).max(1.0)));
+    libm::ceil(visible - 0.5).max(0.0) as usize
+}
+
 /// The least pixels from a patch's centre to its edge that hold an image at all heights.
-fn reach_of(image: &SplineImage) -> usize {
+fn half_of(image: &SplineImage) -> usize {
     let whole = Geometry::of(image.reach().min(WIDEST));
     let [low, high] = image.range();
     let mut functions = vec![0.0; 3 * whole.size()];

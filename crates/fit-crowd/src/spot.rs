@@ -22,19 +22,22 @@ pub(crate) struct Spot {
     pub(crate) patch: Vec<f32>,
     /// Whether it was moved, made or given a neighbour since it was last asked whether it is two.
     pub(crate) changed: bool,
+    /// The significance of a split at the present model, if it is known.
+    pub(crate) split: Option<f64>,
 }
 
 impl Spot {
     /// An emitter whose patch is computed into `memory`.
     pub(crate) fn new(is: Emission, mut memory: Vec<f32>, setup: &Setup) -> Self {
         memory.resize(setup.functions * setup.geometry.size(), 0.0);
-        let mut spot = Self { is, corner: [0; 2], patch: memory, changed: true };
+        let mut spot = Self { is, corner: [0; 2], patch: memory, changed: true, split: None };
         spot.draw(setup);
         spot
     }
 
     /// Computes the patch.
     pub(crate) fn draw(&mut self, setup: &Setup) {
+        self.split = None;
         let geometry = setup.geometry;
         let Emission { photons, x, y, third } = self.is;
         self.corner = Self::corner(&self.is, geometry);

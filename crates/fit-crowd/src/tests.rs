@@ -7,6 +7,7 @@ use crate::errors::report;
 use crate::frame::{CrowdFrame, ReadVariance};
 use crate::heights::WidthCurve;
 use crate::options::{CrowdOptions, EmitterImage};
+use crate::rect::Rect;
 use crate::scene::Scene;
 use crate::score::Score;
 use crate::setup::Setup;
@@ -26,14 +27,16 @@ fn curve() -> EmitterImage {
 fn scene(shape: EmitterImage, integrated: bool) -> Scene {
     let deep = matches!(shape, EmitterImage::Astigmatic(_));
     let options = CrowdOptions::default().with_shape(shape).with_integrated(integrated);
-    let mut scene = Scene::new(Setup::new(&options), SIZE);
+    let mut scene = Scene::new(Setup::new(&options));
+    scene.resize(SIZE);
     let number = |i: usize, of: usize| ((i * 7919 + 13) % of) as f32;
     let mut pixels: Vec<f32> = (0..SIZE[0] * SIZE[1]).map(|i| 20.0 + number(i, 41)).collect();
     pixels[9 * SIZE[0] + 11] = f32::NAN;
     let variances: Vec<f32> = (0..pixels.len()).map(|i| 1.0 + number(i, 5)).collect();
     let variance = ReadVariance::Each(&variances);
     let frame = CrowdFrame::new(SIZE[0], SIZE[1], &pixels, variance).unwrap();
-    scene.field.take(&frame, [0, 0], SIZE, &mut scene.variance);
+    let rect = Rect { origin: [0, 0], size: SIZE };
+    scene.field.take(&frame, rect, &mut scene.variance);
     scene.floor = 1.0;
     for (node, value) in scene.background.values.iter_mut().enumerate() {
         *value = 15.0 + 3.0 * node as f64;

@@ -6,11 +6,12 @@
 //! tiles are one, and the tile in whose core it is deeper reports it.
 
 use crate::emitter::Emitter;
+use crate::rect::Rect;
 
-/// One tile: pixels `origin` to `origin` + size, of which the core is `core`.
+/// One tile: pixels of which the core is `core`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Tile {
-    pub(crate) origin: [usize; 2],
+    pub(crate) rect: Rect,
     /// Lines along x and y, between which emitters are this tile's.
     core: [[f64; 2]; 2],
 }
@@ -18,18 +19,22 @@ pub(crate) struct Tile {
 /// A region has no more pixels along an axis.
 const LARGEST: usize = 96;
 
-/// The tiles of a frame, all of the size that is returned with them.
-pub(crate) fn tiles(frame: [usize; 2], margin: usize) -> ([usize; 2], Vec<Tile>) {
-    let [x, y] = frame.map(|size| Axis::new(size, margin));
+/// The tiles of a part of a frame, all of one size.
+pub(crate) fn tiles(part: Rect, margin: usize) -> Vec<Tile> {
+    let [x, y] = part.size.map(|size| Axis::new(size, margin));
     let mut tiles = Vec::with_capacity(x.count * y.count);
     for row in 0..y.count {
         for column in 0..x.count {
             let (origin_x, core_x) = x.part(column);
             let (origin_y, core_y) = y.part(row);
-            tiles.push(Tile { origin: [origin_x, origin_y], core: [core_x, core_y] });
+            let [left, top] = part.origin;
+            let moved = |core: [f64; 2], by: usize| core.map(|line| line + by as f64);
+            let rect =
+                Rect { origin: [left + origin_x, top + origin_y], size: [x.length, y.length] };
+            tiles.push(Tile { rect, core: [moved(core_x, left), moved(core_y, top)] });
         }
     }
-    ([x.length, y.length], tiles)
+    tiles
 }
 
 /// How an axis is cut.
@@ -71,12 +76,13 @@ impl Tile {
     }
 }
 
-/// An emitter that a tile has found.
+/// An emitter that a tile, or a part of a frame, has found.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Found {
-    tile: usize,
-    depth: f64,
-    emitter: Emitter,
+    pub(crate) tile: usize,
+    /// How far inside of the tile's core it is; negative outside.
+    pub(crate) depth: f64,
+    pub(crate) emitter: Emitter,
 }
 
 /// Keeps what a tile has found in its core, or at most `seam` outside.
@@ -153,17 +159,20 @@ mod tests {
     #[test]
     fn cores_cover_frames_once() {
         for size in [1, 5, 96, 97, 128, 200, 511, 2048] {
-            let ([length, _], tiles) = tiles([size, 10], 8);
+            let part = Rect { origin: [7, 9], size: [size, 10] };
+            let tiles = tiles(part, 8);
+            let length = tiles[0].rect.size[0];
             assert!(length <= size && (length <= LARGEST || tiles.len() == 1), "{size}: {length}");
             for x in 0..size {
-                let of = tiles.iter().filter(|tile| tile.depth(x as f64, 5.0) >= 0.0).count();
+                let at = 7.0 + x as f64;
+                let of = tiles.iter().filter(|tile| tile.depth(at, 14.0) >= 0.0).count();
                 assert_eq!(of, 1, "pixel {x} of {size}");
             }
             for tile in &tiles {
                 let [low, high] = tile.core[0];
-                assert!(tile.origin[0] + length <= size);
-                assert!(low.is_infinite() || tile.origin[0] as f64 <= low - 7.4);
-                assert!(high.is_infinite() || (tile.origin[0] + length) as f64 >= high + 7.4);
+                assert_eq!(tile.rect.within(part), Some(tile.rect));
+                assert!(low.is_infinite() || tile.rect.origin[0] as f64 <= low - 7.4);
+                assert!(high.is_infinite() || tile.rect.end(0) as f64 >= high + 7.4);
             }
         }
     }

@@ -262,6 +262,9 @@ impl Trial {
     fn keep(&mut self, scene: &mut Scene, removed: &[usize], change: f64) {
         self.field.copy_back(&mut scene.field);
         scene.deviance += change;
+        for spot in &mut scene.spots {
+            spot.split = None;
+        }
         let mut added: Vec<(usize, Spot)> = Vec::new();
         for (mut spot, order) in self.spots.drain(..).zip(self.order.drain(..)) {
             spot.changed = true;
@@ -286,5 +289,5 @@ fn copy(scene: &mut Scene, at: usize) -> Spot {
     let mut patch = scene.spare.pop().unwrap_or_default();
     let spot = &scene.spots[at];
     patch.clone_from(&spot.patch);
-    Spot { is: spot.is, corner: spot.corner, patch, changed: spot.changed }
+    Spot { is: spot.is, corner: spot.corner, patch, changed: spot.changed, split: None }
 }

@@ -358,8 +358,7 @@ impl<'w> Visitor<'w> for Search<'_> {
         let of = |(finder, electrons): &mut (Result<CrowdFinder, CrowdError>, Electrons),
                   number: usize| {
             let finder = finder.as_mut().map_err(|error| *error)?;
-            electrons.take(&windows, number);
-            electrons.convert(&windows, number, self.camera);
+            electrons.take(&windows, number, self.camera);
             let mut found = finder.find(&electrons.frame(width, height)?)?.to_vec();
             // A stable order: of equal ones that above.
             found.sort_by(|a, b| b.photons.total_cmp(&a.photons));
@@ -387,9 +386,8 @@ impl<'w> Visitor<'w> for Photons<'_> {
         let mut all = Array3::zeros((self.part.len(), height, width));
         let mut electrons = Electrons::default();
         let of = |(mut to, number): (ArrayViewMut2<'_, f64>, usize)| {
-            electrons.take(&windows, number);
-            electrons.convert(&windows, number, self.camera);
-            to.iter_mut().zip(&electrons.photons).for_each(|(to, &photons)| *to = photons);
+            let photons = electrons.photons(&windows, number, self.camera);
+            to.iter_mut().zip(photons).for_each(|(to, &photons)| *to = photons);
         };
         all.axis_iter_mut(Axis(0)).zip(self.part).for_each(of);
         all

@@ -108,13 +108,14 @@ pub(crate) fn split(
 
 /// The two that an emitter hopes to be.
 pub(crate) fn halves(
-    scene: &Scene,
+    scene: &mut Scene,
     score: &mut Score,
     trial: &mut Trial,
     number: usize,
     patch: &mut Vec<f32>,
 ) -> Option<[Emission; 2]> {
     let found = direction(scene, score, trial, number, patch)?;
+    scene.spots[number].split = Some(found.significance);
     if found.significance < HOPE * scene.setup.thresholds.split.sqrt() {
         return None;
     }

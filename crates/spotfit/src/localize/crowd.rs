@@ -1,11 +1,13 @@
 //! Frames in which spots overlap: all spots of a frame are found and fitted together.
 
+use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use fit_core::spot::axis::GaussianAxis;
-use fit_core::{Camera, Corner, Pixel, PixelProfile, Shape, Size, Status};
+use fit_core::{Camera, Corner, Number, Pixel, PixelProfile, Shape, Size, Status};
 use fit_crowd::{CrowdError, CrowdFinder, CrowdOptions, Emitter, EmitterImage, WindowLimit};
 use fit_windows::{AnyWindows, CameraMap, Visitor, Windows};
+use ndarray::ArrayView2;
 use rayon::prelude::*;
 use spotfit_locs::private::root_mean_square;
 
@@ -189,9 +191,10 @@ fn shape_of(options: &LocalizeOptions) -> Result<EmitterImage, CrowdError> {
 #[derive(Default)]
 struct Room {
     light_of: Electrons,
-    saturated: Vec<bool>,
-    /// The light of all spots.
+    /// The light of all spots; 0 between two frames.
     light: Vec<f64>,
+    /// The columns and rows where that is not 0.
+    lit: Vec<[Range<usize>; 2]>,
 }
 
 /// Goes through the fitted part of each frame.
@@ -207,9 +210,9 @@ impl<'w> Visitor<'w> for InFrames<'_> {
         let frames = (0..windows.count()).into_par_iter();
         frames
             .map_init(Room::default, |room, frame| {
-                self.fill(&windows, frame, room);
+                room.light_of.take(&windows, frame, &self.crowd.camera);
                 let mut finder = self.crowd.finder()?;
-                let found = self.find(&mut finder, frame, room);
+                let found = self.find(&mut finder, frame, windows.window(frame), room);
                 self.crowd.give_back(finder);
                 found
             })
@@ -218,20 +221,11 @@ impl<'w> Visitor<'w> for InFrames<'_> {
 }
 
 impl InFrames<'_> {
-    /// Takes the pixels of a frame.
-    fn fill<P: Pixel>(&self, windows: &Windows<'_, P>, frame: usize, room: &mut Room) {
-        let limit = self.saturation.unwrap_or(f64::INFINITY);
-        let Room { light_of, saturated, .. } = room;
-        light_of.take(windows, frame);
-        saturated.clear();
-        saturated.extend(light_of.photons.iter().map(|&counts| counts >= limit));
-        light_of.convert(windows, frame, &self.crowd.camera);
-    }
-
-    fn find(
+    fn find<P: Pixel>(
         &self,
         finder: &mut CrowdFinder,
         frame: usize,
+        counts: ArrayView2<'_, P>,
         room: &mut Room,
     ) -> Result<Vec<(Place, Found)>, CrowdError> {
         let Roi { width, height, .. } = self.crowd.fitted;
@@ -243,21 +237,27 @@ impl InFrames<'_> {
         };
         let wanted = emitters.iter().filter_map(|emitter| {
             let (x, y) = self.crowd.placed(emitter)?;
-            Some((place(emitter.neighbour), self.found(emitter, [x, y], room)))
+            Some((place(emitter.neighbour), self.found(emitter, [x, y], counts, room)))
         });
-        Ok(wanted.collect())
+        let found = wanted.collect();
+        for [columns, rows] in room.lit.drain(..) {
+            for y in rows {
+                room.light[y * width..][columns.clone()].fill(0.0);
+            }
+        }
+        Ok(found)
     }
 
     /// Adds up the light of all spots.
     fn shine(&self, emitters: &[Emitter], room: &mut Room) {
         let Roi { width, height, .. } = self.crowd.fitted;
-        room.light.clear();
-        room.light.resize(width * height, 0.0);
+        let Room { light, lit, .. } = room;
+        light.resize(width * height, 0.0);
         let mut across = Vec::new();
         for emitter in emitters {
             let photons = emitter.photons * self.crowd.excess();
             if let Some(psf) = &self.crowd.psf {
-                shine_measured(psf, emitter, photons, width, height, &mut room.light);
+                lit.push(shine_measured(psf, emitter, photons, width, height, light));
                 continue;
             }
             let Emitter { x, y, sigma_x, sigma_y, .. } = *emitter;
@@ -268,29 +268,39 @@ impl InFrames<'_> {
             let (columns, rows) =
                 (near(x, REACH * sigma_x, width), near(y, REACH * sigma_y, height));
             let (columns_of, rows_of) = (axis(x, sigma_x), axis(y, sigma_y));
+            lit.push([columns.clone(), rows.clone()]);
             across.clear();
             across.extend(columns.clone().map(|x| columns_of.sample::<false>(x as f64).value));
             for y in rows {
                 let factor = amplitude * rows_of.sample::<false>(y as f64).value;
-                let row = &mut room.light[y * width..][columns.clone()];
+                let row = &mut light[y * width..][columns.clone()];
                 row.iter_mut().zip(&across).for_each(|(light, across)| *light += factor * across);
             }
         }
     }
 
     /// A spot at its place in the frame, with what the pixels around it show.
-    fn found(&self, emitter: &Emitter, [x, y]: [f64; 2], room: &Room) -> Found {
+    fn found<P: Pixel>(
+        &self,
+        emitter: &Emitter,
+        [x, y]: [f64; 2],
+        counts: ArrayView2<'_, P>,
+        room: &Room,
+    ) -> Found {
         let Roi { width, height, .. } = self.crowd.fitted;
         let excess = self.crowd.excess();
         let Emitter { sigma, sigma_x, sigma_y, errors, goodness, crowd, .. } = *emitter;
         let offset = emitter.background * excess;
         let half = (self.crowd.box_size / 2) as f64;
+        let limit = self.saturation.unwrap_or(f64::INFINITY);
         let (mut squares, mut pixels, mut saturated) = (0.0, 0.0, false);
         let columns = near(emitter.x.round(), half, width);
         for row in near(emitter.y.round(), half, height) {
-            for at in columns.clone().map(|column| row * width + column) {
-                saturated |= room.saturated[at];
-                let residual = room.light_of.photons[at] - offset - room.light[at];
+            for column in columns.clone() {
+                let at = row * width + column;
+                saturated |= f64::from_pixel(counts[(row, column)]) >= limit;
+                let photons = room.light_of.electrons(at) * excess;
+                let residual = photons - offset - room.light[at];
                 if residual.is_finite() {
                     squares += residual * residual;
                     pixels += 1.0;
@@ -342,7 +352,7 @@ impl InFrames<'_> {
     }
 }
 
-/// Adds the light of a spot with a measured image.
+/// Adds the light of a spot with a measured image; returns its columns and rows.
 fn shine_measured(
     psf: &Psf,
     emitter: &Emitter,
@@ -350,19 +360,20 @@ fn shine_measured(
     width: usize,
     height: usize,
     light: &mut [f64],
-) {
+) -> [Range<usize>; 2] {
     let [down, across] = psf.extent().map(|extent| 0.5 * extent as f64);
     let (columns, rows) = (near(emitter.x, across, width), near(emitter.y, down, height));
     let (x, y) = (emitter.x - columns.start as f64, emitter.y - rows.start as f64);
     let window = psf.window([x, y, emitter.z], [rows.len(), columns.len()]);
-    for (row, values) in rows.zip(window.outer_iter()) {
+    for (row, values) in rows.clone().zip(window.outer_iter()) {
         let light = &mut light[row * width..][columns.clone()];
         light.iter_mut().zip(values).for_each(|(light, value)| *light += photons * value);
     }
+    [columns, rows]
 }
 
 /// The pixels of an axis within a reach of a place.
-fn near(at: f64, reach: f64, length: usize) -> std::ops::Range<usize> {
+fn near(at: f64, reach: f64, length: usize) -> Range<usize> {
     let first = (at - reach).ceil().max(0.0) as usize;
     let last = ((at + reach).floor() + 1.0).clamp(0.0, length as f64) as usize;
     first.min(last)..last

@@ -12,34 +12,30 @@ pub(crate) fn excess(camera: &Camera) -> f64 {
 /// The pixels of one frame or window.
 #[derive(Debug, Default)]
 pub(crate) struct Electrons {
-    /// Counts, and then photons of each pixel; NaN where it is masked.
-    pub(crate) photons: Vec<f64>,
+    photons: Vec<f64>,
     variances: Vec<f64>,
-    /// Photo-electrons and variances without the noise of EM gain.
+    /// Photo-electrons without the noise of EM gain; NaN where a pixel is masked.
     electrons: Vec<f32>,
+    /// The variance of each pixel without that noise, if they differ, and otherwise that of all.
     read_variances: Vec<f32>,
+    read_variance: f32,
 }
 
 impl Electrons {
-    /// Takes the counts of a window.
-    pub(crate) fn take<P: Pixel>(&mut self, windows: &Windows<'_, P>, index: usize) {
-        self.photons.clear();
-        self.photons.extend(windows.window(index).map(|&pixel| f64::from_pixel(pixel)));
-    }
-
-    /// Makes photons of the counts that were taken of the same window.
-    pub(crate) fn convert<P: Pixel>(
+    /// The photons of a window; NaN where a pixel is masked.
+    pub(crate) fn photons<P: Pixel>(
         &mut self,
         windows: &Windows<'_, P>,
         index: usize,
         camera: &Camera,
-    ) {
-        let excess = excess(camera);
+    ) -> &[f64] {
         let em_gain = camera.em_gain.unwrap_or(1.0);
-        let Self { photons, variances, electrons, read_variances } = self;
-        variances.clear();
-        variances.resize(photons.len(), (camera.read_noise / em_gain).powi(2));
+        let Self { photons, variances, .. } = self;
+        photons.clear();
+        photons.extend(windows.window(index).map(|&pixel| f64::from_pixel(pixel)));
         if windows.side_data().is_mapped() {
+            variances.clear();
+            variances.resize(photons.len(), (camera.read_noise / em_gain).powi(2));
             windows.convert(index, photons, em_gain);
             windows.notes(index, NoteKind::Variances, variances, em_gain);
             for (photons, variance) in photons.iter_mut().zip(&mut *variances) {
@@ -51,15 +47,52 @@ impl Electrons {
             let gain = camera.photons_per_adu();
             photons.iter_mut().for_each(|pixel| *pixel = (*pixel - camera.baseline) * gain);
         }
-        electrons.clear();
-        electrons.extend(photons.iter().map(|photons| (photons / excess) as f32));
-        read_variances.clear();
-        read_variances.extend(variances.iter().map(|variance| (variance / excess.powi(2)) as f32));
+        photons
     }
 
-    /// The frame of a finder.
+    /// Takes the pixels of a window.
+    pub(crate) fn take<P: Pixel>(
+        &mut self,
+        windows: &Windows<'_, P>,
+        index: usize,
+        camera: &Camera,
+    ) {
+        let excess = excess(camera);
+        self.electrons.clear();
+        self.read_variances.clear();
+        if windows.side_data().is_mapped() {
+            self.photons(windows, index, camera);
+            let Self { photons, variances, electrons, read_variances, .. } = self;
+            electrons.extend(photons.iter().map(|photons| (photons / excess) as f32));
+            let variances = variances.iter();
+            read_variances.extend(variances.map(|variance| (variance / excess.powi(2)) as f32));
+            return;
+        }
+        let em_gain = camera.em_gain.unwrap_or(1.0);
+        let variance = (camera.read_noise / em_gain).powi(2);
+        self.read_variance = (variance / excess.powi(2)) as f32;
+        let (baseline, gain) = (camera.baseline, camera.photons_per_adu() / excess);
+        let of = |&pixel: &P| ((f64::from_pixel(pixel) - baseline) * gain) as f32;
+        for row in windows.window(index).rows() {
+            match row.to_slice() {
+                Some(row) => self.electrons.extend(row.iter().map(of)),
+                None => self.electrons.extend(row.iter().map(of)),
+            }
+        }
+    }
+
+    /// The photo-electrons of a pixel that was taken, without the noise of EM gain.
+    pub(crate) fn electrons(&self, at: usize) -> f64 {
+        self.electrons[at].into()
+    }
+
+    /// What was taken, for a finder.
     pub(crate) fn frame(&self, width: usize, height: usize) -> Result<CrowdFrame<'_>, CrowdError> {
-        let variances = ReadVariance::Each(&self.read_variances);
+        let variances = if self.read_variances.is_empty() {
+            ReadVariance::Same(self.read_variance)
+        } else {
+            ReadVariance::Each(&self.read_variances)
+        };
         CrowdFrame::new(width, height, &self.electrons, variances)
     }
 }

@@ -20,8 +20,10 @@ pub fn frames_for_sigma((width, height): (usize, usize)) -> usize {
     (MOST_PIXELS / width.saturating_mul(height).max(1)).clamp(1, MOST_FRAMES)
 }
 
-/// How often the widths are found, each time from those of the time before.
+/// How often the widths are found at most, each time from those of the time before.
 pub(crate) const PASSES: usize = 3;
+/// A width that moves by less than this share of it stays: the next time it would move by a small part of that.
+const SETTLED: f64 = 5e-3;
 /// Of the spots, one of so many is lonely.
 const LONELY: usize = 5;
 /// But so many are looked at where there are as many.
@@ -61,9 +63,11 @@ impl LocalizeOptions {
                 .with_emitters(Emitters::Auto)
                 .with_sigma(Sigma::Free)
                 .with_usual_sigma(Some(sigma.clamp(0.5, 5.0)));
-            match start.lonely_sigma(frames)? {
-                Some(found) => sigma = found,
-                None => break,
+            let Some(found) = start.lonely_sigma(frames)? else { break };
+            let settled = (found - sigma).abs() < SETTLED * sigma;
+            sigma = found;
+            if settled {
+                break;
             }
         }
         let sigma = Some(sigma.clamp(0.5, 5.0));
