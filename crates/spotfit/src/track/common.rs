@@ -359,7 +359,8 @@ mod tests {
                     part.place[0] = 100.0 + 0.7 + x + part.noise[0].sqrt() * random.normal();
                     part.place[1] = 75.0 - 0.4 + y + part.noise[1].sqrt() * random.normal();
                     if part.bead % 4 == 0 {
-                        part.place[0] += 3.0 * (random.uniform() - 0.5);
+                        let off = 0.5 + random.uniform();
+                        part.place[0] += if random.uniform() < 0.5 { off } else { -off };
                     }
                 }
                 let shift = common.find(&mut seen, [0.0; 3]).unwrap();
