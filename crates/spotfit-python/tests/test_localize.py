@@ -208,11 +208,11 @@ def test_a_camera_that_the_movie_contradicts_is_warned_about(tmp_path: Path) -> 
 
 
 def test_a_plane_is_advised_on_slopes(tmp_path: Path) -> None:
-    words = {"width": 96, "height": 80, "frames": 60, "spots": 8, "background": 150.0}
+    words: Any = {"width": 96, "height": 80, "frames": 60, "spots": 8, "background": 150.0}
     for unevenness in 0.0, 0.8:
         made = spotfit.simulate_movie(**words, unevenness=unevenness)
         np.save(tmp_path / "movie.npy", made.frames)
-        options = {"camera": spotfit.Camera(baseline=100, read_noise=1.5), "box": 9}
+        options: Any = {"camera": spotfit.Camera(baseline=100, read_noise=1.5), "box": 9}
         for source in made.frames, tmp_path / "movie.npy":
             # Warnings are errors here.
             spotfit.localize(source, **options, background="plane")
