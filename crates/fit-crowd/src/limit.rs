@@ -1,12 +1,6 @@
 //! How many emitters one window may hold.
 
 use crate::emitter::Emitter;
-use crate::maps::Maps;
-use crate::moves::{add, split};
-use crate::scene::{Scene, TOLERANCE};
-use crate::score::Score;
-use crate::spot::{Emission, Spot};
-use crate::trial::Trial;
 
 /// The most spots that may be described in one window.
 ///
@@ -21,11 +15,6 @@ pub struct WindowLimit {
     pub side: f64,
 }
 
-/// How often what is left is fitted after emitters were taken away.
-const PASSES: usize = 3;
-/// The most iterations of everything each time.
-const ITERATIONS: usize = 30;
-
 impl WindowLimit {
     /// Whether two places share a window.
     pub(crate) fn shared(&self, [x, y]: [f64; 2], other: [f64; 2]) -> bool {
@@ -33,21 +22,16 @@ impl WindowLimit {
         (x - other[0]).abs() < half && (y - other[1]).abs() < half
     }
 
-    /// Whether windows have room for emitters in the place of another.
+    /// Whether windows have room for emitters at these places, beside those that stay.
     pub(crate) fn allows(
         &self,
-        spots: &[Spot],
-        removed: Option<usize>,
-        added: &[Emission],
+        stays: impl Iterator<Item = [f64; 2]>,
+        added: impl Iterator<Item = [f64; 2]>,
     ) -> bool {
-        let place = |is: &Emission| [is.x, is.y];
-        let added: Vec<[f64; 2]> = added.iter().map(place).collect();
+        let added: Vec<[f64; 2]> = added.collect();
         let wide = Self { side: 2.0 * self.side, ..*self };
-        let stays = spots.iter().enumerate().filter(|&(number, _)| Some(number) != removed);
         // Those in whose windows somebody is added, and those in the windows of these.
-        let around = stays
-            .map(|(_, spot)| place(&spot.is))
-            .filter(|&own| added.iter().any(|&new| wide.shared(own, new)));
+        let around = stays.filter(|&own| added.iter().any(|&new| wide.shared(own, new)));
         let all: Vec<[f64; 2]> = around.chain(added.iter().copied()).collect();
         let fuller = all.iter().filter(|&&own| added.iter().any(|&new| self.shared(own, new)));
         fuller
@@ -96,62 +80,6 @@ impl WindowLimit {
         }
         gone.sort_unstable();
         gone
-    }
-
-    /// Takes the surplus of a scene away and fits what is left. Returns where it was, and whether the fit is finished: nothing if all may
-    /// stay.
-    pub(crate) fn enforce(&self, scene: &mut Scene) -> Option<(Vec<[f64; 2]>, bool)> {
-        let (mut gone, mut settled) = (Vec::new(), true);
-        for pass in 0..=PASSES {
-            let places = scene.spots.iter().map(|spot| [spot.is.x, spot.is.y, spot.is.photons]);
-            let surplus = self.surplus(&places.collect::<Vec<_>>());
-            if surplus.is_empty() {
-                break;
-            }
-            for &number in surplus.iter().rev() {
-                let spot = scene.spots.remove(number);
-                gone.push([spot.is.x, spot.is.y]);
-                scene.spare.push(spot.patch);
-            }
-            scene.render();
-            // What moves together again goes without.
-            settled = pass < PASSES && (0..ITERATIONS).any(|_| scene.iterate() < TOLERANCE);
-        }
-        (!gone.is_empty()).then_some((gone, settled))
-    }
-
-    /// The places where one emitter more would pay, and finds no room.
-    pub(crate) fn wanted(
-        &self,
-        scene: &mut Scene,
-        maps: &mut Maps,
-        score: &mut Score,
-        trial: &mut Trial,
-        patch: &mut Vec<f32>,
-    ) -> Vec<[f64; 2]> {
-        let mut places = Vec::new();
-        for number in 0..scene.spots.len() {
-            let Some(halves) = split::halves(scene, score, trial, number, patch) else { continue };
-            let Emission { x, y, .. } = scene.spots[number].is;
-            let needed = scene.setup.thresholds.split;
-            if !self.allows(&scene.spots, Some(number), &halves)
-                && trial.pays(scene, &[number], &halves, needed)
-            {
-                places.push([x, y]);
-            }
-        }
-        let mut peaks = Vec::new();
-        maps.of_residuals(scene);
-        maps.peaks(scene, add::LEAST, &mut peaks);
-        for peak in &peaks {
-            let Some((is, needed)) = add::candidate(scene, maps, score, trial, peak) else {
-                continue;
-            };
-            if !self.allows(&scene.spots, None, &[is]) && trial.pays(scene, &[], &[is], needed) {
-                places.push([is.x, is.y]);
-            }
-        }
-        places
     }
 
     /// Says of emitters from `first` on that they are too few, where they share a window with one of these places.

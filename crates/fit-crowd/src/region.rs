@@ -6,7 +6,7 @@ use crate::emitter::Emitter;
 use crate::errors::report;
 use crate::frame::CrowdFrame;
 use crate::maps::{Maps, Peak};
-use crate::moves::{add::add, merge::merge, split::split};
+use crate::moves::{add::add, merge::merge, room, split::split};
 use crate::rect::Rect;
 use crate::scene::{Scene, TOLERANCE};
 use crate::score::Score;
@@ -118,10 +118,10 @@ impl Region {
         settled = settled || (0..LAST_ITERATIONS).any(|_| scene.iterate() < TOLERANCE);
         let mut lacking = Vec::new();
         if let Some(window) = scene.setup.window {
-            if let Some((gone, still)) = window.enforce(scene) {
+            if let Some((gone, still)) = room::enforce(&window, scene) {
                 (lacking, settled) = (gone, still);
             }
-            lacking.extend(window.wanted(scene, maps, score, trial, patch));
+            lacking.extend(room::wanted(scene, maps, score, trial, patch));
         }
         let mut status = if settled { Status::MinDelta } else { Status::MaxIterations };
         if full {

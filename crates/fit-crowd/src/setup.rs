@@ -158,7 +158,11 @@ impl Setup {
         removed: Option<usize>,
         added: &[Emission],
     ) -> bool {
-        self.window.is_none_or(|window| window.allows(spots, removed, added))
+        self.window.is_none_or(|window| {
+            let stays = spots.iter().enumerate().filter(|&(number, _)| Some(number) != removed);
+            let place = |is: &Emission| [is.x, is.y];
+            window.allows(stays.map(|(_, spot)| place(&spot.is)), added.iter().map(place))
+        })
     }
 
     /// Whether images are products of two lines.

@@ -173,7 +173,7 @@ fn steps_are_followed_at_once() {
             let truth = stage.advance();
             let drift = *tracker.update(FrameView::u16(320, 256, stage.pixels()), frame as f64);
             // The second frame after the step.
-            if truth.frame % 10 > 0 {
+            if !truth.frame.is_multiple_of(10) {
                 assert_eq!(drift.beads, 20, "{smooth:?}, frame {}: {drift:?}", truth.frame);
                 let off = (drift.x - truth.displacement[0]).abs();
                 assert!(off < 0.1, "{smooth:?}, frame {}: {off}", truth.frame);

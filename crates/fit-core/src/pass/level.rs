@@ -1,8 +1,8 @@
 //! The slopes of a window, taken out of its pixels: see [`crate::spot::plane`].
 
 use super::group::Group;
+use super::hidden::hide;
 use super::tile::{Line, Store, Tile, keep};
-use super::weighted::hide;
 use crate::arithmetic::Real;
 use crate::spot::conditioning::{Conditioning, Extent};
 use crate::spot::plane::Tilt;

@@ -15,13 +15,13 @@
 //! in another corner is shortened.
 
 use super::each::Each;
+use super::hidden::hide;
 use super::least_squares::{idle, prepare, prepare_on_plane, step, step_on_plane};
 use super::level::Weighing;
 use super::method::{CANCELS, Finish, Method, RawFit};
 use super::shape::on_plane;
 use super::tile::{Store, Tile, keep};
 use super::weigh::{Noise, Weighted};
-use super::weighted::hide;
 use super::{Group, LeastSquaresSeed, Summable};
 use crate::arithmetic::{Mask, Real};
 use crate::error::ArgumentError;

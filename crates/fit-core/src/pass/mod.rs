@@ -10,6 +10,7 @@ mod errors;
 mod estimate;
 mod evaluate;
 mod group;
+mod hidden;
 mod least_squares;
 mod level;
 mod likelihood;

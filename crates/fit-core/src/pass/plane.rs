@@ -1,13 +1,14 @@
 //! Least squares of a spot on a plane, with weights or without: see [`crate::spot::plane`].
 
 use super::Summable;
+use super::hidden::hide;
 use super::least_squares::{LeastSquaresSeed, found, idle, prepare_on_plane};
 use super::level::Weighing;
 use super::method::{CANCELS, Finish, Method, RawFit};
 use super::residual::tilted_chi2;
 use super::tile::{Store, Tile};
 use super::weigh::Noise;
-use super::weighted::{heaviest, hide, scaled, weighted_sums};
+use super::weighted::{heaviest, scaled, weighted_sums};
 use crate::arithmetic::{Mask, Real};
 use crate::error::ArgumentError;
 use crate::options::Options;

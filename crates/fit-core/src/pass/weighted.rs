@@ -1,11 +1,12 @@
 //! Weighted least squares: Σw(αf + β − g)², with a weight for each pixel.
 
+use super::hidden::hide;
 use super::least_squares::{found, idle, prepare, reported};
 use super::method::{Finish, Method, RawFit};
 use super::tile::{Store, Tile, keep};
 use super::weigh::{Noise, Weighted};
 use super::{Group, LeastSquaresSeed, SpotSearch, Summable};
-use crate::arithmetic::{Mask, Real};
+use crate::arithmetic::Real;
 use crate::error::ArgumentError;
 use crate::options::Options;
 use crate::search::solve::Symmetric;
@@ -43,47 +44,6 @@ impl<R: Real, S: Summable<P>, const P: usize> WeightedFit<R, S, P> {
     pub fn from_setup(setup: Setup<R, S, P>) -> Self {
         Self(setup)
     }
-}
-
-/// Puts the lowest of the other pixels in the place of those that are `hidden`, so that nothing is seen there.
-#[inline(always)]
-pub(super) fn hide<R: Real, T: Store<R>, const ABOVE: bool>(tile: &mut T, bound: R) {
-    let (lane, length) = (tile.group().lane(), tile.length());
-    let far = R::splat(f64::MAX);
-    let (mut low, mut any) = (far, R::Mask::splat(false));
-    for line in 0..tile.lines() {
-        let in_window = tile.in_window(lane, line);
-        for place in 0..length {
-            let hidden = is_hidden::<R, ABOVE>(tile.note(lane, line, place), bound);
-            let seen = tile.pixel(line, place).min(low);
-            low = R::select(in_window & !hidden, seen, low);
-            any = any | (in_window & hidden);
-        }
-    }
-    low = tile.group().least(low);
-    if !any.any() {
-        tile.publish();
-        return;
-    }
-    for line in 0..tile.lines() {
-        let in_window = tile.in_window(lane, line);
-        for place in 0..length {
-            let hidden = is_hidden::<R, ABOVE>(tile.note(lane, line, place), bound);
-            tile.set(
-                line,
-                place,
-                in_window & hidden,
-                R::select(hidden, low, tile.pixel(line, place)),
-            );
-        }
-    }
-    tile.publish();
-}
-
-/// Whether a note is above a bound, or else not above it.
-#[inline(always)]
-fn is_hidden<R: Real, const ABOVE: bool>(note: R, bound: R) -> R::Mask {
-    if ABOVE { bound.lt(note) } else { note.le(bound) }
 }
 
 /// What a weighted fit begins with.

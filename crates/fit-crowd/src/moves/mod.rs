@@ -2,6 +2,7 @@
 
 pub(crate) mod add;
 pub(crate) mod merge;
+pub(crate) mod room;
 pub(crate) mod split;
 
 /// A trial is made where the score expects this share of the significance that is needed, in standard deviations.

@@ -31,10 +31,10 @@ impl FrameStatus {
 /// `drift --apply` subtracts from positions.
 ///
 /// All numbers are finite. Errors are standard errors relative to the reference's own drift: what the noise of the reference
-/// frame adds is the same in all frames, and is [`Drift::zero_x_error`].
+/// frame adds is the same in all frames, and is [`FrameDrift::zero_x_error`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize)]
 #[non_exhaustive]
-pub struct Drift {
+pub struct FrameDrift {
     /// How many frames were given after the reference, this one included: 1 for the first.
     pub frame: u64,
     /// The time that was handed in with the frame, in seconds.
@@ -53,7 +53,7 @@ pub struct Drift {
     pub z_error: Option<f64>,
     /// The drift of this frame alone, without smoothing: x, y in pixels and z in nanometres; the held one without beads.
     pub raw: [f64; 3],
-    /// The standard errors of [`Drift::raw`]; that of z is 0 if the tracker finds no heights.
+    /// The standard errors of [`FrameDrift::raw`]; that of z is 0 if the tracker finds no heights.
     pub raw_error: [f64; 3],
     /// By what angle the sample turned, in radians from x to y, if asked for; otherwise 0.
     pub rotation: f64,

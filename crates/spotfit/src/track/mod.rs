@@ -64,7 +64,7 @@ use smooth::Axis;
 use time::Times;
 use watch::Watch;
 
-pub use drift::{Bead, BeadState, Doubt, Drift, FrameStatus};
+pub use drift::{Bead, BeadState, Doubt, FrameDrift, FrameStatus};
 pub use error::TrackError;
 pub use frame::{FramePixels, FrameView};
 pub use options::{Gates, MOST_BEADS, Smooth, TrackBeads, TrackOptions};
@@ -98,7 +98,7 @@ pub struct Tracker {
     /// The variance of where the drift is 0.
     zero: [f64; 2],
     axes: [Axis; 3],
-    drift: Drift,
+    drift: FrameDrift,
 }
 
 impl Tracker {
@@ -158,7 +158,7 @@ impl Tracker {
             walk: [0.0; 3],
             zero: [1.0 / all[0], 1.0 / all[1]],
             axes: [Axis::new(options.smooth); 3],
-            drift: Drift { scale: 1.0, ..Drift::default() },
+            drift: FrameDrift { scale: 1.0, ..FrameDrift::default() },
         };
         // What is allocated at the first fit is allocated now.
         tracker.watch.look(reference, &tracker.common, [0.0; 3], &tracker.beads);
@@ -168,8 +168,8 @@ impl Tracker {
     /// The drift in the next frame. `timestamp` is its time in seconds, from any moment on; frames that were missed show in it. A
     /// timestamp that is not later than the last one counts as one frame later.
     ///
-    /// A frame of another size, and one without beads, is no error: [`Drift::status`] says so.
-    pub fn update(&mut self, frame: FrameView<'_>, timestamp: f64) -> &Drift {
+    /// A frame of another size, and one without beads, is no error: [`FrameDrift::status`] says so.
+    pub fn update(&mut self, frame: FrameView<'_>, timestamp: f64) -> &FrameDrift {
         let begin = self.clock.then(Instant::now);
         let frames = self.times.frames_since(timestamp);
         self.drift.frame += 1;
@@ -191,7 +191,7 @@ impl Tracker {
     }
 
     /// What [`Tracker::update`] returned last; before the first frame, no drift.
-    pub fn drift(&self) -> &Drift {
+    pub fn drift(&self) -> &FrameDrift {
         &self.drift
     }
 

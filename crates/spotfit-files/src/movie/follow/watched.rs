@@ -84,6 +84,7 @@ impl Watched {
     }
 
     /// Reads what is there of the bytes from a place on.
+    #[cfg(feature = "tiff")]
     pub(in crate::movie) fn read_at(
         &self,
         place: u64,

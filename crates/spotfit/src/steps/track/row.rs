@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use super::Arrival;
 use crate::steps::words::symbol;
 use crate::table::{Column, Info, Kind, Meaning, Table, Unit};
-use crate::track::{Drift, FrameStatus, FrameView};
+use crate::track::{FrameDrift, FrameStatus, FrameView};
 
 /// What all rows have in common.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -103,7 +103,12 @@ pub struct Row {
 }
 
 impl Row {
-    pub(super) fn new(arrival: &Arrival<'_>, drift: &Drift, about: &About, latency: u64) -> Self {
+    pub(super) fn new(
+        arrival: &Arrival<'_>,
+        drift: &FrameDrift,
+        about: &About,
+        latency: u64,
+    ) -> Self {
         let scale = about.pixel_size.unwrap_or(1.0);
         Self {
             frame: arrival.number,
