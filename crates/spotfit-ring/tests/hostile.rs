@@ -52,12 +52,12 @@ fn nothing_in_a_ring_is_trusted() {
     let (mut opened, mut frames, mut refused) = (0_u32, 0_u32, 0_u32);
     for attempt in 0..2 * mutations() {
         // Half of them change anything, half only what changes while a ring is read.
-        let in_slots = attempt % 2 == 0;
+        let in_slots = attempt.is_multiple_of(2);
         let mut bad = good.clone();
         let mutate = |bad: &mut [u8], random: &mut Pcg64| {
             for _ in 0..=random.next_u32() % 8 {
                 let (from, wide) = if in_slots { (128, 8) } else { (0, 4) };
-                let end = if random.next_u32() % 4 == 0 { 256 + 128 } else { 160 };
+                let end = if random.next_u32().is_multiple_of(4) { 256 + 128 } else { 160 };
                 let at = from + wide * (random.next_u32() as usize % ((end - from) / wide));
                 let value = number(random).to_ne_bytes();
                 bad[at..at + wide].copy_from_slice(&value[..wide]);
@@ -66,7 +66,7 @@ fn nothing_in_a_ring_is_trusted() {
         if !in_slots {
             mutate(&mut bad, &mut random);
         }
-        if random.next_u32() % 64 == 0 {
+        if random.next_u32().is_multiple_of(64) {
             file.set_len(u64::from(random.next_u32()) % (good.len() as u64 + 64))
                 .expect("a length");
         }
