@@ -203,11 +203,13 @@ fn raw_frames_on_standard_input_are_tracked_while_they_come() {
     assert!(now().ends_with('\n'));
     let record = || fs::read_to_string(folder.path("live.csv.spotfit.json")).expect("a record");
     assert!(record().contains("\"begun\""), "{}", record());
+    assert!(record().contains("\"complete\": false"), "{}", record());
     input.write_all(&bytes(&pixels[half..])).expect("it reads");
     drop(input);
     let done = child.wait_with_output().expect("it ends");
     assert!(done.status.success(), "{}", said(&done));
     assert!(record().contains("\"done\""), "{}", record());
+    assert!(record().contains("\"complete\": true"), "{}", record());
     let [movie, live] =
         ["movie.csv", "live.csv"].map(|name| rows(&fs::read(folder.path(name)).expect("a table")));
     assert!(live[0].iter().any(|name| name.contains("x [px]")), "{:?}", live[0]);
@@ -474,7 +476,7 @@ fn a_killed_writer_is_told_and_lost_frames_are_counted() {
     expected.push(26.0);
     assert_eq!(column(&table, "frame"), expected);
     let record = fs::read_to_string(folder.path("drift.csv.spotfit.json")).expect("a record");
-    assert!(record.contains("\"begun\""), "{record}");
+    assert!(record.contains("\"begun\"") && record.contains("\"complete\": false"), "{record}");
 }
 
 /// Proves that Ctrl-C ends a live source with its report and what was found, and that a socket which nobody listens to is told and no

@@ -150,7 +150,8 @@ impl OutputWords {
                     File::Stream(Csv(CsvWriter::new(Flushed(Output::create(path)?))))
                 }
                 OutcomeFormat::Csv if live => {
-                    if let Some(recorded) = &recorded {
+                    if let Some(recorded) = &mut recorded {
+                        recorded.change(|record| record.complete = Some(false));
                         recorded.begin()?;
                     }
                     let file = LiveFile::create(path).map_err(CliError::write(&name))?;
@@ -224,7 +225,8 @@ impl DriftOutputs {
             Some(File::Stream(Csv(csv))) => files.push(csv.finish().map_err(failed())?.0),
             Some(File::Live(Csv(csv))) => {
                 csv.finish().map_err(failed())?;
-                if let Some(record) = record {
+                if let Some(mut record) = record {
+                    record.change(|record| record.complete = Some(true));
                     record.done(counts)?;
                 }
                 return complete(finished_chart(chart)?.into_iter().collect());
