@@ -101,6 +101,8 @@ fn infinite_errors_are_counted_as_such() {
         angle: 0.0,
         amplitude: 10.0,
         background: 1.0,
+        offset_x: 0.0,
+        offset_y: 0.0,
         chi2: 1.0,
         status: Status::MinStep,
         ..Fit::invalid()
