@@ -66,7 +66,7 @@ mod tests {
         assert_eq!(Bytes::of::<Fit<f32>>(1000).expect("few").get(), 56_000);
         assert_eq!(Bytes::of::<u8>(0).expect("none"), Bytes::NONE);
         let error = Bytes::of::<Fit<f32>>((1 << 62) + 1);
-        assert!(matches!(error, Err(GpuError::TooManyBytes { each: 48, .. })), "{error:?}");
+        assert!(matches!(error, Err(GpuError::TooManyBytes { each: 56, .. })), "{error:?}");
         assert!(Bytes::of::<u8>(usize::MAX).is_err());
         let size = Size::new(9, 9);
         assert_eq!(Bytes::of_windows(10, size, PixelKind::U16).expect("few").get(), 1620);
