@@ -346,7 +346,7 @@ mod tests {
         let beads = parts(20, &mut random);
         for free in [[false, false], [true, false], [false, true], [true, true]] {
             let mut common = Common::new([100.0, 75.0], free, 5.0, 20);
-            let (mut squares, frames) = ([0.0; 4], 2000);
+            let (mut squares, frames) = ([0.0; 4], 40_000);
             for frame in 0..frames {
                 // It turns and grows until it is there.
                 let share = f64::min(f64::from(frame) / 150.0, 1.0);

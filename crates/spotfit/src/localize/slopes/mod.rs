@@ -25,9 +25,12 @@ const LEAST_PLACES: usize = 24;
 const MATTERS: f64 = 0.05;
 /// They are there if they are above chance by so many standard errors.
 const SIGNIFICANT: f64 = 3.0;
-/// No spot counts as shifted by more than this many of its standard errors, and for no spot does a plane cost more: one in the light
-/// of another, or as wide as its box, would outweigh all.
+/// No spot counts as shifted by more than this many of its standard errors: one in the light of another would outweigh all.
 const MOST: f64 = 3.0;
+/// Where the boxes of the spots of a frame cover more than this share of it, the median of frames shows the spots.
+const CROWDED: f64 = 0.25;
+/// A spot for which a plane would cost more than this is as wide as its box: it is none.
+const WIDE: f64 = 1.0;
 /// A spot whose place is as bright in the median, as a share of it, does not blink: its own light has slopes.
 const STAYS: f64 = 0.25;
 
@@ -60,6 +63,8 @@ pub(super) struct Slopes {
     camera: Camera,
     likelihood: bool,
     frames: usize,
+    /// The share of all frames so far that the boxes of their spots would cover side by side, times the frames.
+    covered: f64,
     places: Vec<Place>,
 }
 
@@ -98,6 +103,7 @@ impl Slopes {
             camera: options.camera,
             likelihood: fit.estimator == Estimator::MaximumLikelihood,
             frames: 0,
+            covered: 0.0,
             places: Vec::new(),
         })
     }
@@ -111,6 +117,8 @@ impl Slopes {
         }
         let room = PLACES - self.places.len();
         let seen = found.iter().take_while(|spot| spot.frame < first + count);
+        let spots = seen.clone().count();
+        self.covered += (spots * self.side * self.side) as f64 / (width * height) as f64;
         let usable: Vec<_> = seen.filter(|spot| spot.uncertainty > 0.0).collect();
         // As many as there is room for, from all of these frames.
         let step = usable.len().div_ceil(room.max(1)).max(1);
@@ -152,7 +160,7 @@ impl Slopes {
         let alike = by_slope * by_slope / (slope * square);
         let cost = alike / (1.0 - alike);
         let contrast = self.contrast(centre, sum);
-        (shift.is_finite() && cost.is_finite() && contrast > 0.0).then(|| Place {
+        (shift.is_finite() && cost < WIDE && contrast > 0.0).then(|| Place {
             corner,
             shift,
             cost,
@@ -174,6 +182,9 @@ impl Slopes {
 
     /// Whether slopes matter, by the frames so far.
     pub(super) fn doubt(&self) -> Option<SlopeDoubt> {
+        if self.covered > CROWDED * self.frames as f64 {
+            return None;
+        }
         let (mut shifts, mut costs, mut slopes) = (Vec::new(), 0.0, 0.0);
         for place in self.places.iter().filter(|place| place.light.len() >= LEAST_FRAMES) {
             let (before, after) = place.light.split_at(place.light.len() / 2);
@@ -185,7 +196,7 @@ impl Slopes {
             // Half of it along x, and half along y.
             let shift = 0.5 * square * place.shift * place.shift;
             shifts.push(shift.clamp(-MOST * MOST, MOST * MOST));
-            costs += place.cost.min(MOST * MOST);
+            costs += place.cost;
             slopes += square;
         }
         let used = shifts.len() as f64;
