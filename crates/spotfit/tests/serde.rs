@@ -54,7 +54,15 @@ fn outcomes_come_back() {
     }
     let fit =
         Fit { x: 1.25, y: 2.0, sigma: 1.5, amplitude: 9.0, background: 1.0, ..Fit::invalid() };
-    let fit = Fit { sigma_x: 1.5, sigma_y: 1.5, angle: 0.0, chi2: 0.5, ..fit };
+    let fit = Fit {
+        sigma_x: 1.5,
+        sigma_y: 1.5,
+        angle: 0.0,
+        offset_x: 0.1,
+        offset_y: -0.2,
+        chi2: 0.5,
+        ..fit
+    };
     let kept = Kept { fit: Fit { status: Status::MinStep, ..fit } };
     assert_eq!(again(&kept), kept);
     assert_eq!(serde_json::to_string(&Status::MinDelta).expect("text"), "\"min_delta\"");

@@ -338,8 +338,8 @@ mod tests {
         (0..count).map(part).collect()
     }
 
-    /// Proves that shift, turn and growth of twenty beads are found with the errors that are stated, to 10 %, while a quarter of the beads
-    /// is anywhere.
+    /// Proves that the shift of twenty beads is found with the errors that are stated, to 10 %, and turn and growth to 15 %, while a quarter
+    /// of the beads is anywhere.
     #[test]
     fn a_similarity_is_found_among_outliers() {
         let mut random = Random::new(4, 1);
@@ -376,8 +376,10 @@ mod tests {
             }
             let ratios = squares.map(|square| (square / f64::from(frames - 201)).sqrt());
             let checked = [true, true, free[0], free[1]];
-            for (ratio, _) in ratios.iter().zip(checked).filter(|(_, checked)| *checked) {
-                assert!((0.9..1.1).contains(ratio), "{free:?}: {ratios:?}");
+            for (number, ratio) in ratios.iter().enumerate().filter(|(number, _)| checked[*number])
+            {
+                let most = if number < 2 { 0.1 } else { 0.15 };
+                assert!((ratio - 1.0).abs() < most, "{free:?}: {ratios:?}");
             }
         }
     }
