@@ -81,7 +81,12 @@ fn tables_are_those_of_finished_movies() {
     assert_eq!(yaml("live.yaml").replace("live", "later"), yaml("later.yaml"));
     let record = |name: &str| -> serde_json::Value {
         let text = fs::read(folder.path(&format!("{name}.spotfit.json"))).expect("a record");
-        serde_json::from_slice(&text).expect("JSON")
+        let mut record: serde_json::Value = serde_json::from_slice(&text).expect("JSON");
+        // The writer may touch a file once more after its last frame was read.
+        for input in record["inputs"].as_array_mut().expect("files") {
+            input.as_object_mut().expect("a file").remove("modified");
+        }
+        record
     };
     let (live, later) = (record("live.csv"), record("later.csv"));
     assert_eq!((&live["state"], &live["complete"]), (&"done".into(), &true.into()));
