@@ -24,6 +24,8 @@ fn with_files() -> Folder {
     for name in ["beads.tif", "beads1.tif", "beads2.tif"] {
         fs::copy(INPUTS.path("beads.tif"), folder.path(name)).expect("a copy");
     }
+    fs::create_dir(folder.path("acquisitions")).expect("a folder");
+    fs::copy(INPUTS.path("movie.tif"), folder.path("acquisitions/movie.tif")).expect("a copy");
     fs::copy(INPUTS.path("spots.npy"), folder.path("spots.npy")).expect("a copy");
     for name in ["movies.txt", "movies.csv"] {
         folder

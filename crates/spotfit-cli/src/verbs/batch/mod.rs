@@ -18,7 +18,7 @@ use spotfit::table::{PicassoVersion, TableFormat};
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  spotfit batch movies.txt --out tables --baseline 100 --sensitivity 0.46\n  spotfit batch movies.csv --out tables --jobs 4 --format csv --pixel-size 107\n  spotfit batch --follow acquisitions --out tables --format csv --baseline 100 --sensitivity 0.46 --pixel-size 107"
+    after_help = "Examples:\n  spotfit batch movies.txt --out tables --baseline 100 --sensitivity 0.46\n  spotfit batch movies.csv --out tables --jobs 4 --format csv --pixel-size 107\n  spotfit batch --follow acquisitions --out tables --format csv --baseline 100 --sensitivity 0.46 --idle 5"
 )]
 pub(crate) struct BatchArguments {
     /// The movies: a text file with one movie per line, or a CSV table with a column movie, an optional column output

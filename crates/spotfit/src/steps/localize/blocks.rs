@@ -12,7 +12,7 @@ use crate::movie::Movie;
 use crate::steps::StepError;
 use crate::table::{Filter, Info, Layout, Table};
 
-/// The localizations of a movie, block by block: an iterator of tables, made by [`Localizing::blocks`].
+/// The localizations of a movie, block by block: an iterator of tables, made by [`super::Localizing::blocks`].
 #[derive(Debug)]
 pub struct LocalizedBlocks {
     pub(super) name: String,
