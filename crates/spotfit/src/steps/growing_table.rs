@@ -119,7 +119,7 @@ impl Sink for GrowingTable {
         let text = std::mem::take(self.writer.get_mut());
         match &mut self.file {
             None => self.file = Some(self.begin(&text)?),
-            // One write: whoever reads finds all of these rows or none of them.
+            // One write: where a file system shows it page by page, a row is there when its line ends.
             Some((file, length)) => match file.write_all(&text) {
                 Ok(()) => *length += text.len() as u64,
                 Err(error) => {
