@@ -4,7 +4,7 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 use std::path::Path;
 
-/// A text file that stands under its own name from the start and grows by whole lines: whoever reads it never sees a part of one.
+/// A text file that stands under its own name from the start and grows by whole lines; a line counts when it ends.
 ///
 /// What is written is kept until a line is whole. Where a line cannot be written, as on a full disk, the file is as it was before.
 #[derive(Debug)]
