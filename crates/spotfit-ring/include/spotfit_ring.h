@@ -79,7 +79,20 @@ static inline spotfit_slot_header *spotfit_ring_slot(const spotfit_ring *ring, u
   return (spotfit_slot_header *)(void *)(first + (frame % ring->header->slots) * ring->header->slot_size);
 }
 
-/* Makes a ring, which takes the place of one of this name. Frames have at most 2^30 bytes; there are 2 to 65536 slots. */
+/* Whether a file may be replaced by a ring: there is none, or it is one, or empty. */
+static inline int spotfit_ring_replaces(const char *path) {
+  struct stat status;
+  if (stat(path, &status) != 0) return errno == ENOENT;
+  if (!S_ISREG(status.st_mode)) return 0;
+  char start[8];
+  int file = open(path, O_RDONLY);
+  if (file < 0) return 0;
+  ssize_t length = read(file, start, sizeof start);
+  close(file);
+  return length == 0 || (length == sizeof start && memcmp(start, "SPOTRING", sizeof start) == 0);
+}
+
+/* Makes a ring, which takes the place of one of this name; another file stays (EEXIST). Frames have at most 2^30 bytes; there are 2 to 65536 slots. */
 static inline int spotfit_ring_create(spotfit_ring *ring, const char *name, uint32_t width, uint32_t height,
                                       uint32_t type, uint32_t slots) {
   const uint64_t sizes[] = {0, 1, 2, 4, 8};
@@ -95,7 +108,13 @@ static inline int spotfit_ring_create(spotfit_ring *ring, const char *name, uint
   char part[sizeof ring->path + 32];
   if (spotfit_ring_path(ring->path, sizeof ring->path, name) != 0) return -1;
   snprintf(part, sizeof part, "%s.%ld.part", ring->path, (long)getpid());
-  int file = open(part, O_RDWR | O_CREAT | O_TRUNC, 0644);
+  if (!spotfit_ring_replaces(ring->path)) {
+    errno = EEXIST;
+    return -1;
+  }
+  /* Where others may write, it is not their file or link that is opened. */
+  unlink(part);
+  int file = open(part, O_RDWR | O_CREAT | O_EXCL, 0644);
   if (file < 0) return -1;
   ring->bytes = (size_t)(SPOTFIT_RING_HEADER + slots * slot_size);
   int failed = ftruncate(file, (off_t)ring->bytes) != 0 ? errno : 0;

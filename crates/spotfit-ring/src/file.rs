@@ -1,10 +1,11 @@
 //! The file that a ring is in.
 
 use std::fs::{self, File, Metadata, OpenOptions};
-use std::io;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use crate::RingError;
+use crate::layout::MAGIC;
 
 /// Where names without a separator are.
 const MEMORY: &str = "/dev/shm";
@@ -53,17 +54,19 @@ impl RingFile {
     pub(crate) fn create(name: &str, bytes: u64) -> Result<(Self, PathBuf), RingError> {
         let path = path_of(name)?;
         let failed = |source| RingError::Io { name: name.to_owned(), source };
-        if fs::metadata(&path).is_ok_and(|metadata| !metadata.is_file()) {
+        if fs::metadata(&path).is_ok() && !is_ring(&path) {
             return Err(failed(io::Error::new(
                 io::ErrorKind::AlreadyExists,
-                "it is there and no file",
+                "it is there and no ring",
             )));
         }
         let mut part = path.file_name().unwrap_or_default().to_owned();
         part.push(format!(".{}.part", std::process::id()));
         let part = path.with_file_name(part);
         let mut options = OpenOptions::new();
-        let file = options.read(true).write(true).create(true).truncate(true).open(&part);
+        // Where others may write, it is not their file or link that is opened.
+        let _ = fs::remove_file(&part);
+        let file = options.read(true).write(true).create_new(true).open(&part);
         let file = file.map_err(failed)?;
         let ring = Self { name: name.to_owned(), path, file };
         if let Err(source) = ring.file.set_len(bytes) {
@@ -114,6 +117,17 @@ impl RingFile {
     fn failed(&self, source: io::Error) -> RingError {
         RingError::Io { name: self.name.clone(), source }
     }
+}
+
+/// Whether a file is a ring, or empty: nothing else is replaced by one.
+fn is_ring(path: &Path) -> bool {
+    let begins = |mut file: File| {
+        let mut start = Vec::new();
+        file.by_ref().take(MAGIC.len() as u64).read_to_end(&mut start).ok()?;
+        Some(start.is_empty() || start == MAGIC)
+    };
+    let is_file = fs::metadata(path).is_ok_and(|metadata| metadata.is_file());
+    is_file && File::open(path).ok().and_then(begins).unwrap_or(false)
 }
 
 #[cfg(unix)]

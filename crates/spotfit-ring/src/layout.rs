@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use crate::RingError;
 
-const MAGIC: &[u8; 8] = b"SPOTRING";
+pub(crate) const MAGIC: &[u8; 8] = b"SPOTRING";
 const ORDER: u32 = 0x0A0B_0C0D;
 const VERSION: u32 = 1;
 /// The size of the header.

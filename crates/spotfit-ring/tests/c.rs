@@ -107,3 +107,15 @@ fn a_killed_program_is_told() {
     assert_eq!(reader.counts().frames, 10);
     child.wait().expect("it ends");
 }
+
+/// Proves that a program in C replaces no file that is not a ring.
+#[test]
+fn strangers_stay() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let Some(program) = camera(folder.path()) else { return };
+    let stranger = folder.path().join("spots.npy");
+    std::fs::write(&stranger, b"spots").expect("a file");
+    let ended = Command::new(&program).arg(&stranger).args(["10", "1"]).output().expect("it runs");
+    assert!(!ended.status.success() && !ended.stderr.is_empty());
+    assert_eq!(std::fs::read(&stranger).expect("a file"), b"spots");
+}

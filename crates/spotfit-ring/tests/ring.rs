@@ -236,3 +236,25 @@ fn frames_are_never_mixed() {
     assert!(counts.frames > 0);
     assert!(counts.frames + counts.missed <= frames);
 }
+
+/// Proves that a ring takes the place of a ring and of an empty file, and that another file, and a folder, stay as they are.
+#[test]
+fn strangers_stay() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("ring");
+    let name = path.display().to_string();
+    let layout = RingLayout::new(4, 2, PixelType::U16, 4).expect("a layout");
+    for stranger in [&b"spots"[..], b"SPOTRONG and more"] {
+        std::fs::write(&path, stranger).expect("a file");
+        let refused = RingWriter::create(&name, layout).expect_err("a stranger");
+        assert!(refused.to_string().contains("no ring"), "{refused}");
+        assert_eq!(std::fs::read(&path).expect("a file"), stranger);
+    }
+    std::fs::write(&path, b"").expect("a file");
+    let first = RingWriter::create(&name, layout).expect("a ring");
+    let second = RingWriter::create(&name, layout).expect("a ring in place of one");
+    drop((first, second));
+    std::fs::create_dir(&path).expect("a folder");
+    assert!(RingWriter::create(&name, layout).is_err());
+    assert_eq!(std::fs::read_dir(folder.path()).expect("a folder").count(), 1);
+}
