@@ -36,7 +36,7 @@
 //! Simulated stages that walk, jump by 3 pixels and oscillate, with 5, 20 and 50 beads of 100, 1000 and 10⁴ photons on a background of 5,
 //! by maximum likelihood: the rms error of the drift is 0.97 to 1.10 times the Cramér–Rao bound of the beads together, and 0.96 to 1.05 times
 //! the error that is stated. z of 20 elliptical beads of 5000 photons: 1.07 times the bound. With delays of 1 to 5 frames, the example
-//! `stage_lock` holds a stage at 1.09, 1.04, 1.02, 1.01 and 1.00 times the error of the same controller that knows the truth. Beads of a real
+//! `stage_lock` holds a stage at 1.11, 1.02, 1.01, 1.02 and 1.01 times the error of the same controller that knows the truth. Beads of a real
 //! image, drawn anew at known shifts, and halves of its photons: 1.01 and 0.99 times the stated error
 //! (`cargo test -p spotfit --test track -- --nocapture`, 2026-11-26).
 
