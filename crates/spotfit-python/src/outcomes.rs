@@ -18,8 +18,8 @@ use crate::numbers::numbers;
 use crate::options;
 use crate::steps::{json, of_step};
 
-/// x, y, sigma, sigma_x, sigma_y, angle, amplitude, background and chi2; iterations and evaluations; how each fit ended.
-type Given<'py> = ([Bound<'py, PyAny>; 9], [Bound<'py, PyAny>; 2], Bound<'py, PyAny>);
+/// x, y, sigma, sigma_x, sigma_y, angle, amplitude, background, offset_x, offset_y and chi2; iterations and evaluations; how each fit ended.
+type Given<'py> = ([Bound<'py, PyAny>; 11], [Bound<'py, PyAny>; 2], Bound<'py, PyAny>);
 /// Standard errors (n, 7) of the parameters, of the photons, and the goodness.
 type GivenErrors<'py> = [Bound<'py, PyAny>; 3];
 
@@ -47,7 +47,7 @@ fn fits((columns, counts, status): &Given<'_>) -> PyResult<Vec<Fit<f64>>> {
             fit
         })
         .collect();
-    let places: [(&str, Place<f64>); 9] = [
+    let places: [(&str, Place<f64>); 11] = [
         ("x", |fit| &mut fit.x),
         ("y", |fit| &mut fit.y),
         ("sigma", |fit| &mut fit.sigma),
@@ -56,6 +56,8 @@ fn fits((columns, counts, status): &Given<'_>) -> PyResult<Vec<Fit<f64>>> {
         ("angle", |fit| &mut fit.angle),
         ("amplitude", |fit| &mut fit.amplitude),
         ("background", |fit| &mut fit.background),
+        ("offset_x", |fit| &mut fit.offset_x),
+        ("offset_y", |fit| &mut fit.offset_y),
         ("chi2", |fit| &mut fit.chi2),
     ];
     for ((name, place), given) in places.into_iter().zip(columns) {
@@ -112,7 +114,7 @@ pub(crate) fn of_io(path: &Path) -> impl Fn(std::io::Error) -> PyErr {
 
 /// Writes the table of `spotfit fit`.
 #[pyfunction]
-#[pyo3(signature = (path, given, errors, *, shape, sigma, estimator, single))]
+#[pyo3(signature = (path, given, errors, *, shape, sigma, estimator, background, single))]
 #[expect(clippy::too_many_arguments, reason = "they have names where they are given")]
 pub(crate) fn save_fits(
     py: Python<'_>,
@@ -122,14 +124,17 @@ pub(crate) fn save_fits(
     shape: &str,
     sigma: Option<Vec<f64>>,
     estimator: &str,
+    background: Option<&str>,
     single: bool,
 ) -> PyResult<()> {
     let format = format_of(&path)?;
     let fits = fits(&given)?;
     let errors = errors.as_ref().map(standard_errors).transpose()?;
+    let estimator = options::estimator(estimator)?;
     let options = Options::default()
         .with_shape(options::shape(shape, sigma.as_deref())?)
-        .with_estimator(options::estimator(estimator)?);
+        .with_estimator(estimator)
+        .with_background(options::background(background, estimator)?);
     py.detach(|| {
         let output = Output::create(&path).map_err(of_output(&path))?;
         let has_errors = errors.is_some();

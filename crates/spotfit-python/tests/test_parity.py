@@ -247,6 +247,8 @@ FITS: list[dict[str, Any]] = [
     {"fixed_sigma": "1.3,1.4", "errors": True},
     {"sigma_max": "1.2px", "centre_margin": 0.0, "start": "start.npy", "max_iterations": 50},
     {"weights": "weights.npy", "background": "nonnegative"},
+    {"background": "plane", "errors": True},
+    {"background": "plane", "estimator": "mle", "baseline": 100, "sensitivity": 0.5, "read_noise": 1.5},
 ]
 #: What is the command's in reports: times, and pixels that files mask.
 COMMANDS = ("fitting", "time", "masked")

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from os import PathLike, fspath
-from typing import TYPE_CHECKING, Any, NamedTuple, SupportsIndex, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from . import _spotfit
-from ._fits import CONVERGED, NAMES, Floats, Status, told
+from ._fits import NAMES, Floats, Outcomes, told
 from ._frozen import frozen
-
-if TYPE_CHECKING:
-    import pandas
-    import polars
 
 #: What Rust tells of an emitter, in this order.
 _FIELDS: list[tuple[str, str]] = [
@@ -48,7 +43,7 @@ def emitters_of(numbers: npt.NDArray[np.float64], made: FittingEmitters) -> Emit
     return EmitterFits(array, made)
 
 
-class EmitterFits:
+class EmitterFits(Outcomes):
     """The emitters of windows, in the order of the windows; of each window the brightest first.
 
     A window without any emitter has a row all the same: its ``emitter`` is 0, its ``status`` `Status.invalid`, and its numbers are NaN. Lengths are
@@ -70,7 +65,7 @@ class EmitterFits:
     ([0, 0], [1, 2], [4.5, 7.5])
     """
 
-    __slots__ = ("_made", "array")
+    __slots__ = ("_made",)
 
     def __init__(self, array: npt.NDArray[np.void], made: FittingEmitters | None = None) -> None:
         self.array = frozen(array)
@@ -88,16 +83,6 @@ class EmitterFits:
     def emitter(self) -> npt.NDArray[np.uint32]:
         """The number of the emitter in its window, from 1; 0 where a window has none."""
         return cast("npt.NDArray[np.uint32]", self.array["emitter"])
-
-    @property
-    def x(self) -> Floats:
-        """Centre in pixels, 0 at the centre of the first pixel of a row."""
-        return cast(Floats, self.array["x"])
-
-    @property
-    def y(self) -> Floats:
-        """Centre in pixels, 0 at the centre of the first row."""
-        return cast(Floats, self.array["y"])
 
     @property
     def sigma(self) -> Floats:
@@ -149,22 +134,12 @@ class EmitterFits:
         """How each fit ended: a number, see `Status`. `Status.max_iterations` also where more emitters are needed than may be."""
         return cast("npt.NDArray[np.uint8]", self.array["status"])
 
-    @property
-    def converged(self) -> npt.NDArray[np.bool_]:
-        """Which fits met a criterion, or cannot be improved."""
-        return self.status <= CONVERGED
-
     def error(self, name: str) -> Floats:
         """The standard error of x, y, sigma, photons, amplitude or background, which counts the neighbours."""
         known = [field.removesuffix("_error") for field, _ in _FIELDS if field.endswith("_error")]
         if name not in known:
             raise ValueError(f"'{name}' is not one of {', '.join(known)}")
         return cast(Floats, self.array[f"{name}_error"])
-
-    def counts(self) -> dict[str, int]:
-        """How many fits ended in which way, by the name of the status."""
-        counts = np.bincount(self.status, minlength=len(NAMES))
-        return {status.name: int(counts[status]) for status in Status if counts[status]}
 
     @property
     def report(self) -> dict[str, Any]:
@@ -202,39 +177,8 @@ class EmitterFits:
         names = self.array.dtype.names or ()
         return {name: NAMES[self.status] if name == "status" else self.array[name] for name in names}
 
-    def to_pandas(self) -> pandas.DataFrame:
-        """The columns as a data frame of pandas."""
-        import pandas
-
-        frame = pandas.DataFrame(self.columns())
-        frame["status"] = frame["status"].astype("category")
-        return frame
-
-    def to_polars(self) -> polars.DataFrame:
-        """The columns as a data frame of Polars."""
-        import polars
-
-        return polars.DataFrame({name: np.ascontiguousarray(values) for name, values in self.columns().items()})
-
-    def __len__(self) -> int:
-        return len(self.array)
-
-    def __getitem__(self, index: str | SupportsIndex | slice | npt.NDArray[Any] | list[Any]) -> Any:
-        """A field of `array` by its name; one emitter as a row of it; with a slice, a mask or numbers, `EmitterFits` of those."""
-        if isinstance(index, str):
-            names = self.array.dtype.names or ()
-            if index not in names:
-                raise KeyError(f"there is no field '{index}' ({', '.join(names)})")
-            return self.array[index]
-        part = self.array[index]
-        if not isinstance(part, np.ndarray):
-            return part
-        if part.dtype != self.array.dtype or part.ndim != 1:
-            raise TypeError("fits are chosen by a slice, a mask or numbers (n,), fields one by one by their name")
+    def _chosen(self, part: npt.NDArray[np.void], index: slice) -> EmitterFits:
         return EmitterFits(part, self._made)
-
-    def __iter__(self) -> Iterator[Any]:
-        return iter(self.array)
 
     def __repr__(self) -> str:
         spots = len(np.unique(self.spot))

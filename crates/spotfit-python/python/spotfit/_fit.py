@@ -180,6 +180,7 @@ class Fitter:
             shape=shape if known is None else "fixed",
             sigma=known,
             estimator=estimator,
+            background=background,
             single=self._fitter.single,
             about=self._fitter.about,
             limits=(centre_margin, sigma_min, sigma_max),

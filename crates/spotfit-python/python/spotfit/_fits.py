@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from enum import IntEnum
 from os import PathLike, fspath
@@ -58,6 +59,7 @@ class Fitting(NamedTuple):
     #: The known width, or those along x and y.
     sigma: list[float] | None
     estimator: str
+    background: str | None
     #: Whether numbers have the digits of single precision.
     single: bool
     #: What computed.
@@ -181,7 +183,82 @@ class Errors:
         return f"Errors of {len(self):,} fits, medians: x {np.median(self.x):.3g} px, y {np.median(self.y):.3g} px"
 
 
-class Fits:
+class Outcomes(ABC):
+    """Outcomes of fits, a row for each."""
+
+    __slots__ = ("array",)
+    array: npt.NDArray[np.void]
+
+    @property
+    def x(self) -> Floats:
+        """Centre in pixels, 0 at the centre of the first pixel of a row."""
+        return cast(Floats, self.array["x"])
+
+    @property
+    def y(self) -> Floats:
+        """Centre in pixels, 0 at the centre of the first row."""
+        return cast(Floats, self.array["y"])
+
+    @property
+    def status(self) -> npt.NDArray[np.uint8]:
+        """How each fit ended: a number, see `Status`."""
+        return cast("npt.NDArray[np.uint8]", self.array["status"])
+
+    @property
+    def converged(self) -> npt.NDArray[np.bool_]:
+        """Which fits met a criterion, or cannot be improved."""
+        return self.status <= CONVERGED
+
+    def counts(self) -> dict[str, int]:
+        """How many fits ended in which way, by the name of the status."""
+        counts = np.bincount(self.status, minlength=len(NAMES))
+        return {status.name: int(counts[status]) for status in Status if counts[status]}
+
+    @abstractmethod
+    def columns(self) -> dict[str, npt.NDArray[Any]]:
+        """The columns of a table, by name."""
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """The columns as a data frame of pandas."""
+        import pandas
+
+        frame = pandas.DataFrame(self.columns())
+        frame["status"] = frame["status"].astype("category")
+        return frame
+
+    def to_polars(self) -> polars.DataFrame:
+        """The columns as a data frame of Polars."""
+        import polars
+
+        columns = {name: np.ascontiguousarray(values) for name, values in self.columns().items()}
+        return polars.DataFrame(columns)
+
+    def __len__(self) -> int:
+        return len(self.array)
+
+    def __getitem__(self, index: str | SupportsIndex | slice | npt.NDArray[Any] | list[Any]) -> Any:
+        """A field of `array` by its name; one outcome as a row of it; with a slice, a mask or numbers, the fits of those."""
+        if isinstance(index, str):
+            names = self.array.dtype.names or ()
+            if index not in names:
+                raise KeyError(f"there is no field '{index}' ({', '.join(names)})")
+            return self.array[index]
+        part = self.array[index]
+        if not isinstance(part, np.ndarray):
+            return part
+        if part.dtype != self.array.dtype or part.ndim != 1:
+            raise TypeError("fits are chosen by a slice, a mask or numbers (n,), fields one by one by their name")
+        return self._chosen(part, cast(slice, index))
+
+    @abstractmethod
+    def _chosen(self, part: npt.NDArray[np.void], index: slice) -> Any:
+        """The fits of a part of the array, which an index has chosen."""
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.array)
+
+
+class Fits(Outcomes):
     """Outcomes of fits, one for each window, in the order of the windows.
 
     Every number is finite, unless ``status`` is ``Status.invalid``; then all of them are NaN. Numbers of single
@@ -204,7 +281,7 @@ class Fits:
     (100, True)
     """
 
-    __slots__ = ("_errors", "_made", "array")
+    __slots__ = ("_errors", "_made")
 
     def __init__(self, array: npt.NDArray[np.void], errors: Errors | None = None, made: Made | None = None) -> None:
         self.array = frozen(array)
@@ -213,16 +290,6 @@ class Fits:
 
     def __reduce__(self) -> Any:
         return Fits, (self.array, self._errors, self._made)
-
-    @property
-    def x(self) -> Floats:
-        """Centre in pixels, 0 at the centre of the first pixel of a row."""
-        return cast(Floats, self.array["x"])
-
-    @property
-    def y(self) -> Floats:
-        """Centre in pixels, 0 at the centre of the first row."""
-        return cast(Floats, self.array["y"])
 
     @property
     def sigma(self) -> Floats:
@@ -293,26 +360,11 @@ class Fits:
         return cast("npt.NDArray[np.uint32]", self.array["evaluations"])
 
     @property
-    def status(self) -> npt.NDArray[np.uint8]:
-        """How each fit ended: a number, see `Status`."""
-        return cast("npt.NDArray[np.uint8]", self.array["status"])
-
-    @property
-    def converged(self) -> npt.NDArray[np.bool_]:
-        """Which fits met a criterion, or cannot be improved."""
-        return self.status <= CONVERGED
-
-    @property
     def errors(self) -> Errors:
         """Standard errors. They exist if the fit was asked for them, with ``errors=True``."""
         if self._errors is None:
             raise AttributeError("there are no errors: fit with errors=True")
         return self._errors
-
-    def counts(self) -> dict[str, int]:
-        """How many fits ended in which way, by the name of the status."""
-        counts = np.bincount(self.status, minlength=len(NAMES))
-        return {status.name: int(counts[status]) for status in Status if counts[status]}
 
     @property
     def report(self) -> dict[str, Any]:
@@ -354,18 +406,20 @@ class Fits:
             errors = [np.stack([of.of(name) for name in _PARAMETERS], axis=1), of.photons, of.goodness]
         _spotfit.save_fits(
             fspath(path), self._given(), errors,
-            shape=by.shape, sigma=by.sigma, estimator=by.estimator, single=by.single,
+            shape=by.shape, sigma=by.sigma, estimator=by.estimator, background=by.background, single=by.single,
         )  # fmt: skip
 
     def _given(self) -> Any:
         """The columns as Rust takes them."""
-        names = ("x", "y", "sigma", "sigma_x", "sigma_y", "angle", "amplitude", "background", "chi2")
+        names = ("x", "y", "sigma", "sigma_x", "sigma_y", "angle", "amplitude", "background", "offset_x", "offset_y", "chi2")
         return [self.array[name] for name in names], [self.iterations, self.evaluations], self.status
 
     def columns(self) -> dict[str, npt.NDArray[Any]]:
         """The columns of a table, by name: what was fitted, photons, errors if there are any, and how it ended."""
         names = ("x", "y", "sigma", "sigma_x", "sigma_y", "angle", "amplitude", "background", "photons")
         columns: dict[str, npt.NDArray[Any]] = {name: getattr(self, name) for name in names}
+        if self._made is not None and self._made[0].background == "plane":
+            columns |= {"offset_x": self.offset_x, "offset_y": self.offset_y}
         columns |= {"chi2": self.chi2, "iterations": self.iterations, "status": NAMES[self.status]}
         if self._errors is not None:
             of = self._errors
@@ -373,40 +427,8 @@ class Fits:
             columns |= {"photons_error": of.photons, "goodness": of.goodness}
         return columns
 
-    def to_pandas(self) -> pandas.DataFrame:
-        """The columns as a data frame of pandas."""
-        import pandas
-
-        frame = pandas.DataFrame(self.columns())
-        frame["status"] = frame["status"].astype("category")
-        return frame
-
-    def to_polars(self) -> polars.DataFrame:
-        """The columns as a data frame of Polars."""
-        import polars
-
-        columns = {name: np.ascontiguousarray(values) for name, values in self.columns().items()}
-        return polars.DataFrame(columns)
-
-    def __len__(self) -> int:
-        return len(self.array)
-
-    def __getitem__(self, index: str | SupportsIndex | slice | npt.NDArray[Any] | list[Any]) -> Any:
-        """A field of `array` by its name; one outcome as a row of it; with a slice, a mask or numbers, `Fits` of those."""
-        if isinstance(index, str):
-            names = self.array.dtype.names or ()
-            if index not in names:
-                raise KeyError(f"there is no field '{index}' ({', '.join(names)})")
-            return self.array[index]
-        part = self.array[index]
-        if not isinstance(part, np.ndarray):
-            return part
-        if part.dtype != self.array.dtype or part.ndim != 1:
-            raise TypeError("fits are chosen by a slice, a mask or numbers (n,), fields one by one by their name")
-        return Fits(part, None if self._errors is None else self._errors[cast(slice, index)], self._made)
-
-    def __iter__(self) -> Iterator[Any]:
-        return iter(self.array)
+    def _chosen(self, part: npt.NDArray[np.void], index: slice) -> Fits:
+        return Fits(part, None if self._errors is None else self._errors[index], self._made)
 
     def __repr__(self) -> str:
         lines = [f"Fits of {len(self):,} spots: " + (told(self.counts()) or "nothing to do")]

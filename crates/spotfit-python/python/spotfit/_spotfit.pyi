@@ -267,6 +267,7 @@ def save_fits(
     shape: str,
     sigma: list[float] | None,
     estimator: str,
+    background: str | None,
     single: bool,
 ) -> None: ...
 def report_fits(given: _Fits, size: tuple[int, int], limits: list[float | None], backend: str) -> str: ...

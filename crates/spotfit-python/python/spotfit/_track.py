@@ -378,7 +378,6 @@ class Tracker:
             shape=shape, profile=profile, fixed_sigma=fixed_sigma, estimator=estimator, camera=camera,
         )  # fmt: skip
         self._tracker = _spotfit.Tracker(_one("reference", reference), options)
-        self._calls = 0
         for note in self._tracker.notes():
             tell(note)
 
