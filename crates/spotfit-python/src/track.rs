@@ -217,7 +217,7 @@ impl Tracker {
         let (tracker, scale) = (&mut self.tracker, self.scale);
         let drift = with_frame(&pixels, |frame| *tracker.update(frame, time));
         Ok((
-            drift.frame - 1,
+            drift.frame,
             Some(drift.timestamp),
             scale * drift.x,
             scale * drift.y,

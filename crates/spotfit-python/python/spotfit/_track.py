@@ -30,7 +30,7 @@ Smooth = Literal["none", "exponential", "kalman"]
 class TrackedFrame(NamedTuple):
     """The drift of a frame, relative to the first: to be subtracted from positions. It is in nanometres if the size of a pixel is known."""
 
-    #: The number of the frame, from 0.
+    #: The number of the frame; the reference is frame 0.
     frame: int
     #: Seconds since the first frame, if that is known.
     time: float | None
@@ -396,9 +396,7 @@ class Tracker:
         TrackedFrame
             Its ``frame`` is 1 for the first after the reference.
         """
-        numbers = self._tracker.update(_one("frame", frame), arguments.number("time", time))
-        drift = TrackedFrame(*numbers)
-        return drift._replace(frame=drift.frame + 1)
+        return TrackedFrame(*self._tracker.update(_one("frame", frame), arguments.number("time", time)))
 
     @property
     def beads(self) -> Doubles:

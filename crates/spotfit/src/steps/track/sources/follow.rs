@@ -18,6 +18,7 @@ const WAITING: usize = 4;
 const WAIT: Duration = Duration::from_millis(50);
 
 /// What the thread that reads has to say.
+#[derive(Debug)]
 enum Told {
     /// The movie is there, with pixels of this size in nanometres if that is known.
     Opened(Option<f64>),
@@ -40,12 +41,6 @@ pub struct FollowedFrames {
     number: u64,
     first: Option<u64>,
     ended: bool,
-}
-
-impl std::fmt::Debug for Told {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Told")
-    }
 }
 
 impl FollowedFrames {

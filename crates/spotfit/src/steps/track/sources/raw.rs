@@ -71,6 +71,7 @@ impl Room {
 }
 
 /// What the thread that reads has to say.
+#[derive(Debug)]
 enum Told {
     /// A frame, and when it was there.
     Frame(Room, u64),
@@ -94,12 +95,6 @@ pub struct RawFrames {
     number: u64,
     first: Option<u64>,
     ended: bool,
-}
-
-impl std::fmt::Debug for Told {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Told")
-    }
 }
 
 impl RawFrames {
