@@ -126,6 +126,35 @@ fn interrupted_tables_have_whole_rows() {
     assert!(record.contains("\"complete\": false") && record.contains("begun"), "{record}");
 }
 
+/// Proves that a disk which is full while the movie grows is an error that names the table, which keeps whole rows and a record that says
+/// that there were to be more.
+#[cfg(unix)]
+#[test]
+fn a_disk_that_fills_up_leaves_whole_rows() {
+    let folder = Folder::new();
+    let movie = Kind::Raw.path(folder.0.path());
+    let table = folder.path("live.csv");
+    // A file that may not grow is the same error as a disk without room.
+    let line = "trap '' XFSZ; ulimit -f 16; exec \"$0\" \"$@\"";
+    let mut command = Command::new("sh");
+    command.args(["-c", line, env!("CARGO_BIN_EXE_spotfit"), "localize", "--follow"]);
+    command.arg(&movie).arg("-o").arg(&table).args(CAMERA).args(["--idle", "20"]);
+    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("a process");
+    let place = folder.0.path().to_owned();
+    let writer = spawn(move || write(Kind::Raw, &place, 400));
+    let ended = child.wait_with_output().expect("an end");
+    writer.join().expect("a writer");
+    let said = String::from_utf8_lossy(&ended.stderr);
+    assert_eq!(ended.status.code(), Some(1), "{said}");
+    assert!(said.contains("live.csv"), "{said}");
+    let text = fs::read_to_string(&table).expect("a table");
+    assert!((4000..=16_384).contains(&text.len()) && text.ends_with('\n'), "{}", text.len());
+    let columns = text.lines().next().expect("a head").split(',').count();
+    assert!(text.lines().all(|row| row.split(',').count() == columns));
+    let record = fs::read_to_string(folder.path("live.csv.spotfit.json")).expect("a record");
+    assert!(record.contains("\"complete\": false"), "{record}");
+}
+
 /// Proves that `batch` follows a folder, and that wrong words are refused.
 #[test]
 fn folders_are_followed() {

@@ -180,6 +180,55 @@ fn movies_are_tracked_and_their_drift_is_applied() {
     assert!(last.len() >= 5 && worst < 20.0, "{} beads, {worst} nm", last.len());
 }
 
+/// Proves that with a calibration the drift along z is in the table, in nanometres and with its error, and that `drift --apply` takes it
+/// out of localizations with the same calibration.
+#[test]
+fn drift_along_z_is_tracked() {
+    let folder = Folder::new();
+    let run = |line: &str| {
+        let words: Vec<&str> = line.split(' ').collect();
+        let done = start(&words, folder.0.path()).wait_with_output().expect("it ends");
+        assert!(done.status.success(), "{line}: {}", said(&done));
+    };
+    run("simulate beads -o beads.tif --step 20 --seed 3");
+    run("calibrate beads.tif --step 20 -o cal.yaml --baseline 100 --sensitivity 1");
+    run(
+        "simulate movie -o stage.tif --shape defocused --z-range 300 --frames 60 --width 256 --height 256 --beads 16 --spots 0.0001 \
+         --drift 0.03,-0.02,1.5",
+    );
+    let camera = "--calibration cal.yaml --baseline 100 --sensitivity 1 --pixel-size 100";
+    run(&format!("track stage.tif -o drift.csv {camera}"));
+    let table = rows(&fs::read(folder.path("drift.csv")).expect("a table"));
+    let header = table[0].join(",").replace('"', "");
+    assert_eq!(header, "frame,x [nm],y [nm],z [nm],x_error [nm],y_error [nm],z_error [nm],beads");
+    check(&table, 100.0);
+    let (z, errors) = (column(&table, "z"), column(&table, "z_error"));
+    let mut squares = 0.0;
+    for frame in 1..FRAMES {
+        let off = z[frame] - 1.5 * frame as f64;
+        assert!((0.1..5.0).contains(&errors[frame]), "{}", errors[frame]);
+        squares += (off / errors[frame]).powi(2) / (FRAMES - 1) as f64;
+    }
+    // The noise of the reference is in all frames.
+    assert!(squares < 9.0, "{squares}");
+
+    run(&format!("localize stage.tif -o locs.csv {camera} --filter photons>3000"));
+    run("drift locs.csv -o straight.csv --apply drift.csv");
+    let left = |name: &str| {
+        let locs = rows(&fs::read(folder.path(name)).expect("a table"));
+        let (frames, z) = (column(&locs, "frame"), column(&locs, "z"));
+        let mean = |from: f64, to: f64| {
+            let those = frames.iter().zip(&z).filter(|(frame, _)| (from..=to).contains(*frame));
+            let (sum, count) =
+                those.fold((0.0, 0.0), |(sum, count), (_, z)| (sum + z, count + 1.0));
+            sum / count
+        };
+        mean(51.0, 60.0) - mean(1.0, 10.0)
+    };
+    let (before, after) = (left("locs.csv"), left("straight.csv"));
+    assert!((before - 75.0).abs() < 10.0 && after.abs() < 10.0, "{before} {after}");
+}
+
 /// Proves that raw frames on standard input give the drift of the movie that they are of, digit by digit, as CSV and as a structured
 /// array, without a size of pixels in pixels; and that the CSV file is there while frames come and grows by whole rows.
 #[test]
@@ -234,6 +283,36 @@ fn raw_frames_on_standard_input_are_tracked_while_they_come() {
     for (x, written) in x.iter().zip(column(&live, "x")) {
         assert!((x - written).abs() < 1e-5);
     }
+}
+
+/// Proves that a disk which is full while frames come is an error that names the table, which keeps whole rows.
+#[test]
+fn a_disk_that_fills_up_leaves_whole_rows() {
+    let folder = stage();
+    let (width, height, pixels) = pixels(&folder);
+    // A file that may not grow is the same error as a disk without room.
+    let line = format!(
+        "trap '' XFSZ; ulimit -f 8; exec '{}' track - -o live.csv --frame {width}x{height}:u16",
+        env!("CARGO_BIN_EXE_spotfit")
+    );
+    let mut command = Command::new("sh");
+    command.args(["-c", &line]).current_dir(folder.0.path());
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().expect("it runs");
+    let mut input = child.stdin.take().expect("its input");
+    let bytes: Vec<u8> = pixels.iter().flat_map(|pixel| pixel.to_le_bytes()).collect();
+    // It ends before it has read all of them.
+    let given = (0..10).try_for_each(|_| input.write_all(&bytes));
+    drop((given, input));
+    let done = child.wait_with_output().expect("it ends");
+    assert_eq!(done.status.code(), Some(1), "{}", said(&done));
+    assert!(said(&done).contains("live.csv"), "{}", said(&done));
+    let table = fs::read_to_string(folder.path("live.csv")).expect("a table");
+    assert!((3000..=8192).contains(&table.len()) && table.ends_with('\n'), "{}", table.len());
+    let columns = table.lines().next().expect("a head").split(',').count();
+    assert!(table.lines().all(|row| row.split(',').count() == columns));
+    let record = fs::read_to_string(folder.path("live.csv.spotfit.json")).expect("a record");
+    assert!(record.contains("\"complete\": false"), "{record}");
 }
 
 /// Proves that --watch needs a terminal, and that on one the drift is drawn with its error and the beads.

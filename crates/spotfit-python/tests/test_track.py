@@ -61,6 +61,11 @@ def test_the_command_says_the_same(frames: Any, tmp_path: Path) -> None:
     assert told["frame"].tolist() == (track.frame + 1).tolist()
     for name in ("x", "y", "x_error", "y_error", "beads"):
         assert told[name].tolist() == getattr(track, name).tolist(), name
+    subprocess.run([COMMAND, "track", tmp_path / "movie.npy", "-o", tmp_path / "drift.csv", *words], check=True)
+    track.save(tmp_path / "own.csv")
+    assert (tmp_path / "own.csv").read_bytes() == (tmp_path / "drift.csv").read_bytes()
+    with pytest.raises(ValueError, match=r"own\.npy: the name of a table of drift ends in \.csv"):
+        track.save(tmp_path / "own.npy")
 
 
 def test_rings_are_written_read_and_tracked(frames: Any, tmp_path: Path) -> None:

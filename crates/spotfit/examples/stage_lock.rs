@@ -1,7 +1,7 @@
 //! A microscope's stage that is held still: beads are tracked, and an actuator takes their drift back.
 //!
 //! ```sh
-//! cargo run --release -p spotfit --example stage_lock
+//! cargo run --release -p spotfit --example stage_lock [PICTURE.svg]
 //! ```
 //!
 //! The stage drifts as stages do, and the actuator obeys some frames late. A proportional-integral (PI) controller sees the drift d
@@ -23,13 +23,18 @@
 //! The controller follows the noise of the measurement, too. Where the stated error of the drift is larger than what the stage moves in
 //! a frame, halve both gains, or smooth with [`Smooth::Kalman`](spotfit::track::Smooth::Kalman), whose lag is small.
 //!
-//! The program prints the error beside that of the same controller if it knew the truth.
+//! The program prints the error beside that of the same controller if it knew the truth, or draws the stage before and after the loop is
+//! closed.
 
 use std::error::Error;
 
 use fit_sim::{Actuator, Stage, StageMotion, StageSimulation};
 use spotfit::Camera;
+use spotfit::report::svg::{Axis, Chart, Series};
 use spotfit::track::{FrameStatus, FrameView, TrackOptions, Tracker};
+
+/// Side of a pixel in nanometres, for the picture.
+const PIXEL: f64 = 100.0;
 
 /// The controller, along x and y.
 pub(crate) struct Controller {
@@ -72,9 +77,14 @@ pub(crate) fn stage(delay: usize, seed: u64) -> Result<Stage, fit_sim::Simulatio
         .stage()
 }
 
-/// Holds the stage for so many frames; the result is the rms of its displacement along x and y, in pixels. With `knows`, the
+/// Where the stage is in each of so many frames, along x and y in pixels. It is held from frame `closed` on. With `knows`, the
 /// controller is told the truth.
-pub(crate) fn hold(delay: usize, frames: usize, knows: bool) -> Result<f64, Box<dyn Error>> {
+fn run(
+    delay: usize,
+    frames: usize,
+    closed: usize,
+    knows: bool,
+) -> Result<Vec<[f64; 2]>, Box<dyn Error>> {
     let mut stage = stage(delay, 7)?;
     let camera = Camera::default().with_baseline(100.0).with_read_noise(1.5);
     let options = TrackOptions::default().with_camera(camera);
@@ -82,32 +92,54 @@ pub(crate) fn hold(delay: usize, frames: usize, knows: bool) -> Result<f64, Box<
     stage.advance();
     let mut tracker = Tracker::new(FrameView::u16(width, height, stage.pixels()), &options)?;
     let mut controller = Controller::for_delay(delay);
-    // What the loop needs to begin does not count.
-    let (mut squares, mut mean, begin) = (0.0, [0.0; 2], 20 * delay);
-    for frame in 0..frames + begin {
-        let truth = stage.advance();
-        let [x, y, _] = truth.displacement;
-        let drift = if knows {
-            [x, y]
-        } else {
-            let drift = tracker.update(FrameView::u16(width, height, stage.pixels()), frame as f64);
-            // Without beads there is nothing to take back.
-            if drift.status == FrameStatus::Measured { [drift.x, drift.y] } else { [0.0; 2] }
-        };
-        let [x_command, y_command] = controller.command(drift);
-        stage.command([x_command, y_command, 0.0]);
-        if frame >= begin {
-            squares += x * x + y * y;
-            mean = [mean[0] + x / frames as f64, mean[1] + y / frames as f64];
+    let mut places = Vec::with_capacity(frames);
+    for frame in 0..frames {
+        let [x, y, _] = stage.advance().displacement;
+        places.push([x, y]);
+        let drift = tracker.update(FrameView::u16(width, height, stage.pixels()), frame as f64);
+        // Without beads there is nothing to take back.
+        let seen =
+            if drift.status == FrameStatus::Measured { [drift.x, drift.y] } else { [0.0; 2] };
+        if frame >= closed {
+            let [x, y] = controller.command(if knows { [x, y] } else { seen });
+            stage.command([x, y, 0.0]);
         }
     }
+    Ok(places)
+}
+
+/// Holds the stage for so many frames; the result is the rms of its displacement along x and y, in pixels. With `knows`, the
+/// controller is told the truth.
+pub(crate) fn hold(delay: usize, frames: usize, knows: bool) -> Result<f64, Box<dyn Error>> {
+    // What the loop needs to begin does not count.
+    let begin = 20 * delay;
+    let places = run(delay, frames + begin, 0, knows)?;
+    let places = &places[begin..];
+    let mean = [0, 1].map(|k| places.iter().map(|place| place[k]).sum::<f64>() / frames as f64);
     // Where the drift is 0 is as uncertain as the reference frame.
-    let off = mean[0] * mean[0] + mean[1] * mean[1];
-    Ok((0.5 * (squares / frames as f64 - off)).max(0.0).sqrt())
+    let square = |place: &[f64; 2]| (place[0] - mean[0]).powi(2) + (place[1] - mean[1]).powi(2);
+    Ok((0.5 * places.iter().map(square).sum::<f64>() / frames as f64).sqrt())
+}
+
+/// A chart of the stage before and after the loop is closed, in nanometres.
+fn picture() -> Result<String, Box<dyn Error>> {
+    let (closed, frames) = (400, 1000);
+    let places = run(2, frames, closed, false)?;
+    let line = |name: &str, k: usize| {
+        let points = places.iter().enumerate();
+        let points = points.map(|(frame, place)| (frame as f64, PIXEL * place[k]));
+        Series::line(name, points.collect())
+    };
+    let title = format!("A stage that drifts; the loop is closed at frame {closed}");
+    let axes = (Axis::new("frame"), Axis::new("displacement (nm)"));
+    Ok(Chart::new(&title, axes.0, axes.1, vec![line("x", 0), line("y", 1)]).svg())
 }
 
 #[allow(dead_code)] // a test has this file as a module
 fn main() -> Result<(), Box<dyn Error>> {
+    if let Some(file) = std::env::args_os().nth(1) {
+        return Ok(std::fs::write(file, picture()?)?);
+    }
     println!("delay   Kp    Ki    rms error [px]   with the truth   ratio");
     for delay in 1..=5 {
         let (own, best) = (hold(delay, 5000, false)?, hold(delay, 5000, true)?);

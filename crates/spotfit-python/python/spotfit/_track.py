@@ -98,9 +98,33 @@ class Track:
     unit: Literal["px", "nm"] = "px"
     pixel_size: float | None = None
     report: dict[str, Any] = field(default_factory=dict)
+    #: As they are written: name, unit, kind, values, words.
+    _columns: Any = ()
 
     def __len__(self) -> int:
         return len(self.frame)
+
+    def save(self, path: str | PathLike[str], *, overwrite: bool = False) -> None:
+        """Writes the table that ``spotfit track -o`` writes, as CSV: frames count from 1 there. ``spotfit drift --apply`` reads it.
+
+        Parameters
+        ----------
+        path : str or path
+            A name that ends in ``.csv``.
+        overwrite : bool
+            Whether a file that is no table of Spotfit may be replaced.
+
+        Raises
+        ------
+        OSError
+            If it cannot be written.
+        ValueError
+            If the name has another ending.
+        """
+        if not fspath(path).lower().endswith(".csv"):
+            raise ValueError(f"{fspath(path)}: the name of a table of drift ends in .csv")
+        info = _spotfit.Info(self.pixel_size, None, None, None)
+        _spotfit.write_table(path, self._columns, info, arguments.flag("overwrite", overwrite), 0)
 
     def __repr__(self) -> str:
         return f"Track({len(self)} frames, {self.report.get('beads')} beads, unit={self.unit!r})"
@@ -324,7 +348,7 @@ def track(
         found[name] = frozen(found[name].astype(np.int64))
     if "latency_us" in found:
         found["latency"] = found.pop("latency_us")
-    return Track(**found, unit="nm" if unit == "nm" else "px", pixel_size=size, report=json.loads(report))
+    return Track(**found, unit="nm" if unit == "nm" else "px", pixel_size=size, report=json.loads(report), _columns=columns)
 
 
 class Tracker:

@@ -61,6 +61,23 @@ struct Trial {
     square: [f64; 2],
 }
 
+/// What the gates let through.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Allowed {
+    /// Changes of ln of brightness and width.
+    change: [f64; 2],
+    /// χ², as a multiple of the usual one.
+    residual: f64,
+}
+
+impl Allowed {
+    /// For fits of so many degrees of freedom.
+    pub(super) fn new(gates: &Gates, freedom: f64) -> Self {
+        let change = [gates.brightness.ln(), gates.width.ln()];
+        Self { change, residual: gates.residual + 5.0 * (2.0 / freedom).sqrt() }
+    }
+}
+
 impl Own {
     /// A bead of the reference; `anchor` is its share in where the drift is 0.
     pub(super) fn new(sight: &Sight, anchor: [f64; 3]) -> Self {
@@ -70,7 +87,7 @@ impl Own {
             anchor,
             noise: sight.variance,
             misfit: 1.0,
-            look: [sight.photons[0].ln(), sight.width[0].ln()],
+            look: sight.look,
             look_errors: [sight.photons[1], sight.width[1]],
             outline: sight.outline,
             height: sight.place[2],
@@ -100,32 +117,31 @@ impl Own {
 
     /// By how much it is brighter and wider than usual: logarithms.
     pub(super) fn change(&self, sight: &Sight) -> [f64; 2] {
-        [sight.photons[0].ln() - self.look[0], sight.width[0].ln() - self.look[1]]
+        [sight.look[0] - self.look[0], sight.look[1] - self.look[1]]
     }
 
-    /// What is wrong with a sight, when all have changed by `common`; `freedom` is that of the fit.
+    /// What is wrong with a sight, when all have changed by `common`.
     pub(super) fn doubt(
         &self,
         sight: &Sight,
         common: [f64; 2],
-        gates: &Gates,
-        freedom: f64,
+        allowed: &Allowed,
     ) -> Option<Doubt> {
         // One that comes back may have changed.
         let loose = if self.member { 1.0 } else { 2.0 };
         let change = self.change(sight);
-        let odd = |which: usize, factor: f64| {
-            let allowed = loose * factor.ln() + ALLOWED * self.look_errors[which];
+        let odd = |which: usize| {
+            let allowed = loose * allowed.change[which] + ALLOWED * self.look_errors[which];
             (change[which] - common[which]).abs() > allowed
         };
-        if odd(0, gates.brightness) {
+        if odd(0) {
             return Some(Doubt::Brightness);
         }
-        if odd(1, gates.width) {
+        if odd(1) {
             return Some(Doubt::Width);
         }
-        let allowed = self.goodness.max(0.1) * (gates.residual + 5.0 * (2.0 / freedom).sqrt());
-        (sight.goodness > allowed).then_some(Doubt::Residual)
+        let limit = self.goodness.max(0.1) * allowed.residual;
+        (sight.goodness > limit).then_some(Doubt::Residual)
     }
 
     /// sᵢ² of a sight: its usual one, unless it is much worse; more for a bead that disagrees with the others for long.
@@ -151,8 +167,8 @@ impl Own {
         self.seen += 1.0;
         let slow = (1.0 / self.seen).max(1.0 / LOOK_MEMORY);
         let average = |to: &mut f64, value: f64, rate: f64| *to += rate * (value - *to);
-        average(&mut self.look[0], sight.photons[0].ln(), slow);
-        average(&mut self.look[1], sight.width[0].ln(), slow);
+        average(&mut self.look[0], sight.look[0], slow);
+        average(&mut self.look[1], sight.look[1], slow);
         average(&mut self.look_errors[0], sight.photons[1], slow);
         average(&mut self.look_errors[1], sight.width[1], slow);
         average(&mut self.goodness, sight.goodness, slow);

@@ -24,6 +24,8 @@ pub(super) struct Sight {
     pub(super) width: [f64; 2],
     /// Photo-electrons and their relative error.
     pub(super) photons: [f64; 2],
+    /// ln of photons and width.
+    pub(super) look: [f64; 2],
     /// χ² per degree of freedom.
     pub(super) goodness: f64,
     /// Whether a window around it would show it better.
@@ -193,11 +195,13 @@ impl Look {
         let aside = best.is_some_and(|[x, y]| {
             x.abs_diff(corner.x as usize).max(y.abs_diff(corner.y as usize)) > 1
         });
+        let width = (sigma_x * sigma_y).sqrt();
         Some(Sight {
             place: [place[0], place[1], z],
             variance,
             outline: [sigma_x, sigma_y, fit.angle],
-            width: [(sigma_x * sigma_y).sqrt(), spread],
+            width: [width, spread],
+            look: [photons.ln(), width.ln()],
             photons: [photons, unsure],
             goodness,
             aside,

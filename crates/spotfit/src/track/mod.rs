@@ -41,7 +41,6 @@
 //! (`cargo test -p spotfit --test track -- --nocapture`, 2026-11-26).
 
 mod bead;
-mod common;
 mod deep;
 mod drift;
 mod error;
@@ -57,9 +56,9 @@ mod watch;
 use std::time::Instant;
 
 use fit_core::Size;
+use spotfit_locs::drift::{CommonDrift, CommonShift, SeenPlace};
 
 use bead::Own;
-use common::{Common, Part, Shift};
 use smooth::Axis;
 use time::Times;
 use watch::Watch;
@@ -81,9 +80,9 @@ const WALK: f64 = 64.0;
 pub struct Tracker {
     frame: Size,
     watch: Watch,
-    common: Common,
+    common: CommonDrift,
     beads: Vec<Bead>,
-    parts: Vec<Part>,
+    parts: Vec<SeenPlace>,
     patience: u64,
     clock: bool,
     deep: bool,
@@ -141,7 +140,7 @@ impl Tracker {
             state: BeadState::Held,
         };
         let beads: Vec<Bead> = own.iter().map(bead).collect();
-        let common = Common::new(centre, free, options.gates.jump, own.len());
+        let common = CommonDrift::new(centre, free, options.gates.jump, own.len());
         let mut tracker = Self {
             frame: size,
             parts: Vec::with_capacity(own.len()),
@@ -219,7 +218,7 @@ impl Tracker {
         let mut found = self.gather();
         for far in [false, true] {
             // Half of those that were there, and half of those that are.
-            let enough = |shift: Shift, parts: usize| 2 * shift.beads >= due.max(parts);
+            let enough = |shift: CommonShift, parts: usize| 2 * shift.beads >= due.max(parts);
             if found.is_some_and(|shift| enough(shift, self.parts.len())) {
                 break;
             }
@@ -247,7 +246,7 @@ impl Tracker {
     }
 
     /// What the beads that are as they should be have in common.
-    fn gather(&mut self) -> Option<Shift> {
+    fn gather(&mut self) -> Option<CommonShift> {
         let mut absent = [0.0; 3];
         self.parts.clear();
         for (bead, own) in self.watch.own.iter().enumerate() {
@@ -264,7 +263,7 @@ impl Tracker {
             if !unsure[2].is_finite() {
                 noise[2] = f64::INFINITY;
             }
-            self.parts.push(Part {
+            self.parts.push(SeenPlace {
                 bead,
                 place: sight.place,
                 noise,

@@ -1,12 +1,12 @@
 //! The beads in a frame: looking at them where they are expected, and elsewhere if they are gone.
 
 use fit_core::Size;
+use spotfit_locs::drift::{CommonDrift, SeenPlace};
 
-use super::bead::Own;
-use super::common::{Common, Part};
+use super::bead::{Allowed, Own};
 use super::look::{Look, Sight};
 use super::search::Search;
-use super::{Bead, BeadState, Doubt, FrameView, Gates, TrackError, TrackOptions};
+use super::{Bead, BeadState, Doubt, FrameView, TrackError, TrackOptions};
 
 /// Single beads that are looked for in a frame.
 const SEARCHES: usize = 2;
@@ -37,8 +37,7 @@ pub(super) struct Watch {
     again: Vec<(usize, [f64; 2])>,
     taken: Vec<[f64; 2]>,
     sorted: Vec<f64>,
-    gates: Gates,
-    freedom: f64,
+    allowed: Allowed,
     reach: usize,
     frame: u64,
     /// Frames in which most of the beads were gone, one after the other.
@@ -53,6 +52,7 @@ impl Watch {
     ) -> Result<Self, TrackError> {
         let count = own.len();
         let parameters = options.fitter.fit.shape.name().parameters() + 2;
+        let freedom = options.size().pixels().saturating_sub(parameters);
         Ok(Self {
             look: Look::new(size, options, count)?,
             search: Search::new(size.width, count, options.box_size),
@@ -62,8 +62,7 @@ impl Watch {
             again: Vec::with_capacity(count),
             taken: Vec::with_capacity(count),
             sorted: Vec::with_capacity(count),
-            gates: options.gates,
-            freedom: (options.size().pixels().saturating_sub(parameters)).max(1) as f64,
+            allowed: Allowed::new(&options.gates, freedom.max(1) as f64),
             reach: options.reach,
             frame: 0,
             blind: 0,
@@ -81,7 +80,7 @@ impl Watch {
     pub(super) fn look(
         &mut self,
         frame: FrameView<'_>,
-        common: &Common,
+        common: &CommonDrift,
         ahead: [f64; 3],
         beads: &[Bead],
     ) {
@@ -108,7 +107,7 @@ impl Watch {
     pub(super) fn search(
         &mut self,
         frame: FrameView<'_>,
-        common: &Common,
+        common: &CommonDrift,
         ahead: [f64; 3],
         far: bool,
     ) -> bool {
@@ -156,7 +155,7 @@ impl Watch {
             let common = self.in_common();
             for (bead, own) in self.own.iter().enumerate() {
                 self.doubts[bead] = match &self.sights[bead] {
-                    Some(sight) => own.doubt(sight, common, &self.gates, self.freedom),
+                    Some(sight) => own.doubt(sight, common, &self.allowed),
                     None => Some(Doubt::Fit),
                 };
             }
@@ -165,7 +164,7 @@ impl Watch {
         for number in 0..self.look.count() {
             let bead = self.look.bead(number);
             let Some(sight) = self.look.sight(number) else { continue };
-            let doubt = self.own[bead].doubt(&sight, [0.0; 2], &self.gates, self.freedom);
+            let doubt = self.own[bead].doubt(&sight, [0.0; 2], &self.allowed);
             if doubt.is_none() || self.sights[bead].is_none() {
                 (self.sights[bead], self.doubts[bead]) = (Some(sight), doubt);
                 self.outside[bead] = false;
@@ -196,7 +195,7 @@ impl Watch {
     fn look_aside(
         &mut self,
         frame: FrameView<'_>,
-        common: &Common,
+        common: &CommonDrift,
         ahead: [f64; 3],
         beads: &[Bead],
     ) {
@@ -268,9 +267,9 @@ impl Watch {
     /// Decides how each bead is after a frame whose drift is known.
     pub(super) fn settle(
         &mut self,
-        common: &Common,
+        common: &CommonDrift,
         (by, variance): ([f64; 3], [f64; 3]),
-        parts: &[Part],
+        parts: &[SeenPlace],
         beads: &mut [Bead],
         patience: u64,
     ) {
@@ -326,7 +325,7 @@ impl Watch {
     /// A bead that does not belong to the others, and was seen.
     fn join(
         &mut self,
-        common: &Common,
+        common: &CommonDrift,
         (by, variance): ([f64; 3], [f64; 3]),
         bead: usize,
         sight: &Sight,
@@ -365,7 +364,7 @@ pub(super) fn due(beads: &[Bead]) -> usize {
 }
 
 /// Where a bead is expected.
-fn expected(common: &Common, own: &Own, ahead: [f64; 3]) -> [f64; 2] {
+fn expected(common: &CommonDrift, own: &Own, ahead: [f64; 3]) -> [f64; 2] {
     let [x, y, _] = common.place(own.reference, ahead);
     [x + own.stray[0], y + own.stray[1]]
 }

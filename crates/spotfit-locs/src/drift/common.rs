@@ -9,43 +9,73 @@
 //! reference frame, where the places are measured: whatever error they have in common there is an error of where the drift is 0. Both are
 //! multiplied by how much the beads scatter about each other beyond what their errors say, as the frames show.
 
-/// A bead in a frame, as far as the common drift needs it.
+/// A bead in a frame, as far as the common drift needs it: numbers along x, y and z, in one unit in the plane and in one along z.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Part {
+pub struct SeenPlace {
     /// Which bead.
-    pub(super) bead: usize,
+    pub bead: usize,
     /// Where it is.
-    pub(super) place: [f64; 3],
-    /// sᵢ².
-    pub(super) noise: [f64; 3],
+    pub place: [f64; 3],
+    /// sᵢ²; infinite along z without a height.
+    pub noise: [f64; 3],
     /// Where it is in the reference.
-    pub(super) reference: [f64; 3],
-    /// vᵢ.
-    pub(super) unsure: [f64; 3],
+    pub reference: [f64; 3],
+    /// vᵢ; infinite along z without a height.
+    pub unsure: [f64; 3],
     /// gᵢ.
-    pub(super) anchor: [f64; 3],
+    pub anchor: [f64; 3],
     /// Whether its place and its height agree with those of the others.
-    pub(super) agrees: [bool; 2],
+    pub agrees: [bool; 2],
     /// What is left of its place without the drift, turned back.
-    pub(super) rest: [f64; 3],
+    pub rest: [f64; 3],
     /// ŵᵢ.
-    pub(super) weight: [f64; 3],
+    pub weight: [f64; 3],
+}
+
+impl SeenPlace {
+    /// A bead whose place in the reference is known exactly.
+    pub const fn new(bead: usize, place: [f64; 3], noise: [f64; 3], reference: [f64; 3]) -> Self {
+        Self {
+            bead,
+            place,
+            noise,
+            reference,
+            unsure: [0.0; 3],
+            anchor: [0.0; 3],
+            agrees: [false; 2],
+            rest: [0.0; 3],
+            weight: [0.0; 3],
+        }
+    }
 }
 
 /// What beads have in common in a frame.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Shift {
+pub struct CommonShift {
     /// The drift.
-    pub(super) by: [f64; 3],
+    pub by: [f64; 3],
     /// Its variance; infinite along z if no bead has a height.
-    pub(super) variance: [f64; 3],
+    pub variance: [f64; 3],
     /// Beads that were used.
-    pub(super) beads: usize,
+    pub beads: usize,
 }
 
-/// What is kept from frame to frame.
+/// Finds what beads have in common, frame after frame. After the start it takes no memory.
+///
+/// ```
+/// use spotfit_locs::drift::{CommonDrift, SeenPlace};
+///
+/// // Three beads that went by (0.5, −0.2), and one that is another spot.
+/// let mut common = CommonDrift::new([0.0; 2], [false; 2], 5.0, 4);
+/// let flat = [1e-4, 1e-4, f64::INFINITY];
+/// let seen = |bead, x, y, off| SeenPlace::new(bead, [x + 0.5 + off, y - 0.2, 0.0], flat, [x, y, 0.0]);
+/// let mut beads = [seen(0, 10.0, 3.0, 0.0), seen(1, 5.0, 9.0, 0.0), seen(2, 1.0, 1.0, 0.0), seen(3, 7.0, 2.0, 1.0)];
+/// let shift = common.find(&mut beads, [0.0; 3]).unwrap();
+/// assert!((shift.by[0] - 0.5).abs() < 1e-12 && (shift.by[1] + 0.2).abs() < 1e-12);
+/// assert_eq!((shift.beads, beads[3].agrees[0]), (3, false));
+/// ```
 #[derive(Debug)]
-pub(super) struct Common {
+pub struct CommonDrift {
     /// c.
     centre: [f64; 2],
     /// Whether the sample may turn, and grow.
@@ -66,8 +96,10 @@ const MEMORY: f64 = 4000.0;
 /// How often beads are left out and taken back.
 const ROUNDS: usize = 3;
 
-impl Common {
-    pub(super) fn new(centre: [f64; 2], free: [bool; 2], jump: f64, beads: usize) -> Self {
+impl CommonDrift {
+    /// Beads about a centre c, which may turn and may grow as `free` says; they agree if they are within `jump` standard deviations. Room
+    /// for so many beads.
+    pub fn new(centre: [f64; 2], free: [bool; 2], jump: f64, beads: usize) -> Self {
         Self {
             centre,
             free,
@@ -80,24 +112,24 @@ impl Common {
     }
 
     /// Where a place of the reference is after a drift.
-    pub(super) fn place(&self, reference: [f64; 3], by: [f64; 3]) -> [f64; 3] {
+    pub fn place(&self, reference: [f64; 3], by: [f64; 3]) -> [f64; 3] {
         let [x, y] = times(self.turn, self.lever(reference));
         let [cx, cy] = self.centre;
         [cx + by[0] + x, cy + by[1] + y, reference[2] + by[2]]
     }
 
     /// The angle and its variance.
-    pub(super) fn rotation(&self) -> [f64; 2] {
+    pub fn rotation(&self) -> [f64; 2] {
         [self.turn[1].atan2(self.turn[0]), self.turn_variance[0]]
     }
 
     /// The factor of growth and its variance.
-    pub(super) fn growth(&self) -> [f64; 2] {
+    pub fn growth(&self) -> [f64; 2] {
         [self.turn[0].hypot(self.turn[1]), self.turn_variance[1]]
     }
 
     /// The factor by which variances along an axis are larger than stated.
-    pub(super) fn scatter(&self, axis: usize) -> f64 {
+    pub fn scatter(&self, axis: usize) -> f64 {
         self.scatter[axis / 2][0]
     }
 
@@ -105,9 +137,9 @@ impl Common {
         [reference[0] - self.centre[0], reference[1] - self.centre[1]]
     }
 
-    /// Finds what the parts have in common, and which of them agree; `None` if there is none, or if too few agree. `absent` is Σ gᵢ²vᵢ of
-    /// the beads that are no parts.
-    pub(super) fn find(&mut self, parts: &mut [Part], absent: [f64; 3]) -> Option<Shift> {
+    /// Finds what beads have in common, and which of them agree; `None` if there is none, or if too few agree. `absent` is Σ gᵢ²vᵢ of
+    /// the beads that were not seen.
+    pub fn find(&mut self, parts: &mut [SeenPlace], absent: [f64; 3]) -> Option<CommonShift> {
         if parts.is_empty() {
             return None;
         }
@@ -137,11 +169,11 @@ impl Common {
         }
         let variance = [0, 1, 2].map(|axis| self.variance(parts, axis, absent[axis]));
         self.rests(parts, by);
-        Some(Shift { by, variance, beads })
+        Some(CommonShift { by, variance, beads })
     }
 
-    /// The weighted median of the drift along an axis.
-    fn median(&mut self, parts: &[Part], axis: usize) -> f64 {
+    /// The weighted median of the drift along an axis; 0 if no place has a weight.
+    pub fn median(&mut self, parts: &[SeenPlace], axis: usize) -> f64 {
         let Self { sorted, .. } = self;
         let mut sorted = std::mem::take(sorted);
         sorted.clear();
@@ -166,7 +198,7 @@ impl Common {
     }
 
     /// The drift of the parts that agree, and its variance by their weights. Also finds the turn, and the parts' weights.
-    fn mean(&mut self, parts: &mut [Part], before: [f64; 3]) -> ([f64; 3], [f64; 3]) {
+    fn mean(&mut self, parts: &mut [SeenPlace], before: [f64; 3]) -> ([f64; 3], [f64; 3]) {
         let mut sums = [0.0; 3];
         for part in &mut *parts {
             for axis in 0..3 {
@@ -201,8 +233,8 @@ impl Common {
     }
 
     /// The turn of the parts that agree: the least squares of places about their means.
-    fn find_turn(&mut self, parts: &[Part]) {
-        let weight = |part: &Part| {
+    fn find_turn(&mut self, parts: &[SeenPlace]) {
+        let weight = |part: &SeenPlace| {
             let noise = [0, 1].map(|axis| part.noise[axis] + part.unsure[axis]);
             if part.agrees[0] { 2.0 / (noise[0] + noise[1]) } else { 0.0 }
         };
@@ -247,7 +279,7 @@ impl Common {
     }
 
     /// The variance of the drift along an axis.
-    fn variance(&self, parts: &[Part], axis: usize, absent: f64) -> f64 {
+    fn variance(&self, parts: &[SeenPlace], axis: usize, absent: f64) -> f64 {
         let (mut noise, mut places, mut any) = (0.0, absent, false);
         let mut lever = [0.0; 2];
         for part in parts {
@@ -275,7 +307,7 @@ impl Common {
     }
 
     /// What is left of all parts, whether they agree or not.
-    fn rests(&self, parts: &mut [Part], by: [f64; 3]) {
+    fn rests(&self, parts: &mut [SeenPlace], by: [f64; 3]) {
         let [cos, sin] = self.turn;
         let square = cos * cos + sin * sin;
         let back = [cos / square, -sin / square];
@@ -287,7 +319,7 @@ impl Common {
     }
 
     /// Learns how much the parts scatter that agree.
-    pub(super) fn learn_scatter(&mut self, parts: &[Part]) {
+    pub fn learn_scatter(&mut self, parts: &[SeenPlace]) {
         let (mut sums, mut counts) = ([0.0; 2], [0.0; 2]);
         let mut used = [0.0; 3];
         for part in parts {
@@ -323,99 +355,5 @@ fn times([a, b]: [f64; 2], [c, d]: [f64; 2]) -> [f64; 2] {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use fit_sim::Random;
-
-    fn parts(count: usize, random: &mut Random) -> Vec<Part> {
-        let part = |bead| {
-            let reference = [200.0 * random.uniform(), 150.0 * random.uniform(), 0.0];
-            let noise = 0.02 * (0.5 + random.uniform());
-            Part {
-                bead,
-                place: reference,
-                noise: [noise * noise, 2.0 * noise * noise, f64::INFINITY],
-                reference,
-                unsure: [0.0, 0.0, f64::INFINITY],
-                anchor: [0.0; 3],
-                agrees: [false; 2],
-                rest: [0.0; 3],
-                weight: [0.0; 3],
-            }
-        };
-        (0..count).map(part).collect()
-    }
-
-    /// Proves that shift, turn and growth of twenty beads are found with the errors that are stated, to 10 %, while a quarter of the beads
-    /// is anywhere.
-    #[test]
-    fn a_similarity_is_found_among_outliers() {
-        let mut random = Random::new(4, 1);
-        let beads = parts(20, &mut random);
-        for free in [[false, false], [true, false], [false, true], [true, true]] {
-            let mut common = Common::new([100.0, 75.0], free, 5.0, 20);
-            let (mut squares, frames) = ([0.0; 4], 40_000);
-            for frame in 0..frames {
-                // It turns and grows until it is there.
-                let share = f64::min(f64::from(frame) / 150.0, 1.0);
-                let angle = if free[0] { 0.01 * share } else { 0.0 };
-                let growth = if free[1] { 1.0 + 0.002 * share } else { 1.0 };
-                let turn = [growth * f64::cos(angle), growth * f64::sin(angle)];
-                let mut seen = beads.clone();
-                for part in &mut seen {
-                    let [x, y] = times(turn, common.lever(part.reference));
-                    part.place[0] = 100.0 + 0.7 + x + part.noise[0].sqrt() * random.normal();
-                    part.place[1] = 75.0 - 0.4 + y + part.noise[1].sqrt() * random.normal();
-                    if part.bead % 4 == 0 {
-                        let off = 0.5 + random.uniform();
-                        part.place[0] += if random.uniform() < 0.5 { off } else { -off };
-                    }
-                }
-                let shift = common.find(&mut seen, [0.0; 3]).unwrap();
-                common.learn_scatter(&seen);
-                assert!(shift.beads >= 14, "{}", shift.beads);
-                if frame > 200 {
-                    squares[0] += (shift.by[0] - 0.7).powi(2) / shift.variance[0];
-                    squares[1] += (shift.by[1] + 0.4).powi(2) / shift.variance[1];
-                    let ([by, error], [size, unsure]) = (common.rotation(), common.growth());
-                    squares[2] += (by - angle).powi(2) / error.max(1e-30);
-                    squares[3] += (size - growth).powi(2) / unsure.max(1e-30);
-                }
-            }
-            let ratios = squares.map(|square| (square / f64::from(frames - 201)).sqrt());
-            let checked = [true, true, free[0], free[1]];
-            for (ratio, _) in ratios.iter().zip(checked).filter(|(_, checked)| *checked) {
-                assert!((0.9..1.1).contains(ratio), "{free:?}: {ratios:?}");
-            }
-        }
-    }
-
-    /// Proves that beads whose errors are said too small by half make the drift state twice the error, and that one bead alone is
-    /// taken as it is.
-    #[test]
-    fn errors_follow_the_scatter() {
-        let mut random = Random::new(4, 2);
-        let beads = parts(10, &mut random);
-        let mut common = Common::new([100.0, 75.0], [false; 2], 5.0, 10);
-        let mut squares = 0.0;
-        for frame in 0..2000 {
-            let mut seen = beads.clone();
-            for part in &mut seen {
-                for axis in 0..2 {
-                    part.place[axis] += 2.0 * part.noise[axis].sqrt() * random.normal();
-                }
-            }
-            let shift = common.find(&mut seen, [0.0; 3]).unwrap();
-            common.learn_scatter(&seen);
-            if frame >= 1000 {
-                squares += shift.by[0].powi(2) / shift.variance[0];
-            }
-        }
-        let ratio = (squares / 1000.0f64).sqrt();
-        assert!((0.9..1.1).contains(&ratio), "{ratio}");
-        let mut one = beads[..1].to_vec();
-        one[0].place[0] += 2.0;
-        assert!((common.find(&mut one, [0.0; 3]).unwrap().by[0] - 2.0).abs() < 1e-12);
-        assert!(common.find(&mut [], [0.0; 3]).is_none());
-    }
-}
+#[path = "common_tests.rs"]
+mod tests;
