@@ -1,97 +1,77 @@
 #![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
 
+mod list;
+mod pack;
 mod recency;
 
-use std::io::Read;
+use fit_gpu_kernel::{CurveMethod, KERNELS, written_extent};
 
-use fit_gpu_kernel::CurveMethod;
-use lzma_rust2::LzmaReader;
+use list::PACKS;
+use pack::{Pack, family};
 
-macro_rules! embed {
-    ($($name:literal: $family:ident, $layout:ident::<$($number:literal),+>, $shape:ident;)*) => {
-        fn packed(kernel: &str) -> Option<&'static [u8]> {
-            match kernel {
-                $($name => Some(include_bytes!(concat!("../", $name, ".ptx.lzma"))),)*
-                _ => None,
-            }
-        }
-    };
-}
-fit_gpu_kernel::kernels!(embed);
-
-macro_rules! embed_templates {
+macro_rules! name_templates {
     ($($name:literal: $parameters:literal, $method:ident;)*) => {
-        fn packed_template(parameters: usize, method: CurveMethod) -> Option<&'static [u8]> {
+        fn name_of_template(parameters: usize, method: CurveMethod) -> Option<&'static str> {
             match (parameters, method) {
-                $(($parameters, CurveMethod::$method) => {
-                    Some(include_bytes!(concat!("../", $name, ".ptx.lzma")))
-                })*
+                $(($parameters, CurveMethod::$method) => Some($name),)*
                 _ => None,
             }
         }
     };
 }
-fit_gpu_kernel::templates!(embed_templates);
-
-macro_rules! embed_written {
-    ($($name:literal: $parameters:literal, $variables:literal, $model:ident;)*) => {
-        fn packed_written(model: &str) -> Option<&'static [u8]> {
-            match ["written_", model].concat().as_str() {
-                $($name => Some(include_bytes!(concat!("../", $name, ".ptx.lzma"))),)*
-                _ => None,
-            }
-        }
-    };
-}
-fit_gpu_kernel::written!(embed_written);
-
-/// Memory that unpacking may take, in KiB: enough for any module.
-const MOST_MEMORY: u32 = 64 << 10;
+fit_gpu_kernel::templates!(name_templates);
 
 /// The PTX of a kernel of the catalogue by its name: a module with one entry, `fit`. It is unpacked anew each time,
-/// which takes a few milliseconds. `None` if no kernel has that name.
+/// with those that are packed before it, which takes a few milliseconds. `None` if no kernel has that name.
 pub fn ptx(kernel: &str) -> Option<String> {
-    unpacked(packed(kernel)?)
+    unpacked(KERNELS.iter().find(|known| known.name == kernel)?.name)
 }
 
 /// The PTX for models of so many parameters that are given as formulas: a module with one entry, `fit`, in which lines that
 /// begin with `//@` stand for a formula's own instructions. `None` if there is no template for so many.
 pub fn template(parameters: usize, method: CurveMethod) -> Option<String> {
-    unpacked(packed_template(parameters, method)?)
+    unpacked(name_of_template(parameters, method)?)
 }
 
 /// The PTX of a model that is written in Rust, `exponential` or `gauss_2d`, to measure formulas beside it: a module with one entry,
 /// `fit`. `None` for other models.
 pub fn written(model: &str) -> Option<String> {
-    unpacked(packed_written(model)?)
+    written_extent(model)?;
+    unpacked(&format!("written_{model}"))
 }
 
 /// The PTX of functions that formulas call: a module without an entry.
 pub fn curve_functions() -> Option<String> {
-    unpacked(include_bytes!("../curve_functions.ptx.lzma"))
+    unpacked("curve_functions")
 }
 
-fn unpacked(packed: &[u8]) -> Option<String> {
-    let mut text = String::new();
-    let mut reader = LzmaReader::new_mem_limit(packed, MOST_MEMORY, None).ok()?;
-    reader.read_to_string(&mut text).ok()?;
-    recency::decode(&text)
+fn unpacked(name: &str) -> Option<String> {
+    let packs = PACKS.iter().filter(|(of, _)| *of == family(name));
+    packs.map(|(_, packed)| Pack::open(packed)?.text(name)).find_map(|text| text.ok().flatten())
 }
 
 #[cfg(test)]
 mod tests {
+    use std::time::Instant;
+
     use super::*;
 
-    /// Proves that every kernel of the catalogue is here, whole, as a module with the entry that is launched.
+    /// Proves that every kernel of the catalogue is here, whole, as a module with the entry that is launched. It prints how
+    /// long they take to unpack (`cargo test --release -p fit-gpu-ptx every -- --nocapture`).
     #[test]
     fn every_kernel_is_here() {
-        for kernel in fit_gpu_kernel::KERNELS {
+        let mut took = Vec::new();
+        for kernel in KERNELS {
+            let start = Instant::now();
             let text = ptx(kernel.name).unwrap_or_else(|| panic!("{} is not whole", kernel.name));
+            took.push((start.elapsed(), text.len(), kernel.name));
             assert_eq!(text.matches(".visible .entry fit(").count(), 1, "{}", kernel.name);
             assert!(text.ends_with("}\n"), "{}: {:?}", kernel.name, text.get(text.len() - 20..));
         }
         assert_eq!(ptx("side3"), None);
+        took.sort_unstable();
+        println!("median {:?}, at most {:?}", took[took.len() / 2], took[took.len() - 1]);
     }
 
     /// Proves that every template is here, with an entry and marks: three visits to a point, and one place where parameters

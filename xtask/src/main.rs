@@ -3,6 +3,8 @@
 mod circles;
 mod layers;
 mod names;
+#[path = "../../kernels/src/pack.rs"]
+mod pack;
 mod packed;
 mod pictures;
 mod ptx;
@@ -12,7 +14,7 @@ mod source;
 mod toolchain;
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
 use clap::{Parser, Subcommand};
@@ -28,7 +30,7 @@ struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Task {
-    /// Compile the GPU kernels to PTX: kernels/*.ptx.lzma and kernels/manifest.json.
+    /// Compile the GPU kernels to PTX: kernels/*.ptx.lzma with their list, and kernels/manifest.json.
     Ptx {
         /// Write nothing, but prove that the files are what the source gives. Where the manifest knows the source by its
         /// hash, a few kernels are compiled in place of all.
@@ -41,6 +43,9 @@ enum Task {
         /// Write nothing, but print the stored PTX of a kernel.
         #[arg(long, value_name = "NAME", conflicts_with = "check")]
         show: Option<String>,
+        /// Compile nothing, but pack the stored texts anew.
+        #[arg(long, conflicts_with_all = ["check", "show"])]
+        repack: bool,
     },
     /// Prove that no more than two files of a crate `fit-…`, `spotfit`, `spotfit-files` or `spotfit-locs` import each other in a circle.
     Circles,
@@ -104,10 +109,19 @@ enum TaskError {
     NoKernel(String),
 }
 
+impl TaskError {
+    /// What went wrong with a file.
+    fn of_file(file: &Path) -> impl FnOnce(std::io::Error) -> Self {
+        let file = file.display().to_string();
+        move |source| Self::File { file, source }
+    }
+}
+
 fn main() -> ExitCode {
     let Arguments { command } = Arguments::parse();
     let result = match command {
         Task::Ptx { show: Some(name), .. } => ptx::show(&name).map(|()| ExitCode::SUCCESS),
+        Task::Ptx { repack: true, .. } => ptx::repack().map(|()| ExitCode::SUCCESS),
         Task::Ptx { check: false, .. } => ptx::make().map(|()| ExitCode::SUCCESS),
         Task::Ptx { check: true, all, .. } => {
             let assembled = if all { Assembled::All } else { Assembled::Sample };

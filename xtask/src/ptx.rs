@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::TaskError;
-use crate::packed::{EXTENSION, pack, unpack};
+use crate::packed::{self, Texts};
 use crate::source;
 use crate::toolchain::{Assembler, Compiler, TARGET, Usage, flags};
 
@@ -55,11 +55,6 @@ type Usages = BTreeMap<String, u32>;
 pub(crate) fn root() -> PathBuf {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     here.parent().unwrap_or(here).to_path_buf()
-}
-
-fn file_error(file: &Path) -> impl FnOnce(std::io::Error) -> TaskError {
-    let file = file.display().to_string();
-    move |source| TaskError::File { file, source }
 }
 
 fn sha256(text: &str) -> String {
@@ -127,7 +122,7 @@ impl Built {
         assembler: Option<&Assembler>,
         architectures: &[&str],
     ) -> Result<Self, TaskError> {
-        std::fs::write(file, &text).map_err(file_error(file))?;
+        std::fs::write(file, &text).map_err(TaskError::of_file(file))?;
         let (mut registers, mut spilled) = (Usages::new(), Usages::new());
         // What is no kernel has no registers yet.
         if let Some(assembler) = assembler.filter(|_| kernel.whole) {
@@ -168,7 +163,7 @@ const ONE_IN: usize = 40;
 
 /// The hash of the source as it is now.
 fn source_now() -> Result<String, TaskError> {
-    source::hash(&root()).map_err(file_error(&root()))
+    source::hash(&root()).map_err(TaskError::of_file(&root()))
 }
 
 /// Some kernels, which the hash of their source chooses: others after each change.
@@ -188,7 +183,7 @@ fn build(
     let version = assembler.map(Assembler::version);
     let before = before.filter(|manifest| Some(&manifest.assembler) == version.as_ref());
     let folder = root().join("target/ptx");
-    std::fs::create_dir_all(&folder).map_err(file_error(&folder))?;
+    std::fs::create_dir_all(&folder).map_err(TaskError::of_file(&folder))?;
     let threads = std::thread::available_parallelism().map_or(1, usize::from).min(AT_ONCE);
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
     let pool = pool.map_err(|error| TaskError::Missing(format!("no threads: {error}")))?;
@@ -223,49 +218,32 @@ fn packages() -> PathBuf {
     root().join("target/ptxas")
 }
 
-/// The file of a kernel.
-fn file_of(kernel: &str) -> PathBuf {
-    root().join("kernels").join(format!("{kernel}{EXTENSION}"))
-}
-
-/// The stored text of a kernel.
-fn stored_text(kernel: &str) -> Result<String, TaskError> {
-    let file = file_of(kernel);
-    std::fs::read(&file).and_then(|packed| unpack(&packed)).map_err(file_error(&file))
+/// Where what is stored is.
+fn folder() -> PathBuf {
+    root().join("kernels")
 }
 
 /// The manifest as it is stored.
 fn stored() -> Result<Manifest, TaskError> {
-    let file = root().join("kernels/manifest.json");
-    let text = std::fs::read_to_string(&file).map_err(file_error(&file))?;
+    let file = folder().join("manifest.json");
+    let text = std::fs::read_to_string(&file).map_err(TaskError::of_file(&file))?;
     Ok(serde_json::from_str(&text)?)
-}
-
-/// Stored files that are those of no kernel.
-fn strangers() -> Result<Vec<PathBuf>, TaskError> {
-    let folder = root().join("kernels");
-    let known: Vec<PathBuf> = SOURCES.iter().map(|kernel| file_of(kernel.name)).collect();
-    let mut strangers = Vec::new();
-    for entry in std::fs::read_dir(&folder).map_err(file_error(&folder))? {
-        let path = entry.map_err(file_error(&folder))?.path();
-        let packed = path.to_string_lossy().ends_with(EXTENSION);
-        if packed && !known.contains(&path) {
-            strangers.push(path);
-        }
-    }
-    Ok(strangers)
 }
 
 /// Prints the stored text of a kernel.
 pub(crate) fn show(name: &str) -> Result<(), TaskError> {
     use std::io::Write as _;
 
-    if !SOURCES.iter().any(|kernel| kernel.name == name) {
-        return Err(TaskError::NoKernel(name.to_owned()));
-    }
+    let texts = packed::read(&folder())?;
+    let text = texts.get(name).ok_or_else(|| TaskError::NoKernel(name.to_owned()))?;
     // Who listens may go, as `head` does.
-    let _ = std::io::stdout().write_all(stored_text(name)?.as_bytes());
+    let _ = std::io::stdout().write_all(text.as_bytes());
     Ok(())
+}
+
+/// Packs the stored texts anew.
+pub(crate) fn repack() -> Result<(), TaskError> {
+    packed::write(&folder(), &packed::read(&folder())?, true)
 }
 
 /// Makes the files anew, and says which kernels need more registers than before.
@@ -280,7 +258,7 @@ pub(crate) fn make() -> Result<(), TaskError> {
                 .to_owned(),
         ));
     };
-    let mut modules = BTreeMap::new();
+    let (mut modules, mut texts) = (BTreeMap::new(), Texts::new());
     let all: Vec<&Source> = SOURCES.iter().collect();
     let source = source_now()?;
     for built in build(&all, &compiler, Some(&assembler), before.as_ref(), Assembled::Nothing)? {
@@ -289,17 +267,10 @@ pub(crate) fn make() -> Result<(), TaskError> {
         if let Some(before) = before.as_ref().and_then(|manifest| manifest.modules.get(name)) {
             more(name, before, &module, 1.0).iter().for_each(|line| println!("{line}"));
         }
-        // Another version of what packs it need not make another file of the same text.
-        if stored_text(name).ok().as_ref() != Some(&built.text) {
-            let file = file_of(name);
-            let packed = pack(&built.text).map_err(file_error(&file))?;
-            std::fs::write(&file, packed).map_err(file_error(&file))?;
-        }
         modules.insert(name.to_owned(), module);
+        texts.insert(name.to_owned(), built.text);
     }
-    for file in strangers()? {
-        std::fs::remove_file(&file).map_err(file_error(&file))?;
-    }
+    packed::write(&folder(), &texts, false)?;
     let manifest = Manifest {
         compiler: compiler.version,
         assembler: assembler.version(),
@@ -307,9 +278,9 @@ pub(crate) fn make() -> Result<(), TaskError> {
         source,
         modules,
     };
-    let file = root().join("kernels/manifest.json");
+    let file = folder().join("manifest.json");
     let text = serde_json::to_string_pretty(&manifest)? + "\n";
-    std::fs::write(&file, text).map_err(file_error(&file))
+    std::fs::write(&file, text).map_err(TaskError::of_file(&file))
 }
 
 /// Proves that the files are what the source gives: with the compiler of the manifest to the last letter, with
@@ -332,19 +303,23 @@ pub(crate) fn check(assembled: Assembled) -> Result<(), TaskError> {
     if names != expected {
         wrong.push(format!("the manifest has the kernels {names:?}, the catalogue {expected:?}"));
     }
-    for file in strangers()? {
-        wrong.push(format!("{} is the file of no kernel", file.display()));
-    }
+    let texts = packed::read(&folder())?;
+    wrong.extend(packed::wrong(&folder(), &texts)?);
+    let strangers = texts.keys().filter(|name| !expected.contains(&name.as_str()));
+    wrong.extend(strangers.map(|name| format!("{name} is stored, and is no kernel")));
     // What was made of this source is compared with what it was then; of that some are made again.
     let known = assembled != Assembled::All && manifest.source == source_now()?;
     let kernels = if known { some(&manifest.source) } else { SOURCES.iter().collect() };
     let built = build(&kernels, &compiler, assembler.as_ref(), Some(&manifest), assembled)?;
     for kernel in SOURCES {
         if let Some(module) = manifest.modules.get(kernel.name) {
-            let stored = stored_text(kernel.name)?;
-            wrong.extend(compare_stored(module, &stored, kernel));
+            let Some(stored) = texts.get(kernel.name) else {
+                wrong.push(format!("{} is not stored", kernel.name));
+                continue;
+            };
+            wrong.extend(compare_stored(module, stored, kernel));
             if let Some(new) = built.iter().find(|new| new.kernel.name == kernel.name) {
-                wrong.extend(compare(module, &stored, new, tools));
+                wrong.extend(compare(module, stored, new, tools));
             }
         }
     }
@@ -385,7 +360,7 @@ fn compare_stored(module: &Module, stored: &str, kernel: &Source) -> Vec<String>
     let name = kernel.name;
     let mut wrong = Vec::new();
     if sha256(stored) != module.sha256 {
-        wrong.push(format!("{name}: the file is not the one of the manifest"));
+        wrong.push(format!("{name}: the stored text is not the one of the manifest"));
     }
     if flags(kernel).join(" ") != module.flags {
         wrong.push(format!("{name}: the flags are others than those of the manifest"));
@@ -510,13 +485,15 @@ mod tests {
         let release = manifest.compiler.split(' ').nth(1);
         assert_eq!(release, Some(pinned()), "kernels/rust-version names another compiler");
         assert_eq!(manifest.modules.len(), SOURCES.len());
-        assert_eq!(strangers().expect("a folder"), Vec::<PathBuf>::new());
+        let texts = packed::read(&folder()).expect("packs");
+        assert_eq!(texts.len(), SOURCES.len());
+        assert_eq!(packed::wrong(&folder(), &texts).expect("a folder"), [""; 0]);
         for kernel in SOURCES {
             let module = &manifest.modules[kernel.name];
-            let ptx = stored_text(kernel.name).expect("every kernel has a file");
-            assert_eq!(sha256(&ptx), module.sha256, "{}", kernel.name);
+            let ptx = &texts[kernel.name];
+            assert_eq!(sha256(ptx), module.sha256, "{}", kernel.name);
             assert_eq!(flags(kernel).join(" "), module.flags, "{}", kernel.name);
-            assert_eq!(entries(&ptx).len(), usize::from(kernel.whole), "{}", kernel.name);
+            assert_eq!(entries(ptx).len(), usize::from(kernel.whole), "{}", kernel.name);
         }
     }
 }
