@@ -11,7 +11,7 @@ use std::thread::{sleep, spawn};
 use std::time::{Duration, Instant};
 
 use common::Folder;
-use common::writers::{KINDS, Kind, Size};
+use common::writers::{Kind, Size, each_kind};
 use spotfit::movie::{FollowOptions, MovieOptions};
 use spotfit::record::{Record, State};
 use spotfit::steps::batch::{self, BatchListener, BatchOptions, Method};
@@ -107,8 +107,7 @@ impl Sink for Clocked {
 /// record that says that there will be more.
 #[test]
 fn rows_are_those_of_the_finished_movie() {
-    let all = std::env::var("SPOTFIT_TESTS").is_ok_and(|tests| tests == "all");
-    for (round, kind) in (0..if all { 10 } else { 1 }).flat_map(|_| KINDS).enumerate() {
+    each_kind(|round, kind| {
         let folder = Folder::new();
         let path = kind.path(folder.0.path());
         let (frames, rate) = (1000, [2000, 500, 1000][round % 3]);
@@ -177,7 +176,7 @@ fn rows_are_those_of_the_finished_movie() {
         let record = Record::beside(&table).expect("a record");
         assert_eq!(record.complete, Some(true));
         assert_eq!(record.count("localizations"), Some(rows.len() as u64));
-    }
+    });
 }
 
 /// Looks at the record whenever a block was written.

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{sleep, spawn};
 use std::time::{Duration, Instant};
 
-use common::writers::{KINDS, Kind, MicroManager, Size, Writer};
+use common::writers::{KINDS, Kind, MicroManager, Size, Writer, each_kind};
 use common::{Folder, npy, set};
 use spotfit::movie::{
     FollowOptions, GrowingMovie, Movie, MovieError, MovieOptions, Pixels, movies_in,
@@ -57,9 +57,7 @@ fn check(
 /// each soon after it was written, and that what was read is the finished movie.
 #[test]
 fn frames_come_as_they_are_written() {
-    let rounds =
-        if std::env::var("SPOTFIT_TESTS").is_ok_and(|tests| tests == "all") { 10 } else { 1 };
-    for (round, kind) in (0..rounds).flat_map(|_| KINDS).enumerate() {
+    each_kind(|round, kind| {
         let folder = Folder::new();
         let path = kind.path(folder.0.path());
         let frames = 400;
@@ -125,7 +123,7 @@ fn frames_come_as_they_are_written() {
         }
         let files = Movie::open(&path).expect("a movie").files().len();
         assert_eq!(movie.files().len(), files, "{kind:?}");
-    }
+    });
 }
 
 /// Proves that a movie that was opened before its end is read to its end after it, and a finished one as well.

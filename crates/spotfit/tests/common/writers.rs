@@ -3,6 +3,7 @@
 use std::fs::{File, OpenOptions, create_dir_all};
 use std::io::{Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use tiff::encoder::{TiffEncoder, TiffKind, TiffKindBig, TiffKindStandard, colortype::Gray16};
 use tiff::tags::Tag;
@@ -37,6 +38,24 @@ pub const KINDS: [Kind; 7] = [
     Kind::RawBeyond,
     Kind::Npy,
 ];
+
+/// Runs a test for each kind; with `SPOTFIT_TESTS=all` ten times, of which a few run side by side, since both who writes and who
+/// follows wait most of the time.
+pub fn each_kind(test: impl Fn(usize, Kind) + Sync) {
+    let all = std::env::var("SPOTFIT_TESTS").is_ok_and(|tests| tests == "all");
+    let (rounds, at_once) = if all { (10, 5) } else { (1, 1) };
+    let cases: Vec<(usize, Kind)> = (0..rounds).flat_map(|_| KINDS).enumerate().collect();
+    let next = AtomicUsize::new(0);
+    std::thread::scope(|scope| {
+        for _ in 0..at_once {
+            scope.spawn(|| {
+                while let Some(&(round, kind)) = cases.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    test(round, kind);
+                }
+            });
+        }
+    });
+}
 
 impl Kind {
     /// The file by which the movie is opened.
