@@ -76,7 +76,7 @@ fn tables_do_not_depend_on_threads() {
     let folder = Folder::new();
     let file = |name: &str| folder.path(name);
     let (movie, truth) = (file("m.tif"), file("t.csv"));
-    simulate("3", "--photons 2000", "--uniform", 40, &movie, &truth);
+    simulate("3", "--photons 2000", "--uniform", 20, &movie, &truth);
     for width in ["", "--sigma shared", "--fixed-sigma 1.3"] {
         let table = |threads: usize, more: &str| {
             let locs = file("l.csv");

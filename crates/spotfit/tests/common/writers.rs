@@ -24,7 +24,7 @@ pub enum Kind {
     Set,
     /// Its description is there from the start.
     Raw,
-    /// Its description says of one frame.
+    /// Its description says of one frame, and comes with it: whoever finds it without a frame takes the first one for the last.
     RawBeyond,
     Npy,
 }
@@ -78,18 +78,20 @@ impl Kind {
             Self::MicroManager(each) => Box::new(MicroManager::new(&path, size, each, frames)),
             Self::Set => Box::new(SetWriter::new(folder, size, frames)),
             Self::Raw | Self::RawBeyond => {
-                let said = if self == Self::Raw { frames } else { 1 };
                 let yaml = folder.join("movie.yaml");
-                let end = described(size, frames);
-                std::fs::write(&yaml, described(size, said)).expect("a description");
+                let end = Some((yaml.clone(), described(size, frames)));
+                let beyond = (self == Self::RawBeyond).then(|| (yaml.clone(), described(size, 1)));
+                if beyond.is_none() {
+                    std::fs::write(&yaml, described(size, frames)).expect("a description");
+                }
                 let file = File::create(&path).expect("a file");
-                Box::new(Plain { file, end: Some((yaml, end)) })
+                Box::new(Plain { file, first: beyond, end })
             }
             Self::Npy => {
                 let mut file = File::create(&path).expect("a file");
                 let shape = format!("({frames}, {}, {})", size.1, size.0);
                 file.write_all(&super::npy("'<u2'", "False", &shape, &[])).expect("a header");
-                Box::new(Plain { file, end: None })
+                Box::new(Plain { file, first: None, end: None })
             }
         }
     }
@@ -115,6 +117,8 @@ fn bytes(pixels: &[u16]) -> Vec<u8> {
 /// Frames one after the other, each in two writes.
 struct Plain {
     file: File,
+    /// What is there, whole, after the first frame.
+    first: Option<(PathBuf, String)>,
     /// What is written at the end.
     end: Option<(PathBuf, String)>,
 }
@@ -125,6 +129,11 @@ impl Writer for Plain {
         let (first, last) = bytes.split_at(bytes.len() / 3);
         self.file.write_all(first).expect("written");
         self.file.write_all(last).expect("written");
+        if let Some((path, text)) = self.first.take() {
+            let whole = path.with_extension("whole");
+            std::fs::write(&whole, text).expect("a description");
+            std::fs::rename(whole, path).expect("a description");
+        }
     }
 
     fn end(self: Box<Self>) {
