@@ -6,7 +6,7 @@
 //! ```
 //!
 //! Each part says what it tried. All is made from seeds: what fails names its case, and fails again. Hostile windows
-//! are in `fit-tests/tests/robustness.rs`, with the same switch.
+//! are in `fit-tests/tests/spots/robustness.rs`, with the same switch.
 
 #[path = "../common/mod.rs"]
 mod common;

@@ -3,6 +3,7 @@
 use std::fs::{File, OpenOptions, create_dir_all};
 use std::io::{Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use tiff::encoder::{TiffEncoder, TiffKind, TiffKindBig, TiffKindStandard, colortype::Gray16};
 use tiff::tags::Tag;
@@ -23,7 +24,7 @@ pub enum Kind {
     Set,
     /// Its description is there from the start.
     Raw,
-    /// Its description says of one frame.
+    /// Its description says of one frame, and comes with it: whoever finds it without a frame takes the first one for the last.
     RawBeyond,
     Npy,
 }
@@ -37,6 +38,24 @@ pub const KINDS: [Kind; 7] = [
     Kind::RawBeyond,
     Kind::Npy,
 ];
+
+/// Runs a test for each kind; with `SPOTFIT_TESTS=all` ten times, of which a few run side by side, since both who writes and who
+/// follows wait most of the time.
+pub fn each_kind(test: impl Fn(usize, Kind) + Sync) {
+    let all = std::env::var("SPOTFIT_TESTS").is_ok_and(|tests| tests == "all");
+    let (rounds, at_once) = if all { (10, 5) } else { (1, 1) };
+    let cases: Vec<(usize, Kind)> = (0..rounds).flat_map(|_| KINDS).enumerate().collect();
+    let next = AtomicUsize::new(0);
+    std::thread::scope(|scope| {
+        for _ in 0..at_once {
+            scope.spawn(|| {
+                while let Some(&(round, kind)) = cases.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    test(round, kind);
+                }
+            });
+        }
+    });
+}
 
 impl Kind {
     /// The file by which the movie is opened.
@@ -59,18 +78,20 @@ impl Kind {
             Self::MicroManager(each) => Box::new(MicroManager::new(&path, size, each, frames)),
             Self::Set => Box::new(SetWriter::new(folder, size, frames)),
             Self::Raw | Self::RawBeyond => {
-                let said = if self == Self::Raw { frames } else { 1 };
                 let yaml = folder.join("movie.yaml");
-                let end = described(size, frames);
-                std::fs::write(&yaml, described(size, said)).expect("a description");
+                let end = Some((yaml.clone(), described(size, frames)));
+                let beyond = (self == Self::RawBeyond).then(|| (yaml.clone(), described(size, 1)));
+                if beyond.is_none() {
+                    std::fs::write(&yaml, described(size, frames)).expect("a description");
+                }
                 let file = File::create(&path).expect("a file");
-                Box::new(Plain { file, end: Some((yaml, end)) })
+                Box::new(Plain { file, first: beyond, end })
             }
             Self::Npy => {
                 let mut file = File::create(&path).expect("a file");
                 let shape = format!("({frames}, {}, {})", size.1, size.0);
                 file.write_all(&super::npy("'<u2'", "False", &shape, &[])).expect("a header");
-                Box::new(Plain { file, end: None })
+                Box::new(Plain { file, first: None, end: None })
             }
         }
     }
@@ -96,6 +117,8 @@ fn bytes(pixels: &[u16]) -> Vec<u8> {
 /// Frames one after the other, each in two writes.
 struct Plain {
     file: File,
+    /// What is there, whole, after the first frame.
+    first: Option<(PathBuf, String)>,
     /// What is written at the end.
     end: Option<(PathBuf, String)>,
 }
@@ -106,6 +129,11 @@ impl Writer for Plain {
         let (first, last) = bytes.split_at(bytes.len() / 3);
         self.file.write_all(first).expect("written");
         self.file.write_all(last).expect("written");
+        if let Some((path, text)) = self.first.take() {
+            let whole = path.with_extension("whole");
+            std::fs::write(&whole, text).expect("a description");
+            std::fs::rename(whole, path).expect("a description");
+        }
     }
 
     fn end(self: Box<Self>) {

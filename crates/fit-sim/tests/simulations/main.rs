@@ -1,0 +1,7 @@
+//! Simulations: what they show, and that they show the same everywhere.
+
+mod bytes;
+mod cameras;
+mod heights;
+mod own_spots;
+mod shapes;

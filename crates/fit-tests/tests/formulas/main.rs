@@ -1,0 +1,12 @@
+//! Fits of formulas: every backend, beside the reference, Gpufit and other optimizers.
+
+mod compiled;
+mod conditioning;
+mod cooperative;
+mod curve_kernels;
+mod curves;
+mod gpufit;
+mod lanes;
+mod linear;
+mod models;
+mod splines;

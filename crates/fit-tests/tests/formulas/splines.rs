@@ -1,0 +1,424 @@
+//! Splines in formulas, beside SciPy and in single precision.
+
+use std::collections::HashMap;
+
+use fit_cpu::{CurveReference, CurveSimd, InstructionSet};
+use fit_curves::{CurveFits, CurveOptions, CurveStart, Curves, Points, Values};
+use fit_formula::{Formula, Spline, SplineAxis};
+use fit_gpu::CurveGpu;
+use fit_tests::models::{SIMULATED, model, places};
+use ndarray::{Array2, ArrayView2, s};
+use spotfit::model::Model;
+
+/// What SciPy fitted (scripts/splines.py): each case with its lines of numbers.
+fn cases() -> Vec<(&'static str, HashMap<&'static str, Vec<f64>>)> {
+    let mut all: Vec<(&str, HashMap<&str, Vec<f64>>)> = Vec::new();
+    for line in include_str!("../../data/splines.txt").lines() {
+        let mut words = line.split_whitespace();
+        let name = words.next().expect("a word");
+        let numbers: Vec<f64> = words.map(|word| word.parse().expect("a number")).collect();
+        match all.last_mut() {
+            Some((_, of)) if !numbers.is_empty() => drop(of.insert(name, numbers)),
+            _ => all.push((name, HashMap::new())),
+        }
+    }
+    all
+}
+
+fn lengths(numbers: &[f64]) -> Vec<usize> {
+    numbers.iter().map(|&length| length as usize).collect()
+}
+
+/// The variables at each point, the last of which runs fastest.
+fn grid(extent: &[f64]) -> Array2<f64> {
+    let mut extent = lengths(extent);
+    extent.reverse();
+    let places = places(&extent);
+    Array2::from_shape_fn((extent.len(), places.len()), |(k, point)| {
+        places[point][extent.len() - 1 - k]
+    })
+}
+
+/// Proves that natural splines and their fits are those of SciPy in double precision, with samples and as polynomials, beyond
+/// the ends too.
+#[test]
+fn splines_of_scipy() {
+    let cases = cases();
+    assert_eq!(cases.len(), 3);
+    for (name, of) in &cases {
+        let axes: Vec<SplineAxis> =
+            lengths(&of["shape"]).iter().map(|&length| SplineAxis::Cubic(length - 1)).collect();
+        let natural = Spline::through(&axes, &of["samples"]).expect("sound");
+        let again = Spline::from_polynomials(&axes, &natural.to_polynomials()).expect("sound");
+        for (spline, digits) in [(&natural, 1e-6), (&again, 1e-5)] {
+            let model = Model::named_with_splines(name, &[("f", spline)]).expect("a model");
+            let at = grid(&of["grid"]);
+            let data = ArrayView2::from_shape((1, at.ncols()), &of["data"]).expect("as many");
+            let curves = Curves::new(data, Points::Shared(Values::from(at.view())));
+            let options = model.options().with_tolerance(1e-8);
+            let start = CurveStart::Shared(&of["start"]);
+            let fits = model.fit(&curves, start, &options).expect("sound").fits;
+            assert!(fits.statuses[0].is_converged(), "{name}: {}", fits.statuses[0]);
+            assert!((fits.chi2[0] / of["chi2"][0] - 1.0).abs() < 1e-9, "{name}: {}", fits.chi2[0]);
+            for (j, (minimum, error)) in of["minimum"].iter().zip(&of["errors"]).enumerate() {
+                let off = (fits.parameters[[0, j]] - minimum) / error;
+                assert!(off.abs() < digits, "{name}, parameter {j}: {off} standard errors");
+                let ratio = fits.errors[[0, j]] / error;
+                assert!((ratio - 1.0).abs() < digits, "{name}, parameter {j}: error {ratio}");
+            }
+        }
+    }
+}
+
+/// A spline whose pieces do not join smoothly: each is shifted by a little.
+fn rough(name: &str) -> Formula {
+    let model = model(name);
+    let (_, smooth) = &model.as_formula().splines()[0];
+    let axes: Vec<SplineAxis> = smooth.axes().collect();
+    let mut polynomials = smooth.to_polynomials();
+    let size =
+        4_usize.pow(axes.iter().filter(|axis| matches!(axis, SplineAxis::Cubic(_))).count() as u32);
+    for (piece, own) in polynomials.chunks_exact_mut(size).enumerate() {
+        own[0] += 1e-3 * ((piece * 7 % 5) as f64 - 2.0);
+    }
+    let spline = Spline::from_polynomials(&axes, &polynomials).expect("sound");
+    assert!(!spline.is_smooth());
+    let rough = Model::named_with_splines(name, &[("f", &spline)]).expect("a model");
+    rough.as_formula().clone()
+}
+
+/// Fits in single precision: all of them, or those that are not left.
+type Fit<'f> = &'f dyn Fn(&Formula, &Curves<'_>, CurveStart<'_>, &CurveOptions) -> CurveFits;
+
+fn rough_splines_agree(which: &str, fit: Fit<'_>) {
+    let names = ["spline_1d", "spline_2d", "spline_3d", "spline_3d_multichannel", "spline_4d"];
+    for case in SIMULATED.iter().filter(|case| names.contains(&case.name)) {
+        let (name, truth) = (case.name, case.truth);
+        let formula = rough(name);
+        let (places, at) = (case.places(), case.at());
+        let points = case.points(&at);
+        let wanted = vec![true; truth.len()];
+        let program = formula.program(fit_formula::Axes::Together, &wanted);
+        let mut evaluator = fit_formula::Evaluator::new(&program);
+        evaluator.set_parameters(truth);
+        let clean: Vec<f64> = places.iter().map(|place| evaluator.value(place)).collect();
+        let mut random = fit_sim::Random::new(5, 0);
+        let data =
+            Array2::from_shape_fn((100, clean.len()), |(_, at)| clean[at] + 0.3 * random.normal());
+        let curves = Curves::new(data.view(), points);
+        let start: Vec<f64> = truth.iter().map(|value| value * 1.02).collect();
+        let options = CurveOptions::new(truth.len());
+        let start = || CurveStart::Shared(&start);
+        let reference = CurveReference::new(1).expect("the calling thread");
+        let wanted = reference.fit(&formula, &curves, start(), &options).expect("sound");
+        let found = fit(&formula, &curves, start(), &options);
+        // A search may end on another side of a jump.
+        let near = |fit: &usize| {
+            (0..truth.len()).all(|j| {
+                let off = found.parameters[[*fit, j]] - wanted.parameters[[*fit, j]];
+                off.abs() < 0.01 * wanted.errors[[*fit, j]]
+            })
+        };
+        let near = (0..100).filter(near).count();
+        println!("{which}, {name}: {near} of 100 within 1 %");
+        assert!(near >= 95, "{which}, {name}: {near}");
+    }
+}
+
+/// Proves that splines of single polynomials are evaluated as in double precision, on all vector registers.
+#[test]
+fn rough_splines_on_lanes() {
+    for set in InstructionSet::ALL.into_iter().filter(|set| set.is_available()) {
+        let simd = CurveSimd::new(1, Some(set)).expect("available");
+        rough_splines_agree(&set.to_string(), &|formula, curves, start, options| {
+            simd.fit(formula, curves, start, options).expect("sound")
+        });
+    }
+}
+
+/// Proves the same for the GPU.
+#[test]
+#[ignore = "needs an NVIDIA GPU"]
+fn rough_splines_on_the_gpu() {
+    let gpu = CurveGpu::new(0).expect("a GPU");
+    rough_splines_agree("GPU", &|formula, curves, start, options| {
+        gpu.fit(formula, curves, start, options).expect("a GPU").0
+    });
+}
+
+/// A formula that calls smooth splines f (one argument), g (two), h (three, the first of which are channels) and k (four), with
+/// its truth and its points: so many columns and rows, or along a line.
+type Called = (&'static str, &'static [f64], [usize; 2]);
+
+const CALLED: &[Called] = &[
+    // On a lattice: along a line, and beyond both ends.
+    ("a*f(x - s) + b", &[20.0, 0.3, 2.0], [12, 1]),
+    ("a*f(x - s) + b", &[20.0, 5.3, 2.0], [30, 1]),
+    ("a*f(x - s) + b", &[20.0, -9.3, 2.0], [10, 1]),
+    ("a*f(x + s) + b", &[20.0, 0.4, 2.0], [14, 1]),
+    ("a*f(x) + b", &[20.0, 2.0], [14, 1]),
+    ("a*f(x - s) + b*f(x - t)", &[20.0, 1.3, 14.0, -4.2], [16, 1]),
+    // No lattice: another scale, another direction, a spline of a spline.
+    ("a*f(w*x) + b", &[20.0, 0.8, 2.0], [16, 1]),
+    ("a*f(s - x) + b", &[20.0, 14.2, 2.0], [14, 1]),
+    ("a*f(8 + f(x - s)) + b", &[20.0, 0.4, 2.0], [14, 1]),
+    ("a*f(2.5)*x + b", &[20.0, 2.0], [14, 1]),
+    // Images: both axes, one of them, in the other order.
+    ("a*g(x - s, y - t) + b", &[20.0, -3.3, -4.2, 2.0], [9, 9]),
+    ("a*g(y - t, x - s) + b", &[20.0, -3.3, -4.2, 2.0], [9, 8]),
+    ("a*g(x - s, y - t) + b", &[20.0, 3.3, 4.2, 2.0], [13, 14]),
+    ("a*f(x - s) + b*y", &[20.0, -3.3, 2.0], [9, 7]),
+    ("a*f(y - s) + b*x", &[20.0, -3.3, 2.0], [8, 9]),
+    ("a*g(x - s, z) + b", &[20.0, 1.3, 7.2, 2.0], [15, 1]),
+    ("a*g(z, x - s) + b*y", &[20.0, 7.2, 1.3, 2.0], [15, 3]),
+    ("a*g(x - s, y - t) + b*g(x - u, y - v)", &[20.0, -3.3, -4.2, 15.0, -5.8, -1.9], [11, 11]),
+    // Channels, depths, and both.
+    ("a*h(1, x - s, y - t) + b", &[20.0, -3.3, -4.2, 2.0], [9, 9]),
+    ("a*k(x - s, y - t, z, w) + b", &[20.0, -3.3, -4.2, 4.4, 3.6, 2.0], [9, 9]),
+    ("a*k(z, x - s, y - t, w) + b", &[20.0, 6.4, -3.3, -1.2, 4.6, 2.0], [9, 7]),
+];
+
+/// The formula with its splines.
+fn called(&(text, truth, [columns, rows]): &Called) -> (Formula, Vec<f64>, [usize; 2]) {
+    // As wide along the first axes as the last ones say, so that these are more than another amplitude.
+    let bump = |at: &[f64]| {
+        let (mut widths, centres) = ([1.9, 2.1, 2.4, 1.7], [8.0, 7.5, 4.0, 4.0]);
+        let half = at.len() / 2;
+        for axis in 0..half {
+            widths[axis] *= 1.0 + 0.1 * (at[half + axis] - centres[half + axis]);
+        }
+        let square = |(x, (width, centre)): (&f64, (f64, f64))| ((x - centre) / width).powi(2);
+        (-0.5 * at.iter().zip(widths.into_iter().zip(centres)).map(square).sum::<f64>()).exp()
+    };
+    let made = |axes: &[SplineAxis], channels: usize| {
+        let extent: Vec<usize> = axes
+            .iter()
+            .rev()
+            .map(|axis| match *axis {
+                Cubic(count) => count + 1,
+                Steps(count) => count,
+            })
+            .collect();
+        let sample = |mut place: Vec<f64>| {
+            place.reverse();
+            bump(&place[channels..]) * (1.0 + 0.3 * place[..channels].iter().sum::<f64>())
+        };
+        let samples: Vec<f64> = places(&extent).into_iter().map(sample).collect();
+        Spline::through(axes, &samples).expect("sound")
+    };
+    use SplineAxis::{Cubic, Steps};
+    let splines = [
+        ("f", made(&[Cubic(16)], 0)),
+        ("g", made(&[Cubic(16), Cubic(15)], 0)),
+        ("h", made(&[Steps(2), Cubic(16), Cubic(15)], 1)),
+        ("k", made(&[Cubic(16), Cubic(15), Cubic(9), Cubic(8)], 0)),
+    ];
+    let used: Vec<(&str, &Spline)> = splines
+        .iter()
+        .filter(|(name, _)| text.contains(&format!("{name}(")))
+        .map(|(name, spline)| (*name, spline))
+        .collect();
+    let variables: &[&str] = if rows > 1 { &["x", "y"] } else { &["x"] };
+    let formula = Formula::of_variables_with_splines(text, variables, &used).expect(text);
+    // Parameters come as they appear; truths are in that order.
+    assert_eq!(formula.parameters().len(), truth.len(), "{text}");
+    (formula, truth.to_vec(), [columns, rows])
+}
+
+fn all_calls_agree(which: &str, fit: Fit<'_>) {
+    for case in CALLED {
+        let (formula, truth, [columns, rows]) = called(case);
+        let line = rows == 1;
+        let extent: &[usize] = if line { &[columns] } else { &[columns, rows] };
+        let all = vec![true; truth.len()];
+        let program = formula.program(fit_formula::Axes::Together, &all);
+        let mut evaluator = fit_formula::Evaluator::new(&program);
+        evaluator.set_parameters(&truth);
+        let clean: Vec<f64> = places(extent).iter().map(|place| evaluator.value(place)).collect();
+        let mut random = fit_sim::Random::new(9, 0);
+        let data =
+            Array2::from_shape_fn((70, clean.len()), |(_, at)| clean[at] + 0.1 * random.normal());
+        let points =
+            if line { Points::Index } else { Points::Grid { width: columns, height: rows } };
+        let curves = Curves::new(data.view(), points);
+        let options = CurveOptions::new(truth.len());
+        let start: Vec<f64> = truth.iter().map(|value| value * 1.01).collect();
+        let start = || CurveStart::Shared(&start);
+        let reference = CurveReference::new(1).expect("the calling thread");
+        let wanted = reference.fit(&formula, &curves, start(), &options).expect("sound");
+        let found = fit(&formula, &curves, start(), &options);
+        for fit in 0..70 {
+            assert!(wanted.statuses[fit].is_converged(), "{}: {}", case.0, wanted.statuses[fit]);
+            for j in 0..truth.len() {
+                let error = wanted.errors[[fit, j]];
+                let off = (found.parameters[[fit, j]] - wanted.parameters[[fit, j]]).abs();
+                assert!(off < 0.01 * error, "{which}, {}, {fit}, {j}: {off} of {error}", case.0);
+                let ratio = found.errors[[fit, j]] / error;
+                assert!((ratio - 1.0).abs() < 0.01, "{which}, {}, {fit}, {j}: {ratio}", case.0);
+            }
+        }
+    }
+}
+
+/// Proves that every way of calling splines gives in single precision what it gives in double precision: on lattices along one
+/// axis and two, beyond the ends, at depths and of channels, and where there is no lattice.
+#[test]
+fn all_calls_on_lanes() {
+    for set in InstructionSet::ALL.into_iter().filter(|set| set.is_available()) {
+        let simd = CurveSimd::new(1, Some(set)).expect("available");
+        all_calls_agree(&set.to_string(), &|formula, curves, start, options| {
+            simd.fit(formula, curves, start, options).expect("sound")
+        });
+    }
+}
+
+/// Proves the same for the GPU.
+#[test]
+#[ignore = "needs an NVIDIA GPU"]
+fn all_calls_on_the_gpu() {
+    let gpu = CurveGpu::new(0).expect("a GPU");
+    all_calls_agree("GPU", &|formula, curves, start, options| {
+        let (fits, left) = gpu.fit(formula, curves, start, options).expect("a GPU");
+        assert!(left.is_empty(), "{}: {left:?}", formula.text());
+        fits
+    });
+}
+
+/// Proves that kernels of all these calls are what NVIDIA's assembler takes, where there is one.
+#[test]
+fn all_calls_assemble() {
+    let Some(assembler) = std::env::var_os("PTXAS") else {
+        println!("SKIPPED: the environment variable PTXAS names no assembler");
+        return;
+    };
+    let folder = std::env::temp_dir().join(format!("spotfit-calls-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("a folder");
+    for case in CALLED {
+        let (formula, truth, _) = called(case);
+        let program = formula.program(fit_formula::Axes::Together, &vec![true; truth.len()]);
+        let text =
+            fit_gpu::spliced(&program, fit_gpu::CurveMethod::Plain, 0, false).expect("a kernel");
+        let file = folder.join("kernel.ptx");
+        std::fs::write(&file, text).expect("a file");
+        let output = std::process::Command::new(&assembler)
+            .args(["-arch", "sm_80", "-o"])
+            .arg(folder.join("cubin"))
+            .arg(&file)
+            .output()
+            .expect("the assembler runs");
+        let report = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{}: {report}", case.0);
+    }
+    std::fs::remove_dir_all(&folder).expect("it was made here");
+}
+
+/// Proves that shifts far beyond the spline, infinite or none give no finite nonsense, and harm no neighbour: fits that begin
+/// there are those of double precision.
+#[test]
+fn odd_shifts_harm_no_neighbour() {
+    let (formula, _, [columns, rows]) = called(&CALLED[10]);
+    let count = 40;
+    let mut random = fit_sim::Random::new(2, 0);
+    let data = Array2::from_shape_fn((count, columns * rows), |_| 2.0 + 0.1 * random.normal());
+    let odd = [1e30_f64, -1e30, 1e15, -4e9, 700.0, -60.0, 1e-30];
+    let start = Array2::from_shape_fn((count, 4), |(fit, j)| match (j, fit % 3) {
+        (1 | 2, 0) => odd[fit / 3 % 7],
+        _ => [20.0, -3.3, -4.2, 2.0][j],
+    });
+    let curves = Curves::new(data.view(), Points::Grid { width: columns, height: rows });
+    let options = CurveOptions::new(4).with_max_iterations(30);
+    let reference = CurveReference::new(1).expect("the calling thread");
+    let wanted = reference.fit(&formula, &curves, start.view().into(), &options).expect("sound");
+    let simd = CurveSimd::new(1, None).expect("a processor");
+    let found = simd.fit(&formula, &curves, start.view().into(), &options).expect("sound");
+    let alone = |fit: usize| {
+        let (data, start) = (data.slice(s![fit..=fit, ..]), start.slice(s![fit..=fit, ..]));
+        let curves = Curves::new(data, Points::Grid { width: columns, height: rows });
+        simd.fit(&formula, &curves, start.into(), &options).expect("sound")
+    };
+    for fit in 0..count {
+        let own = alone(fit);
+        assert_eq!(own.statuses[0], found.statuses[fit], "{fit}");
+        for j in 0..4 {
+            let (own, found) = (own.parameters[[0, j]], found.parameters[[fit, j]]);
+            assert_eq!(own.to_bits(), found.to_bits(), "{fit}, {j}");
+        }
+        if fit % 3 == 0 && odd[fit / 3 % 7].abs() > 1e5 {
+            assert_eq!(wanted.statuses[fit].is_converged(), found.statuses[fit].is_converged());
+        }
+    }
+}
+
+/// Proves that a spline has no slope along channels: an argument there that is searched for is told, if nothing else depends on
+/// it, and changes nothing if something does.
+#[test]
+fn channels_have_no_slope() {
+    use SplineAxis::{Cubic, Steps};
+    let spline = Spline::through(&[Steps(2), Cubic(8), Cubic(8)], &[1.0; 162]).expect("sound");
+    let error = Formula::of_variables_with_splines("a*f(c, x - s, 2)", &["x"], &[("f", &spline)]);
+    let told = error.expect_err("no slope").to_string();
+    assert!(told.contains("derivative by the parameter `c` is 0"), "{told}");
+    let text = "a*f(z/9, x - s, z)";
+    let formula = Formula::of_variables_with_splines(text, &["x"], &[("f", &spline)]).expect(text);
+    let program = formula.program(fit_formula::Axes::Together, &[true; 3]);
+    assert!(!program.to_string().contains("f'1"), "{program}");
+}
+
+/// Proves that room that had other outcomes keeps nothing of them, and that room of another kind is refused.
+#[test]
+#[ignore = "needs an NVIDIA GPU"]
+fn room_is_used_again() {
+    let gpu = CurveGpu::new(0).expect("a GPU");
+    let (formula, truth, _) = called(&CALLED[0]);
+    let options = CurveOptions::new(3);
+    let mut data = Array2::from_shape_fn((50, 12), |(fit, x)| (fit * 7 % 5 + x) as f64);
+    let mut fits = CurveFits::room(50, 3, true);
+    let start = || CurveStart::Shared(&truth);
+    for _ in 0..2 {
+        let curves = Curves::new(data.view(), Points::Index);
+        let left = gpu.fit_into(&formula, &curves, start(), &options, &mut fits).expect("a GPU");
+        for &fit in &left {
+            assert_eq!(fits.statuses[fit], fit_core::Status::Invalid);
+            assert_eq!([fits.degrees[fit], fits.iterations[fit], fits.evaluations[fit]], [0; 3]);
+            assert!(fits.chi2[fit].is_nan());
+        }
+        data.row_mut(7).fill(f64::NAN);
+        data.row_mut(20).fill(f64::INFINITY);
+    }
+    let curves = Curves::new(data.view(), Points::Index);
+    fits.parameters = ndarray::ArrayBase::zeros(ndarray::ShapeBuilder::f((50, 3)));
+    let error = gpu.fit_into(&formula, &curves, start(), &options, &mut fits);
+    assert!(error.expect_err("order").to_string().contains("standard order"));
+}
+
+/// Proves that errors name the spline and what is wrong.
+#[test]
+fn wrong_splines_are_told() {
+    let spline = Spline::through(&[SplineAxis::Cubic(3); 2], &[0.0; 16]).expect("sound");
+    let told = |text: &str, name: &str| {
+        Formula::with_splines(text, &["x", "y"], &["a"], &[(name, &spline)])
+            .expect_err(text)
+            .shown_in(text)
+    };
+    assert!(
+        told("a*psf(x)", "psf")
+            .contains("the spline `psf` has 2 axes, and is called with 1 argument")
+    );
+    assert!(told("a*psg(x, y)", "psf").contains("did you mean `psf`?"));
+    assert!(told("a*exp(x, y)", "exp").contains("`exp` is already the name of something else"));
+    assert!(told("a*a(x, y)", "a").contains("the name `a` is given twice"));
+    assert!(told("a*psf(x, y > 1)", "psf").contains("a number is needed here"));
+    let text = "a*psf + b";
+    let error = Formula::of_variables_with_splines(text, &["x", "y"], &[("psf", &spline)]);
+    assert!(
+        error.expect_err(text).shown_in(text).contains("expected `(` after the name of a function")
+    );
+    let error = Formula::of_variables_with_splines("a*x", &["x"], &[("psf", &spline)]);
+    assert!(error.expect_err("unused").to_string().contains("does not call the spline `psf`"));
+    let missing = Model::named("spline_2d").expect_err("a spline").to_string();
+    assert!(missing.contains("calls f: a spline for each"), "{missing}");
+    let many = Model::named_with_splines("linear", &[("f", &spline)]).expect_err("none");
+    assert_eq!(many.to_string(), "the model 'linear' calls no splines");
+    let flat = Model::named_with_splines("spline_1d", &[("f", &spline)]).expect_err("two axes");
+    assert!(flat.to_string().contains("has 2 axes"), "{flat}");
+}

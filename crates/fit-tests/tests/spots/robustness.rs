@@ -1,0 +1,275 @@
+//! Random and adversarial windows: a fit ends, with an honest status and finite numbers. With the environment variable
+//! `SPOTFIT_ATTACK=long`, 10⁸ windows with all options are tried:
+//!
+//! ```sh
+//! SPOTFIT_ATTACK=long cargo test --release -p fit-tests --test spots robustness:: -- --nocapture
+//! ```
+
+use fit_core::{Background, Criteria, Limits, MaxError, Options, Pixel, Status};
+use fit_sim::Random;
+use fit_tests::hostile::{KINDS, any, fault, pixel};
+use fit_tests::{GPU, TestBackend, backends};
+use ndarray::Array3;
+use spotfit::{Circular, Fit, FixedSigma, Shape, Start};
+
+/// Windows of one kind in a batch.
+const BATCH: usize = 1000;
+
+fn check(fit: &Fit<f64>, what: &str) {
+    assert_eq!(fault(fit), None, "{what}: {fit:?}");
+}
+
+/// Proves that none of more than 10⁵ windows for each backend makes a fit panic, hang or give a
+/// number that is not finite, with sensible and senseless start values, β free and held.
+#[test]
+fn adversarial_windows_do_no_harm() {
+    check_adversarial(&backends());
+}
+
+/// Proves the same for the GPU.
+#[test]
+#[ignore = "needs an NVIDIA GPU"]
+fn adversarial_windows_do_no_harm_on_the_gpu() {
+    check_adversarial(&[GPU]);
+}
+
+fn check_adversarial(backends: &[TestBackend]) {
+    let mut windows = 0;
+    for (round, backend) in backends.iter().enumerate() {
+        for kind in 0..KINDS {
+            for (option, background) in
+                [Background::Free, Background::NonNegative].into_iter().enumerate()
+            {
+                let options =
+                    Options::default().with_background(background).with_criteria(Criteria::TIGHT);
+                let fitter = backend.fitter(options);
+                for size in 0..4 {
+                    let mut random =
+                        Random::new(round as u64, (kind * 8 + option * 4 + size) as u64);
+                    let (width, height) = [(3, 3), (7, 7), (9, 5), (4, 13)][size];
+                    let spots = Array3::from_shape_fn((BATCH, height, width), |(_, y, x)| {
+                        pixel(kind, x, y, &mut random)
+                    });
+                    let wild = |random: &mut Random| 10f64.powf(40.0 * random.uniform() - 20.0);
+                    let starts: Vec<[f64; 3]> = (0..BATCH)
+                        .map(|_| [-wild(&mut random), wild(&mut random), wild(&mut random)])
+                        .collect();
+                    let start = if size == 1 { Start::F64(&starts) } else { Start::Estimate };
+                    let fits: Vec<Fit<f64>> =
+                        fitter.fit(spots.view(), start).expect("the arguments are sound");
+                    let what = format!("{backend:?}, kind {kind}, {width}×{height}");
+                    fits.iter().for_each(|fit| check(fit, &what));
+                    windows += BATCH;
+                }
+            }
+        }
+    }
+    assert!(windows >= 100_000 * backends.len(), "{windows}");
+}
+
+/// Options of any kind: one in eight numbers is out of its range.
+fn any_options(random: &mut Random) -> Options {
+    let wild = [-1.0, f64::NAN, f64::INFINITY, 1e308, -0.0, 1e-320];
+    let number = |sound: &[f64], random: &mut Random| {
+        if random.uniform() < 0.04 { any(&wild, random) } else { any(sound, random) }
+    };
+    let shares = [0.0, 1e-300, 1e-9, 1e-4, 0.3, 1.0 - f64::EPSILON];
+    let max_error = number(&[0.0, 1e-3, 0.5, 1e9, f64::MAX], random);
+    let sigma_min = number(&[0.1, 0.25, 1.0, 2.5, 40.0], random);
+    let sigma = number(&[0.1, 0.7, 1.3, 30.0, 1e3], random);
+    Options::default()
+        .with_criteria(
+            Criteria::default()
+                .with_max_iterations(any(&[1, 2, 7, 20, 100, 300, 300, 300, 0, 100_001], random))
+                .with_max_evaluations(any(&[2, 3, 50, 500, 500, 1000, 1000, 1, 1_000_001], random))
+                .with_max_error(any(
+                    &[MaxError::Off, MaxError::PerPixel(max_error), MaxError::Total(max_error)],
+                    random,
+                ))
+                .with_min_delta(number(&shares, random))
+                .with_min_step(number(&shares, random)),
+        )
+        .with_background(any(&[Background::Free, Background::NonNegative], random))
+        .with_limits(
+            Limits::default()
+                .with_centre_margin(number(&[0.0, 0.5, 1.0, 30.0, 1e3], random))
+                .with_sigma_min(sigma_min)
+                .with_sigma_max(any(
+                    &[None, Some(number(&[0.3, 1.0, 4.0, 64.0, 1e6], random))],
+                    random,
+                )),
+        )
+        .with_shape(any(
+            &[Shape::Circular(Circular), Shape::FixedSigma(FixedSigma { sigma })],
+            random,
+        ))
+}
+
+/// How many threads fit hostile windows at a time.
+const WORKERS: u64 = 16;
+
+/// What came of windows.
+#[derive(Debug, Default)]
+struct Tried {
+    batches: usize,
+    fitted: usize,
+    invalid: usize,
+    refused_options: usize,
+    refused_windows: usize,
+}
+
+impl Tried {
+    fn and(self, other: Self) -> Self {
+        Self {
+            batches: self.batches + other.batches,
+            fitted: self.fitted + other.fitted,
+            invalid: self.invalid + other.invalid,
+            refused_options: self.refused_options + other.refused_options,
+            refused_windows: self.refused_windows + other.refused_windows,
+        }
+    }
+
+    /// Fits a batch of windows with some options, of the type that the round has.
+    fn batch(&mut self, backend: &TestBackend, random: &mut Random, round: u64) {
+        let options = any_options(random);
+        self.batches += 1;
+        match round / WORKERS % 6 {
+            0 => self.fit(backend, options, |p| p, random),
+            1 => self.fit(backend, options, |p| p as f32, random),
+            2 => self.fit(backend, options, |p| p as i16, random),
+            3 => self.fit(backend, options, |p| p as u8, random),
+            4 => self.fit(backend, options, |p| p as u16, random),
+            _ => self.fit(backend, options, |p| p as i64, random),
+        }
+    }
+
+    /// Fits windows of hostile pixels, of a type that holds them as it can.
+    fn fit<P: Pixel>(
+        &mut self,
+        backend: &TestBackend,
+        options: Options,
+        to_pixel: fn(f64) -> P,
+        random: &mut Random,
+    ) {
+        let fitter = match backend.try_fitter(options) {
+            Ok(fitter) => fitter,
+            Err(error) => {
+                assert!(options.validate().is_err(), "{error}");
+                self.refused_options += 1;
+                return;
+            }
+        };
+        assert!(options.validate().is_ok(), "{options:?}");
+        let sides = [2, 3, 3, 4, 5, 5, 6, 7, 7, 8, 9, 9, 11, 13, 17, 33];
+        let (width, height) = (any(&sides, random), any(&sides, random));
+        // Fewer of those that are large, so that all take alike.
+        let count = (40_000 / (width * height)).min(400);
+        let mut kind = 0;
+        let spots = Array3::from_shape_fn((count, height, width), |(_, y, x)| {
+            if (x, y) == (0, 0) {
+                kind = (random.uniform() * KINDS as f64) as usize;
+            }
+            to_pixel(pixel(kind, x, y, random))
+        });
+        let mut wild = || any(&[-1.0, 1.0], random) * 10f64.powf(40.0 * random.uniform() - 20.0);
+        let starts: Vec<[f64; 3]> = (0..count).map(|_| [wild(), wild(), wild().abs()]).collect();
+        let start = if random.uniform() < 0.3 { Start::F64(&starts) } else { Start::Estimate };
+        let fits: Vec<Fit<f64>> = match fitter.fit(spots.view(), start) {
+            Ok(fits) => fits,
+            Err(error) => {
+                assert!(!error.to_string().is_empty());
+                self.refused_windows += count;
+                return;
+            }
+        };
+        let what = format!("{backend:?}, {width}×{height}, {options:?}");
+        for fit in &fits {
+            check(fit, &what);
+            assert!(fit.iterations <= options.criteria.max_iterations, "{what}: {fit:?}");
+            self.invalid += usize::from(fit.status == Status::Invalid);
+        }
+        self.fitted += count;
+    }
+}
+
+/// Proves that windows of any pixels and any type, with any options, in their ranges and out of them, on every
+/// backend, make no fit panic or hang, and give an error, or statuses and numbers that are sane.
+#[test]
+fn hostile_windows_with_any_options() {
+    attack(&backends());
+}
+
+/// Proves the same for the GPU.
+#[test]
+#[ignore = "needs an NVIDIA GPU"]
+fn hostile_windows_with_any_options_on_the_gpu() {
+    attack(&[GPU]);
+}
+
+fn attack(backends: &[TestBackend]) {
+    let is_long = std::env::var_os("SPOTFIT_ATTACK").is_some_and(|value| value == "long");
+    let windows = if is_long { 100_000_000 } else { 200_000 };
+    let share = windows / backends.len() / WORKERS as usize;
+    for (number, backend) in backends.iter().enumerate() {
+        // Workers have rounds of their own, so that all is the same on every machine.
+        let work = |worker: u64| {
+            let mut tried = Tried::default();
+            let mut round = worker;
+            while tried.fitted < share {
+                tried.batch(backend, &mut Random::new(12 + number as u64, round), round);
+                round += WORKERS;
+            }
+            tried
+        };
+        let tried = std::thread::scope(|scope| {
+            let workers: Vec<_> =
+                (0..WORKERS).map(|number| scope.spawn(move || work(number))).collect();
+            let ended = workers.into_iter().map(|worker| worker.join().expect("no panic"));
+            ended.fold(Tried::default(), Tried::and)
+        });
+        println!("{backend:?}: {tried:?}");
+        let Tried { fitted, invalid, refused_options, refused_windows, .. } = tried;
+        assert!(invalid > 0 && invalid < fitted / 2, "{invalid} invalid prove nothing");
+        assert!(refused_options > 0 && refused_windows > 0, "nothing was refused");
+    }
+}
+
+/// Proves that a start value that is not finite makes its own spot invalid and no other.
+#[test]
+fn a_broken_start_is_invalid() {
+    for backend in backends() {
+        let fitter = backend.fitter(Options::default());
+        let mut random = Random::new(1, 0);
+        let spots = Array3::from_shape_fn((40, 7, 7), |_| random.poisson(20.0));
+        let mut starts = vec![[3.0, 3.0, 1.2]; 40];
+        for (i, bad) in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY].into_iter().enumerate() {
+            starts[10 + i][i] = bad;
+        }
+        let fits: Vec<Fit<f64>> = fitter.fit(spots.view(), Start::F64(&starts)).expect("sound");
+        for (spot, fit) in fits.iter().enumerate() {
+            let broken = (10..13).contains(&spot);
+            assert_eq!(fit.status == Status::Invalid, broken, "{backend:?} {spot}: {fit:?}");
+        }
+    }
+}
+
+/// Proves that a batch with wrong numbers of things is refused and its output left alone.
+#[test]
+fn wrong_counts_are_refused() {
+    for backend in backends() {
+        let fitter = TestBackend::fitter(&backend, Options::default());
+        let spots = Array3::<u8>::zeros((5, 9, 9));
+        let untouched = Fit { x: 7.0, ..Fit::<f64>::invalid() };
+        let mut fits = vec![untouched; 4];
+        let error = fitter.fit_into(spots.view(), Start::Estimate, &mut fits).unwrap_err();
+        assert!(error.to_string().contains("expected room for 5 outcomes, got 4"), "{error}");
+        let mut fits = vec![untouched; 5];
+        let starts = [[1.0f32; 3]; 6];
+        let error = fitter.fit_into(spots.view(), Start::F32(&starts), &mut fits).unwrap_err();
+        assert!(error.to_string().contains("expected start values for 5 spots, got 6"), "{error}");
+        let small = Array3::<u8>::zeros((5, 2, 9));
+        let error = fitter.fit_into(small.view(), Start::Estimate, &mut fits).unwrap_err();
+        assert!(error.to_string().contains("9×2"), "{error}");
+        assert!(fits.iter().all(|fit| fit.x == 7.0), "the output was touched");
+    }
+}

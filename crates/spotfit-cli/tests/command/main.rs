@@ -1,0 +1,13 @@
+//! The command itself, and its verbs for windows and curves.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod cli;
+mod curve;
+mod driver;
+mod known;
+mod outputs;
+mod reports;
+mod spots;
+mod words;

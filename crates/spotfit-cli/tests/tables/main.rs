@@ -1,0 +1,14 @@
+//! Tables of localizations, as a user makes and reads them.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod drift;
+mod locs;
+mod picasso;
+mod records;
+mod render;
+mod score;
+mod stats;
+mod units;
+mod units_pictures;

@@ -1,0 +1,10 @@
+//! Files: what is read and written, and what is refused.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod camera_maps;
+mod csv;
+mod movie_axes;
+mod picasso;
+mod readers;

@@ -1,0 +1,393 @@
+//! `localize` and `batch` during the acquisition: the rows of the finished movie, soon after their frames, in a table that grows by whole
+//! rows.
+
+use crate::common;
+
+use std::fs;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::thread::{sleep, spawn};
+use std::time::{Duration, Instant};
+
+use common::Folder;
+use common::writers::{Kind, Size, each_kind};
+use spotfit::movie::{FollowOptions, MovieOptions};
+use spotfit::record::{Record, State};
+use spotfit::steps::batch::{self, BatchListener, BatchOptions, Method};
+use spotfit::steps::localize::{self, CameraOptions, DefectsOption, LocalizeOptions, Localizing};
+use spotfit::steps::{
+    GrowingTable, Listener, Note, PixelScale, Silent, Sink, Stack, StepError, TableFile,
+};
+use spotfit::table::{PicassoVersion, SaveOptions, Table, TableError, TableFormat};
+
+const SIZE: Size = (48, 40);
+
+/// A frame with noise, and two spots that blink.
+fn frame((width, height): Size, number: usize) -> Vec<u16> {
+    let mut random = (number as u32 + 1).wrapping_mul(2_654_435_761);
+    let mut noise = move || {
+        random ^= random << 13;
+        random ^= random >> 17;
+        random ^= random << 5;
+        random % 11
+    };
+    let spots = [(12.3, 15.8, !number.is_multiple_of(3)), (33.6, 22.1, number.is_multiple_of(2))];
+    let pixel = |at: u32| {
+        let (x, y) = (f64::from(at % width), f64::from(at / width));
+        let light = |&(x0, y0, on): &(f64, f64, bool)| {
+            let apart: f64 = (x - x0) * (x - x0) + (y - y0) * (y - y0);
+            if on { 300.0 * (-apart / 2.9).exp() } else { 0.0 }
+        };
+        100.0 + spots.iter().map(light).sum::<f64>() + f64::from(noise())
+    };
+    let mut pixel = pixel;
+    (0..width * height).map(|at| pixel(at) as u16).collect()
+}
+
+fn options() -> LocalizeOptions {
+    let camera = CameraOptions::default()
+        .with_baseline(Some(100.0))
+        .with_sensitivity(Some(0.5))
+        .with_read_noise(Some(1.0));
+    LocalizeOptions::default().with_camera(camera).with_pixel_size(PixelScale::Nanometres(100.0))
+}
+
+fn idle(milliseconds: u64) -> FollowOptions {
+    FollowOptions::default().with_idle(Duration::from_millis(milliseconds))
+}
+
+/// The bytes of the table of a finished movie.
+fn finished(options: &LocalizeOptions, path: &Path, table: &Path) -> Vec<u8> {
+    let stack = Stack::open(path, &MovieOptions::default()).expect("a movie");
+    let save = SaveOptions::default();
+    let mut file = TableFile::create(table, save).expect("a table");
+    let report = localize::run(options, stack, TableFormat::Csv, &mut file, &Silent).expect("rows");
+    file.finish([], report.counts(), &mut || true).expect("a table");
+    fs::read(table).expect("a table")
+}
+
+/// Writes a movie at a rate, with pauses, and returns when each frame was there.
+fn write(kind: Kind, folder: &Path, frames: usize, rate: u64, begin: Instant) -> Vec<Duration> {
+    let mut writer = kind.writer(folder, SIZE, frames);
+    let mut written = Vec::new();
+    for number in 0..frames {
+        writer.frame(&frame(SIZE, number));
+        written.push(begin.elapsed());
+        sleep(Duration::from_micros(1_000_000 / rate));
+        if number % 300 == 299 {
+            sleep(Duration::from_millis(150));
+        }
+    }
+    writer.end();
+    written
+}
+
+/// A table that knows when the rows of each frame came.
+struct Clocked {
+    table: GrowingTable,
+    begin: Instant,
+    /// Frames from 0, and when they were there.
+    rows: Vec<(usize, Duration)>,
+}
+
+impl Sink for Clocked {
+    fn write(&mut self, block: Table) -> Result<(), TableError> {
+        let frames: Vec<f64> =
+            block.column("frame").map_or(Vec::new(), |column| column.values.clone());
+        self.table.write(block)?;
+        let now = self.begin.elapsed();
+        self.rows.extend(frames.into_iter().map(|frame| (frame as usize, now)));
+        Ok(())
+    }
+}
+
+/// Proves for each kind of file, written at 500 to 2000 frames a second with pauses, that the rows of the table are those of the finished
+/// movie, byte for byte; that they come within 0.2 s in the median; that whoever reads the table meanwhile finds whole rows only, and a
+/// record that says that there will be more.
+#[test]
+fn rows_are_those_of_the_finished_movie() {
+    each_kind(|round, kind| {
+        let folder = Folder::new();
+        let path = kind.path(folder.0.path());
+        let (frames, rate) = (1000, [2000, 500, 1000][round % 3]);
+        let begin = Instant::now();
+        let place = folder.0.path().to_owned();
+        let writer = spawn(move || write(kind, &place, frames, rate, begin));
+        let table = folder.path("live.csv");
+        // Somebody who reads the table while it grows.
+        let (over, looked) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicUsize::new(0)));
+        let reader = spawn({
+            let (over, looked, table) = (over.clone(), looked.clone(), table.clone());
+            move || {
+                let mut before = Vec::new();
+                while !over.load(Ordering::Relaxed) {
+                    if let Ok(mut text) = fs::read(&table) {
+                        // A file system may show a write page by page: a row counts when its line ends.
+                        let whole =
+                            text.iter().rposition(|&byte| byte == b'\n').map_or(0, |at| at + 1);
+                        text.truncate(whole);
+                        assert!(whole > 0 && text.starts_with(&before), "rows changed");
+                        before = text;
+                        looked.fetch_add(1, Ordering::Relaxed);
+                    }
+                    sleep(Duration::from_millis(3));
+                }
+                before
+            }
+        });
+        let stack = Stack::follow(&path, &MovieOptions::default(), &idle(1500)).expect("a movie");
+        let job = Localizing::prepare(&options(), stack, TableFormat::Csv, &Silent).expect("a job");
+        let record = job.record(&table, PicassoVersion::default()).expect("a record");
+        let growing = GrowingTable::create(&table, false).expect("a table");
+        let growing = growing.with_record(record).expect("a record");
+        let mut clocked = Clocked { table: growing, begin, rows: Vec::new() };
+        let seen = Mutex::new(Vec::new());
+        let listener = Watching { table: &table, seen: &seen };
+        let report = job.run(&mut clocked, &listener).expect("rows");
+        let Clocked { table: growing, rows, .. } = clocked;
+        growing.finish([], report.counts(), &mut || true).expect("a table");
+        over.store(true, Ordering::Relaxed);
+        let last = reader.join().expect("whole rows");
+        let written = writer.join().expect("a writer");
+        assert_eq!(report.frames, frames, "{kind:?}");
+        assert!(looked.load(Ordering::Relaxed) > 20);
+        let live = fs::read(&table).expect("a table");
+        assert!(live.starts_with(&last), "{kind:?}");
+        assert!(live == finished(&options(), &path, &folder.path("later.csv")), "{kind:?}");
+        assert!(rows.len() > frames, "{}", rows.len());
+        let behind = usize::from(matches!(kind, Kind::MicroManager(_)));
+        let late = |&(frame, came): &(usize, Duration)| {
+            came.saturating_sub(written[(frame + behind).min(frames - 1)])
+        };
+        let mut late: Vec<Duration> = rows.iter().map(late).collect();
+        late.sort();
+        println!(
+            "{kind:?} at {rate} frames/s: rows come {:.1?} after their frames in the median, 99 % within {:.1?}",
+            late[late.len() / 2],
+            late[late.len() * 99 / 100]
+        );
+        assert!(late[late.len() / 2] < Duration::from_millis(1000), "{:?}", late[late.len() / 2]);
+        let states = seen.into_inner().expect("states");
+        assert!(
+            !states.is_empty() && states.iter().all(|complete| *complete == Some(false)),
+            "{states:?}"
+        );
+        let record = Record::beside(&table).expect("a record");
+        assert_eq!(record.complete, Some(true));
+        assert_eq!(record.count("localizations"), Some(rows.len() as u64));
+    });
+}
+
+/// Looks at the record whenever a block was written.
+struct Watching<'a> {
+    table: &'a Path,
+    seen: &'a Mutex<Vec<Option<bool>>>,
+}
+
+impl Listener for Watching<'_> {
+    fn progress(&self, _: u64) {
+        let record = Record::beside(self.table).expect("a record from the start");
+        assert_eq!(record.state, State::Begun);
+        self.seen.lock().expect("states").push(record.complete);
+    }
+}
+
+/// Proves that what is found in a movie's first frames is the same while it is written: defective pixels, the width that spots share, and
+/// the background over time; and that a range of frames ends where it says.
+#[test]
+fn estimates_are_those_of_the_first_frames() {
+    let frames = 120;
+    let shared = |mut options: LocalizeOptions| {
+        options.localizer = options
+            .localizer
+            .with_emitters(spotfit::localize::Emitters::Auto)
+            .with_sigma(spotfit::localize::Sigma::Shared);
+        options.with_estimator(Some(spotfit::Estimator::MaximumLikelihood))
+    };
+    let over_time = |mut options: LocalizeOptions| {
+        options.localizer = options.localizer.with_temporal_background(Some(21));
+        options
+    };
+    let cases: [(&str, LocalizeOptions, usize); 4] = [
+        ("defects", options().with_defects(Some(DefectsOption::Auto)), 120),
+        ("shared", shared(options()), 120),
+        ("over time", over_time(options()), 120),
+        ("frames", options().with_frames(Some("31:70".to_owned())), 40),
+    ];
+    for (name, options, expected) in cases {
+        let folder = Folder::new();
+        let place = folder.0.path().to_owned();
+        let writer = spawn(move || write(Kind::Tiff, &place, frames, 1000, Instant::now()));
+        let path = Kind::Tiff.path(folder.0.path());
+        let begin = Instant::now();
+        let stack = Stack::follow(&path, &MovieOptions::default(), &idle(600)).expect("a movie");
+        let table = folder.path("live.csv");
+        let mut growing = GrowingTable::create(&table, false).expect("a table");
+        let report = localize::run(&options, stack, TableFormat::Csv, &mut growing, &Silent);
+        let report = report.unwrap_or_else(|error| panic!("{name}: {error}"));
+        if name == "frames" {
+            // It need not wait for more.
+            assert!(begin.elapsed() < Duration::from_millis(5600), "{:?}", begin.elapsed());
+        }
+        growing.finish([], report.counts(), &mut || true).expect("a table");
+        writer.join().expect("a writer");
+        assert_eq!(report.frames, expected, "{name}");
+        let live = fs::read(&table).expect("a table");
+        assert!(live == finished(&options, &path, &folder.path("later.csv")), "{name}");
+        assert!(!fs::exists(Record::path(&table)).expect("known"));
+    }
+}
+
+/// Hears what is told.
+#[derive(Default)]
+struct Ear {
+    notes: Mutex<Vec<String>>,
+    cancelled: AtomicBool,
+}
+
+impl Listener for Ear {
+    fn note(&self, note: &Note) {
+        self.notes.lock().expect("notes").push(note.text().to_owned());
+    }
+
+    fn is_cancelled(&self) -> bool {
+        self.cancelled.load(Ordering::Relaxed)
+    }
+}
+
+impl BatchListener for Ear {
+    fn note(&self, movie: Option<&str>, note: &Note) {
+        let movie = movie.unwrap_or("all");
+        self.notes.lock().expect("notes").push(format!("{movie}: {}", note.text()));
+    }
+
+    fn is_cancelled(&self) -> bool {
+        self.cancelled.load(Ordering::Relaxed)
+    }
+}
+
+/// Proves that whoever stops it keeps whole rows and a record that says that they are not all; that a movie that was not ended is
+/// told; and that a file that shrinks is an error which leaves the rows so far.
+#[test]
+fn what_ends_early_is_told() {
+    let folder = Folder::new();
+    let path = Kind::Npy.path(folder.0.path());
+    let mut writer = Kind::Npy.writer(folder.0.path(), SIZE, 500);
+    (0..30).for_each(|number| writer.frame(&frame(SIZE, number)));
+    let run = |idle: FollowOptions, ear: &Ear, name: &str| {
+        let table = folder.path(name);
+        let stack = Stack::follow(&path, &MovieOptions::default(), &idle).expect("a movie");
+        let job = Localizing::prepare(&options(), stack, TableFormat::Csv, ear).expect("a job");
+        let record = job.record(&table, PicassoVersion::default()).expect("a record");
+        let growing = GrowingTable::create(&table, false).expect("a table");
+        let mut growing = growing.with_record(record).expect("a record");
+        let ran = job.run(&mut growing, ear);
+        (table, ran.map(|report| (growing, report)))
+    };
+    // Nobody writes on.
+    let ear = Ear::default();
+    let (table, ran) = run(idle(80), &ear, "killed.csv");
+    let (growing, report) = ran.expect("rows");
+    growing.finish([], report.counts(), &mut || true).expect("a table");
+    assert_eq!(report.frames, 30);
+    let told = ear.notes.lock().expect("notes").join("\n");
+    assert!(told.contains("30 frames") && told.contains("promise 500"), "{told}");
+    assert!(told.contains("cannot be read"), "{told}");
+    let rows = fs::read(&table).expect("rows");
+    assert!(rows.iter().filter(|&&byte| byte == b'\n').count() > 30);
+    // Somebody stops it.
+    let ear = Arc::new(Ear::default());
+    spawn({
+        let ear = ear.clone();
+        move || {
+            sleep(Duration::from_millis(1500));
+            ear.cancelled.store(true, Ordering::Relaxed);
+        }
+    });
+    let begin = Instant::now();
+    let (table, ran) = run(idle(60_000), &ear, "stopped.csv");
+    assert!(matches!(ran, Err(StepError::Cancelled)));
+    assert!(begin.elapsed() < Duration::from_secs(30));
+    assert_eq!(fs::read(&table).expect("rows"), rows);
+    let record = Record::beside(&table).expect("a record");
+    assert_eq!((record.state, record.complete), (State::Begun, Some(false)));
+    // It shrinks.
+    spawn({
+        let path = path.clone();
+        move || {
+            sleep(Duration::from_millis(1500));
+            fs::write(path, b"").expect("shrunk");
+        }
+    });
+    let (table, ran) = run(idle(60_000), &Ear::default(), "shrunk.csv");
+    let said = ran.expect_err("it has shrunk").to_string();
+    assert!(said.contains("frame 31") && said.contains("has shrunk"), "{said}");
+    assert_eq!(fs::read(&table).expect("rows"), rows);
+}
+
+/// Proves that a movie of Micro-Manager, which says at its end how large its pixels are, is not localized with another size.
+#[test]
+fn sizes_that_come_at_the_end_are_asked_for() {
+    let folder = Folder::new();
+    let kind = Kind::MicroManager(9);
+    let mut writer = kind.writer(folder.0.path(), SIZE, 9);
+    (0..3).for_each(|number| writer.frame(&frame(SIZE, number)));
+    let path = kind.path(folder.0.path());
+    let prepared = |scale| {
+        let stack = Stack::follow(&path, &MovieOptions::default(), &idle(50)).expect("a movie");
+        Localizing::prepare(&options().with_pixel_size(scale), stack, TableFormat::Csv, &Silent)
+    };
+    let said = prepared(PixelScale::OfMovie).expect_err("it is not known").to_string();
+    assert!(said.contains("`pixel_size`") && said.contains("Micro-Manager"), "{said}");
+    assert!(prepared(PixelScale::Unknown).is_ok());
+}
+
+/// Proves that `batch` localizes the movies that come to a folder while they are written, those that are there already among them, and
+/// ends when none comes; that each table is that of its finished movie; and that a second run finds all of them finished.
+#[test]
+fn folders_are_followed() {
+    let folder = Folder::new();
+    let incoming = folder.path("incoming");
+    let out = incoming.join("tables");
+    fs::create_dir(&incoming).expect("a folder");
+    let old = incoming.join("old");
+    fs::create_dir(&old).expect("a folder");
+    write(Kind::MicroManager(9), &old, 12, 5000, Instant::now());
+    let writer = spawn({
+        let incoming = incoming.clone();
+        move || {
+            for kind in [Kind::Tiff, Kind::Raw] {
+                sleep(Duration::from_millis(200));
+                write(kind, &incoming, 150, 1000, Instant::now());
+            }
+        }
+    });
+    let batch_options = BatchOptions::new(&out).with_format(TableFormat::Csv).with_jobs(2);
+    let method =
+        Method::new(&options(), &MovieOptions::default(), &batch_options).expect("a method");
+    let method = Arc::new(method);
+    let ear = Ear::default();
+    let run =
+        || batch::follow(&batch_options, &incoming, &method, &idle(900), &ear).expect("a batch");
+    let report = run();
+    writer.join().expect("a writer");
+    let done: Vec<(&str, Option<u64>)> =
+        report.movies.iter().map(|movie| (&movie.movie[..], movie.count("frames"))).collect();
+    let expected = [("old", Some(12)), ("movie.tif", Some(150)), ("movie.raw", Some(150))];
+    assert_eq!(done, expected, "{:?}", ear.notes);
+    let tables = [
+        ("old.csv", old.clone()),
+        ("movie.csv", incoming.join("movie.tif")),
+        // Both movies are called alike.
+        ("movie.raw.csv", incoming.join("movie.raw")),
+    ];
+    for (name, movie) in tables {
+        let live = fs::read(out.join(name)).expect("a table");
+        assert!(live == finished(&options(), &movie, &folder.path(name)), "{name}");
+        let record = Record::beside(&out.join(name)).expect("a record");
+        assert!(matches!(record.state, State::Done { .. }) && !record.inputs.is_empty());
+    }
+    let again = run();
+    assert_eq!((again.localized, again.finished), (0, 3));
+}

@@ -1,0 +1,579 @@
+//! Movies that are read while they are written: every frame as it is at the end, none of them half, none lost in silence.
+
+use crate::common;
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Cursor, Seek, SeekFrom, Write};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::{sleep, spawn};
+use std::time::{Duration, Instant};
+
+use common::writers::{KINDS, Kind, MicroManager, Size, Writer, each_kind};
+use common::{Folder, npy, set};
+use spotfit::movie::{
+    FollowOptions, GrowingMovie, Movie, MovieError, MovieOptions, Pixels, movies_in,
+};
+use tiff::encoder::{TiffEncoder, colortype};
+
+const SIZE: Size = (24, 18);
+
+/// A frame that no other is like, nor any part of it.
+fn frame((width, height): Size, number: usize) -> Vec<u16> {
+    (0..(width * height) as usize).map(|at| (at * 7 + number * 31 + 1) as u16 | 1).collect()
+}
+
+fn idle(milliseconds: u64) -> FollowOptions {
+    FollowOptions::default()
+        .with_idle(Duration::from_millis(milliseconds))
+        .with_poll(Duration::from_millis(2))
+}
+
+/// What is there now, and no more.
+fn now() -> FollowOptions {
+    FollowOptions::default().with_idle(Duration::ZERO).with_poll(Duration::ZERO)
+}
+
+/// All frames, checked against those that were written; what the movie says in the end.
+#[track_caller]
+fn check(
+    movie: &mut GrowingMovie,
+    size: Size,
+    written: impl Fn(usize) -> Vec<u16>,
+) -> Result<usize, MovieError> {
+    while let Some(block) = movie.read(7)? {
+        let Pixels::U16(frames) = &block.pixels else { panic!("16 bits were written") };
+        for (offset, pixels) in frames.outer_iter().enumerate() {
+            let number = block.first + offset;
+            assert_eq!(pixels.dim(), (size.1 as usize, size.0 as usize));
+            assert!(pixels.iter().eq(written(number).iter()), "frame {} is wrong", number + 1);
+        }
+    }
+    Ok(movie.frames())
+}
+
+/// Proves that each kind of file, written at 500 to 2000 frames a second with pauses, gives all its frames in their order as they are,
+/// each soon after it was written, and that what was read is the finished movie.
+#[test]
+fn frames_come_as_they_are_written() {
+    each_kind(|round, kind| {
+        let folder = Folder::new();
+        let path = kind.path(folder.0.path());
+        let frames = 400;
+        let rate = [500, 1000, 2000][round % 3];
+        let begin = Instant::now();
+        let place = folder.0.path().to_owned();
+        let writer = spawn(move || {
+            // Nobody waits for the file to be there.
+            sleep(Duration::from_millis(30));
+            let mut writer = kind.writer(&place, SIZE, frames);
+            let mut written = Vec::new();
+            for number in 0..frames {
+                writer.frame(&frame(SIZE, number));
+                written.push(begin.elapsed());
+                sleep(Duration::from_micros(1_000_000 / rate));
+                if number % 150 == 149 {
+                    sleep(Duration::from_millis(120));
+                }
+            }
+            writer.end();
+            written
+        });
+        let mut movie =
+            GrowingMovie::open(&path, &MovieOptions::default(), &idle(1500)).expect("a movie");
+        let mut read = Vec::new();
+        while let Some(block) = movie.read(usize::MAX).expect("frames") {
+            let Pixels::U16(pixels) = &block.pixels else { panic!("16 bits were written") };
+            assert_eq!(block.first, read.len());
+            for pixels in pixels.outer_iter() {
+                assert!(
+                    pixels.iter().eq(frame(SIZE, read.len()).iter()),
+                    "{kind:?}, {}",
+                    read.len()
+                );
+                read.push(begin.elapsed());
+            }
+        }
+        let written = writer.join().expect("a writer");
+        assert_eq!(read.len(), frames, "{kind:?}: {:?}", movie.notes());
+        // Of a file with its length from the start, a frame is whole when the next one has begun.
+        let behind = usize::from(matches!(kind, Kind::MicroManager(_)));
+        let mut late: Vec<Duration> = read
+            .iter()
+            .zip(&written[behind..])
+            .map(|(read, written)| read.saturating_sub(*written))
+            .collect();
+        late.sort();
+        let median = late[late.len() / 2];
+        println!(
+            "{kind:?} at {rate} frames/s: {median:.1?} behind in the median, {:.1?} at most",
+            late[late.len() - 1]
+        );
+        assert!(median < Duration::from_millis(200), "{median:?}");
+        assert!(movie.has_ended());
+        let sure: Option<String> = movie.contradiction();
+        assert_eq!(sure, None, "{kind:?}");
+        let promised = (kind != Kind::RawBeyond).then_some(frames);
+        if matches!(kind, Kind::Tiff | Kind::BigTiff) {
+            assert_eq!(movie.promised(), None);
+        } else if let Some(promised) = promised {
+            assert_eq!(movie.promised(), Some(promised), "{kind:?}");
+            assert!(movie.notes().is_empty(), "{:?}", movie.notes());
+        }
+        let files = Movie::open(&path).expect("a movie").files().len();
+        assert_eq!(movie.files().len(), files, "{kind:?}");
+    });
+}
+
+/// Proves that a movie that was opened before its end is read to its end after it, and a finished one as well.
+#[test]
+fn finished_movies_are_read() {
+    for kind in KINDS {
+        let folder = Folder::new();
+        let mut writer = kind.writer(folder.0.path(), SIZE, 20);
+        (0..20).for_each(|number| writer.frame(&frame(SIZE, number)));
+        writer.end();
+        let path = kind.path(folder.0.path());
+        let mut movie =
+            GrowingMovie::open(&path, &MovieOptions::default(), &idle(100)).expect("a movie");
+        let read = check(&mut movie, SIZE, |number| frame(SIZE, number)).expect("frames");
+        assert_eq!((read, movie.contradiction()), (20, None), "{kind:?}");
+    }
+}
+
+/// A file in memory of which every write is known.
+#[derive(Default)]
+struct Logged {
+    file: Cursor<Vec<u8>>,
+    writes: Vec<(u64, Vec<u8>)>,
+}
+
+impl Write for Logged {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.writes.push((self.file.position(), bytes.to_vec()));
+        self.file.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Seek for Logged {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        self.file.seek(to)
+    }
+}
+
+/// The frames that a file with these bytes has now; all must be right.
+#[track_caller]
+fn frames_of(path: &Path, size: Size) -> usize {
+    match GrowingMovie::open(path, &MovieOptions::default(), &now()) {
+        Ok(mut movie) => {
+            check(&mut movie, size, |number| frame(size, number)).expect("what is there is right")
+        }
+        Err(_) => 0,
+    }
+}
+
+/// Proves that a TIFF of which only the first bytes are there never gives a wrong frame, nor fewer than before, at whatever byte it is
+/// cut: with strips before directories, and as Micro-Manager lays them out.
+#[test]
+fn cut_files_give_whole_frames() {
+    let size = (5, 4);
+    let folder = Folder::new();
+    let mut files = Vec::new();
+    let mut file = Cursor::new(Vec::new());
+    let mut encoder = TiffEncoder::new(&mut file).expect("an encoder");
+    for number in 0..4 {
+        let mut image = encoder.new_image::<colortype::Gray16>(5, 4).expect("an image");
+        image.rows_per_strip(2).expect("strips");
+        image.write_data(&frame(size, number)).expect("pixels");
+    }
+    files.push(("strips first", file.into_inner(), 4));
+    let path = folder.path("whole/run_MMStack_Pos0.ome.tif");
+    let mut writer = Box::new(MicroManager::new(&path, size, 9, 4));
+    (0..4).for_each(|number| writer.frame(&frame(size, number)));
+    writer.end();
+    files.push(("directories first", fs::read(&path).expect("a file"), 4));
+    for (name, bytes, frames) in files {
+        let path = folder.path("cut.tif");
+        let mut before = 0;
+        let mut file = File::create(&path).expect("a file");
+        for cut in 0..=bytes.len() {
+            if cut > 0 {
+                file.write_all(&bytes[cut - 1..cut]).expect("a byte");
+            }
+            let now = frames_of(&path, size);
+            assert!(
+                now >= before,
+                "{name}, {cut} of {} bytes: {now} frames after {before}",
+                bytes.len()
+            );
+            before = now;
+        }
+        assert_eq!(before, frames, "{name}");
+    }
+}
+
+/// Proves that no wrong frame is read between any two writes of an encoder, which says where a directory is after it was written, in
+/// either size of offsets and with the pixels in several strips.
+#[test]
+fn no_write_shows_a_wrong_frame() {
+    let size = (5, 4);
+    let folder = Folder::new();
+    for big in [false, true] {
+        let mut log = Logged::default();
+        macro_rules! write {
+            ($encoder:expr) => {{
+                let mut encoder = $encoder.expect("an encoder");
+                for number in 0..5 {
+                    let mut image = encoder.new_image::<colortype::Gray16>(5, 4).expect("an image");
+                    image.rows_per_strip(1).expect("strips");
+                    image.write_data(&frame(size, number)).expect("pixels");
+                }
+            }};
+        }
+        if big {
+            write!(TiffEncoder::new_big(&mut log));
+        } else {
+            write!(TiffEncoder::new(&mut log));
+        }
+        let path = folder.path("log.tif");
+        let mut file = File::create(&path).expect("a file");
+        let mut before = 0;
+        for (place, bytes) in &log.writes {
+            file.seek(SeekFrom::Start(*place)).expect("a place");
+            file.write_all(bytes).expect("written");
+            let now = frames_of(&path, size);
+            assert!(now >= before && now <= before + 1, "{now} after {before}");
+            before = now;
+        }
+        assert_eq!(before, 5);
+    }
+}
+
+/// Proves that a file that has its length from the start shows no page before the next has begun, however its writer is interrupted in the
+/// middle of one; that the last page is read when the file is cut to its length; and that a killed writer's half page is told.
+#[test]
+fn room_that_was_made_is_no_frame() {
+    let size = (5, 4);
+    let folder = Folder::new();
+    let path = folder.path("run_MMStack_Pos0.ome.tif");
+    let mut writer = MicroManager::new(&path, size, 9, 6);
+    assert_eq!(frames_of(&path, size), 0);
+    for number in 0..5 {
+        writer.frame(&frame(size, number));
+        assert_eq!(frames_of(&path, size), number);
+    }
+    let mut movie = GrowingMovie::open(&path, &MovieOptions::default(), &now()).expect("a movie");
+    assert!(movie.ends_with_metadata());
+    let read = check(&mut movie, size, |number| frame(size, number)).expect("frames");
+    let notes = movie.notes().join("\n");
+    assert_eq!(read, 4);
+    assert!(notes.contains("4 frames") && notes.contains("promise 6"), "{notes}");
+    assert!(notes.contains("frame 5 is not whole"), "{notes}");
+    Box::new(writer).end();
+    assert_eq!(frames_of(&path, size), 5);
+}
+
+/// Proves that whatever happens to a file while it is read is an error that says which frame it was, that frames before it were given,
+/// and that nothing comes after it.
+#[test]
+fn what_happens_to_a_file_is_told() {
+    type Act = fn(&Path);
+    let cases: [(Kind, Act, &str); 6] = [
+        (Kind::Tiff, |path| drop(File::create(path)), "has shrunk to 0 bytes"),
+        (Kind::Raw, |path| drop(File::create(path)), "has shrunk to 0 bytes"),
+        (Kind::Npy, |path| fs::remove_file(path).expect("removed"), "no longer there"),
+        (Kind::Tiff, |path| fs::remove_file(path).expect("removed"), "no longer there"),
+        (
+            Kind::Raw,
+            |path| {
+                fs::rename(path, path.with_extension("old")).expect("renamed");
+                fs::write(path, [0; 9]).expect("another");
+            },
+            "was replaced by another file",
+        ),
+        (
+            Kind::Tiff,
+            |path| {
+                fs::rename(path, path.with_extension("old")).expect("renamed");
+                fs::copy(path.with_extension("old"), path).expect("another");
+            },
+            "was replaced by another file",
+        ),
+    ];
+    for (kind, act, says) in cases {
+        let folder = Folder::new();
+        let path = kind.path(folder.0.path());
+        let mut writer = kind.writer(folder.0.path(), SIZE, 50);
+        (0..9).for_each(|number| writer.frame(&frame(SIZE, number)));
+        let mut movie =
+            GrowingMovie::open(&path, &MovieOptions::default(), &idle(5000)).expect("a movie");
+        let acting = path.clone();
+        let later = spawn(move || {
+            sleep(Duration::from_millis(100));
+            act(&acting);
+        });
+        let error =
+            check(&mut movie, SIZE, |number| frame(SIZE, number)).expect_err("it has changed");
+        later.join().expect("done");
+        let said = error.to_string();
+        assert!(said.contains("frame 10") && said.contains(says), "{kind:?}: {said}");
+        assert!(movie.read(1).expect("the end").is_none());
+        assert_eq!(movie.frames(), 9);
+    }
+}
+
+/// Proves that a page that is wrong ends the movie with an error that names it, after the frames before it were given.
+#[test]
+fn wrong_pages_are_errors() {
+    let folder = Folder::new();
+    let path = folder.path("movie.tif");
+    let mut encoder = TiffEncoder::new(File::create(&path).expect("a file")).expect("an encoder");
+    for number in 0..5 {
+        let size = if number == 3 { (7, 4) } else { (5, 4) };
+        let pixels = frame(size, number);
+        encoder.write_image::<colortype::Gray16>(size.0, size.1, &pixels).expect("a page");
+    }
+    let mut movie = GrowingMovie::open(&path, &MovieOptions::default(), &now()).expect("a movie");
+    let error =
+        check(&mut movie, (5, 4), |number| frame((5, 4), number)).expect_err("another size");
+    assert!(error.to_string().contains("frame 4: it is 7×4 pixels"), "{error}");
+    assert_eq!(movie.frames(), 3);
+    // Directories that run in a circle.
+    let bytes = set::frames((0..2).map(|number| frame((5, 4), number)), (5, 4), "", None);
+    let last = bytes.len() - 4;
+    let mut circle = bytes.clone();
+    circle.copy_within(4..8, last);
+    let path = folder.file("circle.tif", &circle);
+    let mut movie = GrowingMovie::open(&path, &MovieOptions::default(), &now()).expect("a movie");
+    let error = loop {
+        match movie.read(1) {
+            Ok(Some(_)) => assert!(movie.frames() < 20),
+            Ok(None) => panic!("a circle has no end"),
+            Err(error) => break error.to_string(),
+        }
+    };
+    assert!(error.contains("circle"), "{error}");
+}
+
+/// Proves that a killed writer ends the movie after a while, and that what is missing is told: of each kind of file, of a set whose second
+/// file is empty, and of one whose second file is not there.
+#[test]
+fn killed_writers_end_the_movie() {
+    for kind in [Kind::Raw, Kind::Npy] {
+        let folder = Folder::new();
+        let path = kind.path(folder.0.path());
+        let mut writer = kind.writer(folder.0.path(), SIZE, 50);
+        (0..9).for_each(|number| writer.frame(&frame(SIZE, number)));
+        let mut file = OpenOptions::new().append(true).open(&path).expect("a file");
+        file.write_all(&[1; 100]).expect("a part of a frame");
+        let mut movie =
+            GrowingMovie::open(&path, &MovieOptions::default(), &idle(100)).expect("a movie");
+        let begin = Instant::now();
+        assert_eq!(check(&mut movie, SIZE, |number| frame(SIZE, number)).expect("frames"), 9);
+        assert!(begin.elapsed() >= Duration::from_millis(100));
+        let notes = movie.notes().join("\n");
+        assert!(notes.contains("9 frames") && notes.contains("promise 50"), "{notes}");
+        assert!(
+            notes.contains("frame 10 is not whole") && notes.contains("764 of its 864 bytes"),
+            "{notes}"
+        );
+        assert!(movie.contradiction().is_some_and(|said| said.contains("cannot be read")));
+    }
+    for (kind, second) in
+        [(Kind::MicroManager(5), "run_MMStack_Pos0_1.ome.tif"), (Kind::Set, "second.ome.tif")]
+    {
+        for is_there in [true, false] {
+            let folder = Folder::new();
+            let mut writer = kind.writer(folder.0.path(), SIZE, 10);
+            (0..5).for_each(|number| writer.frame(&frame(SIZE, number)));
+            writer.end();
+            if is_there {
+                folder.file(second, b"");
+            }
+            let path = kind.path(folder.0.path());
+            let mut movie =
+                GrowingMovie::open(&path, &MovieOptions::default(), &idle(60)).expect("a movie");
+            assert_eq!(check(&mut movie, SIZE, |number| frame(SIZE, number)).expect("frames"), 5);
+            let notes = movie.notes().join("\n");
+            assert!(
+                notes.contains("5 frames") && notes.contains("promise 10"),
+                "{kind:?}: {notes}"
+            );
+        }
+    }
+}
+
+/// Proves that a movie waits for its folder, its file, and the file that describes it; that it says what is missing if they do not
+/// come; and that what can never be read is refused at once.
+#[test]
+fn movies_are_waited_for() {
+    let folder = Folder::new();
+    let refused = |name: &str, says: &str| {
+        let error = GrowingMovie::open(folder.path(name), &MovieOptions::default(), &idle(20));
+        let error = error.expect_err("nothing is there").to_string();
+        assert!(error.contains(says), "{name}: {error}");
+    };
+    refused("nothing.tif", "No such file");
+    refused("nothing", "No such file");
+    folder.file("empty.tif", b"");
+    refused("empty.tif", "no page yet");
+    folder.file("alone.raw", &[0; 99]);
+    refused("alone.raw", "alone.yaml");
+    folder.file("half.npy", b"\x93NUM");
+    refused("half.npy", "NPY");
+    folder.file("wide.npy", &npy("'<u2'", "True", "(9, 4, 4)", &[]));
+    let long = Instant::now();
+    refused("wide.npy", "none is there before all are");
+    refused("movie.czi", "must be converted");
+    let many = set::pages(&[1], &set::ome("XYZCT", [1, 2, 9], "", ""), None);
+    folder.file("colours.ome.tif", &many);
+    let opened =
+        GrowingMovie::open(folder.path("colours.ome.tif"), &MovieOptions::default(), &idle(60_000));
+    assert!(matches!(opened, Err(MovieError::Channels(2))));
+    assert!(long.elapsed() < Duration::from_secs(20), "it cannot get better");
+    // A folder that is made later.
+    let place = folder.path("run");
+    let later = spawn({
+        let place = place.clone();
+        move || {
+            sleep(Duration::from_millis(60));
+            let path = Kind::MicroManager(3).path(&place);
+            let mut writer = Box::new(MicroManager::new(&path, SIZE, 3, 7));
+            for number in 0..7 {
+                sleep(Duration::from_millis(10));
+                writer.frame(&frame(SIZE, number));
+            }
+            writer.end();
+        }
+    });
+    let mut movie =
+        GrowingMovie::open(&place, &MovieOptions::default(), &idle(3000)).expect("a movie");
+    assert_eq!(check(&mut movie, SIZE, |number| frame(SIZE, number)).expect("frames"), 7);
+    later.join().expect("a writer");
+    assert_eq!(movie.files().len(), 3);
+    let names = movies_in(folder.0.path()).expect("a folder");
+    let names: Vec<_> =
+        names.iter().map(|path| path.file_name().unwrap().to_str().unwrap()).collect();
+    assert_eq!(names, ["alone.raw", "colours.ome.tif", "empty.tif", "half.npy", "run", "wide.npy"]);
+    assert_eq!(movies_in(&place).expect("a folder"), [Kind::MicroManager(3).path(&place)]);
+}
+
+/// Proves that one channel of several is read while it is written, where the metadata stand at the beginning, and slices as frames or one
+/// of them alone.
+#[test]
+fn channels_and_slices_are_chosen() {
+    let numbers: Vec<u16> = (0..24).collect();
+    let folder = Folder::new();
+    let imagej = "ImageJ=1.53\nimages=24\nchannels=2\nslices=3\nframes=4\n";
+    for (name, text) in
+        [("ome.ome.tif", set::ome("XYCZT", [3, 2, 4], "", "")), ("imagej.tif", imagej.to_owned())]
+    {
+        let path = folder.file(name, &set::pages(&numbers, &text, None));
+        for channel in [0, 1] {
+            for slice in [None, Some(2)] {
+                let options = MovieOptions::default().with_channel(Some(channel)).with_slice(slice);
+                let read = |mut next: Box<dyn FnMut() -> Option<spotfit::movie::Block>>| {
+                    let mut all = Vec::new();
+                    while let Some(block) = next() {
+                        let Pixels::U16(pixels) = block.pixels else { panic!("16 bits") };
+                        all.extend(pixels.outer_iter().map(|frame| frame[[0, 0]]));
+                    }
+                    all
+                };
+                let mut movie = GrowingMovie::open(&path, &options, &now()).expect("a movie");
+                let growing = read(Box::new(move || movie.read(5).expect("frames")));
+                let mut movie = Movie::open_with(&path, &options).expect("a movie");
+                let finished = read(Box::new(move || movie.read(5).expect("frames")));
+                assert_eq!(growing, finished, "{name}, {channel}, {slice:?}");
+            }
+        }
+    }
+}
+
+/// Proves that a reader that waits ends soon after somebody stops it.
+#[test]
+fn waiting_can_be_stopped() {
+    let folder = Folder::new();
+    let mut writer = Kind::Tiff.writer(folder.0.path(), SIZE, 5);
+    writer.frame(&frame(SIZE, 0));
+    let stop = Arc::new(AtomicBool::new(false));
+    let options = idle(60_000).with_stop(Some(stop.clone()));
+    let path = Kind::Tiff.path(folder.0.path());
+    let mut movie = GrowingMovie::open(&path, &MovieOptions::default(), &options).expect("a movie");
+    spawn(move || {
+        sleep(Duration::from_millis(50));
+        stop.store(true, Ordering::Relaxed);
+    });
+    let begin = Instant::now();
+    assert_eq!(check(&mut movie, SIZE, |number| frame(SIZE, number)).expect("frames"), 1);
+    assert!(begin.elapsed() < Duration::from_secs(10) && !movie.has_ended());
+}
+
+/// Measures what a page costs in a file of 10⁵ pages. Proves that it costs as much at the end as at the beginning: nobody walks along the
+/// pages again.
+#[test]
+fn pages_cost_the_same_in_long_files() {
+    let (size, pages) = ((8, 8), 100_000);
+    let folder = Folder::new();
+    let path = folder.path("long.tif");
+    let mut file = io::BufWriter::new(File::create(&path).expect("a file"));
+    let mut place = 8u32;
+    file.write_all(b"II*\0\x08\0\0\0").expect("a header");
+    for number in 0..pages {
+        let data = place + 2 + 12 * 9 + 4;
+        let next = if number + 1 == pages { 0 } else { data + 128 };
+        let mut bytes = 9u16.to_le_bytes().to_vec();
+        for (tag, kind, value) in [
+            (256u16, 3u16, 8u32),
+            (257, 3, 8),
+            (258, 3, 16),
+            (259, 3, 1),
+            (262, 3, 1),
+            (273, 4, data),
+            (277, 3, 1),
+            (278, 3, 8),
+            (279, 4, 128),
+        ] {
+            bytes.extend(
+                [
+                    &tag.to_le_bytes()[..],
+                    &kind.to_le_bytes(),
+                    &1u32.to_le_bytes(),
+                    &value.to_le_bytes(),
+                ]
+                .concat(),
+            );
+        }
+        bytes.extend(next.to_le_bytes());
+        bytes.extend(frame(size, number).iter().flat_map(|pixel| pixel.to_le_bytes()));
+        file.write_all(&bytes).expect("a page");
+        place = next;
+    }
+    file.flush().expect("written");
+    let mut movie = GrowingMovie::open(&path, &MovieOptions::default(), &now()).expect("a movie");
+    let mut times = Vec::new();
+    let mut begin = Instant::now();
+    while let Some(block) = movie.read(1000).expect("frames") {
+        let Pixels::U16(pixels) = &block.pixels else { panic!("16 bits") };
+        let last = pixels.dim().0 - 1;
+        let (read, written) =
+            (pixels.slice(spotfit::ndarray::s![last, .., ..]), frame(size, block.first + last));
+        assert!(read.iter().eq(written.iter()), "{}", block.first);
+        times.push(begin.elapsed());
+        begin = Instant::now();
+    }
+    assert_eq!(movie.frames(), pages);
+    let sum = |times: &[Duration]| times.iter().sum::<Duration>().as_secs_f64() * 1e6;
+    let (first, last) = times.split_at(times.len() / 2);
+    let each = sum(&times) / pages as f64;
+    println!(
+        "{each:.2} µs a page of {pages}, {:.2} in the second half",
+        2.0 * sum(last) / pages as f64
+    );
+    assert!(sum(last) < 4.0 * sum(first) && each < 200.0, "{each}");
+}
