@@ -17,9 +17,11 @@
 
 use std::ops::Range;
 
-use super::filter::smooth;
+use super::filter::Smooth;
 use super::noise::{NoiseMap, Region};
-use super::{Candidate, Detector, EQUAL, Strip, Threshold};
+use super::peaks::EQUAL;
+use super::sweep::Room;
+use super::{Candidate, Detector, Strip, Threshold};
 use multiversion::multiversion;
 
 /// The spread of the filtered frame must exceed the noise by this factor.
@@ -90,36 +92,22 @@ fn laplacian(y: isize, x: isize) -> f64 {
     [20.0, -4.0, -1.0][(y.abs() + x.abs()) as usize] / 6.0
 }
 
-/// What the usual search found, and what the crowds among it need.
-pub(super) struct Searched {
-    pub(super) candidates: Vec<Candidate>,
-    pub(super) dense: Option<Dense>,
-}
-
-/// A strip with tiles in which there may be a crowd.
-pub(super) struct Dense {
-    /// The filtered strip, and room.
-    memory: Vec<f32>,
-    /// The noise of pixels.
-    noise: NoiseMap,
-    /// Which tiles.
-    tiles: Vec<bool>,
-}
+/// The tiles of a strip in which there may be a crowd.
+pub(super) struct Dense(Vec<bool>);
 
 impl Dense {
     /// The tiles whose filtered frame is uneven because much of it is bright, if there are any.
-    #[inline(always)]
-    pub(super) fn of(
-        memory: Vec<f32>,
-        noise: NoiseMap,
-        filtered: &NoiseMap,
-        gain: f32,
-    ) -> Option<Self> {
+    pub(super) fn of(detector: &Detector, room: &Room) -> Option<Self> {
+        // A threshold in units of the local noise means what it says.
+        if let Threshold::Fixed(_) = detector.threshold {
+            return None;
+        }
+        let Room { noise, filtered, signal, .. } = room;
         let spreads = noise.levels.iter().zip(&filtered.levels).enumerate();
         let share = |(tile, (&level, &spread)): (usize, (&f32, &f32))| {
-            let level = gain * level;
+            let level = detector.gain * level;
             match level > 0.0 && spread > SPREAD * level {
-                true => noise.share_above(tile, &memory, STANDS_OUT * level),
+                true => noise.share_above(tile, signal, STANDS_OUT * level),
                 false => 0.0,
             }
         };
@@ -127,7 +115,7 @@ impl Dense {
         let among_others = shares.iter().filter(|&&share| share > BRIGHT_AMONG_OTHERS).count();
         let least = if 4 * among_others > shares.len() { BRIGHT_AMONG_OTHERS } else { BRIGHT };
         let tiles: Vec<bool> = shares.iter().map(|&share| share > least).collect();
-        tiles.contains(&true).then_some(Self { memory, noise, tiles })
+        tiles.contains(&true).then_some(Self(tiles))
     }
 }
 
@@ -139,23 +127,24 @@ pub(super) fn search(
     dense: Dense,
     pixels: &[f32],
     strip: &Strip,
+    room: &Room,
 ) -> Vec<Candidate> {
-    let Dense { memory, noise, mut tiles } = dense;
+    let (Dense(mut tiles), Room { noise, signal, .. }) = (dense, room);
     let fine = noise.fine(pixels, &tiles);
     for (tile, (fine, noise)) in tiles.iter_mut().zip(fine.iter().zip(&noise.levels)) {
         *tile &= *fine >= INDEPENDENT * noise;
     }
     let radius = detector.sharp.radius;
-    let (mut all, mut room) = (Vec::new(), [Vec::new(), Vec::new()]);
+    let (mut all, mut sharp) = (Vec::new(), Sharpened::default());
     for region in noise.regions(&tiles) {
-        let place = sharpen(detector, pixels, &region, &mut room);
-        let sharp = (&room[1][..], place);
-        all.extend(peaks(detector, sharp, &memory[..pixels.len()], &noise, strip, &region));
+        let place = sharpen(detector, pixels, &region, &mut sharp);
+        let sharp = (&sharp.numbers[..], place);
+        all.extend(peaks(detector, sharp, signal, noise, strip, &region));
     }
     // Regions share the pixels between them.
     all.sort_by_key(|candidate| (candidate.y, candidate.x));
     all.dedup_by_key(|candidate| (candidate.y, candidate.x));
-    let all = detector.of_equals(all, radius);
+    let all = detector.of_equals(&all, radius);
     let certain = all.iter().filter(|candidate| candidate.significance > CERTAIN);
     let counts = noise.counts(certain.map(|candidate| (candidate.x, candidate.y)));
     let least = WINDOWS.div_ceil(detector.box_size.pow(2)).max(FEWEST);
@@ -213,14 +202,17 @@ fn curvature(pixels: &[f32], to: &mut [f32], width: usize) {
     }
 }
 
-/// Filters a region, and as much around it as its maxima depend on; where the filtered pixels, the second in the room, begin.
+/// A filtered region, and room.
+#[derive(Default)]
+struct Sharpened {
+    smooth: Smooth,
+    smoothed: Vec<f32>,
+    numbers: Vec<f32>,
+}
+
+/// Filters a region, and as much around it as its maxima depend on: where that is.
 #[inline(always)]
-fn sharpen(
-    detector: &Detector,
-    pixels: &[f32],
-    region: &Region,
-    [smoothed, sharp]: &mut [Vec<f32>; 2],
-) -> Region {
+fn sharpen(detector: &Detector, pixels: &[f32], region: &Region, sharp: &mut Sharpened) -> Region {
     let (width, height) = (detector.width, pixels.len() / detector.width);
     let Sharp { kernel, radius, .. } = &detector.sharp;
     let around = |range: &Range<usize>, length: usize| {
@@ -229,14 +221,16 @@ fn sharpen(
     };
     let place =
         Region { rows: around(&region.rows, height), columns: around(&region.columns, width) };
-    smoothed.clear();
-    for row in place.rows.clone() {
-        smoothed.extend_from_slice(&pixels[row * width..][place.columns.clone()]);
+    let (columns, rows) = (place.columns.len(), place.rows.len());
+    let Sharpened { smooth, smoothed, numbers } = sharp;
+    smooth.start(columns, rows, kernel);
+    smoothed.resize(columns * rows, 0.0);
+    numbers.resize(columns * rows, 0.0);
+    let line = |y: usize| &pixels[(place.rows.start + y) * width..][place.columns.clone()];
+    for (y, to) in smoothed.chunks_exact_mut(columns).enumerate() {
+        smooth.line(y, line, kernel, to);
     }
-    sharp.clear();
-    sharp.resize(smoothed.len(), 0.0);
-    smooth(smoothed, sharp, place.columns.len(), kernel);
-    curvature(smoothed, sharp, place.columns.len());
+    curvature(smoothed, numbers, columns);
     place
 }
 

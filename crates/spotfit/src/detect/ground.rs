@@ -1,28 +1,89 @@
 //! Pixels as they are searched: around zero, and finite.
 
-/// Subtracts a good pixel from all of them, so that a baseline costs no digits, and replaces those that
-/// are not finite by the mean of the others.
+use std::ops::Range;
+use std::sync::OnceLock;
+
+/// Where the pixels of a frame come from.
+pub(super) trait Source {
+    /// Writes a row of the frame.
+    fn read(&self, y: usize, to: &mut [f32]);
+
+    /// Whether the pixels are photo-electrons, which have no baseline.
+    fn is_light(&self) -> bool;
+}
+
+/// What is subtracted from the pixels of a frame, and takes the place of those that are not finite.
 ///
-/// For a strip both are given: they are those of its frame.
-#[inline(always)]
-pub(super) fn make_finite(pixels: &mut [f32], width: usize, ground: Option<&Ground>) {
-    let level = match ground {
-        Some(ground) => ground.level,
-        None => {
-            let at = |row: usize, column: usize| pixels[row * width + column];
-            level(corners(width, pixels.len() / width, at), pixels.iter().copied())
+/// A good pixel is subtracted from all of them, so that a baseline costs no digits; the mean of the good ones replaces the others.
+#[derive(Debug)]
+pub(super) struct Ground {
+    level: f32,
+    size: [usize; 2],
+    /// It is found when a pixel needs it.
+    mean: OnceLock<f32>,
+}
+
+impl Ground {
+    /// Of a frame that is not empty.
+    pub(super) fn of(source: &dyn Source, width: usize, height: usize) -> Self {
+        let ground = |level: f32| Self { level, size: [width, height], mean: OnceLock::new() };
+        if source.is_light() {
+            return Self { mean: OnceLock::from(0.0), ..ground(0.0) };
         }
-    };
-    let mut all = true;
-    for pixel in pixels.iter_mut() {
-        *pixel -= level;
-        all &= usable(*pixel);
+        let (right, bottom) = (width - 1, height - 1);
+        let mut line = vec![0.0; width];
+        let [[a, b], [c, d]] = [0, bottom].map(|y| {
+            source.read(y, &mut line);
+            [line[0], line[right]]
+        });
+        let first = || {
+            (0..height).find_map(|y| {
+                source.read(y, &mut line);
+                line.iter().copied().find(|&pixel| usable(pixel))
+            })
+        };
+        ground(level([a, b, c, d], first))
     }
-    if !all {
-        let mean = ground.map_or_else(|| mean(pixels.iter().copied()), |ground| ground.mean);
-        for pixel in pixels.iter_mut().filter(|pixel| !usable(**pixel)) {
-            *pixel = mean;
+
+    /// Makes pixels of a row what is searched.
+    #[inline(always)]
+    pub(super) fn subtract(&self, pixels: &mut [f32], source: &dyn Source) {
+        let mut all = true;
+        for pixel in pixels.iter_mut() {
+            *pixel -= self.level;
+            all &= usable(*pixel);
         }
+        if !all {
+            let mean = *self.mean.get_or_init(|| self.mean(source));
+            pixels.iter_mut().filter(|pixel| !usable(**pixel)).for_each(|pixel| *pixel = mean);
+        }
+    }
+
+    /// Some rows as they are searched.
+    pub(super) fn pixels(&self, source: &dyn Source, rows: Range<usize>) -> Vec<f32> {
+        let width = self.size[0];
+        let mut pixels = vec![0.0; width * rows.len()];
+        for (y, line) in rows.zip(pixels.chunks_exact_mut(width)) {
+            source.read(y, line);
+            self.subtract(line, source);
+        }
+        pixels
+    }
+
+    /// The mean of the good ones.
+    #[cold]
+    fn mean(&self, source: &dyn Source) -> f32 {
+        let [width, height] = self.size;
+        let (mut sum, mut count) = (0.0f64, 0u32);
+        let mut line = vec![0.0; width];
+        for y in 0..height {
+            source.read(y, &mut line);
+            for pixel in line.iter().map(|pixel| pixel - self.level).filter(|&p| usable(p)) {
+                sum += f64::from(pixel);
+                count += 1;
+            }
+        }
+        (sum / f64::from(count.max(1))) as f32
     }
 }
 
@@ -34,42 +95,9 @@ fn usable(pixel: f32) -> bool {
 
 /// The second lowest of the good pixels at the corners, which is the same however the frame is turned; the first good pixel
 /// where there is none.
-#[inline(always)]
-fn level(mut corners: [f32; 4], mut pixels: impl Iterator<Item = f32>) -> f32 {
+fn level(mut corners: [f32; 4], first: impl FnOnce() -> Option<f32>) -> f32 {
     corners.sort_unstable_by(f32::total_cmp);
     let mut good = corners.into_iter().filter(|&pixel| usable(pixel));
     let lowest = good.next();
-    good.next().or(lowest).or_else(|| pixels.find(|&pixel| usable(pixel))).unwrap_or(0.0)
-}
-
-/// The pixels at the corners of a frame that is not empty.
-#[inline(always)]
-pub(super) fn corners<T: Copy>(
-    width: usize,
-    height: usize,
-    at: impl Fn(usize, usize) -> T,
-) -> [T; 4] {
-    let (right, bottom) = (width - 1, height - 1);
-    [at(0, 0), at(0, right), at(bottom, 0), at(bottom, right)]
-}
-
-/// The mean of the good ones.
-#[inline(always)]
-fn mean(pixels: impl Iterator<Item = f32>) -> f32 {
-    let good = pixels.filter(|&pixel| usable(pixel));
-    let (sum, count) = good.fold((0.0f64, 0u32), |(s, n), p| (s + f64::from(p), n + 1));
-    (sum / f64::from(count.max(1))) as f32
-}
-
-/// What is subtracted from the pixels of a frame, and what the mean of the rest is.
-pub(super) struct Ground {
-    pub(super) level: f32,
-    pub(super) mean: f32,
-}
-
-impl Ground {
-    pub(super) fn of(corners: [f32; 4], pixels: impl Iterator<Item = f32> + Clone) -> Self {
-        let level = level(corners, pixels.clone());
-        Self { level, mean: mean(pixels.map(|pixel| pixel - level)) }
-    }
+    good.next().or(lowest).or_else(first).unwrap_or(0.0)
 }

@@ -2,7 +2,9 @@
 
 use fit_core::Pixel;
 use fit_windows::CameraMap;
-use ndarray::{Array2, ArrayView2, Axis, Slice};
+use ndarray::{Array2, ArrayView2};
+
+use super::ground::Source;
 
 /// A pixel whose read noise has more than so many times the usual variance is not looked at: it would be found as a
 /// spot again and again.
@@ -38,37 +40,61 @@ impl Converter {
         }
         Self { offset: map.offset().to_owned(), scale }
     }
+}
 
-    /// Puts rows of a frame, of which `top` is the first, into `numbers`, less what is known of the light of the frame. A pixel that is
-    /// not looked at is the mean of those around it.
-    pub(super) fn convert<P: Pixel>(
-        &self,
-        rows: ArrayView2<'_, P>,
-        top: usize,
-        known: Option<ArrayView2<'_, f32>>,
-        numbers: &mut Vec<f32>,
-    ) {
-        let (height, width) = rows.dim();
-        let part = Slice::from(top..top + height);
-        let offset = self.offset.slice_axis(Axis(0), part);
-        let scale = self.scale.slice_axis(Axis(0), part);
-        let pixels = rows.iter().zip(&offset).zip(&scale);
-        numbers.extend(pixels.map(|((pixel, offset), scale)| (pixel.to_f32() - offset) * scale));
-        if let Some(known) = known {
-            let known = known.slice_axis(Axis(0), part);
-            numbers.iter_mut().zip(&known).for_each(|(number, light)| *number -= light);
-        }
-        for ((y, x), _) in scale.indexed_iter().filter(|(_, scale)| **scale == 0.0) {
-            let (mut sum, mut count) = (0.0, 0.0);
-            for y in y.saturating_sub(1)..(y + 2).min(height) {
-                for x in x.saturating_sub(1)..(x + 2).min(width) {
-                    if scale[(y, x)] > 0.0 {
-                        sum += numbers[y * width + x];
-                        count += 1.0;
-                    }
+/// A frame that is searched.
+pub(super) struct Frame<'a, P> {
+    pub(super) pixels: ArrayView2<'a, P>,
+    pub(super) converter: Option<&'a Converter>,
+    /// What is known of the light of the frame.
+    pub(super) known: Option<ArrayView2<'a, f32>>,
+}
+
+impl<P: Pixel> Frame<'_, P> {
+    /// The photo-electrons of a pixel, less what is known of the light.
+    fn light(&self, converter: &Converter, place: (usize, usize)) -> f32 {
+        let light =
+            (self.pixels[place].to_f32() - converter.offset[place]) * converter.scale[place];
+        self.known.map_or(light, |known| light - known[place])
+    }
+
+    /// The mean of the pixels that are looked at around one that is not.
+    fn around(&self, converter: &Converter, (y, x): (usize, usize)) -> f32 {
+        let (height, width) = self.pixels.dim();
+        let (mut sum, mut count) = (0.0, 0.0);
+        for y in y.saturating_sub(1)..(y + 2).min(height) {
+            for x in x.saturating_sub(1)..(x + 2).min(width) {
+                if converter.scale[(y, x)] > 0.0 {
+                    sum += self.light(converter, (y, x));
+                    count += 1.0;
                 }
             }
-            numbers[y * width + x] = if count > 0.0 { sum / count } else { f32::NAN };
         }
+        if count > 0.0 { sum / count } else { f32::NAN }
+    }
+}
+
+impl<P: Pixel> Source for Frame<'_, P> {
+    fn read(&self, y: usize, to: &mut [f32]) {
+        let row = self.pixels.row(y);
+        match row.as_slice() {
+            Some(row) => to.iter_mut().zip(row).for_each(|(to, pixel)| *to = pixel.to_f32()),
+            None => to.iter_mut().zip(row).for_each(|(to, pixel)| *to = pixel.to_f32()),
+        }
+        let Some(converter) = self.converter else { return };
+        let (offset, scale) = (converter.offset.row(y), converter.scale.row(y));
+        for ((number, offset), scale) in to.iter_mut().zip(offset).zip(scale) {
+            *number = (*number - offset) * scale;
+        }
+        if let Some(known) = &self.known {
+            to.iter_mut().zip(known.row(y)).for_each(|(number, light)| *number -= light);
+        }
+        for (x, _) in scale.iter().enumerate().filter(|(_, scale)| **scale == 0.0) {
+            to[x] = self.around(converter, (y, x));
+        }
+    }
+
+    fn is_light(&self) -> bool {
+        self.converter.is_some()
     }
 }

@@ -29,25 +29,28 @@ mod crowd;
 mod false_rate;
 mod filter;
 mod ground;
+mod lines;
 mod map;
+mod mean;
 mod noise;
+mod order;
+mod peaks;
+mod sweep;
 
 use std::ops::Range;
 
 use fit_core::{Camera, Pixel, Size};
 use fit_windows::{AnyWindows, CameraMap, Visitor, Windows};
-use multiversion::multiversion;
-use ndarray::{ArrayView2, Axis, Slice};
+use ndarray::{ArrayView2, Axis};
 use spotfit_locs::OutOfRange;
 
 pub(crate) use crowd::narrow;
-use crowd::{Dense, Searched, Sharp};
+use crowd::{Dense, Sharp};
 use false_rate::Thresholds;
-use filter::{box_mean, smooth};
-use ground::{Ground, corners, make_finite};
-use map::Converter;
+use ground::{Ground, Source};
 pub(crate) use map::typical_variance;
-use noise::{Column, NoiseMap};
+use map::{Converter, Frame};
+use sweep::{Room, Rooms, sweep};
 
 /// A position where a spot may be.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -79,6 +82,7 @@ pub struct Detector {
     sharp: Sharp,
     /// The variance that light adds, for each unit of a pixel; 0 if the camera is not known.
     light: f32,
+    rooms: Rooms,
 }
 
 /// How far a candidate must stand out, in units of the local noise.
@@ -155,6 +159,7 @@ impl Detector {
             gain: gain as f32,
             sharp: Sharp::new(box_size),
             light: 0.0,
+            rooms: Rooms::default(),
         })
     }
 
@@ -242,47 +247,30 @@ impl Detector {
         known: Option<ArrayView2<'_, f32>>,
         pixels: usize,
     ) -> Vec<Candidate> {
-        let strips: Vec<Strip> = self.strips(pixels).collect();
-        let ground = match (&self.converter, &strips[..]) {
-            // Photo-electrons have no baseline.
-            (Some(_), _) => Some(Ground { level: 0.0, mean: 0.0 }),
-            (None, [_]) => None,
-            (None, _) => {
-                let corners = corners(self.width, self.height, |y, x| frame[(y, x)].to_f32());
-                Some(Ground::of(corners, frame.iter().map(|pixel| pixel.to_f32())))
-            }
-        };
-        let search = |strip: &Strip| {
-            let rows = frame.slice_axis(Axis(0), Slice::from(strip.rows.clone()));
-            let Searched { candidates, dense } =
-                detect(self, self.numbers(rows, known, strip), strip, ground.as_ref());
-            match dense {
-                None => candidates,
-                Some(dense) => {
-                    let mut pixels = self.numbers(rows, known, strip);
-                    make_finite(&mut pixels, self.width, ground.as_ref());
-                    crowd::search(self, candidates, dense, &pixels, strip)
-                }
-            }
-        };
-        strips.iter().flat_map(search).collect()
+        let source = Frame { pixels: frame, converter: self.converter.as_ref(), known };
+        self.search(&source, pixels)
     }
 
-    /// Rows as `f32`, in memory with room for as many more as [`detect`] needs: all that is compiled for every type of
-    /// pixels.
-    fn numbers<P: Pixel>(
-        &self,
-        rows: ArrayView2<'_, P>,
-        known: Option<ArrayView2<'_, f32>>,
-        strip: &Strip,
-    ) -> Vec<f32> {
-        let mut memory = Vec::with_capacity(FRAMES * rows.len());
-        match (&self.converter, rows.as_slice()) {
-            (Some(converter), _) => converter.convert(rows, strip.rows.start, known, &mut memory),
-            (None, Some(rows)) => memory.extend(rows.iter().map(|pixel| pixel.to_f32())),
-            (None, None) => memory.extend(rows.iter().map(|pixel| pixel.to_f32())),
-        }
-        memory
+    /// All that is not compiled for every type of pixels.
+    fn search(&self, source: &dyn Source, pixels: usize) -> Vec<Candidate> {
+        let ground = Ground::of(source, self.width, self.height);
+        let search = |strip: Strip, room: &mut Room| {
+            let found = sweep(self, source, &ground, &strip, room);
+            match Dense::of(self, room) {
+                Some(dense) => {
+                    let pixels = ground.pixels(source, strip.rows.clone());
+                    crowd::search(self, found, dense, &pixels, &strip, room)
+                }
+                None => found,
+            }
+        };
+        self.rooms.with(|room| {
+            let mut found = Vec::new();
+            for strip in self.strips(pixels) {
+                found.extend(search(strip, room));
+            }
+            found
+        })
     }
 
     /// The frame in strips of rows that are searched one after the other: memory is for one of them.
@@ -300,92 +288,7 @@ impl Detector {
             Strip { rows: top..(end + halo).min(height), own: first..end, frame: height }
         })
     }
-
-    #[inline(always)]
-    fn peaks(&self, signal: &[f32], noise: &NoiseMap, strip: &Strip) -> Vec<Candidate> {
-        let (width, height, top) = (self.width, strip.rows.len(), strip.rows.start);
-        let radius = (self.box_size.saturating_sub(3) / 2).max(1);
-        let mut tops = Vec::new();
-        // With a threshold for each tile, what a pixel must exceed is interpolated as a whole.
-        let (limits, threshold) = match &self.threshold {
-            Threshold::Fixed(threshold) => (None, *threshold),
-            Threshold::OfNoise(of) => {
-                (Some(noise.map(|level| level * of.at(level / self.gain))), 1.0)
-            }
-        };
-        let (mut limit, mut levels) = (vec![0.0; width], vec![0.0; width]);
-        // Of equals one may lie in the next strip.
-        let beyond = 2 * radius;
-        let first = (strip.own.start - top).saturating_sub(beyond);
-        let own = strip.own.start - top..strip.own.end - top;
-        for y in first..(own.end + beyond).min(height) {
-            limits.as_ref().unwrap_or(noise).row(y, &mut limit);
-            let row = &signal[y * width..(y + 1) * width];
-            let bright = bright(row, &limit, threshold);
-            if !bright.is_empty() {
-                noise.row(y, &mut levels);
-            }
-            for x in bright {
-                let (value, level) = (row[x], levels[x]);
-                let most = value + EQUAL * value;
-                let rows = y.saturating_sub(radius)..(y + radius + 1).min(height);
-                let columns = x.saturating_sub(radius)..(x + radius + 1).min(width);
-                let highest = rows.clone().all(|row| {
-                    let row = &signal[row * width..(row + 1) * width];
-                    row[columns.clone()].iter().all(|&other| other <= most)
-                });
-                if highest {
-                    let significance = value / level;
-                    tops.push(Candidate { x, y: top + y, significance, crowded: false });
-                }
-            }
-        }
-        let mut found = self.of_equals(tops, radius);
-        found.retain(|candidate| strip.own.contains(&candidate.y));
-        found
-    }
-
-    /// One of each group of tops that are within reach of each other, and so are equals: the one that is nearest to the
-    /// centre of the frame, which is the same one however the frame is turned or mirrored. Where two are equally near,
-    /// that is where the frame's symmetry makes one of the other, the first in reading order.
-    fn of_equals(&self, tops: Vec<Candidate>, radius: usize) -> Vec<Candidate> {
-        let from_centre = |top: &Candidate| {
-            let off = |at: usize, length: usize| (2 * at + 1).abs_diff(length) as u64;
-            off(top.x, self.width).pow(2) + off(top.y, self.height).pow(2)
-        };
-        // Every top leads to another of its group, and the last of them to itself.
-        let mut leads: Vec<usize> = (0..tops.len()).collect();
-        let last = |leads: &[usize], mut top: usize| {
-            while leads[top] != top {
-                top = leads[top];
-            }
-            top
-        };
-        for (i, top) in tops.iter().enumerate() {
-            let near = |other: &Candidate| other.x.abs_diff(top.x) <= radius;
-            for j in (0..i).rev().take_while(|&j| tops[j].y + radius >= top.y) {
-                if near(&tops[j]) {
-                    let (one, other) = (last(&leads, i), last(&leads, j));
-                    leads[one.max(other)] = one.min(other);
-                }
-            }
-        }
-        let mut best: Vec<usize> = (0..tops.len()).collect();
-        for (i, top) in tops.iter().enumerate() {
-            let group = last(&leads, i);
-            if from_centre(top) < from_centre(&tops[best[group]]) {
-                best[group] = i;
-            }
-        }
-        let chosen = |i: usize| best[last(&leads, i)] == i;
-        let all = tops.iter().enumerate();
-        all.filter(|&(i, _)| chosen(i)).map(|(_, top)| *top).collect()
-    }
 }
-
-/// Values of the filtered frame that differ by less than this share are equals: rounding, which is the frame's size times
-/// 10⁻⁷ and depends on its direction, decides nothing.
-const EQUAL: f32 = 1.0 / 65536.0;
 
 fn fixed(threshold: f64) -> Result<Threshold, OutOfRange> {
     let good = threshold > 0.0 && threshold.is_finite();
@@ -409,60 +312,6 @@ impl<'w> Visitor<'w> for Search<'_> {
     }
 }
 
-/// How many frames of numbers [`detect`] holds at a time. They share one allocation: an allocator returns that
-/// to the system less eagerly than several, and every page that was returned costs time again.
-const FRAMES: usize = 3;
-
-/// [`Detector::detect`], compiled for several instruction sets, of which the processor's best is chosen. All
-/// that it calls is inlined, and none of it rounds differently for being compiled differently.
-#[multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl+avx2+fma", "x86_64+avx2+fma",))]
-fn detect(
-    detector: &Detector,
-    mut memory: Vec<f32>,
-    strip: &Strip,
-    ground: Option<&Ground>,
-) -> Searched {
-    let Detector { width, box_size, ref kernel, gain, .. } = *detector;
-    let size = memory.len();
-    memory.resize(FRAMES * size, 0.0);
-    let (pixels, rest) = memory.split_at_mut(size);
-    let (other, background) = rest.split_at_mut(size);
-    make_finite(pixels, width, ground);
-    let column = Column::new(strip.frame, strip.rows.start, strip.rows.end);
-    let noise = NoiseMap::new(pixels, width, column);
-    if noise.is_zero() {
-        return Searched { candidates: Vec::new(), dense: None };
-    }
-    box_mean(pixels, other, width, box_size);
-    cut(other, pixels, width, &noise);
-    box_mean(other, background, width, box_size);
-    smooth(pixels, other, width, kernel);
-    for (value, level) in pixels.iter_mut().zip(background) {
-        *value -= *level;
-    }
-    let filtered = noise.with_texture(pixels, gain);
-    let candidates = detector.peaks(pixels, &filtered, strip);
-    // A threshold in units of the local noise means what it says.
-    let dense = match detector.threshold {
-        Threshold::Fixed(_) => None,
-        Threshold::OfNoise(_) => Dense::of(memory, noise, &filtered, gain),
-    };
-    Searched { candidates, dense }
-}
-
-/// Puts the pixels, cut at twice the noise above their mean, in the place of the mean.
-#[inline(always)]
-fn cut(mean: &mut [f32], pixels: &[f32], width: usize, noise: &NoiseMap) {
-    let mut levels = vec![0.0; width];
-    let rows = mean.chunks_exact_mut(width).zip(pixels.chunks_exact(width));
-    for (y, (mean, pixels)) in rows.enumerate() {
-        noise.row(y, &mut levels);
-        for ((value, &pixel), &level) in mean.iter_mut().zip(pixels).zip(&levels) {
-            *value = pixel.min(*value + 2.0 * level);
-        }
-    }
-}
-
 /// Rows of a frame that are searched together.
 struct Strip {
     /// All that is looked at.
@@ -475,30 +324,6 @@ struct Strip {
 
 /// Frames with more pixels than this are searched in strips of about this size: 200 MB of numbers.
 const STRIP_PIXELS: usize = 1 << 24;
-
-/// The places along a line that stand out by more than `threshold` times the level.
-#[inline(always)]
-fn bright(values: &[f32], levels: &[f32], threshold: f32) -> Vec<usize> {
-    let stands_out = |value: f32, level: f32| (value > threshold * level) & (level > 0.0);
-    let mut found = Vec::new();
-    let mut first = 0;
-    // Most blocks have none, which is seen for many places at a time.
-    for (values, levels) in values.chunks(BLOCK).zip(levels.chunks(BLOCK)) {
-        let mut any = false;
-        for (&value, &level) in values.iter().zip(levels) {
-            any |= stands_out(value, level);
-        }
-        if any {
-            let places = (first..).zip(values.iter().zip(levels));
-            found.extend(places.filter(|(_, (v, l))| stands_out(**v, **l)).map(|(x, _)| x));
-        }
-        first += BLOCK;
-    }
-    found
-}
-
-/// Places that are looked at together.
-const BLOCK: usize = 32;
 
 #[cfg(test)]
 mod tests;

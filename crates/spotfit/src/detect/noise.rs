@@ -2,13 +2,31 @@
 
 use std::ops::Range;
 
+use super::lines::Lines;
+use super::order::{Guess, Numbers};
+
 /// Side of the tiles in which the noise is estimated.
 pub(super) const TILE: usize = 32;
-/// Tiles have at most TILE + 1 lines, of which a few more than half of the pixels are looked at.
-const MOST: usize = (TILE + 1) * (TILE / 2 + 2);
+/// Tiles have at most TILE + 1 lines, of which a few more than half of the pixels are looked at, or all of them.
+type Half = Numbers<{ Numbers::<0>::blocks((TILE + 1) * (TILE / 2 + 2)) }>;
+type Whole = Numbers<{ Numbers::<0>::blocks((TILE + 1) * (TILE + 1)) }>;
+
+/// Of a normal distribution of standard deviation 1: the median of absolute values, the mean of them, the density at 0 and at −1, and
+/// the share below −1.
+const MEDIAN: f32 = 0.674_49;
+const MEAN: f32 = 0.797_88;
+const DENSITY: f32 = 0.398_94;
+const DENSITY_BELOW: f32 = 0.241_97;
+const SHARE_BELOW: f32 = 0.158_66;
+/// And the density of absolute values at their median.
+const DENSITY_OF_MEDIAN: f32 = 0.635_55;
+
+/// The root of the sum of squares of (1 −2 1)ᵀ(1 −2 1), and of (1 −4 6 −4 1)ᵀ(1 −4 6 −4 1).
+const COARSE: f32 = 6.0;
+const FINE: f32 = 70.0;
 
 /// The tiles of a frame, one below the other, that lie in some of its rows.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Column {
     /// Rows of the frame.
     frame: usize,
@@ -33,21 +51,26 @@ impl Column {
         Self { frame, tiles, top, first, rows }
     }
 
+    /// How many tiles lie here.
+    pub(super) fn rows(&self) -> usize {
+        self.rows
+    }
+
     /// The first row of a tile, counted from the first one here.
     #[inline(always)]
-    fn start(&self, tile: usize) -> usize {
+    pub(super) fn start(&self, tile: usize) -> usize {
         span(self.first + tile, self.frame, self.tiles).start - self.top
     }
 
     /// The row after the last one of a tile.
     #[inline(always)]
-    fn end(&self, tile: usize) -> usize {
+    pub(super) fn end(&self, tile: usize) -> usize {
         span(self.first + tile, self.frame, self.tiles).end - self.top
     }
 
     /// Which two tiles a row lies between, and how far from the first to the second.
     #[inline(always)]
-    fn between(&self, y: usize) -> (usize, usize, f32) {
+    pub(super) fn between(&self, y: usize) -> (usize, usize, f32) {
         let height = self.frame as f32 / self.tiles as f32;
         let position = ((self.top + y) as f32 + 0.5) / height - 0.5;
         let position = position.clamp(0.0, (self.tiles - 1) as f32);
@@ -80,33 +103,6 @@ fn chequered(
     [first..half.min(inside.end), other..inside.end]
 }
 
-/// A whole number in the place of a number, with the same order; and the reverse. Whole numbers are sorted faster.
-#[inline(always)]
-fn rank(number: f32) -> i32 {
-    let bits = number.to_bits() as i32;
-    bits ^ (((bits >> 31) as u32) >> 1) as i32
-}
-
-#[inline(always)]
-fn of_rank(rank: i32) -> f32 {
-    f32::from_bits((rank ^ (((rank >> 31) as u32) >> 1) as i32) as u32)
-}
-
-/// Writes the ranks of every other number of some runs into `all`, from `count` on; how many are there then.
-#[inline(always)]
-fn gather(all: &mut [i32], count: usize, line: &[f32], runs: [Range<usize>; 2]) -> usize {
-    let mut count = count;
-    for run in runs {
-        let run = &line[run.start.min(run.end)..run.end];
-        let to = &mut all[count..count + run.len().div_ceil(2)];
-        count += to.len();
-        for (to, pair) in to.iter_mut().zip(run.chunks(2)) {
-            *to = rank(pair[0]);
-        }
-    }
-    count
-}
-
 /// A rectangle of pixels.
 pub(super) struct Region {
     pub(super) rows: Range<usize>,
@@ -114,6 +110,7 @@ pub(super) struct Region {
 }
 
 /// The standard deviation of the noise, tile by tile.
+#[derive(Clone, Debug, Default)]
 pub(super) struct NoiseMap {
     columns: usize,
     column: Column,
@@ -121,72 +118,117 @@ pub(super) struct NoiseMap {
     pub(super) levels: Vec<f32>,
 }
 
+/// What is looked at in some tiles, and room for it.
+#[derive(Debug, Default)]
+pub(super) struct Looks {
+    /// The numbers of tiles side by side.
+    tiles: Vec<Half>,
+    vertical: Vec<f32>,
+    responses: Vec<f32>,
+}
+
+/// Tiles side by side that are looked at together: what they need stays in the nearest cache.
+const TOGETHER: usize = 8;
+
 impl NoiseMap {
-    #[inline(always)]
-    pub(super) fn new(pixels: &[f32], width: usize, column: Column) -> Self {
-        let (columns, rows) = (width.div_ceil(TILE).max(1), column.rows);
-        let (height, tiles) = (pixels.len() / width, column);
-        let mut levels = Vec::with_capacity(columns * rows);
-        let mut responses = [0; MOST];
-        // Tiles have at most TILE + 1 columns.
-        let mut vertical = [0.0; TILE + 3];
-        let mut horizontal = [0.0; TILE + 1];
-        for row in 0..rows {
-            for column in 0..columns {
-                let (lines, x) = (tiles.start(row)..tiles.end(row), span(column, width, columns));
-                let mut count = 0;
-                // The outermost pixels have no response.
-                let across = x.start.max(1)..x.end.min(width - 1);
-                let down = lines.start.max(1)..lines.end.min(height - 1);
-                let down = if across.is_empty() { 0..0 } else { down };
-                let inside = across.start - x.start..across.end.saturating_sub(x.start);
-                for y in down {
-                    let at = |y: usize| &pixels[y * width..(y + 1) * width];
-                    let (above, here, below) = (at(y - 1), at(y), at(y + 1));
-                    for (down, i) in vertical.iter_mut().zip(across.start - 1..across.end + 1) {
-                        *down = above[i] - 2.0 * here[i] + below[i];
-                    }
-                    let (left, middle, right) = (&vertical, &vertical[1..], &vertical[2..]);
-                    for (i, response) in horizontal[inside.clone()].iter_mut().enumerate() {
-                        *response = (left[i] - 2.0 * middle[i] + right[i]).abs();
-                    }
-                    let places = chequered((y - lines.start, lines.len()), x.len(), &inside);
-                    count = gather(&mut responses, count, &horizontal, places);
-                }
-                levels.push(level(&mut responses[..count], 6.0));
-            }
-        }
-        Self { columns, column: tiles, width, levels }
+    /// Begins the map of a frame: there are no tiles yet.
+    pub(super) fn start(&mut self, width: usize, column: Column) {
+        self.levels.clear();
+        (self.columns, self.column, self.width) = (width.div_ceil(TILE).max(1), column, width);
     }
 
-    /// The noise of the filtered frame: that of the pixels as the filter passes it on, or what the
+    /// The noise of the next row of tiles, from what their pixels respond to a kernel. Pixels are there up to the row after
+    /// their last one.
+    #[inline(always)]
+    pub(super) fn add_tiles(&mut self, pixels: &Lines, height: usize, looks: &mut Looks) {
+        let Self { columns, column, width, .. } = *self;
+        let row = self.levels.len() / columns;
+        let lines = column.start(row)..column.end(row);
+        // The outermost pixels have no response.
+        let down = lines.start.max(1)..lines.end.min(height - 1);
+        let Looks { tiles, vertical, responses } = looks;
+        tiles.resize_with(TOGETHER.min(columns), Numbers::new);
+        // Noise is much the same everywhere.
+        let mut usual = self.levels.last().copied().unwrap_or_default();
+        for first in (0..columns).step_by(TOGETHER) {
+            let group = first..(first + TOGETHER).min(columns);
+            let start = span(group.start, width, columns).start.max(1);
+            let end = span(group.end - 1, width, columns).end.min(width - 1).max(start);
+            let around = start - 1..if end > start { end + 1 } else { start - 1 };
+            tiles.iter_mut().for_each(Numbers::clear);
+            vertical.resize(around.len(), 0.0);
+            responses.resize(end - start, 0.0);
+            let down = if around.is_empty() { 0..0 } else { down.clone() };
+            for y in down {
+                let at = |y: usize| &pixels.line(y)[around.clone()];
+                let (above, here, below) = (at(y - 1), at(y), at(y + 1));
+                for (((down, a), b), c) in vertical.iter_mut().zip(above).zip(here).zip(below) {
+                    *down = a - 2.0 * b + c;
+                }
+                let (left, middle, right) = (&vertical[..], &vertical[1..], &vertical[2..]);
+                for (((response, a), b), c) in responses.iter_mut().zip(left).zip(middle).zip(right)
+                {
+                    *response = (a - 2.0 * b + c).abs();
+                }
+                for (tile, numbers) in group.clone().zip(tiles.iter_mut()) {
+                    let x = span(tile, width, columns);
+                    let across = x.start.max(1)..x.end.min(width - 1);
+                    let inside = across.start - x.start..across.end.saturating_sub(x.start);
+                    let line = (y - lines.start, lines.len());
+                    for run in chequered(line, x.len(), &inside) {
+                        if run.start < run.end {
+                            let run = x.start + run.start - start..x.start + run.end - start;
+                            numbers.add_every_other(&responses[run]);
+                        }
+                    }
+                }
+            }
+            for numbers in &mut tiles[..group.len()] {
+                usual = level(numbers, COARSE, usual);
+                self.levels.push(usual);
+            }
+        }
+    }
+
+    /// The noise of the next row of tiles of the filtered frame: that of the pixels as the filter passes it on, or what the
     /// filtered frame shows by itself where that is more.
     #[inline(always)]
-    pub(super) fn with_texture(&self, signal: &[f32], gain: f32) -> Self {
+    pub(super) fn add_textures(
+        &mut self,
+        noise: &Self,
+        signal: &[f32],
+        gain: f32,
+        looks: &mut Looks,
+    ) {
         let Self { columns, column: tiles, width, .. } = *self;
-        let rows = tiles.rows;
-        let mut levels = Vec::with_capacity(columns * rows);
-        let mut values = [0; MOST];
-        for row in 0..rows {
-            for column in 0..columns {
-                let (y, x) = (tiles.start(row)..tiles.end(row), span(column, width, columns));
-                let (lines, mut count) = (y.len(), 0);
-                for (line, y) in y.enumerate() {
-                    let here = &signal[y * width..][x.clone()];
-                    let places = chequered((line, lines), here.len(), &(0..here.len()));
-                    count = gather(&mut values, count, here, places);
+        let row = self.levels.len() / columns;
+        let lines = tiles.start(row)..tiles.end(row);
+        looks.tiles.resize_with(looks.tiles.len().max(1), Numbers::new);
+        let numbers = &mut looks.tiles[0];
+        for column in 0..columns {
+            let x = span(column, width, columns);
+            numbers.clear();
+            for (line, y) in lines.clone().enumerate() {
+                let here = &signal[y * width..][x.clone()];
+                for run in chequered((line, lines.len()), here.len(), &(0..here.len())) {
+                    numbers.add_every_other(&here[run.start.min(run.end)..run.end]);
                 }
-                let white = self.levels[row * columns + column] * gain;
-                levels.push(texture(&mut values[..count]).max(white));
             }
+            let white = noise.levels[row * columns + column] * gain;
+            self.levels.push(texture(numbers, white).max(white));
         }
-        Self { levels, ..*self }
     }
 
-    /// Another number for each tile, of its noise.
+    /// Another number for each of the tiles of another map that are not there yet, of its noise.
     #[inline(always)]
-    pub(super) fn map(&self, of: impl Fn(f32) -> f32) -> Self {
-        Self { levels: self.levels.iter().map(|&level| of(level)).collect(), ..*self }
+    pub(super) fn add_of(&mut self, noise: &Self, of: impl Fn(f32) -> f32) {
+        let there = self.levels.len();
+        self.levels.extend(noise.levels[there..].iter().map(|&level| of(level)));
+    }
+
+    /// How many rows of tiles are there.
+    pub(super) fn rows(&self) -> usize {
+        self.levels.len() / self.columns
     }
 
     /// The noise of some tiles by the kernel (1 −4 6 −4 1)ᵀ(1 −4 6 −4 1), which sees finer differences still; 0 for the others.
@@ -194,7 +236,7 @@ impl NoiseMap {
     pub(super) fn fine(&self, pixels: &[f32], wanted: &[bool]) -> Vec<f32> {
         let Self { columns, column: tiles, width, .. } = *self;
         let height = pixels.len() / width;
-        let mut responses = Vec::with_capacity((TILE + 1) * (TILE + 1));
+        let mut responses = Whole::new();
         let mut vertical = [0.0; TILE + 5];
         let mut levels = vec![0.0; wanted.len()];
         for (tile, level_of) in levels.iter_mut().enumerate().filter(|(tile, _)| wanted[*tile]) {
@@ -214,10 +256,10 @@ impl NoiseMap {
                 for line in vertical[..across.len() + 4].windows(5) {
                     let far = line[0] + line[4];
                     let response = far - 4.0 * (line[1] + line[3]) + 6.0 * line[2];
-                    responses.push(rank(response.abs()));
+                    responses.add(response.abs());
                 }
             }
-            *level_of = level(&mut responses, 70.0);
+            *level_of = level(&mut responses, FINE, self.levels[tile]);
         }
         levels
     }
@@ -318,51 +360,40 @@ impl NoiseMap {
     }
 }
 
-/// The noise from the ranks of absolute responses to a kernel, the root of the sum of whose squares is `gain`.
+/// The noise from absolute responses to a kernel, the root of the sum of whose squares is `gain`, where about so much is expected.
 #[inline(always)]
-fn level(responses: &mut [i32], gain: f32) -> f32 {
-    if responses.is_empty() {
+fn level<const MOST: usize>(responses: &mut Numbers<MOST>, gain: f32, expected: f32) -> f32 {
+    let count = responses.all().len();
+    if count == 0 {
         return 0.0;
     }
-    let middle = responses.len() / 2;
-    let median = of_rank(*responses.select_nth_unstable(middle).1);
+    let spread = if expected > 0.0 {
+        gain * expected
+    } else {
+        responses.all().iter().sum::<f32>() / (MEAN * count as f32)
+    };
+    let step = spread / (DENSITY_OF_MEDIAN * count as f32);
+    let median = responses.of_rank(count / 2, Guess { at: MEDIAN * spread, step });
     if median > 0.0 {
-        return median / (0.674_49 * gain);
+        return median / (MEDIAN * gain);
     }
     // Most pixels are equal, as in dim frames of whole counts: use the root mean square instead.
-    let squares: f64 = responses.iter().map(|&r| f64::from(of_rank(r)).powi(2)).sum();
-    ((squares / responses.len() as f64).sqrt() / f64::from(gain)) as f32
+    let squares: f64 = responses.all().iter().map(|&r| f64::from(r).powi(2)).sum();
+    ((squares / count as f64).sqrt() / f64::from(gain)) as f32
 }
 
-/// The spread of a filtered tile below its median, from ranks: spots are above, and hardly change it.
+/// The spread of a filtered tile below its median: spots are above, and hardly change it. About so much is expected.
 #[inline(always)]
-fn texture(values: &mut [i32]) -> f32 {
-    if values.is_empty() {
+fn texture<const MOST: usize>(values: &mut Numbers<MOST>, expected: f32) -> f32 {
+    let count = values.all().len();
+    let middle = count / 2;
+    if middle == 0 {
         return 0.0;
     }
-    let middle = values.len() / 2;
-    let (below, median, _) = values.select_nth_unstable(middle);
-    let median = of_rank(*median);
-    if below.is_empty() {
-        return 0.0;
-    }
+    let step = expected / (DENSITY * count as f32);
+    let median = values.of_rank(middle, Guess { at: 0.0, step });
     // The quantile that lies one standard deviation below the median of a normal distribution.
-    let quantile = (below.len() as f32 * 2.0 * 0.158_66) as usize;
-    median - of_rank(*below.select_nth_unstable(quantile).1)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Proves that whole numbers have the order of the numbers that they stand for, and lead back to them.
-    #[test]
-    fn ranks_have_the_same_order() {
-        let numbers =
-            [f32::MIN, -3.5, -1e-30, -0.0, 0.0, 1e-40, 0.25, 7.0, f32::MAX, f32::INFINITY];
-        for pair in numbers.windows(2) {
-            assert!(rank(pair[0]) < rank(pair[1]), "{pair:?}");
-        }
-        assert!(numbers.iter().all(|&number| of_rank(rank(number)).to_bits() == number.to_bits()));
-    }
+    let quantile = (middle as f32 * 2.0 * SHARE_BELOW) as usize;
+    let step = expected / (DENSITY_BELOW * count as f32);
+    median - values.of_rank(quantile, Guess { at: median - expected, step })
 }

@@ -1,18 +1,52 @@
+mod plain;
+mod sweeps;
+
 use super::*;
+use filter::Smooth;
 use fit_sim::Random;
+use lines::Lines;
+use mean::BoxMean;
 use ndarray::Array2;
+use noise::{Column, Looks, NoiseMap};
 use rayon::prelude::*;
 
+/// Lines of a frame, all of which are kept.
+fn lines(pixels: &[f32], width: usize) -> Lines {
+    let mut lines = Lines::default();
+    lines.reset(width, pixels.len() / width);
+    for (y, line) in pixels.chunks_exact(width).enumerate() {
+        lines.line_mut(y).copy_from_slice(line);
+    }
+    lines
+}
+
 fn mean_of(pixels: &[f32], width: usize, radius: usize) -> Vec<f32> {
-    let mut mean = vec![0.0; pixels.len()];
-    box_mean(pixels, &mut mean, width, radius);
-    mean
+    let (height, mut means, mut all) = (pixels.len() / width, BoxMean::default(), Vec::new());
+    means.start(width, height, radius);
+    for y in 0..height {
+        means.next(y..y + 1, &lines(pixels, width), |_, mean| all.extend_from_slice(mean));
+    }
+    all
+}
+
+fn noise_of(pixels: &[f32], width: usize) -> NoiseMap {
+    let (height, mut noise) = (pixels.len() / width, NoiseMap::default());
+    let (tiles, mut looks) = (Column::new(height, 0, height), Looks::default());
+    noise.start(width, tiles);
+    for _ in 0..tiles.rows() {
+        noise.add_tiles(&lines(pixels, width), height, &mut looks);
+    }
+    noise
 }
 
 fn background(pixels: &[f32], width: usize, radius: usize, noise: &NoiseMap) -> Vec<f32> {
-    let mut first = mean_of(pixels, width, radius);
-    cut(&mut first, pixels, width, noise);
-    mean_of(&first, width, radius)
+    let (mut levels, mut clipped) = (vec![0.0; width], mean_of(pixels, width, radius));
+    for (y, line) in clipped.chunks_exact_mut(width).enumerate() {
+        noise.row(y, &mut levels);
+        let mean = line.to_vec();
+        sweep::clip(&mean, &pixels[y * width..], &levels, line);
+    }
+    mean_of(&clipped, width, radius)
 }
 
 /// Proves that the noise is estimated right, and that the filter's gain is what white noise shows.
@@ -22,7 +56,7 @@ fn noise_and_gain_are_those_of_white_noise() {
     let frame: Vec<f32> = (0..256 * 192)
         .map(|i| 100.0 + (i % 256) as f32 * 0.7 + 5.0 * random.normal() as f32)
         .collect();
-    let noise = NoiseMap::new(&frame, 256, Column::new(192, 0, 192));
+    let noise = noise_of(&frame, 256);
     // A median of 512 responses, each of which depends on its neighbours, is known within 7 %.
     let off = noise.levels.iter().map(|level| (level / 5.0 - 1.0).powi(2)).sum::<f32>();
     let off = (off / noise.levels.len() as f32).sqrt();
@@ -32,8 +66,11 @@ fn noise_and_gain_are_those_of_white_noise() {
 
     let detector = Detector::new(256, 192, 7, 5.0).unwrap();
     let background = background(&frame, 256, 7, &noise);
-    let mut smoothed = frame.clone();
-    smooth(&mut smoothed, &mut vec![0.0; frame.len()], 256, &detector.kernel);
+    let (mut smooth, mut smoothed) = (Smooth::default(), frame.clone());
+    smooth.start(256, 192, &detector.kernel);
+    for (y, line) in smoothed.chunks_exact_mut(256).enumerate() {
+        smooth.line(y, |y| &frame[y * 256..][..256], &detector.kernel, line);
+    }
     let inner: Vec<f32> = (0..192 * 256)
         .filter(|i| (16..240).contains(&(i % 256)) && (16..176).contains(&(i / 256)))
         .map(|i| smoothed[i] - background[i])
@@ -84,7 +121,7 @@ fn a_bright_pixel_leaves_no_trace() {
     let mut random = Random::new(3, 0);
     let plain: Vec<f32> =
         (0..width * height).map(|_| 100.0 + 5.0 * random.normal() as f32).collect();
-    let noise = NoiseMap::new(&plain, width, Column::new(height, 0, height));
+    let noise = noise_of(&plain, width);
     for box_size in [1, 4, 7, 63, 200] {
         let expected = mean_of(&plain, width, box_size);
         let expected_background = background(&plain, width, box_size, &noise);

@@ -1,0 +1,156 @@
+//! The maxima of the filtered frame, and one of each group of equals.
+
+use std::ops::Range;
+
+use super::noise::NoiseMap;
+use super::{Candidate, Detector, Strip, Threshold};
+
+/// Values of the filtered frame that differ by less than this share are equals: rounding, which is the frame's size times
+/// 10⁻⁷ and depends on its direction, decides nothing.
+pub(super) const EQUAL: f32 = 1.0 / 65536.0;
+
+/// What was found, and room for lines.
+#[derive(Debug, Default)]
+pub(super) struct Peaks {
+    pub(super) tops: Vec<Candidate>,
+    limit: Vec<f32>,
+    levels: Vec<f32>,
+    bright: Vec<usize>,
+}
+
+impl Peaks {
+    pub(super) fn start(&mut self, maxima: &Maxima<'_>) {
+        self.tops.clear();
+        self.limit.resize(maxima.width, 0.0);
+        self.levels.resize(maxima.width, 0.0);
+    }
+}
+
+/// The search for maxima in a filtered strip.
+pub(super) struct Maxima<'a> {
+    threshold: &'a Threshold,
+    /// The frame's row that comes first here.
+    top: usize,
+    width: usize,
+    height: usize,
+    /// A maximum is the highest within so many pixels.
+    pub(super) radius: usize,
+    /// Where to look.
+    pub(super) rows: Range<usize>,
+}
+
+impl<'a> Maxima<'a> {
+    #[inline(always)]
+    pub(super) fn new(detector: &'a Detector, strip: &Strip) -> Self {
+        let Detector { width, box_size, ref threshold, .. } = *detector;
+        let (top, height) = (strip.rows.start, strip.rows.len());
+        let radius = (box_size.saturating_sub(3) / 2).max(1);
+        // Of equals one may lie in the next strip.
+        let beyond = 2 * radius;
+        let first = (strip.own.start - top).saturating_sub(beyond);
+        let rows = first..(strip.own.end - top + beyond).min(height);
+        Self { threshold, top, width, height, radius, rows }
+    }
+
+    /// Looks at a row, around which the filtered strip and its noise are known. With a threshold for each tile, what a pixel must
+    /// exceed is interpolated as a whole: `limits`.
+    #[inline(always)]
+    pub(super) fn look(
+        &self,
+        y: usize,
+        signal: &[f32],
+        noise: &NoiseMap,
+        limits: &NoiseMap,
+        peaks: &mut Peaks,
+    ) {
+        let Self { width, height, radius, .. } = *self;
+        let Peaks { tops, limit, levels, bright } = peaks;
+        let (limits, threshold) = match self.threshold {
+            Threshold::Fixed(threshold) => (noise, *threshold),
+            Threshold::OfNoise(_) => (limits, 1.0),
+        };
+        limits.row(y, limit);
+        let row = &signal[y * width..(y + 1) * width];
+        find_bright(row, limit, threshold, bright);
+        if bright.is_empty() {
+            return;
+        }
+        noise.row(y, levels);
+        for &x in &*bright {
+            let (value, level) = (row[x], levels[x]);
+            let most = value + EQUAL * value;
+            let mut rows = y.saturating_sub(radius)..(y + radius + 1).min(height);
+            let columns = x.saturating_sub(radius)..(x + radius + 1).min(width);
+            let highest = rows.all(|row| {
+                let row = &signal[row * width..(row + 1) * width];
+                row[columns.clone()].iter().all(|&other| other <= most)
+            });
+            if highest {
+                let significance = value / level;
+                tops.push(Candidate { x, y: self.top + y, significance, crowded: false });
+            }
+        }
+    }
+}
+
+/// The places along a line that stand out by more than `threshold` times the level.
+#[inline(always)]
+fn find_bright(values: &[f32], levels: &[f32], threshold: f32, found: &mut Vec<usize>) {
+    let stands_out = |value: f32, level: f32| (value > threshold * level) & (level > 0.0);
+    found.clear();
+    let mut first = 0;
+    // Most blocks have none, which is seen for many places at a time.
+    for (values, levels) in values.chunks(BLOCK).zip(levels.chunks(BLOCK)) {
+        let mut any = false;
+        for (&value, &level) in values.iter().zip(levels) {
+            any |= stands_out(value, level);
+        }
+        if any {
+            let places = (first..).zip(values.iter().zip(levels));
+            found.extend(places.filter(|(_, (v, l))| stands_out(**v, **l)).map(|(x, _)| x));
+        }
+        first += BLOCK;
+    }
+}
+
+/// Places that are looked at together.
+const BLOCK: usize = 32;
+
+impl Detector {
+    /// One of each group of tops that are within reach of each other, and so are equals: the one that is nearest to the
+    /// centre of the frame, which is the same one however the frame is turned or mirrored. Where two are equally near,
+    /// that is where the frame's symmetry makes one of the other, the first in reading order.
+    pub(super) fn of_equals(&self, tops: &[Candidate], radius: usize) -> Vec<Candidate> {
+        let from_centre = |top: &Candidate| {
+            let off = |at: usize, length: usize| (2 * at + 1).abs_diff(length) as u64;
+            off(top.x, self.width).pow(2) + off(top.y, self.height).pow(2)
+        };
+        // Every top leads to another of its group, and the last of them to itself.
+        let mut leads: Vec<usize> = (0..tops.len()).collect();
+        let last = |leads: &[usize], mut top: usize| {
+            while leads[top] != top {
+                top = leads[top];
+            }
+            top
+        };
+        for (i, top) in tops.iter().enumerate() {
+            let near = |other: &Candidate| other.x.abs_diff(top.x) <= radius;
+            for j in (0..i).rev().take_while(|&j| tops[j].y + radius >= top.y) {
+                if near(&tops[j]) {
+                    let (one, other) = (last(&leads, i), last(&leads, j));
+                    leads[one.max(other)] = one.min(other);
+                }
+            }
+        }
+        let mut best: Vec<usize> = (0..tops.len()).collect();
+        for (i, top) in tops.iter().enumerate() {
+            let group = last(&leads, i);
+            if from_centre(top) < from_centre(&tops[best[group]]) {
+                best[group] = i;
+            }
+        }
+        let chosen = |i: usize| best[last(&leads, i)] == i;
+        let all = tops.iter().enumerate();
+        all.filter(|&(i, _)| chosen(i)).map(|(_, top)| *top).collect()
+    }
+}

@@ -1,0 +1,153 @@
+//! One sweep down a frame: what is known of a row is used while it is in the processor's caches.
+//!
+//! A row of pixels is read, and leads to noise as soon as the rows of its tiles are there; with the noise it is clipped, and
+//! with the rows around it filtered; and a filtered row has its maxima when the tiles around it are. Each of these stages is as far
+//! behind the one before as it looks ahead, and only the filtered frame is kept as a whole: crowds are searched in it.
+
+use std::sync::{Mutex, PoisonError};
+
+use multiversion::multiversion;
+
+use super::filter::Smooth;
+use super::ground::{Ground, Source};
+use super::lines::Lines;
+use super::mean::BoxMean;
+use super::noise::{Column, Looks, NoiseMap, TILE};
+use super::peaks::{Maxima, Peaks};
+use super::{Candidate, Detector, Strip, Threshold};
+
+/// The memory of a sweep.
+#[derive(Debug, Default)]
+pub(super) struct Room {
+    /// The pixels, and those of them that were clipped.
+    pixels: Lines,
+    clipped: Lines,
+    means: [BoxMean; 2],
+    smooth: Smooth,
+    /// The filtered strip.
+    pub(super) signal: Vec<f32>,
+    /// The noise of the pixels and of the filtered strip, and what a candidate must exceed.
+    pub(super) noise: NoiseMap,
+    pub(super) filtered: NoiseMap,
+    limits: NoiseMap,
+    looks: Looks,
+    levels: Vec<f32>,
+    peaks: Peaks,
+}
+
+/// Rooms that wait for the next frame: memory that is given back to the system costs time again.
+#[derive(Debug, Default)]
+pub(super) struct Rooms(Mutex<Vec<Room>>);
+
+impl Rooms {
+    /// Does something in a room that nobody else is in.
+    pub(super) fn with<T>(&self, act: impl FnOnce(&mut Room) -> T) -> T {
+        let rooms = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut room = rooms().pop().unwrap_or_default();
+        let done = act(&mut room);
+        rooms().push(room);
+        done
+    }
+}
+
+impl Clone for Rooms {
+    fn clone(&self) -> Self {
+        Self::default()
+    }
+}
+
+/// [`Detector::detect`], compiled for several instruction sets, of which the processor's best is chosen. All
+/// that it calls is inlined, and none of it rounds differently for being compiled differently.
+#[multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl+avx2+fma", "x86_64+avx2+fma",))]
+pub(super) fn sweep(
+    detector: &Detector,
+    source: &dyn Source,
+    ground: &Ground,
+    strip: &Strip,
+    room: &mut Room,
+) -> Vec<Candidate> {
+    let Detector { width, box_size, ref kernel, gain, .. } = *detector;
+    let (height, top) = (strip.rows.len(), strip.rows.start);
+    let tiles = Column::new(strip.frame, top, strip.rows.end);
+    let Room { pixels, clipped, means: [first, second], smooth, signal, levels, .. } = room;
+    let Room { noise, filtered, limits, looks, peaks, .. } = room;
+    let batch = BoxMean::lines(width, box_size);
+    // A mean looks at one row more above than below; and noise is known when two tiles, of which one may be cut by the strip, were
+    // read.
+    let above = box_size + 1;
+    let ahead = (batch + box_size).max(2 * (TILE + 1) + 1);
+    pixels.reset(width, (ahead + above).min(height));
+    clipped.reset(width, (batch + box_size + above).min(height));
+    first.start(width, height, box_size);
+    second.start(width, height, box_size);
+    smooth.start(width, height, kernel);
+    signal.resize(width * height, 0.0);
+    levels.resize(width, 0.0);
+    noise.start(width, tiles);
+    filtered.start(width, tiles);
+    limits.start(width, tiles);
+    let maxima = Maxima::new(detector, strip);
+    peaks.start(&maxima);
+    let [mut read, mut cut, mut done, mut searched] = [0, 0, 0, maxima.rows.start];
+    let mut read_to = |end: usize, pixels: &mut Lines| {
+        for y in read..end {
+            let line = pixels.line_mut(y);
+            source.read(top + y, line);
+            ground.subtract(line, source);
+        }
+        read = read.max(end);
+    };
+    for tile in 0..tiles.rows() {
+        read_to((tiles.end(tile) + 1).min(height), pixels);
+        noise.add_tiles(pixels, height, looks);
+        while cut < height && tiles.between(cut).1 <= tile {
+            let most = (cut + batch).min(height);
+            let end = (cut + 1..most).find(|&y| tiles.between(y).1 > tile).unwrap_or(most);
+            read_to((end + box_size).min(height), pixels);
+            first.next(cut..end, pixels, |y, mean| {
+                noise.row(y, levels);
+                clip(mean, pixels.line(y), levels, clipped.line_mut(y));
+            });
+            cut = end;
+            let ready = if cut == height { height } else { cut.saturating_sub(box_size) };
+            while done < ready {
+                let end = (done + batch).min(ready);
+                second.next(done..end, clipped, |y, mean| {
+                    let line = &mut signal[y * width..][..width];
+                    smooth.line(y, |y| pixels.line(y), kernel, line);
+                    line.iter_mut().zip(mean).for_each(|(value, mean)| *value -= *mean);
+                });
+                done = end;
+            }
+        }
+        while filtered.rows() < tiles.rows() && tiles.end(filtered.rows()) <= done {
+            filtered.add_textures(noise, signal, gain, looks);
+        }
+        if let Threshold::OfNoise(of) = &detector.threshold {
+            limits.add_of(filtered, |level| level * of.at(level / gain));
+        }
+        let ready = |y: usize| {
+            let seen = (y + maxima.radius + 1).min(height) <= done;
+            seen && tiles.between(y).1 < filtered.rows()
+        };
+        while searched < maxima.rows.end && ready(searched) {
+            maxima.look(searched, signal, filtered, limits, peaks);
+            searched += 1;
+        }
+    }
+    if noise.is_zero() {
+        return Vec::new();
+    }
+    let mut found = detector.of_equals(&peaks.tops, maxima.radius);
+    found.retain(|candidate| strip.own.contains(&candidate.y));
+    found
+}
+
+/// The pixels, cut at twice the noise above their mean.
+#[inline(always)]
+pub(super) fn clip(mean: &[f32], pixels: &[f32], noise: &[f32], to: &mut [f32]) {
+    let lines = mean.iter().zip(pixels).zip(noise);
+    for (to, ((&mean, &pixel), &level)) in to.iter_mut().zip(lines) {
+        *to = pixel.min(mean + 2.0 * level);
+    }
+}
