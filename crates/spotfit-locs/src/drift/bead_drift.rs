@@ -9,8 +9,9 @@ use super::movement::Drift;
 use super::options::{DriftInput, check_frames};
 use crate::averages::median;
 
-/// Rounds of finding the drift from the beads' places and the reverse, by all localizations and by those that agree.
+/// Rounds of finding the drift from the beads' places and the reverse, by all localizations, by medians, and by those that agree.
 const ROUNDS: usize = 12;
+const MEDIAN_ROUNDS: usize = 3;
 const AGREEING_ROUNDS: usize = 4;
 /// A localization that is so many standard deviations from where its bead should be is not the bead. As the tracker has it.
 const JUMP: f64 = 5.0;
@@ -130,9 +131,11 @@ impl<'a> Together<'a> {
             return;
         }
         // Means follow what is far off, medians do not.
-        self.find(&self.places(), true);
+        for _ in 0..MEDIAN_ROUNDS {
+            self.find(&self.places(true), true);
+        }
         for round in 0..=AGREEING_ROUNDS {
-            let reference = self.places();
+            let reference = self.places(round == 0);
             let units = [0, 1, 2].map(|k| self.weigh(k, &reference, round == 0));
             for (axis, unit) in
                 self.axes.iter_mut().zip(units).filter(|(axis, _)| axis.unit.is_some())
@@ -148,30 +151,28 @@ impl<'a> Together<'a> {
         }
     }
 
-    fn places(&self) -> Vec<[f64; 3]> {
-        (0..self.beads.len()).into_par_iter().map(|bead| self.place(bead)).collect()
-    }
-
-    /// Where a bead is without drift: the mean of its localizations that agree, or of all if none does.
-    fn place(&self, bead: usize) -> [f64; 3] {
-        let rows = &self.beads[bead].rows;
-        [0, 1, 2].map(|k| {
-            let axis = &self.axes[k];
-            let Some(values) = axis.values else { return 0.0 };
-            let mean = |all: bool| {
+    /// Where the beads are without drift: the medians of their localizations, or the means of those that agree.
+    fn places(&self, medians: bool) -> Vec<[f64; 3]> {
+        let place = |(bead, agrees): (&BeadTrack, &Vec<[bool; 2]>)| {
+            [0, 1, 2].map(|k| {
+                let axis = &self.axes[k];
+                let Some(values) = axis.values else { return 0.0 };
+                let off =
+                    |row: u32| values[row as usize] - axis.drift[frame_of(self.positions, row)];
+                let weighs = |row: &u32| axis.weight(*row) > 0.0;
                 let (mut sum, mut weights) = (0.0, 0.0);
-                for (&row, agrees) in rows.iter().zip(&self.agrees[bead]) {
-                    if all || agrees[k / 2] {
-                        let weight = axis.weight(row);
-                        let drift = axis.drift[frame_of(self.positions, row)];
-                        sum += weight * (values[row as usize] - drift);
-                        weights += weight;
-                    }
+                for (&row, _) in bead.rows.iter().zip(agrees).filter(|(_, agrees)| agrees[k / 2]) {
+                    sum += axis.weight(row) * off(row);
+                    weights += axis.weight(row);
                 }
-                (weights > 0.0).then(|| sum / weights)
-            };
-            mean(false).or_else(|| mean(true)).unwrap_or_default()
-        })
+                if medians || weights == 0.0 {
+                    median(bead.rows.iter().copied().filter(weighs).map(off))
+                } else {
+                    sum / weights
+                }
+            })
+        };
+        self.beads.par_iter().zip(&self.agrees).map(place).collect()
     }
 
     /// Finds how far each bead can be trusted along an axis, by the median of its squares, and the variance of a localization of weight 1,
@@ -234,7 +235,9 @@ impl<'a> Together<'a> {
                             let shift = (!seen.is_empty()).then_some((by, [1.0; 3]));
                             return Found { shift, agree: Vec::new() };
                         }
+                        // As in a track, half of them must agree.
                         let shift = common.find(&mut seen, [0.0; 3]);
+                        let shift = shift.filter(|shift| 2 * shift.beads >= seen.len());
                         let agree = seen.iter().map(|seen| (seen.bead, seen.agrees)).collect();
                         Found { shift: shift.map(|shift| (shift.by, shift.variance)), agree }
                     })

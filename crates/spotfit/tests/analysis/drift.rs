@@ -306,7 +306,10 @@ fn spots_beside_beads_do_no_harm() {
         for bead in 0..count {
             let error = 3.0 + f64::from(bead);
             let other = random.uniform() < 0.1;
-            let off = if other { 80.0 } else { 0.0 };
+            // Each has a spot of its own beside it.
+            let beside = 60.0 + 10.0 * f64::from(bead);
+            let beside = if bead % 2 == 0 { beside } else { -beside };
+            let off = if other { beside } else { 0.0 };
             of.push(frame);
             x.push(2e3 * f64::from(bead) + path(frame) + error * random.normal() + off);
             y.push(1e3 * f64::from(bead) - path(frame) + error * random.normal());
