@@ -18,10 +18,12 @@
 use std::ops::Range;
 
 use super::filter::Smooth;
+use super::method::{Candidate, Method, Strip, Threshold};
 use super::noise::{NoiseMap, Region};
-use super::peaks::EQUAL;
+use super::peaks::{EQUAL, of_equals};
+use super::sharp::{Sharp, laplacian};
 use super::sweep::Room;
-use super::{Candidate, Detector, Strip, Threshold};
+
 use multiversion::multiversion;
 
 /// The spread of the filtered frame must exceed the noise by this factor.
@@ -49,63 +51,20 @@ const CERTAIN: f32 = 7.0;
 /// them.
 const SHARE: f32 = 0.75;
 
-/// The side of windows in crowds, for that elsewhere: five sevenths of it, odd, at least 5.
-pub(crate) fn narrow(box_size: usize) -> usize {
-    let side = 5 * box_size / 7;
-    side.saturating_sub(usize::from(side.is_multiple_of(2))).max(5).min(box_size)
-}
-
-/// A filter for crowds.
-#[derive(Clone, Debug)]
-pub(super) struct Sharp {
-    /// Half of the symmetric smoothing kernel, from its centre.
-    kernel: Vec<f32>,
-    /// Standard deviation of the filtered frame for white noise of 1.
-    gain: f32,
-    /// Within so many pixels a spot is the highest.
-    radius: usize,
-}
-
-impl Sharp {
-    pub(super) fn new(box_size: usize) -> Self {
-        let sigma = box_size as f64 / 9.0;
-        let radius = (3.0 * sigma).ceil() as usize;
-        let weights: Vec<f64> =
-            (0..=radius).map(|i| (-0.5 * (i as f64 / sigma).powi(2)).exp()).collect();
-        let sum = weights[0] + 2.0 * weights[1..].iter().sum::<f64>();
-        let at = |i: isize| weights.get(i.unsigned_abs()).map_or(0.0, |weight| weight / sum);
-        let reach = radius as isize + 1;
-        let response = |y: isize, x: isize| {
-            let around = (-1..=1).flat_map(|j| (-1..=1).map(move |i| (j, i)));
-            around.map(|(j, i)| laplacian(j, i) * at(y + j) * at(x + i)).sum::<f64>()
-        };
-        let places = (-reach..=reach).flat_map(|y| (-reach..=reach).map(move |x| (y, x)));
-        let gain = places.map(|(y, x)| response(y, x).powi(2)).sum::<f64>().sqrt();
-        let kernel = weights.iter().map(|weight| (weight / sum) as f32).collect();
-        let radius = ((narrow(box_size).max(3) - 3) / 2).max(1);
-        Self { kernel, gain: gain as f32, radius }
-    }
-}
-
-/// Minus the Laplacian that is most nearly the same in all directions.
-fn laplacian(y: isize, x: isize) -> f64 {
-    [20.0, -4.0, -1.0][(y.abs() + x.abs()) as usize] / 6.0
-}
-
 /// The tiles of a strip in which there may be a crowd.
 pub(super) struct Dense(Vec<bool>);
 
 impl Dense {
     /// The tiles whose filtered frame is uneven because much of it is bright, if there are any.
-    pub(super) fn of(detector: &Detector, room: &Room) -> Option<Self> {
+    pub(super) fn of(method: &Method, room: &Room) -> Option<Self> {
         // A threshold in units of the local noise means what it says.
-        if let Threshold::Fixed(_) = detector.threshold {
+        if let Threshold::Fixed(_) = method.threshold {
             return None;
         }
         let Room { noise, filtered, signal, .. } = room;
         let spreads = noise.levels.iter().zip(&filtered.levels).enumerate();
         let share = |(tile, (&level, &spread)): (usize, (&f32, &f32))| {
-            let level = detector.gain * level;
+            let level = method.gain * level;
             match level > 0.0 && spread > SPREAD * level {
                 true => noise.share_above(tile, signal, STANDS_OUT * level),
                 false => 0.0,
@@ -122,7 +81,7 @@ impl Dense {
 /// Searches crowds in a strip, of which these are the pixels. Where there is none, what was found remains.
 #[multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl+avx2+fma", "x86_64+avx2+fma",))]
 pub(super) fn search(
-    detector: &Detector,
+    method: &Method,
     found: Vec<Candidate>,
     dense: Dense,
     pixels: &[f32],
@@ -134,20 +93,20 @@ pub(super) fn search(
     for (tile, (fine, noise)) in tiles.iter_mut().zip(fine.iter().zip(&noise.levels)) {
         *tile &= *fine >= INDEPENDENT * noise;
     }
-    let radius = detector.sharp.radius;
+    let radius = method.sharp.radius;
     let (mut all, mut sharp) = (Vec::new(), Sharpened::default());
     for region in noise.regions(&tiles) {
-        let place = sharpen(detector, pixels, &region, &mut sharp);
+        let place = sharpen(method, pixels, &region, &mut sharp);
         let sharp = (&sharp.numbers[..], place);
-        all.extend(peaks(detector, sharp, signal, noise, strip, &region));
+        all.extend(peaks(method, sharp, signal, noise, strip, &region));
     }
     // Regions share the pixels between them.
     all.sort_by_key(|candidate| (candidate.y, candidate.x));
     all.dedup_by_key(|candidate| (candidate.y, candidate.x));
-    let all = detector.of_equals(&all, radius);
+    let all = of_equals(&all, radius, method);
     let certain = all.iter().filter(|candidate| candidate.significance > CERTAIN);
     let counts = noise.counts(certain.map(|candidate| (candidate.x, candidate.y)));
-    let least = WINDOWS.div_ceil(detector.box_size.pow(2)).max(FEWEST);
+    let least = WINDOWS.div_ceil(method.box_size.pow(2)).max(FEWEST);
     for (tile, count) in tiles.iter_mut().zip(counts) {
         *tile &= count >= least;
     }
@@ -164,7 +123,7 @@ pub(super) fn search(
     merged.sort_by_key(|candidate| (candidate.y, candidate.x));
     for i in 0..merged.len() {
         let here = merged[i];
-        merged[i].crowded = is_crowd(&here) && is_near(&merged, &here, detector.box_size - 1);
+        merged[i].crowded = is_crowd(&here) && is_near(&merged, &here, method.box_size - 1);
     }
     merged.retain(|candidate| strip.own.contains(&candidate.y));
     merged
@@ -212,9 +171,9 @@ struct Sharpened {
 
 /// Filters a region, and as much around it as its maxima depend on: where that is.
 #[inline(always)]
-fn sharpen(detector: &Detector, pixels: &[f32], region: &Region, sharp: &mut Sharpened) -> Region {
-    let (width, height) = (detector.width, pixels.len() / detector.width);
-    let Sharp { kernel, radius, .. } = &detector.sharp;
+fn sharpen(method: &Method, pixels: &[f32], region: &Region, sharp: &mut Sharpened) -> Region {
+    let (width, height) = (method.width, pixels.len() / method.width);
+    let Sharp { kernel, radius, .. } = &method.sharp;
     let around = |range: &Range<usize>, length: usize| {
         let reach = kernel.len() + radius;
         range.start.saturating_sub(reach)..(range.end + reach).min(length)
@@ -237,16 +196,16 @@ fn sharpen(detector: &Detector, pixels: &[f32], region: &Region, sharp: &mut Sha
 /// The maxima of the curvature in a region that stand out from the noise. The filtered pixels are those of another one around it.
 #[inline(always)]
 fn peaks(
-    detector: &Detector,
+    method: &Method,
     (sharp, place): (&[f32], Region),
     signal: &[f32],
     noise: &NoiseMap,
     strip: &Strip,
     region: &Region,
 ) -> Vec<Candidate> {
-    let Detector { width, light, .. } = *detector;
-    let Threshold::OfNoise(threshold) = &detector.threshold else { return Vec::new() };
-    let Sharp { gain, radius, .. } = detector.sharp;
+    let Method { width, light, .. } = *method;
+    let Threshold::OfNoise(threshold) = &method.threshold else { return Vec::new() };
+    let Sharp { gain, radius, .. } = method.sharp;
     let least = SHARE * threshold.least();
     let stride = place.columns.len();
     let mut levels = vec![0.0; width];

@@ -56,11 +56,23 @@ impl BoxMean {
         pixels: &Lines,
         mut to: impl FnMut(usize, &mut [f32]),
     ) {
-        let Self { radius, width, height, .. } = *self;
+        let Self {
+            radius,
+            width,
+            height,
+            ..
+        } = *self;
         let stride = width + 2 * radius;
         for (y, place) in lines.clone().zip(0..) {
             let columns = &mut self.columns[place * stride + radius..][..width];
-            sum_columns(y, [radius, height], pixels, &mut self.begun, &mut self.ends, columns);
+            sum_columns(
+                y,
+                [radius, height],
+                pixels,
+                &mut self.begun,
+                &mut self.ends,
+                columns,
+            );
         }
         let used = lines.len() * stride;
         let sums = self.across.of(&self.columns[..used]);
@@ -89,7 +101,10 @@ fn sum_columns(
     let (width, reach) = (sums.len(), 2 * radius + 1);
     if y == 0 {
         for y in 0..radius.min(height) {
-            begun.iter_mut().zip(pixels.line(y)).for_each(|(sum, pixel)| *sum += pixel);
+            begun
+                .iter_mut()
+                .zip(pixels.line(y))
+                .for_each(|(sum, pixel)| *sum += pixel);
         }
     }
     let newest = y + radius;
@@ -166,7 +181,11 @@ impl SumsAcross {
     /// For each place the sum of the numbers from there on, as many as asked for; near the end, of those that are there.
     #[inline(always)]
     fn of(&mut self, numbers: &[f32]) -> &mut [f32] {
-        let Self { reach, doubled, sums } = self;
+        let Self {
+            reach,
+            doubled,
+            sums,
+        } = self;
         let length = numbers.len();
         let mut size = 1;
         for level in 0..doubled.len() {
@@ -178,23 +197,38 @@ impl SumsAcross {
             }
             size *= 2;
         }
-        // The largest part first, then those that are missing.
+        // The largest part first, then those that are missing, two at a time.
         let sums = &mut sums[..length];
-        let mut done = size;
         let mut largest = Some(doubled.last().map_or(numbers, |parts| &parts[..length]));
-        for level in (0..doubled.len()).rev() {
-            size /= 2;
-            if *reach & size != 0 {
-                let parts = if level == 0 { numbers } else { &doubled[level - 1][..length] };
-                let parts = parts.get(done..).unwrap_or(&[]);
-                match largest.take() {
-                    Some(largest) => {
-                        let all = sums.iter_mut().zip(largest).zip(parts);
-                        all.for_each(|((sum, largest), part)| *sum = largest + part);
-                    }
-                    None => sums.iter_mut().zip(parts).for_each(|(sum, part)| *sum += part),
+        let mut done = size;
+        let mut parts = (0..doubled.len()).rev().filter_map(|level| {
+            let part = 1 << level;
+            let parts = if level == 0 {
+                numbers
+            } else {
+                &doubled[level - 1][..length]
+            };
+            let from = done;
+            (*reach & part != 0).then(|| {
+                done += part;
+                parts.get(from..).unwrap_or(&[])
+            })
+        });
+        while let Some(one) = parts.next() {
+            match (largest.take(), parts.next()) {
+                (Some(largest), Some(two)) => {
+                    let all = sums.iter_mut().zip(largest).zip(one).zip(two);
+                    all.for_each(|(((sum, a), b), c)| *sum = a + b + c);
                 }
-                done += size;
+                (Some(largest), None) => {
+                    let all = sums.iter_mut().zip(largest).zip(one);
+                    all.for_each(|((sum, a), b)| *sum = a + b);
+                }
+                (None, Some(two)) => {
+                    let all = sums.iter_mut().zip(one).zip(two);
+                    all.for_each(|((sum, b), c)| *sum = *sum + b + c);
+                }
+                (None, None) => sums.iter_mut().zip(one).for_each(|(sum, b)| *sum += b),
             }
         }
         if let Some(largest) = largest {

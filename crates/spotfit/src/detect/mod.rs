@@ -21,9 +21,11 @@
 //! The threshold is either given, or follows from a rate of false spots ([`Detector::with_false_rate`]). In white noise
 //! a threshold of 7 finds spots whose peak is about 3 times the noise of a pixel.
 //!
+//! All of this is done in one sweep down the frame, with rows that are still in the processor's caches: see `sweep.rs`.
+//!
 //! Cost per pixel: 2·(2·⌈3σ⌉ + 1) multiply-adds for the Gaussian (14 for box 7), about 12 additions for
-//! each of the two box means, 9 for the noise, partial sorts of half of the pixels, and
-//! a comparison; `docs/localization.md` has the measured time.
+//! each of the two box means, 9 for the noise, some ten comparisons to find ranks among half of the pixels, and
+//! one with the threshold; `docs/localization.md` has the measured time.
 
 mod crowd;
 mod false_rate;
@@ -32,65 +34,36 @@ mod ground;
 mod lines;
 mod map;
 mod mean;
+mod method;
 mod noise;
 mod order;
 mod peaks;
+mod sharp;
 mod sweep;
-
-use std::ops::Range;
 
 use fit_core::{Camera, Pixel, Size};
 use fit_windows::{AnyWindows, CameraMap, Visitor, Windows};
 use ndarray::{ArrayView2, Axis};
 use spotfit_locs::OutOfRange;
 
-pub(crate) use crowd::narrow;
-use crowd::{Dense, Sharp};
+use crowd::Dense;
 use false_rate::Thresholds;
 use ground::{Ground, Source};
 pub(crate) use map::typical_variance;
 use map::{Converter, Frame};
+pub use method::Candidate;
+use method::{Method, Strip, Threshold};
+use sharp::Sharp;
+pub(crate) use sharp::narrow;
 use sweep::{Room, Rooms, sweep};
-
-/// A position where a spot may be.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Candidate {
-    /// Column of the brightest pixel of the filtered frame.
-    pub x: usize,
-    /// Row of that pixel.
-    pub y: usize,
-    /// Its height above the background, in units of the local noise.
-    pub significance: f32,
-    /// Whether it stands in a crowd, and another candidate is nearer than the side of a window.
-    pub crowded: bool,
-}
 
 /// The detector for frames of one size.
 #[derive(Clone, Debug)]
 pub struct Detector {
-    width: usize,
-    height: usize,
-    box_size: usize,
-    threshold: Threshold,
+    method: Method,
     /// What makes photo-electrons of pixels that differ.
     converter: Option<Converter>,
-    /// Half of the symmetric smoothing kernel, from its centre.
-    kernel: Vec<f32>,
-    /// Standard deviation of the filtered frame for white noise of 1.
-    gain: f32,
-    /// What tells spots apart in crowds.
-    sharp: Sharp,
-    /// The variance that light adds, for each unit of a pixel; 0 if the camera is not known.
-    light: f32,
     rooms: Rooms,
-}
-
-/// How far a candidate must stand out, in units of the local noise.
-#[derive(Clone, Debug)]
-enum Threshold {
-    Fixed(f32),
-    /// It depends on how the light is distributed.
-    OfNoise(Thresholds),
 }
 
 /// The default rate of false spots: one in a million pixels.
@@ -149,18 +122,17 @@ impl Detector {
         let squares = kernel[0].powi(2) + 2.0 * kernel[1..].iter().map(|w| w * w).sum::<f64>();
         let side = (2 * box_size + 1) as f64;
         let gain = (squares * squares - 1.0 / (side * side)).max(1e-6).sqrt();
-        Ok(Self {
+        let method = Method {
             width,
             height,
             box_size,
             threshold,
-            converter: None,
             kernel: kernel.iter().map(|&w| w as f32).collect(),
             gain: gain as f32,
             sharp: Sharp::new(box_size),
             light: 0.0,
-            rooms: Rooms::default(),
-        })
+        };
+        Ok(Self { method, converter: None, rooms: Rooms::default() })
     }
 
     /// The same detector with a threshold in units of the local noise.
@@ -168,7 +140,7 @@ impl Detector {
     /// # Errors
     /// [`DetectError::Option`] if it is not finite and above 0.
     pub fn with_threshold(mut self, threshold: f64) -> Result<Self, DetectError> {
-        self.threshold = fixed(threshold)?;
+        self.method.threshold = fixed(threshold)?;
         Ok(self)
     }
 
@@ -185,10 +157,10 @@ impl Detector {
         OutOfRange::check("false_rate", rate, good, "1e-6 to 1e4 in a million pixels")?;
         let good = camera.validate().is_ok();
         OutOfRange::check("camera", format!("{camera:?}"), good, "see its fields")?;
-        let kernel: Vec<f64> = self.kernel.iter().map(|&weight| weight.into()).collect();
-        self.threshold = Threshold::OfNoise(Thresholds::new(rate, &kernel, camera));
+        let kernel: Vec<f64> = self.method.kernel.iter().map(|&weight| weight.into()).collect();
+        self.method.threshold = Threshold::OfNoise(Thresholds::new(rate, &kernel, camera));
         let excess = if camera.em_gain.is_some() { 2.0 } else { 1.0 };
-        self.light = (excess / camera.photons_per_adu()) as f32;
+        self.method.light = (excess / camera.photons_per_adu()) as f32;
         Ok(self)
     }
 
@@ -197,8 +169,8 @@ impl Detector {
     /// # Errors
     /// [`DetectError::Option`] if the map is not of the size of the frames.
     pub fn with_map(mut self, map: &CameraMap) -> Result<Self, DetectError> {
-        let (Size { width, height }, size) = (map.size(), (self.width, self.height));
-        let range = format!("the frame's {}×{} pixels", self.width, self.height);
+        let (Size { width, height }, size) = (map.size(), (self.method.width, self.method.height));
+        let range = format!("the frame's {}×{} pixels", self.method.width, self.method.height);
         OutOfRange::check("map", format!("{width}×{height}"), (width, height) == size, range)?;
         self.converter = Some(Converter::new(map));
         Ok(self)
@@ -207,7 +179,7 @@ impl Detector {
     /// The threshold where a pixel has so much noise, in its own unit: how far a candidate must stand out, in units of
     /// the noise of the filtered frame.
     pub fn threshold(&self, noise: f64) -> f64 {
-        match &self.threshold {
+        match &self.method.threshold {
             Threshold::Fixed(threshold) => f64::from(*threshold),
             Threshold::OfNoise(thresholds) => f64::from(thresholds.at(noise as f32)),
         }
@@ -233,7 +205,7 @@ impl Detector {
         known: Option<ArrayView2<'_, f32>>,
     ) -> Result<Vec<Candidate>, DetectError> {
         let (_, height, width) = frames.frames();
-        let (expected, found) = ((self.width, self.height), (width, height));
+        let (expected, found) = ((self.method.width, self.method.height), (width, height));
         if found != expected {
             return Err(DetectError::FrameSize { expected, found });
         }
@@ -253,13 +225,13 @@ impl Detector {
 
     /// All that is not compiled for every type of pixels.
     fn search(&self, source: &dyn Source, pixels: usize) -> Vec<Candidate> {
-        let ground = Ground::of(source, self.width, self.height);
+        let ground = Ground::of(source, self.method.width, self.method.height);
         let search = |strip: Strip, room: &mut Room| {
-            let found = sweep(self, source, &ground, &strip, room);
-            match Dense::of(self, room) {
+            let found = sweep(&self.method, source, &ground, &strip, room);
+            match Dense::of(&self.method, room) {
                 Some(dense) => {
                     let pixels = ground.pixels(source, strip.rows.clone());
-                    crowd::search(self, found, dense, &pixels, &strip, room)
+                    crowd::search(&self.method, found, dense, &pixels, &strip, room)
                 }
                 None => found,
             }
@@ -275,10 +247,10 @@ impl Detector {
 
     /// The frame in strips of rows that are searched one after the other: memory is for one of them.
     fn strips(&self, pixels: usize) -> impl Iterator<Item = Strip> {
-        let Self { width, height, box_size, .. } = *self;
+        let Method { width, height, box_size, .. } = self.method;
         // What a candidate depends on: two means and a filter, and the noise between two tiles and around.
         let reach = 2 * box_size + 1;
-        let halo = 2 * reach + self.kernel.len() + 4 * noise::TILE;
+        let halo = 2 * reach + self.method.kernel.len() + 4 * noise::TILE;
         let most = (pixels / width).max(halo);
         let rows = if height <= most { height } else { most };
         (0..height).step_by(rows).map(move |first| {
@@ -310,16 +282,6 @@ impl<'w> Visitor<'w> for Search<'_> {
         let frame = frames.frames().index_axis_move(Axis(0), self.number);
         self.detector.detect_in_strips(frame, self.known, STRIP_PIXELS)
     }
-}
-
-/// Rows of a frame that are searched together.
-struct Strip {
-    /// All that is looked at.
-    rows: Range<usize>,
-    /// The rows whose candidates are wanted.
-    own: Range<usize>,
-    /// Rows of the frame.
-    frame: usize,
 }
 
 /// Frames with more pixels than this are searched in strips of about this size: 200 MB of numbers.

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::lines::Lines;
-use super::order::{Guess, Numbers};
+use super::order::{Numbers, Search, narrow};
 
 /// Side of the tiles in which the noise is estimated.
 pub(super) const TILE: usize = 32;
@@ -44,11 +44,23 @@ impl Column {
     /// The tiles within rows `top` to `end` of a frame of `frame` rows.
     pub(super) fn new(frame: usize, top: usize, end: usize) -> Self {
         let tiles = frame.div_ceil(TILE).max(1);
-        let whole = Self { frame, tiles, top: 0, first: 0, rows: tiles };
+        let whole = Self {
+            frame,
+            tiles,
+            top: 0,
+            first: 0,
+            rows: tiles,
+        };
         let inside = |tile: &usize| whole.start(*tile) >= top && whole.end(*tile) <= end;
         let first = (0..tiles).find(inside).unwrap_or_default();
         let rows = (first..tiles).take_while(inside).count();
-        Self { frame, tiles, top, first, rows }
+        Self {
+            frame,
+            tiles,
+            top,
+            first,
+            rows,
+        }
     }
 
     /// How many tiles lie here.
@@ -76,7 +88,11 @@ impl Column {
         let position = position.clamp(0.0, (self.tiles - 1) as f32);
         let above = (position as usize).min(self.tiles - 1);
         let here = |tile: usize| tile.saturating_sub(self.first).min(self.rows - 1);
-        (here(above), here((above + 1).min(self.tiles - 1)), position - above as f32)
+        (
+            here(above),
+            here((above + 1).min(self.tiles - 1)),
+            position - above as f32,
+        )
     }
 }
 
@@ -141,24 +157,38 @@ impl NoiseMap {
     /// their last one.
     #[inline(always)]
     pub(super) fn add_tiles(&mut self, pixels: &Lines, height: usize, looks: &mut Looks) {
-        let Self { columns, column, width, .. } = *self;
+        let Self {
+            columns,
+            column,
+            width,
+            ..
+        } = *self;
         let row = self.levels.len() / columns;
         let lines = column.start(row)..column.end(row);
         // The outermost pixels have no response.
         let down = lines.start.max(1)..lines.end.min(height - 1);
-        let Looks { tiles, vertical, responses } = looks;
+        let Looks {
+            tiles,
+            vertical,
+            responses,
+        } = looks;
         tiles.resize_with(TOGETHER.min(columns), Numbers::new);
-        // Noise is much the same everywhere.
-        let mut usual = self.levels.last().copied().unwrap_or_default();
         for first in (0..columns).step_by(TOGETHER) {
             let group = first..(first + TOGETHER).min(columns);
             let start = span(group.start, width, columns).start.max(1);
-            let end = span(group.end - 1, width, columns).end.min(width - 1).max(start);
+            let end = span(group.end - 1, width, columns)
+                .end
+                .min(width - 1)
+                .max(start);
             let around = start - 1..if end > start { end + 1 } else { start - 1 };
             tiles.iter_mut().for_each(Numbers::clear);
             vertical.resize(around.len(), 0.0);
             responses.resize(end - start, 0.0);
-            let down = if around.is_empty() { 0..0 } else { down.clone() };
+            let down = if around.is_empty() {
+                0..0
+            } else {
+                down.clone()
+            };
             for y in down {
                 let at = |y: usize| &pixels.line(y)[around.clone()];
                 let (above, here, below) = (at(y - 1), at(y), at(y + 1));
@@ -183,10 +213,12 @@ impl NoiseMap {
                     }
                 }
             }
-            for numbers in &mut tiles[..group.len()] {
-                usual = level(numbers, COARSE, usual);
-                self.levels.push(usual);
-            }
+            // Noise is much the same everywhere.
+            let usual = self.levels.last().copied().unwrap_or_default();
+            let levels = &mut self.levels;
+            level(&mut tiles[..group.len()], COARSE, usual, |level| {
+                levels.push(level)
+            });
         }
     }
 
@@ -200,22 +232,32 @@ impl NoiseMap {
         gain: f32,
         looks: &mut Looks,
     ) {
-        let Self { columns, column: tiles, width, .. } = *self;
+        let Self {
+            columns,
+            column: tiles,
+            width,
+            ..
+        } = *self;
         let row = self.levels.len() / columns;
         let lines = tiles.start(row)..tiles.end(row);
-        looks.tiles.resize_with(looks.tiles.len().max(1), Numbers::new);
-        let numbers = &mut looks.tiles[0];
-        for column in 0..columns {
-            let x = span(column, width, columns);
-            numbers.clear();
-            for (line, y) in lines.clone().enumerate() {
-                let here = &signal[y * width..][x.clone()];
-                for run in chequered((line, lines.len()), here.len(), &(0..here.len())) {
-                    numbers.add_every_other(&here[run.start.min(run.end)..run.end]);
+        looks.tiles.resize_with(TOGETHER.min(columns), Numbers::new);
+        for first in (0..columns).step_by(TOGETHER) {
+            let group = first..(first + TOGETHER).min(columns);
+            for (column, numbers) in group.clone().zip(&mut looks.tiles) {
+                let x = span(column, width, columns);
+                numbers.clear();
+                for (line, y) in lines.clone().enumerate() {
+                    let here = &signal[y * width..][x.clone()];
+                    for run in chequered((line, lines.len()), here.len(), &(0..here.len())) {
+                        numbers.add_every_other(&here[run.start.min(run.end)..run.end]);
+                    }
                 }
             }
-            let white = noise.levels[row * columns + column] * gain;
-            self.levels.push(texture(numbers, white).max(white));
+            let white = &noise.levels[row * columns..][group.clone()];
+            let levels = &mut self.levels;
+            texture(&mut looks.tiles[..group.len()], white, gain, |level| {
+                levels.push(level)
+            });
         }
     }
 
@@ -223,7 +265,8 @@ impl NoiseMap {
     #[inline(always)]
     pub(super) fn add_of(&mut self, noise: &Self, of: impl Fn(f32) -> f32) {
         let there = self.levels.len();
-        self.levels.extend(noise.levels[there..].iter().map(|&level| of(level)));
+        self.levels
+            .extend(noise.levels[there..].iter().map(|&level| of(level)));
     }
 
     /// How many rows of tiles are there.
@@ -234,14 +277,26 @@ impl NoiseMap {
     /// The noise of some tiles by the kernel (1 −4 6 −4 1)ᵀ(1 −4 6 −4 1), which sees finer differences still; 0 for the others.
     #[inline(always)]
     pub(super) fn fine(&self, pixels: &[f32], wanted: &[bool]) -> Vec<f32> {
-        let Self { columns, column: tiles, width, .. } = *self;
+        let Self {
+            columns,
+            column: tiles,
+            width,
+            ..
+        } = *self;
         let height = pixels.len() / width;
         let mut responses = Whole::new();
         let mut vertical = [0.0; TILE + 5];
         let mut levels = vec![0.0; wanted.len()];
-        for (tile, level_of) in levels.iter_mut().enumerate().filter(|(tile, _)| wanted[*tile]) {
+        for (tile, level_of) in levels
+            .iter_mut()
+            .enumerate()
+            .filter(|(tile, _)| wanted[*tile])
+        {
             let (row, column) = (tile / columns, tile % columns);
-            let (lines, x) = (tiles.start(row)..tiles.end(row), span(column, width, columns));
+            let (lines, x) = (
+                tiles.start(row)..tiles.end(row),
+                span(column, width, columns),
+            );
             let across = x.start.max(2)..x.end.min(width.saturating_sub(2));
             responses.clear();
             for y in lines.start.max(2)..lines.end.min(height.saturating_sub(2)) {
@@ -259,7 +314,10 @@ impl NoiseMap {
                     responses.add(response.abs());
                 }
             }
-            *level_of = level(&mut responses, FINE, self.levels[tile]);
+            let responses = std::slice::from_mut(&mut responses);
+            level(responses, FINE, self.levels[tile], |level| {
+                *level_of = level
+            });
         }
         levels
     }
@@ -267,12 +325,20 @@ impl NoiseMap {
     /// Which share of a tile of a filtered frame is above some level.
     #[inline(always)]
     pub(super) fn share_above(&self, tile: usize, signal: &[f32], level: f32) -> f32 {
-        let Self { columns, column: tiles, width, .. } = *self;
+        let Self {
+            columns,
+            column: tiles,
+            width,
+            ..
+        } = *self;
         let (row, x) = (tile / columns, span(tile % columns, width, columns));
         let (mut above, mut all) = (0u32, 0);
         for y in tiles.start(row)..tiles.end(row) {
             let here = &signal[y * width..][x.clone()];
-            above += here.iter().map(|&value| u32::from(value > level)).sum::<u32>();
+            above += here
+                .iter()
+                .map(|&value| u32::from(value > level))
+                .sum::<u32>();
             all += here.len();
         }
         above as f32 / all.max(1) as f32
@@ -289,7 +355,12 @@ impl NoiseMap {
 
     /// The tiles that have a place of the frame: several where they share it.
     pub(super) fn holding(&self, x: usize, y: usize) -> impl Iterator<Item = usize> {
-        let Self { columns, column: tiles, width, .. } = *self;
+        let Self {
+            columns,
+            column: tiles,
+            width,
+            ..
+        } = *self;
         let y = y - tiles.top;
         let row = y * tiles.rows / tiles.end(tiles.rows - 1).max(1);
         let rows = row.saturating_sub(1)..(row + 2).min(tiles.rows);
@@ -305,7 +376,12 @@ impl NoiseMap {
     /// Rectangles of pixels, rows counted from the first one here, that cover some tiles and no others: of tiles side by side, and of
     /// such rows one below the other.
     pub(super) fn regions(&self, wanted: &[bool]) -> Vec<Region> {
-        let Self { columns, column: tiles, width, .. } = *self;
+        let Self {
+            columns,
+            column: tiles,
+            width,
+            ..
+        } = *self;
         let mut regions: Vec<Region> = Vec::new();
         for (row, wanted) in wanted.chunks(columns).enumerate() {
             let places: Vec<usize> = (0..columns).filter(|&column| wanted[column]).collect();
@@ -350,50 +426,99 @@ impl NoiseMap {
             };
             let slope = (at(right) - at(left)) / tile_width;
             let start = at(left) - slope * centre(left);
-            if x < end {
-                for (level, i) in levels[x..end].iter_mut().zip(x as u32..) {
-                    *level = start + slope * i as f32;
+            // As many at a time as a register has; the next ramp replaces what is beyond the end of this one.
+            let ramp = |x: usize| start + slope * x as u32 as f32;
+            while x < end {
+                match levels[x..].first_chunk_mut::<16>() {
+                    Some(chunk) => {
+                        (0..16).for_each(|i| chunk[i] = ramp(x + i));
+                        x += 16;
+                    }
+                    None => {
+                        levels[x] = ramp(x);
+                        x += 1;
+                    }
                 }
-                x = end;
             }
+            x = x.min(end);
         }
     }
 }
 
-/// The noise from absolute responses to a kernel, the root of the sum of whose squares is `gain`, where about so much is expected.
+/// The noise of tiles from their absolute responses to a kernel, the root of the sum of whose squares is `gain`, where about so much
+/// is expected.
 #[inline(always)]
-fn level<const MOST: usize>(responses: &mut Numbers<MOST>, gain: f32, expected: f32) -> f32 {
-    let count = responses.all().len();
-    if count == 0 {
-        return 0.0;
+fn level<const MOST: usize>(
+    responses: &mut [Numbers<MOST>],
+    gain: f32,
+    expected: f32,
+    mut to: impl FnMut(f32),
+) {
+    let mut searches = [Search::default(); TOGETHER];
+    for (search, responses) in searches.iter_mut().zip(&*responses) {
+        let count = responses.all().len();
+        let spread = if expected > 0.0 {
+            gain * expected
+        } else {
+            responses.all().iter().sum::<f32>() / (MEAN * count as f32)
+        };
+        let step = spread / (DENSITY_OF_MEDIAN * count as f32);
+        *search = Search::new(count / 2, count, MEDIAN * spread, step);
     }
-    let spread = if expected > 0.0 {
-        gain * expected
-    } else {
-        responses.all().iter().sum::<f32>() / (MEAN * count as f32)
-    };
-    let step = spread / (DENSITY_OF_MEDIAN * count as f32);
-    let median = responses.of_rank(count / 2, Guess { at: MEDIAN * spread, step });
-    if median > 0.0 {
-        return median / (MEDIAN * gain);
+    narrow(responses, &mut searches);
+    for (responses, search) in responses.iter_mut().zip(searches) {
+        let count = responses.all().len();
+        if count == 0 {
+            to(0.0);
+            continue;
+        }
+        let median = responses.end(search);
+        if median > 0.0 {
+            to(median / (MEDIAN * gain));
+            continue;
+        }
+        // Most pixels are equal, as in dim frames of whole counts: use the root mean square instead.
+        let squares: f64 = responses.all().iter().map(|&r| f64::from(r).powi(2)).sum();
+        to(((squares / count as f64).sqrt() / f64::from(gain)) as f32);
     }
-    // Most pixels are equal, as in dim frames of whole counts: use the root mean square instead.
-    let squares: f64 = responses.all().iter().map(|&r| f64::from(r).powi(2)).sum();
-    ((squares / count as f64).sqrt() / f64::from(gain)) as f32
 }
 
-/// The spread of a filtered tile below its median: spots are above, and hardly change it. About so much is expected.
+/// The noise of filtered tiles: that of their pixels, `noise`, times the gain of the filter, or the spread below the median where that
+/// is more. Spots are above, and hardly change it.
 #[inline(always)]
-fn texture<const MOST: usize>(values: &mut Numbers<MOST>, expected: f32) -> f32 {
-    let count = values.all().len();
-    let middle = count / 2;
-    if middle == 0 {
-        return 0.0;
+fn texture<const MOST: usize>(
+    values: &mut [Numbers<MOST>],
+    noise: &[f32],
+    gain: f32,
+    mut to: impl FnMut(f32),
+) {
+    let mut searches = [Search::default(); TOGETHER];
+    for (search, (values, noise)) in searches.iter_mut().zip(values.iter().zip(noise)) {
+        let count = values.all().len();
+        let step = noise * gain / (DENSITY * count as f32);
+        *search = Search::new(count / 2, count, 0.0, step);
     }
-    let step = expected / (DENSITY * count as f32);
-    let median = values.of_rank(middle, Guess { at: 0.0, step });
-    // The quantile that lies one standard deviation below the median of a normal distribution.
-    let quantile = (middle as f32 * 2.0 * SHARE_BELOW) as usize;
-    let step = expected / (DENSITY_BELOW * count as f32);
-    median - values.of_rank(quantile, Guess { at: median - expected, step })
+    narrow(values, &mut searches);
+    let mut medians = [0.0; TOGETHER];
+    for (i, (values, noise)) in values.iter_mut().zip(noise).enumerate() {
+        let (count, white) = (values.all().len(), noise * gain);
+        let middle = count / 2;
+        if middle > 0 {
+            medians[i] = values.end(searches[i]);
+        }
+        // The quantile that lies one standard deviation below the median of a normal distribution.
+        let quantile = (middle as f32 * 2.0 * SHARE_BELOW) as usize;
+        let step = white / (DENSITY_BELOW * count as f32);
+        searches[i] = Search::new(quantile, count, medians[i] - white, step);
+    }
+    narrow(values, &mut searches);
+    for (i, (values, noise)) in values.iter_mut().zip(noise).enumerate() {
+        let white = noise * gain;
+        let small = values.all().len() < 2 || searches[i].is_above(medians[i] - white);
+        to(if small {
+            white
+        } else {
+            (medians[i] - values.end(searches[i])).max(white)
+        });
+    }
 }

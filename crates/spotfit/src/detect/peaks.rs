@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
+use super::method::{Candidate, Method, Strip, Threshold};
 use super::noise::NoiseMap;
-use super::{Candidate, Detector, Strip, Threshold};
 
 /// Values of the filtered frame that differ by less than this share are equals: rounding, which is the frame's size times
 /// 10⁻⁷ and depends on its direction, decides nothing.
@@ -41,8 +41,8 @@ pub(super) struct Maxima<'a> {
 
 impl<'a> Maxima<'a> {
     #[inline(always)]
-    pub(super) fn new(detector: &'a Detector, strip: &Strip) -> Self {
-        let Detector { width, box_size, ref threshold, .. } = *detector;
+    pub(super) fn new(method: &'a Method, strip: &Strip) -> Self {
+        let Method { width, box_size, ref threshold, .. } = *method;
         let (top, height) = (strip.rows.start, strip.rows.len());
         let radius = (box_size.saturating_sub(3) / 2).max(1);
         // Of equals one may lie in the next strip.
@@ -116,41 +116,39 @@ fn find_bright(values: &[f32], levels: &[f32], threshold: f32, found: &mut Vec<u
 /// Places that are looked at together.
 const BLOCK: usize = 32;
 
-impl Detector {
-    /// One of each group of tops that are within reach of each other, and so are equals: the one that is nearest to the
-    /// centre of the frame, which is the same one however the frame is turned or mirrored. Where two are equally near,
-    /// that is where the frame's symmetry makes one of the other, the first in reading order.
-    pub(super) fn of_equals(&self, tops: &[Candidate], radius: usize) -> Vec<Candidate> {
-        let from_centre = |top: &Candidate| {
-            let off = |at: usize, length: usize| (2 * at + 1).abs_diff(length) as u64;
-            off(top.x, self.width).pow(2) + off(top.y, self.height).pow(2)
-        };
-        // Every top leads to another of its group, and the last of them to itself.
-        let mut leads: Vec<usize> = (0..tops.len()).collect();
-        let last = |leads: &[usize], mut top: usize| {
-            while leads[top] != top {
-                top = leads[top];
-            }
-            top
-        };
-        for (i, top) in tops.iter().enumerate() {
-            let near = |other: &Candidate| other.x.abs_diff(top.x) <= radius;
-            for j in (0..i).rev().take_while(|&j| tops[j].y + radius >= top.y) {
-                if near(&tops[j]) {
-                    let (one, other) = (last(&leads, i), last(&leads, j));
-                    leads[one.max(other)] = one.min(other);
-                }
+/// One of each group of tops that are within reach of each other, and so are equals: the one that is nearest to the
+/// centre of the frame, which is the same one however the frame is turned or mirrored. Where two are equally near,
+/// that is where the frame's symmetry makes one of the other, the first in reading order.
+pub(super) fn of_equals(tops: &[Candidate], radius: usize, method: &Method) -> Vec<Candidate> {
+    let from_centre = |top: &Candidate| {
+        let off = |at: usize, length: usize| (2 * at + 1).abs_diff(length) as u64;
+        off(top.x, method.width).pow(2) + off(top.y, method.height).pow(2)
+    };
+    // Every top leads to another of its group, and the last of them to itself.
+    let mut leads: Vec<usize> = (0..tops.len()).collect();
+    let last = |leads: &[usize], mut top: usize| {
+        while leads[top] != top {
+            top = leads[top];
+        }
+        top
+    };
+    for (i, top) in tops.iter().enumerate() {
+        let near = |other: &Candidate| other.x.abs_diff(top.x) <= radius;
+        for j in (0..i).rev().take_while(|&j| tops[j].y + radius >= top.y) {
+            if near(&tops[j]) {
+                let (one, other) = (last(&leads, i), last(&leads, j));
+                leads[one.max(other)] = one.min(other);
             }
         }
-        let mut best: Vec<usize> = (0..tops.len()).collect();
-        for (i, top) in tops.iter().enumerate() {
-            let group = last(&leads, i);
-            if from_centre(top) < from_centre(&tops[best[group]]) {
-                best[group] = i;
-            }
-        }
-        let chosen = |i: usize| best[last(&leads, i)] == i;
-        let all = tops.iter().enumerate();
-        all.filter(|&(i, _)| chosen(i)).map(|(_, top)| *top).collect()
     }
+    let mut best: Vec<usize> = (0..tops.len()).collect();
+    for (i, top) in tops.iter().enumerate() {
+        let group = last(&leads, i);
+        if from_centre(top) < from_centre(&tops[best[group]]) {
+            best[group] = i;
+        }
+    }
+    let chosen = |i: usize| best[last(&leads, i)] == i;
+    let all = tops.iter().enumerate();
+    all.filter(|&(i, _)| chosen(i)).map(|(_, top)| *top).collect()
 }

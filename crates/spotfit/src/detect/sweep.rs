@@ -12,9 +12,9 @@ use super::filter::Smooth;
 use super::ground::{Ground, Source};
 use super::lines::Lines;
 use super::mean::BoxMean;
+use super::method::{Candidate, Method, Strip, Threshold};
 use super::noise::{Column, Looks, NoiseMap, TILE};
-use super::peaks::{Maxima, Peaks};
-use super::{Candidate, Detector, Strip, Threshold};
+use super::peaks::{Maxima, Peaks, of_equals};
 
 /// The memory of a sweep.
 #[derive(Debug, Default)]
@@ -56,17 +56,17 @@ impl Clone for Rooms {
     }
 }
 
-/// [`Detector::detect`], compiled for several instruction sets, of which the processor's best is chosen. All
+/// The search of a strip, compiled for several instruction sets, of which the processor's best is chosen. All
 /// that it calls is inlined, and none of it rounds differently for being compiled differently.
 #[multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl+avx2+fma", "x86_64+avx2+fma",))]
 pub(super) fn sweep(
-    detector: &Detector,
+    method: &Method,
     source: &dyn Source,
     ground: &Ground,
     strip: &Strip,
     room: &mut Room,
 ) -> Vec<Candidate> {
-    let Detector { width, box_size, ref kernel, gain, .. } = *detector;
+    let Method { width, box_size, ref kernel, gain, .. } = *method;
     let (height, top) = (strip.rows.len(), strip.rows.start);
     let tiles = Column::new(strip.frame, top, strip.rows.end);
     let Room { pixels, clipped, means: [first, second], smooth, signal, levels, .. } = room;
@@ -86,7 +86,7 @@ pub(super) fn sweep(
     noise.start(width, tiles);
     filtered.start(width, tiles);
     limits.start(width, tiles);
-    let maxima = Maxima::new(detector, strip);
+    let maxima = Maxima::new(method, strip);
     peaks.start(&maxima);
     let [mut read, mut cut, mut done, mut searched] = [0, 0, 0, maxima.rows.start];
     let mut read_to = |end: usize, pixels: &mut Lines| {
@@ -123,7 +123,7 @@ pub(super) fn sweep(
         while filtered.rows() < tiles.rows() && tiles.end(filtered.rows()) <= done {
             filtered.add_textures(noise, signal, gain, looks);
         }
-        if let Threshold::OfNoise(of) = &detector.threshold {
+        if let Threshold::OfNoise(of) = &method.threshold {
             limits.add_of(filtered, |level| level * of.at(level / gain));
         }
         let ready = |y: usize| {
@@ -138,7 +138,7 @@ pub(super) fn sweep(
     if noise.is_zero() {
         return Vec::new();
     }
-    let mut found = detector.of_equals(&peaks.tops, maxima.radius);
+    let mut found = of_equals(&peaks.tops, maxima.radius, method);
     found.retain(|candidate| strip.own.contains(&candidate.y));
     found
 }

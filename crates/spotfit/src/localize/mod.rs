@@ -10,6 +10,7 @@ mod crowd;
 mod defects;
 pub(crate) mod electrons;
 pub(crate) mod emitters;
+mod fits;
 mod found;
 mod measured;
 mod neighbours;
@@ -25,7 +26,7 @@ mod temporal;
 pub(crate) mod usual_sigma;
 mod widths;
 
-use fit_core::{Corner, Errors, Fit, Pixel, Size, Start};
+use fit_core::Pixel;
 use fit_windows::{AnyWindows, Windows};
 use ndarray::{ArrayView2, Axis};
 use spotfit_locs::OutOfRange;
@@ -37,10 +38,9 @@ use crate::fitter::Fitter;
 use crate::movie::Block;
 use crate::psf::PsfFitter;
 use crowd::Crowd;
-use found::{Found, Judge};
+use found::Judge;
 use measured::Measured;
-use places::{Cut, Place, Search};
-use residuals::{Look, Residuals};
+use places::Search;
 use slopes::Slopes;
 use temporal::{Lit, Temporal};
 use widths::Widths;
@@ -343,87 +343,23 @@ impl Localizer {
             pool: &self.pool,
         };
         let places = search.places(&mut self.counts, first, frames)?;
-        let side = self.options.box_size;
-        // Windows of one side at a time: most frames have no others.
-        let usual = self.found(frames, lit, &places, self.options.box_size)?;
-        let mut usual = usual.into_iter();
-        let mut narrow = if self.narrow < self.options.box_size {
-            self.found(frames, lit, &places, self.narrow)?.into_iter()
-        } else {
-            Vec::new().into_iter()
-        };
+        let found = self.found(frames, lit, &places)?;
         let mut judge = self.judging();
-        let mut kept = Vec::with_capacity(places.len());
-        for place in &places {
-            let of_side = if place.side == side { &mut usual } else { &mut narrow };
-            if let Some(found) = of_side.next() {
-                kept.extend(judge.judge(first, place, found.lit(place, lit)));
-            }
-        }
+        let judged = places
+            .iter()
+            .zip(found)
+            .filter_map(|(place, found)| judge.judge(first, place, found.lit(place, lit)));
+        let kept: Vec<Localization> = judged.collect();
         if let Some(slopes) = &mut self.slopes {
             slopes.look(first, frames, &kept);
         }
         Ok(kept)
     }
 
-    /// Fits the windows of one side, in their order.
-    fn found<'a>(
-        &self,
-        frames: AnyWindows<'a>,
-        lit: Option<&Lit<'a>>,
-        places: &[Place],
-        side: usize,
-    ) -> Result<Vec<Found>, LocalizeError> {
-        let corners = places.iter().filter(|place| place.side == side).map(|place| place.corner);
-        let corners: Vec<Corner> = corners.collect();
-        if corners.is_empty() && side != self.options.box_size {
-            return Ok(Vec::new());
-        }
-        let size = Size::new(side, side);
-        let (frames, corners, map) = Lit::of(lit, frames, corners, self.options.map.as_deref());
-        let windows = frames.visit(Cut { size, corners: &corners, map });
-        match &self.measured {
-            Some(measured) => Ok(measured.fit(windows, &self.options)?),
-            None => self.fitted(windows),
-        }
-    }
-
     /// What decides about fits, with what was found so far.
     fn judging(&mut self) -> Judge<'_> {
         let Self { options, counts, widths, next_id, .. } = self;
         Judge { options, counts, widths, next_id }
-    }
-
-    /// Fits windows by Gaussians.
-    fn fitted(&self, windows: AnyWindows<'_>) -> Result<Vec<Found>, LocalizeError> {
-        let mut fits = vec![Fit::<f64>::invalid(); windows.count()];
-        self.fitter.fit_windows(windows, Start::Estimate, fits.as_mut_slice().into())?;
-        if !self.options.in_photons() {
-            let camera = &self.options.camera;
-            fits.iter_mut().for_each(|fit| *fit = spot::in_photons(fit, camera));
-        }
-        let errors = match &self.judge {
-            Some(judge) => judge.errors(windows, &fits)?,
-            None => vec![Errors::unknown(); fits.len()],
-        };
-        let residuals = self.residuals(windows, &fits);
-        let pixels = windows.size().pixels();
-        let all = fits.iter().zip(&errors).enumerate();
-        let found = |(index, (fit, errors))| {
-            Found::of_fit(fit, errors, residuals.get(index), pixels, &self.options)
-        };
-        Ok(all.map(found).collect())
-    }
-
-    /// What the windows show of their fits, if somebody needs to know.
-    fn residuals(&self, windows: AnyWindows<'_>, fits: &[Fit<f64>]) -> Vec<Residuals> {
-        if !self.options.needs_residuals() {
-            return Vec::new();
-        }
-        let LocalizeOptions { camera, saturation, fitter, .. } = &self.options;
-        let saturation = saturation.or(residuals::most(&windows));
-        let look = Look { fits, options: &fitter.fit, camera, saturation };
-        self.pool.install(|| windows.visit(look))
     }
 }
 

@@ -67,9 +67,9 @@ fn noise_and_gain_are_those_of_white_noise() {
     let detector = Detector::new(256, 192, 7, 5.0).unwrap();
     let background = background(&frame, 256, 7, &noise);
     let (mut smooth, mut smoothed) = (Smooth::default(), frame.clone());
-    smooth.start(256, 192, &detector.kernel);
+    smooth.start(256, 192, &detector.method.kernel);
     for (y, line) in smoothed.chunks_exact_mut(256).enumerate() {
-        smooth.line(y, |y| &frame[y * 256..][..256], &detector.kernel, line);
+        smooth.line(y, |y| &frame[y * 256..][..256], &detector.method.kernel, line);
     }
     let inner: Vec<f32> = (0..192 * 256)
         .filter(|i| (16..240).contains(&(i % 256)) && (16..176).contains(&(i / 256)))
@@ -78,7 +78,11 @@ fn noise_and_gain_are_those_of_white_noise() {
     let n = inner.len() as f32;
     let mean = inner.iter().sum::<f32>() / n;
     let sd = (inner.iter().map(|v| (v - mean).powi(2)).sum::<f32>() / n).sqrt();
-    assert!((sd / (5.0 * detector.gain) - 1.0).abs() < 0.03, "{sd} {}", detector.gain);
+    assert!(
+        (sd / (5.0 * detector.method.gain) - 1.0).abs() < 0.03,
+        "{sd} {}",
+        detector.method.gain
+    );
 }
 
 /// Proves that a spot is found at its pixel, once, on a slope, and that noise alone gives nothing.
@@ -226,7 +230,8 @@ fn strips_find_what_the_whole_frame_shows() {
 /// How many false spots there are in a million pixels where there is room for a window, in frames of this many photons a
 /// pixel and nothing else.
 fn false_spots(detector: &Detector, photons: f64, camera: &Camera, frames: u64) -> f64 {
-    let (width, height, margin) = (detector.width, detector.height, detector.box_size / 2);
+    let (width, height, margin) =
+        (detector.method.width, detector.method.height, detector.method.box_size / 2);
     let gain = 1.0 / camera.photons_per_adu();
     let read_noise = camera.read_noise / camera.em_gain.unwrap_or(1.0);
     let search = |seed: u64| {

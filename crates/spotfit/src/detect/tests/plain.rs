@@ -3,8 +3,9 @@
 
 use ndarray::Array2;
 
+use crate::detect::method::{Candidate, Method, Threshold};
 use crate::detect::noise::{Column, TILE};
-use crate::detect::{Candidate, Detector, Threshold};
+use crate::detect::peaks::of_equals;
 
 /// A filtered frame, and noise by tiles.
 pub(super) struct Plain {
@@ -15,7 +16,7 @@ pub(super) struct Plain {
 }
 
 /// The candidates of pixels as they come, without crowds.
-pub(super) fn search(detector: &Detector, pixels: &Array2<f32>) -> Plain {
+pub(super) fn search(method: &Method, pixels: &Array2<f32>) -> Plain {
     let (height, width) = pixels.dim();
     let pixels = finite(pixels);
     let tiles = [width, height].map(|length| length.div_ceil(TILE));
@@ -37,11 +38,11 @@ pub(super) fn search(detector: &Detector, pixels: &Array2<f32>) -> Plain {
         ((squares / responses.len() as f64).sqrt() / 6.0) as f32
     });
     let levels = interpolated(&noise, tiles, width, height);
-    let first = mean(&pixels, detector.box_size);
+    let first = mean(&pixels, method.box_size);
     let clipped =
         Array2::from_shape_fn((height, width), |at| pixels[at].min(first[at] + 2.0 * levels[at]));
-    let background = mean(&clipped, detector.box_size);
-    let signal = smooth(&pixels, &detector.kernel) - background;
+    let background = mean(&clipped, method.box_size);
+    let signal = smooth(&pixels, &method.kernel) - background;
     let mut white = noise.iter();
     let filtered = tile_by_tile(width, height, |rows, columns| {
         let mut values: Vec<f32> = chequered(rows, columns).map(|at| signal[at]).collect();
@@ -49,33 +50,33 @@ pub(super) fn search(detector: &Detector, pixels: &Array2<f32>) -> Plain {
         let middle = values.len() / 2;
         let quantile = (middle as f32 * 2.0 * 0.158_66) as usize;
         let spread = if middle > 0 { values[middle] - values[quantile] } else { 0.0 };
-        spread.max(white.next().unwrap() * detector.gain)
+        spread.max(white.next().unwrap() * method.gain)
     });
     let mut candidates = Vec::new();
     if noise.iter().any(|&level| level > 0.0) {
-        candidates = tops(detector, &signal, &filtered, tiles);
+        candidates = tops(method, &signal, &filtered, tiles);
     }
     let signal = signal.iter().copied().collect();
     Plain { signal, noise, filtered, candidates }
 }
 
 fn tops(
-    detector: &Detector,
+    method: &Method,
     signal: &Array2<f32>,
     filtered: &[f32],
     tiles: [usize; 2],
 ) -> Vec<Candidate> {
     let (height, width) = signal.dim();
     let levels = interpolated(filtered, tiles, width, height);
-    let limits = match &detector.threshold {
+    let limits = match &method.threshold {
         Threshold::Fixed(threshold) => levels.mapv(|level| threshold * level),
         Threshold::OfNoise(of) => {
-            let limit = |&level: &f32| level * of.at(level / detector.gain);
+            let limit = |&level: &f32| level * of.at(level / method.gain);
             let limits: Vec<f32> = filtered.iter().map(limit).collect();
             interpolated(&limits, tiles, width, height)
         }
     };
-    let radius = (detector.box_size.saturating_sub(3) / 2).max(1);
+    let radius = (method.box_size.saturating_sub(3) / 2).max(1);
     let near = |at: usize, length: usize| at.saturating_sub(radius)..(at + radius + 1).min(length);
     let mut tops = Vec::new();
     for ((y, x), &value) in signal.indexed_iter() {
@@ -88,7 +89,7 @@ fn tops(
             tops.push(Candidate { x, y, significance, crowded: false });
         }
     }
-    detector.of_equals(&tops, radius)
+    of_equals(&tops, radius, method)
 }
 
 fn usable(pixel: f32) -> bool {

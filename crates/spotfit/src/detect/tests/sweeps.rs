@@ -5,16 +5,16 @@ use super::*;
 
 /// Compares a frame, swept as a whole and in strips, with what it is defined as; how many candidates it has.
 fn compare(detector: &Detector, frame: &Array2<f32>, room: &mut Room, what: &str) -> usize {
-    let Plain { signal, noise, filtered, candidates } = plain::search(detector, frame);
+    let Plain { signal, noise, filtered, candidates } = plain::search(&detector.method, frame);
     let source = Frame { pixels: frame.view(), converter: None, known: None };
-    let ground = Ground::of(&source, detector.width, detector.height);
+    let ground = Ground::of(&source, detector.method.width, detector.method.height);
     let strip = detector.strips(usize::MAX).next().unwrap();
-    let found = sweep(detector, &source, &ground, &strip, room);
+    let found = sweep(&detector.method, &source, &ground, &strip, room);
     assert_eq!(room.noise.levels, noise, "{what}: noise");
     assert_eq!(room.signal, signal, "{what}: filtered");
     assert_eq!(room.filtered.levels, filtered, "{what}: noise of the filtered frame");
     assert_eq!(found, candidates, "{what}");
-    if let Threshold::Fixed(_) = detector.threshold {
+    if let Threshold::Fixed(_) = detector.method.threshold {
         assert_eq!(detector.detect_in_strips(frame.view(), None, 1), candidates, "{what}: strips");
     }
     found.len()

@@ -1,0 +1,114 @@
+//! Fits of the windows that were cut: parts of them by a thread each, or all of them by a GPU.
+
+use fit_core::{Corner, Errors, Fit, Size, Start};
+use fit_windows::AnyWindows;
+use rayon::prelude::*;
+
+use super::found::Found;
+use super::options::LocalizeOptions;
+use super::outcome::LocalizeError;
+use super::places::{Cut, Place};
+use super::residuals::{self, Look, Residuals};
+use super::temporal::Lit;
+use super::{Localizer, spot};
+use crate::backend::Backend;
+
+/// The most windows that a thread fits as one part.
+const PART: usize = 512;
+
+/// And the fewest: fewer do not fill its lanes well.
+const LEAST: usize = 64;
+
+impl Localizer {
+    /// Fits the windows of some places, in their order.
+    pub(super) fn found<'a>(
+        &self,
+        frames: AnyWindows<'a>,
+        lit: Option<&Lit<'a>>,
+        places: &[Place],
+    ) -> Result<Vec<Found>, LocalizeError> {
+        let pixels = places.iter().map(|place| place.side * place.side).sum();
+        // A GPU takes all of them at once, and so does what shares them among threads by itself.
+        if self.measured.is_some() || self.fitter.backend_for(pixels) == Backend::Gpu {
+            return self.found_in_part(frames, lit, places);
+        }
+        let part = (places.len() / (4 * self.pool.current_num_threads())).clamp(LEAST, PART);
+        let parts: Result<Vec<Vec<Found>>, LocalizeError> = self.pool.install(|| {
+            let parts = places.par_chunks(part);
+            parts.map(|places| self.found_in_part(frames, lit, places)).collect()
+        });
+        Ok(parts?.into_iter().flatten().collect())
+    }
+
+    /// The same with one thread.
+    fn found_in_part<'a>(
+        &self,
+        frames: AnyWindows<'a>,
+        lit: Option<&Lit<'a>>,
+        places: &[Place],
+    ) -> Result<Vec<Found>, LocalizeError> {
+        let usual = self.found_of_side(frames, lit, places, self.options.box_size)?;
+        // Most frames have no others.
+        if usual.len() == places.len() {
+            return Ok(usual);
+        }
+        let mut usual = usual.into_iter();
+        let mut narrow = self.found_of_side(frames, lit, places, self.narrow)?.into_iter();
+        let of_side = |place: &Place| match place.side == self.options.box_size {
+            true => usual.next(),
+            false => narrow.next(),
+        };
+        Ok(places.iter().filter_map(of_side).collect())
+    }
+
+    /// Fits the windows of one side, in their order.
+    fn found_of_side<'a>(
+        &self,
+        frames: AnyWindows<'a>,
+        lit: Option<&Lit<'a>>,
+        places: &[Place],
+        side: usize,
+    ) -> Result<Vec<Found>, LocalizeError> {
+        let corners = places.iter().filter(|place| place.side == side).map(|place| place.corner);
+        let corners: Vec<Corner> = corners.collect();
+        let size = Size::new(side, side);
+        let (frames, corners, map) = Lit::of(lit, frames, corners, self.options.map.as_deref());
+        let windows = frames.visit(Cut { size, corners: &corners, map });
+        match &self.measured {
+            Some(measured) => Ok(measured.fit(windows, &self.options)?),
+            None => self.fitted(windows),
+        }
+    }
+
+    /// Fits windows by Gaussians.
+    fn fitted(&self, windows: AnyWindows<'_>) -> Result<Vec<Found>, LocalizeError> {
+        let mut fits = vec![Fit::<f64>::invalid(); windows.count()];
+        self.fitter.fit_windows(windows, Start::Estimate, fits.as_mut_slice().into())?;
+        if !self.options.in_photons() {
+            let camera = &self.options.camera;
+            fits.iter_mut().for_each(|fit| *fit = spot::in_photons(fit, camera));
+        }
+        let errors = match &self.judge {
+            Some(judge) => judge.errors(windows, &fits)?,
+            None => vec![Errors::unknown(); fits.len()],
+        };
+        let residuals = self.residuals(windows, &fits);
+        let pixels = windows.size().pixels();
+        let all = fits.iter().zip(&errors).enumerate();
+        let found = |(index, (fit, errors))| {
+            Found::of_fit(fit, errors, residuals.get(index), pixels, &self.options)
+        };
+        Ok(all.map(found).collect())
+    }
+
+    /// What the windows show of their fits, if somebody needs to know.
+    fn residuals(&self, windows: AnyWindows<'_>, fits: &[Fit<f64>]) -> Vec<Residuals> {
+        if !self.options.needs_residuals() {
+            return Vec::new();
+        }
+        let LocalizeOptions { camera, saturation, fitter, .. } = &self.options;
+        let saturation = saturation.or(residuals::most(&windows));
+        let look = Look { fits, options: &fitter.fit, camera, saturation };
+        self.pool.install(|| windows.visit(look))
+    }
+}
