@@ -15,7 +15,7 @@ use fit_curves::CurveError;
 use fit_windows::{AnyWindows, NoteKind, Windows};
 use ndarray::ArrayView2;
 
-use crate::threads::{pool, share};
+use crate::threads::{filled, pool, share};
 
 /// Why a batch could not be fitted.
 #[derive(Debug, thiserror::Error)]
@@ -127,6 +127,11 @@ impl<R: Arithmetic> Reference<R> {
     /// The number of threads.
     pub fn threads(&self) -> usize {
         self.pool.as_ref().map_or(1, |pool| pool.current_num_threads())
+    }
+
+    /// A value so many times, in memory to which all threads have written: pages that are new take long.
+    pub fn filled<T: Copy + Send + Sync>(&self, value: T, count: usize) -> Vec<T> {
+        filled(self.pool.as_deref(), value, count)
     }
 
     fit_windows::__batches!(BatchError, fit_checked, errors_checked);

@@ -68,6 +68,22 @@ pub(crate) fn share<'w, T: Send>(
     })
 }
 
+/// Fewer values than this the calling thread writes.
+const FEW: usize = 1 << 14;
+
+/// A value so many times, in memory to which all threads have written. The system hands out pages when they are first written to, which is
+/// slow for one thread.
+pub(crate) fn filled<T: Copy + Send + Sync>(
+    pool: Option<&ThreadPool>,
+    value: T,
+    count: usize,
+) -> Vec<T> {
+    match pool.filter(|_| count > FEW) {
+        Some(pool) => pool.install(|| rayon::iter::repeat_n(value, count).collect()),
+        None => vec![value; count],
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -80,5 +96,17 @@ mod tests {
         let [one, two] = [2, 2].map(|threads| pool(threads).unwrap().unwrap());
         assert!(!Arc::ptr_eq(&one, &two));
         assert!(pool(1).unwrap().is_none() && pool(MOST_THREADS + 1).is_err());
+    }
+
+    /// Proves that memory is filled with as many values as are asked for, whoever writes them.
+    #[test]
+    fn memory_is_filled() {
+        let three = pool(3).unwrap();
+        for pool in [None, three.as_deref()] {
+            for count in [0, 1, FEW, FEW + 1, 10 * FEW + 7] {
+                let all = filled(pool, 5_u64, count);
+                assert!(all.len() == count && all.iter().all(|&value| value == 5));
+            }
+        }
     }
 }

@@ -3,9 +3,11 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use fit_core::{Errors, Fits, Options, Outcomes, Start};
 use fit_gpu_kernel::Family;
 use fit_windows::AnyWindows;
+use rayon::prelude::*;
 
 use crate::GpuError;
 use crate::devices::DeviceInfo;
+use crate::pinned::{Pinnable, PinnedBuffer};
 use crate::pipeline::{Operation, Part, Pipeline, Results};
 use crate::side_data::SideInputs;
 
@@ -60,6 +62,22 @@ impl Gpu {
     pub fn devices(&self) -> Vec<DeviceInfo> {
         let info = |pipeline: &Mutex<Pipeline>| lock(pipeline).info().clone();
         self.pipelines.iter().map(info).collect()
+    }
+
+    /// A value so many times, in memory to which all threads have written: pages that are new take long.
+    pub fn filled<T: Copy + Send + Sync>(&self, value: T, count: usize) -> Vec<T> {
+        rayon::iter::repeat_n(value, count).collect()
+    }
+
+    /// A [`PinnedBuffer`] made by the first of the devices. All of them read it directly.
+    ///
+    /// # Errors
+    /// As [`PinnedBuffer::new`].
+    pub fn pinned<T: Pinnable>(&self, length: usize) -> Result<PinnedBuffer<T>, GpuError> {
+        match self.pipelines.first() {
+            Some(first) => lock(first).pinned(length),
+            None => PinnedBuffer::new(length),
+        }
     }
 
     fit_windows::__batches!(GpuError, fit_checked, errors_checked);

@@ -10,6 +10,7 @@ use crate::bytes::Bytes;
 use crate::card::{Card, Choice};
 use crate::devices::DeviceInfo;
 use crate::driver::{DeviceMemory, Event, Stream};
+use crate::pinned::{Pinnable, PinnedBuffer};
 use crate::pixels::{self, kind_of};
 use crate::side_data::SideInputs;
 use crate::slot::{Reach, Slot};
@@ -107,6 +108,11 @@ impl Pipeline {
 
     pub(crate) fn info(&self) -> &DeviceInfo {
         &self.card.info
+    }
+
+    /// Memory that the device reads directly.
+    pub(crate) fn pinned<T: Pinnable>(&self, length: usize) -> Result<PinnedBuffer<T>, GpuError> {
+        PinnedBuffer::on(&self.card, length)
     }
 
     /// Runs a part of a batch that has been validated.

@@ -17,14 +17,12 @@ use spotfit::steps::fit::{FitReport, FitTable, SetLimits, StandardErrors};
 use crate::numbers::numbers;
 use crate::options;
 use crate::steps::{json, of_step};
+use crate::threads;
 
 /// x, y, sigma, sigma_x, sigma_y, angle, amplitude, background, offset_x, offset_y and chi2; iterations and evaluations; how each fit ended.
 type Given<'py> = ([Bound<'py, PyAny>; 11], [Bound<'py, PyAny>; 2], Bound<'py, PyAny>);
 /// Standard errors (n, 7) of the parameters, of the photons, and the goodness.
 type GivenErrors<'py> = [Bound<'py, PyAny>; 3];
-
-/// Rows that are written at a time.
-const BLOCK: usize = 1 << 15;
 
 fn statuses(given: &Bound<'_, PyAny>) -> PyResult<Vec<Status>> {
     let given: PyReadonlyArray1<'_, u8> = numbers("status", given, "(n)")?;
@@ -135,18 +133,16 @@ pub(crate) fn save_fits(
         .with_shape(options::shape(shape, sigma.as_deref())?)
         .with_estimator(estimator)
         .with_background(options::background(background, estimator)?);
-    py.detach(|| {
+    let pool = threads::pool()?;
+    let save = || {
         let output = Output::create(&path).map_err(of_output(&path))?;
         let has_errors = errors.is_some();
         let table = FitTable::create(output, format, fits.len(), &options, single, has_errors);
         let mut table = table.map_err(of_io(&path))?;
-        let errors = errors.unwrap_or_default();
-        for (block, fits) in fits.chunks(BLOCK).enumerate() {
-            let errors = errors.get(block * BLOCK..).unwrap_or_default();
-            table.write_numbers(fits, errors).map_err(of_io(&path))?;
-        }
+        table.write_numbers(&fits, errors.as_deref().unwrap_or_default()).map_err(of_io(&path))?;
         table.into_inner().finish().map_err(of_output(&path))
-    })
+    };
+    py.detach(|| pool.install(save))
 }
 
 /// The report of `spotfit fit` as JSON, for windows of width and height and the limits that were set: of the centre, and of sigma.

@@ -251,7 +251,7 @@ FITS: list[dict[str, Any]] = [
     {"background": "plane", "estimator": "mle", "baseline": 100, "sensitivity": 0.5, "read_noise": 1.5},
 ]
 #: What is the command's in reports: times, and pixels that files mask.
-COMMANDS = ("fitting", "time", "masked")
+COMMANDS = ("fitting", "time", "stages", "masked")
 
 
 @pytest.mark.parametrize("case", FITS, ids=str)

@@ -24,7 +24,7 @@ enum Engine {
 }
 
 /// What fits a batch.
-enum Work<'a> {
+pub(crate) enum Work<'a> {
     Reference(&'a Reference<f64>),
     Simd(&'a Simd),
     #[cfg(feature = "gpu")]
@@ -123,7 +123,7 @@ impl Fitter {
     }
 
     /// The engine for a batch. `suits` says whether it suits a GPU.
-    fn engine(&self, suits: bool) -> Work<'_> {
+    pub(crate) fn engine(&self, suits: bool) -> Work<'_> {
         let _ = suits;
         match &self.engine {
             Engine::Reference(reference) => Work::Reference(reference),
@@ -202,7 +202,7 @@ impl Fitter {
         spots: ArrayView3<'_, P>,
         start: Start<'_>,
     ) -> Result<Vec<Fit<T>>, FitError> {
-        let mut fits = T::make(Invalid(spots.dim().0));
+        let mut fits = T::make(Invalid(self, spots.dim().0));
         self.fit_into(spots, start, &mut fits)?;
         Ok(fits)
     }
@@ -250,7 +250,7 @@ impl Fitter {
         corners: &[Corner],
         start: Start<'_>,
     ) -> Result<Vec<Fit<T>>, FitError> {
-        let mut fits = T::make(Invalid(corners.len()));
+        let mut fits = T::make(Invalid(self, corners.len()));
         let windows = Windows::cuts(frames, size, corners);
         self.fit_windows(windows.into(), start, fits.as_mut_slice().into())?;
         Ok(fits)
@@ -286,7 +286,7 @@ impl Fitter {
         windows: AnyWindows<'_>,
         fits: &[Fit<T>],
     ) -> Result<Vec<Errors>, FitError> {
-        let mut errors = vec![Errors::unknown(); windows.count()];
+        let mut errors = self.filled(Errors::unknown(), windows.count());
         self.errors_into(windows, fits, &mut errors)?;
         Ok(errors)
     }
@@ -357,18 +357,18 @@ fn again<'a>(fits: &'a mut Outcomes<'_>) -> Outcomes<'a> {
     }
 }
 
-/// Room for so many outcomes.
-struct Invalid(usize);
+/// Room for so many outcomes of a fitter.
+struct Invalid<'f>(&'f Fitter, usize);
 
-impl Make for Invalid {
+impl Make for Invalid<'_> {
     type Of<T: Scalar> = Vec<Fit<T>>;
 
     fn f32(self) -> Vec<Fit<f32>> {
-        vec![Fit::invalid(); self.0]
+        self.0.filled(Fit::invalid(), self.1)
     }
 
     fn f64(self) -> Vec<Fit<f64>> {
-        vec![Fit::invalid(); self.0]
+        self.0.filled(Fit::invalid(), self.1)
     }
 }
 

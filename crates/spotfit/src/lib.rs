@@ -8,6 +8,7 @@ pub mod camera_maps;
 pub mod detect;
 mod emitters;
 mod fitter;
+mod fitter_memory;
 pub mod localize;
 mod masked;
 pub mod model;

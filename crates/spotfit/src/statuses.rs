@@ -20,6 +20,11 @@ impl StatusCounts {
         self.0[status as usize - 1] += 1;
     }
 
+    /// Counts those that others have counted.
+    pub fn join(&mut self, other: &Self) {
+        self.0.iter_mut().zip(other.0).for_each(|(mine, its)| *mine += its);
+    }
+
     /// Every status in the order of [`Status::ALL`], with the number of fits that ended with it.
     pub fn iter(&self) -> impl Iterator<Item = (Status, usize)> + '_ {
         Status::ALL.into_iter().zip(self.0)

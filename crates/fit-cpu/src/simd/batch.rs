@@ -11,7 +11,7 @@ use super::load::How;
 use super::window_fitter::{ErrorsByPixelType, how};
 use super::{InstructionSet, WindowFitter};
 use crate::reference::BatchError;
-use crate::threads::{pool, share};
+use crate::threads::{filled, pool, share};
 
 /// Windows given to a thread at a time: about a tenth of a millisecond of work.
 const CHUNK: usize = 1024;
@@ -114,6 +114,11 @@ impl Simd {
     /// The number of threads.
     pub fn threads(&self) -> usize {
         self.pool.as_ref().map_or(1, |pool| pool.current_num_threads())
+    }
+
+    /// A value so many times, in memory to which all threads have written: pages that are new take long.
+    pub fn filled<T: Copy + Send + Sync>(&self, value: T, count: usize) -> Vec<T> {
+        filled(self.pool.as_deref(), value, count)
     }
 
     fit_windows::__batches!(BatchError, fit_checked, errors_checked);

@@ -1,6 +1,7 @@
 //! `spotfit fit`: windows in, positions out.
 
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 
 use clap::Args;
 use fit_core::Setup;
@@ -10,7 +11,7 @@ use crate::say::listener::Terminal;
 use crate::words::emitters::parse_emitters;
 use crate::words::fit_options::FitOptions;
 use crate::words::input::{self, Input, Starts};
-use crate::words::known::{KnownArguments, KnownFiles};
+use crate::words::known::{KnownArguments, KnownFiles, KnownPart, WithStarts};
 use crate::words::movie_options::{Lengths, asked_size};
 use crate::words::output::{Output, complete};
 use crate::words::paths::refuse_same_file;
@@ -21,11 +22,9 @@ use crate::words::table::format_of;
 use spotfit::localize::Emitters;
 use spotfit::npy::StackReader;
 use spotfit::steps::OutcomeFormat;
-use spotfit::steps::fit::{FitOptions as Wanted, FitTable, Fitting};
+use spotfit::steps::fit::{FitOptions as Wanted, FitStackError, FitTable, Fitting};
 use spotfit::steps::fit_emitters::{EmitterTable, FittingEmitters};
-use spotfit::{
-    BatchError, CameraMap, EmitterFitter, Estimator, Fitter, Options, Start, camera_maps,
-};
+use spotfit::{BatchError, CameraMap, EmitterFitter, Estimator, Fitter, Options, camera_maps};
 
 #[derive(Debug, Args)]
 #[command(
@@ -152,7 +151,7 @@ impl Job<'_> {
     fn one(
         self,
         fitter: &Fitter,
-        mut starts: Option<Starts>,
+        starts: Option<Starts>,
         size: Option<f64>,
     ) -> Result<(), CliError> {
         let Self { arguments, format, options, file, mut stack, mut known, has_map, record } = self;
@@ -164,22 +163,24 @@ impl Job<'_> {
         let output = Output::create(&arguments.output)?;
         let written = CliError::write(output.name());
         let single = fitter.is_single_precision();
+        let output = output.into();
         let mut table = FitTable::create(output, format, count, &options, single, arguments.errors)
             .map_err(&written)?;
-        while let Some(windows) = input::next(&mut stack, fitting.chunk(), &file)? {
-            let start = match &mut starts {
-                Some(starts) => Start::F64(starts.next(windows.count())?),
-                None => Start::Estimate,
-            };
-            let windows = known.next(windows)?;
-            let (fits, errors) = fitting.fit(windows, start).map_err(CliError::fit(&file))?;
-            table.write(fits, errors).map_err(&written)?;
-        }
+        let beside = WithStarts { known: &known, starts: starts.map(Mutex::new) };
+        let go_on = || crate::interrupt::check().is_ok();
+        let fitted = fitting.fit_stack(&mut stack, &beside, &mut table, &go_on);
+        fitted.map_err(|error| match error {
+            FitStackError::Read(error) => CliError::read(&file)(error),
+            FitStackError::Beside(error) => error,
+            FitStackError::Fit(error) => CliError::fit(&file)(error),
+            FitStackError::Write(error) => written(error),
+            _ => CliError::Interrupted,
+        })?;
         crate::interrupt::check()?;
         known.finish()?;
         let report = fitting.finish(known.masked());
         let counts = counts([("spots", report.spots), ("converged", report.converged)]);
-        complete(record.around(vec![table.into_inner()], counts)?)?;
+        complete(record.around(vec![table.into_inner().into()], counts)?)?;
         arguments.report.tell(&report)
     }
 
@@ -191,8 +192,10 @@ impl Job<'_> {
         let written = CliError::write(output.name());
         let mut table =
             EmitterTable::create(output, format, &options, arguments.errors).map_err(&written)?;
+        let mut part = KnownPart::default();
         while let Some(windows) = input::next(&mut stack, fitting.chunk(), &file)? {
-            let windows = known.next(windows)?;
+            known.read(windows.count(), &mut part)?;
+            let windows = known.give(&part, windows);
             let fits = fitting.fit(windows).map_err(CliError::fit(&file))?;
             table.write(fits).map_err(&written)?;
         }

@@ -19,7 +19,6 @@ pub(crate) struct Corners {
     count: usize,
     /// Corners read so far.
     done: usize,
-    corners: Vec<Corner>,
 }
 
 enum Source {
@@ -52,13 +51,18 @@ impl Corners {
             let reader = CornerReader::new(input);
             Source::Csv(reader.map_err(|error| CliError::file(&file, error.to_string()))?)
         };
-        Ok(Self { source, file, size, count, done: 0, corners: Vec::new() })
+        Ok(Self { source, file, size, count, done: 0 })
     }
 
-    /// The corners of the next windows, which lie within a frame of a size.
-    pub(crate) fn next(&mut self, count: usize, frame: Size) -> Result<&[Corner], CliError> {
-        self.corners.clear();
-        let Self { source, corners, file, done, .. } = self;
+    /// Reads the corners of the next windows, which lie within a frame of a size.
+    pub(crate) fn read(
+        &mut self,
+        count: usize,
+        frame: Size,
+        corners: &mut Vec<Corner>,
+    ) -> Result<(), CliError> {
+        corners.clear();
+        let Self { source, file, done, .. } = self;
         let wrong = |reason: String| CliError::file(file, reason);
         match source {
             Source::Csv(reader) => {
@@ -82,9 +86,9 @@ impl Corners {
             }
         }
         if corners.len() < count {
-            return Err(self.counted(self.done + self.corners.len()));
+            return Err(self.counted(self.done + corners.len()));
         }
-        for (spot, corner) in (self.done..).zip(&self.corners) {
+        for (spot, corner) in (self.done..).zip(&*corners) {
             let inside = Corner { frame: 0, ..*corner };
             Corner::validate(&[inside], self.size, 1, frame).map_err(|_| {
                 let (corner, size) = (*corner, self.size);
@@ -93,7 +97,7 @@ impl Corners {
             })?;
         }
         self.done += count;
-        Ok(&self.corners)
+        Ok(())
     }
 
     /// Finds out whether there are more corners than windows.

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use fit_core::ArgumentError;
 use spotfit::AnyWindows;
-use spotfit::npy::{NpyReader, StackReader};
+use spotfit::npy::{MaybeFile, NpyReader, StackReader};
 use spotfit::steps::fit::Chunk;
 
 use crate::error::CliError;
@@ -31,6 +31,15 @@ impl Seek for Input {
         match self {
             Self::File(file) => file.seek(to),
             Self::Stream(_) => Err(io::ErrorKind::NotSeekable.into()),
+        }
+    }
+}
+
+impl MaybeFile for Input {
+    fn file(&self) -> Option<&File> {
+        match self {
+            Self::File(file) => Some(file),
+            Self::Stream(_) => None,
         }
     }
 }
@@ -75,7 +84,6 @@ pub(crate) fn next<'a>(
 pub(crate) struct Starts {
     reader: NpyReader<Input>,
     file: String,
-    numbers: Vec<f64>,
 }
 
 impl Starts {
@@ -93,14 +101,14 @@ impl Starts {
             let error = ArgumentError::StartCount { spots: count, given };
             return Err(CliError::file(&file, error.to_string()));
         }
-        Ok(Self { reader, file, numbers: Vec::new() })
+        Ok(Self { reader, file })
     }
 
-    /// Those of the next windows.
-    pub(crate) fn next(&mut self, count: usize) -> Result<&[[f64; 3]], CliError> {
-        let Self { reader, file, numbers } = self;
+    /// Reads those of the next windows, three numbers each.
+    pub(crate) fn read(&mut self, count: usize, numbers: &mut Vec<f64>) -> Result<(), CliError> {
+        let Self { reader, file } = self;
         numbers.clear();
         reader.read_f64(count, numbers).map_err(CliError::read(file))?;
-        Ok(numbers.as_chunks::<3>().0)
+        Ok(())
     }
 }

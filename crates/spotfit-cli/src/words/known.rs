@@ -1,14 +1,16 @@
 //! What the files of `spotfit fit` say of pixels beside their values: weights, a camera map, and where windows lie.
 
 use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
 
 use clap::Args;
-use fit_core::{ArgumentError, Estimator, Size};
-use spotfit::steps::fit::Masked;
-use spotfit::{AnyWindows, CameraMap};
+use fit_core::{ArgumentError, Corner, Estimator, Size};
+use spotfit::steps::fit::{Beside, Masked};
+use spotfit::{AnyWindows, CameraMap, Start};
 
 use crate::error::CliError;
 use crate::words::corners::Corners;
+use crate::words::input::Starts;
 use crate::words::weights::WeightsFile;
 
 #[derive(Debug, Args)]
@@ -31,9 +33,17 @@ pub(crate) struct KnownArguments {
 pub(crate) struct KnownFiles {
     map: Option<CameraMap>,
     weights: Option<WeightsFile>,
-    corners: Option<Corners>,
+    corners: Option<Mutex<Corners>>,
     /// The size of the frame in which windows lie.
     frame: Option<Size>,
+}
+
+/// What was read for some windows.
+#[derive(Default)]
+pub(crate) struct KnownPart {
+    weights: Vec<f32>,
+    corners: Vec<Corner>,
+    starts: Vec<f64>,
 }
 
 impl KnownFiles {
@@ -64,7 +74,7 @@ impl KnownFiles {
         let frame = camera.or(image);
         let needs = if camera.is_some() { "--camera" } else { "--weights" };
         let corners = match (&arguments.corners, frame) {
-            (Some(path), Some(_)) => Some(Corners::open(path, count, size)?),
+            (Some(path), Some(_)) => Some(Mutex::new(Corners::open(path, count, size)?)),
             (None, None) => None,
             (None, Some(_)) => {
                 let reason =
@@ -79,28 +89,41 @@ impl KnownFiles {
         Ok(Self { map, weights, corners, frame })
     }
 
-    /// The next windows, with what is known of them.
-    pub(crate) fn next<'a>(
-        &'a mut self,
-        mut windows: AnyWindows<'a>,
-    ) -> Result<AnyWindows<'a>, CliError> {
-        let count = windows.count();
-        let Self { map, weights, corners, frame } = self;
+    /// Reads what is known of the next windows.
+    pub(crate) fn read(&self, count: usize, part: &mut KnownPart) -> Result<(), CliError> {
+        let Self { weights, corners, frame, .. } = self;
         if let Some(weights) = weights {
-            windows = windows.with_weights(weights.next(count)?);
+            weights.read(count, &mut part.weights)?;
         }
-        if let Some((corners, frame)) = corners.as_mut().zip(*frame) {
-            windows = windows.with_corners(corners.next(count, frame)?);
+        if let Some((corners, frame)) = corners.as_ref().zip(*frame) {
+            let mut corners = corners.lock().unwrap_or_else(PoisonError::into_inner);
+            corners.read(count, frame, &mut part.corners)?;
         }
-        Ok(match map {
+        Ok(())
+    }
+
+    /// Windows with what is known of them, of which a part was read.
+    pub(crate) fn give<'a>(
+        &'a self,
+        part: &'a KnownPart,
+        mut windows: AnyWindows<'a>,
+    ) -> AnyWindows<'a> {
+        if let Some(weights) = &self.weights {
+            windows = weights.give(&part.weights, windows);
+        }
+        if self.corners.is_some() {
+            windows = windows.with_corners(&part.corners);
+        }
+        match &self.map {
             Some(map) => windows.with_map(map),
             None => windows,
-        })
+        }
     }
 
     /// Finds out whether all was read.
     pub(crate) fn finish(&mut self) -> Result<(), CliError> {
-        self.corners.as_mut().map_or(Ok(()), Corners::finish)
+        let Some(corners) = &mut self.corners else { return Ok(()) };
+        corners.get_mut().unwrap_or_else(PoisonError::into_inner).finish()
     }
 
     /// How many pixels no fit looked at.
@@ -112,5 +135,36 @@ impl KnownFiles {
             Masked::new("weights", masked, all)
         });
         map.into_iter().chain(weights).collect()
+    }
+}
+
+/// What windows come with besides their pixels: what is known of them, and where their fits start.
+pub(crate) struct WithStarts<'a> {
+    pub(crate) known: &'a KnownFiles,
+    pub(crate) starts: Option<Mutex<Starts>>,
+}
+
+impl Beside for WithStarts<'_> {
+    type Part = KnownPart;
+    type Error = CliError;
+
+    fn next(&self, count: usize, part: &mut KnownPart) -> Result<(), CliError> {
+        if let Some(starts) = &self.starts {
+            let mut starts = starts.lock().unwrap_or_else(PoisonError::into_inner);
+            starts.read(count, &mut part.starts)?;
+        }
+        self.known.read(count, part)
+    }
+
+    fn give<'a>(
+        &'a self,
+        part: &'a KnownPart,
+        windows: AnyWindows<'a>,
+    ) -> (AnyWindows<'a>, Start<'a>) {
+        let start = match &self.starts {
+            Some(_) => Start::F64(part.starts.as_chunks().0),
+            None => Start::Estimate,
+        };
+        (self.known.give(part, windows), start)
     }
 }

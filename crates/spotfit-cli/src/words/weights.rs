@@ -1,12 +1,13 @@
 //! Weights of the pixels, read as they are needed.
 
 use std::path::Path;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use fit_core::{ArgumentError, Size};
 use ndarray::{Array2, ArrayView3};
-use spotfit::Weights;
 use spotfit::movie::MovieLimits;
 use spotfit::npy::NpyReader;
+use spotfit::{AnyWindows, Weights};
 
 use crate::error::CliError;
 use crate::words::input::Input;
@@ -14,7 +15,7 @@ use crate::words::input::Input;
 /// The weights of windows.
 pub(crate) enum WeightsFile {
     /// A weight for each pixel of each window.
-    Windows(WindowWeights),
+    Windows(Mutex<WindowWeights>),
     /// An image of the frame, and how many of its pixels are masked.
     Frame(Array2<f32>, usize),
 }
@@ -28,7 +29,10 @@ pub(crate) struct WindowWeights {
     done: usize,
     /// Pixels with a weight of 0 or NaN so far.
     masked: usize,
-    numbers: Vec<f32>,
+}
+
+fn locked(windows: &Mutex<WindowWeights>) -> MutexGuard<'_, WindowWeights> {
+    windows.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn refused(weight: f32) -> bool {
@@ -52,8 +56,8 @@ impl WeightsFile {
                     let error = ArgumentError::WeightsShape { given, expected };
                     return Err(CliError::file(&file, error.to_string()));
                 }
-                let (done, masked, numbers) = (0, 0, Vec::new());
-                Ok(Self::Windows(WindowWeights { reader, file, size, done, masked, numbers }))
+                let windows = WindowWeights { reader, file, size, done: 0, masked: 0 };
+                Ok(Self::Windows(Mutex::new(windows)))
             }
             [height, width] => {
                 let limit = MovieLimits::default().frame_pixels;
@@ -97,23 +101,46 @@ impl WeightsFile {
     /// How many pixels of how many are masked: of the windows that were read, or of the image.
     pub(crate) fn masked(&self) -> (usize, usize) {
         match self {
-            Self::Windows(windows) => (windows.masked, windows.done * windows.size.pixels()),
+            Self::Windows(windows) => {
+                let windows = locked(windows);
+                (windows.masked, windows.done * windows.size.pixels())
+            }
             Self::Frame(image, masked) => (*masked, image.len()),
         }
     }
 
-    /// The weights of the next windows.
-    pub(crate) fn next(&mut self, count: usize) -> Result<Weights<'_>, CliError> {
+    /// Reads the weights of the next windows, if each has its own.
+    pub(crate) fn read(&self, count: usize, numbers: &mut Vec<f32>) -> Result<(), CliError> {
         match self {
-            Self::Windows(windows) => windows.next(count).map(Weights::Windows),
-            Self::Frame(image, _) => Ok(Weights::Frame(image.view())),
+            Self::Windows(windows) => locked(windows).read(count, numbers),
+            Self::Frame(..) => Ok(()),
+        }
+    }
+
+    /// Windows with their weights, of which these were read.
+    pub(crate) fn give<'a>(
+        &'a self,
+        numbers: &'a [f32],
+        windows: AnyWindows<'a>,
+    ) -> AnyWindows<'a> {
+        let Size { width, height, .. } = windows.size();
+        match self {
+            Self::Frame(image, _) => windows.with_weights(Weights::Frame(image.view())),
+            Self::Windows(_) => {
+                let shape = (windows.count(), height, width);
+                match ArrayView3::from_shape(shape, numbers) {
+                    Ok(weights) => windows.with_weights(Weights::Windows(weights)),
+                    // There are as many as were asked for.
+                    Err(_) => windows,
+                }
+            }
         }
     }
 }
 
 impl WindowWeights {
-    fn next(&mut self, count: usize) -> Result<ArrayView3<'_, f32>, CliError> {
-        let Self { reader, file, size, numbers, .. } = self;
+    fn read(&mut self, count: usize, numbers: &mut Vec<f32>) -> Result<(), CliError> {
+        let Self { reader, file, size, .. } = self;
         numbers.clear();
         reader.read_f32(count, numbers).map_err(CliError::read(file))?;
         if let Some(at) = numbers.iter().position(|&weight| refused(weight)) {
@@ -124,7 +151,6 @@ impl WindowWeights {
         }
         self.masked += masked(numbers);
         self.done += count;
-        ArrayView3::from_shape((count, size.height, size.width), numbers)
-            .map_err(|error| CliError::file(file, error.to_string()))
+        Ok(())
     }
 }

@@ -9,6 +9,7 @@
 //! that would be read more than 32 times are refused (they are larger than 8 GiB, and an item has more than 126 000
 //! numbers), and so are arrays above [`FORTRAN_BYTES`] from a stream that cannot seek ([`NpyError::FortranOrder`]).
 
+mod bytes;
 mod fortran;
 mod header;
 mod number;
@@ -16,6 +17,7 @@ mod reader;
 
 use std::io;
 
+pub use bytes::{ByteRoom, MaybeFile};
 pub use fortran::FORTRAN_BYTES;
 pub use header::{NpyHeader, write_header};
 pub use number::{NpyNumber, NumberType};

@@ -161,6 +161,19 @@ pub(crate) fn read_numbers<T: NpyNumber, P>(
     Ok(done)
 }
 
+/// Puts the bytes of numbers of a size into the order of this machine.
+pub(super) fn to_native(bytes: &mut [u8], size: usize, big_endian: bool) {
+    if big_endian == cfg!(target_endian = "big") {
+        return;
+    }
+    match size {
+        2 => bytes.as_chunks_mut::<2>().0.iter_mut().for_each(|bytes| bytes.reverse()),
+        4 => bytes.as_chunks_mut::<4>().0.iter_mut().for_each(|bytes| bytes.reverse()),
+        8 => bytes.as_chunks_mut::<8>().0.iter_mut().for_each(|bytes| bytes.reverse()),
+        _ => {}
+    }
+}
+
 /// Reads until the buffer is full or the reader ends, and returns how many bytes there were.
 pub(super) fn fill(reader: &mut dyn Read, buffer: &mut [u8]) -> io::Result<usize> {
     let mut filled = 0;

@@ -15,15 +15,15 @@ pub(super) type Goto<R> = fn(&mut R, u64) -> io::Result<()>;
 /// It reads a mebibyte at a time: a buffer around the reader only helps with the header, and slows down a reader that
 /// seeks.
 pub struct NpyReader<R> {
-    reader: R,
-    header: NpyHeader,
+    pub(super) reader: R,
+    pub(super) header: NpyHeader,
     /// Items not read yet.
-    left: usize,
+    pub(super) left: usize,
     /// How to get to a place, counted from the first byte of the data, which lie at `start`.
-    goto: Option<Goto<R>>,
-    start: u64,
+    pub(super) goto: Option<Goto<R>>,
+    pub(super) start: u64,
     /// Items of an array in Fortran order.
-    slab: Slab,
+    pub(super) slab: Slab,
     bytes: Vec<u8>,
 }
 
@@ -80,12 +80,12 @@ impl<R: Read> NpyReader<R> {
     }
 
     /// Numbers of an item.
-    fn item(&self) -> usize {
+    pub(super) fn item(&self) -> usize {
         self.header.shape.iter().skip(1).product()
     }
 
     /// Whether the numbers are stored in another order than the one in which they are returned.
-    fn is_reordered(&self) -> bool {
+    pub(super) fn is_reordered(&self) -> bool {
         let Self { header, .. } = self;
         header.fortran_order && header.shape.len() > 1 && header.bytes() != Some(0)
     }
@@ -154,6 +154,19 @@ impl<R: Read> NpyReader<R> {
         Ok(items)
     }
 
+    /// Sees to it that the slab has the next item, and returns its number.
+    pub(super) fn load(&mut self) -> Result<usize, NpyError> {
+        let at = self.header.shape[0] - self.left;
+        if !self.slab.holds(at) {
+            let goto = self.goto.map(|goto| (goto, self.start));
+            let found = self.slab.load(&mut self.reader, goto, &self.header, at)?;
+            if let Some(found) = found {
+                return Err(self.truncated(found));
+            }
+        }
+        Ok(at)
+    }
+
     fn read_reordered<T: NpyNumber, P: Copy + Default>(
         &mut self,
         items: usize,
@@ -165,14 +178,7 @@ impl<R: Read> NpyReader<R> {
         numbers.try_reserve_exact(room).map_err(|_| io::Error::from(io::ErrorKind::OutOfMemory))?;
         let mut done = 0;
         while done < items {
-            let at = self.header.shape[0] - self.left;
-            if !self.slab.holds(at) {
-                let goto = self.goto.map(|goto| (goto, self.start));
-                let found = self.slab.load(&mut self.reader, goto, &self.header, at)?;
-                if let Some(found) = found {
-                    return Err(self.truncated(found));
-                }
-            }
+            let at = self.load()?;
             let (left, begin) = (items - done, numbers.len());
             numbers.resize(begin + self.slab.count(at, left) * self.item(), P::default());
             let Self { slab, header, .. } = self;
@@ -211,7 +217,7 @@ impl<R: Read> NpyReader<R> {
     }
 
     /// The error that there are only so many bytes of data.
-    fn truncated(&self, found: usize) -> NpyError {
+    pub(super) fn truncated(&self, found: usize) -> NpyError {
         let promised = self.header.bytes().unwrap_or(usize::MAX) as u64;
         NpyError::Truncated { promised, found: found as u64 }
     }

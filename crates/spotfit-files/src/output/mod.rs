@@ -21,6 +21,7 @@
 
 mod error;
 mod lock;
+mod parallel;
 mod parts;
 pub mod paths;
 pub mod record;
@@ -35,6 +36,7 @@ use tempfile::NamedTempFile;
 
 pub use error::OutputError;
 pub use lock::Lock;
+pub use parallel::ParallelOutput;
 use parts::{Aside, part_of};
 pub use parts::{abandon, remove_parts};
 use paths::{FOLDERS, check_folder, descriptor, is_folders, resolve};
@@ -129,6 +131,14 @@ impl Output {
             Target::Replace { writer, .. } => Some(writer),
             Target::Stream(_) => None,
         }
+    }
+
+    /// Lets several threads write what follows, part by part. At most `most` parts wait for earlier ones.
+    ///
+    /// # Errors
+    /// Those of writing what came before.
+    pub fn parallel(&mut self, most: usize) -> io::Result<ParallelOutput<'_>> {
+        ParallelOutput::new(&mut self.target, most)
     }
 
     /// Completes the file: from now on it is there under its name.

@@ -3,8 +3,11 @@
 //! [`StackReader`] gives the windows of a stack as [`Fitter::fit_windows`](crate::Fitter::fit_windows) takes them.
 
 mod stack;
+mod window_buffer;
 
 pub use spotfit_files::npy::{
-    FORTRAN_BYTES, NpyError, NpyHeader, NpyNumber, NpyReader, NumberType, write_header,
+    ByteRoom, FORTRAN_BYTES, MaybeFile, NpyError, NpyHeader, NpyNumber, NpyReader, NumberType,
+    write_header,
 };
 pub use stack::StackReader;
+pub(crate) use window_buffer::WindowBuffer;

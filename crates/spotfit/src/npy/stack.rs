@@ -4,11 +4,13 @@ use std::fs::File;
 use std::io::{Read, Seek};
 use std::path::Path;
 
-use fit_core::{Pixel, Size};
-use fit_windows::{AnyWindows, Windows};
-use ndarray::ArrayView3;
-use spotfit_files::npy::{NpyError, NpyHeader, NpyNumber, NpyReader};
-use spotfit_files::private::{excerpt, with_number};
+use fit_core::Size;
+use fit_windows::AnyWindows;
+use rayon::prelude::*;
+use spotfit_files::npy::{ByteRoom, MaybeFile, NpyError, NpyHeader, NpyReader};
+use spotfit_files::private::excerpt;
+
+use super::WindowBuffer;
 
 /// Reads a stack (n, height, width) of windows, some at a time, in the type in which they are stored.
 ///
@@ -39,7 +41,7 @@ use spotfit_files::private::{excerpt, with_number};
 /// ```
 pub struct StackReader<R> {
     reader: NpyReader<R>,
-    windows: Box<dyn Buffer<R>>,
+    windows: WindowBuffer,
 }
 
 impl StackReader<File> {
@@ -67,7 +69,7 @@ impl<R: Read> StackReader<R> {
 
     fn of(reader: NpyReader<R>) -> Result<Self, NpyError> {
         check_rank(reader.header())?;
-        let windows = with_number!(reader.header().number, T => Box::new(Vec::<T>::new()) as _);
+        let windows = WindowBuffer::new(reader.header());
         Ok(Self { reader, windows })
     }
 
@@ -92,8 +94,25 @@ impl<R: Read> StackReader<R> {
     /// # Errors
     /// [`NpyError`].
     pub fn read(&mut self, most: usize) -> Result<Option<AnyWindows<'_>>, NpyError> {
-        let size = self.size();
-        self.windows.read(&mut self.reader, size, most)
+        let Self { reader, windows } = self;
+        if read_into(reader, most, windows)? == 0 {
+            return Ok(None);
+        }
+        windows.windows().map(Some).ok_or_else(|| too_large(reader.header()))
+    }
+
+    /// The same into other memory; 0 at the end.
+    pub(crate) fn read_into(
+        &mut self,
+        most: usize,
+        buffer: &mut WindowBuffer,
+    ) -> Result<usize, NpyError> {
+        read_into(&mut self.reader, most, buffer)
+    }
+
+    /// The header.
+    pub(crate) fn header(&self) -> &NpyHeader {
+        self.reader.header()
     }
 }
 
@@ -107,6 +126,57 @@ impl<R: Read + Seek> StackReader<R> {
     }
 }
 
+/// Bytes that a thread reads at a time where several read what is next to each other.
+const PIECE: usize = 1 << 22;
+
+impl<R: MaybeFile + Sync> StackReader<R> {
+    /// Whether windows can be read anywhere.
+    pub(crate) fn reads_anywhere(&self) -> bool {
+        self.reader.reads_anywhere()
+    }
+
+    /// Reads `count` windows from number `first` on, by all threads if they are asked for.
+    pub(crate) fn read_at(
+        &self,
+        first: usize,
+        count: usize,
+        all_threads: bool,
+        buffer: &mut WindowBuffer,
+    ) -> Result<(), NpyError> {
+        let window = self.window_bytes();
+        let bytes = window.checked_mul(count).ok_or_else(|| too_large(self.reader.header()))?;
+        let room = &mut buffer.grow(bytes)?[..bytes];
+        if all_threads {
+            let windows = (PIECE / window.max(1)).max(1);
+            let pieces = room.par_chunks_mut((windows * window).max(1)).enumerate();
+            let read = |(piece, room): (usize, &mut [u8])| {
+                (piece, self.reader.read_bytes_at(first + piece * windows, room))
+            };
+            // Of several errors the one that comes first in the file.
+            let failed = pieces.map(read).filter(|(_, read)| read.is_err());
+            failed.min_by_key(|(piece, _)| *piece).map_or(Ok(()), |(_, error)| error)?;
+        } else {
+            self.reader.read_bytes_at(first, room)?;
+        }
+        buffer.count = count;
+        Ok(())
+    }
+}
+
+fn read_into<R: Read>(
+    reader: &mut NpyReader<R>,
+    most: usize,
+    buffer: &mut WindowBuffer,
+) -> Result<usize, NpyError> {
+    buffer.count = 0;
+    buffer.count = reader.read_bytes(most, buffer)?;
+    Ok(buffer.count)
+}
+
+fn too_large(header: &NpyHeader) -> NpyError {
+    NpyError::TooLarge(format!("{:?}", header.shape))
+}
+
 /// Checks that the array is a stack.
 fn check_rank(header: &NpyHeader) -> Result<(), NpyError> {
     if header.shape.len() == 3 {
@@ -116,32 +186,4 @@ fn check_rank(header: &NpyHeader) -> Result<(), NpyError> {
         needed: "(n, height, width)",
         found: excerpt(&format!("{:?}", header.shape)),
     })
-}
-
-/// Memory for windows of one type.
-trait Buffer<R> {
-    fn read(
-        &mut self,
-        reader: &mut NpyReader<R>,
-        size: Size,
-        most: usize,
-    ) -> Result<Option<AnyWindows<'_>>, NpyError>;
-}
-
-impl<R: Read, T: Pixel + NpyNumber> Buffer<R> for Vec<T> {
-    fn read(
-        &mut self,
-        reader: &mut NpyReader<R>,
-        size: Size,
-        most: usize,
-    ) -> Result<Option<AnyWindows<'_>>, NpyError> {
-        self.clear();
-        let count = reader.read(most, self)?;
-        if count == 0 {
-            return Ok(None);
-        }
-        let windows = ArrayView3::from_shape((count, size.height, size.width), self)
-            .map_err(|_| NpyError::TooLarge(format!("{:?}", reader.header().shape)))?;
-        Ok(Some(Windows::stack(windows).into()))
-    }
 }

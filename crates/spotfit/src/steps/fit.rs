@@ -10,7 +10,9 @@ use crate::{
     AnyWindows, Backend, Errors, Fit, FitError, Fitter, Size, Start, Status, StatusCounts,
 };
 
+pub use super::fit_stack::{Beside, FitStackError};
 pub use super::fit_table::{FitTable, StandardErrors};
+pub use super::stage_times::StageTimes;
 
 /// The limits that the user has set, in pixels. Fits that end on one of them are counted apart.
 #[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
@@ -33,7 +35,7 @@ impl SetLimits {
     }
 
     /// How many fits ended on one of them.
-    fn count(&self, fits: &[Fit<f64>], size: Size) -> usize {
+    pub(super) fn count(&self, fits: &[Fit<f64>], size: Size) -> usize {
         fits.iter().filter(|fit| self.has_ended(fit, size)).count()
     }
 
@@ -134,6 +136,9 @@ pub struct FitReport {
     /// How long all took, with reading and writing.
     #[serde(serialize_with = "seconds")]
     pub time: Duration,
+    /// How long the stages took, where reading, fitting and writing overlapped.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stages: Option<StageTimes>,
     /// Pixels that no fit looked at.
     pub masked: Vec<Masked>,
 }
@@ -156,6 +161,7 @@ impl FitReport {
             backend,
             fitting: Duration::ZERO,
             time: Duration::ZERO,
+            stages: None,
             masked: Vec::new(),
         }
     }
@@ -174,6 +180,7 @@ impl FitReport {
             backend,
             fitting: Duration::ZERO,
             time: Duration::ZERO,
+            stages: None,
             masked: Vec::new(),
         }
     }
@@ -181,7 +188,7 @@ impl FitReport {
 
 impl fmt::Display for FitReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { spots, emitters, statuses, converged, at_limit, backend, fitting, time, masked } =
+        let Self { spots, emitters, statuses, converged, at_limit, backend, fitting, time, .. } =
             self;
         write!(f, "{spots} spots")?;
         if let Some(EmitterCounts { emitters, empty, crowd, .. }) = emitters {
@@ -196,14 +203,17 @@ impl fmt::Display for FitReport {
             rate(*spots, *fitting),
             time.as_secs_f64(),
         )?;
-        for Masked { by, masked, pixels } in masked.iter().filter(|told| told.masked > 0) {
+        if let Some(stages) = &self.stages {
+            write!(f, ": {stages}")?;
+        }
+        for Masked { by, masked, pixels } in self.masked.iter().filter(|told| told.masked > 0) {
             write!(f, "\nmasked by the {by}: {masked} of {pixels} pixels")?;
         }
         Ok(())
     }
 }
 
-/// Fits the windows of a stack part by part, as they are read.
+/// Fits the windows of a stack: all of them, from file to table ([`Fitting::fit_stack`]), or part by part, as somebody else reads them.
 ///
 /// ```
 /// use spotfit::steps::Silent;
@@ -221,14 +231,15 @@ impl fmt::Display for FitReport {
 /// ```
 #[derive(Debug)]
 pub struct Fitting<'a> {
-    fitter: &'a Fitter,
-    options: FitOptions,
+    pub(super) fitter: &'a Fitter,
+    pub(super) options: FitOptions,
     fits: Vec<Fit<f64>>,
     errors: Vec<Errors>,
-    counts: StatusCounts,
-    at_limit: usize,
+    pub(super) counts: StatusCounts,
+    pub(super) at_limit: usize,
     begin: Instant,
-    fitting: Duration,
+    pub(super) fitting: Duration,
+    pub(super) stages: Option<StageTimes>,
 }
 
 impl<'a> Fitting<'a> {
@@ -256,6 +267,7 @@ impl<'a> Fitting<'a> {
             at_limit: 0,
             begin: Instant::now(),
             fitting: Duration::ZERO,
+            stages: None,
         }
     }
 
@@ -298,6 +310,7 @@ impl<'a> Fitting<'a> {
             backend: backend(self.fitter),
             fitting: self.fitting,
             time: self.begin.elapsed(),
+            stages: self.stages,
             masked,
         }
     }

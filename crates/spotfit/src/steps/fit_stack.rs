@@ -1,0 +1,169 @@
+//! All windows of a stack: reading, fitting and writing overlap.
+
+use std::io;
+use std::sync::atomic::AtomicBool;
+use std::sync::{Mutex, PoisonError};
+
+use super::fit::Fitting;
+use super::fit_plan::Plan;
+use super::fit_table::{FitTable, PIECE};
+use super::fit_work::{Source, Tally, Work};
+use crate::npy::{MaybeFile, NpyError, StackReader};
+use crate::output::Output;
+use crate::{AnyWindows, FitError, Start};
+
+/// What windows come with besides their pixels: start values, weights, and where they lie.
+///
+/// Windows are fitted in parts. What belongs to a part is taken in the order of the windows, by one thread at a time.
+pub trait Beside: Sync {
+    /// What belongs to a part of the windows. It is used again for later parts.
+    type Part: Default + Send;
+    /// Why there is none.
+    type Error: Send;
+
+    /// Takes what belongs to the next `count` windows.
+    ///
+    /// # Errors
+    /// If it is not there, or wrong.
+    fn next(&self, count: usize, part: &mut Self::Part) -> Result<(), Self::Error>;
+
+    /// Windows with what belongs to them, and where their fits start.
+    fn give<'a>(
+        &'a self,
+        part: &'a Self::Part,
+        windows: AnyWindows<'a>,
+    ) -> (AnyWindows<'a>, Start<'a>);
+}
+
+/// Nothing.
+impl Beside for () {
+    type Part = ();
+    type Error = std::convert::Infallible;
+
+    fn next(&self, _: usize, (): &mut ()) -> Result<(), Self::Error> {
+        Ok(())
+    }
+
+    fn give<'a>(&'a self, (): &'a (), windows: AnyWindows<'a>) -> (AnyWindows<'a>, Start<'a>) {
+        (windows, Start::Estimate)
+    }
+}
+
+/// Why the windows of a stack were not fitted and written. What is told is what comes first in the order of the windows.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum FitStackError<E> {
+    /// They cannot be read.
+    Read(NpyError),
+    /// What they come with cannot be had.
+    Beside(E),
+    /// They cannot be fitted.
+    Fit(FitError),
+    /// Their outcomes cannot be written.
+    Write(io::Error),
+    /// The user has ended the work.
+    Cancelled,
+}
+
+impl Fitting<'_> {
+    /// Fits all windows of a stack and writes their rows, after which the table is complete. Every thread reads, fits and writes a part of
+    /// them at a time, so that no more than some parts are in memory. The rows are the same for any number of threads.
+    ///
+    /// `go_on` is asked before each part.
+    ///
+    /// # Errors
+    /// [`FitStackError`].
+    ///
+    /// ```
+    /// use spotfit::npy::{StackReader, write_header};
+    /// use spotfit::output::Output;
+    /// use spotfit::steps::fit::{FitOptions, FitTable, Fitting};
+    /// use spotfit::steps::{OutcomeFormat, Silent};
+    /// use spotfit::{Fitter, FitterOptions};
+    ///
+    /// let folder = tempfile::tempdir()?;
+    /// let (spots, fits) = (folder.path().join("spots.npy"), folder.path().join("fits.csv"));
+    /// let mut file = Vec::new();
+    /// write_header(&mut file, "'|u1'", &[2, 9, 9])?;
+    /// file.extend((0..162).map(|i| (i * 7 % 13) as u8));
+    /// std::fs::write(&spots, file)?;
+    ///
+    /// let fitter = Fitter::new(&FitterOptions::default())?;
+    /// let mut stack = StackReader::open(&spots)?;
+    /// let output = Output::create(&fits)?;
+    /// let (format, options) = (OutcomeFormat::Csv, fitter.options());
+    /// let mut table = FitTable::create(output, format, stack.count(), options, true, false)?;
+    /// let mut fitting = Fitting::begin(&fitter, &FitOptions::default(), false, &Silent);
+    /// let fitted = fitting.fit_stack(&mut stack, &(), &mut table, &|| true);
+    /// assert!(fitted.is_ok());
+    /// table.into_inner().finish()?;
+    /// assert_eq!(fitting.finish(Vec::new()).spots, 2);
+    /// assert_eq!(std::fs::read_to_string(&fits)?.lines().count(), 3);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn fit_stack<R: MaybeFile + Send + Sync, B: Beside>(
+        &mut self,
+        stack: &mut StackReader<R>,
+        beside: &B,
+        table: &mut FitTable<Output>,
+        go_on: &(dyn Fn() -> bool + Sync),
+    ) -> Result<(), FitStackError<B::Error>> {
+        let plan = Plan::new(self.fitter, stack);
+        let (count, first) = (stack.count(), table.spot);
+        let FitTable { output, rows, spot } = table;
+        let output =
+            output.parallel(plan.waiting() * plan.pieces(PIECE)).map_err(FitStackError::Write)?;
+        let header = stack.header().clone();
+        let source = if stack.reads_anywhere() {
+            Source::Anywhere(stack)
+        } else {
+            Source::InTurn(Mutex::new(stack))
+        };
+        let work = Work {
+            plan,
+            fitter: self.fitter,
+            options: self.options,
+            count,
+            header,
+            source,
+            beside,
+            rows,
+            output,
+            first,
+            go_on,
+            turn: Mutex::new(0),
+            device: Mutex::new(()),
+            stopped: AtomicBool::new(false),
+            failed: Mutex::new(None),
+        };
+        let tally = std::thread::scope(|scope| {
+            // Where no thread can be started, those that were do the work.
+            let spawn = |_| std::thread::Builder::new().spawn_scoped(scope, || work.run()).ok();
+            let others: Vec<_> = (1..plan.workers).map_while(spawn).collect();
+            let workers = 1 + others.len();
+            let mut tally = work.run();
+            for other in others {
+                let joined = other.join();
+                tally.add(&joined.unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+            }
+            // A GPU fits for one of them at a time, and all threads read and write for it.
+            let at_once = if plan.all_threads { 1 } else { workers };
+            Tally { stages: tally.stages.mean(at_once, workers), ..tally }
+        });
+        let Work { output, failed, .. } = work;
+        if let Some((_, error)) = failed.into_inner().unwrap_or_else(PoisonError::into_inner) {
+            return Err(error);
+        }
+        output.finish().map_err(FitStackError::Write)?;
+        *spot += count;
+        self.add(&tally);
+        Ok(())
+    }
+
+    fn add(&mut self, tally: &Tally) {
+        self.fitting += tally.stages.fit;
+        self.counts.join(&tally.counts);
+        self.at_limit += tally.at_limit;
+        *self.stages.get_or_insert_default() += tally.stages;
+    }
+}
