@@ -1,6 +1,7 @@
 //! `spotfit localize`: a movie in, localizations out.
 
-use std::path::PathBuf;
+use std::io;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 
@@ -9,6 +10,7 @@ use crate::interrupt;
 use crate::say::listener::Terminal;
 use crate::words::defects::write_defects as write_defects_to;
 use crate::words::follow::IdleArguments;
+use crate::words::input::{NO_FRAME, frame_format};
 use crate::words::localize::LocalizeWords;
 use crate::words::locs::{LocsOutput, format_of, refuse_replacing};
 use crate::words::output::{Output, Writing};
@@ -21,12 +23,12 @@ use spotfit::table::TableFormat;
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  spotfit localize movie.tif -o locs.csv --baseline 100 --sensitivity 0.46 --pixel-size 107\n  spotfit localize movie.tif -o locs.hdf5 --frames 1:500 --flags --drop neighbour,residual\n  spotfit localize --follow movie.tif -o locs.csv --baseline 100 --sensitivity 0.46 --pixel-size 107 --idle 5"
+    after_help = "Examples:\n  spotfit localize movie.tif -o locs.csv --baseline 100 --sensitivity 0.46 --pixel-size 107\n  spotfit localize movie.tif -o locs.hdf5 --frames 1:500 --flags --drop neighbour,residual\n  spotfit localize --follow movie.tif -o locs.csv --baseline 100 --sensitivity 0.46 --pixel-size 107 --idle 5\n  camera | spotfit localize - --frame 512x512:u16 -o locs.csv --baseline 100 --sensitivity 0.46"
 )]
 pub(crate) struct LocalizeArguments {
     /// The movie: TIFF, BigTIFF, OME-TIFF or ImageJ stack (.tif), array (t, h, w) (.npy), Picasso's
     /// .raw with its .yaml, or the Zhuang lab's .dax with its .inf. Of a movie in several OME-TIFF files, any of them or
-    /// their folder.
+    /// their folder. - for standard input: raw frames, of which --frame says how large they are, or else an array (.npy).
     #[arg(value_name = "MOVIE")]
     movie: PathBuf,
     /// Where to write the localizations: a .csv file, a .hdf5 file for Picasso (with its .yaml), or - for CSV on standard
@@ -43,6 +45,10 @@ pub(crate) struct LocalizeArguments {
     follow: bool,
     #[command(flatten)]
     idle: IdleArguments,
+    /// The frames on standard input are raw, one after the other until it ends: width, height, and the type of the pixels, u8, u16 or
+    /// f32, the lowest byte first. What is estimated comes from the first 64 of them, or fewer if they are large.
+    #[arg(help_heading = "Movie", long, value_name = "WxH:TYPE", conflicts_with = "follow")]
+    frame: Option<String>,
     #[command(flatten)]
     words: LocalizeWords,
     #[command(flatten)]
@@ -56,10 +62,7 @@ pub(crate) fn run(arguments: &LocalizeArguments) -> Result<(), CliError> {
     report.check(output)?;
     let format = format_of(output)?;
     let options = words.options()?;
-    let stack = match arguments.follow {
-        true => Stack::follow(movie, &words.movie()?, &arguments.idle.options()?)?,
-        false => Stack::open(movie, &words.movie()?)?,
-    };
+    let stack = stack(arguments, &options)?;
     let beside = ["yaml", "inf"].map(|ending| movie.with_extension(ending));
     let named = options.files().into_iter().map(|(_, file)| file);
     for input in stack.files().iter().cloned().chain(beside).chain(named) {
@@ -94,6 +97,31 @@ pub(crate) fn run(arguments: &LocalizeArguments) -> Result<(), CliError> {
     }
     table.finish_counted(mask.into_iter().collect(), done.counts())?;
     report.tell(&done)
+}
+
+/// Opens the movie.
+fn stack(arguments: &LocalizeArguments, options: &LocalizeOptions) -> Result<Stack, CliError> {
+    let LocalizeArguments { movie, frame, follow, idle, words, .. } = arguments;
+    let name = movie.display().to_string();
+    let standard = movie == Path::new("-");
+    let refused = |reason| Err(CliError::file(&name, reason));
+    if frame.is_some() && !standard {
+        return refused(NO_FRAME);
+    }
+    if !standard {
+        return Ok(match follow {
+            true => Stack::follow(movie, &words.movie()?, &idle.options()?)?,
+            false => Stack::open(movie, &words.movie()?)?,
+        });
+    }
+    if *follow {
+        return refused("--follow is for files; standard input is read as it comes");
+    }
+    if options.files().iter().any(|(_, file)| file == Path::new("-")) {
+        return refused("standard input can be read once only: as the movie or as positions");
+    }
+    let format = frame_format(frame.as_deref())?;
+    Ok(Stack::stream("standard input", io::stdin(), format, &words.movie()?)?)
 }
 
 /// Localizes a movie that is being written into a table that grows with it.

@@ -6,10 +6,21 @@ use std::path::Path;
 
 use fit_core::ArgumentError;
 use spotfit::AnyWindows;
+use spotfit::movie::FrameFormat;
 use spotfit::npy::{MaybeFile, NpyReader, StackReader};
 use spotfit::steps::fit::Chunk;
 
 use crate::error::CliError;
+
+/// What is wrong with --frame for other sources.
+pub(crate) const NO_FRAME: &str =
+    "--frame is for raw frames on standard input, and this source says what its frames are";
+
+/// The size and type of raw frames, as they are typed.
+pub(crate) fn frame_format(text: Option<&str>) -> Result<Option<FrameFormat>, CliError> {
+    let parsed = text.map(str::parse).transpose();
+    parsed.map_err(|reason: String| CliError::Other(format!("--frame: {reason}")))
+}
 
 /// A file, or standard input, which cannot seek.
 pub(crate) enum Input {

@@ -72,8 +72,16 @@ pub(crate) fn tiffs() -> Vec<Vec<u8>> {
         (Compression::Deflate(DeflateLevel::Fast), true),
         (Compression::Packbits, false),
     ];
-    ways.into_iter().map(|(compression, big)| tiff(compression, big)).chain([tiled()]).collect()
+    let files = ways.into_iter().map(|(compression, big)| tiff(compression, big));
+    files.chain([tiled()]).chain(ZSTANDARD.map(<[u8]>::to_vec)).collect()
 }
+
+/// Packed by Zstandard: strips, tiles, and the predictors.
+const ZSTANDARD: [&[u8]; 3] = [
+    include_bytes!("../../../spotfit/tests/data/zstandard/u16-plain.tif"),
+    include_bytes!("../../../spotfit/tests/data/zstandard/u16-horizontal-tiles-big-endian.tif"),
+    include_bytes!("../../../spotfit/tests/data/zstandard/f32-floating.tif"),
+];
 
 /// One tile, wider than the frame, whose rows the decoder holds to undo the predictor of floating point.
 fn tiled() -> Vec<u8> {

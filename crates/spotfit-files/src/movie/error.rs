@@ -75,6 +75,9 @@ pub enum MovieError {
         /// What is wrong.
         reason: String,
     },
+    /// A stream is not what it should be.
+    #[error("{0}")]
+    Stream(String),
     /// The movie is not a file (for instance a pipe), and its format cannot be read sequentially.
     #[error("this must be a file: only an NPY array can be read from a pipe or a device")]
     NotAFile,

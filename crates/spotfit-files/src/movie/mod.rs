@@ -2,7 +2,7 @@
 //!
 //! | file | what is read |
 //! |---|---|
-//! | `.tif`, `.tiff`, `.btf`, or a folder of them | multi-page TIFF, BigTIFF, OME-TIFF and ImageJ stacks (also those larger than 4 GB), grey, 8, 16 or 32 bits, either byte order; uncompressed, LZW, Deflate, PackBits |
+//! | `.tif`, `.tiff`, `.btf`, or a folder of them | multi-page TIFF, BigTIFF, OME-TIFF and ImageJ stacks (also those larger than 4 GB), grey, 8, 16 or 32 bits, either byte order; uncompressed, LZW, Deflate, Zstandard, PackBits |
 //! | `.npy` | an array (t, h, w), or (h, w) for one frame, of any number type |
 //! | `.raw` | Picasso's movies with their `.yaml` beside them, and the size of a pixel if it says so |
 //! | `.dax` | the Zhuang lab's movies with their `.inf` beside them |
@@ -23,26 +23,33 @@
 
 mod axes;
 mod error;
+mod flow;
 mod follow;
 mod formats;
 mod open;
 mod options;
+mod place;
 mod raw;
+mod room;
+mod threads;
 #[cfg(feature = "tiff")]
 mod tiff;
 
 use std::io::{self, Read, Seek};
 use std::ops::{Bound, Range, RangeBounds};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use ndarray::{Array3, Axis};
+use rayon::ThreadPool;
 
-use crate::npy::{NpyNumber, NpyReader, with_number};
+use crate::npy::{NpyNumber, NpyReader, NumberType, with_number};
 
 #[doc(hidden)]
 pub use axes::possible_pixel;
 pub use axes::{MovieAxes, PixelSize, PixelSizeSource};
 pub use error::MovieError;
+pub use flow::{FrameFormat, FrameType};
 pub use follow::{FollowOptions, GrowingMovie, movies_in};
 pub use formats::Foreign;
 pub use options::{MovieLimits, MovieOptions};
@@ -116,9 +123,13 @@ pub struct Movie {
     height: usize,
     width: usize,
     next: usize,
+    /// The next frames, if somebody has looked at them.
+    seen: Option<Pixels>,
     axes: MovieAxes,
     notes: Vec<String>,
     files: Vec<PathBuf>,
+    /// Those who read and decode, if it is not the caller alone.
+    pool: Option<Arc<ThreadPool>>,
 }
 
 impl std::fmt::Debug for Movie {
@@ -135,6 +146,8 @@ enum Source {
     Raw(raw::RawSource),
     /// The frames that are not yet read.
     Held(Pixels),
+    /// They come until their stream ends.
+    Flow(flow::Flow),
     /// It is being written.
     Growing(Box<GrowingMovie>),
 }
@@ -154,7 +167,8 @@ impl Movie {
         }
         limits.check(width, height)?;
         let (axes, notes, files) = (MovieAxes::frames(frames), Vec::new(), Vec::new());
-        Ok(Self { source, frames, height, width, next: 0, axes, notes, files })
+        let (seen, pool) = (None, None);
+        Ok(Self { source, frames, height, width, next: 0, seen, axes, notes, files, pool })
     }
 
     /// Frames in memory, of any size.
@@ -191,7 +205,8 @@ impl Movie {
         let ((width, height), axes) = (growing.size(), *growing.axes());
         let (notes, files) = (growing.notes().to_vec(), vec![growing.path().to_owned()]);
         let source = Source::Growing(Box::new(growing));
-        Ok(Self { source, frames: usize::MAX, height, width, next: 0, axes, notes, files })
+        let (frames, seen, pool) = (usize::MAX, None, None);
+        Ok(Self { source, frames, height, width, next: 0, seen, axes, notes, files, pool })
     }
 
     /// The movie as it is being written, if it was opened by [`Movie::follow`].
@@ -202,9 +217,14 @@ impl Movie {
         }
     }
 
-    /// The number of frames; of a movie that is being written, as many as can be counted.
+    /// The number of frames; of a movie that is being written, and of a stream that has not ended, as many as can be counted.
     pub fn frames(&self) -> usize {
         self.frames
+    }
+
+    /// Whether it is known how many frames there are.
+    pub fn is_counted(&self) -> bool {
+        self.frames < usize::MAX
     }
 
     /// Width and height of the frames in pixels.
@@ -235,13 +255,25 @@ impl Movie {
     /// [`MovieError`].
     pub fn skip_to(&mut self, frame: usize) -> Result<(), MovieError> {
         let frame = frame.min(self.frames);
-        let skipped = frame.saturating_sub(self.next);
+        let mut skipped = frame.saturating_sub(self.next);
+        if let Some(seen) = &mut self.seen {
+            let count = skipped.min(seen.dim().0);
+            drop(seen.take(count));
+            skipped -= count;
+        }
         match &mut self.source {
             #[cfg(feature = "tiff")]
             Source::Tiff(source) => source.skip(skipped),
-            Source::Raw(source) => source.skip(skipped)?,
+            Source::Raw(source) => source.skip(skipped),
             Source::Npy(source) => source.skip(skipped)?,
             Source::Held(frames) => drop(frames.take(skipped)),
+            Source::Flow(flow) => {
+                while skipped > 0
+                    && let Some(frames) = flow.read(skipped)?
+                {
+                    skipped -= frames.dim().0;
+                }
+            }
             Source::Growing(growing) => {
                 while growing.frames() < frame && growing.read(frame - growing.frames())?.is_some()
                 {
@@ -252,9 +284,14 @@ impl Movie {
         Ok(())
     }
 
-    /// How many frames make a block of a few megabytes.
-    fn block_length(&self) -> usize {
-        (BLOCK_PIXELS / (self.width * self.height).max(1)).clamp(1, 1 << 12)
+    /// The same, read and decoded by the threads of a pool, frame by frame; they are those of a caller that has threads of its own.
+    /// Frames stay in their order. Of packed TIFF files with large frames it reads as many at a time as there are threads, up to 2²⁶
+    /// pixels.
+    ///
+    /// A movie that is being written, a stream, and an array in Fortran order are read by the caller alone, as all are without this.
+    #[must_use]
+    pub fn with_pool(self, pool: Arc<ThreadPool>) -> Self {
+        Self { pool: Some(pool), ..self }
     }
 
     /// The next frames, at most `most` of them and a few megabytes (but at least one frame); `None` at the end.
@@ -262,19 +299,57 @@ impl Movie {
     /// # Errors
     /// [`MovieError`].
     pub fn read(&mut self, most: usize) -> Result<Option<Block>, MovieError> {
-        let count = self.block_length().min(most).min(self.frames - self.next);
+        let count = block_length(self.width, self.height).min(most).min(self.frames - self.next);
         if count == 0 {
             return Ok(None);
+        }
+        if let Some(seen) = &mut self.seen {
+            let count = count.min(seen.dim().0);
+            if count > 0 {
+                let (first, pixels) = (self.next, seen.take(count));
+                self.next += count;
+                return Ok(Some(Block { first, pixels }));
+            }
+            self.seen = None;
         }
         if let Source::Growing(growing) = &mut self.source {
             let block = growing.read(count)?;
             self.next = growing.frames();
             return Ok(block);
         }
+        if let Source::Flow(flow) = &mut self.source {
+            let (first, pixels) = (self.next, flow.read(count)?);
+            match &pixels {
+                Some(pixels) => self.next += pixels.dim().0,
+                None => self.frames = self.next,
+            }
+            return Ok(pixels.map(|pixels| Block { first, pixels }));
+        }
         let pixels = self.read_pixels(count)?;
         let first = self.next;
         self.next += count;
         Ok(Some(Block { first, pixels }))
+    }
+
+    /// The next frames, so many of them or all that there are: they stay the next, and are read once more. It waits for them.
+    ///
+    /// # Errors
+    /// [`MovieError`].
+    pub fn peek(&mut self, most: usize) -> Result<Option<&Pixels>, MovieError> {
+        let first = self.next;
+        let mut all: Option<Pixels> = None;
+        let read = loop {
+            let got = all.as_ref().map_or(0, |all| all.dim().0);
+            match (self.read(most - got), &mut all) {
+                (Ok(Some(block)), Some(all)) => all.append(&block.pixels)?,
+                (Ok(Some(block)), None) => all = Some(block.pixels),
+                (Ok(None), _) => break Ok(()),
+                (Err(error), _) => break Err(error),
+            }
+        };
+        (self.next, self.seen) = (first, all);
+        read?;
+        Ok(self.seen.as_ref())
     }
 
     /// The given frames, counted from 0, block by block, without those past the end and those that were read already.
@@ -297,13 +372,14 @@ impl Movie {
 
     fn read_pixels(&mut self, count: usize) -> Result<Pixels, MovieError> {
         let shape = (count, self.height, self.width);
+        let pool = self.pool.as_deref();
         let pixels = match &mut self.source {
             #[cfg(feature = "tiff")]
-            Source::Tiff(source) => source.read(shape)?,
-            Source::Raw(source) => source.read(shape)?,
+            Source::Tiff(source) => source.read(shape, pool)?,
+            Source::Raw(source) => source.read(shape, pool)?,
             Source::Npy(source) => read_npy(source, shape)?,
             Source::Held(frames) => frames.take(count),
-            Source::Growing(_) => return Err(MovieError::Empty),
+            Source::Growing(_) | Source::Flow(_) => return Err(MovieError::Empty),
         };
         Ok(pixels)
     }
@@ -350,6 +426,11 @@ impl Iterator for Blocks {
 /// Pixels in a block: 8 MB of 16-bit camera frames.
 const BLOCK_PIXELS: usize = 1 << 22;
 
+/// How many frames make a block of a few megabytes.
+fn block_length(width: usize, height: usize) -> usize {
+    (BLOCK_PIXELS / (width * height).max(1)).clamp(1, 1 << 12)
+}
+
 fn read_npy(
     source: &mut NpyReader<Reader>,
     shape: (usize, usize, usize),
@@ -363,21 +444,33 @@ fn read_npy(
 
 /// A type of numbers as frames: kept, or made `f32`.
 trait FrameNumber: NpyNumber {
-    type Pixel: Copy + Default;
+    type Pixel: bytemuck::Pod + Default;
+    const KIND: room::Kind;
+    /// Whether frames have it as it is stored.
+    const IS_PIXEL: bool;
     fn pixel(self) -> Self::Pixel;
     fn pixels(frames: Array3<Self::Pixel>) -> Pixels;
+    fn room(room: room::Room<'_>) -> Option<&mut [Self::Pixel]>;
 }
 
 macro_rules! frame_number {
     ($($type:ident => $variant:ident($pixel:ident)),*) => {$(
         impl FrameNumber for $type {
             type Pixel = $pixel;
+            const KIND: room::Kind = room::Kind::$variant;
+            const IS_PIXEL: bool = matches!(Self::TYPE, NumberType::$variant);
             #[inline(always)]
             fn pixel(self) -> $pixel {
                 self as $pixel
             }
             fn pixels(frames: Array3<$pixel>) -> Pixels {
                 Pixels::$variant(frames)
+            }
+            fn room(room: room::Room<'_>) -> Option<&mut [$pixel]> {
+                match room {
+                    room::Room::$variant(room) => Some(room),
+                    _ => None,
+                }
             }
         }
     )*};

@@ -3,14 +3,18 @@
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
+use std::sync::Arc;
 
+use super::flow::{Flow, FrameFormat, Unseekable};
 use super::formats::extension;
 #[cfg(feature = "tiff")]
 use super::formats::is_tiff;
+use super::place::{Bytes, View, shared};
+use super::raw::{self, Description, RawSource};
 #[cfg(feature = "tiff")]
 use super::tiff::{Opened, TiffSource, set, set::new_files};
 use super::{
-    Dimensions, Foreign, Movie, MovieError, MovieLimits, MovieOptions, Reader, Source, raw,
+    Dimensions, Foreign, Movie, MovieError, MovieLimits, MovieOptions, Reader, Source, block_length,
 };
 use crate::npy::NpyReader;
 
@@ -41,26 +45,25 @@ impl Movie {
         }
         let (is_file, length) = (metadata.is_file(), metadata.len());
         // Opening a pipe waits for a writer, so a pipe that cannot be read is not opened.
-        let file = || -> Result<Reader, MovieError> {
-            if is_file { Ok(Box::new(File::open(path)?)) } else { Err(MovieError::NotAFile) }
+        let file = || -> Result<Bytes, MovieError> {
+            if is_file { Ok(Arc::new(File::open(path)?)) } else { Err(MovieError::NotAFile) }
         };
         let beside = |extension: &str| described(&path.with_extension(extension));
         let mut movie = match extension(path).as_deref() {
             #[cfg(feature = "tiff")]
             Some(_) if is_tiff(path) => return Self::open_tiff(file()?, Some(path), options),
             Some("raw") => {
-                let reader = file()?;
+                let bytes = file()?;
                 let (name, text) = beside("yaml")?;
-                Self::picasso_raw(reader, length, &name, &text, limits)
+                Self::of_picasso((bytes, 0), length, &name, &text, limits)
             }
             Some("dax") => {
-                let reader = file()?;
+                let bytes = file()?;
                 let (name, text) = beside("inf")?;
-                Self::dax(reader, length, &name, &text, limits)
+                Self::described(raw::dax(&name, &text)?, (bytes, 0), length, limits)
             }
-            Some("npy") => {
-                Self::npy(Box::new(File::open(path)?), is_file.then_some(length), limits)
-            }
+            Some("npy") if is_file => Self::npy_file(file()?, length, limits),
+            Some("npy") => Self::npy(Box::new(File::open(path)?), None, limits),
             _ if !is_file => Self::npy(Box::new(File::open(path)?), None, limits),
             other => {
                 let foreign = other.and_then(Foreign::of).map(MovieError::Foreign);
@@ -101,17 +104,17 @@ impl Movie {
     /// [`MovieError`].
     #[cfg(feature = "tiff")]
     pub fn tiff(reader: Reader, options: &MovieOptions) -> Result<Self, MovieError> {
-        Self::open_tiff(reader, None, options)
+        Self::open_tiff(shared(reader)?.0, None, options)
     }
 
     #[cfg(feature = "tiff")]
     fn open_tiff(
-        reader: Reader,
+        bytes: Bytes,
         path: Option<&Path>,
         options: &MovieOptions,
     ) -> Result<Self, MovieError> {
         let Opened { source, dimensions, axes, notes, files } =
-            TiffSource::open(reader, path, options)?;
+            TiffSource::open(bytes, path, options)?;
         let movie = Self::new(Source::Tiff(Box::new(source)), dimensions, &options.limits)?;
         Ok(Self { axes, notes, files, ..movie })
     }
@@ -140,6 +143,49 @@ impl Movie {
         Ok(movie)
     }
 
+    /// An array in a file. If its frames follow each other, each is read where it lies.
+    fn npy_file(bytes: Bytes, length: u64, limits: &MovieLimits) -> Result<Self, MovieError> {
+        let reader = Box::new(View::new(bytes.clone(), 0));
+        let movie = Self::npy(reader, Some(length), limits)?;
+        let Source::Npy(npy) = &movie.source else { return Ok(movie) };
+        let Some(start) = npy.start() else { return Ok(movie) };
+        let (header, pixels) = (npy.header(), movie.width as u64 * movie.height as u64);
+        let source = RawSource::new(bytes, start, header.number, header.big_endian, pixels);
+        let promised = header.bytes().unwrap_or(usize::MAX) as u64;
+        Ok(Self { source: Source::Raw(source.promising(promised)), ..movie })
+    }
+
+    /// The frames of a stream that is read once, such as standard input: raw frames of this format, one after the other until it ends;
+    /// without a format an NPY array. How many raw frames there are is known when the stream has ended.
+    ///
+    /// # Errors
+    /// [`MovieError`].
+    pub fn stream(
+        stream: impl Read + Send + 'static,
+        format: Option<FrameFormat>,
+        limits: &MovieLimits,
+    ) -> Result<Self, MovieError> {
+        let Some(format) = format else {
+            return Self::npy(Box::new(Unseekable(stream)), None, limits);
+        };
+        let FrameFormat { width, height, .. } = format;
+        limits.check(width, height)?;
+        let most = block_length(width, height);
+        let flow = Source::Flow(Flow::new(stream, format, most)?);
+        let mut movie = Self::new(flow, Dimensions(usize::MAX, height, width), limits)?;
+        movie.axes.times = 0;
+        Ok(movie)
+    }
+
+    /// The same, if it has the channel and the slice that the options choose.
+    ///
+    /// # Errors
+    /// [`MovieError::NoSuch`].
+    pub fn chosen(self, options: &MovieOptions) -> Result<Self, MovieError> {
+        options.channel_of(&self.axes)?;
+        Ok(self)
+    }
+
     /// A Picasso movie: `length` bytes, described by the text of its `.yaml` file.
     ///
     /// # Errors
@@ -151,8 +197,17 @@ impl Movie {
         text: &str,
         limits: &MovieLimits,
     ) -> Result<Self, MovieError> {
-        let (source, dimensions) = raw::picasso(sidecar, text)?.open(reader, length)?;
-        let mut movie = Self::new(Source::Raw(source), dimensions, limits)?;
+        Self::of_picasso(shared(reader)?, length, sidecar, text, limits)
+    }
+
+    fn of_picasso(
+        bytes: (Bytes, u64),
+        length: u64,
+        sidecar: &str,
+        text: &str,
+        limits: &MovieLimits,
+    ) -> Result<Self, MovieError> {
+        let mut movie = Self::described(raw::picasso(sidecar, text)?, bytes, length, limits)?;
         match raw::picasso_pixel_size(text) {
             Ok(size) => movie.axes.pixel_size = size,
             Err(odd) => movie.notes.push(odd),
@@ -171,7 +226,16 @@ impl Movie {
         text: &str,
         limits: &MovieLimits,
     ) -> Result<Self, MovieError> {
-        let (source, dimensions) = raw::dax(sidecar, text)?.open(reader, length)?;
+        Self::described(raw::dax(sidecar, text)?, shared(reader)?, length, limits)
+    }
+
+    fn described(
+        description: Description<'_>,
+        bytes: (Bytes, u64),
+        length: u64,
+        limits: &MovieLimits,
+    ) -> Result<Self, MovieError> {
+        let (source, dimensions) = description.open(bytes, length)?;
         Self::new(Source::Raw(source), dimensions, limits)
     }
 }

@@ -1,47 +1,146 @@
 //! Movies without a header, described by a file beside them.
 
-use std::io::{self, Seek, SeekFrom};
+use std::io;
 
-use super::{
-    Dimensions, FrameNumber, MovieError, PixelSize, PixelSizeSource, Pixels, Reader, stack,
-};
+use bytemuck::{bytes_of, cast_slice_mut};
+use rayon::ThreadPool;
+
+use super::place::{Bytes, fill_at};
+use super::room::{Kind, Room, rooms};
+use super::threads::try_each;
+use super::{Dimensions, FrameNumber, MovieError, PixelSize, PixelSizeSource, Pixels};
 use crate::excerpt::excerpt;
-use crate::npy::{NumberType, read_numbers, with_number};
+use crate::npy::{NpyError, NpyNumber, NumberType, with_number};
+
+/// Bytes that are read at a time.
+const PIECE: usize = 1 << 20;
 
 /// Frames one after the other in a file, with nothing between them.
 pub(super) struct RawSource {
-    reader: Reader,
+    bytes: Bytes,
+    /// Where the first of them lies.
+    start: u64,
     number: NumberType,
     big_endian: bool,
     frame_bytes: u64,
-    bytes: Vec<u8>,
+    next: usize,
+    /// The bytes that the header of an array promises.
+    promised: Option<u64>,
+}
+
+/// Why numbers cannot be read.
+enum Missing {
+    /// There are only so many bytes of them.
+    Short(usize),
+    Io(io::Error),
 }
 
 impl RawSource {
-    /// Frames of `pixels` numbers from the reader's present place on.
-    pub(super) fn new(reader: Reader, number: NumberType, big_endian: bool, pixels: u64) -> Self {
+    /// Frames of `pixels` numbers from a place on.
+    pub(super) fn new(
+        bytes: Bytes,
+        start: u64,
+        number: NumberType,
+        big_endian: bool,
+        pixels: u64,
+    ) -> Self {
         let frame_bytes = pixels.saturating_mul(number.size() as u64);
-        Self { reader, number, big_endian, frame_bytes, bytes: Vec::new() }
+        Self { bytes, start, number, big_endian, frame_bytes, next: 0, promised: None }
     }
 
-    pub(super) fn skip(&mut self, frames: usize) -> Result<(), MovieError> {
-        let bytes = (frames as u64).saturating_mul(self.frame_bytes);
-        self.reader.seek(SeekFrom::Current(bytes.min(i64::MAX as u64) as i64))?;
-        Ok(())
+    /// The same as the data of an array, whose header promises so many bytes.
+    pub(super) fn promising(self, bytes: u64) -> Self {
+        Self { promised: Some(bytes), ..self }
     }
 
-    pub(super) fn read(&mut self, shape: (usize, usize, usize)) -> Result<Pixels, MovieError> {
-        let Self { reader, big_endian, bytes, .. } = self;
-        let count = shape.0 * shape.1 * shape.2;
-        with_number!(self.number, T => {
-            let mut pixels = Vec::new();
-            let got = read_numbers(reader, *big_endian, count, T::pixel, bytes, &mut pixels)?;
-            if got < count * self.number.size() {
-                let reason = "the movie ends before its last frame";
-                return Err(io::Error::new(io::ErrorKind::UnexpectedEof, reason).into());
-            }
-            Ok(T::pixels(stack(shape, pixels)?))
+    pub(super) fn skip(&mut self, frames: usize) {
+        self.next = self.next.saturating_add(frames);
+    }
+
+    #[cfg(feature = "tiff")]
+    pub(super) fn go_to(&mut self, frame: usize) {
+        self.next = frame;
+    }
+
+    /// The type of frames that the numbers make.
+    pub(super) fn kind(&self) -> Kind {
+        with_number!(self.number, T => T::KIND)
+    }
+
+    pub(super) fn read(
+        &mut self,
+        shape: (usize, usize, usize),
+        pool: Option<&ThreadPool>,
+    ) -> Result<Pixels, MovieError> {
+        let mut frames = self.kind().frames(shape)?;
+        let (start, size) = (self.place(self.next), self.number.size());
+        let numbers = PIECE / size;
+        let read = |number: usize, room| {
+            self.fill(start.saturating_add((number * numbers * size) as u64), room)
+        };
+        let done = try_each(pool, rooms(&mut frames, numbers), read);
+        done.map_err(|(number, missing)| match missing {
+            Missing::Short(got) => Missing::Short(number * numbers * size + got),
+            error => error,
         })
+        .map_err(|missing| self.failed(self.next, missing))?;
+        self.next += shape.0;
+        Ok(frames)
+    }
+
+    /// One frame, wherever others are read.
+    #[cfg(feature = "tiff")]
+    pub(super) fn frame(&self, frame: usize, room: Room<'_>) -> Result<(), MovieError> {
+        self.fill(self.place(frame), room).map_err(|missing| self.failed(frame, missing))
+    }
+
+    fn place(&self, frame: usize) -> u64 {
+        self.start.saturating_add((frame as u64).saturating_mul(self.frame_bytes))
+    }
+
+    /// Reads numbers from a place on.
+    fn fill(&self, place: u64, room: Room<'_>) -> Result<(), Missing> {
+        let Self { bytes, big_endian, .. } = self;
+        with_number!(self.number, T => {
+            let Some(room) = T::room(room) else {
+                return Err(Missing::Io(io::ErrorKind::InvalidInput.into()));
+            };
+            let wanted = room.len() * size_of::<T>();
+            let got = if T::IS_PIXEL {
+                let got = fill_at(&**bytes, place, cast_slice_mut(room)).map_err(Missing::Io)?;
+                if *big_endian != cfg!(target_endian = "big") {
+                    for pixel in &mut *room {
+                        *pixel = T::from_bytes(bytes_of(pixel), *big_endian).pixel();
+                    }
+                }
+                got
+            } else {
+                let mut stored = vec![0; wanted];
+                let got = fill_at(&**bytes, place, &mut stored).map_err(Missing::Io)?;
+                let stored = stored.chunks_exact(size_of::<T>());
+                for (pixel, bytes) in room.iter_mut().zip(stored) {
+                    *pixel = T::from_bytes(bytes, *big_endian).pixel();
+                }
+                got
+            };
+            if got < wanted { Err(Missing::Short(got)) } else { Ok(()) }
+        })
+    }
+
+    /// What is wrong with numbers from a frame on.
+    fn failed(&self, frame: usize, missing: Missing) -> MovieError {
+        match (missing, self.promised) {
+            (Missing::Short(got), Some(promised)) => {
+                let found = (frame as u64).saturating_mul(self.frame_bytes) + got as u64;
+                NpyError::Truncated { promised, found }.into()
+            }
+            (Missing::Short(_), None) => {
+                let reason = "the movie ends before its last frame";
+                io::Error::new(io::ErrorKind::UnexpectedEof, reason).into()
+            }
+            (Missing::Io(error), Some(_)) => NpyError::Io(error).into(),
+            (Missing::Io(error), None) => error.into(),
+        }
     }
 }
 
@@ -58,17 +157,17 @@ pub(super) struct Description<'a> {
 impl Description<'_> {
     pub(super) fn open(
         self,
-        reader: Reader,
+        (bytes, start): (Bytes, u64),
         length: u64,
     ) -> Result<(RawSource, Dimensions), MovieError> {
         let Self { file, frames, height, width, number, big_endian } = self;
         let pixels = (height as u64).checked_mul(width as u64);
-        let bytes = pixels
+        let promised = pixels
             .and_then(|pixels| pixels.checked_mul(frames as u64))
             .and_then(|pixels| pixels.checked_mul(number.size() as u64));
-        match (bytes, pixels) {
-            (Some(bytes), Some(pixels)) if bytes == length => {
-                let source = RawSource::new(reader, number, big_endian, pixels);
+        match (promised, pixels) {
+            (Some(promised), Some(pixels)) if promised == length => {
+                let source = RawSource::new(bytes, start, number, big_endian, pixels);
                 Ok((source, Dimensions(frames, height, width)))
             }
             _ => {

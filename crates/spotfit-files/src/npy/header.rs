@@ -108,7 +108,7 @@ impl NpyHeader {
     }
 
     /// Bytes of the data, if they can be addressed.
-    pub(super) fn bytes(&self) -> Option<usize> {
+    pub(crate) fn bytes(&self) -> Option<usize> {
         // An axis of length 0 does not make the others valid.
         let elements = self.shape.iter().try_fold(1usize, |n, &axis| n.checked_mul(axis.max(1)))?;
         let bytes = elements.checked_mul(self.number.size())?;

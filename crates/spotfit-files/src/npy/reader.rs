@@ -79,6 +79,11 @@ impl<R: Read> NpyReader<R> {
         self.header.shape = shape;
     }
 
+    /// Where the data begin, if the reader can seek and its numbers are stored in the order in which they are returned.
+    pub(crate) fn start(&self) -> Option<u64> {
+        (self.goto.is_some() && !self.is_reordered()).then_some(self.start)
+    }
+
     /// Numbers of an item.
     pub(super) fn item(&self) -> usize {
         self.header.shape.iter().skip(1).product()

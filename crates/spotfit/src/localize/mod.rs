@@ -26,6 +26,8 @@ mod temporal;
 pub(crate) mod usual_sigma;
 mod widths;
 
+use std::sync::Arc;
+
 use fit_core::Pixel;
 use fit_windows::{AnyWindows, Windows};
 use ndarray::{ArrayView2, Axis};
@@ -80,7 +82,8 @@ pub struct Localizer {
     crowd: Option<Crowd>,
     /// The frames that wait for their background, if that is known over time.
     temporal: Option<Temporal>,
-    pool: rayon::ThreadPool,
+    /// The threads that find spots, and read the frames of a movie.
+    pool: Arc<rayon::ThreadPool>,
     counts: Counts,
     widths: Widths,
     /// What the first frames show of the light, if it may shift spots.
@@ -148,7 +151,7 @@ impl Localizer {
             _ => None,
         };
         let threads = options.fitter.threads;
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build()?;
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build()?.into();
         let size = (width, height);
         let narrow = options.narrow_box();
         let slopes = Slopes::new(&options);

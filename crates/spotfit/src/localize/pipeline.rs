@@ -14,7 +14,7 @@ use crate::movie::{Block, Movie, MovieError};
 
 /// The localizations of a movie, block by block: an iterator, made by [`Localizer::localize`].
 ///
-/// One thread reads and one localizes (with the threads of its fitter), while the caller works on the
+/// One thread reads and one localizes, both with the threads of the localizer, while the caller works on the
 /// localizations. The iterator ends after the last frame or after an error.
 #[derive(Debug)]
 pub struct Localizations {
@@ -74,7 +74,12 @@ impl Localizer {
         movie: Movie,
         frames: impl RangeBounds<usize>,
     ) -> Result<Localizations, LocalizeError> {
-        let grows = movie.growing().is_some();
+        let grows = !movie.is_counted();
+        // A pool of one would make reading wait for localizing.
+        let movie = match self.pool.current_num_threads() {
+            0 | 1 => movie,
+            _ => movie.with_pool(self.pool.clone()),
+        };
         let mut blocks = movie.blocks(frames);
         let begin = blocks.frames().start;
         if !grows {

@@ -131,12 +131,22 @@ pub fn inputs(
             files.push((MOVIE, beside));
         }
     }
+    let mut inputs = files.iter().map(read).collect::<Result<Vec<_>, _>>()?;
+    inputs.extend(named_inputs(options)?);
+    Ok(inputs)
+}
+
+/// The files that options name, as they are now.
+///
+/// # Errors
+/// A file cannot be read; it is named.
+pub fn named_inputs(options: &[(&str, PathBuf)]) -> Result<Vec<InputFile>, RecordError> {
     // Of the files that a folder of maps may have, those that it has.
-    files.extend(options.iter().filter(|(_, file)| file.exists()).cloned());
-    let read = |(role, file): &(&str, PathBuf)| {
-        InputFile::new(role, file).map_err(|error| wrong(file, error.to_string()))
-    };
-    files.iter().map(read).collect()
+    options.iter().filter(|(_, file)| file.exists()).map(read).collect()
+}
+
+fn read((role, file): &(&str, PathBuf)) -> Result<InputFile, RecordError> {
+    InputFile::new(role, file).map_err(|error| wrong(file, error.to_string()))
 }
 
 /// A file is no record, or cannot be read.

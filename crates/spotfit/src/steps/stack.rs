@@ -1,14 +1,17 @@
 //! Movies that operations read.
 
 use std::fmt;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use super::StepError;
 use crate::OutOfRange;
 use crate::localize::frames_for_estimates;
-use crate::movie::{FollowOptions, GrowingMovie, Movie, MovieOptions, Pixels};
+use crate::movie::{
+    FollowOptions, FrameFormat, GrowingMovie, Movie, MovieError, MovieOptions, Pixels,
+};
 
-/// A movie that may be read several times: in a file, or in memory.
+/// A movie that may be read several times: in a file, or in memory; or a stream, which is read once.
 ///
 /// ```
 /// use spotfit::movie::Pixels;
@@ -34,6 +37,11 @@ enum From {
         movie: Option<Box<Movie>>,
     },
     Memory(Pixels),
+    /// The movie, until it is asked for, and its first frames.
+    Stream {
+        movie: Option<Box<Movie>>,
+        first: Pixels,
+    },
     /// The movie, until it is asked for, and how it is followed.
     Growing {
         path: PathBuf,
@@ -81,6 +89,28 @@ impl Stack {
         Ok(Self { name, from, options: options.clone() })
     }
 
+    /// The frames of a stream, such as standard input, which can be read only once: raw frames of this format until the stream ends, or
+    /// without a format an NPY array. The first frames, as many as estimates look at, are waited for here. With a name for errors.
+    ///
+    /// # Errors
+    /// [`StepError::Movie`].
+    pub fn stream(
+        name: impl Into<String>,
+        stream: impl Read + Send + 'static,
+        format: Option<FrameFormat>,
+        options: &MovieOptions,
+    ) -> Result<Self, StepError> {
+        let name = name.into();
+        let failed = |source| StepError::Movie { name: name.clone(), source };
+        let movie = Movie::stream(stream, format, &options.limits);
+        let mut movie = movie.and_then(|movie| movie.chosen(options)).map_err(failed)?;
+        let size = movie.size();
+        let first = movie.peek(frames_for_estimates(size)).map_err(failed)?.cloned();
+        let first = first.ok_or_else(|| failed(MovieError::Empty))?;
+        let from = From::Stream { movie: Some(movie.into()), first };
+        Ok(Self { name, from, options: options.clone() })
+    }
+
     /// How the movie is followed, if somebody else is writing it.
     pub(crate) fn followed(&self) -> Option<&FollowOptions> {
         match &self.from {
@@ -103,7 +133,7 @@ impl Stack {
     pub fn path(&self) -> Option<&Path> {
         match &self.from {
             From::File { path, .. } | From::Growing { path, .. } => Some(path),
-            From::Memory(_) => None,
+            From::Memory(_) | From::Stream { .. } => None,
         }
     }
 
@@ -119,7 +149,7 @@ impl Stack {
                 movie.files()
             }
             From::File { path, .. } | From::Growing { path, .. } => std::slice::from_ref(path),
-            From::Memory(_) => &[],
+            From::Memory(_) | From::Stream { .. } => &[],
         }
     }
 
@@ -127,18 +157,21 @@ impl Stack {
     pub(crate) fn about<T>(&mut self, of: impl FnOnce(&Movie) -> T) -> Result<T, StepError> {
         let opened = self.movie()?;
         let told = of(&opened);
-        if let From::File { movie, .. } | From::Growing { movie, .. } = &mut self.from {
+        if let From::File { movie, .. } | From::Growing { movie, .. } | From::Stream { movie, .. } =
+            &mut self.from
+        {
             *movie = Some(opened.into());
         }
         Ok(told)
     }
 
     /// The first frame, or as `many` as estimates look at. A file is opened once more: the movie is read from its first frame on, and
-    /// what is wrong with it is said there. Nothing of a pipe, which has its frames only once. Those of a
+    /// what is wrong with it is said there. Nothing of a pipe that was opened by its name, which has its frames only once. Those of a
     /// movie that is being written are waited for.
     pub fn first_frames(&self, many: bool) -> Option<Pixels> {
         let mut movie = match &self.from {
             From::Memory(frames) => Movie::of(frames.clone()).ok()?,
+            From::Stream { first, .. } => Movie::of(first.clone()).ok()?,
             From::File { path, .. } => {
                 let metadata = path.metadata().ok()?;
                 if !metadata.is_file() && !metadata.is_dir() {
@@ -172,6 +205,9 @@ impl Stack {
                 None => Movie::follow(path, options, follow)
                     .map_err(|source| StepError::Movie { name: name.clone(), source }),
             },
+            From::Stream { movie, .. } => movie.take().map(|movie| *movie).ok_or_else(|| {
+                StepError::input(name, "a stream has its frames only once; they were read already")
+            }),
             From::Memory(frames) => Movie::of(frames.clone())
                 .map_err(|source| StepError::Movie { name: name.clone(), source }),
         }

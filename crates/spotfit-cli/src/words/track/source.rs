@@ -8,13 +8,12 @@ use clap::Args;
 
 use super::simulated::SimulatedFrames;
 use crate::error::CliError;
+use crate::words::input::{NO_FRAME, frame_format};
 use crate::words::movie_options::MovieArguments;
 use spotfit::movie::FollowOptions;
 use spotfit::ring::RingOptions;
 use spotfit::steps::Stack;
-use spotfit::steps::track::{
-    FollowedFrames, FrameFormat, FrameSource, MovieFrames, RawFrames, RingFrames,
-};
+use spotfit::steps::track::{FollowedFrames, FrameSource, MovieFrames, RawFrames, RingFrames};
 
 /// How often to look whether a movie has grown.
 const LOOK: Duration = Duration::from_millis(2);
@@ -56,8 +55,7 @@ impl SourceWords {
         let name = source.display().to_string();
         let standard = source == Path::new("-");
         if frame.is_some() && !standard {
-            let reason = "--frame is for raw frames on standard input, and this source says what its frames are";
-            return Err(CliError::file(&name, reason));
+            return Err(CliError::file(&name, NO_FRAME));
         }
         if !(1e-3..=1e9).contains(idle) {
             return Err(CliError::option("idle", &idle.to_string(), "0.001 to 1e9 seconds"));
@@ -75,9 +73,8 @@ impl SourceWords {
             no_rate()?;
             let reason =
                 "--frame must say how large the frames on standard input are, as in 512x512:u16";
-            let text = frame.as_deref().ok_or_else(|| CliError::Other(reason.to_owned()))?;
-            let format: FrameFormat =
-                text.parse().map_err(|reason| CliError::Other(format!("--frame: {reason}")))?;
+            let format = frame_format(frame.as_deref())?;
+            let format = format.ok_or_else(|| CliError::Other(reason.to_owned()))?;
             let frames = RawFrames::new("standard input", io::stdin(), format)?;
             return Ok(Opened { frames: Box::new(frames), files: Vec::new() });
         }

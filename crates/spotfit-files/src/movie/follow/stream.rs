@@ -103,7 +103,7 @@ impl Stream {
         options.channel_of(&axes)?;
         let pixels = width as u64 * height as u64;
         let frame_bytes = pixels * number.size() as u64;
-        let source = RawSource::new(Box::new(file.view(start)), number, big_endian, pixels);
+        let source = RawSource::new(file.bytes(), start, number, big_endian, pixels);
         let promised = (count > 0).then_some(count);
         let whole = file.length().saturating_sub(start) / frame_bytes;
         Ok(Self {
@@ -152,7 +152,7 @@ impl Stream {
             return Ok(None);
         }
         let (width, height) = self.size;
-        let pixels = self.source.read((count, height, width))?;
+        let pixels = self.source.read((count, height, width), None)?;
         self.next += count;
         self.file.use_to(self.start + self.next as u64 * self.frame_bytes);
         Ok(Some(pixels))

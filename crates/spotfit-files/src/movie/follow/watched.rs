@@ -1,12 +1,15 @@
 //! A file that somebody else is writing.
 
 use std::fs::{self, File, Metadata};
-use std::io::{self, Read, Seek, SeekFrom};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::excerpt::excerpt;
 use crate::movie::MovieError;
+#[cfg(feature = "tiff")]
+use crate::movie::place::fill_at;
+use crate::movie::place::{Bytes, View};
 
 /// An open file, with its length as it was last seen.
 #[derive(Clone, Debug)]
@@ -91,22 +94,17 @@ impl Watched {
         bytes: &mut [u8],
         frame: usize,
     ) -> Result<usize, MovieError> {
-        let mut view = self.view(place);
-        let mut filled = 0;
-        while filled < bytes.len() {
-            match view.read(&mut bytes[filled..]) {
-                Ok(0) => break,
-                Ok(count) => filled += count,
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(self.unreadable(frame, &error)),
-            }
-        }
-        Ok(filled)
+        fill_at(&*self.file, place, bytes).map_err(|error| self.unreadable(frame, &error))
     }
 
     /// A reader of its own at a place.
     pub(in crate::movie) fn view(&self, at: u64) -> View {
-        View { file: self.file.clone(), at }
+        View::new(self.bytes(), at)
+    }
+
+    /// Its bytes, for others to read.
+    pub(in crate::movie) fn bytes(&self) -> Bytes {
+        self.file.clone()
     }
 
     /// What has become of the file.
@@ -130,40 +128,4 @@ fn same(one: &Metadata, other: &Metadata) -> bool {
 #[cfg(not(unix))]
 fn same(_: &Metadata, _: &Metadata) -> bool {
     true
-}
-
-/// Reads a file from a place on, wherever others read it.
-#[derive(Debug)]
-pub(in crate::movie) struct View {
-    file: Arc<File>,
-    at: u64,
-}
-
-impl View {
-    /// Where it is.
-    pub(in crate::movie) fn place(&self) -> u64 {
-        self.at
-    }
-}
-
-impl Read for View {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let mut file = &*self.file;
-        file.seek(SeekFrom::Start(self.at))?;
-        let count = file.read(buffer)?;
-        self.at += count as u64;
-        Ok(count)
-    }
-}
-
-impl Seek for View {
-    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
-        let place = match to {
-            SeekFrom::Start(place) => Some(place),
-            SeekFrom::Current(by) => self.at.checked_add_signed(by),
-            SeekFrom::End(by) => self.file.metadata()?.len().checked_add_signed(by),
-        };
-        self.at = place.ok_or(io::ErrorKind::InvalidInput)?;
-        Ok(self.at)
-    }
 }

@@ -1,32 +1,85 @@
 //! A buffer that survives seeking.
 
-use std::io::{self, BufReader, Read, Seek, SeekFrom};
+use std::io::{self, Read, Seek, SeekFrom};
+use std::sync::Arc;
 
-/// Reads through a buffer that is kept where a seek ends inside it. `BufReader` discards it at every
-/// seek, unless it is told by how much, and the decoder seeks before each strip.
+/// Bytes that are read at first, after a jump: a directory has no more.
+const LEAST: usize = 1 << 12;
+
+/// Reads through a buffer that is kept where a seek ends inside it: the decoder seeks before each strip. Reading on, it reads ever
+/// more at a time, up to its capacity.
 pub(in crate::movie) struct Buffered<R> {
-    reader: BufReader<R>,
+    reader: R,
+    /// Where the reader is, if that is known.
+    reader_at: Option<u64>,
+    buffer: Vec<u8>,
+    /// The place of the bytes in the buffer, and how many there are.
+    start: u64,
+    held: usize,
+    /// How many are read next.
+    next: usize,
+    capacity: usize,
     at: u64,
     /// Places of bytes that are read as 1, in rising order.
-    ones: Vec<u64>,
+    ones: Arc<[u64]>,
 }
 
 impl<R: Read + Seek> Buffered<R> {
     /// Begins at the reader's first byte.
-    pub(super) fn new(mut reader: R, capacity: usize) -> io::Result<Self> {
-        reader.rewind()?;
-        Ok(Self { reader: BufReader::with_capacity(capacity, reader), at: 0, ones: Vec::new() })
+    pub(super) fn new(reader: R, capacity: usize) -> Self {
+        let next = LEAST.min(capacity);
+        let (reader_at, buffer, ones) = (None, Vec::new(), Arc::default());
+        Self { reader, reader_at, buffer, start: 0, held: 0, next, capacity, at: 0, ones }
     }
 
     /// Reads 1 at these places, in rising order, whatever the file has there.
-    pub(super) fn with_ones(self, ones: Vec<u64>) -> Self {
+    pub(super) fn with_ones(self, ones: Arc<[u64]>) -> Self {
         Self { ones, ..self }
+    }
+
+    /// Reads from the present place on, past the buffer.
+    fn read_on(reader: &mut R, at: u64, is_there: bool, room: &mut [u8]) -> io::Result<usize> {
+        if !is_there {
+            reader.seek(SeekFrom::Start(at))?;
+        }
+        reader.read(room)
+    }
+
+    /// What the buffer has from the present place on; it is filled if it has nothing.
+    fn filled(&mut self) -> io::Result<&[u8]> {
+        let end = self.start + self.held as u64;
+        if !(self.start..end).contains(&self.at) {
+            let goes_on = self.held > 0 && self.at == end;
+            self.next =
+                if goes_on { (4 * self.next).min(self.capacity) } else { LEAST.min(self.capacity) };
+            self.held = 0;
+            self.buffer.resize(self.next.max(self.buffer.len()), 0);
+            let is_there = self.reader_at.take() == Some(self.at);
+            let room = &mut self.buffer[..self.next];
+            self.held = Self::read_on(&mut self.reader, self.at, is_there, room)?;
+            self.start = self.at;
+            self.reader_at = Some(self.at + self.held as u64);
+        }
+        let from = (self.at - self.start) as usize;
+        Ok(&self.buffer[from..self.held])
     }
 }
 
-impl<R: Read> Read for Buffered<R> {
+impl<R: Read + Seek> Read for Buffered<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let (count, begin) = (self.reader.read(buffer)?, self.at);
+        let begin = self.at;
+        let held = (self.start..self.start + self.held as u64).contains(&begin);
+        let count = if held || buffer.len() < self.capacity {
+            let filled = self.filled()?;
+            let count = filled.len().min(buffer.len());
+            buffer[..count].copy_from_slice(&filled[..count]);
+            count
+        } else {
+            let is_there = self.reader_at.take() == Some(begin);
+            let count = Self::read_on(&mut self.reader, begin, is_there, buffer)?;
+            self.reader_at = Some(begin + count as u64);
+            count
+        };
         self.at += count as u64;
         let first = self.ones.partition_point(|&place| place < begin);
         for place in self.ones[first..].iter().take_while(|&&place| place < self.at) {
@@ -38,19 +91,17 @@ impl<R: Read> Read for Buffered<R> {
 
 impl<R: Read + Seek> Seek for Buffered<R> {
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
-        let target = match to {
-            SeekFrom::Start(target) => Some(target),
-            SeekFrom::Current(by) => self.at.checked_add_signed(by),
-            SeekFrom::End(_) => None,
-        };
-        let by = target.map(|target| i128::from(target) - i128::from(self.at));
-        match (target, by.and_then(|by| i64::try_from(by).ok())) {
-            (Some(target), Some(by)) => {
-                self.reader.seek_relative(by)?;
-                self.at = target;
+        self.at = match to {
+            SeekFrom::Start(place) => place,
+            SeekFrom::Current(by) => {
+                self.at.checked_add_signed(by).ok_or(io::ErrorKind::InvalidInput)?
             }
-            _ => self.at = self.reader.seek(to)?,
-        }
+            SeekFrom::End(_) => {
+                let place = self.reader.seek(to)?;
+                self.reader_at = Some(place);
+                place
+            }
+        };
         Ok(self.at)
     }
 }
@@ -65,8 +116,8 @@ mod tests {
         let bytes = vec![9; 100];
         let ones = [0, 7, 8, 50, 99];
         for step in [1, 3, 16, 100] {
-            let mut buffered = Buffered::new(io::Cursor::new(&bytes), 16).unwrap();
-            buffered = buffered.with_ones(ones.map(|place| place as u64).to_vec());
+            let mut buffered = Buffered::new(io::Cursor::new(&bytes), 16);
+            buffered = buffered.with_ones(Arc::from(ones.map(|place| place as u64)));
             let mut read = vec![0; 100];
             for (number, part) in read.chunks_mut(step).enumerate().rev() {
                 buffered.seek(SeekFrom::Start((number * step) as u64)).unwrap();
@@ -83,7 +134,7 @@ mod tests {
     fn seeks_end_where_they_should() {
         let bytes: Vec<u8> = (0..200).collect();
         let mut plain = io::Cursor::new(bytes.clone());
-        let mut buffered = Buffered::new(io::Cursor::new(bytes), 16).unwrap();
+        let mut buffered = Buffered::new(io::Cursor::new(bytes), 16);
         let seeks = [
             SeekFrom::Start(3),
             SeekFrom::Start(10),

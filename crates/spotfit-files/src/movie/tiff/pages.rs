@@ -1,13 +1,16 @@
 //! The chain of directories, one for each page.
 
-use std::io::{self, Read, Seek, SeekFrom};
+use std::io::{Read, Seek, SeekFrom};
 use std::string::FromUtf8Error;
 
+use super::MovieError;
 use super::buffered::Buffered;
 use super::failure::wrong;
+use super::format::Format;
 use super::imagej::ImageJ;
 use super::ome::is_ome;
-use super::{MovieError, Reader};
+use super::page::Places;
+use crate::movie::place::{Bytes, View};
 
 /// Bytes that are read at each directory.
 const BUFFER: usize = 1 << 12;
@@ -18,8 +21,7 @@ pub(super) const LONGEST_TEXT: u64 = 1 << 26;
 
 /// What a walk along the directories shows.
 pub(super) struct Survey {
-    /// The number of directories.
-    pub(super) pages: usize,
+    pub(super) pages: Places,
     /// The description of the first page, empty if there is none.
     pub(super) description: String,
     /// The planes of a stack of MetaMorph, which follow each other behind the only directory.
@@ -74,49 +76,11 @@ impl Greys {
     }
 }
 
-/// How numbers are stored.
-#[derive(Clone, Copy)]
-pub(super) struct Format {
-    pub(super) big_endian: bool,
-    /// Whether this is BigTIFF.
-    pub(super) big: bool,
-}
-
-impl Format {
-    /// The format of a file that begins with these bytes, if it is a TIFF file.
-    pub(super) fn of(start: [u8; 4]) -> Option<Self> {
-        let (big_endian, big) = match &start {
-            b"II*\0" => (false, false),
-            b"MM\0*" => (true, false),
-            b"II+\0" => (false, true),
-            b"MM\0+" => (true, true),
-            _ => return None,
-        };
-        Some(Self { big_endian, big })
-    }
-
-    pub(super) fn number(self, bytes: &[u8]) -> u64 {
-        let next = |number: u64, &byte: &u8| number << 8 | u64::from(byte);
-        if self.big_endian { bytes.iter().fold(0, next) } else { bytes.iter().rev().fold(0, next) }
-    }
-
-    fn read(self, reader: &mut impl Read, size: usize) -> io::Result<u64> {
-        let mut bytes = [0; 8];
-        reader.read_exact(&mut bytes[..size])?;
-        Ok(self.number(&bytes[..size]))
-    }
-
-    /// Bytes of an offset, of the number of entries, and of an entry.
-    pub(super) fn sizes(self) -> (usize, usize, usize) {
-        if self.big { (8, 8, 20) } else { (4, 2, 12) }
-    }
-}
-
 /// Counts the directories of a TIFF file without reading what they describe, and reads its description.
-pub(super) fn survey(reader: &mut Reader) -> Result<Survey, MovieError> {
+pub(super) fn survey(bytes: &Bytes) -> Result<Survey, MovieError> {
     let not_tiff = || wrong(0, "this is not a TIFF file");
-    let length = reader.seek(SeekFrom::End(0))?;
-    let mut reader = Buffered::new(reader, BUFFER)?;
+    let length = bytes.length()?;
+    let mut reader = Buffered::new(View::new(bytes.clone(), 0), BUFFER);
     let mut start = [0; 4];
     reader.read_exact(&mut start).map_err(|_| not_tiff())?;
     let format = Format::of(start).ok_or_else(not_tiff)?;
@@ -126,6 +90,7 @@ pub(super) fn survey(reader: &mut Reader) -> Result<Survey, MovieError> {
     }
     let mut offset = format.read(&mut reader, offset_size).map_err(|_| not_tiff())?;
     let (mut page, mut bytes) = (0, 0);
+    let mut places = Vec::new();
     let mut descriptions = Vec::new();
     let (mut planes, mut greys) = (None, Greys::default());
     // A circle comes back to the mark, wherever it begins, as the mark moves on ever more seldom.
@@ -160,13 +125,15 @@ pub(super) fn survey(reader: &mut Reader) -> Result<Survey, MovieError> {
                 descriptions.extend(Text::described(format, &entry[..entry_size]));
             }
         }
+        places.push(offset);
         offset = format.read(&mut reader, offset_size).map_err(|_| truncated())?;
         page += 1;
     }
     let description = description(descriptions, &mut reader, length)?;
     // Directories need not lie in the order of the pages.
     greys.ones.sort_unstable();
-    Ok(Survey { pages: page, description, planes: planes.filter(|_| page == 1), greys })
+    let pages = Places { format, places };
+    Ok(Survey { pages, description, planes: planes.filter(|_| page == 1), greys })
 }
 
 /// The text that is understood, of those that describe the first page; empty if there is none.

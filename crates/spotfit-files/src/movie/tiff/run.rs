@@ -1,18 +1,19 @@
 //! Stacks with one directory and all frames after each other: those beyond 4 GB of ImageJ, and all of MetaMorph.
 
-use std::io::{self, Read, Seek, SeekFrom};
-
 use ::tiff::decoder::DecodingSampleType as Sample;
 use ::tiff::tags::{ByteOrder, CompressionMethod, Predictor, Tag};
 
+use super::MovieError;
 use super::failure::{undecodable, wrong};
-use super::{MovieError, Pages, Reader};
+use super::page::Pages;
+use crate::movie::place::Bytes;
 use crate::movie::raw::RawSource;
 use crate::npy::NumberType;
 
 /// The frames, of so many pixels each, that lie behind the only directory.
 pub(super) fn open(
     mut decoder: Pages,
+    bytes: Bytes,
     (frames, program): (usize, &str),
     pixels: u64,
 ) -> Result<RawSource, MovieError> {
@@ -27,21 +28,19 @@ pub(super) fn open(
     let number = number(&mut decoder)?;
     let start = first_byte(&mut decoder)?;
     let big_endian = decoder.byte_order() == ByteOrder::BigEndian;
-    let bytes = (frames as u64)
+    let end = (frames as u64)
         .checked_mul(pixels)
         .and_then(|pixels| pixels.checked_mul(number.size() as u64))
         .and_then(|bytes| bytes.checked_add(start));
-    let mut reader: Reader = Box::new(Taken(decoder));
-    let length = reader.seek(SeekFrom::End(0))?;
-    if bytes.is_none_or(|bytes| bytes > length) {
+    let length = bytes.length()?;
+    if end.is_none_or(|end| end > length) {
         let reason = format!(
             "the file is truncated: {program}'s metadata promise {frames} frames, \
              but there are {length} bytes"
         );
         return Err(wrong(0, reason));
     }
-    reader.seek(SeekFrom::Start(start))?;
-    Ok(RawSource::new(reader, number, big_endian, pixels))
+    Ok(RawSource::new(bytes, start, number, big_endian, pixels))
 }
 
 /// The type of the pixels, as the decoder of single pages takes it.
@@ -71,19 +70,4 @@ fn first_byte(decoder: &mut Pages) -> Result<u64, MovieError> {
         return Err(wrong(0, "the strips of a stack with one directory must follow each other"));
     }
     starts.first().copied().ok_or_else(|| wrong(0, "it has no pixels"))
-}
-
-/// The reader inside a decoder that is no longer needed as such.
-struct Taken(Pages);
-
-impl Read for Taken {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        self.0.inner().read(buffer)
-    }
-}
-
-impl Seek for Taken {
-    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
-        self.0.inner().seek(to)
-    }
 }

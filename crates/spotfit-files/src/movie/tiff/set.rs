@@ -5,12 +5,15 @@ use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
 
+use super::MovieError;
 use super::ome::{Ome, is_ome};
+use super::page::Places;
 use super::pages::{self, Greys, LONGEST_TEXT};
-use super::{MovieError, Reader};
 use crate::excerpt::excerpt;
 use crate::movie::formats::is_tiff;
+use crate::movie::place::Bytes;
 
 /// The files, and what the metadata say of them.
 pub(super) struct Set {
@@ -19,6 +22,8 @@ pub(super) struct Set {
     pub(super) files: Vec<Option<PathBuf>>,
     /// The number of pages of each.
     pub(super) pages: Vec<usize>,
+    /// Where they are, of each.
+    pub(super) places: Vec<Places>,
     /// Which of these are grey in other ways, of each.
     pub(super) greys: Vec<Greys>,
     /// Which of `files` was opened.
@@ -38,13 +43,14 @@ impl Set {
     /// The set to which a file belongs that has so many pages and this description.
     pub(super) fn find(
         path: Option<&Path>,
-        (pages, greys): (usize, Greys),
+        (pages, greys): (Places, Greys),
         description: &str,
     ) -> Result<Self, MovieError> {
         let mut set = Self {
             ome: None,
             files: vec![path.map(Path::to_owned)],
-            pages: vec![pages],
+            pages: vec![pages.places.len()],
+            places: vec![pages],
             greys: vec![greys],
             own: 0,
             notes: Vec::new(),
@@ -68,6 +74,7 @@ impl Set {
         let mut parts = vec![0; ome.files.len()];
         if !named.is_empty() {
             let own = (self.files.remove(0), self.pages.remove(0));
+            let own_places = self.places.remove(0);
             let mut own_greys = Some(self.greys.remove(0));
             for file in named {
                 let place = self.files.len();
@@ -80,6 +87,7 @@ impl Set {
                         .for_each(|(part, _)| *part = place);
                     self.files.push(own.0.clone());
                     self.pages.push(own.1);
+                    self.places.push(own_places.clone());
                     self.greys.push(own_greys.take().unwrap_or_default());
                     continue;
                 };
@@ -97,10 +105,11 @@ impl Set {
 
     fn add(&mut self, path: PathBuf, name: &str) -> Result<(), MovieError> {
         let unreadable = |error: MovieError| part(name, format!("cannot be read: {error}"));
-        let mut reader: Reader = Box::new(File::open(&path)?);
-        let survey = pages::survey(&mut reader).map_err(unreadable)?;
+        let file: Bytes = Arc::new(File::open(&path)?);
+        let survey = pages::survey(&file).map_err(unreadable)?;
         self.files.push(Some(path));
-        self.pages.push(survey.pages);
+        self.pages.push(survey.pages.places.len());
+        self.places.push(survey.pages);
         self.greys.push(survey.greys);
         Ok(())
     }
@@ -274,7 +283,7 @@ pub(super) fn in_folder(path: &Path, name: &str) -> Result<PathBuf, MovieError> 
 fn description_of(path: &Path, name: &str) -> Result<String, MovieError> {
     let mut file = File::open(path)?;
     if is_tiff(path) {
-        let survey = pages::survey(&mut (Box::new(file) as Reader));
+        let survey = pages::survey(&(Arc::new(file) as Bytes));
         return survey
             .map(|survey| survey.description)
             .map_err(|error| part(name, format!("cannot be read: {error}")));
@@ -334,7 +343,7 @@ pub(in crate::movie) fn new_files(path: &Path, known: &[&str]) -> Result<Vec<Str
         return Ok(names);
     }
     // Only now is the file opened, which takes time: it may name its files, and others are none of the movie then.
-    let survey = pages::survey(&mut (Box::new(File::open(path)?) as Reader))?;
+    let survey = pages::survey(&(Arc::new(File::open(path)?) as Bytes))?;
     let set = Set::find(Some(path), (survey.pages, survey.greys), &survey.description);
     // With files that do not go together it is not the movie that it was.
     if let Ok(set) = set {

@@ -8,7 +8,7 @@ use super::following::{Doubting, Following};
 use super::report::LocalizeReport;
 use super::{lengths, uneven_light};
 use crate::localize::{Counts, Localization, Localizations, LocalizeError, SlopeDoubt};
-use crate::movie::Movie;
+use crate::movie::{GrowingMovie, Movie};
 use crate::steps::StepError;
 use crate::table::{Filter, Info, Layout, Table};
 
@@ -27,6 +27,8 @@ pub struct LocalizedBlocks {
     /// The frames that are localized, and as they were asked for.
     pub(super) frames: Range<usize>,
     pub(super) asked: Option<String>,
+    /// Whether it was known from the start how many frames there are.
+    pub(super) counted: bool,
     pub(super) following: Option<Following>,
     /// What is still to be looked for in the first frames.
     pub(super) doubting: Option<Doubting>,
@@ -63,15 +65,16 @@ impl LocalizedBlocks {
         }
     }
 
-    /// Tells how a movie has ended that was being written.
+    /// Tells how a movie has ended of which it was not known when.
     pub(super) fn tell_end(&self, hears: &dyn Hears) -> Result<(), StepError> {
-        let growing = self.found.movie().and_then(Movie::growing);
-        let (Some(following), Some(growing)) = (&self.following, growing) else { return Ok(()) };
-        if let Some(text) = self.asked.as_deref().filter(|_| growing.frames() <= self.frames.start)
-        {
-            return Err(lengths::wrong_frames(text, Some(growing.frames())));
+        let Some(movie) = self.found.movie().filter(|_| !self.counted) else { return Ok(()) };
+        let count = movie.growing().map_or(movie.frames(), GrowingMovie::frames);
+        if let Some(text) = self.asked.as_deref().filter(|_| count <= self.frames.start) {
+            return Err(lengths::wrong_frames(text, Some(count)));
         }
-        following.tell_end(growing, hears);
+        if let (Some(following), Some(growing)) = (&self.following, movie.growing()) {
+            following.tell_end(growing, hears);
+        }
         Ok(())
     }
 
@@ -90,7 +93,7 @@ impl LocalizedBlocks {
         found: Result<Vec<Localization>, LocalizeError>,
     ) -> Result<Table, StepError> {
         let found = found.map_err(StepError::localize(Some(&self.name)))?;
-        if self.following.is_some() {
+        if !self.counted {
             self.info.frames = Some(self.frames.start + self.found.counts().frames);
         }
         let mut block = self.layout.table(&found, &self.info);

@@ -131,8 +131,8 @@ impl Localizing {
         let pixel_size = movie.about(|movie| options.pixel_size.of(movie))?;
         let frames = lengths::frames(options.frames.as_deref(), count)?;
         let following = Following::of(&mut movie, options.pixel_size)?;
-        // How many there are is not known yet.
-        let count = if following.is_some() { 0 } else { count };
+        // How many there are may not be known yet.
+        let count = if movie.about(Movie::is_counted)? { count } else { 0 };
         let positions = options.positions.as_ref().map(|given| match given {
             Given::File(path) => {
                 read_positions(path, pixel_size, options.origin, listener).map(Arc::new)
@@ -190,12 +190,14 @@ impl Localizing {
         self.defects.as_deref()
     }
 
-    /// How many frames are localized; of a movie that is being written, as many as are promised, or 0.
+    /// How many frames are localized; of a movie that is being written, as many as are promised, or 0; of a stream whose end is not
+    /// known, 0.
     pub fn frames(&self) -> usize {
         match &self.following {
             Some(following) => {
                 following.promised().min(self.frames.end).saturating_sub(self.frames.start)
             }
+            None if self.frames.end == usize::MAX => 0,
             None => self.frames.len(),
         }
     }
@@ -207,8 +209,13 @@ impl Localizing {
     /// A file cannot be read.
     pub fn record(&self, output: &Path, picasso: PicassoVersion) -> Result<Record, StepError> {
         let mut record = Record::new("localize", output);
-        if let (Some(path), None) = (self.movie.path(), &self.following) {
-            let inputs = record::inputs(path, self.movie.files(), &self.options.files());
+        if self.following.is_none() {
+            let named = self.options.files();
+            let inputs = match self.movie.path() {
+                Some(path) => record::inputs(path, self.movie.files(), &named),
+                // The frames of a stream or in memory have no file.
+                None => record::named_inputs(&named),
+            };
             record.inputs = inputs.map_err(StepError::refused)?;
         }
         record.options = self.method.clone();
@@ -288,7 +295,7 @@ impl Localizing {
         notes.into_iter().for_each(|note| hears.hear(Topic::Options, Note::Warning(note)));
         let begin = Instant::now();
         let size = movie.about(Movie::size)?;
-        let name = movie.name().to_owned();
+        let (name, counted) = (movie.name().to_owned(), movie.about(Movie::is_counted)?);
         let found = localizer.localize(movie.movie()?, frames.clone());
         let found = found.map_err(StepError::localize(None))?;
         let doubting = Doubting::new(&options, movie, size, defects);
@@ -303,6 +310,7 @@ impl Localizing {
             begin,
             frames,
             asked: options.frames,
+            counted,
             following,
             doubting: Some(doubting),
         };

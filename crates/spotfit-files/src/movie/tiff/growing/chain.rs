@@ -1,11 +1,15 @@
 //! The chain of directories of a file that grows: one page after the other, each when all of it is there.
 
+use ::tiff::decoder::Decoder;
+
+use super::super::buffered::Buffered;
 use super::super::failure::{undecodable, wrong};
-use super::super::pages::{self, Format, LONGEST_TEXT, Text};
-use super::super::{Buffered, Decoder, Pages, decoding_limits};
+use super::super::format::Format;
+use super::super::page::{Pages, decoding_limits};
+use super::super::pages::{self, LONGEST_TEXT, Text};
+use super::super::view::PageView;
 use super::MovieError;
 use super::directory::{Directory, Entry, STRIP_LENGTHS, STRIPS, TILE_LENGTHS, TILES};
-use super::view::PageView;
 use crate::movie::follow::watched::Watched;
 
 /// Bytes that a decoder reads at a time where it reads few.
@@ -252,10 +256,10 @@ impl Chain {
 
     /// What decodes a page.
     pub(super) fn decoder(&self, directory: &Directory, frame: usize) -> Result<Pages, MovieError> {
-        let view = PageView::new(self.file.view(0), directory);
+        let view = PageView::new(self.file.bytes(), directory.format, directory.place);
         let greys = directory.greys();
-        let buffered = Buffered::new(Box::new(view) as _, BUFFER)?;
-        Decoder::new(buffered.with_ones(greys.ones)).map_err(|error| undecodable(frame, error))
+        let buffered = Buffered::new(view, BUFFER).with_ones(greys.ones.into());
+        Decoder::new(buffered).map_err(|error| undecodable(frame, error))
     }
 
     /// The description of a page that is understood; empty if there is none.

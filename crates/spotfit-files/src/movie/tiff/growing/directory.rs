@@ -1,6 +1,7 @@
 //! A directory of a file that grows, and its entries.
 
-use super::super::pages::{self, Format, Greys};
+use super::super::format::Format;
+use super::super::pages::{self, Greys};
 
 /// The directory of a page.
 pub(super) struct Directory {

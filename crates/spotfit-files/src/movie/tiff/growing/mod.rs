@@ -3,18 +3,17 @@
 mod chain;
 mod directory;
 mod plan;
-mod view;
 
 use std::io;
 use std::path::{Path, PathBuf};
 
+use super::decode::{Collected, check_page, decoded};
 use super::failure::wrong;
 use super::imagej::{self, ImageJ};
 use super::layout::{Order, Page};
 use super::set::numbered;
 use super::{
-    Collected, MovieAxes, MovieError, MovieOptions, PixelSizeSource, Pixels, check_page, decoded,
-    resolution, undecodable,
+    MovieAxes, MovieError, MovieOptions, PixelSizeSource, Pixels, resolution, undecodable,
 };
 use crate::movie::Movie;
 use crate::movie::follow::source::{Attempt, Progress};

@@ -5,12 +5,10 @@ mod movie;
 mod raw;
 mod ring;
 
-use std::fmt;
-use std::str::FromStr;
-
 use super::StepError;
 use crate::track::FrameView;
 
+pub use crate::movie::{FrameFormat, FrameType};
 pub use follow::FollowedFrames;
 pub use movie::MovieFrames;
 pub use raw::RawFrames;
@@ -109,109 +107,5 @@ pub trait FrameSource {
     /// What was lost so far.
     fn lost(&self) -> Lost {
         Lost::default()
-    }
-}
-
-/// The type of raw pixels.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum FrameType {
-    /// 8 bits.
-    U8,
-    /// 16 bits, the lower byte first.
-    U16,
-    /// Floating point of 32 bits, the lowest byte first.
-    F32,
-}
-
-/// The size and the type of raw frames, as in `512x512:u16`: width, height, and `u8`, `u16` or `f32`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct FrameFormat {
-    /// Pixels of a row.
-    pub width: usize,
-    /// Rows.
-    pub height: usize,
-    /// Their type.
-    pub pixels: FrameType,
-}
-
-/// The most bytes of a frame.
-const MOST_BYTES: usize = 1 << 30;
-
-impl FrameFormat {
-    /// The bytes of a frame.
-    pub fn bytes(&self) -> usize {
-        let each = match self.pixels {
-            FrameType::U8 => 1,
-            FrameType::U16 => 2,
-            FrameType::F32 => 4,
-        };
-        self.width * self.height * each
-    }
-}
-
-impl FromStr for FrameFormat {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let wrong = || {
-            format!(
-                "'{text}' is not WIDTHxHEIGHT:TYPE, as in 512x512:u16, with TYPE u8, u16 or f32"
-            )
-        };
-        let (size, pixels) = text.split_once(':').ok_or_else(wrong)?;
-        let (width, height) = size.split_once('x').ok_or_else(wrong)?;
-        let side =
-            |text: &str| text.parse::<usize>().ok().filter(|side| *side > 0).ok_or_else(wrong);
-        let pixels = match pixels {
-            "u8" => FrameType::U8,
-            "u16" => FrameType::U16,
-            "f32" => FrameType::F32,
-            _ => return Err(wrong()),
-        };
-        let (width, height) = (side(width)?, side(height)?);
-        let fits = width.checked_mul(height).is_some_and(|all| all <= MOST_BYTES / 4);
-        if !fits {
-            return Err(format!("frames of {width}×{height} pixels are too large"));
-        }
-        Ok(Self { width, height, pixels })
-    }
-}
-
-impl fmt::Display for FrameFormat {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let pixels = match self.pixels {
-            FrameType::U8 => "u8",
-            FrameType::U16 => "u16",
-            FrameType::F32 => "f32",
-        };
-        write!(f, "{}x{}:{pixels}", self.width, self.height)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Proves that formats are read and written, and that what makes no sense is refused.
-    #[test]
-    fn formats_are_read() {
-        for text in ["512x512:u16", "1x2:u8", "640x480:f32"] {
-            assert_eq!(text.parse::<FrameFormat>().unwrap().to_string(), text);
-        }
-        assert_eq!("640x480:f32".parse::<FrameFormat>().unwrap().bytes(), 4 * 640 * 480);
-        for wrong in [
-            "",
-            "512",
-            "512x512",
-            "512x512:i16",
-            "0x5:u8",
-            "-1x5:u8",
-            "99999999999x99999999999:u8",
-            "40000x40000:u8",
-        ] {
-            assert!(wrong.parse::<FrameFormat>().is_err(), "{wrong}");
-        }
     }
 }

@@ -2,9 +2,8 @@
 
 use std::io::{self, Read, Seek, SeekFrom};
 
-use super::super::pages::Format;
-use super::directory::Directory;
-use crate::movie::follow::watched::View;
+use super::format::Format;
+use crate::movie::place::{Bytes, View};
 
 /// A file as if one of its pages were the first: the decoder sees no other.
 pub(super) struct PageView {
@@ -14,29 +13,16 @@ pub(super) struct PageView {
 }
 
 impl PageView {
-    pub(super) fn new(file: View, directory: &Directory) -> Self {
-        let Directory { format: Format { big_endian, big }, place, .. } = *directory;
-        let number = |number: u64, size: usize| {
-            let bytes = number.to_be_bytes();
-            let mut bytes = bytes[8 - size..].to_vec();
-            if !big_endian {
-                bytes.reverse();
-            }
-            bytes
-        };
-        let mut header = if big_endian { b"MM".to_vec() } else { b"II".to_vec() };
-        if big {
-            header.extend([number(43, 2), number(8, 2), number(0, 2), number(place, 8)].concat());
-        } else {
-            header.extend([number(42, 2), number(place, 4)].concat());
-        }
-        Self { file, header, at: 0 }
+    /// The page whose directory lies at `place`.
+    pub(super) fn new(file: Bytes, format: Format, place: u64) -> Self {
+        Self { file: View::new(file, 0), header: format.header(place), at: 0 }
     }
 }
 
 impl Read for PageView {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let count = match self.header.get(self.at as usize..) {
+        let header = usize::try_from(self.at).ok().and_then(|at| self.header.get(at..));
+        let count = match header {
             Some(mut header) if !header.is_empty() => header.read(buffer)?,
             _ => {
                 self.file.seek(SeekFrom::Start(self.at))?;

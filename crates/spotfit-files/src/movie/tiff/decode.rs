@@ -1,0 +1,177 @@
+//! From a page to a frame.
+
+use std::io::{Read, Seek};
+
+use ::tiff::decoder::{ChunkType, Decoder, DecodingResult, DecodingSampleType as Sample};
+use ::tiff::{ColorType, TiffError};
+
+use super::{MovieError, Pixels, stack, zstd};
+use crate::excerpt::excerpt;
+use crate::movie::room::{Kind, Room};
+
+fn said(error: TiffError) -> String {
+    excerpt(&error.to_string())
+}
+
+/// The page that a decoder is at, in the room of a frame, if it is as large as the first frame and can be read.
+pub(super) fn decode<R: Read + Seek>(
+    decoder: &mut Decoder<R>,
+    size: (u32, u32),
+    room: Room<'_>,
+) -> Result<(), String> {
+    check(decoder, size)?;
+    if zstd::is_used(decoder).map_err(said)? {
+        return fill(&mut zstd::plain(decoder)?, room);
+    }
+    fill(decoder, room)
+}
+
+/// The same, in memory of its own.
+pub(super) fn decoded<R: Read + Seek>(
+    decoder: &mut Decoder<R>,
+    size: (u32, u32),
+) -> Result<Collected, String> {
+    check(decoder, size)?;
+    if zstd::is_used(decoder).map_err(said)? {
+        return Collected::new(zstd::plain(decoder)?.read_image().map_err(said)?);
+    }
+    Collected::new(decoder.read_image().map_err(said)?)
+}
+
+fn check<R: Read + Seek>(decoder: &mut Decoder<R>, size: (u32, u32)) -> Result<(), String> {
+    let found = decoder.dimensions().map_err(said)?;
+    if found != size {
+        return Err(format!(
+            "it is {}×{} pixels, but the first frame is {}×{}",
+            found.0, found.1, size.0, size.1
+        ));
+    }
+    check_page(decoder)
+}
+
+/// The type of frames that the page that a decoder is at makes; where it has none, reading it says so.
+pub(super) fn kind<R: Read + Seek>(decoder: &mut Decoder<R>) -> Kind {
+    match decoder.image_buffer_layout().ok().and_then(|layout| layout.sample_type) {
+        Some(Sample::U8) => Kind::U8,
+        Some(Sample::U16) => Kind::U16,
+        _ => Kind::F32,
+    }
+}
+
+/// Reads the pixels, in place if they are stored as the frame has them.
+fn fill<R: Read + Seek>(decoder: &mut Decoder<R>, room: Room<'_>) -> Result<(), String> {
+    let sample = decoder.image_buffer_layout().map_err(said)?.sample_type;
+    match (sample, room) {
+        (Some(Sample::U8), Room::U8(room)) => decoder.read_image_bytes(room).map_err(said),
+        (Some(Sample::U16), Room::U16(room)) => {
+            decoder.read_image_bytes(bytemuck::cast_slice_mut(room)).map_err(said)
+        }
+        (Some(Sample::F32), Room::F32(room)) => {
+            decoder.read_image_bytes(bytemuck::cast_slice_mut(room)).map_err(said)
+        }
+        (_, room) => Collected::new(decoder.read_image().map_err(said)?)?.copy_to(room),
+    }
+}
+
+/// The pixels of frames, one after the other.
+pub(super) enum Collected {
+    U8(Vec<u8>),
+    U16(Vec<u16>),
+    F32(Vec<f32>),
+}
+
+/// What is wrong with a page of other pixels than those before it.
+const OTHER_TYPE: &str = "its pixels are of another type than the first frame's";
+
+/// What is wrong with a page that has another number of pixels.
+fn wrong_length(length: usize, pixels: usize) -> String {
+    format!("it has {length} values for {pixels} pixels")
+}
+
+impl Collected {
+    fn new(frame: DecodingResult) -> Result<Self, String> {
+        macro_rules! converted {
+            ($frame:ident) => {
+                Self::F32($frame.into_iter().map(|p| p as f32).collect())
+            };
+        }
+        Ok(match frame {
+            DecodingResult::U8(frame) => Self::U8(frame),
+            DecodingResult::U16(frame) => Self::U16(frame),
+            DecodingResult::F32(frame) => Self::F32(frame),
+            DecodingResult::U32(frame) => converted!(frame),
+            DecodingResult::U64(frame) => converted!(frame),
+            DecodingResult::I8(frame) => converted!(frame),
+            DecodingResult::I16(frame) => converted!(frame),
+            DecodingResult::I32(frame) => converted!(frame),
+            DecodingResult::I64(frame) => converted!(frame),
+            DecodingResult::F64(frame) => converted!(frame),
+            DecodingResult::F16(_) => {
+                return Err("floating point of 16 bits is not supported".to_owned());
+            }
+        })
+    }
+
+    fn copy_to(self, room: Room<'_>) -> Result<(), String> {
+        fn copy<P: Copy>(frame: &[P], room: &mut [P]) -> Result<(), String> {
+            if frame.len() != room.len() {
+                return Err(wrong_length(frame.len(), room.len()));
+            }
+            room.copy_from_slice(frame);
+            Ok(())
+        }
+        match (self, room) {
+            (Self::U8(frame), Room::U8(room)) => copy(&frame, room),
+            (Self::U16(frame), Room::U16(room)) => copy(&frame, room),
+            (Self::F32(frame), Room::F32(room)) => copy(&frame, room),
+            _ => Err(OTHER_TYPE.to_owned()),
+        }
+    }
+
+    /// Frames (frame, row, column).
+    pub(super) fn stacked(self, shape: (usize, usize, usize)) -> Result<Pixels, MovieError> {
+        Ok(match self {
+            Self::U8(pixels) => Pixels::U8(stack(shape, pixels)?),
+            Self::U16(pixels) => Pixels::U16(stack(shape, pixels)?),
+            Self::F32(pixels) => Pixels::F32(stack(shape, pixels)?),
+        })
+    }
+
+    pub(super) fn add(all: &mut Option<Self>, frame: Self, pixels: usize) -> Result<(), String> {
+        let length = match &frame {
+            Self::U8(frame) => frame.len(),
+            Self::U16(frame) => frame.len(),
+            Self::F32(frame) => frame.len(),
+        };
+        if length != pixels {
+            return Err(wrong_length(length, pixels));
+        }
+        match (all.as_mut(), frame) {
+            (None, frame) => *all = Some(frame),
+            (Some(Self::U8(all)), Self::U8(mut frame)) => all.append(&mut frame),
+            (Some(Self::U16(all)), Self::U16(mut frame)) => all.append(&mut frame),
+            (Some(Self::F32(all)), Self::F32(mut frame)) => all.append(&mut frame),
+            _ => return Err(OTHER_TYPE.to_owned()),
+        }
+        Ok(())
+    }
+}
+
+/// Refuses what is not grey, and tiles that are far larger than the frame: a row of one is held.
+pub(super) fn check_page<R: Read + Seek>(decoder: &mut Decoder<R>) -> Result<(), String> {
+    match decoder.colortype().map_err(said)? {
+        ColorType::Gray(8 | 16 | 32 | 64) => {}
+        ColorType::Gray(bits) => return Err(format!("{bits} bits a pixel are not supported")),
+        other => {
+            return Err(format!("it is a colour image ({other:?}); only grey ones can be read"));
+        }
+    }
+    let (width, height) = decoder.dimensions().map_err(said)?;
+    let (across, down) = decoder.chunk_dimensions();
+    let pixels = |width, height| u64::from(width) * u64::from(height);
+    let tiled = decoder.get_chunk_type() == ChunkType::Tile;
+    if tiled && pixels(across, down) > pixels(width, height).max(1 << 22) {
+        return Err(format!("its tiles of {across}×{down} pixels are larger than the frame"));
+    }
+    Ok(())
+}
