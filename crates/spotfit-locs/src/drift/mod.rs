@@ -7,6 +7,7 @@
 //! [`Drift::from_beads`] follows spots that are always on; what beads have in common in a frame ([`CommonDrift`]) is found as a tracker
 //! finds it while frames come.
 
+mod bead_axis;
 mod bead_drift;
 mod beads;
 mod chance;

@@ -56,23 +56,11 @@ impl BoxMean {
         pixels: &Lines,
         mut to: impl FnMut(usize, &mut [f32]),
     ) {
-        let Self {
-            radius,
-            width,
-            height,
-            ..
-        } = *self;
+        let Self { radius, width, height, .. } = *self;
         let stride = width + 2 * radius;
         for (y, place) in lines.clone().zip(0..) {
             let columns = &mut self.columns[place * stride + radius..][..width];
-            sum_columns(
-                y,
-                [radius, height],
-                pixels,
-                &mut self.begun,
-                &mut self.ends,
-                columns,
-            );
+            sum_columns(y, [radius, height], pixels, &mut self.begun, &mut self.ends, columns);
         }
         let used = lines.len() * stride;
         let sums = self.across.of(&self.columns[..used]);
@@ -101,10 +89,7 @@ fn sum_columns(
     let (width, reach) = (sums.len(), 2 * radius + 1);
     if y == 0 {
         for y in 0..radius.min(height) {
-            begun
-                .iter_mut()
-                .zip(pixels.line(y))
-                .for_each(|(sum, pixel)| *sum += pixel);
+            begun.iter_mut().zip(pixels.line(y)).for_each(|(sum, pixel)| *sum += pixel);
         }
     }
     let newest = y + radius;
@@ -181,11 +166,7 @@ impl SumsAcross {
     /// For each place the sum of the numbers from there on, as many as asked for; near the end, of those that are there.
     #[inline(always)]
     fn of(&mut self, numbers: &[f32]) -> &mut [f32] {
-        let Self {
-            reach,
-            doubled,
-            sums,
-        } = self;
+        let Self { reach, doubled, sums } = self;
         let length = numbers.len();
         let mut size = 1;
         for level in 0..doubled.len() {
@@ -203,11 +184,7 @@ impl SumsAcross {
         let mut done = size;
         let mut parts = (0..doubled.len()).rev().filter_map(|level| {
             let part = 1 << level;
-            let parts = if level == 0 {
-                numbers
-            } else {
-                &doubled[level - 1][..length]
-            };
+            let parts = if level == 0 { numbers } else { &doubled[level - 1][..length] };
             let from = done;
             (*reach & part != 0).then(|| {
                 done += part;

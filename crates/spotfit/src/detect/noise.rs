@@ -44,23 +44,11 @@ impl Column {
     /// The tiles within rows `top` to `end` of a frame of `frame` rows.
     pub(super) fn new(frame: usize, top: usize, end: usize) -> Self {
         let tiles = frame.div_ceil(TILE).max(1);
-        let whole = Self {
-            frame,
-            tiles,
-            top: 0,
-            first: 0,
-            rows: tiles,
-        };
+        let whole = Self { frame, tiles, top: 0, first: 0, rows: tiles };
         let inside = |tile: &usize| whole.start(*tile) >= top && whole.end(*tile) <= end;
         let first = (0..tiles).find(inside).unwrap_or_default();
         let rows = (first..tiles).take_while(inside).count();
-        Self {
-            frame,
-            tiles,
-            top,
-            first,
-            rows,
-        }
+        Self { frame, tiles, top, first, rows }
     }
 
     /// How many tiles lie here.
@@ -88,11 +76,7 @@ impl Column {
         let position = position.clamp(0.0, (self.tiles - 1) as f32);
         let above = (position as usize).min(self.tiles - 1);
         let here = |tile: usize| tile.saturating_sub(self.first).min(self.rows - 1);
-        (
-            here(above),
-            here((above + 1).min(self.tiles - 1)),
-            position - above as f32,
-        )
+        (here(above), here((above + 1).min(self.tiles - 1)), position - above as f32)
     }
 }
 
@@ -157,38 +141,22 @@ impl NoiseMap {
     /// their last one.
     #[inline(always)]
     pub(super) fn add_tiles(&mut self, pixels: &Lines, height: usize, looks: &mut Looks) {
-        let Self {
-            columns,
-            column,
-            width,
-            ..
-        } = *self;
+        let Self { columns, column, width, .. } = *self;
         let row = self.levels.len() / columns;
         let lines = column.start(row)..column.end(row);
         // The outermost pixels have no response.
         let down = lines.start.max(1)..lines.end.min(height - 1);
-        let Looks {
-            tiles,
-            vertical,
-            responses,
-        } = looks;
+        let Looks { tiles, vertical, responses } = looks;
         tiles.resize_with(TOGETHER.min(columns), Numbers::new);
         for first in (0..columns).step_by(TOGETHER) {
             let group = first..(first + TOGETHER).min(columns);
             let start = span(group.start, width, columns).start.max(1);
-            let end = span(group.end - 1, width, columns)
-                .end
-                .min(width - 1)
-                .max(start);
+            let end = span(group.end - 1, width, columns).end.min(width - 1).max(start);
             let around = start - 1..if end > start { end + 1 } else { start - 1 };
             tiles.iter_mut().for_each(Numbers::clear);
             vertical.resize(around.len(), 0.0);
             responses.resize(end - start, 0.0);
-            let down = if around.is_empty() {
-                0..0
-            } else {
-                down.clone()
-            };
+            let down = if around.is_empty() { 0..0 } else { down.clone() };
             for y in down {
                 let at = |y: usize| &pixels.line(y)[around.clone()];
                 let (above, here, below) = (at(y - 1), at(y), at(y + 1));
@@ -216,9 +184,7 @@ impl NoiseMap {
             // Noise is much the same everywhere.
             let usual = self.levels.last().copied().unwrap_or_default();
             let levels = &mut self.levels;
-            level(&mut tiles[..group.len()], COARSE, usual, |level| {
-                levels.push(level)
-            });
+            level(&mut tiles[..group.len()], COARSE, usual, |level| levels.push(level));
         }
     }
 
@@ -232,12 +198,7 @@ impl NoiseMap {
         gain: f32,
         looks: &mut Looks,
     ) {
-        let Self {
-            columns,
-            column: tiles,
-            width,
-            ..
-        } = *self;
+        let Self { columns, column: tiles, width, .. } = *self;
         let row = self.levels.len() / columns;
         let lines = tiles.start(row)..tiles.end(row);
         looks.tiles.resize_with(TOGETHER.min(columns), Numbers::new);
@@ -255,9 +216,7 @@ impl NoiseMap {
             }
             let white = &noise.levels[row * columns..][group.clone()];
             let levels = &mut self.levels;
-            texture(&mut looks.tiles[..group.len()], white, gain, |level| {
-                levels.push(level)
-            });
+            texture(&mut looks.tiles[..group.len()], white, gain, |level| levels.push(level));
         }
     }
 
@@ -265,8 +224,7 @@ impl NoiseMap {
     #[inline(always)]
     pub(super) fn add_of(&mut self, noise: &Self, of: impl Fn(f32) -> f32) {
         let there = self.levels.len();
-        self.levels
-            .extend(noise.levels[there..].iter().map(|&level| of(level)));
+        self.levels.extend(noise.levels[there..].iter().map(|&level| of(level)));
     }
 
     /// How many rows of tiles are there.
@@ -277,26 +235,14 @@ impl NoiseMap {
     /// The noise of some tiles by the kernel (1 −4 6 −4 1)ᵀ(1 −4 6 −4 1), which sees finer differences still; 0 for the others.
     #[inline(always)]
     pub(super) fn fine(&self, pixels: &[f32], wanted: &[bool]) -> Vec<f32> {
-        let Self {
-            columns,
-            column: tiles,
-            width,
-            ..
-        } = *self;
+        let Self { columns, column: tiles, width, .. } = *self;
         let height = pixels.len() / width;
         let mut responses = Whole::new();
         let mut vertical = [0.0; TILE + 5];
         let mut levels = vec![0.0; wanted.len()];
-        for (tile, level_of) in levels
-            .iter_mut()
-            .enumerate()
-            .filter(|(tile, _)| wanted[*tile])
-        {
+        for (tile, level_of) in levels.iter_mut().enumerate().filter(|(tile, _)| wanted[*tile]) {
             let (row, column) = (tile / columns, tile % columns);
-            let (lines, x) = (
-                tiles.start(row)..tiles.end(row),
-                span(column, width, columns),
-            );
+            let (lines, x) = (tiles.start(row)..tiles.end(row), span(column, width, columns));
             let across = x.start.max(2)..x.end.min(width.saturating_sub(2));
             responses.clear();
             for y in lines.start.max(2)..lines.end.min(height.saturating_sub(2)) {
@@ -315,9 +261,7 @@ impl NoiseMap {
                 }
             }
             let responses = std::slice::from_mut(&mut responses);
-            level(responses, FINE, self.levels[tile], |level| {
-                *level_of = level
-            });
+            level(responses, FINE, self.levels[tile], |level| *level_of = level);
         }
         levels
     }
@@ -325,20 +269,12 @@ impl NoiseMap {
     /// Which share of a tile of a filtered frame is above some level.
     #[inline(always)]
     pub(super) fn share_above(&self, tile: usize, signal: &[f32], level: f32) -> f32 {
-        let Self {
-            columns,
-            column: tiles,
-            width,
-            ..
-        } = *self;
+        let Self { columns, column: tiles, width, .. } = *self;
         let (row, x) = (tile / columns, span(tile % columns, width, columns));
         let (mut above, mut all) = (0u32, 0);
         for y in tiles.start(row)..tiles.end(row) {
             let here = &signal[y * width..][x.clone()];
-            above += here
-                .iter()
-                .map(|&value| u32::from(value > level))
-                .sum::<u32>();
+            above += here.iter().map(|&value| u32::from(value > level)).sum::<u32>();
             all += here.len();
         }
         above as f32 / all.max(1) as f32
@@ -355,12 +291,7 @@ impl NoiseMap {
 
     /// The tiles that have a place of the frame: several where they share it.
     pub(super) fn holding(&self, x: usize, y: usize) -> impl Iterator<Item = usize> {
-        let Self {
-            columns,
-            column: tiles,
-            width,
-            ..
-        } = *self;
+        let Self { columns, column: tiles, width, .. } = *self;
         let y = y - tiles.top;
         let row = y * tiles.rows / tiles.end(tiles.rows - 1).max(1);
         let rows = row.saturating_sub(1)..(row + 2).min(tiles.rows);
@@ -376,12 +307,7 @@ impl NoiseMap {
     /// Rectangles of pixels, rows counted from the first one here, that cover some tiles and no others: of tiles side by side, and of
     /// such rows one below the other.
     pub(super) fn regions(&self, wanted: &[bool]) -> Vec<Region> {
-        let Self {
-            columns,
-            column: tiles,
-            width,
-            ..
-        } = *self;
+        let Self { columns, column: tiles, width, .. } = *self;
         let mut regions: Vec<Region> = Vec::new();
         for (row, wanted) in wanted.chunks(columns).enumerate() {
             let places: Vec<usize> = (0..columns).filter(|&column| wanted[column]).collect();
@@ -515,10 +441,6 @@ fn texture<const MOST: usize>(
     for (i, (values, noise)) in values.iter_mut().zip(noise).enumerate() {
         let white = noise * gain;
         let small = values.all().len() < 2 || searches[i].is_above(medians[i] - white);
-        to(if small {
-            white
-        } else {
-            (medians[i] - values.end(searches[i])).max(white)
-        });
+        to(if small { white } else { (medians[i] - values.end(searches[i])).max(white) });
     }
 }
