@@ -8,7 +8,7 @@ use crate::averages::median;
 const ROUNDS: usize = 12;
 
 /// The drift along an axis, and what it rests on.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Axis<'a> {
     /// Places and their standard errors; none if there is no such column.
     pub(super) values: Option<&'a [f64]>,

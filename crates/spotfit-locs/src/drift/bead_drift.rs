@@ -88,6 +88,7 @@ impl<'a> Together<'a> {
         if self.beads.len() < 3 || !self.axes.iter().all(known) {
             return;
         }
+        let begun = self.axes.clone();
         // Means follow what is far off, medians do not.
         for _ in 0..MEDIAN_ROUNDS {
             self.find(&self.places(true), true);
@@ -98,7 +99,11 @@ impl<'a> Together<'a> {
             for (axis, unit) in
                 self.axes.iter_mut().zip(units).filter(|(axis, _)| axis.unit.is_some())
             {
-                let Some(unit) = unit else { return };
+                let Some(unit) = unit else {
+                    // Most places along it are the same: nothing says how far they may be apart.
+                    self.axes = begun;
+                    return;
+                };
                 let before = axis.unit.replace(unit).unwrap_or(unit);
                 axis.variance.iter_mut().for_each(|variance| *variance *= unit / before);
             }
