@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 mod curve;
+mod one;
 mod reference;
 mod simd;
 mod threads;

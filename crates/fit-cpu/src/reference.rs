@@ -3,18 +3,14 @@
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use fit_core::pass::{
-    Axes, CovarianceEstimator, Likelihood, Method, PlaneFit, Serial, Summable, Visitor,
-    WeightedFit, on_plane,
-};
 use fit_core::{
-    ArgumentError, Errors, Estimator, Fit, Fits, Options, Outcomes, Outline, Pixel, Scalar, Setup,
-    Size, Start, fit_in_place, scratch_len,
+    ArgumentError, Errors, Fit, Fits, Options, Outcomes, Pixel, Scalar, Size, Start, scratch_len,
 };
 use fit_curves::CurveError;
 use fit_windows::{AnyWindows, NoteKind, Windows};
 use ndarray::ArrayView2;
 
+use crate::one::{ErrorsOfOne, FitOne, errors_of_one, fit_one};
 use crate::threads::{filled, pool, share};
 
 /// Why a batch could not be fitted.
@@ -156,17 +152,16 @@ impl<R: Arithmetic> Reference<R> {
         R::errors(self, options, windows, fits, errors)
     }
 
-    /// Knows no pixel type: `read` writes the pixels of a window to the first numbers that it is given, variances to the
-    /// second and weights to the third.
-    fn errors_all<S: Summable<P>, const P: usize, const Q: usize>(
+    /// Knows no pixel type and no shape: `read` writes the pixels of a window to the first numbers that it is given, variances to
+    /// the second and weights to the third.
+    fn errors_all(
         &self,
-        covariance: &CovarianceEstimator<R, S, P, Q>,
-        side: [bool; 2],
+        one: &dyn ErrorsOfOne<R>,
+        (size, side): (Size, [bool; 2]),
         read: &ReadAll<'_, R>,
         fits: Fits<'_>,
         errors: &mut [Errors],
     ) -> Result<(), BatchError> {
-        let size = covariance.size();
         let pixels = size.pixels();
         let [variances, weights] = side.map(|there| if there { pixels } else { 0 });
         let errors_of_chunk = |scratch: &mut Vec<R>, first: usize, errors: &mut [Errors]| {
@@ -175,17 +170,11 @@ impl<R: Arithmetic> Reference<R> {
                 let (variances, rest) = rest.split_at_mut(variances);
                 let (weights, axes) = rest.split_at_mut(weights);
                 read(index, window, variances, weights);
-                let Some(mut axes) = Axes::new(axes, size) else { return };
-                let mut tile = Serial::new(&*window, size, &mut axes)
-                    .with_notes(variances)
-                    .with_weights(weights);
                 let fit = fits.at::<R>(index);
-                let Fit { x, y, sigma_x, sigma_y, angle, amplitude, background, .. } = fit;
-                let outline = Outline { x, y, sigma_x, sigma_y, angle };
-                let slopes = [fit.offset_x, fit.offset_y];
-                let linear = [amplitude, background];
-                let estimate = covariance.errors(&mut tile, outline, linear, slopes);
-                *errors = Errors::from_estimate(&estimate, &fit, Q);
+                let Some(found) = one.errors(window, [variances, weights], axes, &fit) else {
+                    return;
+                };
+                *errors = found;
             }
         };
         let scratch = || vec![R::default(); scratch_len(size) + variances + weights];
@@ -204,40 +193,26 @@ impl<R: Arithmetic> Reference<R> {
         }
     }
 
-    /// Fits windows that were checked, in the shape that the options have.
-    fn fit_shape<T: Scalar>(
+    /// Fits windows that were checked. Knows no pixel type and no shape, so that it is not compiled for each: `read` writes
+    /// the pixels of a window to the first numbers that it is given.
+    fn fit_all<T: Scalar>(
         &self,
-        options: &Options,
+        one: &dyn FitOne<R>,
         size: Size,
-        kind: (NoteKind, bool),
         read: &Read<'_, R>,
         start: Start<'_>,
         fits: &mut [Fit<T>],
     ) -> Result<(), BatchError> {
-        let by_shape = ByShape { reference: self, size, options, kind, read, start, fits };
-        options.shape.visit(options.background, by_shape)
-    }
-
-    /// Knows no pixel type, so that the fit is not compiled for each: `read` writes the pixels of a window to
-    /// the first numbers that it is given.
-    fn fit_all<T: Scalar, M: Method<R>>(
-        &self,
-        method: &M,
-        read: &Read<'_, R>,
-        start: Start<'_>,
-        fits: &mut [Fit<T>],
-    ) -> Result<(), BatchError> {
-        let notes = if method.takes_notes() { method.size().pixels() } else { 0 };
+        let notes = if one.takes_notes() { size.pixels() } else { 0 };
         let fit_chunk = |scratch: &mut Vec<R>, first: usize, fits: &mut [Fit<T>]| {
             for (index, fit) in (first..).zip(fits) {
                 let (notes, scratch) = scratch.split_at_mut(notes);
                 read(index, scratch, notes);
-                let start = start.outline(index);
-                *fit = Fit::from(fit_in_place(method, start, scratch, notes)?).cast();
+                *fit = one.fit(start.outline(index), scratch, notes)?.cast();
             }
             Ok(())
         };
-        let scratch = || vec![R::default(); notes + scratch_len(method.size())];
+        let scratch = || vec![R::default(); notes + scratch_len(size)];
         match &self.pool {
             None => fit_chunk(&mut scratch(), 0, fits),
             Some(pool) => share(pool, fits, CHUNK, &|| {
@@ -293,10 +268,10 @@ impl<'w, R: Arithmetic> fit_windows::Visitor<'w> for ByPixelType<'_, R> {
             windows.convert(index, numbers, em_gain);
             windows.notes(index, kind, notes, em_gain);
         };
-        let kind = (kind, mapped);
+        let one = fit_one::<R>(size, options, kind, mapped)?;
         match fits {
-            Outcomes::F32(fits) => reference.fit_shape(options, size, kind, &read, start, fits),
-            Outcomes::F64(fits) => reference.fit_shape(options, size, kind, &read, start, fits),
+            Outcomes::F32(fits) => reference.fit_all(&*one, size, &read, start, fits),
+            Outcomes::F64(fits) => reference.fit_all(&*one, size, &read, start, fits),
         }
     }
 }
@@ -327,72 +302,7 @@ impl<'w, R: Arithmetic> fit_windows::Visitor<'w> for ErrorsByPixelType<'_, R> {
             }
         };
         let size = windows.size();
-        let read = &read_all;
-        let by_shape = ErrorsByShape { reference, size, options, side, read, fits, errors };
-        options.shape.visit(options.background, by_shape)
-    }
-}
-
-/// Fits whose errors wait for the shape.
-struct ErrorsByShape<'a, R> {
-    reference: &'a Reference<R>,
-    size: Size,
-    options: &'a Options,
-    /// Whether there is a camera map, and whether there are weights.
-    side: [bool; 2],
-    read: &'a ReadAll<'a, R>,
-    fits: Fits<'a>,
-    errors: &'a mut [Errors],
-}
-
-impl<R: Arithmetic> Visitor for ErrorsByShape<'_, R> {
-    type Output = Result<(), BatchError>;
-
-    fn visit<S: Summable<P>, const P: usize, const Q: usize>(self, shape: S) -> Self::Output {
-        let Self { reference, size, options, side, read, fits, errors } = self;
-        let covariance =
-            CovarianceEstimator::<R, S, P, Q>::for_shape(shape, size, options, side[0], side[1])?;
-        reference.errors_all(&covariance, side, read, fits, errors)
-    }
-}
-
-/// Fits a batch once its shape is known.
-struct ByShape<'a, R, T> {
-    reference: &'a Reference<R>,
-    size: Size,
-    options: &'a Options,
-    /// What the notes are, and whether pixels are converted by a camera map.
-    kind: (NoteKind, bool),
-    read: &'a Read<'a, R>,
-    start: Start<'a>,
-    fits: &'a mut [Fit<T>],
-}
-
-impl<R: Arithmetic, T: Scalar> Visitor for ByShape<'_, R, T> {
-    type Output = Result<(), BatchError>;
-
-    fn visit<S: Summable<P>, const P: usize, const Q: usize>(self, shape: S) -> Self::Output {
-        let Self { reference, size, options, kind: (kind, mapped), read, start, fits } = self;
-        if options.estimator == Estimator::MaximumLikelihood {
-            let method = Likelihood::<R, S, P, Q, true>::for_shape(shape, size, options, mapped)?;
-            return reference.fit_all(&method, read, start, fits);
-        }
-        let plane = const { on_plane(P, Q) };
-        if plane && kind == NoteKind::Weights {
-            let method = PlaneFit::<R, S, P, true, false>::for_shape(shape, size, options, mapped)?;
-            return reference.fit_all(&method, read, start, fits);
-        }
-        if plane {
-            let method =
-                PlaneFit::<R, S, P, false, false>::for_shape(shape, size, options, mapped)?;
-            return reference.fit_all(&method, read, start, fits);
-        }
-        if kind == NoteKind::Weights {
-            let method = WeightedFit::for_shape(shape, size, options, mapped)?;
-            return reference.fit_all(&method, read, start, fits);
-        }
-        let setup = Setup::for_shape(shape, size, options)?;
-        let setup = if mapped { setup.of_photons() } else { setup };
-        reference.fit_all(&setup, read, start, fits)
+        let one = errors_of_one::<R>(size, options, side)?;
+        reference.errors_all(&*one, (size, side), &read_all, fits, errors)
     }
 }

@@ -3,8 +3,7 @@
 use std::ops::Range;
 
 use ndarray::{ArrayView, Axis, Dim, Dimension, Ix1, Ix2, Ix3, Slice};
-use rayon::iter::ParallelIterator;
-use rayon::slice::ParallelSlice;
+use rayon::iter::{IntoParallelIterator, ParallelIterator};
 
 /// Numbers that are looked at together.
 const PART: usize = 1 << 14;
@@ -95,7 +94,7 @@ macro_rules! elements {
                         // Without a branch for each, so that many are looked at at once.
                         let every = |all: bool, value: &$type| all & holds(f64::from(*value));
                         match array.as_slice() {
-                            Some(all) => parts(all, PART, |part| part.iter().fold(true, every)),
+                            Some(all) => parts(all.len(), PART, &|part| all[part].iter().fold(true, every)),
                             None => array.iter().fold(true, every),
                         }
                     })*
@@ -163,8 +162,8 @@ macro_rules! elements {
                             all & (lower <= value) & (value <= upper)
                         };
                         match array.as_slice() {
-                            Some(all) => parts(all, length * PART / TILE, |part| {
-                                part.chunks(length).all(|tile| {
+                            Some(all) => parts(all.len(), length * PART / TILE, &|part| {
+                                all[part].chunks(length).all(|tile| {
                                     tile.iter().zip(&lower).zip(&upper).fold(true, every)
                                 })
                             }),
@@ -247,13 +246,15 @@ elements! {
     i32, I32;
 }
 
-/// Whether all parts of that length pass. A thread that belongs to a pool has the others help; one that does not would wake threads that
-/// nobody asked for.
-fn parts<T: Sync>(all: &[T], length: usize, pass: impl Fn(&[T]) -> bool + Send + Sync) -> bool {
-    if all.len() > 4 * length && rayon::current_thread_index().is_some() {
-        all.par_chunks(length).all(pass)
+/// Whether all parts of that length pass, of so many numbers of any type. A thread that belongs to a pool has the others help; one that
+/// does not would wake threads that nobody asked for.
+fn parts(count: usize, length: usize, pass: &(dyn Fn(Range<usize>) -> bool + Sync)) -> bool {
+    let all = 0..count.div_ceil(length);
+    let part = |index: usize| pass(index * length..count.min((index + 1) * length));
+    if count > 4 * length && rayon::current_thread_index().is_some() {
+        all.into_par_iter().all(part)
     } else {
-        all.chunks(length).all(pass)
+        all.into_iter().all(part)
     }
 }
 

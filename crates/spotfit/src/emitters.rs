@@ -354,9 +354,7 @@ impl<'w> Visitor<'w> for Search<'_> {
         // What is wrong with the options is said whatever the windows.
         CrowdFinder::new(width, height, self.options)?;
         let make = || (CrowdFinder::new(width, height, self.options), Electrons::default());
-        let numbers = self.part.into_par_iter().with_min_len(PART);
-        let of = |(finder, electrons): &mut (Result<CrowdFinder, CrowdError>, Electrons),
-                  number: usize| {
+        windows_of(self.part, &make, &|(finder, electrons), number| {
             let finder = finder.as_mut().map_err(|error| *error)?;
             electrons.take(&windows, number, self.camera);
             let mut found = finder.find(&electrons.frame(width, height)?)?.to_vec();
@@ -367,9 +365,20 @@ impl<'w> Visitor<'w> for Search<'_> {
             }
             let all = (1..).zip(&found);
             Ok(all.map(|(emitter, found)| EmitterFit::of(number, emitter, found, excess)).collect())
-        };
-        numbers.map_init(make, of).collect()
+        })
     }
+}
+
+/// A thread's finder, and its memory.
+type Finder = (Result<CrowdFinder, CrowdError>, Electrons);
+
+/// What is found in each window. Knows no type of pixels: threads are shared out once for all of them.
+fn windows_of(
+    part: Range<usize>,
+    make: &(dyn Fn() -> Finder + Sync),
+    find: &(dyn Fn(&mut Finder, usize) -> Result<Vec<EmitterFit>, CrowdError> + Sync),
+) -> Result<Vec<Vec<EmitterFit>>, CrowdError> {
+    part.into_par_iter().with_min_len(PART).map_init(make, find).collect()
 }
 
 /// The photons of windows.

@@ -53,7 +53,7 @@ struct Pool<P: Pack, M: Method<P>> {
 }
 
 /// Fits in the lanes of one pack.
-struct Slots<P: Pack, M: Method<P>> {
+pub(super) struct Slots<P: Pack, M: Method<P>> {
     pixels: Vec<P>,
     notes: Vec<P>,
     search: M::Search,
@@ -72,7 +72,7 @@ pub(super) struct Scratch<P: Pack, M: Method<P>> {
 
 impl<P: Pack, M: Method<P>> Scratch<P, M> {
     #[inline(always)]
-    pub(super) fn new(method: &M, how: How) -> Self {
+    pub(super) fn new(method: &M, how: How, slots: MakeSlots<P, M>) -> Self {
         let size = method.size();
         let zero = P::splat(0.0);
         // Packs that a window begins and ends.
@@ -82,7 +82,8 @@ impl<P: Pack, M: Method<P>> Scratch<P, M> {
         Self {
             size,
             how,
-            packs: [Slots::new(method), Slots::new(method)],
+            // SAFETY: there are registers of this type only where the processor has the instruction set.
+            packs: unsafe { [slots(method), slots(method)] },
             axes: vec![zero; 2 * Axes::<P>::scratch_len(size)],
             pool: Pool {
                 rows: room(),
@@ -100,6 +101,9 @@ impl<P: Pack, M: Method<P>> Scratch<P, M> {
 
 /// [`Feed::make_ready`], compiled for the instruction set of `P`, which the processor must have.
 pub(super) type Ready<P, M> = unsafe fn(&mut Feed<'_, P, M>, &M, &mut Axes<'_, P>, &mut dyn Sink);
+
+/// [`Slots::new`], compiled in the same way.
+pub(super) type MakeSlots<P, M> = unsafe fn(&M) -> Slots<P, M>;
 
 /// Fits `windows`.
 #[inline(always)]
@@ -222,7 +226,7 @@ impl<P: Pack, M: Method<P>> Feed<'_, P, M> {
 
 impl<P: Pack, M: Method<P>> Slots<P, M> {
     #[inline(always)]
-    fn new(method: &M) -> Self {
+    pub(super) fn new(method: &M) -> Self {
         let pixels = vec![P::splat(0.0); method.size().pixels()];
         let notes = if method.takes_notes() { pixels.clone() } else { Vec::new() };
         let seeds = method.idle();

@@ -156,6 +156,16 @@ impl WindowFitter {
         fits: &[Fit<T>],
         errors: &mut [Errors],
     ) -> Result<(), BatchError> {
+        self.find_errors(windows, fits.into(), errors)
+    }
+
+    /// Knows no type, so that no other crate has the loading of windows a second time.
+    fn find_errors(
+        &mut self,
+        windows: AnyWindows<'_>,
+        fits: Fits<'_>,
+        errors: &mut [Errors],
+    ) -> Result<(), BatchError> {
         let size = windows.size();
         if size != self.size {
             let pixels = size.pixels();
@@ -170,7 +180,7 @@ impl WindowFitter {
         }
         if let Some((_, appraiser)) = &mut self.appraiser {
             let appraiser = &mut **appraiser;
-            windows.visit(ErrorsByPixelType { appraiser, first: 0, fits: fits.into(), errors });
+            windows.visit(ErrorsByPixelType { appraiser, first: 0, fits, errors });
         }
         Ok(())
     }

@@ -207,17 +207,22 @@ impl<'w> Visitor<'w> for InFrames<'_> {
     type Output = Result<Vec<Vec<(Place, Found)>>, CrowdError>;
 
     fn visit<P: Pixel>(self, windows: Windows<'w, P>) -> Self::Output {
-        let frames = (0..windows.count()).into_par_iter();
-        frames
-            .map_init(Room::default, |room, frame| {
-                room.light_of.take(&windows, frame, &self.crowd.camera);
-                let mut finder = self.crowd.finder()?;
-                let found = self.find(&mut finder, frame, windows.window(frame), room);
-                self.crowd.give_back(finder);
-                found
-            })
-            .collect()
+        frames(windows.count(), &|room, frame| {
+            room.light_of.take(&windows, frame, &self.crowd.camera);
+            let mut finder = self.crowd.finder()?;
+            let found = self.find(&mut finder, frame, windows.window(frame), room);
+            self.crowd.give_back(finder);
+            found
+        })
     }
+}
+
+/// What is found in a frame, with its number.
+type Find<'a> = dyn Fn(&mut Room, usize) -> Result<Vec<(Place, Found)>, CrowdError> + Sync + 'a;
+
+/// What is found in each of so many frames. Knows no type of pixels: threads are shared out once for all of them.
+fn frames(count: usize, find: &Find<'_>) -> Result<Vec<Vec<(Place, Found)>>, CrowdError> {
+    (0..count).into_par_iter().map_init(Room::default, find).collect()
 }
 
 impl InFrames<'_> {

@@ -6,7 +6,7 @@
 //! standard normal variate where there is one spot only (a score test).
 
 use fit_core::spot::axis::GaussianAxis;
-use fit_core::{Background, Camera, Fit, Number, Options, Pixel, PixelProfile, Shape};
+use fit_core::{Background, Camera, Fit, Number, Options, Pixel, PixelProfile, Shape, Size};
 use fit_windows::{AnyWindows, CameraMap, NoteKind, Visitor, Windows};
 use rayon::prelude::*;
 
@@ -52,14 +52,8 @@ impl<'w> Visitor<'w> for Look<'_> {
     type Output = Vec<Residuals>;
 
     fn visit<P: Pixel>(self, windows: Windows<'w, P>) -> Vec<Residuals> {
-        let room = || [vec![0.0; windows.size().pixels()], vec![0.0; windows.size().pixels()]];
-        let all = self.fits.par_iter().enumerate();
-        all.map_init(room, |[pixels, variances], (index, fit)| {
-            let saturated = self.fill(&windows, index, pixels, variances);
-            let (squares, structure) = self.compare(fit, windows.size().width, pixels, variances);
-            Residuals { squares, structure, saturated }
-        })
-        .collect()
+        let size = windows.size();
+        self.each(size, &|index, pixels, variances| self.fill(&windows, index, pixels, variances))
     }
 }
 
@@ -72,7 +66,22 @@ const SLOPES: usize = 2;
 /// Where the model is no brighter than so many photons a pixel, the noise is that of so many.
 const FAINTEST: f64 = 0.05;
 
+/// Takes the photons and variances of the window with a number; true if a pixel is saturated.
+type Fill<'a> = dyn Fn(usize, &mut [f64], &mut [f64]) -> bool + Sync + 'a;
+
 impl Look<'_> {
+    /// Knows no type of pixels: threads are shared out once for all of them.
+    fn each(&self, size: Size, fill: &Fill<'_>) -> Vec<Residuals> {
+        let room = || [vec![0.0; size.pixels()], vec![0.0; size.pixels()]];
+        let all = self.fits.par_iter().enumerate();
+        all.map_init(room, |[pixels, variances], (index, fit)| {
+            let saturated = fill(index, pixels, variances);
+            let (squares, structure) = self.compare(fit, size.width, pixels, variances);
+            Residuals { squares, structure, saturated }
+        })
+        .collect()
+    }
+
     /// Takes the photons of a window and the variances of their read noise; true if a pixel is saturated.
     fn fill<P: Pixel>(
         &self,

@@ -24,7 +24,7 @@ use fit_core::{ArgumentError, Errors, Estimator, Fits, Options, Pixel, Setup, Si
 use fit_windows::{NoteKind, Windows};
 
 use super::InstructionSet;
-use super::engine::{Feed, Scratch, Sink, run};
+use super::engine::{Feed, Scratch, Sink, Slots, run};
 use super::errors::{Appraisal, SideKinds};
 use super::load::{How, Load, convert, load, load_notes};
 use pack::Pack;
@@ -185,33 +185,39 @@ macro_rules! entries {
             options: &Options,
             how: How,
         ) -> Result<Box<dyn Engine>, ArgumentError> {
+            // There are two of them, and one copy of what makes them.
+            #[inline(never)]
+            $(#[target_feature(enable = $features)])?
+            unsafe fn slots<M: Method<$pack>>(method: &M) -> Slots<$pack, M> {
+                Slots::new(method)
+            }
             let How { kind, mapped, .. } = how;
             if options.estimator == Estimator::MaximumLikelihood {
                 let method = Likelihood::<$pack, S, K, Q, true>::for_shape(shape, size, options, mapped)?;
-                let scratch = Scratch::new(&method, how);
+                let scratch = Scratch::new(&method, how, slots::<_>);
                 return Ok(Box::new(Vectorized { method, scratch }));
             }
             let plane = const { on_plane(K, Q) };
             if plane && kind == NoteKind::Weights {
                 let method =
                     PlaneFit::<$pack, S, K, true, false>::for_shape(shape, size, options, mapped)?;
-                let scratch = Scratch::new(&method, how);
+                let scratch = Scratch::new(&method, how, slots::<_>);
                 return Ok(Box::new(Vectorized { method, scratch }));
             }
             if plane {
                 let method =
                     PlaneFit::<$pack, S, K, false, false>::for_shape(shape, size, options, mapped)?;
-                let scratch = Scratch::new(&method, how);
+                let scratch = Scratch::new(&method, how, slots::<_>);
                 return Ok(Box::new(Vectorized { method, scratch }));
             }
             if kind == NoteKind::Weights {
                 let method = WeightedFit::<$pack, S, K>::for_shape(shape, size, options, mapped)?;
-                let scratch = Scratch::new(&method, how);
+                let scratch = Scratch::new(&method, how, slots::<_>);
                 return Ok(Box::new(Vectorized { method, scratch }));
             }
             let method = Setup::<$pack, S, K>::for_shape(shape, size, options)?;
             let method = if mapped { method.of_photons() } else { method };
-            let scratch = Scratch::new(&method, how);
+            let scratch = Scratch::new(&method, how, slots::<_>);
             Ok(Box::new(Vectorized { method, scratch }))
         }
 

@@ -52,24 +52,7 @@ impl<W: Write> CsvWriter<W> {
         block.columns.iter().try_for_each(check_words).map_err(refused)?;
         let columns: Vec<Written<'_>> =
             block.columns.iter().map(|column| Written::new(column, block, first)).collect();
-        let step = 1 << 12;
-        let pieces: Vec<Vec<u8>> = (0..rows.div_ceil(step))
-            .into_par_iter()
-            .map(|piece| {
-                let mut text = Vec::with_capacity(step * 12 * columns.len());
-                for row in piece * step..rows.min((piece + 1) * step) {
-                    for (index, column) in columns.iter().enumerate() {
-                        if index > 0 {
-                            text.push(b',');
-                        }
-                        column.value(row, &mut text);
-                    }
-                    text.push(b'\n');
-                }
-                text
-            })
-            .collect();
-        pieces.iter().try_for_each(|piece| self.writer.write_all(piece))
+        lines(&columns, rows).iter().try_for_each(|piece| self.writer.write_all(piece))
     }
 
     /// What is written through.
@@ -85,6 +68,25 @@ impl<W: Write> CsvWriter<W> {
         self.writer.flush()?;
         Ok(self.writer)
     }
+}
+
+/// All rows, in pieces. In a function of its own, which is not compiled for each type of writer.
+fn lines(columns: &[Written<'_>], rows: usize) -> Vec<Vec<u8>> {
+    let step = 1 << 12;
+    let piece = |piece: usize| {
+        let mut text = Vec::with_capacity(step * 12 * columns.len());
+        for row in piece * step..rows.min((piece + 1) * step) {
+            for (index, column) in columns.iter().enumerate() {
+                if index > 0 {
+                    text.push(b',');
+                }
+                column.value(row, &mut text);
+            }
+            text.push(b'\n');
+        }
+        text
+    };
+    (0..rows.div_ceil(step)).into_par_iter().map(piece).collect()
 }
 
 /// The name of a column in a CSV table, with its unit.

@@ -47,9 +47,19 @@ impl<'w> Visitor<'w> for Medians<'_> {
                 medians.copy_from_slice(&found[..medians.len()]);
             }
         };
-        self.pool.install(|| medians.par_chunks_mut(width).enumerate().for_each(row));
+        rows(self.pool, width, &mut medians, &row);
         medians
     }
+}
+
+/// Calls a function with each row and its number. Knows no type of pixels: threads are shared out once for all of them.
+fn rows(
+    pool: &rayon::ThreadPool,
+    width: usize,
+    all: &mut [f32],
+    row: &(dyn Fn((usize, &mut [f32])) + Sync),
+) {
+    pool.install(|| all.par_chunks_mut(width).enumerate().for_each(row));
 }
 
 /// Puts pixels where they belong.

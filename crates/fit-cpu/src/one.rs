@@ -1,0 +1,154 @@
+//! The reference's arithmetic for one window, compiled for each shape and method; all around it is compiled once.
+
+use std::marker::PhantomData;
+
+use fit_core::pass::{
+    Axes, CovarianceEstimator, Likelihood, Method, PlaneFit, Serial, Summable, Visitor,
+    WeightedFit, on_plane,
+};
+use fit_core::{
+    ArgumentError, Errors, Estimator, Fit, Options, Outline, Scalar, Setup, Size, fit_in_place,
+};
+use fit_windows::NoteKind;
+
+/// A method for spots of some shape. A call for each fit takes no time beside it.
+pub(crate) trait FitOne<R>: Sync {
+    /// See [`Method::takes_notes`].
+    fn takes_notes(&self) -> bool;
+    /// See [`fit_in_place`].
+    fn fit(
+        &self,
+        start: Option<Outline<R>>,
+        scratch: &mut [R],
+        notes: &[R],
+    ) -> Result<Fit<R>, ArgumentError>;
+}
+
+struct ByMethod<M>(M);
+
+impl<R: Scalar, M: Method<R>> FitOne<R> for ByMethod<M> {
+    fn takes_notes(&self) -> bool {
+        self.0.takes_notes()
+    }
+
+    fn fit(
+        &self,
+        start: Option<Outline<R>>,
+        scratch: &mut [R],
+        notes: &[R],
+    ) -> Result<Fit<R>, ArgumentError> {
+        fit_in_place(&self.0, start, scratch, notes).map(Fit::from)
+    }
+}
+
+/// Errors of fits of some shape.
+pub(crate) trait ErrorsOfOne<R>: Sync {
+    /// The errors of a fit of a window with variances and weights; `None` if there is too little memory for axes.
+    fn errors(&self, window: &[R], side: [&[R]; 2], axes: &mut [R], fit: &Fit<R>)
+    -> Option<Errors>;
+}
+
+impl<R: Scalar, S: Summable<P>, const P: usize, const Q: usize> ErrorsOfOne<R>
+    for CovarianceEstimator<R, S, P, Q>
+{
+    fn errors(
+        &self,
+        window: &[R],
+        [variances, weights]: [&[R]; 2],
+        axes: &mut [R],
+        fit: &Fit<R>,
+    ) -> Option<Errors> {
+        let size = self.size();
+        let mut axes = Axes::new(axes, size)?;
+        let mut tile =
+            Serial::new(window, size, &mut axes).with_notes(variances).with_weights(weights);
+        let Fit { x, y, sigma_x, sigma_y, angle, amplitude, background, .. } = *fit;
+        let outline = Outline { x, y, sigma_x, sigma_y, angle };
+        let slopes = [fit.offset_x, fit.offset_y];
+        let estimate = self.errors(&mut tile, outline, [amplitude, background], slopes);
+        Some(Errors::from_estimate(&estimate, fit, Q))
+    }
+}
+
+/// What fits windows with options: weights or variances, of which kind, and whether a camera map converts the pixels.
+///
+/// # Errors
+/// The size or an option makes no sense.
+pub(crate) fn fit_one<R: Scalar>(
+    size: Size,
+    options: &Options,
+    kind: NoteKind,
+    mapped: bool,
+) -> Result<Box<dyn FitOne<R>>, ArgumentError> {
+    let make = MakeOne { size, options, kind, mapped, arithmetic: PhantomData };
+    options.shape.visit(options.background, make)
+}
+
+/// What finds the errors of fits with options: whether there is a camera map, and whether there are weights.
+///
+/// # Errors
+/// The size or an option makes no sense.
+pub(crate) fn errors_of_one<R: Scalar>(
+    size: Size,
+    options: &Options,
+    side: [bool; 2],
+) -> Result<Box<dyn ErrorsOfOne<R>>, ArgumentError> {
+    let make = MakeErrorsOfOne { size, options, side, arithmetic: PhantomData };
+    options.shape.visit(options.background, make)
+}
+
+/// What [`errors_of_one`] is given.
+struct MakeErrorsOfOne<'a, R> {
+    size: Size,
+    options: &'a Options,
+    side: [bool; 2],
+    arithmetic: PhantomData<R>,
+}
+
+impl<R: Scalar> Visitor for MakeErrorsOfOne<'_, R> {
+    type Output = Result<Box<dyn ErrorsOfOne<R>>, ArgumentError>;
+
+    fn visit<S: Summable<P>, const P: usize, const Q: usize>(self, shape: S) -> Self::Output {
+        let Self { size, options, side: [mapped, weighted], .. } = self;
+        let covariance =
+            CovarianceEstimator::<R, S, P, Q>::for_shape(shape, size, options, mapped, weighted)?;
+        Ok(Box::new(covariance))
+    }
+}
+
+/// What [`fit_one`] is given.
+struct MakeOne<'a, R> {
+    size: Size,
+    options: &'a Options,
+    kind: NoteKind,
+    mapped: bool,
+    arithmetic: PhantomData<R>,
+}
+
+impl<R: Scalar> Visitor for MakeOne<'_, R> {
+    type Output = Result<Box<dyn FitOne<R>>, ArgumentError>;
+
+    fn visit<S: Summable<P>, const P: usize, const Q: usize>(self, shape: S) -> Self::Output {
+        let Self { size, options, kind, mapped, .. } = self;
+        if options.estimator == Estimator::MaximumLikelihood {
+            let method = Likelihood::<R, S, P, Q, true>::for_shape(shape, size, options, mapped)?;
+            return Ok(Box::new(ByMethod(method)));
+        }
+        let plane = const { on_plane(P, Q) };
+        if plane && kind == NoteKind::Weights {
+            let method = PlaneFit::<R, S, P, true, false>::for_shape(shape, size, options, mapped)?;
+            return Ok(Box::new(ByMethod(method)));
+        }
+        if plane {
+            let method =
+                PlaneFit::<R, S, P, false, false>::for_shape(shape, size, options, mapped)?;
+            return Ok(Box::new(ByMethod(method)));
+        }
+        if kind == NoteKind::Weights {
+            let method = WeightedFit::<R, S, P>::for_shape(shape, size, options, mapped)?;
+            return Ok(Box::new(ByMethod(method)));
+        }
+        let setup = Setup::<R, S, P>::for_shape(shape, size, options)?;
+        Ok(Box::new(ByMethod(if mapped { setup.of_photons() } else { setup })))
+    }
+}
