@@ -90,7 +90,9 @@ pub(crate) fn run(arguments: &LocalizeArguments) -> Result<(), CliError> {
         return grow(job, (&options, record), mask, arguments);
     }
     let table = LocsOutput::create(output, 0.0, *writing)?.with_record(record)?;
-    let mut table = table.flushing(arguments.follow);
+    // Whoever waits for frames, or sends them, wants to see the rows.
+    let comes = arguments.follow || movie == Path::new("-");
+    let mut table = table.flushing(comes);
     let done = job.run(&mut table, &listener).map_err(step(table.name()))?;
     if let Some(record) = table.record_mut().filter(|_| arguments.follow) {
         record.inputs = inputs_of(&options, movie, &done)?;

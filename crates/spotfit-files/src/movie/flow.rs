@@ -11,7 +11,6 @@ use super::{MovieError, Pixels};
 
 /// The type of raw pixels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum FrameType {
     /// 8 bits.
     U8,

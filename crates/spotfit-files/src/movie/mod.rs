@@ -26,8 +26,10 @@ mod error;
 mod flow;
 mod follow;
 mod formats;
+mod number;
 mod open;
 mod options;
+mod pixels;
 mod place;
 mod raw;
 mod room;
@@ -35,15 +37,15 @@ mod threads;
 #[cfg(feature = "tiff")]
 mod tiff;
 
-use std::io::{self, Read, Seek};
+use std::io::{Read, Seek};
 use std::ops::{Bound, Range, RangeBounds};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use ndarray::{Array3, Axis};
 use rayon::ThreadPool;
 
-use crate::npy::{NpyNumber, NpyReader, NumberType, with_number};
+use crate::npy::NpyReader;
+use number::read_npy;
 
 #[doc(hidden)]
 pub use axes::possible_pixel;
@@ -53,59 +55,13 @@ pub use flow::{FrameFormat, FrameType};
 pub use follow::{FollowOptions, GrowingMovie, movies_in};
 pub use formats::Foreign;
 pub use options::{MovieLimits, MovieOptions};
+pub use pixels::Pixels;
 
 /// Something that can be read from any place.
 pub trait ReadSeek: Read + Seek + Send {}
 impl<T: Read + Seek + Send> ReadSeek for T {}
 
 type Reader = Box<dyn ReadSeek>;
-
-/// Frames as the camera delivered them. Types other than these three become `f32`.
-#[derive(Clone, Debug)]
-pub enum Pixels {
-    /// 8 bits.
-    U8(Array3<u8>),
-    /// 16 bits.
-    U16(Array3<u16>),
-    /// Floating point; all other types are rounded to it.
-    F32(Array3<f32>),
-}
-
-impl Pixels {
-    /// (frames, height, width).
-    pub fn dim(&self) -> (usize, usize, usize) {
-        match self {
-            Self::U8(a) => a.dim(),
-            Self::U16(a) => a.dim(),
-            Self::F32(a) => a.dim(),
-        }
-    }
-
-    /// Appends frames of the same type and size.
-    fn append(&mut self, more: &Self) -> Result<(), MovieError> {
-        let appended = match (&mut *self, more) {
-            (Self::U8(all), Self::U8(more)) => all.append(Axis(0), more.view()),
-            (Self::U16(all), Self::U16(more)) => all.append(Axis(0), more.view()),
-            (Self::F32(all), Self::F32(more)) => all.append(Axis(0), more.view()),
-            _ => return Err(io::Error::other("frames are of different types").into()),
-        };
-        appended.map_err(|error| io::Error::other(error).into())
-    }
-
-    /// Takes the first frames away.
-    fn take(&mut self, count: usize) -> Self {
-        fn split<P: Clone>(frames: &mut Array3<P>, count: usize) -> Array3<P> {
-            let first = frames.slice_axis(Axis(0), (..count).into()).to_owned();
-            frames.slice_axis_inplace(Axis(0), (count..).into());
-            first
-        }
-        match self {
-            Self::U8(frames) => Self::U8(split(frames, count)),
-            Self::U16(frames) => Self::U16(split(frames, count)),
-            Self::F32(frames) => Self::F32(split(frames, count)),
-        }
-    }
-}
 
 /// Consecutive frames.
 #[derive(Clone, Debug)]
@@ -429,58 +385,4 @@ const BLOCK_PIXELS: usize = 1 << 22;
 /// How many frames make a block of a few megabytes.
 fn block_length(width: usize, height: usize) -> usize {
     (BLOCK_PIXELS / (width * height).max(1)).clamp(1, 1 << 12)
-}
-
-fn read_npy(
-    source: &mut NpyReader<Reader>,
-    shape: (usize, usize, usize),
-) -> Result<Pixels, MovieError> {
-    with_number!(source.header().number, T => {
-        let mut pixels = Vec::new();
-        source.read_as(shape.0, T::pixel, &mut pixels)?;
-        Ok(T::pixels(stack(shape, pixels)?))
-    })
-}
-
-/// A type of numbers as frames: kept, or made `f32`.
-trait FrameNumber: NpyNumber {
-    type Pixel: bytemuck::Pod + Default;
-    const KIND: room::Kind;
-    /// Whether frames have it as it is stored.
-    const IS_PIXEL: bool;
-    fn pixel(self) -> Self::Pixel;
-    fn pixels(frames: Array3<Self::Pixel>) -> Pixels;
-    fn room(room: room::Room<'_>) -> Option<&mut [Self::Pixel]>;
-}
-
-macro_rules! frame_number {
-    ($($type:ident => $variant:ident($pixel:ident)),*) => {$(
-        impl FrameNumber for $type {
-            type Pixel = $pixel;
-            const KIND: room::Kind = room::Kind::$variant;
-            const IS_PIXEL: bool = matches!(Self::TYPE, NumberType::$variant);
-            #[inline(always)]
-            fn pixel(self) -> $pixel {
-                self as $pixel
-            }
-            fn pixels(frames: Array3<$pixel>) -> Pixels {
-                Pixels::$variant(frames)
-            }
-            fn room(room: room::Room<'_>) -> Option<&mut [$pixel]> {
-                match room {
-                    room::Room::$variant(room) => Some(room),
-                    _ => None,
-                }
-            }
-        }
-    )*};
-}
-frame_number!(
-    u8 => U8(u8), u16 => U16(u16), u32 => F32(f32), u64 => F32(f32), i8 => F32(f32), i16 => F32(f32),
-    i32 => F32(f32), i64 => F32(f32), f32 => F32(f32), f64 => F32(f32)
-);
-
-fn stack<P>(shape: (usize, usize, usize), pixels: Vec<P>) -> Result<Array3<P>, MovieError> {
-    Array3::from_shape_vec(shape, pixels)
-        .map_err(|error| MovieError::Io(io::Error::new(io::ErrorKind::UnexpectedEof, error)))
 }

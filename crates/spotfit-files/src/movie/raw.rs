@@ -5,10 +5,11 @@ use std::io;
 use bytemuck::{bytes_of, cast_slice_mut};
 use rayon::ThreadPool;
 
+use super::number::FrameNumber;
 use super::place::{Bytes, fill_at};
 use super::room::{Kind, Room, rooms};
 use super::threads::try_each;
-use super::{Dimensions, FrameNumber, MovieError, PixelSize, PixelSizeSource, Pixels};
+use super::{Dimensions, MovieError, PixelSize, PixelSizeSource, Pixels};
 use crate::excerpt::excerpt;
 use crate::npy::{NpyError, NpyNumber, NumberType, with_number};
 

@@ -4,7 +4,8 @@ use std::io;
 
 use ndarray::Array3;
 
-use super::{MovieError, Pixels, stack};
+use super::MovieError;
+use super::pixels::{Pixels, stack};
 
 /// The type of frames.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,8 +5,9 @@ use std::io::{Read, Seek};
 use ::tiff::decoder::{ChunkType, Decoder, DecodingResult, DecodingSampleType as Sample};
 use ::tiff::{ColorType, TiffError};
 
-use super::{MovieError, Pixels, stack, zstd};
+use super::{MovieError, Pixels, zstd};
 use crate::excerpt::excerpt;
+use crate::movie::pixels::stack;
 use crate::movie::room::{Kind, Room};
 
 fn said(error: TiffError) -> String {

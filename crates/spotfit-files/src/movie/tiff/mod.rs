@@ -22,7 +22,7 @@ use ::tiff::decoder::ifd::Value;
 use ::tiff::tags::{CompressionMethod, Tag};
 
 use super::place::Bytes;
-use super::{Dimensions, MovieAxes, MovieError, MovieOptions, PixelSizeSource, Pixels, stack};
+use super::{Dimensions, MovieAxes, MovieError, MovieOptions, PixelSizeSource, Pixels};
 use decode::check_page;
 use failure::{undecodable, wrong};
 use imagej::{ImageJ, Resolution};

@@ -5,11 +5,14 @@ use std::io::{Cursor, Read, Seek, SeekFrom};
 use ::tiff::TiffError;
 use ::tiff::decoder::{ChunkType, Decoder};
 use ::tiff::tags::{ByteOrder, CompressionMethod, Tag, Type};
-use ruzstd::decoding::{FrameDecoder, StreamingDecoder};
+use ruzstd::decoding::StreamingDecoder;
 
 use super::format::Format;
 use super::page::decoding_limits;
 use crate::excerpt::excerpt;
+
+/// The largest window of a frame that unpacks to less: a small strip could be packed so that it unpacks to as much before a pixel comes.
+const WINDOW: u64 = 1 << 23;
 
 /// The decoder of a page that is not packed.
 pub(super) type Plain = Decoder<Cursor<Vec<u8>>>;
@@ -58,9 +61,8 @@ pub(super) fn plain<R: Read + Seek>(decoder: &mut Decoder<R>) -> Result<Plain, S
     let start = format.header(0).len() as u64;
     let mut file = format.header(start + total);
     file.reserve_exact(total as usize);
-    let mut frames = FrameDecoder::new();
     for ((&place, &count), &size) in places.iter().zip(&counts).zip(&sizes) {
-        unpack(decoder.inner(), (place, count), size, &mut frames, &mut file)?;
+        unpack(decoder.inner(), (place, count), size, &mut file)?;
     }
     let ends = sizes.iter().scan(start, |end, &size| Some(std::mem::replace(end, *end + size)));
     let mut lists: Vec<(Tag, Vec<u64>)> = match tiled {
@@ -96,14 +98,14 @@ fn unpack<R: Read + Seek>(
     reader: &mut R,
     (place, count): (u64, u64),
     size: u64,
-    frames: &mut FrameDecoder,
     file: &mut Vec<u8>,
 ) -> Result<(), String> {
     let wrong = |error: String| excerpt(&format!("Zstandard: {error}"));
     reader.seek(SeekFrom::Start(place)).map_err(|error| error.to_string())?;
     let packed = reader.take(count);
-    let mut stream = StreamingDecoder::new_with_decoder(packed, frames)
-        .map_err(|error| wrong(error.to_string()))?;
+    // One for each: used again, it takes memory for the window that a frame claims.
+    let stream = StreamingDecoder::new_with_max_window_size(packed, size.max(WINDOW));
+    let mut stream = stream.map_err(|error| wrong(error.to_string()))?;
     let from = file.len();
     let got = (&mut stream).take(size).read_to_end(file);
     let got = got.map_err(|error| wrong(error.to_string()))?;
