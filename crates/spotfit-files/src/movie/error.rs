@@ -79,7 +79,9 @@ pub enum MovieError {
     #[error("{0}")]
     Stream(String),
     /// The movie is not a file (for instance a pipe), and its format cannot be read sequentially.
-    #[error("this must be a file: only an NPY array can be read from a pipe or a device")]
+    #[error(
+        "this must be a file: only an NPY array, and raw frames whose format is given, can be read from a pipe or a device"
+    )]
     NotAFile,
     /// The array is not a movie.
     #[error("expected an array (frames, height, width), got {}", excerpt(&format!("{0:?}", .0)))]

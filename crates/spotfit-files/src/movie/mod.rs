@@ -224,9 +224,14 @@ impl Movie {
             Source::Npy(source) => source.skip(skipped)?,
             Source::Held(frames) => drop(frames.take(skipped)),
             Source::Flow(flow) => {
-                while skipped > 0
-                    && let Some(frames) = flow.read(skipped)?
-                {
+                let most = block_length(self.width, self.height);
+                while skipped > 0 {
+                    let Some(frames) = flow.read(skipped.min(most))? else {
+                        // The stream has ended before: now it is known how many frames there are.
+                        self.frames = frame - skipped;
+                        self.next = self.frames;
+                        return Ok(());
+                    };
                     skipped -= frames.dim().0;
                 }
             }
@@ -287,11 +292,15 @@ impl Movie {
         Ok(Some(Block { first, pixels }))
     }
 
-    /// The next frames, so many of them or all that there are: they stay the next, and are read once more. It waits for them.
+    /// The next frames, so many of them (more if more were asked for before) or all that there are: they stay the next, and are read once
+    /// more. It waits for them.
     ///
     /// # Errors
     /// [`MovieError`].
     pub fn peek(&mut self, most: usize) -> Result<Option<&Pixels>, MovieError> {
+        if self.seen.as_ref().is_some_and(|seen| seen.dim().0 >= most) {
+            return Ok(self.seen.as_ref());
+        }
         let first = self.next;
         let mut all: Option<Pixels> = None;
         let read = loop {

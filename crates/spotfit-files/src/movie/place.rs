@@ -29,6 +29,16 @@ impl ReadAt for File {
         std::os::windows::fs::FileExt::seek_read(self, buffer, place)
     }
 
+    #[cfg(not(any(unix, windows)))]
+    fn read_at(&self, place: u64, buffer: &mut [u8]) -> io::Result<usize> {
+        // One at a time: the place is that of all who have the file.
+        static TURN: Mutex<()> = Mutex::new(());
+        let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut file = self;
+        file.seek(SeekFrom::Start(place))?;
+        file.read(buffer)
+    }
+
     fn length(&self) -> io::Result<u64> {
         Ok(self.metadata()?.len())
     }

@@ -106,7 +106,7 @@ impl RawSource {
             let Some(room) = T::room(room) else {
                 return Err(Missing::Io(io::ErrorKind::InvalidInput.into()));
             };
-            let wanted = room.len() * size_of::<T>();
+            let wanted = size_of_val(&*room);
             let got = if T::IS_PIXEL {
                 let got = fill_at(&**bytes, place, cast_slice_mut(room)).map_err(Missing::Io)?;
                 if *big_endian != cfg!(target_endian = "big") {

@@ -123,8 +123,13 @@ impl<'a> ParallelOutput<'a> {
     /// What follows is written behind the parts.
     ///
     /// # Errors
-    /// Those of writing.
+    /// Those of writing; also that some parts have not come, after [`ParallelOutput::stop`] for instance.
     pub fn finish(self) -> io::Result<()> {
+        let state = self.state();
+        if state.stopped || !state.waiting.is_empty() {
+            return Err(io::Error::other("some parts of it are missing"));
+        }
+        drop(state);
         match self.way {
             Way::File(writer) => writer.seek(SeekFrom::End(0)).map(drop),
             Way::Stream(_) => Ok(()),

@@ -90,7 +90,9 @@ pub(super) fn plain<R: Read + Seek>(decoder: &mut Decoder<R>) -> Result<Plain, S
     ]);
     lists.sort_by_key(|(tag, _)| tag.to_u16());
     file.extend(directory(format, start + total, &lists));
-    Decoder::new(Cursor::new(file)).map_err(said)
+    // Its own limits are smaller than large frames.
+    let plain = Decoder::new(Cursor::new(file)).map_err(said)?;
+    Ok(plain.with_limits(decoding_limits(width as usize * height as usize)))
 }
 
 /// Unpacks a strip or tile: `size` bytes of those that are packed in `count` bytes from `place` on.
