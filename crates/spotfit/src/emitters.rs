@@ -371,12 +371,14 @@ impl<'w> Visitor<'w> for Search<'_> {
 
 /// A thread's finder, and its memory.
 type Finder = (Result<CrowdFinder, CrowdError>, Electrons);
+/// What a thread does with the window of a number.
+type Find<'a> = dyn Fn(&mut Finder, usize) -> Result<Vec<EmitterFit>, CrowdError> + Sync + 'a;
 
 /// What is found in each window. Knows no type of pixels: threads are shared out once for all of them.
 fn windows_of(
     part: Range<usize>,
     make: &(dyn Fn() -> Finder + Sync),
-    find: &(dyn Fn(&mut Finder, usize) -> Result<Vec<EmitterFit>, CrowdError> + Sync),
+    find: &Find<'_>,
 ) -> Result<Vec<Vec<EmitterFit>>, CrowdError> {
     part.into_par_iter().with_min_len(PART).map_init(make, find).collect()
 }

@@ -57,7 +57,7 @@ impl Search {
         let beyond = at + (missing - below as f32) * self.step;
         let bounded = (low > f32::NEG_INFINITY) & (high < f32::INFINITY);
         let next = if bounded { between } else { beyond };
-        self.step = 2.0 * self.step;
+        self.step *= 2.0;
         self.at = if (low < next) & (next < high) { next } else { at };
     }
 }

@@ -10,7 +10,7 @@ use crate::{
     AnyWindows, Backend, Errors, Fit, FitError, Fitter, Size, Start, Status, StatusCounts,
 };
 
-pub use super::fit_stack::{Beside, FitStackError};
+pub use super::fit_beside::{Beside, FitStackError};
 pub use super::fit_table::{FitTable, StandardErrors};
 pub use super::stage_times::StageTimes;
 

@@ -7,9 +7,9 @@ use std::time::{Duration, Instant};
 use rayon::prelude::*;
 
 use super::fit::FitOptions;
+use super::fit_beside::{Beside, FitStackError};
 use super::fit_plan::Plan;
 use super::fit_rows::{FitRows, StandardErrors};
-use super::fit_stack::{Beside, FitStackError};
 use super::fit_table::{PIECE, pieces};
 use super::stage_times::StageTimes;
 use crate::npy::{MaybeFile, NpyError, NpyHeader, StackReader, WindowBuffer};

@@ -37,6 +37,7 @@ mod emitter_table;
 mod error;
 pub mod filter;
 pub mod fit;
+mod fit_beside;
 pub mod fit_emitters;
 mod fit_plan;
 mod fit_rows;

@@ -52,13 +52,11 @@ impl<'w> Visitor<'w> for Medians<'_> {
     }
 }
 
+/// What is done with a row and its number.
+type OfRow<'a> = dyn Fn((usize, &mut [f32])) + Sync + 'a;
+
 /// Calls a function with each row and its number. Knows no type of pixels: threads are shared out once for all of them.
-fn rows(
-    pool: &rayon::ThreadPool,
-    width: usize,
-    all: &mut [f32],
-    row: &(dyn Fn((usize, &mut [f32])) + Sync),
-) {
+fn rows(pool: &rayon::ThreadPool, width: usize, all: &mut [f32], row: &OfRow<'_>) {
     pool.install(|| all.par_chunks_mut(width).enumerate().for_each(row));
 }
 
