@@ -22,7 +22,7 @@ const COUNT: usize = 5000;
 fn windows() -> (Vec<f32>, Vec<[f64; 3]>) {
     let simulation = SpotSimulation::new(Size::new(8, 7)).with_signal(900.0);
     let spots = simulation.generate(0..COUNT).expect("windows");
-    let mut pixels: Vec<f32> = spots.pixels.iter().map(|&pixel| pixel as f32).collect();
+    let mut pixels: Vec<f32> = spots.pixels.iter().copied().collect();
     pixels[56 * 1500..56 * 1510].fill(3.0);
     pixels[56 * 3000] = f32::NAN;
     let start = |truth: &fit_sim::Truth| [truth.shape.x, truth.shape.y, truth.sigma_x];
@@ -191,7 +191,7 @@ fn tables_are_the_same_however_they_are_made() {
                     match starts {
                         None => assert!(table(&fitter, stack, &(), output, format).is_ok()),
                         Some(_) => {
-                            assert!(table(&fitter, stack, &beside(), output, format).is_ok())
+                            assert!(table(&fitter, stack, &beside(), output, format).is_ok());
                         }
                     }
                     assert!(*taken.0.lock().expect("no panic") == expected, "{case} stream");
