@@ -18,15 +18,11 @@ pub(crate) struct Compiler {
 
 /// The flags for a kernel, after which come those that name it.
 pub(crate) fn flags(kernel: &Source) -> Vec<String> {
-    [
-        "--emit=asm",
-        "-Clinker=true",
-        "-Ctarget-cpu=sm_75",
-        "-Ctarget-feature=+ptx70",
-        &format!("-Cllvm-args=-unroll-threshold={}", kernel.build.unroll_threshold),
-    ]
-    .map(str::to_owned)
-    .to_vec()
+    let loops = kernel.build.keeps_loops.then(|| "-Cllvm-args=-unroll-runtime=false".to_owned());
+    let unroll = format!("-Cllvm-args=-unroll-threshold={}", kernel.build.unroll_threshold);
+    let all =
+        ["--emit=asm", "-Clinker=true", "-Ctarget-cpu=sm_75", "-Ctarget-feature=+ptx70", &unroll];
+    all.map(str::to_owned).into_iter().chain(loops).collect()
 }
 
 /// The variable with flags for all crates of the target.

@@ -2,7 +2,7 @@
 //! `cargo run --release -p benches --bin shape-report`.
 //!
 //! With `gpu` as its argument it measures the kernels of the first GPU on windows that lie in its memory, and on windows in
-//! pinned memory of the host, instead: `cargo run --release -p benches --bin shape-report gpu`.
+//! pinned memory of the host, instead: `cargo run --release -p benches --bin shape-report gpu`; sides of windows may follow.
 //!
 //! All are measured in turn in the same run; medians are printed, and the visits to the pixels that a fit takes.
 
@@ -81,7 +81,9 @@ fn gpu() -> Result<(), GpuError> {
         "| method | side | million fits a second | times the first | evaluations | converged | million errors a second |"
     );
     println!("|---|---|---|---|---|---|---|");
-    for side in [5, 7, 9, 13, 20] {
+    let sides: Vec<usize> = std::env::args().skip(2).filter_map(|side| side.parse().ok()).collect();
+    let sides = if sides.is_empty() { vec![5, 7, 9, 13, 20] } else { sides };
+    for side in sides {
         let work = Workload::new(side, COUNT * 81 / (side * side).max(81));
         let spots = work.spots.pixels.mapv(|pixel| pixel as u16);
         let count = spots.dim().0;

@@ -4,7 +4,7 @@
 use fit_core::Size;
 use fit_core::spot::shape::ShapeName;
 
-use crate::{Job, published};
+use crate::{Job, Marks, published};
 
 /// What kernels are for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -13,7 +13,7 @@ pub enum Family {
     Side,
     /// Square windows in small batches: a thread a row.
     Quick,
-    /// Windows of any shape: a thread a column, the pixels in shared memory.
+    /// Windows of any shape: the pixels in shared memory, a few threads with some rows each or a thread a column.
     SharedMemory,
     /// Spots on a plane ([`fit_core::Background::Plane`]), in windows of any shape: as [`Family::SharedMemory`].
     Plane,
@@ -82,6 +82,14 @@ pub enum Layout {
         /// How they fit.
         method: KernelMethod,
     },
+    /// In shared memory: a window of up to [`MOST_SIDE`]×[`MOST_SIDE`] pixels, whose size is written into the kernel's text
+    /// ([`Marks`]), a few threads with some rows each.
+    SharedRows {
+        /// Numbers of the sample of a column.
+        numbers: usize,
+        /// How they fit.
+        method: KernelMethod,
+    },
     /// In a register of a thread of its own, whole warps a fit.
     Pixels {
         /// Threads of a block, at most.
@@ -146,6 +154,26 @@ impl Layout {
         Self::ThreadPerFit { side: SIDE, method: KernelMethod::Likelihood }
     }
 
+    const fn least_rows<const NUMBERS: usize>() -> Self {
+        Self::SharedRows { numbers: NUMBERS, method: KernelMethod::Least }
+    }
+
+    const fn weighted_rows<const NUMBERS: usize>() -> Self {
+        Self::SharedRows { numbers: NUMBERS, method: KernelMethod::Weighted }
+    }
+
+    const fn plane_least_rows<const NUMBERS: usize>() -> Self {
+        Self::SharedRows { numbers: NUMBERS, method: KernelMethod::Least }
+    }
+
+    const fn plane_weighted_rows<const NUMBERS: usize>() -> Self {
+        Self::SharedRows { numbers: NUMBERS, method: KernelMethod::Weighted }
+    }
+
+    const fn likelihood_rows<const Q: usize, const NUMBERS: usize>() -> Self {
+        Self::SharedRows { numbers: NUMBERS, method: KernelMethod::Likelihood }
+    }
+
     const fn published<const THREADS: usize>() -> Self {
         assert!(THREADS.is_multiple_of(WARP) && THREADS <= 1024, "a block has whole warps");
         Self::Pixels { threads: THREADS }
@@ -168,6 +196,23 @@ const MOST_FITS: usize = 6;
 const UNCONSTRAINED: usize = 512;
 /// Registers of a multiprocessor, which the threads of a block share.
 const REGISTERS: usize = 1 << 16;
+
+/// The longest side of windows of which threads have rows in shared memory.
+pub const MOST_SIDE: usize = 32;
+
+/// The threads of a fit that have rows of a window: few where there are many fits, one a row where there are few of them.
+const fn row_lanes(size: Size, many: bool) -> usize {
+    if !many {
+        let lanes = size.height.next_power_of_two();
+        return if lanes < 8 { 8 } else { lanes };
+    }
+    match size.pixels() {
+        0..=168 => 1,
+        169..=323 => 2,
+        324..=728 => 4,
+        _ => 8,
+    }
+}
 
 /// A kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -237,14 +282,19 @@ const fn template_build(parameters: usize) -> Build {
         // Those of cooperative kernels, whose loops over points and pivots stay loops.
         _ => 1_500,
     };
-    Build { unroll_threshold, most_registers: None, may_spill: parameters > 6 }
+    Build { unroll_threshold, most_registers: None, may_spill: parameters > 6, keeps_loops: false }
 }
 
 /// All texts: kernels in the order of their table, templates, models written in Rust, functions.
 pub const SOURCES: &[Source] = &{
     const CURVES: usize = KERNELS.len() + TEMPLATES.len();
     const COUNT: usize = CURVES + WRITTEN.len();
-    let build = Build { unroll_threshold: 4_000, most_registers: None, may_spill: true };
+    let build = Build {
+        unroll_threshold: 4_000,
+        most_registers: None,
+        may_spill: true,
+        keeps_loops: false,
+    };
     let mut all = [Source { name: "curve_functions", build, whole: false }; COUNT + 1];
     let mut i = 0;
     while i < KERNELS.len() {
@@ -284,6 +334,8 @@ pub struct Build {
     pub most_registers: Option<usize>,
     /// Whether some numbers may have no register: in blocks of so many threads that each must do with few.
     pub may_spill: bool,
+    /// Whether loops of lengths that only the host knows are left to the assembler, which is told.
+    pub keeps_loops: bool,
 }
 
 impl Kernel {
@@ -303,7 +355,9 @@ impl Kernel {
     /// How it fits.
     pub const fn method(&self) -> KernelMethod {
         match self.layout {
-            Layout::SharedMemory { method, .. } | Layout::ThreadPerFit { method, .. } => method,
+            Layout::SharedMemory { method, .. }
+            | Layout::ThreadPerFit { method, .. }
+            | Layout::SharedRows { method, .. } => method,
             Layout::RegisterTile { .. } | Layout::Pixels { .. } => KernelMethod::Rough,
         }
     }
@@ -326,6 +380,7 @@ impl Kernel {
             }
             // The widest takes all the rest.
             Layout::SharedMemory { lanes, .. } => lanes == WARP || size.width <= lanes,
+            Layout::SharedRows { .. } => size.width <= MOST_SIDE && size.height <= MOST_SIDE,
             Layout::Pixels { threads } => size.pixels() <= threads,
         }
     }
@@ -335,8 +390,9 @@ impl Kernel {
         !matches!(self.layout, Layout::Pixels { .. })
     }
 
-    /// The blocks for windows of a size that it [takes](Self::takes), whose pixels have notes or not.
-    pub const fn block(&self, size: Size, noted: bool) -> Block {
+    /// The blocks for windows of a size that it [takes](Self::takes), whose pixels have notes or not, in a large batch or a
+    /// small one.
+    pub const fn block(&self, size: Size, noted: bool, many: bool) -> Block {
         match self.layout {
             Layout::RegisterTile { lanes, .. } => Block { lanes, threads: THREADS, shared: 0 },
             Layout::SharedMemory { lanes, method } => {
@@ -360,6 +416,13 @@ impl Kernel {
                 let threads = if THREADS * fit > SHARED { WARP } else { THREADS };
                 Block { lanes: 1, threads, shared: threads * fit }
             }
+            Layout::SharedRows { numbers, method } => {
+                let marks = Marks::new(size.width, size.height, row_lanes(size, many));
+                let numbers = Job::sample_numbers(marks.width, numbers);
+                let fit = (method.planes(noted) * marks.fit + numbers) * size_of::<f32>();
+                let threads = if THREADS / marks.lanes * fit > SHARED { WARP } else { THREADS };
+                Block { lanes: marks.lanes, threads, shared: threads / marks.lanes * fit }
+            }
             Layout::Pixels { threads } => {
                 let lanes = published::threads(size.pixels());
                 let fits = threads / lanes;
@@ -369,11 +432,23 @@ impl Kernel {
         }
     }
 
+    /// The marks in the text of a kernel for windows of a size that it [takes](Self::takes), in a large batch or a small one, if it
+    /// has any.
+    pub const fn marks(&self, size: Size, many: bool) -> Option<Marks> {
+        match self.layout {
+            Layout::SharedRows { .. } => {
+                Some(Marks::new(size.width, size.height, row_lanes(size, many)))
+            }
+            _ => None,
+        }
+    }
+
     /// The pixels that a window may have where blocks have so many bytes of shared memory.
     pub const fn most_pixels(&self, shared: usize, noted: bool) -> usize {
         let shared = shared / self.method().planes(noted);
         match self.layout {
             Layout::RegisterTile { side, .. } | Layout::ThreadPerFit { side, .. } => side * side,
+            Layout::SharedRows { .. } => MOST_SIDE * MOST_SIDE,
             Layout::SharedMemory { lanes, .. } => {
                 let numbers = shared / size_of::<f32>() / (WARP / lanes);
                 // As many more as `Job::shared_memory_pixels` may add.
@@ -397,18 +472,26 @@ impl Kernel {
                     unroll_threshold: 20_000,
                     most_registers,
                     may_spill: most_registers.is_some(),
+                    keeps_loops: false,
                 }
             }
             Layout::ThreadPerFit { method, .. } => {
                 let may_spill = matches!(method, KernelMethod::Likelihood);
                 let crowded = may_spill && !matches!(self.shape, ShapeName::Rotated);
                 let most_registers = if crowded { Some(168) } else { None };
-                Build { unroll_threshold: 4_000, most_registers, may_spill }
+                Build { unroll_threshold: 4_000, most_registers, may_spill, keeps_loops: false }
             }
+            Layout::SharedRows { .. } => Build {
+                unroll_threshold: 4_000,
+                most_registers: None,
+                may_spill: true,
+                keeps_loops: true,
+            },
             Layout::SharedMemory { method: KernelMethod::Rough, .. } => Build {
                 unroll_threshold: 300,
                 most_registers: Some(REGISTERS / (SHARED_MEMORY_BLOCKS * SHARED_MEMORY_THREADS)),
                 may_spill: false,
+                keeps_loops: false,
             },
             // More numbers than blocks of that many threads have registers for, and matrices whose loops must be
             // unrolled.
@@ -419,11 +502,17 @@ impl Kernel {
                 may_spill: matches!(self.family, Family::Plane)
                     || matches!(self.shape, ShapeName::Rotated)
                     || matches!(method, KernelMethod::Errors),
+                keeps_loops: false,
             },
             Layout::Pixels { threads } => {
                 let crowded = threads > UNCONSTRAINED;
                 let most_registers = if crowded { Some(REGISTERS / threads) } else { None };
-                Build { unroll_threshold: 300, most_registers, may_spill: crowded }
+                Build {
+                    unroll_threshold: 300,
+                    most_registers,
+                    may_spill: crowded,
+                    keeps_loops: false,
+                }
             }
         }
     }
@@ -440,7 +529,7 @@ mod tests {
     fn block(name: &str, width: usize, height: usize) -> (usize, usize, usize) {
         let (kernel, size) = (kernel(name), Size::new(width, height));
         assert!(kernel.takes(size), "{name} takes {width}×{height}");
-        let Block { lanes, threads, shared } = kernel.block(size, false);
+        let Block { lanes, threads, shared } = kernel.block(size, false, true);
         (lanes, threads, shared)
     }
 
@@ -461,17 +550,25 @@ mod tests {
             for (width, height) in (3..=70).flat_map(|width| (3..=70).map(move |h| (width, h))) {
                 let size = Size::new(width, height);
                 let noted = kernel.method() != KernelMethod::Rough && width % 2 == 0;
+                let many = height % 3 > 0;
                 if !kernel.takes(size) {
                     continue;
                 }
                 taken += 1;
-                let Block { lanes, threads, shared } = kernel.block(size, noted);
+                let Block { lanes, threads, shared } = kernel.block(size, noted, many);
                 let what = format!("{}, {width}×{height}: {threads}", kernel.name);
                 assert!(threads % 32 == 0 && threads % lanes == 0 && threads <= 1024, "{what}");
                 let needed = match kernel.layout {
                     Layout::RegisterTile { .. } => 0,
                     Layout::ThreadPerFit { side, .. } => {
                         threads * Job::thread_per_fit_numbers(side, noted)
+                    }
+                    Layout::SharedRows { numbers, .. } => {
+                        let marks = kernel.marks(size, many).expect("its text has marks");
+                        assert_eq!(marks.lanes, lanes, "{what}");
+                        let planes = if noted { 2 } else { 1 };
+                        let samples = Job::sample_numbers(width, numbers);
+                        threads / lanes * (planes * marks.fit + samples)
                     }
                     Layout::SharedMemory { method, .. } => {
                         let planes = match method {
@@ -498,6 +595,8 @@ mod tests {
     fn blocks_are_as_large_as_they_were_measured() {
         assert_eq!(block("side9", 9, 9), (1, 64, 0));
         assert_eq!(block("likelihood_rotated_side13", 13, 13), (1, 64, 64 * 169 * 4));
+        assert_eq!(block("likelihood_circular_rows", 20, 20), (4, 64, 16 * (436 + 101) * 4));
+        assert_eq!(block("plane_least_rotated_rows", 9, 9), (1, 64, 64 * 81 * 4));
         assert_eq!(block("side16", 16, 16), (2, 64, 0));
         assert_eq!(block("quick9", 9, 9), (16, 64, 0));
         assert_eq!(block("shared_memory8", 3, 3), (8, 128, 16 * 40 * 4));

@@ -131,6 +131,46 @@ mod machine {
         place as *mut f32
     }
 
+    /// Its address in that memory alone.
+    #[inline(always)]
+    pub fn shared_address() -> u32 {
+        let place: u32;
+        // SAFETY: it is the address of what is declared above.
+        unsafe {
+            asm!("mov.u32 {0}, spotfit_shared;", out(reg32) place,
+                options(pure, nomem, nostack, preserves_flags));
+        }
+        place
+    }
+
+    /// The number at an address of shared memory.
+    ///
+    /// # Safety
+    /// The launch gave the block that memory.
+    #[inline(always)]
+    pub unsafe fn read_shared(address: u32) -> f32 {
+        let value: f32;
+        // SAFETY: the caller's promise.
+        unsafe {
+            asm!("ld.shared.b32 {0}, [{1}];", out(reg32) value, in(reg32) address,
+                options(pure, readonly, nostack, preserves_flags));
+        }
+        value
+    }
+
+    /// Writes a number to an address of shared memory.
+    ///
+    /// # Safety
+    /// The launch gave the block that memory, and no other thread uses the number now.
+    #[inline(always)]
+    pub unsafe fn write_shared(address: u32, value: f32) {
+        // SAFETY: the caller's promise.
+        unsafe {
+            asm!("st.shared.b32 [{0}], {1};", in(reg32) address, in(reg32) value,
+                options(nostack, preserves_flags));
+        }
+    }
+
     /// The thread's number in its block, the block's number, and the threads of a block.
     #[inline(always)]
     pub fn place() -> (u32, u32, u32) {

@@ -357,6 +357,13 @@ impl Job {
         (parts * side * side) | 1
     }
 
+    /// The numbers of shared memory that the samples of the columns take, `numbers` each: an odd one, so that fits beside each other use
+    /// different banks.
+    #[inline(always)]
+    pub const fn sample_numbers(width: usize, numbers: usize) -> usize {
+        if numbers == 0 { 0 } else { (numbers * width) | 1 }
+    }
+
     /// The planes of a window whose errors are wanted, where pixels have notes: pixels, variances, weights.
     pub const ERRORS_PLANES: usize = 3;
 

@@ -12,9 +12,11 @@ pub mod device;
 mod device_f32;
 pub mod gpufit;
 mod job;
+pub mod marks;
 pub mod published;
 pub mod register_tile;
 pub mod shared_memory;
+pub mod shared_rows;
 mod table;
 pub mod thread_per_fit;
 
@@ -29,3 +31,4 @@ pub use curve::{CurveJob, CurveMethod};
 pub use device_f32::{DeviceF32, ExactF32};
 pub use gpufit::GpufitJob;
 pub use job::{Job, PixelKind, Task};
+pub use marks::Marks;

@@ -5,20 +5,21 @@ use fit_core::spot::shape::ShapeName;
 use fit_core::{ArgumentError, Background, Estimator, Options, PixelProfile, Size};
 pub(crate) use fit_gpu_kernel::catalogue::SHARED as SHARED_BY_DEFAULT;
 use fit_gpu_kernel::catalogue::{Block, SHARED};
-use fit_gpu_kernel::{Family, Job, Kernel, KernelMethod};
+use fit_gpu_kernel::{Family, Job, Kernel, KernelMethod, Marks};
 use fit_gpu_ptx::ptx;
 use fit_windows::NoteKind;
 
 use crate::GpuError;
 use crate::devices::DeviceInfo;
 use crate::driver::{self, Context, Device, Function, Module, Stream};
+use crate::marks::marked;
 
 /// A device in use: its context, and the kernels that have been needed so far. There is one for each device,
 /// for as long as the process lives.
 pub(crate) struct Card {
     pub(crate) info: DeviceInfo,
     pub(crate) context: Arc<Context>,
-    functions: Mutex<HashMap<&'static str, Function>>,
+    functions: Mutex<HashMap<(&'static str, Option<Marks>), Function>>,
 }
 
 /// What to launch for a batch.
@@ -134,14 +135,20 @@ impl Card {
         Ok(card)
     }
 
-    fn function(&self, kernel: &Kernel) -> Result<Function, GpuError> {
+    /// The entry of a kernel with these numbers in the place of its marks.
+    fn function(&self, kernel: &Kernel, marks: Option<Marks>) -> Result<Function, GpuError> {
         let mut functions = self.functions.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(function) = functions.get(kernel.name) {
+        let key = (kernel.name, marks);
+        if let Some(function) = functions.get(&key) {
             return Ok(*function);
         }
         let text = ptx(kernel.name).expect("every kernel of the catalogue is embedded");
+        let text = match marks {
+            Some(marks) => marked(&text, &marks),
+            None => text,
+        };
         let function = Module::load(&self.context, text)?.function("fit")?;
-        functions.insert(kernel.name, function);
+        functions.insert(key, function);
         Ok(function)
     }
 
@@ -149,12 +156,13 @@ impl Card {
     pub(crate) fn launch(&self, choice: &Choice) -> Result<Launch, GpuError> {
         let (kernel, size) = (choice.kernel()?, choice.size);
         let _guest = self.context.enter()?;
-        let block = kernel.block(size, choice.noted);
+        let many = choice.count >= MANY;
+        let block = kernel.block(size, choice.noted, many);
         if block.shared > self.info.shared {
             let pixels = kernel.most_pixels(self.info.shared, choice.noted);
             return Err(GpuError::WindowTooLarge { size, pixels });
         }
-        let function = self.function(kernel)?;
+        let function = self.function(kernel, kernel.marks(size, many))?;
         if block.shared > SHARED {
             function.allow_all_shared(&self.context)?;
         }
@@ -227,9 +235,7 @@ mod tests {
                 KernelMethod::Likelihood,
                 KernelMethod::Errors,
             ] {
-                for (width, height, lanes) in [(3, 9, 8), (9, 9, 16), (32, 4, 32), (900, 7, 32)] {
-                    // Of errors there is no kernel with fewer threads a fit.
-                    let lanes = if method == KernelMethod::Errors { lanes.max(16) } else { lanes };
+                for (width, height) in [(3, 9), (9, 9), (20, 20), (32, 4), (33, 5), (900, 7)] {
                     let size = Size::new(width, height);
                     for (count, started) in [(1, true), (100_000, false)] {
                         let family = None;
@@ -247,14 +253,23 @@ mod tests {
                         };
                         let name = choice.kernel().expect("there is one").name;
                         // Many squares of that side have a thread each.
-                        let per_thread = (width, height) == (9, 9) && count >= MANY;
-                        let per_thread = per_thread && method != KernelMethod::Errors;
-                        let end = if per_thread { "_side9".to_owned() } else { lanes.to_string() };
-                        let end = format!("{shape}{end}").replace("-sigma", "");
-                        assert!(name.ends_with(&end), "{name}");
+                        let end = match (width, height) {
+                            _ if method == KernelMethod::Errors => {
+                                if width <= 16 {
+                                    "16"
+                                } else {
+                                    "32"
+                                }
+                            }
+                            (9, 9) if count >= MANY => "_side9",
+                            (33.., _) => "32",
+                            _ => "_rows",
+                        };
+                        let of = |end: &str| format!("{shape}{end}").replace("-sigma", "");
+                        assert!(name.ends_with(&of(end)), "{name}");
                         let name = Choice { plane: true, ..choice }.kernel().expect("one").name;
-                        let end = format!("{shape}{}", lanes.max(16)).replace("-sigma", "");
-                        assert!(name.starts_with("plane_") && name.ends_with(&end), "{name}");
+                        let end = if end == "_side9" { "_rows" } else { end };
+                        assert!(name.starts_with("plane_") && name.ends_with(&of(end)), "{name}");
                     }
                 }
             }

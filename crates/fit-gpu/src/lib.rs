@@ -10,6 +10,7 @@ mod error;
 mod in_place;
 mod inputs;
 mod lent;
+mod marks;
 mod pinned;
 mod pipeline;
 mod pixels;

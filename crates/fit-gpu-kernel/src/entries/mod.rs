@@ -7,6 +7,9 @@ use fit_core::spot::shape::{self, ShapeName};
 
 use crate::Job;
 use methods::{errors, least, likelihood, plane_least, plane_weighted, weighted};
+use shared_rows::{
+    least_rows, likelihood_rows, plane_least_rows, plane_weighted_rows, weighted_rows,
+};
 use thread_per_fit::{least_thread_per_fit, likelihood_thread_per_fit, weighted_thread_per_fit};
 
 mod cooperative;
@@ -20,6 +23,7 @@ mod published;
 mod register_tile;
 mod rust_models;
 mod shared_memory;
+mod shared_rows;
 mod side_data;
 mod staging;
 mod thread_per_fit;
