@@ -171,17 +171,8 @@ fn power_of_two(number: f64) -> f64 {
     f64::from_bits(((1023 + exponent) as u64) << 52)
 }
 
-/// In eight sums, which do not wait for each other: thousands of candidates are compared with each data set.
 fn dot(a: &[f64], b: &[f64]) -> f64 {
-    let ((a, last), (b, beside)) = (a.as_chunks::<8>(), b.as_chunks::<8>());
-    let mut sums = [0.0; 8];
-    for (a, b) in a.iter().zip(b) {
-        for (sum, (a, b)) in sums.iter_mut().zip(a.iter().zip(b)) {
-            *sum += a * b;
-        }
-    }
-    let rest = last.iter().zip(beside).map(|(a, b)| a * b);
-    sums.into_iter().chain(rest).sum()
+    a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 
 /// Values to try for a parameter.
