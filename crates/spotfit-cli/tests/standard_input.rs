@@ -153,10 +153,11 @@ fn rows_come_with_the_frames() {
     let folder = Folder::new();
     let mut child = start(&folder, &["--frame", "40x30:u16", "-o", "-"]);
     let mut pipe = child.stdin.take().expect("a pipe");
-    let frame: Vec<u8> = (0..1200)
-        .map(|i| if (i % 40, i / 40) == (20, 15) { 3000 } else { 100 + i as u16 % 7 })
-        .flat_map(u16::to_le_bytes)
-        .collect();
+    let light = |i: i32| {
+        let (x, y) = (f64::from(i % 40 - 20), f64::from(i / 40 - 15));
+        100.0 + f64::from(i * 31 % 7) + 2000.0 * (-(x * x + y * y) / 3.0).exp()
+    };
+    let frame: Vec<u8> = (0..1200).flat_map(|i| (light(i) as u16).to_le_bytes()).collect();
     let mut rows = BufReader::new(child.stdout.take().expect("a pipe")).lines();
     let mut next = || rows.next().expect("a row").expect("text");
     // What is estimated comes from the first 64 frames; after them each has its row.
