@@ -100,11 +100,11 @@ fn tables_are_complete() {
     let yaml = fs::read_to_string(folder.path("a.yaml")).expect("the description");
     assert!(yaml.contains("Frames: 70"), "{yaml}");
     let done = localize(&folder, &frames, &["--frame", "40x30:u16", "-o", "a.csv", "--json"]);
-    assert!(String::from_utf8_lossy(&done.stdout).contains("\"frames\":70"), "{done:?}");
+    assert!(String::from_utf8_lossy(&done.stdout).contains("\"frames\": 70"), "{done:?}");
     let record =
         folder.names().into_iter().find(|name| name.starts_with("a.csv.")).expect("a record");
     let record = fs::read_to_string(folder.path(&record)).expect("the record");
-    assert!(record.contains("\"frames\": 70") || record.contains("\"frames\":70"), "{record}");
+    assert!(record.contains("\"frames\": 70") || record.contains("\"frames\": 70"), "{record}");
 }
 
 /// Proves that what is wrong is said, and leaves no table: bytes that are no whole frame, an empty stream, frames that do not come,

@@ -23,7 +23,7 @@ use spotfit::table::TableFormat;
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  spotfit localize movie.tif -o locs.csv --baseline 100 --sensitivity 0.46 --pixel-size 107\n  spotfit localize movie.tif -o locs.hdf5 --frames 1:500 --flags --drop neighbour,residual\n  spotfit localize --follow movie.tif -o locs.csv --baseline 100 --sensitivity 0.46 --pixel-size 107 --idle 5\n  camera | spotfit localize - --frame 512x512:u16 -o locs.csv --baseline 100 --sensitivity 0.46"
+    after_help = "Examples:\n  spotfit localize movie.tif -o locs.csv --baseline 100 --sensitivity 0.46 --pixel-size 107\n  spotfit localize movie.tif -o locs.hdf5 --frames 1:500 --flags --drop neighbour,residual\n  spotfit localize --follow movie.tif -o locs.csv --baseline 100 --sensitivity 0.46 --pixel-size 107 --idle 5"
 )]
 pub(crate) struct LocalizeArguments {
     /// The movie: TIFF, BigTIFF, OME-TIFF or ImageJ stack (.tif), array (t, h, w) (.npy), Picasso's

@@ -106,7 +106,9 @@ impl RawSource {
             let Some(room) = T::room(room) else {
                 return Err(Missing::Io(io::ErrorKind::InvalidInput.into()));
             };
-            let wanted = size_of_val(&*room);
+            // In the file they may be larger than in the room.
+            #[allow(clippy::manual_slice_size_calculation)]
+            let wanted = room.len() * size_of::<T>();
             let got = if T::IS_PIXEL {
                 let got = fill_at(&**bytes, place, cast_slice_mut(room)).map_err(Missing::Io)?;
                 if *big_endian != cfg!(target_endian = "big") {

@@ -5,6 +5,7 @@ use std::fs::{File, OpenOptions};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use super::whole_lines::keep_whole_lines;
 use super::{Sink, StepError};
 use crate::output::{Output, OutputError, refuse_stranger};
 use crate::record::{Record, State};
@@ -123,8 +124,7 @@ impl Sink for GrowingTable {
             Some((file, length)) => match file.write_all(&text) {
                 Ok(()) => *length += text.len() as u64,
                 Err(error) => {
-                    // What did not fit may have cut a row.
-                    let _ = file.set_len(*length);
+                    *length = keep_whole_lines(file, *length, &text);
                     return Err(error.into());
                 }
             },

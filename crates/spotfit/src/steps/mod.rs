@@ -64,6 +64,7 @@ mod stage_times;
 pub mod stats;
 mod table_file;
 pub mod track;
+mod whole_lines;
 mod words;
 pub mod z;
 

@@ -4,9 +4,11 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 use std::path::Path;
 
+use crate::steps::whole_lines::keep_whole_lines;
+
 /// A text file that stands under its own name from the start and grows by whole lines; a line counts when it ends.
 ///
-/// What is written is kept until a line is whole. Where a line cannot be written, as on a full disk, the file is as it was before.
+/// What is written is kept until a line is whole. Where not all lines can be written, as on a full disk, those that fit are there.
 #[derive(Debug)]
 pub struct LiveFile {
     file: File,
@@ -31,8 +33,8 @@ impl Write for LiveFile {
         self.line.extend_from_slice(bytes);
         if self.line.ends_with(b"\n") {
             if let Err(error) = self.file.write_all(&self.line) {
-                // A pipe cannot be shortened, and ends here.
-                let _ = self.file.set_len(self.length);
+                self.length = keep_whole_lines(&self.file, self.length, &self.line);
+                self.line.clear();
                 return Err(error);
             }
             self.length += self.line.len() as u64;
