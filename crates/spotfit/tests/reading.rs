@@ -28,12 +28,11 @@ fn numbers(pixels: &Pixels) -> (&'static str, Vec<f32>) {
     }
 }
 
+/// The first frame of a block, the type of its pixels, and the pixels.
+type Told = (usize, &'static str, Vec<f32>);
+
 /// All blocks of so many frames at most, after some that are passed over, and the error at the end.
-fn read(
-    mut movie: Movie,
-    first: usize,
-    most: usize,
-) -> (Vec<(usize, &'static str, Vec<f32>)>, Option<String>) {
+fn read(mut movie: Movie, first: usize, most: usize) -> (Vec<Told>, Option<String>) {
     let mut blocks = Vec::new();
     movie.skip_to(first).expect("skipped");
     loop {

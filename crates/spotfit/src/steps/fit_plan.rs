@@ -32,6 +32,7 @@ pub(super) struct Plan {
     /// Windows of a part.
     pub(super) windows: usize,
     /// Bytes of their pixels.
+    #[cfg(feature = "gpu")]
     pub(super) bytes: usize,
     /// Threads that do parts.
     pub(super) workers: usize,
@@ -56,7 +57,13 @@ impl Plan {
         let lanes = stack.size().pixels().saturating_mul(OF_PIXEL);
         let room = if all_threads { threads } else { ALL / bytes.saturating_add(lanes) };
         let workers = threads.min(count.div_ceil(windows)).min(room).max(1);
-        Self { windows, bytes, workers, all_threads }
+        Self {
+            windows,
+            #[cfg(feature = "gpu")]
+            bytes,
+            workers,
+            all_threads,
+        }
     }
 
     /// The fitter of each thread, if they do not have one together.
