@@ -20,16 +20,17 @@ fn pool(threads: usize) -> Arc<rayon::ThreadPool> {
 }
 
 /// Pixels as numbers, with their type.
-fn numbers(pixels: &Pixels) -> (&'static str, Vec<f32>) {
+fn numbers(pixels: &Pixels) -> (&'static str, Vec<u32>) {
     match pixels {
-        Pixels::U8(frames) => ("u8", frames.iter().map(|&p| f32::from(p)).collect()),
-        Pixels::U16(frames) => ("u16", frames.iter().map(|&p| f32::from(p)).collect()),
-        Pixels::F32(frames) => ("f32", frames.iter().copied().collect()),
+        Pixels::U8(frames) => ("u8", frames.iter().map(|&p| p.into()).collect()),
+        Pixels::U16(frames) => ("u16", frames.iter().map(|&p| p.into()).collect()),
+        // Some are no numbers, and the same all the same.
+        Pixels::F32(frames) => ("f32", frames.iter().map(|p| p.to_bits()).collect()),
     }
 }
 
 /// The first frame of a block, the type of its pixels, and the pixels.
-type Told = (usize, &'static str, Vec<f32>);
+type Told = (usize, &'static str, Vec<u32>);
 
 /// All blocks of so many frames at most, after some that are passed over, and the error at the end.
 fn read(mut movie: Movie, first: usize, most: usize) -> (Vec<Told>, Option<String>) {
