@@ -20,16 +20,15 @@ fn pool(threads: usize) -> Arc<rayon::ThreadPool> {
 }
 
 /// Pixels as numbers, with their type.
-fn numbers(pixels: &Pixels) -> (&'static str, Vec<u32>) {
+fn numbers(pixels: &Pixels) -> (&'static str, Vec<f32>) {
     match pixels {
-        Pixels::U8(frames) => ("u8", frames.iter().map(|&p| p.into()).collect()),
-        Pixels::U16(frames) => ("u16", frames.iter().map(|&p| p.into()).collect()),
-        // Some are no numbers, and the same all the same.
-        Pixels::F32(frames) => ("f32", frames.iter().map(|p| p.to_bits()).collect()),
+        Pixels::U8(frames) => ("u8", frames.iter().map(|&p| f32::from(p)).collect()),
+        Pixels::U16(frames) => ("u16", frames.iter().map(|&p| f32::from(p)).collect()),
+        Pixels::F32(frames) => ("f32", frames.iter().copied().collect()),
     }
 }
 
-/// The first frame of a block, the type of its pixels, and the pixels.
+/// The first frame of a block, the type of its pixels, and their bits: some are no numbers, which are equal to nothing.
 type Told = (usize, &'static str, Vec<u32>);
 
 /// All blocks of so many frames at most, after some that are passed over, and the error at the end.
@@ -40,7 +39,8 @@ fn read(mut movie: Movie, first: usize, most: usize) -> (Vec<Told>, Option<Strin
         match movie.read(most) {
             Ok(Some(block)) => {
                 let (kind, numbers) = numbers(&block.pixels);
-                blocks.push((block.first, kind, numbers));
+                let bits = numbers.iter().map(|number| number.to_bits()).collect();
+                blocks.push((block.first, kind, bits));
             }
             Ok(None) => return (blocks, None),
             Err(error) => return (blocks, Some(error.to_string())),
