@@ -27,9 +27,10 @@ SIMULATED_CAMERA = {"baseline", "sensitivity", "em_gain", "read_noise"}
 PLOTS = {"plot"}
 #: For each verb its functions; options that are no keywords, and keywords that are no options, besides those above.
 VERBS: dict[str, tuple[list[Callable[..., Any]], set[str], set[str]]] = {
+    # Frames on standard input are the command's.
     "localize": (
         [spotfit.Blocks.__init__, FITTER],
-        {*FILES - {"pixel_size"}, *CAMERA, "max_frame_pixels", "write_defects"},
+        {*FILES - {"pixel_size"}, *CAMERA, "frame", "max_frame_pixels", "write_defects"},
         {"tolerance"},
     ),
     "fit": ([spotfit.fit, FITTER], {*FILES - {"pixel_size"}, *CAMERA}, {"dtype", "tolerance"}),
