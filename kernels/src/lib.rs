@@ -117,9 +117,9 @@ mod tests {
             let text = written(model).expect("there is one");
             assert_eq!(text.matches(".visible .entry fit(").count(), 1, "{model}");
             assert!(!text.contains("//@"), "{model}");
-            assert!(fit_gpu_kernel::written_extent(model).is_some(), "{model}");
+            assert!(written_extent(model).is_some(), "{model}");
         }
         assert_eq!(written("sine"), None);
-        assert_eq!(fit_gpu_kernel::written_extent("sine"), None);
+        assert_eq!(written_extent("sine"), None);
     }
 }
