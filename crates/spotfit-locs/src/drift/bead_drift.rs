@@ -197,9 +197,9 @@ impl<'a> Together<'a> {
                             let shift = (!seen.is_empty()).then_some((by, [1.0; 3]));
                             return Found { shift, agree: Vec::new() };
                         }
-                        // As in a track, half of them must agree.
+                        // Of halves it cannot be said which is wrong.
                         let shift = common.find(&mut seen, [0.0; 3]);
-                        let shift = shift.filter(|shift| 2 * shift.beads >= seen.len());
+                        let shift = shift.filter(|shift| 2 * shift.beads > seen.len());
                         let agree = seen.iter().map(|seen| (seen.bead, seen.agrees)).collect();
                         Found { shift: shift.map(|shift| (shift.by, shift.variance)), agree }
                     })

@@ -140,11 +140,27 @@ impl CommonDrift {
     /// Finds what beads have in common, and which of them agree; `None` if there is none, or if too few agree. `absent` is Σ gᵢ²vᵢ of
     /// the beads that were not seen.
     pub fn find(&mut self, parts: &mut [SeenPlace], absent: [f64; 3]) -> Option<CommonShift> {
-        if parts.is_empty() {
+        let [weighted, equal] =
+            [false, true].map(|equal| [0, 1, 2].map(|axis| self.middle(parts, axis, equal)));
+        let mut found = self.agree(parts, weighted);
+        // Some that weigh the most may be wrong together, where most are right.
+        if found.is_none_or(|(_, beads)| 4 * beads < 3 * parts.len()) {
+            let other = self.agree(parts, equal);
+            let better = other.map(|(_, beads)| beads) > found.map(|(_, beads)| beads);
+            found = if better { other } else { self.agree(parts, weighted) };
+        }
+        let (by, beads) = found?;
+        if 3 * beads < parts.len() {
             return None;
         }
-        let mut by = [0, 1, 2].map(|axis| self.median(parts, axis));
-        let mut spread = [0.0; 3];
+        let variance = [0, 1, 2].map(|axis| self.variance(parts, axis, absent[axis]));
+        self.rests(parts, by);
+        Some(CommonShift { by, variance, beads })
+    }
+
+    /// The mean of those that agree, from a drift on, and how many these are.
+    fn agree(&mut self, parts: &mut [SeenPlace], from: [f64; 3]) -> Option<([f64; 3], usize)> {
+        let (mut by, mut spread) = (from, [0.0; 3]);
         for round in 0..ROUNDS {
             let limit = self.jump * self.jump;
             for part in &mut *parts {
@@ -164,16 +180,16 @@ impl CommonDrift {
             }
         }
         let beads = parts.iter().filter(|part| part.agrees[0]).count();
-        if 3 * beads < parts.len() {
-            return None;
-        }
-        let variance = [0, 1, 2].map(|axis| self.variance(parts, axis, absent[axis]));
-        self.rests(parts, by);
-        Some(CommonShift { by, variance, beads })
+        (beads > 0).then_some((by, beads))
     }
 
     /// The weighted median of the drift along an axis; 0 if no place has a weight.
     pub fn median(&mut self, parts: &[SeenPlace], axis: usize) -> f64 {
+        self.middle(parts, axis, false)
+    }
+
+    /// The median of the drift along an axis, weighted, or such that all count the same.
+    fn middle(&mut self, parts: &[SeenPlace], axis: usize, equal: bool) -> f64 {
         let Self { sorted, .. } = self;
         let mut sorted = std::mem::take(sorted);
         sorted.clear();
@@ -182,6 +198,7 @@ impl CommonDrift {
             let weight = 1.0 / (part.noise[axis] + part.unsure[axis]);
             if weight > 0.0 {
                 let off = part.place[axis] - self.place(part.reference, [0.0; 3])[axis];
+                let weight = if equal { 1.0 } else { weight };
                 sorted.push((off, weight));
                 all += weight;
             }
