@@ -26,10 +26,10 @@ type Calibrated = (Vec<u8>, String, Vec<String>);
 fn stacks(
     py: Python<'_>,
     given: &[Bound<'_, PyAny>],
-    channel: Option<usize>,
-    slice: Option<usize>,
+    (channel, slice, strict): (Option<usize>, Option<usize>, bool),
 ) -> PyResult<Vec<Stack>> {
-    let chosen = MovieOptions::default().with_channel(channel).with_slice(slice);
+    let chosen =
+        MovieOptions::default().with_channel(channel).with_slice(slice).with_strict(strict);
     let stack = |(number, given): (usize, &Bound<'_, PyAny>)| {
         if let Ok(path) = given.extract::<PathBuf>() {
             return py.detach(|| Stack::open(path, &chosen)).map_err(of_step);
@@ -43,7 +43,8 @@ fn stacks(
 
 /// Learns how the widths of spots tell z.
 #[pyfunction]
-#[pyo3(signature = (given, fitter, camera_map, *, options, channel, slice))]
+#[pyo3(signature = (given, fitter, camera_map, *, options, channel, slice, strict))]
+#[expect(clippy::too_many_arguments, reason = "they have names where they are given")]
 pub(crate) fn calibrate(
     py: Python<'_>,
     given: Vec<Bound<'_, PyAny>>,
@@ -52,11 +53,12 @@ pub(crate) fn calibrate(
     options: &str,
     channel: Option<usize>,
     slice: Option<usize>,
+    strict: bool,
 ) -> PyResult<Calibrated> {
     let options = self::options(options)?;
     let fitter = fitter.get().options().clone();
     let map = camera_map.map(|map| Arc::new(map.get().0.clone()));
-    let mut stacks = stacks(py, &given, channel, slice)?;
+    let mut stacks = stacks(py, &given, (channel, slice, strict))?;
     let pool = threads::pool()?;
     let (done, notes) = aside(py, move |abandoned| {
         pool.install(|| {
@@ -71,7 +73,8 @@ pub(crate) fn calibrate(
 
 /// Measures a PSF.
 #[pyfunction]
-#[pyo3(signature = (given, camera, camera_map, *, options, channel, slice))]
+#[pyo3(signature = (given, camera, camera_map, *, options, channel, slice, strict))]
+#[expect(clippy::too_many_arguments, reason = "they have names where they are given")]
 pub(crate) fn calibrate_psf(
     py: Python<'_>,
     given: Vec<Bound<'_, PyAny>>,
@@ -80,11 +83,12 @@ pub(crate) fn calibrate_psf(
     options: &str,
     channel: Option<usize>,
     slice: Option<usize>,
+    strict: bool,
 ) -> PyResult<Calibrated> {
     let options = self::options(options)?;
     let camera = camera.map(crate::options::camera);
     let map = camera_map.map(|map| map.get().0.clone());
-    let mut stacks = stacks(py, &given, channel, slice)?;
+    let mut stacks = stacks(py, &given, (channel, slice, strict))?;
     let (done, notes) = aside(py, move |abandoned| {
         let listener = Heard::new(abandoned);
         let done = run_psf(&options, camera.as_ref(), map.as_ref(), &mut stacks, &listener);

@@ -487,16 +487,17 @@ pub(crate) fn followed<T: Send + 'static>(
 impl MovieFile {
     /// A movie that is being written, if somebody says for how many seconds its writer may be idle.
     #[new]
-    #[pyo3(signature = (path, channel, slice, idle=None))]
+    #[pyo3(signature = (path, channel, slice, idle=None, strict=false))]
     fn new(
         py: Python<'_>,
         path: PathBuf,
         channel: Option<usize>,
         slice: Option<usize>,
         idle: Option<f64>,
+        strict: bool,
     ) -> PyResult<Self> {
         let (mut chosen, name) = (MovieOptions::default(), path.display().to_string());
-        (chosen.channel, chosen.slice) = (channel, slice);
+        (chosen.channel, chosen.slice, chosen.strict) = (channel, slice, strict);
         let (movie, stop) = match idle {
             None => (py.detach(|| Movie::open_with(&path, &chosen)), None),
             Some(idle) => {

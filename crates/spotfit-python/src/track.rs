@@ -315,7 +315,7 @@ type Tracked<'py> = (Vec<Made<'py>>, &'static str, Option<f64>, String, Vec<Stri
 
 /// Follows the drift of a source: a name as the command takes it, or frames.
 #[pyfunction]
-#[pyo3(signature = (name, frames, options, *, channel, slice, rate, idle, udp, ring_out, callback))]
+#[pyo3(signature = (name, frames, options, *, channel, slice, strict, rate, idle, udp, ring_out, callback))]
 #[expect(clippy::too_many_arguments, reason = "they have names where they are given")]
 pub(crate) fn track<'py>(
     py: Python<'py>,
@@ -324,6 +324,7 @@ pub(crate) fn track<'py>(
     options: &Bound<'py, TrackOptions>,
     channel: Option<usize>,
     slice: Option<usize>,
+    strict: bool,
     rate: Option<f64>,
     idle: f64,
     udp: Option<String>,
@@ -336,7 +337,7 @@ pub(crate) fn track<'py>(
         (None, None) => return Err(PyValueError::new_err("there are no frames")),
     };
     let options = options.get().clone();
-    let movie = MovieOptions::default().with_channel(channel).with_slice(slice);
+    let movie = MovieOptions::default().with_channel(channel).with_slice(slice).with_strict(strict);
     let work = move |abandoned: &Abandoned| -> PyResult<(Table, String, Vec<String>)> {
         let mut source = from.open(&movie, rate, idle).map_err(of_step)?;
         let options = options.of(source.pixel_size()).map_err(of_step)?;

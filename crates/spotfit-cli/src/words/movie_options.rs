@@ -16,6 +16,9 @@ pub(crate) struct MovieArguments {
     /// frame.
     #[arg(help_heading = "Movie", long, value_name = "N")]
     slice: Option<usize>,
+    /// Refuse a TIFF file that is cut off. Without it, its whole frames are read, and a warning says how many are missing.
+    #[arg(help_heading = "Movie", long)]
+    strict: bool,
     /// The most pixels of a frame; a movie with larger frames is refused before it is read.
     #[arg(help_heading = "Movie", long, default_value_t = MovieLimits::default().frame_pixels, value_name = "N")]
     max_frame_pixels: usize,
@@ -31,7 +34,8 @@ impl MovieArguments {
         Ok(MovieOptions::default()
             .with_limits(limits)
             .with_channel(index("channel", self.channel)?)
-            .with_slice(index("slice", self.slice)?))
+            .with_slice(index("slice", self.slice)?)
+            .with_strict(self.strict))
     }
 }
 

@@ -11,7 +11,7 @@ pub(super) fn extension(path: &Path) -> Option<String> {
 /// Whether a file is called like a TIFF file.
 #[cfg(feature = "tiff")]
 pub(super) fn is_tiff(path: &Path) -> bool {
-    let endings = ["tif", "tiff", "btf", "tf2", "tf8"];
+    let endings = ["tif", "tiff", "btf", "tf2", "tf8", "stk"];
     extension(path).is_some_and(|extension| endings.contains(&extension.as_str()))
 }
 

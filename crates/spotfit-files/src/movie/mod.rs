@@ -2,7 +2,7 @@
 //!
 //! | file | what is read |
 //! |---|---|
-//! | `.tif`, `.tiff`, `.btf`, or a folder of them | multi-page TIFF, BigTIFF, OME-TIFF and ImageJ stacks (also those larger than 4 GB), grey, 8, 16 or 32 bits, either byte order; uncompressed, LZW, Deflate, Zstandard, PackBits |
+//! | `.tif`, `.tiff`, `.btf`, `.stk`, or a folder of them | multi-page TIFF, BigTIFF, OME-TIFF, stacks of MetaMorph and of ImageJ (also those larger than 4 GB), grey, 8, 16 or 32 bits, packed 10, 12 or 14 bits, floating point of 16 bits, either byte order; uncompressed, LZW, Deflate, Zstandard, PackBits |
 //! | `.npy` | an array (t, h, w), or (h, w) for one frame, of any number type |
 //! | `.raw` | Picasso's movies with their `.yaml` beside them, and the size of a pixel if it says so |
 //! | `.dax` | the Zhuang lab's movies with their `.inf` beside them |
@@ -14,6 +14,9 @@
 //!
 //! A movie in several files (OME-TIFF, Micro-Manager's `…_MMStack_Pos0.ome.tif`, `…_1.ome.tif` and so on, in one folder)
 //! is one movie, opened by any of the files that name the others, or by the folder. Files elsewhere are never looked for.
+//!
+//! Of a TIFF file that is cut off, as after a crash, the frames that are whole are read, and a note says how many are missing;
+//! [`MovieOptions::strict`] refuses it. Pages that show others smaller are left out.
 //!
 //! A movie that somebody else is writing is read as it comes: [`Movie::follow`], [`GrowingMovie`].
 //!

@@ -12,7 +12,12 @@ use super::formats::is_tiff;
 use super::place::{Bytes, View, shared};
 use super::raw::{self, Description, RawSource};
 #[cfg(feature = "tiff")]
-use super::tiff::{Opened, TiffSource, set, set::new_files};
+use super::tiff::{
+    Opened, TiffSource,
+    images::{Images, images_in},
+    set,
+    set::new_files,
+};
 use super::{
     Dimensions, Foreign, Movie, MovieError, MovieLimits, MovieOptions, Reader, Source, block_length,
 };
@@ -32,7 +37,7 @@ impl Movie {
     }
 
     /// Opens a movie by its file name, with the channel and the slice that the options choose. The folder of one movie
-    /// in several OME-TIFF files is opened, too. A pipe or device whose name is not that of a movie is read as NPY.
+    /// in several OME-TIFF files, or in numbered images, is opened, too. A pipe or device whose name is not that of a movie is read as NPY.
     ///
     /// # Errors
     /// [`MovieError`].
@@ -51,7 +56,7 @@ impl Movie {
         let beside = |extension: &str| described(&path.with_extension(extension));
         let mut movie = match extension(path).as_deref() {
             #[cfg(feature = "tiff")]
-            Some(_) if is_tiff(path) => return Self::open_tiff(file()?, Some(path), options),
+            Some(_) if is_tiff(path) => return Self::open_tiff(file()?, Some(path), None, options),
             Some("raw") => {
                 let bytes = file()?;
                 let (name, text) = beside("yaml")?;
@@ -87,7 +92,15 @@ impl Movie {
     /// Opens the one movie of a folder.
     #[cfg(feature = "tiff")]
     fn open_folder(folder: &Path, options: &MovieOptions) -> Result<Self, MovieError> {
-        let (first, names) = set::first_in(folder)?;
+        let (first, names) = match set::first_in(folder) {
+            Err(error @ MovieError::Folder(_)) => {
+                let images = images_in(folder, options)?.ok_or(error)?;
+                let first = folder.join(&images.names[0]);
+                let bytes = Arc::new(File::open(&first)?);
+                return Self::open_tiff(bytes, Some(&first), Some(&images), options);
+            }
+            found => found?,
+        };
         let movie = Self::open_with(first, options)?;
         set::refuse_others(&names, &movie.files)?;
         Ok(movie)
@@ -104,17 +117,18 @@ impl Movie {
     /// [`MovieError`].
     #[cfg(feature = "tiff")]
     pub fn tiff(reader: Reader, options: &MovieOptions) -> Result<Self, MovieError> {
-        Self::open_tiff(shared(reader)?.0, None, options)
+        Self::open_tiff(shared(reader)?.0, None, None, options)
     }
 
     #[cfg(feature = "tiff")]
     fn open_tiff(
         bytes: Bytes,
         path: Option<&Path>,
+        images: Option<&Images>,
         options: &MovieOptions,
     ) -> Result<Self, MovieError> {
         let Opened { source, dimensions, axes, notes, files } =
-            TiffSource::open(bytes, path, options)?;
+            TiffSource::open(bytes, path, images, options)?;
         let movie = Self::new(Source::Tiff(Box::new(source)), dimensions, &options.limits)?;
         Ok(Self { axes, notes, files, ..movie })
     }

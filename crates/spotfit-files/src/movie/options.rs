@@ -51,6 +51,8 @@ pub struct MovieOptions {
     /// The z slice that is read, from 0: its time points are the frames. Otherwise every slice of every time
     /// point is a frame.
     pub slice: Option<usize>,
+    /// Whether a TIFF file that is cut off is refused. Otherwise what is whole is read, and a note says how much is missing.
+    pub strict: bool,
 }
 
 impl MovieOptions {
@@ -58,6 +60,7 @@ impl MovieOptions {
         with_limits: limits: MovieLimits,
         const with_channel: channel: Option<usize>,
         const with_slice: slice: Option<usize>,
+        const with_strict: strict: bool,
     }
 
     /// The channel that is read of a movie with such axes.

@@ -72,6 +72,7 @@ def calibrate(
     magnification: float = 1.0,
     channel: int | None = None,
     slice: int | None = None,
+    strict: bool = False,
     **options: Unpack[Options],
 ) -> Calibration:
     """Learns from z stacks of beads behind an astigmatic lens how the widths of spots tell their height.
@@ -100,6 +101,8 @@ def calibrate(
         What z is multiplied by in the end, because of different refractive indices.
     channel, slice : int, optional
         Which channel and which slice, from 0; of files only.
+    strict : bool
+        Refuse a TIFF file that is cut off, of which the whole frames are read otherwise.
     **options
         The options of `Fitter`: `camera`, `estimator`, `threads` and others. The shape is elliptical.
 
@@ -136,7 +139,8 @@ def calibrate(
         wanted["box_size"] = arguments.box(box, size)
     fitter, known = fitter_of(options, size)
     channel, slice = _chosen("channel", channel), _chosen("slice", slice)
-    made = _spotfit.calibrate(_all(stacks), fitter, known, options=json.dumps(wanted), channel=channel, slice=slice)
+    chosen: dict[str, Any] = {"channel": channel, "slice": slice, "strict": arguments.flag("strict", strict)}
+    made = _spotfit.calibrate(_all(stacks), fitter, known, options=json.dumps(wanted), **chosen)
     return _calibration("widths", made)
 
 
@@ -154,6 +158,7 @@ def calibrate_psf(
     threads: int = 0,
     channel: int | None = None,
     slice: int | None = None,
+    strict: bool = False,
 ) -> Calibration:
     """Measures the PSF from z stacks of beads: a cubic spline in x, y and z, as ``spotfit calibrate --spline`` does.
 
@@ -161,7 +166,7 @@ def calibrate_psf(
 
     Parameters
     ----------
-    stacks, step, order, frames_per_step, pixel_size, magnification, channel, slice
+    stacks, step, order, frames_per_step, pixel_size, magnification, channel, slice, strict
         As for `calibrate`.
     planes : float
         The distance of the PSF's planes in z, in nanometres: 1 to 1000.
@@ -209,7 +214,8 @@ def calibrate_psf(
     known = camera if isinstance(camera, CameraMap) else None
     numbers = None if camera is None or known is not None else arguments.camera(camera)
     channel, slice = _chosen("channel", channel), _chosen("slice", slice)
-    made = _spotfit.calibrate_psf(_all(stacks), numbers, known, options=json.dumps(wanted), channel=channel, slice=slice)
+    chosen: dict[str, Any] = {"channel": channel, "slice": slice, "strict": arguments.flag("strict", strict)}
+    made = _spotfit.calibrate_psf(_all(stacks), numbers, known, options=json.dumps(wanted), **chosen)
     return _calibration("psf", made)
 
 

@@ -155,6 +155,8 @@ class Blocks(Iterator[Locs]):
         unless it says otherwise. The ``id`` of a localization is its row there, from 1. Not with `roi`.
     channel, slice : int, optional
         Which channel and which slice, from 0; of files only.
+    strict : bool
+        Refuse a TIFF file that is cut off. Otherwise its whole frames are read, with a warning that says how many are missing.
     follow : bool
         Localize while somebody else writes the movie, a file that need not be there yet, or the folder of one in several TIFF files. The
         localizations are those of the movie when it is written; a block has those of the frames that have come.
@@ -216,6 +218,7 @@ class Blocks(Iterator[Locs]):
         positions: Positions = None,
         channel: int | None = None,
         slice: int | None = None,
+        strict: bool = False,
         follow: bool = False,
         idle: float = 60.0,
         **options: Unpack[Options],
@@ -279,7 +282,7 @@ class Blocks(Iterator[Locs]):
         self._told = False
         if isinstance(movie, (str, PathLike)):
             channel, slice = _chosen(channel, slice)
-            file = _spotfit.MovieFile(fspath(movie), channel, slice, waits)
+            file = _spotfit.MovieFile(fspath(movie), channel, slice, waits, arguments.flag("strict", strict))
             info, notes = file.info, [*notes, *file.notes]
             size = file.pixel_size if pixel_size is None else size
             notes += self._place(positions, roi, size)

@@ -88,5 +88,6 @@ class LocalizeOptions(Options, total=False):
     positions: Positions
     channel: int | None
     slice: int | None
+    strict: bool
     follow: bool
     idle: float

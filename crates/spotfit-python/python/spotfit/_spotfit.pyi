@@ -484,7 +484,7 @@ def simulate_beads(
     maps: tuple[list[Any] | None, bool],
 ) -> tuple[npt.NDArray[np.uint16], tuple[_Columns, Info], _Maps | None, npt.NDArray[np.bool_] | None]: ...
 def calibrate(
-    given: list[Any], fitter: Fitter, camera_map: CameraMap | None, *, options: str, channel: int | None, slice: int | None
+    given: list[Any], fitter: Fitter, camera_map: CameraMap | None, *, options: str, channel: int | None, slice: int | None, strict: bool
 ) -> tuple[bytes, str, list[str]]: ...
 def calibrate_psf(
     given: list[Any],
@@ -494,6 +494,7 @@ def calibrate_psf(
     options: str,
     channel: int | None,
     slice: int | None,
+    strict: bool,
 ) -> tuple[bytes, str, list[str]]: ...
 def run_step(
     name: str, options: str, tables: list[tuple[str, _Columns, Info]]
@@ -573,6 +574,7 @@ def track(
     *,
     channel: int | None,
     slice: int | None,
+    strict: bool,
     rate: float | None,
     idle: float,
     udp: str | None,

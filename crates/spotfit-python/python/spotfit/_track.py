@@ -241,6 +241,7 @@ def track(
     stop_after: int | None = None,
     channel: int | None = None,
     slice: int | None = None,
+    strict: bool = False,
     udp: str | int | None = None,
     ring_out: str | None = None,
     callback: Callable[[TrackedFrame], object] | None = None,
@@ -289,6 +290,8 @@ def track(
         End after so many frames.
     channel, slice : int, optional
         Which channel and which slice of a file, from 0.
+    strict : bool
+        Refuse a TIFF file that is cut off, of which the whole frames are read otherwise.
     udp : int or str, optional
         Send each drift as a datagram to a port of this machine, or to ``"HOST:PORT"``.
     ring_out : str, optional
@@ -335,6 +338,7 @@ def track(
         options,
         channel=None if channel is None else arguments.whole("channel", channel),
         slice=None if slice is None else arguments.whole("slice", slice),
+        strict=arguments.flag("strict", strict),
         rate=None if rate is None else arguments.number("rate", rate),
         idle=arguments.number("idle", idle),
         udp=None if udp is None else str(udp),

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = ["LocalizeWidget"]
 
-_MOVIES = "Movies (*.tif *.tiff *.btf *.npy *.raw *.dax)"
+_MOVIES = "Movies (*.tif *.tiff *.btf *.stk *.npy *.raw *.dax)"
 _TABLES = "ThunderSTORM (*.csv);;Picasso (*.hdf5)"
 
 

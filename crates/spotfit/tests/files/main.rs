@@ -5,6 +5,7 @@ mod common;
 
 mod camera_maps;
 mod csv;
+mod damaged;
 mod movie_axes;
 mod picasso;
 mod readers;

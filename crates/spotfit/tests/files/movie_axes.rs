@@ -315,10 +315,12 @@ fn sets_are_one_movie() {
 
         let bad = pages(&[3, 4], "", None);
         folder.file(&names[1], &bad[..bad.len() - 20]);
-        says(
-            &Movie::open_with(&files[0], &channel(0)).unwrap_err(),
-            &[&names[1], "cannot be read"],
-        );
+        let strict = channel(0).with_strict(true);
+        says(&Movie::open_with(&files[0], &strict).unwrap_err(), &[&names[1], "cannot be read"]);
+        let movie = Movie::open_with(&files[0], &channel(0)).unwrap();
+        let said = movie.notes().join(". ");
+        assert!(said.contains(&names[1]) && said.contains("1 whole frame is read"), "{said}");
+        assert_eq!(numbers(movie), [0, 2, 6]);
         fs::remove_file(&files[1]).unwrap();
         says(&Movie::open(&files[0]).unwrap_err(), &[&names[1], "is missing"]);
         says(&Movie::open(folder.0.path()).unwrap_err(), &[&names[1], "is missing"]);
@@ -414,6 +416,31 @@ fn folders_hold_one_movie() {
     assert_eq!(numbers(Movie::open(folder.0.path()).unwrap()), [0, 1]);
 }
 
+/// Proves that the images of a folder are a movie in the order of their numbers, by any number of threads.
+#[test]
+fn numbered_images_are_one_movie() {
+    let folder = Folder::new();
+    for number in (8..12).chain(13..15) {
+        let description = ome("XYZCT", [1, 1, 1], "", "");
+        folder.file(
+            &format!("spot_{number}.tif"),
+            &pages(&[number, number + 100], &description, None),
+        );
+    }
+    let open = || Movie::open(folder.0.path()).unwrap();
+    let all: Vec<u16> = (8..12).chain(13..15).flat_map(|number| [number, number + 100]).collect();
+    assert_eq!(numbers(open()), all);
+    let note = "1 of the numbers 8 to 14 have no image; frames are counted without gaps";
+    assert_eq!((open().notes(), open().files().len()), (&[note.to_owned()][..], 6));
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build().unwrap();
+    assert_eq!(numbers(open().with_pool(pool.into())), all);
+    folder.file("spot_9.tif", &common::set::frames([vec![0; 6]], (3, 2), "", None));
+    let error = open().read(9).unwrap_err();
+    says(&error, &["frame 3: it is 3×2 pixels", "page 1 of spot_9.tif"]);
+    folder.file("other.tif", &pages(&[1], "", None));
+    says(&Movie::open(folder.0.path()).unwrap_err(), &["numbered images; name a file instead"]);
+}
+
 /// Proves that a page that is wrong is named with its file, and its number where the frame's is another.
 #[test]
 fn wrong_pages_are_named() {
@@ -425,13 +452,14 @@ fn wrong_pages_are_named() {
     says(&error, &["frame 3: it is 3×2 pixels", "page 1 of a_MMStack_1.ome.tif"]);
     let two = "ImageJ=1\nimages=2\nchannels=2\n";
     let odd = handmade(false, &[tags(5, 4, 16, 1, 0), tags(5, 4, 16, 1, 999)], "", &[0; 80]);
-    assert!(Movie::open_with(folder.file("b.tif", &odd), &channel(0)).unwrap().read(9).is_err());
+    let strict = channel(0).with_strict(true);
+    says(&Movie::open_with(folder.file("b.tif", &odd), &strict).unwrap_err(), &["frame 2"]);
     let mut page = tags(5, 4, 16, 1, 0);
     page.insert(5, (270, 2, 0));
-    let odd = handmade(false, &[page, tags(5, 4, 12, 1, 0)], two, &[0; 80]);
+    let odd = handmade(false, &[page, tags(5, 4, 11, 1, 0)], two, &[0; 80]);
     let path = folder.file("c.tif", &odd);
     let error = Movie::open_with(path, &channel(1)).unwrap().read(9).unwrap_err();
-    says(&error, &["frame 1: 12 bits", "(page 2)"]);
+    says(&error, &["frame 1: 11 bits", "(page 2)"]);
 }
 
 /// Proves that formats of microscopes and films are named, with what to do about them.

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use common::tiff::{handmade, limits, open_tiff, tags};
 use common::{Folder, bytes, npy};
-use spotfit::movie::{Movie, MovieError, MovieLimits, Pixels};
+use spotfit::movie::{Movie, MovieError, MovieLimits, MovieOptions, Pixels};
 use spotfit::npy::{NpyError, NpyReader};
 use tiff::encoder::{TiffEncoder, colortype};
 
@@ -307,7 +307,8 @@ fn stacks_of_metamorph_have_all_planes() {
         one.extend(more);
         one.sort_unstable();
         let data = bytes(data, |p| p.to_le_bytes());
-        open_tiff(handmade(false, &[one], "", &data))
+        let strict = MovieOptions::default().with_strict(true);
+        Movie::tiff(Box::new(Cursor::new(handmade(false, &[one], "", &data))), &strict)
     };
     let numbers: Vec<u16> = (100..112).collect();
     let mut movie = stack(&[(33629, 5, 3)], &numbers).expect("a movie");

@@ -3,9 +3,10 @@
 use std::io::{Read, Seek};
 
 use ::tiff::decoder::{ChunkType, Decoder, DecodingResult, DecodingSampleType as Sample};
+use ::tiff::tags::{CompressionMethod, Tag};
 use ::tiff::{ColorType, TiffError};
 
-use super::{MovieError, Pixels, zstd};
+use super::{MovieError, Pixels, packed, zstd};
 use crate::excerpt::excerpt;
 use crate::movie::pixels::stack;
 use crate::movie::room::{Kind, Room};
@@ -21,6 +22,10 @@ pub(super) fn decode<R: Read + Seek>(
     room: Room<'_>,
 ) -> Result<(), String> {
     check(decoder, size)?;
+    if let Some(bits) = packed::bits(decoder) {
+        let Room::U16(room) = room else { return Err(OTHER_TYPE.to_owned()) };
+        return packed::read(decoder, bits, room);
+    }
     if zstd::is_used(decoder).map_err(said)? {
         return fill(&mut zstd::plain(decoder)?, room);
     }
@@ -33,6 +38,11 @@ pub(super) fn decoded<R: Read + Seek>(
     size: (u32, u32),
 ) -> Result<Collected, String> {
     check(decoder, size)?;
+    if let Some(bits) = packed::bits(decoder) {
+        let mut pixels = vec![0; size.0 as usize * size.1 as usize];
+        packed::read(decoder, bits, &mut pixels)?;
+        return Ok(Collected::U16(pixels));
+    }
     if zstd::is_used(decoder).map_err(said)? {
         return Collected::new(zstd::plain(decoder)?.read_image().map_err(said)?);
     }
@@ -52,6 +62,9 @@ fn check<R: Read + Seek>(decoder: &mut Decoder<R>, size: (u32, u32)) -> Result<(
 
 /// The type of frames that the page that a decoder is at makes; where it has none, reading it says so.
 pub(super) fn kind<R: Read + Seek>(decoder: &mut Decoder<R>) -> Kind {
+    if packed::bits(decoder).is_some() {
+        return Kind::U16;
+    }
     match decoder.image_buffer_layout().ok().and_then(|layout| layout.sample_type) {
         Some(Sample::U8) => Kind::U8,
         Some(Sample::U16) => Kind::U16,
@@ -107,9 +120,7 @@ impl Collected {
             DecodingResult::I32(frame) => converted!(frame),
             DecodingResult::I64(frame) => converted!(frame),
             DecodingResult::F64(frame) => converted!(frame),
-            DecodingResult::F16(_) => {
-                return Err("floating point of 16 bits is not supported".to_owned());
-            }
+            DecodingResult::F16(frame) => Self::F32(frame.iter().map(|p| p.to_f32()).collect()),
         })
     }
 
@@ -158,14 +169,33 @@ impl Collected {
     }
 }
 
-/// Refuses what is not grey, and tiles that are far larger than the frame: a row of one is held.
+/// How pages may be compressed.
+const METHODS: [CompressionMethod; 6] = [
+    CompressionMethod::None,
+    CompressionMethod::LZW,
+    CompressionMethod::Deflate,
+    CompressionMethod::OldDeflate,
+    CompressionMethod::PackBits,
+    CompressionMethod::ZSTD,
+];
+
+/// Refuses what cannot be decoded or is not grey, and tiles that are far larger than the frame: a row of one is held.
 pub(super) fn check_page<R: Read + Seek>(decoder: &mut Decoder<R>) -> Result<(), String> {
     match decoder.colortype().map_err(said)? {
         ColorType::Gray(8 | 16 | 32 | 64) => {}
+        ColorType::Gray(bits @ (10 | 12 | 14)) => packed::check(decoder, bits)?,
         ColorType::Gray(bits) => return Err(format!("{bits} bits a pixel are not supported")),
         other => {
             return Err(format!("it is a colour image ({other:?}); only grey ones can be read"));
         }
+    }
+    let method: Option<u16> = decoder.find_tag_unsigned(Tag::Compression).map_err(said)?;
+    if let Some(method) = method.map(CompressionMethod::from_u16_exhaustive)
+        && !METHODS.contains(&method)
+    {
+        return Err(format!(
+            "its pixels are compressed ({method:?}) in a way that is not read; save the movie uncompressed, or with LZW, Deflate or Zstandard"
+        ));
     }
     let (width, height) = decoder.dimensions().map_err(said)?;
     let (across, down) = decoder.chunk_dimensions();

@@ -1,13 +1,16 @@
 //! Multi-page TIFF, BigTIFF, OME-TIFF, and ImageJ's stacks.
 
 mod buffered;
+mod cut;
 mod decode;
 mod failure;
 mod format;
 pub(super) mod growing;
 mod imagej;
+pub(super) mod images;
 mod layout;
 mod ome;
+mod packed;
 mod page;
 mod pages;
 mod read;
@@ -26,9 +29,11 @@ use super::{Dimensions, MovieAxes, MovieError, MovieOptions, PixelSizeSource, Pi
 use decode::check_page;
 use failure::{undecodable, wrong};
 use imagej::{ImageJ, Resolution};
+use images::Images;
 use layout::Layout;
 use page::{Pages, decoding_limits};
 use read::{Open, Paged};
+use run::Run;
 use set::{Described, Set};
 
 pub(super) use read::TiffSource;
@@ -55,13 +60,14 @@ fn resolution(decoder: &mut Pages) -> Option<Resolution> {
 }
 
 impl TiffSource {
-    /// Opens a movie. The other files of a set can be found if the file has a `path`.
+    /// Opens a movie. The other files of a set can be found if the file has a `path`. Of numbered `images` it is the first.
     pub(super) fn open(
         bytes: Bytes,
         path: Option<&Path>,
+        images: Option<&Images>,
         options: &MovieOptions,
     ) -> Result<Opened, MovieError> {
-        let survey = pages::survey(&bytes)?;
+        let mut survey = pages::survey(&bytes, options.strict)?;
         let first = survey.pages.decoder(0, bytes.clone(), &survey.greys.ones.clone().into());
         let mut decoder = first.map_err(|error| undecodable(0, error))?;
         let size = decoder.dimensions().map_err(|error| undecodable(0, error))?;
@@ -74,21 +80,34 @@ impl TiffSource {
         let imagej = ImageJ::read(&survey.description);
         let resolution = resolution(&mut decoder);
         let mut pixel = resolution.and_then(|resolution| resolution.pixel(imagej.as_ref()));
+        // What is said of one image says nothing of the others.
+        let imagej = imagej.filter(|_| images.is_none());
+        if images.is_some() {
+            survey.description.clear();
+        }
         let run = imagej.as_ref().and_then(|text| text.images.filter(|&images| images > 1));
         let one_page = survey.pages.places.len() == 1;
-        let (grey, planes) = ((survey.pages, survey.greys), survey.planes.unwrap_or(0));
-        let mut set = Set::find(path, grey, &survey.description)?;
+        let planes = survey.planes.unwrap_or(0);
+        let mut set = Set::find(path, survey, options.strict)?;
+        if let (Some(path), Some(images)) = (path, images) {
+            set.add_images(path, images)?;
+        }
         let (mut layout, open) = match (run, &set.ome, imagej) {
             (Some(images), _, Some(text)) if one_page && set.files.len() == 1 => {
-                let layout = Layout::imagej(&text, images, false, options)?;
+                let run = Run { promised: images, pixels: pixels as u64, program: "ImageJ" };
+                let (source, images, note) = run.open(decoder, bytes, options.strict)?;
+                // What is missing is said by the file's length, not by the number of pages.
+                let mut layout = Layout::imagej(&text, images, note.is_some(), options)?;
+                layout.notes.extend(note);
                 set.pages = vec![images];
-                let source = run::open(decoder, bytes, (images, "ImageJ"), pixels as u64)?;
                 (layout, Open::Run(source))
             }
             (None, None, None) if planes > 1 && set.files.len() == 1 => {
-                let layout = Layout::plain(planes, options)?;
+                let run = Run { promised: planes, pixels: pixels as u64, program: "MetaMorph" };
+                let (source, planes, note) = run.open(decoder, bytes, options.strict)?;
+                let mut layout = Layout::plain(planes, options)?;
+                layout.notes.extend(note);
                 set.pages = vec![planes];
-                let source = run::open(decoder, bytes, (planes, "MetaMorph"), pixels as u64)?;
                 (layout, Open::Run(source))
             }
             (_, described, imagej) => {
@@ -105,7 +124,16 @@ impl TiffSource {
                     (None, Some(text)) => {
                         Layout::imagej(&text, total, set.files.len() > 1, options)?
                     }
-                    (None, None) => Layout::plain(total, options)?,
+                    (None, None) => match images {
+                        // The channel is chosen already.
+                        Some(images) => {
+                            let options = options.clone().with_channel(None);
+                            let mut layout = Layout::plain(total, &options)?;
+                            layout.axes.channels = images.channels;
+                            layout
+                        }
+                        None => Layout::plain(total, options)?,
+                    },
                 };
                 // A file that names others need not be one of them.
                 let is_own = set.files[set.own].as_deref() == path;

@@ -5,6 +5,7 @@ use std::string::FromUtf8Error;
 
 use super::MovieError;
 use super::buffered::Buffered;
+use super::cut::{self, keep_whole};
 use super::failure::wrong;
 use super::format::Format;
 use super::imagej::ImageJ;
@@ -27,6 +28,8 @@ pub(super) struct Survey {
     /// The planes of a stack of MetaMorph, which follow each other behind the only directory.
     pub(super) planes: Option<usize>,
     pub(super) greys: Greys,
+    /// What is missing or left out; each is the rest of a sentence that begins with the file.
+    pub(super) notes: Vec<String>,
 }
 
 /// Pages whose values are grey, although they are shown in other ways.
@@ -76,8 +79,10 @@ impl Greys {
     }
 }
 
-/// Counts the directories of a TIFF file without reading what they describe, and reads its description.
-pub(super) fn survey(bytes: &Bytes) -> Result<Survey, MovieError> {
+/// Counts the directories of a TIFF file without reading what they describe, and reads its description. Of a file that is cut off
+/// there are the pages that are whole, unless that is `strict`ly refused.
+pub(super) fn survey(bytes: &Bytes, strict: bool) -> Result<Survey, MovieError> {
+    let file = bytes;
     let not_tiff = || wrong(0, "this is not a TIFF file");
     let length = bytes.length()?;
     let mut reader = Buffered::new(View::new(bytes.clone(), 0), BUFFER);
@@ -92,7 +97,7 @@ pub(super) fn survey(bytes: &Bytes) -> Result<Survey, MovieError> {
     let (mut page, mut bytes) = (0, 0);
     let mut places = Vec::new();
     let mut descriptions = Vec::new();
-    let (mut planes, mut greys) = (None, Greys::default());
+    let (mut planes, mut greys, mut reduced) = (None, Greys::default(), Vec::new());
     // A circle comes back to the mark, wherever it begins, as the mark moves on ever more seldom.
     let (mut mark, mut next_mark) = (0, 1);
     while offset != 0 {
@@ -102,52 +107,94 @@ pub(super) fn survey(bytes: &Bytes) -> Result<Survey, MovieError> {
         if page + 1 == next_mark {
             (mark, next_mark) = (offset, 2 * next_mark);
         }
-        let truncated = || wrong(page, "the file is truncated: its directory is missing");
-        if offset >= length {
-            return Err(truncated());
-        }
-        reader.seek(SeekFrom::Start(offset))?;
-        let entries = format.read(&mut reader, count_size).map_err(|_| truncated())?;
-        let size = entries.checked_mul(entry_size as u64).filter(|&size| size < length);
-        bytes += size.ok_or_else(truncated)?;
+        let directory = match directory(format, &mut reader, offset, length)? {
+            Some(directory) => directory,
+            None if page == 0 || strict => {
+                return Err(wrong(page, "the file is truncated: its directory is missing"));
+            }
+            None => break,
+        };
+        bytes += directory.entries.len() as u64;
         if bytes > length {
             return Err(wrong(page, "the directories of the file overlap, or run in a circle"));
         }
-        for number in 0..entries {
-            let mut entry = [0; 20];
-            reader.read_exact(&mut entry[..entry_size]).map_err(|_| truncated())?;
-            check_text(format, &entry[..entry_size], length).map_err(|e| wrong(page, e))?;
-            let place = offset + (count_size as u64) + number * (entry_size as u64);
-            greys.look(format, &entry[..entry_size], place + 4 + offset_size as u64);
-            planes = planes.or_else(|| metamorph(format, &entry[..entry_size]));
+        for (number, entry) in directory.entries.chunks_exact(entry_size).enumerate() {
+            check_text(format, entry, length).map_err(|e| wrong(page, e))?;
+            let place = offset + (count_size + number * entry_size + 4 + offset_size) as u64;
+            greys.look(format, entry, place);
+            planes = planes.or_else(|| metamorph(format, entry));
+            if is_reduced(format, entry) {
+                reduced.push(page);
+            }
             // Micro-Manager writes two: of OME, and of ImageJ.
             if page == 0 && descriptions.len() < 2 {
-                descriptions.extend(Text::described(format, &entry[..entry_size]));
+                descriptions.extend(Text::described(format, entry));
             }
         }
         places.push(offset);
-        offset = format.read(&mut reader, offset_size).map_err(|_| truncated())?;
+        offset = directory.next;
         page += 1;
     }
-    let description = description(descriptions, &mut reader, length)?;
+    let Descriptions { description, shaped } = description(descriptions, &mut reader, length)?;
     // Directories need not lie in the order of the pages.
     greys.ones.sort_unstable();
-    let pages = Places { format, places };
-    Ok(Survey { pages, description, planes: planes.filter(|_| page == 1), greys })
+    let mut pages = Places { format, places };
+    let mut notes = Vec::new();
+    // OME metadata count all pages.
+    if !is_ome(&description) {
+        notes.extend(leave_out(&mut pages.places, &reduced));
+    }
+    notes.extend(keep_whole(&mut pages, file, (length, offset != 0, strict), shaped)?);
+    Ok(Survey { pages, description, planes: planes.filter(|_| page == 1), greys, notes })
 }
 
-/// The text that is understood, of those that describe the first page; empty if there is none.
+/// The entries of a directory, and where the next one lies.
+struct Directory {
+    entries: Vec<u8>,
+    next: u64,
+}
+
+/// Reads the directory at a place; there is none where the file ends before its end.
+fn directory(
+    format: Format,
+    reader: &mut (impl Read + Seek),
+    place: u64,
+    length: u64,
+) -> Result<Option<Directory>, MovieError> {
+    let (offset_size, count_size, entry_size) = format.sizes();
+    let count_end = place.checked_add(count_size as u64).filter(|&end| end <= length);
+    let Some(count_end) = count_end else { return Ok(None) };
+    reader.seek(SeekFrom::Start(place))?;
+    let size = format.read(reader, count_size)?.checked_mul(entry_size as u64);
+    let end = size.and_then(|size| count_end.checked_add(size)?.checked_add(offset_size as u64));
+    let (Some(size), true) = (size, end.is_some_and(|end| end <= length)) else { return Ok(None) };
+    let mut entries = Vec::new();
+    reader.take(size).read_to_end(&mut entries)?;
+    let next = format.read(reader, offset_size)?;
+    Ok(Some(Directory { entries, next }))
+}
+
+/// What the texts say that describe the first page.
+pub(super) struct Descriptions {
+    /// The one that is understood; empty if there is none.
+    pub(super) description: String,
+    /// The pages that tifffile was to write.
+    shaped: Option<usize>,
+}
+
 pub(super) fn description(
     descriptions: Vec<Text>,
     reader: &mut (impl Read + Seek),
     length: u64,
-) -> Result<String, MovieError> {
+) -> Result<Descriptions, MovieError> {
     let mut texts = Vec::new();
     for text in descriptions {
         texts.extend(text.read(reader, length)?);
     }
     let known = |text: &String| is_ome(text) || ImageJ::read(text).is_some();
-    Ok(texts.into_iter().find(known).unwrap_or_default())
+    let shaped = texts.iter().find_map(|text| cut::shaped(text));
+    let description = texts.into_iter().find(known).unwrap_or_default();
+    Ok(Descriptions { description, shaped })
 }
 
 /// The planes of a stack of MetaMorph, if this is the entry that has one item for each.
@@ -157,6 +204,34 @@ pub(super) fn metamorph(format: Format, entry: &[u8]) -> Option<usize> {
     let count = format.number(&entry[4..4 + offset_size]);
     let planes = (format.number(&entry[..2]) == UIC2).then_some(count)?;
     usize::try_from(planes).ok().filter(|&planes| planes > 1)
+}
+
+/// Whether an entry says that a page is a smaller image of another one.
+pub(super) fn is_reduced(format: Format, entry: &[u8]) -> bool {
+    const NEW_SUBFILE_TYPE: u64 = 254;
+    const SUBFILE_TYPE: u64 = 255;
+    const REDUCED: u64 = 2;
+    let (offset_size, ..) = format.sizes();
+    let value = &entry[4 + offset_size..];
+    match format.number(&entry[..2]) {
+        NEW_SUBFILE_TYPE => format.number(&value[..4]) & 1 == 1,
+        SUBFILE_TYPE => format.number(&value[..2]) == REDUCED,
+        _ => false,
+    }
+}
+
+/// Leaves out pages that show others smaller, unless there are no others.
+fn leave_out(places: &mut Vec<u64>, reduced: &[usize]) -> Option<String> {
+    if reduced.is_empty() || reduced.len() >= places.len() {
+        return None;
+    }
+    let mut page = 0;
+    places.retain(|_| {
+        page += 1;
+        reduced.binary_search(&(page - 1)).is_err()
+    });
+    let count = reduced.len();
+    Some(format!("has pages that are smaller images of others; {count} are left out"))
 }
 
 /// Where the text of a tag is.

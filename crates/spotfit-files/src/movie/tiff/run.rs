@@ -4,43 +4,55 @@ use ::tiff::decoder::DecodingSampleType as Sample;
 use ::tiff::tags::{ByteOrder, CompressionMethod, Predictor, Tag};
 
 use super::MovieError;
+use super::cut::said;
 use super::failure::{undecodable, wrong};
 use super::page::Pages;
 use crate::movie::place::Bytes;
 use crate::movie::raw::RawSource;
 use crate::npy::NumberType;
 
-/// The frames, of so many pixels each, that lie behind the only directory.
-pub(super) fn open(
-    mut decoder: Pages,
-    bytes: Bytes,
-    (frames, program): (usize, &str),
-    pixels: u64,
-) -> Result<RawSource, MovieError> {
-    let mut tag = |tag, default: u16| decoder.get_tag_u64(tag).unwrap_or(u64::from(default));
-    // What the decoder would undo, page by page.
-    let stored = tag(Tag::Compression, 1) == u64::from(CompressionMethod::None.to_u16())
-        && tag(Tag::Predictor, 1) == u64::from(Predictor::None.to_u16());
-    if !stored {
-        let reason = format!("a stack of {program} with one directory must not be compressed");
-        return Err(wrong(0, reason));
-    }
-    let number = number(&mut decoder)?;
-    let start = first_byte(&mut decoder)?;
-    let big_endian = decoder.byte_order() == ByteOrder::BigEndian;
-    let end = (frames as u64)
-        .checked_mul(pixels)
-        .and_then(|pixels| pixels.checked_mul(number.size() as u64))
-        .and_then(|bytes| bytes.checked_add(start));
-    let length = bytes.length()?;
-    if end.is_none_or(|end| end > length) {
-        let reason = format!(
-            "the file is truncated: {program}'s metadata promise {frames} frames, \
+/// The frames, of so many pixels each, that lie behind the only directory, as a program's metadata promise them.
+pub(super) struct Run<'a> {
+    pub(super) promised: usize,
+    pub(super) pixels: u64,
+    pub(super) program: &'a str,
+}
+
+impl Run<'_> {
+    /// The frames that are there, how many they are, and what is missing, unless that is `strict`ly refused.
+    pub(super) fn open(
+        self,
+        mut decoder: Pages,
+        bytes: Bytes,
+        strict: bool,
+    ) -> Result<(RawSource, usize, Option<String>), MovieError> {
+        let Self { promised, pixels, program } = self;
+        let mut tag = |tag, default: u16| decoder.get_tag_u64(tag).unwrap_or(u64::from(default));
+        // What the decoder would undo, page by page.
+        let stored = tag(Tag::Compression, 1) == u64::from(CompressionMethod::None.to_u16())
+            && tag(Tag::Predictor, 1) == u64::from(Predictor::None.to_u16());
+        if !stored {
+            let reason = format!("a stack of {program} with one directory must not be compressed");
+            return Err(wrong(0, reason));
+        }
+        let number = number(&mut decoder)?;
+        let start = first_byte(&mut decoder)?;
+        let big_endian = decoder.byte_order() == ByteOrder::BigEndian;
+        let length = bytes.length()?;
+        let there =
+            length.saturating_sub(start) / pixels.saturating_mul(number.size() as u64).max(1);
+        let there = usize::try_from(there).unwrap_or(usize::MAX);
+        if there < promised && (strict || there == 0) {
+            let reason = format!(
+                "the file is truncated: {program}'s metadata promise {promised} frames, \
              but there are {length} bytes"
-        );
-        return Err(wrong(0, reason));
+            );
+            return Err(wrong(0, reason));
+        }
+        let note = (there < promised).then(|| format!("the file {}", said(there, Some(promised))));
+        let source = RawSource::new(bytes, start, number, big_endian, pixels);
+        Ok((source, there.min(promised), note))
     }
-    Ok(RawSource::new(bytes, start, number, big_endian, pixels))
 }
 
 /// The type of the pixels, as the decoder of single pages takes it.

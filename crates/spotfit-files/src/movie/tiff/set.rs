@@ -8,9 +8,10 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 use super::MovieError;
+use super::images::Images;
 use super::ome::{Ome, is_ome};
 use super::page::Places;
-use super::pages::{self, Greys, LONGEST_TEXT};
+use super::pages::{self, Greys, LONGEST_TEXT, Survey};
 use crate::excerpt::excerpt;
 use crate::movie::formats::is_tiff;
 use crate::movie::place::Bytes;
@@ -29,6 +30,8 @@ pub(super) struct Set {
     /// Which of `files` was opened.
     pub(super) own: usize,
     pub(super) notes: Vec<String>,
+    /// Whether files that are cut off are refused.
+    strict: bool,
 }
 
 /// Metadata, and the image in them that is read.
@@ -40,12 +43,13 @@ pub(super) struct Described {
 }
 
 impl Set {
-    /// The set to which a file belongs that has so many pages and this description.
+    /// The set to which a file belongs.
     pub(super) fn find(
         path: Option<&Path>,
-        (pages, greys): (Places, Greys),
-        description: &str,
+        survey: Survey,
+        strict: bool,
     ) -> Result<Self, MovieError> {
+        let Survey { pages, description, greys, notes, .. } = survey;
         let mut set = Self {
             ome: None,
             files: vec![path.map(Path::to_owned)],
@@ -53,10 +57,11 @@ impl Set {
             places: vec![pages],
             greys: vec![greys],
             own: 0,
-            notes: Vec::new(),
+            notes: notes.into_iter().map(|note| format!("the file {note}")).collect(),
+            strict,
         };
-        if is_ome(description) {
-            set.describe(path, description)?;
+        if is_ome(&description) {
+            set.describe(path, &description)?;
         }
         let named = set.ome.as_ref().is_some_and(|described| !described.ome.files.is_empty());
         if let (Some(path), false) = (path, named) {
@@ -106,11 +111,22 @@ impl Set {
     fn add(&mut self, path: PathBuf, name: &str) -> Result<(), MovieError> {
         let unreadable = |error: MovieError| part(name, format!("cannot be read: {error}"));
         let file: Bytes = Arc::new(File::open(&path)?);
-        let survey = pages::survey(&file).map_err(unreadable)?;
+        let survey = pages::survey(&file, self.strict).map_err(unreadable)?;
+        let name = excerpt(name);
+        self.notes.extend(survey.notes.iter().map(|note| format!("the file {name} {note}")));
         self.files.push(Some(path));
         self.pages.push(survey.pages.places.len());
         self.places.push(survey.pages);
         self.greys.push(survey.greys);
+        Ok(())
+    }
+
+    /// Goes on with the images that follow the first one.
+    pub(super) fn add_images(&mut self, path: &Path, images: &Images) -> Result<(), MovieError> {
+        for name in images.names.iter().skip(1) {
+            self.add(beside(path, name)?, name)?;
+        }
+        self.notes.extend(images.notes.iter().cloned());
         Ok(())
     }
 
@@ -283,7 +299,7 @@ pub(super) fn in_folder(path: &Path, name: &str) -> Result<PathBuf, MovieError> 
 fn description_of(path: &Path, name: &str) -> Result<String, MovieError> {
     let mut file = File::open(path)?;
     if is_tiff(path) {
-        let survey = pages::survey(&(Arc::new(file) as Bytes));
+        let survey = pages::survey(&(Arc::new(file) as Bytes), false);
         return survey
             .map(|survey| survey.description)
             .map_err(|error| part(name, format!("cannot be read: {error}")));
@@ -323,7 +339,7 @@ pub(in crate::movie) fn first_in(folder: &Path) -> Result<(PathBuf, Vec<String>)
     match first {
         Some(first) => Ok((folder.join(first), names)),
         None => Err(MovieError::Folder(
-            "this folder holds no movie of Micro-Manager or in OME-TIFF files; name a file instead"
+            "this folder holds no movie of Micro-Manager, in OME-TIFF files or in numbered images; name a file instead"
                 .to_owned(),
         )),
     }
@@ -343,8 +359,8 @@ pub(in crate::movie) fn new_files(path: &Path, known: &[&str]) -> Result<Vec<Str
         return Ok(names);
     }
     // Only now is the file opened, which takes time: it may name its files, and others are none of the movie then.
-    let survey = pages::survey(&(Arc::new(File::open(path)?) as Bytes))?;
-    let set = Set::find(Some(path), (survey.pages, survey.greys), &survey.description);
+    let survey = pages::survey(&(Arc::new(File::open(path)?) as Bytes), false)?;
+    let set = Set::find(Some(path), survey, false);
     // With files that do not go together it is not the movie that it was.
     if let Ok(set) = set {
         let read = |name: &String| {

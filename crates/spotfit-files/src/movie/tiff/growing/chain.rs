@@ -33,6 +33,8 @@ pub(super) struct Chain {
     pointer: u64,
     /// Pages that were taken.
     pub(super) pages: usize,
+    /// These, and those that were left out.
+    passed: usize,
     /// A circle comes back to the mark, which moves on ever more seldom.
     mark: (u64, usize),
     /// The length of a file that has zeros where its next page will be.
@@ -54,7 +56,7 @@ pub(super) enum Next {
 impl Chain {
     pub(super) fn new(file: Watched) -> Self {
         let (mark, hollow) = ((0, 1), None);
-        Self { file, format: None, pointer: 0, pages: 0, mark, hollow, is_left: false }
+        Self { file, format: None, pointer: 0, pages: 0, passed: 0, mark, hollow, is_left: false }
     }
 
     /// A number of so many bytes; nothing if the file ends before it.
@@ -245,9 +247,15 @@ impl Chain {
 
     /// Goes on to the page after this one.
     pub(super) fn take(&mut self, directory: &Directory) {
-        let (offset_size, count_size, _) = directory.format.sizes();
         self.pages += 1;
-        if self.pages == self.mark.1 {
+        self.leave(directory);
+    }
+
+    /// The same, if this one is none of the pages that are counted.
+    pub(super) fn leave(&mut self, directory: &Directory) {
+        let (offset_size, count_size, _) = directory.format.sizes();
+        self.passed += 1;
+        if self.passed == self.mark.1 {
             self.mark = (directory.place, 2 * self.mark.1);
         }
         self.pointer = directory.place + (count_size + directory.entries.len()) as u64;
@@ -266,7 +274,8 @@ impl Chain {
     pub(super) fn description(&self, directory: &Directory) -> Result<String, MovieError> {
         let (format, mut reader) = (directory.format, self.file.view(0));
         let texts = directory.entries().filter_map(|entry| Text::described(format, entry));
-        pages::description(texts.take(2).collect(), &mut reader, self.file.length())
+        let texts = texts.take(2).collect();
+        Ok(pages::description(texts, &mut reader, self.file.length())?.description)
     }
 }
 

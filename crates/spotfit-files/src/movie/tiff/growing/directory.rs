@@ -30,6 +30,11 @@ impl Directory {
         greys
     }
 
+    /// Whether it is a smaller image of another page.
+    pub(super) fn is_reduced(&self) -> bool {
+        self.entries().any(|entry| pages::is_reduced(self.format, entry))
+    }
+
     pub(super) fn is_little_endian(&self) -> bool {
         !self.format.big_endian
     }

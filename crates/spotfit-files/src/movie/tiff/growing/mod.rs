@@ -194,6 +194,10 @@ impl GrowingTiff {
                 return Ok(None);
             }
             let part = match self.chain.next(frame)? {
+                Next::Page(directory) if self.is_left_out(&directory) => {
+                    self.chain.leave(&directory);
+                    continue;
+                }
                 Next::Page(directory) => {
                     let wanted = self.wants();
                     let pixels = wanted.then(|| self.pixels(&directory, frame)).transpose()?;
@@ -261,6 +265,12 @@ impl GrowingTiff {
         }
     }
 
+    /// Whether a page shows another one smaller; OME metadata count these, too.
+    fn is_left_out(&self, directory: &Directory) -> bool {
+        let is_first = self.before == 0 && self.chain.pages == 0;
+        !is_first && matches!(self.plan.order, Order::Strided { .. }) && directory.is_reduced()
+    }
+
     fn pixels(&self, directory: &Directory, frame: usize) -> Result<Collected, MovieError> {
         let (width, height) = self.size();
         let mut decoder = limited(self.chain.decoder(directory, frame)?, width * height);
@@ -314,7 +324,7 @@ impl GrowingTiff {
         if length != seen && length >= least && self.chain.ends_here(self.next)? {
             self.run = Some((frames, length));
             // Where it is none, or not whole, that is an error.
-            let movie = Movie::open_with(&self.path, &self.options).ok();
+            let movie = Movie::open_with(&self.path, &self.options.clone().with_strict(true)).ok();
             let mut movie = movie.filter(|movie| movie.frames() > 1);
             if let Some(movie) = &mut movie {
                 movie.skip_to(self.next)?;

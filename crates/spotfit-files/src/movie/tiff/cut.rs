@@ -1,0 +1,79 @@
+//! Files that are cut off, as after a crash: what is whole is read.
+
+use ::tiff::decoder::ChunkType;
+use ::tiff::tags::Tag;
+
+use super::MovieError;
+use super::failure::wrong;
+use super::page::Places;
+use crate::movie::place::Bytes;
+
+/// Keeps the pages up to the last one whose pixels are there, and says how many are not.
+///
+/// Of the file are known its length, whether its chain of directories is broken, and whether it is refused if something is missing.
+pub(super) fn keep_whole(
+    pages: &mut Places,
+    bytes: &Bytes,
+    (length, broken, strict): (u64, bool, bool),
+    promised: Option<usize>,
+) -> Result<Option<String>, MovieError> {
+    let all = pages.places.len();
+    let first = Page::of(pages, bytes, 0);
+    let is_cut = |page: usize| match (&first, Page::of(pages, bytes, page)) {
+        // A page of another size is not what was cut off.
+        (Some(first), Some(page)) => page.size == first.size && page.end > length,
+        _ => false,
+    };
+    let cut = (0..all).rev().take_while(|&page| is_cut(page)).count();
+    if !broken && cut == 0 {
+        return Ok(None);
+    }
+    let whole = all - cut;
+    if whole == 0 || strict {
+        let reason = format!("the file is truncated: its pixels end after {length} bytes");
+        return Err(wrong(whole, reason));
+    }
+    pages.places.truncate(whole);
+    Ok(Some(said(whole, promised)))
+}
+
+/// What is said of a file of which so many pages are whole.
+pub(super) fn said(whole: usize, promised: Option<usize>) -> String {
+    let missing = match promised.and_then(|promised| promised.checked_sub(whole)) {
+        Some(missing) if missing > 0 => format!("{missing} are missing"),
+        _ => "how many are missing is not known".to_owned(),
+    };
+    let are = if whole == 1 { "frame is" } else { "frames are" };
+    format!("is cut off: {whole} whole {are} read, {missing}")
+}
+
+/// How large a page is, and where its pixels end.
+struct Page {
+    size: (u32, u32),
+    end: u64,
+}
+
+impl Page {
+    /// Of a page of a file, if it can be known.
+    fn of(pages: &Places, bytes: &Bytes, page: usize) -> Option<Self> {
+        let mut decoder = pages.decoder(page, bytes.clone(), &Default::default()).ok()?;
+        let size = decoder.dimensions().ok()?;
+        let (places, counts) = match decoder.get_chunk_type() {
+            ChunkType::Strip => (Tag::StripOffsets, Tag::StripByteCounts),
+            ChunkType::Tile => (Tag::TileOffsets, Tag::TileByteCounts),
+        };
+        let places = decoder.get_tag_u64_vec(places).ok()?;
+        let counts = decoder.get_tag_u64_vec(counts).ok()?;
+        let ends = places.iter().zip(&counts).map(|(place, &count)| place.saturating_add(count));
+        Some(Self { size, end: ends.max()? })
+    }
+}
+
+/// The number of pages that tifffile was to write, if this is its description: `{"shape": [40, 64, 64]}`.
+pub(super) fn shaped(text: &str) -> Option<usize> {
+    let value: serde_json::Value = serde_json::from_str(text).ok()?;
+    let shape = value.get("shape")?.as_array()?;
+    let frames = shape.len().checked_sub(2)?;
+    let side = |side: &serde_json::Value| usize::try_from(side.as_u64()?).ok();
+    shape[..frames].iter().try_fold(1_usize, |all, length| all.checked_mul(side(length)?))
+}
