@@ -29,6 +29,7 @@ mod simulate;
 mod simulate_movies;
 mod steps;
 mod tables;
+mod text_columns;
 mod threads;
 mod track;
 mod work;
@@ -79,6 +80,8 @@ mod _spotfit {
     use super::steps::{operations, run_step};
     #[pymodule_export]
     use super::tables::{Info, filter_table, read_table, write_table};
+    #[pymodule_export]
+    use super::text_columns::read_columns;
     #[pymodule_export]
     use super::track::{TrackOptions, Tracker, track};
 

@@ -51,10 +51,10 @@ VERBS: dict[str, tuple[list[Callable[..., Any]], set[str], set[str]]] = {
         },
         {"sigma", "scatter", "reach", "maps", "background"},
     ),
-    # The model is an object with its variables, parameters and splines.
+    # The model is an object with its variables, parameters and splines; text is read by `read_columns`.
     "curve": (
         [spotfit.Model.fit],
-        {"output", "json", "overwrite", "no_record", "plot", "plots", "model", "variables", "parameters", "spline"},
+        {"output", "json", "overwrite", "no_record", "plot", "plots", "model", "variables", "parameters", "spline", "columns", "skip"},
         {"covariance"},
     ),
     "render": ([spotfit.render], FILES - {"filter"}, set()),

@@ -34,7 +34,7 @@ pub use fit_gpu as gpu;
 pub use fit_windows::{AnyWindows, CameraMap, MapError, Weights, Windows};
 /// The version of `ndarray` whose arrays this library takes.
 pub use ndarray;
-pub use spotfit_files::{hdf5, movie, output, yaml};
+pub use spotfit_files::{columns, hdf5, movie, output, yaml};
 #[cfg(feature = "render")]
 pub use spotfit_locs::render;
 pub use spotfit_locs::{Length, LengthError, OutOfRange, drift, link, pairs, report, statistics};

@@ -1,9 +1,12 @@
 //! Arrays of data sets, and what lies beside them.
 
+use std::fs::File;
+use std::io::Read;
 use std::ops::Range;
 use std::path::Path;
 
-use ndarray::{Array2, Array3};
+use ndarray::{Array2, Array3, s};
+use spotfit::columns::{ColumnOptions, Columns};
 use spotfit::npy::NpyReader;
 
 use crate::error::CliError;
@@ -12,8 +15,22 @@ use crate::words::input::Input;
 /// The most values that are read at once, where all must be held.
 const MOST: usize = 1 << 28;
 
-/// The largest CSV file.
+/// The largest text.
 const MOST_TEXT: u64 = 1 << 28;
+
+/// Whether a file is text: any that is no array, by its first bytes. What can be read only once is, if its name says so.
+fn is_text(path: &Path) -> bool {
+    let named = path.extension().is_some_and(|extension| {
+        ["csv", "tsv", "txt", "dat", "asc"].iter().any(|text| extension.eq_ignore_ascii_case(text))
+    });
+    if named || !path.is_file() {
+        return named;
+    }
+    let is_array = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("npy"));
+    let mut start = Vec::new();
+    let read = File::open(path).and_then(|file| file.take(6).read_to_end(&mut start));
+    !is_array && read.is_ok() && start != b"\x93NUMPY"
+}
 
 /// Data sets, read as they are needed.
 pub(crate) struct Data {
@@ -24,6 +41,12 @@ pub(crate) struct Data {
     pub(crate) grid: Option<[usize; 2]>,
     /// Where the points lie, if the file says so.
     pub(crate) x: Option<Numbers>,
+    /// The names of the data sets, if they have some.
+    pub(crate) names: Vec<String>,
+    /// What was left out.
+    pub(crate) notes: Vec<String>,
+    /// Whether some points are no numbers, and do not count.
+    has_gaps: bool,
     source: Source,
 }
 
@@ -35,11 +58,15 @@ enum Source {
 }
 
 impl Data {
-    /// Opens an NPY or a CSV file.
-    pub(crate) fn open(path: &Path) -> Result<Self, CliError> {
+    /// Opens an NPY file, or columns of numbers in text.
+    pub(crate) fn open(path: &Path, options: &ColumnOptions) -> Result<Self, CliError> {
         let file = path.display().to_string();
-        if path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("csv")) {
-            return Self::read_csv(path, file);
+        if is_text(path) {
+            return Self::read_text(path, file, options);
+        }
+        if *options != ColumnOptions::default() {
+            let reason = "--columns and --skip are for text, not for an array";
+            return Err(CliError::file(&file, reason.to_owned()));
         }
         let (input, length) = Input::open(path)?;
         let reader = NpyReader::seekable(input, length).map_err(CliError::read(&file))?;
@@ -56,11 +83,12 @@ impl Data {
             }
         };
         let source = Source::Npy { reader: Box::new(reader), items };
-        Ok(Self { file, count, points, grid, x: None, source })
+        let (names, notes) = Default::default();
+        Ok(Self { file, count, points, grid, x: None, names, notes, has_gaps: false, source })
     }
 
-    /// The first column of a CSV file is x, each other one is a data set.
-    fn read_csv(path: &Path, file: String) -> Result<Self, CliError> {
+    /// The first column of a text is x, each other one is a data set.
+    fn read_text(path: &Path, file: String, options: &ColumnOptions) -> Result<Self, CliError> {
         let failed = |reason: String| CliError::file(&file, reason);
         let bytes = std::fs::metadata(path).map_or(0, |metadata| metadata.len());
         if bytes > MOST_TEXT {
@@ -69,43 +97,38 @@ impl Data {
             );
             return Err(failed(reason));
         }
-        let text = std::fs::read_to_string(path).map_err(|error| failed(error.to_string()))?;
-        let first = text.lines().find(|line| !line.starts_with('#')).unwrap_or_default();
-        let delimiter = [b',', b';', b'\t'].into_iter().find(|&c| first.contains(char::from(c)));
-        let mut reader = csv::ReaderBuilder::new()
-            .has_headers(false)
-            .comment(Some(b'#'))
-            .trim(csv::Trim::All)
-            .delimiter(delimiter.unwrap_or(b','))
-            .from_reader(text.as_bytes());
-        let mut rows: Vec<Vec<f64>> = Vec::new();
-        for (number, record) in reader.records().enumerate() {
-            let record = record.map_err(|error| failed(error.to_string()))?;
-            let numbers: Vec<Option<f64>> = record.iter().map(|field| field.parse().ok()).collect();
-            if number == 0 && numbers.first().is_some_and(Option::is_none) {
-                continue;
-            }
-            let line = record.position().map_or(0, csv::Position::line);
-            let row = numbers.iter().enumerate().map(|(column, value)| {
-                value.ok_or_else(|| {
-                    let field = record.get(column).unwrap_or_default();
-                    failed(format!("line {line}, column {}: '{field}' is not a number", column + 1))
-                })
-            });
-            rows.push(row.collect::<Result<_, _>>()?);
-        }
-        let columns = rows.first().map_or(0, Vec::len);
-        if columns < 2 {
-            return Err(failed("it has no rows with x and at least one data set beside it".into()));
-        }
-        let data = Array2::from_shape_fn((columns - 1, rows.len()), |(fit, i)| rows[i][fit + 1]);
-        let x = Numbers {
-            file: file.clone(),
-            shape: vec![rows.len()],
-            values: rows.iter().map(|row| row[0]).collect(),
-        };
+        let text = std::fs::read(path).map_err(|error| failed(error.to_string()))?;
+        let columns = Columns::read(&text, options).map_err(|error| failed(error.to_string()))?;
+        let Columns { mut names, values, notes, .. } = columns;
+        names.remove(0);
+        let x = values.row(0).to_vec();
+        let data = values.slice(s![1.., ..]).to_owned();
+        let has_gaps = data.iter().any(|value| value.is_nan());
         let (count, points) = data.dim();
-        Ok(Self { file, count, points, grid: None, x: Some(x), source: Source::Held(data, 0) })
+        let x = Some(Numbers { file: file.clone(), shape: vec![points], values: x });
+        let source = Source::Held(data, 0);
+        Ok(Self { file, count, points, grid: None, x, names, notes, has_gaps, source })
+    }
+
+    /// The file, for messages.
+    pub(crate) fn file(&self) -> &str {
+        &self.file
+    }
+
+    /// Weights (fit, point) that leave out the points that are no numbers, if there are some: these times what is given.
+    pub(crate) fn weights(
+        &self,
+        part: &Array2<f64>,
+        given: Option<Array2<f64>>,
+    ) -> Option<Array2<f64>> {
+        if !self.has_gaps {
+            return given;
+        }
+        let there = part.mapv(|value| f64::from(u8::from(!value.is_nan())));
+        Some(match given.as_ref().and_then(|given| given.broadcast(part.dim())) {
+            Some(given) => there * given,
+            None => there,
+        })
     }
 
     /// The next data sets; none at the end.

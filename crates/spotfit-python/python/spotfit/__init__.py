@@ -11,6 +11,7 @@ Pixel centres are integers: (0, 0) is the centre of the first pixel of a window,
 
 from ._calibrate import Calibration, calibrate, calibrate_psf
 from ._camera import Camera
+from ._columns import Columns, read_columns
 from ._concatenate import concatenate
 from ._device import DeviceErrors, DeviceFits
 from ._drift import find_drift
@@ -61,6 +62,7 @@ __all__ = [
     "Camera",
     "CameraMap",
     "ColourMap",
+    "Columns",
     "Criteria",
     "DeviceArray",
     "DeviceErrors",
@@ -120,6 +122,7 @@ __all__ = [
     "localize",
     "merge",
     "nena",
+    "read_columns",
     "read_table",
     "render",
     "score",

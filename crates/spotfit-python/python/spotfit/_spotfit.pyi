@@ -39,6 +39,7 @@ __all__ = [
     "info",
     "method",
     "operations",
+    "read_columns",
     "read_record",
     "read_table",
     "record_inputs",
@@ -419,6 +420,9 @@ class TableFile:
     def write(self, columns: list[Any], info: Info) -> None: ...
     def finish(self, counts: dict[str, int]) -> tuple[int, int]: ...
 
+def read_columns(
+    path: str | PathLike[str], columns: list[str], skip: int
+) -> tuple[list[str], list[str], npt.NDArray[np.float64], list[str]]: ...
 def read_table(
     path: str | PathLike[str], pixel_size: float | None, first_frame: int | None, origin: str | None
 ) -> tuple[_Columns, Info, list[str]]: ...

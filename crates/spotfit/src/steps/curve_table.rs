@@ -15,6 +15,8 @@ pub struct CurveTable<W> {
     output: W,
     format: OutcomeFormat,
     fit: usize,
+    /// The names of the data sets, where they have some.
+    names: Vec<String>,
     bytes: Vec<u8>,
 }
 
@@ -53,7 +55,17 @@ impl<W: Write> CurveTable<W> {
             }
         }
         output.write_all(&head)?;
-        Ok(Self { output, format, fit: 0, bytes: Vec::new() })
+        Ok(Self { output, format, fit: 0, names: Vec::new(), bytes: Vec::new() })
+    }
+
+    /// The same with the names of the data sets in place of their numbers, in CSV; one that is empty stays a number.
+    #[must_use]
+    pub fn with_names(self, names: &[String]) -> Self {
+        let quoted = |name: &String| match name.contains([',', '"', '\n', '\r']) {
+            true => format!("\"{}\"", name.replace('"', "\"\"")),
+            false => name.clone(),
+        };
+        Self { names: names.iter().map(quoted).collect(), ..self }
     }
 
     /// Appends the next fits.
@@ -74,7 +86,10 @@ impl<W: Write> CurveTable<W> {
                         let written = text.write_fmt(of);
                         debug_assert!(written.is_ok(), "writing to a string cannot fail");
                     };
-                    write(format_args!("{}", self.fit));
+                    match self.names.get(self.fit).filter(|name| !name.is_empty()) {
+                        Some(name) => write(format_args!("{name}")),
+                        None => write(format_args!("{}", self.fit)),
+                    }
                     // Debug formatting is the shortest text that reads back as the same number.
                     numbers.for_each(|number| write(format_args!(",{number:?}")));
                     let (degrees, iterations) = (fits.degrees[row], fits.iterations[row]);

@@ -7,6 +7,7 @@ mod words;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use spotfit::columns::ColumnOptions;
 use spotfit::model::{CurveFitter, CurveStart, Curves, Model, Values};
 use spotfit::steps::Listener;
 use spotfit::steps::curve::{CurveFitting, CurveTable, check_columns};
@@ -17,6 +18,7 @@ use self::points::places;
 use self::words::{EstimatorChoice, LinearChoice, Start};
 use crate::error::CliError;
 use crate::say::listener::Terminal;
+use crate::say::message::say;
 use crate::words::data::{self, Data};
 use crate::words::output::{Output, complete};
 use crate::words::paths::{refuse_ending, refuse_same_file};
@@ -31,7 +33,8 @@ use crate::words::table::format_of;
 )]
 pub(crate) struct CurveArguments {
     /// The data: an NPY file with an array (point), (fit, point) or, for models of two variables, (fit, row, column);
-    /// or a CSV file whose first column is x and whose other columns are data sets.
+    /// or text (CSV and the like) whose first column is x and whose other columns are data sets. Columns are between commas,
+    /// semicolons, tabs or spaces, with decimal points or commas, in UTF-8, UTF-16 or Latin-1; empty cells and NaN are left out.
     #[arg(value_name = "DATA.npy|DATA.csv")]
     data: PathBuf,
     /// The model: a formula such as 'a*exp(-x/t) + c', or a name; `spotfit model` lists functions and names.
@@ -78,6 +81,12 @@ pub(crate) struct CurveArguments {
         help_heading = "Fit"
     )]
     fixed: Vec<String>,
+    /// The columns of a text that are read, by their names or numbers from 1: x first, then the data sets.
+    #[arg(long, value_delimiter = ',', value_name = "NAME|N,...", help_heading = "Data")]
+    columns: Vec<String>,
+    /// Do not look at the first N lines of a text.
+    #[arg(long, default_value_t = 0, value_name = "N", help_heading = "Data")]
+    skip: usize,
     /// Weights: an NPY file with an array (point) or (fit, point). Points of weight 0 or NaN are left out.
     #[arg(long, value_name = "W.npy", help_heading = "Data")]
     weights: Option<PathBuf>,
@@ -165,7 +174,13 @@ pub(crate) fn run(arguments: &CurveArguments) -> Result<(), CliError> {
     refuse_shared_input(arguments)?;
     arguments.inputs().try_for_each(|path| refuse_same_file(path, &arguments.output))?;
     let fitter = CurveFitter::with_options(&words::fitter(arguments))?;
-    let mut data = Data::open(&arguments.data)?;
+    let chosen = ColumnOptions::default()
+        .with_skip(arguments.skip)
+        .with_columns(arguments.columns.iter().map(|name| name.trim().to_owned()).collect());
+    let mut data = Data::open(&arguments.data, &chosen)?;
+    for note in &data.notes {
+        say!("spotfit: {}: {note}", data.file());
+    }
     let at = match &arguments.x {
         Some(path) => Some(data::read_all(path)?),
         None => data.x.take(),
@@ -185,7 +200,8 @@ pub(crate) fn run(arguments: &CurveArguments) -> Result<(), CliError> {
     let output = Output::create(&arguments.output)?;
     let written = CliError::write(output.name());
     let mut table = CurveTable::create(output, format, data.count, columns, options.estimator)
-        .map_err(&written)?;
+        .map_err(&written)?
+        .with_names(&data.names);
     let listener = Terminal::default();
     listener.begin(data.count as u64, "fits");
     let file = arguments.data.display().to_string();
@@ -201,6 +217,7 @@ pub(crate) fn run(arguments: &CurveArguments) -> Result<(), CliError> {
         let part = first..first + count;
         let own = at.as_ref().map(|at| at.part(&part, data.count)).transpose()?;
         let beside = weights.as_ref().map(|weights| weights.rows(&part, data.count)).transpose()?;
+        let beside = data.weights(&rows, beside);
         let beginning = match &start {
             Start::PerFit(start) => Some(start.rows(&part, data.count)?),
             _ => None,
@@ -218,7 +235,7 @@ pub(crate) fn run(arguments: &CurveArguments) -> Result<(), CliError> {
         let fits =
             fitting.fit(&curves, from).map_err(|error| CliError::curve(&file, error, first))?;
         if let Some(plot) = &mut plot {
-            plot.add(&model, &curves, first, &fits);
+            plot.add(&model, &curves, &data.names, first, &fits);
         }
         table.write(&fits).map_err(&written)?;
         first += count;

@@ -7,7 +7,7 @@ use spotfit::model::{CurveFits, Curves, Model, points};
 
 use crate::error::CliError;
 use crate::words::output::Output;
-use spotfit::report::number::five_digits;
+use spotfit::report::{number::five_digits, svg::safe};
 
 /// Panels beside each other, and the size of each in pixels.
 const ACROSS: usize = 3;
@@ -41,6 +41,7 @@ impl Plot {
         &mut self,
         model: &Model,
         curves: &Curves<'_>,
+        names: &[String],
         first: usize,
         fits: &CurveFits,
     ) {
@@ -56,7 +57,9 @@ impl Plot {
             let mut data = vec![0.0; curves.points()];
             curves.data.row(row, &mut data);
             let parameters = fits.parameters.row(row).to_vec();
-            let title = format!("fit {fit}: {}", fits.statuses[row]);
+            let named = names.get(fit).filter(|name| !name.is_empty());
+            let name = named.map_or_else(|| format!("fit {fit}"), |name| safe(name));
+            let title = format!("{name}: {}", fits.statuses[row]);
             self.panels.push(panel(model, &parameters, &title, &x, &data));
         }
     }

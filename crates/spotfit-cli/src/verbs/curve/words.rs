@@ -52,6 +52,15 @@ pub(super) fn variables(
         .collect()
 }
 
+/// The model that is meant by a name that is nearly right, and that would be a constant as a formula.
+fn similar(text: &str) -> Option<&'static str> {
+    let is_name = text.len() > 3 && text.chars().all(|c| c.is_alphanumeric() || c == '_');
+    let likeness = |name: &str| strsim::normalized_damerau_levenshtein(name, text);
+    let names = Model::all().map(|(name, ..)| name).filter(|_| is_name);
+    let nearest = names.max_by(|a, b| likeness(a).total_cmp(&likeness(b)));
+    nearest.filter(|name| likeness(name) >= 0.75)
+}
+
 /// The model with a name, or the formula.
 pub(super) fn model(arguments: &CurveArguments, variables: &[String]) -> Result<Model, CliError> {
     let text = &arguments.model;
@@ -63,6 +72,14 @@ pub(super) fn model(arguments: &CurveArguments, variables: &[String]) -> Result<
             return Err(CliError::Other(format!("--variables, --parameters: {reason}")));
         }
         return Ok(Model::named_with_splines(text.trim(), &splines)?);
+    }
+    if arguments.parameters.is_empty()
+        && let Some(similar) = similar(text.trim())
+    {
+        let reason = format!(
+            "there is no model '{text}'; did you mean '{similar}'? (With --parameters {text} it is a constant.)"
+        );
+        return Err(CliError::Other(format!("--model: {reason}")));
     }
     let variables: Vec<&str> = variables.iter().map(String::as_str).collect();
     let parameters: Vec<&str> = arguments.parameters.iter().map(String::as_str).collect();

@@ -23,7 +23,7 @@ use spotfit::npy::write_header;
 /// Bytes written at a time.
 const PIECE: usize = 1 << 20;
 /// Endings of files that are no arrays.
-const OTHERS: [&str; 15] = [
+const OTHERS: [&str; 16] = [
     "tif", "tiff", "btf", "stk", "raw", "dax", "csv", "png", "svg", "hdf5", "h5", "npz", "yaml",
     "yml", "json", "html",
 ];
