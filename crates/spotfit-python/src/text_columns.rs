@@ -23,8 +23,8 @@ pub(crate) fn read_columns(
     let options = ColumnOptions::default().with_skip(skip).with_columns(columns);
     let read = py.detach(|| std::fs::read(&path).map(|text| Columns::read(&text, &options)));
     let found = read.map_err(|error| of_io(&path, &error))?;
-    let Columns { names, units, values, notes, .. } = found
-        .map_err(|error| PyValueError::new_err(format!("{}: {error}", path.display())))?;
+    let Columns { names, units, values, notes, .. } =
+        found.map_err(|error| PyValueError::new_err(format!("{}: {error}", path.display())))?;
     let notes = notes.into_iter().map(|note| format!("{}: {note}", path.display())).collect();
     Ok((names, units, values.to_pyarray(py), notes))
 }

@@ -3,7 +3,9 @@
 use std::fs;
 use std::path::Path;
 
-use crate::common::{Folder, Word, fails, succeeds};
+use crate::common::{Folder, fails, succeeds};
+
+type Word<'a> = &'a dyn AsRef<std::ffi::OsStr>;
 
 /// The table of fits, and what was said.
 fn fitted(folder: &Folder, data: &Path, words: &[Word<'_>]) -> (Vec<Vec<String>>, String) {
@@ -115,7 +117,8 @@ fn columns_are_chosen() {
     let plot = folder.path("fits.svg");
     let words: [Word<'_>; 8] =
         [&"-m", &"k*x + c", &"--start", &"k=1,c=0", &"--skip", &"2", &"--columns", &"dose,A; <1>"];
-    let (table, said) = fitted(&folder, &data, &[&words[..], &[&"--plot", &plot]].concat());
+    let (table, said) =
+        fitted(&folder, &data, &[&words[..], &[&"--plot" as Word<'_>, &plot]].concat());
     assert_eq!((table.len(), table[1][0].as_str()), (2, "A; <1>"));
     assert!((first(&table, "k") - 2.0).abs() < 1e-9 && (first(&table, "c") - 0.5).abs() < 1e-9);
     assert_eq!(table[1][table[0].iter().position(|name| name == "degrees").expect("degrees")], "3");

@@ -237,16 +237,62 @@ fn linked_tables_are_linked_again() {
 fn unknown_columns_are_named() {
     let folder = Folder::new();
     let (locs, out) = (folder.path("locs.csv"), folder.path("out.csv"));
-    fs::write(&locs, "frame,x [nm],y [nm],Photons,area\n1,5,6,7,8\n").expect("a table");
+    fs::write(&locs, "frame,x [nm],y [nm],sigma1 [ADU],area\n1,5,6,7,8\n").expect("a table");
     let output = succeeds(&[&"filter", &locs, &"area > 1", &"-o", &out]);
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    let expected = "columns of unknown meaning: Photons (meant for intensity?), area\n";
-    assert!(said.contains(expected) && said.matches("Photons").count() == 1, "{said}");
+    let expected = "columns of unknown meaning: sigma1 [ADU] (meant for sigma1?), area\n";
+    assert!(said.contains(expected) && said.matches("ADU").count() == 1, "{said}");
     let output = succeeds(&[&"filter", &table(&folder), &"x > 1", &"-o", &out]);
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(!said.contains("unknown"), "{said}");
-    fs::write(&locs, "frame,x_nm,y\n1,5,6\n").expect("a table");
-    fails(&[&"stats", &locs], &["x_nm (meant for x?)", "there is no column 'x'"]);
+    fs::write(&locs, "frame,x [s],y\n1,5,6\n").expect("a table");
+    fails(&[&"stats", &locs], &["x [s] (meant for x?)", "there is no column 'x'"]);
+}
+
+/// Proves that tables of other programs are read with their own units, and that it is said which column is taken for which.
+#[test]
+fn tables_of_other_programs_are_read() {
+    let folder = Folder::new();
+    let out = folder.path("out.csv");
+    let elyra = "Index\tFirst Frame\tNumber Frames\tPosition X [nm]\tPosition Y [nm]\tPrecision [nm]\tNumber Photons\tChannel\r\n\
+                 1\t1\t1\t15850.6\t23502.1\t8.6\t472\t1\r\n2\t3\t1\t25617.3\t24310.2\t9.5\t529\t1\r\n\
+                 \0\r\r\nVoxelSizeX : 0.0970873786 µm\r\r\n\r\nROI List : \r\r\n";
+    let storm = "# <localizations insequence=\"true\"><field identifier=\"Position-0-0\" syntax=\"floating point\" unit=\"nanometer\" min=\"0 m\" />\
+                 <field identifier=\"Position-1-0\" unit=\"nanometer\" /><field identifier=\"ImageNumber-0-0\" unit=\"frame\" />\
+                 <field identifier=\"Amplitude-0-0\" unit=\"A/D count\" /></localizations>\n\
+                 15850.6 23502.1 0 472\n25617.3 24310.2 2 529\n";
+    let nanoimager = "Channel,Frame,X (nm),Y (nm),X precision (nm),Y precision (nm),Photons,PSF Sigma X (pix)\n\
+                      0,1,15850.6,23502.1,8,9,472,1.3\n0,3,25617.3,24310.2,8,9,529,1.4\n";
+    let smap = "frame,xnm,ynm,locprecnm,phot,bg,PSFxnm\n1,15850.6,23502.1,8.6,472,5,130\n3,25617.3,24310.2,9.5,529,5,130\n";
+    let picasso = "frame,x_nm,y_nm,lpx_nm,sx_nm,x\n0,15850.6,23502.1,8.6,130,7\n2,25617.3,24310.2,9.5,130,8\n";
+    for (name, text, says) in [
+        ("elyra.txt", elyra, "'Position X [nm]' is read as x"),
+        ("storm.txt", storm, ""),
+        ("nanoimager.csv", nanoimager, "'X precision (nm)' is read as uncertainty_x"),
+        ("smap.csv", smap, "'phot' is read as photons"),
+    ] {
+        let file = folder.file(name, text.as_bytes());
+        let output = succeeds(&[&"convert", &file, &"-o", &out, &"--overwrite"]);
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(said.contains(says), "{name}: '{says}' is missing in: {said}");
+        let table = fs::read_to_string(&out).expect("a table");
+        let head: Vec<&str> = table.lines().next().expect("names").split(',').collect();
+        let column = |name: &str| -> Vec<&str> {
+            let at = head.iter().position(|own| own.trim_matches('"') == name).expect(name);
+            table.lines().skip(1).map(|line| line.split(',').nth(at).expect(name)).collect()
+        };
+        assert_eq!(column("x [nm]"), ["15850.6", "25617.3"], "{name}");
+        assert_eq!(column("y [nm]"), ["23502.1", "24310.2"], "{name}");
+        if name != "storm.txt" {
+            assert_eq!(column("intensity [photon]"), ["472", "529"], "{name}");
+        }
+    }
+    // What has our name counts before what is like it.
+    let file = folder.file("picasso.csv", picasso.as_bytes());
+    fails(
+        &[&"convert", &file, &"-o", &out, &"--overwrite"],
+        &["x is in pixels, and y is in nanometres"],
+    );
 }
 
 /// Proves that frames of a table in nanometres may be counted from 0, and of one in pixels from 1, if that is said.

@@ -10,10 +10,15 @@ impl Line {
     /// Whether the numbers begin here: x is one, and so is another cell, or all others are empty. Where x may be `anywhere`, two
     /// numbers will do.
     pub(super) fn begins(&self, comma: bool, anywhere: bool) -> bool {
-        let cells = || self.cells.iter().map(|cell| Cell::of(cell, comma));
-        let numbers = cells().filter(|cell| matches!(cell, Cell::Number(_))).count();
-        let x = matches!(cells().next(), Some(Cell::Number(_)));
-        numbers > 1 && (x || anywhere) || x && self.is_plain(comma)
+        let first = self.cells.first().map(|cell| Cell::of(cell, comma));
+        let x = matches!(first, Some(Cell::Number(_)));
+        self.numbers(comma) > 1 && (x || anywhere) || x && self.is_plain(comma)
+    }
+
+    /// How many cells are numbers.
+    fn numbers(&self, comma: bool) -> usize {
+        let is_number = |cell: &&String| matches!(Cell::of(cell, comma), Cell::Number(_));
+        self.cells.iter().filter(is_number).count()
     }
 
     /// Whether there is nothing but numbers and empty cells.
@@ -69,6 +74,8 @@ pub(super) struct Dialect {
 
 /// Lines by which it is known.
 const SAMPLE: usize = 200;
+/// A line of nothing but numbers tells more than any with words.
+const PLAIN: usize = 1 << 20;
 
 impl Dialect {
     /// The dialect in which most lines are numbers; in case of doubt the first of these.
@@ -98,7 +105,8 @@ impl Dialect {
             let mut numbers = 0;
             dialect.lines(sample, skip, |line| {
                 if line.cells.len() > 1 && line.begins(dialect.comma, true) {
-                    numbers += if line.is_plain(dialect.comma) { 2 * SAMPLE } else { 1 };
+                    let plain = line.is_plain(dialect.comma);
+                    numbers += line.numbers(dialect.comma) + if plain { PLAIN } else { 0 };
                 }
             });
             if numbers > best.0 {

@@ -45,6 +45,107 @@ pub(super) fn from_csv(header: &str) -> Option<(Meaning, Unit, f64)> {
     Some((known, unit, scale))
 }
 
+/// Names of columns in tables of other programs (Elyra, Nanoimager, SMAP, Picasso), without their units, spaces and capitals.
+const OTHERS: [(&[&str], Meaning); 16] = [
+    (&["id", "index"], Meaning::Id),
+    (&["frame", "firstframe", "framenumber", "imagenumber"], Meaning::Frame),
+    (&["x", "positionx", "xposition", "xpos", "posx"], Meaning::X),
+    (&["y", "positiony", "yposition", "ypos", "posy"], Meaning::Y),
+    (&["z", "positionz", "zposition", "zpos", "posz"], Meaning::Z),
+    (&["sigma", "psfsigma"], Meaning::Sigma),
+    (&["sx", "sigmax", "sigma1", "psfsigmax", "psfx"], Meaning::SigmaX),
+    (&["sy", "sigmay", "sigma2", "psfsigmay", "psfy"], Meaning::SigmaY),
+    (&["photons", "phot", "intensity", "numberphotons", "numberofphotons"], Meaning::Photons),
+    (&["bg", "background", "offset"], Meaning::Background),
+    (&["bkgstd", "backgroundstd"], Meaning::BackgroundStd),
+    (
+        &["uncertainty", "uncertaintyxy", "precision", "xyprecision", "locprec", "lp"],
+        Meaning::Uncertainty,
+    ),
+    (&["lpx", "uncertaintyx", "precisionx", "xprecision", "locprecx"], Meaning::UncertaintyX),
+    (&["lpy", "uncertaintyy", "precisiony", "yprecision", "locprecy"], Meaning::UncertaintyY),
+    (&["lpz", "uncertaintyz", "precisionz", "zprecision", "locprecz"], Meaning::UncertaintyZ),
+    (&["chi2", "chisquare", "chisquared"], Meaning::Chi2),
+];
+
+/// The column with this name in a table of another program, as [`from_csv`]: `x_nm`, `lpx`, `X (nm)`, `Position X [nm]`.
+pub(super) fn from_others(header: &str) -> Option<(Meaning, Unit, f64)> {
+    let small = header.trim().to_lowercase();
+    let bracketed =
+        small.split_once(['[', '(']).map(|(name, rest)| (name, rest.trim_end_matches([']', ')'])));
+    let (name, unit) = match bracketed {
+        Some((name, unit)) => (name, Some(unit.trim())),
+        None => {
+            let units = [
+                ("_nm", "nm"),
+                ("_um", "um"),
+                ("_px", "px"),
+                ("_pixel", "px"),
+                ("_pix", "px"),
+                ("_photons", "photons"),
+                ("_photon", "photons"),
+            ];
+            let suffix =
+                units.iter().find_map(|&(end, unit)| Some((small.strip_suffix(end)?, Some(unit))));
+            // SMAP's: xnm, locprecnm.
+            let merged = || {
+                small
+                    .strip_suffix("nm")
+                    .filter(|name| !name.is_empty())
+                    .map(|name| (name, Some("nm")))
+            };
+            suffix.or_else(merged).unwrap_or((&small, None))
+        }
+    };
+    let plain = name.replace([' ', '-', '_', '.'], "");
+    let &(_, known) = OTHERS.iter().find(|(names, _)| names.contains(&&*plain))?;
+    let unit = match unit {
+        Some("pix" | "pixel" | "pixels") => Some("px"),
+        Some("micron" | "microns" | "micrometer" | "micrometre") => Some("um"),
+        Some("nanometer" | "nanometre") => Some("nm"),
+        unit => unit,
+    };
+    let header = match unit {
+        Some(unit) => format!("{} [{unit}]", known.csv()[0]),
+        None => known.csv()[0].to_owned(),
+    };
+    from_csv(&header)
+}
+
+/// What is known of a column by its name in a CSV table, ours or another program's.
+pub(super) fn known(header: &str) -> Option<(Meaning, Unit, f64)> {
+    from_csv(header).or_else(|| from_others(header))
+}
+
+/// Names of the columns of rapidSTORM's tables, whose first line describes them.
+pub(super) fn of_rapidstorm(line: &str) -> Option<Vec<String>> {
+    let text = line.trim_start().strip_prefix('#')?.trim_start().strip_prefix("<localizations")?;
+    let attribute = |field: &str, name: &str| {
+        let (_, rest) = field.split_once(&format!(" {name}=\""))?;
+        Some(rest.split_once('"')?.0.to_owned())
+    };
+    let name = |field: &str| {
+        let identifier = attribute(field, "identifier")?;
+        let unit = match attribute(field, "unit").as_deref() {
+            Some("nanometer") => " [nm]",
+            Some("micrometer") => " [um]",
+            Some("pixel") => " [px]",
+            Some("A/D count") => " [ADU]",
+            _ => "",
+        };
+        Some(match identifier.as_str() {
+            "Position-0-0" => format!("x{unit}"),
+            "Position-1-0" => format!("y{unit}"),
+            "Position-2-0" => format!("z{unit}"),
+            "ImageNumber-0-0" => "frame".to_owned(),
+            "Amplitude-0-0" => format!("amplitude{unit}"),
+            other => format!("{other}{unit}"),
+        })
+    };
+    let names: Vec<String> = text.split("<field").skip(1).filter_map(name).collect();
+    (!names.is_empty()).then_some(names)
+}
+
 /// The name in CSV tables of the column that one of another name may be meant for, such as `Photons` or `x_nm`.
 pub(super) fn similar(header: &str) -> Option<&'static str> {
     let plain = |name: &str| {
@@ -112,6 +213,39 @@ mod tests {
         }
         for header in ["area", "", "[nm]", "net_gradient"] {
             assert_eq!(similar(header), None, "{header}");
+        }
+    }
+
+    /// Proves that names of other programs are understood where their unit can be, and that ours are not taken for theirs.
+    #[test]
+    fn names_of_others_are_understood() {
+        let of =
+            |header| from_others(header).map(|(known, unit, scale)| (known.name(), unit, scale));
+        for (header, name, unit, scale) in [
+            ("Position X [nm]", "x", Unit::Nanometre, 1.0),
+            ("X (nm)", "x", Unit::Nanometre, 1.0),
+            ("x_nm", "x", Unit::Nanometre, 1.0),
+            ("ynm", "y", Unit::Nanometre, 1.0),
+            ("Z (µm)", "z", Unit::Nanometre, 1e3),
+            ("lpx", "uncertainty_x", Unit::Pixel, 1.0),
+            ("locprecnm", "uncertainty", Unit::Nanometre, 1.0),
+            ("PSF Sigma X (pix)", "sigma_x", Unit::Pixel, 1.0),
+            ("Number Photons", "photons", Unit::Photon, 1.0),
+            ("First Frame", "frame", Unit::None, 1.0),
+        ] {
+            assert_eq!(of(header), Some((name, unit, scale)), "{header}");
+        }
+        for other in
+            ["intensity [ADU]", "Background variance", "nm", "z_px", "frame (s)", "channel", ""]
+        {
+            assert_eq!(of(other), None, "{other}");
+        }
+        for (names, meaning) in OTHERS {
+            assert!(
+                names
+                    .iter()
+                    .all(|name| from_others(name).is_some_and(|(found, ..)| found == meaning))
+            );
         }
     }
 

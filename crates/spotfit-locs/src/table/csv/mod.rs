@@ -74,6 +74,13 @@ struct Field {
 }
 
 impl Field {
+    /// A column that is only copied.
+    fn copied(header: String) -> Self {
+        let name = header.clone();
+        let column = Column { name, unit: Unit::None, kind: Kind::Double, values: Vec::new() };
+        Self { header, column, offset: 0.0, scale: 1.0, read: true }
+    }
+
     fn is(&self, meaning: Meaning) -> bool {
         self.column.name == meaning.name()
     }
@@ -99,18 +106,41 @@ impl<R: Read> CsvReader<R> {
         if said.is_some() {
             line = lines.first()?;
         }
-        let (headers, delimiter) = headers(&line, said)?;
-        let units = headers.iter().any(|header| {
-            names::from_csv(header).is_some_and(|(known, unit, _)| {
-                known.dimension() == Dimension::Length
-                    && header.trim_end().ends_with(']')
-                    && unit != Unit::None
-            })
-        });
+        let described = std::str::from_utf8(&line).ok().and_then(names::of_rapidstorm);
+        // rapidSTORM counts frames from 0, although its lengths have units.
+        let counts_from_0 = described.is_some();
+        let (headers, delimiter) = match described {
+            Some(names) => (names, b' '),
+            None => headers(&line, said)?,
+        };
+        let units = !counts_from_0
+            && headers.iter().any(|header| {
+                names::known(header).is_some_and(|(known, unit, _)| {
+                    known.dimension() == Dimension::Length
+                        && header.trim_end().ends_with(']')
+                        && unit != Unit::None
+                })
+            });
+        let own: Vec<Meaning> =
+            headers.iter().filter_map(|header| Some(names::from_csv(header)?.0)).collect();
         let mut columns: Vec<Field> = Vec::new();
+        let mut others = Vec::new();
         for header in headers {
-            let field = field(header, units);
-            if columns.iter().any(|other| other.column.name == field.column.name) {
+            let mut field = field(header, units);
+            let is_there = |columns: &[Field], field: &Field| {
+                columns.iter().any(|other| other.column.name == field.column.name)
+            };
+            if let (None, Some((meaning, ..))) =
+                (names::from_csv(&field.header), names::from_others(&field.header))
+            {
+                // Another column has the name that is used here.
+                if own.contains(&meaning) || is_there(&columns, &field) {
+                    field = Field::copied(field.header);
+                } else {
+                    others.push(format!("'{}' is read as {meaning}", excerpt(&field.header)));
+                }
+            }
+            if is_there(&columns, &field) {
                 return Err(TableError::TwoColumns(excerpt(&field.header)));
             }
             columns.push(field);
@@ -121,7 +151,10 @@ impl<R: Read> CsvReader<R> {
             delimiter,
             comma: false,
             told: false,
-            notes: Vec::new(),
+            notes: match others.is_empty() {
+                true => Vec::new(),
+                false => vec![format!("columns of another program: {}", others.join(", "))],
+            },
         };
         Ok(Self { lines, layout, settled: false })
     }
@@ -436,7 +469,7 @@ fn headers(line: &[u8], said: Option<u8>) -> Result<(Vec<String>, u8), TableErro
     let mut best: Option<(_, Vec<String>, u8)> = None;
     for delimiter in DELIMITERS {
         let (names, sound) = names(&line, delimiter);
-        let known = names.iter().filter(|name| names::from_csv(name).is_some()).count();
+        let known = names.iter().filter(|name| names::known(name).is_some()).count();
         let score = (sound && names.len() > 1, known, names.len());
         if best.as_ref().is_none_or(|(other, ..)| score > *other) {
             best = Some((score, names, delimiter));
@@ -467,18 +500,13 @@ fn quoted(text: &str) -> String {
 
 /// The column with this name. Where names have units, frames are counted from 1.
 fn field(header: String, units: bool) -> Field {
-    let (name, unit, scale, kind) = match names::from_csv(&header) {
-        Some((known, unit, scale)) => {
-            let kind = match known.dimension() {
-                Dimension::Count => Kind::Whole,
-                _ => Kind::Double,
-            };
-            (known.name().to_owned(), unit, scale, kind)
-        }
-        None => (header.clone(), Unit::None, 1.0, Kind::Double),
+    let Some((known, unit, scale)) = names::known(&header) else { return Field::copied(header) };
+    let kind = match known.dimension() {
+        Dimension::Count => Kind::Whole,
+        _ => Kind::Double,
     };
-    let offset = if name == Meaning::Frame.name() && units { 1.0 } else { 0.0 };
-    let column = Column { name, unit, kind, values: Vec::new() };
+    let offset = if known == Meaning::Frame && units { 1.0 } else { 0.0 };
+    let column = Column { name: known.name().to_owned(), unit, kind, values: Vec::new() };
     Field { header, column, offset, scale, read: true }
 }
 
