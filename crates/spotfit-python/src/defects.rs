@@ -66,7 +66,7 @@ impl Defects {
 
     /// The same for a file; nothing if it has its frames only once. What is wrong with it is said when it is localized.
     #[staticmethod]
-    #[pyo3(signature = (path, channel, slice, camera_map=None, idle=None))]
+    #[pyo3(signature = (path, channel, slice, camera_map=None, idle=None, parts=Vec::new()))]
     fn find_in(
         py: Python<'_>,
         path: PathBuf,
@@ -74,9 +74,10 @@ impl Defects {
         slice: Option<usize>,
         camera_map: Option<&Bound<'_, CameraMap>>,
         idle: Option<f64>,
+        parts: Vec<PathBuf>,
     ) -> PyResult<Option<Self>> {
         let map = camera_map.map(|map| &map.get().0);
-        let mut chosen = MovieOptions::default();
+        let mut chosen = MovieOptions::default().with_parts(parts);
         (chosen.channel, chosen.slice) = (channel, slice);
         if let Some(idle) = idle {
             // They are waited for.
@@ -92,8 +93,8 @@ impl Defects {
             let mut movie = Movie::open_with(&path, &chosen)
                 .ok()
                 .filter(|_| metadata.is_file() || metadata.is_dir())?;
-            let block = movie.read(frames_for_estimates(movie.size())).ok()??;
-            Some(Self::of_found(found(&block.pixels, map)))
+            let first = movie.peek(frames_for_estimates(movie.size())).ok()??;
+            Some(Self::of_found(found(first, map)))
         }))
     }
 

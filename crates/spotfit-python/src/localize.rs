@@ -349,14 +349,16 @@ fn of_frames<T: Send>(
 
 /// The same for a file. What is wrong with the file is said when it is localized.
 #[pyfunction]
+#[pyo3(signature = (path, channel, slice, camera, parts=Vec::new()))]
 pub(crate) fn doubts_of_movie(
     py: Python<'_>,
     path: PathBuf,
     channel: Option<usize>,
     slice: Option<usize>,
     camera: CameraNumbers,
+    parts: Vec<PathBuf>,
 ) -> Vec<String> {
-    let mut chosen = MovieOptions::default();
+    let mut chosen = MovieOptions::default().with_parts(parts);
     (chosen.channel, chosen.slice) = (channel, slice);
     py.detach(|| {
         told(&camera_options(Some(camera)), |many| {
@@ -487,7 +489,7 @@ pub(crate) fn followed<T: Send + 'static>(
 impl MovieFile {
     /// A movie that is being written, if somebody says for how many seconds its writer may be idle.
     #[new]
-    #[pyo3(signature = (path, channel, slice, idle=None, strict=false))]
+    #[pyo3(signature = (path, channel, slice, idle=None, strict=false, parts=Vec::new()))]
     fn new(
         py: Python<'_>,
         path: PathBuf,
@@ -495,8 +497,10 @@ impl MovieFile {
         slice: Option<usize>,
         idle: Option<f64>,
         strict: bool,
+        parts: Vec<PathBuf>,
     ) -> PyResult<Self> {
-        let (mut chosen, name) = (MovieOptions::default(), path.display().to_string());
+        let chosen = MovieOptions::default().with_parts(parts);
+        let (mut chosen, name) = (chosen, path.display().to_string());
         (chosen.channel, chosen.slice, chosen.strict) = (channel, slice, strict);
         let (movie, stop) = match idle {
             None => (py.detach(|| Movie::open_with(&path, &chosen)), None),

@@ -331,3 +331,20 @@ def test_movies_are_followed_while_they_are_written(movie: Any, tmp_path: Path) 
             spotfit.Blocks(**{"follow": True, "camera": spotfit.Camera(), **wrong})
     with pytest.raises(ValueError, match="one movie"):
         spotfit.fit_files([path], tmp_path / "out", follow=True)
+
+
+def test_movies_in_parts_are_one(tmp_path: Path) -> None:
+    """Proves that several movies are one whose frames go on counting, and that a part that does not fit is named."""
+    movie = np.random.default_rng(3).poisson(20, (12, 40, 50)).astype(np.uint16)
+    movie[:, 20:23, 30:33] += 200
+    names = [tmp_path / f"run_{number}.npy" for number in range(3)]
+    for name, part in zip(names, np.split(movie, [5, 6]), strict=True):
+        np.save(name, part)
+    camera = spotfit.Camera()
+    whole, parts = spotfit.localize(movie, camera=camera), spotfit.localize(names, camera=camera)
+    assert parts.frame.tolist() == whole.frame.tolist() == list(range(12)) and np.array_equal(parts.x, whole.x)
+    np.save(names[1], movie[:1, 1:])
+    with pytest.raises(ValueError, match=r"run_1\.npy.* frames of 50×39 pixels"):
+        spotfit.localize(names, camera=camera)
+    with pytest.raises(ValueError, match="one movie"):
+        spotfit.localize(names, camera=camera, follow=True)

@@ -31,6 +31,9 @@ pub(crate) struct LocalizeArguments {
     /// their folder. - for standard input: raw frames, of which --frame says how large they are, or else an array (.npy).
     #[arg(value_name = "MOVIE")]
     movie: PathBuf,
+    /// Movies that go on with it, in their order: all of them are one movie, whose frames go on counting.
+    #[arg(value_name = "MOVIE", conflicts_with = "follow")]
+    more: Vec<PathBuf>,
     /// Where to write the localizations: a .csv file, a .hdf5 file for Picasso (with its .yaml), or - for CSV on standard
     /// output.
     #[arg(help_heading = "Output", short, long, value_name = "LOCS.csv|LOCS.hdf5")]
@@ -103,7 +106,8 @@ pub(crate) fn run(arguments: &LocalizeArguments) -> Result<(), CliError> {
 
 /// Opens the movie.
 fn stack(arguments: &LocalizeArguments, options: &LocalizeOptions) -> Result<Stack, CliError> {
-    let LocalizeArguments { movie, frame, follow, idle, words, .. } = arguments;
+    let LocalizeArguments { movie, more, frame, follow, idle, words, .. } = arguments;
+    let chosen = words.movie()?.with_parts(more.clone());
     let name = movie.display().to_string();
     let standard = movie == Path::new("-");
     let refused = |reason| Err(CliError::file(&name, reason));
@@ -113,8 +117,11 @@ fn stack(arguments: &LocalizeArguments, options: &LocalizeOptions) -> Result<Sta
     if !standard {
         return Ok(match follow {
             true => Stack::follow(movie, &words.movie()?, &idle.options()?)?,
-            false => Stack::open(movie, &words.movie()?)?,
+            false => Stack::open(movie, &chosen)?,
         });
+    }
+    if !more.is_empty() {
+        return refused("standard input is one movie, with which no other goes on");
     }
     if *follow {
         return refused("--follow is for files; standard input is read as it comes");

@@ -40,7 +40,7 @@ pub enum MovieError {
         /// What has become of it, as the rest of a sentence.
         reason: String,
     },
-    /// A file of a movie of several files is missing or wrong.
+    /// A file of a movie of several files is missing or wrong; or movies were to follow each other that do not.
     #[error("the file {} of this movie {reason}", excerpt(.file))]
     Part {
         /// Its name.

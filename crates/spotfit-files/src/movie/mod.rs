@@ -18,6 +18,8 @@
 //! Of a TIFF file that is cut off, as after a crash, the frames that are whole are read, and a note says how many are missing;
 //! [`MovieOptions::strict`] refuses it. Pages that show others smaller are left out.
 //!
+//! Several movies that follow each other are one, of frames that go on counting: [`MovieOptions::parts`].
+//!
 //! A movie that somebody else is writing is read as it comes: [`Movie::follow`], [`GrowingMovie`].
 //!
 //! Memory does not grow with the movie: [`Movie::read`] returns a block of frames at a time. Reading a block takes at
@@ -32,6 +34,7 @@ mod formats;
 mod number;
 mod open;
 mod options;
+mod parts;
 mod pixels;
 mod place;
 mod raw;
@@ -107,6 +110,8 @@ enum Source {
     Held(Pixels),
     /// They come until their stream ends.
     Flow(flow::Flow),
+    /// They are those of several movies.
+    Parts(parts::Parts),
     /// It is being written.
     Growing(Box<GrowingMovie>),
 }
@@ -226,6 +231,7 @@ impl Movie {
             Source::Raw(source) => source.skip(skipped),
             Source::Npy(source) => source.skip(skipped)?,
             Source::Held(frames) => drop(frames.take(skipped)),
+            Source::Parts(parts) => parts.skip(skipped)?,
             Source::Flow(flow) => {
                 let most = block_length(self.width, self.height);
                 while skipped > 0 {
@@ -254,7 +260,10 @@ impl Movie {
     ///
     /// A movie that is being written, a stream, and an array in Fortran order are read by the caller alone, as all are without this.
     #[must_use]
-    pub fn with_pool(self, pool: Arc<ThreadPool>) -> Self {
+    pub fn with_pool(mut self, pool: Arc<ThreadPool>) -> Self {
+        if let Source::Parts(parts) = &mut self.source {
+            parts.set_pool(&pool);
+        }
         Self { pool: Some(pool), ..self }
     }
 
@@ -287,6 +296,11 @@ impl Movie {
                 Some(pixels) => self.next += pixels.dim().0,
                 None => self.frames = self.next,
             }
+            return Ok(pixels.map(|pixels| Block { first, pixels }));
+        }
+        if let Source::Parts(parts) = &mut self.source {
+            let (first, pixels) = (self.next, parts.read(count)?);
+            self.next += pixels.as_ref().map_or(0, |pixels| pixels.dim().0);
             return Ok(pixels.map(|pixels| Block { first, pixels }));
         }
         let pixels = self.read_pixels(count)?;
@@ -347,7 +361,7 @@ impl Movie {
             Source::Raw(source) => source.read(shape, pool)?,
             Source::Npy(source) => read_npy(source, shape)?,
             Source::Held(frames) => frames.take(count),
-            Source::Growing(_) | Source::Flow(_) => return Err(MovieError::Empty),
+            Source::Growing(_) | Source::Flow(_) | Source::Parts(_) => return Err(MovieError::Empty),
         };
         Ok(pixels)
     }

@@ -43,6 +43,10 @@ impl Movie {
     /// [`MovieError`].
     pub fn open_with(path: impl AsRef<Path>, options: &MovieOptions) -> Result<Self, MovieError> {
         let path = path.as_ref();
+        if !options.parts.is_empty() {
+            let alone = options.clone().with_parts(Vec::new());
+            return Self::open_with(path, &alone)?.with_parts(path, options);
+        }
         let limits = &options.limits;
         let metadata = std::fs::metadata(path)?;
         if metadata.is_dir() {

@@ -1,5 +1,7 @@
 //! How a movie is opened.
 
+use std::path::PathBuf;
+
 use super::{MovieAxes, MovieError};
 
 /// Limits of the size of a movie, since a header of a hundred bytes can claim frames of any size.
@@ -53,6 +55,9 @@ pub struct MovieOptions {
     pub slice: Option<usize>,
     /// Whether a TIFF file that is cut off is refused. Otherwise what is whole is read, and a note says how much is missing.
     pub strict: bool,
+    /// Movies that go on with this one, in their order, as if all were one: frames of the same size, which go on counting. Not of a
+    /// movie that is being written.
+    pub parts: Vec<PathBuf>,
 }
 
 impl MovieOptions {
@@ -61,6 +66,7 @@ impl MovieOptions {
         const with_channel: channel: Option<usize>,
         const with_slice: slice: Option<usize>,
         const with_strict: strict: bool,
+        with_parts: parts: Vec<PathBuf>,
     }
 
     /// The channel that is read of a movie with such axes.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import json
 from builtins import slice as Slice
 from collections.abc import Callable, Iterator, Sequence
@@ -39,7 +40,7 @@ _NARROW = (np.dtype(np.uint8), np.dtype(np.uint16))
 
 
 def localize(
-    movie: str | PathLike[str] | Any,
+    movie: str | PathLike[str] | Sequence[str | PathLike[str]] | Any,
     *,
     progress: Callable[[int, int], object] | None = None,
     **options: Unpack[LocalizeOptions],
@@ -50,8 +51,8 @@ def localize(
 
     Parameters
     ----------
-    movie : path or array_like (n, height, width)
-        A file, or frames: see `Blocks`.
+    movie : path, sequence of paths or array_like (n, height, width)
+        A file, several that are one movie, or frames: see `Blocks`.
     progress : callable, optional
         Called with the number of frames done and that of all, after each block. Of a movie that is being written the latter is that
         which its metadata promise, or 0.
@@ -100,8 +101,9 @@ class Blocks(Iterator[Locs]):
 
     Parameters
     ----------
-    movie : path or array_like (n, height, width)
-        A TIFF, OME-TIFF, NPY, Picasso ``.raw`` or ``.dax`` file, or frames. Anything with a shape that gives frames when it
+    movie : path, sequence of paths or array_like (n, height, width)
+        A TIFF, OME-TIFF, NPY, Picasso ``.raw`` or ``.dax`` file, several of them that are one movie in this order, whose frames go on
+        counting, or frames. Anything with a shape that gives frames when it
         is sliced will do, such as ``numpy.memmap``: it is taken in blocks.
     box : int or str, optional
         Side of the windows, in pixels or with a unit, as in ``"700nm"``: odd, 5 to 63. Default: 7; with `calibration` that of the beads, with `psf` the largest up to
@@ -196,7 +198,7 @@ class Blocks(Iterator[Locs]):
     @takes_former(**RENAMED)
     def __init__(
         self,
-        movie: str | PathLike[str] | Any,
+        movie: str | PathLike[str] | Sequence[str | PathLike[str]] | Any,
         *,
         box: Length | None = None,
         false_rate: float = 1.0,
@@ -238,11 +240,16 @@ class Blocks(Iterator[Locs]):
             options.setdefault("background", "free")
         if calibration is not None and options.get("shape", "circular") == "circular" and options.get("fixed_sigma") is None:
             options["shape"] = "elliptical"
+        parts: list[str] = []
+        if isinstance(movie, (list, tuple)) and movie and builtins.all(isinstance(part, (str, PathLike)) for part in movie):
+            if follow and len(movie) > 1:
+                raise ValueError("follow is for one movie, with which no other goes on")
+            movie, *parts = map(fspath, movie)
         waits = _waits(movie, arguments.flag("follow", follow), idle, frames)
         size = None if isinstance(pixel_size, str) and pixel_size == "px" else arguments.length("pixel_size", pixel_size)
         known = size
         if pixel_size is None and isinstance(movie, (str, PathLike)) and needs_size(box, roi, *map(options.get, LENGTHS)):
-            known = _spotfit.MovieFile(fspath(movie), *_chosen(channel, slice), waits).pixel_size
+            known = _spotfit.MovieFile(fspath(movie), *_chosen(channel, slice), waits, parts=parts).pixel_size
         dropped: list[str] = [drop] if isinstance(drop, str) else list(drop)
         given = options.get("camera")
         maps = given if isinstance(given, _spotfit.CameraMap) else None
@@ -282,13 +289,13 @@ class Blocks(Iterator[Locs]):
         self._told = False
         if isinstance(movie, (str, PathLike)):
             channel, slice = _chosen(channel, slice)
-            file = _spotfit.MovieFile(fspath(movie), channel, slice, waits, arguments.flag("strict", strict))
+            file = _spotfit.MovieFile(fspath(movie), channel, slice, waits, arguments.flag("strict", strict), parts)
             info, notes = file.info, [*notes, *file.notes]
             size = file.pixel_size if pixel_size is None else size
             notes += self._place(positions, roi, size)
             # What only warns need not be waited for.
             if looks and (waits is None or _defects.is_word(defects, "auto")):
-                found = _spotfit.Defects.find_in(fspath(movie), channel, slice, maps, waits)
+                found = _spotfit.Defects.find_in(fspath(movie), channel, slice, maps, waits, parts)
                 if found is None and _defects.is_word(defects, "auto"):
                     raise ValueError(f"{fspath(movie)}: defects = 'auto' looks at the first frames, which cannot be read twice")
                 self._look(found, defects, notes)
@@ -296,7 +303,7 @@ class Blocks(Iterator[Locs]):
             self._source: _spotfit.MovieLocalizer | _spotfit.ArrayLocalizer = source
             if waits is None:
                 if camera is not None:
-                    notes += _spotfit.doubts_of_movie(fspath(movie), channel, slice, camera)
+                    notes += _spotfit.doubts_of_movie(fspath(movie), channel, slice, camera, parts)
                 first, last, _ = frames.indices(info.numbers[3] or 0)
                 self._next = self._of_file(source)
             else:
@@ -315,7 +322,7 @@ class Blocks(Iterator[Locs]):
                 raise ValueError("drop = 'saturated' needs saturation, in ADU, for pixels that are not uint8 or uint16")
             array = movie if hasattr(movie, "shape") else np.asarray(movie)
             if getattr(array, "dtype", None) is not None and array.dtype.kind in "US":
-                raise TypeError("movie must be one path, or frames: spotfit.fit_files takes several paths")
+                raise TypeError("movie must be paths, or frames")
             if len(array.shape) != 3:
                 raise ValueError(f"movie must be (n, height, width), not of shape {tuple(array.shape)}")
             count, height, width = (int(side) for side in array.shape)

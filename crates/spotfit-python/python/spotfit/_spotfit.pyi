@@ -303,6 +303,7 @@ class Defects:
         slice: int | None,
         camera_map: CameraMap | None = None,
         idle: float | None = None,
+        parts: list[str] = ...,
     ) -> Defects | None: ...
     def __len__(self) -> int: ...
     @property
@@ -360,6 +361,7 @@ def doubts_of_movie(
     channel: int | None,
     slice: int | None,
     camera: tuple[float, float, float | None, float],
+    parts: list[str] = ...,
 ) -> list[str]: ...
 def unusual_pixels(pixel_size: float) -> str | None: ...
 

@@ -416,6 +416,32 @@ fn folders_hold_one_movie() {
     assert_eq!(numbers(Movie::open(folder.0.path()).unwrap()), [0, 1]);
 }
 
+/// Proves that movies that follow each other are one, wherever reading begins, and that what is wrong is told with its file.
+#[test]
+fn movies_in_parts_are_one() {
+    let folder = Folder::new();
+    let first = folder.file("run_1.tif", &pages(&[0, 1, 2], "", None));
+    let second = folder.file("run_2.tif", &pages(&[3], "", None));
+    let third = folder.file("run_3.tif", &pages(&[4, 5], "", None));
+    let open = |parts: &[&std::path::PathBuf]| {
+        let parts = parts.iter().map(|&part| part.clone()).collect();
+        Movie::open_with(&first, &MovieOptions::default().with_parts(parts))
+    };
+    let movie = open(&[&second, &third]).unwrap();
+    assert_eq!((movie.frames(), movie.files().len(), movie.axes().times), (6, 3, 6));
+    for begin in 0..=6 {
+        let mut movie = open(&[&second, &third]).unwrap();
+        assert_eq!(movie.peek(5).unwrap().unwrap().dim().0, 5);
+        movie.skip_to(begin as usize).unwrap();
+        assert_eq!(numbers(movie), (begin..6).collect::<Vec<u16>>());
+    }
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+    assert_eq!(numbers(open(&[&second]).unwrap().with_pool(pool.into())), [0, 1, 2, 3]);
+    let odd = folder.file("odd.tif", &common::set::frames([vec![0; 6]], (3, 2), "", None));
+    says(&open(&[&odd]).unwrap_err(), &["odd.tif", "frames of 3×2 pixels, but those before it have 5×4"]);
+    says(&open(&[&folder.path("none.tif")]).unwrap_err(), &["none.tif", "cannot be read"]);
+}
+
 /// Proves that the images of a folder are a movie in the order of their numbers, by any number of threads.
 #[test]
 fn numbered_images_are_one_movie() {
