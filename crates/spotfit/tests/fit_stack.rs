@@ -201,6 +201,54 @@ fn tables_are_the_same_however_they_are_made() {
     }
 }
 
+/// Proves that the rest of a stack of which some windows were read by hand is fitted as they are: from files and from streams, into tables that begin with
+/// their rows; and that nothing is left then.
+#[test]
+fn what_is_left_is_fitted() {
+    let folder = Folder::new();
+    let (pixels, _) = windows();
+    let bytes: Vec<u8> = pixels.iter().flat_map(|pixel| pixel.to_le_bytes()).collect();
+    let content = file("<f4", false, &bytes);
+    let path = folder.file("spots.npy", &content);
+    for (backend, format) in
+        [(Backend::Cpu, OutcomeFormat::Csv), (Backend::Cpu, OutcomeFormat::Npy)]
+    {
+        let fitter = fitter(backend, 3);
+        let expected = by_hand(&fitter, &path, None, format);
+        for read in [1, 777, COUNT] {
+            let mut stack = StackReader::open(&path).expect("a stack");
+            let whole = rest(&fitter, &mut stack, read, &folder.path("out"), format);
+            assert!(whole == expected, "{format:?} after {read}");
+            let mut stack = StackReader::new(Stream(&content[..]), None).expect("a stack");
+            let whole = rest(&fitter, &mut stack, read, &folder.path("out"), format);
+            assert!(whole == expected, "{format:?} of a stream after {read}");
+        }
+    }
+}
+
+/// The table whose first rows are made by hand.
+fn rest<R: MaybeFile + Send + Sync>(
+    fitter: &Fitter,
+    stack: &mut StackReader<R>,
+    read: usize,
+    path: &Path,
+    format: OutcomeFormat,
+) -> Vec<u8> {
+    let (output, options) = (Output::create(path).expect("an output"), fitter.options());
+    let mut table = FitTable::create(output, format, COUNT, options, true, true).expect("a table");
+    let wanted = FitOptions::default().with_errors(true);
+    let mut fitting = Fitting::begin(fitter, &wanted, true, &Silent);
+    let windows = stack.read(read).expect("windows").expect("windows");
+    let (fits, errors) = fitting.fit(windows, Start::Estimate).expect("fits");
+    table.write(fits, errors).expect("rows");
+    assert_eq!(stack.left(), COUNT - read);
+    fitting.fit_stack(stack, &(), &mut table, &|| true).expect("a table");
+    assert!(stack.left() == 0 && stack.read(1).expect("the end").is_none());
+    table.into_inner().finish().expect("a table");
+    assert_eq!(fitting.finish(Vec::new()).spots, COUNT);
+    std::fs::read(path).expect("a table")
+}
+
 /// Gives so many bytes and then an error.
 struct Failing<'a>(&'a [u8]);
 

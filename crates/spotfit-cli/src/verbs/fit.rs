@@ -1,7 +1,6 @@
 //! `spotfit fit`: windows in, positions out.
 
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
 
 use clap::Args;
 use fit_core::Setup;
@@ -10,7 +9,8 @@ use crate::error::CliError;
 use crate::say::listener::Terminal;
 use crate::words::emitters::parse_emitters;
 use crate::words::fit_options::FitOptions;
-use crate::words::input::{self, Input, Starts};
+use crate::words::input::{self, Input};
+use crate::words::items::{Items, starts};
 use crate::words::known::{KnownArguments, KnownFiles, KnownPart, WithStarts};
 use crate::words::movie_options::{Lengths, asked_size};
 use crate::words::output::{Output, complete};
@@ -122,7 +122,7 @@ pub(crate) fn run(arguments: &FitArguments) -> Result<(), CliError> {
     let starts = match &arguments.start {
         Some(path) => {
             refuse_same_file(path, &arguments.output)?;
-            Some(Starts::open(path, count)?)
+            Some(starts(path, count)?)
         }
         None => None,
     };
@@ -151,7 +151,7 @@ impl Job<'_> {
     fn one(
         self,
         fitter: &Fitter,
-        starts: Option<Starts>,
+        starts: Option<Items>,
         size: Option<f64>,
     ) -> Result<(), CliError> {
         let Self { arguments, format, options, file, mut stack, mut known, has_map, record } = self;
@@ -166,7 +166,7 @@ impl Job<'_> {
         let output = output.into();
         let mut table = FitTable::create(output, format, count, &options, single, arguments.errors)
             .map_err(&written)?;
-        let beside = WithStarts { known: &known, starts: starts.map(Mutex::new) };
+        let beside = WithStarts { known: &known, starts };
         let go_on = || crate::interrupt::check().is_ok();
         let fitted = fitting.fit_stack(&mut stack, &beside, &mut table, &go_on);
         fitted.map_err(|error| match error {
@@ -194,7 +194,8 @@ impl Job<'_> {
             EmitterTable::create(output, format, &options, arguments.errors).map_err(&written)?;
         let mut part = KnownPart::default();
         while let Some(windows) = input::next(&mut stack, fitting.chunk(), &file)? {
-            known.read(windows.count(), &mut part)?;
+            known.next(windows.count(), &mut part)?;
+            known.load(&mut part)?;
             let windows = known.give(&part, windows);
             let fits = fitting.fit(windows).map_err(CliError::fit(&file))?;
             table.write(fits).map_err(&written)?;

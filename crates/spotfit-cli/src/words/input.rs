@@ -4,10 +4,9 @@ use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
 
-use fit_core::ArgumentError;
 use spotfit::AnyWindows;
 use spotfit::movie::FrameFormat;
-use spotfit::npy::{MaybeFile, NpyReader, StackReader};
+use spotfit::npy::{MaybeFile, StackReader};
 use spotfit::steps::fit::Chunk;
 
 use crate::error::CliError;
@@ -89,37 +88,4 @@ pub(crate) fn next<'a>(
     crate::interrupt::check()?;
     let items = (chunk.bytes / stack.window_bytes().max(1)).clamp(1, chunk.windows);
     stack.read(items).map_err(CliError::read(file))
-}
-
-/// The start values, an array (n, 3): x, y, sigma; read as they are needed.
-pub(crate) struct Starts {
-    reader: NpyReader<Input>,
-    file: String,
-}
-
-impl Starts {
-    /// Opens the start values of `count` windows.
-    pub(crate) fn open(path: &Path, count: usize) -> Result<Self, CliError> {
-        let file = path.display().to_string();
-        let (input, length) = Input::open(path)?;
-        let reader = NpyReader::seekable(input, length).map_err(CliError::read(&file))?;
-        let shape = &reader.header().shape;
-        let [given, 3] = shape[..] else {
-            let reason = format!("start values are (n, 3): x, y, sigma; this array is {shape:?}");
-            return Err(CliError::file(&file, reason));
-        };
-        if given != count {
-            let error = ArgumentError::StartCount { spots: count, given };
-            return Err(CliError::file(&file, error.to_string()));
-        }
-        Ok(Self { reader, file })
-    }
-
-    /// Reads those of the next windows, three numbers each.
-    pub(crate) fn read(&mut self, count: usize, numbers: &mut Vec<f64>) -> Result<(), CliError> {
-        let Self { reader, file } = self;
-        numbers.clear();
-        reader.read_f64(count, numbers).map_err(CliError::read(file))?;
-        Ok(())
-    }
 }

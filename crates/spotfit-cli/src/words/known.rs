@@ -1,6 +1,7 @@
 //! What the files of `spotfit fit` say of pixels beside their values: weights, a camera map, and where windows lie.
 
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use clap::Args;
@@ -10,7 +11,7 @@ use spotfit::{AnyWindows, CameraMap, Start};
 
 use crate::error::CliError;
 use crate::words::corners::Corners;
-use crate::words::input::Starts;
+use crate::words::items::{Items, Span};
 use crate::words::weights::WeightsFile;
 
 #[derive(Debug, Args)]
@@ -36,11 +37,14 @@ pub(crate) struct KnownFiles {
     corners: Option<Mutex<Corners>>,
     /// The size of the frame in which windows lie.
     frame: Option<Size>,
+    /// The first window that nobody has taken.
+    next: AtomicUsize,
 }
 
 /// What was read for some windows.
 #[derive(Default)]
 pub(crate) struct KnownPart {
+    span: Span,
     weights: Vec<f32>,
     corners: Vec<Corner>,
     starts: Vec<f64>,
@@ -86,20 +90,27 @@ impl KnownFiles {
                 return Err(CliError::file("--corners", reason));
             }
         };
-        Ok(Self { map, weights, corners, frame })
+        Ok(Self { map, weights, corners, frame, next: AtomicUsize::new(0) })
     }
 
-    /// Reads what is known of the next windows.
-    pub(crate) fn read(&self, count: usize, part: &mut KnownPart) -> Result<(), CliError> {
-        let Self { weights, corners, frame, .. } = self;
+    /// Takes the next windows, and reads what is known of them and comes in turn.
+    pub(crate) fn next(&self, count: usize, part: &mut KnownPart) -> Result<(), CliError> {
+        let Self { weights, corners, frame, next, .. } = self;
+        part.span = Span { first: next.fetch_add(count, Ordering::Relaxed), count };
         if let Some(weights) = weights {
-            weights.read(count, &mut part.weights)?;
+            weights.next(count, &mut part.weights)?;
         }
         if let Some((corners, frame)) = corners.as_ref().zip(*frame) {
             let mut corners = corners.lock().unwrap_or_else(PoisonError::into_inner);
             corners.read(count, frame, &mut part.corners)?;
         }
         Ok(())
+    }
+
+    /// Reads what else is known of windows that were taken.
+    pub(crate) fn load(&self, part: &mut KnownPart) -> Result<(), CliError> {
+        let Some(weights) = &self.weights else { return Ok(()) };
+        weights.load(part.span, &mut part.weights)
     }
 
     /// Windows with what is known of them, of which a part was read.
@@ -141,7 +152,7 @@ impl KnownFiles {
 /// What windows come with besides their pixels: what is known of them, and where their fits start.
 pub(crate) struct WithStarts<'a> {
     pub(crate) known: &'a KnownFiles,
-    pub(crate) starts: Option<Mutex<Starts>>,
+    pub(crate) starts: Option<Items>,
 }
 
 impl Beside for WithStarts<'_> {
@@ -150,10 +161,16 @@ impl Beside for WithStarts<'_> {
 
     fn next(&self, count: usize, part: &mut KnownPart) -> Result<(), CliError> {
         if let Some(starts) = &self.starts {
-            let mut starts = starts.lock().unwrap_or_else(PoisonError::into_inner);
-            starts.read(count, &mut part.starts)?;
+            starts.next(count, &mut part.starts)?;
         }
-        self.known.read(count, part)
+        self.known.next(count, part)
+    }
+
+    fn load(&self, part: &mut KnownPart) -> Result<(), CliError> {
+        if let Some(starts) = &self.starts {
+            starts.load(part.span, &mut part.starts)?;
+        }
+        self.known.load(part)
     }
 
     fn give<'a>(

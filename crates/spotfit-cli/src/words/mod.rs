@@ -7,6 +7,7 @@ pub(crate) mod emitters;
 pub(crate) mod fit_options;
 pub(crate) mod follow;
 pub(crate) mod input;
+pub(crate) mod items;
 pub(crate) mod known;
 pub(crate) mod lengths;
 pub(crate) mod localize;

@@ -1,7 +1,7 @@
 //! Weights of the pixels, read as they are needed.
 
 use std::path::Path;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use fit_core::{ArgumentError, Size};
 use ndarray::{Array2, ArrayView3};
@@ -11,28 +11,24 @@ use spotfit::{AnyWindows, Weights};
 
 use crate::error::CliError;
 use crate::words::input::Input;
+use crate::words::items::{Items, Span};
 
 /// The weights of windows.
 pub(crate) enum WeightsFile {
     /// A weight for each pixel of each window.
-    Windows(Mutex<WindowWeights>),
+    Windows(WindowWeights),
     /// An image of the frame, and how many of its pixels are masked.
     Frame(Array2<f32>, usize),
 }
 
 pub(crate) struct WindowWeights {
-    reader: NpyReader<Input>,
-    file: String,
+    items: Items,
     /// The size of a window.
     size: Size,
     /// Windows read so far.
-    done: usize,
+    done: AtomicUsize,
     /// Pixels with a weight of 0 or NaN so far.
-    masked: usize,
-}
-
-fn locked(windows: &Mutex<WindowWeights>) -> MutexGuard<'_, WindowWeights> {
-    windows.lock().unwrap_or_else(PoisonError::into_inner)
+    masked: AtomicUsize,
 }
 
 fn refused(weight: f32) -> bool {
@@ -56,8 +52,9 @@ impl WeightsFile {
                     let error = ArgumentError::WeightsShape { given, expected };
                     return Err(CliError::file(&file, error.to_string()));
                 }
-                let windows = WindowWeights { reader, file, size, done: 0, masked: 0 };
-                Ok(Self::Windows(Mutex::new(windows)))
+                let (done, masked) = (AtomicUsize::new(0), AtomicUsize::new(0));
+                let items = Items::new(reader, file);
+                Ok(Self::Windows(WindowWeights { items, size, done, masked }))
             }
             [height, width] => {
                 let limit = MovieLimits::default().frame_pixels;
@@ -102,17 +99,25 @@ impl WeightsFile {
     pub(crate) fn masked(&self) -> (usize, usize) {
         match self {
             Self::Windows(windows) => {
-                let windows = locked(windows);
-                (windows.masked, windows.done * windows.size.pixels())
+                let so_far = |count: &AtomicUsize| count.load(Ordering::Relaxed);
+                (so_far(&windows.masked), so_far(&windows.done) * windows.size.pixels())
             }
             Self::Frame(image, masked) => (*masked, image.len()),
         }
     }
 
-    /// Reads the weights of the next windows, if each has its own.
-    pub(crate) fn read(&self, count: usize, numbers: &mut Vec<f32>) -> Result<(), CliError> {
+    /// Reads the weights of the next windows, if each has its own and they come in turn.
+    pub(crate) fn next(&self, count: usize, numbers: &mut Vec<f32>) -> Result<(), CliError> {
         match self {
-            Self::Windows(windows) => locked(windows).read(count, numbers),
+            Self::Windows(windows) => windows.items.next(count, numbers),
+            Self::Frame(..) => Ok(()),
+        }
+    }
+
+    /// Reads the weights of windows, if each has its own, unless they were read in turn; and checks them.
+    pub(crate) fn load(&self, span: Span, numbers: &mut Vec<f32>) -> Result<(), CliError> {
+        match self {
+            Self::Windows(windows) => windows.load(span, numbers),
             Self::Frame(..) => Ok(()),
         }
     }
@@ -139,18 +144,17 @@ impl WeightsFile {
 }
 
 impl WindowWeights {
-    fn read(&mut self, count: usize, numbers: &mut Vec<f32>) -> Result<(), CliError> {
-        let Self { reader, file, size, .. } = self;
-        numbers.clear();
-        reader.read_f32(count, numbers).map_err(CliError::read(file))?;
+    fn load(&self, span: Span, numbers: &mut Vec<f32>) -> Result<(), CliError> {
+        let Self { items, size, .. } = self;
+        items.load(span, numbers)?;
         if let Some(at) = numbers.iter().position(|&weight| refused(weight)) {
-            let (spot, pixel) = (self.done + at / size.pixels(), at % size.pixels());
+            let (spot, pixel) = (span.first + at / size.pixels(), at % size.pixels());
             let (x, y, weight) = (pixel % size.width, pixel / size.width, numbers[at]);
             let error = ArgumentError::Weight { spot, x, y, weight };
-            return Err(CliError::file(file, error.to_string()));
+            return Err(CliError::file(items.file(), error.to_string()));
         }
-        self.masked += masked(numbers);
-        self.done += count;
+        self.masked.fetch_add(masked(numbers), Ordering::Relaxed);
+        self.done.fetch_add(span.count, Ordering::Relaxed);
         Ok(())
     }
 }

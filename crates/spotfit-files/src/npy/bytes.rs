@@ -4,7 +4,8 @@ use std::fs::File;
 use std::io::{self, Read};
 
 use super::number::{fill, to_native};
-use super::{NpyError, NpyReader};
+use super::{NpyError, NpyNumber, NpyReader, with_number};
+use fit_core::Pixel;
 
 /// Readers that may be files, of which any part can be read at any time.
 pub trait MaybeFile: Read {
@@ -29,6 +30,12 @@ pub trait ByteRoom {
 
 /// Bytes for which memory is asked at a time: what a header promises may never come.
 const STEP: usize = 1 << 25;
+
+/// Bytes that are converted at a time: whole numbers of any type.
+const PIECE: usize = 1 << 15;
+
+/// The order of bytes on this machine.
+const BIG_ENDIAN: bool = cfg!(target_endian = "big");
 
 impl<R: Read> NpyReader<R> {
     /// Reads up to `items` items, in C order, as the bytes of their numbers in the order of this machine. Returns how many items there
@@ -95,8 +102,65 @@ impl<R: MaybeFile> NpyReader<R> {
     /// [`NpyError::Truncated`] if the file ends too early, [`NpyError::Io`]; also if it does not [read
     /// anywhere](NpyReader::reads_anywhere), and if there are no such items.
     pub fn read_bytes_at(&self, first: usize, bytes: &mut [u8]) -> Result<(), NpyError> {
-        let size = self.header.number.size();
-        let begin = first.checked_mul(self.item() * size);
+        self.fill_at(first.checked_mul(self.item() * self.header.number.size()), bytes)
+    }
+
+    /// Appends `items` items from number `first` on to `numbers`, each number rounded to the nearest `f32`. What [`NpyReader::read`] gives
+    /// next is the same as without it, and several threads may read at once.
+    ///
+    /// # Errors
+    /// As [`NpyReader::read_bytes_at`].
+    pub fn read_f32_at(
+        &self,
+        first: usize,
+        items: usize,
+        numbers: &mut Vec<f32>,
+    ) -> Result<(), NpyError> {
+        with_number!(self.header.number, T => {
+            self.read_as_at(first, items, |number: T| number.to_f64() as f32, numbers)
+        })
+    }
+
+    /// The same with numbers of twice the precision.
+    ///
+    /// # Errors
+    /// As [`NpyReader::read_bytes_at`].
+    pub fn read_f64_at(
+        &self,
+        first: usize,
+        items: usize,
+        numbers: &mut Vec<f64>,
+    ) -> Result<(), NpyError> {
+        with_number!(self.header.number, T => {
+            self.read_as_at(first, items, <T as Pixel>::to_f64, numbers)
+        })
+    }
+
+    fn read_as_at<T: NpyNumber, P>(
+        &self,
+        first: usize,
+        items: usize,
+        convert: impl Fn(T) -> P,
+        numbers: &mut Vec<P>,
+    ) -> Result<(), NpyError> {
+        let mut bytes = [0; PIECE];
+        let item = self.item() * size_of::<T>();
+        let mut begin = first.checked_mul(item);
+        let mut left =
+            items.checked_mul(item).ok_or_else(|| io::Error::from(io::ErrorKind::InvalidInput))?;
+        while left > 0 {
+            let bytes = &mut bytes[..left.min(PIECE)];
+            self.fill_at(begin, bytes)?;
+            let stored = bytes.chunks_exact(size_of::<T>());
+            numbers.extend(stored.map(|bytes| convert(T::from_bytes(bytes, BIG_ENDIAN))));
+            left -= bytes.len();
+            begin = begin.and_then(|begin| begin.checked_add(bytes.len()));
+        }
+        Ok(())
+    }
+
+    /// Reads the data from a place on.
+    fn fill_at(&self, begin: Option<usize>, bytes: &mut [u8]) -> Result<(), NpyError> {
         let inside = begin.filter(|begin| {
             let end = begin.checked_add(bytes.len());
             end.is_some_and(|end| self.header.bytes().is_some_and(|all| end <= all))
@@ -114,7 +178,7 @@ impl<R: MaybeFile> NpyReader<R> {
                 Err(error) => return Err(error.into()),
             }
         }
-        to_native(bytes, size, self.header.big_endian);
+        to_native(bytes, self.header.number.size(), self.header.big_endian);
         Ok(())
     }
 }
@@ -139,7 +203,7 @@ mod tests {
     use std::io::Write;
 
     use super::*;
-    use crate::npy::{NpyNumber, write_header};
+    use crate::npy::write_header;
 
     struct Room(Vec<u8>);
 
@@ -175,8 +239,7 @@ mod tests {
     }
 
     fn numbers(bytes: &[u8]) -> Vec<u32> {
-        let native = cfg!(target_endian = "big");
-        bytes.chunks_exact(4).map(|bytes| u32::from_bytes(bytes, native)).collect()
+        bytes.chunks_exact(4).map(|bytes| u32::from_bytes(bytes, BIG_ENDIAN)).collect()
     }
 
     /// Proves that bytes are those of the numbers in the order of this machine, however they are stored, and whether they are read in turn
@@ -202,10 +265,42 @@ mod tests {
                     assert_eq!(numbers(&bytes), [3, 4, 5, 6, 7, 8]);
                     assert!(reader.read_bytes_at(4, &mut bytes).is_err(), "beyond the last");
                     assert!(reader.read_bytes_at(usize::MAX / 4, &mut bytes).is_err());
+                    let (mut single, mut double) = (vec![0.5], vec![0.5]);
+                    reader.read_f32_at(1, 2, &mut single).unwrap();
+                    assert_eq!(single, [0.5, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0]);
+                    reader.read_f64_at(4, 1, &mut double).unwrap();
+                    assert_eq!(double, [0.5, 12.0, 13.0, 14.0]);
+                    assert!(reader.read_f32_at(4, 2, &mut single).is_err(), "beyond the last");
+                    assert!(reader.read_f64_at(1, usize::MAX / 2, &mut double).is_err());
                 }
             }
             assert_eq!(found, (0..15).collect::<Vec<u32>>());
             assert_eq!(reader.reads_anywhere(), !reader.header().fortran_order);
+        }
+    }
+
+    /// Proves that numbers that are converted in several pieces are those that are read in turn.
+    #[test]
+    fn numbers_anywhere_are_those_in_turn() {
+        for kind in ["<u1", ">i2", "<f4", ">f8"] {
+            let size: usize = kind[2..].parse().unwrap();
+            let mut content = Vec::new();
+            write_header(&mut content, &format!("'{kind}'"), &[7, 1000]).unwrap();
+            content.extend((0..7000 * size).map(|i| (i * 31 % 60) as u8));
+            let mut file = tempfile::tempfile().unwrap();
+            file.write_all(&content).unwrap();
+            io::Seek::rewind(&mut file).unwrap();
+            let mut reader = NpyReader::seekable(file, Some(content.len() as u64)).unwrap();
+            let (mut single, mut double) = (Vec::new(), Vec::new());
+            reader.read_f32_at(1, 6, &mut single).unwrap();
+            reader.read_f64_at(1, 6, &mut double).unwrap();
+            reader.skip(1).unwrap();
+            assert_eq!(reader.left(), 6);
+            let (mut turn, mut all) = (Vec::new(), Vec::new());
+            reader.read_f64(6, &mut turn).unwrap();
+            assert_eq!(double, turn, "{kind}");
+            all.extend(turn.iter().map(|&number| number as f32));
+            assert_eq!(single, all, "{kind}");
         }
     }
 

@@ -68,6 +68,11 @@ impl<R: Read> NpyReader<R> {
         &self.header
     }
 
+    /// How many items were neither read nor skipped.
+    pub fn left(&self) -> usize {
+        self.left
+    }
+
     /// Reinterprets the array as another shape with the same number of elements, before anything has been read.
     pub(crate) fn set_shape(&mut self, shape: Vec<usize>) {
         debug_assert_eq!(
@@ -201,7 +206,10 @@ impl<R: Read> NpyReader<R> {
     }
 
     /// Passes over up to `items` items.
-    pub(crate) fn skip(&mut self, items: usize) -> Result<(), NpyError> {
+    ///
+    /// # Errors
+    /// [`NpyError::Truncated`] if a stream ends too early, [`NpyError::Io`].
+    pub fn skip(&mut self, items: usize) -> Result<(), NpyError> {
         let items = items.min(self.left);
         self.left -= items;
         if items == 0 || self.is_reordered() {

@@ -73,9 +73,14 @@ impl<R: Read> StackReader<R> {
         Ok(Self { reader, windows })
     }
 
-    /// The number of windows.
+    /// The number of windows, those that were read among them.
     pub fn count(&self) -> usize {
         self.reader.header().shape[0]
+    }
+
+    /// How many windows were not read yet.
+    pub fn left(&self) -> usize {
+        self.reader.left()
     }
 
     /// The size of each window.
@@ -110,6 +115,11 @@ impl<R: Read> StackReader<R> {
         read_into(&mut self.reader, most, buffer)
     }
 
+    /// Passes over all that were not read yet.
+    pub(crate) fn skip_rest(&mut self) -> Result<(), NpyError> {
+        self.reader.skip(self.reader.left())
+    }
+
     /// The header.
     pub(crate) fn header(&self) -> &NpyHeader {
         self.reader.header()
@@ -135,7 +145,8 @@ impl<R: MaybeFile + Sync> StackReader<R> {
         self.reader.reads_anywhere()
     }
 
-    /// Reads `count` windows from number `first` on, by all threads if they are asked for.
+    /// Reads `count` windows of those that were not read yet, from number `first` of them on, by all threads if they are asked for. They
+    /// stay unread.
     pub(crate) fn read_at(
         &self,
         first: usize,
@@ -144,6 +155,7 @@ impl<R: MaybeFile + Sync> StackReader<R> {
         buffer: &mut WindowBuffer,
     ) -> Result<(), NpyError> {
         let window = self.window_bytes();
+        let first = self.count() - self.left() + first;
         let bytes = window.checked_mul(count).ok_or_else(|| too_large(self.reader.header()))?;
         let room = &mut buffer.grow(bytes)?[..bytes];
         if all_threads {

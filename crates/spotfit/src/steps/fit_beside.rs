@@ -7,7 +7,8 @@ use crate::{AnyWindows, FitError, Start};
 
 /// What windows come with besides their pixels: start values, weights, and where they lie.
 ///
-/// Windows are fitted in parts. What belongs to a part is taken in the order of the windows, by one thread at a time.
+/// Windows are fitted in parts. What belongs to a part is taken in the order of the windows, by one thread at a time; what can be read
+/// anywhere is better only noted then, and loaded by all threads at once.
 pub trait Beside: Sync {
     /// What belongs to a part of the windows. It is used again for later parts.
     type Part: Default + Send;
@@ -19,6 +20,15 @@ pub trait Beside: Sync {
     /// # Errors
     /// If it is not there, or wrong.
     fn next(&self, count: usize, part: &mut Self::Part) -> Result<(), Self::Error>;
+
+    /// Loads what was only noted of a part.
+    ///
+    /// # Errors
+    /// If it cannot be read, or is wrong.
+    fn load(&self, part: &mut Self::Part) -> Result<(), Self::Error> {
+        let _ = part;
+        Ok(())
+    }
 
     /// Windows with what belongs to them, and where their fits start.
     fn give<'a>(

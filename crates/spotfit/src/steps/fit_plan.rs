@@ -42,7 +42,7 @@ pub(super) struct Plan {
 
 impl Plan {
     pub(super) fn new<R: std::io::Read>(fitter: &Fitter, stack: &StackReader<R>) -> Self {
-        let (count, window) = (stack.count(), stack.window_bytes().max(1));
+        let (count, window) = (stack.left(), stack.window_bytes().max(1));
         let all_threads = fitter.backend() == Backend::Gpu;
         let (windows, threads) = if all_threads {
             ((GPU_BYTES / window).clamp(1, GPU_WINDOWS), GPU_PARTS)

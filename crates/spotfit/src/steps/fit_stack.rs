@@ -1,4 +1,4 @@
-//! All windows of a stack: reading, fitting and writing overlap.
+//! All that is left of a stack: reading, fitting and writing overlap.
 
 use std::sync::atomic::AtomicBool;
 use std::sync::{Mutex, PoisonError};
@@ -12,8 +12,9 @@ use crate::npy::{MaybeFile, StackReader};
 use crate::output::Output;
 
 impl Fitting<'_> {
-    /// Fits all windows of a stack and writes their rows, after which the table is complete. Every thread reads, fits and writes a part of
-    /// them at a time, so that no more than some parts are in memory. The rows are the same for any number of threads.
+    /// Fits all windows of a stack that were not read yet, and appends their rows to the table, which is complete if it has those of the
+    /// windows before them. Every thread reads, fits and writes a part of them at a time, so that no more than some parts are in memory. The rows are the same for any
+    /// number of threads. The stack is at its end afterwards.
     ///
     /// `go_on` is asked before each part.
     ///
@@ -55,15 +56,15 @@ impl Fitting<'_> {
         go_on: &(dyn Fn() -> bool + Sync),
     ) -> Result<(), FitStackError<B::Error>> {
         let plan = Plan::new(self.fitter, stack);
-        let (count, first) = (stack.count(), table.spot);
+        let (count, first) = (stack.left(), table.spot);
         let FitTable { output, rows, spot } = table;
         let output =
             output.parallel(plan.waiting() * plan.pieces(PIECE)).map_err(FitStackError::Write)?;
         let header = stack.header().clone();
         let source = if stack.reads_anywhere() {
-            Source::Anywhere(stack)
+            Source::Anywhere(&*stack)
         } else {
-            Source::InTurn(Mutex::new(stack))
+            Source::InTurn(Mutex::new(&mut *stack))
         };
         let work = Work {
             plan,
@@ -101,6 +102,7 @@ impl Fitting<'_> {
             return Err(error);
         }
         output.finish().map_err(FitStackError::Write)?;
+        stack.skip_rest().map_err(FitStackError::Read)?;
         *spot += count;
         self.add(&tally);
         Ok(())

@@ -29,7 +29,7 @@ pub(super) struct Work<'w, R, B: Beside> {
     pub(super) plan: Plan,
     pub(super) fitter: &'w Fitter,
     pub(super) options: FitOptions,
-    /// All windows.
+    /// All windows that were not read before.
     pub(super) count: usize,
     pub(super) header: NpyHeader,
     pub(super) source: Source<'w, R>,
@@ -187,6 +187,7 @@ impl<R: MaybeFile + Send + Sync, B: Beside> Work<'_, R, B> {
             let read = stack.read_at(*first, *count, self.plan.all_threads, windows);
             read.map_err(FitStackError::Read)?;
         }
+        self.beside.load(beside).map_err(FitStackError::Beside)?;
         tally.stages.read += lap(&mut since);
         let device = self.plan.all_threads.then(|| locked(&self.device));
         tally.stages.waited += lap(&mut since);

@@ -219,7 +219,7 @@ impl Own {
         self.trial_frames = (2 * self.trial_frames).min(MOST_TRIAL);
     }
 
-    /// It was not seen: its trial begins again.
+    /// Something else was seen in its place: its trial begins again.
     pub(super) fn interrupt(&mut self) {
         self.trial = Trial::default();
     }

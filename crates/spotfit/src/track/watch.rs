@@ -22,6 +22,8 @@ const COMMON: [f64; 2] = [0.7, 0.4];
 
 /// A spot that is dimmer than a bead usually is, by this much in ln, is not the bead.
 const DIM: f64 = -0.7;
+/// By so many of its standard errors it may be dimmer: what a fit finds in noise may have any light, and errors as large.
+const SURE: f64 = 2.0;
 
 /// Beads, and what a frame shows of them.
 #[derive(Debug)]
@@ -244,9 +246,22 @@ impl Watch {
     /// All beads were missed.
     pub(super) fn miss(&mut self, beads: &mut [Bead], patience: u64) {
         for bead in 0..beads.len() {
-            self.own[bead].interrupt();
+            self.doubt_trial(bead);
             let doubt = self.doubts[bead].unwrap_or(Doubt::Place);
             self.missed(&mut beads[bead], bead, doubt, patience);
+        }
+    }
+
+    /// Whether what is seen in the place of a bead that is not as it should be is surely as bright as the bead: it is not dark.
+    fn is_other(&self, bead: usize) -> bool {
+        let dimmest = |sight: &Sight| self.own[bead].change(sight)[0] - SURE * sight.photons[1];
+        self.sights[bead].as_ref().is_some_and(|sight| dimmest(sight) > DIM)
+    }
+
+    /// A trial begins anew where something else is seen. It waits for a bead that is dark: one that blinks would never end it.
+    fn doubt_trial(&mut self, bead: usize) {
+        if self.is_other(bead) {
+            self.own[bead].interrupt();
         }
     }
 
@@ -279,14 +294,11 @@ impl Watch {
             let known = &mut beads[bead];
             let Some(sight) = self.good(bead).copied() else {
                 let doubt = self.doubts[bead].unwrap_or(Doubt::Fit);
-                self.own[bead].interrupt();
+                self.doubt_trial(bead);
                 self.missed(known, bead, doubt, patience);
                 // It is there for long, and another than it was: it may join as it is now. One that is dark is as it was.
-                let own = &mut self.own[bead];
-                let bright = |sight: &Sight| own.change(sight)[0] > DIM;
-                let other = self.sights[bead].as_ref().is_some_and(bright);
-                if other && own.member && known.missed > 2 * patience {
-                    own.leave();
+                if self.is_other(bead) && self.own[bead].member && known.missed > 2 * patience {
+                    self.own[bead].leave();
                 }
                 continue;
             };
