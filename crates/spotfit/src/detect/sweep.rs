@@ -114,8 +114,7 @@ pub(super) fn sweep(
                 let end = (done + batch).min(ready);
                 second.next(done..end, clipped, |y, mean| {
                     let line = &mut signal[y * width..][..width];
-                    smooth.line(y, |y| pixels.line(y), kernel, line);
-                    line.iter_mut().zip(mean).for_each(|(value, mean)| *value -= *mean);
+                    smooth.line(y, |y| pixels.line(y), kernel, Some(mean), line);
                 });
                 done = end;
             }
