@@ -173,7 +173,7 @@ def calls(tmp_path_factory: Any) -> dict[str, Callable[..., Any]]:
     spotfit.calibrate(stack.frames, step=50, camera=camera).save(path)
 
     def table(made: Any) -> Any:
-        return {name: made[name].tolist() for name in made}, {**made.report, "time": None}
+        return {name: made[name].tolist() for name in made}, {**made.report, "time": None, "stages": None}
 
     return {
         "localize": lambda **words: table(spotfit.localize(movie.frames, camera=camera, pixel_size=100, **words)),

@@ -15,6 +15,7 @@ pub mod model;
 pub mod npy;
 pub mod psf;
 pub mod record;
+mod stage_times;
 mod statuses;
 pub mod steps;
 pub mod table;

@@ -60,7 +60,6 @@ pub mod score;
 mod sink;
 mod source;
 mod stack;
-mod stage_times;
 pub mod stats;
 mod table_file;
 pub mod track;
