@@ -9,5 +9,6 @@ mod driver;
 mod known;
 mod outputs;
 mod reports;
+mod speeds;
 mod spots;
 mod words;

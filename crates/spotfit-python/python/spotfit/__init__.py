@@ -13,6 +13,7 @@ from ._calibrate import Calibration, calibrate, calibrate_psf
 from ._camera import Camera
 from ._concatenate import concatenate
 from ._device import DeviceErrors, DeviceFits
+from ._devices import devices
 from ._drift import find_drift
 from ._emitters import EmitterFits
 from ._files import fit_files
@@ -106,6 +107,7 @@ __all__ = [
     "calibrate_psf",
     "concatenate",
     "convert",
+    "devices",
     "estimate_read_noise",
     "estimate_sensitivity",
     "filter",

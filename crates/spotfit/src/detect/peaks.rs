@@ -100,7 +100,6 @@ impl<'a> Maxima<'a> {
 /// The places along a line that stand out by more than `threshold` times the level.
 #[inline(always)]
 fn find_bright(values: &[f32], levels: &[f32], threshold: f32, found: &mut Vec<usize>) {
-    let stands_out = |value: f32, level: f32| (value > threshold * level) & (level > 0.0);
     found.clear();
     // Most blocks have none, which is seen for many places at a time.
     let (blocks, rest) = values.as_chunks::<BLOCK>();
@@ -108,16 +107,27 @@ fn find_bright(values: &[f32], levels: &[f32], threshold: f32, found: &mut Vec<u
     for (block, (values, levels)) in blocks.iter().zip(level_blocks).enumerate() {
         let mut any = 0u32;
         for (&value, &level) in values.iter().zip(levels) {
-            any |= u32::from((value > threshold * level) & (level > 0.0));
+            any |= u32::from(stands_out(value, level, threshold));
         }
         if any > 0 {
-            let places = (block * BLOCK..).zip(values.iter().zip(levels));
-            found.extend(places.filter(|(_, (v, l))| stands_out(**v, **l)).map(|(x, _)| x));
+            for (x, (&value, &level)) in (block * BLOCK..).zip(values.iter().zip(levels)) {
+                if stands_out(value, level, threshold) {
+                    found.push(x);
+                }
+            }
         }
     }
     let done = values.len() - rest.len();
-    let places = (done..).zip(rest.iter().zip(&levels[done..]));
-    found.extend(places.filter(|(_, (v, l))| stands_out(**v, **l)).map(|(x, _)| x));
+    for (x, (&value, &level)) in (done..).zip(rest.iter().zip(&levels[done..])) {
+        if stands_out(value, level, threshold) {
+            found.push(x);
+        }
+    }
+}
+
+#[inline(always)]
+fn stands_out(value: f32, level: f32, threshold: f32) -> bool {
+    (value > threshold * level) & (level > 0.0)
 }
 
 /// Places that are looked at together.

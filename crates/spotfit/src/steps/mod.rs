@@ -32,6 +32,7 @@ pub mod calibrate;
 pub mod convert;
 pub mod curve;
 mod curve_table;
+pub mod devices;
 pub mod drift;
 mod emitter_table;
 mod error;
