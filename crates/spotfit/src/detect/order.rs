@@ -198,18 +198,20 @@ impl<const MOST: usize> Numbers<MOST> {
         count as usize
     }
 
-    /// What lies around a place.
+    /// What lies around a place. There must be numbers on the side of which something is wanted.
     #[inline(always)]
     fn around(&self, at: f32) -> Around {
         let at = key(at);
-        let (mut count, mut last, mut next) = (0u32, i32::MIN, i32::MAX);
+        let above = at.wrapping_add(1);
+        // Distances from the place, of which those to the other side are larger than all that there are: they wrap.
+        let (mut count, mut down, mut up) = (0u32, u32::MAX, u32::MAX);
         for &key in self.used() {
-            let is_low = key <= at;
-            count += u32::from(is_low);
-            last = last.max(if is_low { key } else { i32::MIN });
-            next = next.min(if is_low { i32::MAX } else { key });
+            count += u32::from(key <= at);
+            down = down.min(at.wrapping_sub(key).cast_unsigned());
+            up = up.min(key.wrapping_sub(above).cast_unsigned());
         }
-        Around { up_to: count as usize, last: number(last), next: number(next) }
+        let last = number(at.wrapping_sub_unsigned(down));
+        Around { up_to: count as usize, last, next: number(above.wrapping_add_unsigned(up)) }
     }
 
     /// The number that a search is for.
