@@ -73,6 +73,7 @@ VERBS: dict[str, tuple[list[Callable[..., Any]], set[str], set[str]]] = {
         {"callback"},
     ),
     "z": ([spotfit.z], {*FILES, "calibration"}, set()),
+    "devices": ([spotfit.devices], set(), set()),
 }  # fmt: skip
 #: Defaults that differ in how they are written: what Python says is found out later, or is a number that the command tells in words.
 DEFAULTS = {

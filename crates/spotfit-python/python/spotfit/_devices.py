@@ -8,7 +8,7 @@ from typing import Any
 from . import _spotfit
 
 
-def devices(measure: bool = False) -> dict[str, Any]:
+def devices(*, measure: bool = False) -> dict[str, Any]:
     """Says which instruction sets and GPUs this machine has, and which jobs the backend "auto" gives to the GPU.
 
     Parameters
