@@ -65,8 +65,8 @@ enum Command {
     Info(info::InfoArguments),
     /// List models and functions, or show what becomes of a formula.
     Model(model::ModelArguments),
-    /// List the processor's instruction sets and the GPUs.
-    Devices,
+    /// List the processor's instruction sets and the GPUs, and measure how fast they are.
+    Devices(devices::DevicesArguments),
     /// Simulate, fit and compare with the papers: a first look at everything.
     Demo(demo::DemoArguments),
     /// The words of all verbs as JSON.
@@ -109,7 +109,7 @@ fn run(command: Command) -> Result<(), CliError> {
         Command::Curve(arguments) => curve::run(&arguments),
         Command::Info(arguments) => info::run(&arguments),
         Command::Model(arguments) => model::run(&arguments),
-        Command::Devices => devices::run(),
+        Command::Devices(arguments) => devices::run(&arguments),
         Command::Demo(arguments) => demo::run(&arguments),
         Command::Options => options::run::<Arguments>(),
     }

@@ -114,6 +114,7 @@ fn a_list_gives_what_localize_gives() {
     let said = does(&folder, &batch("day/list.txt", "deep/out", &[]));
     assert!(said.contains("3 movies: 3 localized now, 0 finished before, 0 failed"), "{said}");
     assert!(said.contains("frames/s") && !said.contains("warning"), "{said}");
+    assert!(said.contains("\nread ") && said.contains(" s, detect "), "{said}");
     let made = files(&folder, "deep/out");
     assert_eq!(made.len(), 3 * 3 + 1);
     let pairs = [("day/a.tif", "a"), ("day/b.ome.tif", "b"), ("c.1.npy", "c.1")];

@@ -8,6 +8,7 @@ mod camera;
 mod curves;
 mod defects;
 mod device;
+mod devices;
 mod dlpack;
 mod emitters;
 mod error;
@@ -47,6 +48,8 @@ mod _spotfit {
     use super::defects::Defects;
     #[pymodule_export]
     use super::device::{DeviceArray, Outcomes, device_of};
+    #[pymodule_export]
+    use super::devices::devices;
     #[pymodule_export]
     use super::emitters::{report_emitters, save_emitters};
     #[pymodule_export]

@@ -12,7 +12,7 @@ use numpy::Element;
 use numpy::ndarray::{Axis, Slice};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
-use spotfit::{AUTO_GPU_PIXELS, AnyWindows, Backend, Errors, Start, Weights};
+use spotfit::{AnyWindows, Backend, Errors, Start, Weights};
 
 use crate::error;
 use crate::numbers;
@@ -23,7 +23,7 @@ use crate::rows::{self, Row};
 /// overlap its copies.
 const BLOCK: usize = 1 << 22;
 const REFERENCE_BLOCK: usize = 1 << 18;
-const GPU_BLOCK: usize = AUTO_GPU_PIXELS;
+const GPU_BLOCK: usize = 300_000_000;
 /// How often Python is asked whether Ctrl-C was pressed.
 const PATIENCE: Duration = Duration::from_millis(50);
 /// Blocks that take less are doubled: at the end of each the threads wait for the last of them.
@@ -202,7 +202,10 @@ impl<'a> Work<'a> {
         let all = windows.pixels();
         let (pixels, grows) = match self.fitter.backend_for(all) {
             // Less would never be given to the GPU.
-            Backend::Gpu if self.auto => (all.div_ceil(all / AUTO_GPU_PIXELS), false),
+            Backend::Gpu if self.auto => {
+                let least = self.fitter.gpu_from().max(GPU_BLOCK).min(all);
+                (all.div_ceil(all / least), false)
+            }
             Backend::Gpu => (GPU_BLOCK, false),
             Backend::Reference => (REFERENCE_BLOCK, true),
             _ => (BLOCK, true),

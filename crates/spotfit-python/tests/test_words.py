@@ -73,6 +73,7 @@ VERBS: dict[str, tuple[list[Callable[..., Any]], set[str], set[str]]] = {
         {"callback"},
     ),
     "z": ([spotfit.z], {*FILES, "calibration"}, set()),
+    "devices": ([spotfit.devices], set(), set()),
 }  # fmt: skip
 #: Defaults that differ in how they are written: what Python says is found out later, or is a number that the command tells in words.
 DEFAULTS = {
@@ -173,7 +174,7 @@ def calls(tmp_path_factory: Any) -> dict[str, Callable[..., Any]]:
     spotfit.calibrate(stack.frames, step=50, camera=camera).save(path)
 
     def table(made: Any) -> Any:
-        return {name: made[name].tolist() for name in made}, {**made.report, "time": None}
+        return {name: made[name].tolist() for name in made}, {**made.report, "time": None, "stages": None}
 
     return {
         "localize": lambda **words: table(spotfit.localize(movie.frames, camera=camera, pixel_size=100, **words)),

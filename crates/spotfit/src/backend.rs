@@ -14,8 +14,8 @@ use spotfit_locs::OutOfRange;
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum Backend {
-    /// [`Backend::Gpu`] for batches of at least [`AUTO_GPU_PIXELS`] pixels, if there is a GPU with room for such
-    /// windows; otherwise [`Backend::Cpu`].
+    /// [`Backend::Gpu`] for batches that it fits sooner, with the time to start it ([`Speeds`](crate::speeds::Speeds)), if there is one with
+    /// room for such windows; otherwise [`Backend::Cpu`].
     #[default]
     Auto,
     /// The CPU in single precision, one fit per lane of its vector registers.
@@ -25,11 +25,6 @@ pub enum Backend {
     /// The CPU in double precision, one window at a time; the other backends are tested against it.
     Reference,
 }
-
-/// With [`Backend::Auto`], batches of at least this many pixels go to the GPU, if there is one. It is about
-/// four million windows of 9×9, enough to make up for starting the driver (measured in
-/// `docs/performance.md`).
-pub const AUTO_GPU_PIXELS: usize = 300_000_000;
 
 impl Backend {
     /// Every backend.

@@ -10,7 +10,8 @@ use fit_gpu::{Gpu, GpuError};
 use fit_windows::{AnyWindows, Windows};
 use ndarray::ArrayView3;
 
-use crate::backend::{AUTO_GPU_PIXELS, Backend, FitError, FitterOptions};
+use crate::backend::{Backend, FitError, FitterOptions};
+use crate::speeds::Speeds;
 
 #[derive(Debug)]
 enum Engine {
@@ -52,6 +53,8 @@ pub(crate) enum Work<'a> {
 pub struct Fitter {
     engine: Engine,
     options: Options,
+    /// Batches of at least so many pixels are for a GPU, where there is a choice.
+    gpu_from: usize,
     #[cfg(feature = "gpu")]
     threads: usize,
     /// What finds errors where a GPU has no room, once they were asked for.
@@ -94,14 +97,35 @@ impl Fitter {
             }
             Backend::Reference => Engine::Reference(Reference::new(threads)?),
         };
-        Ok(Self {
+        let mut fitter = Self {
             engine,
             options: fit,
+            gpu_from: usize::MAX,
             #[cfg(feature = "gpu")]
             threads,
             #[cfg(feature = "gpu")]
             beside_gpu: OnceLock::new(),
-        })
+        };
+        // Elsewhere there is no choice.
+        if backend == Backend::Auto && instruction_set.is_none() {
+            fitter.gpu_from = Speeds::here().fit_on_gpu_from(fit.estimator, fitter.threads());
+        }
+        Ok(fitter)
+    }
+
+    /// The same fitter for a job of so many pixels in all: with [`Backend::Auto`] all of its batches go to the GPU, whatever their sizes, if
+    /// there is one that does the job sooner.
+    #[must_use]
+    pub fn for_pixels(mut self, pixels: usize) -> Self {
+        if pixels >= self.gpu_from {
+            self.gpu_from = 0;
+        }
+        self
+    }
+
+    /// The engine for the least batch.
+    pub(crate) fn usual(&self) -> Work<'_> {
+        self.engine(self.gpu_from == 0)
     }
 
     /// The processor's fitter of a fitter on a GPU.
@@ -119,7 +143,7 @@ impl Fitter {
 
     /// The engine for these windows.
     fn engine_for(&self, windows: &AnyWindows<'_>) -> Work<'_> {
-        self.engine(windows.pixels() >= AUTO_GPU_PIXELS)
+        self.engine(windows.pixels() >= self.gpu_from)
     }
 
     /// The engine for a batch. `suits` says whether it suits a GPU.
@@ -140,7 +164,7 @@ impl Fitter {
 
     /// The instruction set in use, if the backend is [`Backend::Cpu`].
     pub fn instruction_set(&self) -> Option<InstructionSet> {
-        match self.engine(false) {
+        match self.usual() {
             Work::Simd(simd) => Some(simd.instruction_set()),
             _ => None,
         }
@@ -153,9 +177,9 @@ impl Fitter {
     }
 
     /// The backend that fits a batch of so many pixels, never [`Backend::Auto`]. With `Auto`, the first question about
-    /// [`AUTO_GPU_PIXELS`] or more looks for a GPU.
+    /// [`Fitter::gpu_from`] or more looks for a GPU.
     pub fn backend_for(&self, pixels: usize) -> Backend {
-        match self.engine(pixels >= AUTO_GPU_PIXELS) {
+        match self.engine(pixels >= self.gpu_from) {
             Work::Reference(_) => Backend::Reference,
             Work::Simd(_) => Backend::Cpu,
             #[cfg(feature = "gpu")]
@@ -163,10 +187,16 @@ impl Fitter {
         }
     }
 
+    /// With [`Backend::Auto`], batches of at least so many pixels go to the GPU, if there is one: those that it fits sooner than these
+    /// threads do, with the time to start it, by [`Speeds::here`].
+    pub fn gpu_from(&self) -> usize {
+        self.gpu_from
+    }
+
     /// The devices in use, if the backend is [`Backend::Gpu`].
     #[cfg(feature = "gpu")]
     pub fn devices(&self) -> Vec<fit_gpu::DeviceInfo> {
-        match self.engine(false) {
+        match self.usual() {
             Work::Gpu(gpu) => gpu.devices(),
             _ => Vec::new(),
         }
@@ -184,7 +214,7 @@ impl Fitter {
 
     /// The number of threads that fit; 0 if the GPU does.
     pub fn threads(&self) -> usize {
-        match self.engine(false) {
+        match self.usual() {
             Work::Reference(reference) => reference.threads(),
             Work::Simd(simd) => simd.threads(),
             #[cfg(feature = "gpu")]
@@ -373,28 +403,4 @@ impl Make for Invalid<'_> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use ndarray::Array3;
-
-    /// Proves that windows whose pixels cannot be counted are an argument error, on whatever backend.
-    #[test]
-    fn absurd_windows_are_refused() {
-        let frames = Array3::<u16>::zeros((1, 16, 16));
-        for backend in [Backend::Auto, Backend::Cpu, Backend::Reference] {
-            let options = FitterOptions::default().with_backend(backend).with_threads(1);
-            let fitter = Fitter::new(&options).unwrap();
-            let quarter = 1 << (usize::BITS - 2);
-            for size in [Size::new(usize::MAX, 3), Size::new(quarter, quarter)] {
-                for corners in [&[][..], &[Corner::default()]] {
-                    let fits: Result<Vec<Fit<f64>>, _> =
-                        fitter.fit_in_frames(frames.view(), size, corners, Start::Estimate);
-                    match fits {
-                        Err(FitError::Batch(BatchError::Argument(_))) => {}
-                        other => panic!("{backend}, {size:?}: {other:?}"),
-                    }
-                }
-            }
-        }
-    }
-}
+mod tests;

@@ -11,10 +11,13 @@ mod fitter;
 mod fitter_memory;
 pub mod localize;
 mod masked;
+mod measure;
 pub mod model;
 pub mod npy;
 pub mod psf;
 pub mod record;
+pub mod speeds;
+mod stage_times;
 mod statuses;
 pub mod steps;
 pub mod table;
@@ -42,7 +45,8 @@ pub use spotfit_locs::{Length, LengthError, OutOfRange, drift, link, pairs, repo
 pub use spotfit_ring as ring;
 
 pub use as_windows::AsWindows;
-pub use backend::{AUTO_GPU_PIXELS, Backend, FitError, FitterOptions};
+pub use backend::{Backend, FitError, FitterOptions};
 pub use emitters::{EmitterFit, EmitterFitErrors, EmitterFitter};
 pub use fitter::Fitter;
+pub use measure::{MeasureError, MeasuredSpeeds, measure_speeds};
 pub use statuses::StatusCounts;

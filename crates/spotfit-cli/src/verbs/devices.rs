@@ -1,12 +1,24 @@
 //! `spotfit devices`: the instruction sets and GPUs of this machine.
 
+use clap::Args;
+
 use crate::error::CliError;
 use crate::say::message::print;
 use spotfit::InstructionSet;
 use spotfit::gpu::{DeviceInfo, devices};
+use spotfit::steps::devices::{known, measure};
+
+#[derive(Debug, Args)]
+pub(crate) struct DevicesArguments {
+    /// Measure how fast this machine fits, which takes some seconds, and keep it: --backend auto takes the GPU for jobs that it does sooner
+    /// than the threads. It is kept in spotfit/speeds.json in the folder of settings (XDG_CONFIG_HOME, ~/.config or APPDATA); the
+    /// environment variable SPOTFIT_SPEEDS names another file, or none for the default speeds.
+    #[arg(long)]
+    measure: bool,
+}
 
 /// Lists what was found. No GPU is an answer with a reason, not an error.
-pub(crate) fn run() -> Result<(), CliError> {
+pub(crate) fn run(arguments: &DevicesArguments) -> Result<(), CliError> {
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     let sets: Vec<&str> = InstructionSet::ALL
         .into_iter()
@@ -19,7 +31,9 @@ pub(crate) fn run() -> Result<(), CliError> {
         Ok(all) => all.iter().map(describe).collect(),
         Err(error) => vec![format!("gpu: none ({error})")],
     };
-    print(&lines.into_iter().map(|line| line + "\n").collect::<String>())
+    print(&lines.into_iter().map(|line| line + "\n").collect::<String>())?;
+    let speeds = if arguments.measure { measure()? } else { known()? };
+    print(&format!("{speeds}\n"))
 }
 
 fn describe(info: &DeviceInfo) -> String {

@@ -141,7 +141,10 @@ pub(crate) fn run(arguments: &FitArguments) -> Result<(), CliError> {
     let known = KnownFiles::open(&arguments.known, map, options.estimator, count, windows)?;
     let job = Job { arguments, format, options, file, stack, known, has_map, record };
     match engine {
-        Engine::One(fitter) => job.one(&fitter, starts, size),
+        Engine::One(fitter) => {
+            let fitter = fitter.for_pixels(windows.pixels().saturating_mul(count));
+            job.one(&fitter, starts, size)
+        }
         Engine::Several(fitter) => job.several(fitter),
     }
 }

@@ -4,6 +4,8 @@ use clap::{Args, ValueEnum};
 
 use super::lengths::in_pixels;
 use crate::error::CliError;
+use crate::say::message::say;
+use spotfit::speeds::Speeds;
 use spotfit::steps::fit::SetLimits;
 use spotfit::{
     Backend, Background, Criteria, FitterOptions, InstructionSet, Length, Limits, MaxError, Options,
@@ -12,8 +14,8 @@ use spotfit::{
 /// How windows are fitted, for every command that fits.
 #[derive(Debug, Args)]
 pub(crate) struct FitOptions {
-    /// The backend: auto, cpu (single precision, vector instructions), gpu (NVIDIA, single
-    /// precision) or reference (double precision, one window at a time).
+    /// The backend: auto (a GPU if it is there and sooner, otherwise cpu: see `spotfit devices`), cpu (single precision, vector
+    /// instructions), gpu (NVIDIA, single precision) or reference (double precision, one window at a time).
     #[arg(help_heading = "Fit", long, default_value = "auto", value_name = "BACKEND")]
     pub(crate) backend: Backend,
     /// Vector instructions for the backend cpu: avx512, avx2, neon or portable; the fastest by default.
@@ -86,6 +88,10 @@ enum BackgroundChoice {
 impl FitOptions {
     /// Where fits run, with other options of the fit.
     pub(crate) fn fitter(&self, fit: Options) -> FitterOptions {
+        let auto = self.backend == Backend::Auto && self.instruction_set.is_none();
+        if let Some(doubt) = Speeds::doubt().filter(|_| auto) {
+            say!("spotfit: warning: {doubt}; the default speeds count");
+        }
         FitterOptions::from(fit)
             .with_backend(self.backend)
             .with_instruction_set(self.instruction_set)

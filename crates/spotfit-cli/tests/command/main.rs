@@ -10,5 +10,6 @@ mod driver;
 mod known;
 mod outputs;
 mod reports;
+mod speeds;
 mod spots;
 mod words;

@@ -80,6 +80,33 @@ fn reports_are_what_is_said() {
     }
 }
 
+/// Proves that `localize` says how long its stages took, in words and as JSON, and that whoever detects and fits spent no more than the
+/// whole time on that and on waiting.
+#[test]
+fn localize_says_how_long_its_stages_took() {
+    let folder = Folder::new();
+    run(&folder, "simulate movie -o @movie.npy --frames 60 --width 128 --height 128");
+    let localize =
+        "localize @movie.npy -o @locs.csv --baseline 100 --sensitivity 1 --read-noise 1.5";
+    for more in ["", " --temporal-background 11", " --emitters auto"] {
+        let line = format!("{localize}{more}");
+        let told = report(&folder, &line);
+        let seconds = |stage: &str| told["stages"][stage].as_f64().expect("seconds");
+        let stages = ["read", "detect", "fit", "write", "waited"].map(seconds);
+        assert!(stages.iter().all(|&time| time >= 0.0) && seconds("fit") > 0.0, "{told}");
+        let there = seconds("detect") + seconds("fit") + seconds("waited");
+        assert!(there <= 1.1 * told["time"].as_f64().expect("seconds") + 0.1, "{told}");
+        let said = String::from_utf8(run(&folder, &line).stderr).expect("text");
+        let last = said.lines().last().expect("a report");
+        let names = ["read ", " s, detect ", ", fit ", ", write ", ", waited "];
+        let mut rest = last;
+        for name in names {
+            let (_, after) = rest.split_once(name).unwrap_or_else(|| panic!("{name}: {said}"));
+            rest = after;
+        }
+    }
+}
+
 /// Proves that lengths of windows are pixels without a unit, the same in nanometres where the size of a pixel is given, and refused
 /// where it is not.
 #[test]

@@ -14,6 +14,7 @@ from ._camera import Camera
 from ._columns import Columns, read_columns
 from ._concatenate import concatenate
 from ._device import DeviceErrors, DeviceFits
+from ._devices import devices
 from ._drift import find_drift
 from ._emitters import EmitterFits
 from ._files import fit_files
@@ -108,6 +109,7 @@ __all__ = [
     "calibrate_psf",
     "concatenate",
     "convert",
+    "devices",
     "estimate_read_noise",
     "estimate_sensitivity",
     "filter",

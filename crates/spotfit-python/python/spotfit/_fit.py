@@ -84,7 +84,8 @@ class Fitter:
         Side of a pixel in nanometres, for lengths that are given in nanometres. What is found is in pixels all the same.
     backend : {"auto", "cpu", "gpu", "reference"}
         What computes: the CPU in single precision, NVIDIA GPUs in single precision, or the CPU in double precision,
-        slowly. "auto" is the CPU, but a GPU for batches of 300 million pixels and more if there is one.
+        slowly. "auto" is the CPU, but a GPU for batches that it fits sooner, with the time to start it, if there is one: `devices` says
+        from which size on.
     instruction_set : {"avx512", "avx2", "neon", "portable"}, optional
         Vector instructions of the backend "cpu". Default: the fastest that the processor has.
     device : int or sequence of int

@@ -187,7 +187,7 @@ fn sharpen(method: &Method, pixels: &[f32], region: &Region, sharp: &mut Sharpen
     numbers.resize(columns * rows, 0.0);
     let line = |y: usize| &pixels[(place.rows.start + y) * width..][place.columns.clone()];
     for (y, to) in smoothed.chunks_exact_mut(columns).enumerate() {
-        smooth.line(y, line, kernel, to);
+        smooth.line(y, line, kernel, None, to);
     }
     curvature(smoothed, numbers, columns);
     place

@@ -22,13 +22,14 @@ impl Smooth {
         (self.done, self.height) = (0, height);
     }
 
-    /// Filters line `y`; those before it were filtered. `pixels` has what it depends on.
+    /// Filters line `y`, less what may be given; those before it were filtered. `pixels` has what it depends on.
     #[inline(always)]
     pub(super) fn line<'a>(
         &mut self,
         y: usize,
         pixels: impl Fn(usize) -> &'a [f32],
         kernel: &[f32],
+        less: Option<&[f32]>,
         to: &mut [f32],
     ) {
         let (radius, width, height) = (kernel.len() - 1, to.len(), self.height);
@@ -41,26 +42,41 @@ impl Smooth {
                 padded[radius + width + i] = line[mirror((width + i) as isize, width)];
             }
             let at = |k: isize| &padded[(radius as isize + k) as usize..][..width];
-            weigh(at, kernel, across.line_mut(*done));
+            weigh(at, kernel, None, across.line_mut(*done));
             *done += 1;
         }
-        weigh(|k| across.line(mirror(y as isize + k, height)), kernel, to);
+        weigh(|k| across.line(mirror(y as isize + k, height)), kernel, less, to);
     }
 }
 
 /// The sum of lines, each times the weight of its distance from the one in the middle. Three pairs of them are added at a time, in
 /// the order of their distances.
 #[inline(always)]
-fn weigh<'a>(line: impl Fn(isize) -> &'a [f32], kernel: &[f32], to: &mut [f32]) {
+fn weigh<'a>(
+    line: impl Fn(isize) -> &'a [f32],
+    kernel: &[f32],
+    less: Option<&[f32]>,
+    to: &mut [f32],
+) {
     let width = to.len();
     let pair = |k: usize| (&line(-(k as isize))[..width], &line(k as isize)[..width]);
     let centre = &line(0)[..width];
     let mut first = 1;
     if let [middle, one, two, three, ..] = *kernel {
         let ((a, b), (c, d), (e, f)) = (pair(1), pair(2), pair(3));
-        for i in 0..width {
-            let sum = middle * centre[i] + one * (a[i] + b[i]);
-            to[i] = sum + two * (c[i] + d[i]) + three * (e[i] + f[i]);
+        let lines = centre.iter().zip(a).zip(b).zip(c).zip(d).zip(e).zip(f);
+        if let (4, Some(less)) = (kernel.len(), less) {
+            for (to, (((((((centre, a), b), c), d), e), f), less)) in
+                to.iter_mut().zip(lines.zip(less))
+            {
+                let sum = middle * centre + one * (a + b);
+                *to = sum + two * (c + d) + three * (e + f) - less;
+            }
+            return;
+        }
+        for (to, ((((((centre, a), b), c), d), e), f)) in to.iter_mut().zip(lines) {
+            let sum = middle * centre + one * (a + b);
+            *to = sum + two * (c + d) + three * (e + f);
         }
         first = 4;
     } else {
@@ -68,16 +84,21 @@ fn weigh<'a>(line: impl Fn(isize) -> &'a [f32], kernel: &[f32], to: &mut [f32]) 
     }
     while let Some(&[one, two, three]) = kernel.get(first..first + 3) {
         let ((a, b), (c, d), (e, f)) = (pair(first), pair(first + 1), pair(first + 2));
-        for i in 0..width {
-            let sum = to[i] + one * (a[i] + b[i]);
-            to[i] = sum + two * (c[i] + d[i]) + three * (e[i] + f[i]);
+        let lines = a.iter().zip(b).zip(c).zip(d).zip(e).zip(f);
+        for (to, (((((a, b), c), d), e), f)) in to.iter_mut().zip(lines) {
+            *to = *to + one * (a + b) + two * (c + d) + three * (e + f);
         }
         first += 3;
     }
     for (k, &weight) in kernel.iter().enumerate().skip(first) {
         let (a, b) = pair(k);
-        for i in 0..width {
-            to[i] += weight * (a[i] + b[i]);
+        for (to, (a, b)) in to.iter_mut().zip(a.iter().zip(b)) {
+            *to += weight * (a + b);
+        }
+    }
+    if let Some(less) = less {
+        for (to, less) in to.iter_mut().zip(less) {
+            *to -= less;
         }
     }
 }
@@ -86,8 +107,11 @@ fn weigh<'a>(line: impl Fn(isize) -> &'a [f32], kernel: &[f32], to: &mut [f32]) 
 #[inline(always)]
 fn mirror(index: isize, length: usize) -> usize {
     let last = length as isize - 1;
-    if (0..=last).contains(&index) {
-        return index as usize;
+    // Divisions are only for frames smaller than the filter.
+    for near in [index, -index, 2 * last - index] {
+        if (0..=last).contains(&near) {
+            return near as usize;
+        }
     }
     if last == 0 {
         return 0;

@@ -7,20 +7,27 @@ use std::ops::Range;
 pub(super) struct Lines {
     numbers: Vec<f32>,
     width: usize,
-    kept: usize,
+    kept: u64,
+    /// 2⁶⁴ divided by `kept`, rounded up: a product takes the place of a division.
+    share: u64,
 }
 
 impl Lines {
     /// Room for lines of `width` numbers, of which `kept` are there at a time.
     pub(super) fn reset(&mut self, width: usize, kept: usize) {
         // Each line is written before it is read.
+        let kept = kept.max(2);
         self.numbers.resize(width * kept, 0.0);
-        (self.width, self.kept) = (width, kept);
+        (self.width, self.kept) = (width, kept as u64);
+        self.share = u64::MAX / self.kept + 1;
     }
 
     #[inline(always)]
     fn place(&self, y: usize) -> Range<usize> {
-        let start = y % self.kept * self.width;
+        // Exact for all that fit into 32 bits, as rows do.
+        let y = y as u64;
+        let rounds = ((u128::from(y) * u128::from(self.share)) >> 64) as u64;
+        let start = (y - rounds * self.kept) as usize * self.width;
         start..start + self.width
     }
 

@@ -2,6 +2,7 @@
 
 use fit_core::Pixel;
 use fit_windows::CameraMap;
+use multiversion::multiversion;
 use ndarray::{Array2, ArrayView2};
 
 use super::ground::Source;
@@ -74,11 +75,19 @@ impl<P: Pixel> Frame<'_, P> {
     }
 }
 
+/// The numbers of pixels, compiled for several instruction sets as the sweep is.
+#[multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl+avx2+fma", "x86_64+avx2+fma",))]
+fn convert<P: Pixel>(pixels: &[P], to: &mut [f32]) {
+    for (to, pixel) in to.iter_mut().zip(pixels) {
+        *to = pixel.to_f32();
+    }
+}
+
 impl<P: Pixel> Source for Frame<'_, P> {
     fn read(&self, y: usize, to: &mut [f32]) {
         let row = self.pixels.row(y);
         match row.as_slice() {
-            Some(row) => to.iter_mut().zip(row).for_each(|(to, pixel)| *to = pixel.to_f32()),
+            Some(row) => convert(row, to),
             None => to.iter_mut().zip(row).for_each(|(to, pixel)| *to = pixel.to_f32()),
         }
         let Some(converter) = self.converter else { return };

@@ -19,6 +19,7 @@ pub(super) struct BoxMean {
     columns: Vec<f32>,
     across: SumsAcross,
     shares: Vec<f32>,
+    line: Vec<f32>,
 }
 
 /// As many numbers are summed across at a time, if lines are short: the sums of all sizes stay in the nearest cache.
@@ -43,6 +44,7 @@ impl BoxMean {
         self.across.start(length, reach);
         let share =
             |x: usize| 1.0 / ((x + radius + 1).min(width) - x.saturating_sub(radius)) as f32;
+        self.line.resize(width, 0.0);
         self.shares.clear();
         self.shares.extend((0..width).map(share));
     }
@@ -54,7 +56,7 @@ impl BoxMean {
         &mut self,
         lines: Range<usize>,
         pixels: &Lines,
-        mut to: impl FnMut(usize, &mut [f32]),
+        mut to: impl FnMut(usize, &[f32]),
     ) {
         let Self { radius, width, height, .. } = *self;
         let stride = width + 2 * radius;
@@ -63,15 +65,13 @@ impl BoxMean {
             sum_columns(y, [radius, height], pixels, &mut self.begun, &mut self.ends, columns);
         }
         let used = lines.len() * stride;
-        let sums = self.across.of(&self.columns[..used]);
-        for (y, sums) in lines.zip(sums.chunks_exact_mut(stride)) {
+        self.across.double(&self.columns[..used]);
+        for (y, place) in lines.zip(0..) {
             let rows = (y + radius + 1).min(height) - y.saturating_sub(radius);
             let share = 1.0 / rows as f32;
-            let sums = &mut sums[..width];
-            for (sum, column_share) in sums.iter_mut().zip(&self.shares) {
-                *sum *= share * column_share;
-            }
-            to(y, sums);
+            let columns = &self.columns[place * stride..used];
+            self.across.means(columns, place * stride, (share, &self.shares), &mut self.line);
+            to(y, &self.line);
         }
     }
 }
@@ -148,69 +148,99 @@ fn sums_to_the_end(rows: Range<usize>, pixels: &Lines, width: usize, sums: &mut 
 #[derive(Debug, Default)]
 struct SumsAcross {
     reach: usize,
-    /// Sums of 2, 4, 8, … neighbours, from each place on.
+    /// Sums of 2, 4, 8, … neighbours, from each place on, to half of the most that the number has.
     doubled: Vec<Vec<f32>>,
-    sums: Vec<f32>,
 }
 
+/// The bits of a number of neighbours but the highest one.
+const MOST_PARTS: usize = usize::BITS as usize - 1;
+
 impl SumsAcross {
+    /// For sums of so many neighbours, at least 3 and an odd number.
     fn start(&mut self, length: usize, reach: usize) {
-        let levels = reach.ilog2() as usize;
         self.reach = reach;
-        self.doubled.resize_with(levels, Vec::new);
-        for level in self.doubled.iter_mut().chain([&mut self.sums]) {
-            level.resize(length, 0.0);
+        self.doubled.resize_with(reach.ilog2() as usize - 1, Vec::new);
+        self.doubled.iter_mut().for_each(|level| level.resize(length, 0.0));
+    }
+
+    /// Sums as few of these numbers as are summed together again.
+    #[inline(always)]
+    fn double(&mut self, numbers: &[f32]) {
+        let length = numbers.len();
+        for level in 0..self.doubled.len() {
+            let (smaller, larger) = self.doubled.split_at_mut(level);
+            let parts = smaller.last().map_or(numbers, |parts| &parts[..length]);
+            add(parts, &parts[(1 << level).min(length)..], &mut larger[0]);
         }
     }
 
-    /// For each place the sum of the numbers from there on, as many as asked for; near the end, of those that are there.
+    /// The sums from each place of a line on, which begins at a place of the numbers that were doubled, times two shares.
     #[inline(always)]
-    fn of(&mut self, numbers: &[f32]) -> &mut [f32] {
-        let Self { reach, doubled, sums } = self;
-        let length = numbers.len();
-        let mut size = 1;
-        for level in 0..doubled.len() {
-            let (smaller, larger) = doubled.split_at_mut(level);
-            let parts = smaller.last().map_or(numbers, |parts| &parts[..length]);
-            let further = &parts[size.min(length)..];
-            for ((sum, a), b) in larger[0].iter_mut().zip(parts).zip(further) {
-                *sum = a + b;
-            }
-            size *= 2;
-        }
-        // The largest part first, then those that are missing, two at a time.
-        let sums = &mut sums[..length];
-        let mut largest = Some(doubled.last().map_or(numbers, |parts| &parts[..length]));
-        let mut done = size;
-        let mut parts = (0..doubled.len()).rev().filter_map(|level| {
-            let part = 1 << level;
-            let parts = if level == 0 { numbers } else { &doubled[level - 1][..length] };
-            let from = done;
-            (*reach & part != 0).then(|| {
-                done += part;
-                parts.get(from..).unwrap_or(&[])
-            })
-        });
-        while let Some(one) = parts.next() {
-            match (largest.take(), parts.next()) {
-                (Some(largest), Some(two)) => {
-                    let all = sums.iter_mut().zip(largest).zip(one).zip(two);
-                    all.for_each(|(((sum, a), b), c)| *sum = a + b + c);
-                }
-                (Some(largest), None) => {
-                    let all = sums.iter_mut().zip(largest).zip(one);
-                    all.for_each(|((sum, a), b)| *sum = a + b);
-                }
-                (None, Some(two)) => {
-                    let all = sums.iter_mut().zip(one).zip(two);
-                    all.for_each(|((sum, b), c)| *sum = *sum + b + c);
-                }
-                (None, None) => sums.iter_mut().zip(one).for_each(|(sum, b)| *sum += b),
+    fn means(&self, line: &[f32], begin: usize, shares: (f32, &[f32]), means: &mut [f32]) {
+        let Self { reach, ref doubled } = *self;
+        let of = |level: u32, from: usize| match level {
+            0 => &line[from..],
+            level => &doubled[level as usize - 1][begin + from..],
+        };
+        // The largest part is the sum of two halves, then come those that are missing.
+        let top = reach.ilog2();
+        let half = 1 << (top - 1);
+        let [one, two] = [of(top - 1, 0), of(top - 1, half)];
+        let mut parts: [&[f32]; MOST_PARTS] = [&[]; MOST_PARTS];
+        let (mut count, mut done) = (0, 2 * half);
+        for level in (0..top).rev() {
+            if reach >> level & 1 == 1 {
+                parts[count] = of(level, done);
+                count += 1;
+                done += 1 << level;
             }
         }
-        if let Some(largest) = largest {
-            sums.copy_from_slice(largest);
+        let (share, shares) = shares;
+        let [a, b, c, ..] = parts;
+        match count {
+            1 => {
+                let lines = one.iter().zip(two).zip(a).zip(shares);
+                for (mean, (((one, two), a), of_column)) in means.iter_mut().zip(lines) {
+                    *mean = (one + two + a) * (share * of_column);
+                }
+                return;
+            }
+            2 => {
+                let lines = one.iter().zip(two).zip(a).zip(b).zip(shares);
+                for (mean, ((((one, two), a), b), of_column)) in means.iter_mut().zip(lines) {
+                    *mean = (one + two + a + b) * (share * of_column);
+                }
+                return;
+            }
+            3 => {
+                let lines = one.iter().zip(two).zip(a).zip(b).zip(c).zip(shares);
+                for (mean, (((((one, two), a), b), c), of_column)) in means.iter_mut().zip(lines) {
+                    *mean = (one + two + a + b + c) * (share * of_column);
+                }
+                return;
+            }
+            _ => {
+                let lines = one.iter().zip(two).zip(a).zip(b).zip(c);
+                for (mean, ((((one, two), a), b), c)) in means.iter_mut().zip(lines) {
+                    *mean = one + two + a + b + c;
+                }
+            }
         }
-        sums
+        for part in &parts[3..count] {
+            for (mean, part) in means.iter_mut().zip(*part) {
+                *mean += part;
+            }
+        }
+        for (mean, of_column) in means.iter_mut().zip(shares) {
+            *mean *= share * of_column;
+        }
+    }
+}
+
+/// Adds two lines.
+#[inline(always)]
+fn add(one: &[f32], two: &[f32], sums: &mut [f32]) {
+    for ((sum, a), b) in sums.iter_mut().zip(one).zip(two) {
+        *sum = a + b;
     }
 }

@@ -24,7 +24,7 @@
 //! All of this is done in one sweep down the frame, with rows that are still in the processor's caches: see `sweep.rs`.
 //!
 //! Cost per pixel: 2·(2·⌈3σ⌉ + 1) multiply-adds for the Gaussian (14 for box 7), about 12 additions for
-//! each of the two box means, 9 for the noise, some ten comparisons to find ranks among half of the pixels, and
+//! each of the two box means, 9 for the noise, some ten comparisons of whole numbers to find ranks among half of the pixels, and
 //! one with the threshold; `docs/localization.md` has the measured time.
 
 mod crowd;

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::lines::Lines;
-use super::order::{Numbers, Search, narrow};
+use super::order::{BEYOND, Numbers, Search, narrow};
 
 /// Side of the tiles in which the noise is estimated.
 pub(super) const TILE: usize = 32;
@@ -87,16 +87,17 @@ fn span(tile: usize, length: usize, tiles: usize) -> Range<usize> {
     tile * length / tiles..((tile + 1) * length).div_ceil(tiles)
 }
 
+/// Which of both patterns of places a line of a tile has.
+#[inline(always)]
+fn is_odd(line: usize, lines: usize) -> usize {
+    line.min(lines - 1 - line) % 2
+}
+
 /// Which places of a line of a tile are looked at, of those of its `length` places that are `inside`: two runs of every other
 /// one. With the lines of a square they make a chequered pattern that looks the same turned and mirrored. Half of the pixels are
 /// enough for a median, and a pattern with a direction would make the candidates depend on how the camera is turned.
 #[inline(always)]
-fn chequered(
-    (line, lines): (usize, usize),
-    length: usize,
-    inside: &Range<usize>,
-) -> [Range<usize>; 2] {
-    let odd = line.min(lines - 1 - line) % 2;
+fn chequered(odd: usize, length: usize, inside: &Range<usize>) -> [Range<usize>; 2] {
     let half = length.div_ceil(2);
     let first = if odd < inside.start { odd + 2 } else { odd };
     let other = half + (length / 2 + 1 + odd) % 2;
@@ -115,7 +116,31 @@ pub(super) struct NoiseMap {
     columns: usize,
     column: Column,
     width: usize,
+    /// The tiles side by side.
+    across: Vec<Across>,
     pub(super) levels: Vec<f32>,
+}
+
+/// Where a tile lies across the frame, and the first and last places of each run that is looked at, for both patterns: of all pixels, and
+/// of those that have neighbours.
+#[derive(Clone, Debug)]
+struct Across {
+    span: Range<usize>,
+    all: [[[usize; 2]; 2]; 2],
+    inner: [[[usize; 2]; 2]; 2],
+}
+
+impl Across {
+    fn new(tile: usize, width: usize, columns: usize) -> Self {
+        let span = span(tile, width, columns);
+        let inside =
+            span.start.max(1) - span.start..span.end.min(width - 1).saturating_sub(span.start);
+        let runs = |inside: &Range<usize>| {
+            let places = |run: Range<usize>| [span.start + run.start, span.start + run.end];
+            [0, 1].map(|odd| chequered(odd, span.len(), inside).map(places))
+        };
+        Self { all: runs(&(0..span.len())), inner: runs(&inside), span }
+    }
 }
 
 /// What is looked at in some tiles, and room for it.
@@ -134,14 +159,19 @@ impl NoiseMap {
     /// Begins the map of a frame: there are no tiles yet.
     pub(super) fn start(&mut self, width: usize, column: Column) {
         self.levels.clear();
-        (self.columns, self.column, self.width) = (width.div_ceil(TILE).max(1), column, width);
+        let columns = width.div_ceil(TILE).max(1);
+        if self.width != width {
+            self.across.clear();
+            self.across.extend((0..columns).map(|tile| Across::new(tile, width, columns)));
+        }
+        (self.columns, self.column, self.width) = (columns, column, width);
     }
 
     /// The noise of the next row of tiles, from what their pixels respond to a kernel. Pixels are there up to the row after
     /// their last one.
     #[inline(always)]
     pub(super) fn add_tiles(&mut self, pixels: &Lines, height: usize, looks: &mut Looks) {
-        let Self { columns, column, width, .. } = *self;
+        let Self { columns, column, width, ref across, .. } = *self;
         let row = self.levels.len() / columns;
         let lines = column.start(row)..column.end(row);
         // The outermost pixels have no response.
@@ -150,12 +180,13 @@ impl NoiseMap {
         tiles.resize_with(TOGETHER.min(columns), Numbers::new);
         for first in (0..columns).step_by(TOGETHER) {
             let group = first..(first + TOGETHER).min(columns);
-            let start = span(group.start, width, columns).start.max(1);
-            let end = span(group.end - 1, width, columns).end.min(width - 1).max(start);
+            let start = across[group.start].span.start.max(1);
+            let end = across[group.end - 1].span.end.min(width - 1).max(start);
             let around = start - 1..if end > start { end + 1 } else { start - 1 };
             tiles.iter_mut().for_each(Numbers::clear);
             vertical.resize(around.len(), 0.0);
-            responses.resize(end - start, 0.0);
+            // With what may be read beyond the last ones.
+            responses.resize(end - start + BEYOND, 0.0);
             let down = if around.is_empty() { 0..0 } else { down.clone() };
             for y in down {
                 let at = |y: usize| &pixels.line(y)[around.clone()];
@@ -168,19 +199,16 @@ impl NoiseMap {
                 {
                     *response = (a - 2.0 * b + c).abs();
                 }
-                for (tile, numbers) in group.clone().zip(tiles.iter_mut()) {
-                    let x = span(tile, width, columns);
-                    let across = x.start.max(1)..x.end.min(width - 1);
-                    let inside = across.start - x.start..across.end.saturating_sub(x.start);
-                    let line = (y - lines.start, lines.len());
-                    for run in chequered(line, x.len(), &inside) {
-                        if run.start < run.end {
-                            let run = x.start + run.start - start..x.start + run.end - start;
-                            numbers.add_every_other(&responses[run]);
+                let odd = is_odd(y - lines.start, lines.len());
+                for (across, numbers) in across[group.clone()].iter().zip(tiles.iter_mut()) {
+                    for [first, last] in across.inner[odd] {
+                        if first < last {
+                            numbers.add_every_other(responses, [first - start, last - start]);
                         }
                     }
                 }
             }
+            tiles.iter_mut().for_each(Numbers::seal);
             // Noise is much the same everywhere.
             let usual = self.levels.last().copied().unwrap_or_default();
             let levels = &mut self.levels;
@@ -198,21 +226,21 @@ impl NoiseMap {
         gain: f32,
         looks: &mut Looks,
     ) {
-        let Self { columns, column: tiles, width, .. } = *self;
+        let Self { columns, column: tiles, width, ref across, .. } = *self;
         let row = self.levels.len() / columns;
         let lines = tiles.start(row)..tiles.end(row);
         looks.tiles.resize_with(TOGETHER.min(columns), Numbers::new);
         for first in (0..columns).step_by(TOGETHER) {
             let group = first..(first + TOGETHER).min(columns);
-            for (column, numbers) in group.clone().zip(&mut looks.tiles) {
-                let x = span(column, width, columns);
+            for (across, numbers) in across[group.clone()].iter().zip(&mut looks.tiles) {
                 numbers.clear();
                 for (line, y) in lines.clone().enumerate() {
-                    let here = &signal[y * width..][x.clone()];
-                    for run in chequered((line, lines.len()), here.len(), &(0..here.len())) {
-                        numbers.add_every_other(&here[run.start.min(run.end)..run.end]);
+                    let here = &signal[y * width..];
+                    for run in across.all[is_odd(line, lines.len())] {
+                        numbers.add_every_other(here, run);
                     }
                 }
+                numbers.seal();
             }
             let white = &noise.levels[row * columns..][group.clone()];
             let levels = &mut self.levels;
@@ -260,6 +288,7 @@ impl NoiseMap {
                     responses.add(response.abs());
                 }
             }
+            responses.seal();
             let responses = std::slice::from_mut(&mut responses);
             level(responses, FINE, self.levels[tile], |level| *level_of = level);
         }
@@ -334,39 +363,43 @@ impl NoiseMap {
     /// The noise along a row, between the tiles' centres by linear interpolation.
     #[inline(always)]
     pub(super) fn row(&self, y: usize, levels: &mut [f32]) {
-        let (above, below, down) = self.column.between(y);
-        let at = |column: usize| {
-            let level = |row: usize| self.levels[row * self.columns + column];
-            level(above) + down * (level(below) - level(above))
-        };
+        let Self { columns, column, width, .. } = *self;
+        let (above, below, down) = column.between(y);
+        let above = &self.levels[above * columns..][..columns];
+        let below = &self.levels[below * columns..][..columns];
         // Flat up to the first centre and from the last, and a ramp between any two.
-        let tile_width = self.width as f32 / self.columns as f32;
-        let centre = |column: usize| (column as f32 + 0.5) * tile_width - 0.5;
-        let mut x = 0;
-        for column in 0..=self.columns {
-            let (left, right) = (column.saturating_sub(1), column.min(self.columns - 1));
-            let end = if column == self.columns {
-                self.width
-            } else {
-                (centre(column).max(0.0).ceil() as usize).min(self.width)
+        let tile_width = width as f32 / columns as f32;
+        let (mut x, mut left, mut centre) = (0, 0.0, 0.0);
+        for place in 0..=columns {
+            let column = place.min(columns - 1);
+            let right = above[column] + down * (below[column] - above[column]);
+            let next = (column as f32 + 0.5) * tile_width - 0.5;
+            if place == 0 {
+                (left, centre) = (right, next);
+            }
+            let slope = (right - left) / tile_width;
+            let start = left - slope * centre;
+            let end = match place == columns {
+                true => width,
+                false => (next.max(0.0).ceil() as usize).min(width),
             };
-            let slope = (at(right) - at(left)) / tile_width;
-            let start = at(left) - slope * centre(left);
             // As many at a time as a register has; the next ramp replaces what is beyond the end of this one.
-            let ramp = |x: usize| start + slope * x as u32 as f32;
             while x < end {
                 match levels[x..].first_chunk_mut::<16>() {
                     Some(chunk) => {
-                        (0..16).for_each(|i| chunk[i] = ramp(x + i));
+                        for i in 0..16 {
+                            chunk[i] = start + slope * (x + i) as i32 as f32;
+                        }
                         x += 16;
                     }
                     None => {
-                        levels[x] = ramp(x);
+                        levels[x] = start + slope * x as i32 as f32;
                         x += 1;
                     }
                 }
             }
-            x = x.min(end);
+            x = end;
+            (left, centre) = (right, next);
         }
     }
 }
@@ -382,18 +415,18 @@ fn level<const MOST: usize>(
 ) {
     let mut searches = [Search::default(); TOGETHER];
     for (search, responses) in searches.iter_mut().zip(&*responses) {
-        let count = responses.all().len();
+        let count = responses.count();
         let spread = if expected > 0.0 {
             gain * expected
         } else {
-            responses.all().iter().sum::<f32>() / (MEAN * count as f32)
+            responses.all().sum::<f32>() / (MEAN * count as f32)
         };
         let step = spread / (DENSITY_OF_MEDIAN * count as f32);
         *search = Search::new(count / 2, count, MEDIAN * spread, step);
     }
-    narrow(responses, &mut searches);
+    narrow(responses, &mut searches, |_| true);
     for (responses, search) in responses.iter_mut().zip(searches) {
-        let count = responses.all().len();
+        let count = responses.count();
         if count == 0 {
             to(0.0);
             continue;
@@ -404,7 +437,7 @@ fn level<const MOST: usize>(
             continue;
         }
         // Most pixels are equal, as in dim frames of whole counts: use the root mean square instead.
-        let squares: f64 = responses.all().iter().map(|&r| f64::from(r).powi(2)).sum();
+        let squares: f64 = responses.all().map(|r| f64::from(r).powi(2)).sum();
         to(((squares / count as f64).sqrt() / f64::from(gain)) as f32);
     }
 }
@@ -418,29 +451,35 @@ fn texture<const MOST: usize>(
     gain: f32,
     mut to: impl FnMut(f32),
 ) {
+    // The quantile that lies one standard deviation below the median of a normal distribution.
+    let quantile = |middle: usize| (middle as f32 * 2.0 * SHARE_BELOW) as usize;
     let mut searches = [Search::default(); TOGETHER];
     for (search, (values, noise)) in searches.iter_mut().zip(values.iter().zip(noise)) {
-        let count = values.all().len();
+        let count = values.count();
         let step = noise * gain / (DENSITY * count as f32);
         *search = Search::new(count / 2, count, 0.0, step);
     }
-    narrow(values, &mut searches);
-    let mut medians = [0.0; TOGETHER];
-    for (i, (values, noise)) in values.iter_mut().zip(noise).enumerate() {
-        let (count, white) = (values.all().len(), noise * gain);
-        let middle = count / 2;
-        if middle > 0 {
-            medians[i] = values.end(searches[i]);
-        }
-        // The quantile that lies one standard deviation below the median of a normal distribution.
-        let quantile = (middle as f32 * 2.0 * SHARE_BELOW) as usize;
-        let step = white / (DENSITY_BELOW * count as f32);
-        searches[i] = Search::new(quantile, count, medians[i] - white, step);
+    narrow(values, &mut searches, |_| true);
+    let (mut wide, mut medians) = ([false; TOGETHER], [0.0; TOGETHER]);
+    for (wide, (search, (values, noise))) in
+        wide.iter_mut().zip(searches.iter().zip(values.iter().zip(noise)))
+    {
+        // About half of the tiles spread less than their pixels: then all is known.
+        let count = values.count();
+        *wide = count > 1 && values.up_to(search.highest() - noise * gain) > quantile(count / 2);
     }
-    narrow(values, &mut searches);
+    for (i, (values, noise)) in values.iter_mut().zip(noise).enumerate() {
+        if wide[i] {
+            let (count, white) = (values.count(), noise * gain);
+            medians[i] = values.end(searches[i]);
+            let step = white / (DENSITY_BELOW * count as f32);
+            searches[i] = Search::new(quantile(count / 2), count, medians[i] - white, step);
+        }
+    }
+    narrow(values, &mut searches, |i| wide[i]);
     for (i, (values, noise)) in values.iter_mut().zip(noise).enumerate() {
         let white = noise * gain;
-        let small = values.all().len() < 2 || searches[i].is_above(medians[i] - white);
-        to(if small { white } else { (medians[i] - values.end(searches[i])).max(white) });
+        let wide = wide[i] && !searches[i].is_above(medians[i] - white);
+        to(if wide { (medians[i] - values.end(searches[i])).max(white) } else { white });
     }
 }

@@ -75,9 +75,9 @@ impl<'a> Maxima<'a> {
         if bright.is_empty() {
             return;
         }
-        noise.row(y, levels);
+        let mut has_levels = false;
         for &x in &*bright {
-            let (value, level) = (row[x], levels[x]);
+            let value = row[x];
             let most = value + EQUAL * value;
             let mut rows = y.saturating_sub(radius)..(y + radius + 1).min(height);
             let columns = x.saturating_sub(radius)..(x + radius + 1).min(width);
@@ -86,7 +86,11 @@ impl<'a> Maxima<'a> {
                 row[columns.clone()].iter().all(|&other| other <= most)
             });
             if highest {
-                let significance = value / level;
+                if !has_levels {
+                    noise.row(y, levels);
+                    has_levels = true;
+                }
+                let significance = value / levels[x];
                 tops.push(Candidate { x, y: self.top + y, significance, crowded: false });
             }
         }
@@ -96,21 +100,34 @@ impl<'a> Maxima<'a> {
 /// The places along a line that stand out by more than `threshold` times the level.
 #[inline(always)]
 fn find_bright(values: &[f32], levels: &[f32], threshold: f32, found: &mut Vec<usize>) {
-    let stands_out = |value: f32, level: f32| (value > threshold * level) & (level > 0.0);
     found.clear();
-    let mut first = 0;
     // Most blocks have none, which is seen for many places at a time.
-    for (values, levels) in values.chunks(BLOCK).zip(levels.chunks(BLOCK)) {
-        let mut any = false;
+    let (blocks, rest) = values.as_chunks::<BLOCK>();
+    let (level_blocks, _) = levels.as_chunks::<BLOCK>();
+    for (block, (values, levels)) in blocks.iter().zip(level_blocks).enumerate() {
+        let mut any = 0u32;
         for (&value, &level) in values.iter().zip(levels) {
-            any |= stands_out(value, level);
+            any |= u32::from(stands_out(value, level, threshold));
         }
-        if any {
-            let places = (first..).zip(values.iter().zip(levels));
-            found.extend(places.filter(|(_, (v, l))| stands_out(**v, **l)).map(|(x, _)| x));
+        if any > 0 {
+            for (x, (&value, &level)) in (block * BLOCK..).zip(values.iter().zip(levels)) {
+                if stands_out(value, level, threshold) {
+                    found.push(x);
+                }
+            }
         }
-        first += BLOCK;
     }
+    let done = values.len() - rest.len();
+    for (x, (&value, &level)) in (done..).zip(rest.iter().zip(&levels[done..])) {
+        if stands_out(value, level, threshold) {
+            found.push(x);
+        }
+    }
+}
+
+#[inline(always)]
+fn stands_out(value: f32, level: f32, threshold: f32) -> bool {
+    (value > threshold * level) & (level > 0.0)
 }
 
 /// Places that are looked at together.

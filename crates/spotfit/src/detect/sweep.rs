@@ -4,6 +4,7 @@
 //! with the rows around it filtered; and a filtered row has its maxima when the tiles around it are. Each of these stages is as far
 //! behind the one before as it looks ahead, and only the filtered frame is kept as a whole: crowds are searched in it.
 
+use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
 use multiversion::multiversion;
@@ -89,21 +90,17 @@ pub(super) fn sweep(
     let maxima = Maxima::new(method, strip);
     peaks.start(&maxima);
     let [mut read, mut cut, mut done, mut searched] = [0, 0, 0, maxima.rows.start];
-    let mut read_to = |end: usize, pixels: &mut Lines| {
-        for y in read..end {
-            let line = pixels.line_mut(y);
-            source.read(top + y, line);
-            ground.subtract(line, source);
-        }
-        read = read.max(end);
-    };
     for tile in 0..tiles.rows() {
-        read_to((tiles.end(tile) + 1).min(height), pixels);
+        let ahead = (tiles.end(tile) + 1).min(height);
+        read_rows(source, ground, top, read..ahead, pixels);
+        read = read.max(ahead);
         noise.add_tiles(pixels, height, looks);
         while cut < height && tiles.between(cut).1 <= tile {
             let most = (cut + batch).min(height);
             let end = (cut + 1..most).find(|&y| tiles.between(y).1 > tile).unwrap_or(most);
-            read_to((end + box_size).min(height), pixels);
+            let ahead = (end + box_size).min(height);
+            read_rows(source, ground, top, read..ahead, pixels);
+            read = read.max(ahead);
             first.next(cut..end, pixels, |y, mean| {
                 noise.row(y, levels);
                 clip(mean, pixels.line(y), levels, clipped.line_mut(y));
@@ -114,8 +111,7 @@ pub(super) fn sweep(
                 let end = (done + batch).min(ready);
                 second.next(done..end, clipped, |y, mean| {
                     let line = &mut signal[y * width..][..width];
-                    smooth.line(y, |y| pixels.line(y), kernel, line);
-                    line.iter_mut().zip(mean).for_each(|(value, mean)| *value -= *mean);
+                    smooth.line(y, |y| pixels.line(y), kernel, Some(mean), line);
                 });
                 done = end;
             }
@@ -141,6 +137,22 @@ pub(super) fn sweep(
     let mut found = of_equals(&peaks.tops, maxima.radius, method);
     found.retain(|candidate| strip.own.contains(&candidate.y));
     found
+}
+
+/// Reads rows of a strip that begins at row `top` of the frame.
+#[inline(always)]
+fn read_rows(
+    source: &dyn Source,
+    ground: &Ground,
+    top: usize,
+    rows: Range<usize>,
+    pixels: &mut Lines,
+) {
+    for y in rows {
+        let line = pixels.line_mut(y);
+        source.read(top + y, line);
+        ground.subtract(line, source);
+    }
 }
 
 /// The pixels, cut at twice the noise above their mean.

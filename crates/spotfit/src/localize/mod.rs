@@ -27,6 +27,7 @@ pub(crate) mod usual_sigma;
 mod widths;
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use fit_core::Pixel;
 use fit_windows::{AnyWindows, Windows};
@@ -39,6 +40,7 @@ use crate::detect::{DetectError, Detector};
 use crate::fitter::Fitter;
 use crate::movie::Block;
 use crate::psf::PsfFitter;
+use crate::stage_times::StageTimes;
 use crowd::Crowd;
 use found::Judge;
 use measured::Measured;
@@ -85,6 +87,7 @@ pub struct Localizer {
     /// The threads that find spots, and read the frames of a movie.
     pool: Arc<rayon::ThreadPool>,
     counts: Counts,
+    stages: StageTimes,
     widths: Widths,
     /// What the first frames show of the light, if it may shift spots.
     slopes: Option<Slopes>,
@@ -169,6 +172,7 @@ impl Localizer {
             temporal,
             pool,
             counts: Counts::default(),
+            stages: StageTimes::default(),
             widths: Widths::default(),
             slopes,
             next_id: 0,
@@ -222,7 +226,7 @@ impl Localizer {
     /// # Errors
     /// As [`Localizer::process`], and [`LocalizeError::Option`] for movies of less than 3 frames.
     pub fn finish(&mut self) -> Result<Vec<Localization>, LocalizeError> {
-        self.stream(Temporal::end, true)
+        self.timed(|localizer| localizer.stream(Temporal::end, true))
     }
 
     /// How many frames tell the background of a frame, where it is known over time: those of a window, or of the movie if that is
@@ -234,6 +238,11 @@ impl Localizer {
     /// The counts so far.
     pub fn counts(&self) -> &Counts {
         &self.counts
+    }
+
+    /// How long the stages took so far.
+    pub fn stages(&self) -> &StageTimes {
+        &self.stages
     }
 
     /// The defective pixels that are masked, if they were given.
@@ -279,10 +288,19 @@ impl Localizer {
         let few = u32::try_from(count).is_ok();
         OutOfRange::check("frames", count, few, format!("0 to {} in a block", u32::MAX))?;
         self.next_frame = first + count;
-        if self.temporal.is_some() {
-            return self.stream(|temporal, pool| temporal.push(first, frames, pool), false);
-        }
-        self.search(first, frames, None)
+        self.timed(|localizer| match localizer.temporal {
+            Some(_) => localizer.stream(|temporal, pool| temporal.push(first, frames, pool), false),
+            None => localizer.search(first, frames, None),
+        })
+    }
+
+    /// Does something that detects as long as it does not fit.
+    fn timed<T>(&mut self, act: impl FnOnce(&mut Self) -> T) -> T {
+        let (begin, fitted) = (Instant::now(), self.stages.fit);
+        let done = act(self);
+        let other = begin.elapsed().saturating_sub(self.stages.fit - fitted);
+        *self.stages.detect.get_or_insert_default() += other;
+        done
     }
 
     /// Does something with the frames that wait for their background, and searches those for which it is known then.
@@ -327,13 +345,16 @@ impl Localizer {
     ) -> Result<Vec<Localization>, LocalizeError> {
         self.counts.frames += frames.count();
         if let Some(crowd) = &self.crowd {
+            let begin = Instant::now();
             let found = crowd.find(frames, self.options.map.as_deref(), lit, &self.pool)?;
             self.counts.candidates += found.len();
             let mut judge = self.judging();
             let judged = found.into_iter();
-            return Ok(judged
+            let kept = judged
                 .filter_map(|(place, found)| judge.judge(first, &place, found.lit(&place, lit)))
-                .collect());
+                .collect();
+            self.stages.fit += begin.elapsed();
+            return Ok(kept);
         }
         let range = "given with `emitters` auto for single blocks, unless the width is fixed";
         OutOfRange::check("usual_sigma", "none", !self.lacks_sigma(), range)?;
@@ -346,6 +367,7 @@ impl Localizer {
             pool: &self.pool,
         };
         let places = search.places(&mut self.counts, first, frames)?;
+        let begin = Instant::now();
         let found = self.found(frames, lit, &places)?;
         let mut judge = self.judging();
         let judged = places
@@ -356,6 +378,7 @@ impl Localizer {
         if let Some(slopes) = &mut self.slopes {
             slopes.look(first, frames, &kept);
         }
+        self.stages.fit += begin.elapsed();
         Ok(kept)
     }
 

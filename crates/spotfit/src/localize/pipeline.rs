@@ -1,10 +1,11 @@
 //! Reading, localizing and writing side by side.
 
+use std::cell::Cell;
 use std::ops::{Range, RangeBounds};
 use std::panic::resume_unwind;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::thread::{Builder, JoinHandle};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::slopes::Slopes;
 use super::usual_sigma::{first_frames, frames_for_sigma};
@@ -22,6 +23,9 @@ pub struct Localizations {
     next: Option<Receiver<Result<Found, LocalizeError>>>,
     counts: Counts,
     slope_doubt: Option<SlopeDoubt>,
+    /// When the caller got the last block, and how long the caller worked on those before.
+    given: Option<Instant>,
+    written: Duration,
     work: Option<Work>,
     /// There when the work has ended.
     ended: Option<(Localizer, Movie)>,
@@ -90,19 +94,28 @@ impl Localizer {
             temporal.reset();
         }
         // A stage whose successor has gone finds nobody to send to, and ends.
-        let (send_block, received) = sync_channel::<Result<Block, MovieError>>(1);
+        let (send_block, received) = sync_channel::<(Result<Block, MovieError>, Duration)>(1);
         let reading = Builder::new().name("spotfit-read".to_owned()).spawn(move || {
-            for block in &mut blocks {
+            let mut begin = Instant::now();
+            for block in blocks.by_ref() {
                 let failed = block.is_err();
-                if send_block.send(block).is_err() || failed {
+                if send_block.send((block, begin.elapsed())).is_err() || failed {
                     break;
                 }
+                begin = Instant::now();
             }
             blocks.into_movie()
         });
         let (send_found, next) = sync_channel::<Result<Found, LocalizeError>>(1);
         let localizing = Builder::new().name("spotfit-localize".to_owned()).spawn(move || {
-            let mut received = received.into_iter().map(|block| block.map_err(LocalizeError::from));
+            let (read, waited) = (Cell::default(), Cell::default());
+            let mut received = std::iter::from_fn(|| {
+                let begin = Instant::now();
+                let (block, time) = received.recv().ok()?;
+                waited.set(waited.get() + begin.elapsed());
+                read.set(read.get() + time);
+                Some(block.map_err(LocalizeError::from))
+            });
             let first = self.first_blocks(&mut received);
             let mut slope_doubt = None;
             let blocks = first.into_iter().chain(received).map(Some);
@@ -123,16 +136,28 @@ impl Localizer {
                 let slope_doubt = slope_doubt.flatten();
                 let found = found.map(|spots| Found { spots, counts, slope_doubt });
                 let failed = found.is_err();
+                let begin = Instant::now();
                 if send_found.send(found).is_err() || failed {
                     break;
                 }
+                waited.set(waited.get() + begin.elapsed());
             }
+            self.stages.read += read.get();
+            self.stages.waited += waited.get();
             self
         });
         let (reading, localizing) =
             (reading.map_err(LocalizeError::Spawn)?, localizing.map_err(LocalizeError::Spawn)?);
         let work = Some(Work { reading, localizing });
-        Ok(Localizations { next: Some(next), counts, slope_doubt: None, work, ended: None })
+        Ok(Localizations {
+            next: Some(next),
+            counts,
+            slope_doubt: None,
+            given: None,
+            written: Duration::ZERO,
+            work,
+            ended: None,
+        })
     }
 }
 
@@ -198,8 +223,11 @@ impl Localizations {
     /// If a thread of the work panicked.
     pub fn into_localizer(mut self) -> Localizer {
         self.next = None;
+        self.resumed();
         let ended = self.ended.or_else(|| self.work.map(Work::join));
-        ended.expect("a thread of the work panicked").0
+        let mut localizer = ended.expect("a thread of the work panicked").0;
+        localizer.stages.write += self.written;
+        localizer
     }
 
     /// The movie, once all of it was localized.
@@ -215,11 +243,17 @@ impl Localizations {
         &mut self,
         time: Duration,
     ) -> Option<Option<Result<Vec<Localization>, LocalizeError>>> {
+        self.resumed();
         let Some(next) = &self.next else { return Some(None) };
         match next.recv_timeout(time) {
             Err(RecvTimeoutError::Timeout) => None,
             found => Some(self.received(found.ok())),
         }
+    }
+
+    /// The caller is done with the last block.
+    fn resumed(&mut self) {
+        self.written += self.given.take().map_or(Duration::ZERO, |given| given.elapsed());
     }
 
     /// Takes what was found in a block; nothing if that was the last one.
@@ -231,6 +265,7 @@ impl Localizations {
             Some(Ok(Found { spots, counts, slope_doubt })) => {
                 self.counts = counts;
                 self.slope_doubt = slope_doubt;
+                self.given = Some(Instant::now());
                 return Some(Ok(spots));
             }
             Some(Err(error)) => {
@@ -251,6 +286,7 @@ impl Iterator for Localizations {
     /// # Panics
     /// If a thread of the work panicked: the rest is missing.
     fn next(&mut self) -> Option<Self::Item> {
+        self.resumed();
         let found = self.next.as_ref()?.recv().ok();
         self.received(found)
     }

@@ -12,7 +12,7 @@ use crate::{
 
 pub use super::fit_beside::{Beside, FitStackError};
 pub use super::fit_table::{FitTable, StandardErrors};
-pub use super::stage_times::StageTimes;
+pub use crate::stage_times::StageTimes;
 
 /// The limits that the user has set, in pixels. Fits that end on one of them are counted apart.
 #[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]

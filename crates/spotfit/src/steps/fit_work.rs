@@ -11,9 +11,9 @@ use super::fit_beside::{Beside, FitStackError};
 use super::fit_plan::Plan;
 use super::fit_rows::{FitRows, StandardErrors};
 use super::fit_table::{PIECE, pieces};
-use super::stage_times::StageTimes;
 use crate::npy::{MaybeFile, NpyError, NpyHeader, StackReader, WindowBuffer};
 use crate::output::ParallelOutput;
+use crate::stage_times::StageTimes;
 use crate::{Errors, Fit, Fitter, StatusCounts};
 
 /// Where windows come from.

@@ -69,7 +69,7 @@ fn noise_and_gain_are_those_of_white_noise() {
     let (mut smooth, mut smoothed) = (Smooth::default(), frame.clone());
     smooth.start(256, 192, &detector.method.kernel);
     for (y, line) in smoothed.chunks_exact_mut(256).enumerate() {
-        smooth.line(y, |y| &frame[y * 256..][..256], &detector.method.kernel, line);
+        smooth.line(y, |y| &frame[y * 256..][..256], &detector.method.kernel, None, line);
     }
     let inner: Vec<f32> = (0..192 * 256)
         .filter(|i| (16..240).contains(&(i % 256)) && (16..176).contains(&(i / 256)))

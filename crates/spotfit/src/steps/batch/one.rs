@@ -11,6 +11,7 @@ use super::task::{Standing, Task};
 use crate::output::paths::same;
 use crate::output::{Lock, Output, OutputError, refuse_stranger};
 use crate::record::{Record, State};
+use crate::stage_times::StageTimes;
 use crate::steps::localize::{Hears, LocalizeReport, Localizing, Topic, inputs_of};
 use crate::steps::table_file::record_file;
 use crate::steps::{GrowingTable, Note, Stack, StepError, TableFile};
@@ -48,7 +49,7 @@ impl Batch<'_> {
             Standing::Finished(counts) => Outcome::Finished(counts),
             Standing::Refused(reason) if !overwrite => return Err(StepError::Refused(reason)),
             Standing::ToFit | Standing::Refused(_) => match self.one(task, hearing) {
-                Ok(counts) => Outcome::Fitted(counts),
+                Ok((counts, stages)) => Outcome::Fitted(counts, stages),
                 Err(StepError::Cancelled | StepError::Output(OutputError::Interrupted)) => {
                     return Err(StepError::Cancelled);
                 }
@@ -61,7 +62,7 @@ impl Batch<'_> {
     }
 
     /// Localizes a movie.
-    fn one(&self, task: &Task, hearing: &Hearing<'_>) -> Result<Counts, StepError> {
+    fn one(&self, task: &Task, hearing: &Hearing<'_>) -> Result<(Counts, StageTimes), StepError> {
         let method = task.method();
         let follow = task.follow();
         let movie = match follow {
@@ -103,7 +104,7 @@ impl Batch<'_> {
             self.listener.tell(task.movie(), &left_out.to_string());
         }
         task.forget_old();
-        Ok(counts)
+        Ok((counts, report.stages))
     }
 
     /// Tells and records a failure of whoever has the lock. The record of outputs that are there stays what it is.

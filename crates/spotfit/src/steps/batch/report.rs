@@ -5,6 +5,7 @@ use std::fmt;
 use std::time::Duration;
 
 use super::task::Task;
+use crate::stage_times::StageTimes;
 use crate::steps::fitted::seconds;
 
 /// What was counted of a movie.
@@ -15,7 +16,7 @@ pub(super) type Counts = BTreeMap<String, u64>;
 pub(super) enum Outcome {
     /// In an earlier run, or by another process meanwhile.
     Finished(Counts),
-    Fitted(Counts),
+    Fitted(Counts, StageTimes),
     Failed(String),
 }
 
@@ -31,18 +32,22 @@ pub struct MovieOutcome {
     pub now: bool,
     /// What was counted, if the table is there.
     pub counts: Option<Counts>,
+    /// How long the stages took, if it was localized now.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stages: Option<StageTimes>,
     /// Why there is no table, or another one.
     pub error: Option<String>,
 }
 
 impl MovieOutcome {
     pub(super) fn new(task: &Task, outcome: Outcome) -> Self {
-        let now = matches!(outcome, Outcome::Fitted(_));
-        let (counts, error) = match outcome {
-            Outcome::Finished(counts) | Outcome::Fitted(counts) => (Some(counts), None),
-            Outcome::Failed(error) => (None, Some(error)),
+        let (counts, stages, error) = match outcome {
+            Outcome::Finished(counts) => (Some(counts), None, None),
+            Outcome::Fitted(counts, stages) => (Some(counts), Some(stages), None),
+            Outcome::Failed(error) => (None, None, Some(error)),
         };
-        Self { movie: task.movie().to_owned(), output: task.file(), now, counts, error }
+        let (movie, output, now) = (task.movie().to_owned(), task.file(), stages.is_some());
+        Self { movie, output, now, counts, stages, error }
     }
 
     /// A count by its name.
@@ -68,6 +73,8 @@ pub struct BatchReport {
     /// How long it took, in seconds when serialized.
     #[serde(serialize_with = "seconds")]
     pub time: Duration,
+    /// How long the stages took, in all movies that were localized now: the sums.
+    pub stages: StageTimes,
     /// Each movie in its order.
     pub movies: Vec<MovieOutcome>,
 }
@@ -80,6 +87,8 @@ impl BatchReport {
         let sum = |name: &str, which: &dyn Fn(&MovieOutcome) -> bool| {
             movies.iter().filter(|movie| which(movie)).filter_map(|movie| movie.count(name)).sum()
         };
+        let mut stages = StageTimes::default();
+        movies.iter().filter_map(|movie| movie.stages).for_each(|of_movie| stages += of_movie);
         Self {
             localized: count(&|movie| movie.now),
             finished: count(&|movie| !movie.now && movie.error.is_none()),
@@ -87,6 +96,7 @@ impl BatchReport {
             frames: sum("frames", &|movie| movie.now),
             localizations: sum("localizations", &|_| true),
             time,
+            stages,
             movies,
         }
     }
@@ -94,7 +104,8 @@ impl BatchReport {
 
 impl fmt::Display for BatchReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { localized, finished, failed, frames, localizations, time, movies } = self;
+        let Self { localized, finished, failed, frames, localizations, time, stages, movies } =
+            self;
         // They were told when they failed, which may be long ago.
         for movie in movies.iter().filter(|_| *localized > 0) {
             if let Some(reason) = &movie.error {
@@ -108,7 +119,7 @@ impl fmt::Display for BatchReport {
         )?;
         if *localized > 0 {
             let seconds = time.as_secs_f64();
-            write!(f, "\n{seconds:.2} s: {:.0} frames/s", *frames as f64 / seconds)?;
+            write!(f, "\n{seconds:.2} s: {:.0} frames/s\n{stages}", *frames as f64 / seconds)?;
         }
         Ok(())
     }

@@ -21,6 +21,7 @@
 //! # Ok::<(), spotfit::steps::StepError>(())
 //! ```
 
+mod auto;
 mod blocks;
 mod camera;
 mod defects;
@@ -155,6 +156,9 @@ impl Localizing {
         let found = defects::find(options.defects.as_ref(), engine.map.as_deref(), &movie)?;
         let engine = if found.is_some() { engine.with_defects(found) } else { engine };
         let defects = engine.defects.clone();
+        // Of a movie that is being written it is not known how much there will be.
+        let pixels = size.0.saturating_mul(size.1).saturating_mul(frames.len().min(count));
+        let engine = auto::choose(engine, pixels);
         let localizer = Localizer::new(size, engine).map_err(StepError::localize(None))?;
         let info = Info::default().with_movie(pixel_size, [size.0, size.1], count);
         let picasso = format == TableFormat::Picasso;

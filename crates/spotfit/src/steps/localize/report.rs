@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::localize::{Dropped, Localizer};
+use crate::stage_times::StageTimes;
 use crate::steps::fitted::{backend, by_status, psf_backend, rate, seconds};
 use crate::{Status, StatusCounts};
 
@@ -60,6 +61,8 @@ pub struct LocalizeReport {
     /// How long it took, in seconds when serialized.
     #[serde(serialize_with = "seconds")]
     pub time: Duration,
+    /// How long the stages took. Reading and writing go on while spots are found and fitted.
+    pub stages: StageTimes,
     /// The files of a movie that was being written, by now.
     #[serde(skip)]
     pub movie_files: Vec<PathBuf>,
@@ -93,6 +96,7 @@ impl LocalizeReport {
                 None => backend(localizer.fitter()),
             },
             time,
+            stages: *localizer.stages(),
             movie_files: Vec::new(),
         }
     }
@@ -145,6 +149,7 @@ impl fmt::Display for LocalizeReport {
             rate(*fits, self.time),
             self.backend
         )?;
+        write!(f, "\n{}", self.stages)?;
         if let Some(written) = self.fulfilled {
             write!(f, "\n{written} of {localizations} fulfil the condition and were written")?;
         }

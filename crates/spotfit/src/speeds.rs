@@ -1,0 +1,199 @@
+//! How fast a machine works, and from which size of a job on [`Backend::Auto`](crate::Backend::Auto) takes its GPU.
+//!
+//! A job on the CPU takes its pixels through the rate of a thread and the number of threads; on the GPU it takes the start of the driver and
+//! a context, and the pixels through the GPU's rate, from memory to memory. The GPU is taken where that is less. The rates are those of
+//! [`Speeds::default`], unless [`measure_speeds`](crate::measure_speeds) has measured this machine and [`Speeds::save`] kept it.
+
+use std::env;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+use fit_core::Estimator;
+use serde::{Deserialize, Serialize};
+
+/// How fast a machine works.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[non_exhaustive]
+pub struct Speeds {
+    /// Seconds until a GPU is ready for the first fit.
+    pub context: f64,
+    /// Pixels of windows, by least squares.
+    pub least_squares: Rates,
+    /// Pixels of windows, by maximum likelihood.
+    pub likelihood: Rates,
+    /// Pixels of frames that are localized.
+    pub localize: Rates,
+    /// Numbers of data sets, to which a model is fitted.
+    pub curve: Rates,
+}
+
+/// How much of a job is done in a second.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[non_exhaustive]
+pub struct Rates {
+    /// By each thread of the CPU, where all of them work.
+    pub thread: f64,
+    /// By the GPU, from memory to memory; none where there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gpu: Option<f64>,
+}
+
+impl Rates {
+    /// Rates of a thread and of a GPU.
+    pub const fn new(thread: f64, gpu: Option<f64>) -> Self {
+        Self { thread, gpu }
+    }
+
+    /// The least job that is done sooner by a GPU that starts within so many seconds than by so many threads; none if no job is.
+    pub fn gpu_from(&self, context: f64, threads: usize) -> Option<f64> {
+        let saved = 1.0 / (self.thread * threads.max(1) as f64) - 1.0 / self.gpu?;
+        (saved > 0.0).then(|| context / saved)
+    }
+
+    fn all(&self) -> impl Iterator<Item = f64> {
+        [Some(self.thread), self.gpu].into_iter().flatten()
+    }
+}
+
+impl Default for Speeds {
+    /// Those of an NVIDIA H100 and the sixteen processors of its host, an Intel Xeon with AVX-512 (`docs/performance.md`).
+    fn default() -> Self {
+        Self {
+            context: 0.35,
+            least_squares: Rates::new(3.0e8, Some(1.0e10)),
+            likelihood: Rates::new(1.0e8, Some(1.0e10)),
+            localize: Rates::new(6.0e7, None),
+            curve: Rates::new(1.0e7, Some(1.0e9)),
+        }
+    }
+}
+
+/// Why measured speeds cannot be read or kept.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum SpeedsError {
+    /// The file cannot be read or written.
+    #[error("{}: {source}", path.display())]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        source: io::Error,
+    },
+    /// It has no speeds.
+    #[error("{} has no speeds as `spotfit devices --measure` writes them: {reason}", path.display())]
+    Format {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// There is no folder for it.
+    #[error("there is no folder for settings: {} names a file for speeds", Speeds::VARIABLE)]
+    NoFolder,
+}
+
+impl Speeds {
+    /// The environment variable that names another file of speeds; `none` takes the default speeds.
+    pub const VARIABLE: &'static str = "SPOTFIT_SPEEDS";
+
+    /// The least job by an estimator, in pixels of windows, that is done sooner on a GPU than by so many threads. It is
+    /// `usize::MAX` if no job is.
+    pub fn fit_on_gpu_from(&self, estimator: Estimator, threads: usize) -> usize {
+        let rates = match estimator {
+            Estimator::MaximumLikelihood => self.likelihood,
+            _ => self.least_squares,
+        };
+        self.pixels(rates, threads)
+    }
+
+    /// The same in pixels of frames that are localized.
+    pub fn localize_on_gpu_from(&self, threads: usize) -> usize {
+        self.pixels(self.localize, threads)
+    }
+
+    fn pixels(&self, rates: Rates, threads: usize) -> usize {
+        // What is too large for the type becomes its maximum.
+        rates.gpu_from(self.context, threads).map_or(usize::MAX, |least| least.ceil() as usize)
+    }
+
+    /// The file of this user: what [`Speeds::VARIABLE`] names, or `spotfit/speeds.json` in the folder of settings (`XDG_CONFIG_HOME`,
+    /// `~/.config` or `APPDATA`). None if the default speeds are wanted, or there is no such folder.
+    pub fn path() -> Option<PathBuf> {
+        let named = |name: &str| env::var_os(name).filter(|value| !value.is_empty());
+        if let Some(path) = named(Self::VARIABLE) {
+            return (path != "none").then(|| path.into());
+        }
+        let home = || named("HOME").map(|home| Path::new(&home).join(".config"));
+        let settings = named("XDG_CONFIG_HOME").or_else(|| named("APPDATA")).map(PathBuf::from);
+        // Relative folders are to be ignored, by the specification of XDG.
+        let settings = settings.filter(|folder| folder.is_absolute()).or_else(home)?;
+        Some(settings.join("spotfit").join("speeds.json"))
+    }
+
+    /// Reads a file; nothing if it is not there.
+    ///
+    /// # Errors
+    /// [`SpeedsError`].
+    pub fn read(path: &Path) -> Result<Option<Self>, SpeedsError> {
+        let text = match fs::read_to_string(path) {
+            Ok(text) => text,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(source) => return Err(SpeedsError::File { path: path.to_owned(), source }),
+        };
+        let wrong = |reason: String| SpeedsError::Format { path: path.to_owned(), reason };
+        let speeds: Self = serde_json::from_str(&text).map_err(|error| wrong(error.to_string()))?;
+        let Self { context, least_squares, likelihood, localize, curve } = &speeds;
+        let rates = [least_squares, likelihood, localize, curve].into_iter().flat_map(Rates::all);
+        let good = |number: f64| (1e-6..=1e18).contains(&number);
+        match rates.chain([*context]).find(|number| !good(*number)) {
+            None => Ok(Some(speeds)),
+            Some(number) => Err(wrong(format!("{number} is out of its range (1e-6 to 1e18)"))),
+        }
+    }
+
+    /// Writes a file, and the folder that it is in.
+    ///
+    /// # Errors
+    /// [`SpeedsError`].
+    pub fn save(&self, path: &Path) -> Result<(), SpeedsError> {
+        let failed = |source: io::Error| SpeedsError::File { path: path.to_owned(), source };
+        let text = serde_json::to_string_pretty(self).map_err(|error| failed(error.into()))?;
+        if let Some(folder) = path.parent() {
+            fs::create_dir_all(folder).map_err(failed)?;
+        }
+        // Whoever reads it meanwhile finds the old one or the new one.
+        let part = path.with_extension(format!("{}.part", std::process::id()));
+        let written = fs::write(&part, text + "\n").and_then(|()| fs::rename(&part, path));
+        written.map_err(|error| {
+            let _ = fs::remove_file(&part);
+            failed(error)
+        })
+    }
+
+    /// The speeds of this machine: those of the user's file, or the default ones where there is none or it is wrong. It is read once.
+    pub fn here() -> &'static Self {
+        &Self::known().0
+    }
+
+    /// What is wrong with the user's file, so that the default speeds count.
+    pub fn doubt() -> Option<&'static str> {
+        Self::known().1.as_deref()
+    }
+
+    fn known() -> &'static (Self, Option<String>) {
+        static KNOWN: OnceLock<(Speeds, Option<String>)> = OnceLock::new();
+        KNOWN.get_or_init(|| match Self::path().map(|path| Self::read(&path)) {
+            Some(Ok(Some(speeds))) => (speeds, None),
+            Some(Err(error)) => (Self::default(), Some(error.to_string())),
+            _ => (Self::default(), None),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests;
