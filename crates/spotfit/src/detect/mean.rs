@@ -41,10 +41,8 @@ impl BoxMean {
         self.columns.clear();
         self.columns.resize(length, 0.0);
         self.across.start(length, reach);
-        let share =
-            |x: usize| 1.0 / ((x + radius + 1).min(width) - x.saturating_sub(radius)) as f32;
         self.shares.clear();
-        self.shares.extend((0..width).map(share));
+        self.shares.extend((0..width).map(|x| share(x, width, radius)));
     }
 
     /// The means of the next lines, no more than [`BoxMean::lines`], of which `pixels` has those in reach and one more above:
@@ -65,8 +63,7 @@ impl BoxMean {
         let used = lines.len() * stride;
         let sums = self.across.of(&self.columns[..used]);
         for (y, sums) in lines.zip(sums.chunks_exact_mut(stride)) {
-            let rows = (y + radius + 1).min(height) - y.saturating_sub(radius);
-            let share = 1.0 / rows as f32;
+            let share = share(y, height, radius);
             let sums = &mut sums[..width];
             for (sum, column_share) in sums.iter_mut().zip(&self.shares) {
                 *sum *= share * column_share;
@@ -74,6 +71,12 @@ impl BoxMean {
             to(y, sums);
         }
     }
+}
+
+/// 1 by the number of places around one, cut at the ends.
+#[inline(always)]
+pub(super) fn share(at: usize, length: usize, radius: usize) -> f32 {
+    1.0 / ((at + radius + 1).min(length) - at.saturating_sub(radius)) as f32
 }
 
 /// Sums over the rows of a square.

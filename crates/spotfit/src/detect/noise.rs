@@ -339,19 +339,12 @@ impl NoiseMap {
             let level = |row: usize| self.levels[row * self.columns + column];
             level(above) + down * (level(below) - level(above))
         };
-        // Flat up to the first centre and from the last, and a ramp between any two.
         let tile_width = self.width as f32 / self.columns as f32;
-        let centre = |column: usize| (column as f32 + 0.5) * tile_width - 0.5;
         let mut x = 0;
         for column in 0..=self.columns {
-            let (left, right) = (column.saturating_sub(1), column.min(self.columns - 1));
-            let end = if column == self.columns {
-                self.width
-            } else {
-                (centre(column).max(0.0).ceil() as usize).min(self.width)
-            };
+            let Ramp { left, right, centre, end } = Ramp::new(column, self.width, self.columns);
             let slope = (at(right) - at(left)) / tile_width;
-            let start = at(left) - slope * centre(left);
+            let start = at(left) - slope * centre;
             // As many at a time as a register has; the next ramp replaces what is beyond the end of this one.
             let ramp = |x: usize| start + slope * x as u32 as f32;
             while x < end {
@@ -368,6 +361,33 @@ impl NoiseMap {
             }
             x = x.min(end);
         }
+    }
+}
+
+/// A part of a row between the centres of two tiles: the noise is flat up to the first centre and from the last, and a ramp between any
+/// two.
+pub(super) struct Ramp {
+    pub(super) left: usize,
+    pub(super) right: usize,
+    /// Where the centre of the left tile is.
+    pub(super) centre: f32,
+    /// The place after the last one.
+    pub(super) end: usize,
+}
+
+impl Ramp {
+    /// The one that ends at the centre of a tile, or at the end of the row.
+    #[inline(always)]
+    pub(super) fn new(column: usize, width: usize, columns: usize) -> Self {
+        let tile_width = width as f32 / columns as f32;
+        let centre = |column: usize| (column as f32 + 0.5) * tile_width - 0.5;
+        let (left, right) = (column.saturating_sub(1), column.min(columns - 1));
+        let end = if column == columns {
+            width
+        } else {
+            (centre(column).max(0.0).ceil() as usize).min(width)
+        };
+        Self { left, right, centre: centre(left), end }
     }
 }
 

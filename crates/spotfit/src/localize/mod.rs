@@ -14,6 +14,7 @@ mod fits;
 mod found;
 mod measured;
 mod neighbours;
+mod on_gpu;
 pub(crate) mod options;
 mod outcome;
 mod pipeline;
@@ -42,6 +43,7 @@ use crate::psf::PsfFitter;
 use crowd::Crowd;
 use found::Judge;
 use measured::Measured;
+use on_gpu::{OnGpu, Part, Sent};
 use places::Search;
 use slopes::Slopes;
 use temporal::{Lit, Temporal};
@@ -74,6 +76,8 @@ pub struct Localizer {
     /// The side of windows in crowds.
     narrow: usize,
     fitter: Fitter,
+    /// What finds spots in the place of the detector, if a GPU can.
+    on_gpu: Option<OnGpu>,
     /// What finds the errors of fits in photons; a measured PSF has its own.
     judge: Option<Fitter>,
     /// What fits in its place with a measured PSF.
@@ -132,6 +136,7 @@ impl Localizer {
             format!("x,y,width,height within the frame of {width}×{height} pixels"),
         )?;
         let fitter = Fitter::new(&options.fitter.clone().with_fit(options.fit()))?;
+        let on_gpu = OnGpu::new(&detector, &options)?;
         let judge = if options.psf.is_none() {
             let fit = options.fit().with_camera(Some(options.camera));
             // A block has too few spots for a GPU.
@@ -163,6 +168,7 @@ impl Localizer {
             roi,
             narrow,
             fitter,
+            on_gpu,
             judge,
             measured,
             crowd,
@@ -269,6 +275,16 @@ impl Localizer {
         first: usize,
         frames: AnyWindows<'_>,
     ) -> Result<Vec<Localization>, LocalizeError> {
+        self.process_sent(first, frames, None)
+    }
+
+    /// Localizes frames, which may have been sent to a GPU.
+    fn process_sent(
+        &mut self,
+        first: usize,
+        frames: AnyWindows<'_>,
+        sent: Option<Sent>,
+    ) -> Result<Vec<Localization>, LocalizeError> {
         let (count, height, width) = frames.frames();
         let (expected, found) = (self.size, (width, height));
         if found != expected {
@@ -282,7 +298,17 @@ impl Localizer {
         if self.temporal.is_some() {
             return self.stream(|temporal, pool| temporal.push(first, frames, pool), false);
         }
-        self.search(first, frames, None)
+        let parts = match &self.on_gpu {
+            Some(_) if sent.is_none() => on_gpu::parts(count, height * width),
+            _ => return self.search(first, frames, None, sent),
+        };
+        let mut all = Vec::new();
+        for part in parts {
+            let (first, frames) = (first + part.start, frames.visit(Part(part)));
+            let sent = self.on_gpu.as_ref().map_or(Ok(None), |on_gpu| on_gpu.send(frames))?;
+            all.extend(self.search(first, frames, None, sent)?);
+        }
+        Ok(all)
     }
 
     /// Does something with the frames that wait for their background, and searches those for which it is known then.
@@ -311,7 +337,7 @@ impl Localizer {
         while let Some((part, map)) = temporal.ready(ended).zip(self.options.map.clone()) {
             let known = temporal.known(&part, &self.options.camera, &map, &self.pool)?;
             if let Some((frames, lit)) = temporal.frames(&part, &known) {
-                all.extend(self.search(part.start, frames, Some(&lit))?);
+                all.extend(self.search(part.start, frames, Some(&lit), None)?);
             }
             temporal.done(part.end);
         }
@@ -324,6 +350,7 @@ impl Localizer {
         first: usize,
         frames: AnyWindows<'a>,
         lit: Option<&Lit<'a>>,
+        mut sent: Option<Sent>,
     ) -> Result<Vec<Localization>, LocalizeError> {
         self.counts.frames += frames.count();
         if let Some(crowd) = &self.crowd {
@@ -345,8 +372,10 @@ impl Localizer {
             known: lit.map(Lit::known),
             pool: &self.pool,
         };
-        let places = search.places(&mut self.counts, first, frames)?;
-        let found = self.found(frames, lit, &places)?;
+        let places = search.places(&mut self.counts, first, frames, sent.as_mut())?;
+        let found = self.found(frames, lit, &places, sent.as_ref())?;
+        // Others may be sent there now.
+        drop(sent);
         let mut judge = self.judging();
         let judged = places
             .iter()
