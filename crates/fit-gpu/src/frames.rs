@@ -1,7 +1,7 @@
 //! Frames on a device: searched there, and there for fits of what was found.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use fit_gpu_kernel::{DetectionStep, PixelKind};
 use fit_windows::AnyWindows;
@@ -181,22 +181,26 @@ impl FrameDetector {
             return Ok(None);
         }
         let _guest = home.card.context.enter()?;
-        let free = home.slots.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let free = lock(&home.slots).pop();
         let mut slot = match free {
             Some(slot) => slot,
             None => Slot::new(&home.card)?,
         };
         // After an error the slot goes, and its stream is waited for.
         let report = home.send(&mut slot, &frames)?;
-        let (home, slot) = (Arc::clone(home), Some(slot));
+        let (home, slot) = (Arc::clone(home), Some(Mutex::new(slot)));
         Ok(Some(SentFrames { slot, home, report, count, kind: kind_of(&frames) }))
     }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Frames on a device, which are searched there.
 pub struct SentFrames {
     /// There until the end.
-    slot: Option<Slot>,
+    slot: Option<Mutex<Slot>>,
     home: Arc<Home>,
     report: Report,
     count: usize,
@@ -217,6 +221,7 @@ impl SentFrames {
     pub fn found(&mut self) -> Result<Vec<FrameTops>, GpuError> {
         let _guest = self.home.card.context.enter()?;
         let Some(slot) = &mut self.slot else { return Ok(Vec::new()) };
+        let slot = slot.get_mut().unwrap_or_else(PoisonError::into_inner);
         slot.stream.wait()?;
         // SAFETY: the stream has got past the copy of so many words.
         let words = unsafe { slot.host_report.values::<u32>(self.report.words()) };
@@ -233,23 +238,24 @@ impl SentFrames {
         let [width, height] = self.home.detection.size;
         let same = windows.frames() == (self.count, height, width);
         let same = same && windows.corners().is_some() && kind_of(windows) == self.kind;
-        let there = self.slot.as_ref().filter(|_| same)?.frames.address::<u8>();
+        let there = lock(self.slot.as_ref().filter(|_| same)?).frames.address::<u8>();
         Some((there.cast_const(), (width as u32, height as u32)))
     }
 
     /// Waits until the frames are there.
     pub(crate) fn wait(&self) -> Result<(), GpuError> {
-        self.slot.as_ref().map_or(Ok(()), |slot| slot.stream.wait())
+        self.slot.as_ref().map_or(Ok(()), |slot| lock(slot).stream.wait())
     }
 }
 
 impl Drop for SentFrames {
     fn drop(&mut self) {
         let Some(slot) = self.slot.take() else { return };
+        let slot = slot.into_inner().unwrap_or_else(PoisonError::into_inner);
         let Ok(_guest) = self.home.card.context.enter() else { return };
         // After an error the slot goes.
         if slot.stream.wait().is_ok() {
-            self.home.slots.lock().unwrap_or_else(PoisonError::into_inner).push(slot);
+            lock(&self.home.slots).push(slot);
         }
     }
 }

@@ -60,7 +60,8 @@ fn compare_all(says: Says<'_>, cases: usize) {
     }
     let frames = 8 * cases;
     assert!(sound[0] > cases, "{sound:?}");
-    assert!(sound[1] < frames / 20, "{sound:?} of {frames} frames are left to the processor");
+    // Many of these frames are small and full of tops, or of equals.
+    assert!(sound[1] < frames / 4, "{sound:?} of {frames} frames are left to the processor");
 }
 
 /// Frames of a movie: spots of many heights on an uneven background.
