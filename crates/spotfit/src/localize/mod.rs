@@ -14,9 +14,11 @@ mod fits;
 mod found;
 mod measured;
 mod neighbours;
+#[cfg_attr(not(feature = "gpu"), path = "no_gpu.rs")]
 mod on_gpu;
 pub(crate) mod options;
 mod outcome;
+mod parts;
 mod pipeline;
 mod places;
 mod residuals;
@@ -43,7 +45,8 @@ use crate::psf::PsfFitter;
 use crowd::Crowd;
 use found::Judge;
 use measured::Measured;
-use on_gpu::{OnGpu, Part, Sent};
+use on_gpu::{OnGpu, Sent};
+use parts::{Part, parts};
 use places::Search;
 use slopes::Slopes;
 use temporal::{Lit, Temporal};
@@ -298,12 +301,11 @@ impl Localizer {
         if self.temporal.is_some() {
             return self.stream(|temporal, pool| temporal.push(first, frames, pool), false);
         }
-        let parts = match &self.on_gpu {
-            Some(_) if sent.is_none() => on_gpu::parts(count, height * width),
-            _ => return self.search(first, frames, None, sent),
-        };
+        if self.on_gpu.is_none() || sent.is_some() {
+            return self.search(first, frames, None, sent);
+        }
         let mut all = Vec::new();
-        for part in parts {
+        for part in parts(count, height * width) {
             let (first, frames) = (first + part.start, frames.visit(Part(part)));
             let sent = self.on_gpu.as_ref().map_or(Ok(None), |on_gpu| on_gpu.send(frames))?;
             all.extend(self.search(first, frames, None, sent)?);
@@ -374,8 +376,6 @@ impl Localizer {
         };
         let places = search.places(&mut self.counts, first, frames, sent.as_mut())?;
         let found = self.found(frames, lit, &places, sent.as_ref())?;
-        // Others may be sent there now.
-        drop(sent);
         let mut judge = self.judging();
         let judged = places
             .iter()

@@ -124,7 +124,7 @@ fn infinite_errors_are_counted_as_such() {
 #[test]
 fn parts_cover_frames() {
     for (frames, pixels, first) in [(0, 9, None), (200, 1 << 16, Some(64)), (3, 1 << 24, Some(1))] {
-        let parts: Vec<_> = on_gpu::parts(frames, pixels).collect();
+        let parts: Vec<_> = parts(frames, pixels).collect();
         let mut next = 0;
         for part in &parts {
             assert_eq!(part.start, next);
