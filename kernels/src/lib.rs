@@ -5,7 +5,7 @@ mod list;
 mod pack;
 mod recency;
 
-use fit_gpu_kernel::{CurveMethod, KERNELS, written_extent};
+use fit_gpu_kernel::{CurveMethod, DETECTIONS, DetectionStep, KERNELS, written_extent};
 
 use list::PACKS;
 use pack::{Pack, family};
@@ -44,6 +44,11 @@ pub fn written(model: &str) -> Option<String> {
 /// The PTX of functions that formulas call: a module without an entry.
 pub fn curve_functions() -> Option<String> {
     unpacked("curve_functions")
+}
+
+/// The PTX of a kernel that finds spots: a module with one entry, `fit`.
+pub fn detection(step: DetectionStep) -> Option<String> {
+    unpacked(DETECTIONS.iter().find(|(_, known)| *known == step)?.0)
 }
 
 fn unpacked(name: &str) -> Option<String> {
@@ -108,6 +113,15 @@ mod tests {
             }
         }
         assert!(curve_functions().expect("it is here").contains("spotfit_power"));
+    }
+
+    /// Proves that the kernels that find spots are here.
+    #[test]
+    fn kernels_that_find_spots_are_here() {
+        for step in DetectionStep::ALL {
+            let text = detection(step).expect("there is one");
+            assert_eq!(text.matches(".visible .entry fit(").count(), 1, "{step:?}");
+        }
     }
 
     /// Proves that the models written in Rust are here, without marks.

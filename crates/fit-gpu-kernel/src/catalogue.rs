@@ -4,6 +4,7 @@
 use fit_core::Size;
 use fit_core::spot::shape::ShapeName;
 
+use crate::detect::DetectionStep;
 use crate::{Job, Marks, published};
 
 /// What kernels are for.
@@ -265,6 +266,14 @@ macro_rules! written {
 }
 crate::written!(written);
 
+macro_rules! detections {
+    ($($name:literal: $number:literal, $step:ident;)*) => {
+        /// The kernels that find spots, by name, with what they do.
+        pub const DETECTIONS: &[(&str, DetectionStep)] = &[$(($name, DetectionStep::$step)),*];
+    };
+}
+crate::detections!(detections);
+
 /// How many parameters and variables a model has that is written in Rust; `None` if there is no such model.
 pub fn written_extent(model: &str) -> Option<[usize; 2]> {
     let named = |(name, _): &&(&str, [usize; 2])| name.strip_prefix("written_") == Some(model);
@@ -288,7 +297,8 @@ const fn template_build(parameters: usize) -> Build {
 /// All texts: kernels in the order of their table, templates, models written in Rust, functions.
 pub const SOURCES: &[Source] = &{
     const CURVES: usize = KERNELS.len() + TEMPLATES.len();
-    const COUNT: usize = CURVES + WRITTEN.len();
+    const FITS: usize = CURVES + WRITTEN.len();
+    const COUNT: usize = FITS + DETECTIONS.len();
     let build = Build {
         unroll_threshold: 4_000,
         most_registers: None,
@@ -301,7 +311,7 @@ pub const SOURCES: &[Source] = &{
         all[i] = Source { name: KERNELS[i].name, build: KERNELS[i].build(), whole: true };
         i += 1;
     }
-    while i < COUNT {
+    while i < FITS {
         let (name, parameters) = if i < CURVES {
             TEMPLATES[i - KERNELS.len()]
         } else {
@@ -309,6 +319,12 @@ pub const SOURCES: &[Source] = &{
         };
         let build = template_build(parameters);
         all[i] = Source { name, build, whole: true };
+        i += 1;
+    }
+    let build =
+        Build { unroll_threshold: 300, most_registers: None, may_spill: false, keeps_loops: true };
+    while i < COUNT {
+        all[i] = Source { name: DETECTIONS[i - FITS].0, build, whole: true };
         i += 1;
     }
     all

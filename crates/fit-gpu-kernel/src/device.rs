@@ -60,6 +60,33 @@ mod machine {
         instruction!("sqrt.rn.f32 {0}, {1};", x)
     }
 
+    /// √x, in double precision.
+    #[inline(always)]
+    pub fn sqrt_f64(x: f64) -> f64 {
+        let result: f64;
+        // SAFETY: arithmetic on registers.
+        unsafe {
+            asm!("sqrt.rn.f64 {0}, {1};", out(reg64) result, in(reg64) x,
+                options(pure, nomem, nostack, preserves_flags));
+        }
+        result
+    }
+
+    /// Adds one to a number that other threads count up too, and returns what it was.
+    ///
+    /// # Safety
+    /// The number is in the memory of the device.
+    #[inline(always)]
+    pub unsafe fn count_up(counter: *mut u32) -> u32 {
+        let before: u32;
+        // SAFETY: the caller's promise.
+        unsafe {
+            asm!("atom.add.u32 {0}, [{1}], 1;", out(reg32) before, in(reg64) counter,
+                options(nostack, preserves_flags));
+        }
+        before
+    }
+
     /// The same number, of which a compiler does not know that it is the same: what is made of it is made anew
     /// each time, and takes no register for the whole of a search.
     #[inline(always)]
@@ -223,6 +250,12 @@ mod machine {
         libm::sqrtf(x)
     }
 
+    /// √x, in double precision.
+    #[inline(always)]
+    pub fn sqrt_f64(x: f64) -> f64 {
+        libm::sqrt(x)
+    }
+
     /// The same number.
     #[inline(always)]
     pub fn anew(number: u32) -> u32 {
@@ -283,6 +316,25 @@ mod machine {
     #[inline(always)]
     pub fn sqrt(x: f32) -> f32 {
         GpuFloat::sqrt(x)
+    }
+
+    /// √x, in double precision.
+    #[inline(always)]
+    pub fn sqrt_f64(x: f64) -> f64 {
+        GpuFloat::sqrt(x)
+    }
+
+    /// Adds one to a number that other threads count up too, and returns what it was.
+    ///
+    /// # Safety
+    /// The number is in the memory of the device.
+    #[inline(always)]
+    pub unsafe fn count_up(counter: *mut u32) -> u32 {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let counter = &*counter.cast::<core::sync::atomic::AtomicU32>();
+            counter.fetch_add(1, core::sync::atomic::Ordering::Relaxed)
+        }
     }
 
     /// The same number, of which a compiler does not know that it is the same.

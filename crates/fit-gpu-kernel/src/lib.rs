@@ -8,6 +8,7 @@
 #[cfg(not(target_arch = "nvptx64"))]
 pub mod catalogue;
 pub mod curve;
+pub mod detect;
 pub mod device;
 mod device_f32;
 pub mod gpufit;
@@ -25,9 +26,10 @@ mod entries;
 
 #[cfg(not(target_arch = "nvptx64"))]
 pub use catalogue::{
-    Family, KERNELS, Kernel, KernelMethod, Layout, SOURCES, Source, written_extent,
+    DETECTIONS, Family, KERNELS, Kernel, KernelMethod, Layout, SOURCES, Source, written_extent,
 };
 pub use curve::{CurveJob, CurveMethod};
+pub use detect::{DetectionJob, DetectionPlace, DetectionStep};
 pub use device_f32::{DeviceF32, ExactF32};
 pub use gpufit::GpufitJob;
 pub use job::{Job, PixelKind, Task};

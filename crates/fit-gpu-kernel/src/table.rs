@@ -300,3 +300,23 @@ macro_rules! written {
         }
     };
 }
+
+/// The table of the kernels that find spots: `detections!(expand)` calls `expand!` with the lines
+///
+/// ```text
+/// "detect_name": number, Step;
+/// ```
+///
+/// The step is one of [`DetectionStep`](crate::detect::DetectionStep), with its number among them.
+#[macro_export]
+macro_rules! detections {
+    ($expand:ident) => {
+        $expand! {
+            "detect_noise": 0, Noise;
+            "detect_clipped": 1, Clipped;
+            "detect_signal": 2, Signal;
+            "detect_textures": 3, Textures;
+            "detect_tops": 4, Tops;
+        }
+    };
+}

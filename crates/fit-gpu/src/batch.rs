@@ -7,6 +7,7 @@ use rayon::prelude::*;
 
 use crate::GpuError;
 use crate::devices::DeviceInfo;
+use crate::frames::SentFrames;
 use crate::pinned::{Pinnable, PinnedBuffer};
 use crate::pipeline::{Operation, Part, Pipeline, Results};
 use crate::side_data::SideInputs;
@@ -89,7 +90,7 @@ impl Gpu {
         start: Start<'_>,
         fits: Outcomes<'_>,
     ) -> Result<(), GpuError> {
-        self.run(options, windows, Operation::Fit(start), Results::Fits(fits))
+        self.run(options, windows, Operation::Fit(start), Results::Fits(fits), None)
     }
 
     fn errors_checked(
@@ -99,7 +100,24 @@ impl Gpu {
         fits: Fits<'_>,
         errors: &mut [Errors],
     ) -> Result<(), GpuError> {
-        self.run(options, windows, Operation::Errors(fits), Results::Errors(errors))
+        self.run(options, windows, Operation::Errors(fits), Results::Errors(errors), None)
+    }
+
+    /// Fits windows of frames that are on a device already, by that device. These must be the frames that were sent: they are not sent
+    /// again.
+    ///
+    /// # Errors
+    /// As [`Gpu::fit_windows`].
+    pub fn fit_sent(
+        &self,
+        options: &Options,
+        windows: AnyWindows<'_>,
+        start: Start<'_>,
+        fits: Outcomes<'_>,
+        sent: &SentFrames,
+    ) -> Result<(), GpuError> {
+        windows.validate(options, start, fits.len())?;
+        self.run(options, windows, Operation::Fit(start), Results::Fits(fits), Some(sent))
     }
 
     /// Runs a batch that has been validated.
@@ -109,11 +127,20 @@ impl Gpu {
         windows: AnyWindows<'_>,
         operation: Operation<'_>,
         mut results: Results<'_>,
+        sent: Option<&SentFrames>,
     ) -> Result<(), GpuError> {
         let (count, family) = (windows.count(), self.family);
         let side = SideInputs::new(&windows, options);
         let side = side.as_ref();
-        let part = |range| Part { options, family, windows, operation, range, side };
+        if let Some(sent) = sent {
+            let mut pipelines = self.pipelines.iter().map(lock);
+            if let Some(mut there) = pipelines.find(|there| there.info().number == sent.device()) {
+                let (range, sent) = (0..count, Some(sent));
+                let part = Part { options, family, windows, operation, range, side, sent };
+                return there.run(&part, &mut results);
+            }
+        }
+        let part = |range| Part { options, family, windows, operation, range, side, sent: None };
         let [first, others @ ..] = &self.pipelines[..] else { return Ok(()) };
         if others.is_empty() || count < 2 * SPLIT {
             return lock(first).run(&part(0..count), &mut results);

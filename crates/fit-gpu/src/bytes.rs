@@ -22,6 +22,14 @@ impl Bytes {
         Self::product(count, size_of::<T>())
     }
 
+    /// The bytes of these values.
+    ///
+    /// # Errors
+    /// [`GpuError::TooManyBytes`].
+    pub(crate) fn of_slice<T>(values: &[T]) -> Result<Self, GpuError> {
+        Self::of::<T>(values.len())
+    }
+
     /// The bytes of `count` windows on their way or on a device.
     ///
     /// # Errors

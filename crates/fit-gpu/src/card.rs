@@ -5,8 +5,8 @@ use fit_core::spot::shape::ShapeName;
 use fit_core::{ArgumentError, Background, Estimator, Options, PixelProfile, Size};
 pub(crate) use fit_gpu_kernel::catalogue::SHARED as SHARED_BY_DEFAULT;
 use fit_gpu_kernel::catalogue::{Block, SHARED};
-use fit_gpu_kernel::{Family, Job, Kernel, KernelMethod, Marks};
-use fit_gpu_ptx::ptx;
+use fit_gpu_kernel::{DETECTIONS, DetectionStep, Family, Job, Kernel, KernelMethod, Marks};
+use fit_gpu_ptx::{detection, ptx};
 use fit_windows::NoteKind;
 
 use crate::GpuError;
@@ -147,6 +147,21 @@ impl Card {
             Some(marks) => marked(&text, &marks),
             None => text,
         };
+        let function = Module::load(&self.context, text)?.function("fit")?;
+        functions.insert(key, function);
+        Ok(function)
+    }
+
+    /// The kernel of a step of finding spots.
+    pub(crate) fn detection(&self, step: DetectionStep) -> Result<Function, GpuError> {
+        let mut functions = self.functions.lock().unwrap_or_else(PoisonError::into_inner);
+        let named = DETECTIONS.iter().find(|(_, known)| *known == step);
+        let (name, _) = named.expect("every step is in the table");
+        let key = (*name, None);
+        if let Some(function) = functions.get(&key) {
+            return Ok(*function);
+        }
+        let text = detection(step).expect("every kernel of the table is embedded");
         let function = Module::load(&self.context, text)?.function("fit")?;
         functions.insert(key, function);
         Ok(function)

@@ -10,6 +10,7 @@ use crate::bytes::Bytes;
 use crate::card::{Card, Choice};
 use crate::devices::DeviceInfo;
 use crate::driver::{DeviceMemory, Event, Stream};
+use crate::frames::SentFrames;
 use crate::pinned::{Pinnable, PinnedBuffer};
 use crate::pixels::{self, kind_of};
 use crate::side_data::SideInputs;
@@ -65,6 +66,8 @@ pub(crate) struct Part<'a, 's> {
     pub(crate) range: Range<usize>,
     /// What the windows come with beside pixels.
     pub(crate) side: Option<&'s SideInputs<'a>>,
+    /// The frames of the windows, if they are on the device.
+    pub(crate) sent: Option<&'s SentFrames>,
 }
 
 /// One device, and the memory for the chunks on their way.
@@ -121,7 +124,7 @@ impl Pipeline {
         part: &Part<'_, '_>,
         results: &mut Results<'_>,
     ) -> Result<(), GpuError> {
-        let Part { windows, family, ref range, options, side, operation } = *part;
+        let Part { windows, family, ref range, options, side, operation, sent } = *part;
         let (size, count, data) = (windows.size(), range.len(), windows.side_data());
         let choice = Choice {
             family,
@@ -162,20 +165,27 @@ impl Pipeline {
             unsafe { side.upload(stream, planes, &mut job)? };
             stream.wait()?;
         }
+        let there = sent.and_then(|sent| sent.frames_of(&windows));
         let sides = match windows.corners() {
-            // SAFETY: the flight waits for the stream.
-            Some(_) => unsafe { frames.upload(card, stream, windows)? },
-            None => None,
+            Some(_) if there.is_none() => {
+                // SAFETY: the flight waits for the stream.
+                let sides = unsafe { frames.upload(card, stream, windows)? };
+                sides.map(|sides| (frames.memory.address::<u8>().cast_const(), sides))
+            }
+            _ => there,
         };
-        if let Some((width, height)) = sides {
-            job.pixels = frames.memory.address::<u8>().cast_const().cast();
+        if let Some(sent) = sent {
+            sent.wait()?;
+        }
+        if let Some((pixels, (width, height))) = sides {
+            job.pixels = pixels.cast();
             (job.frame_width, job.frame_height) = (width, height);
         }
         let chunks = (range.start..range.end).step_by(chunk);
         for (number, first) in chunks.enumerate() {
             let slot = &mut in_flight.0[number % SLOTS];
             slot.finish(range.start, results)?;
-            if sides.is_some() {
+            if sides.is_some() && there.is_none() {
                 slot.wait_for(&frames.there)?;
             }
             slot.send(part, first..range.end.min(first + chunk), job, &launch, &reach, results)?;
@@ -269,7 +279,7 @@ mod tests {
             let side = SideInputs::new(&windows, options);
             let side = side.as_ref();
             let fits = std::cell::RefCell::new(&mut fits[range.clone()]);
-            let part = Part { options, family, windows, operation, range, side };
+            let part = Part { options, family, windows, operation, range, side, sent: None };
             fault::each(
                 &mut Pipeline::new(0).expect("a GPU"),
                 |pipeline| {

@@ -378,6 +378,23 @@ impl Fitter {
     }
 }
 
+#[cfg(feature = "gpu")]
+impl Fitter {
+    /// [`Fitter::fit_windows`] of windows cut from frames that were sent to a GPU, which fits them there.
+    pub(crate) fn fit_sent(
+        &self,
+        windows: AnyWindows<'_>,
+        start: Start<'_>,
+        fits: Outcomes<'_>,
+        sent: &fit_gpu::SentFrames,
+    ) -> Result<(), FitError> {
+        match self.engine_for(&windows) {
+            Work::Gpu(engine) => Ok(engine.fit_sent(&self.options, windows, start, fits, sent)?),
+            _ => self.fit_windows(windows, start, fits),
+        }
+    }
+}
+
 /// The same room once more.
 #[cfg(feature = "gpu")]
 fn again<'a>(fits: &'a mut Outcomes<'_>) -> Outcomes<'a> {

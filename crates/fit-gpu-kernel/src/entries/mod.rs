@@ -14,6 +14,7 @@ use thread_per_fit::{least_thread_per_fit, likelihood_thread_per_fit, weighted_t
 
 mod cooperative;
 mod curve;
+mod detect;
 #[cfg(module = "curve_functions")]
 mod functions;
 mod gpufit;
@@ -124,3 +125,21 @@ macro_rules! written_entry {
     )*};
 }
 crate::written!(written_entry);
+
+macro_rules! detection_entry {
+    ($($name:literal: $number:literal, $step:ident;)*) => {$(
+        #[cfg(module = $name)]
+        mod entry {
+            use super::*;
+
+            /// # Safety
+            /// See docs/gpu-safety.md.
+            #[unsafe(no_mangle)]
+            unsafe extern "ptx-kernel" fn fit(job: crate::DetectionJob) {
+                // SAFETY: the caller's promise.
+                unsafe { detect::find::<$number>(&job) }
+            }
+        }
+    )*};
+}
+crate::detections!(detection_entry);

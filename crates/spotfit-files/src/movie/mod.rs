@@ -361,7 +361,9 @@ impl Movie {
             Source::Raw(source) => source.read(shape, pool)?,
             Source::Npy(source) => read_npy(source, shape)?,
             Source::Held(frames) => frames.take(count),
-            Source::Growing(_) | Source::Flow(_) | Source::Parts(_) => return Err(MovieError::Empty),
+            Source::Growing(_) | Source::Flow(_) | Source::Parts(_) => {
+                return Err(MovieError::Empty);
+            }
         };
         Ok(pixels)
     }

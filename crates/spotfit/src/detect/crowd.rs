@@ -27,13 +27,13 @@ use super::sweep::Room;
 use multiversion::multiversion;
 
 /// The spread of the filtered frame must exceed the noise by this factor.
-const SPREAD: f32 = 1.5;
+pub(super) const SPREAD: f32 = 1.5;
 
 /// So large a share of the filtered frame must be brighter than the background by so many times the noise: alone, and where that is
 /// so in more than a quarter of all tiles.
 const BRIGHT: f32 = 0.25;
 const BRIGHT_AMONG_OTHERS: f32 = 0.2;
-const STANDS_OUT: f32 = 3.0;
+pub(super) const STANDS_OUT: f32 = 3.0;
 
 /// Of the noise, fine differences must show this share.
 const INDEPENDENT: f32 = 0.8;
@@ -71,6 +71,11 @@ impl Dense {
             }
         };
         let shares: Vec<f32> = spreads.map(share).collect();
+        Self::among(&shares)
+    }
+
+    /// The same by the shares of tiles that are bright, of those whose filtered frame is uneven.
+    pub(super) fn among(shares: &[f32]) -> Option<Self> {
         let among_others = shares.iter().filter(|&&share| share > BRIGHT_AMONG_OTHERS).count();
         let least = if 4 * among_others > shares.len() { BRIGHT_AMONG_OTHERS } else { BRIGHT };
         let tiles: Vec<bool> = shares.iter().map(|&share| share > least).collect();

@@ -44,9 +44,15 @@ impl Thresholds {
         self.thresholds.iter().copied().fold(f32::INFINITY, f32::min)
     }
 
-    /// The threshold where the noise of a pixel is so large.
+    /// The logarithm of the noise at the first threshold, from one to the next, and the thresholds.
+    #[cfg(feature = "gpu")]
+    pub(super) fn parts(&self) -> (f64, f64, &[f32]) {
+        (self.first, STEP, &self.thresholds)
+    }
+
+    /// The threshold where the noise of a pixel is so large. The logarithm is the same on every machine, GPUs included.
     pub(super) fn at(&self, noise: f32) -> f32 {
-        let place = (f64::from(noise).ln() - self.first) / STEP;
+        let place = (libm::log(f64::from(noise)) - self.first) / STEP;
         // What is not a number becomes 0.
         let place = place.clamp(0.0, (COUNT - 1) as f64) as f32;
         let before = (place as usize).min(COUNT - 2);

@@ -42,11 +42,9 @@ impl BoxMean {
         self.columns.clear();
         self.columns.resize(length, 0.0);
         self.across.start(length, reach);
-        let share =
-            |x: usize| 1.0 / ((x + radius + 1).min(width) - x.saturating_sub(radius)) as f32;
         self.line.resize(width, 0.0);
         self.shares.clear();
-        self.shares.extend((0..width).map(share));
+        self.shares.extend((0..width).map(|x| share(x, width, radius)));
     }
 
     /// The means of the next lines, no more than [`BoxMean::lines`], of which `pixels` has those in reach and one more above:
@@ -67,13 +65,18 @@ impl BoxMean {
         let used = lines.len() * stride;
         self.across.double(&self.columns[..used]);
         for (y, place) in lines.zip(0..) {
-            let rows = (y + radius + 1).min(height) - y.saturating_sub(radius);
-            let share = 1.0 / rows as f32;
+            let share = share(y, height, radius);
             let columns = &self.columns[place * stride..used];
             self.across.means(columns, place * stride, (share, &self.shares), &mut self.line);
             to(y, &self.line);
         }
     }
+}
+
+/// 1 by the number of places around one, cut at the ends.
+#[inline(always)]
+pub(super) fn share(at: usize, length: usize, radius: usize) -> f32 {
+    1.0 / ((at + radius + 1).min(length) - at.saturating_sub(radius)) as f32
 }
 
 /// Sums over the rows of a square.

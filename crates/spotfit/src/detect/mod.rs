@@ -28,6 +28,8 @@
 //! one with the threshold; `docs/localization.md` has the measured time.
 
 mod crowd;
+#[cfg(feature = "gpu")]
+mod device;
 mod false_rate;
 mod filter;
 mod ground;

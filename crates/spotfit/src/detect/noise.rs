@@ -367,22 +367,13 @@ impl NoiseMap {
         let (above, below, down) = column.between(y);
         let above = &self.levels[above * columns..][..columns];
         let below = &self.levels[below * columns..][..columns];
-        // Flat up to the first centre and from the last, and a ramp between any two.
+        let at = |tile: usize| above[tile] + down * (below[tile] - above[tile]);
         let tile_width = width as f32 / columns as f32;
-        let (mut x, mut left, mut centre) = (0, 0.0, 0.0);
+        let mut x = 0;
         for place in 0..=columns {
-            let column = place.min(columns - 1);
-            let right = above[column] + down * (below[column] - above[column]);
-            let next = (column as f32 + 0.5) * tile_width - 0.5;
-            if place == 0 {
-                (left, centre) = (right, next);
-            }
-            let slope = (right - left) / tile_width;
-            let start = left - slope * centre;
-            let end = match place == columns {
-                true => width,
-                false => (next.max(0.0).ceil() as usize).min(width),
-            };
+            let Ramp { left, right, centre, end } = Ramp::new(place, width, columns);
+            let slope = (at(right) - at(left)) / tile_width;
+            let start = at(left) - slope * centre;
             // As many at a time as a register has; the next ramp replaces what is beyond the end of this one.
             while x < end {
                 match levels[x..].first_chunk_mut::<16>() {
@@ -399,8 +390,34 @@ impl NoiseMap {
                 }
             }
             x = end;
-            (left, centre) = (right, next);
         }
+    }
+}
+
+/// A part of a row between the centres of two tiles: the noise is flat up to the first centre and from the last, and a ramp between any
+/// two.
+pub(super) struct Ramp {
+    pub(super) left: usize,
+    pub(super) right: usize,
+    /// Where the centre of the left tile is.
+    pub(super) centre: f32,
+    /// The place after the last one.
+    pub(super) end: usize,
+}
+
+impl Ramp {
+    /// The one that ends at the centre of a tile, or at the end of the row.
+    #[inline(always)]
+    pub(super) fn new(column: usize, width: usize, columns: usize) -> Self {
+        let tile_width = width as f32 / columns as f32;
+        let centre = |column: usize| (column as f32 + 0.5) * tile_width - 0.5;
+        let (left, right) = (column.saturating_sub(1), column.min(columns - 1));
+        let end = if column == columns {
+            width
+        } else {
+            (centre(column).max(0.0).ceil() as usize).min(width)
+        };
+        Self { left, right, centre: centre(left), end }
     }
 }
 

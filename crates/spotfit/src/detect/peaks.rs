@@ -26,6 +26,12 @@ impl Peaks {
     }
 }
 
+/// Within so many pixels a maximum is the highest.
+#[inline(always)]
+pub(super) fn radius(box_size: usize) -> usize {
+    (box_size.saturating_sub(3) / 2).max(1)
+}
+
 /// The search for maxima in a filtered strip.
 pub(super) struct Maxima<'a> {
     threshold: &'a Threshold,
@@ -44,7 +50,7 @@ impl<'a> Maxima<'a> {
     pub(super) fn new(method: &'a Method, strip: &Strip) -> Self {
         let Method { width, box_size, ref threshold, .. } = *method;
         let (top, height) = (strip.rows.start, strip.rows.len());
-        let radius = (box_size.saturating_sub(3) / 2).max(1);
+        let radius = radius(box_size);
         // Of equals one may lie in the next strip.
         let beyond = 2 * radius;
         let first = (strip.own.start - top).saturating_sub(beyond);

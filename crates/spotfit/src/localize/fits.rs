@@ -5,6 +5,7 @@ use fit_windows::AnyWindows;
 use rayon::prelude::*;
 
 use super::found::Found;
+use super::on_gpu::Sent;
 use super::options::LocalizeOptions;
 use super::outcome::LocalizeError;
 use super::places::{Cut, Place};
@@ -26,16 +27,17 @@ impl Localizer {
         frames: AnyWindows<'a>,
         lit: Option<&Lit<'a>>,
         places: &[Place],
+        sent: Option<&Sent>,
     ) -> Result<Vec<Found>, LocalizeError> {
         let pixels = places.iter().map(|place| place.side * place.side).sum();
         // A GPU takes all of them at once, and so does what shares them among threads by itself.
         if self.measured.is_some() || self.fitter.backend_for(pixels) == Backend::Gpu {
-            return self.found_in_part(frames, lit, places);
+            return self.found_in_part(frames, lit, places, sent);
         }
         let part = (places.len() / (4 * self.pool.current_num_threads())).clamp(LEAST, PART);
         let parts: Result<Vec<Vec<Found>>, LocalizeError> = self.pool.install(|| {
             let parts = places.par_chunks(part);
-            parts.map(|places| self.found_in_part(frames, lit, places)).collect()
+            parts.map(|places| self.found_in_part(frames, lit, places, sent)).collect()
         });
         Ok(parts?.into_iter().flatten().collect())
     }
@@ -46,14 +48,15 @@ impl Localizer {
         frames: AnyWindows<'a>,
         lit: Option<&Lit<'a>>,
         places: &[Place],
+        sent: Option<&Sent>,
     ) -> Result<Vec<Found>, LocalizeError> {
-        let usual = self.found_of_side(frames, lit, places, self.options.box_size)?;
+        let usual = self.found_of_side(frames, lit, places, self.options.box_size, sent)?;
         // Most frames have no others.
         if usual.len() == places.len() {
             return Ok(usual);
         }
         let mut usual = usual.into_iter();
-        let mut narrow = self.found_of_side(frames, lit, places, self.narrow)?.into_iter();
+        let mut narrow = self.found_of_side(frames, lit, places, self.narrow, sent)?.into_iter();
         let of_side = |place: &Place| match place.side == self.options.box_size {
             true => usual.next(),
             false => narrow.next(),
@@ -68,6 +71,7 @@ impl Localizer {
         lit: Option<&Lit<'a>>,
         places: &[Place],
         side: usize,
+        sent: Option<&Sent>,
     ) -> Result<Vec<Found>, LocalizeError> {
         let corners = places.iter().filter(|place| place.side == side).map(|place| place.corner);
         let corners: Vec<Corner> = corners.collect();
@@ -76,14 +80,23 @@ impl Localizer {
         let windows = frames.visit(Cut { size, corners: &corners, map });
         match &self.measured {
             Some(measured) => Ok(measured.fit(windows, &self.options)?),
-            None => self.fitted(windows),
+            None => self.fitted(windows, sent),
         }
     }
 
     /// Fits windows by Gaussians.
-    fn fitted(&self, windows: AnyWindows<'_>) -> Result<Vec<Found>, LocalizeError> {
+    fn fitted(
+        &self,
+        windows: AnyWindows<'_>,
+        sent: Option<&Sent>,
+    ) -> Result<Vec<Found>, LocalizeError> {
         let mut fits = vec![Fit::<f64>::invalid(); windows.count()];
-        self.fitter.fit_windows(windows, Start::Estimate, fits.as_mut_slice().into())?;
+        match sent {
+            Some(sent) => sent.fit(&self.fitter, windows, &mut fits)?,
+            None => {
+                self.fitter.fit_windows(windows, Start::Estimate, fits.as_mut_slice().into())?;
+            }
+        }
         if !self.options.in_photons() {
             let camera = &self.options.camera;
             fits.iter_mut().for_each(|fit| *fit = spot::in_photons(fit, camera));

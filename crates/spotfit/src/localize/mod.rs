@@ -14,8 +14,11 @@ mod fits;
 mod found;
 mod measured;
 mod neighbours;
+#[cfg_attr(not(feature = "gpu"), path = "no_gpu.rs")]
+mod on_gpu;
 pub(crate) mod options;
 mod outcome;
+mod parts;
 mod pipeline;
 mod places;
 mod residuals;
@@ -44,6 +47,8 @@ use crate::stage_times::StageTimes;
 use crowd::Crowd;
 use found::Judge;
 use measured::Measured;
+use on_gpu::{OnGpu, Sent};
+use parts::{Part, parts};
 use places::Search;
 use slopes::Slopes;
 use temporal::{Lit, Temporal};
@@ -76,6 +81,8 @@ pub struct Localizer {
     /// The side of windows in crowds.
     narrow: usize,
     fitter: Fitter,
+    /// What finds spots in the place of the detector, if a GPU can.
+    on_gpu: Option<OnGpu>,
     /// What finds the errors of fits in photons; a measured PSF has its own.
     judge: Option<Fitter>,
     /// What fits in its place with a measured PSF.
@@ -135,6 +142,7 @@ impl Localizer {
             format!("x,y,width,height within the frame of {width}×{height} pixels"),
         )?;
         let fitter = Fitter::new(&options.fitter.clone().with_fit(options.fit()))?;
+        let on_gpu = OnGpu::new(&detector, &options)?;
         let judge = if options.psf.is_none() {
             let fit = options.fit().with_camera(Some(options.camera));
             // A block has too few spots for a GPU.
@@ -166,6 +174,7 @@ impl Localizer {
             roi,
             narrow,
             fitter,
+            on_gpu,
             judge,
             measured,
             crowd,
@@ -278,6 +287,16 @@ impl Localizer {
         first: usize,
         frames: AnyWindows<'_>,
     ) -> Result<Vec<Localization>, LocalizeError> {
+        self.process_sent(first, frames, None)
+    }
+
+    /// Localizes frames, which may have been sent to a GPU.
+    fn process_sent(
+        &mut self,
+        first: usize,
+        frames: AnyWindows<'_>,
+        sent: Option<Sent>,
+    ) -> Result<Vec<Localization>, LocalizeError> {
         let (count, height, width) = frames.frames();
         let (expected, found) = (self.size, (width, height));
         if found != expected {
@@ -288,10 +307,7 @@ impl Localizer {
         let few = u32::try_from(count).is_ok();
         OutOfRange::check("frames", count, few, format!("0 to {} in a block", u32::MAX))?;
         self.next_frame = first + count;
-        self.timed(|localizer| match localizer.temporal {
-            Some(_) => localizer.stream(|temporal, pool| temporal.push(first, frames, pool), false),
-            None => localizer.search(first, frames, None),
-        })
+        self.timed(|localizer| localizer.search_sent(first, frames, sent))
     }
 
     /// Does something that detects as long as it does not fit.
@@ -301,6 +317,29 @@ impl Localizer {
         let other = begin.elapsed().saturating_sub(self.stages.fit - fitted);
         *self.stages.detect.get_or_insert_default() += other;
         done
+    }
+
+    /// Localizes frames, which are sent to the GPU if they were not and it can search them.
+    fn search_sent(
+        &mut self,
+        first: usize,
+        frames: AnyWindows<'_>,
+        sent: Option<Sent>,
+    ) -> Result<Vec<Localization>, LocalizeError> {
+        let (count, height, width) = frames.frames();
+        if self.temporal.is_some() {
+            return self.stream(|temporal, pool| temporal.push(first, frames, pool), false);
+        }
+        if self.on_gpu.is_none() || sent.is_some() {
+            return self.search(first, frames, None, sent);
+        }
+        let mut all = Vec::new();
+        for part in parts(count, height * width) {
+            let (first, frames) = (first + part.start, frames.visit(Part(part)));
+            let sent = self.on_gpu.as_ref().map_or(Ok(None), |on_gpu| on_gpu.send(frames))?;
+            all.extend(self.search(first, frames, None, sent)?);
+        }
+        Ok(all)
     }
 
     /// Does something with the frames that wait for their background, and searches those for which it is known then.
@@ -329,7 +368,7 @@ impl Localizer {
         while let Some((part, map)) = temporal.ready(ended).zip(self.options.map.clone()) {
             let known = temporal.known(&part, &self.options.camera, &map, &self.pool)?;
             if let Some((frames, lit)) = temporal.frames(&part, &known) {
-                all.extend(self.search(part.start, frames, Some(&lit))?);
+                all.extend(self.search(part.start, frames, Some(&lit), None)?);
             }
             temporal.done(part.end);
         }
@@ -342,6 +381,7 @@ impl Localizer {
         first: usize,
         frames: AnyWindows<'a>,
         lit: Option<&Lit<'a>>,
+        mut sent: Option<Sent>,
     ) -> Result<Vec<Localization>, LocalizeError> {
         self.counts.frames += frames.count();
         if let Some(crowd) = &self.crowd {
@@ -366,9 +406,9 @@ impl Localizer {
             known: lit.map(Lit::known),
             pool: &self.pool,
         };
-        let places = search.places(&mut self.counts, first, frames)?;
+        let places = search.places(&mut self.counts, first, frames, sent.as_mut())?;
         let begin = Instant::now();
-        let found = self.found(frames, lit, &places)?;
+        let found = self.found(frames, lit, &places, sent.as_ref())?;
         let mut judge = self.judging();
         let judged = places
             .iter()

@@ -3,10 +3,14 @@
 use std::cell::Cell;
 use std::ops::{Range, RangeBounds};
 use std::panic::resume_unwind;
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::thread::{Builder, JoinHandle};
 use std::time::{Duration, Instant};
 
+use rayon::ThreadPool;
+
+use super::on_gpu::{OnGpu, Sent};
 use super::slopes::Slopes;
 use super::usual_sigma::{first_frames, frames_for_sigma};
 use super::{Counts, Localization, LocalizeError, Localizer, SlopeDoubt};
@@ -35,13 +39,29 @@ pub struct Localizations {
 #[derive(Debug)]
 struct Work {
     reading: JoinHandle<Movie>,
+    /// There if frames are sent to a GPU.
+    sending: Option<JoinHandle<()>>,
     localizing: JoinHandle<Localizer>,
 }
+
+/// Frames that were read, and may have been sent to a GPU.
+struct Taken {
+    block: Block,
+    sent: Option<Sent>,
+    /// How long reading took.
+    read: Duration,
+}
+
+/// Frames that were read, and how long that took.
+type ReadBlock = (Result<Block, MovieError>, Duration);
 
 impl Work {
     /// Waits for the end. Of two panics the first is the cause.
     fn join(self) -> (Localizer, Movie) {
         let movie = self.reading.join().unwrap_or_else(|panic| resume_unwind(panic));
+        if let Some(sending) = self.sending {
+            sending.join().unwrap_or_else(|panic| resume_unwind(panic));
+        }
         (self.localizing.join().unwrap_or_else(|panic| resume_unwind(panic)), movie)
     }
 }
@@ -94,7 +114,7 @@ impl Localizer {
             temporal.reset();
         }
         // A stage whose successor has gone finds nobody to send to, and ends.
-        let (send_block, received) = sync_channel::<(Result<Block, MovieError>, Duration)>(1);
+        let (send_block, received) = sync_channel::<ReadBlock>(1);
         let reading = Builder::new().name("spotfit-read".to_owned()).spawn(move || {
             let mut begin = Instant::now();
             for block in blocks.by_ref() {
@@ -106,26 +126,39 @@ impl Localizer {
             }
             blocks.into_movie()
         });
+        let (sending, mut coming) = match self.on_gpu.clone() {
+            Some(on_gpu) => {
+                let (sending, taken) = send(on_gpu, self.pool.clone(), received)?;
+                (Some(sending), Taking::Sent(taken))
+            }
+            None => (None, Taking::Read(received)),
+        };
         let (send_found, next) = sync_channel::<Result<Found, LocalizeError>>(1);
         let localizing = Builder::new().name("spotfit-localize".to_owned()).spawn(move || {
             let (read, waited) = (Cell::default(), Cell::default());
-            let mut received = std::iter::from_fn(|| {
+            let mut taken = std::iter::from_fn(|| {
                 let begin = Instant::now();
-                let (block, time) = received.recv().ok()?;
+                let block = coming.next()?;
                 waited.set(waited.get() + begin.elapsed());
-                read.set(read.get() + time);
-                Some(block.map_err(LocalizeError::from))
+                read.set(read.get() + block.as_ref().map_or(Duration::ZERO, |taken| taken.read));
+                Some(block)
             });
-            let first = self.first_blocks(&mut received);
+            let first =
+                self.first_blocks(&mut taken.by_ref().map(|taken| taken.map(|taken| taken.block)));
             let mut slope_doubt = None;
-            let blocks = first.into_iter().chain(received).map(Some);
+            let first = first
+                .into_iter()
+                .map(|block| block.map(|block| Taken { block, sent: None, read: Duration::ZERO }));
+            let blocks = first.chain(taken).map(Some);
             for block in blocks.chain([None]) {
                 if block.is_none() && grows {
                     // Only now is it known which frames there are.
                     self.leave_out_positions(begin..self.next_frame.max(begin));
                 }
                 let found = match block {
-                    Some(block) => block.and_then(|block| self.process(&block)),
+                    Some(taken) => taken.and_then(|Taken { block, sent, .. }| {
+                        self.process_sent(block.first, block.pixels.windows(), sent)
+                    }),
                     None if self.temporal.is_none() && !grows => break,
                     None => self.finish(),
                 };
@@ -148,7 +181,7 @@ impl Localizer {
         });
         let (reading, localizing) =
             (reading.map_err(LocalizeError::Spawn)?, localizing.map_err(LocalizeError::Spawn)?);
-        let work = Some(Work { reading, localizing });
+        let work = Some(Work { reading, sending, localizing });
         Ok(Localizations {
             next: Some(next),
             counts,
@@ -159,6 +192,52 @@ impl Localizer {
             ended: None,
         })
     }
+}
+
+/// Blocks as they come.
+enum Taking {
+    Read(Receiver<ReadBlock>),
+    Sent(Receiver<Result<Taken, LocalizeError>>),
+}
+
+impl Iterator for Taking {
+    type Item = Result<Taken, LocalizeError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        match self {
+            Self::Read(blocks) => {
+                let (block, read) = blocks.recv().ok()?;
+                let taken = block.map(|block| Taken { block, sent: None, read });
+                Some(taken.map_err(LocalizeError::from))
+            }
+            Self::Sent(blocks) => blocks.recv().ok(),
+        }
+    }
+}
+
+/// The blocks that wait for fits.
+type Sending = (JoinHandle<()>, Receiver<Result<Taken, LocalizeError>>);
+
+/// Starts a thread that sends blocks to a GPU, which searches them while those before are fitted.
+fn send(
+    on_gpu: OnGpu,
+    pool: Arc<ThreadPool>,
+    blocks: Receiver<ReadBlock>,
+) -> Result<Sending, LocalizeError> {
+    let (send_taken, taken) = sync_channel(on_gpu.ahead());
+    let sending = Builder::new().name("spotfit-send".to_owned()).spawn(move || {
+        for (block, read) in blocks {
+            let taken = block.map_err(LocalizeError::from).and_then(|block| {
+                let sent = pool.install(|| on_gpu.send(block.pixels.windows()))?;
+                Ok(Taken { block, sent, read })
+            });
+            let failed = taken.is_err();
+            if send_taken.send(taken).is_err() || failed {
+                break;
+            }
+        }
+    });
+    Ok((sending.map_err(LocalizeError::Spawn)?, taken))
 }
 
 impl Localizer {

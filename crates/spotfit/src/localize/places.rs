@@ -1,13 +1,16 @@
 //! Where windows are cut: around detected spots, or given positions.
 
+use std::borrow::Cow;
+
 use fit_core::{Corner, Pixel, Size};
 use fit_windows::{AnyWindows, CameraMap, Visitor, Windows};
 use rayon::prelude::*;
 use spotfit_locs::positions::Position;
 
 use super::neighbours;
+use super::on_gpu::Sent;
 use super::options::{LocalizeOptions, Roi};
-use super::outcome::Counts;
+use super::outcome::{Counts, LocalizeError};
 use super::temporal::Known;
 use crate::detect::{Candidate, DetectError, Detector};
 
@@ -55,7 +58,8 @@ impl Search<'_> {
         counts: &mut Counts,
         first: usize,
         frames: AnyWindows<'_>,
-    ) -> Result<Vec<Place>, DetectError> {
+        sent: Option<&mut Sent>,
+    ) -> Result<Vec<Place>, LocalizeError> {
         let (count, height, width) = frames.frames();
         let wanted: Vec<Wanted> = match &self.options.positions {
             Some(positions) => {
@@ -63,7 +67,7 @@ impl Search<'_> {
                 let frames = places.chunk_by(|a, b| a.frame == b.frame);
                 frames.flat_map(|places| self.given(first, places)).collect()
             }
-            None => self.detected(frames)?,
+            None => self.detected(frames, sent)?,
         };
         counts.candidates += wanted.len();
         let corner = |centre: f64, side: usize, length: usize| {
@@ -84,13 +88,22 @@ impl Search<'_> {
     }
 
     /// The spots of a block that lie in the region.
-    fn detected(&self, frames: AnyWindows<'_>) -> Result<Vec<Wanted>, DetectError> {
+    fn detected(
+        &self,
+        frames: AnyWindows<'_>,
+        sent: Option<&mut Sent>,
+    ) -> Result<Vec<Wanted>, LocalizeError> {
+        let by_gpu = sent.map(|sent| sent.candidates(self.detector)).transpose()?;
         let Roi { x, y, width, height } = self.roi;
         let inside =
             |c: &Candidate| (x..x + width).contains(&c.x) && (y..y + height).contains(&c.y);
         let detect = |frame: usize| {
             let known = self.known.map(|known| known.of_frame(frame));
-            let candidates = self.detector.detect_window(frames, frame, known)?;
+            let found = by_gpu.as_ref().and_then(|found| found[frame].as_deref());
+            let candidates = match found {
+                Some(found) => Cow::Borrowed(found),
+                None => self.detector.detect_window(frames, frame, known)?.into(),
+            };
             let points = candidates.iter().map(|c| (c.x as f64, c.y as f64)).collect();
             let wanted = candidates.iter().zip(self.distances(points));
             let wanted = wanted.filter(|(candidate, _)| inside(candidate));

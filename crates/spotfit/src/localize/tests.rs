@@ -120,6 +120,77 @@ fn infinite_errors_are_counted_as_such() {
     assert_eq!((kept, undetermined, not_finite), (1, 1, 1));
 }
 
+/// Proves that frames are sent to a GPU in parts that cover them, one at least in each.
+#[test]
+fn parts_cover_frames() {
+    for (frames, pixels, first) in [(0, 9, None), (200, 1 << 16, Some(64)), (3, 1 << 24, Some(1))] {
+        let parts: Vec<_> = parts(frames, pixels).collect();
+        let mut next = 0;
+        for part in &parts {
+            assert_eq!(part.start, next);
+            next = part.end;
+        }
+        assert_eq!((next, parts.first().map(ExactSizeIterator::len)), (frames, first));
+    }
+}
+
+/// Proves that a GPU that searches and fits finds what the processor finds, but for rounding of fits: in whole movies and in a part of the
+/// frame, by either threshold and estimator, for all pixels that a camera has, with frames that only the processor can search.
+#[cfg(feature = "gpu")]
+#[test]
+#[ignore = "needs an NVIDIA GPU"]
+fn a_gpu_localizes_as_the_processor_does() {
+    let camera = fit_sim::SimulatedCamera::default().with_baseline(100.0).with_read_noise(1.5);
+    let movie = MovieSimulation::new(250, 180, 150).with_camera(camera).with_background(12.0);
+    let frames = movie.plan().expect("a sound simulation").piece(0..150).frames();
+    let mut bad = frames.mapv(f32::from);
+    bad[(3, 20, 20)] = f32::NAN;
+    let (_, height, width) = frames.dim();
+    let default = || {
+        let camera = Camera::default().with_baseline(100.0).with_read_noise(1.5);
+        LocalizeOptions::default().with_camera(camera)
+    };
+    let likely = Options::default().with_estimator(Estimator::MaximumLikelihood);
+    for (what, options) in [
+        ("as usual", default()),
+        ("a region", default().with_roi(Some(Roi { x: 31, y: 20, width: 100, height: 90 }))),
+        ("a threshold", default().with_threshold(5.0).with_box_size(9)),
+        ("likelihood", default().with_fitter(likely.into()).with_checks(true)),
+    ] {
+        let localized = |backend: Backend, frames: AnyWindows<'_>| {
+            let fitter = options.fitter.clone().with_backend(backend);
+            let options = options.clone().with_fitter(fitter);
+            let mut localizer = Localizer::new((width, height), options).expect("a localizer");
+            assert_eq!(localizer.on_gpu.is_some(), backend == Backend::Gpu);
+            let spots = localizer.process_frames(7, frames).expect("spots");
+            (spots, localizer.counts().clone())
+        };
+        for (kind, frames) in [
+            ("u16", AnyWindows::from(Windows::stack(frames.view()))),
+            ("u8", Windows::stack(frames.mapv(|pixel| pixel.min(255) as u8).view()).into()),
+            ("f32", Windows::stack(bad.view()).into()),
+            ("i32", Windows::stack(frames.mapv(i32::from).view()).into()),
+        ] {
+            let (expected, counts) = localized(Backend::Cpu, frames);
+            let (found, counts_there) = localized(Backend::Gpu, frames);
+            let what = format!("{what}, {kind}");
+            assert_eq!(counts.candidates, counts_there.candidates, "{what}");
+            assert_eq!(counts.dropped.at_edge, counts_there.dropped.at_edge, "{what}");
+            let kept = counts.kept.abs_diff(counts_there.kept);
+            assert!(counts.kept > 500 && kept <= counts.kept / 500, "{what}: {counts:?}");
+            let near = |spot: &Localization| {
+                found.iter().any(|other| {
+                    let far = (spot.x - other.x).abs().max((spot.y - other.y).abs());
+                    spot.frame == other.frame && far < 0.02 * spot.uncertainty.max(0.05)
+                })
+            };
+            let alike = expected.iter().filter(|spot| near(spot)).count();
+            println!("{what}: {alike} of {} alike, {kept} more or less", expected.len());
+            assert!(alike + expected.len() / 200 >= expected.len(), "{what}");
+        }
+    }
+}
+
 /// Proves that windows are those of the calibration unless another side is asked for, which is remarked on.
 #[test]
 fn the_calibration_brings_its_windows() {

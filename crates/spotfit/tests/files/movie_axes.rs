@@ -438,7 +438,10 @@ fn movies_in_parts_are_one() {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
     assert_eq!(numbers(open(&[&second]).unwrap().with_pool(pool.into())), [0, 1, 2, 3]);
     let odd = folder.file("odd.tif", &common::set::frames([vec![0; 6]], (3, 2), "", None));
-    says(&open(&[&odd]).unwrap_err(), &["odd.tif", "frames of 3×2 pixels, but those before it have 5×4"]);
+    says(
+        &open(&[&odd]).unwrap_err(),
+        &["odd.tif", "frames of 3×2 pixels, but those before it have 5×4"],
+    );
     says(&open(&[&folder.path("none.tif")]).unwrap_err(), &["none.tif", "cannot be read"]);
 }
 

@@ -1,3 +1,5 @@
+#[cfg(feature = "gpu")]
+mod device;
 mod plain;
 mod sweeps;
 

@@ -1,0 +1,277 @@
+//! The search of frames for spots, as devices do it: what is computed once for frames of a size, and what comes back.
+
+use fit_gpu_kernel::detect::{LINES, SEGMENT, TILE_NUMBERS};
+use fit_gpu_kernel::{DetectionJob, DetectionPlace, DetectionStep, PixelKind};
+use fit_windows::AnyWindows;
+
+use crate::GpuError;
+use crate::bytes::Bytes;
+use crate::card::SHARED_BY_DEFAULT;
+use crate::pixels::{gather, kind_of};
+
+/// The most pixels of frames that are searched together: the numbers of a search take fourteen times as many bytes, at least.
+const MOST_PIXELS: usize = 1 << 25;
+
+/// There is room for a top in so many pixels of a frame, and for some in any.
+const PIXELS_OF_A_TOP: usize = 128;
+const FEWEST_TOPS: usize = 64;
+
+/// How frames of one size are searched. It says in numbers what `spotfit::detect` does; see [`DetectionJob`].
+#[derive(Clone, Debug)]
+pub struct Detection {
+    /// Width and height of the frames.
+    pub size: [usize; 2],
+    /// Means are over so many pixels on either side.
+    pub radius: usize,
+    /// A top is the highest within so many pixels.
+    pub reach: usize,
+    /// Half of the kernel that smooths, from its centre.
+    pub kernel: Vec<f32>,
+    /// The noise of filtered pixels, for a noise of 1.
+    pub gain: f32,
+    /// By how many times the noise a top stands out: for all, or by the logarithm of a pixel's noise.
+    pub threshold: DetectionThreshold,
+    /// The places of all lines, and of all columns.
+    pub places: [Vec<DetectionPlace>; 2],
+    /// What differs by a smaller share is equal.
+    pub equal: f32,
+    /// A tile is uneven where its spread exceeds its noise by this factor, and bright where it exceeds it by the other.
+    pub crowd: [f32; 2],
+}
+
+/// By how many times the noise a top stands out.
+#[derive(Clone, Debug)]
+pub enum DetectionThreshold {
+    /// The same everywhere.
+    Fixed(f32),
+    /// By the logarithm of a pixel's noise: the first one, the step from one to the next, and [`DetectionJob::THRESHOLDS`] thresholds.
+    OfNoise(f64, f64, Vec<f32>),
+}
+
+/// What a search says of a frame.
+#[derive(Clone, Debug)]
+pub struct FrameTops {
+    /// Column, line, and height in units of the noise of each top, from top to bottom; `None` if a pixel cannot be searched or there are
+    /// too many tops.
+    pub tops: Option<Vec<(usize, usize, f32)>>,
+    /// The share of each tile that is bright, if it is uneven; else 0, and −1 where it has no noise.
+    pub shares: Vec<f32>,
+}
+
+/// What a search says, as the device writes it: whether frames are odd, how many tops they have, shares, tops.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Report {
+    frames: usize,
+    tiles: usize,
+    most: usize,
+    width: usize,
+}
+
+impl Report {
+    /// The words of it.
+    pub(crate) fn words(&self) -> usize {
+        self.frames * (2 + self.tiles + 2 * self.most)
+    }
+
+    /// Tells a job where it is.
+    pub(crate) fn place(&self, job: &mut DetectionJob, first: *mut u32) {
+        job.odd = first;
+        job.found = first.wrapping_add(self.frames);
+        job.shares = first.wrapping_add(2 * self.frames).cast();
+        job.tops = first.wrapping_add((2 + self.tiles) * self.frames).cast();
+    }
+
+    /// What it says of a frame.
+    pub(crate) fn of_frame(&self, words: &[u32], frame: usize) -> FrameTops {
+        let Self { frames, tiles, most, width } = *self;
+        let (odd, found) = (words[frame], words[frames + frame] as usize);
+        let of = |first: usize, each: usize| &words[first + frame * each..][..each];
+        let shares = of(2 * frames, tiles).iter().map(|&bits| f32::from_bits(bits)).collect();
+        let tops = (odd == 0 && found <= most).then(|| {
+            let (pairs, _) = of((2 + tiles) * frames, 2 * most)[..2 * found].as_chunks::<2>();
+            let mut tops = pairs.to_vec();
+            tops.sort_unstable();
+            let top = |&[place, height]: &[u32; 2]| {
+                (place as usize % width, place as usize / width, f32::from_bits(height))
+            };
+            tops.iter().map(top).collect()
+        });
+        FrameTops { tops, shares }
+    }
+}
+
+impl Detection {
+    /// Whether such frames can be searched, so many at a time.
+    pub fn takes(&self, frames: usize) -> bool {
+        let [width, height] = self.size;
+        let pixels = width.saturating_mul(height).saturating_mul(frames);
+        let good = [width, height, self.radius, self.reach].iter().all(|&n| n < 1 << 16);
+        (1..=MOST_PIXELS).contains(&pixels)
+            && good
+            && self.shared(DetectionStep::Clipped) <= SHARED_BY_DEFAULT
+    }
+
+    /// Bytes of shared memory of a block, whose threads are [`Detection::THREADS`].
+    pub(crate) fn shared(&self, step: DetectionStep) -> usize {
+        let crews = match step {
+            DetectionStep::Noise | DetectionStep::Textures => Self::THREADS / 32,
+            _ => 1,
+        };
+        crews * step.numbers(self.radius as u32) * size_of::<f32>()
+    }
+
+    /// Threads of a block.
+    pub(crate) const THREADS: usize = 128;
+
+    /// The blocks of a step.
+    pub(crate) fn blocks(&self, job: &DetectionJob, step: DetectionStep) -> u32 {
+        let in_block = match step {
+            DetectionStep::Noise | DetectionStep::Textures => Self::THREADS / 32,
+            DetectionStep::Clipped | DetectionStep::Signal => 1,
+            DetectionStep::Tops => Self::THREADS,
+        };
+        job.pieces(step).div_ceil(in_block as u32)
+    }
+
+    /// A job without pointers.
+    pub(crate) fn job(&self, frames: usize, kind: PixelKind) -> DetectionJob {
+        let [width, height] = self.size.map(|side| side as u32);
+        let (first, step, times) = match &self.threshold {
+            DetectionThreshold::Fixed(times) => (0.0, 1.0, *times),
+            DetectionThreshold::OfNoise(first, step, _) => (*first, *step, 1.0),
+        };
+        DetectionJob {
+            pixels: std::ptr::null(),
+            places: std::ptr::null(),
+            kernel: std::ptr::null(),
+            thresholds: std::ptr::null(),
+            noise: std::ptr::null_mut(),
+            filtered: std::ptr::null_mut(),
+            limits: std::ptr::null_mut(),
+            shares: std::ptr::null_mut(),
+            clipped: std::ptr::null_mut(),
+            across: std::ptr::null_mut(),
+            signal: std::ptr::null_mut(),
+            odd: std::ptr::null_mut(),
+            found: std::ptr::null_mut(),
+            tops: std::ptr::null_mut(),
+            first,
+            step,
+            kind,
+            count: frames as u32,
+            width,
+            height,
+            most: self.most() as u32,
+            radius: self.radius as u32,
+            taps: self.kernel.len() as u32,
+            reach: self.reach as u32,
+            gain: self.gain,
+            times,
+            equal: self.equal,
+            uneven: self.crowd[0],
+            bright: self.crowd[1],
+        }
+    }
+
+    fn most(&self) -> usize {
+        (self.size[0] * self.size[1] / PIXELS_OF_A_TOP).max(FEWEST_TOPS)
+    }
+
+    /// Tiles of a frame.
+    fn tiles(&self) -> usize {
+        let [columns, rows] = self.job(1, PixelKind::U8).tiles();
+        columns as usize * rows as usize
+    }
+
+    pub(crate) fn report(&self, frames: usize) -> Report {
+        Report { frames, tiles: self.tiles(), most: self.most(), width: self.size[0] }
+    }
+
+    /// The numbers that a search computes, besides its report: three for each pixel, three for each tile.
+    pub(crate) fn numbers(&self, frames: usize) -> Result<Bytes, GpuError> {
+        let [width, height] = self.size;
+        Bytes::of::<[f32; 3]>(frames * (width * height + self.tiles()))
+    }
+
+    /// Tells a job where they are.
+    pub(crate) fn place_numbers(&self, job: &mut DetectionJob, first: *mut f32) {
+        let pixels = job.count as usize * self.size[0] * self.size[1];
+        let tiles = job.count as usize * self.tiles();
+        job.clipped = first;
+        job.across = first.wrapping_add(pixels);
+        job.signal = first.wrapping_add(2 * pixels);
+        job.noise = first.wrapping_add(3 * pixels);
+        job.filtered = job.noise.wrapping_add(tiles);
+        job.limits = match self.threshold {
+            DetectionThreshold::Fixed(_) => job.filtered,
+            DetectionThreshold::OfNoise(..) => job.filtered.wrapping_add(tiles),
+        };
+    }
+
+    /// The places of lines, then of columns.
+    pub(crate) fn all_places(&self) -> Vec<DetectionPlace> {
+        self.places.concat()
+    }
+
+    /// Thresholds by noise, if there are any.
+    pub(crate) fn thresholds(&self) -> Option<&[f32]> {
+        match &self.threshold {
+            DetectionThreshold::Fixed(_) => None,
+            DetectionThreshold::OfNoise(_, _, thresholds) => Some(thresholds),
+        }
+    }
+
+    /// Whether tables have the lengths that kernels count on.
+    pub(crate) fn check(&self) {
+        let lengths = [self.places[1].len(), self.places[0].len()];
+        assert_eq!(lengths, self.size, "a place for each column and line");
+        let [columns, rows] = self.job(1, PixelKind::U8).tiles();
+        for (places, tiles) in self.places.iter().zip([rows, columns]) {
+            assert!(places.iter().all(|place| place.tiles.iter().all(|&tile| tile < tiles)));
+        }
+        let many =
+            self.thresholds().is_none_or(|all| all.len() == DetectionJob::THRESHOLDS as usize);
+        assert!(many && !self.kernel.is_empty(), "there are weights, and all thresholds");
+    }
+
+    /// Searches frames as a device does, on the host: for tests.
+    ///
+    /// # Panics
+    /// If there are more frames than [`Detection::takes`], or of another size.
+    #[doc(hidden)]
+    pub fn on_host(&self, frames: AnyWindows<'_>) -> Vec<FrameTops> {
+        self.check();
+        let (count, height, width) = frames.frames();
+        assert_eq!([width, height], self.size, "frames of another size");
+        assert!(self.takes(count), "too many frames");
+        let kind = kind_of(&frames);
+        // Aligned for pixels of any type.
+        let mut pixels = vec![0f32; (count * width * height * kind.bytes()).div_ceil(4)];
+        // SAFETY: there are as many bytes, and any bytes are numbers.
+        let bytes = unsafe {
+            let bytes = count * width * height * kind.bytes();
+            std::slice::from_raw_parts_mut(pixels.as_mut_ptr().cast::<u8>(), bytes)
+        };
+        gather(&frames, 0, bytes);
+        let numbers = self.numbers(count).expect("few bytes").get() / size_of::<f32>();
+        let (mut numbers, report) = (vec![f32::NAN; numbers], self.report(count));
+        let (mut words, places) = (vec![u32::MAX; report.words()], self.all_places());
+        let mut job = DetectionJob {
+            pixels: pixels.as_ptr().cast(),
+            places: places.as_ptr(),
+            kernel: self.kernel.as_ptr(),
+            thresholds: self.thresholds().map_or(std::ptr::null(), <[f32]>::as_ptr),
+            ..self.job(count, kind)
+        };
+        self.place_numbers(&mut job, numbers.as_mut_ptr());
+        report.place(&mut job, words.as_mut_ptr());
+        let most = TILE_NUMBERS.max(DetectionJob::mean_numbers(job.radius));
+        let mut room = vec![f32::NAN; most];
+        debug_assert!(room.len() >= (LINES * SEGMENT) as usize);
+        for step in DetectionStep::ALL {
+            // SAFETY: the job's pointers are those of memory of the size that it asks for, and nobody else has it.
+            unsafe { step.on_host(&job, &mut room) };
+        }
+        (0..count).map(|frame| report.of_frame(&words, frame)).collect()
+    }
+}

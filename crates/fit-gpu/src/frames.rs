@@ -1,0 +1,261 @@
+//! Frames on a device: searched there, and there for fits of what was found.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use fit_gpu_kernel::{DetectionStep, PixelKind};
+use fit_windows::AnyWindows;
+
+use crate::GpuError;
+use crate::bytes::Bytes;
+use crate::card::Card;
+use crate::detection::{Detection, FrameTops, Report};
+use crate::driver::{DeviceMemory, Function, HostMemory, Stream};
+use crate::pixels::{gather, kind_of};
+
+/// Pixels are sent as soon as so many bytes of them were gathered.
+const PART: usize = 2 << 20;
+
+/// Finds spots in frames of one size, on one device or several, which take turns.
+///
+/// Frames are sent to a device once; [`crate::Gpu::fit_sent`] fits windows of them there.
+pub struct FrameDetector {
+    homes: Vec<Arc<Home>>,
+    turn: AtomicUsize,
+}
+
+impl std::fmt::Debug for FrameDetector {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "FrameDetector {{ {} devices }}", self.homes.len())
+    }
+}
+
+/// What searches of a device have in common.
+struct Home {
+    card: Arc<Card>,
+    detection: Detection,
+    functions: Vec<(DetectionStep, Function)>,
+    places: DeviceMemory,
+    kernel: DeviceMemory,
+    thresholds: DeviceMemory,
+    /// Those that nobody uses now.
+    slots: Mutex<Vec<Slot>>,
+}
+
+/// A search: a stream, and memory on both sides.
+struct Slot {
+    // First, for fields go in this order: it waits for what is in it before the memory goes.
+    stream: Stream,
+    frames: DeviceMemory,
+    numbers: DeviceMemory,
+    report: DeviceMemory,
+    host_frames: HostMemory,
+    host_report: HostMemory,
+}
+
+impl Slot {
+    fn new(card: &Card) -> Result<Self, GpuError> {
+        let memory = || DeviceMemory::new(&card.context, Bytes::NONE);
+        let host = || HostMemory::new(&card.context, Bytes::NONE);
+        Ok(Self {
+            stream: Stream::new(&card.context)?,
+            frames: memory()?,
+            numbers: memory()?,
+            report: memory()?,
+            host_frames: host()?,
+            host_report: host()?,
+        })
+    }
+}
+
+impl Home {
+    fn new(number: usize, detection: &Detection) -> Result<Self, GpuError> {
+        let card = Card::get(number)?;
+        let _guest = card.context.enter()?;
+        let functions = DetectionStep::ALL.iter().map(|&step| Ok((step, card.detection(step)?)));
+        let functions = functions.collect::<Result<Vec<_>, GpuError>>()?;
+        let (places, thresholds) = (detection.all_places(), detection.thresholds());
+        let thresholds = thresholds.unwrap_or(&[]);
+        let context = &card.context;
+        let home = Self {
+            places: DeviceMemory::new(context, Bytes::of_slice(&places)?)?,
+            kernel: DeviceMemory::new(context, Bytes::of_slice(&detection.kernel)?)?,
+            thresholds: DeviceMemory::new(context, Bytes::of_slice(thresholds)?)?,
+            detection: detection.clone(),
+            functions,
+            slots: Mutex::default(),
+            card: Arc::clone(&card),
+        };
+        let stream = Stream::new(context)?;
+        let landing = stream.landing();
+        // SAFETY: what is copied stays until the landing, which waits for the stream.
+        unsafe {
+            stream.copy_in(&home.places, &places)?;
+            stream.copy_in(&home.kernel, &detection.kernel)?;
+            if !thresholds.is_empty() {
+                stream.copy_in(&home.thresholds, thresholds)?;
+            }
+        }
+        stream.wait()?;
+        landing.done();
+        Ok(home)
+    }
+
+    /// Sends frames, and puts their search into a stream.
+    fn send(&self, slot: &mut Slot, frames: &AnyWindows<'_>) -> Result<Report, GpuError> {
+        let (count, height, width) = frames.frames();
+        let (detection, kind) = (&self.detection, kind_of(frames));
+        let Slot { stream, frames: memory, numbers, report, host_frames, host_report } = slot;
+        let bytes = Bytes::of_windows(count, frames.size(), kind)?;
+        let told = detection.report(count);
+        let words = Bytes::of::<u32>(told.words())?;
+        memory.reserve(bytes)?;
+        numbers.reserve(detection.numbers(count)?)?;
+        report.reserve(words)?;
+        host_frames.reserve(bytes)?;
+        host_report.reserve(words)?;
+        let frame = width * height * kind.bytes();
+        let part = (PART / frame).max(1);
+        // SAFETY: the stream was waited for before the slot was given back; any bytes are bytes.
+        let all = unsafe { host_frames.values::<u8>(bytes.get()) };
+        for (number, to) in all.chunks_mut(part * frame).enumerate() {
+            gather(frames, number * part, to);
+            // SAFETY: the memory of the slot stays as it is until the stream has been waited for.
+            unsafe { stream.copy_in_at(memory, number * part * frame, to)? };
+        }
+        let mut job = detection.job(count, kind);
+        job.pixels = memory.address::<u8>().cast_const().cast();
+        job.places = self.places.address();
+        job.kernel = self.kernel.address();
+        if detection.thresholds().is_some() {
+            job.thresholds = self.thresholds.address();
+        }
+        detection.place_numbers(&mut job, numbers.address());
+        told.place(&mut job, report.address());
+        for (step, function) in &self.functions {
+            let (blocks, shared) = (detection.blocks(&job, *step), detection.shared(*step));
+            // SAFETY: docs/gpu-safety.md: there is memory for all that the job asks for, and the block has what its crews take.
+            unsafe { function.launch(stream, blocks, Detection::THREADS as u32, shared, &job)? };
+        }
+        let to = std::ptr::slice_from_raw_parts_mut(host_report.pointer::<u32>(), told.words());
+        // SAFETY: the slot's memory has room for as many words, and nobody looks before the stream was waited for.
+        unsafe { stream.copy_out(to, report)? };
+        Ok(told)
+    }
+}
+
+impl FrameDetector {
+    /// For a search, on the devices with these numbers, counted from 0.
+    ///
+    /// # Errors
+    /// [`GpuError`] if there is no driver or no such device.
+    ///
+    /// # Panics
+    /// If the tables of the search do not have the length that its size asks for.
+    pub fn new(devices: &[usize], detection: &Detection) -> Result<Self, GpuError> {
+        detection.check();
+        let homes = devices.iter().map(|&number| Ok(Arc::new(Home::new(number, detection)?)));
+        let homes = homes.collect::<Result<Vec<_>, GpuError>>()?;
+        if homes.is_empty() {
+            return Err(GpuError::NoDevice(": the list of devices is empty".to_owned()));
+        }
+        Ok(Self { homes, turn: AtomicUsize::new(0) })
+    }
+
+    /// The number of devices.
+    pub fn devices(&self) -> usize {
+        self.homes.len()
+    }
+
+    /// Sends frames to the device whose turn it is, and begins to search them. `None` if they are of another size, or more than can be
+    /// searched together.
+    ///
+    /// # Errors
+    /// [`GpuError`].
+    pub fn send(&self, frames: AnyWindows<'_>) -> Result<Option<SentFrames>, GpuError> {
+        let home = &self.homes[self.turn.fetch_add(1, Ordering::Relaxed) % self.homes.len()];
+        let (count, height, width) = frames.frames();
+        let size = [width, height];
+        let plain = frames.corners().is_none() && size == home.detection.size;
+        if !plain || !home.detection.takes(count) {
+            return Ok(None);
+        }
+        let _guest = home.card.context.enter()?;
+        let free = lock(&home.slots).pop();
+        let mut slot = match free {
+            Some(slot) => slot,
+            None => Slot::new(&home.card)?,
+        };
+        // After an error the slot goes, and its stream is waited for.
+        let report = home.send(&mut slot, &frames)?;
+        let (home, slot) = (Arc::clone(home), Some(Mutex::new(slot)));
+        Ok(Some(SentFrames { slot, home, report, count, kind: kind_of(&frames) }))
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Frames on a device, which are searched there.
+pub struct SentFrames {
+    /// There until the end.
+    slot: Option<Mutex<Slot>>,
+    home: Arc<Home>,
+    report: Report,
+    count: usize,
+    kind: PixelKind,
+}
+
+impl std::fmt::Debug for SentFrames {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "SentFrames {{ {} frames }}", self.count)
+    }
+}
+
+impl SentFrames {
+    /// What was found in each frame; waits for it.
+    ///
+    /// # Errors
+    /// [`GpuError`].
+    pub fn found(&mut self) -> Result<Vec<FrameTops>, GpuError> {
+        let _guest = self.home.card.context.enter()?;
+        let Some(slot) = &mut self.slot else { return Ok(Vec::new()) };
+        let slot = slot.get_mut().unwrap_or_else(PoisonError::into_inner);
+        slot.stream.wait()?;
+        // SAFETY: the stream has got past the copy of so many words.
+        let words = unsafe { slot.host_report.values::<u32>(self.report.words()) };
+        Ok((0..self.count).map(|frame| self.report.of_frame(words, frame)).collect())
+    }
+
+    /// The device's number.
+    pub(crate) fn device(&self) -> usize {
+        self.home.card.info.number
+    }
+
+    /// Where the frames are, and their sides, if these windows are cut from frames like them.
+    pub(crate) fn frames_of(&self, windows: &AnyWindows<'_>) -> Option<(*const u8, (u32, u32))> {
+        let [width, height] = self.home.detection.size;
+        let same = windows.frames() == (self.count, height, width);
+        let same = same && windows.corners().is_some() && kind_of(windows) == self.kind;
+        let there = lock(self.slot.as_ref().filter(|_| same)?).frames.address::<u8>();
+        Some((there.cast_const(), (width as u32, height as u32)))
+    }
+
+    /// Waits until the frames are there.
+    pub(crate) fn wait(&self) -> Result<(), GpuError> {
+        self.slot.as_ref().map_or(Ok(()), |slot| lock(slot).stream.wait())
+    }
+}
+
+impl Drop for SentFrames {
+    fn drop(&mut self) {
+        let Some(slot) = self.slot.take() else { return };
+        let slot = slot.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let Ok(_guest) = self.home.card.context.enter() else { return };
+        // After an error the slot goes.
+        if slot.stream.wait().is_ok() {
+            lock(&self.home.slots).push(slot);
+        }
+    }
+}

@@ -1,0 +1,29 @@
+//! Frames that are searched together.
+
+use std::ops::Range;
+
+use fit_core::Pixel;
+use fit_windows::{AnyWindows, Visitor, Windows};
+use ndarray::{Axis, Slice};
+
+/// Frames of as many pixels are best sent together.
+const TOGETHER: usize = 1 << 22;
+
+/// Numbers of frames that are best sent together, of frames of so many pixels.
+pub(super) fn parts(frames: usize, pixels: usize) -> impl Iterator<Item = Range<usize>> {
+    let each = (TOGETHER / pixels.max(1)).max(1);
+    (0..frames).step_by(each).map(move |first| first..(first + each).min(frames))
+}
+
+/// Some of the frames.
+pub(super) struct Part(pub(super) Range<usize>);
+
+impl<'w> Visitor<'w> for Part {
+    type Output = AnyWindows<'w>;
+
+    fn visit<P: Pixel>(self, frames: Windows<'w, P>) -> AnyWindows<'w> {
+        let mut frames = frames.frames();
+        frames.slice_axis_inplace(Axis(0), Slice::from(self.0));
+        Windows::stack(frames).into()
+    }
+}
