@@ -41,7 +41,8 @@ impl CurveMethod {
 
 /// The argument of every kernel for models. Pointers are those of the device, and numbers are in single precision.
 ///
-/// - `data`: `count` rows of `points` numbers.
+/// - `data`: `count` rows of `points` numbers; or, if `halves`, of as many whole numbers of 16 bits, and 32 bits more. Then the data sets
+///   of a block have an even number of points.
 /// - `weights`: null if there are none; `count` rows if `own_weights`, else one row that the host has scaled by
 ///   2^`weight_unit`.
 /// - `variables`: a row for each variable of the model; of each fit, one fit after the other, if `own_variables`, which is
@@ -87,6 +88,8 @@ pub struct CurveJob {
     pub limit_step: u32,
     /// 1 if the inverse Hessian is wanted.
     pub covariance: u32,
+    /// 1 if data are whole numbers of 16 bits.
+    pub halves: u32,
     /// The largest number of iterations.
     pub max_iterations: f32,
     /// A fit ends where a step is predicted to gain less than this share of the cost for each degree of freedom.
@@ -116,6 +119,7 @@ impl CurveJob {
             start_step: 0,
             limit_step: 0,
             covariance: 0,
+            halves: 0,
             max_iterations: 0.0,
             share: 0.0,
             square: 0.0,
@@ -143,11 +147,12 @@ impl CurveJob {
         1 + (self.own_weights + self.own_variables) as usize
     }
 
-    /// The numbers of shared memory from one fit to the next: an odd number where each thread has a fit, so that threads
-    /// beside each other use different banks.
+    /// The numbers of shared memory from one fit to the next: its rows, and its own start values and limits; an odd number where
+    /// each thread has a fit, so that threads beside each other use different banks.
     #[inline(always)]
     pub const fn stride(&self) -> usize {
-        let numbers = self.rows() * self.points as usize;
+        let own = (self.start_step + 2 * self.limit_step) as usize;
+        let numbers = self.rows() * self.points as usize + own;
         if self.lanes == 1 { numbers | 1 } else { numbers }
     }
 }
@@ -184,9 +189,20 @@ pub trait Curve<R: Elementary, const P: usize> {
     fn scales(&self) -> [R; P];
     /// The sum of what the threads have.
     fn sum(&self, value: R) -> R;
+    /// The same of several numbers.
+    #[inline(always)]
+    fn sum_each(&self, mut values: [R; TOGETHER]) -> [R; TOGETHER] {
+        for i in 0..TOGETHER {
+            values[i] = self.sum(values[i]);
+        }
+        values
+    }
     /// The largest of what they have.
     fn most(&self, value: R) -> R;
 }
+
+/// Numbers that threads sum together.
+pub const TOGETHER: usize = 8;
 
 /// Where a search begins, and what it must keep to.
 #[derive(Clone, Copy, Debug)]

@@ -85,7 +85,7 @@ impl<T: Pinnable> PinnedBuffer<T> {
     }
 
     /// Where devices see it.
-    pub(crate) fn device_address(&self) -> Result<*mut T, GpuError> {
+    pub(crate) fn device_address(&self) -> *mut T {
         self.memory.device_address()
     }
 }

@@ -126,7 +126,7 @@ impl GpuSession {
             unsafe { self.stream.copy_in(&self.on_device, to)? };
             self.on_device.address::<u8>()
         } else {
-            self.pixels.device_address::<u8>()?
+            self.pixels.device_address::<u8>()
         };
         let mut outlines = null();
         let starts = match start {
@@ -135,21 +135,21 @@ impl GpuSession {
                 // SAFETY: the device is not at work; zeros and earlier ones are start values.
                 let to = unsafe { self.starts.values::<MaybeUninit<[f32; 5]>>(count) };
                 gather_outlines(start, 0..count, to);
-                outlines = self.starts.device_address::<[f32; 5]>()?.cast_const();
+                outlines = self.starts.device_address::<[f32; 5]>().cast_const();
                 null()
             }
             _ => {
                 // SAFETY: the device is not at work; zeros and earlier ones are start values.
                 let to = unsafe { self.starts.values::<MaybeUninit<[f32; 3]>>(count) };
                 gather_starts(start, 0..count, to);
-                self.starts.device_address::<[f32; 3]>()?.cast_const()
+                self.starts.device_address::<[f32; 3]>().cast_const()
             }
         };
         let job = Job {
             pixels: pixels.cast_const().cast(),
             starts,
             outlines,
-            fits: self.fits.device_address()?,
+            fits: self.fits.device_address(),
             count: window_count(count)?,
             ..Job::new(self.task, kind)
         };

@@ -1,13 +1,15 @@
 """Compares two libraries with Gpufit's interface on the same simulated data: parameters, states, iterations, time.
 
-SPOTFIT_THREADS=1 python3 beside.py libGpufit.so cpufit libCpufit.so cpufit [FITS...]
-python3 beside.py libGpufit.so gpufit libGpufit-of-Gpufit.so gpufit 10 1000 100000
+SPOTFIT_THREADS=1 python3 beside.py libGpufit.so cpufit libCpufit.so cpufit [FITS...] [TOLERANCE...]
+python3 beside.py libGpufit.so gpufit libGpufit-of-Gpufit.so gpufit 10 1000 100000 1000000 1e-4
 
-It needs NumPy. Of each model 20,000 data sets with Poisson noise (or FITS of them) are fitted from start values that are 15 % off,
-five times by each library in turns after a call that does not count; times are medians.
+It needs NumPy. Of each model 20,000 data sets with Poisson noise (or FITS of them; 100,000 different ones at most) are fitted from start values that are 15 % off,
+with tolerances of 1e-4 and 1e-6 (or TOLERANCE), by each library in turns: once, which does not count, and then 31 times if there are 1000 or fewer, 15 times up to
+100,000, and 7 times beyond. Times are medians. With SCALED=1 in the environment data are no whole numbers.
 """
 
 import ctypes
+import os
 import sys
 import time
 
@@ -68,24 +70,28 @@ MODELS = [
 ]  # fmt: skip
 
 ours, theirs = Library(*sys.argv[1:3]), Library(*sys.argv[3:5])
-counts = [int(count) for count in sys.argv[5:]] or [20_000]
+numbers = sys.argv[5:]
+counts = [int(number) for number in numbers if "e" not in number] or [20_000]
+tolerances = [float(number) for number in numbers if "e" in number] or [1e-4, 1e-6]
 random = numpy.random.default_rng(1)
 
 
 def compared(fits, tolerance, number, model, ranges, estimator):
-    truth = [random.uniform(low, high, fits)[:, None] for low, high in ranges]
+    some = min(fits, 100_000)
+    truth = [random.uniform(low, high, some)[:, None] for low, high in ranges]
     data = random.poisson(model(*truth)).astype(numpy.float32)
+    if os.environ.get("SCALED") == "1":
+        data = data * numpy.float32(0.9375)
     initial = numpy.hstack([t * random.uniform(0.85, 1.15, t.shape) for t in truth]).astype(numpy.float32)
+    data, initial, truth = (numpy.tile(a, (-(-fits // some), 1))[:fits] for a in (data, initial, numpy.hstack(truth)))
     places = X.astype(numpy.float32) if number in (0, 5) else numpy.zeros(0, numpy.float32)
-    runs = [
-        [library.fit(number, data, initial, estimator, tolerance, places) for library in (ours, theirs)]
-        for _ in range(6)
-    ]
-    (_, found, states, chi2, steps), (_, other, other_states, other_chi2, other_steps) = runs[0]
-    seconds = numpy.median([[run[0] for run in pair] for pair in runs[1:]], axis=0)
-    both = (states == 0) & (other_states == 0)
-    error = numpy.std((other - numpy.hstack(truth))[both], axis=0)
-    near = numpy.mean((numpy.abs(found - other)[both] < 0.01 * error).all(axis=1))
+    both = lambda: [library.fit(number, data, initial, estimator, tolerance, places) for library in (ours, theirs)]
+    (_, found, states, chi2, steps), (_, other, other_states, other_chi2, other_steps) = both()
+    turns = 31 if fits <= 1000 else 15 if fits <= 100_000 else 7
+    seconds = numpy.median([[run[0] for run in both()] for _ in range(turns)], axis=0)
+    converged = (states == 0) & (other_states == 0)
+    error = numpy.std((other - truth)[converged], axis=0)
+    near = numpy.mean((numpy.abs(found - other)[converged] < 0.01 * error).all(axis=1))
     alike = [f"{100 * numpy.mean(a == b):.2f} %" for a, b in ((states, other_states), (steps, other_steps))]
     rate = fits / seconds[0] / 1e6
     return f"{', '.join(alike)} | {100 * near:.2f} % | {seconds[1] / seconds[0]:.1f} | {1e6 * seconds[0]:.0f} | {rate:.2f}"
@@ -93,7 +99,7 @@ def compared(fits, tolerance, number, model, ranges, estimator):
 
 print("model, estimator, tolerance, fits | same state, same iterations | parameters within 1 % of a standard error "
       "| times as fast | us | million fits/s")  # fmt: skip
-for tolerance in 1e-4, 1e-6:
+for tolerance in tolerances:
     for number, name, model, ranges in MODELS:
         for estimator in 0, 1:
             for fits in counts:

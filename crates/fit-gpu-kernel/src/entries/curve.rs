@@ -7,7 +7,8 @@ use core::arch::asm;
 
 use fit_core::curve::At;
 
-use crate::curve::{Begin, Curve, CurveJob, CurveOutcome, fit as search};
+use super::parts::Part;
+use crate::curve::{Begin, Curve, CurveJob, CurveOutcome, TOGETHER, fit as search};
 use crate::{DeviceF32, device};
 
 /// The data set of a thread, or of a warp.
@@ -38,89 +39,61 @@ pub(super) trait Marks<const P: usize> {
     fn scales() -> [f32; P];
 }
 
-/// Numbers that a thread reads at the same time.
-const AT_ONCE: u32 = 8;
-
-/// Where numbers go that come one after the other, `length` of each fit.
-struct Places {
-    fit: u32,
-    place: u32,
-    length: u32,
-    /// From a number to that of the same thread which comes next.
-    fits: u32,
-    places: u32,
-}
-
-impl Places {
-    /// Those of a thread.
-    #[inline(always)]
-    fn new(length: u32) -> Self {
-        let (thread, _, threads) = device::place();
-        let length = length.max(1);
-        Self {
-            fit: thread / length,
-            place: thread % length,
-            length,
-            fits: threads / length,
-            places: threads % length,
-        }
-    }
-
-    /// The place of the next number, where fits are `stride` numbers apart.
-    #[inline(always)]
-    fn next(&mut self, stride: usize) -> usize {
-        let at = self.fit as usize * stride + self.place as usize;
-        self.fit += self.fits;
-        self.place += self.places;
-        if self.place >= self.length {
-            self.place -= self.length;
-            self.fit += 1;
-        }
-        at
-    }
-}
-
-/// Copies `length` numbers of each fit of the block to `to` and where other fits have the same.
-///
-/// # Safety
-/// `from` has `length` numbers for each fit; the block has shared memory for them; all of its threads come here.
-#[inline(always)]
-unsafe fn copy(job: &CurveJob, from: *const f32, length: usize, to: usize) {
-    let (thread, block, threads) = device::place();
-    let fits = threads / job.lanes.max(1);
-    let first = block as usize * fits as usize;
-    let count = job.count as usize - first;
-    // A block's numbers are counted in 32 bits.
-    let count = if count < fits as usize { count as u32 } else { fits };
-    let end = count * length as u32;
-    let from = from.wrapping_add(first * length);
-    let shared = device::shared_memory().wrapping_add(to);
-    let (mut places, stride) = (Places::new(length as u32), job.stride());
-    let mut next = thread;
-    while next + (AT_ONCE - 1) * threads < end {
-        let mut numbers = [0.0; AT_ONCE as usize];
-        for i in 0..AT_ONCE {
-            // SAFETY: the caller's promise.
-            numbers[i as usize] = unsafe { from.add((next + i * threads) as usize).read() };
-        }
-        for i in 0..AT_ONCE {
-            // SAFETY: the caller's promise; each number is written by one thread.
-            unsafe { shared.add(places.next(stride)).write(numbers[i as usize]) }
-        }
-        next += AT_ONCE * threads;
-    }
-    while next < end {
-        // SAFETY: as above.
-        unsafe { shared.add(places.next(stride)).write(from.add(next as usize).read()) }
-        next += threads;
-    }
-}
+/// Threads of a warp.
+const WARP: u32 = 32;
 
 impl Data {
     /// Whether this thread writes what is found.
     #[inline(always)]
     pub(super) fn is_first(&self) -> bool {
         self.lane == 0
+    }
+
+    /// Writes a row of numbers of this thread's data set, whose rows lie one after the other. Where each thread of the warp has
+    /// a data set, and has no more to do with it, they exchange rows, so that threads beside each other write numbers beside each other.
+    ///
+    /// # Safety
+    /// There is room for rows of `count` data sets, of which `number` is this one; all threads of the warp that have a data set come here.
+    #[inline(always)]
+    pub(super) unsafe fn write_row<const P: usize>(
+        &self,
+        job: &CurveJob,
+        number: usize,
+        to: *mut f32,
+        row: &[DeviceF32; P],
+    ) {
+        let (thread, _, _) = device::place();
+        let lane = (thread % WARP) as usize;
+        let first = number.wrapping_sub(lane);
+        let whole = first.wrapping_add(WARP as usize) <= job.count as usize;
+        let own = to.wrapping_add(number * P);
+        // SAFETY: the caller's promise. Of shared memory a warp uses that of its own data sets, where there are at least P
+        // numbers of each, after all of its threads have come here.
+        unsafe {
+            if self.lanes > 1 {
+                if self.is_first() {
+                    for j in 0..P {
+                        own.add(j).write(row[j].0);
+                    }
+                }
+            } else if whole && P <= job.stride() {
+                let room = self.data.wrapping_sub(lane * job.stride());
+                device::synchronize(u32::MAX);
+                for j in 0..P {
+                    room.add(lane * P + j).write(row[j].0);
+                }
+                device::synchronize(u32::MAX);
+                let to = to.wrapping_add(first * P);
+                for j in 0..P {
+                    let at = j * WARP as usize + lane;
+                    to.add(at).write(room.add(at).read());
+                }
+            } else {
+                for j in 0..P {
+                    own.add(j).write(row[j].0);
+                }
+            }
+        }
     }
 
     /// The value of a variable at a point.
@@ -145,19 +118,32 @@ impl Data {
         let own_weights = job.own_weights != 0;
         let before_variables = if own_weights { 2 * points } else { points };
         let variables = job.own_variables as usize;
+        let [starts, lower, upper] = own_begin(job);
+        let mut first = Part::new(job, job.starts, job.start_step as usize, starts, false);
+        // Across the bus a word takes a microsecond, so that those of start values are asked for before those of data have come.
+        // SAFETY: the caller's promise.
+        let early = unsafe { first.read() };
         let mut part = 0;
         // A loop that is not unrolled keeps the text short.
-        while part < device::anew(3) {
+        while part < device::anew(5) {
             let (from, length, to) = match part {
                 0 => (job.data, points, 0),
                 1 => (job.weights, if own_weights { points } else { 0 }, points),
-                _ => (job.variables, variables * points, before_variables),
+                2 => (job.variables, variables * points, before_variables),
+                3 => (job.lower, job.limit_step as usize, lower),
+                _ => (job.upper, job.limit_step as usize, upper),
             };
+            let halves = part == 0 && job.halves != 0;
             if length > 0 {
                 // SAFETY: the caller's promise.
-                unsafe { copy(job, from, length, to) }
+                unsafe { Part::new(job, from, length, to, halves).copy() }
             }
             part += 1;
+        }
+        // SAFETY: the caller's promise.
+        unsafe {
+            first.put(&early);
+            first.copy();
         }
         device::wait_for(1, threads);
         let number = (block as usize * threads as usize + thread as usize) / lanes;
@@ -239,6 +225,33 @@ where
         value
     }
     #[inline(always)]
+    fn sum_each(&self, mut values: [DeviceF32; TOGETHER]) -> [DeviceF32; TOGETHER] {
+        if self.lanes == 1 {
+            return values;
+        }
+        // Each thread adds half of them, a quarter and one, in the order of `sum`; then it has the sum of one of them over a part of
+        // the warp, and gets the others in the same way back.
+        let has = |step: usize| self.lane & step != 0;
+        for (step, half) in [(16, 4), (8, 2), (4, 1)] {
+            for i in 0..half {
+                let (low, high) = (values[i], values[i + half]);
+                let (kept, given) = if has(step) { (high, low) } else { (low, high) };
+                values[i].0 = kept.0 + device::shuffle_xor(given.0, step as u32, u32::MAX);
+            }
+        }
+        for step in [2, 1] {
+            values[0].0 += device::shuffle_xor(values[0].0, step, u32::MAX);
+        }
+        for (step, half) in [(4, 1), (8, 2), (16, 4)] {
+            for i in 0..half {
+                let own = values[i];
+                let other = DeviceF32(device::shuffle_xor(own.0, step as u32, u32::MAX));
+                (values[i], values[i + half]) = if has(step) { (other, own) } else { (own, other) };
+            }
+        }
+        values
+    }
+    #[inline(always)]
     fn most(&self, mut value: DeviceF32) -> DeviceF32 {
         if self.lanes > 1 {
             for step in [16, 8, 4, 2, 1] {
@@ -317,18 +330,30 @@ marks!(8, a 0, b 1, c 2, d 3, e 4, f 5, g 6, h 7);
 marks!(9, a 0, b 1, c 2, d 3, e 4, f 5, g 6, h 7, i 8);
 marks!(10, a 0, b 1, c 2, d 3, e 4, f 5, g 6, h 7, i 8, j 9);
 
+/// Where a fit's own start values and limits lie behind its rows in shared memory.
+#[inline(always)]
+fn own_begin(job: &CurveJob) -> [usize; 3] {
+    let starts = job.rows() * job.points as usize;
+    let lower = starts + job.start_step as usize;
+    [starts, lower, lower + job.limit_step as usize]
+}
+
 /// Where the search of a data set begins.
 ///
 /// # Safety
-/// There are start values and limits for `number`.
+/// There are start values and limits, for each fit in shared memory if they have their own.
 #[inline(always)]
-pub(super) unsafe fn begin<const P: usize>(job: &CurveJob, number: usize) -> Begin<DeviceF32, P> {
+pub(super) unsafe fn begin<const P: usize>(job: &CurveJob, data: &Data) -> Begin<DeviceF32, P> {
+    let [starts, lower, upper] = own_begin(job);
+    let of = |step: u32, all: *const f32, own: usize| {
+        if step == 0 { all } else { data.data.cast_const().wrapping_add(own) }
+    };
     // SAFETY: the caller's promise.
     unsafe {
         Begin {
-            initial: read::<P>(job.starts, number, job.start_step),
-            lower: read::<P>(job.lower, number, job.limit_step),
-            upper: read::<P>(job.upper, number, job.limit_step),
+            initial: read(of(job.start_step, job.starts, starts)),
+            lower: read(of(job.limit_step, job.lower, lower)),
+            upper: read(of(job.limit_step, job.upper, upper)),
         }
     }
 }
@@ -338,11 +363,11 @@ pub(super) unsafe fn begin<const P: usize>(job: &CurveJob, number: usize) -> Beg
 /// # Safety
 /// They are there.
 #[inline(always)]
-unsafe fn read<const P: usize>(from: *const f32, number: usize, step: u32) -> [DeviceF32; P] {
+unsafe fn read<const P: usize>(from: *const f32) -> [DeviceF32; P] {
     let mut all = [DeviceF32(0.0); P];
     for j in 0..P {
         // SAFETY: the caller's promise.
-        all[j] = DeviceF32(unsafe { from.add(number * step as usize + j).read() });
+        all[j] = DeviceF32(unsafe { from.add(j).read() });
     }
     all
 }
@@ -357,11 +382,9 @@ where
     // SAFETY: the caller's promise; the number is below the count.
     unsafe {
         let Some((mut data, number)) = Data::new(job) else { return };
-        let begin = begin(job, number);
+        let begin = begin(job, &data);
         let found = search::<_, _, P, METHOD>(&mut data, job, &begin);
-        if data.is_first() {
-            write(job, number, &found);
-        }
+        write(job, &data, number, &found);
     }
 }
 
@@ -370,19 +393,20 @@ where
 #[inline(always)]
 pub(super) unsafe fn write<const P: usize>(
     job: &CurveJob,
+    data: &Data,
     number: usize,
     found: &CurveOutcome<DeviceF32, P>,
 ) {
     let CurveOutcome { parameters, errors, others, covariance } = found;
     let count = job.count as usize;
-    // SAFETY: the caller's promise, and one thread writes these numbers.
+    // SAFETY: the caller's promise, and one thread writes each number.
     unsafe {
-        let mut to = job.found.add(number * P);
-        for j in 0..P {
-            to.add(j).write(parameters[j].0);
-            to.add(count * P + j).write(errors[j].0);
+        data.write_row(job, number, job.found, parameters);
+        data.write_row(job, number, job.found.add(count * P), errors);
+        if !data.is_first() {
+            return;
         }
-        to = job.found.add(2 * count * P + number);
+        let mut to = job.found.add(2 * count * P + number);
         for i in 0..CurveJob::OTHERS {
             to.write(others[i].0);
             to = to.add(count);

@@ -14,13 +14,10 @@ where
     // SAFETY: the caller's promise; the number is below the count, and one thread writes what is found of a data set.
     unsafe {
         let Some((mut data, number)) = Data::new(&job.curve) else { return };
-        let begin = begin::<P>(&job.curve, number);
+        let begin = begin(&job.curve, &data);
         let found = search(&mut data, job, &begin);
+        data.write_row(&job.curve, number, job.parameters, &found.parameters);
         if data.is_first() {
-            let to = job.parameters.add(number * P);
-            for j in 0..P {
-                to.add(j).write(found.parameters[j].0);
-            }
             job.states.add(number).write(found.state.0 as i32);
             job.chi2.add(number).write(found.chi2.0);
             job.iterations.add(number).write(found.iterations.0 as i32);

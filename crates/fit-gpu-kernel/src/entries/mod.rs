@@ -20,6 +20,7 @@ mod functions;
 mod gpufit;
 mod memory;
 mod methods;
+mod parts;
 mod published;
 mod register_tile;
 mod rust_models;

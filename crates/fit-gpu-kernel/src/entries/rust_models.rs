@@ -162,11 +162,9 @@ where
     // SAFETY: the caller's promise; the number is below the count.
     unsafe {
         let Some((data, number)) = Data::new(job) else { return };
-        let begin = begin(job, number);
+        let begin = begin(job, &data);
         let mut curve = Written { data, model: M::new(begin.initial) };
         let found = search::<_, _, P, { CurveMethod::PLAIN }>(&mut curve, job, &begin);
-        if curve.data.is_first() {
-            write(job, number, &found);
-        }
+        write(job, &curve.data, number, &found);
     }
 }

@@ -1,6 +1,7 @@
 //! Models given as formulas, fitted on a GPU.
 
 mod device_curves;
+mod halves;
 mod records;
 mod resident;
 mod search_kind;
@@ -22,6 +23,7 @@ use crate::card::{Card, SHARED_BY_DEFAULT};
 use crate::devices::DeviceInfo;
 use crate::driver::{Function, Module, seen_by_device};
 pub use device_curves::DeviceCurves;
+use halves::Halves;
 pub use records::{CurveRecord, CurveRecords};
 pub use resident::CurveResident;
 use search_kind::{Gpufit, Ours, Piece as _, SearchKind};
@@ -37,8 +39,8 @@ const PINNED_CHUNK: usize = 1 << 21;
 const MAPPED_WHOLE: usize = 1 << 19;
 /// The least and the most of a piece of a larger one.
 const MAPPED_CHUNKS: [usize; 2] = [1 << 18, 1 << 20];
-/// Pieces that each thread has of it, between these bounds.
-const MAPPED_PIECES: usize = 4;
+/// Pieces that each thread has of it, between these bounds: with more of them threads wait for each other in the driver.
+const MAPPED_PIECES: usize = 2;
 /// Bytes on their way, at least, that keep the device busy.
 const ON_THEIR_WAY: usize = 32 << 20;
 /// The driver takes longer for longer formulas: 0.3 s for a hundred operations.
@@ -309,6 +311,7 @@ impl CurveGpu {
         pieces: &mut [K::Chunk<'_>],
     ) -> Result<(), GpuError> {
         let tables = Tables::new(batch, shape);
+        let halves = Halves::new(batch, shape);
         let count = pieces.len();
         let most = pieces.first().map_or(0, |piece| piece.fits().len());
         let queue = Mutex::new(pieces.iter_mut());
@@ -331,7 +334,7 @@ impl CurveGpu {
                     slot.finish(batch, shape, kind, before)?;
                 }
                 let Some(piece) = next() else { break };
-                slot.send(batch, shape, &tables, (kind, function), piece)?;
+                slot.send(batch, shape, &tables, halves.as_ref(), (kind, function), piece)?;
                 *before = Some(piece);
             }
             for (slot, before) in in_flight.slots().iter_mut().zip(waiting) {
@@ -353,7 +356,8 @@ impl CurveGpu {
                 *failed.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
             }
         };
-        // The caller's thread begins at once; those of the pool take a tenth of a millisecond to wake.
+        // It takes microseconds to call a thread, and a tenth of a millisecond until it is awake. Whoever is awake could call others,
+        // but then most of them are awake later.
         rayon::in_place_scope(|scope| {
             for _ in 1..rayon::current_num_threads().min(count) {
                 scope.spawn(|_| part());

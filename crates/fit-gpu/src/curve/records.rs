@@ -257,7 +257,7 @@ impl CurveGpu {
             records.memory = Some(PinnedBuffer::on(&self.card, wanted)?);
         }
         let Some(memory) = &mut records.memory else { return Ok((0..count).collect()) };
-        let there = memory.device_address()?;
+        let there = memory.device_address();
         let own = !batch.has_same_start();
         let same: Vec<f32> = match own {
             true => Vec::new(),

@@ -53,7 +53,7 @@ impl<'c, 's, 'o> CurveResident<'c, 's, 'o> {
         let shape = LaunchShape { mapped: false, ..shape };
         let tables = Tables::new(&batch, &shape);
         let mut slot = CurveSlot::new(&gpu.card)?;
-        let task = slot.load(&batch, &shape, &tables, 0..curves.count())?;
+        let task = slot.load(&batch, &shape, &tables, None, 0..curves.count())?;
         slot.stream().wait()?;
         let (begin, end) = (Event::new(&gpu.card.context)?, Event::new(&gpu.card.context)?);
         let fitted = false;

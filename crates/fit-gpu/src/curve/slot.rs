@@ -7,6 +7,7 @@ use fit_curves::{CurveBatch, Points};
 use fit_gpu_kernel::CurveJob;
 
 use super::LaunchShape;
+use super::halves::Halves;
 use super::search_kind::{Back, Piece, SearchKind};
 use crate::GpuError;
 use crate::bytes::{Bytes, window_count};
@@ -125,10 +126,11 @@ impl CurveSlot {
         batch: &CurveBatch<'_, '_, '_>,
         shape: &LaunchShape,
         tables: &Tables,
+        halves: Option<&Halves<'_>>,
         (kind, function): (&K, Function),
         piece: &mut K::Chunk<'_>,
     ) -> Result<(), GpuError> {
-        let mut task = self.load(batch, shape, tables, piece.fits())?;
+        let mut task = self.load(batch, shape, tables, halves, piece.fits())?;
         let room = piece.room();
         if let Some((_, there)) = room.as_ref().filter(|_| shape.mapped) {
             task.found = *there as *mut f32;
@@ -165,19 +167,29 @@ impl CurveSlot {
         batch: &CurveBatch<'_, '_, '_>,
         shape: &LaunchShape,
         tables: &Tables,
+        halves: Option<&Halves<'_>>,
         fits: Range<usize>,
     ) -> Result<CurveJob, GpuError> {
         let (first, count) = (fits.start, fits.len());
         let points = batch.curves.points();
         let widths = shape.widths();
-        let mut at = [0; 6];
         let shared = tables.numbers.len();
-        let mut numbers = shared;
-        for (at, width) in at.iter_mut().zip(widths) {
-            *at = numbers;
-            numbers += width * count;
-        }
         self.reserve(shape, tables, count)?;
+        let halves = halves.is_some_and(|halves| {
+            // SAFETY: the stream has been waited for; any bytes are numbers, for each of which there is room in whole words.
+            let room = unsafe { self.host_inputs.values::<u16>(2 * shared + points * count) };
+            halves.pack(fits.clone(), &mut room[2 * shared..])
+        });
+        let mut lengths = widths.map(|width| width * count);
+        if halves {
+            lengths[0] = lengths[0].div_ceil(2).next_multiple_of(LINE).min(lengths[0]);
+        }
+        let mut at = [0; 6];
+        let mut numbers = shared;
+        for (at, length) in at.iter_mut().zip(lengths) {
+            *at = numbers;
+            numbers += length;
+        }
         self.wrong.clear();
         if widths[1..].iter().any(|&width| width > 0) {
             self.wrong.resize(count, false);
@@ -187,8 +199,8 @@ impl CurveSlot {
         let (table, mut rest) = all.split_at_mut(shared);
         table.copy_from_slice(&tables.numbers);
         let mut parts: [&mut [f32]; 6] = Default::default();
-        for (part, width) in parts.iter_mut().zip(widths) {
-            let (these, others) = rest.split_at_mut(width * count);
+        for (part, length) in parts.iter_mut().zip(lengths) {
+            let (these, others) = rest.split_at_mut(length);
             (*part, rest) = (these, others);
         }
         let [data, weights, variables, starts, lower, upper] = parts;
@@ -210,6 +222,7 @@ impl CurveSlot {
                 unsafe { self.stream.copy_in(&self.data, these)? };
                 pinned = Some(self.data.address::<f32>().cast_const());
             }
+            _ if halves => {}
             _ => batch.read_all_data(fits.clone(), data),
         }
         rows(weights, widths[1], |number, to| flag(number, batch.read_weights(first + number, to)));
@@ -250,8 +263,8 @@ impl CurveSlot {
         }
         let inputs = self.inputs.address::<f32>().cast_const();
         let (rows, found) = if shape.mapped {
-            let rows = self.host_inputs.device_address::<f32>()?;
-            (rows.cast_const(), self.host_found.device_address()?)
+            let rows = self.host_inputs.device_address::<f32>();
+            (rows.cast_const(), self.host_found.device_address())
         } else {
             (inputs, self.found.address())
         };
@@ -270,6 +283,7 @@ impl CurveSlot {
             upper: own(5, 4),
             found,
             count: window_count(count)?,
+            halves: halves.into(),
             weight_unit: tables.weight_unit,
             ..shape.job
         };

@@ -62,6 +62,8 @@ impl Drop for DeviceMemory {
 /// Host memory that devices reach by themselves.
 pub(crate) struct HostMemory {
     pointer: NonNull<c_void>,
+    /// Where devices see it.
+    there: sys::CUdeviceptr,
     bytes: Bytes,
     context: Arc<Context>,
 }
@@ -86,7 +88,10 @@ impl HostMemory {
         let pointer = NonNull::new(pointer).expect("the driver gives memory or an error");
         // SAFETY: it has that many bytes. Zeros, because the driver does not promise what is in it.
         unsafe { pointer.cast::<u8>().write_bytes(0, bytes.get()) };
-        Ok(Self { pointer, bytes, context: Arc::clone(context) })
+        let mut memory = Self { pointer, there: 0, bytes, context: Arc::clone(context) };
+        // SAFETY: the memory was allocated to be mapped.
+        unsafe { call!(cuMemHostGetDevicePointer_v2(&mut memory.there, memory.pointer(), 0))? };
+        Ok(memory)
     }
 
     pub(crate) fn pointer<T>(&self) -> *mut T {
@@ -117,12 +122,8 @@ impl HostMemory {
     }
 
     /// Where the device sees it.
-    pub(crate) fn device_address<T>(&self) -> Result<*mut T, GpuError> {
-        let _guest = self.context.enter()?;
-        let mut address = 0;
-        // SAFETY: the memory was allocated to be mapped.
-        unsafe { call!(cuMemHostGetDevicePointer_v2(&mut address, self.pointer(), 0))? };
-        Ok(address as *mut T)
+    pub(crate) fn device_address<T>(&self) -> *mut T {
+        self.there as *mut T
     }
 }
 
