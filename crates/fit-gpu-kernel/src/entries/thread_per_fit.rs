@@ -46,6 +46,8 @@ impl<const SIDE: usize> Cells<DeviceF32> for SharedCells<SIDE> {
 struct Own<const SIDE: usize> {
     number: usize,
     pixels: SharedCells<SIDE>,
+    /// The same pixels.
+    memory: *mut [DeviceF32; SIDE],
     notes: &'static mut [[DeviceF32; SIDE]],
 }
 
@@ -64,13 +66,15 @@ impl<const SIDE: usize> Own<SIDE> {
         let rows = job.task.size().height;
         let (thread, ..) = device::place();
         let address = device::shared_address() + thread * stride as u32 * BYTES;
+        let memory = pixels.cast::<[DeviceF32; SIDE]>();
         // SAFETY: the launch gives the block shared memory for all of its threads (docs/gpu-safety.md), and no other
         // thread uses this one's from here on.
         let notes = unsafe {
-            let notes = pixels.cast::<[DeviceF32; SIDE]>().add(if noted { SIDE } else { 0 });
+            let notes = memory.add(if noted { SIDE } else { 0 });
             core::slice::from_raw_parts_mut(notes, if noted { rows } else { 0 })
         };
-        Some(Self { number, pixels: SharedCells { address, rows: rows as u32 }, notes })
+        let pixels = SharedCells { address, rows: rows as u32 };
+        Some(Self { number, pixels, memory, notes })
     }
 
     /// Converts the pixels by the camera's map and takes the notes: variances if `VARIANCES`, else weights.
@@ -98,14 +102,43 @@ impl<const SIDE: usize> Own<SIDE> {
     /// The job is as docs/gpu-safety.md asks.
     #[inline(always)]
     unsafe fn run<M: Method<DeviceF32>>(self, method: &M, job: &Job) {
-        let Self { number, pixels, notes } = self;
-        let mut tile = Window::<_, _, SIDE>::new(pixels, notes);
-        // SAFETY: the number is below the count, and this thread alone writes its outcome.
+        // SAFETY: the caller's promise.
+        unsafe { run_in::<_, _, SIDE>(self.pixels, self.notes, method, job, self.number) }
+    }
+
+    /// The same through ordinary pointers: sums that leave no register free are slower with addresses of shared memory.
+    ///
+    /// # Safety
+    /// The job is as docs/gpu-safety.md asks.
+    #[inline(always)]
+    unsafe fn run_by_pointers<M: Method<DeviceF32>>(self, method: &M, job: &Job) {
+        let Self { number, pixels, memory, notes } = self;
+        // SAFETY: the window is there, and this thread's own; its pixels are used by no other way from here on.
         unsafe {
-            let start = outline(job, number);
-            let found = pass::fit(method, &mut tile, start, Finish::WhereSumsCancel);
-            write(job, number, Job::outcome(&found));
+            let rows = core::slice::from_raw_parts_mut(memory, pixels.rows as usize);
+            run_in::<_, _, SIDE>(rows, notes, method, job, number);
         }
+    }
+}
+
+/// Fits a window, and writes the outcome.
+///
+/// # Safety
+/// The job is as docs/gpu-safety.md asks, and `number` is below its count.
+#[inline(always)]
+unsafe fn run_in<C: Cells<DeviceF32>, M: Method<DeviceF32>, const SIDE: usize>(
+    cells: C,
+    notes: &[[DeviceF32; SIDE]],
+    method: &M,
+    job: &Job,
+    number: usize,
+) {
+    let mut tile = Window::<_, _, SIDE>::new(cells, notes);
+    // SAFETY: the number is below the count, and this thread alone writes its outcome.
+    unsafe {
+        let start = outline(job, number);
+        let found = pass::fit(method, &mut tile, start, Finish::WhereSumsCancel);
+        write(job, number, Job::outcome(&found));
     }
 }
 
@@ -178,7 +211,7 @@ pub(super) mod likelihood_thread_per_fit {
         let method = job.task.likelihood::<DeviceF32, S, P, Q, NOTED>(profile, mapped);
         let Some(method) = method else { return };
         // SAFETY: the caller's promise.
-        unsafe { own.run(&method, job) }
+        unsafe { own.run_by_pointers(&method, job) }
     }
 
     /// # Safety
