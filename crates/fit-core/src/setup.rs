@@ -161,6 +161,15 @@ impl<R: Real, S, const P: usize> Setup<R, S, P> {
         Self { photons, baseline, ..self }
     }
 
+    /// The same setup with such Newton steps, and a last step without another look at the pixels where it is predicted to gain less
+    /// than this share of χ².
+    #[inline(always)]
+    pub fn ending(mut self, newton: Newton, finish: R) -> Self {
+        self.settings.newton = newton;
+        self.settings.finish = finish;
+        self
+    }
+
     /// Photo-electrons per count, and the counts of a dark pixel.
     #[inline(always)]
     pub fn units(&self) -> (R, R) {

@@ -5,7 +5,7 @@ use fit_core::Size;
 use fit_core::spot::shape::ShapeName;
 
 use crate::detect::DetectionStep;
-use crate::{Job, Marks, published};
+use crate::{Job, Marks, published, register_tile};
 
 /// What kernels are for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -185,6 +185,8 @@ impl Layout {
 const WARP: usize = 32;
 /// Threads of a block whose fits have few threads.
 const THREADS: usize = 64;
+/// Windows that a thread fits in turn, at most: in the end a warp waits for its slowest fit.
+const MOST_TURNS: usize = 16;
 /// Threads of a block whose fits share memory, at most.
 const SHARED_MEMORY_THREADS: usize = 128;
 /// Blocks of these that a multiprocessor is to have room for.
@@ -448,6 +450,18 @@ impl Kernel {
         }
     }
 
+    /// The most windows that a thread fits in turn.
+    pub const fn turns(&self) -> usize {
+        match self.layout {
+            Layout::RegisterTile { lanes, side }
+                if register_tile::is_in_turn(self.shape.parameters(), lanes, side) =>
+            {
+                MOST_TURNS
+            }
+            _ => 1,
+        }
+    }
+
     /// The marks in the text of a kernel for windows of a size that it [takes](Self::takes), in a large batch or a small one, if it
     /// has any.
     pub const fn marks(&self, size: Size, many: bool) -> Option<Marks> {
@@ -480,8 +494,8 @@ impl Kernel {
             Layout::RegisterTile { side, lanes, .. } => {
                 // A warp more has room, for three numbers at most that have none.
                 let most_registers = match (self.shape, side, lanes) {
-                    (ShapeName::Circular, 7, 1) => Some(128),
-                    (ShapeName::Circular, 9, 1) => Some(168),
+                    (ShapeName::Fixed, 4..=5, 1) | (ShapeName::Fixed, 26..=28, 16) => Some(128),
+                    (ShapeName::Circular, 4..=5 | 9, 1) => Some(168),
                     _ => None,
                 };
                 Build {
@@ -611,6 +625,7 @@ mod tests {
     fn blocks_are_as_large_as_they_were_measured() {
         assert_eq!(block("side9", 9, 9), (1, 64, 0));
         assert_eq!(block("likelihood_rotated_side13", 13, 13), (1, 64, 64 * 169 * 4));
+        assert_eq!(block("least_circular_side12", 12, 12), (1, 64, 64 * 145 * 4));
         assert_eq!(block("likelihood_circular_rows", 20, 20), (4, 64, 16 * (436 + 101) * 4));
         assert_eq!(block("plane_least_rotated_rows", 9, 9), (1, 64, 64 * 81 * 4));
         assert_eq!(block("side16", 16, 16), (2, 64, 0));

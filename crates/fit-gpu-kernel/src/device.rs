@@ -124,6 +124,19 @@ mod machine {
         result
     }
 
+    /// Of which threads of the warp this is true, a bit for each; all of them take part.
+    #[inline(always)]
+    pub fn ballot(mine: bool) -> u32 {
+        let all: u32;
+        // SAFETY: all threads of the warp are here.
+        unsafe {
+            asm!("{{", ".reg .pred mine;", "setp.ne.u32 mine, {1}, 0;",
+                "vote.sync.ballot.b32 {0}, mine, -1;", "}}",
+                out(reg32) all, in(reg32) u32::from(mine), options(nomem, nostack));
+        }
+        all
+    }
+
     /// Waits until what the threads of `members` wrote can be read by all of them.
     #[inline(always)]
     pub fn synchronize(members: u32) {

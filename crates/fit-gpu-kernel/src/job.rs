@@ -68,6 +68,10 @@ pub struct Task {
     excess: f32,
     /// 1 where `min_step` compares with the place of the centre.
     step_by_place: f32,
+    /// 1 where steps near the minimum may be Newton steps.
+    newton: u32,
+    /// The share of χ² below which the last step is not looked at; 0 without Newton steps.
+    finish: f32,
 }
 
 /// The most parameters of a shape.
@@ -97,6 +101,8 @@ impl Task {
             min_delta: settings.min_delta,
             min_step: settings.min_step,
             step_by_place: settings.step_by_place,
+            newton: (settings.newton != Newton::Never).into(),
+            finish: if settings.newton == Newton::Never { 0.0 } else { settings.finish },
             photons,
             baseline,
             variance: 0.0,
@@ -238,7 +244,7 @@ impl Task {
             step_by_place: self.step_by_place.into(),
             lower,
             upper,
-            // Kernels do the paper's iteration: the sums of second derivatives have no room in their registers.
+            // Most kernels do the paper's iteration: the sums of second derivatives have no room in their registers.
             newton: Newton::Never,
             finish: R::splat(0.0),
             tolerance: R::splat(0.0),
@@ -246,6 +252,27 @@ impl Task {
         let shape = S::from_numbers(self.shape);
         let setup = Setup::from_parts(shape, self.size(), background, profile, settings).ok()?;
         Some(setup.with_units(self.photons.into(), self.baseline.into()))
+    }
+
+    /// The same, for least squares whose last step need not be looked at.
+    #[inline(always)]
+    pub fn finishing<R, S, const P: usize>(&self, profile: PixelProfile) -> Option<Setup<R, S, P>>
+    where
+        R: Real + From<f32>,
+        S: Outlined<P>,
+    {
+        Some(self.setup(profile)?.ending(Newton::Never, self.finish.into()))
+    }
+
+    /// The same, with Newton steps where the options ask for them.
+    #[inline(always)]
+    pub fn exact<R, S, const P: usize>(&self, profile: PixelProfile) -> Option<Setup<R, S, P>>
+    where
+        R: Real + From<f32>,
+        S: Outlined<P>,
+    {
+        let newton = if self.newton == 0 { Newton::Never } else { Newton::Near };
+        Some(self.setup(profile)?.ending(newton, self.finish.into()))
     }
 }
 
@@ -265,6 +292,7 @@ impl Task {
 /// - `weights`: those of each window, or, if `weights_width` is not 0, an image with rows of so many numbers, in which
 ///   `places` is where each window lies; or null.
 /// - `inverse_gain`: 1 by the EM gain, which maps do not have.
+/// - `turns`: windows that a thread fits one after the other, in kernels that do so ([`crate::Kernel::turns`]).
 ///
 /// Kernels of [`crate::KernelMethod::Errors`] only read the outcomes at `fits`, and write to `errors`, which has room for those of
 /// `count` fits; others do not look at it.
@@ -307,6 +335,8 @@ pub struct Job {
     pub weights_width: u32,
     /// 1/(EM gain).
     pub inverse_gain: f32,
+    /// Windows that a thread fits in turn.
+    pub turns: u32,
     /// Room for the errors of fits, or null.
     pub errors: *mut Errors,
 }
@@ -332,6 +362,7 @@ impl Job {
             map_width: 0,
             weights_width: 0,
             inverse_gain: 1.0,
+            turns: 1,
             errors: null_mut(),
         }
     }

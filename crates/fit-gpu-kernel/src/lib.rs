@@ -20,6 +20,7 @@ pub mod shared_memory;
 pub mod shared_rows;
 mod table;
 pub mod thread_per_fit;
+pub mod turns;
 
 #[cfg(target_arch = "nvptx64")]
 mod entries;

@@ -7,6 +7,28 @@ use fit_core::pass::{self, Along, Around, Finish, Group, Line, Method, RawFit, S
 use fit_core::spot::axis::{AxisSample, AxisSums, GaussianAxis};
 use fit_core::{Mask, Outline, Real, Size};
 
+use crate::device;
+
+/// Whether spots with so many parameters are fitted with Newton steps: in windows so small that registers have room for the sums
+/// of second derivatives too, and where many steps are saved.
+pub const fn is_exact(parameters: usize, lanes: usize, side: usize) -> bool {
+    let longest = match parameters {
+        2 => 6,
+        _ => 7,
+    };
+    lanes == 1 && side <= longest
+}
+
+/// Whether threads fit such windows in turn: where some spots take many times as many steps as others.
+pub const fn is_in_turn(parameters: usize, lanes: usize, side: usize) -> bool {
+    let longest = match parameters {
+        3 => 5,
+        4 => 6,
+        _ => 0,
+    };
+    lanes == 1 && side <= longest
+}
+
 /// Fits a window of `SIDE`×`SIDE` pixels. Lane `l` has the rows l·`ROWS` to l·`ROWS` + `ROWS` − 1, which are
 /// `N` = `ROWS`·`SIDE` pixels; what it has of rows that do not exist does not matter.
 #[inline(always)]
@@ -23,11 +45,7 @@ pub fn fit<
     pixels: &mut [R; N],
     start: Option<Outline<R>>,
 ) -> RawFit<R> {
-    let zero = R::splat(0.0);
-    let none = AxisSample::zero();
-    let nowhere = GaussianAxis::new(zero, zero);
-    let mut tile =
-        RegisterTile::<_, _, SIDE, ROWS, N> { group, pixels, columns: [none; SIDE], down: nowhere };
+    let mut tile = RegisterTile::<_, _, SIDE, ROWS, N>::new(group, pixels);
     pass::fit(method, &mut tile, start, Finish::WhereSumsCancel)
 }
 
@@ -35,13 +53,25 @@ pub fn fit<
 const FAR: f64 = 1e12;
 
 /// The rows of the lanes.
-struct RegisterTile<'a, R, G, const SIDE: usize, const ROWS: usize, const N: usize> {
+pub struct RegisterTile<'a, R, G, const SIDE: usize, const ROWS: usize, const N: usize> {
     group: &'a G,
     pixels: &'a mut [R; N],
     /// The samples of the columns.
     columns: [AxisSample<R>; SIDE],
     /// The axis of the rows.
     down: GaussianAxis<R>,
+}
+
+impl<'a, R: Real, G: Group<R>, const SIDE: usize, const ROWS: usize, const N: usize>
+    RegisterTile<'a, R, G, SIDE, ROWS, N>
+{
+    /// The rows that [`fit`] has.
+    #[inline(always)]
+    pub fn new(group: &'a G, pixels: &'a mut [R; N]) -> Self {
+        let zero = R::splat(0.0);
+        let columns = [AxisSample::zero(); SIDE];
+        Self { group, pixels, columns, down: GaussianAxis::new(zero, zero) }
+    }
 }
 
 impl<R: Real, G: Group<R>, const SIDE: usize, const ROWS: usize, const N: usize> Tile<R>
@@ -70,6 +100,10 @@ impl<R: Real, G: Group<R>, const SIDE: usize, const ROWS: usize, const N: usize>
     #[inline(always)]
     fn size(&self) -> Size {
         Size::new(SIDE, SIDE)
+    }
+    #[inline(always)]
+    fn times(&self, number: u32) -> u32 {
+        device::anew(number)
     }
     #[inline(always)]
     fn lines(&self) -> usize {
@@ -164,7 +198,7 @@ impl<R: Real, G: Group<R>, const SIDE: usize, const ROWS: usize, const N: usize>
 }
 
 /// A row of each lane.
-struct LaneRow<'a, T> {
+pub struct LaneRow<'a, T> {
     tile: &'a T,
     row: usize,
 }
@@ -209,7 +243,7 @@ impl<R: Real, G: Group<R>, const SIDE: usize, const ROWS: usize, const N: usize>
 }
 
 /// The samples of the columns.
-struct Columns<'a, R, const SIDE: usize>(&'a [AxisSample<R>; SIDE]);
+pub struct Columns<'a, R, const SIDE: usize>(&'a [AxisSample<R>; SIDE]);
 
 impl<R: Real, const SIDE: usize> Along<R> for Columns<'_, R, SIDE> {
     #[inline(always)]

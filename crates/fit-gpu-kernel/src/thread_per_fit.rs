@@ -12,6 +12,31 @@ use fit_core::{Mask, Outline, Real, Size};
 
 use crate::device;
 
+/// The numbers of a window that a thread has in memory.
+pub trait Cells<R> {
+    /// The number of rows.
+    fn rows(&self) -> usize;
+    /// A number.
+    fn at(&self, row: usize, column: usize) -> R;
+    /// Replaces a number.
+    fn put(&mut self, row: usize, column: usize, value: R);
+}
+
+impl<R: Copy, const SIDE: usize> Cells<R> for &mut [[R; SIDE]] {
+    #[inline(always)]
+    fn rows(&self) -> usize {
+        self.len()
+    }
+    #[inline(always)]
+    fn at(&self, row: usize, column: usize) -> R {
+        self[row][column]
+    }
+    #[inline(always)]
+    fn put(&mut self, row: usize, column: usize, value: R) {
+        self[row][column] = value;
+    }
+}
+
 /// Fits a window of `SIDE` columns. There are as many notes as pixels if the method takes notes.
 #[inline(always)]
 pub fn fit<R: Real, M: Method<R>, const SIDE: usize>(
@@ -20,23 +45,31 @@ pub fn fit<R: Real, M: Method<R>, const SIDE: usize>(
     notes: &[[R; SIDE]],
     start: Option<Outline<R>>,
 ) -> RawFit<R> {
-    let zero = R::splat(0.0);
-    let columns = Samples([AxisSample::zero(); SIDE]);
-    let mut tile = Window { pixels, notes, columns, down: GaussianAxis::new(zero, zero) };
+    let mut tile = Window::new(pixels, notes);
     pass::fit(method, &mut tile, start, Finish::WhereSumsCancel)
 }
 
 /// A window, row after row.
-struct Window<'a, R, const SIDE: usize> {
-    pixels: &'a mut [[R; SIDE]],
+pub struct Window<'a, R, C, const SIDE: usize> {
+    pixels: C,
     notes: &'a [[R; SIDE]],
     columns: Samples<R, SIDE>,
     /// The axis of the rows.
     down: GaussianAxis<R>,
 }
 
+impl<'a, R: Real, C: Cells<R>, const SIDE: usize> Window<'a, R, C, SIDE> {
+    /// A window of `SIDE` columns, with as many notes as pixels or none.
+    #[inline(always)]
+    pub fn new(pixels: C, notes: &'a [[R; SIDE]]) -> Self {
+        let zero = R::splat(0.0);
+        let columns = Samples([AxisSample::zero(); SIDE]);
+        Self { pixels, notes, columns, down: GaussianAxis::new(zero, zero) }
+    }
+}
+
 /// The samples of the columns.
-struct Samples<R, const SIDE: usize>([AxisSample<R>; SIDE]);
+pub struct Samples<R, const SIDE: usize>([AxisSample<R>; SIDE]);
 
 impl<R: Real, const SIDE: usize> Put<R> for Samples<R, SIDE> {
     #[inline(always)]
@@ -52,47 +85,45 @@ impl<R: Real, const SIDE: usize> Along<R> for &Samples<R, SIDE> {
     }
 }
 
-/// A row.
-#[derive(Clone, Copy)]
-struct PixelRow<'a, R, const SIDE: usize>(&'a [R; SIDE]);
-
-impl<R: Real, const SIDE: usize> Line<R> for PixelRow<'_, R, SIDE> {
-    #[inline(always)]
-    fn pixel(&self, place: usize) -> R {
-        self.0[place]
-    }
-}
-
 /// A row and those before and after it, or itself at an edge.
-#[derive(Clone, Copy)]
-struct Rows<'a, R, const SIDE: usize> {
-    above: &'a [R; SIDE],
-    here: &'a [R; SIDE],
-    below: &'a [R; SIDE],
+pub struct Rows<'a, C> {
+    cells: &'a C,
+    here: usize,
+    last: usize,
 }
 
-impl<R: Real, const SIDE: usize> Line<R> for Rows<'_, R, SIDE> {
+// Not derived: what is referred to need not be copied.
+impl<C> Copy for Rows<'_, C> {}
+impl<C> Clone for Rows<'_, C> {
     #[inline(always)]
-    fn pixel(&self, place: usize) -> R {
-        self.here[place]
+    fn clone(&self) -> Self {
+        *self
     }
 }
 
-impl<R: Real, const SIDE: usize> Around<R> for Rows<'_, R, SIDE> {
+impl<R: Real, C: Cells<R>> Line<R> for Rows<'_, C> {
+    #[inline(always)]
+    fn pixel(&self, place: usize) -> R {
+        self.cells.at(self.here, place)
+    }
+}
+
+impl<R: Real, C: Cells<R>> Around<R> for Rows<'_, C> {
     #[inline(always)]
     fn neighbour(&self, place: usize, step: isize) -> R {
-        if step < 0 { self.above[place] } else { self.below[place] }
+        let row = if step < 0 { self.here.saturating_sub(1) } else { self.here + 1 };
+        self.cells.at(if row < self.last { row } else { self.last }, place)
     }
 }
 
-impl<R: Real, const SIDE: usize> Tile<R> for Window<'_, R, SIDE> {
+impl<R: Real, C: Cells<R>, const SIDE: usize> Tile<R> for Window<'_, R, C, SIDE> {
     type Group = OneLane;
     type Line<'l>
-        = PixelRow<'l, R, SIDE>
+        = Rows<'l, C>
     where
         Self: 'l;
     type Around<'l>
-        = Rows<'l, R, SIDE>
+        = Rows<'l, C>
     where
         Self: 'l;
     type Along<'l>
@@ -108,7 +139,7 @@ impl<R: Real, const SIDE: usize> Tile<R> for Window<'_, R, SIDE> {
     }
     #[inline(always)]
     fn size(&self) -> Size {
-        Size::new(SIDE, self.pixels.len())
+        Size::new(SIDE, self.pixels.rows())
     }
     #[inline(always)]
     fn times(&self, number: u32) -> u32 {
@@ -116,7 +147,7 @@ impl<R: Real, const SIDE: usize> Tile<R> for Window<'_, R, SIDE> {
     }
     #[inline(always)]
     fn lines(&self) -> usize {
-        self.pixels.len()
+        self.pixels.rows()
     }
     #[inline(always)]
     fn length(&self) -> usize {
@@ -134,19 +165,17 @@ impl<R: Real, const SIDE: usize> Tile<R> for Window<'_, R, SIDE> {
     fn side(&self, line: usize) -> Side {
         match line {
             0 => Side::First,
-            _ if line + 1 == self.pixels.len() => Side::Last,
+            _ if line + 1 == self.pixels.rows() => Side::Last,
             _ => Side::Inner,
         }
     }
     #[inline(always)]
-    fn line(&self, _: R, line: usize, _: usize) -> PixelRow<'_, R, SIDE> {
-        PixelRow(&self.pixels[line])
+    fn line(&self, _: R, line: usize, _: usize) -> Rows<'_, C> {
+        Rows { cells: &self.pixels, here: line, last: line }
     }
     #[inline(always)]
-    fn around(&self, _: R, line: usize, _: usize) -> Rows<'_, R, SIDE> {
-        let here = &self.pixels[line];
-        let above = self.pixels.get(line.wrapping_sub(1)).unwrap_or(here);
-        Rows { above, here, below: self.pixels.get(line + 1).unwrap_or(here) }
+    fn around(&self, _: R, line: usize, _: usize) -> Rows<'_, C> {
+        Rows { cells: &self.pixels, here: line, last: self.pixels.rows() - 1 }
     }
     #[inline(always)]
     fn along(&self, _: usize) -> &Samples<R, SIDE> {
@@ -154,7 +183,7 @@ impl<R: Real, const SIDE: usize> Tile<R> for Window<'_, R, SIDE> {
     }
     #[inline(always)]
     fn pixel(&self, line: usize, place: usize) -> R {
-        self.pixels[line][place]
+        self.pixels.at(line, place)
     }
     #[inline(always)]
     fn note(&self, _: R, line: usize, place: usize) -> R {
@@ -184,9 +213,9 @@ impl<R: Real, const SIDE: usize> Tile<R> for Window<'_, R, SIDE> {
     }
 }
 
-impl<R: Real, const SIDE: usize> Store<R> for Window<'_, R, SIDE> {
+impl<R: Real, C: Cells<R>, const SIDE: usize> Store<R> for Window<'_, R, C, SIDE> {
     #[inline(always)]
     fn set(&mut self, line: usize, place: usize, _: R::Mask, value: R) {
-        self.pixels[line][place] = value;
+        self.pixels.put(line, place, value);
     }
 }

@@ -26,6 +26,8 @@ pub(crate) struct Card {
 pub(crate) struct Launch {
     function: Function,
     block: Block,
+    /// The most windows that a thread fits in turn.
+    turns: usize,
     /// Whether the kernel takes start values with two widths.
     outlines: bool,
 }
@@ -55,6 +57,8 @@ pub(crate) struct Choice {
 
 /// From this many windows on, as few threads as possible for each of them keep the device busy.
 const MANY: usize = 6_000;
+/// Fits that a device works on at the same time, about: threads take turns where there are more of them.
+const AT_ONCE: usize = 1 << 16;
 
 impl Choice {
     /// For fits of so many windows, with notes of a kind, by the fastest family. They start from the estimate, and there is
@@ -181,7 +185,8 @@ impl Card {
         if block.shared > SHARED {
             function.allow_all_shared(&self.context)?;
         }
-        Ok(Launch { function, block, outlines: kernel.takes_outlines() })
+        let turns = kernel.turns();
+        Ok(Launch { function, block, turns, outlines: kernel.takes_outlines() })
     }
 }
 
@@ -198,12 +203,16 @@ impl Launch {
     /// type of pixels that this was made for.
     pub(crate) unsafe fn run(&self, stream: &Stream, job: &Job) -> Result<(), GpuError> {
         let Block { lanes, threads, shared } = self.block;
-        let blocks = (job.count as usize).div_ceil(threads / lanes) as u32;
+        let count = job.count as usize;
+        // Threads take turns only where there are windows enough for all multiprocessors.
+        let turns = (count / AT_ONCE).clamp(1, self.turns);
+        let blocks = count.div_ceil(threads / lanes * turns) as u32;
         if blocks == 0 {
             return Ok(());
         }
+        let job = Job { turns: turns as u32, ..*job };
         // SAFETY: the caller's promise; the block has the shared memory that its fits take.
-        unsafe { self.function.launch(stream, blocks, threads as u32, shared, job) }
+        unsafe { self.function.launch(stream, blocks, threads as u32, shared, &job) }
     }
 }
 

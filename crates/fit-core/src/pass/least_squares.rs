@@ -8,7 +8,7 @@ use crate::arithmetic::{Mask, Real};
 use crate::search::{Evaluation, LaneState, MergeLanes, Newton, Normal, Search};
 use crate::setup::Setup;
 use crate::size::{Circle, Outline, Size};
-use crate::spot::assembly::{NoSecond, assemble, assemble_with};
+use crate::spot::assembly::{LinearOnly, NoSecond, Remainder, assemble_with};
 use crate::spot::conditioning::Conditioning;
 use crate::spot::limits::Background;
 use crate::spot::plane::{Tilt, assemble_tilted};
@@ -100,7 +100,7 @@ pub(super) fn step<R: Real, T: Tile<R>, S: Summable<P>, const P: usize>(
     data: &Conditioning<R>,
     search: &mut SpotSearch<R, S, P>,
 ) {
-    let evaluation = evaluate_roughly(setup, tile, data, search);
+    let evaluation = evaluate_roughly(setup, tile, data, search, &NoSecond);
     search.update::<false>(setup.settings(), setup.shape(), &evaluation);
 }
 
@@ -122,7 +122,22 @@ pub(super) fn step_on_plane<R: Real, T: Tile<R>, S: Summable<P>, const P: usize>
 
 /// An evaluation without second derivatives.
 #[inline(always)]
-fn evaluate_roughly<R: Real, T: Tile<R>, S: Summable<P>, const P: usize>(
+fn evaluate_roughly<R: Real, T: Tile<R>, S: Summable<P>, N: Remainder<R, P>, const P: usize>(
+    setup: &Setup<R, S, P>,
+    tile: &mut T,
+    data: &Conditioning<R>,
+    search: &SpotSearch<R, S, P>,
+    none: &N,
+) -> Evaluation<R, P, 2> {
+    let shape = setup.shape();
+    let spot = shape.spot(setup.profile(), search.constants(), search.trial());
+    let (sums, _) = shape.evaluate::<_, _, false>(tile, spot);
+    assemble_with(&sums, none, data, setup.background())
+}
+
+/// An evaluation with second derivatives.
+#[inline(always)]
+fn evaluate_exactly<R: Real, T: Tile<R>, S: Summable<P>, const P: usize>(
     setup: &Setup<R, S, P>,
     tile: &mut T,
     data: &Conditioning<R>,
@@ -130,8 +145,8 @@ fn evaluate_roughly<R: Real, T: Tile<R>, S: Summable<P>, const P: usize>(
 ) -> Evaluation<R, P, 2> {
     let shape = setup.shape();
     let spot = shape.spot(setup.profile(), search.constants(), search.trial());
-    let (sums, _) = shape.evaluate::<_, _, false>(tile, spot);
-    assemble(&sums, data, setup.background())
+    let (sums, second) = shape.evaluate::<_, _, true>(tile, spot);
+    assemble_with(&sums, &second, data, setup.background())
 }
 
 /// A seed for lanes without a fit.
@@ -158,9 +173,13 @@ pub(super) fn found<R: Real, S: Summable<P>, const P: usize, const L: usize>(
     let (alpha, beta) = (record.linear[0], record.linear[1]);
     let mut background = data.background(beta);
     // The last step of an early finish is not looked at again.
-    let finished = setup.settings().newton != Newton::Never;
-    if finished && setup.background() == Background::NonNegative {
-        background = background.max(R::splat(0.0));
+    let zero = R::splat(0.0);
+    if setup.background() == Background::NonNegative {
+        background = if setup.settings().newton == Newton::Never {
+            R::select(background.lt(zero), zero, background)
+        } else {
+            background.max(zero)
+        };
     }
     let (photons, _) = setup.units();
     RawFit {
@@ -240,12 +259,9 @@ impl<R: Real, S: Summable<P>, const P: usize> Method<R> for Setup<R, S, P> {
         search: &Self::Search,
     ) -> Self::Evaluation {
         if S::ROUGH && self.settings().newton == Newton::Never {
-            return evaluate_roughly(self, tile, &seed.data, search);
+            return evaluate_roughly(self, tile, &seed.data, search, &NoSecond);
         }
-        let shape = self.shape();
-        let spot = shape.spot(self.profile(), search.constants(), search.trial());
-        let (sums, second) = shape.evaluate::<_, _, true>(tile, spot);
-        assemble_with(&sums, &second, &seed.data, self.background())
+        evaluate_exactly(self, tile, &seed.data, search)
     }
     #[inline(always)]
     fn update(&self, search: &mut Self::Search, evaluation: &Self::Evaluation) {
@@ -267,8 +283,65 @@ impl<R: Real, S: Summable<P>, const P: usize> Method<R> for Setup<R, S, P> {
     }
 }
 
+/// Least squares with second derivatives, whether the options ask for Newton steps or not: for machines on which the code of both
+/// iterations would take more room than it saves work.
+#[derive(Clone, Copy, Debug)]
+pub struct ExactFit<R, S, const P: usize>(pub Setup<R, S, P>);
+
+impl<R: Real, S: Summable<P>, const P: usize> Method<R> for ExactFit<R, S, P> {
+    type Seed = LeastSquaresSeed<R, S::Constants<R>, P>;
+    type Search = SpotSearch<R, S, P>;
+    type Evaluation = Evaluation<R, P, 2>;
+
+    #[inline(always)]
+    fn size(&self) -> Size {
+        Setup::size(&self.0)
+    }
+    #[inline(always)]
+    fn prepare<T: Store<R>>(
+        &self,
+        tile: &mut T,
+        start: Option<Outline<R>>,
+    ) -> (Self::Seed, R::Mask) {
+        self.0.prepare(tile, start)
+    }
+    #[inline(always)]
+    fn idle(&self) -> Self::Seed {
+        self.0.idle()
+    }
+    #[inline(always)]
+    fn begin(&self, seed: &Self::Seed, usable: R::Mask) -> Self::Search {
+        self.0.begin(seed, usable)
+    }
+    #[inline(always)]
+    fn evaluate<T: Tile<R>>(
+        &self,
+        tile: &mut T,
+        seed: &Self::Seed,
+        search: &Self::Search,
+    ) -> Self::Evaluation {
+        evaluate_exactly(&self.0, tile, &seed.data, search)
+    }
+    #[inline(always)]
+    fn update(&self, search: &mut Self::Search, evaluation: &Self::Evaluation) {
+        self.0.update(search, evaluation);
+    }
+    #[inline(always)]
+    fn end<T: Tile<R>>(
+        &self,
+        tile: &mut T,
+        seed: &Self::Seed,
+        search: &Self::Search,
+        ended: R::Mask,
+        finish: Finish,
+    ) -> RawFit<R> {
+        self.0.end(tile, seed, search, ended, finish)
+    }
+}
+
 /// Least squares by the paper's iteration, whatever the options say of Newton steps: for machines whose registers have
-/// no room for second derivatives.
+/// no room for second derivatives. Its last step is taken without another look at the pixels, as a Newton step is
+/// ([`crate::search::FORESEEN`]).
 #[derive(Clone, Copy, Debug)]
 pub struct RoughFit<R, S, const P: usize>(pub Setup<R, S, P>);
 
@@ -304,12 +377,12 @@ impl<R: Real, S: Summable<P>, const P: usize> Method<R> for RoughFit<R, S, P> {
         seed: &Self::Seed,
         search: &Self::Search,
     ) -> Self::Evaluation {
-        evaluate_roughly(&self.0, tile, &seed.data, search)
+        evaluate_roughly(&self.0, tile, &seed.data, search, &LinearOnly)
     }
     #[inline(always)]
     fn update(&self, search: &mut Self::Search, evaluation: &Self::Evaluation) {
         let Self(setup) = self;
-        search.update::<false>(setup.settings(), setup.shape(), evaluation);
+        search.update_and_foresee(setup.settings(), setup.shape(), evaluation);
     }
     #[inline(always)]
     fn end<T: Tile<R>>(

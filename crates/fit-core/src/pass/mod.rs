@@ -31,7 +31,7 @@ pub use errors::{CovarianceEstimator, ErrorEstimate};
 pub use estimate::estimate;
 pub use evaluate::{AxesAndData, evaluate};
 pub use group::{Group, OneLane, sum_axis};
-pub use least_squares::{LeastSquaresSeed, RoughFit, SpotSearch};
+pub use least_squares::{ExactFit, LeastSquaresSeed, RoughFit, SpotSearch};
 pub(crate) use likelihood::deviance_of;
 pub use likelihood::{
     HIDDEN, Likelihood, LikelihoodSeed, START_EVALUATIONS, WithAmplitude, WithAmplitudeConstants,

@@ -48,6 +48,11 @@ use solve::{Symmetric, predicted_decrease, solve};
 pub const LAMBDA_START: f64 = 0.01;
 /// The factor by which λ shrinks and grows.
 pub const LAMBDA_FACTOR: f64 = 10.0;
+/// A step of the paper's iteration gains about the same share of what the step before it gained. Where the step after the next
+/// is to gain less than this share of [`Settings::min_delta`] of χ², the next one need not be looked at.
+pub const FORESEEN: f64 = 1.0;
+/// The share by which a step is longer or shorter than the one before it, at most, as far as this is foreseen.
+const MOST_RATE: f64 = 0.7;
 /// Below this λ the damping no longer changes a step, and going on would only cost retries.
 pub const LAMBDA_MIN: f64 = 1e-7;
 
@@ -135,6 +140,28 @@ impl<R: Real, C: Coordinates<P>, const P: usize, const L: usize> Search<R, C, P,
         coordinates: &C,
         evaluation: &Evaluation<R, P, L>,
     ) {
+        self.advance::<NEWTON, false>(settings, coordinates, evaluation);
+    }
+
+    /// The paper's iteration, whose last step is taken without another look at the pixels ([`FORESEEN`]), if it is predicted to gain
+    /// less than [`Settings::finish`] of χ². The evaluation has the derivatives of the linear parameters.
+    #[inline(always)]
+    pub fn update_and_foresee(
+        &mut self,
+        settings: &Settings<R, P>,
+        coordinates: &C,
+        evaluation: &Evaluation<R, P, L>,
+    ) {
+        self.advance::<false, true>(settings, coordinates, evaluation);
+    }
+
+    #[inline(always)]
+    fn advance<const NEWTON: bool, const FORESEE: bool>(
+        &mut self,
+        settings: &Settings<R, P>,
+        coordinates: &C,
+        evaluation: &Evaluation<R, P, L>,
+    ) {
         let zero = R::splat(0.0);
         let one = R::splat(1.0);
         let count = coordinates.count();
@@ -205,7 +232,15 @@ impl<R: Real, C: Coordinates<P>, const P: usize, const L: usize> Search<R, C, P,
         let next_pass = accepted & (first | self.running());
         self.iterations = R::select(next_pass, self.iterations + one, self.iterations);
 
-        self.propose::<NEWTON>(settings, coordinates, accepted, [short, undamped], evaluation);
+        let gained = R::select(stepped, decrease, zero);
+        let steps = [short, undamped];
+        self.propose::<NEWTON, FORESEE>(
+            settings,
+            coordinates,
+            (accepted, gained, &moved),
+            steps,
+            evaluation,
+        );
     }
 
     /// Marks the lanes where `mask` is true as ended.
@@ -215,13 +250,14 @@ impl<R: Real, C: Coordinates<P>, const P: usize, const L: usize> Search<R, C, P,
     }
 
     /// Solves eq. 12 for the next trial; lanes that cannot go on, or need not, end here. `short` are the lanes that have
-    /// just taken a short step, and `undamped` those of them that did so at once.
+    /// just taken a short step, and `undamped` those of them that did so at once. `gained` is what a step has gained that
+    /// has `moved` the parameters.
     #[inline(always)]
-    fn propose<const NEWTON: bool>(
+    fn propose<const NEWTON: bool, const FORESEE: bool>(
         &mut self,
         settings: &Settings<R, P>,
         coordinates: &C,
-        accepted: R::Mask,
+        (accepted, gained, moved): (R::Mask, R, &[R; P]),
         [short, undamped]: [R::Mask; 2],
         evaluation: &Evaluation<R, P, L>,
     ) {
@@ -349,20 +385,43 @@ impl<R: Real, C: Coordinates<P>, const P: usize, const L: usize> Search<R, C, P,
                     & far[j].le(trial[j])
                     & !(held[j] & R::Mask::splat(L > 0));
             }
+            self.take_last(count, last, (&trial, &made, predicted), evaluation);
+        }
+        if FORESEE && !NEWTON {
+            let cost = self.at_best.cost;
+            let least = settings.min_delta * R::splat(FORESEEN) * cost;
+            let mut last = self.running() & zero.le(predicted);
+            last = last & predicted.lt(settings.finish * cost);
+            last = last & (predicted * predicted).lt(least * gained);
+            for j in count.all::<R>() {
+                last = last & trial[j].le(far[j]) & far[j].le(trial[j]) & !held[j];
+            }
             if last.any() {
-                self.best = select(count, last, trial, self.best);
-                let cost = self.at_best.cost - predicted;
-                self.at_best.cost = R::select(last, cost.max(zero), self.at_best.cost);
-                for l in 0..L {
-                    let mut linear = self.at_best.linear[l];
-                    for j in count.all::<R>() {
-                        linear = evaluation.linear_by[l][j].mul_add(made[j], linear);
+                // So all steps that would follow are known, and are taken at once.
+                let (mut along, mut square) = (zero, zero);
+                for j in count.all::<R>() {
+                    let mut slope = zero;
+                    for k in count.all::<R>() {
+                        let unit = C::inverse_length(&self.memo, k) * R::splat(1.0 / C::UNITS[k]);
+                        slope = h.at(j, k).mul_add(moved[k] * unit, slope);
                     }
-                    self.at_best.linear[l] = R::select(last, linear, self.at_best.linear[l]);
+                    along = slope.mul_add(made[j], along);
+                    let unit = C::inverse_length(&self.memo, j) * R::splat(1.0 / C::UNITS[j]);
+                    square = slope.mul_add(moved[j] * unit, square);
                 }
-                // Of the predicted share of χ², or of a step in standard errors.
-                let status = if L > 0 { Status::MinDelta } else { Status::MinStep };
-                self.end(last, status);
+                let most = R::splat(MOST_RATE);
+                let rate = (along * square.reciprocal()).min(most).max(-most);
+                let rate = R::select(zero.lt(square), rate, zero);
+                let all = (R::splat(1.0) - rate).reciprocal();
+                let mut far = trial;
+                for j in count.all::<R>() {
+                    far[j] = (trial[j] - best[j]).mul_add(all, best[j]);
+                }
+                let far = settings.limit(coordinates, &self.constants, far);
+                for j in count.all::<R>() {
+                    made[j] = made[j] * all;
+                }
+                self.take_last(count, last, (&far, &made, predicted), evaluation);
             }
         }
 
@@ -372,6 +431,33 @@ impl<R: Real, C: Coordinates<P>, const P: usize, const L: usize> Search<R, C, P,
         }
         self.trial = select(count, running, trial, self.trial);
         self.predicted = R::select(running, predicted, self.predicted);
+    }
+
+    /// Takes the last step of some lanes without another look at the pixels: to the trial, as far as `made` says, with the gain
+    /// that is predicted.
+    #[inline(always)]
+    fn take_last(
+        &mut self,
+        count: Count<P>,
+        last: R::Mask,
+        (trial, made, predicted): (&[R; P], &[R; P], R),
+        evaluation: &Evaluation<R, P, L>,
+    ) {
+        if last.any() {
+            self.best = select(count, last, *trial, self.best);
+            let cost = self.at_best.cost - predicted;
+            self.at_best.cost = R::select(last, cost.max(R::splat(0.0)), self.at_best.cost);
+            for l in 0..L {
+                let mut linear = self.at_best.linear[l];
+                for j in count.all::<R>() {
+                    linear = evaluation.linear_by[l][j].mul_add(made[j], linear);
+                }
+                self.at_best.linear[l] = R::select(last, linear, self.at_best.linear[l]);
+            }
+            // Of the predicted share of χ², or of a step in standard errors.
+            let status = if L > 0 { Status::MinDelta } else { Status::MinStep };
+            self.end(last, status);
+        }
     }
 
     /// Changes the trust region after a step.

@@ -146,6 +146,8 @@ pub fn assemble<R: Real, const P: usize>(
 pub trait Remainder<R: Real, const P: usize> {
     /// Whether there are.
     const SOME: bool;
+    /// Whether the derivatives of α and β are wanted.
+    const LINEAR: bool = Self::SOME;
     /// Σ(g − αf − β)·∂ⱼₖf.
     fn of_residual(&self, alpha: R, beta: R) -> Symmetric<R, P>;
 }
@@ -156,6 +158,19 @@ pub struct NoSecond;
 
 impl<R: Real, const P: usize> Remainder<R, P> for NoSecond {
     const SOME: bool = false;
+    #[inline(always)]
+    fn of_residual(&self, _: R, _: R) -> Symmetric<R, P> {
+        Symmetric::zero()
+    }
+}
+
+/// No second derivatives, but the derivatives of α and β.
+#[derive(Clone, Copy, Debug)]
+pub struct LinearOnly;
+
+impl<R: Real, const P: usize> Remainder<R, P> for LinearOnly {
+    const SOME: bool = false;
+    const LINEAR: bool = true;
     #[inline(always)]
     fn of_residual(&self, _: R, _: R) -> Symmetric<R, P> {
         Symmetric::zero()
@@ -200,8 +215,7 @@ pub fn assemble_with<R: Real, N: Remainder<R, P>, const P: usize>(
     let beta = fit.beta(sums);
     let mut newton = Symmetric::zero();
     let mut linear_by = [[zero; P]; 2];
-    if N::SOME {
-        let remainder = second.of_residual(alpha, beta);
+    if N::LINEAR {
         for j in 0..P {
             // ∂ⱼα and ∂ⱼβ (eq. 8).
             let d_alpha = alpha.neg_mul_add(f_df[j], answer[j]) * fit.inverse_variance;
@@ -209,6 +223,9 @@ pub fn assemble_with<R: Real, N: Remainder<R, P>, const P: usize>(
             linear_by[0][j] = d_alpha;
             linear_by[1][j] = -(turned * fit.inverse_n);
         }
+    }
+    if N::SOME {
+        let remainder = second.of_residual(alpha, beta);
         for j in 0..P {
             for k in 0..P {
                 if k >= j {

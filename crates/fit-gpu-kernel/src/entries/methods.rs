@@ -21,7 +21,7 @@ pub(super) mod least {
             let Some((mut warp, number)) = Warp::<LANES>::new::<2>(job) else { return };
             warp.convert::<true>(job, number);
             let profile = job.task.profile();
-            let Some(setup) = job.task.setup::<DeviceF32, S, P>(profile) else { return };
+            let Some(setup) = job.task.finishing::<DeviceF32, S, P>(profile) else { return };
             warp.run(&RoughFit(setup), job, number, outline(job, number));
         }
     }

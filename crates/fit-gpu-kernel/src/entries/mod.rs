@@ -30,6 +30,7 @@ mod side_data;
 mod staging;
 mod thread_per_fit;
 mod threads;
+mod turns;
 
 #[panic_handler]
 fn panic(_: &core::panic::PanicInfo<'_>) -> ! {

@@ -256,7 +256,8 @@ pub(super) unsafe fn fit<S: Summable<P>, const P: usize, const LANES: usize>(job
     // SAFETY: the caller's promise; the number is below the count.
     unsafe {
         let Some((warp, number)) = Warp::<LANES>::new::<1>(job) else { return };
-        let Some(setup) = job.task.setup::<DeviceF32, S, P>(PixelProfile::Sampled) else { return };
+        let setup = job.task.finishing::<DeviceF32, S, P>(PixelProfile::Sampled);
+        let Some(setup) = setup else { return };
         let start = any_start::<P>(job, number);
         warp.run(&RoughFit(setup), job, number, start);
     }

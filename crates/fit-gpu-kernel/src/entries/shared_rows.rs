@@ -287,7 +287,8 @@ pub(super) mod least_rows {
         unsafe {
             let Some((mut threads, number)) = RowThreads::<NUMBERS>::new(job) else { return };
             threads.convert::<true>(job, number);
-            let Some(setup) = job.task.setup::<DeviceF32, S, P>(job.task.profile()) else { return };
+            let setup = job.task.finishing::<DeviceF32, S, P>(job.task.profile());
+            let Some(setup) = setup else { return };
             threads.run(&RoughFit(setup), job, number);
         }
     }

@@ -14,14 +14,18 @@ const AT_ONCE: u32 = 8;
 ///
 /// # Safety
 /// The job is as docs/gpu-safety.md asks, without corners, and its windows have `pixels` pixels; the block has room for
-/// them in shared memory; all of its threads come here.
+/// them in shared memory, `stride` numbers each; all of its threads come here.
 #[inline(always)]
-unsafe fn contiguous<X: Pixel>(job: &Job, pixels: u32) {
+unsafe fn contiguous<X: Pixel>(job: &Job, pixels: u32, stride: u32) {
     let (thread, block, threads) = device::place();
     let first = block * threads;
     let end = job.count.saturating_sub(first).min(threads) * pixels;
     let from = job.pixels.cast::<X>().wrapping_add(first as usize * pixels as usize);
-    let to = device::shared_memory();
+    // Where the windows leave no gaps a pixel has the same place in all of them.
+    let to = |place: u32| {
+        let gaps = if stride == pixels { 0 } else { place / pixels * (stride - pixels) };
+        device::shared_memory().wrapping_add((place + gaps) as usize)
+    };
     let mut next = thread;
     while next + (AT_ONCE - 1) * threads < end {
         let mut pixels = [0.0; AT_ONCE as usize];
@@ -32,13 +36,13 @@ unsafe fn contiguous<X: Pixel>(job: &Job, pixels: u32) {
         }
         for i in 0..AT_ONCE {
             // SAFETY: there is room for the windows, and no other thread writes this pixel.
-            unsafe { to.add((next + i * threads) as usize).write(pixels[i as usize]) }
+            unsafe { to(next + i * threads).write(pixels[i as usize]) }
         }
         next += AT_ONCE * threads;
     }
     while next < end {
         // SAFETY: as above.
-        unsafe { to.add(next as usize).write(from.add(next as usize).read().to_f32()) }
+        unsafe { to(next).write(from.add(next as usize).read().to_f32()) }
         next += threads;
     }
     device::wait_for(1, threads);
@@ -76,14 +80,15 @@ pub(super) unsafe fn read<const SIDE: usize>(
     let (thread, block, threads) = device::place();
     let number = block as usize * threads as usize + thread as usize;
     let own = device::shared_memory().wrapping_add(thread as usize * stride);
-    let together = job.corners.is_null() && stride == SIDE * SIDE;
+    let together = job.corners.is_null() && !job.is_noted();
+    let pixels = (SIDE * SIDE) as u32;
     // SAFETY: the caller's promise; a block has a window at least.
     unsafe {
         if together {
             match job.kind {
-                PixelKind::F32 => contiguous::<f32>(job, stride as u32),
-                PixelKind::U16 => contiguous::<u16>(job, stride as u32),
-                PixelKind::U8 => contiguous::<u8>(job, stride as u32),
+                PixelKind::F32 => contiguous::<f32>(job, pixels, stride as u32),
+                PixelKind::U16 => contiguous::<u16>(job, pixels, stride as u32),
+                PixelKind::U8 => contiguous::<u8>(job, pixels, stride as u32),
             }
         }
         if number >= job.count as usize {

@@ -1,16 +1,53 @@
 //! A thread a fit, with its pixels in shared memory, by any method.
 
-use fit_core::pass::Method;
+use fit_core::pass::{self, Finish, Method};
 
 use super::memory::{outline, write};
 use super::side_data::SideOffsets;
 use super::staging;
-use crate::{DeviceF32, Job, thread_per_fit};
+use crate::thread_per_fit::{Cells, Window};
+use crate::{DeviceF32, Job, device};
+
+/// Bytes of a number.
+const BYTES: u32 = 4;
+
+/// A window in shared memory, rows of `SIDE` numbers one after the other.
+#[derive(Clone, Copy)]
+struct SharedCells<const SIDE: usize> {
+    address: u32,
+    rows: u32,
+}
+
+impl<const SIDE: usize> SharedCells<SIDE> {
+    #[inline(always)]
+    fn place(&self, row: usize, column: usize) -> u32 {
+        self.address + (row as u32 * SIDE as u32 + column as u32) * BYTES
+    }
+}
+
+impl<const SIDE: usize> Cells<DeviceF32> for SharedCells<SIDE> {
+    #[inline(always)]
+    fn rows(&self) -> usize {
+        self.rows as usize
+    }
+    #[inline(always)]
+    fn at(&self, row: usize, column: usize) -> DeviceF32 {
+        // SAFETY: the place is in the window, for which there is room in shared memory (docs/gpu-safety.md).
+        DeviceF32(unsafe { device::read_shared(self.place(row, column)) })
+    }
+    #[inline(always)]
+    fn put(&mut self, row: usize, column: usize, value: DeviceF32) {
+        // SAFETY: as above; no other thread uses this one's window.
+        unsafe { device::write_shared(self.place(row, column), value.0) }
+    }
+}
 
 /// The window of a thread and its notes.
 struct Own<const SIDE: usize> {
     number: usize,
-    pixels: &'static mut [[DeviceF32; SIDE]],
+    pixels: SharedCells<SIDE>,
+    /// The same pixels.
+    memory: *mut [DeviceF32; SIDE],
     notes: &'static mut [[DeviceF32; SIDE]],
 }
 
@@ -22,25 +59,22 @@ impl<const SIDE: usize> Own<SIDE> {
     #[inline(always)]
     unsafe fn new(job: &Job) -> Option<Self> {
         let noted = job.is_noted();
+        let stride = Job::thread_per_fit_numbers(SIDE, noted);
         // SAFETY: the caller's promise.
-        let (pixels, number) =
-            unsafe { staging::read::<SIDE>(job, Job::thread_per_fit_numbers(SIDE, noted))? };
+        let (pixels, number) = unsafe { staging::read::<SIDE>(job, stride)? };
         // As many as `SIDE`, which is not said so that loops over rows stay loops.
         let rows = job.task.size().height;
-        if rows == 0 {
-            return None;
-        }
+        let (thread, ..) = device::place();
+        let address = device::shared_address() + thread * stride as u32 * BYTES;
+        let memory = pixels.cast::<[DeviceF32; SIDE]>();
         // SAFETY: the launch gives the block shared memory for all of its threads (docs/gpu-safety.md), and no other
         // thread uses this one's from here on.
-        let (pixels, notes) = unsafe {
-            let pixels = pixels.cast::<[DeviceF32; SIDE]>();
-            let notes = pixels.add(if noted { SIDE } else { 0 });
-            (
-                core::slice::from_raw_parts_mut(pixels, rows),
-                core::slice::from_raw_parts_mut(notes, if noted { rows } else { 0 }),
-            )
+        let notes = unsafe {
+            let notes = memory.add(if noted { SIDE } else { 0 });
+            core::slice::from_raw_parts_mut(notes, if noted { rows } else { 0 })
         };
-        Some(Self { number, pixels, notes })
+        let pixels = SharedCells { address, rows: rows as u32 };
+        Some(Self { number, pixels, memory, notes })
     }
 
     /// Converts the pixels by the camera's map and takes the notes: variances if `VARIANCES`, else weights.
@@ -51,13 +85,12 @@ impl<const SIDE: usize> Own<SIDE> {
     unsafe fn convert<const VARIANCES: bool>(&mut self, job: &Job) {
         // SAFETY: the number is below the count.
         let side = unsafe { SideOffsets::new(job, self.number) };
-        for (row, (pixels, notes)) in self.pixels.iter_mut().zip(self.notes.iter_mut()).enumerate()
-        {
+        for (row, notes) in self.notes.iter_mut().enumerate() {
             for column in 0..SIDE {
+                let pixel = self.pixels.at(row, column);
                 // SAFETY: the column and the row are in the window.
-                let (pixel, note) =
-                    unsafe { side.convert::<VARIANCES>(job, pixels[column].0, column, row) };
-                pixels[column] = DeviceF32(pixel);
+                let (pixel, note) = unsafe { side.convert::<VARIANCES>(job, pixel.0, column, row) };
+                self.pixels.put(row, column, DeviceF32(pixel));
                 notes[column] = DeviceF32(note);
             }
         }
@@ -69,13 +102,43 @@ impl<const SIDE: usize> Own<SIDE> {
     /// The job is as docs/gpu-safety.md asks.
     #[inline(always)]
     unsafe fn run<M: Method<DeviceF32>>(self, method: &M, job: &Job) {
-        let Self { number, pixels, notes } = self;
-        // SAFETY: the number is below the count, and this thread alone writes its outcome.
+        // SAFETY: the caller's promise.
+        unsafe { run_in::<_, _, SIDE>(self.pixels, self.notes, method, job, self.number) }
+    }
+
+    /// The same through ordinary pointers: sums that leave no register free are slower with addresses of shared memory.
+    ///
+    /// # Safety
+    /// The job is as docs/gpu-safety.md asks.
+    #[inline(always)]
+    unsafe fn run_by_pointers<M: Method<DeviceF32>>(self, method: &M, job: &Job) {
+        let Self { number, pixels, memory, notes } = self;
+        // SAFETY: the window is there, and this thread's own; its pixels are used by no other way from here on.
         unsafe {
-            let found =
-                thread_per_fit::fit::<_, _, SIDE>(method, pixels, notes, outline(job, number));
-            write(job, number, Job::outcome(&found));
+            let rows = core::slice::from_raw_parts_mut(memory, pixels.rows as usize);
+            run_in::<_, _, SIDE>(rows, notes, method, job, number);
         }
+    }
+}
+
+/// Fits a window, and writes the outcome.
+///
+/// # Safety
+/// The job is as docs/gpu-safety.md asks, and `number` is below its count.
+#[inline(always)]
+unsafe fn run_in<C: Cells<DeviceF32>, M: Method<DeviceF32>, const SIDE: usize>(
+    cells: C,
+    notes: &[[DeviceF32; SIDE]],
+    method: &M,
+    job: &Job,
+    number: usize,
+) {
+    let mut tile = Window::<_, _, SIDE>::new(cells, notes);
+    // SAFETY: the number is below the count, and this thread alone writes its outcome.
+    unsafe {
+        let start = outline(job, number);
+        let found = pass::fit(method, &mut tile, start, Finish::WhereSumsCancel);
+        write(job, number, Job::outcome(&found));
     }
 }
 
@@ -95,7 +158,8 @@ pub(super) mod least_thread_per_fit {
         unsafe {
             let Some(mut own) = Own::<SIDE>::new(job) else { return };
             own.convert::<true>(job);
-            let Some(setup) = job.task.setup::<DeviceF32, S, P>(job.task.profile()) else { return };
+            let setup = job.task.finishing::<DeviceF32, S, P>(job.task.profile());
+            let Some(setup) = setup else { return };
             own.run(&RoughFit(setup), job);
         }
     }
@@ -147,7 +211,7 @@ pub(super) mod likelihood_thread_per_fit {
         let method = job.task.likelihood::<DeviceF32, S, P, Q, NOTED>(profile, mapped);
         let Some(method) = method else { return };
         // SAFETY: the caller's promise.
-        unsafe { own.run(&method, job) }
+        unsafe { own.run_by_pointers(&method, job) }
     }
 
     /// # Safety
