@@ -11,7 +11,7 @@ use benches::suite::claims::{CLAIMS, rows, tally};
 use benches::suite::figures::ALL;
 use benches::suite::glossary::METHODS;
 use benches::suite::methods::{Backend, Roster};
-use benches::suite::record::{About, Cell, Data, Journal, Record};
+use benches::suite::record::{About, Cell, Data, Journal, Record, Timing};
 use benches::suite::{SuiteError, render, report};
 use page::{Page, numbers};
 
@@ -228,6 +228,47 @@ fn every_method_is_explained() {
     for cell in record.cells.iter().filter(|cell| cell.experiment != "bus") {
         let explained = METHODS.iter().any(|(name, _)| *name == cell.method);
         assert!(explained, "{}", cell.method);
+    }
+}
+
+/// Proves that whole commands are shown beside others and beside reading and writing alone, by the window or frame, and that a table with too few rows
+/// fails its check.
+#[test]
+fn whole_commands_are_compared() {
+    let (fit, movies) = ("fit, f32 to NPY", ["localize, NPY to CSV", "localize, TIFF to CSV"]);
+    let add = |method: &str, case: &str, fits: usize, median: f64, each: f64| {
+        let (experiment, side) = ("end-to-end".to_owned(), 9);
+        let time = Timing { side, fits, runs: 5, calls: 1, median, low: median, high: median };
+        let of = |case: String, data: Data| Cell {
+            experiment: experiment.clone(),
+            method: method.to_owned(),
+            case,
+            data,
+        };
+        [of(case.to_owned(), Data::Time(time)), of(format!("{case}: found"), Data::Value(each))]
+    };
+    let mut cells = add("spotfit", fit, 1_000_000, 0.5, 1.0).to_vec();
+    cells.extend(add("picasso", fit, 100_000, 1.0, 1.0));
+    cells.extend(add("read and write alone", fit, 1_000_000, 0.25, 0.0));
+    cells.extend(movies.iter().flat_map(|case| add("spotfit", case, 2000, 1.0, 14.0)));
+    let mut record = Record { about: about(), cells };
+    let entry = ALL.iter().find(|entry| entry.id == "end-to-end").expect("the figure");
+    let figure = entry.figure(&record);
+    let row = |method: &str| {
+        let rows = figure.table.1.iter().find(|row| row[0] == fit && row[1] == method);
+        rows.expect("a row")[2..5].join(" ")
+    };
+    assert_eq!(row("spotfit"), "2,000,000 0.5 2");
+    assert_eq!(row("picasso"), "100,000 1 40");
+    assert_eq!(figure.pictures.len(), 2);
+    assert_eq!(figure.checks.iter().map(|(_, holds)| *holds).collect::<Vec<_>>(), [true, true]);
+    for (case, value) in [(fit, 0.999), (movies[1], 13.9)] {
+        let was = record.clone();
+        let cell = record.cells.iter_mut().find(|cell| cell.case == format!("{case}: found"));
+        cell.expect("a cell").data = Data::Value(value);
+        let holds = entry.figure(&record).checks.iter().filter(|(_, holds)| *holds).count();
+        assert_eq!(holds, 1, "{case}");
+        record = was;
     }
 }
 

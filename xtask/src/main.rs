@@ -144,15 +144,24 @@ fn main() -> ExitCode {
     }
 }
 
-/// Runs the suite, which is a program of its own: it needs the kernels, and this one makes them.
+/// Runs the suite, which is a program of its own: it needs the kernels, and this one makes them. It runs the command, which it finds beside
+/// itself.
 fn bench(arguments: &[OsString]) -> Result<ExitCode, TaskError> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let status = Command::new(cargo)
-        .args(["run", "--quiet", "--release", "--locked", "--package", "benches", "--bin", "suite"])
-        .arg("--")
-        .args(arguments)
+    let built = Command::new(cargo)
+        .args(["build", "--quiet", "--release", "--locked", "--workspace"])
+        .args(["--bin", "suite", "--bin", "spotfit"])
         .status()
         .map_err(|error| TaskError::Missing(format!("cargo cannot be run: {error}")))?;
+    if !built.success() {
+        return Ok(ExitCode::FAILURE);
+    }
+    // Cargo has put this program into a folder beside that of releases.
+    let own = std::env::current_exe().map_err(TaskError::of_file(Path::new("xtask")))?;
+    let target = own.ancestors().nth(2).unwrap_or(Path::new("target"));
+    let suite = target.join("release/suite").with_extension(std::env::consts::EXE_EXTENSION);
+    let status = Command::new(&suite).args(arguments).status();
+    let status = status.map_err(TaskError::of_file(&suite))?;
     let code = status.code().and_then(|code| u8::try_from(code).ok());
     Ok(code.map_or(ExitCode::FAILURE, ExitCode::from))
 }

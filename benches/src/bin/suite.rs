@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use benches::suite::compare::compare;
+use benches::suite::end_to_end::Programs;
 use benches::suite::methods::Backend;
 use benches::suite::record::Record;
 use benches::suite::{Settings, SuiteError, render, run};
@@ -37,6 +38,15 @@ struct Arguments {
     /// Also measure a library with Gpufit's C interface, for example gpufit=path/to/libGpufit.so; can be repeated
     #[arg(long = "peer", value_name = "NAME=LIBRARY", value_parser = peer)]
     peers: Vec<(String, PathBuf)>,
+    /// The command that end-to-end runs [default: spotfit beside this program]
+    #[arg(long, value_name = "COMMAND", value_parser = absolute)]
+    spotfit: Option<PathBuf>,
+    /// Interpreters of Python in which end-to-end looks for Picasso, SMAPpy and sdt-python, separated by commas
+    #[arg(long = "python", value_delimiter = ',', value_name = "LIST", default_value = "python3")]
+    pythons: Vec<PathBuf>,
+    /// How many times as many windows and frames end-to-end takes: 1 for a million windows and 2000 frames
+    #[arg(long, value_name = "FACTOR", default_value_t = 1.0, value_parser = scale)]
+    scale: f64,
     /// Check accuracy in a short run; do not quote its times
     #[arg(long)]
     quick: bool,
@@ -75,6 +85,19 @@ fn peer(text: &str) -> Result<(String, PathBuf), String> {
     // A path without a folder would be looked for elsewhere.
     let path = std::path::absolute(path).map_err(|error| error.to_string())?;
     Ok((name.to_owned(), path))
+}
+
+fn absolute(text: &str) -> std::io::Result<PathBuf> {
+    std::path::absolute(text)
+}
+
+fn scale(text: &str) -> Result<f64, String> {
+    let value: f64 = text.parse().map_err(|_| "expected a number".to_owned())?;
+    if (0.001..=1000.0).contains(&value) {
+        Ok(value)
+    } else {
+        Err("expected 0.001 to 1000".to_owned())
+    }
 }
 
 fn seconds(text: &str) -> Result<f64, String> {
@@ -132,6 +155,11 @@ fn settings(arguments: &Arguments) -> Settings {
         figures: arguments.figures.clone(),
         backends: arguments.backends.clone(),
         peers: arguments.peers.clone(),
+        programs: Programs {
+            command: arguments.spotfit.clone(),
+            pythons: arguments.pythons.clone(),
+            scale: arguments.scale,
+        },
         quick: arguments.quick,
         out: arguments.out.clone(),
         resume: arguments.resume,

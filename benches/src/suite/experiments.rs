@@ -16,6 +16,7 @@ use rayon::prelude::*;
 
 use super::SuiteError;
 use super::crowds;
+use super::end_to_end::{self, Programs};
 use super::formulas;
 use super::methods::{Backend, Method, Room, Roster};
 use super::record::{Cell, Data, Errors, Journal, Timing};
@@ -55,6 +56,8 @@ pub enum Experiment {
     Formulas,
     /// Spots that overlap.
     Crowds,
+    /// Whole commands, from file to table.
+    EndToEnd,
 }
 
 impl Experiment {
@@ -75,6 +78,7 @@ impl Experiment {
             Self::Stated => "stated",
             Self::Formulas => "formulas",
             Self::Crowds => "crowds",
+            Self::EndToEnd => "end-to-end",
         }
     }
 }
@@ -110,6 +114,8 @@ pub struct Run {
     pub quick: bool,
     /// The seed of all simulations.
     pub seed: u64,
+    /// What runs whole commands.
+    pub programs: Programs,
     /// How far it is.
     pub progress: ProgressBar,
 }
@@ -162,6 +168,7 @@ impl Run {
             Experiment::Stated => stated::cells(),
             Experiment::Formulas => formulas::cells(),
             Experiment::Crowds => crowds::cells(),
+            Experiment::EndToEnd => end_to_end::cells(self.roster.gpu),
         }
     }
 
@@ -186,6 +193,7 @@ impl Run {
             Experiment::Stated => self.stated(),
             Experiment::Formulas => self.formulas(),
             Experiment::Crowds => self.crowds(),
+            Experiment::EndToEnd => self.end_to_end(),
         }
     }
 

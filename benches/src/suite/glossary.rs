@@ -1,7 +1,7 @@
 //! What the names in figures and tables mean.
 
 /// Each method by its name in figures and records, and what it is.
-pub const METHODS: [(&str, &str); 30] = [
+pub const METHODS: [(&str, &str); 37] = [
     (
         "reference",
         "This project's fit in double precision, written as plainly as possible; timed on one core.",
@@ -52,6 +52,22 @@ pub const METHODS: [(&str, &str); 30] = [
         "joint bound",
         "The Cramér–Rao bound of all spots of a frame together, and of an even background.",
     ),
+    ("spotfit", "This project's command as it is used, from file to table, on all processors."),
+    ("spotfit, one thread", "The same on one processor."),
+    ("spotfit, gpu", "The same with --backend gpu, which opens the GPU each time."),
+    (
+        "picasso",
+        "Picasso (Python, compiled by numba): localize.localize and gaussfit, least squares, all processors.",
+    ),
+    (
+        "smappy",
+        "SMAPpy (Python and C++): smappy.fit, Gaussian spots by maximum likelihood, all processors.",
+    ),
+    (
+        "sdt-python",
+        "sdt-python (Python, compiled by numba): 3D-DAOSTORM with a given width, one processor.",
+    ),
+    ("read and write alone", "No fit: all threads read the file, and write as many bytes."),
     (
         "Fit2DGaussian",
         "The original program of Leutenegger & Weber. Not run here: numbers from the paper.",

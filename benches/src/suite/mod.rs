@@ -4,9 +4,11 @@
 //! [`figures`] and [`claims`] are made from a record, and [`html`] puts them on a page. Nothing is measured twice for
 //! two figures.
 
+mod alone;
 pub mod claims;
 pub mod compare;
 pub mod crowds;
+pub mod end_to_end;
 pub mod experiments;
 pub mod figures;
 pub mod formulas;
@@ -26,6 +28,7 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
+use end_to_end::Programs;
 use experiments::{Experiment, Run};
 use figures::{ALL, Entry, Figure, csv, csv_head, verdict};
 use methods::{Backend, Room, Roster};
@@ -91,6 +94,8 @@ pub struct Settings {
     pub backends: Vec<Backend>,
     /// Libraries with Gpufit's interface: name and path.
     pub peers: Vec<(String, PathBuf)>,
+    /// What runs whole commands.
+    pub programs: Programs,
     /// A short run that checks accuracy.
     pub quick: bool,
     /// The folder for all files.
@@ -175,6 +180,7 @@ pub fn run(settings: &Settings) -> Result<Summary, SuiteError> {
         budget: Budget { tick, seconds: settings.budget },
         quick: settings.quick,
         seed: settings.seed,
+        programs: settings.programs.clone(),
         progress,
     };
     let cells: usize = experiments.iter().map(|experiment| run.cells(*experiment)).sum();

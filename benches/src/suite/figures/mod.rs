@@ -4,6 +4,7 @@ mod accuracy;
 mod bound;
 mod bus;
 mod crowds;
+mod end_to_end;
 mod ends;
 mod formulas;
 pub(super) mod gpufit;
@@ -150,6 +151,12 @@ pub const ALL: &[Entry] = &[
         "Spots that are alone, taken for two",
         &[Experiment::Crowds],
         crowds::alone_spots,
+    ),
+    entry(
+        "end-to-end",
+        "From file to table, beside other programs",
+        &[Experiment::EndToEnd],
+        end_to_end::end_to_end,
     ),
     entry("cost", "Cost of a fit, by number of fits", &[Experiment::Grid], speed::cost),
 ];
