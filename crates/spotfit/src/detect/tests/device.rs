@@ -162,7 +162,8 @@ fn a_gpu_finds_the_same_candidates() {
             let what = format!("{count} of {width}×{height}, box {box_size}");
             let [candidates, left] = compare(&detector, frames.view(), says, &what);
             println!("{what}: {candidates} candidates, {left} frames left to the processor");
-            assert!(candidates > count && left <= count / 20, "{what}");
+            // A wide filter sees a crowd where a few spots lie together; whether it is one the processor says.
+            assert!(candidates > count && (left == 0 || box_size > 9), "{what}");
         }
     }
 }
