@@ -168,6 +168,10 @@ where
 
 /// The sums of all threads.
 #[inline(always)]
+#[expect(
+    clippy::manual_memcpy,
+    reason = "slices of other lengths would have to panic, which a GPU cannot"
+)]
 fn in_all<R: Elementary, C: Curve<R, P>, const P: usize>(
     curve: &C,
     sums: &Sums<R, P>,

@@ -113,12 +113,13 @@ impl Fitter {
         Ok(fitter)
     }
 
-    /// The same fitter for a job of so many pixels in all: with [`Backend::Auto`] all of its batches go to the GPU, whatever their sizes, if
-    /// there is one that does the job sooner.
+    /// The same fitter for a file with so many pixels in all: with [`Backend::Auto`] all of its batches go to the GPU, whatever their
+    /// sizes, if there is one that does the job sooner from the file to the table.
     #[must_use]
-    pub fn for_pixels(mut self, pixels: usize) -> Self {
-        if pixels >= self.gpu_from {
-            self.gpu_from = 0;
+    pub fn for_file(mut self, pixels: usize) -> Self {
+        if self.gpu_from < usize::MAX {
+            let least = Speeds::here().file_on_gpu_from(self.options.estimator, self.threads());
+            self.gpu_from = if pixels >= least { 0 } else { usize::MAX };
         }
         self
     }

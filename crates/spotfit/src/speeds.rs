@@ -30,6 +30,10 @@ pub struct Speeds {
     pub curve: Rates,
 }
 
+/// The most pixels of windows that go from files through a GPU into tables in a second, on the host of an H100
+/// (`docs/performance.md`).
+const FROM_FILES: f64 = 1.2e9;
+
 /// How much of a job is done in a second.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -64,10 +68,10 @@ impl Default for Speeds {
     fn default() -> Self {
         Self {
             context: 0.35,
-            least_squares: Rates::new(3.0e8, Some(1.0e10)),
-            likelihood: Rates::new(1.0e8, Some(1.0e10)),
-            localize: Rates::new(6.0e7, None),
-            curve: Rates::new(1.0e7, Some(1.0e9)),
+            least_squares: Rates::new(2.3e8, Some(1.5e10)),
+            likelihood: Rates::new(9.9e7, Some(1.4e10)),
+            localize: Rates::new(8.5e7, Some(3.5e9)),
+            curve: Rates::new(4.0e6, Some(7.3e8)),
         }
     }
 }
@@ -104,11 +108,20 @@ impl Speeds {
     /// The least job by an estimator, in pixels of windows, that is done sooner on a GPU than by so many threads. It is
     /// `usize::MAX` if no job is.
     pub fn fit_on_gpu_from(&self, estimator: Estimator, threads: usize) -> usize {
-        let rates = match estimator {
+        self.pixels(self.fits(estimator), threads)
+    }
+
+    /// The same for windows of a file whose outcomes become a table, which the way there and back limits.
+    pub fn file_on_gpu_from(&self, estimator: Estimator, threads: usize) -> usize {
+        let Rates { thread, gpu } = self.fits(estimator);
+        self.pixels(Rates::new(thread, gpu.map(|gpu| gpu.min(FROM_FILES))), threads)
+    }
+
+    fn fits(&self, estimator: Estimator) -> Rates {
+        match estimator {
             Estimator::MaximumLikelihood => self.likelihood,
             _ => self.least_squares,
-        };
-        self.pixels(rates, threads)
+        }
     }
 
     /// The same in pixels of frames that are localized.

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use fit_curves::CurveBatch;
 use multiversion::multiversion;
 
-use super::LaunchShape;
+use super::launch_shape::LaunchShape;
 
 /// Numbers that are packed before they are looked at.
 const AT_ONCE: usize = 4096;

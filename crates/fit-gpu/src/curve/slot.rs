@@ -6,8 +6,8 @@ use std::sync::Arc;
 use fit_curves::{CurveBatch, Points};
 use fit_gpu_kernel::CurveJob;
 
-use super::LaunchShape;
 use super::halves::Halves;
+use super::launch_shape::LaunchShape;
 use super::search_kind::{Back, Piece, SearchKind};
 use crate::GpuError;
 use crate::bytes::{Bytes, window_count};

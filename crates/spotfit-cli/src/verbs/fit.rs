@@ -142,7 +142,7 @@ pub(crate) fn run(arguments: &FitArguments) -> Result<(), CliError> {
     let job = Job { arguments, format, options, file, stack, known, has_map, record };
     match engine {
         Engine::One(fitter) => {
-            let fitter = fitter.for_pixels(windows.pixels().saturating_mul(count));
+            let fitter = fitter.for_file(windows.pixels().saturating_mul(count));
             job.one(&fitter, starts, size)
         }
         Engine::Several(fitter) => job.several(fitter),

@@ -32,6 +32,10 @@ fn crossovers_follow_from_rates() {
     let [squares, likelihood] = [Estimator::LeastSquares, Estimator::MaximumLikelihood]
         .map(|estimator| usual.fit_on_gpu_from(estimator, 4));
     assert!(1_000_000 < likelihood && likelihood < squares && squares < usize::MAX);
+    // From files only few threads are slower than the way to a GPU and back.
+    let file = |threads| usual.file_on_gpu_from(Estimator::LeastSquares, threads);
+    assert!(usual.fit_on_gpu_from(Estimator::LeastSquares, 2) < file(2) && file(2) < usize::MAX);
+    assert_eq!(file(16), usize::MAX);
 }
 
 /// Proves that a file has what was kept, in a folder that was not there; that no file is none; and that others are errors that say what

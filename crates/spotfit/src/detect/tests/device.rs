@@ -87,7 +87,7 @@ fn movie(count: usize, width: usize, height: usize) -> Array3<u16> {
             }
         }
         frame.zip_mut_with(&light, |pixel, &light| {
-            *pixel = (100.0 + 2.0 * random.poisson(light) as f64 + 1.5 * random.normal()) as u16;
+            *pixel = (100.0 + 2.0 * random.poisson(light) + 1.5 * random.normal()) as u16;
         });
     }
     frames
@@ -133,7 +133,7 @@ fn the_kernels_leave_crowds_to_the_processor() {
             *light += 150.0 * (-(dx * dx + dy * dy) / 2.4).exp();
         }
     }
-    let crowd = light.mapv(|light| (100.0 + 2.0 * random.poisson(light) as f64) as u16);
+    let crowd = light.mapv(|light| (100.0 + 2.0 * random.poisson(light)) as u16);
     let found = compare(&detector, crowd.insert_axis(Axis(0)).view(), says, "a crowd");
     assert!(found[0] > 100 && found[1] == 1, "{found:?}");
 }

@@ -11,7 +11,12 @@ const LARGEST_BOX: usize = 32;
 pub(super) fn choose(options: LocalizeOptions, pixels: usize) -> LocalizeOptions {
     let FitterOptions { backend, instruction_set, threads, .. } = options.fitter;
     let free = backend == Backend::Auto && instruction_set.is_none();
-    let usual = options.psf.is_none() && options.emitters == Emitters::One;
+    // What a GPU cannot search, the processor searches for it, and fits alone take little time.
+    let searched = options.map.is_none()
+        && options.defects.is_none()
+        && options.temporal_background.is_none()
+        && options.positions.is_none();
+    let usual = searched && options.psf.is_none() && options.emitters == Emitters::One;
     let threads = match threads {
         0 => std::thread::available_parallelism().map_or(1, usize::from),
         threads => threads,
