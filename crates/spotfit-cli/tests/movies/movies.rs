@@ -12,7 +12,7 @@ use common::tiff::{handmade, limits, open_tiff, tags};
 use common::{Folder, bytes, fails, npy, rows, succeeds};
 use fit_sim::MovieSimulation;
 use ndarray::Array3;
-use spotfit::movie::{Movie, MovieError, Pixels};
+use spotfit::movie::{Movie, MovieError, MovieOptions, Pixels};
 use tiff::encoder::{Compression, DeflateLevel, TiffEncoder, colortype};
 
 /// Three frames of 24×20 pixels with two spots.
@@ -151,8 +151,10 @@ fn broken_movies_are_named() {
     let frames = frames();
     let little = bytes(frames.as_slice().unwrap(), |p| p.to_le_bytes());
     let good = tiff(&frames, Compression::Uncompressed, false);
+    let strict = MovieOptions::default().with_strict(true);
     let wrong = |file: Vec<u8>, says: &str| {
-        let error = open_tiff(file).and_then(read).unwrap_err().to_string();
+        let opened = Movie::tiff(Box::new(std::io::Cursor::new(file)), &strict);
+        let error = opened.and_then(read).unwrap_err().to_string();
         assert!(error.contains(says), "'{says}' is missing in: {error}");
     };
     wrong(Vec::new(), "not a TIFF file");
@@ -346,7 +348,7 @@ fn senseless_requests_are_named() {
     }
     fails(&[&"localize", &movie, &"-o", &folder.path("locs.txt")], &["locs.txt", ".csv"]);
     let cut = folder.file("cut.tif", &tiff(&frames(), Compression::Uncompressed, false)[..1500]);
-    fails(&[&"localize", &cut, &"-o", &output], &["cut.tif", "frame"]);
+    fails(&[&"localize", &cut, &"-o", &output, &"--strict"], &["cut.tif", "frame"]);
     let raw = folder.file("bare.raw", &[0; 100]);
     fails(&[&"localize", &raw, &"-o", &output], &["bare.yaml", "cannot be read"]);
     let dax = folder.file("bare.dax", &[0; 100]);

@@ -1,4 +1,4 @@
-//! Whole lines of a text of any length. A line that begins with a zero ends it.
+//! Whole lines of a text of any length. A line of a zero ends it.
 
 use std::borrow::Cow;
 use std::io::{self, Read};
@@ -55,14 +55,17 @@ impl<R: Read> Lines<R> {
             };
             self.buffer.truncate(known + count);
             self.ended = count == 0;
-            // Elyra writes what it knows of the movie below its table, after a line with a zero.
-            let begins = |at: usize| at == 0 || self.buffer[at - 1] == b'\n';
-            let zero = self.buffer[known..].iter().position(|&byte| byte == 0);
-            if let Some(at) = zero.map(|at| known + at).filter(|&at| begins(at)) {
+            // Elyra writes what it knows of the movie below its table, after a line of a zero.
+            let from = known.saturating_sub(1);
+            let zero = self.buffer[from..].iter().position(|&byte| byte == 0);
+            let is_line = |&at: &usize| {
+                let begins = if at == 0 { self.lines > 0 } else { self.buffer[at - 1] == b'\n' };
+                begins && matches!(self.buffer.get(at + 1), Some(b'\r' | b'\n'))
+            };
+            if let Some(at) = zero.map(|at| from + at).filter(is_line) {
                 self.buffer.truncate(at);
                 self.ended = true;
             }
-            end = last_end(&self.buffer[known..]).map_or(end, |at| known + at);
         }
         if self.ended {
             end = self.buffer.len();
