@@ -153,7 +153,7 @@ fn broken_movies_are_named() {
     let good = tiff(&frames, Compression::Uncompressed, false);
     let strict = MovieOptions::default().with_strict(true);
     let wrong = |file: Vec<u8>, says: &str| {
-        let opened = Movie::tiff(Box::new(std::io::Cursor::new(file)), &strict);
+        let opened = Movie::tiff(Box::new(Cursor::new(file)), &strict);
         let error = opened.and_then(read).unwrap_err().to_string();
         assert!(error.contains(says), "'{says}' is missing in: {error}");
     };
