@@ -66,6 +66,8 @@ impl<R: Read> Lines<R> {
                 self.buffer.truncate(at);
                 self.ended = true;
             }
+            let known = known.min(self.buffer.len());
+            end = last_end(&self.buffer[known..]).map_or(end, |at| known + at);
         }
         if self.ended {
             end = self.buffer.len();
