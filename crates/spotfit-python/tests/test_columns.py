@@ -13,7 +13,7 @@ def test_gaps_are_left_out_of_fits(tmp_path: Path) -> None:
     t = np.arange(12)
     rows = [f"{x};{10 * np.exp(-x / 7) + 1:.6f};{'' if x == 3 else f'{5 * np.exp(-x / 4) + 2:.6f}'};x".replace(".", ",") for x in t]
     file.write_bytes(("Zeit (µs);A;B;words\n[s];[V];[V];\n" + "\n".join(rows)).encode("latin-1"))
-    with pytest.warns(spotfit.SpotfitWarning, match="a row of units is left out"):
+    with pytest.warns(spotfit.SpotfitWarning, match="a row of units is left out"), pytest.warns(spotfit.SpotfitWarning, match="1 cell"):
         columns = spotfit.read_columns(file, columns=["Zeit (µs)", 2, "B"])
     assert columns.names == ["Zeit (µs)", "A", "B"] and columns.units == ["[s]", "[V]", "[V]"]
     assert columns.values.shape == (3, 12) and np.isnan(columns.y[1, 3]) and columns.weights.sum() == 23

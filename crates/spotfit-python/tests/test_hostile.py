@@ -267,7 +267,7 @@ def test_calls_of_new_users_are_answered() -> None:
     camera = spotfit.Camera()
     locs = spotfit.Locs({"frame": [0, 1], "x": [1.0, 2.0], "y": [3.0, 4.0]}, spotfit.Movie(100))
     calls: list[tuple[Any, type[Exception], str]] = [
-        (lambda: spotfit.localize(["a.tif", "b.tif"], camera=camera), TypeError, "movie must be one path.*fit_files takes several"),
+        (lambda: spotfit.localize(["a.tif", "b.tif"], camera=camera), FileNotFoundError, r"a\.tif: No such file"),
         (lambda: spotfit.localize(movie, camera=camera, box=7.5), ValueError, "box = 7.5 is not a whole number of pixels"),
         (lambda: spotfit.localize(movie, camera=camera, box=8), ValueError, "box = 8 is out of its range"),
         (lambda: spotfit.localize(movie, camera=camera, frames=(0, 3)), ValueError, r"frames must be .*slice\(0, 100\)"),  # type: ignore[arg-type]

@@ -39,7 +39,8 @@ class Columns:
     @property
     def weights(self) -> npt.NDArray[np.float64]:
         """Weights of `y`: 0 where there is no number, so that a fit leaves the point out, and 1 elsewhere."""
-        return np.isfinite(self.y).astype(float)
+        there: npt.NDArray[np.float64] = np.isfinite(self.y).astype(np.float64)
+        return there
 
 
 def read_columns(path: str | PathLike[str], *, columns: Sequence[str | int] = (), skip: int = 0) -> Columns:

@@ -78,9 +78,9 @@ class Task(NamedTuple):
         table = {"output": self.tables[0], "source": os.path.basename(os.path.normpath(self.movie))}
         return json.dumps({**self.record, **table, "state": "begun"})
 
-    def ended(self, counts: Mapping[str, int], stages: dict[str, float] | None = None) -> FileOutcome:
+    def ended(self, counts: Mapping[str, int]) -> FileOutcome:
         """The outcome with a table of which so much was counted."""
-        return FileOutcome(self.movie, self.at(self.tables[0]), "done", counts["frames"], counts["localizations"], None, stages)
+        return FileOutcome(self.movie, self.at(self.tables[0]), "done", counts["frames"], counts["localizations"], None)
 
     def failed(self, why: str | BaseException) -> FileOutcome:
         """The outcome without a table."""
@@ -244,8 +244,7 @@ def _fit_file(task: Task) -> FileOutcome:
         old = task.at(_old_record(task.name))
         if _old(task) is not None:
             os.remove(old)
-        stages = None if blocks.report is None else blocks.report["stages"]
-        return task.ended({"frames": blocks.done, "localizations": localizations}, stages)
+        return task.ended({"frames": blocks.done, "localizations": localizations})
     finally:
         lock.release()
 

@@ -320,7 +320,7 @@ class Blocks(Iterator[Locs]):
                     raise ValueError(f"{name} is for files: an array has none")
             if saturation is None and "saturated" in dropped and getattr(movie, "dtype", None) not in _NARROW:
                 raise ValueError("drop = 'saturated' needs saturation, in ADU, for pixels that are not uint8 or uint16")
-            array = movie if hasattr(movie, "shape") else np.asarray(movie)
+            array: Any = movie if hasattr(movie, "shape") else np.asarray(movie)
             if getattr(array, "dtype", None) is not None and array.dtype.kind in "US":
                 raise TypeError("movie must be paths, or frames")
             if len(array.shape) != 3:

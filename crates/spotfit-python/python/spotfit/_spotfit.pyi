@@ -379,7 +379,13 @@ class ArrayLocalizer:
 @final
 class MovieFile:
     def __new__(
-        cls, path: str | PathLike[str], channel: int | None, slice: int | None, idle: float | None = None
+        cls,
+        path: str | PathLike[str],
+        channel: int | None,
+        slice: int | None,
+        idle: float | None = None,
+        strict: bool = False,
+        parts: list[str] = ...,
     ) -> MovieFile: ...
     @property
     def promised(self) -> int | None: ...

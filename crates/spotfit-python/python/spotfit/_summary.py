@@ -25,8 +25,6 @@ class FileOutcome(NamedTuple):
         How many frames were localized, and the rows of the table; None if it failed.
     error : str or None
         Why it failed.
-    stages : dict or None
-        How many seconds reading, detecting, fitting, writing and waiting took, if it was localized now.
     """
 
     movie: str
@@ -35,7 +33,6 @@ class FileOutcome(NamedTuple):
     frames: int | None
     localizations: int | None
     error: str | None
-    stages: dict[str, float] | None = None
 
 
 class FilesSummary(Sequence[FileOutcome]):
@@ -51,15 +48,6 @@ class FilesSummary(Sequence[FileOutcome]):
         """Those that failed."""
         return FilesSummary([outcome for outcome in self if outcome.state == "failed"])
 
-    @property
-    def stages(self) -> dict[str, float]:
-        """How many seconds the stages took, in all movies that were localized now: the sums."""
-        sums: dict[str, float] = {}
-        for outcome in self:
-            for stage, seconds in (outcome.stages or {}).items():
-                sums[stage] = sums.get(stage, 0.0) + seconds
-        return sums
-
     def raise_for_failures(self) -> FilesSummary:
         """Raises `RuntimeError` if a movie failed, and tells which and why. Otherwise it returns the same."""
         if self.failed:
@@ -70,7 +58,7 @@ class FilesSummary(Sequence[FileOutcome]):
         """A row for each movie, as a data frame of pandas."""
         import pandas
 
-        frame = pandas.DataFrame(list(self), columns=list(FileOutcome._fields)).drop(columns="stages")
+        frame = pandas.DataFrame(list(self), columns=list(FileOutcome._fields))
         return frame.astype({"frames": "Int64", "localizations": "Int64"})
 
     def __len__(self) -> int:
