@@ -156,8 +156,17 @@ fn columns_are_chosen() {
             [&"curve", &data, &"-m", &"linear", &"-o", &fits, &words[0], &words[1]];
         fails(&all, &["data.txt", says]);
     }
-    fails(
-        &[&"curve", &data, &"-m", &"exponentail", &"-o", &fits],
-        &["did you mean 'exponential'?"],
-    );
+    let words: [Word<'_>; 10] = [
+        &"curve",
+        &data,
+        &"--skip",
+        &"2",
+        &"--columns",
+        &"dose,B",
+        &"-m",
+        &"exponentail",
+        &"-o",
+        &fits,
+    ];
+    fails(&words, &["did you mean 'exponential'?"]);
 }

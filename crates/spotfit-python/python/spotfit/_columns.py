@@ -29,7 +29,8 @@ class Columns:
     @property
     def x(self) -> npt.NDArray[np.float64]:
         """The first column."""
-        return self.values[0]
+        first: npt.NDArray[np.float64] = self.values[0]
+        return first
 
     @property
     def y(self) -> npt.NDArray[np.float64]:
