@@ -29,6 +29,7 @@ __all__ = [
     "calibrate_psf",
     "check_camera",
     "device_of",
+    "devices",
     "doubts",
     "doubts_of_movie",
     "encode_picture",
