@@ -8,7 +8,7 @@ use super::{lines, tiles, tops};
 pub enum DetectionStep {
     /// The noise of each tile: a warp for each.
     Noise,
-    /// Pixels that are cut above their mean, and lines that are smoothed along themselves: a block for [`SEGMENT`]×[`LINES`] pixels.
+    /// Pixels that are cut above their mean, and lines that are smoothed along themselves: a block for `SEGMENT`×`LINES` pixels.
     Clipped,
     /// The filtered frame: a block for as many.
     Signal,
