@@ -188,10 +188,12 @@ impl LocalizeOptions {
         &self.options
     }
 
-    /// What localizes frames of this size.
-    fn localizer(&self, size: (usize, usize)) -> Result<Localizer, LocalizeError> {
+    /// What localizes frames of this size, as many as are known of.
+    fn localizer(&self, size: (usize, usize), frames: usize) -> Result<Localizer, LocalizeError> {
         let positions = self.positions.as_deref().cloned();
-        Localizer::new(size, self.options.clone().with_positions(positions))
+        let pixels = size.0.saturating_mul(size.1).saturating_mul(frames);
+        let options = self.options.clone().with_positions(positions);
+        Localizer::new(size, step::with_sooner_backend(options, pixels))
     }
 
     pub(crate) fn step(&self) -> &step::LocalizeOptions {
@@ -223,7 +225,9 @@ impl ArrayLocalizer {
         first: usize,
         last: usize,
     ) -> PyResult<Self> {
-        let mut made = options.get().localizer((width, height)).map_err(of_localize)?;
+        let known = last.saturating_sub(first);
+        let made = options.get().localizer((width, height), known);
+        let mut made = made.map_err(of_localize)?;
         made.leave_out_positions(first..last);
         let localizer = Here::new(Mutex::new(made));
         py.check_signals()?;
@@ -589,7 +593,8 @@ impl MovieLocalizer {
         let movie = movie.ok_or_else(|| PyRuntimeError::new_err("the movie is being read"))?;
         let first = edge(first.unwrap_or(0), movie.frames());
         let last = edge(last.unwrap_or(i64::MAX), movie.frames()).max(first);
-        let localizer = options.get().localizer(movie.size());
+        let known = if movie.is_counted() { last - first } else { 0 };
+        let localizer = options.get().localizer(movie.size(), known);
         let found = localizer.and_then(|localizer| localizer.localize(movie, first..last));
         let found = Here::new(Mutex::new(Some(found.map_err(of_localize)?)));
         let (begin, slope_doubt, report) = (Instant::now(), Mutex::default(), Mutex::default());

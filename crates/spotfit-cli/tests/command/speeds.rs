@@ -26,6 +26,7 @@ fn speeds_are_measured_kept_and_doubted() {
     let named = file.display().to_string();
     let default = said(&spotfit(&folder, &[], &["devices"]));
     assert!(default.contains("default speeds") && !file.exists(), "{default}");
+    assert!(default.contains("from a file to a table"), "{default}");
 
     let measured = spotfit(&folder, &[], &["devices", "--measure"]);
     let told = said(&measured);

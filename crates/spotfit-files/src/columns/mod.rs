@@ -114,41 +114,33 @@ impl Columns {
         let text = decoded(bytes);
         let dialect = Dialect::of(&text, options.skip);
         let anywhere = !options.columns.is_empty();
-        let mut head: Vec<Line> = Vec::new();
-        let mut rows: Vec<Line> = Vec::new();
+        let (mut head, mut table, mut wrong) = (Vec::new(), None, None);
         dialect.lines(&text, options.skip, |line| {
-            let is_first = rows.is_empty() && !line.begins(dialect.comma, anywhere);
-            if is_first { head.push(line) } else { rows.push(line) }
-        });
-        let width = rows.first().map_or(0, |row| row.cells.len());
-        let (names, units, mut notes) = names(head, width);
-        let width = width.max(names.len());
-        let chosen = chosen(&names, width, &options.columns)?;
-        let mut values = Array2::from_elem((width, rows.len()), f64::NAN);
-        for (number, row) in rows.iter().enumerate() {
-            let Line { line, cells } = row;
-            let used = cells.iter().rposition(|cell| !cell.is_empty()).map_or(0, |last| last + 1);
-            if used > width {
-                return Err(ColumnError::Length { line: *line, found: used, expected: width });
-            }
-            for &column in &chosen {
-                let Some(cell) = cells.get(column) else { continue };
-                match Cell::of(cell, dialect.comma) {
-                    Cell::Number(value) => values[[column, number]] = value,
-                    Cell::Missing => {}
-                    Cell::Text => {
-                        let (line, column, cell) = (*line, column + 1, excerpt(cell));
-                        return Err(ColumnError::NotANumber { line, column, cell });
-                    }
+            let result = match &mut table {
+                _ if wrong.is_some() => return,
+                None if !line.begins(dialect.comma, anywhere) => {
+                    head.push(line);
+                    return;
                 }
-            }
+                None => Numbers::begin(std::mem::take(&mut head), &line, options)
+                    .and_then(|begun| table.insert(begun).add(&line, dialect.comma)),
+                Some(table) => table.add(&line, dialect.comma),
+            };
+            wrong = result.err();
+        });
+        if let Some(error) = wrong {
+            return Err(error);
         }
-        // A column that was asked for stays, whatever it has.
-        let has_numbers =
-            |&&column: &&usize| values.row(column).iter().any(|value| !value.is_nan());
-        let kept: Vec<usize> = match options.columns.is_empty() {
-            true => chosen.iter().filter(has_numbers).copied().collect(),
-            false => chosen.clone(),
+        let Numbers { names, units, mut notes, chosen, rows, .. } =
+            table.ok_or(ColumnError::Empty)?;
+        let count = rows.len() / chosen.len().max(1);
+        let values = Array2::from_shape_vec((count, chosen.len()), rows);
+        let values = values.unwrap_or_default().reversed_axes();
+        // A column that was asked for stays, whatever it has. From here on columns are places among the chosen ones.
+        let has_numbers = |&place: &usize| values.row(place).iter().any(|value| !value.is_nan());
+        let kept: Vec<usize> = match anywhere {
+            true => (0..chosen.len()).collect(),
+            false => (0..chosen.len()).filter(has_numbers).collect(),
         };
         if kept.len() < 2 {
             return Err(ColumnError::Empty);
@@ -160,12 +152,11 @@ impl Columns {
         ));
         let x = kept[0];
         // Without x a row says nothing.
-        let places: Vec<usize> =
-            (0..rows.len()).filter(|&row| !values[[x, row]].is_nan()).collect();
+        let places: Vec<usize> = (0..count).filter(|&row| !values[[x, row]].is_nan()).collect();
         let is_blank = |&row: &usize| {
             values[[x, row]].is_nan() && kept.iter().any(|&column| !values[[column, row]].is_nan())
         };
-        let blank = (0..rows.len()).filter(is_blank).count();
+        let blank = (0..count).filter(is_blank).count();
         notes.extend(told("row without x is", "rows without x are", blank));
         let part = Array2::from_shape_fn((kept.len(), places.len()), |(column, row)| {
             values[[kept[column], places[row]]]
@@ -173,10 +164,53 @@ impl Columns {
         let missing = part.iter().filter(|value| value.is_nan()).count();
         notes.extend(told("cell without a number is", "cells without a number are", missing));
         let of = |texts: &[String]| {
-            kept.iter().map(|&column| texts.get(column).cloned().unwrap_or_default()).collect()
+            let text = |&place: &usize| texts.get(chosen[place]).cloned().unwrap_or_default();
+            kept.iter().map(text).collect()
         };
         let units = if units.is_empty() { Vec::new() } else { of(&units) };
         Ok(Self { names: of(&names), units, values: part, notes })
+    }
+}
+
+/// The rows of numbers as they come.
+struct Numbers {
+    names: Vec<String>,
+    units: Vec<String>,
+    notes: Vec<String>,
+    width: usize,
+    chosen: Vec<usize>,
+    /// The chosen numbers, row by row.
+    rows: Vec<f64>,
+}
+
+impl Numbers {
+    /// Begins below the lines of a head, with the first row.
+    fn begin(head: Vec<Line>, first: &Line, options: &ColumnOptions) -> Result<Self, ColumnError> {
+        let width = first.cells.len();
+        let (names, units, notes) = names(head, width);
+        let width = width.max(names.len());
+        let chosen = chosen(&names, width, &options.columns)?;
+        Ok(Self { names, units, notes, width, chosen, rows: Vec::new() })
+    }
+
+    fn add(&mut self, row: &Line, comma: bool) -> Result<(), ColumnError> {
+        let Line { line, cells } = row;
+        let used = cells.iter().rposition(|cell| !cell.is_empty()).map_or(0, |last| last + 1);
+        if used > self.width {
+            return Err(ColumnError::Length { line: *line, found: used, expected: self.width });
+        }
+        for &column in &self.chosen {
+            let cell = cells.get(column).map_or("", String::as_str);
+            self.rows.push(match Cell::of(cell, comma) {
+                Cell::Number(value) => value,
+                Cell::Missing => f64::NAN,
+                Cell::Text => {
+                    let (line, column, cell) = (*line, column + 1, excerpt(cell));
+                    return Err(ColumnError::NotANumber { line, column, cell });
+                }
+            });
+        }
+        Ok(())
     }
 }
 

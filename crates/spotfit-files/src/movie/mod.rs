@@ -165,6 +165,10 @@ impl Movie {
         options: &MovieOptions,
         follow: &FollowOptions,
     ) -> Result<Self, MovieError> {
+        if !options.parts.is_empty() {
+            let reason = "a movie that is being written is one movie, with which no other goes on";
+            return Err(MovieError::Stream(reason.to_owned()));
+        }
         let growing = GrowingMovie::open(path, options, follow)?;
         let ((width, height), axes) = (growing.size(), *growing.axes());
         let (notes, files) = (growing.notes().to_vec(), vec![growing.path().to_owned()]);

@@ -24,7 +24,8 @@ def devices(*, measure: bool = False) -> dict[str, Any]:
     dict
         ``instruction_sets``; ``gpus``, their names; ``speeds``, in pixels a second by each thread and by the GPU, with ``context``, the
         seconds until it is ready; ``file``, which has them, or None for the default speeds; ``threads``; ``gpu_from``, the least job that the
-        GPU does sooner than these threads; ``no_gpu``, why there is none.
+        GPU does sooner than these threads, and ``file_gpu_from``, the same from a file to a table, as ``spotfit fit`` does it; ``no_gpu``, why
+        there is none.
 
     Raises
     ------

@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use serde::Serialize;
 
 use super::StepError;
+use crate::Estimator;
 use crate::measure::measure_speeds;
 use crate::speeds::{Rates, Speeds, SpeedsError};
 
@@ -23,6 +24,8 @@ pub struct SpeedsReport {
     /// The least job, in the unit of its rates, that the GPU does sooner than these threads, by the names of the rates; none where none is.
     /// `curve` fits in double precision unless the GPU is asked for: its number tells where that is faster.
     pub gpu_from: BTreeMap<&'static str, f64>,
+    /// The same for windows of a file whose outcomes become a table.
+    pub file_gpu_from: BTreeMap<&'static str, f64>,
     /// Why no GPU was measured.
     pub no_gpu: Option<String>,
 }
@@ -34,7 +37,17 @@ impl SpeedsReport {
         let gpu_from = rows(&speeds).into_iter();
         let gpu_from = gpu_from.filter_map(|(name, _, _, rates)| Some((name, from(rates)?)));
         let gpu_from = gpu_from.collect();
-        Self { speeds, file, threads, gpu_from, no_gpu }
+        let estimators = [
+            ("least_squares", Estimator::LeastSquares),
+            ("likelihood", Estimator::MaximumLikelihood),
+        ];
+        let file_gpu_from = estimators
+            .map(|(name, estimator)| (name, speeds.file_on_gpu_from(estimator, threads)))
+            .into_iter()
+            .filter(|&(_, least)| least < usize::MAX)
+            .map(|(name, least)| (name, least as f64))
+            .collect();
+        Self { speeds, file, threads, gpu_from, file_gpu_from, no_gpu }
     }
 }
 
@@ -88,7 +101,7 @@ fn short(number: f64) -> String {
 
 impl fmt::Display for SpeedsReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { speeds, file, threads, gpu_from, no_gpu } = self;
+        let Self { speeds, file, threads, gpu_from, file_gpu_from, no_gpu } = self;
         match file {
             Some(file) => write!(f, "speeds of {}", file.display())?,
             None => write!(
@@ -103,6 +116,13 @@ impl fmt::Display for SpeedsReport {
             }
             if let Some(from) = gpu_from.get(name) {
                 write!(f, ", which does {} sooner than {threads} threads", short(*from))?;
+            }
+            match file_gpu_from.get(name) {
+                Some(from) => write!(f, ", from a file to a table {}", short(*from))?,
+                None if gpu_from.contains_key(name) && unit == "pixels of windows" => {
+                    write!(f, ", but not from a file to a table")?;
+                }
+                None => {}
             }
         }
         match no_gpu {

@@ -20,6 +20,9 @@ const BUFFER: usize = 1 << 12;
 /// (tiff 0.11.3 has a `dbg!` there), and panic where that cannot be written.
 pub(super) const LONGEST_TEXT: u64 = 1 << 26;
 
+/// The most entries of a directory: as many as a TIFF of 32 bits can have.
+pub(super) const MOST_ENTRIES: u64 = 1 << 16;
+
 /// What a walk along the directories shows.
 pub(super) struct Survey {
     pub(super) pages: Places,
@@ -107,7 +110,7 @@ pub(super) fn survey(bytes: &Bytes, strict: bool) -> Result<Survey, MovieError> 
         if page + 1 == next_mark {
             (mark, next_mark) = (offset, 2 * next_mark);
         }
-        let directory = match directory(format, &mut reader, offset, length)? {
+        let directory = match directory(format, &mut reader, (page, offset), length)? {
             Some(directory) => directory,
             None if page == 0 || strict => {
                 return Err(wrong(page, "the file is truncated: its directory is missing"));
@@ -158,16 +161,20 @@ struct Directory {
 fn directory(
     format: Format,
     reader: &mut (impl Read + Seek),
-    place: u64,
+    (page, place): (usize, u64),
     length: u64,
 ) -> Result<Option<Directory>, MovieError> {
     let (offset_size, count_size, entry_size) = format.sizes();
     let count_end = place.checked_add(count_size as u64).filter(|&end| end <= length);
     let Some(count_end) = count_end else { return Ok(None) };
     reader.seek(SeekFrom::Start(place))?;
-    let size = format.read(reader, count_size)?.checked_mul(entry_size as u64);
+    let count = format.read(reader, count_size)?;
+    let size = count.checked_mul(entry_size as u64);
     let end = size.and_then(|size| count_end.checked_add(size)?.checked_add(offset_size as u64));
     let (Some(size), true) = (size, end.is_some_and(|end| end <= length)) else { return Ok(None) };
+    if count > MOST_ENTRIES {
+        return Err(wrong(page, format!("its directory claims {count} entries")));
+    }
     let mut entries = Vec::new();
     reader.take(size).read_to_end(&mut entries)?;
     let next = format.read(reader, offset_size)?;

@@ -7,8 +7,9 @@ use crate::{Backend, FitterOptions};
 /// The largest windows that a GPU surely has room for.
 const LARGEST_BOX: usize = 32;
 
-/// The options with the GPU as the backend, if there is a choice, and one that localizes so many pixels of frames sooner.
-pub(super) fn choose(options: LocalizeOptions, pixels: usize) -> LocalizeOptions {
+/// The options with the GPU as the backend, if there is a choice ([`Backend::Auto`]), and one that localizes so many pixels of frames
+/// sooner.
+pub fn with_sooner_backend(options: LocalizeOptions, pixels: usize) -> LocalizeOptions {
     let FitterOptions { backend, instruction_set, threads, .. } = options.fitter;
     let free = backend == Backend::Auto && instruction_set.is_none();
     // What a GPU cannot search, the processor searches for it, and fits alone take little time.

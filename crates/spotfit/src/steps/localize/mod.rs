@@ -51,6 +51,7 @@ use crate::table::{Filter, Info, Layout, PicassoVersion, Table, TableFormat};
 use following::{Doubting, Following};
 use options::Told;
 
+pub use auto::with_sooner_backend;
 pub use blocks::LocalizedBlocks;
 pub use camera::CameraOptions;
 pub use defects::DefectsOption;
@@ -158,7 +159,7 @@ impl Localizing {
         let defects = engine.defects.clone();
         // Of a movie that is being written it is not known how much there will be.
         let pixels = size.0.saturating_mul(size.1).saturating_mul(frames.len().min(count));
-        let engine = auto::choose(engine, pixels);
+        let engine = with_sooner_backend(engine, pixels);
         let localizer = Localizer::new(size, engine).map_err(StepError::localize(None))?;
         let info = Info::default().with_movie(pixel_size, [size.0, size.1], count);
         let picasso = format == TableFormat::Picasso;

@@ -6,7 +6,7 @@ use super::super::buffered::Buffered;
 use super::super::failure::{undecodable, wrong};
 use super::super::format::Format;
 use super::super::page::{Pages, decoding_limits};
-use super::super::pages::{self, LONGEST_TEXT, Text};
+use super::super::pages::{self, LONGEST_TEXT, MOST_ENTRIES, Text};
 use super::super::view::PageView;
 use super::MovieError;
 use super::directory::{Directory, Entry, STRIP_LENGTHS, STRIPS, TILE_LENGTHS, TILES};
@@ -17,9 +17,6 @@ const BUFFER: usize = 1 << 12;
 
 /// Bytes that are read of a directory at first.
 const START: usize = 1 << 10;
-
-/// The most entries of a directory: as many as a TIFF of 32 bits can have.
-const MOST_ENTRIES: u64 = 1 << 16;
 
 /// Tags from here on are private: no page needs them.
 const PRIVATE: u64 = 1 << 15;
