@@ -125,10 +125,12 @@ impl Data {
             return given;
         }
         let there = part.mapv(|value| f64::from(u8::from(!value.is_nan())));
-        Some(match given.as_ref().and_then(|given| given.broadcast(part.dim())) {
-            Some(given) => there * given,
-            None => there,
-        })
+        let Some(given) = given else { return Some(there) };
+        // Where their number is wrong, the fit says so.
+        match given.broadcast(part.dim()).filter(|_| given.ncols() == part.ncols()) {
+            Some(given) => Some(there * given),
+            None => Some(given),
+        }
     }
 
     /// The next data sets; none at the end.

@@ -147,6 +147,25 @@ fn columns_are_chosen() {
     assert_eq!([&table[1][0], &table[2][0]], ["B", "A; <1>"]);
     assert!((first(&table, "k") - 3.0).abs() < 1e-9, "{table:?}");
     let fits = folder.path("none.csv");
+    for count in [1, 5] {
+        let mut short = Vec::new();
+        spotfit::npy::write_header(&mut short, "'<f8'", &[count]).expect("a header");
+        short.extend([0; 40].iter().take(8 * count));
+        let short = folder.file("short.npy", &short);
+        let words: [Word<'_>; 10] = [
+            &"curve",
+            &data,
+            &"--skip",
+            &"2",
+            &"--columns",
+            &"2,3",
+            &"-m",
+            &"linear",
+            &"--weights",
+            &short,
+        ];
+        fails(&[&words[..], &[&"-o" as Word<'_>, &fits]].concat(), &["weights"]);
+    }
     for (words, says) in [
         (["--columns", "dose,C"], "there is no column 'C': the file has label, dose, A; <1>, B"),
         (["--skip", "99"], "no rows"),
