@@ -64,6 +64,21 @@ pub fn figures(figures: &str) -> String {
     format!("<div class=\"figures\">\n{figures}</div>\n")
 }
 
+/// The address of a file that is within the page: its kind, such as `image/png`, and its bytes in base 64.
+pub fn data_url(kind: &str, file: &[u8]) -> String {
+    const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut text = format!("data:{kind};base64,");
+    for three in file.chunks(3) {
+        let bits = three.iter().fold(0, |bits, byte| bits << 8 | u32::from(*byte))
+            << (8 * (3 - three.len()));
+        for place in 0..4 {
+            let letter = LETTERS[(bits >> (18 - 6 * place)) as usize & 63];
+            text.push(if place > three.len() { '=' } else { char::from(letter) });
+        }
+    }
+    text
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -77,5 +92,13 @@ mod tests {
         assert!(!page.contains("<script") && !page.contains('\u{7}'), "{page}");
         assert_eq!(page.matches("&lt;script&gt;&amp;").count(), 5);
         assert!(page.contains("<figure>\n<svg></svg>\n<figcaption>"), "{page}");
+    }
+
+    /// Proves that files are written as RFC 4648 says.
+    #[test]
+    fn files_are_in_base_64() {
+        let all = ["", "f", "fo", "foo", "foob"].map(|file| data_url("a/b", file.as_bytes()));
+        let expected = ["", "Zg==", "Zm8=", "Zm9v", "Zm9vYg=="];
+        assert_eq!(all, expected.map(|text| format!("data:a/b;base64,{text}")));
     }
 }

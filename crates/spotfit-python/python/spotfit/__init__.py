@@ -42,6 +42,7 @@ from ._options import (
     Profile,
     Shape,
 )
+from ._picks import pick, profile
 from ._pictures import Drift, Picture
 from ._render import render
 from ._ring import RingCounts, RingFrame, RingReader, RingWriter
@@ -124,6 +125,8 @@ __all__ = [
     "localize",
     "merge",
     "nena",
+    "pick",
+    "profile",
     "read_columns",
     "read_table",
     "render",

@@ -56,6 +56,7 @@ pub mod merge;
 mod number_text;
 mod outcomes;
 pub mod pick;
+pub mod preview;
 pub mod profile;
 #[cfg(feature = "render")]
 pub mod render;

@@ -1,10 +1,11 @@
-//! Charts as SVG: axes, linear or logarithmic, and series of lines, points and bars. A chart is a whole file, or an element of a page.
+//! Charts as SVG and PNG: axes, linear or logarithmic, and series of lines, points and bars. A chart is a whole file, or an element of a page.
 
 mod axis;
 mod bars;
 mod chart;
-mod colours;
+mod field;
 mod series;
+mod sheet;
 
 pub use axis::Axis;
 pub use bars::PartBars;
