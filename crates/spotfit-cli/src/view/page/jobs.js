@@ -1,0 +1,105 @@
+// What runs: its progress, how it ended, and the command that does the same.
+
+import { onEvent, post } from "./api.js";
+import { byId, commandLine, count, h } from "./dom.js";
+
+/** @typedef {import("./api.js").Table} Table */
+/** @typedef {{kind: string, job: number, text?: string, error?: string, report?: any, tables?: Table[], files?: string[], command: string}} End */
+
+class Job {
+  /**
+   * @param {number} id
+   * @param {string} verb
+   * @param {string} command
+   */
+  constructor(id, verb, command) {
+    this.id = id;
+    this.command = command;
+    this.title = h("span", { class: "job-title", text: verb });
+    this.bar = h("progress", { "aria-label": `Progress of ${verb}` });
+    this.text = h("span", { class: "job-text", role: "status" });
+    this.notes = h("ul", { class: "notes" });
+    this.stop = h("button", { type: "button", class: "quiet", text: "Cancel", "aria-label": `Cancel ${verb}`, onclick: () => post("cancel", { job: id }) });
+    this.close = h("button", { type: "button", class: "quiet", text: "Close", "aria-label": `Close: ${verb}`, onclick: () => this.element.remove() });
+    this.close.hidden = true;
+    const shown = commandLine("The command that does the same");
+    shown.set(command);
+    this.element = h(
+      "div", { class: "job" },
+      h("div", { class: "job-line" }, this.title, this.bar, this.text, this.stop, this.close), shown.element, this.notes,
+    );
+    /** @type {(end: End) => void} */
+    this.resolve = () => {};
+    /** @type {Promise<End>} */
+    this.ended = new Promise((resolve) => (this.resolve = resolve));
+  }
+
+  /** @param {any} event */
+  event(event) {
+    if (event.kind === "progress") {
+      if (event.total) {
+        this.bar.max = event.total;
+        this.bar.value = event.done;
+      }
+      const of = event.total ? ` of ${count(event.total)}` : "";
+      const found = event.found ? `, ${count(event.found)} found` : "";
+      this.text.textContent = `${count(event.done)}${of} ${event.unit ?? ""}${found}`;
+    } else if (event.kind === "note") {
+      this.notes.append(h("li", { text: event.text }));
+    } else if (event.kind === "done" || event.kind === "failed") {
+      this.bar.hidden = true;
+      this.stop.hidden = true;
+      this.close.hidden = false;
+      const failed = event.kind === "failed";
+      this.element.classList.toggle("failed", failed);
+      this.text.textContent = failed ? event.error : String(event.text ?? "done").split("\n")[0];
+      this.text.title = failed ? event.error : String(event.text ?? "");
+      this.resolve({ ...event, command: this.command });
+    }
+  }
+}
+
+/** @type {Map<number, Job>} */
+const jobs = new Map();
+/** What came of a job before the answer that tells its number. @type {any[]} */
+let early = [];
+/** @type {Set<(table: Table) => void>} */
+const growing = new Set();
+
+/** @param {(table: Table) => void} call */
+export function onRows(call) {
+  growing.add(call);
+}
+
+onEvent((event) => {
+  if (event.kind === "rows") for (const call of growing) call(event.table);
+  if (event.job === undefined) return;
+  const job = jobs.get(event.job);
+  if (job) job.event(event);
+  else early = [...early.slice(-200), event];
+});
+
+/**
+ * Runs a verb; the footer shows how it goes. It rejects if the command refuses its words.
+ * @param {string} verb
+ * @param {string[]} words
+ * @returns {Promise<{command: string, ended: Promise<End>}>}
+ */
+export async function run(verb, words) {
+  const { job: id, command } = await post("run", { verb, words });
+  const job = new Job(id, verb, command);
+  jobs.set(id, job);
+  const footer = byId("jobs");
+  footer.prepend(job.element);
+  for (const old of [...footer.children].slice(3)) if (!old.querySelector("progress:not([hidden])")) old.remove();
+  for (const event of early) if (event.job === id) job.event(event);
+  early = early.filter((event) => event.job !== id);
+  return { command, ended: job.ended };
+}
+
+/** Jobs that nobody tells of any more, because the server started anew. */
+export function forget() {
+  for (const job of jobs.values()) {
+    if (!job.stop.hidden) job.event({ kind: "failed", error: "Spotfit was started again; this job has ended." });
+  }
+}
