@@ -5,11 +5,15 @@ mod error;
 mod interrupt;
 mod say;
 mod verbs;
+#[cfg(feature = "view")]
+mod view;
 mod words;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
 
+#[cfg(feature = "view")]
+use clap::CommandFactory as _;
 use clap::{Parser, Subcommand};
 
 use error::CliError;
@@ -57,6 +61,9 @@ enum Command {
     Track(Box<track::TrackArguments>),
     /// Make the super-resolved picture from a table of localizations.
     Render(render::RenderArguments),
+    /// Look at a movie and at tables in the browser: preview, localize, filter, measure.
+    #[cfg(feature = "view")]
+    View(verbs::view::ViewArguments),
     /// Simulate windows of spots, a movie or a stack of beads, with their truth.
     Simulate(Box<simulate::SimulateArguments>),
     /// Fit any model to curves: data sets in, parameters with errors out.
@@ -105,6 +112,8 @@ fn run(command: Command) -> Result<(), CliError> {
         Command::Drift(arguments) => drift::run(&arguments),
         Command::Track(arguments) => track::run(&arguments),
         Command::Render(arguments) => render::run(&arguments),
+        #[cfg(feature = "view")]
+        Command::View(arguments) => verbs::view::run(&arguments, Arguments::command, run_typed),
         Command::Simulate(arguments) => simulate::run(&arguments),
         Command::Curve(arguments) => curve::run(&arguments),
         Command::Info(arguments) => info::run(&arguments),

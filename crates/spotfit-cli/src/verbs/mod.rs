@@ -20,4 +20,6 @@ pub(crate) mod score;
 pub(crate) mod simulate;
 pub(crate) mod stats;
 pub(crate) mod track;
+#[cfg(feature = "view")]
+pub(crate) mod view;
 pub(crate) mod z;

@@ -26,6 +26,7 @@ pub use canvas::{Canvas, Drawn};
 pub use colours::{ColourMap, Colours};
 pub use contrast::Contrast;
 pub use error::RenderError;
+pub use glyphs::LABEL_FONT;
 pub use labels::length_label;
 pub use options::{Blur, MOST_PIXELS, RenderOptions};
 pub use picture::{Ink, Picture, round_length};

@@ -13,7 +13,16 @@
  */
 
 /** What the server refused, in the words of the command. */
-export class Refused extends Error {}
+export class Refused extends Error {
+  /**
+   * @param {string} text
+   * @param {number} status
+   */
+  constructor(text, status) {
+    super(text);
+    this.status = status;
+  }
+}
 
 /**
  * @param {string} path
@@ -65,7 +74,7 @@ export async function ask(path, init = {}) {
   } catch {
     // It was no JSON: the status has to do.
   }
-  throw new Refused(text);
+  throw new Refused(text, answer.status);
 }
 
 /**

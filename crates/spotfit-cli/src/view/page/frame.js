@@ -10,7 +10,7 @@ import { View } from "./view.js";
  */
 
 /** Where the map of the rings begins: what is darker does not show on a dark frame. */
-const DARKEST = 0.4;
+const DARKEST = 0.5;
 
 const TYPES = /** @type {Record<string, any>} */ ({
   u8: Uint8Array, u16: Uint16Array, i16: Int16Array, u32: Uint32Array, f32: Float32Array, f64: Float32Array,

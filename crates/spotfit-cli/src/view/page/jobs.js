@@ -1,6 +1,6 @@
 // What runs: its progress, how it ended, and the command that does the same.
 
-import { onEvent, post } from "./api.js";
+import { onEvent, post, Refused } from "./api.js";
 import { byId, commandLine, count, h } from "./dom.js";
 
 /** @typedef {import("./api.js").Table} Table */
@@ -26,7 +26,7 @@ class Job {
     shown.set(command);
     this.element = h(
       "div", { class: "job" },
-      h("div", { class: "job-line" }, this.title, this.bar, this.text, this.stop, this.close), shown.element, this.notes,
+      h("div", { class: "job-line" }, this.title, this.bar, this.text, shown.element, this.stop, this.close), this.notes,
     );
     /** @type {(end: End) => void} */
     this.resolve = () => {};
@@ -73,11 +73,43 @@ export function onRows(call) {
 
 onEvent((event) => {
   if (event.kind === "rows") for (const call of growing) call(event.table);
-  if (event.job === undefined) return;
+  if (event.job === undefined || event.job === null) {
+    // A table of the command line that cannot be read.
+    if (event.kind === "failed") tell(event.error);
+    return;
+  }
   const job = jobs.get(event.job);
   if (job) job.event(event);
   else early = [...early.slice(-200), event];
 });
+
+/**
+ * Shows what went wrong without a job.
+ * @param {string} text
+ */
+function tell(text) {
+  const line = h(
+    "div", { class: "job failed", role: "alert" },
+    h("div", { class: "job-line" }, h("span", { class: "job-text", text }), h("button", { type: "button", class: "quiet", text: "Close", onclick: () => line.remove() })),
+  );
+  byId("jobs").prepend(line);
+}
+
+/**
+ * Starts a job; asks before it replaces a file that this window did not make.
+ * @param {string} verb
+ * @param {string[]} words
+ * @returns {Promise<{job: number, command: string}>}
+ */
+async function begin(verb, words) {
+  try {
+    return await post("run", { verb, words });
+  } catch (error) {
+    const isThere = error instanceof Refused && error.status === 409;
+    if (!isThere || !window.confirm(`${error.message}\n\nReplace it?`)) throw error;
+    return post("run", { verb, words, replace: true });
+  }
+}
 
 /**
  * Runs a verb; the footer shows how it goes. It rejects if the command refuses its words.
@@ -86,7 +118,7 @@ onEvent((event) => {
  * @returns {Promise<{command: string, ended: Promise<End>}>}
  */
 export async function run(verb, words) {
-  const { job: id, command } = await post("run", { verb, words });
+  const { job: id, command } = await begin(verb, words);
   const job = new Job(id, verb, command);
   jobs.set(id, job);
   const footer = byId("jobs");

@@ -348,7 +348,7 @@ export class PicturePanel {
   renderWords() {
     const looks = this.looks;
     const words = ["--pixel", `${plain(this.stage.pixel, 12)}${this.table?.unit ?? "nm"}`];
-    if (this.part.value === "view") words.push(`--extent=${this.stage.view.shown.map((value) => plain(value, 7)).join()}`);
+    if (this.part.value === "view") words.push(`--extent=${this.stage.view.part.map((value) => plain(value, 7)).join()}`);
     for (const [name, value] of Object.entries(looks)) {
       if (!value || name === "tables") continue;
       words.push(`--${name.replace("_", "-")}${value.startsWith("-") ? `=${value}` : ""}`);
@@ -443,10 +443,8 @@ export class PicturePanel {
   turn() {
     const on = this.points.element.hidden;
     this.points.element.hidden = !on;
-    this.stage.element.hidden = on;
     this.space.setAttribute("aria-pressed", String(on));
     if (on) this.showPoints();
-    else this.stage.moved();
   }
 
   showPoints() {
@@ -455,9 +453,7 @@ export class PicturePanel {
     const name = chosen !== "density" ? chosen : this.table.columns.some((column) => column.name === "z") ? "z" : "frame";
     const column = this.table.columns.find((other) => other.name === name);
     const range = chosen !== "density" && this.colourRange ? this.colourRange.split(",").map(Number) : [column?.q01 ?? 0, column?.q99 ?? 1];
-    const { shown, extent } = this.stage.view;
-    const part = [Math.max(shown[0], extent[0]), Math.max(shown[1], extent[1]), Math.min(shown[2], extent[2]), Math.min(shown[3], extent[3])];
     const map = HUES.includes(this.map.value) ? this.map.value : "turbo";
-    this.points.show({ table: this.table, extent: part[2] > part[0] && part[3] > part[1] ? part : extent, filter: this.condition, column: name, map, range });
+    this.points.show({ table: this.table, extent: this.stage.view.part, filter: this.condition, column: name, map, range });
   }
 }

@@ -39,8 +39,12 @@ export class Tables {
     const index = this.all.findIndex((other) => other.id === table.id);
     if (index >= 0) this.all[index] = table;
     else {
-      this.all.push(table);
+      // One that was made anew takes the place of the one with its name.
+      const old = this.all.find((other) => other.path === table.path);
+      this.all = [...this.all.filter((other) => other !== old), table];
+      const wasShown = old !== undefined && this.shownIds.delete(old.id);
       if (show) this.shownIds = new Set([table.id]);
+      else if (wasShown) this.shownIds.add(table.id);
     }
     this.tell(table);
   }

@@ -109,11 +109,7 @@ export class TileStage {
   peak(pixel) {
     const known = this.peaks.get(pixel);
     if (known?.generation === this.generation) return known.peak;
-    const [left, top, right, bottom] = this.view.shown;
-    const [l, t, r, b] = this.view.extent;
-    const extent = [Math.max(left, l), Math.max(top, t), Math.min(right, r), Math.min(bottom, b)];
-    const isEmpty = extent[2] <= extent[0] || extent[3] <= extent[1];
-    const query = { ...this.looks, pixel, extent: isEmpty ? [l, t, r, b].join() : extent.join() };
+    const query = { ...this.looks, pixel, extent: this.view.part.join() };
     const peak = ask(address("contrast", query))
       .then((answer) => answer.json())
       .then((found) => found.peak ?? null)

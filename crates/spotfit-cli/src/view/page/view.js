@@ -42,6 +42,8 @@ export class View {
     element.addEventListener("pointerleave", () => settings.hover?.(null));
     element.addEventListener("keydown", (event) => this.key(event));
     new ResizeObserver(() => {
+      // A tab that is not shown has no size.
+      if (element.clientWidth === 0) return;
       if (this.fitted) this.fit();
       else settings.moved();
     }).observe(element);
@@ -74,6 +76,14 @@ export class View {
     const [x, y] = this.centre;
     const [half, tall] = [width / 2 / this.scale, height / 2 / this.scale];
     return [x - half, y - tall, x + half, y + tall];
+  }
+
+  /** @returns {number[]} what is in view of the extent; all of it if nothing is */
+  get part() {
+    const [left, top, right, bottom] = this.shown;
+    const [l, t, r, b] = this.extent;
+    const part = [Math.max(left, l), Math.max(top, t), Math.min(right, r), Math.min(bottom, b)];
+    return part[2] > part[0] && part[3] > part[1] ? part : this.extent;
   }
 
   /**
