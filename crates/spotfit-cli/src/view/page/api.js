@@ -1,9 +1,10 @@
 // The server's answers.
 
 /**
- * @typedef {{name: string, title: string, unit: string, low: number, high: number, q01: number, q99: number}} Column
+ * @typedef {{name: string, title: string, unit: string, low: number | null, high: number | null,
+ *   q01: number | null, q99: number | null}} Column
  * @typedef {{id: number, name: string, path: string, rows: number, unit: string, pixel_size: number | null,
- *   extent: number[], frames: number, columns: Column[], growing: boolean, command: string}} Table
+ *   extent: number[] | null, frames: number, columns: Column[], growing: boolean, command: string}} Table
  * @typedef {{name: string, help: string, value?: string, default?: string, choices?: string[], switch?: boolean,
  *   heading?: string, positional?: boolean, required?: boolean}} Option
  * @typedef {{name: string, path: string, width: number, height: number, frames: number, type: string,

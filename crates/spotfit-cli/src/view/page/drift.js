@@ -76,7 +76,7 @@ export class DriftPanel {
   chosen() {
     const table = this.table;
     this.start.disabled = !table;
-    if (!table) return;
+    if (!table?.extent) return;
     if (table.id !== this.last) {
       this.last = table.id;
       this.output.value = `${stem(table.name)}-straight.csv`;
@@ -159,7 +159,6 @@ export class DriftPanel {
     this.text.textContent = String(end.text ?? "").split("\n")[0];
     // A job writes the same file again: the number of the job makes it another address.
     this.chart.replaceChildren(h("img", { src: `${address("file", { name: plot })}&job=${end.job}`, alt: `Drift: ${this.text.textContent}` }));
-    if (this.found && !this.tables.all.some(({ id }) => id === this.found?.id)) this.tables.add(this.found, false);
     this.apply.disabled = !this.found;
   }
 

@@ -35,7 +35,7 @@ export class Histogram {
     this.values = [null, null];
     this.canvas = h("canvas", { "aria-hidden": "true" });
     this.caption = h("span", { class: "caption" });
-    this.element = h("div", { class: "histogram", role: "group", "aria-label": settings.title }, this.canvas, this.caption);
+    this.element = h("div", { class: "histogram", role: "group", "aria-label": `histogram: ${settings.title}` }, this.canvas, this.caption);
     const label = settings.label ?? settings.title;
     const names = { range: [`${label} from`, `${label} to`], threshold: [label], none: [] }[settings.handles];
     this.handles = names.map((name, which) => {

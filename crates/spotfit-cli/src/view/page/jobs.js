@@ -14,6 +14,7 @@ class Job {
    */
   constructor(id, verb, command) {
     this.id = id;
+    this.verb = verb;
     this.command = command;
     this.title = h("span", { class: "job-title", text: verb });
     this.bar = h("progress", { "aria-label": `Progress of ${verb}` });
@@ -63,16 +64,21 @@ class Job {
 const jobs = new Map();
 /** What came of a job before the answer that tells its number. @type {any[]} */
 let early = [];
-/** @type {Set<(table: Table) => void>} */
+/** @type {Set<(table: Table, isResult: boolean) => void>} */
 const growing = new Set();
 
-/** @param {(table: Table) => void} call */
+/**
+ * Calls the function with tables that are new or have grown, and whether they are what the movie gives.
+ * @param {(table: Table, isResult: boolean) => void} call
+ */
 export function onRows(call) {
   growing.add(call);
 }
 
 onEvent((event) => {
-  if (event.kind === "rows") for (const call of growing) call(event.table);
+  const isResult = jobs.get(event.job)?.verb === "localize";
+  const tables = event.kind === "rows" ? [event.table] : event.kind === "done" ? event.tables ?? [] : [];
+  for (const table of tables) for (const call of growing) call(table, isResult);
   if (event.job === undefined || event.job === null) {
     // A table of the command line that cannot be read.
     if (event.kind === "failed") tell(event.error);

@@ -20,7 +20,6 @@ function open(name) {
     button.tabIndex = on ? 0 : -1;
     byId(tab).hidden = !on;
   }
-  window.dispatchEvent(new CustomEvent("tab", { detail: name }));
 }
 
 function tabs() {
@@ -77,7 +76,7 @@ async function start() {
   else byId("movie").replaceChildren(h("p", { class: "empty", text: "No movie is open. Name one: spotfit view movie.tif" }));
   new DriftPanel(byId("drift"), session, tables);
   new StatsPanel(byId("stats"), session, tables);
-  onRows((table) => tables.add(table, true));
+  onRows((table, isResult) => tables.add(table, isResult));
   listen(async () => {
     // It was started anew, maybe with other files.
     forget();

@@ -146,7 +146,6 @@ export class PicturePanel {
     onTheme(paint);
     this.paintMap = paint;
     tables.watch((table) => this.changed(table));
-    window.addEventListener("tab", () => this.stage.moved());
   }
 
   /** @returns {Table | undefined} */
@@ -167,8 +166,13 @@ export class PicturePanel {
       this.names = names;
       this.columns(first);
     }
-    const shown = this.tables.shown;
-    const extent = [0, 1].map((side) => Math.min(...shown.map(({ extent }) => extent[side]))).concat([2, 3].map((side) => Math.max(...shown.map(({ extent }) => extent[side]))));
+    // A table that is still read has no extent.
+    const extents = this.tables.shown.flatMap((shown) => (shown.extent ? [shown.extent] : []));
+    if (extents.length === 0) {
+      this.status.textContent = first.growing ? `${first.name} is read` : `${first.name} has no localizations`;
+      return;
+    }
+    const extent = [0, 1, 2, 3].map((side) => (side < 2 ? Math.min : Math.max)(...extents.map((other) => other[side])));
     if (extent.join() !== this.stage.view.extent.join()) {
       if (this.stage.view.fitted) this.stage.view.show(extent);
       else this.stage.view.extent = extent;
@@ -288,7 +292,7 @@ export class PicturePanel {
   get colourRange() {
     const column = this.table?.columns.find(({ name }) => name === this.colourBy.value);
     if (!column) return "";
-    return [this.range[0] ?? column.q01, this.range[1] ?? column.q99].map((value) => plain(value, 4)).join(",");
+    return [this.range[0] ?? column.q01 ?? 0, this.range[1] ?? column.q99 ?? 1].map((value) => plain(value, 4)).join(",");
   }
 
   /** @returns {import("./tiles.js").Looks} */
@@ -298,7 +302,7 @@ export class PicturePanel {
     const isValue = isOne && this.colourBy.value !== "density";
     const share = this.isAuto ? "" : plain(0.001 * 500 ** (Number(this.saturated.value) / 100), 3);
     return {
-      tables: shown.map(({ id }) => id).join(),
+      tables: shown.filter(({ extent }) => extent).map(({ id }) => id).join(),
       blur: this.width.value.trim() || this.blur.value,
       colour_by: isOne ? this.colourBy.value : "",
       colour_map: isOne ? this.map.value : "",
@@ -318,7 +322,7 @@ export class PicturePanel {
   }
 
   refresh() {
-    if (!this.table) return;
+    if (!this.table?.extent) return;
     const looks = this.looks;
     this.gammaText.textContent = show(Number(this.gamma.value), 3);
     this.saturatedText.textContent = looks.saturated ? show(Number(looks.saturated), 2) : "auto";
@@ -337,7 +341,7 @@ export class PicturePanel {
 
   /** Shows how much is in view, and the command. */
   describe() {
-    if (!this.table) return;
+    if (!this.table?.extent) return;
     const { unit } = this.table;
     this.status.textContent = `${count(this.tables.shown.reduce((sum, table) => sum + table.rows, 0))} localizations \u00b7 1 px is ${show(1 / this.stage.view.scale, 3)} ${unit}`;
     const words = ["spotfit", "render", ...this.tables.shown.map(({ path }) => path), ...this.renderWords(), "--output", this.name.value];

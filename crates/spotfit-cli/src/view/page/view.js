@@ -61,12 +61,13 @@ export class View {
 
   /** Brings all of it into view. */
   fit() {
+    this.fitted = true;
+    if (this.element.clientWidth === 0) return;
     const [left, top, right, bottom] = this.extent;
     const [width, height] = this.size;
     this.centre = [(left + right) / 2, (top + bottom) / 2];
     this.scale = Math.min(width / Math.max(right - left, 1e-9), height / Math.max(bottom - top, 1e-9));
     this.farthest = this.scale / 8;
-    this.fitted = true;
     this.settings.moved();
   }
 
