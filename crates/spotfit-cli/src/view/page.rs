@@ -32,6 +32,7 @@ const FILES: &[PageFile] = files![
     "points.js",
     "spot.js",
     "stats.js",
+    "steps.js",
     "style.css",
     "tables.js",
     "tiles.js",

@@ -303,7 +303,8 @@ export class MoviePanel {
       chart.set(column ? histogramOf(column, units?.[name] ?? units?.[`${name}_x`] ?? "") : null);
     }
     const threshold = detector?.threshold ?? null;
-    const responses = detector?.responses ?? [];
+    // What stays under the threshold is in the histogram, too.
+    const responses = [...(detector?.responses ?? []), ...(detector?.below ?? [])].filter((value) => value !== null);
     this.response.set(histogramOf(responses, "noise", threshold === null ? [] : [threshold, 0]));
     this.response.limit(threshold);
   }

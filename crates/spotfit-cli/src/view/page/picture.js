@@ -9,6 +9,7 @@ import { run } from "./jobs.js";
 import { Line } from "./measure.js";
 import { Picks } from "./picks.js";
 import { Points } from "./points.js";
+import { otherSteps } from "./steps.js";
 import { quoted, stem } from "./tables.js";
 import { TileStage } from "./tiles.js";
 
@@ -128,7 +129,7 @@ export class PicturePanel {
         h("div", { class: "pair" }, h("span", { text: "part" }), this.part),
         h("div", { class: "line" }, this.name, h("button", { type: "button", text: "Export", "aria-label": "Export the picture", onclick: () => this.exportPicture() })),
         h("div", { class: "line" }, this.rows, h("button", { type: "button", text: "Export", "aria-label": "Export the filtered table", onclick: () => this.exportRows() })),
-        this.failure),
+        this.failure, otherSteps(session, () => this.table)),
       h("div", { class: "middle" },
         h("div", { class: "line tools" }, this.tools.element, this.space,
           h("button", { type: "button", text: "All", title: "Show all of it (0)", onclick: () => this.stage.view.fit() })),

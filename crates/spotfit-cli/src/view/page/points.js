@@ -148,7 +148,7 @@ export class Points {
     const least = Math.min(width, height);
     gl.uniform4f(uniform("scale"), (1.6 / (this.side ?? 1)) * this.zoom, least / width, least / height, Math.max(2, 2.5 * scale * Math.sqrt(this.zoom)));
     gl.uniform2fv(uniform("range"), this.range ?? [0, 1]);
-    gl.uniform1f(uniform("strength"), Math.min(Math.max(8 / Math.sqrt(this.rows / 1000 + 1), 0.15), 1));
+    gl.uniform1f(uniform("strength"), Math.min(Math.max(2 / Math.sqrt(this.rows / 1000 + 1), 0.12), 1));
     gl.drawArrays(gl.POINTS, 0, this.rows);
   }
 }

@@ -72,8 +72,12 @@ export class Tables {
    */
   select(label, changed) {
     const select = h("select", { "aria-label": label, onchange: changed });
+    let first = -1;
     this.watch(() => {
-      const before = select.value;
+      // It follows what is shown, and otherwise stays.
+      const now = this.shown[0]?.id ?? -1;
+      const before = now === first ? select.value : String(now);
+      first = now;
       select.replaceChildren(...this.all.map((table) => h("option", { value: table.id, text: table.name })));
       const ids = this.all.map((table) => String(table.id));
       select.value = ids.includes(before) ? before : String(this.shown[0]?.id ?? ids[0] ?? "");
