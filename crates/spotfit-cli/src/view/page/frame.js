@@ -155,7 +155,8 @@ export class FrameView {
   drawMarks() {
     const { context, width, height } = sharp(this.marks);
     const preview = this.preview;
-    if (!preview || !this.frame) return;
+    // Marks of another frame would lie.
+    if (!preview || preview.frame !== this.frame?.number) return;
     const radius = Math.min(Math.max((this.box / 2) * this.view.scale, 4), 60);
     const isNear = (/** @type {number[]} */ at) => at[0] > -radius && at[1] > -radius && at[0] < width + radius && at[1] < height + radius;
     const ring = (/** @type {number} */ x, /** @type {number} */ y, /** @type {string} */ colour) => {

@@ -109,8 +109,9 @@ export class MoviePanel {
       h("div", { class: "middle" }, this.stage.element,
         h("div", { class: "line frames" }, this.slider, this.numberField, h("span", { class: "of", text: `of ${count(movie.frames)}` }), this.pointer),
         this.command.element),
-      h("aside", { class: "right" }, this.counts, this.legend,
-        h("label", { class: "line" }, h("span", { text: "Colour by" }), this.colourBy), this.notes,
+      h("aside", { class: "right" },
+        h("div", { class: "found" }, this.counts, this.legend,
+          h("label", { class: "line" }, h("span", { text: "Colour by" }), this.colourBy), this.notes),
         this.spot.element, this.response.element, ...this.charts.map((chart) => chart.element),
         this.contrast.element,
         h("div", { class: "line" },
@@ -139,12 +140,13 @@ export class MoviePanel {
     this.number = wanted;
     this.slider.value = wanted;
     this.numberField.value = wanted;
+    // What is found there is asked for at the same time.
+    this.refresh();
     try {
       const frame = await frameOf(wanted, await ask(address("frame", { number: wanted }), { signal: this.latest() }));
       this.stage.contrast = this.fixed ?? autoContrast(frame);
       this.stage.set(frame);
       this.showContrast();
-      this.refresh();
     } catch (error) {
       if (!isOld(error)) this.refuse(error);
     }
