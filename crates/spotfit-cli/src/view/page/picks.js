@@ -6,6 +6,9 @@ import { run } from "./jobs.js";
 
 /** @typedef {[number, number]} Point */
 
+/** What comes first in the table of picks. */
+const FIRST = ["rows", "photons", "x", "y", "z", "frames"];
+
 /** What each kind of pick wants, and how many numbers that are. */
 const KINDS = /** @type {Record<string, [string, (count: number) => boolean]>} */ ({
   circle: ["x,y,r", (count) => count === 3], box: ["l,t,r,b", (count) => count === 4], polygon: ["x,y,x,y,x,y", (count) => count >= 6 && count % 2 === 0],
@@ -112,7 +115,8 @@ export class Picks {
     try {
       const body = { tables, picks: this.picks, filter: this.settings.filter() };
       const { columns, units, command } = await post("pick", body, this.latest());
-      const names = Object.keys(columns);
+      const rest = Object.keys(columns).filter((name) => !FIRST.includes(name) && !(name === "table" && tables.length === 1));
+      const names = [...FIRST.filter((name) => columns[name]), ...rest];
       const cell = (/** @type {any} */ value) => h("td", { text: typeof value === "number" ? show(value, 5) : String(value ?? "") });
       const rows = Math.max(0, ...names.map((name) => columns[name].length));
       this.table.replaceChildren(
