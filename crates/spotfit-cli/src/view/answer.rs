@@ -101,7 +101,10 @@ impl Answer {
 /// The body of an answer: all of it, or events as they come.
 pub(super) enum Reply {
     Whole(Option<Bytes>),
-    Events(Receiver<Bytes>, Page),
+    Events(
+        Receiver<Bytes>,
+        #[expect(dead_code, reason = "the page listens until it is dropped")] Page,
+    ),
 }
 
 impl Body for Reply {

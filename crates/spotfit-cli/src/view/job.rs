@@ -14,8 +14,8 @@ use spotfit::steps::{Listener, Note, Silent, Source};
 use spotfit::table::Table;
 
 use super::answer::Refused;
+use super::held::Held;
 use super::session::Session;
-use super::tables::Held;
 use super::words::Checked;
 use crate::error::{CliError, words_of};
 use crate::say::hearer::{Hearer, heard_by};

@@ -6,7 +6,10 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::answer::{Answer, Refused};
+use super::look;
+use super::measure;
 use super::page;
+use super::picks;
 use super::query::{self, Query};
 use super::session::Session;
 use super::words::{check, is_bare, not_elsewhere};
@@ -48,6 +51,11 @@ pub(super) fn answer(session: &Session, call: &Call) -> Result<Answer, Refused> 
         return match path.as_str() {
             "api/session" => Ok(Answer::json(&session.told())),
             "api/frame" => movie(session)?.frame(query.needed("number")?),
+            "api/tile" => look::tile(session, &query),
+            "api/contrast" => look::contrast(session, &query),
+            "api/histogram" => measure::histogram(session, &query),
+            "api/near" => measure::near(session, &query),
+            "api/points" => measure::points(session, &query),
             "api/file" => file(session, &query.needed::<String>("name")?),
             _ => Err(Refused::missing("not found")),
         };
@@ -69,6 +77,8 @@ pub(super) fn answer(session: &Session, call: &Call) -> Result<Answer, Refused> 
             session.jobs.cancel(job);
             Ok(Answer::json(&json!({})))
         }
+        "api/profile" => picks::profile(session, body),
+        "api/pick" => picks::pick(session, body),
         "api/preview" | "api/window" => {
             Err(Refused { status: StatusCode::NOT_IMPLEMENTED, text: "not yet".to_owned() })
         }

@@ -8,9 +8,10 @@ use spotfit::steps::{Silent, Source};
 use spotfit::table::TableFormat;
 
 use super::events::Events;
+use super::held::Held;
 use super::job::Jobs;
 use super::movie::{Opened, is_movie};
-use super::tables::{Held, Tables};
+use super::tables::Tables;
 use super::{Asked, Verbs};
 use crate::error::CliError;
 use crate::verbs::options;

@@ -3,45 +3,10 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde_json::{Value, json};
-use spotfit::steps::Source;
-use spotfit::table::{Info, Meaning, Table, Unit};
+use spotfit::table::Unit;
 
 use super::answer::Refused;
-use super::summary::Summary;
-use crate::error::CliError;
-
-/// A table in memory, which does not change.
-#[derive(Debug)]
-pub(super) struct Held {
-    pub(super) table: Table,
-    pub(super) unit: Unit,
-    pub(super) info: Info,
-    /// Where the centre of the first pixel is, in pixels.
-    pub(super) origin: f64,
-    summary: Summary,
-}
-
-impl Held {
-    /// A table of which only its columns are known.
-    pub(super) fn empty(layout: &Table, source: &Source) -> Result<Self, CliError> {
-        Self::of(layout.emptied(), source)
-    }
-
-    pub(super) fn of(table: Table, source: &Source) -> Result<Self, CliError> {
-        let wrong = |error| CliError::table(source.name(), &error);
-        let unit = table.length_unit().map_err(wrong)?;
-        for meaning in [Meaning::X, Meaning::Y] {
-            table.values(meaning).map_err(wrong)?;
-        }
-        let summary = Summary::of(&table);
-        let (info, origin) = (table.info.clone(), source.origin());
-        Ok(Self { table, unit, info, origin, summary })
-    }
-
-    pub(super) fn rows(&self) -> usize {
-        self.table.rows()
-    }
-}
+use super::held::Held;
 
 /// The symbol of a unit.
 pub(super) fn symbol(unit: Unit) -> &'static str {

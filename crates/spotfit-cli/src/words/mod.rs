@@ -18,6 +18,7 @@ pub(crate) mod output;
 pub(crate) mod paths;
 pub(crate) mod record;
 pub(crate) mod report;
+pub(crate) mod several;
 pub(crate) mod splines;
 pub(crate) mod spot_options;
 pub(crate) mod table;

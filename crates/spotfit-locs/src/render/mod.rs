@@ -15,6 +15,8 @@ mod error;
 mod glyphs;
 pub(crate) mod labels;
 mod options;
+mod order;
+mod parts;
 mod picture;
 mod survey;
 #[cfg(test)]
@@ -29,6 +31,8 @@ pub use error::RenderError;
 pub use glyphs::LABEL_FONT;
 pub use labels::length_label;
 pub use options::{Blur, MOST_PIXELS, RenderOptions};
+pub use order::Order;
+pub use parts::{Arranged, Reach};
 pub use picture::{Ink, Picture, round_length};
 pub use survey::Survey;
 pub use view::View;

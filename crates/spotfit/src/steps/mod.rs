@@ -55,6 +55,8 @@ pub mod localize;
 pub mod merge;
 mod number_text;
 mod outcomes;
+pub mod pick;
+pub mod profile;
 #[cfg(feature = "render")]
 pub mod render;
 pub mod score;
