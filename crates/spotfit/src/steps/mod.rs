@@ -29,6 +29,7 @@
 
 pub mod batch;
 pub mod calibrate;
+pub mod camera;
 pub mod convert;
 pub mod curve;
 mod curve_table;

@@ -194,7 +194,7 @@ fn whole_frames_of_cut_files_are_read() {
             "{:?}",
             movie.notes()
         );
-        assert_eq!(movie.files(), [path.clone()]);
+        assert_eq!(movie.files(), std::slice::from_ref(&path));
         assert_eq!(pixels(movie).len(), 6 * whole);
         let strict = MovieOptions::default().with_strict(true);
         refused(Movie::open_with(&path, &strict), &["is truncated"]);
