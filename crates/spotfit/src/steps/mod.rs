@@ -31,6 +31,7 @@ pub mod batch;
 pub mod calibrate;
 pub mod convert;
 pub mod curve;
+mod curve_plot;
 mod curve_table;
 pub mod devices;
 pub mod drift;

@@ -166,19 +166,20 @@ impl Chart {
         let bottom = bottom - sheet.bottom;
         let end = if lower.is_some() { top + 0.7 * (bottom - top) } else { bottom };
         let at = |top: f64, end: f64| [left, top, (right - left).max(1.0), (end - top).max(1.0)];
-        let ink = |number: usize| self.ink(number);
+        let ink = |number: usize| self.ink(&self.series, number);
         let field = Field { x: &x, y: &y, at: at(top, end), sheet };
         field.draw(drawing, [&self.x.label, &self.y.label], &self.series, &ink, lower.is_none());
         if let Some((axis, series, scale)) = &lower {
+            let ink = |number: usize| self.ink(series, number);
             let field = Field { x: &x, y: scale, at: at(end + 10.0, bottom), sheet };
             field.draw(drawing, [&self.x.label, &axis.label], series, &ink, true);
         }
     }
 
     /// The colour of a series, and its dashes if it has some.
-    fn ink(&self, number: usize) -> Stroke {
-        let series = self.series.get(number);
-        let dashed = self.series.iter().take(number).filter(|series| series.is_dashed()).count();
+    fn ink(&self, all: &[Series], number: usize) -> Stroke {
+        let series = all.get(number);
+        let dashed = all.iter().take(number).filter(|series| series.is_dashed()).count();
         match series {
             Some(series) if series.is_dashed() => {
                 Stroke::new(Tint::INK, 1.0).dashed(DASHES[dashed % DASHES.len()])
@@ -203,7 +204,7 @@ impl Chart {
         room: f64,
     ) {
         let series = &self.series[number];
-        let ink = self.ink(number);
+        let ink = self.ink(&self.series, number);
         let middle = [x + KEY / 2.0, y];
         match series.look {
             Look::Points => drawing.circle(middle, 3.0, ink.tint),

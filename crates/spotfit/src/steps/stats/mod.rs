@@ -15,6 +15,7 @@ use serde::ser::{Serialize, SerializeStruct, Serializer};
 use super::words::{condition, frames_of, go_on, symbol};
 use super::{Listener, Source, StepError, drift};
 use crate::drift::Drift;
+use crate::report::figure::Drawing;
 use crate::table::{Info, Kind, Meaning, Unit};
 
 use gather::{Gathered, QUANTITIES};
@@ -164,6 +165,12 @@ impl StatsReport {
     /// The report as a page of HTML with charts, which needs no other file.
     pub fn html(&self) -> String {
         page::html(self)
+    }
+
+    /// The charts of the page alone, beside each other.
+    pub fn drawing(&self) -> Drawing {
+        let figures = charts::of(self).into_iter().map(|figure| figure.drawing).collect();
+        Drawing::tiled(&format!("Localizations: {}", self.file), figures, 2)
     }
 
     /// A length in nanometres; `None` if it already is, or if the size of a pixel is not known.

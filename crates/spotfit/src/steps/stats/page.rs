@@ -11,7 +11,7 @@ use crate::table::Unit;
 pub(super) fn html(report: &StatsReport) -> String {
     let figures = charts::of(report);
     let figures: String =
-        figures.iter().map(|figure| html::figure(&figure.svg, &figure.caption)).collect();
+        figures.iter().map(|figure| html::figure(&figure.drawing.svg(), &figure.caption)).collect();
     let body = format!(
         "{}<h2>Precision and resolution</h2>\n{}<h2>Quantities</h2>\n{}<h2>Charts</h2>\n{}\
          <p>NeNA: Endesfelder et al., Histochem. Cell Biol. 141:629 (2014). \
