@@ -65,7 +65,8 @@ pub(crate) fn run(arguments: &StatsArguments) -> Result<(), CliError> {
     let options = StatsOptions::default()
         .with_filter(arguments.filter.clone())
         .with_nena(!arguments.no_nena)
-        .with_frc(!arguments.no_frc);
+        .with_frc(!arguments.no_frc)
+        .with_page(output.is_some());
     let report = stats::run(&options, &source, drift.as_ref(), &Terminal::default())?;
     if let (Some(mut page), Some(path)) = (page, output) {
         match FigureFormat::of(path) {

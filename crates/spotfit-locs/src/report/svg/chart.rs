@@ -92,7 +92,7 @@ impl Chart {
         let named: Vec<usize> =
             (0..self.series.len()).filter(|&number| self.is_named(number)).collect();
         let widest = named.iter().map(|&number| text_width(&self.series[number].name, sheet.tick));
-        let widest = widest.fold(0.0, f64::max) + KEY + 20.0;
+        let widest = widest.fold(0.0, f64::max) + KEY + 26.0;
         let beside = !self.large && !named.is_empty() && widest <= SIDE * width;
         let columns = (((width - 16.0) / widest) as usize).clamp(1, 3.min(named.len().max(1)));
         let below = if beside || named.is_empty() {
@@ -219,7 +219,7 @@ impl Chart {
         if series.look == Look::Curve {
             super::series::mark(drawing, series.style.unwrap_or(number), middle);
         }
-        let name = shortened(&series.name, sheet.tick, room - KEY - 7.0);
+        let name = shortened(&series.name, sheet.tick, room - KEY - 8.0);
         drawing.text([x + KEY + 6.0, y + 0.36 * sheet.tick], &name, TextLook::new(sheet.tick));
     }
 }

@@ -76,7 +76,7 @@ fn histogram(report: &StatsReport, quantity: &Quantity) -> Option<Figure> {
         .collect();
     let (first, last) = (histogram.edges[0], *histogram.edges.last()?);
     let label = match symbol(*unit) {
-        "" => (*own).to_owned(),
+        "" | "photon" => (*own).to_owned(),
         unit => format!("{own} ({unit})"),
     };
     let axes = [Axis::new(&label).from(first).to(last), Axis::new("localizations").from(0.0)];
@@ -127,7 +127,8 @@ fn nena(report: &StatsReport) -> Option<Figure> {
         let curve = curve.map(|r| (r, found.curve.density(r))).collect();
         let name = name(report, part);
         series.push(Series::bars(name, bars));
-        curves.push(Series::line(format!("{name} fit").trim(), curve));
+        let style = if name.is_empty() { 1 } else { part };
+        curves.push(Series::line(format!("{name} fit").trim(), curve).styled(style));
         let precision = with_error(report, found.sigma, found.standard_error);
         caption.push(match name {
             "" => format!("Precision {precision}."),
@@ -158,8 +159,10 @@ fn frc(report: &StatsReport) -> Option<Figure> {
         if name.is_empty() {
             series.push(Series::points("rings", curve(&found.correlation)));
         }
-        series.push(Series::line(format!("{name} smoothed").trim(), curve(&found.smoothed)));
-        marks.push(Series::mark("", found.resolution.recip()));
+        let style = if name.is_empty() { 1 } else { part };
+        let smoothed = Series::line(format!("{name} smoothed").trim(), curve(&found.smoothed));
+        series.push(smoothed.styled(style));
+        marks.push(Series::mark("", found.resolution.recip()).styled(style));
         let last = found.frequencies.last().copied().unwrap_or_default();
         end = end.max(last.min(3.0 / found.resolution));
         let resolution = with_error(report, found.resolution, found.standard_error);
@@ -171,7 +174,7 @@ fn frc(report: &StatsReport) -> Option<Figure> {
     if series.is_empty() {
         return None;
     }
-    series.push(Series::line("1/7", vec![(0.0, THRESHOLD), (end, THRESHOLD)]));
+    series.push(Series::level("1/7", THRESHOLD));
     series.append(&mut marks);
     let x = Axis::new(&format!("spatial frequency (1/{})", symbol(report.unit))).from(0.0).to(end);
     let y = Axis::new("correlation").from(-0.2).to(1.05);
