@@ -26,6 +26,8 @@ pub use canvas::{Canvas, Drawn};
 pub use colours::{ColourMap, Colours};
 pub use contrast::Contrast;
 pub use error::RenderError;
+#[cfg(feature = "report")]
+pub(crate) use glyphs::letter_outlines;
 pub use labels::length_label;
 pub use options::{Blur, MOST_PIXELS, RenderOptions};
 pub use picture::{Ink, Picture, round_length};
