@@ -57,6 +57,7 @@ pub mod localize;
 pub mod merge;
 mod number_text;
 mod outcomes;
+pub mod preview;
 #[cfg(feature = "render")]
 pub mod render;
 pub mod score;
