@@ -16,9 +16,13 @@ pub(crate) mod localize;
 pub(crate) mod merge;
 pub(crate) mod model;
 pub(crate) mod options;
+pub(crate) mod pick;
+pub(crate) mod profile;
 pub(crate) mod render;
 pub(crate) mod score;
 pub(crate) mod simulate;
 pub(crate) mod stats;
 pub(crate) mod track;
+#[cfg(feature = "view")]
+pub(crate) mod view;
 pub(crate) mod z;

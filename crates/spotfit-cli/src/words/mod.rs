@@ -19,6 +19,7 @@ pub(crate) mod paths;
 pub(crate) mod plot;
 pub(crate) mod record;
 pub(crate) mod report;
+pub(crate) mod several;
 pub(crate) mod splines;
 pub(crate) mod spot_options;
 pub(crate) mod table;

@@ -57,7 +57,9 @@ pub mod localize;
 pub mod merge;
 mod number_text;
 mod outcomes;
+pub mod pick;
 pub mod preview;
+pub mod profile;
 #[cfg(feature = "render")]
 pub mod render;
 pub mod score;
