@@ -12,13 +12,29 @@ use crate::window::Window;
 pub fn movie(folder: &Folder, frames: usize) {
     let (path, frames) = (folder.path("m.tif"), frames.to_string());
     succeeds(&[
-        &"simulate", &"movie", &"-o", &path, &"--frames", &frames, &"--width", &"96", &"--height", &"80", &"--baseline", &"100", &"--seed", &"3",
+        &"simulate",
+        &"movie",
+        &"-o",
+        &path,
+        &"--frames",
+        &frames,
+        &"--width",
+        &"96",
+        &"--height",
+        &"80",
+        &"--baseline",
+        &"100",
+        &"--seed",
+        &"3",
     ]);
 }
 
 /// The files of a folder, but for the times in records.
 fn content(folder: &Folder, names: &[&str]) -> Vec<(String, Vec<u8>)> {
-    names.iter().map(|name| ((*name).to_owned(), fs::read(folder.path(name)).expect("a file"))).collect()
+    names
+        .iter()
+        .map(|name| ((*name).to_owned(), fs::read(folder.path(name)).expect("a file")))
+        .collect()
 }
 
 /// Proves that every verb makes in a window the bytes that the command makes which the window shows, with its record.
@@ -29,16 +45,67 @@ fn jobs_make_what_commands_make() {
     fs::copy(shown.path("m.tif"), typed.path("m.tif")).expect("a copy");
     let window = Window::open(shown.0.path(), &["m.tif"]);
     let runs: [(&str, &[&str], &[&str]); 10] = [
-        ("localize", &["-o", "locs.csv", "--baseline", "100", "--pixel-size", "100", "--flags"], &["locs.csv", "locs.csv.spotfit.json"]),
-        ("filter", &["locs.csv", "photons > 300 & uncertainty < 40", "-o", "good ones.csv"], &["good ones.csv", "good ones.csv.spotfit.json"]),
+        (
+            "localize",
+            &["-o", "locs.csv", "--baseline", "100", "--pixel-size", "100", "--flags"],
+            &["locs.csv", "locs.csv.spotfit.json"],
+        ),
+        (
+            "filter",
+            &["locs.csv", "photons > 300 & uncertainty < 40", "-o", "good ones.csv"],
+            &["good ones.csv", "good ones.csv.spotfit.json"],
+        ),
         ("link", &["locs.csv", "-o", "linked.csv", "--gap", "2"], &["linked.csv"]),
         ("merge", &["locs.csv", "--radius", "50nm", "-o", "merged.csv"], &["merged.csv"]),
         ("convert", &["locs.csv", "-o", "locs.hdf5"], &["locs.hdf5", "locs.yaml"]),
         ("render", &["locs.csv", "-o", "picture.png", "--pixel", "20"], &["picture.png"]),
         ("stats", &["locs.csv", "-o", "stats.html", "--json"], &["stats.html"]),
-        ("pick", &["locs.csv", "--circle", "4000,4000,2000", "--box", "0,0,5000,4000", "-o", "picks.csv", "--locs", "inside.csv"], &["picks.csv", "inside.csv"]),
-        ("profile", &["locs.csv", "--from", "1000,1000", "--to", "8000,6000", "--width", "4000", "-o", "profile.csv", "--plot", "profile.svg"], &["profile.csv", "profile.svg"]),
-        ("drift", &["locs.csv", "-o", "straight.csv", "--table", "drift.csv", "--plot", "drift.svg", "--anyway"], &["straight.csv", "drift.csv", "drift.svg"]),
+        (
+            "pick",
+            &[
+                "locs.csv",
+                "--circle",
+                "4000,4000,2000",
+                "--box",
+                "0,0,5000,4000",
+                "-o",
+                "picks.csv",
+                "--locs",
+                "inside.csv",
+            ],
+            &["picks.csv", "inside.csv"],
+        ),
+        (
+            "profile",
+            &[
+                "locs.csv",
+                "--from",
+                "1000,1000",
+                "--to",
+                "8000,6000",
+                "--width",
+                "4000",
+                "-o",
+                "profile.csv",
+                "--plot",
+                "profile.svg",
+            ],
+            &["profile.csv", "profile.svg"],
+        ),
+        (
+            "drift",
+            &[
+                "locs.csv",
+                "-o",
+                "straight.csv",
+                "--table",
+                "drift.csv",
+                "--plot",
+                "drift.svg",
+                "--anyway",
+            ],
+            &["straight.csv", "drift.csv", "drift.svg"],
+        ),
     ];
     for (verb, words, files) in runs {
         let told = window.run(verb, words);
@@ -52,11 +119,14 @@ fn jobs_make_what_commands_make() {
             .output();
         let Ok(output) = output else { return };
         assert!(output.status.success(), "{command}: {}", String::from_utf8_lossy(&output.stderr));
-        for ((name, shown), (_, typed)) in content(&shown, files).into_iter().zip(content(&typed, files)) {
+        for ((name, shown), (_, typed)) in
+            content(&shown, files).into_iter().zip(content(&typed, files))
+        {
             assert!(shown == typed, "{verb}: {name}");
         }
         let count = told["tables"].as_array().map_or(0, Vec::len);
-        let makes_table = ["localize", "filter", "link", "merge", "convert", "drift", "pick"].contains(&verb);
+        let makes_table =
+            ["localize", "filter", "link", "merge", "convert", "drift", "pick"].contains(&verb);
         assert_eq!(count, usize::from(makes_table), "{verb}: {told}");
     }
     assert_eq!(shown.names(), typed.names());
@@ -89,7 +159,12 @@ fn jobs_are_told_of() {
         (json!([]), "--output"),
     ] {
         let refused = window.post("api/run", &json!({ "verb": "localize", "words": words }));
-        assert_eq!((refused.status, refused.error().contains(said)), (400, true), "{}", refused.error());
+        assert_eq!(
+            (refused.status, refused.error().contains(said)),
+            (400, true),
+            "{}",
+            refused.error()
+        );
     }
     assert_eq!(folder.names(), ["a.csv", "a.csv.spotfit.json", "m.tif"]);
     window.is_well();
@@ -100,7 +175,20 @@ fn jobs_are_told_of() {
 fn cancelled_jobs_leave_nothing() {
     let folder = Folder::new();
     let (path, frames) = (folder.path("m.npy"), "3000");
-    succeeds(&[&"simulate", &"movie", &"-o", &path, &"--frames", &frames, &"--width", &"128", &"--height", &"128", &"--baseline", &"100"]);
+    succeeds(&[
+        &"simulate",
+        &"movie",
+        &"-o",
+        &path,
+        &"--frames",
+        &frames,
+        &"--width",
+        &"128",
+        &"--height",
+        &"128",
+        &"--baseline",
+        &"100",
+    ]);
     let window = Window::open(folder.0.path(), &["m.npy"]);
     let mut events = window.events();
     let words = json!({ "verb": "localize", "words": ["-o", "a.csv", "--baseline", "100", "--emitters", "auto"] });
@@ -113,7 +201,10 @@ fn cancelled_jobs_leave_nothing() {
     let failed: Vec<Value> = (0..2).map(|_| events.next(&["done", "failed"])).collect();
     for (failed, number) in failed.iter().zip([job, waiting]) {
         assert_eq!((&failed["kind"], &failed["job"]), (&json!("failed"), &number));
-        assert!(failed["error"].as_str().is_some_and(|text| text.contains("cancelled")), "{failed}");
+        assert!(
+            failed["error"].as_str().is_some_and(|text| text.contains("cancelled")),
+            "{failed}"
+        );
     }
     assert_eq!(folder.names(), ["m.npy"]);
     assert_eq!(window.get("api/session").json()["tables"], json!([]));

@@ -12,5 +12,9 @@ mod window;
 
 /// How often to try: ten times as much where time does not matter.
 fn effort(usual: usize) -> usize {
-    if std::env::var_os("SPOTFIT_TESTS").is_some_and(|tests| tests == "all") { 10 * usual } else { usual }
+    if std::env::var_os("SPOTFIT_TESTS").is_some_and(|tests| tests == "all") {
+        10 * usual
+    } else {
+        usual
+    }
 }

@@ -26,14 +26,32 @@ fn nothing_leads_elsewhere() {
         answer.error()
     };
     for output in [
-        "../new.csv", absolute, "a/../../new.csv", "sub/new.csv", "./new.csv", "..", ".hidden.csv", "-", "/dev/stdout", "~/new.csv",
-        "C:\\new.csv", "..\\new.csv",
+        "../new.csv",
+        absolute,
+        "a/../../new.csv",
+        "sub/new.csv",
+        "./new.csv",
+        "..",
+        ".hidden.csv",
+        "-",
+        "/dev/stdout",
+        "~/new.csv",
+        "C:\\new.csv",
+        "..\\new.csv",
     ] {
         refused("filter", &["locs.csv", "x > 0", "-o", output]);
         refused("localize", &["-o", output]);
         refused("filter", &["locs.csv", "x > 0", &format!("--output={output}")]);
     }
-    for input in [secret, "other.csv", "../secret.csv", "./locs.csv", "/etc/passwd", "-", "m.tif/../other.csv"] {
+    for input in [
+        secret,
+        "other.csv",
+        "../secret.csv",
+        "./locs.csv",
+        "/etc/passwd",
+        "-",
+        "m.tif/../other.csv",
+    ] {
         refused("filter", &[input, "x > 0", "-o", "new.csv"]);
         refused("stats", &["locs.csv", "--drift", input, "-o", "new.html"]);
         refused("drift", &["locs.csv", "--beads", input, "-o", "new.csv"]);
@@ -49,8 +67,19 @@ fn nothing_leads_elsewhere() {
         refused(verb, &["-o", "new.csv"]);
     }
     for path in [
-        "page/../api/session", "page/..%2f..%2fetc/passwd", "page/%2e%2e/index.html", "page//etc/passwd", "../", "page/", "api/file?name=locs.csv",
-        "api/file?name=../m.tif", "api/file?name=%2e%2e%2fm.tif", "api/file?name=/etc/passwd", "api/file?name=other.csv", "api/file", "api/",
+        "page/../api/session",
+        "page/..%2f..%2fetc/passwd",
+        "page/%2e%2e/index.html",
+        "page//etc/passwd",
+        "../",
+        "page/",
+        "api/file?name=locs.csv",
+        "api/file?name=../m.tif",
+        "api/file?name=%2e%2e%2fm.tif",
+        "api/file?name=/etc/passwd",
+        "api/file?name=other.csv",
+        "api/file",
+        "api/",
     ] {
         let status = window.get(path).status;
         assert!(matches!(status, 400 | 403 | 404), "{path}: {status}");
@@ -120,7 +149,10 @@ fn files_that_vanish_are_errors() {
     window.wait_for_tables();
     assert_eq!(window.get("api/frame?number=3").status, 200);
     for number in ["0", "41", "-1", "x", "99999999999999999999", ""] {
-        assert!(matches!(window.get(&format!("api/frame?number={number}")).status, 400 | 404), "{number}");
+        assert!(
+            matches!(window.get(&format!("api/frame?number={number}")).status, 400 | 404),
+            "{number}"
+        );
     }
     let bytes = std::fs::read(folder.path("m.tif")).expect("a movie");
     std::fs::write(folder.path("m.tif"), &bytes[..bytes.len() / 3]).expect("a shorter movie");
@@ -135,7 +167,13 @@ fn files_that_vanish_are_errors() {
         assert!(answer.status == 200 || !answer.error().is_empty(), "{number}");
     }
     let failed = window.run("localize", &["-o", "a.csv"]);
-    assert_eq!((failed["kind"].as_str(), failed["error"].as_str().is_some_and(|text| text.contains("m.tif"))), (Some("failed"), true));
+    assert_eq!(
+        (
+            failed["kind"].as_str(),
+            failed["error"].as_str().is_some_and(|text| text.contains("m.tif"))
+        ),
+        (Some("failed"), true)
+    );
     assert_eq!(window.run("filter", &["locs.csv", "x > 0", "-o", "b.csv"])["kind"], "failed");
     // What is in memory is served.
     assert_eq!(window.get("api/tile?tables=0&pixel=64&x=0&y=0").status, 200);

@@ -18,7 +18,8 @@ fn nothing_listens_beyond_loopback() {
     let window = Window::open(folder.0.path(), &["m.tif"]);
     #[cfg(target_os = "linux")]
     for (file, loopback) in [("tcp", "0100007F"), ("tcp6", "none")] {
-        let Ok(text) = std::fs::read_to_string(format!("/proc/{}/net/{file}", window.process())) else {
+        let Ok(text) = std::fs::read_to_string(format!("/proc/{}/net/{file}", window.process()))
+        else {
             continue;
         };
         let port = format!(":{:04X}", window.port);
@@ -140,10 +141,13 @@ fn too_much_is_refused() {
     let mut chunked = b"200000\r\n".to_vec();
     chunked.extend(&large);
     chunked.extend(b"\r\n0\r\n\r\n");
-    let refused = window.send(&[
-        format!("{post} HTTP/1.1\r\n{host}\r\nTransfer-Encoding: chunked\r\n\r\n").as_bytes(),
-        &chunked,
-    ].concat());
+    let refused = window.send(
+        &[
+            format!("{post} HTTP/1.1\r\n{host}\r\nTransfer-Encoding: chunked\r\n\r\n").as_bytes(),
+            &chunked,
+        ]
+        .concat(),
+    );
     assert!(Answer::of(&refused).is_none_or(|answer| answer.status == 413));
     let long = "x".repeat(100_000);
     let many: String = (0..1000).map(|number| format!("X-{number}: 1\r\n")).collect();
@@ -191,7 +195,11 @@ fn slow_requests_are_cut_off() {
         match last.read(&mut [0; 256]) {
             Ok(0) => break,
             Ok(_) => {}
-            Err(error) if matches!(error.kind(), std::io::ErrorKind::WouldBlock | std::io::ErrorKind::TimedOut) => {}
+            Err(error)
+                if matches!(
+                    error.kind(),
+                    std::io::ErrorKind::WouldBlock | std::io::ErrorKind::TimedOut
+                ) => {}
             Err(_) => break,
         }
         assert!(begin.elapsed() < Duration::from_secs(15), "it is still open");
@@ -219,16 +227,23 @@ fn malformed_requests_are_answered_or_not() {
         get("api/session"),
         get("api/frame?number=2"),
         get("api/tile?tables=0&pixel=64&x=0&y=1&peak=3&filter=photons+%3E+300&gamma=0.5"),
-        get("api/contrast?tables=0&pixel=64&extent=0,0,4000,4000&colour_by=photons&colour_range=1,2"),
+        get(
+            "api/contrast?tables=0&pixel=64&extent=0,0,4000,4000&colour_by=photons&colour_range=1,2",
+        ),
         get("api/histogram?table=0&column=photons&bins=50&filter=x<2000"),
         get("api/near?tables=0&x=100&y=100&radius=400"),
         get("api/points?table=0&extent=0,0,3000,3000&most=50&colour_by=frame"),
         get("api/file?name=..%2f..%2fetc%2fpasswd"),
         post("api/cancel", r#"{"job":7}"#),
         post("api/run", r#"{"verb":"filter","words":["locs.csv","photons > 1e9","-o","/x.csv"]}"#),
-        post("api/pick", r#"{"tables":[0],"picks":["circle:1000,1000,500","polygon:0,0,9,0,9,9"],"filter":"x>1"}"#),
+        post(
+            "api/pick",
+            r#"{"tables":[0],"picks":["circle:1000,1000,500","polygon:0,0,9,0,9,9"],"filter":"x>1"}"#,
+        ),
         post("api/profile", r#"{"table":0,"from":[0,0],"to":[3000,3000],"width":300,"filter":""}"#),
-        format!("POST /{token}/api/cancel HTTP/1.1\r\n{host}\r\nTransfer-Encoding: chunked\r\n\r\n5\r\n{{\"job\r\n0\r\n\r\n"),
+        format!(
+            "POST /{token}/api/cancel HTTP/1.1\r\n{host}\r\nTransfer-Encoding: chunked\r\n\r\n5\r\n{{\"job\r\n0\r\n\r\n"
+        ),
     ];
     let count = effort(10_000);
     let next = std::sync::atomic::AtomicUsize::new(0);
@@ -268,7 +283,9 @@ fn changed(seeds: &[String], number: u64) -> Vec<u8> {
         let at = kept + draw(bytes.len() - kept);
         match draw(8) {
             0 => bytes[at] = draw(256) as u8,
-            1 => drop(bytes.splice(at..at, std::iter::repeat_n(b"\0%,-\"{9 "[draw(8)], 1 + draw(40)))),
+            1 => drop(
+                bytes.splice(at..at, std::iter::repeat_n(b"\0%,-\"{9 "[draw(8)], 1 + draw(40))),
+            ),
             2 => bytes.truncate(at),
             3 => {
                 let end = (at + draw(20)).min(bytes.len());
@@ -281,7 +298,17 @@ fn changed(seeds: &[String], number: u64) -> Vec<u8> {
             }
             5 => {
                 let word: &[u8] = [
-                    &b"1e999"[..], b"-1", b"NaN", b"inf", b"99999999999999999999", b"%00", b"\r\n", b"null", b"[[", b"..%2f", b"0",
+                    &b"1e999"[..],
+                    b"-1",
+                    b"NaN",
+                    b"inf",
+                    b"99999999999999999999",
+                    b"%00",
+                    b"\r\n",
+                    b"null",
+                    b"[[",
+                    b"..%2f",
+                    b"0",
                 ][draw(11)];
                 bytes.splice(at..at, word.iter().copied());
             }
@@ -327,18 +354,25 @@ fn what_is_not_there_is_no_window() {
 fn two_windows_are_two() {
     let folder = Folder::new();
     movie(&folder, 4);
-    let (one, two) = (Window::open(folder.0.path(), &["m.tif"]), Window::open(folder.0.path(), &["m.tif"]));
+    let (one, two) =
+        (Window::open(folder.0.path(), &["m.tif"]), Window::open(folder.0.path(), &["m.tif"]));
     assert!(one.port != two.port && one.token != two.token);
     let stolen = format!("GET /{}/api/session", one.token);
     assert_eq!(two.ask_with(&stolen, &[&two.host()], b"").status, 404);
-    assert_eq!(two.ask_with(&format!("GET /{}/api/session", two.token), &[&one.host()], b"").status, 403);
+    assert_eq!(
+        two.ask_with(&format!("GET /{}/api/session", two.token), &[&one.host()], b"").status,
+        403
+    );
     let told = one.run("localize", &["-o", "one.csv", "--baseline", "100"]);
     assert_eq!(told["kind"], "done", "{told}");
     assert_eq!(two.get("api/file?name=one.csv").status, 404);
-    let (done, refused) = (two.run("localize", &["-o", "two.csv", "--baseline", "100"]), two.post(
-        "api/run",
-        &json!({ "verb": "filter", "words": ["one.csv", "x > 1", "-o", "three.csv"] }),
-    ));
+    let (done, refused) = (
+        two.run("localize", &["-o", "two.csv", "--baseline", "100"]),
+        two.post(
+            "api/run",
+            &json!({ "verb": "filter", "words": ["one.csv", "x > 1", "-o", "three.csv"] }),
+        ),
+    );
     assert_eq!((done["kind"].as_str(), refused.status), (Some("done"), 403));
     one.is_well();
     two.is_well();

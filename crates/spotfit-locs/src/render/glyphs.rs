@@ -2,12 +2,12 @@
 
 use std::sync::LazyLock;
 
-use ab_glyph::{Font, FontRef, GlyphId, PxScaleFont, ScaleFont};
+use ab_glyph::{Font, FontRef, GlyphId, OutlineCurve, PxScaleFont, ScaleFont};
 
 type Scaled = PxScaleFont<&'static FontRef<'static>>;
 
-/// ASCII and the signs of units.
-/// The font of labels, a file of TrueType: DejaVu Sans, as far as labels need it.
+/// The font of labels, a file of TrueType: DejaVu Sans, as far as labels need it: ASCII, Latin-1, small Greek letters, raised and lowered
+/// digits, and the signs of units.
 pub const LABEL_FONT: &[u8] = include_bytes!("font/DejaVuSans-subset.ttf");
 
 static FONT: LazyLock<FontRef<'static>> = LazyLock::new(|| {
@@ -61,6 +61,34 @@ pub(super) fn draw(text: &str, height: usize, mut cover: impl FnMut(i32, i32, f3
     }
 }
 
+/// A cubic curve: from here, drawn towards these two, to there.
+pub(crate) type LetterCurve = [[f32; 2]; 4];
+
+/// The outlines of a text that begins at (0, 0), with y downwards, in letters of this size; and its width. A contour ends where the
+/// next curve does not begin at the end of the last.
+pub(crate) fn letter_outlines(text: &str, size: f32) -> (Vec<LetterCurve>, f32) {
+    let font = LazyLock::force(&FONT).as_scaled(size / SIZE);
+    let scale = font.scale_factor();
+    let mut curves = Vec::new();
+    let (letters, width) = line(text, font);
+    for (id, place) in letters {
+        let Some(outline) = font.font.outline(id) else { continue };
+        let at = |point: ab_glyph::Point| {
+            [place + point.x * scale.horizontal, -point.y * scale.vertical]
+        };
+        curves.extend(outline.curves.into_iter().map(|curve| match curve {
+            OutlineCurve::Line(from, to) => [at(from), at(from), at(to), at(to)],
+            OutlineCurve::Quad(from, by, to) => {
+                let [from, by, to] = [from, by, to].map(at);
+                let towards = |end: [f32; 2]| [0, 1].map(|axis| (end[axis] + 2.0 * by[axis]) / 3.0);
+                [from, towards(from), towards(to), to]
+            }
+            OutlineCurve::Cubic(from, by, over, to) => [from, by, over, to].map(at),
+        }));
+    }
+    (curves, width)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -81,7 +109,8 @@ mod tests {
             let wide = width("HE", height) as i32;
             assert!(ends[2] < wide && ends[2] > wide * 4 / 5, "{height}: {} {wide}", ends[2]);
         }
-        for letter in ('!'..='~').chain("°±²µ·×μσχ−".chars()) {
+        for letter in ('!'..='~').chain("°±²³µ·×ÅÄöμσχβΔ–…⁰¹⁻₁→−√≈≤≥".chars())
+        {
             assert_ne!(FONT.glyph_id(letter).0, 0, "{letter}");
             let mut covered = 0.0;
             draw(&letter.to_string(), 20, |_, _, by| covered += by);

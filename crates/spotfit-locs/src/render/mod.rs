@@ -29,6 +29,8 @@ pub use colours::{ColourMap, Colours};
 pub use contrast::Contrast;
 pub use error::RenderError;
 pub use glyphs::LABEL_FONT;
+#[cfg(feature = "report")]
+pub(crate) use glyphs::letter_outlines;
 pub use labels::length_label;
 pub use options::{Blur, MOST_PIXELS, RenderOptions};
 pub use order::Order;

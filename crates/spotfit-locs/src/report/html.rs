@@ -15,6 +15,8 @@ td { overflow-wrap: anywhere; }
 .figures { display: flex; flex-wrap: wrap; gap: 1em; }
 figure { margin: 0; max-width: 480px; break-inside: avoid; }
 figure > svg { display: block; max-width: 100%; height: auto; border: 1px solid var(--line); box-sizing: border-box; }
+img { display: block; max-width: 100%; height: auto; }
+.figures > div { flex: 1 1 300px; min-width: 0; }
 figcaption { color: var(--soft); font-size: 0.85em; }
 @media print { body { margin: 0; max-width: none; font-size: 11px; } tr { break-inside: avoid; } }
 ";
@@ -59,9 +61,38 @@ pub fn figure(svg: &str, caption: &str) -> String {
     format!("<figure>\n{svg}<figcaption>{}</figcaption>\n</figure>\n", safe(caption))
 }
 
+/// A PNG file of this size as a figure of the page. Both texts are no markup.
+pub fn picture(png: &[u8], [width, height]: [usize; 2], told: &str, caption: &str) -> String {
+    let (url, told) = (data_url("image/png", png), safe(told).replace('"', "&quot;"));
+    let (size, caption) = (format!("width=\"{width}\" height=\"{height}\""), safe(caption));
+    format!(
+        "<figure class=\"picture\"><img src=\"{url}\" {size} alt=\"{told}\"><figcaption>{caption}</figcaption></figure>\n"
+    )
+}
+
+/// Markup beside other markup, as far as there is room; below it else.
+pub fn beside(first: &str, second: &str) -> String {
+    format!("<div class=\"figures\">\n{first}<div>\n{second}</div>\n</div>\n")
+}
+
 /// Charts beside each other, as far as there is room.
 pub fn figures(figures: &str) -> String {
     format!("<div class=\"figures\">\n{figures}</div>\n")
+}
+
+/// The address of a file that is within the page: its kind, such as `image/png`, and its bytes in base 64.
+pub fn data_url(kind: &str, file: &[u8]) -> String {
+    const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut text = format!("data:{kind};base64,");
+    for three in file.chunks(3) {
+        let bits = three.iter().fold(0, |bits, byte| bits << 8 | u32::from(*byte))
+            << (8 * (3 - three.len()));
+        for place in 0..4 {
+            let letter = LETTERS[(bits >> (18 - 6 * place)) as usize & 63];
+            text.push(if place > three.len() { '=' } else { char::from(letter) });
+        }
+    }
+    text
 }
 
 #[cfg(test)]
@@ -77,5 +108,13 @@ mod tests {
         assert!(!page.contains("<script") && !page.contains('\u{7}'), "{page}");
         assert_eq!(page.matches("&lt;script&gt;&amp;").count(), 5);
         assert!(page.contains("<figure>\n<svg></svg>\n<figcaption>"), "{page}");
+    }
+
+    /// Proves that files are written as RFC 4648 says.
+    #[test]
+    fn files_are_in_base_64() {
+        let all = ["", "f", "fo", "foo", "foob"].map(|file| data_url("a/b", file.as_bytes()));
+        let expected = ["", "Zg==", "Zm8=", "Zm9v", "Zm9vYg=="];
+        assert_eq!(all, expected.map(|text| format!("data:a/b;base64,{text}")));
     }
 }

@@ -1,4 +1,4 @@
-//! Charts and pages of reports, each complete in one file. They do not know what they show.
+//! Drawings, charts and pages of reports, each complete in one file. They do not know what they show.
 //!
 //! ```
 //! use spotfit_locs::report::svg::{Axis, Chart, Series};
@@ -8,6 +8,7 @@
 //! assert!(chart.svg().starts_with("<svg"));
 //! ```
 
+pub mod figure;
 pub mod html;
 pub mod number;
 pub mod svg;

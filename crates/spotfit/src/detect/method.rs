@@ -18,6 +18,17 @@ pub struct Candidate {
     pub crowded: bool,
 }
 
+/// A maximum of the filtered frame, which may be a candidate or not, for those who want to see how the threshold divides them.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Response {
+    pub(crate) x: usize,
+    pub(crate) y: usize,
+    /// Its height, in units of the local noise.
+    pub(crate) significance: f32,
+    /// What a candidate must exceed here.
+    pub(crate) threshold: f32,
+}
+
 /// How frames of one size are searched.
 #[derive(Clone, Debug)]
 pub(super) struct Method {
@@ -33,6 +44,8 @@ pub(super) struct Method {
     pub(super) sharp: Sharp,
     /// The variance that light adds, for each unit of a pixel; 0 if the camera is not known.
     pub(super) light: f32,
+    /// The share of the threshold from which on maxima are told of; 1 if nobody listens.
+    pub(super) heard_from: f32,
 }
 
 /// How far a candidate must stand out, in units of the local noise.

@@ -43,6 +43,8 @@ mod peaks;
 mod sharp;
 mod sweep;
 
+use std::sync::{Arc, Mutex, PoisonError};
+
 use fit_core::{Camera, Pixel, Size};
 use fit_windows::{AnyWindows, CameraMap, Visitor, Windows};
 use ndarray::{ArrayView2, Axis};
@@ -54,6 +56,7 @@ use ground::{Ground, Source};
 pub(crate) use map::typical_variance;
 use map::{Converter, Frame};
 pub use method::Candidate;
+pub(crate) use method::Response;
 use method::{Method, Strip, Threshold};
 use sharp::Sharp;
 pub(crate) use sharp::narrow;
@@ -66,6 +69,8 @@ pub struct Detector {
     /// What makes photo-electrons of pixels that differ.
     converter: Option<Converter>,
     rooms: Rooms,
+    /// Where all maxima go, if somebody listens.
+    heard: Option<Arc<Mutex<Vec<Response>>>>,
 }
 
 /// The default rate of false spots: one in a million pixels.
@@ -133,8 +138,9 @@ impl Detector {
             gain: gain as f32,
             sharp: Sharp::new(box_size),
             light: 0.0,
+            heard_from: 1.0,
         };
-        Ok(Self { method, converter: None, rooms: Rooms::default() })
+        Ok(Self { method, converter: None, rooms: Rooms::default(), heard: None })
     }
 
     /// The same detector with a threshold in units of the local noise.
@@ -176,6 +182,21 @@ impl Detector {
         OutOfRange::check("map", format!("{width}×{height}"), (width, height) == size, range)?;
         self.converter = Some(Converter::new(map));
         Ok(self)
+    }
+
+    /// The same detector, which also tells of maxima below the threshold, from half of it on.
+    pub(crate) fn heard(mut self) -> Self {
+        self.method.heard_from = 0.5;
+        self.heard = Some(Arc::default());
+        self
+    }
+
+    /// The maxima since the last call, if somebody listens.
+    pub(crate) fn take_heard(&self) -> Vec<Response> {
+        let take = |heard: &Arc<Mutex<Vec<Response>>>| {
+            std::mem::take(&mut *heard.lock().unwrap_or_else(PoisonError::into_inner))
+        };
+        self.heard.as_ref().map_or(Vec::new(), take)
     }
 
     /// The threshold where a pixel has so much noise, in its own unit: how far a candidate must stand out, in units of
@@ -230,6 +251,10 @@ impl Detector {
         let ground = Ground::of(source, self.method.width, self.method.height);
         let search = |strip: Strip, room: &mut Room| {
             let found = sweep(&self.method, source, &ground, &strip, room);
+            if let Some(heard) = &self.heard {
+                let mut heard = heard.lock().unwrap_or_else(PoisonError::into_inner);
+                heard.extend(room.heard(&strip.own));
+            }
             match Dense::of(&self.method, room) {
                 Some(dense) => {
                     let pixels = ground.pixels(source, strip.rows.clone());

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::method::{Candidate, Method, Strip, Threshold};
+use super::method::{Candidate, Method, Response, Strip, Threshold};
 use super::noise::NoiseMap;
 
 /// Values of the filtered frame that differ by less than this share are equals: rounding, which is the frame's size times
@@ -13,6 +13,8 @@ pub(super) const EQUAL: f32 = 1.0 / 65536.0;
 #[derive(Debug, Default)]
 pub(super) struct Peaks {
     pub(super) tops: Vec<Candidate>,
+    /// Maxima, those below the threshold too, if somebody listens.
+    pub(super) heard: Vec<Response>,
     limit: Vec<f32>,
     levels: Vec<f32>,
     bright: Vec<usize>,
@@ -21,6 +23,7 @@ pub(super) struct Peaks {
 impl Peaks {
     pub(super) fn start(&mut self, maxima: &Maxima<'_>) {
         self.tops.clear();
+        self.heard.clear();
         self.limit.resize(maxima.width, 0.0);
         self.levels.resize(maxima.width, 0.0);
     }
@@ -35,6 +38,7 @@ pub(super) fn radius(box_size: usize) -> usize {
 /// The search for maxima in a filtered strip.
 pub(super) struct Maxima<'a> {
     threshold: &'a Threshold,
+    heard_from: f32,
     /// The frame's row that comes first here.
     top: usize,
     width: usize,
@@ -48,14 +52,14 @@ pub(super) struct Maxima<'a> {
 impl<'a> Maxima<'a> {
     #[inline(always)]
     pub(super) fn new(method: &'a Method, strip: &Strip) -> Self {
-        let Method { width, box_size, ref threshold, .. } = *method;
+        let Method { width, box_size, ref threshold, heard_from, .. } = *method;
         let (top, height) = (strip.rows.start, strip.rows.len());
         let radius = radius(box_size);
         // Of equals one may lie in the next strip.
         let beyond = 2 * radius;
         let first = (strip.own.start - top).saturating_sub(beyond);
         let rows = first..(strip.own.end - top + beyond).min(height);
-        Self { threshold, top, width, height, radius, rows }
+        Self { threshold, heard_from, top, width, height, radius, rows }
     }
 
     /// Looks at a row, around which the filtered strip and its noise are known. With a threshold for each tile, what a pixel must
@@ -69,15 +73,15 @@ impl<'a> Maxima<'a> {
         limits: &NoiseMap,
         peaks: &mut Peaks,
     ) {
-        let Self { width, height, radius, .. } = *self;
-        let Peaks { tops, limit, levels, bright } = peaks;
+        let Self { width, height, radius, heard_from, .. } = *self;
+        let Peaks { tops, heard, limit, levels, bright } = peaks;
         let (limits, threshold) = match self.threshold {
             Threshold::Fixed(threshold) => (noise, *threshold),
             Threshold::OfNoise(_) => (limits, 1.0),
         };
         limits.row(y, limit);
         let row = &signal[y * width..(y + 1) * width];
-        find_bright(row, limit, threshold, bright);
+        find_bright(row, limit, threshold * heard_from, bright);
         if bright.is_empty() {
             return;
         }
@@ -97,6 +101,14 @@ impl<'a> Maxima<'a> {
                     has_levels = true;
                 }
                 let significance = value / levels[x];
+                if heard_from < 1.0 {
+                    let needed = threshold * limit[x] / levels[x];
+                    let y = self.top + y;
+                    heard.push(Response { x, y, significance, threshold: needed });
+                    if !stands_out(value, limit[x], threshold) {
+                        continue;
+                    }
+                }
                 tops.push(Candidate { x, y: self.top + y, significance, crowded: false });
             }
         }

@@ -13,7 +13,7 @@ use super::filter::Smooth;
 use super::ground::{Ground, Source};
 use super::lines::Lines;
 use super::mean::BoxMean;
-use super::method::{Candidate, Method, Strip, Threshold};
+use super::method::{Candidate, Method, Response, Strip, Threshold};
 use super::noise::{Column, Looks, NoiseMap, TILE};
 use super::peaks::{Maxima, Peaks, of_equals};
 
@@ -34,6 +34,13 @@ pub(super) struct Room {
     looks: Looks,
     levels: Vec<f32>,
     peaks: Peaks,
+}
+
+impl Room {
+    /// The maxima in these rows that somebody listens to.
+    pub(super) fn heard(&self, rows: &Range<usize>) -> impl Iterator<Item = Response> {
+        self.peaks.heard.iter().copied().filter(|response| rows.contains(&response.y))
+    }
 }
 
 /// Rooms that wait for the next frame: memory that is given back to the system costs time again.

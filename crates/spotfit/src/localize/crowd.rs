@@ -238,7 +238,7 @@ impl InFrames<'_> {
         self.shine(emitters, room);
         let place = |neighbour| {
             let corner = Corner { frame: frame as u32, x: 0, y: 0 };
-            Place { id: 0, corner, side: self.crowd.box_size, neighbour }
+            Place { id: 0, corner, side: self.crowd.box_size, neighbour, response: 0.0 }
         };
         let wanted = emitters.iter().filter_map(|emitter| {
             let (x, y) = self.crowd.placed(emitter)?;

@@ -10,6 +10,7 @@ use super::places::Place;
 use super::residuals::Residuals;
 use super::spot::{self, Localization};
 use super::temporal::Lit;
+use super::watch::{DropReason, Watch};
 use super::widths::Widths;
 
 /// How far a fit may go from where its spot was detected, as a share of the box.
@@ -83,6 +84,26 @@ impl Found {
     }
 }
 
+/// A spot in its frame.
+fn placed(first: usize, place: &Place, mut spot: Localization) -> Localization {
+    let frame = first + place.corner.frame as usize;
+    spot.x += f64::from(place.corner.x);
+    spot.y += f64::from(place.corner.y);
+    Localization { id: place.id, frame, ..spot }
+}
+
+/// The first of these flags that a localization is dropped for.
+fn first_of(unwanted: Flags) -> Option<DropReason> {
+    Some(match unwanted {
+        Flags { saturated: true, .. } => DropReason::Saturated,
+        Flags { neighbour: true, .. } => DropReason::Neighbour,
+        Flags { residual: true, .. } => DropReason::Residual,
+        Flags { crowd: true, .. } => DropReason::Crowd,
+        Flags { width: true, .. } => DropReason::Width,
+        _ => return None,
+    })
+}
+
 /// Decides which fits become localizations.
 pub(super) struct Judge<'a> {
     pub(super) options: &'a LocalizeOptions,
@@ -91,6 +112,8 @@ pub(super) struct Judge<'a> {
     pub(super) widths: &'a mut Widths,
     /// The number of the localization before the next one.
     pub(super) next_id: &'a mut u64,
+    /// Who wants to know of every decision, if anybody does.
+    pub(super) watch: Option<&'a mut Watch>,
 }
 
 impl Judge<'_> {
@@ -118,38 +141,37 @@ impl Judge<'_> {
         counts.by_status.count(spot.status);
         counts.at_end += usize::from(at_end);
         let reason = if !converged {
-            // Counted by its status.
-            None
+            Some(DropReason::Failed(spot.status))
         } else if !bright {
-            Some(&mut counts.dropped.not_bright)
+            Some(DropReason::NotBright)
         } else if wandered {
-            Some(&mut counts.dropped.wandered)
+            Some(DropReason::Wandered)
         } else if !spot.is_finite() {
-            Some(&mut counts.dropped.not_finite)
+            Some(DropReason::NotFinite)
         } else if !spot.is_determined() {
-            Some(&mut counts.dropped.undetermined)
-        } else if unwanted.is_empty() {
-            return Some(self.keep(first, place, spot));
+            Some(DropReason::Undetermined)
         } else {
-            *counts.dropped.flagged(unwanted) += 1;
-            return None;
+            first_of(unwanted)
         };
-        if let Some(count) = reason {
-            *count += 1;
+        if let Some(reason) = reason {
+            counts.dropped.count(reason);
         }
-        self.options.keep_all.then(|| self.keep(first, place, spot))
+        let keeps = reason.is_none_or(|reason| self.options.keep_all && !reason.is_flag());
+        let kept = keeps.then(|| self.keep(first, place, spot));
+        if let Some(watch) = &mut self.watch {
+            let spot = kept.unwrap_or_else(|| placed(first, place, spot));
+            watch.fitted(place, spot, reason, keeps);
+        }
+        kept
     }
 
     /// Numbers a localization, and places it in the frame.
-    fn keep(&mut self, first: usize, place: &Place, mut spot: Localization) -> Localization {
-        let detected = self.options.positions.is_none();
+    fn keep(&mut self, first: usize, place: &Place, spot: Localization) -> Localization {
         self.counts.kept += 1;
         *self.next_id += 1;
+        let detected = self.options.positions.is_none();
         let id = if detected { *self.next_id } else { place.id };
-        let frame = first + place.corner.frame as usize;
-        spot.x += f64::from(place.corner.x);
-        spot.y += f64::from(place.corner.y);
-        Localization { id, frame, ..spot }
+        Localization { id, ..placed(first, place, spot) }
     }
 
     /// What speaks against a localization. The width of a `sound` one is remembered.

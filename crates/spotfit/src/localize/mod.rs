@@ -12,6 +12,7 @@ pub(crate) mod electrons;
 pub(crate) mod emitters;
 mod fits;
 mod found;
+mod looked;
 mod measured;
 mod neighbours;
 #[cfg_attr(not(feature = "gpu"), path = "no_gpu.rs")]
@@ -27,6 +28,7 @@ mod slopes;
 mod spot;
 mod temporal;
 pub(crate) mod usual_sigma;
+mod watch;
 mod widths;
 
 use std::sync::Arc;
@@ -52,12 +54,14 @@ use parts::{Part, parts};
 use places::Search;
 use slopes::Slopes;
 use temporal::{Lit, Temporal};
+use watch::Watch;
 use widths::Widths;
 
 pub use brightness::median_of_first;
 pub use checks::{Checks, Flags, LARGE_RESIDUALS, ODD_WIDTH};
 pub use defects::{Defect, DefectKind, Defects, DefectsError};
 pub use emitters::{Emitters, Sigma};
+pub(crate) use looked::{Looked, Surroundings, photons_of};
 pub use options::{LocalizeOptions, Roi};
 pub use outcome::{Counts, Dropped, LocalizeError};
 pub use pipeline::Localizations;
@@ -69,6 +73,8 @@ pub use slopes::SlopeDoubt;
 pub use spot::{Localization, SpotErrors};
 pub use spotfit_locs::positions::Positions;
 pub use usual_sigma::frames_for_sigma;
+pub use watch::DropReason;
+pub(crate) use watch::Fate;
 
 /// Localizes blocks of frames of one movie, in order.
 #[derive(Debug)]
@@ -98,6 +104,8 @@ pub struct Localizer {
     widths: Widths,
     /// What the first frames show of the light, if it may shift spots.
     slopes: Option<Slopes>,
+    /// What becomes of every candidate, if anybody wants to know.
+    watch: Option<Box<Watch>>,
     next_id: u64,
     /// The number of the frame after the last one.
     next_frame: usize,
@@ -184,6 +192,7 @@ impl Localizer {
             stages: StageTimes::default(),
             widths: Widths::default(),
             slopes,
+            watch: None,
             next_id: 0,
             next_frame: 0,
         })
@@ -406,7 +415,8 @@ impl Localizer {
             known: lit.map(Lit::known),
             pool: &self.pool,
         };
-        let places = search.places(&mut self.counts, first, frames, sent.as_mut())?;
+        let watch = self.watch.as_deref_mut();
+        let places = search.places(&mut self.counts, first, frames, sent.as_mut(), watch)?;
         let begin = Instant::now();
         let found = self.found(frames, lit, &places, sent.as_ref())?;
         let mut judge = self.judging();
@@ -424,8 +434,8 @@ impl Localizer {
 
     /// What decides about fits, with what was found so far.
     fn judging(&mut self) -> Judge<'_> {
-        let Self { options, counts, widths, next_id, .. } = self;
-        Judge { options, counts, widths, next_id }
+        let Self { options, counts, widths, next_id, watch, .. } = self;
+        Judge { options, counts, widths, next_id, watch: watch.as_deref_mut() }
     }
 }
 

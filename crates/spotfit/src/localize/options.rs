@@ -19,8 +19,8 @@ use crate::detect::{DEFAULT_FALSE_RATE, narrow, typical_variance};
 use crate::psf::Psf;
 
 /// A rectangle of pixels in which to look for spots.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "serde", derive(serde::Deserialize))]
 pub struct Roi {
     /// The first column.
     pub x: usize,

@@ -3,7 +3,7 @@
 use fit_crowd::CrowdError;
 use spotfit_locs::OutOfRange;
 
-use super::checks::Flags;
+use super::watch::DropReason;
 use crate::backend::FitError;
 use crate::detect::DetectError;
 use crate::movie::MovieError;
@@ -94,15 +94,22 @@ pub struct Dropped {
 }
 
 impl Dropped {
-    /// The count of localizations dropped for the first of these flags.
-    pub(super) fn flagged(&mut self, flags: Flags) -> &mut usize {
-        match flags {
-            Flags { saturated: true, .. } => &mut self.saturated,
-            Flags { neighbour: true, .. } => &mut self.neighbour,
-            Flags { residual: true, .. } => &mut self.residual,
-            Flags { crowd: true, .. } => &mut self.crowd,
-            _ => &mut self.width,
-        }
+    /// Counts one more. Fits that failed are counted by their status, and what a condition drops by who has it.
+    pub(super) fn count(&mut self, reason: DropReason) {
+        let count = match reason {
+            DropReason::AtEdge => &mut self.at_edge,
+            DropReason::NotBright => &mut self.not_bright,
+            DropReason::Wandered => &mut self.wandered,
+            DropReason::NotFinite => &mut self.not_finite,
+            DropReason::Undetermined => &mut self.undetermined,
+            DropReason::Saturated => &mut self.saturated,
+            DropReason::Neighbour => &mut self.neighbour,
+            DropReason::Residual => &mut self.residual,
+            DropReason::Crowd => &mut self.crowd,
+            DropReason::Width => &mut self.width,
+            DropReason::Failed(_) | DropReason::Filter => return,
+        };
+        *count += 1;
     }
 }
 

@@ -12,6 +12,7 @@ use super::on_gpu::Sent;
 use super::options::{LocalizeOptions, Roi};
 use super::outcome::{Counts, LocalizeError};
 use super::temporal::Known;
+use super::watch::Watch;
 use crate::detect::{Candidate, DetectError, Detector};
 
 /// A spot that is to be fitted.
@@ -26,6 +27,8 @@ struct Wanted {
     neighbour: f64,
     /// Whether its window is to be narrow.
     crowded: bool,
+    /// By how many times the noise it stands out; 0 if it was given.
+    response: f32,
 }
 
 /// Where a window is to be cut, and for whom.
@@ -36,6 +39,8 @@ pub(super) struct Place {
     /// The side of the window.
     pub(super) side: usize,
     pub(super) neighbour: f64,
+    /// By how many times the noise it stands out; 0 if no detector has seen it.
+    pub(super) response: f32,
 }
 
 /// Looks for spots in blocks of frames.
@@ -59,6 +64,7 @@ impl Search<'_> {
         first: usize,
         frames: AnyWindows<'_>,
         sent: Option<&mut Sent>,
+        watch: Option<&mut Watch>,
     ) -> Result<Vec<Place>, LocalizeError> {
         let (count, height, width) = frames.frames();
         let wanted: Vec<Wanted> = match &self.options.positions {
@@ -74,16 +80,20 @@ impl Search<'_> {
             let corner = centre.round() - (side / 2) as f64;
             (corner >= 0.0 && corner + side as f64 <= length as f64).then_some(corner as u32)
         };
-        let places: Vec<Place> = wanted
-            .iter()
-            .filter_map(|&Wanted { id, frame, x, y, neighbour, crowded }| {
-                let side = if crowded { self.narrow } else { self.options.box_size };
-                let (x, y) = (corner(x, side, width)?, corner(y, side, height)?);
-                let corner = Corner { frame: frame as u32, x, y };
-                Some(Place { id, corner, side, neighbour })
-            })
-            .collect();
+        let place = |&Wanted { id, frame, x, y, neighbour, crowded, response }: &Wanted| {
+            let side = if crowded { self.narrow } else { self.options.box_size };
+            let (x, y) = (corner(x, side, width)?, corner(y, side, height)?);
+            let corner = Corner { frame: frame as u32, x, y };
+            Some(Place { id, corner, side, neighbour, response })
+        };
+        let places: Vec<Place> = wanted.iter().filter_map(place).collect();
         counts.dropped.at_edge += wanted.len() - places.len();
+        if let Some(watch) = watch {
+            for wanted in wanted.iter().filter(|wanted| place(wanted).is_none()) {
+                let Wanted { id, frame, x, y, response, .. } = *wanted;
+                watch.at_edge(id, first + frame, [x, y], response);
+            }
+        }
         Ok(places)
     }
 
@@ -108,8 +118,8 @@ impl Search<'_> {
             let wanted = candidates.iter().zip(self.distances(points));
             let wanted = wanted.filter(|(candidate, _)| inside(candidate));
             let wanted = wanted.map(|(candidate, ((x, y), neighbour))| {
-                let crowded = candidate.crowded;
-                Wanted { id: 0, frame, x, y, neighbour, crowded }
+                let Candidate { crowded, significance: response, .. } = *candidate;
+                Wanted { id: 0, frame, x, y, neighbour, crowded, response }
             });
             Ok(wanted.collect::<Vec<_>>())
         };
@@ -125,7 +135,7 @@ impl Search<'_> {
         let wanted = places.iter().zip(self.distances(points));
         let wanted = wanted.map(|(place, ((x, y), neighbour))| {
             let Position { id, frame, .. } = *place;
-            Wanted { id, frame: frame - first, x, y, neighbour, crowded: false }
+            Wanted { id, frame: frame - first, x, y, neighbour, crowded: false, response: 0.0 }
         });
         wanted.collect()
     }

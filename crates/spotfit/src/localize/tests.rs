@@ -91,7 +91,13 @@ fn spots_do_not_depend_on_the_direction() {
 #[test]
 fn infinite_errors_are_counted_as_such() {
     let mut localizer = Localizer::new((32, 32), LocalizeOptions::default()).expect("sound");
-    let place = Place { id: 0, corner: Corner { frame: 0, x: 5, y: 5 }, side: 7, neighbour: 0.0 };
+    let place = Place {
+        id: 0,
+        corner: Corner { frame: 0, x: 5, y: 5 },
+        side: 7,
+        neighbour: 0.0,
+        response: 0.0,
+    };
     let fit = Fit {
         x: 3.0,
         y: 3.0,

@@ -137,6 +137,25 @@ impl Stack {
         }
     }
 
+    /// Its frames, if they are in memory.
+    pub(crate) fn held(&self) -> Option<&Pixels> {
+        match &self.from {
+            From::Memory(frames) => Some(frames),
+            _ => None,
+        }
+    }
+
+    /// Whether its frames can be had in any order, and as often as one likes.
+    pub(crate) fn is_at_hand(&self) -> bool {
+        match &self.from {
+            From::Memory(_) => true,
+            From::File { path, .. } => {
+                path.metadata().is_ok_and(|metadata| metadata.is_file() || metadata.is_dir())
+            }
+            From::Stream { .. } | From::Growing { .. } => false,
+        }
+    }
+
     /// Which frames it consists of.
     pub(crate) fn options(&self) -> &MovieOptions {
         &self.options

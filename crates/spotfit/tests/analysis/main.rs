@@ -5,4 +5,5 @@ mod depth;
 mod drift;
 mod emitters;
 mod fit_emitters;
+mod preview;
 mod temporal_background;

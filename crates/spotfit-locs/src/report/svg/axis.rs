@@ -1,6 +1,6 @@
 //! Axes: where they begin and end, and their ticks.
 
-use crate::report::number::{Notation, five_digits};
+use crate::report::number::Notation;
 
 /// An axis.
 #[derive(Clone, Debug)]
@@ -38,14 +38,10 @@ impl Axis {
 /// Decades of a logarithmic axis, at least.
 const LEAST_DECADES: f64 = 0.5;
 
-/// How the numbers at ticks are written.
-#[derive(Clone, Copy, Debug)]
-enum Text {
-    /// Each by itself.
-    FiveDigits,
-    /// All in one notation.
-    Alike(Notation),
-}
+/// Numbers beyond this have no differences that can be drawn, and those below its inverse no logarithms.
+const LARGEST: f64 = 1e300;
+/// Numbers that differ by less than this, over their size, are one.
+const SAME: f64 = 1e-9;
 
 /// An axis for some values. Places are logarithms where it is logarithmic.
 #[derive(Clone, Debug)]
@@ -57,13 +53,14 @@ pub(super) struct Scale {
     pub(super) ticks: Vec<f64>,
     /// The places between them that have a faint line.
     pub(super) small: Vec<f64>,
-    text: Text,
+    text: Notation,
 }
 
 impl Scale {
     /// An axis that ends a little beyond the values; with `round`, a linear one ends at ticks, and begins at 0 if that is near.
     pub(super) fn new(axis: &Axis, values: impl Iterator<Item = f64>, round: bool) -> Self {
-        let usable = values.filter(|value| value.is_finite() && (!axis.log || *value > 0.0));
+        let usable =
+            values.filter(|value| value.abs() <= LARGEST && (!axis.log || *value >= 1.0 / LARGEST));
         let [low, high] = usable.fold([f64::INFINITY, f64::NEG_INFINITY], |[low, high], value| {
             [low.min(value), high.max(value)]
         });
@@ -77,13 +74,23 @@ impl Scale {
             return Self::round(axis, low, high);
         }
         let [low, high] = if is_some { [low, high] } else { [0.0, 1.0] };
-        let room = if high > low { 0.04 * (high - low) } else { 0.5 * low.abs().max(1.0) };
-        let ends = [axis.from.unwrap_or(low - room), axis.to.unwrap_or(high + room)];
-        Self { ends, log: false, ticks: ticks(ends), small: Vec::new(), text: Text::FiveDigits }
+        let size = low.abs().max(high.abs());
+        let room = match high - low {
+            span if span > SAME * size => 0.04 * span,
+            _ if size > 0.0 => 0.5 * size,
+            _ => 0.5,
+        };
+        let [low, high] =
+            ordered([axis.from.unwrap_or(low - room), axis.to.unwrap_or(high + room)]);
+        let ticks = ticks([low, high]);
+        let step = if let [first, second, ..] = ticks[..] { second - first } else { high - low };
+        let text = Notation::of_linear(step, low.abs().max(high.abs()));
+        Self { ends: [low, high], log: false, ticks, small: Vec::new(), text }
     }
 
     fn logarithmic(axis: &Axis, low: f64, high: f64) -> Self {
-        let [from, to] = [axis.from, axis.to].map(|end| end.filter(|end| *end > 0.0));
+        let is_usable = |end: &f64| (1.0 / LARGEST..=LARGEST).contains(end);
+        let [from, to] = [axis.from, axis.to].map(|end| end.filter(is_usable));
         // A tenth of a decade around the numbers, and half a decade in all, so that there are ticks.
         let low = from.map_or(low.log10() - 0.1, f64::log10);
         let high = to.map_or(high.log10() + 0.1, f64::log10);
@@ -111,13 +118,15 @@ impl Scale {
             parts(&[2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0])
         };
         let values: Vec<f64> = ticks.iter().map(|tick| 10f64.powf(*tick)).collect();
-        let text = Text::Alike(Notation::of_log(&values));
+        let text = Notation::of_log(&values);
         Self { ends: [low, high], log: true, ticks, small, text }
     }
 
     fn round(axis: &Axis, mut low: f64, mut high: f64) -> Self {
-        low = axis.from.unwrap_or(low);
-        high = axis.to.unwrap_or(high);
+        [low, high] = [axis.from.unwrap_or(low), axis.to.unwrap_or(high)];
+        if axis.from.is_some() || axis.to.is_some() {
+            [low, high] = ordered([low, high]);
+        }
         let size = low.abs().max(high.abs());
         if size == 0.0 {
             high = 1.0;
@@ -135,8 +144,24 @@ impl Scale {
         }
         let ticks = (low / step).ceil() as i64..=(high / step + 1e-9).floor() as i64;
         let ticks = ticks.map(|tick| tick as f64 * step).collect();
-        let text = Text::Alike(Notation::of_linear(step, low.abs().max(high.abs())));
+        let text = Notation::of_linear(step, low.abs().max(high.abs()));
         Self { ends: [low, high], log: false, ticks, small: Vec::new(), text }
+    }
+
+    /// The same with numbers at whole places only.
+    #[cfg(feature = "render")]
+    pub(super) fn of_pixels(mut self) -> Self {
+        self.ticks.retain(|tick| *tick == tick.round());
+        self.text = Notation::Decimals(0);
+        self
+    }
+
+    /// The same from its end to its beginning.
+    #[cfg(feature = "render")]
+    pub(super) fn reversed(mut self) -> Self {
+        self.ends.reverse();
+        self.ticks.reverse();
+        self
     }
 
     /// Where a value stands, as a share of the axis from its beginning; not finite where it has no place.
@@ -151,11 +176,18 @@ impl Scale {
 
     /// The number at a tick.
     pub(super) fn text(&self, tick: f64) -> String {
-        let value = if self.log { 10f64.powf(tick) } else { tick };
-        match self.text {
-            Text::FiveDigits => five_digits(value),
-            Text::Alike(notation) => notation.text(value),
-        }
+        let text = self.text.text(if self.log { 10f64.powf(tick) } else { tick });
+        text.replacen('-', "−", 1)
+    }
+}
+
+/// The ends of an axis that someone chose, or some others where they are none.
+fn ordered([low, high]: [f64; 2]) -> [f64; 2] {
+    let usable = |end: f64| end.abs() <= 1.1 * LARGEST;
+    match usable(low) && usable(high) {
+        true if low < high => [low, high],
+        true => [low - 0.5 * low.abs().max(1.0), low + 0.5 * low.abs().max(1.0)],
+        false => [0.0, 1.0],
     }
 }
 

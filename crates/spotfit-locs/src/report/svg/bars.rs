@@ -1,8 +1,6 @@
 //! Horizontal bars that are made of parts.
 
-use std::fmt::Write as _;
-
-use super::{colours, safe};
+use crate::report::figure::{Drawing, TextLook, Tint};
 use crate::report::number::label;
 
 /// Horizontal bars that are made of parts.
@@ -36,45 +34,39 @@ impl PartBars {
 
     /// The bars as SVG.
     pub fn svg(&self) -> String {
+        self.drawing().svg()
+    }
+
+    /// The bars as a drawing.
+    pub fn drawing(&self) -> Drawing {
         let rows: usize = self.bars.iter().map(|(_, parts)| parts.len() + 1).sum();
-        let mut svg = colours::begin(&self.title, [WIDTH, 60.0 + ROW * rows as f64]);
-        let text = |svg: &mut String, x: f64, y: f64, size: u32, text: &str| {
-            let (y, text) = (y + 0.35 * f64::from(size), safe(text));
-            let written =
-                writeln!(svg, "<text x=\"{x:.1}\" y=\"{y:.1}\" font-size=\"{size}\">{text}</text>");
-            debug_assert!(written.is_ok(), "writing to a string cannot fail");
-        };
-        text(&mut svg, 12.0, 16.0, 16, &self.title);
+        let mut drawing = Drawing::new(&self.title, WIDTH, 60.0 + ROW * rows as f64);
+        let text =
+            |drawing: &mut Drawing, x: f64, y: f64, text: &str, look: TextLook, size: f64| {
+                drawing.text([x, y + 0.35 * size], text, look);
+            };
+        let [title, head, part] =
+            [TextLook::new(16.0).bold(), TextLook::new(15.0), TextLook::new(14.0)];
+        text(&mut drawing, 12.0, 16.0, &self.title, title, 16.0);
         let all = || self.bars.iter().flat_map(|(_, parts)| parts);
         let longest = all().map(|(_, value)| *value).fold(0.0, f64::max).max(1e-300);
         let mut at = 46.0;
         for (name, parts) in &self.bars {
             let sum: f64 = parts.iter().map(|(_, value)| value).sum();
             let all = format!(": {} {} in all", label(sum), self.unit);
-            let head = if self.summed { format!("{name}{all}") } else { name.clone() };
-            text(&mut svg, 12.0, at, 15, &head);
+            let name = if self.summed { format!("{name}{all}") } else { name.clone() };
+            text(&mut drawing, 12.0, at, &name, head, 15.0);
             at += ROW;
-            for (number, (part, value)) in parts.iter().enumerate() {
+            for (number, (name, value)) in parts.iter().enumerate() {
                 let length = ((value / longest) * (WIDTH - LEFT - NUMBER)).max(1.0);
-                let (colour, top) = (colours::line(number), at - 8.0);
-                let written = writeln!(
-                    svg,
-                    "<rect x=\"{LEFT}\" y=\"{top}\" width=\"{length:.1}\" height=\"16\" fill=\"{colour}\"/>"
-                );
-                debug_assert!(written.is_ok(), "writing to a string cannot fail");
-                text(&mut svg, 28.0, at, 14, part);
-                text(
-                    &mut svg,
-                    LEFT + length + 8.0,
-                    at,
-                    14,
-                    &format!("{} {}", label(*value), self.unit),
-                );
+                drawing.rect([LEFT, at - 8.0, length, 16.0], Tint::series(number));
+                text(&mut drawing, 28.0, at, name, part, 14.0);
+                let value = format!("{} {}", label(*value), self.unit);
+                text(&mut drawing, LEFT + length + 8.0, at, &value, part, 14.0);
                 at += ROW;
             }
         }
-        svg.push_str("</g></svg>\n");
-        svg
+        drawing
     }
 }
 
@@ -88,7 +80,7 @@ mod tests {
         let parts = vec![("to <it>".to_owned(), 2.0), ("back".to_owned(), 1.0)];
         let bars = PartBars::new("a & b", "ms", vec![("gpu".to_owned(), parts)]);
         let svg = bars.clone().svg();
-        for part in ["width=\"260.0\"", "width=\"130.0\"", "to &lt;it&gt;", "a &amp; b", ">2 ms<"] {
+        for part in ["width=\"260\"", "width=\"130\"", "to &lt;it&gt;", "a &amp; b", ">2 ms<"] {
             assert!(svg.contains(part), "{part} is missing in {svg}");
         }
         assert!(!svg.contains("in all") && bars.summed().svg().contains("gpu: 3 ms in all"));

@@ -1,14 +1,19 @@
-//! Charts as SVG: axes, linear or logarithmic, and series of lines, points and bars. A chart is a whole file, or an element of a page.
+//! Charts as SVG and PNG: axes, linear or logarithmic, and series of lines, points and bars. A chart is a whole file, or an element of a page.
 
 mod axis;
 mod bars;
 mod chart;
-mod colours;
+mod field;
+#[cfg(feature = "render")]
+mod pixels;
 mod series;
+mod sheet;
 
 pub use axis::Axis;
 pub use bars::PartBars;
 pub use chart::Chart;
+#[cfg(feature = "render")]
+pub use pixels::PixelChart;
 pub use series::Series;
 
 /// Text that is no markup: `&`, `<` and `>` are escaped, control characters left out.

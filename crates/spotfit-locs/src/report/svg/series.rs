@@ -1,6 +1,6 @@
 //! What is drawn in a chart: values with a name.
 
-use super::colours;
+use crate::report::figure::{Drawing, Stroke, Tint};
 
 /// How values are drawn.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -26,12 +26,21 @@ pub struct Series {
     pub(super) points: Vec<(f64, f64)>,
     /// x, and the ends at it of what is drawn faintly.
     pub(super) band: Vec<(f64, f64, f64)>,
+    /// x, and the ends at it of the bar of an error.
+    pub(super) errors: Vec<(f64, f64, f64)>,
     pub(super) style: Option<usize>,
 }
 
 impl Series {
     fn new(name: &str, look: Look, points: Vec<(f64, f64)>) -> Self {
-        Self { name: name.to_owned(), look, points, band: Vec::new(), style: None }
+        Self {
+            name: name.to_owned(),
+            look,
+            points,
+            band: Vec::new(),
+            errors: Vec::new(),
+            style: None,
+        }
     }
 
     /// A line through points. A series without a name is not in the legend.
@@ -75,6 +84,12 @@ impl Series {
         Self { band, ..self }
     }
 
+    /// The same with bars of errors: x, and the lower and upper end there.
+    #[must_use]
+    pub fn with_errors(self, errors: Vec<(f64, f64, f64)>) -> Self {
+        Self { errors, ..self }
+    }
+
     /// The same with the colour and the mark of this number in every chart, and not those of its place in the chart.
     #[must_use]
     pub fn styled(self, style: usize) -> Self {
@@ -91,6 +106,12 @@ impl Series {
         self.points.iter().map(|point| point.1)
     }
 
+    /// How far from zero each of its y values, and of the ends of its errors, is.
+    pub fn sizes(&self) -> impl Iterator<Item = f64> {
+        let errors = self.errors.iter().flat_map(|end| [end.1, end.2]);
+        self.y().chain(errors).map(f64::abs).filter(|size| size.is_finite())
+    }
+
     /// Whether it is dashed, for others to be compared with.
     pub(super) fn is_dashed(&self) -> bool {
         matches!(self.look, Look::Reference | Look::Level)
@@ -98,26 +119,29 @@ impl Series {
 }
 
 /// The dashes of lines to compare with, one after the other.
-pub(super) const DASHES: [&str; 3] = ["7 4", "2 3", "14 5"];
+pub(super) const DASHES: [&[f32]; 3] = [&[7.0, 4.0], &[2.0, 3.0], &[14.0, 5.0]];
+/// The dashes of vertical lines.
+pub(super) const MARK: &[f32] = &[4.0, 3.0];
 
 /// The mark of a line: eight shapes for each of the colours.
-pub(super) fn mark(number: usize, [x, y]: [f64; 2]) -> String {
-    let colour = colours::line(number);
-    let full = format!("fill=\"{colour}\"");
-    let hollow = format!("fill=\"none\" stroke=\"{colour}\" stroke-width=\"2\"");
-    let circle = |look: &str| format!("<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"4\" {look}/>\n");
-    let path = |path: &str, look: &str| {
-        format!("<path transform=\"translate({x:.1} {y:.1})\" d=\"{path}\" {look}/>\n")
+pub(super) fn mark(drawing: &mut Drawing, number: usize, [x, y]: [f64; 2]) {
+    let tint = Tint::series(number);
+    let hollow = Stroke::new(tint, 2.0);
+    let moved = |points: &[[f64; 2]]| -> Vec<[f64; 2]> {
+        points.iter().map(|[right, down]| [x + right, y + down]).collect()
     };
-    let square = "M-4 -4H4V4H-4Z";
-    match (number + number / colours::COUNT) % 8 {
-        0 => circle(&full),
-        1 => path("M0 -6L5.2 3H-5.2Z", &full),
-        2 => path("M-4 -4L4 4M-4 4L4 -4", &hollow),
-        3 => path(square, &full),
-        4 => circle(&hollow),
-        5 => path("M-5 0L0 -5L5 0L0 5Z", &full),
-        6 => path(square, &hollow),
-        _ => path("M-5 -4H5L0 5Z", &hollow),
+    match (number + number / Tint::COUNT) % 8 {
+        0 => drawing.circle([x, y], 4.0, tint),
+        1 => drawing.polygon(moved(&[[0.0, -6.0], [5.2, 3.0], [-5.2, 3.0]]), tint),
+        2 => {
+            for up in [-4.0, 4.0] {
+                drawing.line([x - 4.0, y + up], [x + 4.0, y - up], hollow);
+            }
+        }
+        3 => drawing.rect([x - 4.0, y - 4.0, 8.0, 8.0], tint),
+        4 => drawing.ring([x, y], 4.0, hollow),
+        5 => drawing.polygon(moved(&[[-5.0, 0.0], [0.0, -5.0], [5.0, 0.0], [0.0, 5.0]]), tint),
+        6 => drawing.border([x - 4.0, y - 4.0, 8.0, 8.0], hollow),
+        _ => drawing.outline(moved(&[[-5.0, -4.0], [5.0, -4.0], [0.0, 5.0]]), hollow),
     }
 }

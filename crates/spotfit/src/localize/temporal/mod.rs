@@ -69,6 +69,15 @@ pub(super) fn check(frames: usize, (width, height): (usize, usize)) -> Result<()
     OutOfRange::check(NAME, frames, (LEAST..=most).contains(&frames), range)
 }
 
+/// The frames of a movie, of which all are given, that tell the background of one of them: those of the windows before and after it.
+pub(super) fn around(frames: usize, frame: usize, all: Range<usize>) -> Range<usize> {
+    let Temporal { window, step, .. } = Temporal::new(frames, (0, 0));
+    let Some(last) = all.len().checked_sub(window) else { return all };
+    // The middle of a window is in front of the frame, if there is one.
+    let first = frame.saturating_sub(all.start + window / 2).min(last) / step * step;
+    all.start + first..(all.start + first + step + window).min(all.end)
+}
+
 /// The map of a camera whose pixels do not differ.
 pub(super) fn map_of(
     camera: &Camera,

@@ -56,7 +56,7 @@ impl DefectsOption {
 ///
 /// # Errors
 /// [`StepError::Input`] for a movie whose frames can be read only once.
-pub(super) fn find(
+pub(crate) fn find(
     asked: Option<&DefectsOption>,
     map: Option<&CameraMap>,
     movie: &Stack,
@@ -74,7 +74,7 @@ pub(super) fn find(
 }
 
 /// Says which pixels are masked, or which should be.
-pub(super) fn tell(
+pub(crate) fn tell(
     asked: Option<&DefectsOption>,
     masked: Option<&Defects>,
     seen: Option<&Pixels>,

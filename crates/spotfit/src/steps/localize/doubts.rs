@@ -140,7 +140,7 @@ fn shown(nanometres: f64) -> String {
 }
 
 /// What was made of the metadata of a movie.
-pub(super) fn metadata(movie: &Movie, scale: PixelScale) -> Vec<Note> {
+pub(crate) fn metadata(movie: &Movie, scale: PixelScale) -> Vec<Note> {
     let mut told: Vec<Note> = movie.notes().iter().cloned().map(Note::Warning).collect();
     if let [first, .., last] = movie.files() {
         let name = |path: &Path| path.file_name().unwrap_or_default().display().to_string();

@@ -92,7 +92,7 @@ pub(super) fn wrong_frames(text: &str, count: Option<usize>) -> StepError {
 }
 
 /// The frames of a movie that are asked for.
-pub(super) fn frames(text: Option<&str>, count: usize) -> Result<Range<usize>, StepError> {
+pub(crate) fn frames(text: Option<&str>, count: usize) -> Result<Range<usize>, StepError> {
     let Some(text) = text else { return Ok(0..count) };
     let wrong = || wrong_frames(text, Some(count));
     let (first, end) = numbers(text).ok_or_else(wrong)?;

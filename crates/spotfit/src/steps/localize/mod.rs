@@ -32,6 +32,7 @@ mod lengths;
 mod method;
 mod options;
 mod positions;
+mod prepared;
 mod report;
 
 use std::collections::BTreeMap;
@@ -42,26 +43,29 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use super::words::{condition, go_on};
+use super::words::go_on;
 use super::{Listener, Note, Sink, Stack, StepError};
 use crate::localize::{Defects, Localizer};
 use crate::movie::Movie;
 use crate::record::{self, Origin, Record};
 use crate::table::{Filter, Info, Layout, PicassoVersion, Table, TableFormat};
 use following::{Doubting, Following};
-use options::Told;
 
 pub use auto::with_sooner_backend;
 pub use blocks::LocalizedBlocks;
 pub use camera::CameraOptions;
 pub use defects::DefectsOption;
-pub(crate) use doubts::{Hears, Topic};
+pub(crate) use defects::{find as find_defects, tell as tell_defects};
+pub(crate) use doubts::{Hears, Topic, metadata};
 pub use doubts::{frames_are, slopes as uneven_light, unusual as unusual_pixels};
 pub use following::inputs_of;
 pub use given::Given;
+pub(crate) use lengths::frames as frames_of;
 pub use lengths::{fixed_sigma, roi};
 pub use options::LocalizeOptions;
+pub(crate) use options::{Told, measured};
 pub use positions::{positions_of, read_positions};
+pub(crate) use prepared::{OfMovie, Prepared};
 pub use report::LocalizeReport;
 
 /// Localizes a movie for a table of a format: lengths are in nanometres if the size of a pixel is known, but in pixels for
@@ -143,29 +147,21 @@ impl Localizing {
         });
         let positions = positions.transpose()?;
         // A calibration in nanometres needs the size of a pixel also where the table is in pixels.
-        let Told { options: engine, shape, notes } = options.told(pixel_size.or(said))?;
-        let short = short_movie(engine.temporal_background, frames.len());
-        let notes = notes.into_iter().chain(short).collect();
-        let method = options.method(&engine, movie.options());
-        let camera = record::camera(&engine);
+        let told = options.told(pixel_size.or(said))?;
+        let engine = &told.options;
+        let method = options.method(engine, movie.options());
+        let camera = record::camera(engine);
         let calibration = match (&engine.calibration, &engine.psf) {
             (Some(calibration), _) => Some(record::calibration(calibration)),
             (None, Some(psf)) => Some(record::psf(psf)),
             (None, None) => None,
         };
-        let engine = engine.with_positions(positions.map(Arc::unwrap_or_clone));
+        let positions = positions.map(Arc::unwrap_or_clone);
         let found = defects::find(options.defects.as_ref(), engine.map.as_deref(), &movie)?;
-        let engine = if found.is_some() { engine.with_defects(found) } else { engine };
-        let defects = engine.defects.clone();
-        // Of a movie that is being written it is not known how much there will be.
-        let pixels = size.0.saturating_mul(size.1).saturating_mul(frames.len().min(count));
-        let engine = with_sooner_backend(engine, pixels);
-        let localizer = Localizer::new(size, engine).map_err(StepError::localize(None))?;
-        let info = Info::default().with_movie(pixel_size, [size.0, size.1], count);
+        let of = OfMovie { size, count, wanted: frames.len(), pixel_size, format };
+        let Prepared { localizer, layout, filter, info, defects, notes } =
+            options.prepared(told, positions, found, &of)?;
         let picasso = format == TableFormat::Picasso;
-        let layout = options.layout(pixel_size, format, shape);
-        let parse = |text: &String| condition(text, &layout.table(&[], &info));
-        let filter = options.filter.as_ref().map(parse).transpose()?;
         Ok(Self {
             options: options.clone(),
             movie,
@@ -293,9 +289,8 @@ impl Localizing {
         let Self { options, mut movie, localizer, layout, filter, info, frames, .. } = self;
         let (defects, notes, following) = (self.defects, self.notes, self.following);
         let slice = movie.options().slice;
-        let (metadata, frames_are) = movie.about(|movie| {
-            (doubts::metadata(movie, options.pixel_size), frames_are(movie, slice))
-        })?;
+        let (metadata, frames_are) =
+            movie.about(|movie| (metadata(movie, options.pixel_size), frames_are(movie, slice)))?;
         metadata.into_iter().for_each(|note| hears.hear(Topic::Metadata, note));
         notes.into_iter().for_each(|note| hears.hear(Topic::Options, Note::Warning(note)));
         let begin = Instant::now();

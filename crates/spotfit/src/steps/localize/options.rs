@@ -70,9 +70,9 @@ pub struct LocalizeOptions {
 }
 
 /// What is asked for, for pixels of some size.
-pub(super) struct Told {
+pub(crate) struct Told {
     /// Without positions.
-    pub(super) options: localize::LocalizeOptions,
+    pub(crate) options: localize::LocalizeOptions,
     pub(super) shape: Shape,
     /// What is odd about them.
     pub(super) notes: Vec<String>,
@@ -133,7 +133,7 @@ impl LocalizeOptions {
     }
 
     /// Reads the files that are named, but not the positions. Pixels have this size in nanometres, as far as it is known.
-    pub(super) fn told(&self, known: Option<f64>) -> Result<Told, StepError> {
+    pub(crate) fn told(&self, known: Option<f64>) -> Result<Told, StepError> {
         let engine = &self.localizer;
         let mut fit = engine.fitter.fit;
         if let Some(least) = self.sigma_min {
@@ -219,7 +219,7 @@ fn finder(path: &Path, pixel_size: Option<f64>) -> Result<Finder, StepError> {
 }
 
 /// Reads a PSF.
-fn measured(path: &Path) -> Result<Psf, StepError> {
+pub(crate) fn measured(path: &Path) -> Result<Psf, StepError> {
     let name = path.display().to_string();
     match File::open(path) {
         Err(source) => Err(StepError::Read { name, source }),

@@ -5,7 +5,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::localize::{Dropped, Localizer};
+use crate::localize::{DropReason, Dropped, Localizer};
 use crate::stage_times::StageTimes;
 use crate::steps::fitted::{backend, by_status, psf_backend, rate, seconds};
 use crate::{Status, StatusCounts};
@@ -13,17 +13,17 @@ use crate::{Status, StatusCounts};
 /// Why spots are missing, in words.
 fn in_words(dropped: &Dropped) -> [(&'static str, usize); 11] {
     [
-        ("at the frame's edge", dropped.at_edge),
+        (DropReason::AtEdge.in_words(), dropped.at_edge),
         ("in frames not looked at", dropped.no_frame),
-        ("amplitude not positive", dropped.not_bright),
-        ("moved to a neighbour", dropped.wandered),
-        ("not finite in photons", dropped.not_finite),
-        ("with infinite errors of x or y", dropped.undetermined),
-        ("saturated", dropped.saturated),
-        ("with a neighbour", dropped.neighbour),
-        ("with residuals larger than the noise", dropped.residual),
-        ("wider or narrower than the others", dropped.width),
-        ("in a crowd", dropped.crowd),
+        (DropReason::NotBright.in_words(), dropped.not_bright),
+        (DropReason::Wandered.in_words(), dropped.wandered),
+        (DropReason::NotFinite.in_words(), dropped.not_finite),
+        (DropReason::Undetermined.in_words(), dropped.undetermined),
+        (DropReason::Saturated.in_words(), dropped.saturated),
+        (DropReason::Neighbour.in_words(), dropped.neighbour),
+        (DropReason::Residual.in_words(), dropped.residual),
+        (DropReason::Width.in_words(), dropped.width),
+        (DropReason::Crowd.in_words(), dropped.crowd),
     ]
 }
 

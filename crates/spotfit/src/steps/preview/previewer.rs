@@ -1,0 +1,334 @@
+//! A movie that stays open, to be looked at with one set of options after the other.
+
+use std::ops::Range;
+use std::sync::Arc;
+use std::time::Instant;
+
+use super::frames::Frames;
+use super::kept::{
+    Cache, Heard, Kept, identity_of, identity_of_camera, identity_of_fits, keep, kept,
+};
+use super::options::PreviewOptions;
+use super::spots::{Places, Preview, PreviewCounts, reasons, responses};
+use super::window::{SpotWindow, Spots};
+use crate::localize::{Defects, DropReason, Fate, Localization, Localizer, Looked, Surroundings};
+use crate::movie::Pixels;
+use crate::steps::localize::{
+    DefectsOption, LocalizeOptions, LocalizeReport, OfMovie, Prepared, Told, find_defects,
+    frames_are, frames_of, metadata, tell_defects,
+};
+use crate::steps::{Listener, Note, Stack, StepError};
+use crate::table::{Filter, Info, Layout};
+use crate::{AsWindows, OutOfRange};
+
+/// A movie whose frames are looked at.
+#[derive(Debug)]
+pub struct Previewer {
+    frames: Frames,
+    size: (usize, usize),
+    count: usize,
+    /// The size of a pixel that the movie says, in nanometres.
+    said: Option<f64>,
+    cache: Cache,
+    /// The last frame that was looked at, with what it depends on.
+    last: Option<(String, Arc<Spots>)>,
+}
+
+impl Previewer {
+    /// Opens a movie: a file, or frames in memory.
+    ///
+    /// # Errors
+    /// [`StepError`]; streams and movies that are being written are refused.
+    pub fn new(mut movie: Stack) -> Result<Self, StepError> {
+        if !movie.is_at_hand() {
+            let reason =
+                "a preview needs a file or frames in memory, which can be read in any order";
+            return Err(StepError::input(movie.name(), reason));
+        }
+        let (size, count, said) = movie.about(|movie| {
+            let said = movie.axes().pixel_size.map(|size| size.nanometres);
+            (movie.size(), movie.frames(), said)
+        })?;
+        let frames = Frames::of(movie);
+        Ok(Self { frames, size, count, said, cache: Cache::default(), last: None })
+    }
+
+    /// Width and height of the frames.
+    pub fn size(&self) -> (usize, usize) {
+        self.size
+    }
+
+    /// How many frames there are.
+    pub fn frames(&self) -> usize {
+        self.count
+    }
+
+    /// The pixels of a frame, counted from 1: an array of one frame.
+    ///
+    /// # Errors
+    /// [`StepError`].
+    pub fn pixels(&mut self, frame: usize) -> Result<Arc<Pixels>, StepError> {
+        let index = self.index(frame)?;
+        self.frames.one(index)
+    }
+
+    /// What localizing would make of a frame, counted from 1: the rows and counts of this frame alone.
+    ///
+    /// Where the background is known over time, it is that of the movie, or of the frames that the options name.
+    ///
+    /// # Errors
+    /// [`StepError`].
+    pub fn preview(
+        &mut self,
+        options: &PreviewOptions,
+        frame: usize,
+    ) -> Result<Preview, StepError> {
+        let begin = Instant::now();
+        let spots = self.spots(options, frame)?;
+        let mut preview = spots.preview.clone();
+        preview.time = begin.elapsed();
+        Ok(preview)
+    }
+
+    /// The window of the spot that is nearest to a place in a frame, counted from 1, whatever became of it; where there is none near, the
+    /// pixels there. The place is in pixels from the centre of the first one.
+    ///
+    /// # Errors
+    /// [`StepError`].
+    pub fn window(
+        &mut self,
+        options: &PreviewOptions,
+        frame: usize,
+        x: f64,
+        y: f64,
+    ) -> Result<SpotWindow, StepError> {
+        let (width, height) = self.size;
+        let inside = |at: f64, length: usize| (-0.5..=length as f64 - 0.5).contains(&at);
+        let good = inside(x, width) && inside(y, height);
+        let range = format!("within the frame of {width}×{height} pixels");
+        OutOfRange::check("place", format!("{x},{y}"), good, range)?;
+        let spots = self.spots(options, frame)?;
+        Ok(spots.window([x, y]))
+    }
+
+    /// The number of a frame from 0.
+    fn index(&self, frame: usize) -> Result<usize, StepError> {
+        let count = self.count;
+        let range = format!("1 to {count}: frames are counted from 1");
+        OutOfRange::check("frame", frame, (1..=count).contains(&frame), range)?;
+        Ok(frame - 1)
+    }
+
+    /// All that is to be seen in a frame.
+    fn spots(&mut self, options: &PreviewOptions, frame: usize) -> Result<Arc<Spots>, StepError> {
+        let index = self.index(frame)?;
+        let PreviewOptions { format, doubts, .. } = *options;
+        let of = identity_of(&options.localize);
+        let of = format!("{index} {format:?} {doubts} {of}");
+        if let Some((_, spots)) = self.last.as_ref().filter(|(last, _)| *last == of) {
+            return Ok(spots.clone());
+        }
+        let spots = Arc::new(self.look(options, index)?);
+        self.last = Some((of, spots.clone()));
+        Ok(spots)
+    }
+
+    /// Looks at a frame, counted from 0.
+    fn look(&mut self, options: &PreviewOptions, index: usize) -> Result<Spots, StepError> {
+        let begin = Instant::now();
+        let asked = &options.localize;
+        asked.pixel_size.check()?;
+        let pixel_size = self.frames.stack().about(|movie| asked.pixel_size.of(movie))?;
+        let mut notes = self.plain_notes(asked)?;
+        let (read, positions) = self.cache.read(asked, pixel_size, &mut notes)?;
+        let mut told = read.told(pixel_size.or(self.said))?;
+        let found = self.found_defects(&read, &told)?;
+        let pixels = self.frames.one(index)?;
+        let window = told.options.temporal_background;
+        let all = window.map(|_| self.range(asked, index)).transpose()?;
+        let wanted = all.as_ref().map_or(1, Range::len);
+        let (size, count, format) = (self.size, self.count, options.format);
+        let of = OfMovie { size, count, wanted, pixel_size, format };
+        // A window is shown with all errors; rows have those that were asked for.
+        told.options.errors = true;
+        let sigma_of = format!("{index} {all:?} {}", identity_of_fits(asked));
+        if let Some(known) = kept(&self.cache.sigma, &sigma_of) {
+            told.options.usual_sigma = Some(known);
+        }
+        let positions = positions.map(Arc::unwrap_or_clone);
+        let prepared = read.prepared(told, positions, found, &of)?;
+        let Prepared { mut localizer, layout, filter, info, defects, notes: odd } = prepared;
+        notes.extend(odd.into_iter().map(Note::Warning));
+        if options.doubts {
+            notes.extend(self.doubts(asked, defects.as_deref())?);
+        }
+        let name = self.frames.stack().name().to_owned();
+        let failed = |error| StepError::localize(Some(&name))(error);
+        if localizer.frames_for_sigma() > 0 {
+            let first = match &all {
+                Some(all) => {
+                    let end = all.end.min(all.start + localizer.frames_for_sigma());
+                    Arc::new(self.frames.some(all.start..end)?)
+                }
+                None => pixels.clone(),
+            };
+            localizer.find_sigma(first.windows()).map_err(failed)?;
+            let known = localizer.usual_sigma();
+            self.cache.sigma = known.map(|known| Kept::new(sigma_of, known));
+        }
+        let around = match window.zip(all) {
+            Some((window, all)) => {
+                let needed = Surroundings::needed(window, index, all);
+                let frames = &mut self.frames;
+                keep(&mut self.cache.around, format!("{window} {needed:?}"), || {
+                    let frames = frames.some(needed.clone())?;
+                    let found = localizer.surroundings(needed.start, frames.windows());
+                    found.map(|found| found.map(Arc::new)).map_err(failed)
+                })?
+            }
+            None => None,
+        };
+        let mut localizer = localizer.watched();
+        localizer.leave_out_positions(index..index + 1);
+        let looked = localizer.look(index, pixels.windows(), around.as_deref()).map_err(failed)?;
+        let slice = self.frames.stack().options().slice;
+        let frames_are = self.frames.stack().about(|movie| frames_are(movie, slice))?;
+        let of = Found { localizer, looked, layout, filter, info, begin, frames_are };
+        of.spots(index, pixel_size, pixels, notes)
+    }
+
+    /// The frames that tell the background of one of them.
+    fn range(&self, asked: &LocalizeOptions, index: usize) -> Result<Range<usize>, StepError> {
+        let all = frames_of(asked.frames.as_deref(), self.count)?;
+        Ok(if all.contains(&index) { all } else { 0..self.count })
+    }
+
+    /// What is to be said of the movie, whatever its frames show.
+    fn plain_notes(&mut self, asked: &LocalizeOptions) -> Result<Vec<Note>, StepError> {
+        self.frames.stack().about(|movie| metadata(movie, asked.pixel_size))
+    }
+
+    /// The defective pixels of the movie, if they are to be found.
+    fn found_defects(
+        &mut self,
+        asked: &LocalizeOptions,
+        told: &Told,
+    ) -> Result<Option<Arc<Defects>>, StepError> {
+        let Self { frames, cache, .. } = self;
+        let of =
+            format!("{:?} {}", asked.defects.as_ref().map(kind), identity_of_camera(&asked.camera));
+        let map = told.options.map.as_deref();
+        keep(&mut cache.defects, of, || find_defects(asked.defects.as_ref(), map, frames.stack()))
+    }
+
+    /// What is doubtful about the camera and its pixels.
+    fn doubts(
+        &mut self,
+        asked: &LocalizeOptions,
+        masked: Option<&Defects>,
+    ) -> Result<Vec<Note>, StepError> {
+        let Self { frames, cache, .. } = self;
+        let camera = &asked.camera;
+        let of = format!("{:?} {}", asked.defects.as_ref().map(kind), identity_of_camera(camera));
+        keep(&mut cache.doubts, of, || {
+            let heard = Heard::default();
+            let looks = asked.defects.is_none() && camera.maps.is_none();
+            let seen = looks.then(|| frames.first()).flatten();
+            let hears: &dyn Listener = &heard;
+            tell_defects(asked.defects.as_ref(), masked, seen.as_deref(), &hears);
+            camera.doubt(|_| frames.first().map(Arc::unwrap_or_clone), hears);
+            Ok(heard.0.into_inner())
+        })
+    }
+}
+
+/// What is done about defects, without those of a mask.
+fn kind(asked: &DefectsOption) -> &'static str {
+    match asked {
+        DefectsOption::None => "none",
+        DefectsOption::Auto => "auto",
+        DefectsOption::Given(_) => "given",
+    }
+}
+
+/// What was found in a frame, before it is put in order.
+struct Found {
+    localizer: Localizer,
+    looked: Looked,
+    layout: Layout,
+    filter: Option<Filter>,
+    info: Info,
+    begin: Instant,
+    frames_are: Option<String>,
+}
+
+impl Found {
+    fn spots(
+        self,
+        index: usize,
+        pixel_size: Option<f64>,
+        pixels: Arc<Pixels>,
+        notes: Vec<Note>,
+    ) -> Result<Spots, StepError> {
+        let Self { localizer, looked, layout, filter, info, begin, frames_are } = self;
+        let mut kept = layout.table(&looked.spots, &info);
+        let holds = match &filter {
+            Some(filter) => filter.keep(&kept).map_err(StepError::refused)?,
+            None => vec![true; kept.rows()],
+        };
+        kept.retain(&holds);
+        let (mut stay, mut dropped, mut rows) = (Vec::new(), Vec::new(), holds.into_iter());
+        for fate in &looked.fates {
+            match (fate.kept.then(|| rows.next()).flatten(), fate.reason) {
+                (Some(true), _) => stay.push(*fate),
+                (Some(false), _) => dropped.push((*fate, DropReason::Filter)),
+                (None, reason) => dropped.extend(reason.map(|reason| (*fate, reason))),
+            }
+        }
+        dropped.sort_by(|(a, _), (b, _)| {
+            let place = |fate: &Fate| [fate.spot.y, fate.spot.x];
+            let ([y, x], [other_y, other_x]) = (place(a), place(b));
+            y.total_cmp(&other_y).then(x.total_cmp(&other_x))
+        });
+        let lost: Vec<Localization> = dropped.iter().map(|(fate, _)| fate.spot).collect();
+        let mut lost = layout.clone().with_status(true).table(&lost, &info);
+        lost.set(reasons(&dropped));
+        let mut counts = PreviewCounts {
+            candidates: localizer.counts().candidates,
+            kept: kept.rows(),
+            ..PreviewCounts::default()
+        };
+        for (_, reason) in &dropped {
+            *counts.dropped.entry(reason.name()).or_default() += 1;
+        }
+        let place = |fate: &Fate| [fate.spot.x, fate.spot.y];
+        let places = Places {
+            kept: stay.iter().map(place).collect(),
+            dropped: dropped.iter().map(|(fate, _)| place(fate)).collect(),
+        };
+        let fates: Vec<Fate> =
+            stay.into_iter().chain(dropped.into_iter().map(|(fate, _)| fate)).collect();
+        let options = localizer.options().clone();
+        let fulfilled = filter.is_some().then_some(kept.rows());
+        let preview = Preview {
+            frame: index + 1,
+            width: pixels.dim().2,
+            height: pixels.dim().1,
+            box_size: options.box_size,
+            roi: options.roi,
+            pixel_size,
+            units: Preview::units_of([&kept, &lost]),
+            kept,
+            dropped: lost,
+            places,
+            counts,
+            detector: responses(&fates, &looked, options.threshold),
+            notes,
+            report: LocalizeReport::of(&localizer, frames_are, fulfilled, begin.elapsed()),
+            time: begin.elapsed(),
+            pixels,
+        };
+        let reasons = preview.row_reasons();
+        Ok(Spots { preview, fates, reasons, looked, options, layout, info })
+    }
+}
