@@ -67,6 +67,8 @@ VERBS: dict[str, tuple[list[Callable[..., Any]], set[str], set[str]]] = {
     "filter": ([spotfit.filter], {*FILES, "columns"}, set()),
     "link": ([spotfit.link], FILES, set()),
     "merge": ([spotfit.merge], FILES, set()),
+    "pick": ([spotfit.pick], {*FILES - {"filter"}, "picks", "locs"}, set()),
+    "profile": ([spotfit.profile], {*FILES - {"filter"}, *PLOTS}, set()),
     "score": ([spotfit.score], {*FILES, "truth_origin", "truth_first_frame"}, set()),
     # Frames on standard input and what is printed are the command's, and so is what is asked of the system.
     "track": (
@@ -142,13 +144,16 @@ UNITS = re.compile(r"with (a|its) unit|with units|LENGTH")
 SAME = {
     "box": ("900nm", "9px"), "roi": ("1um,1um,4um,4um", "10,10,40,40"), "fixed_sigma": ("130nm", "1.3px"),
     "sigma_min": ("0.06um", "0.6px"), "sigma_max": ("300nm", "3px"), "extent": ("0um,0um,3um,3um", "0px,0px,30px,30px"),
-    "range": ("0.3um", "3px"), "pixel": ("20nm", "0.2px"), "scale_bar": ("1um", "10px"), "border": ("0.3um", "3px"),
+    "range": ("0.3um", "3px"), "circle": ("1um,2um,3um", "10px,20px,30px"), "line": ("1um,1um,4um,4um", "10px,10px,40px,40px"), "pixel": ("20nm", "0.2px"), "scale_bar": ("1um", "10px"), "border": ("0.3um", "3px"),
 }  # fmt: skip
 #: What an option is of no use without.
 BESIDE: dict[tuple[str, str], dict[str, Any]] = {
     ("filter", "radius"): {"neighbours": 1},
     ("drift", "bead_radius"): {"beads": "auto"},
     ("score", "border"): {"width": 64, "height": 64},
+    ("profile", "line"): {"width": "1um"},
+    ("profile", "width"): {"line": "1um,1um,4um,4um"},
+    ("profile", "step"): {"line": "1um,1um,4um,4um", "width": "1um"},
 }
 
 
@@ -187,6 +192,8 @@ def calls(tmp_path_factory: Any) -> dict[str, Callable[..., Any]]:
         "filter": lambda **words: table(spotfit.filter(locs, **words)),
         "link": lambda **words: table(spotfit.link(heights, **words)),
         "merge": lambda **words: table(spotfit.merge(locs, **words)),
+        "pick": lambda **words: [{**found, "pick": None} for found in spotfit.pick(locs, **words)["picks"]],
+        "profile": lambda **words: spotfit.profile(locs, **words),
         "score": lambda **words: spotfit.score(heights if "radius_z" in words else locs, heights, **words),
         "track": lambda **words: spotfit.track(movie.frames, camera=camera, pixel_size=100, beads=4, **words).x.tolist(),
         "z": lambda **words: table(spotfit.z(locs, path, **words)),

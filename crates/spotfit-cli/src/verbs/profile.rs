@@ -17,17 +17,14 @@ use spotfit::table::CsvWriter;
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  spotfit profile locs.csv --from 1000,2000 --to 1400,2000 --width 200\n  spotfit profile locs.csv --from 1um,2um --to 1.4um,2um --width 200nm -o profile.csv --plot profile.svg"
+    after_help = "Examples:\n  spotfit profile locs.csv --line 1000,2000,1400,2000 --width 200\n  spotfit profile locs.csv --line 1um,2um,1.4um,2um --width 200nm -o profile.csv --plot profile.svg"
 )]
 pub(crate) struct ProfileArguments {
     #[command(flatten)]
     locs: LocsArguments,
-    /// Where the line begins, in the unit of the table or with a unit, as in 1um,2um.
-    #[arg(long, value_name = "X,Y", value_parser = several::<Length, 2>, allow_hyphen_values = true)]
-    from: Several<Length, 2>,
-    /// Where it ends.
-    #[arg(long, value_name = "X,Y", value_parser = several::<Length, 2>, allow_hyphen_values = true)]
-    to: Several<Length, 2>,
+    /// Where the line begins and ends, in the unit of the table or with a unit, as in 1um,2um,1.4um,2um.
+    #[arg(long, value_name = "X0,Y0,X1,Y1", value_parser = several::<Length, 4>, allow_hyphen_values = true)]
+    line: Several<Length, 4>,
     /// How wide the strip along the line is in which localizations count, in the unit of the table or with a unit.
     #[arg(long, value_name = "LENGTH")]
     width: Length,
@@ -59,8 +56,7 @@ pub(crate) fn run(arguments: &ProfileArguments) -> Result<(), CliError> {
     refuse_same(&[output.as_deref(), plot.as_deref()])?;
     let source = locs.source()?;
     let options = ProfileOptions::default()
-        .with_from(Some(arguments.from.0))
-        .with_to(Some(arguments.to.0))
+        .with_line(Some(arguments.line.0))
         .with_width(Some(arguments.width))
         .with_step(arguments.step)
         .with_filter(arguments.filter.clone());

@@ -32,6 +32,8 @@ pub(super) struct Held {
     /// All rows, also those without a place.
     rows: usize,
     masks: Mutex<Vec<(String, Arc<Vec<bool>>)>>,
+    /// The table that this one is in another unit; its places are the rows of this one.
+    parent: Option<Arc<Self>>,
     /// The same table as the last picture of another table needed it.
     converted: Mutex<Option<(Unit, f64, Arc<Self>)>>,
 }
@@ -77,6 +79,7 @@ impl Held {
             summary,
             rows,
             masks: Mutex::default(),
+            parent: None,
             converted: Mutex::default(),
         })
     }
@@ -115,6 +118,12 @@ impl Held {
     /// Which places fulfil a condition; nothing if all do, because there is none.
     pub(super) fn shown(&self, filter: Option<&str>) -> Result<Arc<Vec<bool>>, Refused> {
         let Some(text) = filter else { return Ok(Arc::default()) };
+        if let Some(parent) = &self.parent {
+            // Conditions are in the units of the table itself.
+            let shown = parent.shown(filter)?;
+            let places = self.order.rows().iter();
+            return Ok(Arc::new(places.map(|&place| shown[place as usize]).collect()));
+        }
         let mut masks = self.masks.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = masks.iter().position(|(own, _)| own == text) {
             let known = masks.remove(known);
@@ -172,7 +181,9 @@ impl Held {
         if shift != 0.0 {
             table.shift(shift).map_err(wrong)?;
         }
-        let held = Arc::new(Self::arrange(table, other.origin).map_err(wrong)?);
+        let mut held = Self::arrange(table, other.origin).map_err(wrong)?;
+        held.parent = Some(self.clone());
+        let held = Arc::new(held);
         *converted = Some((other.unit, shift, held.clone()));
         Ok(held)
     }

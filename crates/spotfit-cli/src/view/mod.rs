@@ -14,6 +14,7 @@ mod measure;
 mod movie;
 mod page;
 mod picks;
+mod preview;
 mod query;
 mod quote;
 mod routes;

@@ -107,14 +107,12 @@ pub(super) fn profile(session: &Session, body: &[u8]) -> Result<Answer, Refused>
     let filter = said(filter.as_deref());
     let held = session.tables.get(id)?;
     let options = ProfileOptions::default()
-        .with_from(Some(from.map(Length::from)))
-        .with_to(Some(to.map(Length::from)))
+        .with_line(Some([from[0], from[1], to[0], to[1]].map(Length::from)))
         .with_width(Some(width.into()));
     let around = options.around(&Source::of(held.table.emptied()))?;
     let report = profile::run(&options, &part(&held, around, filter)?, &Silent)?;
-    let place = |[x, y]: [f64; 2]| format!("{x},{y}");
-    let words = ["--from", &place(from), "--to", &place(to), "--width", &width.to_string()];
-    let words = words.map(str::to_owned).to_vec();
+    let line = format!("--line={},{},{},{}", from[0], from[1], to[0], to[1]);
+    let words = vec![line, "--width".to_owned(), width.to_string()];
     let command = command(session, "profile", id, words, filter, &[]);
     let mut told = serde_json::to_value(&report).unwrap_or_default();
     told["command"] = command.into();

@@ -10,6 +10,7 @@ use super::look;
 use super::measure;
 use super::page;
 use super::picks;
+use super::preview;
 use super::query::{self, Query};
 use super::session::Session;
 use super::words::{check, is_bare, not_elsewhere};
@@ -79,9 +80,8 @@ pub(super) fn answer(session: &Session, call: &Call) -> Result<Answer, Refused> 
         }
         "api/profile" => picks::profile(session, body),
         "api/pick" => picks::pick(session, body),
-        "api/preview" | "api/window" => {
-            Err(Refused { status: StatusCode::NOT_IMPLEMENTED, text: "not yet".to_owned() })
-        }
+        "api/preview" => preview::preview(session, body),
+        "api/window" => preview::window(session, body),
         _ => Err(Refused::missing("not found")),
     }
 }

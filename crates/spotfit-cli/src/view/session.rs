@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
+use clap::Command;
 use serde_json::{Map, Value, json};
 use spotfit::steps::{Silent, Source};
 use spotfit::table::TableFormat;
@@ -11,6 +12,7 @@ use super::events::Events;
 use super::held::Held;
 use super::job::Jobs;
 use super::movie::{Opened, is_movie};
+use super::preview::Previews;
 use super::tables::Tables;
 use super::{Asked, Verbs};
 use crate::error::CliError;
@@ -29,6 +31,9 @@ pub(super) struct Session {
     token: String,
     port: OnceLock<u16>,
     pub(super) verbs: Verbs,
+    /// The words of all verbs.
+    pub(super) command: Mutex<Command>,
+    words: Value,
     /// The folder for what is made; the process works in it.
     pub(super) output: PathBuf,
     pub(super) movie: Option<Opened>,
@@ -39,6 +44,7 @@ pub(super) struct Session {
     made: Mutex<Vec<String>>,
     pub(super) events: Arc<Events>,
     pub(super) jobs: Jobs,
+    pub(super) previews: Previews,
 }
 
 impl Session {
@@ -78,7 +84,15 @@ impl Session {
         let output = std::path::absolute(asked.output).map_err(&failed)?;
         // What jobs write are names in this folder, as they are for a command that is typed there.
         std::env::set_current_dir(&output).map_err(&failed)?;
+        let mut command = (verbs.command)();
+        command.build();
+        let all = options::all(command.clone());
+        let words =
+            VERBS.iter().filter_map(|verb| Some((*verb, all.get(*verb)?["options"].clone())));
+        let words: Map<String, Value> = words.map(|(verb, own)| (verb.to_owned(), own)).collect();
         Ok(Self {
+            command: Mutex::new(command),
+            words: words.into(),
             token: secret()?,
             port: OnceLock::new(),
             verbs,
@@ -89,6 +103,7 @@ impl Session {
             made: Mutex::default(),
             events: Arc::default(),
             jobs: Jobs::default(),
+            previews: Previews::default(),
         })
     }
 
@@ -159,18 +174,13 @@ impl Session {
 
     /// All that a page must know to begin.
     pub(super) fn told(&self) -> Value {
-        let all = options::all((self.verbs.command)());
-        let words =
-            VERBS.iter().filter_map(|verb| Some((*verb, all.get(*verb)?["options"].clone())));
-        let words: Map<String, Value> =
-            words.map(|(verb, words)| (verb.to_owned(), words)).collect();
         json!({
             "version": env!("CARGO_PKG_VERSION"),
             "movie": self.movie.as_ref().map(Opened::told),
             "tables": self.tables.all_told(),
             "files": self.made().clone(),
             "output": self.output.display().to_string(),
-            "verbs": words,
+            "verbs": self.words,
             "ranges": ranges(),
             "jobs": self.jobs.told(),
         })

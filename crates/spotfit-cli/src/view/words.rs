@@ -3,6 +3,7 @@
 use std::any::TypeId;
 use std::ffi::OsString;
 use std::path::{Component, Path, PathBuf};
+use std::sync::PoisonError;
 
 use clap::parser::ValueSource;
 use clap::{Arg, ArgMatches};
@@ -93,21 +94,15 @@ pub(super) fn check(
         all.push(movie.text.clone());
     }
     all.extend_from_slice(words);
-    let command = (session.verbs.command)();
-    let typed = std::iter::once("spotfit").chain(all.iter().map(String::as_str));
-    let matches = command.clone().try_get_matches_from(typed);
-    let matches = matches.map_err(|error| Refused::wrong(told(&error)))?;
-    let (Some((name, found)), Some(known)) = (matches.subcommand(), command.find_subcommand(verb))
-    else {
-        return Err(Refused::wrong("these words are no verb"));
-    };
-    if name != verb {
-        return Err(Refused::wrong("these words are another verb"));
-    }
+    let mut command = session.command.lock().unwrap_or_else(PoisonError::into_inner);
+    let known = command.find_subcommand_mut(verb);
+    let known = known.ok_or_else(|| Refused::wrong("there is no such verb"))?;
+    let found = known.try_get_matches_from_mut(&all);
+    let found = found.map_err(|error| Refused::wrong(told(&error)))?;
     let mut outputs = Vec::new();
     for arg in known.get_arguments() {
         let id = arg.get_id().as_str();
-        let given = given(found, id);
+        let given = given(&found, id);
         if REFUSED.contains(&id) && found.value_source(id) == Some(ValueSource::CommandLine) {
             return Err(Refused::forbidden(format!("the window has no use for --{id}")));
         }

@@ -79,10 +79,8 @@ fn jobs_make_what_commands_make() {
             "profile",
             &[
                 "locs.csv",
-                "--from",
-                "1000,1000",
-                "--to",
-                "8000,6000",
+                "--line",
+                "1000,1000,8000,6000",
                 "--width",
                 "4000",
                 "-o",

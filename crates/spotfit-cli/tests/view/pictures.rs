@@ -225,10 +225,8 @@ fn picks_and_profiles_are_those_of_the_verbs() {
     let typed = succeeds(&[
         &"profile",
         &path,
-        &"--from",
-        &"2700,2000",
-        &"--to",
-        &"3100,2000",
+        &"--line",
+        &"2700,2000,3100,2000",
         &"--width",
         &"200",
         &"--json",

@@ -43,6 +43,7 @@ from ._options import (
     Profile,
     Shape,
 )
+from ._picks import pick, profile
 from ._pictures import Drift, Picture
 from ._render import render
 from ._ring import RingCounts, RingFrame, RingReader, RingWriter
@@ -127,6 +128,8 @@ __all__ = [
     "localize",
     "merge",
     "nena",
+    "pick",
+    "profile",
     "read_columns",
     "read_table",
     "render",

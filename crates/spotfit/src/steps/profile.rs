@@ -26,10 +26,8 @@ const WIDTH: f64 = 2.354_820_045_030_949;
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct ProfileOptions {
-    /// Where the line begins: x, y. It must be given.
-    pub from: Option<[Length; 2]>,
-    /// Where it ends. It must be given.
-    pub to: Option<[Length; 2]>,
+    /// Where the line begins and ends: x, y, x, y. It must be given.
+    pub line: Option<[Length; 4]>,
     /// Localizations count whose distance from the line is at most half of this. It must be given.
     pub width: Option<Length>,
     /// The length of a bin along the line. If not given: half the median uncertainty, rounded, but such that there are 20 to 500 bins.
@@ -40,8 +38,7 @@ pub struct ProfileOptions {
 
 impl ProfileOptions {
     fit_core::__setters! {
-        const with_from: from: Option<[Length; 2]>,
-        const with_to: to: Option<[Length; 2]>,
+        const with_line: line: Option<[Length; 4]>,
         const with_width: width: Option<Length>,
         const with_step: step: Option<Length>,
         with_filter: filter: Option<String>,
@@ -74,19 +71,19 @@ impl Line {
         let layout = source.layout()?;
         let unit = layout.length_unit().map_err(source.wrong())?;
         layout.values(Meaning::Y).map_err(source.wrong())?;
-        let (Some(from), Some(to), Some(width)) = (options.from, options.to, options.width) else {
-            let reason = "`from`, `to` and `width` must be given";
+        let (Some(ends), Some(width)) = (options.line, options.width) else {
+            let reason = "`line` and `width` must be given";
             return Err(StepError::Options(reason.to_owned()));
         };
         let length =
             |name, length: Length| source.length(name, length.or(unit), unit, &layout.info);
-        let from = [length("from", from[0])?, length("from", from[1])?];
-        let to = [length("to", to[0])?, length("to", to[1])?];
+        let [x0, y0, x1, y1] = ends.map(|end| length("line", end));
+        let (from, to) = ([x0?, y0?], [x1?, y1?]);
         let width = length("width", width)?;
         let across = [to[0] - from[0], to[1] - from[1]];
         let long = across[0].hypot(across[1]);
         if !(long > 0.0 && long.is_finite()) {
-            let reason = "`from` and `to` must be two places";
+            let reason = "`line` must have two ends";
             return Err(StepError::Options(reason.to_owned()));
         }
         if !(width > 0.0 && width.is_finite()) {
@@ -395,10 +392,9 @@ mod tests {
         let source = Source::of(table);
         let line = |half: f64| {
             let [dx, dy] = [half * turned.cos(), half * turned.sin()];
-            let place = |x: f64, y: f64| Some([x, y].map(Length::nanometres));
+            let ends = [1000.0 - dx, 1000.0 - dy, 1000.0 + dx, 1000.0 + dy];
             ProfileOptions::default()
-                .with_from(place(1000.0 - dx, 1000.0 - dy))
-                .with_to(place(1000.0 + dx, 1000.0 + dy))
+                .with_line(Some(ends.map(Length::nanometres)))
                 .with_width(Some(Length::nanometres(400.0)))
         };
         let report = run(&line(150.0), &source, &Silent).unwrap();
