@@ -218,6 +218,8 @@ export class MoviePanel {
 
   /** @param {any} error */
   refuse(error) {
+    // Another window asked something newer.
+    if (error instanceof Refused && error.status === 409) return;
     const text = error instanceof Refused ? error.message : "There is no answer.";
     this.refusal.textContent = this.form.fail(text) ? "" : text;
   }
@@ -333,7 +335,7 @@ export class MoviePanel {
     try {
       this.spot.show(await post("window", { words: this.form.words(WRITING), frame: this.number, x, y }));
     } catch (error) {
-      this.spot.fail(error instanceof Refused ? error.message : "There is no answer.");
+      if (!(error instanceof Refused && error.status === 409)) this.spot.fail(error instanceof Refused ? error.message : "There is no answer.");
     }
   });
 

@@ -3,6 +3,7 @@
 import { isOld, newest, post, Refused } from "./api.js";
 import { commandLine, h, later, plain, show, themed } from "./dom.js";
 import { run } from "./jobs.js";
+import { stem } from "./tables.js";
 
 /** @typedef {[number, number]} Point */
 
@@ -146,7 +147,9 @@ export class Picks {
       return;
     }
     try {
-      await run("pick", [...this.settings.tables().map((table) => table.path), ...this.words(), "--output", this.output.value.trim()]);
+      const [tables, name] = [this.settings.tables(), this.output.value.trim()];
+      // A table of picks for each table.
+      for (const table of tables) await run("pick", [table.path, ...this.words(), "--output", tables.length > 1 ? `${stem(table.name)}-${name}` : name]);
     } catch (error) {
       this.message.textContent = error instanceof Refused ? error.message : "There is no answer.";
     }
