@@ -13,7 +13,8 @@ function picture(rows, colour) {
   [canvas.width, canvas.height] = [rows[0]?.length ?? 1, rows.length];
   const context = canvas.getContext("2d");
   const image = context.createImageData(canvas.width, canvas.height);
-  rows.flat().forEach((value, index) => image.data.set([...colour(value), 255], index * 4));
+  // What is masked has no number.
+  rows.flat().forEach((value, index) => image.data.set(Number.isFinite(value) ? [...colour(value), 255] : [120, 60, 60, 255], index * 4));
   context.putImageData(image, 0, 0);
   return canvas;
 }
@@ -61,8 +62,12 @@ export class SpotWindow {
       ...(found.fit ? [figure(picture(found.fit, grey), "fit", range)] : []),
       ...(residuals ? [figure(picture(residuals, signed), "residual", `\u00b1${show(most, 3)}`)] : []),
     );
-    const reason = found.reason ? `dropped: ${String(found.reason).replace(/_/g, " ")}` : "kept";
-    this.status.textContent = `${reason} \u00b7 fit ${String(found.status ?? "").replace(/_/g, " ")}`;
+    // Its word and what it means.
+    const reason = Array.isArray(found.reason) ? found.reason[1] : found.reason;
+    const fate = reason ? `dropped: ${reason}` : found.kept === false || found.kept === null ? "no spot" : "kept";
+    const [response, threshold] = found.response ?? [];
+    const parts = [fate, found.status && `fit ${String(found.status).replace(/_/g, " ")}`, Number.isFinite(response) && `response ${show(response, 3)}${Number.isFinite(threshold) ? ` of ${show(threshold, 3)}` : ""}`];
+    this.status.textContent = parts.filter(Boolean).join(" \u00b7 ");
     this.numbers.replaceChildren(
       ...(found.numbers ?? []).map((/** @type {any} */ { name, value, error, unit }) => {
         const hasError = Number.isFinite(error) && error !== null && error > 0;
