@@ -129,7 +129,9 @@ export class Form {
 
   /** @param {string} name */
   mark(name) {
-    this.rows.get(name)?.classList.toggle("set", this.get(name) !== "");
+    const row = this.rows.get(name);
+    row?.classList.toggle("set", this.get(name) !== "");
+    row?.classList.toggle("with-unit", /[a-z\u00b5]/i.test(this.get(name)));
   }
 
   /**

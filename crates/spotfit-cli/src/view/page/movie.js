@@ -58,6 +58,7 @@ export class MoviePanel {
     this.form = new Form(session.verbs.localize, {
       name: "localize", first: FIRST, without: WITHOUT, ranges: session.ranges, units: UNITS, changed: () => this.refresh(),
     });
+    if (movie.pixel_size) this.form.controls.get("pixel-size")?.setAttribute("placeholder", plain(movie.pixel_size, 6));
     const stem = movie.name.replace(/\.[^.]*$/, "");
     this.output = h("input", { type: "text", id: "run-output", value: `${stem}.csv`, spellcheck: "false", "aria-label": "output" });
     this.start = h("button", { type: "button", class: "main", text: "Run", onclick: () => this.run() });
@@ -144,7 +145,9 @@ export class MoviePanel {
     this.refresh();
     try {
       const frame = await frameOf(wanted, await ask(address("frame", { number: wanted }), { signal: this.latest() }));
-      this.stage.contrast = this.fixed ?? autoContrast(frame);
+      // It stays from frame to frame, so that what changes is the light.
+      this.fixed ??= autoContrast(frame);
+      this.stage.contrast = this.fixed;
       this.stage.set(frame);
       this.showContrast();
     } catch (error) {
@@ -171,9 +174,9 @@ export class MoviePanel {
   }
 
   auto() {
-    this.fixed = null;
-    if (!this.stage.frame) return;
-    this.stage.expose(autoContrast(this.stage.frame));
+    this.fixed = this.stage.frame && autoContrast(this.stage.frame);
+    if (!this.fixed) return;
+    this.stage.expose(this.fixed);
     this.showContrast();
   }
 

@@ -43,6 +43,7 @@ export class PicturePanel {
     this.near = newest();
     /** @type {Map<string, Histogram>} */
     this.filters = new Map();
+    this.grown = { id: -1, until: 0 };
     /** Names of the columns of the first table. */
     this.names = "";
     /** The condition by which picks were measured. */
@@ -157,6 +158,9 @@ export class PicturePanel {
   /** @param {Table | null} table */
   changed(table) {
     this.showList();
+    // A table that grows is drawn again once a second: the tiles of one time must come before those of the next.
+    if (table?.growing && table.id === this.grown.id && Date.now() < this.grown.until) return;
+    this.grown = { id: table?.id ?? -1, until: Date.now() + 1000 };
     const first = this.table;
     if (!first) {
       this.status.textContent = "No table is open. Run localize, or name one: spotfit view locs.csv";
