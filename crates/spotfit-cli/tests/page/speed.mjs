@@ -5,7 +5,7 @@ import path from "node:path";
 import process from "node:process";
 import { browser, complete, folder, open, serve, spotfit, until } from "./window.mjs";
 
-const rows = Number(process.argv[2] ?? 1e7);
+const rows = Number(process.argv.slice(2).find((word) => /^\d/.test(word)) ?? 1e7);
 const RUNS = 31;
 
 /** @param {number[]} times */
@@ -28,13 +28,44 @@ function tell(what, times, most) {
   if (middle > most) late.push(what);
 }
 
-const chromium = await browser();
-for (const [side, most] of [[512, 100], [2048, 250]]) {
-  const movie = `speed-${side}.tif`;
-  const spots = Math.round((side / 512) ** 2 * 100);
-  if (!fs.existsSync(path.join(folder, movie))) {
-    spotfit(["simulate", "movie", "--output", movie, "--frames", "20", "--width", String(side), "--height", String(side), "--spots", String(spots), "--seed", "3"]);
+/**
+ * A table of rings on a field of 100 um, one for every thousand of ten million rows.
+ * @param {string} table
+ */
+function simulate(table) {
+  const file = fs.openSync(table, "w");
+  fs.writeSync(file, '"frame","x [nm]","y [nm]","sigma [nm]","intensity [photon]","uncertainty_xy [nm]"\n');
+  let seed = 1;
+  const random = () => {
+    seed = (Math.imul(seed, 1664525) + 1013904223) >>> 0;
+    return seed / 2 ** 32;
+  };
+  for (let done = 0; done < rows; ) {
+    let text = "";
+    for (let line = 0; line < 50000 && done < rows; line += 1, done += 1) {
+      const ring = done % 10000;
+      const [x, y] = [(ring % 100) * 1000 + 500, Math.floor(ring / 100) * 1000 + 500];
+      const [angle, radius] = [random() * 2 * Math.PI, 300 + 20 * random()];
+      const numbers = [x + radius * Math.cos(angle), y + radius * Math.sin(angle), 120 + 20 * random(), 500 + 1000 * random(), 8 + 6 * random()];
+      text += `${1 + Math.floor((done * 20000) / rows)},${numbers.map((value) => value.toFixed(1)).join()}\n`;
+    }
+    fs.writeSync(file, text);
   }
+  fs.closeSync(file);
+}
+
+const SIDES = process.argv.includes("--tables") ? [] : [[512, 100], [2048, 250]];
+for (const [side] of SIDES) {
+  if (fs.existsSync(path.join(folder, `speed-${side}.tif`))) continue;
+  const spots = Math.round((side / 512) ** 2 * 100);
+  spotfit(["simulate", "movie", "--output", `speed-${side}.tif`, "--frames", "20", "--width", String(side), "--height", String(side), "--spots", String(spots), "--seed", "3"]);
+}
+const table = path.join(folder, `speed-${rows}.csv`);
+if (rows > 0 && !fs.existsSync(table)) simulate(table);
+
+const chromium = await browser();
+for (const [side, most] of SIDES) {
+  const movie = `speed-${side}.tif`;
   const server = await serve([movie], path.join(folder, "out-speed"));
   const page = await open(chromium, server.address);
   await until("the first spots", async () => Number((await page.locator("#kept").textContent({ timeout: 20000 })).replace(/\D/g, "")) > 0);
@@ -68,28 +99,6 @@ for (const [side, most] of [[512, 100], [2048, 250]]) {
 }
 
 if (rows > 0) {
-  const table = path.join(folder, `speed-${rows}.csv`);
-  if (!fs.existsSync(table)) {
-    const file = fs.openSync(table, "w");
-    fs.writeSync(file, '"frame","x [nm]","y [nm]","sigma [nm]","intensity [photon]","uncertainty_xy [nm]"\n');
-    let seed = 1;
-    const random = () => {
-      seed = (Math.imul(seed, 1664525) + 1013904223) >>> 0;
-      return seed / 2 ** 32;
-    };
-    for (let done = 0; done < rows; ) {
-      let text = "";
-      for (let line = 0; line < 50000 && done < rows; line += 1, done += 1) {
-        // Rings on a field of 100 um, one for every thousand rows.
-        const ring = done % 10000;
-        const [x, y] = [(ring % 100) * 1000 + 500, Math.floor(ring / 100) * 1000 + 500];
-        const [angle, radius] = [random() * 2 * Math.PI, 300 + 20 * random()];
-        text += `${1 + Math.floor((done * 20000) / rows)},${(x + radius * Math.cos(angle)).toFixed(1)},${(y + radius * Math.sin(angle)).toFixed(1)},${(120 + 20 * random()).toFixed(1)},${(500 + 1000 * random()).toFixed(0)},${(8 + 6 * random()).toFixed(1)}\n`;
-      }
-      fs.writeSync(file, text);
-    }
-    fs.closeSync(file);
-  }
   const server = await serve([table], path.join(folder, "out-speed"));
   const page = await open(chromium, server.address);
   // Reading takes as long as it takes; what counts begins when the table is there.

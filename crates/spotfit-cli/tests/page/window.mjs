@@ -58,6 +58,7 @@ export async function browser() {
 export async function serve(words, output) {
   fs.mkdirSync(output, { recursive: true });
   const child = spawn(binary, ["view", ...words, "--output", output, "--no-open"], { cwd: folder });
+  process.on("exit", () => child.kill());
   let said = "";
   child.stderr.on("data", (data) => (said += data));
   const ended = new Promise((resolve) => child.on("exit", resolve));
