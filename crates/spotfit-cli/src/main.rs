@@ -19,8 +19,8 @@ use clap::{Parser, Subcommand};
 use error::CliError;
 use say::message::say;
 use verbs::{
-    batch, calibrate, convert, curve, demo, devices, drift, filter, fit, info, link, localize,
-    merge, model, options, pick, profile, render, score, simulate, stats, track, z,
+    batch, calibrate, camera, convert, curve, demo, devices, drift, filter, fit, info, link,
+    localize, merge, model, options, pick, profile, render, score, simulate, stats, track, z,
 };
 
 /// Finds the centre, width and brightness of spots of light in camera images.
@@ -41,6 +41,8 @@ enum Command {
     Batch(Box<batch::BatchArguments>),
     /// Calibrate with z stacks of beads: the widths of spots as functions of z, or the PSF.
     Calibrate(Box<calibrate::CalibrateArguments>),
+    /// Measure a camera: offset, noise and gain of each pixel, from dark frames and frames of even light.
+    Camera(camera::CameraArguments),
     /// Find the height of localizations from their two widths.
     Z(z::ZArguments),
     /// Keep the localizations for which a condition holds.
@@ -106,6 +108,7 @@ fn run(command: Command) -> Result<(), CliError> {
         Command::Localize(arguments) => localize::run(&arguments),
         Command::Batch(arguments) => batch::run(&arguments),
         Command::Calibrate(arguments) => calibrate::run(&arguments),
+        Command::Camera(arguments) => camera::run(&arguments),
         Command::Z(arguments) => z::run(&arguments),
         Command::Filter(arguments) => filter::run(&arguments),
         Command::Stats(arguments) => stats::run(&arguments),

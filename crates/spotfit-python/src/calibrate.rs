@@ -22,9 +22,10 @@ use crate::work::aside;
 /// The bytes of the calibration's file, the report as JSON, and notes.
 type Calibrated = (Vec<u8>, String, Vec<String>);
 
-/// Stacks of beads: paths, or arrays (slice, row, column).
-fn stacks(
+/// Stacks: paths, or arrays (slice, row, column), with the name of the argument.
+pub(crate) fn stacks(
     py: Python<'_>,
+    name: &'static str,
     given: &[Bound<'_, PyAny>],
     (channel, slice, strict): (Option<usize>, Option<usize>, bool),
 ) -> PyResult<Vec<Stack>> {
@@ -34,9 +35,12 @@ fn stacks(
         if let Ok(path) = given.extract::<PathBuf>() {
             return py.detach(|| Stack::open(path, &chosen)).map_err(of_step);
         }
-        let frames = Pixels::of("stacks", given)?;
+        let frames = Pixels::of(name, given)?;
         let view = frames.view();
-        Ok(Stack::of(format!("stack {number}"), py.detach(|| stored(view))))
+        Ok(Stack::of(
+            format!("{} {number}", name.trim_end_matches('s')),
+            py.detach(|| stored(view)),
+        ))
     };
     given.iter().enumerate().map(stack).collect()
 }
@@ -58,7 +62,7 @@ pub(crate) fn calibrate(
     let options = self::options(options)?;
     let fitter = fitter.get().options().clone();
     let map = camera_map.map(|map| Arc::new(map.get().0.clone()));
-    let mut stacks = stacks(py, &given, (channel, slice, strict))?;
+    let mut stacks = stacks(py, "stacks", &given, (channel, slice, strict))?;
     let pool = threads::pool()?;
     let (done, notes) = aside(py, move |abandoned| {
         pool.install(|| {
@@ -88,7 +92,7 @@ pub(crate) fn calibrate_psf(
     let options = self::options(options)?;
     let camera = camera.map(crate::options::camera);
     let map = camera_map.map(|map| map.get().0.clone());
-    let mut stacks = stacks(py, &given, (channel, slice, strict))?;
+    let mut stacks = stacks(py, "stacks", &given, (channel, slice, strict))?;
     let (done, notes) = aside(py, move |abandoned| {
         let listener = Heard::new(abandoned);
         let done = run_psf(&options, camera.as_ref(), map.as_ref(), &mut stacks, &listener);

@@ -15,6 +15,7 @@ mod error;
 mod fitter;
 mod lengths;
 mod localize;
+mod measured_camera;
 mod model;
 mod numbers;
 mod options;
@@ -61,6 +62,8 @@ mod _spotfit {
         ArrayLocalizer, LocalizeOptions, MovieFile, MovieLocalizer, check_camera, doubts,
         doubts_of_movie, estimates, frames_for_estimates, unusual_pixels,
     };
+    #[pymodule_export]
+    use super::measured_camera::{MeasuredCamera, camera};
     #[pymodule_export]
     use super::model::{Model, ModelFitter};
     #[pymodule_export]

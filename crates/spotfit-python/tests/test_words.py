@@ -40,6 +40,8 @@ VERBS: dict[str, tuple[list[Callable[..., Any]], set[str], set[str]]] = {
         {*FILES - {"pixel_size"}, *CAMERA, *PLOTS, "max_frame_pixels", "spline", "planes"},
         {"tolerance"},
     ),
+    # A mask is `MeasuredCamera.hot` and `dead`.
+    "camera": ([spotfit.camera], {*FILES, "mask", "max_frame_pixels"}, set()),
     "simulate movie": ([spotfit.simulate_movie], {*FILES_OF_SIMULATIONS, *SIMULATED_CAMERA, "frames"}, {"maps"}),
     "simulate beads": ([spotfit.simulate_beads], {*FILES_OF_SIMULATIONS, *SIMULATED_CAMERA}, {"maps"}),
     # Sigmas are a range, and windows have no file of corners; --pixel-background is `background`, which there is a window's.

@@ -2,6 +2,7 @@
 
 pub(crate) mod batch;
 pub(crate) mod calibrate;
+pub(crate) mod camera;
 pub(crate) mod convert;
 pub(crate) mod curve;
 pub(crate) mod demo;

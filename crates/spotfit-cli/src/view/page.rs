@@ -13,7 +13,31 @@ macro_rules! files {
 }
 
 /// All files of the page.
-const FILES: &[PageFile] = files!["index.html"];
+const FILES: &[PageFile] = files![
+    "api.js",
+    "colours.js",
+    "dom.js",
+    "drift.js",
+    "filter.js",
+    "form.js",
+    "frame.js",
+    "histogram.js",
+    "index.html",
+    "jobs.js",
+    "main.js",
+    "measure.js",
+    "movie.js",
+    "picks.js",
+    "picture.js",
+    "points.js",
+    "spot.js",
+    "stats.js",
+    "steps.js",
+    "style.css",
+    "tables.js",
+    "tiles.js",
+    "view.js"
+];
 
 /// The file with this name.
 pub(super) fn file(name: &str) -> Option<&'static PageFile> {

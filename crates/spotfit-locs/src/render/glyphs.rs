@@ -6,10 +6,10 @@ use ab_glyph::{Font, FontRef, GlyphId, OutlineCurve, PxScaleFont, ScaleFont};
 
 type Scaled = PxScaleFont<&'static FontRef<'static>>;
 
-/// The font of labels, a file of TrueType: DejaVu Sans, as far as labels need it.
+/// The font of labels, a file of TrueType: DejaVu Sans, as far as labels need it: ASCII, Latin-1, small Greek letters, raised and lowered
+/// digits, and the signs of units.
 pub const LABEL_FONT: &[u8] = include_bytes!("font/DejaVuSans-subset.ttf");
 
-/// ASCII, Latin-1, small Greek letters, raised and lowered digits, and the signs of units.
 static FONT: LazyLock<FontRef<'static>> = LazyLock::new(|| {
     let font = FontRef::try_from_slice(LABEL_FONT);
     font.expect("the font is part of the program")

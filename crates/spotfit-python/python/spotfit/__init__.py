@@ -23,6 +23,7 @@ from ._fits import Errors, Fits, Status
 from ._info import info
 from ._localize import Blocks, estimate_read_noise, estimate_sensitivity, localize
 from ._locs import Locs, Movie, read_table, write_table
+from ._measured_camera import MeasuredCamera, camera
 from ._model import Model
 from ._model_fits import ModelFits
 from ._options import (
@@ -85,6 +86,7 @@ __all__ = [
     "LocalizeOptions",
     "Locs",
     "Measure",
+    "MeasuredCamera",
     "Model",
     "ModelFits",
     "Movie",
@@ -108,6 +110,7 @@ __all__ = [
     "__version__",
     "calibrate",
     "calibrate_psf",
+    "camera",
     "concatenate",
     "convert",
     "devices",

@@ -17,6 +17,7 @@ __all__ = [
     "Model",
     "ModelFitter",
     "MovieFile",
+    "MeasuredCamera",
     "MovieLocalizer",
     "Positions",
     "RingReader",
@@ -27,6 +28,7 @@ __all__ = [
     "__version__",
     "calibrate",
     "calibrate_psf",
+    "camera",
     "check_camera",
     "device_of",
     "devices",
@@ -510,6 +512,22 @@ def calibrate_psf(
     slice: int | None,
     strict: bool,
 ) -> tuple[bytes, str, list[str]]: ...
+@final
+class MeasuredCamera:
+    """What was measured of each pixel of a camera."""
+
+    def array(self, name: str) -> npt.NDArray[np.float64] | None: ...
+    @property
+    def hot(self) -> npt.NDArray[np.bool_]: ...
+    @property
+    def dead(self) -> npt.NDArray[np.bool_]: ...
+    @property
+    def map(self) -> CameraMap | None: ...
+    def file(self, npz: bool) -> bytes: ...
+
+def camera(
+    darks: Any, flats: list[Any], *, options: str, channel: int | None, slice: int | None, strict: bool
+) -> tuple[MeasuredCamera, str, list[str]]: ...
 def run_step(
     name: str, options: str, tables: list[tuple[str, _Columns, Info]]
 ) -> tuple[tuple[_Columns, Info] | None, _Picture | None, str, list[str]]: ...

@@ -29,8 +29,10 @@
 
 pub mod batch;
 pub mod calibrate;
+pub mod camera;
 pub mod convert;
 pub mod curve;
+mod curve_plot;
 mod curve_table;
 pub mod devices;
 pub mod drift;

@@ -1,11 +1,14 @@
 //! What is drawn, in order.
 
+use super::measure::shortened;
 use super::tint::Tint;
 #[cfg(feature = "render")]
 use crate::render::Picture;
 
 /// Places are not farther away than this, in pixels: beyond, single precision loses them.
 const FARTHEST: f64 = 1e7;
+/// The height of a title above others.
+const HEAD: f64 = 30.0;
 
 /// How a line looks.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -257,5 +260,25 @@ impl Drawing {
     /// Puts another drawing onto this one, with its upper left corner here; it has no paper of its own.
     pub fn place(&mut self, other: Self, at: [f64; 2]) {
         self.shapes.extend(usable(at).map(|at| Shape::Moved(at, other.shapes)));
+    }
+
+    /// Drawings beside each other, so many in a row, below a title.
+    pub fn tiled(title: &str, drawings: Vec<Self>, across: usize) -> Self {
+        let across = across.max(1);
+        let wide = drawings.iter().map(Self::width).fold(1.0, f64::max);
+        let head = if title.is_empty() { 0.0 } else { HEAD };
+        let heights: Vec<f64> = drawings
+            .chunks(across)
+            .map(|row| row.iter().map(Self::height).fold(1.0, f64::max))
+            .collect();
+        let width = wide * across.min(drawings.len().max(1)) as f64;
+        let mut all = Self::new(title, width, head + heights.iter().sum::<f64>());
+        let look = TextLook::new(0.5 * HEAD).bold();
+        all.text([0.3 * HEAD, 0.72 * HEAD], &shortened(title, 0.53 * HEAD, width - HEAD), look);
+        for (number, drawing) in drawings.into_iter().enumerate() {
+            let top: f64 = heights[..number / across].iter().sum();
+            all.place(drawing, [wide * (number % across) as f64, head + top]);
+        }
+        all
     }
 }
