@@ -22,6 +22,7 @@ mod options;
 mod outcomes;
 mod pictures;
 mod pixels;
+mod plots;
 mod positions;
 mod predict;
 mod records;
@@ -70,6 +71,8 @@ mod _spotfit {
     use super::outcomes::{report_curves, report_fits, save_curves, save_fits};
     #[pymodule_export]
     use super::pictures::encode_picture;
+    #[pymodule_export]
+    use super::plots::{draw_curves, draw_drift, plot_format};
     #[pymodule_export]
     use super::positions::Positions;
     #[pymodule_export]

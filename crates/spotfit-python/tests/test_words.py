@@ -23,7 +23,7 @@ CAMERA = {"baseline", "sensitivity", "em_gain", "read_noise"}
 FILES_OF_SIMULATIONS = {"output", "truth", "overwrite", "json", "write_defects"}
 #: A simulated camera has Python's type, and maps are an argument: ``maps="simulated"`` is what ``--camera`` makes.
 SIMULATED_CAMERA = {"baseline", "sensitivity", "em_gain", "read_noise"}
-#: Plots are the command's.
+#: Plots are methods of what is found.
 PLOTS = {"plot"}
 #: For each verb its functions; options that are no keywords, and keywords that are no options, besides those above.
 VERBS: dict[str, tuple[list[Callable[..., Any]], set[str], set[str]]] = {
@@ -56,7 +56,7 @@ VERBS: dict[str, tuple[list[Callable[..., Any]], set[str], set[str]]] = {
     # The model is an object with its variables, parameters and splines; text is read by `read_columns`.
     "curve": (
         [spotfit.Model.fit],
-        {"output", "json", "overwrite", "no_record", "plot", "plots", "model", "variables", "parameters", "spline", "columns", "skip"},
+        {"output", "json", "overwrite", "no_record", "plot", "plots", "log_x", "model", "variables", "parameters", "spline", "columns", "skip"},
         {"covariance"},
     ),
     "render": ([spotfit.render], FILES - {"filter"}, set()),
