@@ -528,7 +528,8 @@ def calibrate_psf(
     channel: int | None,
     slice: int | None,
     strict: bool,
-) -> tuple[bytes, str, list[str]]: ...
+) -> tuple[bytes, str, list[bytes], list[str]]: ...
+
 @final
 class MeasuredCamera:
     """What was measured of each pixel of a camera."""
@@ -545,7 +546,6 @@ class MeasuredCamera:
 def camera(
     darks: Any, flats: list[Any], *, options: str, channel: int | None, slice: int | None, strict: bool
 ) -> tuple[MeasuredCamera, str, list[str]]: ...
-) -> tuple[bytes, str, list[bytes], list[str]]: ...
 def run_step(
     name: str, options: str, tables: list[tuple[str, _Columns, Info]]
 ) -> tuple[tuple[_Columns, Info] | None, _Picture | None, str, list[str]]: ...
