@@ -51,6 +51,17 @@ async function ended(page, verb) {
   return job.locator("code").textContent();
 }
 
+/** Shows the first spot of the frame, when it is found. @param {any} page */
+async function nextSpot(page) {
+  await page.getByRole("application", { name: "Frame" }).focus();
+  await until("the window of a spot", async () => {
+    if (await page.getByRole("region", { name: "Spot" }).getByText("residual").isVisible()) return true;
+    await page.keyboard.press("n");
+    await page.waitForTimeout(300);
+    return false;
+  });
+}
+
 /** Numbers the folders of commands that are executed again. */
 let again = 0;
 
@@ -278,10 +289,8 @@ await step("frames: slider, keys and number are in step", async () => {
 });
 
 await step("spots: window, fit, residual and numbers with errors", async () => {
-  await page.getByRole("application", { name: "Frame" }).focus();
-  await page.keyboard.press("n");
+  await nextSpot(page);
   const spot = page.getByRole("region", { name: "Spot" });
-  await spot.getByText("residual").waitFor();
   const text = await spot.locator("table").textContent();
   for (const word of ["x", "y", "sigma", "photons", "\u00b1"]) expect(text.includes(word), `the numbers of a spot have no ${word}`);
 });
@@ -370,8 +379,8 @@ await step("picks: circle, box and polygon, by pointer and by numbers; the expor
   await until("three picks", async () => (await rows.count()) === 3);
   await page.getByLabel("pick 2", { exact: true }).fill("box:0,0,100000,100000");
   await page.getByLabel("pick 2", { exact: true }).press("Enter");
-  const condition = await page.locator("#picture").getByLabel("filter", { exact: true }).inputValue();
-  spotfit(["filter", path.join(output, "movie.csv"), condition, "--output", "picked.csv"]);
+  const condition = (await page.locator("#picture").getByLabel("filter", { exact: true }).inputValue()).trim();
+  spotfit(["filter", path.join(output, "movie.csv"), ...(condition ? [condition] : []), "--output", "picked.csv"]);
   const all = String(rowsOf(path.join(folder, "picked.csv")));
   await until("the rows of the second pick", async () => (await rows.nth(1).locator("td").allTextContents()).some((text) => text === all));
   await page.getByRole("button", { name: "Export the picks" }).click();
@@ -474,20 +483,19 @@ await step("distance and profile: what is known", async () => {
 
 await step("pictures: light and dark, wide and narrow", async () => {
   const looks = path.join(folder, "out-looks");
-  fs.rmSync(looks, { recursive: true, force: true });
-  const server = await serve(["movie.tif", "locs.csv"], looks);
   for (const look of ["light", "dark"]) {
     for (const [width, height] of [[1280, 800], [800, 900]]) {
+      fs.rmSync(looks, { recursive: true, force: true });
+      // Here, so that the shown commands name no folder of this machine.
+      fs.mkdirSync(looks);
+      for (const [from, to] of [["movie.tif", "movie.tif"], ["locs.csv", "molecules.csv"]]) fs.copyFileSync(path.join(folder, from), path.join(looks, to));
+      const server = await serve([path.join(looks, "movie.tif"), path.join(looks, "molecules.csv")], looks);
       const page = await open(chromium, server.address, { width, height, look });
-      page.on("dialog", (/** @type {any} */ dialog) => dialog.accept());
       await page.waitForFunction(() => document.fonts.ready.then(() => true));
       await fill(page, CAMERA);
       await until("spots", async () => Number(await page.locator("#kept").textContent()) > 0);
-      await page.getByRole("application", { name: "Frame" }).focus();
-      await page.keyboard.press("n");
-      await page.keyboard.press("n");
-      await page.getByText("residual").first().waitFor();
-      await page.getByRole("textbox", { name: "baseline", exact: true }).focus();
+      await nextSpot(page);
+      await page.evaluate(() => /** @type {any} */ (document.activeElement)?.blur());
       const file = (/** @type {string} */ tab) => path.join(here, "screenshots", `${tab}-${look}-${width}.webp`);
       const check = async (/** @type {string} */ tab) => {
         await page.waitForTimeout(300);
@@ -523,9 +531,9 @@ await step("pictures: light and dark, wide and narrow", async () => {
       await page.frameLocator("#stats iframe").getByText("Fourier ring correlation").first().waitFor();
       await check("stats");
       await page.context().close();
+      await server.stop();
     }
   }
-  await server.stop();
 });
 
 await step("the end of the server is told", async () => {

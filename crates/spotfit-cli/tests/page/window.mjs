@@ -12,6 +12,9 @@ export const binary = path.resolve(process.env.SPOTFIT ?? "target/release/spotfi
 const playwright = pathToFileURL(path.join(folder, "node_modules/playwright-core/index.mjs")).href;
 const { chromium } = await import(playwright);
 
+// Each server has one.
+process.setMaxListeners(40);
+
 /** What is wrong, so that all of it is told. @type {string[]} */
 export const wrong = [];
 
