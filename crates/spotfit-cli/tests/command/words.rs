@@ -36,6 +36,8 @@ fn words_for_python_are_those_of_the_command() {
         "localize",
         "merge",
         "model",
+        "pick",
+        "profile",
         "render",
         "score",
         "simulate",
@@ -43,6 +45,7 @@ fn words_for_python_are_those_of_the_command() {
         "simulate movie",
         "stats",
         "track",
+        "view",
         "z",
     ];
     for verb in verbs {
@@ -90,6 +93,8 @@ fn help_is_in_groups() {
         ("filter", &["Tables:", "Output:"]),
         ("link", &["Tables:", "Output:"]),
         ("merge", &["Tables:", "Output:"]),
+        ("pick", &["Tables:", "Output:"]),
+        ("profile", &["Tables:", "Output:"]),
         ("render", &["Tables:", "Colours:", "Output:"]),
         ("score", &["Tables:", "Output:"]),
         ("stats", &["Tables:", "Output:"]),

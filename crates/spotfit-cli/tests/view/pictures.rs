@@ -8,7 +8,7 @@ use crate::common::{Folder, succeeds};
 use crate::window::Window;
 
 /// A table, `locs.csv`: rings in a field of 4 µm, with heights.
-pub fn table(folder: &Folder, rows: usize) {
+pub(crate) fn table(folder: &Folder, rows: usize) {
     let mut text =
         "id,frame,x [nm],y [nm],z [nm],intensity [photon],uncertainty_xy [nm]\n".to_owned();
     let mut state = 1u64;

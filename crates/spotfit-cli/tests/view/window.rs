@@ -13,48 +13,48 @@ use serde_json::Value;
 const LATEST: Duration = Duration::from_secs(30);
 
 /// A process that serves a window; it ends with this.
-pub struct Window {
+pub(crate) struct Window {
     child: Child,
-    pub port: u16,
-    pub token: String,
+    pub(crate) port: u16,
+    pub(crate) token: String,
     /// What it says on standard error, and on standard output after the address.
     said: Option<JoinHandle<String>>,
     rest: Option<JoinHandle<String>>,
 }
 
 /// An answer.
-pub struct Answer {
-    pub status: u16,
-    pub head: String,
-    pub body: Vec<u8>,
+pub(crate) struct Answer {
+    pub(crate) status: u16,
+    pub(crate) head: String,
+    pub(crate) body: Vec<u8>,
 }
 
 impl Answer {
-    pub fn of(bytes: &[u8]) -> Option<Self> {
+    pub(crate) fn of(bytes: &[u8]) -> Option<Self> {
         let end = bytes.windows(4).position(|four| four == b"\r\n\r\n")?;
         let head = String::from_utf8_lossy(&bytes[..end]).into_owned();
         let status = head.split(' ').nth(1)?.parse().ok()?;
         Some(Self { status, head, body: bytes[end + 4..].to_vec() })
     }
 
-    pub fn json(&self) -> Value {
+    pub(crate) fn json(&self) -> Value {
         serde_json::from_slice(&self.body).unwrap_or_else(|error| {
             panic!("{error}: {} {}", self.head, String::from_utf8_lossy(&self.body))
         })
     }
 
     /// What an error says.
-    pub fn error(&self) -> String {
+    pub(crate) fn error(&self) -> String {
         self.json()["error"].as_str().expect("an error").to_owned()
     }
 }
 
 impl Window {
-    pub fn open(folder: &Path, files: &[&str]) -> Self {
+    pub(crate) fn open(folder: &Path, files: &[&str]) -> Self {
         Self::with(folder, files, &[])
     }
 
-    pub fn with(folder: &Path, files: &[&str], variables: &[(&str, &str)]) -> Self {
+    pub(crate) fn with(folder: &Path, files: &[&str], variables: &[(&str, &str)]) -> Self {
         let mut child = Command::new(env!("CARGO_BIN_EXE_spotfit"))
             .arg("view")
             .args(files)
@@ -89,11 +89,11 @@ impl Window {
         Self { child, port, token, said: Some(said), rest: Some(rest) }
     }
 
-    pub fn process(&self) -> u32 {
+    pub(crate) fn process(&self) -> u32 {
         self.child.id()
     }
 
-    pub fn connect(&self) -> TcpStream {
+    pub(crate) fn connect(&self) -> TcpStream {
         let stream = TcpStream::connect(("127.0.0.1", self.port)).expect("a connection");
         stream.set_read_timeout(Some(LATEST)).expect("a time");
         stream.set_write_timeout(Some(LATEST)).expect("a time");
@@ -101,7 +101,7 @@ impl Window {
     }
 
     /// Sends bytes and nothing more; the answers as they come.
-    pub fn send(&self, bytes: &[u8]) -> Vec<u8> {
+    pub(crate) fn send(&self, bytes: &[u8]) -> Vec<u8> {
         let mut stream = self.connect();
         // A server that has seen enough closes before all is sent.
         let _ = stream.write_all(bytes);
@@ -112,7 +112,7 @@ impl Window {
     }
 
     /// Sends a request with these lines besides the first.
-    pub fn ask_with(&self, first: &str, lines: &[&str], body: &[u8]) -> Answer {
+    pub(crate) fn ask_with(&self, first: &str, lines: &[&str], body: &[u8]) -> Answer {
         let mut text = format!("{first} HTTP/1.1\r\n");
         for line in lines {
             text += &format!("{line}\r\n");
@@ -127,22 +127,22 @@ impl Window {
         Answer::of(&all).unwrap_or_else(|| panic!("{first}: {}", String::from_utf8_lossy(&all)))
     }
 
-    pub fn host(&self) -> String {
+    pub(crate) fn host(&self) -> String {
         format!("Host: 127.0.0.1:{}", self.port)
     }
 
-    pub fn get(&self, path: &str) -> Answer {
+    pub(crate) fn get(&self, path: &str) -> Answer {
         self.ask_with(&format!("GET /{}/{path}", self.token), &[&self.host()], b"")
     }
 
-    pub fn post(&self, path: &str, content: &Value) -> Answer {
+    pub(crate) fn post(&self, path: &str, content: &Value) -> Answer {
         let body = content.to_string();
         let lines = [&*self.host(), &format!("Content-Length: {}", body.len())];
         self.ask_with(&format!("POST /{}/{path}", self.token), &lines, body.as_bytes())
     }
 
     /// Runs a verb to its end: what is told of it.
-    pub fn run(&self, verb: &str, words: &[&str]) -> Value {
+    pub(crate) fn run(&self, verb: &str, words: &[&str]) -> Value {
         let events = self.events();
         let asked = self.post("api/run", &serde_json::json!({ "verb": verb, "words": words }));
         assert_eq!(asked.status, 200, "{}", asked.error());
@@ -150,7 +150,7 @@ impl Window {
     }
 
     /// Waits until a table that was named is there.
-    pub fn wait_for_tables(&self) -> Value {
+    pub(crate) fn wait_for_tables(&self) -> Value {
         let begin = Instant::now();
         loop {
             let session = self.get("api/session").json();
@@ -164,7 +164,7 @@ impl Window {
     }
 
     /// A page that listens.
-    pub fn events(&self) -> Events {
+    pub(crate) fn events(&self) -> Events {
         let mut stream = self.connect();
         let request = format!("GET /{}/api/events HTTP/1.1\r\n{}\r\n\r\n", self.token, self.host());
         stream.write_all(request.as_bytes()).expect("a request");
@@ -178,7 +178,7 @@ impl Window {
     }
 
     /// What the process says on standard error until it ends, what on standard output after the address, and how it ends.
-    pub fn close(mut self) -> (String, String, ExitStatus) {
+    pub(crate) fn close(mut self) -> (String, String, ExitStatus) {
         #[cfg(unix)]
         {
             let killed = Command::new("kill").args(["-INT", &self.child.id().to_string()]).status();
@@ -190,7 +190,7 @@ impl Window {
     }
 
     /// The same, when it ends by itself.
-    pub fn ended(&mut self) -> (String, String, ExitStatus) {
+    pub(crate) fn ended(&mut self) -> (String, String, ExitStatus) {
         let begin = Instant::now();
         let status = loop {
             if let Some(status) = self.child.try_wait().expect("a process") {
@@ -206,7 +206,7 @@ impl Window {
     }
 
     /// It still answers, and nothing in it has panicked.
-    pub fn is_well(self) {
+    pub(crate) fn is_well(self) {
         assert_eq!(self.get("api/session").status, 200);
         let (said, _, status) = self.close();
         assert!(!said.contains("panicked"), "{said}");
@@ -224,11 +224,11 @@ impl Drop for Window {
 }
 
 /// What a page hears.
-pub struct Events(BufReader<TcpStream>);
+pub(crate) struct Events(BufReader<TcpStream>);
 
 impl Events {
     /// The next event of these kinds.
-    pub fn next(&mut self, kinds: &[&str]) -> Value {
+    pub(crate) fn next(&mut self, kinds: &[&str]) -> Value {
         loop {
             let mut line = String::new();
             assert!(self.0.read_line(&mut line).expect("a line") > 0, "the events have ended");
@@ -241,7 +241,7 @@ impl Events {
     }
 
     /// How a job ends.
-    pub fn end_of(mut self, job: u64) -> Value {
+    pub(crate) fn end_of(mut self, job: u64) -> Value {
         loop {
             let event = self.next(&["done", "failed"]);
             if event["job"] == job {

@@ -102,7 +102,7 @@ def calibrate(
     channel, slice : int, optional
         Which channel and which slice, from 0; of files only.
     strict : bool
-        Refuse a TIFF file that is cut off, of which the whole frames are read otherwise.
+        Refuse a file that is cut off, of which the whole frames are read otherwise.
     **options
         The options of `Fitter`: `camera`, `estimator`, `threads` and others. The shape is elliptical.
 
