@@ -488,8 +488,9 @@ await step("pictures: light and dark, wide and narrow", async () => {
       fs.rmSync(looks, { recursive: true, force: true });
       // Here, so that the shown commands name no folder of this machine.
       fs.mkdirSync(looks);
-      for (const [from, to] of [["movie.tif", "movie.tif"], ["locs.csv", "molecules.csv"]]) fs.copyFileSync(path.join(folder, from), path.join(looks, to));
-      const server = await serve([path.join(looks, "movie.tif"), path.join(looks, "molecules.csv")], looks);
+      const files = [["movie.tif", "movie.tif"], ["locs.csv", "molecules.csv"], ["locs.csv.spotfit.json", "molecules.csv.spotfit.json"]];
+      for (const [from, to] of files) fs.copyFileSync(path.join(folder, from), path.join(looks, to));
+      const server = await serve(["movie.tif", "molecules.csv"], ".", looks);
       const page = await open(chromium, server.address, { width, height, look });
       await page.waitForFunction(() => document.fonts.ready.then(() => true));
       await fill(page, CAMERA);

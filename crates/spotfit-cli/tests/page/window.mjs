@@ -56,11 +56,12 @@ export async function browser() {
  * A server; it ends when `stop` is called.
  * @param {string[]} words
  * @param {string} output
+ * @param {string} [where] the folder in which it is typed
  * @returns {Promise<{address: string, stop: () => Promise<void>}>}
  */
-export async function serve(words, output) {
+export async function serve(words, output, where = folder) {
   fs.mkdirSync(output, { recursive: true });
-  const child = spawn(binary, ["view", ...words, "--output", output, "--no-open"], { cwd: folder });
+  const child = spawn(binary, ["view", ...words, "--output", output, "--no-open"], { cwd: where });
   process.on("exit", () => child.kill());
   let said = "";
   child.stderr.on("data", (data) => (said += data));
