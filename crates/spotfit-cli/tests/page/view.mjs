@@ -324,6 +324,21 @@ await step("run: the table is that of the shown command, and is shown", async ()
   await complete(page);
 });
 
+await step("cancel: a job ends, and leaves no file", async () => {
+  await page.getByRole("tab", { name: "Movie" }).click();
+  // It is in a group that is closed.
+  await page.locator("#movie").getByLabel("Find an option").fill("threads");
+  await fill(page, { emitters: "auto", threads: "1", output: "slow.csv" });
+  await page.getByRole("button", { name: "Run", exact: true }).click();
+  await page.getByRole("button", { name: "Cancel localize" }).click();
+  await page.locator("#jobs .job.failed").waitFor();
+  expect(!fs.existsSync(path.join(output, "slow.csv")), "a job that was cancelled leaves a table");
+  await fill(page, { emitters: "", threads: "", output: "movie.csv" });
+  await page.locator("#movie").getByLabel("Find an option").fill("");
+  await page.getByRole("button", { name: "Close: localize" }).first().click();
+  await page.getByRole("tab", { name: "Picture" }).click();
+});
+
 await step("zoom: by wheel at the pointer, by keys", async () => {
   const stage = await complete(page);
   const size = async () => Number(/1 px is ([\d.]+)/.exec(await page.locator("#picture .status").textContent())?.[1]);
@@ -430,6 +445,35 @@ await step("drift: found, drawn, taken out, put back; the table is that of the c
   await until("the table with drift", async () => !(await shown()).includes("straight"));
 });
 
+await step("beads: their drift is that of the commands", async () => {
+  // Beads are in every frame.
+  const lines = fs.readFileSync(path.join(folder, "truth.csv"), "utf8").trim().split("\n");
+  const names = lines[0].split(",");
+  const [x, y, molecule] = ["x", "y", "molecule"].map((name) => names.indexOf(name));
+  /** @type {Map<string, number[][]>} */
+  const places = new Map();
+  for (const line of lines.slice(1)) {
+    const cells = line.split(",");
+    places.set(cells[molecule], [...(places.get(cells[molecule]) ?? []), [Number(cells[x]), Number(cells[y])]]);
+  }
+  const beads = [...places.values()].filter((all) => all.length === 300);
+  expect(beads.length === 3, `there are ${beads.length} beads`);
+  await page.getByRole("tab", { name: "Drift" }).click();
+  for (const [index, all] of beads.entries()) {
+    await page.getByRole("button", { name: "Add the middle" }).click();
+    const field = page.getByLabel(`bead ${index + 1}`, { exact: true });
+    await field.fill(all[150].map((place) => (place * 107).toFixed(1)).join(","));
+    await field.press("Enter");
+  }
+  await page.locator("#drift").getByLabel("output", { exact: true }).fill("beads.csv");
+  await page.getByRole("button", { name: "Run drift" }).click();
+  await until("the drift of the beads", () => fs.existsSync(path.join(output, "beads-drift.csv")));
+  const command = await ended(page, "drift");
+  expect(command.includes("--beads beads-beads.csv"), `the command is ${command}`);
+  same(command, output, ["beads.csv", "beads-drift.csv"]);
+  await page.getByRole("button", { name: "Remove all beads" }).click();
+});
+
 await step("stats: the report in a frame, and a histogram of every column", async () => {
   await page.getByRole("tab", { name: "Stats" }).click();
   await page.getByRole("button", { name: "Run stats" }).click();
@@ -440,9 +484,13 @@ await step("stats: the report in a frame, and a histogram of every column", asyn
 
 await step("keyboard: Tab reaches every control, which shows it", async () => {
   for (const tab of ["Movie", "Picture", "Drift", "Stats"]) await keyboard(page, tab);
-  await page.getByRole("tab", { name: "Movie" }).click();
+  // The report has a process of its own, which gives the focus back when it likes.
+  const tab = page.getByRole("tab", { name: "Movie" });
+  await tab.click();
+  await until("the focus", () => tab.evaluate((/** @type {any} */ element) => document.hasFocus() && document.activeElement === element));
+  await page.waitForTimeout(200);
   await page.keyboard.press("ArrowRight");
-  expect((await page.getByRole("tab", { name: "Picture" }).getAttribute("aria-selected")) === "true", "arrow keys do not change the tab");
+  await until("the next tab by an arrow key", async () => (await page.getByRole("tab", { name: "Picture" }).getAttribute("aria-selected")) === "true");
 });
 
 await step("distance and profile: what is known", async () => {
