@@ -20,15 +20,33 @@ fn clusters(folder: &Folder) -> std::path::PathBuf {
 #[test]
 fn picks_are_rows() {
     let folder = Folder::new();
-    let (locs, picks, inside) = (clusters(&folder), folder.path("picks.csv"), folder.path("inside.csv"));
+    let (locs, picks, inside) =
+        (clusters(&folder), folder.path("picks.csv"), folder.path("inside.csv"));
     let file = folder.file("more.txt", b"# the second cluster\n\n circle:3um,2um,100 \n");
     let told = succeeds(&[
-        &"pick", &locs, &"--picks", &file, &"--circle", &"1000,1000,100", &"--box", &"0,0,5000,5000", &"--polygon", &"8um,8um,9.5um,8um,8.7um,9.5um", &"-o",
-        &picks, &"--locs", &inside, &"--json",
+        &"pick",
+        &locs,
+        &"--picks",
+        &file,
+        &"--circle",
+        &"1000,1000,100",
+        &"--box",
+        &"0,0,5000,5000",
+        &"--polygon",
+        &"8um,8um,9.5um,8um,8.7um,9.5um",
+        &"-o",
+        &picks,
+        &"--locs",
+        &inside,
+        &"--json",
     ]);
     let told: Value = serde_json::from_slice(&told.stdout).expect("JSON");
-    let counts: Vec<u64> =
-        told["picks"].as_array().expect("picks").iter().filter_map(|pick| pick["rows"].as_u64()).collect();
+    let counts: Vec<u64> = told["picks"]
+        .as_array()
+        .expect("picks")
+        .iter()
+        .filter_map(|pick| pick["rows"].as_u64())
+        .collect();
     assert_eq!(counts, [40, 40, 80, 1]);
     assert_eq!((&told["localizations"], &told["unit"]), (&81.into(), &"nm".into()));
     let table = rows(&std::fs::read(&picks).expect("a table"));
@@ -44,9 +62,21 @@ fn picks_are_rows() {
     let group = kept[0].iter().position(|own| own == "group").expect("a column");
     let groups = |number: &str| kept[1..].iter().filter(|row| row[group] == number).count();
     // The box holds what circles hold already.
-    assert_eq!((kept.len(), groups("0"), groups("1"), groups("2"), groups("3")), (82, 40, 40, 0, 1));
+    assert_eq!(
+        (kept.len(), groups("0"), groups("1"), groups("2"), groups("3")),
+        (82, 40, 40, 0, 1)
+    );
     let beads = folder.path("beads.csv");
-    succeeds(&[&"pick", &locs, &"--circle", &"1000,1000,100", &"--circle", &"3000,2000,100", &"-o", &beads]);
+    succeeds(&[
+        &"pick",
+        &locs,
+        &"--circle",
+        &"1000,1000,100",
+        &"--circle",
+        &"3000,2000,100",
+        &"-o",
+        &beads,
+    ]);
     let straight = folder.path("straight.csv");
     succeeds(&[&"drift", &locs, &"--beads", &beads, &"--bead-radius", &"100nm", &"-o", &straight]);
     let said = succeeds(&[&"pick", &locs, &"--circle", &"0,0,1"]);
@@ -87,20 +117,45 @@ fn profiles_are_counted() {
     let locs = folder.file("locs.csv", text.as_bytes());
     let (table, plot) = (folder.path("profile.csv"), folder.path("profile.svg"));
     let told = succeeds(&[
-        &"profile", &locs, &"--line", &"300,50,700,50", &"--width", &"100nm", &"-o", &table, &"--plot", &plot, &"--json",
+        &"profile",
+        &locs,
+        &"--line",
+        &"300,50,700,50",
+        &"--width",
+        &"100nm",
+        &"-o",
+        &table,
+        &"--plot",
+        &plot,
+        &"--json",
     ]);
     let told: Value = serde_json::from_slice(&told.stdout).expect("JSON");
-    let (sigma, error) = (told["fit"]["sigma"].as_f64().expect("a number"), told["fit"]["sigma_error"].as_f64().expect("a number"));
+    let (sigma, error) = (
+        told["fit"]["sigma"].as_f64().expect("a number"),
+        told["fit"]["sigma_error"].as_f64().expect("a number"),
+    );
     assert!((sigma - 30.0).abs() < 2.0 && error < 1.0, "{told}");
-    assert!(told["fit"]["centre"].as_f64().is_some_and(|centre| (centre - 200.0).abs() < 2.0), "{told}");
+    assert!(
+        told["fit"]["centre"].as_f64().is_some_and(|centre| (centre - 200.0).abs() < 2.0),
+        "{told}"
+    );
     let counted = rows(&std::fs::read(&table).expect("a table"));
     assert_eq!(counted[0].len(), 3);
     assert_eq!(counted.len() - 1, told["counts"].as_array().expect("counts").len());
     assert!(std::fs::read_to_string(&plot).expect("a chart").contains("<svg"));
     let said = succeeds(&[&"profile", &locs, &"--line", &"0,5000,100,5000", &"--width", &"10"]);
     assert!(String::from_utf8_lossy(&said.stderr).contains("a Gaussian needs 10 localizations"));
-    fails(&[&"profile", &locs, &"--line", &"1,1,1,1", &"--width", &"10"], &["--line must have two ends"]);
-    fails(&[&"profile", &locs, &"--line", &"1,1,2,2", &"--width", &"0"], &["--width must be above 0"]);
+    fails(
+        &[&"profile", &locs, &"--line", &"1,1,1,1", &"--width", &"10"],
+        &["--line must have two ends"],
+    );
+    fails(
+        &[&"profile", &locs, &"--line", &"1,1,2,2", &"--width", &"0"],
+        &["--width must be above 0"],
+    );
     fails(&[&"profile", &locs, &"--line", &"1,1,2", &"--width", &"1"], &["--line"]);
-    fails(&[&"profile", &locs, &"--line", &"0,0,9,9", &"--width", &"1", &"--step", &"1e-9"], &["--step"]);
+    fails(
+        &[&"profile", &locs, &"--line", &"0,0,9,9", &"--width", &"1", &"--step", &"1e-9"],
+        &["--step"],
+    );
 }
