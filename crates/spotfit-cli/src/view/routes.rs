@@ -81,6 +81,7 @@ pub(super) fn answer(session: &Session, call: &Call) -> Result<Answer, Refused> 
         "api/profile" => picks::profile(session, body),
         "api/pick" => picks::pick(session, body),
         "api/preview" => preview::preview(session, body),
+        "api/preset" => preview::preset(session, body),
         "api/window" => preview::window(session, body),
         _ => Err(Refused::missing("not found")),
     }

@@ -18,6 +18,8 @@ use super::{Asked, Verbs};
 use crate::error::CliError;
 use crate::verbs::options;
 
+/// Bytes of the stack of a verb.
+const STACK: usize = 8 << 20;
 /// Bytes of the secret.
 const SECRET: usize = 16;
 /// The verbs that the page may run, and whose words it knows.
@@ -114,7 +116,9 @@ impl Session {
         let reading = move || session.tables.named().into_iter().for_each(|of| session.read(of));
         std::thread::Builder::new().spawn(reading).map_err(&failed)?;
         let session = self.clone();
-        std::thread::Builder::new().spawn(move || Jobs::work(&session)).map_err(&failed)?;
+        // Verbs have the stack that they have as commands.
+        let working = std::thread::Builder::new().stack_size(STACK);
+        working.spawn(move || Jobs::work(&session)).map_err(&failed)?;
         Ok(())
     }
 

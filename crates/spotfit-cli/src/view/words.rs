@@ -78,6 +78,20 @@ pub(super) fn check(
     words: &[String],
     replaces: bool,
 ) -> Result<Checked, Refused> {
+    checked(session, verb, words, Some(replaces))
+}
+
+/// Words of a verb whose outputs are not written, whatever they are called.
+pub(super) fn check_inputs(session: &Session, verb: &str, words: &[String]) -> Result<(), Refused> {
+    checked(session, verb, words, None).map(drop)
+}
+
+fn checked(
+    session: &Session,
+    verb: &str,
+    words: &[String],
+    replaces: Option<bool>,
+) -> Result<Checked, Refused> {
     if !VERBS.contains(&verb) {
         return Err(Refused::forbidden("the window does not run such a verb"));
     }
@@ -108,7 +122,9 @@ pub(super) fn check(
         }
         for value in given {
             if OUTPUTS.contains(&(verb, id)) {
-                may_write(session, &value, replaces)?;
+                if let Some(replaces) = replaces {
+                    may_write(session, &value, replaces)?;
+                }
                 let is_table = TABLES.contains(&id) && !NO_TABLE.contains(&(verb, id));
                 outputs.push(Made { name: value, is_table });
             } else if names_file(arg, &value) {
@@ -156,7 +172,7 @@ fn may_read(session: &Session, text: &str) -> Result<(), Refused> {
 }
 
 /// Only files of the folder are written, by their names.
-fn may_write(session: &Session, text: &str, replaces: bool) -> Result<(), Refused> {
+pub(super) fn may_write(session: &Session, text: &str, replaces: bool) -> Result<(), Refused> {
     if !is_bare(text) {
         let reason = "the window writes into its folder only; give a name without a folder";
         return Err(Refused::forbidden(format!("{text}: {reason}")));

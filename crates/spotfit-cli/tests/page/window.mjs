@@ -12,6 +12,9 @@ export const binary = path.resolve(process.env.SPOTFIT ?? "target/release/spotfi
 const playwright = pathToFileURL(path.join(folder, "node_modules/playwright-core/index.mjs")).href;
 const { chromium } = await import(playwright);
 
+// Each server has one.
+process.setMaxListeners(40);
+
 /** What is wrong, so that all of it is told. @type {string[]} */
 export const wrong = [];
 
@@ -53,11 +56,12 @@ export async function browser() {
  * A server; it ends when `stop` is called.
  * @param {string[]} words
  * @param {string} output
+ * @param {string} [where] the folder in which it is typed
  * @returns {Promise<{address: string, stop: () => Promise<void>}>}
  */
-export async function serve(words, output) {
+export async function serve(words, output, where = folder) {
   fs.mkdirSync(output, { recursive: true });
-  const child = spawn(binary, ["view", ...words, "--output", output, "--no-open"], { cwd: folder });
+  const child = spawn(binary, ["view", ...words, "--output", output, "--no-open"], { cwd: where });
   process.on("exit", () => child.kill());
   let said = "";
   child.stderr.on("data", (data) => (said += data));

@@ -62,6 +62,22 @@ pub(super) struct Shape {
     pub(super) colour: [f32; 3],
 }
 
+/// Localizations that lie in one pixel.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Run {
+    pub(super) pixel: usize,
+    pub(super) count: u32,
+    /// The sum of their shares of red, green and blue, or so many ones.
+    pub(super) colour: [f32; 3],
+}
+
+impl Run {
+    pub(super) fn add(&mut self, colour: [f32; 3]) {
+        self.count += 1;
+        self.colour.iter_mut().zip(colour).for_each(|(sum, part)| *sum += part);
+    }
+}
+
 impl Canvas {
     /// An empty picture.
     ///
@@ -162,6 +178,26 @@ impl Canvas {
         let rows =
             [(y - down).ceil().max(0.0) as u32, (y + down).floor().min((height - 1) as f64) as u32];
         Some(Shape { x, y, rows, ..shape })
+    }
+
+    /// The pixel in which a localization lies, if it can be drawn there.
+    pub(super) fn pixel_of(&self, point: &Point) -> Option<usize> {
+        let View { left, top, pixel, width, height, .. } = self.view;
+        let (x, y) = ((point.x - left) / pixel, (point.y - top) / pixel);
+        let inside = x >= 0.0 && y >= 0.0 && x < width as f64 && y < height as f64;
+        (inside && point.is_finite()).then(|| y as usize * width + x as usize)
+    }
+
+    /// Counts localizations in pixels.
+    pub(super) fn add_runs(&mut self, runs: &[Run]) {
+        let planes = if self.shares.is_empty() { 1 } else { 3 };
+        for run in runs {
+            let light = &mut self.light[planes * run.pixel..][..planes];
+            light.iter_mut().zip(run.colour).for_each(|(value, share)| *value += share);
+            self.drawn.inside += u64::from(run.count);
+            self.shown += u64::from(run.count);
+            self.peaks += f64::from(run.count);
+        }
     }
 
     /// The shares of red, green and blue of a value.

@@ -5,13 +5,15 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
-use super::canvas::{POINT, Shape, reach};
+use super::canvas::{POINT, Run, Shape, reach};
 use super::{Blur, Canvas, Order, Point};
 
 /// Up to so many localizations are drawn one by one, in the order of their rows: the picture has the bits of that of all.
-const FEW: usize = 1 << 18;
+const FEW: usize = 1 << 17;
 /// Localizations that a thread looks at together.
 const PIECE: usize = 1 << 16;
+/// So many pieces are looked at together, such that memory is bounded.
+const TOGETHER: usize = 64;
 /// The share of uncertainties that are so large that those localizations are looked at wherever the part is.
 const WIDE: f64 = 0.001;
 /// So many uncertainties say which are large.
@@ -84,7 +86,7 @@ impl Arranged<'_> {
 impl Canvas {
     /// Adds the localizations that reach into the picture.
     ///
-    /// Up to 2¹⁸ of them are summed in the order of their rows: the result has the same bits as [`Canvas::add`] of all. More of them are
+    /// Up to 2¹⁷ of them are summed in the order of their rows: the result has the same bits as [`Canvas::add`] of all. More of them are
     /// summed in cells of at most half a pixel, or half the width of a Gaussian: each cell is one Gaussian with the mean and the variances
     /// of what it holds, which leaves the picture as it is but for a hundredth of the brightness of a pixel.
     pub fn add_part(&mut self, part: &Arranged<'_>) {
@@ -113,24 +115,19 @@ impl Canvas {
         self.add_places(part, others.collect());
         match self.grouping(part.order) {
             Grouping::Pixels => {
-                // Counts are whole numbers, whose sums do not depend on their order.
-                let mut points = Vec::with_capacity(PIECE);
-                for place in ranges.into_iter().flatten().filter(is_in) {
-                    points.push(part.point(place));
-                    if points.len() == PIECE {
-                        self.add(&points);
-                        points.clear();
-                    }
+                let pieces = pieces(part.order.keys(), ranges, 0);
+                for pieces in pieces.chunks(TOGETHER) {
+                    let runs = pieces.par_iter().map(|piece| self.runs(part, piece.clone()));
+                    let runs: Vec<Run> = runs.flatten_iter().collect();
+                    self.add_runs(&runs);
                 }
-                self.add(&points);
             }
             Grouping::None => {
                 self.add_places(part, ranges.into_iter().flatten().filter(is_in).collect());
             }
             Grouping::Cells(shift) => {
                 let pieces = pieces(part.order.keys(), ranges, shift);
-                // So many at a time, such that memory is bounded.
-                for pieces in pieces.chunks(64) {
+                for pieces in pieces.chunks(TOGETHER) {
                     let shapes = pieces
                         .par_iter()
                         .map(|piece| self.cells(part, piece.clone(), shift, by_width));
@@ -159,6 +156,21 @@ impl Canvas {
             _ => 0.5 * view.least.max(view.pixel),
         };
         order.shift(side).map_or(Grouping::None, Grouping::Cells)
+    }
+
+    /// How many localizations of a piece each pixel has: whole numbers, whose sums do not depend on their order.
+    fn runs(&self, part: &Arranged<'_>, piece: Range<usize>) -> Vec<Run> {
+        let mut runs: Vec<Run> = Vec::new();
+        for place in piece.filter(|&place| part.shows(place)) {
+            let point = part.point(place);
+            let Some(pixel) = self.pixel_of(&point) else { continue };
+            let colour = self.colour(point.value);
+            match runs.last_mut().filter(|run| run.pixel == pixel) {
+                Some(run) => run.add(colour),
+                None => runs.push(Run { pixel, count: 1, colour }),
+            }
+        }
+        runs
     }
 
     /// The Gaussians of the cells of a piece, and of those localizations that are wider than others.
@@ -350,7 +362,7 @@ mod tests {
     /// Proves that cells leave the picture of many as it is, but for a hundredth of its brightness, and that no light is lost.
     #[test]
     fn many_are_drawn_nearly_as_all_are() {
-        let points = points(3 * FEW);
+        let points = points(6 * FEW);
         let shown = vec![true; points.len()];
         let value = Colours::Value { map: ColourMap::Turbo, low: 0.0, high: 6.0 };
         for (left, pixel) in [(0.0, 4.0), (-100.0, 6.0), (-1500.0, 16.0), (-8000.0, 64.0)] {

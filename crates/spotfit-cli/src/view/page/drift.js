@@ -1,9 +1,10 @@
 // Drift: found, drawn, taken out, and put back.
 
 import { address, Refused } from "./api.js";
-import { h, plain, show } from "./dom.js";
+import { h, plain } from "./dom.js";
 import { Form } from "./form.js";
 import { run } from "./jobs.js";
+import { pointOf } from "./measure.js";
 import { stem } from "./tables.js";
 import { TileStage } from "./tiles.js";
 
@@ -98,13 +99,25 @@ export class DriftPanel {
 
   showBeads() {
     this.list.replaceChildren(
-      ...this.beads.map(([x, y], index) =>
-        h("li", {}, `${show(x, 6)}, ${show(y, 6)} ${this.table?.unit ?? ""}`, h("button", {
-          type: "button", class: "quiet", text: "\u00d7", "aria-label": `Remove bead ${index + 1}`, onclick: () => {
+      ...this.beads.map((bead, index) => {
+        const field = h("input", {
+          type: "text", value: bead.map((value) => plain(value, 7)).join(","), "aria-label": `bead ${index + 1}`, spellcheck: "false",
+          onchange: () => {
+            const place = pointOf(field.value);
+            field.setAttribute("aria-invalid", String(!place));
+            if (place) this.beads[index] = place;
+            this.stage.paint();
+          },
+        });
+        const away = h("button", {
+          type: "button", class: "quiet", text: "\u00d7", "aria-label": `Remove bead ${index + 1}`,
+          onclick: () => {
             this.beads.splice(index, 1);
             this.showBeads();
           },
-        }))),
+        });
+        return h("li", {}, field, away);
+      }),
     );
     this.stage.paint();
   }

@@ -200,8 +200,14 @@ export class Histogram {
   ticks(most) {
     if (!this.bins) return [];
     const { from, to, log } = this.bins;
-    if (log && to / from > 30) {
+    if (log && to / from > 20) {
+      /** @type {number[]} */
       const found = [];
+      if (to / from < 300) {
+        for (const value of [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000]) if (value >= from && value <= to) found.push(value);
+        if (found.length > 2) return found;
+        found.length = 0;
+      }
       for (let power = 10 ** Math.ceil(Math.log10(from)); power <= to; power *= 10) found.push(power);
       return found;
     }
@@ -210,6 +216,24 @@ export class Histogram {
     for (let index = Math.ceil(from / step); index * step <= to; index += 1) found.push(index * step);
     return found;
   }
+}
+
+/**
+ * The histogram of responses, which differ by powers of ten: even in the logarithm, from a quarter of the threshold.
+ * @param {number[]} responses
+ * @param {number | null} threshold
+ * @returns {Bins | null}
+ */
+export function histogramOfResponses(responses, threshold) {
+  const from = (threshold ?? 4) / 4;
+  const to = Math.max(...responses, 4 * from) * 1.15;
+  if (responses.length === 0 || !(from > 0)) return null;
+  const counts = new Array(36).fill(0);
+  for (const response of responses) {
+    const bin = Math.floor((Math.log(response / from) / Math.log(to / from)) * counts.length);
+    if (bin >= 0 && bin < counts.length) counts[bin] += 1;
+  }
+  return { from, to, counts, log: true, unit: "noise" };
 }
 
 /**

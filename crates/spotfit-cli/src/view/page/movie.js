@@ -5,9 +5,10 @@ import { REASONS } from "./colours.js";
 import { commandLine, count, h, later, plain, show } from "./dom.js";
 import { Form, presetOf } from "./form.js";
 import { autoContrast, frameOf, FrameView } from "./frame.js";
-import { Histogram, histogramOf } from "./histogram.js";
+import { Histogram, histogramOf, histogramOfResponses } from "./histogram.js";
 import { run } from "./jobs.js";
 import { SpotWindow } from "./spot.js";
+import { quoted } from "./tables.js";
 
 /** @typedef {import("./api.js").Session} Session */
 
@@ -138,6 +139,12 @@ export class MoviePanel {
   /** @param {number} number */
   async go(number) {
     const wanted = Math.min(Math.max(Math.round(number) || 1, 1), this.movie.frames);
+    if (wanted !== this.number) {
+      // The spot of another frame.
+      this.chosen = null;
+      this.stage.chosen = null;
+      this.spot.clear();
+    }
     this.number = wanted;
     this.slider.value = wanted;
     this.numberField.value = wanted;
@@ -246,7 +253,9 @@ export class MoviePanel {
     this.recolour();
     this.showCounts(preview.counts, reasons);
     this.showNotes(preview.notes ?? []);
-    this.command.set(preview.localize_command ?? preview.command ?? "");
+    const frames = this.form.get("frames");
+    const rest = [...(frames ? ["--frames", frames] : []), "-o", this.output.value.trim()].map(quoted).join(" ");
+    this.command.set(String(preview.localize_command ?? "").replace(/ (-o|--output) \S+$/, ` ${rest}`));
     this.showCharts();
     if (this.chosen) this.window(this.chosen);
   }
@@ -299,7 +308,8 @@ export class MoviePanel {
   /** @param {{kind?: string, text: string}[]} notes */
   showNotes(notes) {
     const all = [...(this.movie.notes ?? []), ...notes].map((note) => (typeof note === "string" ? note : note.text));
-    this.notes.replaceChildren(...[...new Set(all)].map((text) => h("li", { text })));
+    // An option is not cut in two at its hyphens.
+    this.notes.replaceChildren(...[...new Set(all)].map((text) => h("li", { text: text.replace(/--(?=[a-z])/g, "-\u2060-\u2060") })));
   }
 
   showCharts() {
@@ -312,7 +322,7 @@ export class MoviePanel {
     const threshold = detector?.threshold ?? null;
     // What stays under the threshold is in the histogram, too.
     const responses = [...(detector?.responses ?? []), ...(detector?.below ?? [])].filter((value) => value !== null);
-    this.response.set(histogramOf(responses, "noise", threshold === null ? [] : [threshold, 0]));
+    this.response.set(histogramOfResponses(responses, threshold));
     this.response.limit(threshold);
   }
 
@@ -328,7 +338,7 @@ export class MoviePanel {
 
   nextSpot() {
     const kept = this.preview?.kept;
-    if (!kept || kept.x.length === 0) return;
+    if (!kept || kept.x.length === 0 || this.preview.frame !== this.number) return;
     const index = this.chosen ? kept.x.findIndex((/** @type {number} */ x, /** @type {number} */ row) => x === this.chosen?.[0] && kept.y[row] === this.chosen[1]) : -1;
     const next = (index + 1) % kept.x.length;
     this.pick([kept.x[next], kept.y[next]]);

@@ -121,7 +121,7 @@ export class Picks {
       const cell = (/** @type {any} */ value) => h("td", { text: typeof value === "number" ? show(value, 5) : String(value ?? "") });
       const rows = Math.max(0, ...names.map((name) => columns[name].length));
       this.table.replaceChildren(
-        h("thead", {}, h("tr", {}, ...names.map((name) => h("th", { scope: "col" }, name.replace(/_/g, " "), units?.[name] ? h("span", { class: "hint", text: ` ${units[name]}` }) : "")))),
+        h("thead", {}, h("tr", {}, ...names.map((name) => h("th", { scope: "col" }, name.replace(/_/g, " "), units?.[name] && !name.startsWith(units[name]) ? h("span", { class: "hint", text: ` ${units[name]}` }) : "")))),
         h("tbody", {}, ...Array.from({ length: rows }, (_, row) => h("tr", {}, ...names.map((name) => cell(columns[name][row]))))),
       );
       this.command.set(command ?? "");

@@ -4,13 +4,23 @@ import { h } from "./dom.js";
 
 /** @typedef {import("./api.js").Table} Table */
 
+/**
+ * What is shown at first: the tables that were named, or else what was made last.
+ * @param {Table[]} tables
+ * @returns {number[]}
+ */
+function begin(tables) {
+  const named = tables.filter((table) => !table.command);
+  return (named.length > 0 ? named : tables.slice(-1)).map((table) => table.id);
+}
+
 export class Tables {
   /** @param {Table[]} tables */
   constructor(tables) {
     /** @type {Table[]} */
     this.all = tables;
     /** @type {Set<number>} */
-    this.shownIds = new Set(tables.map((table) => table.id));
+    this.shownIds = new Set(begin(tables));
     /** @type {Set<(table: Table | null) => void>} */
     this.listeners = new Set();
   }
@@ -60,7 +70,7 @@ export class Tables {
     this.all = tables;
     const ids = tables.map((table) => table.id);
     this.shownIds = new Set([...this.shownIds].filter((id) => ids.includes(id)));
-    if (this.shownIds.size === 0) this.shownIds = new Set(ids);
+    if (this.shownIds.size === 0) this.shownIds = new Set(begin(tables));
     this.tell(null);
   }
 
