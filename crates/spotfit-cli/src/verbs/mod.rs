@@ -15,6 +15,7 @@ pub(crate) mod localize;
 pub(crate) mod merge;
 pub(crate) mod model;
 pub(crate) mod options;
+pub(crate) mod preview;
 pub(crate) mod render;
 pub(crate) mod score;
 pub(crate) mod simulate;

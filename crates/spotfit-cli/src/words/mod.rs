@@ -16,6 +16,7 @@ pub(crate) mod movie_files;
 pub(crate) mod movie_options;
 pub(crate) mod output;
 pub(crate) mod paths;
+pub(crate) mod preset;
 pub(crate) mod record;
 pub(crate) mod report;
 pub(crate) mod splines;

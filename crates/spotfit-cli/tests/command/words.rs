@@ -36,6 +36,7 @@ fn words_for_python_are_those_of_the_command() {
         "localize",
         "merge",
         "model",
+        "preview",
         "render",
         "score",
         "simulate",

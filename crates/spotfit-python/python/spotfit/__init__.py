@@ -43,6 +43,7 @@ from ._options import (
     Shape,
 )
 from ._pictures import Drift, Picture
+from ._preview import Preview, preview
 from ._render import render
 from ._ring import RingCounts, RingFrame, RingReader, RingWriter
 from ._simulate import SimulatedMovie, Simulation, simulate, simulate_beads, simulate_movie
@@ -90,6 +91,7 @@ __all__ = [
     "Nena",
     "Options",
     "Picture",
+    "Preview",
     "Profile",
     "RingCounts",
     "RingFrame",
@@ -124,6 +126,7 @@ __all__ = [
     "localize",
     "merge",
     "nena",
+    "preview",
     "read_columns",
     "read_table",
     "render",

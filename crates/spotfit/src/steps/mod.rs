@@ -55,6 +55,7 @@ pub mod localize;
 pub mod merge;
 mod number_text;
 mod outcomes;
+pub mod preset;
 pub mod preview;
 #[cfg(feature = "render")]
 pub mod render;
