@@ -25,6 +25,7 @@ mod pixels;
 mod plots;
 mod positions;
 mod predict;
+mod preview;
 mod records;
 mod ring;
 mod rows;
@@ -75,6 +76,8 @@ mod _spotfit {
     use super::plots::{draw_curves, draw_drift, plot_format};
     #[pymodule_export]
     use super::positions::Positions;
+    #[pymodule_export]
+    use super::preview::{Preview, read_preset};
     #[pymodule_export]
     use super::records::{
         FileLock, TableFile, info, method, read_record, record_inputs, unlike, write_file,

@@ -26,15 +26,24 @@ fn check(chart: &Chart) -> Result<(), TestCaseError> {
     let drawing = chart.drawing();
     let texts = drawing.texts();
     for (number, ([left, top, right, bottom], text)) in texts.iter().enumerate() {
-        let inside = *left >= -0.5 && *top >= -0.5 && *right <= drawing.width() + 0.5 && *bottom <= drawing.height() + 0.5;
+        let inside = *left >= -0.5
+            && *top >= -0.5
+            && *right <= drawing.width() + 0.5
+            && *bottom <= drawing.height() + 0.5;
         prop_assert!(inside, "{text} at {left} {top} {right} {bottom}");
         for ([l, t, r, b], other) in &texts[..number] {
             let apart = left >= r || right <= l || top >= b || bottom <= t;
-            prop_assert!(apart, "{text} at {left} {top} {right} {bottom} upon {other} at {l} {t} {r} {b}");
+            prop_assert!(
+                apart,
+                "{text} at {left} {top} {right} {bottom} upon {other} at {l} {t} {r} {b}"
+            );
         }
     }
     let svg = drawing.svg();
-    prop_assert!(!svg.contains("NaN") && !svg.contains("inf") && svg.ends_with("</svg>\n"), "{svg}");
+    prop_assert!(
+        !svg.contains("NaN") && !svg.contains("inf") && svg.ends_with("</svg>\n"),
+        "{svg}"
+    );
     Ok(())
 }
 
