@@ -6,7 +6,7 @@ use numpy::{PyArray2, ToPyArray};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
-use spotfit::steps::camera::{self, run};
+use spotfit::steps::camera as steps;
 
 use crate::calibrate::stacks;
 use crate::camera::CameraMap;
@@ -16,7 +16,7 @@ use crate::work::aside;
 
 /// What was measured of each pixel.
 #[pyclass(frozen, module = "spotfit._spotfit")]
-pub(crate) struct MeasuredCamera(camera::MeasuredCamera);
+pub(crate) struct MeasuredCamera(steps::MeasuredCamera);
 
 #[pymethods]
 impl MeasuredCamera {
@@ -59,7 +59,6 @@ impl MeasuredCamera {
 
     /// The bytes of a file of this kind.
     fn file<'py>(&self, py: Python<'py>, npz: bool) -> PyResult<Bound<'py, PyBytes>> {
-        let failed = |error: &dyn std::fmt::Display| PyValueError::new_err(error.to_string());
         let written = py.detach(|| match npz {
             true => self
                 .0
@@ -68,7 +67,7 @@ impl MeasuredCamera {
                 .map_err(|e| e.to_string()),
             false => self.0.write_hdf5(Vec::new()).map_err(|e| e.to_string()),
         });
-        Ok(PyBytes::new(py, &written.map_err(|error| failed(&error))?))
+        Ok(PyBytes::new(py, &written.map_err(PyValueError::new_err)?))
     }
 }
 
@@ -92,7 +91,7 @@ pub(crate) fn camera(
     let (done, notes) = aside(py, move |abandoned| {
         pool.install(|| {
             let listener = Heard::new(abandoned);
-            let done = run(&options, &mut darks[0], &mut flats, &listener);
+            let done = steps::run(&options, &mut darks[0], &mut flats, &listener);
             (done, listener.notes())
         })
     })?;
