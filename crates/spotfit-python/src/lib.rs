@@ -24,6 +24,7 @@ mod pictures;
 mod pixels;
 mod positions;
 mod predict;
+mod preview;
 mod records;
 mod ring;
 mod rows;
@@ -72,6 +73,8 @@ mod _spotfit {
     use super::pictures::encode_picture;
     #[pymodule_export]
     use super::positions::Positions;
+    #[pymodule_export]
+    use super::preview::{Preview, read_preset};
     #[pymodule_export]
     use super::records::{
         FileLock, TableFile, info, method, read_record, record_inputs, unlike, write_file,

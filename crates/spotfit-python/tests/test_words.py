@@ -33,6 +33,12 @@ VERBS: dict[str, tuple[list[Callable[..., Any]], set[str], set[str]]] = {
         {*FILES - {"pixel_size"}, *CAMERA, "frame", "max_frame_pixels", "write_defects"},
         {"tolerance"},
     ),
+    # A preview looks at one frame of a movie that is there.
+    "preview": (
+        [spotfit.preview, spotfit.Blocks.__init__, FITTER],
+        {*FILES - {"pixel_size", "filter"}, *CAMERA, "frames", "max_frame_pixels"},
+        {"tolerance", "frames", "follow", "idle"},
+    ),
     "fit": ([spotfit.fit, FITTER], {*FILES - {"pixel_size"}, *CAMERA}, {"dtype", "tolerance"}),
     # --spline is a function of its own, `calibrate_psf`.
     "calibrate": (
@@ -81,6 +87,8 @@ VERBS: dict[str, tuple[list[Callable[..., Any]], set[str], set[str]]] = {
 }  # fmt: skip
 #: Defaults that differ in how they are written: what Python says is found out later, or is a number that the command tells in words.
 DEFAULTS = {
+    # Frames are counted from 0 in Python, and from 1 by the command.
+    ("preview", "frame"): 0,
     ("simulate movie", "drift"): (0.0, 0.0),
     # In Python they stand where `Defocus` has them.
     ("simulate", "z_range"): 500.0,

@@ -37,6 +37,7 @@ fn words_for_python_are_those_of_the_command() {
         "merge",
         "model",
         "pick",
+        "preview",
         "profile",
         "render",
         "score",

@@ -250,6 +250,11 @@ class Picture(_Reported):
         encoded = self.file if format == "png" else self._encoded(format)
         _spotfit.write_file(name, encoded)
 
+    def _repr_png_(self) -> bytes:
+        from ._notebook import png_of
+
+        return png_of(self.pixels)
+
     def __repr__(self) -> str:
         height, width, _ = self.pixels.shape
         left, top, right, bottom = self.extent
