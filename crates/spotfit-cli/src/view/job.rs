@@ -312,12 +312,7 @@ impl Hearer for Page {
             let command = Some(self.checked.command.as_str());
             let held = Held::empty(block, &source).ok();
             let id = held.map(|held| self.session.tables.add(name, None, held, true, command));
-            Growing {
-                id,
-                rows: Table::default(),
-                shown: 0,
-                when: Instant::now(),
-            }
+            Growing { id, rows: Table::default(), shown: 0, when: Instant::now() }
         });
         if growing.rows.append(block).is_err() {
             return;

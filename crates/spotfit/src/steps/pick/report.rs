@@ -8,6 +8,9 @@ use spotfit_locs::private::short;
 use super::shape::Pick;
 use crate::table::{Column, Kind, Meaning, Table, Unit};
 
+/// The column that has the text of a pick.
+const PICK: &str = "pick";
+
 /// What lies in a pick. Lengths are in the unit of the table, heights in nanometres; what does not exist is missing.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 #[non_exhaustive]
@@ -176,7 +179,7 @@ impl PickReport {
             }) as f64
         });
         let places: Vec<f64> = places.collect();
-        table.set(Column::new("pick", Unit::None, Kind::Words(words), places));
+        table.set(Column::new(PICK, Unit::None, Kind::Words(words), places));
         table
     }
 }
