@@ -12,6 +12,10 @@ use crate::report::svg::{Axis, Chart, Series};
 use crate::table::{Column, Filter, Kind, Meaning, Table, TableError, Unit};
 use crate::{Backend, Estimator, Length};
 
+/// The columns of a profile: the place along the line, the localizations there, and the Gaussian.
+const DISTANCE: &str = "distance";
+const COUNT: &str = "count";
+const GAUSSIAN: &str = "gaussian";
 /// The most bins of a profile.
 const MOST_BINS: f64 = 10_000.0;
 /// Bins of a profile whose bins nobody chose, at most and at least.
@@ -308,11 +312,11 @@ impl ProfileReport {
         let counts = self.counts.iter().map(|&count| count as f64).collect();
         let mut table = Table::default();
         let length = Kind::Rounded(unit.decimals());
-        table.set(Column::new("distance", unit, length, places));
-        table.set(Column::new("count", Unit::None, Kind::Whole, counts));
+        table.set(Column::new(DISTANCE, unit, length, places));
+        table.set(Column::new(COUNT, Unit::None, Kind::Whole, counts));
         if !self.curve.is_empty() {
             let curve = self.curve.clone();
-            table.set(Column::new("gaussian", Unit::None, Kind::Rounded(4), curve));
+            table.set(Column::new(GAUSSIAN, Unit::None, Kind::Rounded(4), curve));
         }
         table
     }
