@@ -22,7 +22,9 @@ async function step(name, work) {
   try {
     await work();
   } catch (error) {
-    expect(false, `${name}: ${/** @type {Error} */ (error).stack?.split("\n").slice(0, 6).join("\n")}`);
+    const shown = path.join(folder, `failed-${name.split(":")[0].replace(/\W+/g, "-")}.png`);
+    await page.screenshot({ path: shown }).catch(() => {});
+    expect(false, `${name}: ${/** @type {Error} */ (error).stack?.split("\n").slice(0, 6).join("\n")}\n  The page then: ${shown}`);
   }
 }
 
@@ -319,7 +321,7 @@ await step("run: the table is that of the shown command, and is shown", async ()
   const command = await ended(page, "localize");
   same(command, output, ["movie.csv"]);
   const rows = rowsOf(path.join(output, "movie.csv"));
-  expect((await page.getByRole("tab", { name: "Picture" }).getAttribute("aria-selected")) === "true", "the picture is not in view");
+  await until("the picture", async () => (await page.getByRole("tab", { name: "Picture" }).getAttribute("aria-selected")) === "true");
   await until("all rows", async () => (await page.locator("#picture .tables .number").first().textContent()).replace(/\D/g, "") === String(rows));
   await complete(page);
 });
@@ -328,11 +330,12 @@ await step("cancel: a job ends, and leaves no file", async () => {
   await page.getByRole("tab", { name: "Movie" }).click();
   // It is in a group that is closed.
   await page.locator("#movie").getByLabel("Find an option").fill("threads");
-  await fill(page, { emitters: "auto", threads: "1", output: "slow.csv" });
+  await fill(page, { threshold: "", emitters: "auto", threads: "1", output: "slow.csv" });
   await page.getByRole("button", { name: "Run", exact: true }).click();
   await page.getByRole("button", { name: "Cancel localize" }).click();
   await page.locator("#jobs .job.failed").waitFor();
   expect(!fs.existsSync(path.join(output, "slow.csv")), "a job that was cancelled leaves a table");
+  await page.getByRole("tab", { name: "Movie" }).click();
   await fill(page, { emitters: "", threads: "", output: "movie.csv" });
   await page.locator("#movie").getByLabel("Find an option").fill("");
   await page.getByRole("button", { name: "Close: localize" }).first().click();
