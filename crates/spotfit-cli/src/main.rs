@@ -20,8 +20,10 @@ use error::CliError;
 use say::message::say;
 use verbs::{
     batch, calibrate, camera, convert, curve, demo, devices, drift, filter, fit, info, link,
-    localize, merge, model, options, pick, profile, render, score, simulate, stats, track, z,
+    localize, merge, model, options, pick, preview, profile, render, score, simulate, stats, track,
+    z,
 };
+use words::preset::with_preset;
 
 /// Finds the centre, width and brightness of spots of light in camera images.
 #[derive(Debug, Parser)]
@@ -37,6 +39,8 @@ enum Command {
     Fit(fit::FitArguments),
     /// Localize the spots of a movie: frames in, a table of localizations out.
     Localize(Box<localize::LocalizeArguments>),
+    /// Look before you localize: what would be kept of a frame, what dropped and why, as a picture.
+    Preview(Box<preview::PreviewArguments>),
     /// Localize the spots of many movies, from a list: a table for each. Finished movies are skipped.
     Batch(Box<batch::BatchArguments>),
     /// Calibrate with z stacks of beads: the widths of spots as functions of z, or the PSF.
@@ -88,9 +92,10 @@ enum Command {
 }
 
 fn main() -> ExitCode {
-    let Arguments { command } = Arguments::parse();
+    let words = with_preset(std::env::args_os().collect());
+    let parsed = words.map(Arguments::parse_from);
     interrupt::watch();
-    match run(command) {
+    match parsed.and_then(|Arguments { command }| run(command)) {
         Ok(()) => ExitCode::SUCCESS,
         // The reader of our output has closed it, which is not an error.
         Err(error) if error.is_broken_pipe() => ExitCode::SUCCESS,
@@ -106,6 +111,7 @@ fn run(command: Command) -> Result<(), CliError> {
     match command {
         Command::Fit(arguments) => fit::run(&arguments),
         Command::Localize(arguments) => localize::run(&arguments),
+        Command::Preview(arguments) => preview::run(&arguments),
         Command::Batch(arguments) => batch::run(&arguments),
         Command::Calibrate(arguments) => calibrate::run(&arguments),
         Command::Camera(arguments) => camera::run(&arguments),
@@ -136,7 +142,7 @@ fn run(command: Command) -> Result<(), CliError> {
 /// Runs a command that is given as it would be typed, without the word `spotfit`.
 fn run_typed(words: &[OsString]) -> Result<(), CliError> {
     let name = OsString::from("spotfit");
-    let typed = std::iter::once(&name).chain(words);
-    let parsed = Arguments::try_parse_from(typed);
+    let typed = std::iter::once(&name).chain(words).cloned().collect();
+    let parsed = Arguments::try_parse_from(with_preset(typed)?);
     run(parsed.map_err(|error| CliError::Other(error.to_string()))?.command)
 }

@@ -8,6 +8,7 @@ use pyo3::prelude::*;
 use spotfit::astigmatism::yaml_text::yaml_text;
 use spotfit::movie::MovieOptions;
 use spotfit::psf;
+use spotfit::report::figure::Drawing;
 use spotfit::steps::Stack;
 use spotfit::steps::calibrate::{run, run_psf};
 
@@ -15,12 +16,13 @@ use crate::camera::CameraMap;
 use crate::fitter::Fitter;
 use crate::localize::stored;
 use crate::pixels::Pixels;
+use crate::plots::encoded;
 use crate::steps::{Heard, json, of_step, options};
 use crate::threads;
 use crate::work::aside;
 
-/// The bytes of the calibration's file, the report as JSON, and notes.
-type Calibrated = (Vec<u8>, String, Vec<String>);
+/// The bytes of the calibration's file, the report as JSON, its plot as SVG and as PNG, and notes.
+type Calibrated = (Vec<u8>, String, [Vec<u8>; 2], Vec<String>);
 
 /// Stacks: paths, or arrays (slice, row, column), with the name of the argument.
 pub(crate) fn stacks(
@@ -43,6 +45,11 @@ pub(crate) fn stacks(
         ))
     };
     given.iter().enumerate().map(stack).collect()
+}
+
+/// A plot as SVG, and as PNG.
+fn plots(drawing: &Drawing) -> PyResult<[Vec<u8>; 2]> {
+    Ok([encoded(drawing, "svg")?, encoded(drawing, "png")?])
 }
 
 /// Learns how the widths of spots tell z.
@@ -72,7 +79,8 @@ pub(crate) fn calibrate(
         })
     })?;
     let done = done.map_err(of_step)?;
-    Ok((yaml_text(&done.calibration).into_bytes(), json(&done.report)?, notes))
+    let plot = plots(&done.drawing())?;
+    Ok((yaml_text(&done.calibration).into_bytes(), json(&done.report)?, plot, notes))
 }
 
 /// Measures a PSF.
@@ -101,5 +109,5 @@ pub(crate) fn calibrate_psf(
     let done = done.map_err(of_step)?;
     let written = psf::write(Vec::new(), &done.psf, done.pixel_size);
     let bytes = written.map_err(|error| PyValueError::new_err(error.to_string()))?;
-    Ok((bytes, json(&done.report)?, notes))
+    Ok((bytes, json(&done.report)?, plots(&done.drawing())?, notes))
 }

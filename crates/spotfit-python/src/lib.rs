@@ -22,8 +22,10 @@ mod options;
 mod outcomes;
 mod pictures;
 mod pixels;
+mod plots;
 mod positions;
 mod predict;
+mod preview;
 mod records;
 mod ring;
 mod rows;
@@ -71,7 +73,11 @@ mod _spotfit {
     #[pymodule_export]
     use super::pictures::encode_picture;
     #[pymodule_export]
+    use super::plots::{draw_curves, draw_drift, plot_format};
+    #[pymodule_export]
     use super::positions::Positions;
+    #[pymodule_export]
+    use super::preview::{Preview, read_preset};
     #[pymodule_export]
     use super::records::{
         FileLock, TableFile, info, method, read_record, record_inputs, unlike, write_file,

@@ -13,7 +13,7 @@ use spotfit::localize::{
     self, Flags, Localization, Localizations, LocalizeError, Localizer, Sigma, SlopeDoubt,
 };
 use spotfit::movie::{Block, FollowOptions, GrowingMovie, Movie, MovieError, MovieOptions, Pixels};
-use spotfit::steps::localize::{self as step, CameraOptions, Given, LocalizeReport};
+use spotfit::steps::localize::{self as step, CameraOptions, DefectsOption, Given, LocalizeReport};
 use spotfit::steps::{Listener, Note, PixelScale, Stack};
 use spotfit::table::{self, Layout};
 use spotfit::{AsWindows, Length};
@@ -194,6 +194,14 @@ impl LocalizeOptions {
         let pixels = size.0.saturating_mul(size.1).saturating_mul(frames);
         let options = self.options.clone().with_positions(positions);
         Localizer::new(size, step::with_sooner_backend(options, pixels))
+    }
+
+    /// All of them as the operations take them, with what was found or given besides.
+    pub(crate) fn whole(&self) -> step::LocalizeOptions {
+        let defects = self.options.defects.clone();
+        let defects = defects.map(|found| DefectsOption::Given(Given::Content(found)));
+        let defects = defects.unwrap_or(DefectsOption::None);
+        self.step.clone().with_defects(Some(defects))
     }
 
     pub(crate) fn step(&self) -> &step::LocalizeOptions {

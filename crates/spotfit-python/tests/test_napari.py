@@ -161,3 +161,42 @@ def test_the_plugin_is_found() -> None:
     [widget] = manifest.contributions.widgets
     [command] = manifest.contributions.commands
     assert widget.command == command.id and command.python_name == "spotfit.napari:LocalizeWidget"
+
+
+def test_a_preview_has_layers_of_what_is_kept_and_dropped() -> None:
+    movie = frames()
+    movie[:, 0:2, 5:8] += 150
+    options = logic.options_of({**VALUES, "keywords": 'errors=True, drop="neighbour"'})
+    seen = logic.previewed(logic.Frames(movie), 3, options)
+    (kept, words, _), (dropped, marks, kind) = logic.layers_of(seen, "a", scale=(1, 0.1, 0.1))
+    expected = spotfit.localize(movie, frames=slice(3, 4), **options)
+    assert kept.tolist() == np.stack([expected.frame, expected.y, expected.x], axis=1).tolist()
+    assert words["name"] == "a kept" and "photons_error" in words["features"]
+    assert kind == "points" and marks["symbol"] == "square" and len(dropped) == len(marks["face_color"]) == 1
+    assert marks["features"]["reason"].tolist() == ["at_edge"]
+    for wrong in "3", "errors", "**{}", "errors=f()", "a=1, 2", ") or (":
+        with pytest.raises(ValueError, match="keywords are needed"):
+            logic.keywords_of(wrong)
+
+
+def test_operations_are_those_of_the_package() -> None:
+    locs = spotfit.localize(frames(), pixel_size=100)
+    for operation, text in logic.OPERATIONS.items():
+        if operation != "drift":
+            assert isinstance(logic.done(operation, locs, text), (spotfit.Locs, spotfit.Picture))
+    linked = logic.done("link", locs, "")
+    assert isinstance(linked, spotfit.Locs) and len(linked) < len(locs)
+    picture = logic.done("render", locs, 'pixel="0.5px"')
+    assert isinstance(picture, spotfit.Picture)
+    data, words, kind = logic.image_of(picture, "a", scale=(0.2, 0.4), translate=(3, 4))
+    assert kind == "image" and data.shape[2] == 3
+    assert words["scale"] == pytest.approx([picture.pixel * 0.2, picture.pixel * 0.4])
+
+
+def test_a_preset_is_read_where_fields_say_nothing(tmp_path: Path) -> None:
+    preset = tmp_path / "scope.toml"
+    preset.write_text("box = 9\nthreshold = 30\nbaseline = 5\n")
+    options = logic.options_of({**VALUES, "preset": str(preset)})
+    assert options == {"preset": str(preset)}
+    expected = spotfit.localize(frames(), box=9, threshold=30, camera=spotfit.Camera(baseline=5))
+    assert spotfit.localize(frames(), **options).photons.tolist() == expected.photons.tolist()

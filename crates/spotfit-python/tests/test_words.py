@@ -23,7 +23,7 @@ CAMERA = {"baseline", "sensitivity", "em_gain", "read_noise"}
 FILES_OF_SIMULATIONS = {"output", "truth", "overwrite", "json", "write_defects"}
 #: A simulated camera has Python's type, and maps are an argument: ``maps="simulated"`` is what ``--camera`` makes.
 SIMULATED_CAMERA = {"baseline", "sensitivity", "em_gain", "read_noise"}
-#: Plots are the command's.
+#: Plots are methods of what is found.
 PLOTS = {"plot"}
 #: For each verb its functions; options that are no keywords, and keywords that are no options, besides those above.
 VERBS: dict[str, tuple[list[Callable[..., Any]], set[str], set[str]]] = {
@@ -32,6 +32,12 @@ VERBS: dict[str, tuple[list[Callable[..., Any]], set[str], set[str]]] = {
         [spotfit.Blocks.__init__, FITTER],
         {*FILES - {"pixel_size"}, *CAMERA, "frame", "max_frame_pixels", "write_defects"},
         {"tolerance"},
+    ),
+    # A preview looks at one frame of a movie that is there.
+    "preview": (
+        [spotfit.preview, spotfit.Blocks.__init__, FITTER],
+        {*FILES - {"pixel_size", "filter"}, *CAMERA, "frames", "max_frame_pixels"},
+        {"tolerance", "frames", "follow", "idle"},
     ),
     "fit": ([spotfit.fit, FITTER], {*FILES - {"pixel_size"}, *CAMERA}, {"dtype", "tolerance"}),
     # --spline is a function of its own, `calibrate_psf`.
@@ -56,7 +62,7 @@ VERBS: dict[str, tuple[list[Callable[..., Any]], set[str], set[str]]] = {
     # The model is an object with its variables, parameters and splines; text is read by `read_columns`.
     "curve": (
         [spotfit.Model.fit],
-        {"output", "json", "overwrite", "no_record", "plot", "plots", "model", "variables", "parameters", "spline", "columns", "skip"},
+        {"output", "json", "overwrite", "no_record", "plot", "plots", "log_x", "model", "variables", "parameters", "spline", "columns", "skip"},
         {"covariance"},
     ),
     "render": ([spotfit.render], FILES - {"filter"}, set()),
@@ -81,6 +87,8 @@ VERBS: dict[str, tuple[list[Callable[..., Any]], set[str], set[str]]] = {
 }  # fmt: skip
 #: Defaults that differ in how they are written: what Python says is found out later, or is a number that the command tells in words.
 DEFAULTS = {
+    # Frames are counted from 0 in Python, and from 1 by the command.
+    ("preview", "frame"): 0,
     ("simulate movie", "drift"): (0.0, 0.0),
     # In Python they stand where `Defocus` has them.
     ("simulate", "z_range"): 500.0,

@@ -15,6 +15,7 @@ use crate::words::localize::LocalizeWords;
 use crate::words::locs::{LocsOutput, format_of, refuse_replacing};
 use crate::words::output::{Output, Writing};
 use crate::words::paths::{is_stream, refuse_ending, refuse_same_output};
+use crate::words::preset::PresetArguments;
 use crate::words::report::ReportArguments;
 use spotfit::record::Record;
 use spotfit::steps::localize::{LocalizeOptions, Localizing, inputs_of};
@@ -53,6 +54,8 @@ pub(crate) struct LocalizeArguments {
     #[arg(help_heading = "Movie", long, value_name = "WxH:TYPE", conflicts_with = "follow")]
     frame: Option<String>,
     #[command(flatten)]
+    preset: PresetArguments,
+    #[command(flatten)]
     words: LocalizeWords,
     #[command(flatten)]
     report: ReportArguments,
@@ -64,7 +67,7 @@ pub(crate) fn run(arguments: &LocalizeArguments) -> Result<(), CliError> {
     let LocalizeArguments { movie, output, write_defects, words, report, writing, .. } = arguments;
     report.check(output)?;
     let format = format_of(output)?;
-    let options = words.options()?;
+    let options = words.options()?.with_preset(arguments.preset.path());
     let stack = stack(arguments, &options)?;
     let beside = ["yaml", "inf"].map(|ending| movie.with_extension(ending));
     let named = options.files().into_iter().map(|(_, file)| file);

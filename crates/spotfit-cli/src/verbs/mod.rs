@@ -17,6 +17,7 @@ pub(crate) mod merge;
 pub(crate) mod model;
 pub(crate) mod options;
 pub(crate) mod pick;
+pub(crate) mod preview;
 pub(crate) mod profile;
 pub(crate) mod render;
 pub(crate) mod score;

@@ -17,6 +17,7 @@ pub(crate) mod movie_options;
 pub(crate) mod output;
 pub(crate) mod paths;
 pub(crate) mod plot;
+pub(crate) mod preset;
 pub(crate) mod record;
 pub(crate) mod report;
 pub(crate) mod several;

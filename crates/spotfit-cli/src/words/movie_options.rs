@@ -51,7 +51,8 @@ pub(crate) fn parse_lengths(text: &str) -> Result<Lengths, String> {
     match text {
         "px" => Ok(Lengths::Pixels),
         text => {
-            let size = text.parse().map_err(|_| "neither a number nor px".to_owned())?;
+            let number = text.strip_suffix("nm").unwrap_or(text).trim();
+            let size = number.parse().map_err(|_| "neither a number nor px".to_owned())?;
             Ok(Lengths::Nanometres(size))
         }
     }

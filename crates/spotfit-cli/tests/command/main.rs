@@ -9,6 +9,8 @@ mod curve_files;
 mod driver;
 mod known;
 mod outputs;
+mod preset;
+mod preview;
 mod reports;
 mod speeds;
 mod spots;

@@ -25,6 +25,7 @@ fn words_for_python_are_those_of_the_command() {
     let verbs = [
         "batch",
         "calibrate",
+        "camera",
         "convert",
         "curve",
         "demo",
@@ -37,6 +38,7 @@ fn words_for_python_are_those_of_the_command() {
         "merge",
         "model",
         "pick",
+        "preview",
         "profile",
         "render",
         "score",

@@ -49,7 +49,7 @@ impl Case {
 }
 
 /// Every verb, with every kind of file that it writes. The words of a camera say all that there is to know of one.
-pub const CASES: [Case; 40] = [
+pub const CASES: [Case; 43] = [
     case("fit {}/spots.npy", &[("-o", "csv")], &[]),
     case("fit {}/spots.npy --errors --baseline 0 --sensitivity 1", &[("-o", "npy")], &[]),
     case("localize {}/movie.tif --baseline 100 --sensitivity 1", &[("-o", "csv")], &[]),
@@ -63,6 +63,17 @@ pub const CASES: [Case; 40] = [
         &[("-o", "hdf5")],
         &[],
     ),
+    case(
+        "preview {}/movie.tif --frame 2 --baseline 100 --sensitivity 1 --read-noise 1",
+        &[("-o", "png")],
+        &[],
+    ),
+    case(
+        "preview {}/movie.tif --frame 1,2 --pixel-size 100 --baseline 100 --sensitivity 1",
+        &[("-o", "svg")],
+        &[],
+    ),
+    case("preview {}/movie.tif --json --baseline 100 --sensitivity 1", &[], &[]),
     case(
         "batch {}/list.txt --out . --baseline 100 --sensitivity 1 --pixel-size 100",
         &[],

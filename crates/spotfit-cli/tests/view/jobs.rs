@@ -228,7 +228,8 @@ fn previews_count_what_localize_counts() {
     movie(&folder, 12);
     let words = ["--baseline", "100", "--threshold", "6", "--pixel-size", "100"];
     let (path, locs) = (folder.path("m.tif"), folder.path("locs.csv"));
-    let mut typed: Vec<&dyn AsRef<std::ffi::OsStr>> = vec![&"localize", &path, &"-o", &locs, &"--frames", &"7:7"];
+    let mut typed: Vec<&dyn AsRef<std::ffi::OsStr>> =
+        vec![&"localize", &path, &"-o", &locs, &"--frames", &"7:7"];
     typed.extend(words.iter().map(|word| word as &dyn AsRef<std::ffi::OsStr>));
     succeeds(&typed);
     let table = crate::common::rows(&fs::read(&locs).expect("a table"));
@@ -242,13 +243,25 @@ fn previews_count_what_localize_counts() {
         assert!((shown - row[photons].parse::<f64>().expect("a number")).abs() < 1e-3);
         assert!(told["kept"]["x"][number].as_f64().is_some_and(|x| (0.0..96.0).contains(&x)));
     }
-    assert_eq!(told["command"], "spotfit preview m.tif --frame 7 --baseline 100 --threshold 6 --pixel-size 100 -o preview.png");
-    let place = json!({ "words": words, "frame": 7, "x": told["kept"]["x"][0], "y": told["kept"]["y"][0] });
+    assert_eq!(
+        told["command"],
+        "spotfit preview m.tif --frame 7 --baseline 100 --threshold 6 --pixel-size 100 -o preview.png"
+    );
+    let place =
+        json!({ "words": words, "frame": 7, "x": told["kept"]["x"][0], "y": told["kept"]["y"][0] });
     let spot = window.post("api/window", &place).json();
-    assert!(spot["fit"].is_array() && spot["numbers"].as_array().is_some_and(|all| all.len() > 4), "{spot}");
-    let fewer = window.post("api/preview", &json!({ "words": ["--threshold", "60"], "frame": 7 })).json();
+    assert!(
+        spot["fit"].is_array() && spot["numbers"].as_array().is_some_and(|all| all.len() > 4),
+        "{spot}"
+    );
+    let fewer =
+        window.post("api/preview", &json!({ "words": ["--threshold", "60"], "frame": 7 })).json();
     assert!(fewer["counts"]["kept"].as_u64() < told["counts"]["kept"].as_u64(), "{fewer}");
-    assert!(fewer["notes"].as_array().is_some_and(|notes| notes.iter().any(|note| note["text"].as_str().is_some_and(|text| text.contains("--baseline")))));
+    assert!(fewer["notes"].as_array().is_some_and(|notes| {
+        notes
+            .iter()
+            .any(|note| note["text"].as_str().is_some_and(|text| text.contains("--baseline")))
+    }));
     for (words, frame, said) in [
         (json!(["--threshold", "many"]), 7, "--threshold"),
         (json!(["--box", "4"]), 7, "--box"),
@@ -258,14 +271,21 @@ fn previews_count_what_localize_counts() {
         (json!(["other.tif"]), 7, "other.tif"),
     ] {
         let refused = window.post("api/preview", &json!({ "words": words, "frame": frame }));
-        assert!(refused.status >= 400 && refused.error().contains(said), "{words}: {}", refused.error());
+        assert!(
+            refused.status >= 400 && refused.error().contains(said),
+            "{words}: {}",
+            refused.error()
+        );
     }
     let kept = json!({ "name": "scope.toml", "words": ["--baseline", "100", "--pixel-size", "100", "--flags", "--filter", "photons > 300"] });
     let told = window.post("api/preset", &kept).json();
     assert_eq!(told["command"], "spotfit localize m.tif --preset scope.toml -o locs.csv");
     let text = fs::read_to_string(folder.path("scope.toml")).expect("a preset");
     let lines: std::collections::BTreeSet<&str> = text.lines().collect();
-    assert_eq!(lines, ["baseline = 100", "pixel-size = 100", "flags = true", "filter = \"photons > 300\""].into());
+    assert_eq!(
+        lines,
+        ["baseline = 100", "pixel-size = 100", "flags = true", "filter = \"photons > 300\""].into()
+    );
     for name in ["../scope.toml", "scope.txt", "/tmp/scope.toml", "scope.toml/"] {
         let refused = window.post("api/preset", &json!({ "name": name, "words": [] }));
         assert!(matches!(refused.status, 400 | 403), "{name}");

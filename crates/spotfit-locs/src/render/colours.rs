@@ -53,6 +53,11 @@ impl Default for Colours {
 pub(super) const STEPS: usize = 1024;
 
 impl ColourMap {
+    /// The colour of a thing that is drawn onto something dark, by its place from 0 to 1: as bright as can be.
+    pub fn on_dark(self, place: f64) -> [u8; 3] {
+        self.hue(if place.is_nan() { 0.0 } else { place.clamp(0.0, 1.0) })
+    }
+
     /// The colour at a place from 0 to 1.
     pub(super) fn colour(self, value: f64) -> [u8; 3] {
         let value = value.clamp(0.0, 1.0);

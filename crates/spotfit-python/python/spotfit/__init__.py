@@ -45,6 +45,7 @@ from ._options import (
 )
 from ._picks import pick, profile
 from ._pictures import Drift, Picture
+from ._preview import Preview, preview
 from ._render import render
 from ._ring import RingCounts, RingFrame, RingReader, RingWriter
 from ._simulate import SimulatedMovie, Simulation, simulate, simulate_beads, simulate_movie
@@ -93,6 +94,7 @@ __all__ = [
     "Nena",
     "Options",
     "Picture",
+    "Preview",
     "Profile",
     "RingCounts",
     "RingFrame",
@@ -129,6 +131,7 @@ __all__ = [
     "merge",
     "nena",
     "pick",
+    "preview",
     "profile",
     "read_columns",
     "read_table",

@@ -17,6 +17,7 @@ from . import _record as records
 from ._keywords import current
 from ._fit import LENGTHS
 from ._localize import Blocks, needs_size
+from ._preset import expanded
 from ._spotfit import CameraMap
 from ._summary import FileOutcome, FilesSummary
 
@@ -152,7 +153,7 @@ def fit_files(
         raise ValueError("follow is for one movie that is being written: spotfit.localize and spotfit.Blocks have it")
     if format not in ("hdf5", "csv"):
         raise ValueError(f"format = {format!r} is not 'hdf5' or 'csv'")
-    given: dict[str, Any] = {"threads": 0 if executor is None else 1, **current(options)}
+    given: dict[str, Any] = {"threads": 0 if executor is None else 1, **expanded(current(options))}
     if arguments.whole("picasso", picasso) not in (0, 1):
         raise ValueError(f"picasso = {picasso} is neither 0 nor 1")
     made_with = _made_with(given, _check(given, executor is not None))

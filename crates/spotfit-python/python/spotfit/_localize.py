@@ -18,6 +18,7 @@ from ._concatenate import joined
 from ._fit import LENGTHS, Fitter, fitter_of
 from ._keywords import RENAMED, refuse, takes_former
 from ._locs import Locs
+from ._preset import PresetFile, takes_preset
 from ._spotfit import CameraMap
 from ._warnings import NO_CAMERA, tell
 
@@ -162,6 +163,9 @@ class Blocks(Iterator[Locs]):
     follow : bool
         Localize while somebody else writes the movie, a file that need not be there yet, or the folder of one in several TIFF files. The
         localizations are those of the movie when it is written; a block has those of the frames that have come.
+    preset : path, optional
+        A TOML file with options by their names, such as those of a microscope: ``baseline = 100``, ``pixel-size = 107``. What is given
+        here wins. It is the file that ``spotfit localize --preset`` takes.
     idle : float
         With `follow`: for how many seconds nothing may come before the movie is taken to have ended. It ends earlier with the number of
         frames that its metadata promise.
@@ -195,6 +199,7 @@ class Blocks(Iterator[Locs]):
     (10, 10, 10)
     """
 
+    @takes_preset
     @takes_former(**RENAMED)
     def __init__(
         self,
@@ -223,6 +228,7 @@ class Blocks(Iterator[Locs]):
         strict: bool = False,
         follow: bool = False,
         idle: float = 60.0,
+        preset: PresetFile | None = None,
         **options: Unpack[Options],
     ) -> None:
         refuse("localize", options, (*(Blocks.__init__.__kwdefaults__ or ()), *(Fitter.__init__.__kwdefaults__ or ())))

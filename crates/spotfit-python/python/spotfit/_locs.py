@@ -300,6 +300,11 @@ class Locs:
     def __reduce__(self) -> Any:
         return _restored, (self._columns, self.movie)
 
+    def _repr_html_(self) -> str:
+        from ._notebook import html_of
+
+        return html_of(self)
+
     def __repr__(self) -> str:
         frames = f" in {len(np.unique(self['frame'])):,} frames" if "frame" in self._columns else ""
         lines = [f"{len(self):,} localizations{frames}: {', '.join(self.names)}"]

@@ -91,3 +91,4 @@ class LocalizeOptions(Options, total=False):
     strict: bool
     follow: bool
     idle: float
+    preset: str | PathLike[str] | None

@@ -15,6 +15,7 @@ from . import _arguments as arguments
 from . import _spotfit
 from ._frozen import frozen
 from ._locs import NANOMETRE, Column, Locs
+from ._plots import Format, Plotted
 
 Doubles = npt.NDArray[np.float64]
 
@@ -46,7 +47,7 @@ def reported(made: R, report: dict[str, Any]) -> R:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Drift(_Reported):
+class Drift(_Reported, Plotted):
     """How far everything had moved in each frame. Arrays cannot be written to; ``dataclasses.replace(drift, x=…)`` makes another one.
 
     Attributes
@@ -155,6 +156,10 @@ class Drift(_Reported):
             locs = _changed(locs, "uncertainty_z", np.hypot(locs["uncertainty_z"], self.z_error[frames]))
         return locs
 
+    def _drawn(self, format: Format) -> bytes:
+        parts = [self.x, self.y, self.z, self.x_error, self.y_error, self.z_error]
+        return _spotfit.draw_drift([part.tolist() for part in parts], self.unit, format)
+
     def __repr__(self) -> str:
         told = f"Drift of {len(self.x):,} frames"
         for name, unit in ("x", self.unit), ("y", self.unit), ("z", "nm"):
@@ -249,6 +254,11 @@ class Picture(_Reported):
             raise ValueError(f"{name}: the name of a picture ends in .png, .tif or .tiff")
         encoded = self.file if format == "png" else self._encoded(format)
         _spotfit.write_file(name, encoded)
+
+    def _repr_png_(self) -> bytes:
+        from ._notebook import png_of
+
+        return png_of(self.pixels)
 
     def __repr__(self) -> str:
         height, width, _ = self.pixels.shape

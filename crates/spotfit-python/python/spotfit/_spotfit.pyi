@@ -1,5 +1,5 @@
 from os import PathLike
-from typing import Any, final
+from typing import Any, Literal, final
 
 import numpy as np
 import numpy.typing as npt
@@ -34,6 +34,8 @@ __all__ = [
     "devices",
     "doubts",
     "doubts_of_movie",
+    "draw_curves",
+    "draw_drift",
     "encode_picture",
     "estimates",
     "filter_table",
@@ -42,6 +44,7 @@ __all__ = [
     "info",
     "method",
     "operations",
+    "plot_format",
     "read_columns",
     "read_record",
     "read_table",
@@ -409,6 +412,31 @@ class MovieLocalizer:
     def report(self) -> str | None: ...
     def slope_doubt(self) -> str | None: ...
 
+@final
+class Preview:
+    @staticmethod
+    def of_movie(
+        options: LocalizeOptions,
+        path: str,
+        channel: int | None,
+        slice: int | None,
+        strict: bool,
+        parts: list[str],
+        frame: int,
+        colour_by: str,
+        filter: str | None,
+    ) -> Preview: ...
+    @staticmethod
+    def of_frames(options: LocalizeOptions, frames: Any, frame: int, colour_by: str, filter: str | None) -> Preview: ...
+    def kept(self) -> _Columns: ...
+    def dropped(self) -> _Columns: ...
+    def info(self) -> Info: ...
+    def told(self) -> str: ...
+    def words(self) -> str: ...
+    def svg(self) -> str: ...
+    def png(self, scale: float) -> bytes: ...
+
+def read_preset(path: str, known: list[str]) -> list[tuple[str, Any, bool]]: ...
 def devices(measure: bool) -> tuple[list[str], list[str], str | None, str]: ...
 def info(path: str | PathLike[str]) -> tuple[str, str]: ...
 def method(options: LocalizeOptions, channel: int | None, slice: int | None) -> tuple[str, str, str]: ...
@@ -445,6 +473,20 @@ _Picture = tuple[npt.NDArray[np.uint8], npt.NDArray[np.uint16] | None, npt.NDArr
 
 def encode_picture(
     pixels: npt.NDArray[np.uint8], grey: npt.NDArray[np.uint16] | None, *, format: str, nanometres: float | None
+) -> bytes: ...
+def plot_format(path: str | PathLike[str]) -> Literal["svg", "png"]: ...
+def draw_drift(drift: list[list[float]], unit: str, format: str) -> bytes: ...
+def draw_curves(
+    model: Model,
+    fits: tuple[list[str], npt.NDArray[Any], npt.NDArray[Any], list[float], list[int], npt.NDArray[Any]],
+    data: npt.NDArray[Any],
+    *,
+    points: npt.NDArray[Any],
+    weights: npt.NDArray[Any] | None,
+    image: int | None,
+    absolute: bool,
+    log_x: str,
+    format: str,
 ) -> bytes: ...
 def simulate(
     count: int,
@@ -501,7 +543,7 @@ def simulate_beads(
 ) -> tuple[npt.NDArray[np.uint16], tuple[_Columns, Info], _Maps | None, npt.NDArray[np.bool_] | None]: ...
 def calibrate(
     given: list[Any], fitter: Fitter, camera_map: CameraMap | None, *, options: str, channel: int | None, slice: int | None, strict: bool
-) -> tuple[bytes, str, list[str]]: ...
+) -> tuple[bytes, str, list[bytes], list[str]]: ...
 def calibrate_psf(
     given: list[Any],
     camera: tuple[float, float, float | None, float] | None,
@@ -511,7 +553,8 @@ def calibrate_psf(
     channel: int | None,
     slice: int | None,
     strict: bool,
-) -> tuple[bytes, str, list[str]]: ...
+) -> tuple[bytes, str, list[bytes], list[str]]: ...
+
 @final
 class MeasuredCamera:
     """What was measured of each pixel of a camera."""

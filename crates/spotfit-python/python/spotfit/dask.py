@@ -26,6 +26,7 @@ from ._fit import fit_quietly
 from ._fits import Errors, Fits
 from ._keywords import current
 from ._localize import localize as _localize
+from ._preset import expanded
 from ._locs import Locs
 
 try:
@@ -139,7 +140,7 @@ def localize(movie: str | PathLike[str] | da.Array, **options: Unpack[LocalizeOp
         Of `Locs`: ``.compute()`` gives them. It is no data frame, for `Locs` know their units and their movie;
         ``dask.delayed(spotfit.Locs.to_pandas)(locs)`` makes one of it.
     """
-    given: dict[str, Any] = {"threads": 1, **current(options)}
+    given: dict[str, Any] = {"threads": 1, **expanded(current(options))}
     if isinstance(movie, (str, PathLike)):
         return delayed(_localize)(movie, **given)
     if not isinstance(movie, da.Array):

@@ -6,17 +6,8 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from qtpy.QtWidgets import (
-    QComboBox,
-    QDoubleSpinBox,
-    QFileDialog,
-    QFormLayout,
-    QHBoxLayout,
-    QLabel,
-    QProgressBar,
-    QPushButton,
-    QSpinBox,
-    QWidget,
-)
+    QComboBox, QDoubleSpinBox, QFileDialog, QFormLayout, QHBoxLayout, QLabel, QLineEdit, QProgressBar, QPushButton, QSpinBox, QWidget,
+)  # fmt: skip
 
 from . import _napari as logic
 from ._locs import Locs
@@ -31,13 +22,7 @@ _TABLES = "ThunderSTORM (*.csv);;Picasso (*.hdf5)"
 
 
 class LocalizeWidget(QWidget):
-    """Finds and fits the spots of an image layer or a file, and shows them as a layer of points.
-
-    Parameters
-    ----------
-    viewer : napari.Viewer
-        The viewer whose layers are offered; napari gives it.
-    """
+    """Finds and fits the spots of an image layer or a file, and shows them as a layer of points. napari gives the viewer."""
 
     def __init__(self, viewer: napari.Viewer) -> None:
         super().__init__()
@@ -45,6 +30,7 @@ class LocalizeWidget(QWidget):
         self._worker: Any = None
         self._locs: Locs | None = None
         self._closed = False
+        self._shown: dict[str, Any] = {}
         self.movie = QComboBox()
         self.open = QPushButton("File…")
         self.shape = QComboBox()
@@ -59,6 +45,14 @@ class LocalizeWidget(QWidget):
         self.baseline = _number(0.0, 1e6, "what a dark pixel reads, in ADU")
         self.sensitivity = _number(1.0, 1e6, "photo-electrons per ADU")
         self.pixel_size = _number(0.0, 1e6, "side of a pixel in nanometres", "not known")
+        self.preset = QLineEdit()
+        self.preset.setPlaceholderText("a .toml file with options")
+        self.keywords = QLineEdit()
+        self.keywords.setPlaceholderText('all other options: drop="neighbour", errors=True')
+        self.operation = QComboBox()
+        self.operation.addItems(list(logic.OPERATIONS))
+        self.words = QLineEdit(logic.OPERATIONS["filter"])
+        self.look, self.run = QPushButton("Preview"), QPushButton("Run")
         self.start, self.cancel, self.save = (QPushButton(text) for text in ("Localize", "Cancel", "Save table…"))
         self.progress = QProgressBar()
         self.told = QLabel()
@@ -66,6 +60,9 @@ class LocalizeWidget(QWidget):
         self._lay_out()
         self.open.clicked.connect(lambda: self._choose())
         self.start.clicked.connect(lambda: self.localize())
+        self.look.clicked.connect(lambda: self.preview())
+        self.run.clicked.connect(lambda: self.work())
+        self.operation.currentTextChanged.connect(lambda name: self.words.setText(logic.OPERATIONS[name]))
         self.cancel.clicked.connect(lambda: self.stop())
         self.save.clicked.connect(lambda: self._choose_table())
         self.shape.currentTextChanged.connect(lambda shape: self.sigma.setEnabled(shape == "fixed"))
@@ -81,21 +78,18 @@ class LocalizeWidget(QWidget):
         movie.addWidget(self.movie, 1)
         movie.addWidget(self.open)
         form.addRow("movie", movie)
-        for label, field in (
-            ("box size", self.box_size),
-            ("false spots", self.false_rate),
-            ("threshold", self.threshold),
-            ("shape", self.shape),
-            ("sigma", self.sigma),
-            ("baseline", self.baseline),
-            ("sensitivity", self.sensitivity),
-            ("pixel size", self.pixel_size),
-        ):
-            form.addRow(label, field)
+        names = "box_size", "false_rate", "threshold", "shape", "sigma", "baseline", "sensitivity", "pixel_size", "preset", "keywords"
+        labels = {"false_rate": "false spots", "keywords": "options"}
+        for name in names:
+            form.addRow(labels.get(name, name.replace("_", " ")), getattr(self, name))
         buttons = QHBoxLayout()
-        for button in (self.start, self.cancel, self.save):
+        for button in (self.look, self.start, self.cancel, self.save):
             buttons.addWidget(button)
         form.addRow(buttons)
+        more = QHBoxLayout()
+        for part in (self.operation, self.words, self.run):
+            more.addWidget(part)
+        form.addRow("then", more)
         form.addRow(self.progress)
         form.addRow(self.told)
         self.setLayout(form)
@@ -127,24 +121,58 @@ class LocalizeWidget(QWidget):
     def values(self) -> dict[str, Any]:
         """What the fields say."""
         numbers = ("box_size", "false_rate", "threshold", "sigma", "baseline", "sensitivity", "pixel_size")
-        return {name: getattr(self, name).value() for name in numbers} | {"shape": self.shape.currentText()}
+        texts = {"preset": self.preset.text().strip(), "keywords": self.keywords.text()}
+        return {name: getattr(self, name).value() for name in numbers} | {"shape": self.shape.currentText()} | texts
+
+    def _source(self) -> tuple[Any, dict[str, Any]]:
+        """The movie, and how its layers are called and placed."""
+        source = self.movie.currentData()
+        if source is None:
+            raise ValueError("There is no image layer: open a movie, or choose a file.")
+        if isinstance(source, str):
+            return source, {"name": os.path.splitext(os.path.basename(source))[0]}
+        frames = logic.Frames(source.data[0] if source.multiscale else source.data, source.rgb)
+        return frames, {"name": source.name, "scale": source.scale, "translate": source.translate}
+
+    def preview(self) -> None:
+        """Shows what would be kept of the frame in view, and what dropped."""
+        try:
+            frames, shown = self._source()
+            step = self._viewer.dims.current_step
+            seen = logic.previewed(frames, int(step[-3]) if len(step) > 2 else 0, logic.options_of(self.values()))
+        except (ValueError, TypeError, OSError) as error:
+            self.told.setText(str(error))
+            return
+        for data, words, _ in logic.layers_of(seen, **shown):
+            if words["name"] in self._viewer.layers:
+                self._viewer.layers.remove(words["name"])
+            self._viewer.add_points(data, **words)
+        dropped = ", ".join(f"{count} {reason}" for reason, count in seen.counts["dropped"].items()) or "none"
+        self.told.setText(f"{seen.counts['candidates']} candidates, {seen.counts['kept']} kept; dropped: {dropped}")
+
+    def work(self) -> None:
+        """Does something with the localizations, and shows what comes of it."""
+        if self._locs is None:
+            self.told.setText("There are no localizations yet.")
+            return
+        try:
+            made = logic.done(self.operation.currentText(), self._locs, self.words.text())
+        except (ValueError, TypeError) as error:
+            self.told.setText(str(error))
+            return
+        if isinstance(made, Locs):
+            self._show(made, self._shown)
+        else:
+            data, words, _ = logic.image_of(made, **self._shown)
+            self._viewer.add_image(data, **words)
 
     def localize(self) -> None:
         """Begins: in a thread, so that the viewer goes on."""
         from napari.qt.threading import create_worker
 
-        source = self.movie.currentData()
-        if source is None:
-            self.told.setText("There is no image layer: open a movie, or choose a file.")
-            return
         try:
+            frames, shown = self._source()
             options = logic.options_of(self.values())
-            if isinstance(source, str):
-                frames: str | logic.Frames = source
-                shown = {"name": os.path.splitext(os.path.basename(source))[0]}
-            else:
-                frames = logic.Frames(source.data[0] if source.multiscale else source.data, source.rgb)
-                shown = {"name": source.name, "scale": source.scale, "translate": source.translate}
         except ValueError as error:
             self.told.setText(str(error))
             return
@@ -168,14 +196,13 @@ class LocalizeWidget(QWidget):
             self._worker.quit()
 
     def _advance(self, progress: tuple[int, int]) -> None:
-        done, every = progress
-        self.progress.setMaximum(max(every, 1))
-        self.progress.setValue(done)
+        self.progress.setMaximum(max(progress[1], 1))
+        self.progress.setValue(progress[0])
 
     def _show(self, locs: Locs, shown: dict[str, Any]) -> None:
         if self._closed:
             return
-        self._locs = locs
+        self._locs, self._shown = locs, shown
         data, words, _ = logic.layer_of(locs, **shown)
         self._viewer.add_points(data, **words)
         self.told.setText(f"{len(locs):,} localizations")

@@ -58,6 +58,7 @@ pub mod merge;
 mod number_text;
 mod outcomes;
 pub mod pick;
+pub mod preset;
 pub mod preview;
 pub mod profile;
 #[cfg(feature = "render")]

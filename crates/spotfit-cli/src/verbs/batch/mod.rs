@@ -11,6 +11,7 @@ use clap::{Args, ValueEnum};
 
 use crate::error::CliError;
 use crate::words::follow::IdleArguments;
+use crate::words::preset::PresetArguments;
 use crate::words::report::ReportArguments;
 use board::Board;
 use spotfit::steps::batch::{self, BatchOptions, Shard};
@@ -59,6 +60,8 @@ pub(crate) struct BatchArguments {
     #[command(flatten)]
     report: ReportArguments,
     #[command(flatten)]
+    preset: PresetArguments,
+    #[command(flatten)]
     typed: words::Typed,
 }
 
@@ -86,14 +89,15 @@ pub(crate) fn run(arguments: &BatchArguments) -> Result<(), CliError> {
         .with_jobs(arguments.jobs.into())
         .with_overwrite(*overwrite);
     let board = Board::new(*overwrite);
+    let preset = arguments.preset.path();
     let done = match (&arguments.follow, manifest) {
         (Some(folder), _) => {
-            let method = plan::method(&arguments.typed, &options)?;
+            let method = plan::method(&arguments.typed, preset, &options)?;
             batch::follow(&options, folder, &method, &arguments.idle.options()?, &board)?
         }
         (None, Some(manifest)) => {
             let lines = manifest::read(manifest)?;
-            let tasks = plan::tasks(manifest, &lines, &arguments.typed, &options)?;
+            let tasks = plan::tasks(manifest, &lines, (&arguments.typed, preset), &options)?;
             let own = tasks.into_iter().enumerate().filter(|(index, _)| shard.has(*index));
             let tasks: Vec<_> = own.map(|(_, task)| task).collect();
             batch::run(&options, &tasks, &board)?

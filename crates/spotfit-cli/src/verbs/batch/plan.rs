@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::ffi::OsString;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::manifest::{Line, Wrong};
@@ -25,6 +25,8 @@ struct Lines<'a> {
     options: &'a BatchOptions,
     planner: Planner<'a>,
     typed: &'a Typed,
+    /// The preset that some of the words are of.
+    preset: Option<PathBuf>,
     /// The folder of the manifest.
     beside: &'a Path,
     known: Known,
@@ -36,7 +38,7 @@ struct Lines<'a> {
 pub(super) fn tasks(
     manifest: &Path,
     lines: &[Line],
-    typed: &Typed,
+    (typed, preset): (&Typed, Option<PathBuf>),
     options: &BatchOptions,
 ) -> Result<Vec<Task>, CliError> {
     let standard = manifest == Path::new("-");
@@ -46,6 +48,7 @@ pub(super) fn tasks(
         options,
         planner: Planner::new(options),
         typed,
+        preset,
         beside: if beside == Path::new(".") { Path::new("") } else { beside },
         known: Known::new(),
         meanings: HashMap::new(),
@@ -72,16 +75,26 @@ pub(super) fn tasks(
 }
 
 /// What the words of the command line mean for all movies.
-pub(super) fn method(typed: &Typed, options: &BatchOptions) -> Result<Arc<Method>, CliError> {
-    meaning(typed, &Known::new(), options).map_err(CliError::Other)
+pub(super) fn method(
+    typed: &Typed,
+    preset: Option<PathBuf>,
+    options: &BatchOptions,
+) -> Result<Arc<Method>, CliError> {
+    meaning(typed, &Known::new(), preset, options).map_err(CliError::Other)
 }
 
 /// What words mean, if nothing is wrong with them.
-fn meaning(words: &Typed, known: &Known, options: &BatchOptions) -> Result<Arc<Method>, String> {
+fn meaning(
+    words: &Typed,
+    known: &Known,
+    preset: Option<PathBuf>,
+    options: &BatchOptions,
+) -> Result<Arc<Method>, String> {
     let words = words.parse(known)?;
-    let made = words
-        .movie()
-        .and_then(|movie| Ok(Method::new(&words.options()?, &movie, options).map(Arc::new)?));
+    let made = words.movie().and_then(|movie| {
+        let asked = words.options()?.with_preset(preset);
+        Ok(Method::new(&asked, &movie, options).map(Arc::new)?)
+    });
     made.map_err(|error: CliError| error.to_string())
 }
 
@@ -97,7 +110,7 @@ impl Lines<'_> {
         let method = match self.meanings.get(&key) {
             Some(found) => found.clone().ok_or(Reason::Told)?,
             None => {
-                let found = meaning(&words, &self.known, self.options);
+                let found = meaning(&words, &self.known, self.preset.clone(), self.options);
                 self.meanings.insert(key, found.as_ref().ok().cloned());
                 let own = line.cells.iter().any(|(_, cell)| !cell.is_empty());
                 found.map_err(

@@ -8,6 +8,8 @@ mod field;
 mod pixels;
 mod series;
 mod sheet;
+#[cfg(test)]
+mod tests;
 
 pub use axis::Axis;
 pub use bars::PartBars;

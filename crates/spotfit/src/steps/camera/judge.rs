@@ -2,21 +2,14 @@
 
 use ndarray::{Array2, Zip};
 
+use super::middle::spread;
 use super::moments::Moments;
-use super::solve::{Level, PixelMaps, median};
+use super::solve::{Level, PixelMaps};
 
 /// A pixel with less than this share of the usual gain, or more than this many times it, shows no light.
 const GAINS: [f64; 2] = [0.2, 5.0];
 /// By so many standard errors.
 const SURE: f64 = 5.0;
-
-/// The median of the finite ones, and their standard deviation by the median of distances from it.
-pub(super) fn spread<'a>(numbers: impl Iterator<Item = &'a f64>) -> Option<[f64; 2]> {
-    let mut numbers: Vec<f64> = numbers.copied().filter(|number| number.is_finite()).collect();
-    let middle = median(&mut numbers)?;
-    numbers.iter_mut().for_each(|number| *number = (*number - middle).abs());
-    Some([middle, 1.4826 * median(&mut numbers)?])
-}
 
 /// Pixels that read the same whatever the light, or have an impossible gain.
 pub(super) fn unusable(pixels: &PixelMaps, dark: &Moments, levels: &[Level]) -> Array2<bool> {

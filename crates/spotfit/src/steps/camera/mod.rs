@@ -22,6 +22,7 @@
 
 mod file;
 mod judge;
+mod middle;
 mod moments;
 mod report;
 mod solve;

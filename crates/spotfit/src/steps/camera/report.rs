@@ -4,7 +4,7 @@ use std::fmt;
 
 use ndarray::{Array2, Zip};
 
-use super::judge::spread;
+use super::middle::spread;
 use super::moments::Moments;
 use super::solve::{Level, PixelMaps};
 use crate::report::number::five_digits;
@@ -76,9 +76,7 @@ impl CameraReport {
         let of_gain = pixels.gain.as_ref().map(of);
         let gain_error = pixels.gain_error.as_ref().map(|map| of(map)[0]);
         let gain = of_gain.map(|[gain, _]| gain).or(sensitivity.map(f64::recip));
-        let gain_spread = of_gain.zip(gain_error).map(|([gain, spread], error)| {
-            (spread * spread - error * error).max(0.0).sqrt() / gain
-        });
+        let gain_spread = pixels.gain_spread.zip(gain).map(|(spread, gain)| spread / gain);
         let electrons = |gain: f64| {
             let mut electrons = pixels.variance.clone();
             match &pixels.gain {

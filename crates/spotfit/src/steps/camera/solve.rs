@@ -7,6 +7,7 @@
 use ndarray::Array2;
 use rayon::prelude::*;
 
+use super::middle::{median, spread};
 use super::moments::Moments;
 
 /// What was found of each pixel, (height, width) each.
@@ -17,7 +18,8 @@ pub struct PixelMaps {
     pub offset: Array2<f64>,
     /// The variance of its noise without light, in ADU².
     pub variance: Array2<f64>,
-    /// Its gain in ADU per photo-electron, where there are flats; NaN where no flat tells it.
+    /// Its gain in ADU per photo-electron, where there are flats: drawn to the median of all as far as its error is larger than how pixels
+    /// differ. NaN where no flat tells it.
     pub gain: Option<Array2<f64>>,
     /// Standard errors of the offset.
     pub offset_error: Array2<f64>,
@@ -25,6 +27,8 @@ pub struct PixelMaps {
     pub variance_error: Array2<f64>,
     /// Standard errors of the gain.
     pub gain_error: Option<Array2<f64>>,
+    /// The standard deviation of the gain among pixels, without what its errors make.
+    pub gain_spread: Option<f64>,
 }
 
 /// A light: the means and variances of pixels, and how much the light itself flickered.
@@ -68,6 +72,7 @@ pub(super) fn solve(dark: &Moments, levels: &[Level]) -> PixelMaps {
         offset_error: dark.variance.mapv(|variance| (variance / count).sqrt()),
         variance_error: dark.variance.mapv(|variance| of_variance(variance, 0.0, count).sqrt()),
         gain_error: None,
+        gain_spread: None,
     };
     if levels.is_empty() {
         return maps;
@@ -85,8 +90,32 @@ pub(super) fn solve(dark: &Moments, levels: &[Level]) -> PixelMaps {
             }
         }
     });
+    maps.gain_spread = draw_together(&mut gain, &mut error);
     (maps.gain, maps.gain_error) = (Some(gain), Some(error));
     maps
+}
+
+/// A gain so many standard deviations from the others is that of an odd pixel.
+const ODD: f64 = 4.0;
+
+/// Draws gains to their median, as far as their errors are larger than how they differ: with a spread τ of all pixels' gains and an error e,
+/// the best estimate of a gain g is the median plus (g − median)·τ²/(τ² + e²), of which τe/√(τ² + e²) is the error (empirical Bayes:
+/// Efron & Morris, J. Am. Stat. Assoc. 68:117, 1973). Odd pixels stay. The result is τ.
+fn draw_together(gain: &mut Array2<f64>, error: &mut Array2<f64>) -> Option<f64> {
+    let [middle, deviation] = spread(gain.iter())?;
+    let squares = error.mapv(|error| error * error);
+    let [usual, _] = spread(squares.iter())?;
+    let own = (deviation * deviation - usual).max(0.0);
+    // Where all pixels have one gain, what is left is the error of the median.
+    let least = 1.25 * (usual / gain.len() as f64).sqrt();
+    for (gain, error) in gain.iter_mut().zip(error) {
+        let all = own + *error * *error;
+        if all > 0.0 && (*gain - middle).abs() <= ODD * all.sqrt() {
+            *gain = middle + (*gain - middle) * own / all;
+            *error = (*error * (own / all).sqrt()).max(least);
+        }
+    }
+    Some(own.sqrt())
 }
 
 /// The gain of a pixel and its standard error, if a light tells it.
@@ -127,13 +156,4 @@ fn usual_gain(dark: &Moments, levels: &[Level]) -> f64 {
         }
     }
     median(&mut ratios).unwrap_or(f64::NAN)
-}
-
-/// The middle one of some numbers, which change their order.
-pub(super) fn median(numbers: &mut [f64]) -> Option<f64> {
-    if numbers.is_empty() {
-        return None;
-    }
-    let middle = numbers.len() / 2;
-    Some(*numbers.select_nth_unstable_by(middle, f64::total_cmp).1)
 }

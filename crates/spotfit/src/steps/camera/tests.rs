@@ -105,7 +105,9 @@ fn maps_are_as_right_as_frames_allow() {
         ("stated gain", ratio(gain, maps.gain(), |at| errors[at])),
     ] {
         println!("{what}: {ratio:.3}");
-        assert!((0.93..1.05).contains(&ratio), "{what}: {ratio}");
+        // What all gains tell makes each better than its own frames do.
+        let least = if what == "gain" { 0.4 } else { 0.93 };
+        assert!((least..1.05).contains(&ratio), "{what}: {ratio}");
     }
     assert_eq!(found.report.dead, 0);
     assert!((found.report.gain.expect("flats") / 2.0 - 1.0).abs() < 0.01, "{}", found.report);

@@ -67,6 +67,8 @@ pub struct LocalizeOptions {
     pub pixel_size: PixelScale,
     /// Where (0, 0) is, except in Picasso's tables.
     pub origin: Origin,
+    /// The [preset](crate::steps::preset) that some of these are of: records name it among the inputs.
+    pub preset: Option<PathBuf>,
 }
 
 /// What is asked for, for pixels of some size.
@@ -97,6 +99,7 @@ impl LocalizeOptions {
         with_filter: filter: Option<String>,
         const with_pixel_size: pixel_size: PixelScale,
         const with_origin: origin: Origin,
+        with_preset: preset: Option<PathBuf>,
     }
 
     /// What is asked for where pixels have this size in nanometres, if it is known, for callers that have frames of their own:
@@ -116,7 +119,7 @@ impl LocalizeOptions {
 
     /// The files that options name: the option, and each file of it.
     pub fn files(&self) -> Vec<(&'static str, PathBuf)> {
-        let Self { positions, calibration, psf, camera, .. } = self;
+        let Self { positions, calibration, psf, camera, preset, .. } = self;
         let mask = match &self.defects {
             Some(DefectsOption::Given(given)) => given.file(),
             _ => None,
@@ -126,6 +129,7 @@ impl LocalizeOptions {
             ("defects", mask),
             ("calibration", calibration.as_ref().and_then(Given::file)),
             ("psf", psf.as_ref().and_then(Given::file)),
+            ("preset", preset.as_deref()),
         ];
         let named = named.into_iter().filter_map(|(name, path)| Some((name, path?.to_owned())));
         let maps = camera.maps.as_ref().and_then(Given::file).map(camera_maps::files);

@@ -18,10 +18,14 @@
 //! # Ok::<(), spotfit::steps::StepError>(())
 //! ```
 
+#[cfg(feature = "render")]
+mod drawing;
 mod frames;
 mod kept;
 mod model;
 mod options;
+#[cfg(feature = "render")]
+mod panel;
 mod previewer;
 mod spots;
 mod window;
@@ -29,6 +33,8 @@ mod window;
 use super::words::go_on;
 use super::{Listener, Stack, StepError};
 
+#[cfg(feature = "render")]
+pub use drawing::drawing_of;
 pub use options::PreviewOptions;
 pub use previewer::Previewer;
 pub use spots::{Places, Preview, PreviewCounts, Responses};

@@ -1,6 +1,7 @@
 //! A movie that stays open, to be looked at with one set of options after the other.
 
 use std::ops::Range;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -18,7 +19,7 @@ use crate::steps::localize::{
     frames_are, frames_of, metadata, tell_defects,
 };
 use crate::steps::{Listener, Note, Stack, StepError};
-use crate::table::{Filter, Info, Layout};
+use crate::table::{Filter, Info, Layout, Meaning};
 use crate::{AsWindows, OutOfRange};
 
 /// A movie whose frames are looked at.
@@ -86,6 +87,13 @@ impl Previewer {
         let begin = Instant::now();
         let spots = self.spots(options, frame)?;
         let mut preview = spots.preview.clone();
+        if let Some(column) = &options.colour_by {
+            let names = preview.kept.columns().iter().map(|column| column.name.as_str());
+            let names: Vec<&str> = names.collect();
+            let range = format!("a column of the table: {}", names.join(", "));
+            OutOfRange::check("colour_by", column, names.contains(&column.as_str()), range)?;
+            preview.colour_by.clone_from(column);
+        }
         preview.time = begin.elapsed();
         Ok(preview)
     }
@@ -193,7 +201,7 @@ impl Previewer {
         let looked = localizer.look(index, pixels.windows(), around.as_deref()).map_err(failed)?;
         let slice = self.frames.stack().options().slice;
         let frames_are = self.frames.stack().about(|movie| frames_are(movie, slice))?;
-        let of = Found { localizer, looked, layout, filter, info, begin, frames_are };
+        let of = Found { name, localizer, looked, layout, filter, info, begin, frames_are };
         of.spots(index, pixel_size, pixels, notes)
     }
 
@@ -253,6 +261,7 @@ fn kind(asked: &DefectsOption) -> &'static str {
 
 /// What was found in a frame, before it is put in order.
 struct Found {
+    name: String,
     localizer: Localizer,
     looked: Looked,
     layout: Layout,
@@ -270,7 +279,7 @@ impl Found {
         pixels: Arc<Pixels>,
         notes: Vec<Note>,
     ) -> Result<Spots, StepError> {
-        let Self { localizer, looked, layout, filter, info, begin, frames_are } = self;
+        let Self { name, localizer, looked, layout, filter, info, begin, frames_are } = self;
         let mut kept = layout.table(&looked.spots, &info);
         let holds = match &filter {
             Some(filter) => filter.keep(&kept).map_err(StepError::refused)?,
@@ -301,7 +310,13 @@ impl Found {
         for (_, reason) in &dropped {
             *counts.dropped.entry(reason.name()).or_default() += 1;
         }
-        let place = |fate: &Fate| [fate.spot.x, fate.spot.y];
+        let inside = |at: f64, length: usize| (-0.5..length as f64 - 0.5).contains(&at);
+        let (_, height, width) = pixels.dim();
+        // Fits that failed may end anywhere.
+        let place = |fate: &Fate| match [fate.spot.x, fate.spot.y] {
+            [x, y] if inside(x, width) && inside(y, height) => [x, y],
+            _ => fate.detected,
+        };
         let places = Places {
             kept: stay.iter().map(place).collect(),
             dropped: dropped.iter().map(|(fate, _)| place(fate)).collect(),
@@ -311,6 +326,8 @@ impl Found {
         let options = localizer.options().clone();
         let fulfilled = filter.is_some().then_some(kept.rows());
         let preview = Preview {
+            movie: Path::new(&name).file_name().unwrap_or_default().display().to_string(),
+            colour_by: Meaning::Photons.name().to_owned(),
             frame: index + 1,
             width: pixels.dim().2,
             height: pixels.dim().1,

@@ -18,6 +18,8 @@ use crate::table::{Column, Kind, Table, Unit};
 #[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]
 pub struct Preview {
+    /// The name of the movie.
+    pub movie: String,
     /// The frame, counted from 1.
     pub frame: usize,
     /// Columns of the frame.
@@ -31,6 +33,8 @@ pub struct Preview {
     pub roi: Option<Roi>,
     /// Size of a pixel in nanometres, if it is known.
     pub pixel_size: Option<f64>,
+    /// The column that colours what is kept.
+    pub colour_by: String,
     /// What is kept: the rows that localizing writes.
     #[serde(serialize_with = "columns")]
     pub kept: Table,

@@ -1,0 +1,131 @@
+//! `spotfit preview`: what localizing would make of a frame, as a picture.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+
+use crate::error::CliError;
+use crate::say::listener::Terminal;
+use crate::words::localize::LocalizeWords;
+use crate::words::output::Output;
+use crate::words::paths::{refuse_ending, refuse_same_file};
+use crate::words::preset::PresetArguments;
+use crate::words::report::ReportArguments;
+use spotfit::steps::Stack;
+use spotfit::steps::preview::{self, Preview, PreviewOptions, drawing_of};
+use spotfit::table::TableFormat;
+
+/// Pixels of a PNG for each of the drawing along each side.
+const SCALE: f64 = 2.0;
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  spotfit preview movie.tif --frame 50 -o preview.png --baseline 100 --sensitivity 0.46 --pixel-size 107\n  spotfit preview movie.tif --frame 1,50 -o preview.svg --threshold 6 --drop neighbour,residual --colour-by sigma"
+)]
+pub(crate) struct PreviewArguments {
+    /// The movie: a file, as `spotfit localize` takes it.
+    #[arg(value_name = "MOVIE")]
+    movie: PathBuf,
+    /// Movies that go on with it, in their order: all of them are one movie, whose frames go on counting.
+    #[arg(value_name = "MOVIE")]
+    more: Vec<PathBuf>,
+    /// The frames to look at, counted from 1. Several are shown below each other.
+    #[arg(
+        help_heading = "Movie",
+        long,
+        value_name = "N,…",
+        value_delimiter = ',',
+        default_value = "1"
+    )]
+    frame: Vec<usize>,
+    /// Where to write the picture, a .png or .svg file: the frame with a ring around what is kept and a square around what is dropped, a
+    /// colour for each reason; beside it how sigma, photons, uncertainties and the detector's responses are spread. With --json it may be
+    /// left out.
+    #[arg(
+        help_heading = "Output",
+        short,
+        long,
+        value_name = "PICTURE",
+        required_unless_present = "json"
+    )]
+    output: Option<PathBuf>,
+    /// The column that colours what is kept, such as photons, sigma or uncertainty.
+    #[arg(help_heading = "Output", long, value_name = "COLUMN", default_value = "photons")]
+    colour_by: String,
+    #[command(flatten)]
+    preset: PresetArguments,
+    #[command(flatten)]
+    words: LocalizeWords,
+    #[command(flatten)]
+    report: ReportArguments,
+}
+
+pub(crate) fn run(arguments: &PreviewArguments) -> Result<(), CliError> {
+    let PreviewArguments { movie, more, frame, output, colour_by, preset, words, report } =
+        arguments;
+    if movie == Path::new("-") {
+        let reason = "a preview needs a file, whose frames can be read in any order";
+        return Err(CliError::file("standard input", reason));
+    }
+    let format = output.as_deref().map(Format::of).transpose()?;
+    if let Some(output) = output {
+        report.check(output)?;
+    }
+    let localize = words.options()?.with_preset(preset.path());
+    let stack = Stack::open(movie, &words.movie()?.with_parts(more.clone()))?;
+    let beside = ["yaml", "inf"].map(|ending| movie.with_extension(ending));
+    let named = localize.files().into_iter().map(|(_, file)| file);
+    if let Some(output) = output {
+        let read = stack.files().iter().cloned().chain(beside).chain(named);
+        read.into_iter().try_for_each(|input| refuse_same_file(&input, output))?;
+    }
+    let options = PreviewOptions::default()
+        .with_localize(localize)
+        .with_frames(frame.clone())
+        .with_colour_by(Some(colour_by.clone()))
+        .with_format(TableFormat::Csv);
+    let previews = preview::run(&options, stack, &Terminal::default())?;
+    if let Some((path, format)) = output.as_deref().zip(format) {
+        let drawing = drawing_of(&previews);
+        let bytes = match format {
+            Format::Svg => drawing.svg().into_bytes(),
+            Format::Png => drawing
+                .png(SCALE)
+                .map_err(|error| CliError::file(&path.display().to_string(), error.to_string()))?,
+        };
+        let mut file = Output::create(path)?;
+        file.write_all(&bytes)?;
+        file.finish()?;
+    }
+    report.tell(&Previews(previews))
+}
+
+/// What previews say; one alone is no list.
+#[derive(serde::Serialize)]
+struct Previews(Vec<Preview>);
+
+impl fmt::Display for Previews {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let words: Vec<String> = self.0.iter().map(Preview::in_words).collect();
+        f.write_str(&words.join("\n"))
+    }
+}
+
+/// The format of the picture, by the ending of its name.
+#[derive(Clone, Copy, Debug)]
+enum Format {
+    Png,
+    Svg,
+}
+
+impl Format {
+    fn of(path: &Path) -> Result<Self, CliError> {
+        if path == Path::new("-") {
+            return Ok(Self::Png);
+        }
+        refuse_ending(path, &["png", "svg"], "a preview")?;
+        let ending = path.extension().unwrap_or_default();
+        Ok(if ending.eq_ignore_ascii_case("svg") { Self::Svg } else { Self::Png })
+    }
+}

@@ -1,0 +1,214 @@
+//! Options in a file, such as those of a microscope: TOML whose keys are the names of options without dashes before them.
+//!
+//! ```toml
+//! baseline = 100
+//! pixel-size = "107nm"
+//! flags = true
+//! drop = ["neighbour", "residual"]
+//! ```
+//!
+//! ```
+//! use spotfit::steps::preset::{Preset, PresetValue};
+//!
+//! let preset = Preset::parse("scope.toml", "baseline = 100\nflags = true\n")?;
+//! preset.check(&["baseline", "flags", "box"])?;
+//! assert_eq!(preset.values()[0], ("baseline".to_owned(), PresetValue::Number("100".to_owned())));
+//! assert_eq!(Preset::parse("again", &preset.text())?.values(), preset.values());
+//! let error = Preset::parse("scope.toml", "basline = 100\n")?.check(&["baseline"]).unwrap_err();
+//! assert_eq!(error.to_string(), "scope.toml: `basline` is no option; did you mean `baseline`?");
+//! # Ok::<(), spotfit::steps::StepError>(())
+//! ```
+
+use std::fmt::Write as _;
+use std::io::Read;
+use std::path::Path;
+
+use toml::de::{DeTable, DeValue};
+
+use super::StepError;
+
+/// A preset is a page of text.
+const LONGEST: u64 = 1 << 20;
+
+/// The value of an option in a preset.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum PresetValue {
+    /// Whether a switch is on.
+    Flag(bool),
+    /// A number as it was written, without underscores.
+    Number(String),
+    /// Text.
+    Text(String),
+    /// Several values.
+    List(Vec<String>),
+}
+
+impl PresetValue {
+    /// As it would be typed: several values have commas between them.
+    pub fn typed(&self) -> String {
+        match self {
+            Self::Flag(on) => on.to_string(),
+            Self::Number(text) | Self::Text(text) => text.clone(),
+            Self::List(parts) => parts.join(","),
+        }
+    }
+}
+
+/// Options that were read from a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Preset {
+    name: String,
+    values: Vec<(String, PresetValue)>,
+}
+
+impl Preset {
+    /// Options for a file that is to be written.
+    pub fn new(name: impl Into<String>, values: Vec<(String, PresetValue)>) -> Self {
+        Self { name: name.into(), values }
+    }
+
+    /// Reads a file.
+    ///
+    /// # Errors
+    /// [`StepError`] names the file, and the key that is wrong.
+    pub fn read(path: impl AsRef<Path>) -> Result<Self, StepError> {
+        let path = path.as_ref();
+        let name = path.display().to_string();
+        let failed = |source| StepError::Read { name: name.clone(), source };
+        let file = std::fs::File::open(path).map_err(failed)?;
+        let mut text = Vec::new();
+        file.take(LONGEST + 1).read_to_end(&mut text).map_err(failed)?;
+        if text.len() as u64 > LONGEST {
+            return Err(StepError::input(&name, "this is no preset: it has more than a megabyte"));
+        }
+        match String::from_utf8(text) {
+            Ok(text) => Self::parse(&name, &text),
+            Err(_) => Err(StepError::input(&name, "this is no preset: it is not text")),
+        }
+    }
+
+    /// Reads text; errors have this name.
+    ///
+    /// # Errors
+    /// [`StepError::Input`].
+    pub fn parse(name: &str, text: &str) -> Result<Self, StepError> {
+        let table = DeTable::parse(text).map_err(|error| {
+            let at = error.span().map_or(0, |span| span.start).min(text.len());
+            let line = text.as_bytes()[..at].iter().filter(|&&byte| byte == b'\n').count() + 1;
+            let reason = error.message().trim().replace('\n', ", ");
+            StepError::input(name, format!("line {line}: {reason}"))
+        })?;
+        let mut values: Vec<(usize, String, PresetValue)> = Vec::new();
+        for (key, value) in table.get_ref() {
+            // Python's names are known here, too.
+            let option = key.get_ref().replace('_', "-");
+            if values.iter().any(|(_, known, _)| *known == option) {
+                return Err(StepError::input(name, format!("`{option}` is there twice")));
+            }
+            let wrong = |what: &str| {
+                let key = key.get_ref();
+                let reason = format!(
+                    "`{key}` is {what}: true or false, a number, text or a list of these is needed"
+                );
+                StepError::input(name, reason)
+            };
+            let value = match value.get_ref() {
+                DeValue::Boolean(on) => PresetValue::Flag(*on),
+                DeValue::Array(parts) => {
+                    let part = |part: &DeValue<'_>| single(part).map(|part| part.typed());
+                    let parts: Option<Vec<String>> =
+                        parts.iter().map(|value| part(value.get_ref())).collect();
+                    PresetValue::List(parts.ok_or_else(|| wrong("a list of other things"))?)
+                }
+                DeValue::Table(_) => return Err(wrong("a table")),
+                other => single(other).ok_or_else(|| wrong("a date or a number out of range"))?,
+            };
+            values.push((key.span().start, option, value));
+        }
+        // In the order of the file.
+        values.sort_by_key(|(place, ..)| *place);
+        let values = values.into_iter().map(|(_, key, value)| (key, value)).collect();
+        Ok(Self { name: name.to_owned(), values })
+    }
+
+    /// The file's name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The names of options, with `-` between their words, and their values.
+    pub fn values(&self) -> &[(String, PresetValue)] {
+        &self.values
+    }
+
+    /// Refuses what is no option, and offers the one that may be meant.
+    ///
+    /// # Errors
+    /// [`StepError::Input`].
+    pub fn check(&self, known: &[&str]) -> Result<(), StepError> {
+        for (key, _) in self.values.iter().filter(|(key, _)| !known.contains(&key.as_str())) {
+            let near = |known: &&&str| {
+                let parts = known.split('-').map(|part| 0.9 * strsim::jaro(part, key));
+                parts.fold(strsim::jaro_winkler(known, key), f64::max)
+            };
+            let nearest = known.iter().max_by(|one, other| near(one).total_cmp(&near(other)));
+            let offer = nearest.filter(|known| near(known) > 0.7);
+            let offer = offer.map(|known| format!("; did you mean `{known}`?")).unwrap_or_default();
+            return Err(StepError::input(&self.name, format!("`{key}` is no option{offer}")));
+        }
+        Ok(())
+    }
+
+    /// The text of the file.
+    pub fn text(&self) -> String {
+        let mut text = String::new();
+        for (key, value) in &self.values {
+            let value = match value {
+                PresetValue::Flag(on) => on.to_string(),
+                PresetValue::Number(number) => number.clone(),
+                PresetValue::Text(text) => quoted(text),
+                PresetValue::List(parts) => {
+                    let parts: Vec<String> = parts.iter().map(|part| quoted(part)).collect();
+                    format!("[{}]", parts.join(", "))
+                }
+            };
+            let written = writeln!(text, "{key} = {value}");
+            debug_assert!(written.is_ok(), "writing to a string cannot fail");
+        }
+        text
+    }
+}
+
+/// A number or text.
+fn single(value: &DeValue<'_>) -> Option<PresetValue> {
+    match value {
+        DeValue::String(text) => Some(PresetValue::Text(text.to_string())),
+        DeValue::Integer(number) if number.radix() == 10 => {
+            Some(PresetValue::Number(number.as_str().replace('_', "")))
+        }
+        DeValue::Integer(number) => {
+            let digits = number.as_str().replace('_', "");
+            let value = u64::from_str_radix(&digits, number.radix()).ok()?;
+            Some(PresetValue::Number(value.to_string()))
+        }
+        DeValue::Float(number) => Some(PresetValue::Number(number.as_str().replace('_', ""))),
+        _ => None,
+    }
+}
+
+/// Text in quotes.
+fn quoted(text: &str) -> String {
+    let mut quoted = String::from("\"");
+    for letter in text.chars() {
+        match letter {
+            '"' | '\\' => quoted.extend(['\\', letter]),
+            letter if letter.is_control() => {
+                let written = write!(quoted, "\\u{:04X}", u32::from(letter));
+                debug_assert!(written.is_ok(), "writing to a string cannot fail");
+            }
+            letter => quoted.push(letter),
+        }
+    }
+    quoted + "\""
+}
