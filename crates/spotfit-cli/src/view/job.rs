@@ -169,7 +169,8 @@ struct Page {
 
 /// The table of a job, as far as it is there.
 struct Growing {
-    id: usize,
+    /// Its number, if it can be shown.
+    id: Option<usize>,
     rows: Table,
     shown: usize,
     when: Instant,
@@ -210,17 +211,17 @@ impl Page {
     fn show(&self, growing: &mut Growing) {
         let source = Source::of(growing.rows.emptied());
         let Ok(held) = Held::of(growing.rows.clone(), &source) else { return };
-        let tables = &self.session.tables;
-        tables.set(growing.id, held, true);
-        let table = tables.told(growing.id);
+        let (tables, Some(id)) = (&self.session.tables, growing.id) else { return };
+        tables.set(id, held, true);
+        let table = tables.told(id);
         self.session.events.tell(&json!({ "kind": "rows", "job": self.number, "table": table }));
         (growing.shown, growing.when) = (growing.rows.rows(), Instant::now());
     }
 
     /// The table that was shown while it grew will not be.
     fn forget(&self) {
-        if let Some(growing) = self.growing.take() {
-            self.session.tables.remove(growing.id);
+        if let Some(id) = self.growing.take().and_then(|growing| growing.id) {
+            self.session.tables.remove(id);
         }
     }
 
@@ -238,7 +239,7 @@ impl Page {
             let source = Source::file(&made.name);
             let held = Held::of(source.load(None, &Silent)?, &source)?;
             let (name, command) = (made.name.as_str(), checked.command.as_str());
-            let growing = self.growing.take().map(|growing| growing.id);
+            let growing = self.growing.take().and_then(|growing| growing.id);
             let id = match growing {
                 Some(id) => {
                     session.tables.set(id, held, false);
@@ -312,7 +313,7 @@ impl Hearer for Page {
             let held = Held::empty(block, &source).ok();
             let id = held.map(|held| self.session.tables.add(name, None, held, true, command));
             Growing {
-                id: id.unwrap_or(usize::MAX),
+                id,
                 rows: Table::default(),
                 shown: 0,
                 when: Instant::now(),

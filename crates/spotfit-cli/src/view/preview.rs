@@ -1,11 +1,11 @@
 //! Live detection: what localizing would make of a frame, with the words that the page has.
 
+use std::ffi::OsString;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use clap::parser::ValueSource;
-use clap::{ArgAction, CommandFactory, Parser};
+use clap::Parser;
 use hyper::StatusCode;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -22,6 +22,7 @@ use crate::error::words_of;
 use crate::words::localize::LocalizeWords;
 use crate::words::output::Output;
 use crate::words::paths::refuse_ending;
+use crate::words::preset::{PresetArguments, preset_of, with_preset};
 
 /// The name of a table in commands that are shown.
 const TABLE: &str = "locs.csv";
@@ -44,6 +45,8 @@ struct AskedWindow {
 #[derive(Debug, Parser)]
 #[command(no_binary_name = true, disable_help_flag = true)]
 struct Words {
+    #[command(flatten)]
+    preset: PresetArguments,
     #[command(flatten)]
     words: LocalizeWords,
 }
@@ -71,8 +74,12 @@ impl Previews {
         typed.extend(["-o", TABLE].map(str::to_owned));
         // Its files are those of the window.
         check_inputs(session, "localize", &typed)?;
-        let parsed = Words::try_parse_from(words).map_err(|error| Refused::wrong(told(&error)))?;
-        let (options, movie) = (parsed.words.options()?, parsed.words.movie()?);
+        // What a preset says stands before what was typed, as it does for the command.
+        let verb = ["spotfit", "localize"].into_iter().map(OsString::from);
+        let typed = with_preset(verb.chain(words.iter().map(OsString::from)).collect())?;
+        let parsed = Words::try_parse_from(&typed[2..]);
+        let Words { preset, words } = parsed.map_err(|error| Refused::wrong(told(&error)))?;
+        let (options, movie) = (words.options()?.with_preset(preset.path()), words.movie()?);
         let options = PreviewOptions::default().with_localize(options);
         let mut opened = self.opened.lock().unwrap_or_else(PoisonError::into_inner);
         if self.newest[kind].load(Ordering::Relaxed) != number {
@@ -165,25 +172,8 @@ pub(super) fn preset(session: &Session, body: &[u8]) -> Result<Answer, Refused> 
     let mut typed = words.clone();
     typed.extend(["-o", TABLE].map(str::to_owned));
     check_inputs(session, "localize", &typed)?;
-    let mut command = Words::command();
-    command.build();
-    let found = command.try_get_matches_from_mut(&words);
-    let found = found.map_err(|error| Refused::wrong(told(&error)))?;
-    let mut text = String::new();
-    for arg in command.get_arguments() {
-        let (id, Some(key)) = (arg.get_id().as_str(), arg.get_long()) else { continue };
-        if found.value_source(id) != Some(ValueSource::CommandLine) {
-            continue;
-        }
-        let value = if matches!(arg.get_action(), ArgAction::SetTrue) {
-            "true".to_owned()
-        } else {
-            let values = found.try_get_raw(id).ok().flatten().into_iter().flatten();
-            let values: Vec<_> = values.map(|value| value.to_string_lossy()).collect();
-            of_toml(&values.join(","))
-        };
-        text += &format!("{key} = {value}\n");
-    }
+    let typed: Vec<OsString> = words.iter().map(OsString::from).collect();
+    let text = preset_of(&typed)?;
     let mut output = Output::create(Path::new(&name))?;
     output.write_all(text.as_bytes())?;
     output.finish()?;
@@ -191,35 +181,4 @@ pub(super) fn preset(session: &Session, body: &[u8]) -> Result<Answer, Refused> 
     let movie = session.movie.as_ref().map_or("MOVIE", |movie| &movie.text);
     let command = quoted(["spotfit", "localize", movie, "--preset", &name, "-o", TABLE]);
     Ok(Answer::json(&json!({ "file": name, "command": command })))
-}
-
-/// A value in TOML: a number as it is, and everything else in quotes.
-fn of_toml(value: &str) -> String {
-    let digits = value.strip_prefix('-').unwrap_or(value);
-    let (whole, rest) = digits.split_once('.').unwrap_or((digits, "0"));
-    let all = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
-    let leads = whole.len() > 1 && whole.starts_with('0');
-    if all(whole) && all(rest) && !leads && digits.len() < 16 {
-        return value.to_owned();
-    }
-    let quoted = value.chars().map(|letter| match letter {
-        '"' | '\\' => format!("\\{letter}"),
-        letter if letter.is_control() => format!("\\u{:04X}", u32::from(letter)),
-        letter => letter.to_string(),
-    });
-    format!("\"{}\"", quoted.collect::<String>())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::of_toml;
-
-    /// Proves that numbers stay numbers, and that other values are text of TOML.
-    #[test]
-    fn values_are_written_as_toml() {
-        let values = ["100", "-0.5", "007", "1e3", "107nm", "a\"b\\c", "0,0,5,5"].map(of_toml);
-        let expected =
-            ["100", "-0.5", "\"007\"", "\"1e3\"", "\"107nm\"", r#""a\"b\\c""#, "\"0,0,5,5\""];
-        assert_eq!(values, expected);
-    }
 }

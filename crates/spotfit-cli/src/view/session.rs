@@ -131,7 +131,11 @@ impl Session {
                 self.tables.set(id, held, false);
                 json!({ "kind": "rows", "job": null, "table": self.tables.told(id) })
             }
-            Err(error) => json!({ "kind": "failed", "job": null, "error": error.to_string() }),
+            Err(error) => {
+                let error = error.to_string();
+                self.tables.fails(id, &error);
+                json!({ "kind": "failed", "job": null, "error": error })
+            }
         };
         self.events.tell(&told);
     }

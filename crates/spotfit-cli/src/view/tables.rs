@@ -27,6 +27,8 @@ struct Entry {
     path: Option<String>,
     held: Arc<Held>,
     growing: bool,
+    /// Why it cannot be read.
+    error: Option<String>,
     /// What made it.
     command: Option<String>,
 }
@@ -51,7 +53,7 @@ impl Tables {
         let (name, path) = (name.to_owned(), path.map(str::to_owned));
         let (held, command) = (Arc::new(held), command.map(str::to_owned));
         let mut all = self.all();
-        all.push(Some(Entry { name, path, held, growing, command }));
+        all.push(Some(Entry { name, path, held, growing, error: None, command }));
         all.len() - 1
     }
 
@@ -59,6 +61,13 @@ impl Tables {
     pub(super) fn set(&self, id: usize, held: Held, growing: bool) {
         if let Some(Some(entry)) = self.all().get_mut(id) {
             (entry.held, entry.growing) = (Arc::new(held), growing);
+        }
+    }
+
+    /// A table cannot be read.
+    pub(super) fn fails(&self, id: usize, error: &str) {
+        if let Some(Some(entry)) = self.all().get_mut(id) {
+            (entry.growing, entry.error) = (false, Some(error.to_owned()));
         }
     }
 
@@ -124,6 +133,7 @@ impl Tables {
             "frames": info.frames.or(summary.frames),
             "columns": summary.columns,
             "growing": entry.growing,
+            "error": entry.error,
             "command": entry.command,
         })
     }

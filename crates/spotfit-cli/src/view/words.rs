@@ -27,13 +27,13 @@ const OUTPUTS: [(&str, &str); 16] = [
     ("render", "output"),
     ("stats", "output"),
     ("pick", "output"),
-    ("pick", "locs"),
+    ("pick", "inside"),
     ("profile", "output"),
     ("profile", "plot"),
     ("preview", "output"),
 ];
 /// The outputs that are tables of localizations.
-const TABLES: [&str; 2] = ["output", "locs"];
+const TABLES: [&str; 2] = ["output", "inside"];
 /// Verbs whose `output` is none.
 const NO_TABLE: [(&str, &str); 5] = [
     ("render", "output"),

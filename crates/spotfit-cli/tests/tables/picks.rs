@@ -57,7 +57,7 @@ fn picks_are_rows() {
     };
     assert!(column("x [nm]")[0].starts_with("299") || column("x [nm]")[0].starts_with("300"));
     assert_eq!(column("rows"), ["40", "40", "80", "1"]);
-    assert_eq!(column("first_frame")[..3], ["1", "1", "1"]);
+    assert_eq!(column("from_frame")[..3], ["1", "1", "1"]);
     let kept = rows(&std::fs::read(&inside).expect("a table"));
     let group = kept[0].iter().position(|own| own == "group").expect("a column");
     let groups = |number: &str| kept[1..].iter().filter(|row| row[group] == number).count();

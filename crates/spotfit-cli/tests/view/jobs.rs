@@ -281,11 +281,21 @@ fn previews_count_what_localize_counts() {
     let told = window.post("api/preset", &kept).json();
     assert_eq!(told["command"], "spotfit localize m.tif --preset scope.toml -o locs.csv");
     let text = fs::read_to_string(folder.path("scope.toml")).expect("a preset");
-    let lines: std::collections::BTreeSet<&str> = text.lines().collect();
+    for line in ["baseline = 100", "pixel-size = 100", "flags = true", "filter = \"photons > 300\""]
+    {
+        assert!(text.lines().any(|own| own == line), "{line} in {text}");
+    }
+    let preset = window
+        .post("api/preview", &json!({ "words": ["--preset", "scope.toml"], "frame": 7 }))
+        .json();
+    let typed = window.post("api/preview", &json!({ "words": kept["words"], "frame": 7 })).json();
     assert_eq!(
-        lines,
-        ["baseline = 100", "pixel-size = 100", "flags = true", "filter = \"photons > 300\""].into()
+        (&preset["counts"], &preset["kept"]["photons"]),
+        (&typed["counts"], &typed["kept"]["photons"])
     );
+    let other =
+        window.post("api/preview", &json!({ "words": ["--preset", "/etc/passwd"], "frame": 7 }));
+    assert_eq!(other.status, 403);
     for name in ["../scope.toml", "scope.txt", "/tmp/scope.toml", "scope.toml/"] {
         let refused = window.post("api/preset", &json!({ "name": name, "words": [] }));
         assert!(matches!(refused.status, 400 | 403), "{name}");

@@ -212,7 +212,7 @@ fn picks_and_profiles_are_those_of_the_verbs() {
     let typed: Value = serde_json::from_slice(&typed.stdout).expect("JSON");
     for (number, pick) in typed["picks"].as_array().expect("picks").iter().enumerate() {
         assert!(pick["rows"].as_u64().is_some_and(|rows| rows > 100), "{pick}");
-        for name in ["x", "y", "z", "x_sd", "y_sd", "photons", "first_frame"] {
+        for name in ["x", "y", "z", "x_sd", "y_sd", "photons", "from_frame"] {
             assert_eq!(told["columns"][name][number].as_f64(), pick[name].as_f64(), "{name}");
         }
         assert_eq!(told["columns"]["rows"][number].as_f64(), pick["rows"].as_f64());

@@ -38,7 +38,7 @@ def pick(
     -------
     dict
         ``picks`` has a dict for each pick, circles first and polygons last: ``rows``, ``photons``, mean and standard deviation of ``x``, ``y``
-        and ``z`` (``x_sd``, …), ``first_frame``, ``last_frame`` (from 1), ``frames``, ``extent`` (left, top, right, bottom) and ``area``; what
+        and ``z`` (``x_sd``, …), ``from_frame``, ``to_frame`` (from 1), ``frames``, ``extent`` (left, top, right, bottom) and ``area``; what
         does not exist is None. ``inside`` are the localizations that lie in a pick, with its number in the column ``group``.
         ``localizations`` and ``without_place`` say how many there are in all, and how many have no place; ``unit`` is that of lengths.
 

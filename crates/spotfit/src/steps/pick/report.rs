@@ -31,9 +31,9 @@ pub struct Picked {
     /// The standard deviation of z.
     pub z_sd: Option<f64>,
     /// The frame of the first, from 1.
-    pub first_frame: Option<u64>,
+    pub from_frame: Option<u64>,
     /// The frame of the last, from 1.
-    pub last_frame: Option<u64>,
+    pub to_frame: Option<u64>,
     /// In how many frames there are some.
     pub frames: Option<usize>,
     /// The rectangle around them: left, top, right, bottom.
@@ -122,8 +122,8 @@ impl Sums {
             x_sd: x.deviation(),
             y_sd: y.deviation(),
             z_sd: z.deviation(),
-            first_frame: self.frames.first().copied(),
-            last_frame: self.frames.last().copied(),
+            from_frame: self.frames.first().copied(),
+            to_frame: self.frames.last().copied(),
             frames: (!self.frames.is_empty()).then_some(self.frames.len()),
             extent: self.extent,
             area,
@@ -159,8 +159,8 @@ impl PickReport {
         }
         if self.picks.iter().any(|pick| pick.frames.is_some()) {
             let number = |number: Option<u64>| number.map(|number| number as f64);
-            add("first_frame", Unit::None, Kind::Double, &|pick| number(pick.first_frame));
-            add("last_frame", Unit::None, Kind::Double, &|pick| number(pick.last_frame));
+            add("from_frame", Unit::None, Kind::Double, &|pick| number(pick.from_frame));
+            add("to_frame", Unit::None, Kind::Double, &|pick| number(pick.to_frame));
             add("frames", Unit::None, Kind::Double, &|pick| pick.frames.map(|count| count as f64));
         }
         for (place, name) in ["left", "top", "right", "bottom"].into_iter().enumerate() {
@@ -205,7 +205,7 @@ impl fmt::Display for PickReport {
             if let Some(photons) = picked.photons {
                 write!(f, ", {} photons", short(photons))?;
             }
-            if let (Some(first), Some(last)) = (picked.first_frame, picked.last_frame) {
+            if let (Some(first), Some(last)) = (picked.from_frame, picked.to_frame) {
                 write!(f, ", frames {first} to {last}")?;
             }
         }
