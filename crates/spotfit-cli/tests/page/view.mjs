@@ -176,6 +176,18 @@ await step("zoom: by wheel at the pointer, by keys", async () => {
   await until("all of it", async () => Math.abs((await size()) / before - 1) < 0.001);
 });
 
+await step("hover: the numbers of the localization under the pointer", async () => {
+  const stage = await complete(page);
+  const box = await stage.boundingBox();
+  const middle = { x: box.x + 100, y: box.y + 60, width: box.width - 200, height: box.height - 120 };
+  const [spot] = await blobs(page, await page.screenshot({ clip: middle }));
+  await page.mouse.move(middle.x + spot.x, middle.y + spot.y);
+  const values = page.locator("#picture .hover");
+  await until("numbers", async () => (await values.isVisible()) && /photons/.test(await values.textContent()));
+  await page.mouse.move(5, 5);
+  await until("no numbers", async () => !(await values.isVisible()));
+});
+
 await step("filter: handles and expression are in step, the export is that of the command", async () => {
   const field = page.locator("#picture").getByLabel("filter", { exact: true });
   await field.fill("photons > 300 & uncertainty < 15");
