@@ -15,10 +15,12 @@ macro_rules! files {
 /// All files of the page.
 const FILES: &[PageFile] = files![
     "api.js",
+    "channels.js",
     "colours.js",
     "dom.js",
     "drift.js",
     "filter.js",
+    "filters.js",
     "form.js",
     "frame.js",
     "histogram.js",

@@ -1,11 +1,11 @@
 // Does in a browser what people do in `spotfit view`, and compares what they get with what the command gives. `.ci/view`.
 
-import { spawnSync } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
 import process from "node:process";
 import { Pictures } from "./pictures.mjs";
-import { binary, browser, complete, expect, folder, open, serve, spotfit, until, wrong } from "./window.mjs";
+import { apart, blobs, drag, ended, fill, keyboard, nextSpot, rowsOf, same, spread } from "./tools.mjs";
+import { browser, complete, expect, folder, open, serve, spotfit, until, wrong } from "./window.mjs";
 
 const write = process.argv.includes("--write");
 const here = path.dirname(new URL(import.meta.url).pathname);
@@ -22,160 +22,10 @@ async function step(name, work) {
   try {
     await work();
   } catch (error) {
-    expect(false, `${name}: ${/** @type {Error} */ (error).stack?.split("\n").slice(0, 6).join("\n")}`);
+    const shown = path.join(folder, `failed-${name.split(":")[0].replace(/\W+/g, "-")}.png`);
+    await page.screenshot({ path: shown }).catch(() => {});
+    expect(false, `${name}: ${/** @type {Error} */ (error).stack?.split("\n").slice(0, 6).join("\n")}\n  The page then: ${shown}`);
   }
-}
-
-/** @param {string} file @returns {number} */
-const rowsOf = (file) => fs.readFileSync(file, "utf8").trim().split("\n").length - 1;
-
-/**
- * Sets options of a form.
- * @param {any} page
- * @param {Record<string, string>} values
- */
-async function fill(page, values) {
-  for (const [name, value] of Object.entries(values)) await page.getByRole("tabpanel").getByLabel(name, { exact: true }).fill(value);
-}
-
-/**
- * The command of the newest job, when it has ended.
- * @param {any} page
- * @param {string} verb
- * @returns {Promise<string>}
- */
-async function ended(page, verb) {
-  const job = page.locator("#jobs .job", { has: page.locator(".job-title", { hasText: new RegExp(`^${verb}$`) }) }).first();
-  await job.getByRole("button", { name: `Close: ${verb}` }).waitFor();
-  expect(!(await job.getAttribute("class")).includes("failed"), `${verb} failed: ${await job.locator(".job-text").textContent()}`);
-  return job.locator("code").textContent();
-}
-
-/** Shows the first spot of the frame, when it is found. @param {any} page */
-async function nextSpot(page) {
-  await page.getByRole("application", { name: "Frame" }).focus();
-  await until("the window of a spot", async () => {
-    if (await page.getByRole("region", { name: "Spot" }).getByText("residual").isVisible()) return true;
-    await page.keyboard.press("n");
-    await page.waitForTimeout(300);
-    return false;
-  });
-}
-
-/** Numbers the folders of commands that are executed again. */
-let again = 0;
-
-/**
- * Executes the command that the page shows in another folder, and compares what it makes.
- * @param {string} command
- * @param {string} output where the page made it
- * @param {string[]} files
- */
-function same(command, output, files) {
-  again += 1;
-  const other = path.join(folder, "again", String(again));
-  fs.mkdirSync(other, { recursive: true });
-  // What it reads lies where it lay: names are relative to the folder of the window.
-  for (const name of fs.readdirSync(output)) if (!files.includes(name)) fs.copyFileSync(path.join(output, name), path.join(other, name));
-  const { status, stderr } = spawnSync("bash", ["-euc", command], {
-    cwd: other, encoding: "utf8", env: { ...process.env, PATH: `${path.dirname(binary)}:${process.env.PATH}` },
-  });
-  expect(status === 0, `${command}: ${stderr}`);
-  for (const name of files) {
-    const [made, now] = [path.join(output, name), path.join(other, name)];
-    expect(fs.existsSync(made), `the page made no ${name}`);
-    expect(fs.existsSync(now), `${command} made no ${name}`);
-    if (fs.existsSync(made) && fs.existsSync(now)) {
-      expect(fs.readFileSync(made).equals(fs.readFileSync(now)), `${name} is not what this makes: ${command}`);
-    }
-  }
-}
-
-/**
- * The centres of the bright blobs of a picture of the screen, in its pixels.
- * @param {any} page
- * @param {Buffer} png
- * @returns {Promise<{x: number, y: number, light: number}[]>}
- */
-async function blobs(page, png) {
-  return page.evaluate(async (/** @type {string} */ data) => {
-    const image = new Image();
-    image.src = `data:image/png;base64,${data}`;
-    await image.decode();
-    const canvas = document.createElement("canvas");
-    const [width, height] = [image.width, image.height];
-    [canvas.width, canvas.height] = [width, height];
-    const context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
-    context.drawImage(image, 0, 0);
-    const { data: bytes } = context.getImageData(0, 0, width, height);
-    const light = Array.from({ length: width * height }, (_, at) => bytes[at * 4] + bytes[at * 4 + 1] + bytes[at * 4 + 2]);
-    const found = [];
-    for (let start = 0; start < light.length; start += 1) {
-      if (light[start] < 60) continue;
-      const blob = { x: 0, y: 0, light: 0 };
-      const open = [start];
-      while (open.length > 0) {
-        const at = open.pop() ?? 0;
-        const weight = light[at];
-        if (weight < 60) continue;
-        light[at] = 0;
-        const [x, y] = [at % width, Math.floor(at / width)];
-        blob.x += weight * (x + 0.5);
-        blob.y += weight * (y + 0.5);
-        blob.light += weight;
-        if (x > 0) open.push(at - 1);
-        if (x + 1 < width) open.push(at + 1);
-        if (y > 0) open.push(at - width);
-        if (y + 1 < height) open.push(at + width);
-      }
-      found.push({ x: blob.x / blob.light, y: blob.y / blob.light, light: blob.light });
-    }
-    return found.sort((a, b) => b.light - a.light);
-  }, png.toString("base64"));
-}
-
-/**
- * Drags in an element from place to place.
- * @param {any} page
- * @param {any} element
- * @param {number[]} from
- * @param {number[]} to
- */
-async function drag(page, element, from, to) {
-  const box = await element.boundingBox();
-  await page.mouse.move(box.x + from[0], box.y + from[1]);
-  await page.mouse.down();
-  await page.mouse.move(box.x + (from[0] + to[0]) / 2, box.y + (from[1] + to[1]) / 2);
-  await page.mouse.move(box.x + to[0], box.y + to[1]);
-  await page.mouse.up();
-}
-
-/** Every control that is shown can be reached by Tab. @param {any} page @param {string} tab */
-async function keyboard(page, tab) {
-  await page.getByRole("tab", { name: tab }).click();
-  await page.waitForTimeout(300);
-  const all = await page.evaluate(() => {
-    const found = [...document.querySelectorAll("button, input, select, textarea, summary, [role=slider], [role=application], code[tabindex]")];
-    const shown = /** @type {any[]} */ (found).filter((item) => item.checkVisibility() && !item.disabled && item.tabIndex >= 0);
-    shown.forEach((item, index) => (item.dataset.reach = String(index)));
-    return shown.map((item) => item.getAttribute("aria-label") || item.name || item.textContent || item.tagName);
-  });
-  const reached = new Set();
-  let hidden = 0;
-  await page.evaluate(() => /** @type {any} */ (document.activeElement)?.blur());
-  for (let press = 0; press < all.length + 30; press += 1) {
-    await page.keyboard.press("Tab");
-    const [index, seen] = await page.evaluate(() => {
-      const item = /** @type {any} */ (document.activeElement);
-      const style = getComputedStyle(item);
-      return [item.dataset.reach ?? "", style.outlineStyle !== "none" || item.matches("iframe, body")];
-    });
-    reached.add(index);
-    if (!seen) hidden += 1;
-  }
-  const missed = all.filter((/** @type {string} */ _, /** @type {number} */ index) => !reached.has(String(index)));
-  expect(missed.length === 0, `${tab}: Tab does not reach ${missed.join(", ")}`);
-  expect(hidden === 0, `${tab}: ${hidden} controls do not show that they have the focus`);
 }
 
 fs.rmSync(path.join(folder, "out"), { recursive: true, force: true });
@@ -185,37 +35,6 @@ spotfit([
   "--off-time", "120", "--beads", "3", "--drift", "0.006,-0.004", "--sensitivity", "0.5", "--seed", "11",
 ]);
 spotfit(["localize", "movie.tif", "--output", "locs.csv", ...camera]);
-
-// Two clusters: 6000 nm apart along x, 2500 nm along y, with a known width.
-const apart = Math.hypot(6000, 2500);
-const spread = 40;
-{
-  const lines = ['"id","frame","x [nm]","y [nm]","sigma [nm]","intensity [photon]","uncertainty_xy [nm]"'];
-  // The quantiles of a normal distribution along x and y, each once.
-  const quantile = (/** @type {number} */ share) => {
-    let [low, high] = [-6, 6];
-    const under = (/** @type {number} */ z) => {
-      let sum = 0.5;
-      for (let at = 0; at < 400; at += 1) {
-        const [a, b] = [(z * at) / 400, (z * (at + 1)) / 400];
-        sum += (((b - a) / 2) * (Math.exp(-a * a / 2) + Math.exp(-b * b / 2))) / Math.sqrt(2 * Math.PI);
-      }
-      return sum;
-    };
-    for (let turn = 0; turn < 40; turn += 1) {
-      const middle = (low + high) / 2;
-      if (under(middle) < share) low = middle;
-      else high = middle;
-    }
-    return (low + high) / 2;
-  };
-  const normal = Array.from({ length: 30 }, (_, at) => spread * quantile((at + 0.5) / 30));
-  let id = 0;
-  for (const [x, y] of [[2000, 2000], [8000, 4500]]) {
-    for (const dx of normal) for (const dy of normal) lines.push([(id += 1), 1 + (id % 100), (x + dx).toFixed(3), (y + dy).toFixed(3), 130, 1000, 10].join());
-  }
-  fs.writeFileSync(path.join(folder, "pair.csv"), `${lines.join("\n")}\n`);
-}
 
 const chromium = await browser();
 const pictures = new Pictures(chromium, { made: path.join(folder, "pictures"), write });
@@ -319,7 +138,7 @@ await step("run: the table is that of the shown command, and is shown", async ()
   const command = await ended(page, "localize");
   same(command, output, ["movie.csv"]);
   const rows = rowsOf(path.join(output, "movie.csv"));
-  expect((await page.getByRole("tab", { name: "Picture" }).getAttribute("aria-selected")) === "true", "the picture is not in view");
+  await until("the picture", async () => (await page.getByRole("tab", { name: "Picture" }).getAttribute("aria-selected")) === "true");
   await until("all rows", async () => (await page.locator("#picture .tables .number").first().textContent()).replace(/\D/g, "") === String(rows));
   await complete(page);
 });
@@ -328,11 +147,12 @@ await step("cancel: a job ends, and leaves no file", async () => {
   await page.getByRole("tab", { name: "Movie" }).click();
   // It is in a group that is closed.
   await page.locator("#movie").getByLabel("Find an option").fill("threads");
-  await fill(page, { emitters: "auto", threads: "1", output: "slow.csv" });
+  await fill(page, { threshold: "", emitters: "auto", threads: "1", output: "slow.csv" });
   await page.getByRole("button", { name: "Run", exact: true }).click();
   await page.getByRole("button", { name: "Cancel localize" }).click();
   await page.locator("#jobs .job.failed").waitFor();
   expect(!fs.existsSync(path.join(output, "slow.csv")), "a job that was cancelled leaves a table");
+  await page.getByRole("tab", { name: "Movie" }).click();
   await fill(page, { emitters: "", threads: "", output: "movie.csv" });
   await page.locator("#movie").getByLabel("Find an option").fill("");
   await page.getByRole("button", { name: "Close: localize" }).first().click();
@@ -354,6 +174,18 @@ await step("zoom: by wheel at the pointer, by keys", async () => {
   await page.keyboard.press("ArrowRight");
   await page.keyboard.press("0");
   await until("all of it", async () => Math.abs((await size()) / before - 1) < 0.001);
+});
+
+await step("hover: the numbers of the localization under the pointer", async () => {
+  const stage = await complete(page);
+  const box = await stage.boundingBox();
+  const middle = { x: box.x + 100, y: box.y + 60, width: box.width - 200, height: box.height - 120 };
+  const [spot] = await blobs(page, await page.screenshot({ clip: middle }));
+  await page.mouse.move(middle.x + spot.x, middle.y + spot.y);
+  const values = page.locator("#picture .hover");
+  await until("numbers", async () => (await values.isVisible()) && /photons/.test(await values.textContent()));
+  await page.mouse.move(5, 5);
+  await until("no numbers", async () => !(await values.isVisible()));
 });
 
 await step("filter: handles and expression are in step, the export is that of the command", async () => {

@@ -72,11 +72,16 @@ async function start() {
   document.title = `${movie?.name ?? session.tables[0]?.name ?? ""} \u00b7 Spotfit`;
 
   const picture = new PicturePanel(byId("picture"), session, tables);
-  if (movie) new MoviePanel(byId("movie"), session, movie, () => open("picture"));
+  if (movie) new MoviePanel(byId("movie"), session, movie);
   else byId("movie").replaceChildren(h("p", { class: "empty", text: "No movie is open. Name one: spotfit view movie.tif" }));
   new DriftPanel(byId("drift"), session, tables);
   new StatsPanel(byId("stats"), session, tables);
-  onRows((table, isResult) => tables.add(table, isResult));
+  onRows((table, isResult) => {
+    const isNew = tables.all.every(({ id }) => id !== table.id);
+    tables.add(table, isResult);
+    // The first rows of a movie.
+    if (isResult && isNew) open("picture");
+  });
   listen(async () => {
     // It was started anew, maybe with other files.
     forget();

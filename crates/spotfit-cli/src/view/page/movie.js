@@ -34,11 +34,9 @@ export class MoviePanel {
    * @param {HTMLElement} panel
    * @param {Session} session
    * @param {import("./api.js").Movie} movie
-   * @param {() => void} started called when a table begins to grow
    */
-  constructor(panel, session, movie, started) {
+  constructor(panel, session, movie) {
     this.movie = movie;
-    this.started = started;
     this.number = 1;
     this.latest = newest();
     this.asking = false;
@@ -358,8 +356,8 @@ export class MoviePanel {
       const words = [...(this.form.words()), "--output", this.output.value.trim()];
       const { ended } = await run("localize", words);
       this.refusal.textContent = "";
-      this.started();
-      await ended;
+      const end = await ended;
+      if (end.kind === "failed") this.form.fail(end.error ?? "");
     } catch (error) {
       this.refuse(error);
     } finally {

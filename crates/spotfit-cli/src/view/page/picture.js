@@ -1,9 +1,10 @@
 // The picture of the shown tables: colours, filters, measures, picks, and the view in space.
 
 import { get, isOld, newest, Refused } from "./api.js";
-import { bar, CHANNEL_CSS, CHANNELS, HUES, MAPS } from "./colours.js";
+import { Channels } from "./channels.js";
+import { bar, HUES, MAPS } from "./colours.js";
 import { choice, commandLine, count, h, later, onTheme, plain, sharp, show } from "./dom.js";
-import { ranges, withRange } from "./filter.js";
+import { fill, Filters } from "./filters.js";
 import { Histogram } from "./histogram.js";
 import { run } from "./jobs.js";
 import { Line } from "./measure.js";
@@ -16,7 +17,6 @@ import { TileStage } from "./tiles.js";
 /** @typedef {import("./api.js").Table} Table */
 /** @typedef {import("./api.js").Column} Column */
 
-const FILTERS = ["sigma", "photons", "uncertainty", "frame", "z"];
 const TOOLS = [
   { value: "pan", text: "Pan", title: "Drag to pan; wheel, + and \u2212 zoom; 0 shows all" },
   { value: "distance", text: "Distance", title: "Drag from one end to the other" },
@@ -35,14 +35,10 @@ export class PicturePanel {
   constructor(panel, session, tables) {
     this.tables = tables;
     this.tool = "pan";
-    this.condition = "";
     /** @type {(number | null)[]} */
     this.range = [null, null];
-    /** @type {Map<number, string>} */
-    this.channels = new Map();
+    this.channels = new Channels(tables, () => this.refresh());
     this.near = newest();
-    /** @type {Map<string, Histogram>} */
-    this.filters = new Map();
     this.grown = { id: -1, until: 0 };
     /** Names of the columns of the first table. */
     this.names = "";
@@ -61,7 +57,8 @@ export class PicturePanel {
       failed: (text) => (this.failure.textContent = text),
       overlay: (context) => this.overlay(context),
     });
-    const filter = () => this.condition;
+    this.filters = new Filters({ changed: () => this.soon(), table: () => this.table });
+    const filter = () => this.filters.condition;
     this.line = new Line({ changed: () => this.stage.paint(), table: () => this.table, filter });
     this.picks = new Picks({ changed: () => this.stage.paint(), tables: () => this.tables.shown, filter, view: () => this.stage.view });
     this.points = new Points();
@@ -73,7 +70,6 @@ export class PicturePanel {
     this.tools = choice("Tool", TOOLS, (value) => this.take(value));
     this.space = h("button", { type: "button", "aria-pressed": "false", text: "3-D", onclick: () => this.turn() });
 
-    this.list = h("ul", { class: "tables", "aria-label": "Tables" });
     const tiles = () => this.refresh();
     this.colourBy = h("select", { "aria-label": "colour-by", onchange: () => this.recolour() });
     this.map = h("select", { "aria-label": "colour-map", onchange: tiles }, ...MAPS.map((value) => h("option", { value, text: value })));
@@ -101,13 +97,6 @@ export class PicturePanel {
     } });
     this.scaleBar.checked = true;
 
-    this.expression = h("textarea", { "aria-label": "filter", rows: 2, spellcheck: "false", placeholder: "photons > 300 & uncertainty < 20", oninput: () => this.typed() });
-    this.rejected = h("p", { class: "error", role: "alert" });
-    this.charts = h("div", { class: "charts" });
-    this.more = h("select", { "aria-label": "Another column to filter by", onchange: () => {
-      if (this.more.value) this.addFilter(this.more.value);
-      this.more.value = "";
-    } });
     this.name = h("input", { type: "text", value: "picture.png", "aria-label": "Name of the picture", spellcheck: "false" });
     this.part = h("select", { "aria-label": "Part of the picture", onchange: () => this.tell() }, h("option", { value: "view", text: "what is in view" }), h("option", { value: "all", text: "all of it" }));
     this.rows = h("input", { type: "text", "aria-label": "Name of the filtered table", spellcheck: "false" });
@@ -115,7 +104,7 @@ export class PicturePanel {
 
     panel.replaceChildren(
       h("aside", { class: "left" },
-        h("h2", { text: "Tables" }), this.list,
+        h("h2", { text: "Tables" }), this.channels.element,
         h("h2", { text: "Colours" }),
         h("div", { class: "pair" }, h("span", { text: "colour by" }), this.colourBy, h("span", { text: "colour map" }), this.map),
         this.swatch, this.colours.element,
@@ -136,8 +125,7 @@ export class PicturePanel {
           h("button", { type: "button", text: "All", title: "Show all of it (0)", onclick: () => this.stage.view.fit() })),
         h("div", { class: "stages" }, this.stage.element, this.points.element), this.status, this.command.element),
       h("aside", { class: "right" },
-        h("h2", { text: "Filter" }), this.expression, this.rejected, this.charts, this.more,
-        this.line.element, this.picks.element),
+        ...this.filters.elements, this.line.element, this.picks.element),
     );
     const paint = () => {
       const { context, width, height } = sharp(this.swatch);
@@ -157,7 +145,7 @@ export class PicturePanel {
 
   /** @param {Table | null} table */
   changed(table) {
-    this.showList();
+    this.channels.show();
     // A table that grows is drawn again once a second: the tiles of one time must come before those of the next.
     if (table?.growing && table.id === this.grown.id && Date.now() < this.grown.until) return;
     this.grown = { id: table?.id ?? -1, until: Date.now() + 1000 };
@@ -185,38 +173,14 @@ export class PicturePanel {
     if (table && this.tables.shownIds.has(table.id)) this.stage.renew();
     this.rows.value = `${stem(first.name)}-filtered.csv`;
     this.refresh();
-    this.histograms();
+    this.histogram();
+    this.filters.renew();
     if (this.picks.picks.length > 0) this.picks.ask();
   }
 
   /** The server has started anew. */
   forget() {
     this.stage.renew();
-  }
-
-  showList() {
-    const shown = this.tables.shown;
-    this.list.replaceChildren(
-      ...this.tables.all.map((table, index) => {
-        const box = h("input", { type: "checkbox", onchange: () => {
-          const ids = this.tables.all.filter(({ id }) => (id === table.id ? box.checked : this.tables.shownIds.has(id))).map(({ id }) => id);
-          this.tables.show(ids.length > 0 ? ids : [table.id]);
-        } });
-        box.checked = this.tables.shownIds.has(table.id);
-        const colour = this.channels.get(table.id) ?? CHANNELS[index % CHANNELS.length];
-        this.channels.set(table.id, colour);
-        const swatch = h("span", { class: "dot", "aria-hidden": "true" });
-        swatch.style.background = CHANNEL_CSS[colour];
-        const select = h("select", { "aria-label": `colour of ${table.name}`, onchange: () => {
-          this.channels.set(table.id, select.value);
-          this.showList();
-          this.refresh();
-        } }, ...CHANNELS.map((value) => h("option", { value, text: value })));
-        select.value = colour;
-        const several = shown.length > 1 && box.checked;
-        return h("li", {}, h("label", { title: table.path }, box, several && swatch, h("span", { class: "name", text: table.name }), h("span", { class: "number", text: `${count(table.rows)}${table.growing ? " +" : ""}` })), several && select);
-      }),
-    );
   }
 
   /** @param {Table} table */
@@ -226,60 +190,15 @@ export class PicturePanel {
     const before = this.colourBy.value;
     this.colourBy.replaceChildren(...["density", ...others].map((value) => h("option", { value, text: value })));
     this.colourBy.value = [...others, "density"].includes(before) ? before : names.includes("z") ? "z" : "density";
-    this.filters.clear();
-    this.charts.replaceChildren();
-    for (const name of FILTERS) if (names.includes(name)) this.addFilter(name);
-    this.more.replaceChildren(h("option", { value: "", text: "Another column" }), ...names.filter((name) => name !== "id").map((value) => h("option", { value, text: value })));
+    this.filters.begin(names);
     this.recolour();
   }
 
-  /** @param {string} name */
-  addFilter(name) {
-    if (this.filters.has(name)) return;
-    const chart = new Histogram({
-      title: name, handles: "range", changed: (low, high) => {
-        this.condition = withRange(this.condition, name, { low, high });
-        this.expression.value = this.condition;
-        this.soon();
-      },
-    });
-    this.filters.set(name, chart);
-    this.charts.append(chart.element);
-    this.histogram(name, chart);
-  }
-
-  histograms() {
-    for (const [name, chart] of this.filters) this.histogram(name, chart);
+  /** The histogram of what the colours show. */
+  histogram() {
     const column = this.colourBy.value;
     this.colours.element.hidden = column === "density" || this.tables.shown.length > 1;
-    if (!this.colours.element.hidden) this.histogram(column, this.colours);
-  }
-
-  /**
-   * @param {string} column
-   * @param {Histogram} chart
-   */
-  async histogram(column, chart) {
-    if (!this.table) return;
-    try {
-      const found = await get("histogram", { table: this.table.id, column, bins: 48 });
-      chart.set({ from: found.from, to: found.to, counts: found.counts, log: found.log, unit: found.unit });
-      this.limits();
-    } catch {
-      chart.set(null);
-    }
-  }
-
-  /** Brings the handles where the condition has them. */
-  limits() {
-    const found = ranges(this.condition);
-    for (const [name, chart] of this.filters) chart.limit(found.get(name)?.low ?? null, found.get(name)?.high ?? null);
-  }
-
-  typed() {
-    this.condition = this.expression.value.trim();
-    this.limits();
-    this.soon();
+    if (!this.colours.element.hidden && this.table) fill(this.table, column, this.colours);
   }
 
   recolour() {
@@ -289,7 +208,7 @@ export class PicturePanel {
     const isHue = column !== "density";
     for (const option of this.map.options) option.disabled = isHue && !HUES.includes(option.value);
     if (isHue !== HUES.includes(this.map.value)) this.map.value = isHue ? "turbo" : "inferno";
-    this.histograms();
+    this.histogram();
     this.refresh();
   }
 
@@ -312,8 +231,8 @@ export class PicturePanel {
       colour_by: isOne ? this.colourBy.value : "",
       colour_map: isOne ? this.map.value : "",
       colour_range: isValue ? this.colourRange : "",
-      colours: isOne ? "" : shown.map(({ id }) => this.channels.get(id)).join(),
-      filter: this.condition,
+      colours: isOne ? "" : shown.map(({ id }) => this.channels.colours.get(id)).join(),
+      filter: this.filters.condition,
       gamma: Number(this.gamma.value) === 1 ? "" : plain(Number(this.gamma.value), 3),
       saturated: share,
     };
@@ -338,8 +257,8 @@ export class PicturePanel {
     this.stage.set(looks, this.table.unit);
     this.tell();
     if (!this.points.element.hidden) this.showPoints();
-    if (this.condition !== this.measured) {
-      this.measured = this.condition;
+    if (this.filters.condition !== this.measured) {
+      this.measured = this.filters.condition;
       if (this.picks.picks.length > 0) this.picks.ask();
     }
   }
@@ -385,7 +304,7 @@ export class PicturePanel {
   }
 
   exportRows() {
-    return this.table && this.run("filter", [this.table.path, ...(this.condition ? [this.condition] : []), "--output", this.rows.value.trim()]);
+    return this.table && this.run("filter", [this.table.path, ...(this.filters.condition ? [this.filters.condition] : []), "--output", this.rows.value.trim()]);
   }
 
   /** @param {string} tool */
@@ -431,7 +350,7 @@ export class PicturePanel {
     try {
       const radius = plain(8 / this.stage.view.scale, 4);
       const tables = this.tables.shown.map(({ id }) => id).join();
-      const found = await get("near", { tables, x: plain(at[0], 9), y: plain(at[1], 9), radius, filter: this.condition }, signal);
+      const found = await get("near", { tables, x: plain(at[0], 9), y: plain(at[1], 9), radius, filter: this.filters.condition }, signal);
       this.values.hidden = !found;
       if (!found) return;
       this.values.replaceChildren(...found.values.flatMap((/** @type {any} */ { name, value, unit }) => [
@@ -463,6 +382,6 @@ export class PicturePanel {
     const column = this.table.columns.find((other) => other.name === name);
     const range = chosen !== "density" && this.colourRange ? this.colourRange.split(",").map(Number) : [column?.q01 ?? 0, column?.q99 ?? 1];
     const map = HUES.includes(this.map.value) ? this.map.value : "turbo";
-    this.points.show({ table: this.table, extent: this.stage.view.part, filter: this.condition, column: name, map, range });
+    this.points.show({ table: this.table, extent: this.stage.view.part, filter: this.filters.condition, column: name, map, range });
   }
 }

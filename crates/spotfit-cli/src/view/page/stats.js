@@ -1,7 +1,8 @@
 // The report of `stats`, and a histogram of every column.
 
-import { address, get, Refused } from "./api.js";
+import { address, Refused } from "./api.js";
 import { h } from "./dom.js";
+import { fill } from "./filters.js";
 import { Form } from "./form.js";
 import { Histogram } from "./histogram.js";
 import { run } from "./jobs.js";
@@ -50,7 +51,7 @@ export class StatsPanel {
       ...columns.map(({ name, title }) => {
         const chart = new Histogram({ title: name, handles: "none" });
         chart.element.title = title;
-        get("histogram", { table: table.id, column: name, bins: 60 }).then((found) => chart.set(found), () => chart.set(null));
+        fill(table, name, chart, 60);
         return chart.element;
       }),
     );

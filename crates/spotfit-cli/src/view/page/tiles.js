@@ -33,7 +33,11 @@ export class TileStage {
     this.settings = settings;
     this.canvas = h("canvas", { "aria-hidden": "true" });
     this.marks = h("canvas", { "aria-hidden": "true" });
-    this.element = h("div", { class: "stage", tabindex: "0", role: "application", "aria-label": label }, this.canvas, this.marks);
+    const keys = `${label.toLowerCase()}-keys`;
+    this.element = h(
+      "div", { class: "stage", tabindex: "0", role: "application", "aria-label": label, "aria-describedby": keys }, this.canvas, this.marks,
+      h("span", { id: keys, class: "unseen", text: "Arrows: pan. Plus, minus, 0: zoom. Enter ends a polygon, Escape gives it up." }),
+    );
     this.paint = onFrame(() => this.draw());
     this.view = new View(this.element, { ...settings, moved: () => this.moved() });
     /** @type {Looks} */
