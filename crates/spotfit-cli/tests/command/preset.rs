@@ -80,7 +80,21 @@ fn a_preset_is_what_would_be_typed() {
     let movie = movie(&folder);
     let positions = folder.file("positions.csv", b"frame,x,y\n0,10.3,9.6\n1,24.9,14.4\n");
     let told: Value = serde_json::from_slice(&succeeds(&[&"options"]).stdout).expect("JSON");
-    let own = ["MOVIE", "movie", "more", "output", "write-defects", "follow", "idle", "frame", "preset", "json", "overwrite", "no-record", "picasso"];
+    let own = [
+        "MOVIE",
+        "movie",
+        "more",
+        "output",
+        "write-defects",
+        "follow",
+        "idle",
+        "frame",
+        "preset",
+        "json",
+        "overwrite",
+        "no-record",
+        "picasso",
+    ];
     let names: Vec<&str> = told["localize"]["options"]
         .as_array()
         .expect("options")
@@ -119,7 +133,8 @@ fn a_preset_is_what_would_be_typed() {
 fn what_is_typed_wins() {
     let folder = Folder::new();
     let movie = movie(&folder);
-    let preset = folder.file("scope.toml", b"# A microscope.\nthreshold = 50\nbox = 9\nbaseline = 100\n");
+    let preset =
+        folder.file("scope.toml", b"# A microscope.\nthreshold = 50\nbox = 9\nbaseline = 100\n");
     let told = |words: &[&dyn AsRef<OsStr>]| {
         let mut all: Vec<&dyn AsRef<OsStr>> = vec![&"preview", &movie, &"--json"];
         all.extend(words);
@@ -136,7 +151,10 @@ fn what_is_typed_wins() {
     succeeds(&[&"batch", &list, &"--out", &out, &"--preset", &preset, &"--sensitivity", &"1"]);
     let record = fs::read_to_string(out.join("movie.hdf5.spotfit.json")).expect("a record");
     let record: Value = serde_json::from_str(&record).expect("JSON");
-    assert_eq!((&record["options"]["box"], &record["options"]["threshold"]), (&9.into(), &50.0.into()));
+    assert_eq!(
+        (&record["options"]["box"], &record["options"]["threshold"]),
+        (&9.into(), &50.0.into())
+    );
     assert!(record["inputs"].to_string().contains("scope.toml"), "{}", record["inputs"]);
 }
 
@@ -147,21 +165,21 @@ fn wrong_presets_are_refused() {
     let movie = movie(&folder);
     let table = folder.path("locs.csv");
     for (text, says) in [
-        ("basline = 3\n", "`basline` is no option; did you mean `baseline`?"),
-        ("pixle_size = 3\n", "did you mean `pixel-size`?"),
-        ("output = \"x\"\n", "`output` is no option"),
-        ("qqqq = 3\n", "`qqqq` is no option"),
+        ("basline = 3\n", "--basline is no option; did you mean --baseline?"),
+        ("pixle_size = 3\n", "did you mean --pixel-size?"),
+        ("output = \"x\"\n", "--output is no option"),
+        ("qqqq = 3\n", "--qqqq is no option"),
         ("flags = 1\n", "flags = 1 is not true or false"),
         ("flags = \"yes\"\n", "flags = yes is not true or false"),
         ("baseline = true\n", "baseline = true"),
         ("baseline = \"dark\"\n", "baseline: invalid value 'dark'"),
         ("baseline = [1, 2]\n", "baseline: invalid value '1,2'"),
-        ("baseline = 1979-05-27\n", "`baseline` is a date"),
-        ("[baseline]\nvalue = 3\n", "`baseline` is a table"),
+        ("baseline = 1979-05-27\n", "--baseline is a date"),
+        ("[baseline]\nvalue = 3\n", "--baseline is a table"),
         ("shape = \"round\"\n", "shape: invalid value 'round'"),
         ("threshold = 5\nfalse-rate = 2\n", "cannot be used with"),
         ("baseline = 3\nbaseline = 4\n", "line 2"),
-        ("pixel-size = 3\npixel_size = 4\n", "`pixel-size` is there twice"),
+        ("pixel-size = 3\npixel_size = 4\n", "--pixel-size is there twice"),
         ("baseline 3\n", "line 1"),
         ("a = \"\u{e9}", "line 1"),
     ] {
@@ -170,7 +188,10 @@ fn wrong_presets_are_refused() {
     }
     let bytes = folder.file("bytes.toml", &[0xff, 0xfe, 0]);
     fails(&[&"localize", &movie, &"-o", &table, &"--preset", &bytes], &["bytes.toml", "not text"]);
-    fails(&[&"localize", &movie, &"-o", &table, &"--preset", &folder.path("no.toml")], &["no.toml"]);
+    fails(
+        &[&"localize", &movie, &"-o", &table, &"--preset", &folder.path("no.toml")],
+        &["no.toml"],
+    );
     fails(&[&"stats", &"locs.csv", &"--preset", &bytes], &["--preset"]);
     assert!(!table.exists());
 }

@@ -30,7 +30,8 @@ fn a_preview_tells_what_localizing_writes() {
     let movie = movie(&folder);
     let camera: [&str; 6] = ["--baseline", "100", "--sensitivity", "1", "--read-noise", "1"];
     for frame in ["1", "2", "3"] {
-        let mut words: Vec<&dyn AsRef<std::ffi::OsStr>> = vec![&"preview", &movie, &"--json", &"--frame", &frame];
+        let mut words: Vec<&dyn AsRef<std::ffi::OsStr>> =
+            vec![&"preview", &movie, &"--json", &"--frame", &frame];
         camera.iter().for_each(|word| words.push(word));
         let told: Value = serde_json::from_slice(&succeeds(&words).stdout).expect("JSON");
         let told = &told[0];
@@ -50,11 +51,17 @@ fn a_preview_tells_what_localizing_writes() {
     let (png, svg) = (folder.path("seen.png"), folder.path("seen.svg"));
     let output = succeeds(&[&"preview", &movie, &"-o", &png, &"--pixel-size", &"100"]);
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(said.contains("frame 1: 2 candidates, 1 kept; dropped: 1 at the frame's edge"), "{said}");
+    assert!(
+        said.contains("frame 1: 2 candidates, 1 kept; dropped: 1 at the frame's edge"),
+        "{said}"
+    );
     assert!(fs::read(&png).expect("a picture").starts_with(b"\x89PNG"));
     succeeds(&[&"preview", &movie, &"--frame", &"1,2", &"-o", &svg, &"--colour-by", &"sigma"]);
     let svg = fs::read_to_string(&svg).expect("a picture");
-    assert!(svg.starts_with("<svg") && svg.contains("frame 2") && svg.contains("1 at the frame"), "{svg:.300}");
+    assert!(
+        svg.starts_with("<svg") && svg.contains("frame 2") && svg.contains("1 at the frame"),
+        "{svg:.300}"
+    );
 }
 
 /// Proves that what cannot be previewed is refused with a reason, and that nothing is written or replaced then.
@@ -64,9 +71,9 @@ fn what_cannot_be_previewed_is_refused() {
     let movie = movie(&folder);
     let png = folder.path("seen.png");
     for (frame, says) in [
-        ("0", "--frame = 0 is out of its range (1 to 3: frames are counted from 1)"),
-        ("4", "--frame = 4"),
-        ("1,9", "--frame = 9"),
+        ("0", "--frame 0 is out of its range (1 to 3: frames are counted from 1)"),
+        ("4", "--frame 4"),
+        ("1,9", "--frame 9"),
         ("two", "invalid value"),
         ("-1", "--frame"),
     ] {

@@ -161,7 +161,7 @@ def preview(
     if number >= len(array):
         raise ValueError(f"frame = {number} is out of its range (0 to {len(array) - 1})")
     # All of it, if other frames matter, or numbers of frames.
-    first = 0 if whole or given.get("positions") is not None else number
-    part = array[:] if first == 0 and number else array[first : number + 1]
-    made = _spotfit.Preview.of_frames(blocks._options, part, number - first, colour_by, filter)
+    whole = whole or given.get("positions") is not None
+    part, place = (array[:], number) if whole else (array[number : number + 1], 0)
+    made = _spotfit.Preview.of_frames(blocks._options, part, place, colour_by, filter)
     return Preview(made, number)
