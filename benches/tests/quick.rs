@@ -6,6 +6,7 @@ mod page;
 use std::fs;
 use std::process::Command;
 
+use benches::suite::glossary::meaning;
 use benches::suite::record::Record;
 use page::Page;
 
@@ -27,7 +28,11 @@ fn the_papers_in_short() {
     let page = Page(fs::read_to_string(out.join("report.html")).expect("a report"));
     assert!(page.0.contains("<svg"));
     page.check();
-    for (name, reason) in &Record::load(&out).expect("a record").about.missing {
+    let record = Record::load(&out).expect("a record");
+    for cell in record.cells.iter().filter(|cell| cell.experiment != "bus") {
+        assert!(meaning(&cell.method).is_some(), "{} is not explained", cell.method);
+    }
+    for (name, reason) in &record.about.missing {
         assert_eq!(page.0.matches(reason.as_str()).count(), 1, "{name}: {reason}");
         assert_eq!(said.matches(reason.as_str()).count(), 1, "{name}: {said}");
     }

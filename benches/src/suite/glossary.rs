@@ -1,7 +1,11 @@
 //! What the names in figures and tables mean.
 
+use fit_cpu::InstructionSet;
+
+use super::formulas::WAYS;
+
 /// Each method by its name in figures and records, and what it is.
-pub const METHODS: [(&str, &str); 37] = [
+pub const METHODS: [(&str, &str); 43] = [
     (
         "reference",
         "This project's fit in double precision, written as plainly as possible; timed on one core.",
@@ -31,6 +35,22 @@ pub const METHODS: [(&str, &str); 37] = [
     ("cpufit", "Cpufit (C++), Gpufit's counterpart on one CPU core: a library given with --peer."),
     ("levenberg-marquardt", "A crate by others, a port of MINPACK: double precision, one core."),
     ("varpro", "A crate by others for separable problems: double precision, one core."),
+    (
+        "formula",
+        "The spot as a formula of five parameters (gauss_2d of `spotfit curve`), on all processors; with a set of instructions behind it, \
+        a formula's linear parameters searched for like all others, on one processor.",
+    ),
+    ("formula, one core", "The spot as a formula of five parameters, on one processor."),
+    ("formula, gpu", "The spot as a formula of five parameters, on the GPU."),
+    (
+        "eliminated",
+        "A formula whose linear parameters, such as amplitudes, are computed for each value of the others, and not searched for.",
+    ),
+    ("searched for", "A formula whose linear parameters are searched for like all others."),
+    (
+        "in Rust",
+        "The model of a formula, written in Rust for speed by hand and compiled with the fit (crate fit-tests, compiled.rs).",
+    ),
     ("copies alone", "No fit: the same bytes copied to the GPU and back."),
     (
         "maximum likelihood",
@@ -74,6 +94,17 @@ pub const METHODS: [(&str, &str); 37] = [
     ),
 ];
 
+/// What a name in a record means, if it is the suite's own. Behind the name of a way to fit formulas may be vector instructions.
+pub fn meaning(method: &str) -> Option<&'static str> {
+    let known =
+        |name: &str| METHODS.iter().find(|(own, _)| *own == name).map(|(_, meaning)| *meaning);
+    known(method).or_else(|| {
+        let (way, set) = method.rsplit_once(", ")?;
+        let is_set = InstructionSet::ALL.iter().any(|known| known.to_string() == set);
+        known(way).filter(|_| is_set && WAYS.contains(&way))
+    })
+}
+
 /// Words that figures and tables use.
 pub const TERMS: [(&str, &str); 8] = [
     (
@@ -94,3 +125,49 @@ pub const TERMS: [(&str, &str); 8] = [
         "A fit ends because no step makes χ² smaller; \"stalled\" where the gradient says that it is at the minimum.",
     ),
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::super::formulas::{LINEAR, way};
+    use super::super::methods::{Backend, ONE_CORE, Roster};
+    use super::super::{crowds, end_to_end, stated};
+    use super::*;
+
+    /// Proves that every method that the suite can record has a meaning of its own, and that libraries of others have none.
+    #[test]
+    fn every_method_has_its_meaning() {
+        let mut names: Vec<String> = Vec::new();
+        let all = Roster::new(&Backend::ALL, &[]).expect("methods");
+        let methods = all.timed.iter().chain(&all.judged).chain(&all.crates);
+        names.extend(methods.map(|method| method.name.clone()));
+        names.extend(Backend::ALL.map(|backend| backend.name().to_owned()));
+        for set in InstructionSet::ALL {
+            names.extend(WAYS.map(|of| way(of, set)));
+        }
+        names.extend(LINEAR.map(|(of, _)| of.to_owned()));
+        names.extend(crowds::METHODS.map(|(of, _)| of.to_owned()));
+        names.extend(stated::METHODS.map(|(of, ..)| of.to_owned()));
+        names.extend(end_to_end::PEERS.map(str::to_owned));
+        let others = [
+            ONE_CORE,
+            crowds::BOUND,
+            crowds::JOINT,
+            end_to_end::ALONE,
+            end_to_end::ALL_THREADS,
+            end_to_end::ONE_THREAD,
+            end_to_end::ON_GPU,
+            "formula, gpu",
+            "gpu session",
+            "copies alone",
+        ];
+        names.extend(others.map(str::to_owned));
+        for name in &names {
+            assert!(meaning(name).is_some(), "{name}");
+        }
+        assert!(meaning("libother").is_none() && meaning("formula, other").is_none());
+        let mut own: Vec<&str> = METHODS.iter().map(|(name, _)| *name).collect();
+        own.sort_unstable();
+        own.dedup();
+        assert_eq!(own.len(), METHODS.len(), "a name has two meanings");
+    }
+}

@@ -7,8 +7,9 @@ use spotfit::report::svg::safe;
 
 use super::claims::{Paper, Row, quantity, rows, tally};
 use super::figures::{Figure, Table, csv, verdict};
-use super::glossary::{METHODS, TERMS};
+use super::glossary::{METHODS, TERMS, meaning};
 use super::missing::{Missing, missing};
+use super::reasons::{anchor, reason};
 use super::record::Record;
 
 const TITLE: &str = "Spotfit: both papers, reproduced";
@@ -34,6 +35,7 @@ fn write_body(page: &mut String, record: &Record, figures: &[Figure]) -> Result 
         list(page, "These checks of accuracy fail:", "bad", &failed)?;
         page.write_str("</section>")?;
     }
+    reasons(page, record, &rows)?;
     gaps(page, &missing)?;
     glossary(page, record)?;
     run(page, record)?;
@@ -131,7 +133,9 @@ fn claim(page: &mut String, row: &Row, gap: Option<usize>, shown: &[&Figure]) ->
     };
     let agrees = match (row.agrees(), gap) {
         (Some(true), _) => "<span class=\"good\">yes</span>".to_owned(),
-        (Some(false), _) => "<span class=\"bad\">no</span>".to_owned(),
+        (Some(false), _) => {
+            format!("<a href=\"#{}\" class=\"bad\">no, see why</a>", anchor(claim.figure))
+        }
         (None, Some(gap)) => format!("<a href=\"#gap{0}\">not measured, see {0}</a>", gap + 1),
         (None, None) => "not measured".to_owned(),
     };
@@ -154,6 +158,40 @@ fn gaps(page: &mut String, missing: &Missing) -> Result {
     page.write_str("</ol></section>")
 }
 
+/// Why claims do not agree: what docs/reproduction.md says, and that a short run measures no times.
+fn reasons(page: &mut String, record: &Record, rows: &[Row]) -> Result {
+    let wrong = rows.iter().filter(|row| row.agrees() == Some(false));
+    let mut figures: Vec<&str> = wrong.map(|row| row.claim.figure).collect();
+    figures.dedup();
+    if figures.is_empty() {
+        return Ok(());
+    }
+    page.write_str("<section id=\"why\"><h2>Why claims do not agree</h2>")?;
+    if record.about.quick {
+        page.write_str(
+            "<p><strong>This was a short run:</strong> its calls are too few and too small for speeds, and claims about them agree or \
+             not by chance. A full run is <code>cargo xtask bench</code>.</p>",
+        )?;
+    }
+    page.write_str("<p>What docs/reproduction.md says of a full run:</p><dl>")?;
+    for figure in figures {
+        let place = rows.iter().find(|row| row.claim.figure == figure);
+        let place = place.map_or(figure, |row| row.claim.place);
+        let text = reason(figure).unwrap_or_else(|| "Nothing is known of this.".to_owned());
+        write!(
+            page,
+            "<div id=\"{}\"><dt>{}</dt><dd>{}</dd></div>",
+            anchor(figure),
+            safe(place),
+            safe(&text)
+        )?;
+    }
+    page.write_str("</dl></section>")
+}
+
+/// What every other name is.
+const PEER: &str = "A library given with --peer.";
+
 fn glossary(page: &mut String, record: &Record) -> Result {
     page.write_str("<section id=\"glossary\"><h2>What the names mean</h2><dl>")?;
     let mut others: Vec<&str> = Vec::new();
@@ -165,7 +203,7 @@ fn glossary(page: &mut String, record: &Record) -> Result {
             others.push(&cell.method);
         }
     }
-    let others = others.into_iter().map(|name| (name, "A library given with --peer."));
+    let others = others.into_iter().map(|name| (name, meaning(name).unwrap_or(PEER)));
     for (name, meaning) in METHODS.into_iter().chain(others).chain(TERMS) {
         write!(page, "<div><dt>{}</dt><dd>{}</dd></div>", safe(name), safe(meaning))?;
     }

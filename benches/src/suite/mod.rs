@@ -17,6 +17,7 @@ pub mod html;
 pub mod machine;
 pub mod methods;
 pub mod missing;
+mod reasons;
 pub mod record;
 pub mod stated;
 pub mod timing;

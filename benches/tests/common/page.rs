@@ -120,7 +120,7 @@ fn picture(svg: &str) {
             ticks[axis].push(element.split_once('>').map_or("", |(_, text)| text.trim()));
         }
         let line = attribute(element, "class") == "curve";
-        curves += usize::from(line && !attribute(element, "d").is_empty());
+        curves += usize::from(line && !attribute(element, "points").is_empty());
         let bar = !is_chart && element.starts_with("rect") && !attribute(element, "x").is_empty();
         curves += usize::from(bar);
     }

@@ -10,6 +10,7 @@ use std::thread;
 use std::time::Duration;
 
 use super::error::CliError;
+use crate::say::hearer::hearer;
 use crate::say::message::say;
 
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
@@ -75,5 +76,16 @@ fn end() {
 
 /// An error if the user wants the work to end.
 pub(crate) fn check() -> Result<(), CliError> {
-    if INTERRUPTED.load(Ordering::Relaxed) { Err(CliError::Interrupted) } else { Ok(()) }
+    let ends = INTERRUPTED.load(Ordering::Relaxed);
+    if ends || hearer().is_some_and(|hearer| hearer.is_cancelled()) {
+        return Err(CliError::Interrupted);
+    }
+    Ok(())
+}
+
+/// Removes what is not complete, and ends the process as it should end.
+#[cfg(feature = "view")]
+pub(crate) fn close() -> ! {
+    let _abandoned = spotfit::output::abandon();
+    exit(0);
 }

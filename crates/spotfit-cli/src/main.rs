@@ -5,18 +5,23 @@ mod error;
 mod interrupt;
 mod say;
 mod verbs;
+#[cfg(feature = "view")]
+mod view;
 mod words;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
 
+#[cfg(feature = "view")]
+use clap::CommandFactory as _;
 use clap::{Parser, Subcommand};
 
 use error::CliError;
 use say::message::say;
 use verbs::{
-    batch, calibrate, convert, curve, demo, devices, drift, filter, fit, info, link, localize,
-    merge, model, options, preview, render, score, simulate, stats, track, z,
+    batch, calibrate, camera, convert, curve, demo, devices, drift, filter, fit, info, link,
+    localize, merge, model, options, pick, preview, profile, render, score, simulate, stats, track,
+    z,
 };
 use words::preset::with_preset;
 
@@ -40,6 +45,8 @@ enum Command {
     Batch(Box<batch::BatchArguments>),
     /// Calibrate with z stacks of beads: the widths of spots as functions of z, or the PSF.
     Calibrate(Box<calibrate::CalibrateArguments>),
+    /// Measure a camera: offset, noise and gain of each pixel, from dark frames and frames of even light.
+    Camera(camera::CameraArguments),
     /// Find the height of localizations from their two widths.
     Z(z::ZArguments),
     /// Keep the localizations for which a condition holds.
@@ -58,8 +65,15 @@ enum Command {
     Drift(Box<drift::DriftArguments>),
     /// Follow the drift of a stage while its camera runs: frames in, the drift of each within microseconds.
     Track(Box<track::TrackArguments>),
+    /// Look at what lies in parts of a table: circles, boxes, polygons.
+    Pick(pick::PickArguments),
+    /// Count localizations along a line, and find how wide what it crosses is.
+    Profile(profile::ProfileArguments),
     /// Make the super-resolved picture from a table of localizations.
     Render(render::RenderArguments),
+    /// Look at a movie and at tables in the browser: preview, localize, filter, measure.
+    #[cfg(feature = "view")]
+    View(verbs::view::ViewArguments),
     /// Simulate windows of spots, a movie or a stack of beads, with their truth.
     Simulate(Box<simulate::SimulateArguments>),
     /// Fit any model to curves: data sets in, parameters with errors out.
@@ -100,6 +114,7 @@ fn run(command: Command) -> Result<(), CliError> {
         Command::Preview(arguments) => preview::run(&arguments),
         Command::Batch(arguments) => batch::run(&arguments),
         Command::Calibrate(arguments) => calibrate::run(&arguments),
+        Command::Camera(arguments) => camera::run(&arguments),
         Command::Z(arguments) => z::run(&arguments),
         Command::Filter(arguments) => filter::run(&arguments),
         Command::Stats(arguments) => stats::run(&arguments),
@@ -109,7 +124,11 @@ fn run(command: Command) -> Result<(), CliError> {
         Command::Link(arguments) => link::run(&arguments),
         Command::Drift(arguments) => drift::run(&arguments),
         Command::Track(arguments) => track::run(&arguments),
+        Command::Pick(arguments) => pick::run(&arguments),
+        Command::Profile(arguments) => profile::run(&arguments),
         Command::Render(arguments) => render::run(&arguments),
+        #[cfg(feature = "view")]
+        Command::View(arguments) => verbs::view::run(&arguments, Arguments::command, run_typed),
         Command::Simulate(arguments) => simulate::run(&arguments),
         Command::Curve(arguments) => curve::run(&arguments),
         Command::Info(arguments) => info::run(&arguments),

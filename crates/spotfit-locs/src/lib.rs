@@ -14,6 +14,7 @@ mod range;
 pub mod render;
 #[cfg(feature = "report")]
 pub mod report;
+mod short;
 #[cfg(test)]
 mod simulated;
 pub mod statistics;
@@ -29,8 +30,7 @@ pub use range::OutOfRange;
 #[doc(hidden)]
 pub mod private {
     pub use crate::averages::{median, root_mean_square};
-    #[cfg(feature = "render")]
-    pub use crate::render::labels::short;
+    pub use crate::short::short;
     pub use crate::table::conditions::{Operand, operands, words};
     pub use crate::table::picasso::{in_nanometres, pixel_size};
 }

@@ -15,12 +15,14 @@ mod error;
 mod fitter;
 mod lengths;
 mod localize;
+mod measured_camera;
 mod model;
 mod numbers;
 mod options;
 mod outcomes;
 mod pictures;
 mod pixels;
+mod plots;
 mod positions;
 mod predict;
 mod preview;
@@ -63,11 +65,15 @@ mod _spotfit {
         doubts_of_movie, estimates, frames_for_estimates, unusual_pixels,
     };
     #[pymodule_export]
+    use super::measured_camera::{MeasuredCamera, camera};
+    #[pymodule_export]
     use super::model::{Model, ModelFitter};
     #[pymodule_export]
     use super::outcomes::{report_curves, report_fits, save_curves, save_fits};
     #[pymodule_export]
     use super::pictures::encode_picture;
+    #[pymodule_export]
+    use super::plots::{draw_curves, draw_drift, plot_format};
     #[pymodule_export]
     use super::positions::Positions;
     #[pymodule_export]

@@ -103,7 +103,7 @@ fn borrowed(splines: &[(String, Spline)]) -> Vec<(&str, &Spline)> {
 
 /// A model function with parameters.
 #[pyclass(frozen, module = "spotfit._spotfit")]
-pub(crate) struct Model(spotfit::model::Model);
+pub(crate) struct Model(pub(crate) spotfit::model::Model);
 
 #[pymethods]
 impl Model {

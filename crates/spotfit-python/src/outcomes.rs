@@ -24,7 +24,7 @@ type Given<'py> = ([Bound<'py, PyAny>; 11], [Bound<'py, PyAny>; 2], Bound<'py, P
 /// Standard errors (n, 7) of the parameters, of the photons, and the goodness.
 type GivenErrors<'py> = [Bound<'py, PyAny>; 3];
 
-fn statuses(given: &Bound<'_, PyAny>) -> PyResult<Vec<Status>> {
+pub(crate) fn statuses(given: &Bound<'_, PyAny>) -> PyResult<Vec<Status>> {
     let given: PyReadonlyArray1<'_, u8> = numbers("status", given, "(n)")?;
     let of = |&code: &u8| {
         let wrong = || PyValueError::new_err(format!("status = {code} is none of a fit"));

@@ -12,8 +12,8 @@ use serde_json::{Map, Value};
 use spotfit::movie::MovieError;
 use spotfit::steps::render::Rendered;
 use spotfit::steps::{
-    Listener, Note, Sink, Source, StepError, convert, drift, filter, link, merge, render, score,
-    stats, z,
+    Listener, Note, Sink, Source, StepError, convert, drift, filter, link, merge, pick, profile,
+    render, score, stats, z,
 };
 use spotfit::table::{Table, TableError};
 
@@ -40,6 +40,8 @@ operations! {
     "filter": table_to_table(filter::FilterOptions, filter::run);
     "link": table_to_table(link::LinkOptions, link::run);
     "merge": table_to_table(merge::MergeOptions, merge::run);
+    "pick": table_to_other(pick::PickOptions, pick_inside);
+    "profile": table_to_other(profile::ProfileOptions, profile_of);
     "render": tables_to_picture(render::RenderOptions, render::run);
     "score": two_tables(score::ScoreOptions, score::run);
     "stats": table_to_other(stats::StatsOptions, describe);
@@ -63,6 +65,26 @@ fn describe(
     listener: &dyn Listener,
 ) -> Result<(Option<Table>, stats::StatsReport), StepError> {
     Ok((None, stats::run(options, source, None, listener)?))
+}
+
+/// What lies in picks, with its localizations.
+fn pick_inside(
+    options: &pick::PickOptions,
+    source: &Source,
+    listener: &dyn Listener,
+) -> Result<(Option<Table>, pick::PickReport), StepError> {
+    let mut inside = Table::default();
+    let report = pick::run(options, source, Some(&mut inside), listener)?;
+    Ok((Some(inside), report))
+}
+
+/// A profile, which makes no table of localizations.
+fn profile_of(
+    options: &profile::ProfileOptions,
+    source: &Source,
+    listener: &dyn Listener,
+) -> Result<(Option<Table>, profile::ProfileReport), StepError> {
+    Ok((None, profile::run(options, source, listener)?))
 }
 
 /// An operation that writes a table.

@@ -28,6 +28,8 @@ CASES: dict[str, list[dict[str, Any]]] = {
     ],
     "link": [{}, {"radius": 60, "gap": 3}, {"radius": "0.4px", "label": True}],
     "merge": [{"radius": 90}, {"radius": "0.7px"}],
+    "pick": [{"circle": "3000,3000,900", "box": "0,0,3um,3um"}, {"polygon": "0px,0px,40px,0px,0px,40px", "filter": "photons > 500"}],
+    "profile": [{"line": "0px,10px,60px,30px", "width": "20px"}, {"line": "0,0,3um,3um", "width": "1um", "step": "100nm", "filter": "photons > 500"}],
     "render": [{}, {"pixel": 30, "blur": "none", "colour_map": "grey", "scale_bar": 0}, {"colour_by": "photons", "filter": "photons > 500"}],
     "score": [{}, {"radius": "0.5px", "border": "3px", "width": 64, "height": 64}],
     "stats": [{}, {"filter": "photons > 500"}],
@@ -37,7 +39,7 @@ CASES: dict[str, list[dict[str, Any]]] = {
 PLACES = {"filter": ["condition"]}
 SIZE = ["--pixel-size", "107"]
 #: Operations whose outcome is no table of localizations, or of which Python makes the table in another call.
-OTHERS = ("drift", "render", "stats")
+OTHERS = ("drift", "pick", "profile", "render", "stats")
 
 
 @pytest.fixture(scope="module")
@@ -102,6 +104,20 @@ def test_command_and_python_agree(name: str, file: str, folder: Path) -> None:
             assert made.report == told and len(made) > 0
             made.save(folder / f"ours.{ending}", overwrite=True)
             assert (folder / f"ours.{ending}").read_bytes() == (folder / f"theirs.{ending}").read_bytes(), (case, ending)
+
+
+@pytest.mark.parametrize("file", ["px.csv", "nm.csv", "px.hdf5"])
+def test_picks_and_profiles_are_those_of_the_command(file: str, folder: Path) -> None:
+    locs = spotfit.read_table(folder / file, pixel_size=107)
+    for case in CASES["pick"]:
+        found = locs.pick(**case)
+        for ending in "csv", "hdf5":
+            told = run(folder, "pick", file, *words_of("pick", case), *SIZE, "--locs", f"theirs.{ending}")
+            assert {name: value for name, value in found.items() if name != "inside"} == told
+            found["inside"].save(folder / f"ours.{ending}", overwrite=True)
+            assert (folder / f"ours.{ending}").read_bytes() == (folder / f"theirs.{ending}").read_bytes(), (case, ending)
+    for case in CASES["profile"]:
+        assert locs.profile(**case) == run(folder, "profile", file, *words_of("profile", case), *SIZE)
 
 
 @pytest.mark.parametrize("file", ["px.csv", "nm.csv", "px.hdf5"])

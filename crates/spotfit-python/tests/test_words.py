@@ -23,7 +23,7 @@ CAMERA = {"baseline", "sensitivity", "em_gain", "read_noise"}
 FILES_OF_SIMULATIONS = {"output", "truth", "overwrite", "json", "write_defects"}
 #: A simulated camera has Python's type, and maps are an argument: ``maps="simulated"`` is what ``--camera`` makes.
 SIMULATED_CAMERA = {"baseline", "sensitivity", "em_gain", "read_noise"}
-#: Plots are the command's.
+#: Plots are methods of what is found.
 PLOTS = {"plot"}
 #: For each verb its functions; options that are no keywords, and keywords that are no options, besides those above.
 VERBS: dict[str, tuple[list[Callable[..., Any]], set[str], set[str]]] = {
@@ -46,6 +46,8 @@ VERBS: dict[str, tuple[list[Callable[..., Any]], set[str], set[str]]] = {
         {*FILES - {"pixel_size"}, *CAMERA, *PLOTS, "max_frame_pixels", "spline", "planes"},
         {"tolerance"},
     ),
+    # A mask is `MeasuredCamera.hot` and `dead`.
+    "camera": ([spotfit.camera], {*FILES, "mask", "max_frame_pixels"}, set()),
     "simulate movie": ([spotfit.simulate_movie], {*FILES_OF_SIMULATIONS, *SIMULATED_CAMERA, "frames"}, {"maps"}),
     "simulate beads": ([spotfit.simulate_beads], {*FILES_OF_SIMULATIONS, *SIMULATED_CAMERA}, {"maps"}),
     # Sigmas are a range, and windows have no file of corners; --pixel-background is `background`, which there is a window's.
@@ -60,7 +62,7 @@ VERBS: dict[str, tuple[list[Callable[..., Any]], set[str], set[str]]] = {
     # The model is an object with its variables, parameters and splines; text is read by `read_columns`.
     "curve": (
         [spotfit.Model.fit],
-        {"output", "json", "overwrite", "no_record", "plot", "plots", "model", "variables", "parameters", "spline", "columns", "skip"},
+        {"output", "json", "overwrite", "no_record", "plot", "plots", "log_x", "model", "variables", "parameters", "spline", "columns", "skip"},
         {"covariance"},
     ),
     "render": ([spotfit.render], FILES - {"filter"}, set()),
@@ -71,6 +73,8 @@ VERBS: dict[str, tuple[list[Callable[..., Any]], set[str], set[str]]] = {
     "filter": ([spotfit.filter], {*FILES, "columns"}, set()),
     "link": ([spotfit.link], FILES, set()),
     "merge": ([spotfit.merge], FILES, set()),
+    "pick": ([spotfit.pick], {*FILES - {"filter"}, "picks", "locs"}, set()),
+    "profile": ([spotfit.profile], {*FILES - {"filter"}, *PLOTS}, set()),
     "score": ([spotfit.score], {*FILES, "truth_origin", "truth_first_frame"}, set()),
     # Frames on standard input and what is printed are the command's, and so is what is asked of the system.
     "track": (
@@ -148,13 +152,16 @@ UNITS = re.compile(r"with (a|its) unit|with units|LENGTH")
 SAME = {
     "box": ("900nm", "9px"), "roi": ("1um,1um,4um,4um", "10,10,40,40"), "fixed_sigma": ("130nm", "1.3px"),
     "sigma_min": ("0.06um", "0.6px"), "sigma_max": ("300nm", "3px"), "extent": ("0um,0um,3um,3um", "0px,0px,30px,30px"),
-    "range": ("0.3um", "3px"), "pixel": ("20nm", "0.2px"), "scale_bar": ("1um", "10px"), "border": ("0.3um", "3px"),
+    "range": ("0.3um", "3px"), "circle": ("1um,2um,3um", "10px,20px,30px"), "line": ("1um,1um,4um,4um", "10px,10px,40px,40px"), "pixel": ("20nm", "0.2px"), "scale_bar": ("1um", "10px"), "border": ("0.3um", "3px"),
 }  # fmt: skip
 #: What an option is of no use without.
 BESIDE: dict[tuple[str, str], dict[str, Any]] = {
     ("filter", "radius"): {"neighbours": 1},
     ("drift", "bead_radius"): {"beads": "auto"},
     ("score", "border"): {"width": 64, "height": 64},
+    ("profile", "line"): {"width": "1um"},
+    ("profile", "width"): {"line": "1um,1um,4um,4um"},
+    ("profile", "step"): {"line": "1um,1um,4um,4um", "width": "1um"},
 }
 
 
@@ -193,6 +200,8 @@ def calls(tmp_path_factory: Any) -> dict[str, Callable[..., Any]]:
         "filter": lambda **words: table(spotfit.filter(locs, **words)),
         "link": lambda **words: table(spotfit.link(heights, **words)),
         "merge": lambda **words: table(spotfit.merge(locs, **words)),
+        "pick": lambda **words: [{**found, "pick": None} for found in spotfit.pick(locs, **words)["picks"]],
+        "profile": lambda **words: spotfit.profile(locs, **words),
         "score": lambda **words: spotfit.score(heights if "radius_z" in words else locs, heights, **words),
         "track": lambda **words: spotfit.track(movie.frames, camera=camera, pixel_size=100, beads=4, **words).x.tolist(),
         "z": lambda **words: table(spotfit.z(locs, path, **words)),

@@ -30,16 +30,17 @@ use std::io::{self, BufReader, Read};
 use std::path::{Path, PathBuf};
 
 use fit_windows::{CameraMap, MapError};
-use ndarray::Array2;
+use ndarray::{Array2, ArrayView2};
 use spotfit_files::private::excerpt;
-use zip::ZipArchive;
 use zip::result::ZipError;
+use zip::write::{SimpleFileOptions, ZipWriter};
+use zip::{CompressionMethod, DateTime, ZipArchive};
 
 use crate::hdf5::{H5Error, H5Reader};
 use crate::movie::MovieLimits;
 #[cfg(feature = "tiff")]
 use crate::movie::{Movie, MovieError, Pixels};
-use crate::npy::{NpyError, NpyReader};
+use crate::npy::{NpyError, NpyReader, write_header};
 
 /// The maps in the order in which [`CameraMap::new`] takes them.
 const NAMES: [&str; 3] = ["offset", "gain", "variance"];
@@ -325,4 +326,33 @@ fn read_image(path: &Path, name: &'static str) -> Result<Array2<f32>, CameraMaps
     let (numbers, _) = numbers.into_raw_vec_and_offset();
     Array2::from_shape_vec((height, width), numbers)
         .map_err(|_| CameraMapsProblem::Shape { name, shape: shape(1) })
+}
+
+/// Writes maps, and other arrays (height, width), as NPZ: an archive of NPY files, which are stored as they are, with a comment at its end.
+/// The same arrays are the same bytes whenever they are written.
+///
+/// # Errors
+/// The error of the writer.
+pub fn write_npz<W: io::Write + io::Seek>(
+    to: W,
+    arrays: &[(&str, ArrayView2<'_, f32>)],
+    comment: &str,
+) -> io::Result<W> {
+    let mut archive = ZipWriter::new(to);
+    let stored = SimpleFileOptions::default()
+        .compression_method(CompressionMethod::Stored)
+        .last_modified_time(DateTime::default());
+    for (name, array) in arrays {
+        archive.start_file(format!("{name}.npy"), stored)?;
+        let (height, width) = array.dim();
+        let mut bytes = Vec::new();
+        write_header(&mut bytes, "'<f4'", &[height, width])?;
+        for row in array.rows() {
+            bytes.extend(row.iter().flat_map(|value| value.to_le_bytes()));
+            io::Write::write_all(&mut archive, &bytes)?;
+            bytes.clear();
+        }
+    }
+    archive.set_comment(comment)?;
+    Ok(archive.finish()?)
 }

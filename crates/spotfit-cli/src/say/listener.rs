@@ -4,6 +4,7 @@ use std::cell::RefCell;
 
 use indicatif::ProgressBar;
 
+use super::hearer::hearer;
 use super::message::say;
 use super::progress::progress;
 use crate::error::words_of;
@@ -26,6 +27,9 @@ impl Terminal {
 
 impl Listener for Terminal {
     fn begin(&self, total: u64, unit: &'static str) {
+        if let Some(hearer) = hearer() {
+            return hearer.begin(total, unit);
+        }
         if self.no_bar {
             return;
         }
@@ -34,24 +38,36 @@ impl Listener for Terminal {
     }
 
     fn progress(&self, done: u64) {
+        if let Some(hearer) = hearer() {
+            return hearer.progress(done);
+        }
         if let Some(bar) = &*self.bar.borrow() {
             bar.set_position(done);
         }
     }
 
     fn found(&self, localizations: u64) {
+        if let Some(hearer) = hearer() {
+            return hearer.found(localizations);
+        }
         if let Some(bar) = &*self.bar.borrow() {
             bar.set_message(format!("{localizations} spots"));
         }
     }
 
     fn end(&self) {
+        if let Some(hearer) = hearer() {
+            return hearer.end();
+        }
         if let Some(bar) = self.bar.take() {
             bar.finish_and_clear();
         }
     }
 
     fn note(&self, note: &Note) {
+        if let Some(hearer) = hearer() {
+            return hearer.note(note);
+        }
         let text = words_of(note.text());
         let tell = || match note {
             Note::Warning(_) => say!("spotfit: warning: {text}"),

@@ -3,11 +3,16 @@
 use std::fmt::{Arguments, Write as _};
 use std::io::{self, Write as _};
 
+use super::hearer::hearer;
 use crate::error::CliError;
 
 /// Prints a result on standard output: everything that is no file goes through this. Of a reader that has closed its pipe
 /// it makes an error that ends the command quietly, see [`CliError::is_broken_pipe`]; `println!` would panic.
 pub(crate) fn print(text: &str) -> Result<(), CliError> {
+    if let Some(hearer) = hearer() {
+        hearer.print(text);
+        return Ok(());
+    }
     let mut out = io::stdout().lock();
     let written = out.write_all(text.as_bytes()).and_then(|()| out.flush());
     written.map_err(CliError::write("standard output"))
@@ -17,6 +22,9 @@ pub(crate) fn print(text: &str) -> Result<(), CliError> {
 /// printed.
 pub(crate) fn tell(message: Arguments<'_>) {
     let text = harmless(&message.to_string());
+    if let Some(hearer) = hearer() {
+        return hearer.tell(&text);
+    }
     let _ = writeln!(io::stderr(), "{text}");
 }
 

@@ -11,10 +11,11 @@ use crate::words::locs::{
 };
 use crate::words::output::{Output, Writing};
 use crate::words::paths::{refuse_ending, refuse_same_file};
+use crate::words::plot::{draw_plot, refuse_plot};
 use crate::words::record::{RecordArguments, counts};
 use crate::words::report::ReportArguments;
 use spotfit::Length;
-use spotfit::steps::drift::{self, Beads, DriftOptions, Found};
+use spotfit::steps::drift::{self, Beads, DriftOptions};
 use spotfit::table::{CsvWriter, Table};
 
 #[derive(Debug, Args)]
@@ -32,8 +33,8 @@ pub(crate) struct DriftArguments {
     /// x_error, y_error (and z_error) are its standard errors, as far as they are known.
     #[arg(long, value_name = "DRIFT.csv", help_heading = "Output")]
     table: Option<PathBuf>,
-    /// Where to draw the drift, with a band of one standard error to either side.
-    #[arg(long, value_name = "DRIFT.svg", help_heading = "Output")]
+    /// Where to draw the drift, with a band of one standard error to either side: an .svg or .png file.
+    #[arg(long, value_name = "DRIFT.svg|DRIFT.png", help_heading = "Output")]
     plot: Option<PathBuf>,
     /// Take out the drift of this table, which --table wrote, instead of looking for it.
     #[arg(long, value_name = "DRIFT.csv", conflicts_with_all = ["beads", "segment", "knots", "range", "anyway"])]
@@ -72,7 +73,7 @@ pub(crate) struct DriftArguments {
 pub(crate) fn run(arguments: &DriftArguments) -> Result<(), CliError> {
     let (table, plot) = (arguments.table.as_deref(), arguments.plot.as_deref());
     table.map_or(Ok(()), |table| refuse_ending(table, &["csv"], "a table of drift"))?;
-    plot.map_or(Ok(()), |plot| refuse_ending(plot, &["svg"], "a plot"))?;
+    plot.map_or(Ok(()), refuse_plot)?;
     for output in [Some(&*arguments.output), table, plot].into_iter().flatten() {
         arguments.report.check(output)?;
     }
@@ -123,7 +124,7 @@ pub(crate) fn run(arguments: &DriftArguments) -> Result<(), CliError> {
         files
             .extend(record.around(vec![write_table(path, &table)?], counts([("frames", frames)]))?);
     }
-    files.extend(plot.map(|path| write_plot(path, &found)).transpose()?);
+    files.extend(plot.map(|path| draw_plot(path, &found.drawing())).transpose()?);
     output.finish_with(files)?;
     arguments.report.tell(&found.report)
 }
@@ -148,11 +149,5 @@ fn write_table(path: &Path, table: &Table) -> Result<Output, CliError> {
     let mut writer = CsvWriter::new(&mut output);
     let written = writer.write(table).and_then(|()| writer.finish().map(drop));
     written.map_err(CliError::write(&name))?;
-    Ok(output)
-}
-
-fn write_plot(path: &Path, found: &Found) -> Result<Output, CliError> {
-    let mut output = Output::create(path)?;
-    output.write_all(found.svg().as_bytes())?;
     Ok(output)
 }

@@ -2,6 +2,7 @@
 
 pub(crate) mod batch;
 pub(crate) mod calibrate;
+pub(crate) mod camera;
 pub(crate) mod convert;
 pub(crate) mod curve;
 pub(crate) mod demo;
@@ -15,10 +16,14 @@ pub(crate) mod localize;
 pub(crate) mod merge;
 pub(crate) mod model;
 pub(crate) mod options;
+pub(crate) mod pick;
 pub(crate) mod preview;
+pub(crate) mod profile;
 pub(crate) mod render;
 pub(crate) mod score;
 pub(crate) mod simulate;
 pub(crate) mod stats;
 pub(crate) mod track;
+#[cfg(feature = "view")]
+pub(crate) mod view;
 pub(crate) mod z;

@@ -11,12 +11,7 @@ const EXAMPLES: &str = "Examples:";
 
 /// Prints the words of all verbs. Their examples must be understood.
 pub(crate) fn run<P: Parser + CommandFactory>() -> Result<(), CliError> {
-    let mut verbs = Map::new();
-    let mut command = P::command();
-    command.build();
-    for verb in command.get_subcommands() {
-        add(&mut verbs, "", verb);
-    }
+    let verbs = all(P::command());
     let examples = verbs.values().filter_map(|verb| verb["examples"].as_array()).flatten();
     for example in examples.filter_map(Value::as_str) {
         let parsed = P::try_parse_from(words(example));
@@ -24,6 +19,16 @@ pub(crate) fn run<P: Parser + CommandFactory>() -> Result<(), CliError> {
     }
     let text = serde_json::to_string_pretty(&verbs);
     print(&(text.map_err(|error| CliError::Other(error.to_string()))? + "\n"))
+}
+
+/// What is known of all verbs of a command.
+pub(crate) fn all(mut command: Command) -> Map<String, Value> {
+    let mut verbs = Map::new();
+    command.build();
+    for verb in command.get_subcommands() {
+        add(&mut verbs, "", verb);
+    }
+    verbs
 }
 
 /// Adds a verb, and those below it.

@@ -11,6 +11,7 @@ use crate::words::locs::{TableArguments, plain, written};
 use crate::words::output::Output;
 use crate::words::paths::{is_stream, refuse_folder, refuse_same_file};
 use crate::words::report::ReportArguments;
+use crate::words::several::{Several, several};
 use spotfit::Length;
 use spotfit::render::{ColourMap, MOST_PIXELS};
 use spotfit::steps::Source;
@@ -105,16 +106,6 @@ impl From<ColourChoice> for ColourMap {
             ColourChoice::Sinebow => Self::Sinebow,
         }
     }
-}
-
-/// Numbers or lengths with commas between them.
-#[derive(Clone, Copy, Debug)]
-struct Several<T, const N: usize>([T; N]);
-
-fn several<T: std::str::FromStr, const N: usize>(text: &str) -> Result<Several<T, N>, String> {
-    let all: Result<Vec<T>, _> = text.split(',').map(|part| part.trim().parse()).collect();
-    let all = all.ok().and_then(|all| all.try_into().ok());
-    Ok(Several(all.ok_or_else(|| format!("{N} numbers are needed, with commas between them"))?))
 }
 
 /// The format of a picture.

@@ -10,7 +10,9 @@ use crate::say::message::{print, say};
 use crate::words::locs::{LocsArguments, plain, refuse_same};
 use crate::words::output::Output;
 use crate::words::paths::{is_standard_output, refuse_ending, refuse_same_file};
+use crate::words::plot::write_drawing;
 use crate::words::report::json;
+use spotfit::report::figure::FigureFormat;
 use spotfit::steps::stats::{self, StatsOptions};
 use spotfit::table::sidecar;
 
@@ -21,8 +23,9 @@ use spotfit::table::sidecar;
 pub(crate) struct StatsArguments {
     #[command(flatten)]
     locs: LocsArguments,
-    /// Where to write the report, an .html file that needs no other; - for standard output.
-    #[arg(short, long, value_name = "REPORT.html", help_heading = "Output")]
+    /// Where to write the report, an .html file that needs no other, or its charts alone, an .svg or .png file; - for HTML on standard
+    /// output.
+    #[arg(short, long, value_name = "REPORT.html|CHARTS.svg|CHARTS.png", help_heading = "Output")]
     output: Option<PathBuf>,
     /// Describe the rows for which this holds beside all rows; a condition as that of `spotfit filter`.
     #[arg(long, value_name = "CONDITION")]
@@ -49,7 +52,8 @@ pub(crate) fn run(arguments: &StatsArguments) -> Result<(), CliError> {
         for input in [table, &sidecar(table)] {
             refuse_same_file(input, output)?;
         }
-        refuse_ending(output, &["html", "htm"], "a report")?;
+        let endings = [&["html", "htm"], FigureFormat::ENDINGS].concat();
+        refuse_ending(output, &endings, "a report")?;
         if arguments.json && is_standard_output(output) {
             let reason = "--json prints the numbers on standard output; write the report to a file";
             return Err(CliError::Other(reason.to_owned()));
@@ -61,10 +65,14 @@ pub(crate) fn run(arguments: &StatsArguments) -> Result<(), CliError> {
     let options = StatsOptions::default()
         .with_filter(arguments.filter.clone())
         .with_nena(!arguments.no_nena)
-        .with_frc(!arguments.no_frc);
+        .with_frc(!arguments.no_frc)
+        .with_page(output.is_some());
     let report = stats::run(&options, &source, drift.as_ref(), &Terminal::default())?;
-    if let Some(mut page) = page {
-        page.write_all(report.html().as_bytes())?;
+    if let (Some(mut page), Some(path)) = (page, output) {
+        match FigureFormat::of(path) {
+            Some(_) => write_drawing(&mut page, path, &report.drawing())?,
+            None => page.write_all(report.html().as_bytes())?,
+        }
         page.finish()?;
     }
     if output.as_deref().is_some_and(is_standard_output) {

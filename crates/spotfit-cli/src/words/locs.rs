@@ -7,6 +7,7 @@ use clap::{Args, ValueEnum};
 
 use crate::error::{CliError, step};
 use crate::interrupt;
+use crate::say::hearer::hearer;
 use crate::say::message::say;
 use crate::words::input::Input;
 use crate::words::output::{Output, Writing};
@@ -147,6 +148,9 @@ fn shift(corner: bool, from_picasso: bool, to: &Path) -> Result<f64, CliError> {
 
 impl Sink for LocsOutput {
     fn write(&mut self, mut block: Table) -> Result<(), TableError> {
+        if let Some(hearer) = hearer() {
+            hearer.rows(&block);
+        }
         if self.shift != 0.0 {
             block.shift(self.shift)?;
         }

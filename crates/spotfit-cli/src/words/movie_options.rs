@@ -16,7 +16,7 @@ pub(crate) struct MovieArguments {
     /// frame.
     #[arg(help_heading = "Movie", long, value_name = "N")]
     slice: Option<usize>,
-    /// Refuse a TIFF file that is cut off. Without it, its whole frames are read, and a warning says how many are missing.
+    /// Refuse a file that is cut off. Without it, its whole frames are read, and a warning says how many are missing.
     #[arg(help_heading = "Movie", long)]
     strict: bool,
     /// The most pixels of a frame; a movie with larger frames is refused before it is read.

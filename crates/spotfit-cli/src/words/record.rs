@@ -7,6 +7,7 @@ use clap::Args;
 use spotfit::record::{InputFile, Record, RecordError, State};
 
 use crate::error::CliError;
+use crate::say::hearer::hearer;
 use crate::words::output::{Output, Writing, complete_ended, refuse_stranger};
 use crate::words::paths::is_stream;
 
@@ -131,7 +132,11 @@ impl Recorded {
 
 /// The record of an output that the running verb makes, with its words as they were typed.
 pub(crate) fn typed(output: &Path) -> Record {
-    let mut words = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned());
+    let typed = match hearer() {
+        Some(hearer) => hearer.words().to_vec(),
+        None => std::env::args_os().skip(1).collect(),
+    };
+    let mut words = typed.into_iter().map(|word| word.to_string_lossy().into_owned());
     let mut record = Record::new(&words.next().unwrap_or_default(), output);
     record.options.insert("words".to_owned(), words.collect());
     record

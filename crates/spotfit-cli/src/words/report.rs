@@ -8,6 +8,7 @@ use serde::Serialize;
 
 use super::paths::is_standard_output;
 use crate::error::{CliError, words_of};
+use crate::say::hearer::hearer;
 use crate::say::message::{print, say};
 
 /// Whether a report is for people or for programs.
@@ -30,6 +31,9 @@ impl ReportArguments {
 
     /// Prints a report.
     pub(crate) fn tell(self, report: &(impl Display + Serialize)) -> Result<(), CliError> {
+        if let Some(hearer) = hearer() {
+            hearer.report(&json(report)?);
+        }
         if self.json {
             return print(&format!("{}\n", json(report)?));
         }

@@ -54,6 +54,19 @@ pub(crate) fn formats() -> Vec<Format> {
         " x ",
         "little endian",
     ];
+    const FITS: &[&str] = &[
+        "SIMPLE  =                    T",
+        "XTENSION= 'IMAGE   '",
+        "BITPIX  =                  -64",
+        "NAXIS3  = 18446744073709551615",
+        "BSCALE  =                 1e99",
+        "BZERO   =                32768",
+        "BLANK   =                    1",
+        "PCOUNT  =                  -1 ",
+        "END     ",
+    ];
+    const SIF: &[&str] =
+        &["Pixel number65541 ", " 4294967295", "65538 ", "\n", "-1", " 0 ", "\n1\n"];
     const TABLE: &[&str] = &[
         "frame",
         "x",
@@ -112,6 +125,8 @@ pub(crate) fn formats() -> Vec<Format> {
         Format { name: "YAML", seeds: vec![YAML.into()], words: YAML_WORDS, read: yaml },
         Format { name: "DAX", seeds: vec![seeds::little()], words: &[], read: dax },
         Format { name: "INF", seeds: vec![INF.into()], words: INF_WORDS, read: inf },
+        Format { name: "FITS", seeds: seeds::fits(), words: FITS, read: fits },
+        Format { name: "SIF", seeds: seeds::sif(), words: SIF, read: sif },
         Format { name: "positions", seeds: seeds::positions(), words: TABLE, read: positions },
         Format { name: "localizations", seeds: seeds::tables(), words: TABLE, read: localizations },
         Format { name: "HDF5", seeds: seeds::hdf5().to_vec(), words: MEMBERS, read: hdf5 },
@@ -163,6 +178,14 @@ fn stack(file: &[u8], round: u64) -> Result<(), String> {
 fn array(file: &[u8], round: u64) -> Result<(), String> {
     let length = round.is_multiple_of(2).then_some(file.len() as u64);
     movie(words(Movie::npy(cursor(file), length, &MovieLimits::default()))?, round)
+}
+
+fn fits(file: &[u8], round: u64) -> Result<(), String> {
+    movie(words(Movie::fits(cursor(file), &MovieOptions::default()))?, round)
+}
+
+fn sif(file: &[u8], round: u64) -> Result<(), String> {
+    movie(words(Movie::sif(cursor(file), &MovieOptions::default()))?, round)
 }
 
 fn tiff(file: &[u8], round: u64) -> Result<(), String> {

@@ -8,6 +8,7 @@ use ndarray::Array3;
 use spotfit::table::{CsvReader, Kind, Table, TableFormat, TableWriter};
 use tiff::encoder::{Compression, DeflateLevel, Rational, TiffEncoder, colortype};
 
+use crate::common::headers::{self, sif_of};
 use crate::common::set::{self, block};
 use crate::common::tiff::{handmade, tags};
 use crate::common::{bytes, npy};
@@ -236,4 +237,25 @@ pub(crate) fn tables() -> Vec<Vec<u8>> {
         text.into_bytes()
     };
     vec![table("nm"), table("px"), b"x,y\n1,2\n3,4\n".to_vec()]
+}
+
+/// Cubes of several types.
+pub(crate) fn fits() -> Vec<Vec<u8>> {
+    let pixels = FRAMES.as_slice().expect("in order");
+    let upper = bytes(pixels, |&pixel| (pixel ^ 0x8000).to_be_bytes());
+    let axes = [24, 20, 3];
+    let scaled = [("BSCALE", "0.5"), ("BZERO", "100.0"), ("BLANK", "-1")];
+    vec![
+        headers::fits(16, &axes, &[("BZERO", "32768")], &upper),
+        headers::fits(16, &axes, &scaled, &upper),
+        headers::fits(-64, &axes, &[], &floats()),
+    ]
+}
+
+/// With and without what newer versions have.
+pub(crate) fn sif() -> Vec<Vec<u8>> {
+    let pixels: Vec<f32> = FRAMES.iter().map(|&pixel| pixel.into()).collect();
+    [(65_538, None), (65_541, Some(0)), (65_541, Some(1))]
+        .map(|(version, flag)| sif_of(version, flag, "1 20 24 1 1 1", &pixels, 3))
+        .to_vec()
 }

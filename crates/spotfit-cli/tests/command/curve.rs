@@ -189,11 +189,11 @@ fn everything_beside_the_data() {
     close(&column(&fits, "t"), |fit| 2.0 * (3.0 + fit));
     assert_eq!(column(&fits, "degrees"), [26.0, 26.0, 27.0]);
     let drawn = fs::read_to_string(&plot).expect("a plot");
-    assert!(
-        drawn.starts_with("<svg")
-            && drawn.matches("<polyline").count() == 3
-            && !drawn.contains("NaN")
-    );
+    assert!(drawn.starts_with("<svg") && !drawn.contains("NaN") && !drawn.contains("10¹²"));
+    // Points are in the curve and in the residuals, but for the two of weight 0 or NaN; one more is in the legend.
+    assert_eq!(drawn.matches("<circle").count(), 2 * (3 * POINTS - 2) + 1);
+    assert_eq!(drawn.matches(">residual</text>").count(), 3);
+    assert!(drawn.contains("± their errors"));
 
     let clean = folder.file("clean.npy", &doubles(&shape, &decays(3)));
     let formula: [Word<'_>; 2] = [&"-m", &"a*exp(-x/t) + c"];
@@ -360,7 +360,7 @@ fn wrong_requests_are_named() {
         assert!(!folder.names().iter().any(|name| name.contains("none.csv")), "{says:?}");
     }
     fails(&[&"curve", &data, &"-m", &"exponential", &"-o", &data], &["data.npy"]);
-    let plot = folder.path("none.png");
+    let plot = folder.path("none.pdf");
     fails(
         &[&"curve", &data, &"-m", &"exponential", &"-o", &fits, &"--plot", &plot],
         &["ends in .svg"],

@@ -25,6 +25,7 @@ fn words_for_python_are_those_of_the_command() {
     let verbs = [
         "batch",
         "calibrate",
+        "camera",
         "convert",
         "curve",
         "demo",
@@ -36,7 +37,9 @@ fn words_for_python_are_those_of_the_command() {
         "localize",
         "merge",
         "model",
+        "pick",
         "preview",
+        "profile",
         "render",
         "score",
         "simulate",
@@ -44,6 +47,7 @@ fn words_for_python_are_those_of_the_command() {
         "simulate movie",
         "stats",
         "track",
+        "view",
         "z",
     ];
     for verb in verbs {
@@ -91,6 +95,8 @@ fn help_is_in_groups() {
         ("filter", &["Tables:", "Output:"]),
         ("link", &["Tables:", "Output:"]),
         ("merge", &["Tables:", "Output:"]),
+        ("pick", &["Tables:", "Output:"]),
+        ("profile", &["Tables:", "Output:"]),
         ("render", &["Tables:", "Colours:", "Output:"]),
         ("score", &["Tables:", "Output:"]),
         ("stats", &["Tables:", "Output:"]),

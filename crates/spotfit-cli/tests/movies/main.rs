@@ -3,6 +3,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod camera;
 mod defects;
 mod emitters;
 mod localize;

@@ -6,6 +6,7 @@ mod common;
 mod drift;
 mod locs;
 mod picasso;
+mod picks;
 mod records;
 mod render;
 mod score;

@@ -155,8 +155,21 @@ fn numbers_are_those_of_the_table() {
         assert!(page.contains(&format!("{title}</text>")), "{title}");
     }
     // Nothing of it lies elsewhere.
-    for word in ["<script", "src=", "href=", "@import", "url("] {
+    for word in ["<script", "href=", "@import", "url("] {
         assert!(!page.contains(word), "{word}");
+    }
+    // It begins with a picture of moderate size, which is within it.
+    let (before, after) = page.split_once("src=\"data:image/png;base64,").expect("a picture");
+    assert!(before.len() < 3000 && !after.contains("src="));
+    assert!(after.find('"').is_some_and(|end| (1000..270_000).contains(&end)));
+    // It says what the numbers mean.
+    for words in [
+        "localizations on average",
+        "scatter by",
+        "show the same structures down to",
+        "photons, the median is",
+    ] {
+        assert!(after.contains(words), "{words}");
     }
     let charts = page.matches("<figure>").count();
     assert_eq!(page.matches("<svg xmlns").count(), charts);

@@ -14,7 +14,9 @@ pub enum MovieError {
     #[error(transparent)]
     Io(#[from] io::Error),
     /// The ending of the file's name is not that of a movie.
-    #[error("this is not a movie that can be read (.tif, .npy, .raw with .yaml, .dax with .inf)")]
+    #[error(
+        "this is not a movie that can be read (.tif, .npy, .sif, .fits, .raw with .yaml, .dax with .inf)"
+    )]
     UnknownFormat,
     /// The file has a format of another program and must be converted.
     #[error("{0} must be converted first: {way}", way = .0.way())]
@@ -28,6 +30,14 @@ pub enum MovieError {
         /// The frame, from 1.
         frame: usize,
         /// What is wrong.
+        reason: String,
+    },
+    /// The header of the file is wrong, or of a kind that is not read.
+    #[error("this {format} file cannot be read: {reason}")]
+    Header {
+        /// The name of the format.
+        format: &'static str,
+        /// The problem, as a sentence without a full stop.
         reason: String,
     },
     /// A file that was read while it grew is no longer what it was.

@@ -29,8 +29,10 @@ pub enum Foreign {
     OifOib,
     /// Princeton Instruments, `.spe`.
     Spe,
-    /// Andor, `.sif`.
-    Sif,
+    /// Andor's spooled frames, `.sifx`.
+    Sifx,
+    /// Hamamatsu, `.dcimg`.
+    Dcimg,
     /// Film: `.mp4`, `.avi`, `.mov` and the like.
     Video,
 }
@@ -44,7 +46,8 @@ impl Foreign {
             "lif" => Self::Lif,
             "oif" | "oib" => Self::OifOib,
             "spe" => Self::Spe,
-            "sif" => Self::Sif,
+            "sifx" => Self::Sifx,
+            "dcimg" => Self::Dcimg,
             "mp4" | "m4v" | "avi" | "mov" | "mkv" | "wmv" => Self::Video,
             _ => return None,
         })
@@ -64,7 +67,8 @@ impl Foreign {
             Self::Lif => tool("lif"),
             Self::OifOib => tool("oib"),
             Self::Spe => tool("spe"),
-            Self::Sif => tool("sif"),
+            Self::Sifx => "export it from Andor Solis as SIF or TIFF".to_owned(),
+            Self::Dcimg => "export it from HCImage, or open it in Fiji with Hamamatsu's plugin, and save it as TIFF".to_owned(),
             Self::Video => "open it in Fiji (File > Import > AVI, or Movie (FFMPEG)), make it 8 or 16 bits and \
                             save it as TIFF; compressed film has lost what photons are counted by"
                 .to_owned(),
@@ -80,7 +84,8 @@ impl fmt::Display for Foreign {
             Self::Lif => "Leica's LIF",
             Self::OifOib => "Olympus' OIF and OIB",
             Self::Spe => "Princeton Instruments' SPE",
-            Self::Sif => "Andor's SIF",
+            Self::Sifx => "Andor's spooled SIFX",
+            Self::Dcimg => "Hamamatsu's DCIMG",
             Self::Video => "film (MP4, AVI and the like)",
         })
     }

@@ -6,6 +6,8 @@
 //! | `.npy` | an array (t, h, w), or (h, w) for one frame, of any number type |
 //! | `.raw` | Picasso's movies with their `.yaml` beside them, and the size of a pixel if it says so |
 //! | `.dax` | the Zhuang lab's movies with their `.inf` beside them |
+//! | `.sif` | Andor's movies of one area of the detector |
+//! | `.fits`, `.fit`, `.fts` | the first image or cube (t, h, w) of a FITS file, uncompressed |
 //!
 //! OME-TIFF and ImageJ stacks say how many channels, z slices and time points they have ([`Movie::axes`]). One channel
 //! is read: a movie with several channels is refused unless [`MovieOptions::channel`] chooses one. Slices become
@@ -15,7 +17,7 @@
 //! A movie in several files (OME-TIFF, Micro-Manager's `…_MMStack_Pos0.ome.tif`, `…_1.ome.tif` and so on, in one folder)
 //! is one movie, opened by any of the files that name the others, or by the folder. Files elsewhere are never looked for.
 //!
-//! Of a TIFF file that is cut off, as after a crash, the frames that are whole are read, and a note says how many are missing;
+//! Of a TIFF, SIF or FITS file that is cut off, as after a crash, the frames that are whole are read, and a note says how many are missing;
 //! [`MovieOptions::strict`] refuses it. Pages that show others smaller are left out.
 //!
 //! Several movies that follow each other are one, of frames that go on counting: [`MovieOptions::parts`].
@@ -28,9 +30,11 @@
 
 mod axes;
 mod error;
+mod fits;
 mod flow;
 mod follow;
 mod formats;
+mod header;
 mod number;
 mod open;
 mod options;
@@ -39,9 +43,11 @@ mod pixels;
 mod place;
 mod raw;
 mod room;
+mod sif;
 mod threads;
 #[cfg(feature = "tiff")]
 mod tiff;
+mod whole;
 
 use std::io::{Read, Seek};
 use std::ops::{Bound, Range, RangeBounds};

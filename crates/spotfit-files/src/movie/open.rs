@@ -5,12 +5,15 @@ use std::io::{self, Read};
 use std::path::Path;
 use std::sync::Arc;
 
+use super::fits;
 use super::flow::{Flow, FrameFormat, Unseekable};
 use super::formats::extension;
 #[cfg(feature = "tiff")]
 use super::formats::is_tiff;
+use super::header::{Header, WithHeader};
 use super::place::{Bytes, View, shared};
 use super::raw::{self, Description, RawSource};
+use super::sif;
 #[cfg(feature = "tiff")]
 use super::tiff::{
     Opened, TiffSource,
@@ -71,6 +74,8 @@ impl Movie {
                 let (name, text) = beside("inf")?;
                 Self::described(raw::dax(&name, &text)?, (bytes, 0), length, limits)
             }
+            Some("sif") => Self::with_header(sif::header, file()?, options),
+            Some("fits" | "fit" | "fts") => Self::with_header(fits::header, file()?, options),
             Some("npy") if is_file => Self::npy_file(file()?, length, limits),
             Some("npy") => Self::npy(Box::new(File::open(path)?), None, limits),
             _ if !is_file => Self::npy(Box::new(File::open(path)?), None, limits),
@@ -82,6 +87,33 @@ impl Movie {
         options.channel_of(&movie.axes)?;
         movie.files = vec![path.to_owned()];
         Ok(movie)
+    }
+
+    /// Andor's SIF in memory or anywhere else.
+    ///
+    /// # Errors
+    /// [`MovieError`].
+    pub fn sif(reader: Reader, options: &MovieOptions) -> Result<Self, MovieError> {
+        Self::with_header(sif::header, shared(reader)?.0, options)
+    }
+
+    /// FITS in memory or anywhere else.
+    ///
+    /// # Errors
+    /// [`MovieError`].
+    pub fn fits(reader: Reader, options: &MovieOptions) -> Result<Self, MovieError> {
+        Self::with_header(fits::header, shared(reader)?.0, options)
+    }
+
+    /// Frames after a header.
+    fn with_header(
+        header: fn(&Bytes) -> Result<Header, MovieError>,
+        bytes: Bytes,
+        options: &MovieOptions,
+    ) -> Result<Self, MovieError> {
+        let WithHeader { source, dimensions, notes } = header(&bytes)?.open(bytes, options)?;
+        let movie = Self::new(Source::Raw(source), dimensions, &options.limits)?;
+        Ok(Self { notes, ..movie })
     }
 
     /// The names of the files that a movie in several files, or the folder of one, has now besides those that are known. It is

@@ -53,7 +53,7 @@ pub struct MovieOptions {
     /// The z slice that is read, from 0: its time points are the frames. Otherwise every slice of every time
     /// point is a frame.
     pub slice: Option<usize>,
-    /// Whether a TIFF file that is cut off is refused. Otherwise what is whole is read, and a note says how much is missing.
+    /// Whether a file that is cut off is refused. Otherwise what is whole is read, and a note says how much is missing.
     pub strict: bool,
     /// Movies that go on with this one, in their order, as if all were one: frames of the same size, which go on counting. Not of a
     /// movie that is being written.

@@ -27,6 +27,16 @@ pub(super) struct RawSource {
     next: usize,
     /// The bytes that the header of an array promises.
     promised: Option<u64>,
+    adjust: Option<Adjust>,
+}
+
+/// What is done with the numbers of a file.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Adjust {
+    /// Signed numbers of 16 bits, to which 2¹⁵ is added.
+    Upper,
+    /// They are multiplied, then something is added; what is blank is NaN.
+    Scaled { scale: f64, zero: f64, blank: Option<i64> },
 }
 
 /// Why numbers cannot be read.
@@ -46,12 +56,26 @@ impl RawSource {
         pixels: u64,
     ) -> Self {
         let frame_bytes = pixels.saturating_mul(number.size() as u64);
-        Self { bytes, start, number, big_endian, frame_bytes, next: 0, promised: None }
+        Self {
+            bytes,
+            start,
+            number,
+            big_endian,
+            frame_bytes,
+            next: 0,
+            promised: None,
+            adjust: None,
+        }
     }
 
     /// The same as the data of an array, whose header promises so many bytes.
     pub(super) fn promising(self, bytes: u64) -> Self {
         Self { promised: Some(bytes), ..self }
+    }
+
+    /// The same with numbers that are adjusted.
+    pub(super) fn adjusted(self, adjust: Option<Adjust>) -> Self {
+        Self { adjust, ..self }
     }
 
     pub(super) fn skip(&mut self, frames: usize) {
@@ -65,7 +89,10 @@ impl RawSource {
 
     /// The type of frames that the numbers make.
     pub(super) fn kind(&self) -> Kind {
-        with_number!(self.number, T => T::KIND)
+        match self.adjust {
+            Some(Adjust::Scaled { .. }) => Kind::F32,
+            _ => with_number!(self.number, T => T::KIND),
+        }
     }
 
     pub(super) fn read(
@@ -100,7 +127,48 @@ impl RawSource {
     }
 
     /// Reads numbers from a place on.
-    fn fill(&self, place: u64, room: Room<'_>) -> Result<(), Missing> {
+    fn fill(&self, place: u64, mut room: Room<'_>) -> Result<(), Missing> {
+        match (self.adjust, &mut room) {
+            (None, _) => self.fill_plain(place, room),
+            (Some(Adjust::Upper), Room::U16(pixels)) => {
+                self.fill_plain(place, Room::U16(pixels))?;
+                pixels.iter_mut().for_each(|pixel| *pixel ^= 1 << 15);
+                Ok(())
+            }
+            (Some(Adjust::Scaled { scale, zero, blank }), Room::F32(pixels)) => {
+                self.fill_scaled(place, pixels, |value| scale * value + zero, blank)
+            }
+            _ => Err(Missing::Io(io::ErrorKind::InvalidInput.into())),
+        }
+    }
+
+    /// The same for numbers that become others.
+    fn fill_scaled(
+        &self,
+        place: u64,
+        pixels: &mut [f32],
+        value: impl Fn(f64) -> f64,
+        blank: Option<i64>,
+    ) -> Result<(), Missing> {
+        let Self { bytes, big_endian, number, .. } = self;
+        let mut stored = vec![0; pixels.len() * number.size()];
+        let got = fill_at(&**bytes, place, &mut stored).map_err(Missing::Io)?;
+        if got < stored.len() {
+            return Err(Missing::Short(got));
+        }
+        let blank = blank.map(|blank| blank as f64);
+        with_number!(*number, T => {
+            for (pixel, bytes) in pixels.iter_mut().zip(stored.chunks_exact(size_of::<T>())) {
+                #[allow(clippy::unnecessary_cast)] // One of the types is this.
+                let stored = T::from_bytes(bytes, *big_endian) as f64;
+                *pixel = if blank == Some(stored) { f32::NAN } else { value(stored) as f32 };
+            }
+        });
+        Ok(())
+    }
+
+    /// Reads numbers as they are.
+    fn fill_plain(&self, place: u64, room: Room<'_>) -> Result<(), Missing> {
         let Self { bytes, big_endian, .. } = self;
         with_number!(self.number, T => {
             let Some(room) = T::room(room) else {

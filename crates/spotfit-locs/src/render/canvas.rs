@@ -10,7 +10,7 @@ const BAND: usize = 32;
 /// Localizations that are drawn together.
 const BLOCK: usize = 1 << 16;
 /// Below this width in pixels all light of a Gaussian is in one pixel.
-const POINT: f64 = 0.05;
+pub(super) const POINT: f64 = 0.05;
 /// Below this width in pixels a pixel has the integral over it, from this width on the value at its centre.
 const NARROW: f64 = 1.0;
 /// The widest Gaussian that is drawn, in pixels. A wider one would darken all others and show nothing.
@@ -49,14 +49,33 @@ pub struct Canvas {
 }
 
 /// A Gaussian in pixels, counted from the centre of the first.
-#[derive(Clone, Copy)]
-struct Shape {
-    x: f64,
-    y: f64,
-    sigma: f64,
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Shape {
+    pub(super) x: f64,
+    pub(super) y: f64,
+    /// Along x and y.
+    pub(super) sigma: [f64; 2],
     /// First and last row that it reaches.
-    rows: [u32; 2],
-    colour: [f32; 3],
+    pub(super) rows: [u32; 2],
+    /// How many localizations it is, and the sum of their shares of red, green and blue, or so many ones.
+    pub(super) count: f32,
+    pub(super) colour: [f32; 3],
+}
+
+/// Localizations that lie in one pixel.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Run {
+    pub(super) pixel: usize,
+    pub(super) count: u32,
+    /// The sum of their shares of red, green and blue, or so many ones.
+    pub(super) colour: [f32; 3],
+}
+
+impl Run {
+    pub(super) fn add(&mut self, colour: [f32; 3]) {
+        self.count += 1;
+        self.colour.iter_mut().zip(colour).for_each(|(sum, part)| *sum += part);
+    }
 }
 
 impl Canvas {
@@ -102,11 +121,93 @@ impl Canvas {
     pub fn add(&mut self, points: &[Point]) {
         for block in points.chunks(BLOCK) {
             let shapes = self.shapes(block);
-            if self.shares.is_empty() {
-                draw::<1>(&mut self.light, self.view.width, &shapes);
-            } else {
-                draw::<3>(&mut self.light, self.view.width, &shapes);
+            self.draw(&shapes);
+        }
+    }
+
+    /// Adds Gaussians that reach into the picture.
+    pub(super) fn add_shapes(&mut self, shapes: &[Shape]) {
+        for block in shapes.chunks(BLOCK) {
+            for shape in block {
+                let [x, y] = [shape.x + 0.5, shape.y + 0.5];
+                let (width, height) = (self.view.width as f64, self.view.height as f64);
+                let inside = x >= 0.0 && y >= 0.0 && x < width && y < height;
+                let count = shape.count as u64;
+                *(if inside { &mut self.drawn.inside } else { &mut self.drawn.outside }) += count;
+                self.shown += count;
+                self.peaks += f64::from(shape.count) * peak(shape.sigma);
             }
+            self.draw(block);
+        }
+    }
+
+    fn draw(&mut self, shapes: &[Shape]) {
+        if self.shares.is_empty() {
+            draw::<1>(&mut self.light, self.view.width, shapes);
+        } else {
+            draw::<3>(&mut self.light, self.view.width, shapes);
+        }
+    }
+
+    /// The Gaussian of a localization, if it reaches into the picture.
+    pub(super) fn shape(&self, point: &Point) -> Option<Shape> {
+        let View { left, top, pixel, blur, least, .. } = self.view;
+        let sigma = match blur {
+            Blur::Fixed(sigma) => sigma / pixel,
+            _ => point.uncertainty.max(least) / pixel,
+        };
+        if sigma > WIDEST {
+            return None;
+        }
+        let (x, y) = ((point.x - left) / pixel, (point.y - top) / pixel);
+        let colour = self.colour(point.value);
+        self.placed(Shape { x, y, sigma: [sigma; 2], rows: [0, 0], count: 1.0, colour })
+    }
+
+    /// A Gaussian with its centre counted from the picture's corner, as it is drawn, if it reaches into the picture.
+    pub(super) fn placed(&self, shape: Shape) -> Option<Shape> {
+        let (width, height) = (self.view.width, self.view.height);
+        let (x, y) = (shape.x - 0.5, shape.y - 0.5);
+        let [along, down] = shape.sigma.map(reach);
+        let meets = |at: f64, reach: f64, length: usize| {
+            at + reach >= 0.0 && at - reach <= (length - 1) as f64
+        };
+        if !(meets(x, along, width) && meets(y, down, height)) {
+            return None;
+        }
+        let rows =
+            [(y - down).ceil().max(0.0) as u32, (y + down).floor().min((height - 1) as f64) as u32];
+        Some(Shape { x, y, rows, ..shape })
+    }
+
+    /// The pixel in which a localization lies, if it can be drawn there.
+    pub(super) fn pixel_of(&self, point: &Point) -> Option<usize> {
+        let View { left, top, pixel, width, height, .. } = self.view;
+        let (x, y) = ((point.x - left) / pixel, (point.y - top) / pixel);
+        let inside = x >= 0.0 && y >= 0.0 && x < width as f64 && y < height as f64;
+        (inside && point.is_finite()).then(|| y as usize * width + x as usize)
+    }
+
+    /// Counts localizations in pixels.
+    pub(super) fn add_runs(&mut self, runs: &[Run]) {
+        let planes = if self.shares.is_empty() { 1 } else { 3 };
+        for run in runs {
+            let light = &mut self.light[planes * run.pixel..][..planes];
+            light.iter_mut().zip(run.colour).for_each(|(value, share)| *value += share);
+            self.drawn.inside += u64::from(run.count);
+            self.shown += u64::from(run.count);
+            self.peaks += f64::from(run.count);
+        }
+    }
+
+    /// The shares of red, green and blue of a value.
+    pub(super) fn colour(&self, value: f64) -> [f32; 3] {
+        match self.colours {
+            Colours::Value { low, high, .. } => {
+                let place = ((value - low) / (high - low).max(f64::MIN_POSITIVE)).clamp(0.0, 1.0);
+                self.shares[(place * (STEPS - 1) as f64).round() as usize]
+            }
+            _ => [1.0; 3],
         }
     }
 
@@ -141,21 +242,13 @@ impl Canvas {
                 continue;
             }
             self.shown += 1;
-            self.peaks +=
-                if reach == 0.0 { 1.0 } else { (std::f64::consts::TAU * sigma * sigma).recip() };
+            self.peaks += if reach == 0.0 { 1.0 } else { peak([sigma; 2]) };
             let rows = [
                 (y - reach).ceil().max(0.0) as u32,
                 (y + reach).floor().min((height - 1) as f64) as u32,
             ];
-            let colour = match self.colours {
-                Colours::Value { low, high, .. } => {
-                    let place =
-                        ((point.value - low) / (high - low).max(f64::MIN_POSITIVE)).clamp(0.0, 1.0);
-                    self.shares[(place * (STEPS - 1) as f64).round() as usize]
-                }
-                _ => [1.0; 3],
-            };
-            shapes.push(Shape { x, y, sigma, rows, colour });
+            let colour = self.colour(point.value);
+            shapes.push(Shape { x, y, sigma: [sigma; 2], rows, count: 1.0, colour });
         }
         shapes
     }
@@ -181,7 +274,17 @@ impl Canvas {
     /// [`RenderError::Option`].
     pub fn picture(&self, contrast: &Contrast) -> Result<Picture, RenderError> {
         contrast.check()?;
-        let white = self.white(contrast);
+        self.picture_at(contrast, self.white(contrast))
+    }
+
+    /// The same with this density for the brightest colour, as for a part of a picture: that of [`Canvas::white`] of all of it.
+    ///
+    /// # Errors
+    /// [`RenderError::Option`].
+    pub fn picture_at(&self, contrast: &Contrast, white: f32) -> Result<Picture, RenderError> {
+        contrast.check()?;
+        let good = white > 0.0 && white.is_finite();
+        crate::range::OutOfRange::check("peak", white, good, "above 0")?;
         let table = self.colours.table();
         let pixels = match self.shares.is_empty() {
             true => {
@@ -263,13 +366,13 @@ fn add<const N: usize>(
     columns: &mut Vec<f32>,
     rows: &mut Vec<f32>,
 ) {
-    let Shape { x, y, sigma, colour, .. } = *shape;
-    if sigma < POINT {
+    let Shape { x, y, sigma, count, colour, .. } = *shape;
+    if sigma[0] < POINT {
         let at = (y as usize - first) * width + x as usize;
         light[N * at..][..N].iter_mut().zip(colour).for_each(|(value, share)| *value += share);
         return;
     }
-    let (left, top) = (weights(x, sigma, columns), weights(y, sigma, rows));
+    let (left, top) = (weights(x, sigma[0], columns), weights(y, sigma[1], rows));
     let from = (-left).max(0);
     let to = (width as i64 - left).min(columns.len() as i64);
     if from >= to {
@@ -284,6 +387,8 @@ fn add<const N: usize>(
         };
         let line = &mut line[N * start..][..N * columns.len()];
         if N == 1 {
+            // One localization counts as it does without a count.
+            let height = height * count;
             line.iter_mut().zip(columns).for_each(|(value, column)| *value += height * column);
         } else {
             for (pixel, column) in line.chunks_exact_mut(N).zip(columns) {
@@ -294,8 +399,13 @@ fn add<const N: usize>(
     }
 }
 
+/// What a Gaussian has at its centre.
+fn peak(sigma: [f64; 2]) -> f64 {
+    (std::f64::consts::TAU * sigma[0] * sigma[1]).recip()
+}
+
 /// How far a Gaussian reaches: four standard deviations, and to the next pixel.
-fn reach(sigma: f64) -> f64 {
+pub(super) fn reach(sigma: f64) -> f64 {
     (4.0 * sigma).max(1.0)
 }
 

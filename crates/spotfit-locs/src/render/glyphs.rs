@@ -6,9 +6,12 @@ use ab_glyph::{Font, FontRef, GlyphId, OutlineCurve, PxScaleFont, ScaleFont};
 
 type Scaled = PxScaleFont<&'static FontRef<'static>>;
 
-/// ASCII, Latin-1, small Greek letters, raised and lowered digits, and the signs of units.
+/// The font of labels, a file of TrueType: DejaVu Sans, as far as labels need it: ASCII, Latin-1, small Greek letters, raised and lowered
+/// digits, and the signs of units.
+pub const LABEL_FONT: &[u8] = include_bytes!("font/DejaVuSans-subset.ttf");
+
 static FONT: LazyLock<FontRef<'static>> = LazyLock::new(|| {
-    let font = FontRef::try_from_slice(include_bytes!("font/DejaVuSans-subset.ttf"));
+    let font = FontRef::try_from_slice(LABEL_FONT);
     font.expect("the font is part of the program")
 });
 /// The height of a capital letter over the size of the font.

@@ -15,6 +15,8 @@ mod error;
 mod glyphs;
 pub(crate) mod labels;
 mod options;
+mod order;
+mod parts;
 mod picture;
 mod survey;
 #[cfg(test)]
@@ -26,10 +28,13 @@ pub use canvas::{Canvas, Drawn};
 pub use colours::{ColourMap, Colours};
 pub use contrast::Contrast;
 pub use error::RenderError;
+pub use glyphs::LABEL_FONT;
 #[cfg(feature = "report")]
 pub(crate) use glyphs::letter_outlines;
 pub use labels::length_label;
 pub use options::{Blur, MOST_PIXELS, RenderOptions};
+pub use order::Order;
+pub use parts::{Arranged, Reach};
 pub use picture::{Ink, Picture, round_length};
 pub use survey::Survey;
 pub use view::View;

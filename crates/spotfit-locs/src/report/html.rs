@@ -15,6 +15,8 @@ td { overflow-wrap: anywhere; }
 .figures { display: flex; flex-wrap: wrap; gap: 1em; }
 figure { margin: 0; max-width: 480px; break-inside: avoid; }
 figure > svg { display: block; max-width: 100%; height: auto; border: 1px solid var(--line); box-sizing: border-box; }
+img { display: block; max-width: 100%; height: auto; }
+.figures > div { flex: 1 1 300px; min-width: 0; }
 figcaption { color: var(--soft); font-size: 0.85em; }
 @media print { body { margin: 0; max-width: none; font-size: 11px; } tr { break-inside: avoid; } }
 ";
@@ -57,6 +59,20 @@ pub fn row(name: &str, cells: &[String], what: Cells) -> String {
 /// A chart with what is said about it. The chart is markup, the caption is text.
 pub fn figure(svg: &str, caption: &str) -> String {
     format!("<figure>\n{svg}<figcaption>{}</figcaption>\n</figure>\n", safe(caption))
+}
+
+/// A PNG file of this size as a figure of the page. Both texts are no markup.
+pub fn picture(png: &[u8], [width, height]: [usize; 2], told: &str, caption: &str) -> String {
+    let (url, told) = (data_url("image/png", png), safe(told).replace('"', "&quot;"));
+    let (size, caption) = (format!("width=\"{width}\" height=\"{height}\""), safe(caption));
+    format!(
+        "<figure class=\"picture\"><img src=\"{url}\" {size} alt=\"{told}\"><figcaption>{caption}</figcaption></figure>\n"
+    )
+}
+
+/// Markup beside other markup, as far as there is room; below it else.
+pub fn beside(first: &str, second: &str) -> String {
+    format!("<div class=\"figures\">\n{first}<div>\n{second}</div>\n</div>\n")
 }
 
 /// Charts beside each other, as far as there is room.

@@ -30,6 +30,19 @@ pub fn five_digits(number: f64) -> String {
     }
 }
 
+/// A number and its error, to two digits of the error; the number alone where the error is none.
+pub fn with_error(value: f64, error: f64) -> String {
+    let decimals = 1.0 - error.log10().floor();
+    if !(error > 0.0 && error.is_finite()) {
+        return five_digits(value);
+    }
+    if decimals > 9.0 || !(1e-3..1e6).contains(&value.abs()) && value.abs() > error {
+        return format!("{} ± {}", five_digits(value), five_digits(error));
+    }
+    let decimals = decimals.max(0.0) as usize;
+    format!("{value:.decimals$} ± {error:.decimals$}")
+}
+
 /// A number with three digits: as it is from 0.001 to 99,999, else with a power of ten.
 pub fn label(value: f64) -> String {
     let size = value.abs();
@@ -171,6 +184,18 @@ mod tests {
             [(0, "0"), (10, "10"), (1000, "1000"), (123_456, "123,456"), (10_000_000, "10,000,000")]
         {
             assert_eq!(grouped(number), expected);
+        }
+        for (value, error, expected) in [
+            (10.2384, 0.316, "10.24 ± 0.32"),
+            (0.10238, 0.0031, "0.1024 ± 0.0031"),
+            (2713.2, 14.0, "2713 ± 14"),
+            (1.0, 1e-12, "1 ± 1.0e-12"),
+            (3.2e7, 1e5, "3.2e7 ± 100000"),
+            (0.01, 3.0, "0.0 ± 3.0"),
+            (5.0, 0.0, "5"),
+            (5.0, f64::INFINITY, "5"),
+        ] {
+            assert_eq!(with_error(value, error), expected);
         }
         for (number, expected) in [
             (0.0, "0"),

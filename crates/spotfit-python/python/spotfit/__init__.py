@@ -23,6 +23,7 @@ from ._fits import Errors, Fits, Status
 from ._info import info
 from ._localize import Blocks, estimate_read_noise, estimate_sensitivity, localize
 from ._locs import Locs, Movie, read_table, write_table
+from ._measured_camera import MeasuredCamera, camera
 from ._model import Model
 from ._model_fits import ModelFits
 from ._options import (
@@ -42,6 +43,7 @@ from ._options import (
     Profile,
     Shape,
 )
+from ._picks import pick, profile
 from ._pictures import Drift, Picture
 from ._preview import Preview, preview
 from ._render import render
@@ -85,6 +87,7 @@ __all__ = [
     "LocalizeOptions",
     "Locs",
     "Measure",
+    "MeasuredCamera",
     "Model",
     "ModelFits",
     "Movie",
@@ -109,6 +112,7 @@ __all__ = [
     "__version__",
     "calibrate",
     "calibrate_psf",
+    "camera",
     "concatenate",
     "convert",
     "devices",
@@ -126,7 +130,9 @@ __all__ = [
     "localize",
     "merge",
     "nena",
+    "pick",
     "preview",
+    "profile",
     "read_columns",
     "read_table",
     "render",

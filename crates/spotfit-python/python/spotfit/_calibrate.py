@@ -12,6 +12,7 @@ from . import _arguments as arguments
 from . import _spotfit
 from ._camera import Camera
 from ._fit import fitter_of
+from ._plots import Format, Plotted
 from ._spotfit import CameraMap
 from ._warnings import tell
 
@@ -25,8 +26,9 @@ _ENDINGS = {"widths": (".yaml", ".yml"), "psf": (".hdf5", ".h5")}
 
 
 @dataclass(frozen=True)
-class Calibration:
-    """A calibration of z: `save` writes it for `localize`, `z` and Picasso.
+class Calibration(Plotted):
+    """A calibration of z: `save` writes it for `localize`, `z` and Picasso, `plot` draws the widths against z, or the smallest errors
+    of x, y and z with a measured PSF.
 
     Attributes
     ----------
@@ -39,6 +41,12 @@ class Calibration:
     report: dict[str, Any]
     kind: Literal["widths", "psf"]
     _content: bytes = field(repr=False)
+    _plots: dict[str, bytes] = field(repr=False, compare=False, default_factory=dict)
+
+    def _drawn(self, format: Format) -> bytes:
+        if format not in self._plots:
+            raise ValueError("this calibration does not know how it was made")
+        return self._plots[format]
 
     def save(self, path: str | PathLike[str]) -> None:
         """Writes the calibration: ``.yaml`` for widths, ``.hdf5`` for a measured PSF. A file of this name is replaced,
@@ -102,7 +110,7 @@ def calibrate(
     channel, slice : int, optional
         Which channel and which slice, from 0; of files only.
     strict : bool
-        Refuse a TIFF file that is cut off, of which the whole frames are read otherwise.
+        Refuse a file that is cut off, of which the whole frames are read otherwise.
     **options
         The options of `Fitter`: `camera`, `estimator`, `threads` and others. The shape is elliptical.
 
@@ -219,10 +227,10 @@ def calibrate_psf(
     return _calibration("psf", made)
 
 
-def _calibration(kind: Literal["widths", "psf"], made: tuple[bytes, str, list[str]]) -> Calibration:
-    content, report, notes = made
+def _calibration(kind: Literal["widths", "psf"], made: tuple[bytes, str, list[bytes], list[str]]) -> Calibration:
+    content, report, (svg, png), notes = made
     tell(notes)
-    return Calibration(json.loads(report), kind, content)
+    return Calibration(json.loads(report), kind, content, {"svg": svg, "png": png})
 
 
 def _size(pixel_size: Any) -> float | None:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 Path = str | PathLike[str]
 
-_EXTENSIONS = (".tif", ".tiff", ".btf", ".stk", ".npy", ".raw", ".dax")
+_EXTENSIONS = (".tif", ".tiff", ".btf", ".stk", ".npy", ".raw", ".dax", ".sif", ".fits", ".fit", ".fts")
 
 
 class Submits(Protocol):

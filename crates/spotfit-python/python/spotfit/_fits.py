@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from . import _spotfit
 from ._frozen import frozen, rows
+from ._plots import table
 from ._warnings import NO_CAMERA, tell
 
 if TYPE_CHECKING:
@@ -429,6 +430,16 @@ class Fits(Outcomes):
 
     def _chosen(self, part: npt.NDArray[np.void], index: slice) -> Fits:
         return Fits(part, None if self._errors is None else self._errors[index], self._made)
+
+    def _repr_html_(self) -> str:
+        good = self[self.converged] if len(self) else self
+        rows: list[tuple[str, ...]] = []
+        for name, unit in ("x", " px"), ("y", " px"), ("sigma", " px"), ("photons", ""), ("background", ""):
+            if len(good):
+                values = good._light() if name == "photons" else getattr(good, name)
+                error = "" if good._errors is None else f"{np.median(getattr(good.errors, name)):.3g}{unit}"
+                rows.append((name, f"{np.median(values):.4g}{unit}", error))
+        return table(f"{len(self):,} spots: {told(self.counts()) or 'nothing to do'}", ("", "median", "its error"), rows)
 
     def __repr__(self) -> str:
         lines = [f"Fits of {len(self):,} spots: " + (told(self.counts()) or "nothing to do")]

@@ -159,7 +159,7 @@ class Blocks(Iterator[Locs]):
     channel, slice : int, optional
         Which channel and which slice, from 0; of files only.
     strict : bool
-        Refuse a TIFF file that is cut off. Otherwise its whole frames are read, with a warning that says how many are missing.
+        Refuse a file that is cut off. Otherwise its whole frames are read, with a warning that says how many are missing.
     follow : bool
         Localize while somebody else writes the movie, a file that need not be there yet, or the folder of one in several TIFF files. The
         localizations are those of the movie when it is written; a block has those of the frames that have come.

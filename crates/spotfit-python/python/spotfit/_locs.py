@@ -269,6 +269,18 @@ class Locs:
         part: Locs = self[mask]
         return part
 
+    def pick(self, **words: Any) -> dict[str, Any]:
+        """What lies in parts of the table: see `spotfit.pick`, whose keywords these are."""
+        from ._picks import pick
+
+        return pick(self, **words)
+
+    def profile(self, **words: Any) -> dict[str, Any]:
+        """How many localizations lie along a line: see `spotfit.profile`, whose keywords these are."""
+        from ._picks import profile
+
+        return profile(self, **words)
+
     def save(self, path: str | PathLike[str], *, overwrite: bool = False, picasso: Literal[0, 1] = 0) -> int:
         """Writes the table: see `write_table`."""
         return write_table(path, self, overwrite=overwrite, picasso=picasso)

@@ -281,7 +281,7 @@ class Model:
             tolerance=arguments.number("tolerance", tolerance),
             covariance=covariance,
         )
-        return ModelFits(names, *found, made=Made(self, points, grid or (data.shape[1],), estimator, fitter.threads))
+        return ModelFits(names, *found, made=Made(self, points, grid or (data.shape[1],), estimator, fitter.threads, absolute))
 
     def _check(self, name: str) -> None:
         if name not in self.parameters:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from os import PathLike, fspath
-from typing import TYPE_CHECKING, Any, NamedTuple, SupportsIndex, overload
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, SupportsIndex, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +13,7 @@ from . import _arguments as arguments
 from . import _spotfit
 from ._fits import CONVERGED, NAMES, Status, told
 from ._frozen import frozen, rows
+from ._plots import Format, format_of, save_plot, table
 
 if TYPE_CHECKING:
     from ._model import Model
@@ -24,13 +25,15 @@ Counts = npt.NDArray[np.uint32]
 
 
 class Made(NamedTuple):
-    """How fits were made: the model, where the points lie if that was said, the shape of a data set, estimator and threads."""
+    """How fits were made: the model, where the points lie if that was said, the shape of a data set, estimator, threads, and whether
+    weights are 1/variance."""
 
     model: Model
     points: npt.NDArray[Any] | None
     shape: tuple[int, ...]
     estimator: str
     threads: int
+    absolute: bool = False
 
 
 class ModelFits:
@@ -225,6 +228,97 @@ class ModelFits:
             found: Doubles = np.where(whole > 0, 1 - (weight * left**2).sum(axis=1) / whole, np.nan)
         return found
 
+    def plot(
+        self,
+        path: str | PathLike[str],
+        y: npt.ArrayLike,
+        x: npt.ArrayLike | None = None,
+        *,
+        weights: npt.ArrayLike | None = None,
+        plots: int = 6,
+        log_x: Literal["auto", "yes", "no"] = "auto",
+    ) -> None:
+        """Draws data, model and residuals of some fits, of images as three pictures, as ``spotfit curve --plot`` does: .svg or .png, as
+        the name ends. A file of this name is replaced when the plot is complete.
+
+        Parameters
+        ----------
+        path : path
+            The file.
+        y : array_like (points,), (n, points) or (n, height, width)
+            The data that were fitted.
+        x : array_like, optional
+            As of `predict`.
+        weights : array_like (points,) or (n, points), optional
+            The weights of the fit, which are drawn as errors of the data; points of weight 0 or NaN are not drawn.
+        plots : int
+            The number of fits to draw, evenly spread over all fits.
+        log_x : {"auto", "yes", "no"}
+            Whether x is on a logarithmic axis; with "auto" where all x are above 0, span two decades or more, and grow by factors rather
+            than by steps, as doses do.
+
+        Raises
+        ------
+        ValueError
+            If the name has another ending, the shapes do not fit, or the model is neither one of one variable nor of images.
+        OSError
+            If the file cannot be written; one of this name is as it was then.
+
+        Examples
+        --------
+        >>> import tempfile, numpy as np, spotfit
+        >>> x, y = np.arange(4.0), [0.0, 1.0, 2.0, 7.0]
+        >>> fits = spotfit.Model("a*x + b").fit(y, x=x, start=[1, 0])
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     fits.plot(f"{folder}/fit.png", y)
+        """
+        format = format_of(path)
+        save_plot(path, self._drawn(y, x, weights, plots, log_x, format))
+
+    def svg(
+        self,
+        y: npt.ArrayLike,
+        x: npt.ArrayLike | None = None,
+        *,
+        weights: npt.ArrayLike | None = None,
+        plots: int = 6,
+        log_x: Literal["auto", "yes", "no"] = "auto",
+    ) -> str:
+        """What `plot` draws, as SVG."""
+        return self._drawn(y, x, weights, plots, log_x, "svg").decode()
+
+    def _drawn(self, y: Any, x: Any, weights: Any, plots: int, log_x: str, format: Format) -> bytes:
+        made, count = self._made, len(self)
+        if made is None:
+            raise ValueError("these fits do not know their model, and cannot be drawn")
+        most = min(arguments.whole("plots", plots), count)
+        chosen = [number * count // most for number in range(most)]
+        some: ModelFits = self[chosen]
+        data = np.asarray(arguments.unmasked("y", y), dtype=float)
+        data = data[None] if data.ndim == 1 else data
+        if len(data) != count or (x is None and data.shape[1:] != made.shape):
+            raise ValueError(f"y must have the shape {(count, *made.shape)}, not {data.shape}")
+        image = data.shape[2] if data.ndim == 3 and x is None and made.points is None else None
+        data = data[chosen].reshape(most, -1)
+        points = made.points if x is None else made.model._points(x, count)
+        if image is not None:
+            row, column = np.divmod(np.arange(float(data.shape[1])), image)
+            points = np.stack([column, row])
+        elif points is None:
+            points = np.arange(float(data.shape[1]))[None]
+        points = points[chosen] if points.ndim == 3 else np.broadcast_to(points, (most, *points.shape))
+        if weights is not None:
+            weights = np.asarray(arguments.unmasked("weights", weights), dtype=float)
+            weights = weights.reshape(len(weights), -1) if weights.ndim == 3 else np.atleast_2d(weights)
+            weights = np.broadcast_to(weights, (most, weights.shape[1])) if len(weights) == 1 else weights[chosen]
+        fits = (
+            [f"fit {number}" for number in chosen], some.parameters, some.errors, some.chi2.tolist(), some.degrees.tolist(), some.status,
+        )  # fmt: skip
+        return _spotfit.draw_curves(
+            made.model._model, fits, data,
+            points=np.asarray(points, dtype=float), weights=weights, image=image, absolute=made.absolute, log_x=log_x, format=format,
+        )  # fmt: skip
+
     def error_of(self, name: str) -> Doubles:
         """The standard error (n,) of a parameter."""
         return self.errors[:, self._number(name)]
@@ -307,6 +401,14 @@ class ModelFits:
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.names)
+
+    def _repr_html_(self) -> str:
+        good = self.found
+        rows = [
+            (name, f"{np.median(self[name][good]):.5g}", f"{np.median(self.error_of(name)[good]):.2g}")
+            for name in self.names if good.any()
+        ]  # fmt: skip
+        return table(f"{len(self):,} data sets: {told(self.counts()) or 'nothing to do'}", ("parameter", "median", "its error"), rows)
 
     def __repr__(self) -> str:
         lines = [f"ModelFits of {len(self):,} data sets: " + (told(self.counts()) or "nothing to do")]

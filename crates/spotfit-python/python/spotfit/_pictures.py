@@ -15,6 +15,7 @@ from . import _arguments as arguments
 from . import _spotfit
 from ._frozen import frozen
 from ._locs import NANOMETRE, Column, Locs
+from ._plots import Format, Plotted
 
 Doubles = npt.NDArray[np.float64]
 
@@ -46,7 +47,7 @@ def reported(made: R, report: dict[str, Any]) -> R:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Drift(_Reported):
+class Drift(_Reported, Plotted):
     """How far everything had moved in each frame. Arrays cannot be written to; ``dataclasses.replace(drift, x=…)`` makes another one.
 
     Attributes
@@ -154,6 +155,10 @@ class Drift(_Reported):
         if len(self.z_error) and "uncertainty_z" in locs.names:
             locs = _changed(locs, "uncertainty_z", np.hypot(locs["uncertainty_z"], self.z_error[frames]))
         return locs
+
+    def _drawn(self, format: Format) -> bytes:
+        parts = [self.x, self.y, self.z, self.x_error, self.y_error, self.z_error]
+        return _spotfit.draw_drift([part.tolist() for part in parts], self.unit, format)
 
     def __repr__(self) -> str:
         told = f"Drift of {len(self.x):,} frames"

@@ -1,5 +1,5 @@
 from os import PathLike
-from typing import Any, final
+from typing import Any, Literal, final
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +17,7 @@ __all__ = [
     "Model",
     "ModelFitter",
     "MovieFile",
+    "MeasuredCamera",
     "MovieLocalizer",
     "Positions",
     "RingReader",
@@ -27,11 +28,14 @@ __all__ = [
     "__version__",
     "calibrate",
     "calibrate_psf",
+    "camera",
     "check_camera",
     "device_of",
     "devices",
     "doubts",
     "doubts_of_movie",
+    "draw_curves",
+    "draw_drift",
     "encode_picture",
     "estimates",
     "filter_table",
@@ -40,6 +44,7 @@ __all__ = [
     "info",
     "method",
     "operations",
+    "plot_format",
     "read_columns",
     "read_record",
     "read_table",
@@ -469,6 +474,20 @@ _Picture = tuple[npt.NDArray[np.uint8], npt.NDArray[np.uint16] | None, npt.NDArr
 def encode_picture(
     pixels: npt.NDArray[np.uint8], grey: npt.NDArray[np.uint16] | None, *, format: str, nanometres: float | None
 ) -> bytes: ...
+def plot_format(path: str | PathLike[str]) -> Literal["svg", "png"]: ...
+def draw_drift(drift: list[list[float]], unit: str, format: str) -> bytes: ...
+def draw_curves(
+    model: Model,
+    fits: tuple[list[str], npt.NDArray[Any], npt.NDArray[Any], list[float], list[int], npt.NDArray[Any]],
+    data: npt.NDArray[Any],
+    *,
+    points: npt.NDArray[Any],
+    weights: npt.NDArray[Any] | None,
+    image: int | None,
+    absolute: bool,
+    log_x: str,
+    format: str,
+) -> bytes: ...
 def simulate(
     count: int,
     *,
@@ -524,7 +543,7 @@ def simulate_beads(
 ) -> tuple[npt.NDArray[np.uint16], tuple[_Columns, Info], _Maps | None, npt.NDArray[np.bool_] | None]: ...
 def calibrate(
     given: list[Any], fitter: Fitter, camera_map: CameraMap | None, *, options: str, channel: int | None, slice: int | None, strict: bool
-) -> tuple[bytes, str, list[str]]: ...
+) -> tuple[bytes, str, list[bytes], list[str]]: ...
 def calibrate_psf(
     given: list[Any],
     camera: tuple[float, float, float | None, float] | None,
@@ -534,7 +553,24 @@ def calibrate_psf(
     channel: int | None,
     slice: int | None,
     strict: bool,
-) -> tuple[bytes, str, list[str]]: ...
+) -> tuple[bytes, str, list[bytes], list[str]]: ...
+
+@final
+class MeasuredCamera:
+    """What was measured of each pixel of a camera."""
+
+    def array(self, name: str) -> npt.NDArray[np.float64] | None: ...
+    @property
+    def hot(self) -> npt.NDArray[np.bool_]: ...
+    @property
+    def dead(self) -> npt.NDArray[np.bool_]: ...
+    @property
+    def map(self) -> CameraMap | None: ...
+    def file(self, npz: bool) -> bytes: ...
+
+def camera(
+    darks: Any, flats: list[Any], *, options: str, channel: int | None, slice: int | None, strict: bool
+) -> tuple[MeasuredCamera, str, list[str]]: ...
 def run_step(
     name: str, options: str, tables: list[tuple[str, _Columns, Info]]
 ) -> tuple[tuple[_Columns, Info] | None, _Picture | None, str, list[str]]: ...

@@ -291,7 +291,7 @@ def track(
     channel, slice : int, optional
         Which channel and which slice of a file, from 0.
     strict : bool
-        Refuse a TIFF file that is cut off, of which the whole frames are read otherwise.
+        Refuse a file that is cut off, of which the whole frames are read otherwise.
     udp : int or str, optional
         Send each drift as a datagram to a port of this machine, or to ``"HOST:PORT"``.
     ring_out : str, optional

@@ -7,6 +7,7 @@ use super::fitted::{by_status, counts, found, rate, seconds};
 use crate::model::{CurveFits, CurveFitter, CurveOptions, CurveStart, Curves, Model, ModelError};
 use crate::{Status, StatusCounts};
 
+pub use super::curve_plot::{CurvePlot, LogX, PlottedFit};
 pub use super::curve_table::{CurveTable, check_columns};
 
 /// Values that are read, fitted and written at a time.

@@ -29,8 +29,10 @@
 
 pub mod batch;
 pub mod calibrate;
+pub mod camera;
 pub mod convert;
 pub mod curve;
+mod curve_plot;
 mod curve_table;
 pub mod devices;
 pub mod drift;
@@ -55,8 +57,10 @@ pub mod localize;
 pub mod merge;
 mod number_text;
 mod outcomes;
+pub mod pick;
 pub mod preset;
 pub mod preview;
+pub mod profile;
 #[cfg(feature = "render")]
 pub mod render;
 pub mod score;

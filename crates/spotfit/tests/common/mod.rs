@@ -1,6 +1,7 @@
 //! What the tests of the library share, and those of the command.
 #![allow(dead_code, missing_docs, unreachable_pub)] // each test file uses a part of it
 
+pub mod headers;
 pub mod set;
 pub mod tiff;
 pub mod writers;

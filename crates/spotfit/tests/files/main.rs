@@ -6,6 +6,7 @@ mod common;
 mod camera_maps;
 mod csv;
 mod damaged;
+mod headers;
 mod movie_axes;
 mod picasso;
 mod readers;

@@ -510,7 +510,8 @@ fn foreign_formats_are_named() {
         ("a.oif", Foreign::OifOib, ["Olympus' OIF", "bfconvert"]),
         ("a.oib", Foreign::OifOib, ["OIB", "bfconvert"]),
         ("a.spe", Foreign::Spe, ["SPE", "bfconvert"]),
-        ("a.sif", Foreign::Sif, ["Andor's SIF", "bfconvert"]),
+        ("a.sifx", Foreign::Sifx, ["Andor's spooled", "Solis"]),
+        ("a.dcimg", Foreign::Dcimg, ["DCIMG", "HCImage"]),
         ("a.mp4", Foreign::Video, ["MP4", "save it as TIFF"]),
         ("a.avi", Foreign::Video, ["AVI", "Fiji"]),
     ] {

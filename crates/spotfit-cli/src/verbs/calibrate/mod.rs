@@ -1,6 +1,5 @@
 //! `spotfit calibrate`: from z stacks of beads to a calibration of z from widths, or to a measured PSF.
 
-mod plot;
 mod words;
 
 use std::path::{Path, PathBuf};
@@ -17,11 +16,13 @@ use crate::words::locs::refuse_same;
 use crate::words::movie_options::{Lengths, MovieArguments, asked_size, parse_lengths, scale};
 use crate::words::output::{Output, complete};
 use crate::words::paths::{refuse_ending, refuse_same_file};
+use crate::words::plot::{draw_plot, refuse_plot};
 use crate::words::record::{RecordArguments, Recorded, counts};
 use crate::words::report::ReportArguments;
 use crate::words::spot_options::SpotOptions;
 use spotfit::astigmatism::yaml_text::yaml_text;
 use spotfit::psf::{self, PsfError};
+use spotfit::report::figure::Drawing;
 use spotfit::steps::Stack;
 use spotfit::steps::calibrate::{self, CalibrateOptions, PsfOptions, StackOptions};
 use spotfit::{CameraMap, Length, camera_maps, hdf5::H5Error, record};
@@ -88,8 +89,8 @@ pub(crate) struct CalibrateArguments {
     /// sample.
     #[arg(long, default_value_t = 1.0, value_name = "FACTOR", help_heading = "Fit")]
     magnification: f64,
-    /// Where to draw the widths against z, or with --spline the errors of x, y and z for 1000 photons.
-    #[arg(long, value_name = "CALIBRATION.svg", help_heading = "Output")]
+    /// Where to draw the widths against z, or with --spline the errors of x, y and z for 1000 photons: an .svg or .png file.
+    #[arg(long, value_name = "CALIBRATION.svg|CALIBRATION.png", help_heading = "Output")]
     plot: Option<PathBuf>,
     #[command(flatten)]
     report: ReportArguments,
@@ -106,9 +107,7 @@ pub(crate) struct CalibrateArguments {
 pub(crate) fn run(arguments: &CalibrateArguments) -> Result<(), CliError> {
     arguments.report.check(&arguments.output)?;
     refuse_same(&[Some(&arguments.output), arguments.plot.as_deref()])?;
-    if let Some(plot) = &arguments.plot {
-        refuse_ending(plot, &["svg"], "a plot")?;
-    }
+    arguments.plot.as_deref().map_or(Ok(()), refuse_plot)?;
     if arguments.spline { arguments.measure_psf() } else { arguments.widths() }
 }
 
@@ -149,7 +148,7 @@ impl CalibrateArguments {
         let mut output = Output::create(&self.output)?;
         output.write_all(yaml_text(&done.calibration).as_bytes())?;
         let counts = counts([("beads", done.report.beads as usize), ("used", done.report.used)]);
-        let plot = self.drawn(|| plot::widths(&done.calibration))?;
+        let plot = self.drawn(|| done.drawing())?;
         let files = std::iter::once(output).chain(plot).collect();
         complete(record.around(files, counts)?)?;
         self.report.tell(&done.report)
@@ -185,7 +184,7 @@ impl CalibrateArguments {
         })?;
         record.change(|record| record.pixel_size = done.pixel_size);
         let counts = counts([("beads", done.report.beads), ("used", done.report.used)]);
-        let plot = self.drawn(|| plot::bounds(&done.psf, done.pixel_size))?;
+        let plot = self.drawn(|| done.drawing())?;
         let files = std::iter::once(output).chain(plot).collect();
         complete(record.around(files, counts)?)?;
         self.report.tell(&done.report)
@@ -202,11 +201,8 @@ impl CalibrateArguments {
     }
 
     /// The plot, if it is asked for.
-    fn drawn(&self, draw: impl FnOnce() -> String) -> Result<Option<Output>, CliError> {
-        let Some(path) = &self.plot else { return Ok(None) };
-        let mut picture = Output::create(path)?;
-        picture.write_all(draw().as_bytes())?;
-        Ok(Some(picture))
+    fn drawn(&self, draw: impl FnOnce() -> Drawing) -> Result<Option<Output>, CliError> {
+        self.plot.as_deref().map(|path| draw_plot(path, &draw())).transpose()
     }
 
     /// Opens the stacks, none of whose files may be written over, nor what is beside them.

@@ -1,6 +1,5 @@
 //! `spotfit curve`: data sets in, parameters of a model out.
 
-mod plot;
 mod points;
 mod words;
 
@@ -10,18 +9,18 @@ use clap::Args;
 use spotfit::columns::ColumnOptions;
 use spotfit::model::{CurveFitter, CurveStart, Curves, Model, Values};
 use spotfit::steps::Listener;
-use spotfit::steps::curve::{CurveFitting, CurveTable, check_columns};
+use spotfit::steps::curve::{CurveFitting, CurvePlot, CurveTable, check_columns};
 use spotfit::{Backend, InstructionSet};
 
-use self::plot::Plot;
 use self::points::places;
-use self::words::{EstimatorChoice, LinearChoice, Start};
+use self::words::{EstimatorChoice, LinearChoice, LogChoice, Start};
 use crate::error::CliError;
 use crate::say::listener::Terminal;
 use crate::say::message::say;
 use crate::words::data::{self, Data};
 use crate::words::output::{Output, complete};
-use crate::words::paths::{refuse_ending, refuse_same_file};
+use crate::words::paths::refuse_same_file;
+use crate::words::plot::{draw_plot, refuse_plot};
 use crate::words::record::{RecordArguments, Recorded, counts};
 use crate::words::report::ReportArguments;
 use crate::words::splines;
@@ -122,12 +121,16 @@ pub(crate) struct CurveArguments {
     /// Number of threads, at most 1024; 0 takes one for each processor.
     #[arg(long, default_value_t = 0, value_name = "N", help_heading = "Fit")]
     threads: usize,
-    /// Draw data, model and residuals of some fits.
-    #[arg(long, value_name = "PLOT.svg", help_heading = "Output")]
+    /// Draw data, model and residuals of some fits, of images as three pictures: an .svg or .png file. Weights are drawn as errors.
+    #[arg(long, value_name = "PLOT.svg|PLOT.png", help_heading = "Output")]
     plot: Option<PathBuf>,
     /// The number of fits to draw, evenly spread over all fits.
     #[arg(long, default_value_t = 6, value_name = "N", help_heading = "Output")]
     plots: usize,
+    /// Draw x on a logarithmic axis: yes, no, or auto, where all x are above 0, span two decades or more, and grow by factors rather
+    /// than by steps, as doses do.
+    #[arg(long, value_enum, default_value = "auto", value_name = "HOW", help_heading = "Output")]
+    log_x: LogChoice,
     #[command(flatten)]
     report: ReportArguments,
     #[command(flatten)]
@@ -155,16 +158,22 @@ impl CurveArguments {
     }
 
     /// The plot, if it is asked for, of some of `count` fits.
-    fn plot(&self, model: &Model, count: usize) -> Result<Option<Plot>, CliError> {
+    fn plot(
+        &self,
+        model: &Model,
+        count: usize,
+        is_image: bool,
+    ) -> Result<Option<(&Path, CurvePlot)>, CliError> {
         let Some(path) = &self.plot else { return Ok(None) };
         self.inputs().try_for_each(|input| refuse_same_file(input, path))?;
         refuse_same_file(&self.output, path)?;
-        refuse_ending(path, &["svg"], "a plot")?;
-        if model.variables().len() != 1 {
-            let reason = "only models of one variable are drawn";
-            return Err(CliError::Other(format!("--plot: {reason}")));
-        }
-        Ok(Some(Plot::new(path, count, self.plots)))
+        refuse_plot(path)?;
+        let checked = CurvePlot::check(model, is_image);
+        checked.map_err(|reason| CliError::Other(format!("--plot: {reason}")))?;
+        let plot = CurvePlot::new(count, self.plots)
+            .with_log_x(self.log_x.into())
+            .with_absolute(self.absolute);
+        Ok(Some((path, plot)))
     }
 }
 
@@ -193,7 +202,8 @@ pub(crate) fn run(arguments: &CurveArguments) -> Result<(), CliError> {
     let start = words::starts(arguments, &model)?;
     let weights = arguments.weights.as_deref().map(data::read_all).transpose()?;
     let options = words::options(arguments, &model, &start)?;
-    let mut plot = arguments.plot(&model, data.count)?;
+    let is_image = data.grid.is_some() && at.is_none();
+    let mut plot = arguments.plot(&model, data.count, is_image)?;
     let columns = model.parameters();
     check_columns(columns)?;
     let record = arguments.recorded()?;
@@ -234,7 +244,7 @@ pub(crate) fn run(arguments: &CurveArguments) -> Result<(), CliError> {
         };
         let fits =
             fitting.fit(&curves, from).map_err(|error| CliError::curve(&file, error, first))?;
-        if let Some(plot) = &mut plot {
+        if let Some((_, plot)) = &mut plot {
             plot.add(&model, &curves, &data.names, first, &fits);
         }
         table.write(&fits).map_err(&written)?;
@@ -246,7 +256,7 @@ pub(crate) fn run(arguments: &CurveArguments) -> Result<(), CliError> {
     }
     listener.end();
     let report = fitting.finish();
-    let drawn = plot.map(Plot::output).transpose()?;
+    let drawn = plot.map(|(path, plot)| draw_plot(path, &plot.drawing())).transpose()?;
     let counts = counts([("fits", report.fits), ("converged", report.converged)]);
     let files = std::iter::once(table.into_inner()).chain(drawn).collect();
     complete(record.around(files, counts)?)?;

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use clap::ValueEnum;
 use spotfit::model::{CurveLimits, CurveOptions, Linear, Model};
+use spotfit::steps::curve::LogX;
 use spotfit::{Estimator, FitterOptions};
 
 use super::CurveArguments;
@@ -23,6 +24,23 @@ pub(super) enum LinearChoice {
     Auto,
     Eliminated,
     Searched,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(super) enum LogChoice {
+    Auto,
+    Yes,
+    No,
+}
+
+impl From<LogChoice> for LogX {
+    fn from(choice: LogChoice) -> Self {
+        match choice {
+            LogChoice::Auto => Self::Auto,
+            LogChoice::Yes => Self::Yes,
+            LogChoice::No => Self::No,
+        }
+    }
 }
 
 /// Where fits begin.

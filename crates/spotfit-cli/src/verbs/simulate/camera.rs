@@ -1,16 +1,13 @@
 //! The words of `spotfit simulate` and `spotfit simulate movie` for EMCCD and sCMOS cameras, and the file of maps.
 
 use std::fs::File;
-use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 use fit_core::Size;
 use fit_sim::Maps;
-use ndarray::ArrayView2;
-use spotfit::npy::write_header;
-use zip::write::{SimpleFileOptions, ZipWriter};
-use zip::{CompressionMethod, DateTime};
+use spotfit::camera_maps::write_npz;
 
 use crate::error::CliError;
 use crate::words::output::{Output, refuse_stranger};
@@ -89,41 +86,13 @@ fn is_ours(path: &Path) -> bool {
     read.is_ok() && end == SIGN.as_bytes()
 }
 
-/// An NPZ file is a ZIP archive of NPY files; these are stored as they are.
 fn write_maps(path: &Path, maps: &Maps) -> Result<Output, CliError> {
     let mut output = Output::create(path)?;
     let name = output.name().to_owned();
     let writer = output
         .seekable()
         .ok_or_else(|| CliError::file(&name, "an NPZ file cannot be written to a pipe"))?;
-    let mut archive = ZipWriter::new(writer);
-    let stored = SimpleFileOptions::default()
-        .compression_method(CompressionMethod::Stored)
-        // The same maps are the same bytes whenever they are written.
-        .last_modified_time(DateTime::default());
-    let mut write = || -> io::Result<()> {
-        let arrays =
-            [("offset", maps.offset()), ("gain", maps.gain()), ("variance", maps.variance())];
-        for (name, array) in arrays {
-            archive.start_file(format!("{name}.npy"), stored)?;
-            write_array(&mut archive, array)?;
-        }
-        Ok(())
-    };
-    write().map_err(CliError::write(&name))?;
-    archive.set_comment(SIGN).map_err(|error| CliError::write(&name)(error.into()))?;
-    archive.finish().map_err(|error| CliError::write(&name)(error.into()))?;
+    let arrays = [("offset", maps.offset()), ("gain", maps.gain()), ("variance", maps.variance())];
+    write_npz(writer, &arrays, SIGN).map_err(CliError::write(&name))?;
     Ok(output)
-}
-
-fn write_array(to: &mut impl Write, array: ArrayView2<'_, f32>) -> io::Result<()> {
-    let (height, width) = array.dim();
-    let mut bytes = Vec::new();
-    write_header(&mut bytes, "'<f4'", &[height, width])?;
-    for row in array.rows() {
-        bytes.extend(row.iter().flat_map(|value| value.to_le_bytes()));
-        to.write_all(&bytes)?;
-        bytes.clear();
-    }
-    Ok(())
 }

@@ -7,7 +7,8 @@ use clap::Args;
 
 use crate::error::CliError;
 use crate::words::output::{Output, complete, complete_ended};
-use crate::words::paths::{is_standard_output, is_stream, refuse_ending, refuse_same_output};
+use crate::words::paths::{is_standard_output, is_stream, refuse_same_output};
+use crate::words::plot::{refuse_plot, write_drawing};
 use crate::words::record::{RecordArguments, Recorded, counts};
 use crate::words::table::format_of;
 use spotfit::steps::track::{
@@ -25,8 +26,8 @@ pub(crate) struct OutputWords {
     /// a source that is not a movie the CSV file is there from the start, and grows by whole rows.
     #[arg(help_heading = "Output", short, long, value_name = "DRIFT.csv|DRIFT.npy")]
     output: Option<PathBuf>,
-    /// Where to draw the drift, with a band of one standard error to either side.
-    #[arg(help_heading = "Output", long, value_name = "DRIFT.svg")]
+    /// Where to draw the drift, with a band of one standard error to either side: an .svg or .png file.
+    #[arg(help_heading = "Output", long, value_name = "DRIFT.svg|DRIFT.png")]
     plot: Option<PathBuf>,
     /// Print each drift as a line of JSON on standard output, as soon as it is known.
     #[arg(help_heading = "Output", long, conflicts_with = "json")]
@@ -82,7 +83,7 @@ pub(crate) struct DriftOutputs {
     name: String,
     file: Option<File>,
     record: Option<Recorded>,
-    chart: Option<(Output, DriftChart)>,
+    chart: Option<(Output, PathBuf, DriftChart)>,
     lines: Option<JsonLines<io::Stdout>>,
     datagrams: Option<Datagrams>,
     ring: Option<DriftRing>,
@@ -96,7 +97,7 @@ impl OutputWords {
     ) -> Result<(), CliError> {
         let (output, plot) = (self.output.as_deref(), self.plot.as_deref());
         output.map(format_of).transpose()?;
-        plot.map_or(Ok(()), |plot| refuse_ending(plot, &["svg"], "a plot"))?;
+        plot.map_or(Ok(()), refuse_plot)?;
         let files: Vec<&Path> = [output, plot].into_iter().flatten().collect();
         refuse_same_output(&files)?;
         for input in inputs {
@@ -137,7 +138,9 @@ impl OutputWords {
         if let Some(recorded) = &mut recorded {
             inputs(recorded)?;
         }
-        let chart = self.plot.as_deref().map(Output::create).transpose()?;
+        let chart =
+            self.plot.as_deref().map(|path| Output::create(path).map(|output| (output, path)));
+        let chart = chart.transpose()?;
         let datagrams = self.udp.as_deref().map(Datagrams::new).transpose()?;
         let ring = self.ring_out.as_deref().map(DriftRing::new).transpose()?;
         let file = self.output.as_deref().map(|path| -> Result<File, CliError> {
@@ -164,7 +167,7 @@ impl OutputWords {
             name: self.output.as_deref().unwrap_or(Path::new("-")).display().to_string(),
             file: file.transpose()?,
             record: recorded,
-            chart: chart.map(|output| (output, DriftChart::default())),
+            chart: chart.map(|(output, path)| (output, path.to_owned(), DriftChart::default())),
             lines: self.json_lines.then(|| JsonLines::new("standard output", io::stdout())),
             datagrams,
             ring,
@@ -198,7 +201,7 @@ impl DriftOutputs {
         sinks.extend(lines.as_mut().map(|sink| sink as &mut dyn DriftSink));
         sinks.extend(rows.as_mut().map(|sink| sink as &mut dyn DriftSink));
         sinks.extend(npy.map(|sink| &mut **sink as &mut dyn DriftSink));
-        sinks.extend(chart.as_mut().map(|(_, chart)| chart as &mut dyn DriftSink));
+        sinks.extend(chart.as_mut().map(|(.., chart)| chart as &mut dyn DriftSink));
         if let Some(more) = more {
             sinks.push(more);
         }
@@ -240,8 +243,10 @@ impl DriftOutputs {
     }
 }
 
-fn finished_chart(chart: Option<(Output, DriftChart)>) -> Result<Option<Output>, CliError> {
-    let Some((mut output, chart)) = chart else { return Ok(None) };
-    output.write_all(chart.svg().as_bytes())?;
+fn finished_chart(
+    chart: Option<(Output, PathBuf, DriftChart)>,
+) -> Result<Option<Output>, CliError> {
+    let Some((mut output, path, chart)) = chart else { return Ok(None) };
+    write_drawing(&mut output, &path, &chart.drawing())?;
     Ok(Some(output))
 }

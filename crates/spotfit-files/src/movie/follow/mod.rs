@@ -352,6 +352,11 @@ fn opened(
         Some(_) if is_tiff(path) => Source::Tiff(Box::new(GrowingTiff::open(path, options)?)),
         Some("raw" | "dax") => Source::Stream(Box::new(Stream::raw(path, options, described)?)),
         Some("npy") => Source::Stream(Box::new(Stream::npy(path, options)?)),
+        Some("sif" | "fits" | "fit" | "fts") => {
+            let reason =
+                "a SIF or FITS file is read when it is complete; localize it without following it";
+            return Err(MovieError::Stream(reason.to_owned()).into());
+        }
         other => {
             // What is not there yet may become a folder.
             if let (None, Err(missing)) = (other, std::fs::metadata(path)) {

@@ -7,6 +7,7 @@ use super::MovieError;
 use super::failure::wrong;
 use super::page::Places;
 use crate::movie::place::Bytes;
+use crate::movie::whole::said;
 
 /// Keeps the pages up to the last one whose pixels are there, and says how many are not.
 ///
@@ -35,16 +36,6 @@ pub(super) fn keep_whole(
     }
     pages.places.truncate(whole);
     Ok(Some(said(whole, promised)))
-}
-
-/// What is said of a file of which so many pages are whole.
-pub(super) fn said(whole: usize, promised: Option<usize>) -> String {
-    let missing = match promised.and_then(|promised| promised.checked_sub(whole)) {
-        Some(missing) if missing > 0 => format!("{missing} are missing"),
-        _ => "how many are missing is not known".to_owned(),
-    };
-    let are = if whole == 1 { "frame is" } else { "frames are" };
-    format!("is cut off: {whole} whole {are} read, {missing}")
 }
 
 /// How large a page is, and where its pixels end.

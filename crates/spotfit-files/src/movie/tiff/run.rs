@@ -4,11 +4,11 @@ use ::tiff::decoder::DecodingSampleType as Sample;
 use ::tiff::tags::{ByteOrder, CompressionMethod, Predictor, Tag};
 
 use super::MovieError;
-use super::cut::said;
 use super::failure::{undecodable, wrong};
 use super::page::Pages;
 use crate::movie::place::Bytes;
 use crate::movie::raw::RawSource;
+use crate::movie::whole::said;
 use crate::npy::NumberType;
 
 /// The frames, of so many pixels each, that lie behind the only directory, as a program's metadata promise them.

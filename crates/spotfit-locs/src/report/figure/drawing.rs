@@ -1,11 +1,14 @@
 //! What is drawn, in order.
 
+use super::measure::shortened;
 use super::tint::Tint;
 #[cfg(feature = "render")]
 use crate::render::Picture;
 
 /// Places are not farther away than this, in pixels: beyond, single precision loses them.
 const FARTHEST: f64 = 1e7;
+/// The height of a title above others.
+const HEAD: f64 = 30.0;
 
 /// How a line looks.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -257,5 +260,61 @@ impl Drawing {
     /// Puts another drawing onto this one, with its upper left corner here; it has no paper of its own.
     pub fn place(&mut self, other: Self, at: [f64; 2]) {
         self.shapes.extend(usable(at).map(|at| Shape::Moved(at, other.shapes)));
+    }
+
+    /// Drawings beside each other, so many in a row, below a title.
+    pub fn tiled(title: &str, drawings: Vec<Self>, across: usize) -> Self {
+        let across = across.max(1);
+        let wide = drawings.iter().map(Self::width).fold(1.0, f64::max);
+        let head = if title.is_empty() { 0.0 } else { HEAD };
+        let heights: Vec<f64> = drawings
+            .chunks(across)
+            .map(|row| row.iter().map(Self::height).fold(1.0, f64::max))
+            .collect();
+        let width = wide * across.min(drawings.len().max(1)) as f64;
+        let mut all = Self::new(title, width, head + heights.iter().sum::<f64>());
+        let look = TextLook::new(0.5 * HEAD).bold();
+        all.text([0.3 * HEAD, 0.72 * HEAD], &shortened(title, 0.53 * HEAD, width - HEAD), look);
+        for (number, drawing) in drawings.into_iter().enumerate() {
+            let top: f64 = heights[..number / across].iter().sum();
+            all.place(drawing, [wide * (number % across) as f64, head + top]);
+        }
+        all
+    }
+}
+
+#[cfg(test)]
+impl Drawing {
+    /// All texts, and the rectangles that they take: left, top, right and bottom.
+    pub(crate) fn texts(&self) -> Vec<([f64; 4], String)> {
+        fn all(shapes: &[Shape], [x, y]: [f64; 2], found: &mut Vec<([f64; 4], String)>) {
+            for shape in shapes {
+                match shape {
+                    Shape::Text([left, base], text, look) => {
+                        let width = super::measure::text_width(text, look.size);
+                        let back = match look.anchor {
+                            Anchor::Start => 0.0,
+                            Anchor::Middle => width / 2.0,
+                            Anchor::End => width,
+                        };
+                        let (x, y) = (x + left, y + base);
+                        let (up, down) = (0.75 * look.size, 0.22 * look.size);
+                        let rect = match look.turned {
+                            true => [x - up, y + back - width, x + down, y + back],
+                            false => [x - back, y - up, x - back + width, y + down],
+                        };
+                        found.push((rect, text.clone()));
+                    }
+                    Shape::Clip(_, inside) => all(inside, [x, y], found),
+                    Shape::Moved([right, down], inside) => {
+                        all(inside, [x + right, y + down], found)
+                    }
+                    _ => {}
+                }
+            }
+        }
+        let mut found = Vec::new();
+        all(&self.shapes, [0.0; 2], &mut found);
+        found
     }
 }

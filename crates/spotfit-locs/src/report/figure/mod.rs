@@ -12,16 +12,20 @@
 //! ```
 
 mod drawing;
+mod file;
 mod measure;
 #[cfg(feature = "render")]
 mod raster;
 #[cfg(test)]
 mod tests;
 mod tint;
+#[cfg(feature = "render")]
+mod tones;
 mod write;
 
 pub use drawing::{Drawing, Stroke, TextLook};
+pub use file::{FigureError, FigureFormat};
 pub use measure::{shortened, text_width};
-#[cfg(feature = "render")]
-pub use raster::FigureError;
 pub use tint::Tint;
+#[cfg(feature = "render")]
+pub use tones::Tones;

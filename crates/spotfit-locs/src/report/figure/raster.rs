@@ -5,6 +5,7 @@ use tiny_skia::{
     StrokeDash, Transform,
 };
 
+use super::FigureError;
 use super::drawing::{Anchor, Area, Drawing, Shape, Stroke, TextLook};
 use super::tint::Tint;
 use crate::render::{Picture, letter_outlines};
@@ -14,33 +15,15 @@ const MOST: f64 = 1e8;
 /// How much wider the strokes of bold letters are than others, over the size.
 const BOLD: f64 = 0.05;
 
-/// Why a drawing cannot be a PNG.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum FigureError {
-    /// The size is none, or too large.
-    #[error(
-        "a PNG of {width:.0} × {height:.0} pixels cannot be made: 1 to {MOST:.0} pixels are possible"
-    )]
-    Size {
-        /// Pixels across.
-        width: f64,
-        /// Pixels from the top to the bottom.
-        height: f64,
-    },
-    /// The writer's error.
-    #[error(transparent)]
-    Write(#[from] std::io::Error),
-}
-
 impl Drawing {
-    /// The drawing as PNG, with this many pixels for each of its own along each side.
+    /// The drawing as PNG, with this many pixels for each of its own along each side, 96 of which are an inch.
     ///
     /// # Errors
     /// [`FigureError`].
     pub fn png(&self, scale: f64) -> Result<Vec<u8>, FigureError> {
         let mut file = Vec::new();
-        self.picture(scale)?.write_png(&mut file, None)?;
+        let inch = 25.4e6;
+        self.picture(scale)?.write_png(&mut file, Some(inch / (96.0 * scale)))?;
         Ok(file)
     }
 

@@ -148,6 +148,22 @@ impl Scale {
         Self { ends: [low, high], log: false, ticks, small: Vec::new(), text }
     }
 
+    /// The same with numbers at whole places only.
+    #[cfg(feature = "render")]
+    pub(super) fn of_pixels(mut self) -> Self {
+        self.ticks.retain(|tick| *tick == tick.round());
+        self.text = Notation::Decimals(0);
+        self
+    }
+
+    /// The same from its end to its beginning.
+    #[cfg(feature = "render")]
+    pub(super) fn reversed(mut self) -> Self {
+        self.ends.reverse();
+        self.ticks.reverse();
+        self
+    }
+
     /// Where a value stands, as a share of the axis from its beginning; not finite where it has no place.
     pub(super) fn share(&self, value: f64) -> f64 {
         self.share_of_place(if self.log { value.log10() } else { value })

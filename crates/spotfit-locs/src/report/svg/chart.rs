@@ -92,7 +92,7 @@ impl Chart {
         let named: Vec<usize> =
             (0..self.series.len()).filter(|&number| self.is_named(number)).collect();
         let widest = named.iter().map(|&number| text_width(&self.series[number].name, sheet.tick));
-        let widest = widest.fold(0.0, f64::max) + KEY + 20.0;
+        let widest = widest.fold(0.0, f64::max) + KEY + 26.0;
         let beside = !self.large && !named.is_empty() && widest <= SIDE * width;
         let columns = (((width - 16.0) / widest) as usize).clamp(1, 3.min(named.len().max(1)));
         let below = if beside || named.is_empty() {
@@ -166,19 +166,20 @@ impl Chart {
         let bottom = bottom - sheet.bottom;
         let end = if lower.is_some() { top + 0.7 * (bottom - top) } else { bottom };
         let at = |top: f64, end: f64| [left, top, (right - left).max(1.0), (end - top).max(1.0)];
-        let ink = |number: usize| self.ink(number);
+        let ink = |number: usize| self.ink(&self.series, number);
         let field = Field { x: &x, y: &y, at: at(top, end), sheet };
         field.draw(drawing, [&self.x.label, &self.y.label], &self.series, &ink, lower.is_none());
         if let Some((axis, series, scale)) = &lower {
+            let ink = |number: usize| self.ink(series, number);
             let field = Field { x: &x, y: scale, at: at(end + 10.0, bottom), sheet };
             field.draw(drawing, [&self.x.label, &axis.label], series, &ink, true);
         }
     }
 
     /// The colour of a series, and its dashes if it has some.
-    fn ink(&self, number: usize) -> Stroke {
-        let series = self.series.get(number);
-        let dashed = self.series.iter().take(number).filter(|series| series.is_dashed()).count();
+    fn ink(&self, all: &[Series], number: usize) -> Stroke {
+        let series = all.get(number);
+        let dashed = all.iter().take(number).filter(|series| series.is_dashed()).count();
         match series {
             Some(series) if series.is_dashed() => {
                 Stroke::new(Tint::INK, 1.0).dashed(DASHES[dashed % DASHES.len()])
@@ -203,7 +204,7 @@ impl Chart {
         room: f64,
     ) {
         let series = &self.series[number];
-        let ink = self.ink(number);
+        let ink = self.ink(&self.series, number);
         let middle = [x + KEY / 2.0, y];
         match series.look {
             Look::Points => drawing.circle(middle, 3.0, ink.tint),
@@ -218,7 +219,7 @@ impl Chart {
         if series.look == Look::Curve {
             super::series::mark(drawing, series.style.unwrap_or(number), middle);
         }
-        let name = shortened(&series.name, sheet.tick, room - KEY - 7.0);
+        let name = shortened(&series.name, sheet.tick, room - KEY - 8.0);
         drawing.text([x + KEY + 6.0, y + 0.36 * sheet.tick], &name, TextLook::new(sheet.tick));
     }
 }

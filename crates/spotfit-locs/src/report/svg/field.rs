@@ -64,7 +64,7 @@ impl Field<'_> {
     fn grid(&self, drawing: &mut Drawing) {
         let [left, top, width, height] = self.at;
         let line =
-            |small: bool| Stroke::new(Tint::GRID.covering(if small { 0.35 } else { 0.8 }), 1.0);
+            |small: bool| Stroke::new(Tint::GRID.covering(if small { 0.3 } else { 0.75 }), 1.0);
         for (places, small) in [(&self.x.small, true), (&self.x.ticks, false)] {
             for place in places {
                 let x = self.of_shares([self.x.share_of_place(*place), 0.0])[0];
@@ -80,7 +80,7 @@ impl Field<'_> {
     }
 
     /// The numbers at the axes: as many as there is room for.
-    fn numbers(&self, drawing: &mut Drawing, is_lowest: bool) {
+    pub(super) fn numbers(&self, drawing: &mut Drawing, is_lowest: bool) {
         let ([left, top, _, height], size) = (self.at, self.sheet.tick);
         let look = TextLook::new(size);
         if is_lowest {
@@ -117,7 +117,7 @@ impl Field<'_> {
         }
     }
 
-    fn names(&self, drawing: &mut Drawing, [x, y]: [&str; 2], is_lowest: bool) {
+    pub(super) fn names(&self, drawing: &mut Drawing, [x, y]: [&str; 2], is_lowest: bool) {
         let ([left, top, width, height], size) = (self.at, self.sheet.name);
         let look = TextLook::new(size).middle();
         if is_lowest {
@@ -218,7 +218,7 @@ fn is_place(places: &[[f64; 2]]) -> bool {
 }
 
 /// The numbers of ticks that have room beside each other: every one, or every second, and so on, zero among them if it is there.
-fn some(ticks: &[f64], apart: impl Fn(usize, usize) -> bool) -> Vec<usize> {
+pub(super) fn some(ticks: &[f64], apart: impl Fn(usize, usize) -> bool) -> Vec<usize> {
     let zero = ticks.iter().position(|tick| *tick == 0.0).unwrap_or(0);
     let chosen = |each: usize| -> Vec<usize> {
         (0..ticks.len()).filter(|number| number % each == zero % each).collect()

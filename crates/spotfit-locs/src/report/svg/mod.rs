@@ -4,12 +4,18 @@ mod axis;
 mod bars;
 mod chart;
 mod field;
+#[cfg(feature = "render")]
+mod pixels;
 mod series;
 mod sheet;
+#[cfg(test)]
+mod tests;
 
 pub use axis::Axis;
 pub use bars::PartBars;
 pub use chart::Chart;
+#[cfg(feature = "render")]
+pub use pixels::PixelChart;
 pub use series::Series;
 
 /// Text that is no markup: `&`, `<` and `>` are escaped, control characters left out.

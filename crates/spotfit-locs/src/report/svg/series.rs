@@ -106,6 +106,12 @@ impl Series {
         self.points.iter().map(|point| point.1)
     }
 
+    /// How far from zero each of its y values, and of the ends of its errors, is.
+    pub fn sizes(&self) -> impl Iterator<Item = f64> {
+        let errors = self.errors.iter().flat_map(|end| [end.1, end.2]);
+        self.y().chain(errors).map(f64::abs).filter(|size| size.is_finite())
+    }
+
     /// Whether it is dashed, for others to be compared with.
     pub(super) fn is_dashed(&self) -> bool {
         matches!(self.look, Look::Reference | Look::Level)

@@ -1,5 +1,6 @@
 //! Calibrates from z stacks of beads: the widths of spots behind an astigmatic lens, or a measured PSF.
 
+mod plot;
 mod psf;
 mod psf_report;
 mod widths;

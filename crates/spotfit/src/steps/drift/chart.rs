@@ -1,14 +1,15 @@
 //! Drift as a chart.
 
 use crate::drift::Drift;
+use crate::report::figure::Drawing;
 use crate::report::svg::{Axis, Chart, Series};
 use crate::table::Unit;
 
 /// So many points of a line are drawn at most, about.
 const POINTS: usize = 2000;
 
-/// A chart of the drift, with a band of one standard error to either side: SVG. x and y are in the given unit, z in nanometres.
-pub fn svg(drift: &Drift, unit: Unit) -> String {
+/// A chart of the drift, with a band of one standard error to either side. x and y are in the given unit, z in nanometres.
+pub fn drawing(drift: &Drift, unit: Unit) -> Drawing {
     let symbol = if unit == Unit::Nanometre { "nm" } else { "px" };
     let line = |name: &str, of: &[f64], errors: &[f64]| {
         let step = of.len().div_ceil(POINTS).max(1);
@@ -23,5 +24,6 @@ pub fn svg(drift: &Drift, unit: Unit) -> String {
     if !drift.z.is_empty() {
         series.push(line("z (nm)", &drift.z, &drift.z_error));
     }
-    Chart::new("Drift", Axis::new("frame"), Axis::new(&format!("drift ({symbol})")), series).svg()
+    Chart::new("Drift", Axis::new("frame"), Axis::new(&format!("drift ({symbol})")), series)
+        .drawing()
 }

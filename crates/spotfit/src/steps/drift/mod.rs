@@ -10,9 +10,10 @@ use super::{Listener, Note, Sink, Source, StepError};
 use crate::drift::{
     BeadOptions, Drift, DriftError, DriftInput, DriftOptions as Within, beads_at, track_beads,
 };
+use crate::report::figure::Drawing;
 use crate::table::{Column, Info, Kind, Meaning, Table, TableError, Unit};
 
-pub use chart::svg;
+pub use chart::drawing;
 pub use options::{Beads, DriftOptions};
 pub use report::DriftReport;
 use table::ERRORS;
@@ -43,9 +44,9 @@ impl Found {
         table(&self.drift, self.unit, &self.info)
     }
 
-    /// The drift as a chart: see [`svg`].
-    pub fn svg(&self) -> String {
-        svg(&self.drift, self.unit)
+    /// The drift as a chart: see [`drawing()`].
+    pub fn drawing(&self) -> Drawing {
+        drawing(&self.drift, self.unit)
     }
 }
 

@@ -208,7 +208,8 @@ pub struct ColourError;
 
 impl Colour {
     /// Those of several tables for which none were given.
-    pub(super) fn usual() -> impl Iterator<Item = Self> {
+    #[doc(hidden)]
+    pub fn usual() -> impl Iterator<Item = Self> {
         COLOURS.iter().map(|(_, colour)| Self(*colour))
     }
 }

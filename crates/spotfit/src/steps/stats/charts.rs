@@ -1,21 +1,23 @@
 //! The charts of a report.
 
 use super::{Quantity, StatsReport};
-use crate::report::number::five_digits;
+use crate::report::figure::Drawing;
+use crate::report::number::{self, five_digits};
 use crate::report::svg::{Axis, Chart, Series};
 use crate::steps::drift;
 use crate::steps::words::symbol;
 
 /// A chart and what is to be said about it.
 pub(super) struct Figure {
-    pub(super) svg: String,
+    pub(super) drawing: Drawing,
     /// Text, not markup.
     pub(super) caption: String,
 }
 
 impl Figure {
     fn new(title: &str, [x, y]: [Axis; 2], series: Vec<Series>, caption: &[String]) -> Self {
-        Self { svg: Chart::new(title, x, y, series).svg(), caption: caption.join(" ") }
+        let drawing = Chart::new(title, x, y, series).drawing();
+        Self { drawing, caption: caption.join(" ") }
     }
 }
 
@@ -36,7 +38,7 @@ pub(super) fn of(report: &StatsReport) -> Vec<Figure> {
         if !drift.x_error.is_empty() {
             caption.push_str(" Bands reach one standard error to either side.");
         }
-        figures.push(Figure { svg: drift::svg(drift, report.unit), caption });
+        figures.push(Figure { drawing: drift::drawing(drift, report.unit), caption });
     }
     figures
 }
@@ -74,7 +76,7 @@ fn histogram(report: &StatsReport, quantity: &Quantity) -> Option<Figure> {
         .collect();
     let (first, last) = (histogram.edges[0], *histogram.edges.last()?);
     let label = match symbol(*unit) {
-        "" => (*own).to_owned(),
+        "" | "photon" => (*own).to_owned(),
         unit => format!("{own} ({unit})"),
     };
     let axes = [Axis::new(&label).from(first).to(last), Axis::new("localizations").from(0.0)];
@@ -102,20 +104,11 @@ fn histogram(report: &StatsReport, quantity: &Quantity) -> Option<Figure> {
 
 /// A length and its error, to two digits of the error.
 pub(super) fn with_error(report: &StatsReport, value: f64, error: f64) -> String {
-    let text = format!("{} {}", rounded(value, error), symbol(report.unit));
+    let text = format!("{} {}", number::with_error(value, error), symbol(report.unit));
     match (report.in_nanometres(value, report.unit), report.in_nanometres(error, report.unit)) {
-        (Some(value), Some(error)) => format!("{text} ({} nm)", rounded(value, error)),
+        (Some(value), Some(error)) => format!("{text} ({} nm)", number::with_error(value, error)),
         _ => text,
     }
-}
-
-fn rounded(value: f64, error: f64) -> String {
-    let decimals = 1.0 - error.log10().floor();
-    if !(error > 0.0 && decimals <= 9.0) {
-        return format!("{} ± {}", five_digits(value), five_digits(error));
-    }
-    let decimals = decimals.max(0.0) as usize;
-    format!("{value:.decimals$} ± {error:.decimals$}")
 }
 
 fn nena(report: &StatsReport) -> Option<Figure> {
@@ -134,7 +127,8 @@ fn nena(report: &StatsReport) -> Option<Figure> {
         let curve = curve.map(|r| (r, found.curve.density(r))).collect();
         let name = name(report, part);
         series.push(Series::bars(name, bars));
-        curves.push(Series::line(format!("{name} fit").trim(), curve));
+        let style = if name.is_empty() { 1 } else { part };
+        curves.push(Series::line(format!("{name} fit").trim(), curve).styled(style));
         let precision = with_error(report, found.sigma, found.standard_error);
         caption.push(match name {
             "" => format!("Precision {precision}."),
@@ -165,8 +159,10 @@ fn frc(report: &StatsReport) -> Option<Figure> {
         if name.is_empty() {
             series.push(Series::points("rings", curve(&found.correlation)));
         }
-        series.push(Series::line(format!("{name} smoothed").trim(), curve(&found.smoothed)));
-        marks.push(Series::mark("", found.resolution.recip()));
+        let style = if name.is_empty() { 1 } else { part };
+        let smoothed = Series::line(format!("{name} smoothed").trim(), curve(&found.smoothed));
+        series.push(smoothed.styled(style));
+        marks.push(Series::mark("", found.resolution.recip()).styled(style));
         let last = found.frequencies.last().copied().unwrap_or_default();
         end = end.max(last.min(3.0 / found.resolution));
         let resolution = with_error(report, found.resolution, found.standard_error);
@@ -178,23 +174,9 @@ fn frc(report: &StatsReport) -> Option<Figure> {
     if series.is_empty() {
         return None;
     }
-    series.push(Series::line("1/7", vec![(0.0, THRESHOLD), (end, THRESHOLD)]));
+    series.push(Series::level("1/7", THRESHOLD));
     series.append(&mut marks);
     let x = Axis::new(&format!("spatial frequency (1/{})", symbol(report.unit))).from(0.0).to(end);
     let y = Axis::new("correlation").from(-0.2).to(1.05);
     Some(Figure::new("Resolution by Fourier ring correlation", [x, y], series, &caption))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Proves that a number has as many digits as its error says.
-    #[test]
-    fn errors_have_two_digits() {
-        let looks = [(10.2384, 0.316), (0.10238, 0.0031), (2713.2, 14.0), (5.0, 0.0), (1.0, 1e-12)];
-        let looks = looks.map(|(value, error)| rounded(value, error));
-        let expected = ["10.24 ± 0.32", "0.1024 ± 0.0031", "2713 ± 14", "5 ± 0", "1 ± 1.0e-12"];
-        assert_eq!(looks, expected);
-    }
 }

@@ -6,6 +6,9 @@ mod histogram;
 mod numbers;
 mod page;
 mod part;
+#[cfg(feature = "render")]
+mod picture;
+mod said;
 mod spread;
 
 use std::fmt;
@@ -15,6 +18,7 @@ use serde::ser::{Serialize, SerializeStruct, Serializer};
 use super::words::{condition, frames_of, go_on, symbol};
 use super::{Listener, Source, StepError, drift};
 use crate::drift::Drift;
+use crate::report::figure::Drawing;
 use crate::table::{Info, Kind, Meaning, Unit};
 
 use gather::{Gathered, QUANTITIES};
@@ -34,11 +38,14 @@ pub struct StatsOptions {
     pub nena: bool,
     /// Find the resolution by Fourier ring correlation ([`frc`](crate::statistics::frc())).
     pub frc: bool,
+    /// Also find out what only the page tells: the picture with which it begins, and rows that may have been localized twice.
+    #[serde(skip)]
+    pub page: bool,
 }
 
 impl Default for StatsOptions {
     fn default() -> Self {
-        Self { filter: None, nena: true, frc: true }
+        Self { filter: None, nena: true, frc: true, page: false }
     }
 }
 
@@ -47,6 +54,7 @@ impl StatsOptions {
         with_filter: filter: Option<String>,
         const with_nena: nena: bool,
         const with_frc: frc: bool,
+        const with_page: page: bool,
     }
 }
 
@@ -76,6 +84,10 @@ pub struct StatsReport {
     pub quantities: Vec<Quantity>,
     /// The drift, which the page shows.
     pub drift: Option<Drift>,
+    /// Rows within three median uncertainties of a brighter one of their frame, if the page is asked for and this is known.
+    pub repeated: Option<usize>,
+    #[cfg(feature = "render")]
+    picture: Option<picture::Shown>,
 }
 
 /// A column that is described.
@@ -117,6 +129,19 @@ pub fn run(
     let Gathered { mut table, frames, keep, left_out } = gathered;
     let stated = part::stated(&table, keep.as_deref(), unit);
     let linked = part::is_linked(&table);
+    let shown = keep.as_deref();
+    let repeated = match options.page {
+        true => {
+            part::repeated(&table, frames.as_deref(), shown, stated[usize::from(shown.is_some())])
+        }
+        false => None,
+    };
+    #[cfg(feature = "render")]
+    let picture = match options.page {
+        true => picture::picture(&table, shown, unit, &layout.info),
+        false => None,
+    };
+    go_on(listener)?;
     let quantities = QUANTITIES.iter().filter_map(|&meaning| {
         let column = table.remove(meaning.name())?;
         let whole = column.kind == Kind::Whole;
@@ -146,6 +171,9 @@ pub fn run(
         parts,
         quantities,
         drift,
+        repeated,
+        #[cfg(feature = "render")]
+        picture,
     })
 }
 
@@ -164,6 +192,12 @@ impl StatsReport {
     /// The report as a page of HTML with charts, which needs no other file.
     pub fn html(&self) -> String {
         page::html(self)
+    }
+
+    /// The charts of the page alone, beside each other.
+    pub fn drawing(&self) -> Drawing {
+        let figures = charts::of(self).into_iter().map(|figure| figure.drawing).collect();
+        Drawing::tiled(&format!("Localizations: {}", self.file), figures, 2)
     }
 
     /// A length in nanometres; `None` if it already is, or if the size of a pixel is not known.

@@ -2,28 +2,59 @@
 
 use super::charts::{self, with_error};
 use super::part::{LINKED_FRAMES, Part};
-use super::{Quantity, StatsReport};
+use super::{Quantity, StatsReport, said};
 use crate::report::html::{self, Cells, row};
 use crate::report::number::five_digits;
+use crate::report::svg::safe;
 use crate::steps::words::symbol;
 use crate::table::Unit;
 
 pub(super) fn html(report: &StatsReport) -> String {
     let figures = charts::of(report);
     let figures: String =
-        figures.iter().map(|figure| html::figure(&figure.svg, &figure.caption)).collect();
+        figures.iter().map(|figure| html::figure(&figure.drawing.svg(), &figure.caption)).collect();
     let body = format!(
-        "{}<h2>Precision and resolution</h2>\n{}<h2>Quantities</h2>\n{}<h2>Charts</h2>\n{}\
+        "{}{}<h2>Precision and resolution</h2>\n{}<h2>Quantities</h2>\n{}<h2>Charts</h2>\n{}\
          <p>NeNA: Endesfelder et al., Histochem. Cell Biol. 141:629 (2014). \
          Fourier ring correlation: Nieuwenhuizen et al., Nature Methods 10:557 (2013).</p>\n\
          <p>Made by Spotfit {}.</p>\n",
-        head(report),
+        html::beside(&picture(report), &head(report)),
+        said(report),
         precision(report),
         quantities(report),
         html::figures(&figures),
         env!("CARGO_PKG_VERSION"),
     );
     html::page(&format!("Localizations: {}", report.file), &body)
+}
+
+/// The picture, if there is one.
+#[cfg(feature = "render")]
+fn picture(report: &StatsReport) -> String {
+    let Some(shown) = &report.picture else { return String::new() };
+    let which = if report.filter.is_some() { "rows that the filter keeps" } else { "rows" };
+    let mut caption = format!("The {which}, each as wide as its uncertainty.");
+    if let Some(depth) = shown.depth {
+        let [low, high] = depth.map(five_digits);
+        caption.push_str(&format!(" Colours are z from {low} to {high} nm."));
+    }
+    html::picture(&shown.file, shown.size, "A picture of the localizations", &caption)
+}
+
+#[cfg(not(feature = "render"))]
+fn picture(_: &StatsReport) -> String {
+    String::new()
+}
+
+/// What the numbers mean.
+fn said(report: &StatsReport) -> String {
+    let said = said::of(report);
+    if said.is_empty() {
+        return String::new();
+    }
+    let of_kept = if report.filter.is_some() { " of the rows that are kept" } else { "" };
+    let said: String = said.iter().map(|text| format!("<p>{}</p>\n", safe(text))).collect();
+    format!("<h2>What the numbers{of_kept} say</h2>\n{said}")
 }
 
 /// What the table is.
@@ -116,7 +147,7 @@ fn precision(report: &StatsReport) -> String {
 }
 
 /// A length with its unit; in nanometres too, where that is another.
-fn length(report: &StatsReport, value: f64, unit: Unit) -> String {
+pub(super) fn length(report: &StatsReport, value: f64, unit: Unit) -> String {
     let text = format!("{} {}", five_digits(value), symbol(unit));
     match report.in_nanometres(value, unit) {
         Some(nanometres) => format!("{text} ({} nm)", five_digits(nanometres)),

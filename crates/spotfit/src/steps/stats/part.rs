@@ -6,7 +6,7 @@ use serde::ser::{Serialize, SerializeMap, Serializer};
 
 use super::StatsOptions;
 use super::spread::{Spread, between, kept};
-use crate::statistics::{Frc, FrcOptions, Nena, frc, nena};
+use crate::statistics::{Frc, FrcOptions, Nena, duplicates, frc, nena};
 use crate::steps::words::go_on;
 use crate::steps::{Listener, StepError};
 use crate::table::{Meaning, Table, Unit};
@@ -133,6 +133,23 @@ pub(super) fn stated(table: &Table, keep: Option<&[bool]>, unit: Unit) -> [Optio
     };
     let of_kept = keep.and_then(|keep| median(kept(&values, keep)));
     [median(values.into_owned()), of_kept]
+}
+
+/// How many rows lie within three times the stated uncertainty of a brighter one of their frame, if all of this is known.
+pub(super) fn repeated(
+    table: &Table,
+    frames: Option<&[u32]>,
+    keep: Option<&[bool]>,
+    stated: Option<f64>,
+) -> Option<usize> {
+    let of = |meaning: Meaning| {
+        let values = table.values(meaning).ok()?;
+        Some(keep.map_or_else(|| values.to_vec(), |keep| kept(values, keep)))
+    };
+    let frames = frames?;
+    let frames = keep.map_or_else(|| frames.to_vec(), |keep| kept(frames, keep));
+    let (x, y, photons) = (of(Meaning::X)?, of(Meaning::Y)?, of(Meaning::Photons)?);
+    Some(duplicates(&frames, &x, &y, &photons, 3.0 * stated?).ok()?.count)
 }
 
 impl PerFrame {

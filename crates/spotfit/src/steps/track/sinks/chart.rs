@@ -1,6 +1,7 @@
 //! Drift as a chart, in memory that does not grow.
 
 use super::{About, DriftSink, Row};
+use crate::report::figure::Drawing;
 use crate::report::svg::{Axis, Chart, Series};
 use crate::steps::words::symbol;
 use crate::steps::{Listener, StepError};
@@ -20,8 +21,8 @@ pub struct DriftChart {
 }
 
 impl DriftChart {
-    /// The chart: SVG.
-    pub fn svg(&self) -> String {
+    /// The chart.
+    pub fn drawing(&self) -> Drawing {
         let symbol = symbol(self.about.unit);
         let line = |name: &str, of: fn(&Row) -> Option<[f64; 2]>| {
             let known =
@@ -38,7 +39,7 @@ impl DriftChart {
             series.push(line("z (nm)", |row| Some([row.z?, row.z_error?])));
         }
         Chart::new("Drift", Axis::new("frame"), Axis::new(&format!("drift ({symbol})")), series)
-            .svg()
+            .drawing()
     }
 }
 

@@ -1,0 +1,75 @@
+"""Compares the frames that Spotfit reads with those of independent readers, file by file.
+
+    python3 -m pip install sif-parser astropy tifffile
+    cargo build --release -p spotfit-files --example frame_sums
+    python3 benches/scripts/against_readers.py movie.sif cube.fits stack.tif ...
+
+Of each frame the sum of its pixels and a sum weighted by their places are compared, to 1e-9; of FITS to 1e-6, because astropy scales
+numbers in single precision. Files that the other reader refuses are told of. The command fails if a file differs.
+"""
+
+import subprocess
+import sys
+import warnings
+from pathlib import Path
+
+import numpy as np
+
+FRAMES = Path(__file__).parents[2] / "target/release/examples/frame_sums"
+
+
+def read(path: str) -> np.ndarray:
+    """The frames by the other reader, (t, h, w)."""
+    ending = Path(path).suffix.lower()
+    if ending == ".sif":
+        import sif_parser
+
+        return sif_parser.np_open(path, ignore_corrupt=True)[0]
+    if ending in (".fits", ".fit", ".fts"):
+        from astropy.io import fits
+
+        with fits.open(path) as file:
+            images = [part.data for part in file if part.is_image and part.data is not None and part.data.ndim >= 2]
+        return images[0].reshape(-1, *images[0].shape[-2:])
+    import tifffile
+
+    frames = tifffile.imread(path)
+    return frames.reshape(-1, *frames.shape[-2:])
+
+
+def sums(frame: np.ndarray) -> tuple[float, float]:
+    pixels = frame.astype(np.float32).astype(np.float64).ravel()
+    return float(pixels.sum()), float((np.arange(pixels.size) % 1009 * pixels).sum())
+
+
+def tolerance(path: str) -> float:
+    return 1e-6 if Path(path).suffix.lower().startswith(".f") else 1e-9
+
+
+def main() -> int:
+    warnings.simplefilter("ignore")
+    wrong = 0
+    lines = subprocess.run([FRAMES, *sys.argv[1:]], check=True, capture_output=True, text=True).stdout.splitlines()
+    for line in lines:
+        path, *rest = line.split("\t")
+        try:
+            theirs = read(path)
+        except Exception as error:  # noqa: BLE001: whatever the reader says
+            print(f"{path}: the other reader says: {error}; ours: {rest}")
+            continue
+        if len(rest) < 4:
+            print(f"{path}: REFUSED: {rest[0]}")
+            wrong += 1
+            continue
+        shape = tuple(int(number) for number in rest[:3])
+        ours = [tuple(float(part) for part in sum.split(",")) for sum in rest[3].split()]
+        same = shape == theirs.shape and all(
+            np.allclose(mine, sums(frame), rtol=tolerance(path), atol=1e-9, equal_nan=True) for mine, frame in zip(ours, theirs)
+        )
+        wrong += not same
+        print(f"{path}: {shape} {'agrees' if same else f'DIFFERS from {theirs.shape}'}")
+    return int(wrong > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,80 @@
+//! `spotfit profile`: how many localizations lie along a line, and how wide what it crosses is.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use crate::error::CliError;
+use crate::say::listener::Terminal;
+use crate::words::locs::{LocsArguments, refuse_replacing, refuse_same};
+use crate::words::output::{Output, complete};
+use crate::words::paths::refuse_ending;
+use crate::words::report::ReportArguments;
+use crate::words::several::{Several, several};
+use spotfit::Length;
+use spotfit::steps::profile::{self, ProfileOptions};
+use spotfit::table::CsvWriter;
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  spotfit profile locs.csv --line 1000,2000,1400,2000 --width 200\n  spotfit profile locs.csv --line 1um,2um,1.4um,2um --width 200nm -o profile.csv --plot profile.svg"
+)]
+pub(crate) struct ProfileArguments {
+    #[command(flatten)]
+    locs: LocsArguments,
+    /// Where the line begins and ends, in the unit of the table or with a unit, as in 1um,2um,1.4um,2um.
+    #[arg(long, value_name = "X0,Y0,X1,Y1", value_parser = several::<Length, 4>, allow_hyphen_values = true)]
+    line: Several<Length, 4>,
+    /// How wide the strip along the line is in which localizations count, in the unit of the table or with a unit.
+    #[arg(long, value_name = "LENGTH")]
+    width: Length,
+    /// The length of a bin along the line, in the unit of the table or with a unit. If not given: half the median uncertainty, rounded, but
+    /// such that there are 20 to 500 bins.
+    #[arg(long, value_name = "LENGTH")]
+    step: Option<Length>,
+    /// Count only localizations for which this condition holds, as in `spotfit filter`.
+    #[arg(long, value_name = "CONDITION")]
+    filter: Option<String>,
+    /// Where to write the counts along the line, and the Gaussian that was fitted to them; - for standard output.
+    #[arg(help_heading = "Output", short, long, value_name = "PROFILE.csv")]
+    output: Option<PathBuf>,
+    /// Where to draw them.
+    #[arg(help_heading = "Output", long, value_name = "PROFILE.svg")]
+    plot: Option<PathBuf>,
+    #[command(flatten)]
+    report: ReportArguments,
+}
+
+pub(crate) fn run(arguments: &ProfileArguments) -> Result<(), CliError> {
+    let ProfileArguments { locs, output, plot, report, .. } = arguments;
+    for (path, ending, what) in [(output, "csv", "a profile"), (plot, "svg", "a plot")] {
+        let Some(path) = path else { continue };
+        report.check(path)?;
+        refuse_ending(path, &[ending], what)?;
+        refuse_replacing(locs.path(), path)?;
+    }
+    refuse_same(&[output.as_deref(), plot.as_deref()])?;
+    let source = locs.source()?;
+    let options = ProfileOptions::default()
+        .with_line(Some(arguments.line.0))
+        .with_width(Some(arguments.width))
+        .with_step(arguments.step)
+        .with_filter(arguments.filter.clone());
+    let found = profile::run(&options, &source, &Terminal::default())?;
+    let mut files = Vec::new();
+    if let Some(path) = output {
+        let mut output = Output::create(path)?;
+        let name = output.name().to_owned();
+        let mut writer = CsvWriter::new(&mut output);
+        let written = writer.write(&found.table()).and_then(|()| writer.finish().map(drop));
+        written.map_err(CliError::write(&name))?;
+        files.push(output);
+    }
+    if let Some(path) = plot {
+        let mut output = Output::create(path)?;
+        output.write_all(found.chart().svg().as_bytes())?;
+        files.push(output);
+    }
+    complete(files)?;
+    report.tell(&found)
+}

@@ -1,0 +1,40 @@
+//! `spotfit view`: a movie and tables in the browser.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use clap::{Args, Command};
+
+use crate::error::CliError;
+use crate::view::{self, Asked, Verbs};
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  spotfit view movie.tif\n  spotfit view movie.tif locs.csv --output results --no-open"
+)]
+pub(crate) struct ViewArguments {
+    /// What is shown: a movie and tables of localizations, as `spotfit localize` and `spotfit filter` take them. Other files, such as a
+    /// calibration, are those that options in the window may name.
+    #[arg(value_name = "MOVIE|LOCS", required = true)]
+    files: Vec<PathBuf>,
+    /// The folder for what is made in the window.
+    #[arg(help_heading = "Output", long, value_name = "FOLDER", default_value = ".")]
+    output: PathBuf,
+    /// Open no browser, and print only the address, which holds a secret: whoever knows it may use the window.
+    #[arg(long)]
+    no_open: bool,
+    /// The port of the address; a free one if it is 0. The server can be reached from this computer only.
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    port: u16,
+}
+
+/// Shows the window until it is closed. The verbs of the command are given: their words, and what runs them.
+pub(crate) fn run(
+    arguments: &ViewArguments,
+    command: fn() -> Command,
+    run_typed: fn(&[OsString]) -> Result<(), CliError>,
+) -> Result<(), CliError> {
+    let ViewArguments { files, output, no_open, port } = arguments;
+    let asked = Asked { files, output, opens: !no_open, port: *port };
+    view::show(&asked, Verbs { command, run: run_typed })
+}

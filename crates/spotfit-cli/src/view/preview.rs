@@ -1,0 +1,225 @@
+//! Live detection: what localizing would make of a frame, with the words that the page has.
+
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use clap::parser::ValueSource;
+use clap::{ArgAction, CommandFactory, Parser};
+use hyper::StatusCode;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use spotfit::movie::MovieOptions;
+use spotfit::steps::preview::{PreviewOptions, Previewer};
+use spotfit::steps::{Note, Stack};
+
+use super::answer::{Answer, Refused};
+use super::query;
+use super::quote::quoted;
+use super::session::Session;
+use super::words::{check_inputs, may_write, told};
+use crate::error::words_of;
+use crate::words::localize::LocalizeWords;
+use crate::words::output::Output;
+use crate::words::paths::refuse_ending;
+
+/// The name of a table in commands that are shown.
+const TABLE: &str = "locs.csv";
+
+#[derive(Deserialize)]
+struct Asked {
+    words: Vec<String>,
+    frame: usize,
+}
+
+#[derive(Deserialize)]
+struct AskedWindow {
+    words: Vec<String>,
+    frame: usize,
+    x: f64,
+    y: f64,
+}
+
+/// The words of localizing alone.
+#[derive(Debug, Parser)]
+#[command(no_binary_name = true, disable_help_flag = true)]
+struct Words {
+    #[command(flatten)]
+    words: LocalizeWords,
+}
+
+/// The movie as previews read it.
+#[derive(Default)]
+pub(super) struct Previews {
+    /// With the frames that it consists of.
+    opened: Mutex<Option<(String, Previewer)>>,
+    /// The number of the newest request of each kind: older ones need no answer any more.
+    newest: [AtomicU64; 2],
+}
+
+impl Previews {
+    /// Does something with the movie, unless there is a newer request of this kind by then.
+    fn with(
+        &self,
+        session: &Session,
+        words: &[String],
+        kind: usize,
+        work: impl FnOnce(&mut Previewer, &PreviewOptions) -> Result<Value, Refused>,
+    ) -> Result<Value, Refused> {
+        let number = self.newest[kind].fetch_add(1, Ordering::Relaxed) + 1;
+        let mut typed = words.to_vec();
+        typed.extend(["-o", TABLE].map(str::to_owned));
+        // Its files are those of the window.
+        check_inputs(session, "localize", &typed)?;
+        let parsed = Words::try_parse_from(words).map_err(|error| Refused::wrong(told(&error)))?;
+        let (options, movie) = (parsed.words.options()?, parsed.words.movie()?);
+        let options = PreviewOptions::default().with_localize(options);
+        let mut opened = self.opened.lock().unwrap_or_else(PoisonError::into_inner);
+        if self.newest[kind].load(Ordering::Relaxed) != number {
+            let text = "a newer request has come".to_owned();
+            return Err(Refused { status: StatusCode::CONFLICT, text });
+        }
+        // Frames are counted anew where others are chosen. What fails is opened again the next time.
+        let identity = format!("{movie:?}");
+        let mut previewer = match opened.take() {
+            Some((own, previewer)) if own == identity => previewer,
+            _ => open(session, &movie)?,
+        };
+        let made = work(&mut previewer, &options);
+        *opened = Some((identity, previewer));
+        made
+    }
+}
+
+fn open(session: &Session, options: &MovieOptions) -> Result<Previewer, Refused> {
+    let movie = session.movie.as_ref();
+    let movie = movie.ok_or_else(|| Refused::missing("this window has no movie"))?;
+    Ok(Previewer::new(Stack::open(&movie.path, options)?)?)
+}
+
+/// What localizing would make of a frame.
+pub(super) fn preview(session: &Session, body: &[u8]) -> Result<Answer, Refused> {
+    let Asked { words, frame } = query::body(body)?;
+    let movie = session.movie.as_ref().map(|movie| movie.text.clone()).unwrap_or_default();
+    let shown = |verb: &str, before: &[&str], after: &[&str]| {
+        let own = ["spotfit", verb, &movie].into_iter().chain(before.iter().copied());
+        quoted(own.chain(words.iter().map(String::as_str)).chain(after.iter().copied()))
+    };
+    let number = frame.to_string();
+    let command = shown("preview", &["--frame", &number], &["-o", "preview.png"]);
+    let localize = shown("localize", &[], &["-o", TABLE]);
+    let told = session.previews.with(session, &words, 0, |previewer, options| {
+        let preview = previewer.preview(options, frame)?;
+        let wrong = |error: serde_json::Error| Refused::wrong(error.to_string());
+        let mut told = serde_json::to_value(&preview).map_err(wrong)?;
+        for (name, places) in [("kept", &preview.places.kept), ("dropped", &preview.places.dropped)]
+        {
+            // What the table has stays beside places in the frame.
+            for (axis, column) in ["x", "y"].into_iter().enumerate() {
+                let own = told[name][column].take();
+                told[name][format!("table_{column}")] = own;
+                told[name][column] = places.iter().map(|place| place[axis]).collect();
+            }
+        }
+        told["notes"] = preview.notes.iter().map(note).collect();
+        Ok(told)
+    });
+    let mut told = told?;
+    (told["command"], told["localize_command"]) = (command.into(), localize.into());
+    Ok(Answer::json(&told))
+}
+
+/// The window of the spot that is nearest to a place.
+pub(super) fn window(session: &Session, body: &[u8]) -> Result<Answer, Refused> {
+    let AskedWindow { words, frame, x, y } = query::body(body)?;
+    let told = session.previews.with(session, &words, 1, |previewer, options| {
+        let window = previewer.window(options, frame, x, y)?;
+        serde_json::to_value(&window).map_err(|error| Refused::wrong(error.to_string()))
+    });
+    Ok(Answer::json(&told?))
+}
+
+/// A note as the command says it.
+fn note(note: &Note) -> Value {
+    let kind = match note {
+        Note::Warning(_) => "warning",
+        Note::Part(_) => "part",
+        _ => "notice",
+    };
+    json!({ "kind": kind, "text": words_of(note.text()) })
+}
+
+#[derive(Deserialize)]
+struct AskedPreset {
+    name: String,
+    words: Vec<String>,
+    #[serde(default)]
+    replace: bool,
+}
+
+/// Writes the options that were typed as a preset, which `--preset` reads.
+pub(super) fn preset(session: &Session, body: &[u8]) -> Result<Answer, Refused> {
+    let AskedPreset { name, words, replace } = query::body(body)?;
+    refuse_ending(Path::new(&name), &["toml"], "a preset")?;
+    may_write(session, &name, replace)?;
+    let mut typed = words.clone();
+    typed.extend(["-o", TABLE].map(str::to_owned));
+    check_inputs(session, "localize", &typed)?;
+    let mut command = Words::command();
+    command.build();
+    let found = command.try_get_matches_from_mut(&words);
+    let found = found.map_err(|error| Refused::wrong(told(&error)))?;
+    let mut text = String::new();
+    for arg in command.get_arguments() {
+        let (id, Some(key)) = (arg.get_id().as_str(), arg.get_long()) else { continue };
+        if found.value_source(id) != Some(ValueSource::CommandLine) {
+            continue;
+        }
+        let value = if matches!(arg.get_action(), ArgAction::SetTrue) {
+            "true".to_owned()
+        } else {
+            let values = found.try_get_raw(id).ok().flatten().into_iter().flatten();
+            let values: Vec<_> = values.map(|value| value.to_string_lossy()).collect();
+            of_toml(&values.join(","))
+        };
+        text += &format!("{key} = {value}\n");
+    }
+    let mut output = Output::create(Path::new(&name))?;
+    output.write_all(text.as_bytes())?;
+    output.finish()?;
+    session.makes(&name);
+    let movie = session.movie.as_ref().map_or("MOVIE", |movie| &movie.text);
+    let command = quoted(["spotfit", "localize", movie, "--preset", &name, "-o", TABLE]);
+    Ok(Answer::json(&json!({ "file": name, "command": command })))
+}
+
+/// A value in TOML: a number as it is, and everything else in quotes.
+fn of_toml(value: &str) -> String {
+    let digits = value.strip_prefix('-').unwrap_or(value);
+    let (whole, rest) = digits.split_once('.').unwrap_or((digits, "0"));
+    let all = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+    let leads = whole.len() > 1 && whole.starts_with('0');
+    if all(whole) && all(rest) && !leads && digits.len() < 16 {
+        return value.to_owned();
+    }
+    let quoted = value.chars().map(|letter| match letter {
+        '"' | '\\' => format!("\\{letter}"),
+        letter if letter.is_control() => format!("\\u{:04X}", u32::from(letter)),
+        letter => letter.to_string(),
+    });
+    format!("\"{}\"", quoted.collect::<String>())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::of_toml;
+
+    /// Proves that numbers stay numbers, and that other values are text of TOML.
+    #[test]
+    fn values_are_written_as_toml() {
+        let values = ["100", "-0.5", "007", "1e3", "107nm", "a\"b\\c", "0,0,5,5"].map(of_toml);
+        let expected =
+            ["100", "-0.5", "\"007\"", "\"1e3\"", "\"107nm\"", r#""a\"b\\c""#, "\"0,0,5,5\""];
+        assert_eq!(values, expected);
+    }
+}

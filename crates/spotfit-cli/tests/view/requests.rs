@@ -1,0 +1,182 @@
+//! What is asked of the files of a window: only those that were named and those that were made.
+
+use serde_json::json;
+
+use crate::common::Folder;
+use crate::jobs::movie;
+use crate::pictures::table;
+use crate::window::Window;
+
+/// Proves that no name leads out of the folder or to files that nobody named, in results, in words and in addresses.
+#[test]
+fn nothing_leads_elsewhere() {
+    let (folder, outside) = (Folder::new(), Folder::new());
+    movie(&folder, 4);
+    table(&folder, 50);
+    let secret = outside.file("secret.csv", b"id,frame,x,y\n1,0,1,2\n");
+    let secret = secret.to_str().expect("text");
+    folder.file("other.csv", b"id,frame,x,y\n1,0,1,2\n");
+    let window = Window::open(folder.0.path(), &["m.tif", "locs.csv"]);
+    window.wait_for_tables();
+    let absolute = outside.path("new.csv");
+    let absolute = absolute.to_str().expect("text");
+    let refused = |verb: &str, words: &[&str]| {
+        let answer = window.post("api/run", &json!({ "verb": verb, "words": words }));
+        assert!(matches!(answer.status, 400 | 403), "{verb} {words:?}: {}", answer.status);
+        answer.error()
+    };
+    for output in [
+        "../new.csv",
+        absolute,
+        "a/../../new.csv",
+        "sub/new.csv",
+        "./new.csv",
+        "..",
+        ".hidden.csv",
+        "-",
+        "/dev/stdout",
+        "~/new.csv",
+        "C:\\new.csv",
+        "..\\new.csv",
+    ] {
+        refused("filter", &["locs.csv", "x > 0", "-o", output]);
+        refused("localize", &["-o", output]);
+        refused("filter", &["locs.csv", "x > 0", &format!("--output={output}")]);
+    }
+    for input in [
+        secret,
+        "other.csv",
+        "../secret.csv",
+        "./locs.csv",
+        "/etc/passwd",
+        "-",
+        "m.tif/../other.csv",
+    ] {
+        refused("filter", &[input, "x > 0", "-o", "new.csv"]);
+        refused("stats", &["locs.csv", "--drift", input, "-o", "new.html"]);
+        refused("drift", &["locs.csv", "--beads", input, "-o", "new.csv"]);
+        refused("drift", &["locs.csv", "--apply", input, "-o", "new.csv"]);
+        refused("localize", &["--defects", input, "-o", "new.csv"]);
+        refused("localize", &["--calibration", input, "-o", "new.csv"]);
+        refused("pick", &["locs.csv", "--picks", input, "-o", "new.csv"]);
+    }
+    refused("localize", &["other.tif", "-o", "new.csv"]);
+    refused("filter", &["locs.csv", "x > 0", "-o", "locs.csv"]);
+    assert!(refused("localize", &["--follow", "-o", "new.csv"]).contains("follow"));
+    for verb in ["simulate", "fit", "view", "demo", "options", "batch", "--help", ""] {
+        refused(verb, &["-o", "new.csv"]);
+    }
+    for path in [
+        "page/../api/session",
+        "page/..%2f..%2fetc/passwd",
+        "page/%2e%2e/index.html",
+        "page//etc/passwd",
+        "../",
+        "page/",
+        "api/file?name=locs.csv",
+        "api/file?name=../m.tif",
+        "api/file?name=%2e%2e%2fm.tif",
+        "api/file?name=/etc/passwd",
+        "api/file?name=other.csv",
+        "api/file",
+        "api/",
+    ] {
+        let status = window.get(path).status;
+        assert!(matches!(status, 400 | 403 | 404), "{path}: {status}");
+    }
+    assert_eq!(folder.names(), ["locs.csv", "m.tif", "other.csv"]);
+    assert_eq!(outside.names(), ["secret.csv"]);
+    window.is_well();
+}
+
+/// Proves that links in the folder are not followed, neither those that were there nor those that take the place of what was made.
+#[cfg(unix)]
+#[test]
+fn links_are_not_followed() {
+    let (folder, outside) = (Folder::new(), Folder::new());
+    movie(&folder, 4);
+    table(&folder, 50);
+    let target = outside.file("target.csv", b"precious");
+    let link = |name: &str| std::os::unix::fs::symlink(&target, folder.path(name)).expect("a link");
+    link("link.csv");
+    link("beside.csv.spotfit.json");
+    link("picasso.yaml");
+    let window = Window::open(folder.0.path(), &["m.tif", "locs.csv"]);
+    window.wait_for_tables();
+    for output in ["link.csv", "beside.csv", "picasso.hdf5"] {
+        let words = json!({ "verb": "filter", "words": ["locs.csv", "x > 0", "-o", output], "replace": true });
+        assert_eq!(window.post("api/run", &words).status, 403, "{output}");
+    }
+    assert_eq!(window.run("filter", &["locs.csv", "x > 0", "-o", "made.csv"])["kind"], "done");
+    assert_eq!(window.get("api/file?name=made.csv").status, 200);
+    std::fs::remove_file(folder.path("made.csv")).expect("it goes");
+    link("made.csv");
+    assert_eq!(window.get("api/file?name=made.csv").status, 403);
+    let words = json!({ "verb": "stats", "words": ["made.csv", "-o", "made.html"] });
+    assert_eq!(window.post("api/run", &words).status, 403);
+    assert_eq!(std::fs::read(&target).expect("it is there"), b"precious");
+    window.is_well();
+}
+
+/// Proves that files that were there are replaced only where that is asked for.
+#[test]
+fn files_of_others_stay() {
+    let folder = Folder::new();
+    table(&folder, 50);
+    folder.file("mine.csv", b"precious");
+    let window = Window::open(folder.0.path(), &["locs.csv"]);
+    window.wait_for_tables();
+    let mut asked = json!({ "verb": "filter", "words": ["locs.csv", "x > 0", "-o", "mine.csv"] });
+    let answer = window.post("api/run", &asked);
+    assert_eq!((answer.status, answer.error().contains("is there already")), (409, true));
+    assert_eq!(std::fs::read(folder.path("mine.csv")).expect("it is there"), b"precious");
+    let events = window.events();
+    asked["replace"] = true.into();
+    let job = window.post("api/run", &asked).json()["job"].as_u64().expect("a job");
+    assert_eq!(events.end_of(job)["kind"], "done");
+    // What the window made it may make again.
+    assert_eq!(window.run("filter", &["locs.csv", "x > 9", "-o", "mine.csv"])["kind"], "done");
+    window.is_well();
+}
+
+/// Proves that a movie that vanishes or is cut off while it is shown is an error or is served, and that the window stays.
+#[test]
+fn files_that_vanish_are_errors() {
+    let folder = Folder::new();
+    movie(&folder, 40);
+    table(&folder, 50);
+    let window = Window::open(folder.0.path(), &["m.tif", "locs.csv"]);
+    window.wait_for_tables();
+    assert_eq!(window.get("api/frame?number=3").status, 200);
+    for number in ["0", "41", "-1", "x", "99999999999999999999", ""] {
+        assert!(
+            matches!(window.get(&format!("api/frame?number={number}")).status, 400 | 404),
+            "{number}"
+        );
+    }
+    let bytes = std::fs::read(folder.path("m.tif")).expect("a movie");
+    std::fs::write(folder.path("m.tif"), &bytes[..bytes.len() / 3]).expect("a shorter movie");
+    for number in [40, 2, 30, 1] {
+        let answer = window.get(&format!("api/frame?number={number}"));
+        assert!(answer.status == 200 || !answer.error().is_empty(), "{number}");
+    }
+    std::fs::remove_file(folder.path("m.tif")).expect("it goes");
+    std::fs::remove_file(folder.path("locs.csv")).expect("it goes");
+    for number in [40, 2, 30, 1] {
+        let answer = window.get(&format!("api/frame?number={number}"));
+        assert!(answer.status == 200 || !answer.error().is_empty(), "{number}");
+    }
+    let failed = window.run("localize", &["-o", "a.csv"]);
+    assert_eq!(
+        (
+            failed["kind"].as_str(),
+            failed["error"].as_str().is_some_and(|text| text.contains("m.tif"))
+        ),
+        (Some("failed"), true)
+    );
+    assert_eq!(window.run("filter", &["locs.csv", "x > 0", "-o", "b.csv"])["kind"], "failed");
+    // What is in memory is served.
+    assert_eq!(window.get("api/tile?tables=0&pixel=64&x=0&y=0").status, 200);
+    assert!(folder.names().is_empty(), "{:?}", folder.names());
+    window.is_well();
+}

@@ -1,0 +1,112 @@
+//! Andor's SIF: a header of lines, then frames of 32-bit numbers, the lowest byte first.
+//!
+//! The format is not public. What is read here is what its versions 65555 to 65567 have in common: a line that tells the area of the
+//! detector, and how many frames there are; a line with the area and the binning of each part; a line with the time of each frame, in
+//! newer versions a flag and perhaps a line more for each; then the frames, in the order in which rows were read.
+
+use std::io::{BufRead, BufReader, Read};
+
+use super::MovieError;
+use super::header::Header;
+use super::place::{Bytes, View, fill_at};
+use crate::excerpt::excerpt;
+use crate::npy::NumberType;
+
+/// What the file begins with.
+const MAGIC: &[u8] = b"Andor Technology Multi-Channel File\n";
+/// The name of the axis of pixels, behind which the line about frames begins.
+const AXIS: &[u8] = b"Pixel number6553";
+const ALSO: &[u8] = b"Pixel number6554";
+/// Where that line is, at most.
+const LONGEST: usize = 1 << 20;
+/// The longest line after it.
+const LINE: u64 = 1024;
+/// The first version of that line with a flag after the times of frames.
+const FLAGGED: u64 = 65_541;
+
+fn wrong(reason: impl Into<String>) -> MovieError {
+    MovieError::Header { format: "SIF", reason: reason.into() }
+}
+
+/// What the header says.
+pub(super) fn header(bytes: &Bytes) -> Result<Header, MovieError> {
+    let mut head = vec![0; LONGEST.min(usize::try_from(bytes.length()?).unwrap_or(LONGEST))];
+    let got = fill_at(&**bytes, 0, &mut head)?;
+    head.truncate(got);
+    if !head.starts_with(MAGIC) {
+        return Err(wrong("it does not begin as one"));
+    }
+    let is_axis = |part: &[u8]| part == AXIS || part == ALSO;
+    let at = head.windows(AXIS.len()).position(is_axis);
+    let at = at.ok_or_else(|| wrong("it tells of no pixels"))? + "Pixel number".len();
+    let mut lines = Lines(BufReader::new(View::new(bytes.clone(), at as u64)), at as u64);
+    // A number of its version, the area, frames, parts, numbers of all frames, numbers of a frame.
+    let of_frames = lines.numbers("the line about frames", 9)?;
+    let [version, .., frames, parts, all, frame] = of_frames[..] else {
+        return Err(wrong("the line about frames is too short"));
+    };
+    if parts != 1 {
+        return Err(wrong(format!(
+            "its frames have {parts} areas of the detector; movies of one area are read"
+        )));
+    }
+    // A number of its version, left, top, right, bottom, and how many rows and columns are one pixel.
+    let area = lines.numbers("the line about the area", 7)?;
+    let [_, left, top, right, bottom, rows, columns, ..] = area[..] else {
+        return Err(wrong("the line about the area is too short"));
+    };
+    let side = |from: u64, to: u64, binned: u64| {
+        let all = to.checked_sub(from)?.checked_add(1)?;
+        all.checked_div(binned).filter(|&side| side > 0)
+    };
+    let (width, height) = (side(left, right, columns), side(bottom, top, rows));
+    let (Some(width), Some(height)) = (width, height) else {
+        return Err(wrong(format!("its area is impossible: {left} to {right}, {bottom} to {top}")));
+    };
+    if width.checked_mul(height) != Some(frame) || frame.checked_mul(frames) != Some(all) {
+        let reason = format!(
+            "{frames} frames of {width}×{height} pixels do not make the {all} numbers that it tells of"
+        );
+        return Err(wrong(reason));
+    }
+    for _ in 0..frames {
+        lines.numbers("the time of a frame", 1)?;
+    }
+    if version >= FLAGGED && lines.numbers("the flag after the times of frames", 1)?[0] == 1 {
+        for _ in 0..frames {
+            lines.numbers("the second time of a frame", 1)?;
+        }
+    }
+    let side = |side: u64| usize::try_from(side).unwrap_or(usize::MAX);
+    Ok(Header {
+        format: "SIF",
+        frames: side(frames),
+        height: side(height),
+        width: side(width),
+        number: NumberType::F32,
+        big_endian: false,
+        adjust: None,
+        start: lines.1,
+        notes: Vec::new(),
+    })
+}
+
+/// Lines, and where the next one begins.
+struct Lines(BufReader<View>, u64);
+
+impl Lines {
+    /// The numbers of the next line, at least so many.
+    fn numbers(&mut self, what: &str, least: usize) -> Result<Vec<u64>, MovieError> {
+        let mut line = Vec::new();
+        let got = (&mut self.0).take(LINE).read_until(b'\n', &mut line)?;
+        self.1 += got as u64;
+        let text = String::from_utf8_lossy(&line);
+        let numbers: Option<Vec<u64>> =
+            text.split_ascii_whitespace().map(|word| word.parse().ok()).collect();
+        match numbers {
+            Some(numbers) if numbers.len() >= least && line.ends_with(b"\n") => Ok(numbers),
+            _ if line.is_empty() => Err(wrong(format!("it ends before {what}"))),
+            _ => Err(wrong(format!("{what} is not what it should be: {}", excerpt(text.trim())))),
+        }
+    }
+}

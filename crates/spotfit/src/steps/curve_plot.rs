@@ -1,0 +1,479 @@
+//! Data, model and residuals of some fits, as a drawing.
+
+use crate::Status;
+use crate::model::{CurveFits, Curves, Model, Points, points};
+use crate::report::figure::{Drawing, Stroke, TextLook, Tint, text_width};
+use crate::report::number::with_error;
+use crate::report::svg::{Axis, Chart, Series};
+
+/// Places at which a model is drawn.
+const STEPS: u32 = 400;
+/// The size of a panel where it is alone, and where there are more.
+const ALONE: [f64; 2] = [560.0, 420.0];
+const PANEL: [f64; 2] = [350.0, 310.0];
+/// The height of what is above the panels.
+const HEAD: f64 = 30.0;
+/// The width of each picture of data, model and residuals.
+#[cfg(feature = "render")]
+const PICTURE: f64 = 300.0;
+/// Places are spread over so much, one over the other, before a logarithmic axis is thought of.
+const WIDE: f64 = 100.0;
+
+/// Whether x is drawn on a logarithmic axis.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum LogX {
+    /// Where all x are above 0, span two decades or more, and grow by factors rather than by steps, as doses do.
+    #[default]
+    Auto,
+    /// Yes: what is not above 0 is not drawn.
+    Yes,
+    /// No.
+    No,
+}
+
+/// One fit that is drawn.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct PlottedFit<'a> {
+    /// What it is called.
+    pub name: &'a str,
+    /// What was found.
+    pub parameters: &'a [f64],
+    /// The errors of the parameters.
+    pub errors: &'a [f64],
+    /// How it ended.
+    pub status: Status,
+    /// The variables at each point.
+    pub at: Vec<Vec<f64>>,
+    /// The data.
+    pub data: Vec<f64>,
+    /// The errors of the data, if they are known; points whose error is not finite were left out of the fit.
+    pub data_errors: Option<Vec<f64>>,
+    /// Width of the image, if the points are its pixels.
+    pub image: Option<usize>,
+}
+
+impl<'a> PlottedFit<'a> {
+    /// A fit of data at the points 0, 1, 2, ….
+    pub fn new(name: &'a str, parameters: &'a [f64], errors: &'a [f64], data: Vec<f64>) -> Self {
+        let at = (0..data.len()).map(|point| vec![point as f64]).collect();
+        let status = Status::MinStep;
+        Self { name, parameters, errors, status, at, data, data_errors: None, image: None }
+    }
+}
+
+/// Draws some of many fits of a model: data and model, and below them what the model leaves; of images the same as three pictures.
+#[derive(Clone, Debug)]
+pub struct CurvePlot {
+    /// The fits that are drawn.
+    chosen: Vec<usize>,
+    log_x: LogX,
+    absolute: bool,
+    title: String,
+    is_image: bool,
+    has_errors: bool,
+    panels: Vec<Drawing>,
+}
+
+impl CurvePlot {
+    /// For some of `count` fits, as far from each other as possible.
+    pub fn new(count: usize, most: usize) -> Self {
+        let most = most.min(count);
+        let chosen = (0..most).map(|number| number * count / most.max(1)).collect();
+        Self {
+            chosen,
+            log_x: LogX::Auto,
+            absolute: false,
+            title: String::new(),
+            is_image: false,
+            has_errors: false,
+            panels: Vec::new(),
+        }
+    }
+
+    /// The same with this choice of the axis.
+    #[must_use]
+    pub fn with_log_x(self, log_x: LogX) -> Self {
+        Self { log_x, ..self }
+    }
+
+    /// The same for weights that are 1/variance. Otherwise they are so but for a factor, which follows from the residuals.
+    #[must_use]
+    pub fn with_absolute(self, absolute: bool) -> Self {
+        Self { absolute, ..self }
+    }
+
+    /// The fits that are drawn, by their numbers.
+    pub fn chosen(&self) -> &[usize] {
+        &self.chosen
+    }
+
+    /// Whether fits of a model can be drawn, and if not, why.
+    ///
+    /// # Errors
+    /// The reason.
+    pub fn check(model: &Model, is_image: bool) -> Result<(), &'static str> {
+        match (model.variables().len(), is_image) {
+            (1, _) => Ok(()),
+            (2, true) if cfg!(feature = "render") => Ok(()),
+            _ => Err("only models of one variable and images are drawn"),
+        }
+    }
+
+    /// Draws those of the chosen fits that are among these, the first of which has the number `first`. Names are those of all data sets.
+    pub fn add(
+        &mut self,
+        model: &Model,
+        curves: &Curves<'_>,
+        names: &[String],
+        first: usize,
+        fits: &CurveFits,
+    ) {
+        let here = first..first + fits.len();
+        let chosen: Vec<usize> =
+            self.chosen.iter().copied().filter(|fit| here.contains(fit)).collect();
+        for fit in chosen {
+            let row = fit - first;
+            let mut data = vec![0.0; curves.points()];
+            curves.data.row(row, &mut data);
+            let [parameters, errors] =
+                [&fits.parameters, &fits.errors].map(|table| table.row(row).to_vec());
+            let named = names.get(fit).filter(|name| !name.is_empty());
+            let name = named.cloned().unwrap_or_else(|| format!("fit {fit}"));
+            let data_errors = curves.weights.as_ref().map(|weights| {
+                let row = if weights.shape()[0] == 1 { 0 } else { row };
+                let weights = (0..data.len()).map(|point| weights.get([row, point]));
+                self.data_errors(weights, fits.chi2[fit - first], fits.degrees[fit - first])
+            });
+            let image = match curves.points {
+                Points::Grid { width, .. } => Some(width),
+                _ => None,
+            };
+            let at = points(curves, model.variables().len(), row);
+            let (name, parameters, errors) = (&*name, &*parameters, &*errors);
+            let status = fits.statuses[row];
+            self.draw(
+                model,
+                &PlottedFit { name, parameters, errors, status, at, data, data_errors, image },
+            );
+        }
+    }
+
+    /// What weights say of the errors of data whose fit has this χ² and so many degrees of freedom.
+    pub fn data_errors(
+        &self,
+        weights: impl IntoIterator<Item = f64>,
+        chi2: f64,
+        degrees: u32,
+    ) -> Vec<f64> {
+        let scale = match self.absolute || degrees == 0 {
+            true => 1.0,
+            false => (chi2 / f64::from(degrees)).max(0.0).sqrt(),
+        };
+        let error = |weight: f64| if weight > 0.0 { scale / weight.sqrt() } else { f64::INFINITY };
+        weights.into_iter().map(error).collect()
+    }
+
+    /// Draws a fit.
+    pub fn draw(&mut self, model: &Model, fit: &PlottedFit<'_>) {
+        self.title = format!("f({}) = {}", model.variables().join(", "), model.text());
+        let values = model.parameters().iter().zip(fit.parameters).zip(fit.errors);
+        let values: Vec<String> = values
+            .map(|((name, value), error)| format!("{name} = {}", with_error(*value, *error)))
+            .collect();
+        let ended =
+            if fit.status.is_converged() { "converged".to_owned() } else { fit.status.to_string() };
+        let title = format!("{}: {ended}", fit.name);
+        let panel = match fit.image {
+            #[cfg(feature = "render")]
+            Some(width) => {
+                self.is_image = true;
+                images(model, fit, width, &title, &values.join(", "))
+            }
+            _ => {
+                self.has_errors |= fit.data_errors.is_some();
+                self.curve(model, fit, &title, values)
+            }
+        };
+        self.panels.push(panel);
+    }
+
+    fn curve(
+        &self,
+        model: &Model,
+        fit: &PlottedFit<'_>,
+        title: &str,
+        values: Vec<String>,
+    ) -> Drawing {
+        let x: Vec<f64> = fit.at.iter().map(|at| at.first().copied().unwrap_or(f64::NAN)).collect();
+        let used =
+            |point: usize| fit.data_errors.as_ref().is_none_or(|errors| errors[point].is_finite());
+        let log = match self.log_x {
+            LogX::Auto => is_geometric(&x),
+            LogX::Yes => true,
+            LogX::No => false,
+        };
+        let is_shown = |x: f64| x.is_finite() && (!log || x > 0.0);
+        let shown: Vec<usize> = (0..fit.data.len().min(x.len()))
+            .filter(|&point| used(point) && fit.data[point].is_finite() && is_shown(x[point]))
+            .collect();
+        let fitted = model.values(fit.parameters, &fit.at);
+        let bars = |of: &dyn Fn(usize) -> f64| -> Vec<(f64, f64, f64)> {
+            let Some(errors) = &fit.data_errors else { return Vec::new() };
+            shown
+                .iter()
+                .map(|&point| (x[point], of(point) - errors[point], of(point) + errors[point]))
+                .collect()
+        };
+        let points =
+            |of: &dyn Fn(usize) -> f64| shown.iter().map(|&point| (x[point], of(point))).collect();
+        let (data, left) =
+            (|point: usize| fit.data[point], |point: usize| fit.data[point] - fitted[point]);
+        let line = line(model, fit.parameters, shown.iter().map(|&point| x[point]), log);
+        let series = vec![
+            Series::points("data", points(&data)).with_errors(bars(&data)),
+            Series::line("model", line).styled(1),
+        ];
+        let below = vec![
+            Series::level("", 0.0),
+            Series::points("", points(&left)).with_errors(bars(&left)).styled(0),
+        ];
+        // As far above zero as below, and a little more, so that all is whole.
+        let sizes = below.iter().flat_map(Series::sizes);
+        let most = Some(1.1 * sizes.fold(0.0, f64::max)).filter(|most| *most > 0.0).unwrap_or(1.0);
+        let residual = Axis::new("residual").from(-most).to(most);
+        let name = &model.variables()[0];
+        let axis = if log { Axis::log(name) } else { Axis::new(name) };
+        let size = if self.chosen.len() == 1 { ALONE } else { PANEL };
+        Chart::new(title, axis, Axis::new(&format!("f({name})")), series)
+            .saying(lines(&values, size[0] - 16.0))
+            .above(residual, below)
+            .without_legend()
+            .sized(size)
+            .drawing()
+    }
+
+    /// All that was drawn.
+    pub fn drawing(self) -> Drawing {
+        let across = match (self.is_image, self.panels.len()) {
+            (true, _) | (_, 0 | 1) => 1,
+            (_, 2..=4) => 2,
+            _ => 3,
+        };
+        let panels = Drawing::tiled("", self.panels, across);
+        let title = self.title.clone();
+        let mut all = Drawing::new(&title, panels.width(), panels.height() + HEAD);
+        let (size, y) = (12.0, 20.0);
+        let mut right = all.width() - 12.0;
+        if !self.is_image {
+            let bars = if self.has_errors { "data, ± their errors" } else { "data" };
+            for (name, number) in [("model", 1), (bars, 0)] {
+                right -= text_width(name, size);
+                all.text([right, y], name, TextLook::new(size));
+                let (middle, tint) = (y - 0.36 * size, Tint::series(number));
+                match number {
+                    0 => all.circle([right - 8.0, middle], 2.8, tint),
+                    _ => all.line(
+                        [right - 26.0, middle],
+                        [right - 5.0, middle],
+                        Stroke::new(tint, 1.5),
+                    ),
+                }
+                right -= if number == 0 { 24.0 } else { 42.0 };
+            }
+        }
+        let formula = crate::report::figure::shortened(&title, size, right - 12.0);
+        all.text([8.0, y], &formula, TextLook::new(size).tinted(Tint::SOFT));
+        all.place(panels, [0.0, HEAD]);
+        all
+    }
+}
+
+/// Parts in as few lines as they need.
+fn lines(parts: &[String], width: f64) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for part in parts {
+        match lines.last_mut() {
+            Some(line) if text_width(&format!("{line}, {part}"), 11.0) <= width => {
+                line.push_str(", ");
+                line.push_str(part);
+            }
+            _ => lines.push(part.clone()),
+        }
+    }
+    // A model of many parameters leaves room for its curve.
+    if lines.len() > 3 {
+        lines.truncate(3);
+        lines[2].push_str(", …");
+    }
+    lines
+}
+
+/// Whether numbers are spread as doses are: over decades, and more evenly in their logarithms than in themselves.
+fn is_geometric(x: &[f64]) -> bool {
+    let mut sorted: Vec<f64> = x.iter().copied().filter(|x| x.is_finite()).collect();
+    sorted.sort_by(f64::total_cmp);
+    sorted.dedup();
+    let [low, .., high] = sorted[..] else { return false };
+    if sorted.len() < 4 || low <= 0.0 || high / low < WIDE {
+        return false;
+    }
+    // The standard deviation of steps over their mean.
+    let unevenness = |steps: Vec<f64>| {
+        let mean = steps.iter().sum::<f64>() / steps.len() as f64;
+        let square = steps.iter().map(|step| (step - mean).powi(2)).sum::<f64>();
+        (square / steps.len() as f64).sqrt() / mean
+    };
+    let steps = sorted.windows(2).map(|pair| pair[1] / high - pair[0] / high).collect();
+    let factors = sorted.windows(2).map(|pair| (pair[1] / pair[0]).ln()).collect();
+    unevenness(factors) < unevenness(steps)
+}
+
+/// The curve of a model over the range of x.
+fn line(
+    model: &Model,
+    parameters: &[f64],
+    x: impl Iterator<Item = f64>,
+    log: bool,
+) -> Vec<(f64, f64)> {
+    let ends =
+        x.fold([f64::INFINITY, f64::NEG_INFINITY], |[low, high], x| [low.min(x), high.max(x)]);
+    let [low, high] = if log { ends.map(f64::ln) } else { ends };
+    let place = |step: u32| {
+        let place = low + (high - low) * f64::from(step) / f64::from(STEPS);
+        vec![if log { place.exp() } else { place }]
+    };
+    let places: Vec<Vec<f64>> = (0..=STEPS).map(place).filter(|at| at[0].is_finite()).collect();
+    let values = model.values(parameters, &places);
+    places.iter().zip(values).map(|(at, value)| (at[0], value)).collect()
+}
+
+/// Data, model and residuals as pictures, the first two with the same colours.
+#[cfg(feature = "render")]
+fn images(model: &Model, fit: &PlottedFit<'_>, width: usize, title: &str, values: &str) -> Drawing {
+    use crate::report::figure::{Tones, shortened};
+    use crate::report::svg::PixelChart;
+
+    let fitted = model.values(fit.parameters, &fit.at);
+    let used =
+        |point: usize| fit.data_errors.as_ref().is_none_or(|errors| errors[point].is_finite());
+    let known = |point: usize, value: f64| if used(point) { value } else { f64::NAN };
+    let data: Vec<f64> =
+        fit.data.iter().enumerate().map(|(point, value)| known(point, *value)).collect();
+    let left: Vec<f64> = data.iter().zip(&fitted).map(|(data, fitted)| data - fitted).collect();
+    let tones = Tones::of(data.iter().chain(&fitted).copied());
+    let names = [&*model.variables()[0], &*model.variables()[1]];
+    let around = Tones::around_zero(left.iter().copied());
+    let charts = [("data", data, tones), ("model", fitted, tones), ("data − model", left, around)];
+    let charts = charts.map(|(title, numbers, tones)| {
+        PixelChart::new(title, names, width, numbers, tones).drawing(PICTURE)
+    });
+    let three = Drawing::tiled("", charts.into(), 3);
+    let mut all = Drawing::new(title, three.width(), three.height() + 30.0);
+    let room = three.width() - 16.0;
+    all.text([8.0, 16.0], &shortened(title, 14.0, room), TextLook::new(13.0).bold());
+    let look = TextLook::new(11.0).tinted(Tint::SOFT);
+    all.text([8.0, 32.0], &shortened(values, 11.0, room), look);
+    all.place(three, [0.0, 30.0]);
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Proves that doses are told from times: what grows by factors over two decades is, and nothing else.
+    #[test]
+    fn doses_are_told_from_times() {
+        let doses: Vec<f64> = (0..10).map(|step| 0.01 * 3f64.powi(step)).collect();
+        assert!(is_geometric(&doses) && is_geometric(&[1e-3, 3e-3, 1e-2, 3e-2, 0.1, 0.3, 1.0]));
+        let times: Vec<f64> = (1..2000).map(f64::from).collect();
+        let with_zero: Vec<f64> = std::iter::once(0.0).chain(doses.iter().copied()).collect();
+        for x in [&times[..], &doses[..3], &with_zero, &[1.0, 2.0, 4.0, 8.0], &[], &[f64::NAN; 5]] {
+            assert!(!is_geometric(x), "{x:?}");
+        }
+    }
+
+    fn drawn(log_x: LogX, x: &[f64], data: &[f64], weights: Option<&[f64]>) -> String {
+        let model = Model::of_variables("a*dose + b", &["dose"]).expect("a model");
+        let mut plot = CurvePlot::new(1, 6).with_log_x(log_x).with_absolute(true);
+        let name = "a <b> & c";
+        let mut fit = PlottedFit::new(name, &[2.0, 1.0], &[0.1, f64::INFINITY], data.to_vec());
+        fit.at = x.iter().map(|x| vec![*x]).collect();
+        fit.data_errors = weights.map(|of| plot.data_errors(of.iter().copied(), 1.0, 3));
+        plot.draw(&model, &fit);
+        plot.drawing().svg()
+    }
+
+    /// Proves that axes have their names, errors of data their bars, that what was left out by its weight does not stretch the axes,
+    /// and that no data, however odd, give anything but a drawing.
+    #[test]
+    fn fits_are_drawn() {
+        let x: Vec<f64> = (0..6).map(|step| 10f64.powi(step - 3)).collect();
+        let data: Vec<f64> = x.iter().map(|x| 2.0 * x + 1.0).collect();
+        let svg = drawn(LogX::Auto, &x, &data, None);
+        for part in [
+            ">dose<",
+            ">y<",
+            ">residual<",
+            ">10⁻²<",
+            "a = 2 ± 0.10",
+            "b = 1<",
+            "y = a*dose + b",
+            "a &lt;b&gt; &amp; c",
+        ] {
+            assert!(svg.contains(part), "{part} is missing in {svg}");
+        }
+        let count = |svg: &str, part: &str| svg.matches(part).count();
+        // Each bar is a line with two ends, in both charts.
+        let with = drawn(LogX::Auto, &x, &data, Some(&[1.0; 6]));
+        assert_eq!(count(&with, "<polyline") - count(&svg, "<polyline"), 6 * 3 * 2);
+        assert!(with.contains("± their errors") && !svg.contains("± their errors"));
+        let mut wrong = data.clone();
+        wrong[2] = 1e12;
+        let hidden = drawn(LogX::No, &x, &wrong, Some(&[1.0, 1.0, 0.0, 1.0, 1.0, f64::NAN]));
+        assert!(!hidden.contains("10¹²") && count(&hidden, "<circle") == 2 * 4 + 1, "{hidden}");
+        assert!(!drawn(LogX::No, &x, &data, None).contains(">10⁻²<"));
+        for odd in [0.0, f64::NAN, f64::INFINITY, 1e300, -1e300, 1e-320] {
+            for log_x in [LogX::Auto, LogX::Yes, LogX::No] {
+                for svg in [
+                    drawn(log_x, &[odd; 4], &[1.0, 2.0, odd, 4.0], None),
+                    drawn(log_x, &[1.0, 2.0, 3.0, 4.0], &[odd; 4], Some(&[odd; 4])),
+                    drawn(log_x, &[], &[], None),
+                ] {
+                    assert!(!svg.contains("NaN") && svg.ends_with("</svg>\n"), "{odd}: {svg}");
+                }
+            }
+        }
+        assert!(CurvePlot::new(0, 6).drawing().svg().contains("<svg"));
+        assert_eq!(CurvePlot::new(100, 4).chosen(), [0, 25, 50, 75]);
+    }
+
+    /// Proves that of an image data, model and residuals are drawn, data and model with the same colours.
+    #[cfg(feature = "render")]
+    #[test]
+    fn images_are_drawn() {
+        let model = Model::named("gauss_2d").expect("a model");
+        let parameters: Vec<f64> = model.parameters().iter().map(|_| 3.0).collect();
+        let mut fit = PlottedFit::new("spot", &parameters, &parameters, Vec::new());
+        fit.at = (0..63).map(|point| vec![f64::from(point % 9), f64::from(point / 9)]).collect();
+        fit.data = model.values(&parameters, &fit.at);
+        fit.image = Some(9);
+        let mut plot = CurvePlot::new(1, 6);
+        plot.draw(&model, &fit);
+        let svg = plot.drawing().svg();
+        for part in [">data<", ">model<", ">data − model<", ">x<", ">y<"] {
+            assert!(svg.contains(part), "{part} is missing in {svg}");
+        }
+        let images: Vec<&str> = svg
+            .split("<image")
+            .skip(1)
+            .filter_map(|rest| {
+                rest.split_once("href=").map(|(_, url)| url.lines().next().unwrap_or_default())
+            })
+            .collect();
+        assert_eq!(images.len(), 6);
+        assert!(images[0] == images[2] && images[1] == images[3] && images[0] != images[4]);
+    }
+}
