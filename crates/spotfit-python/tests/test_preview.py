@@ -102,8 +102,9 @@ def test_a_preset_is_what_would_be_typed(tmp_path: Path) -> None:
     spotfit.fit_files([tmp_path / "movie.npy"], tmp_path / "two", format="csv", **TYPED).raise_for_failures()
     assert (tmp_path / "one" / "movie.csv").read_bytes() == (tmp_path / "two" / "movie.csv").read_bytes()
     # What is given wins, also over what does not go with it.
-    wide = spotfit.localize(frames(), preset=preset, box=11, pixel_size="px")
-    assert wide.movie.pixel_size is None
+    wide = spotfit.localize(frames(), preset=preset, box=11, pixel_size=65)
+    assert wide.movie.pixel_size == 65
+    assert wide.x.tolist() == spotfit.localize(frames(), **{**TYPED, "box": 11, "pixel_size": 65}).x.tolist()
     preset.write_text("threshold = 1e4\n")
     assert not len(spotfit.localize(frames(), preset=preset, camera=CAMERA))
     assert len(spotfit.localize(frames(), preset=preset, camera=CAMERA, false_rate=1.0))

@@ -193,6 +193,7 @@ def calls(tmp_path_factory: Any) -> dict[str, Callable[..., Any]]:
 
     return {
         "localize": lambda **words: table(spotfit.localize(movie.frames, camera=camera, pixel_size=100, **words)),
+        "preview": lambda **words: table(spotfit.preview(movie.frames, camera=camera, pixel_size=100, **words).kept),
         "fit": lambda **words: spotfit.fit(spots, pixel_size=100, **words).array.tolist(),
         "calibrate": lambda **words: spotfit.calibrate(stack.frames, step=50, camera=camera, pixel_size=100, **words)._content,
         "render": lambda **words: spotfit.render(locs, **words).file,

@@ -165,21 +165,21 @@ fn wrong_presets_are_refused() {
     let movie = movie(&folder);
     let table = folder.path("locs.csv");
     for (text, says) in [
-        ("basline = 3\n", "`basline` is no option; did you mean `baseline`?"),
-        ("pixle_size = 3\n", "did you mean `pixel-size`?"),
-        ("output = \"x\"\n", "`output` is no option"),
-        ("qqqq = 3\n", "`qqqq` is no option"),
+        ("basline = 3\n", "--basline is no option; did you mean --baseline?"),
+        ("pixle_size = 3\n", "did you mean --pixel-size?"),
+        ("output = \"x\"\n", "--output is no option"),
+        ("qqqq = 3\n", "--qqqq is no option"),
         ("flags = 1\n", "flags = 1 is not true or false"),
         ("flags = \"yes\"\n", "flags = yes is not true or false"),
         ("baseline = true\n", "baseline = true"),
         ("baseline = \"dark\"\n", "baseline: invalid value 'dark'"),
         ("baseline = [1, 2]\n", "baseline: invalid value '1,2'"),
-        ("baseline = 1979-05-27\n", "`baseline` is a date"),
-        ("[baseline]\nvalue = 3\n", "`baseline` is a table"),
+        ("baseline = 1979-05-27\n", "--baseline is a date"),
+        ("[baseline]\nvalue = 3\n", "--baseline is a table"),
         ("shape = \"round\"\n", "shape: invalid value 'round'"),
         ("threshold = 5\nfalse-rate = 2\n", "cannot be used with"),
         ("baseline = 3\nbaseline = 4\n", "line 2"),
-        ("pixel-size = 3\npixel_size = 4\n", "`pixel-size` is there twice"),
+        ("pixel-size = 3\npixel_size = 4\n", "--pixel-size is there twice"),
         ("baseline 3\n", "line 1"),
         ("a = \"\u{e9}", "line 1"),
     ] {

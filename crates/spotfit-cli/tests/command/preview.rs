@@ -71,9 +71,9 @@ fn what_cannot_be_previewed_is_refused() {
     let movie = movie(&folder);
     let png = folder.path("seen.png");
     for (frame, says) in [
-        ("0", "--frame = 0 is out of its range (1 to 3: frames are counted from 1)"),
-        ("4", "--frame = 4"),
-        ("1,9", "--frame = 9"),
+        ("0", "--frame 0 is out of its range (1 to 3: frames are counted from 1)"),
+        ("4", "--frame 4"),
+        ("1,9", "--frame 9"),
         ("two", "invalid value"),
         ("-1", "--frame"),
     ] {

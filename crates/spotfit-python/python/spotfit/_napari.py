@@ -22,7 +22,7 @@ from ._steps import link, merge
 #: What can be done with localizations, and how it is told what.
 OPERATIONS = {
     "filter": "photons > 300 & uncertainty < 0.2",
-    "link": "dark_frames=1",
+    "link": "gap=1",
     "merge": 'radius="1px"',
     "drift": "segment=500",
     "render": 'pixel="0.1px"',
@@ -69,8 +69,9 @@ def done(operation: str, locs: Locs, text: str) -> Locs | Picture:
     options = keywords_of(text)
     if operation == "drift":
         return find_drift(locs, **options).correct(locs)
-    made: Locs | Picture = {"link": link, "merge": merge, "render": render}[operation](locs, **options)
-    return made
+    if operation == "render":
+        return render(locs, **options)
+    return link(locs, **options) if operation == "link" else merge(locs, **options)
 
 
 def previewed(movie: str | Frames, frame: int, options: dict[str, Any]) -> Preview:

@@ -37,8 +37,6 @@ class Preview:
     dropped : Locs
         What is dropped: the same columns, ``status``, how each fit ended, and ``reason``, why it is dropped. What was not fitted has only
         a place.
-    counts : dict
-        How many ``candidates`` there are, how many are ``kept``, and how many are ``dropped`` for each reason.
     """
 
     def __init__(self, made: _spotfit.Preview, frame: int) -> None:
@@ -54,6 +52,7 @@ class Preview:
 
     @property
     def counts(self) -> dict[str, Any]:
+        """How many ``candidates`` there are, how many are ``kept``, and how many are ``dropped`` for each reason."""
         found: dict[str, Any] = self.report["counts"]
         return found
 
@@ -153,15 +152,15 @@ def preview(
     else:
         parts = []
     if isinstance(movie, (str, PathLike)):
-        chosen = [given.get(name) for name in ("channel", "slice")]
+        channel, plane = given.get("channel"), given.get("slice")
         strict = bool(given.get("strict", False))
-        made = _spotfit.Preview.of_movie(blocks._options, fspath(movie), *chosen, strict, parts, number, colour_by, filter)
+        made = _spotfit.Preview.of_movie(blocks._options, fspath(movie), channel, plane, strict, parts, number, colour_by, filter)
         return Preview(made, number)
     array: Any = movie if hasattr(movie, "shape") else np.asarray(movie)
     if number >= len(array):
         raise ValueError(f"frame = {number} is out of its range (0 to {len(array) - 1})")
     # All of it, if other frames matter, or numbers of frames.
-    first = 0 if whole or given.get("positions") is not None else number
-    part = array[:] if first == 0 and number else array[first : number + 1]
-    made = _spotfit.Preview.of_frames(blocks._options, part, number - first, colour_by, filter)
+    whole = whole or given.get("positions") is not None
+    part, place = (array[:], number) if whole else (array[number : number + 1], 0)
+    made = _spotfit.Preview.of_frames(blocks._options, part, place, colour_by, filter)
     return Preview(made, number)

@@ -7,10 +7,11 @@ use super::emitters::Emitters;
 use super::options::LocalizeOptions;
 use super::outcome::Counts;
 use super::places::Place;
+use super::reason::DropReason;
 use super::residuals::Residuals;
 use super::spot::{self, Localization};
 use super::temporal::Lit;
-use super::watch::{DropReason, Watch};
+use super::watch::Watch;
 use super::widths::Widths;
 
 /// How far a fit may go from where its spot was detected, as a share of the box.

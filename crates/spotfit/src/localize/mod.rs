@@ -22,6 +22,7 @@ mod outcome;
 mod parts;
 mod pipeline;
 mod places;
+mod reason;
 mod residuals;
 mod sensitivity;
 mod slopes;
@@ -65,6 +66,7 @@ pub(crate) use looked::{Looked, Surroundings, photons_of};
 pub use options::{LocalizeOptions, Roi};
 pub use outcome::{Counts, Dropped, LocalizeError};
 pub use pipeline::Localizations;
+pub use reason::DropReason;
 pub use sensitivity::{
     CameraDoubt, camera_doubts, estimate_read_noise, estimate_sensitivity, frames_for_estimates,
     two_digits,
@@ -73,7 +75,6 @@ pub use slopes::SlopeDoubt;
 pub use spot::{Localization, SpotErrors};
 pub use spotfit_locs::positions::Positions;
 pub use usual_sigma::frames_for_sigma;
-pub use watch::DropReason;
 pub(crate) use watch::Fate;
 
 /// Localizes blocks of frames of one movie, in order.

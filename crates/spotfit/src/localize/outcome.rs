@@ -3,7 +3,7 @@
 use fit_crowd::CrowdError;
 use spotfit_locs::OutOfRange;
 
-use super::watch::DropReason;
+use super::reason::DropReason;
 use crate::backend::FitError;
 use crate::detect::DetectError;
 use crate::movie::MovieError;

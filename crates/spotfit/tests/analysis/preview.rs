@@ -255,3 +255,80 @@ fn a_background_over_time_is_that_of_the_movie() {
         }
     }
 }
+
+/// Proves that the model of a window is what was fitted: its residuals have the sum of squares that the row says, for every shape,
+/// profile, background and camera; and that every number of the row is there, x and y with their errors.
+#[test]
+fn a_window_shows_what_was_fitted() {
+    let frames = movie();
+    let mut previewer = Previewer::new(stack(&frames)).expect("a movie");
+    let all = all_options();
+    let temporal = Engine::default().with_temporal_background(Some(9));
+    let shapes = ["a camera", "elliptical", "rotated", "integrated", "likely", "a plane", "a map", "EM gain"];
+    let options = shapes.map(|name| (name, all[name].clone()));
+    let known = LocalizeOptions::default().with_camera(camera()).with_localizer(temporal);
+    for (what, options) in options.into_iter().chain([("a background over time", known)]) {
+        let asked = PreviewOptions::default().with_localize(options);
+        let preview = previewer.preview(&asked, 7).expect("a preview");
+        let chi2 = preview.kept.values("chi2").expect("squares");
+        assert!(chi2.len() > 5, "{what}");
+        for (&[x, y], chi2) in preview.places.kept.iter().zip(chi2) {
+            let window = previewer.window(&asked, 7, x, y).expect("a window");
+            let residuals = window.residuals.as_ref().expect("a fit");
+            let squares: f64 = residuals.iter().flatten().map(|residual| residual * residual).sum();
+            assert!((squares / chi2 - 1.0).abs() < 1e-3, "{what}: {squares} {chi2}");
+            assert_eq!((window.kept, window.reason, window.side), (Some(true), None, 7), "{what}");
+            let fit = window.fit.as_ref().expect("a fit");
+            let sum = |rows: &[Vec<f64>]| rows.iter().flatten().sum::<f64>();
+            let off = sum(&window.pixels) - sum(fit) - sum(residuals);
+            assert!(off.abs() < 1e-6 * sum(&window.pixels).abs(), "{what}");
+            let number = |name: &str| window.numbers.iter().find(|one| one.name == name).expect(name);
+            assert_eq!(number("x").value, x, "{what}");
+            for name in ["x", "y", "photons", "background"] {
+                assert!(number(name).error.is_some_and(|error| error > 0.0), "{what}: {name}");
+            }
+            assert_eq!((number("photons").unit, number("x").unit), ("photon", "px"), "{what}");
+            assert!(window.response.is_some_and(|[response, needed]| response > needed), "{what}");
+        }
+    }
+}
+
+/// Proves that a window tells why a spot was dropped, that there is one where nothing was found, and that places outside of the frame
+/// are refused.
+#[test]
+fn every_place_has_a_window() {
+    let frames = movie();
+    let mut previewer = Previewer::new(stack(&frames)).expect("a movie");
+    let options = PreviewOptions::default().with_localize(all_options()["flags dropped"].clone());
+    let preview = previewer.preview(&options, 7).expect("a preview");
+    let mut seen = Vec::new();
+    let column = preview.dropped.called("reason").expect("reasons").clone();
+    let spotfit::table::Kind::Words(words) = &column.kind else { panic!("they are words") };
+    for (&[x, y], reason) in preview.places.dropped.iter().zip(&column.values) {
+        let window = previewer.window(&options, 7, x, y).expect("a window");
+        let (reason, told) = (words[*reason as usize].as_str(), window.reason.expect("a reason"));
+        // Two may be at one place.
+        if told.0 == reason {
+            assert_eq!(window.kept, Some(false));
+            assert_eq!(window.status.is_none(), reason == "at_edge");
+            assert_eq!(window.fit.is_none() && window.numbers.is_empty(), reason == "at_edge");
+            seen.push(reason.to_owned());
+        }
+        assert!(window.pixels.iter().all(|row| row.len() == window.side));
+    }
+    assert!(seen.iter().any(|reason| reason == "at_edge") && seen.len() > 5, "{seen:?}");
+    let free = |x: f64, y: f64| {
+        let mut all = preview.places.kept.iter().chain(&preview.places.dropped);
+        all.all(|[own_x, own_y]| (own_x - x).hypot(own_y - y) > 6.0)
+    };
+    let places = (4..66).flat_map(|y| (4..86).map(move |x| (f64::from(x), f64::from(y))));
+    let (x, y) = places.into_iter().find(|&(x, y)| free(x, y)).expect("room");
+    let window = previewer.window(&options, 7, x, y).expect("a window");
+    assert_eq!((window.kept, window.status, window.side), (None, None, 7));
+    for [x, y] in [[-3.0, 5.0], [5.0, 70.0], [f64::NAN, 5.0], [f64::INFINITY, 5.0]] {
+        assert!(previewer.window(&options, 7, x, y).is_err());
+    }
+    for frame in [0, FRAMES + 1, usize::MAX] {
+        assert!(previewer.preview(&options, frame).is_err() && previewer.pixels(frame).is_err());
+    }
+}

@@ -1,6 +1,6 @@
 //! The picture of a preview: the frame, what was found in it, and how its numbers are spread.
 
-use super::panel::{Values, colour_bar, mark, panel, quantile};
+use super::panel::{Values, colour, colour_bar, mark, panel, quantile};
 use super::spots::Preview;
 use crate::report::figure::{Drawing, FigureError, Stroke, TextLook, Tint, shortened};
 use crate::report::svg::{Axis, Chart, Series};
@@ -14,8 +14,8 @@ const CHART_HEIGHT: f64 = 186.0;
 const MARGIN: f64 = 16.0;
 const HEAD: f64 = 52.0;
 const LINE: f64 = 22.0;
-/// About how many bars a chart has.
-const BARS: usize = 28;
+/// A chart has so many bars at least and at most.
+const BARS: [usize; 2] = [8, 28];
 
 impl Preview {
     /// The frame with what is kept and what is dropped, beside it how sigma, photons, uncertainties and responses are spread.
@@ -75,7 +75,7 @@ impl Preview {
         drawing.rect([left, top, 30.0, LINE * rows as f64 + 6.0], dark);
         let middle = |row: usize| top + 3.0 + LINE * (row as f64 + 0.5);
         let text = |row: usize| [left + 40.0, middle(row) + 4.5];
-        let colour = Tint::new(crate::render::ColourMap::Viridis.on_dark(0.6));
+        let colour = colour(0.6);
         drawing.ring([left + 15.0, middle(0)], 6.5, Stroke::new(colour, 1.6));
         let column = self.kept.called(&self.colour_by);
         let kept = format!("{} kept", self.counts.kept);
@@ -196,15 +196,16 @@ fn bars(parts: &[&Vec<f64>], log: bool) -> Vec<Vec<(f64, f64)>> {
     };
     let margin = if high > low { 0.05 * (high - low) } else { f64::max(0.05 * low.abs(), 0.5) };
     let (low, high) = (low - margin, high + margin);
-    let step = (high - low) / BARS as f64;
+    let count = ((2.0 * (all.len() as f64).sqrt()) as usize).clamp(BARS[0], BARS[1]);
+    let step = (high - low) / count as f64;
     let back = |value: f64| if log { value.exp() } else { value };
-    let count = |values: &Vec<f64>| {
-        let mut counts = [0u32; BARS];
+    let bars_of = |values: &Vec<f64>| {
+        let mut counts = vec![0u32; count];
         for value in values.iter().filter(|value| (low..high).contains(*value)) {
-            counts[(((value - low) / step) as usize).min(BARS - 1)] += 1;
+            counts[(((value - low) / step) as usize).min(count - 1)] += 1;
         }
-        let edges = (0..=BARS).map(|bin| back(low + bin as f64 * step));
+        let edges = (0..=count).map(|bin| back(low + bin as f64 * step));
         edges.zip(counts.into_iter().map(f64::from).chain([0.0])).collect()
     };
-    parts.iter().map(count).collect()
+    parts.iter().map(bars_of).collect()
 }

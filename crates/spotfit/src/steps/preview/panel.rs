@@ -61,9 +61,13 @@ impl Values {
         let Some([low, high]) = self.range.filter(|_| value.is_finite()) else {
             return Tint::new(NO_VALUE);
         };
-        let place = if high > low { (value - low) / (high - low) } else { 0.5 };
-        Tint::new(ColourMap::Viridis.on_dark(place))
+        colour(if high > low { (value - low) / (high - low) } else { 0.5 })
     }
+}
+
+/// The colour of a value by its place from 0 to 1: from blue to yellow, as violet is for what is dropped.
+pub(super) fn colour(place: f64) -> Tint {
+    Tint::new(ColourMap::Viridis.on_dark(0.25 + 0.75 * place.clamp(0.0, 1.0)))
 }
 
 /// A quantile of sorted numbers, of which there is one at least.
@@ -119,8 +123,7 @@ pub(super) fn colour_bar(drawing: &mut Drawing, [left, top, width, height]: [f64
     let steps = 64;
     let step = width / f64::from(steps);
     for number in 0..steps {
-        let tint =
-            Tint::new(ColourMap::Viridis.on_dark((f64::from(number) + 0.5) / f64::from(steps)));
+        let tint = colour((f64::from(number) + 0.5) / f64::from(steps));
         // Beside each other, without gaps.
         drawing.rect([left + f64::from(number) * step, top, step + 0.5, height], tint);
     }
