@@ -306,7 +306,9 @@ impl Drawing {
                         found.push((rect, text.clone()));
                     }
                     Shape::Clip(_, inside) => all(inside, [x, y], found),
-                    Shape::Moved([right, down], inside) => all(inside, [x + right, y + down], found),
+                    Shape::Moved([right, down], inside) => {
+                        all(inside, [x + right, y + down], found);
+                    }
                     _ => {}
                 }
             }
