@@ -100,8 +100,7 @@ impl Chart {
         } else {
             sheet.line * named.len().div_ceil(columns) as f64 + 10.0
         };
-        let mut drawing =
-            Drawing::new(&self.title, width, height + below);
+        let mut drawing = Drawing::new(&self.title, width, height + below);
         let bottom = drawing.height() - below;
         let right = width - if beside { widest } else { sheet.right };
         self.head(&mut drawing, sheet);

@@ -122,7 +122,11 @@ impl Field<'_> {
         let look = TextLook::new(size).middle();
         if is_lowest {
             let below = top + height + self.sheet.bottom - 0.75 * size;
-            drawing.text([left + width / 2.0, below], &shortened(x, size, width + 2.0 * self.sheet.right), look);
+            drawing.text(
+                [left + width / 2.0, below],
+                &shortened(x, size, width + 2.0 * self.sheet.right),
+                look,
+            );
         }
         // There is some room below the lowest field, and above it.
         let room = if is_lowest { height + 14.0 } else { height - 6.0 };
