@@ -1,6 +1,7 @@
 """Plots: what is drawn, where it is written, and what is refused."""
 
 import pickle
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -35,12 +36,13 @@ def test_fits_of_models_are_drawn(tmp_path: Path) -> None:
     for name in "fit.svg", "fit.png":
         found.plot(tmp_path / name, Y)
     assert (tmp_path / "fit.svg").read_text(encoding="utf-8") == svg and is_png((tmp_path / "fit.png").read_bytes())
-    for call, told in [
+    wrong: list[tuple[Callable[[], object], str]] = [
         (lambda: found.plot(tmp_path / "fit.jpg", Y), r"ends in \.svg or \.png"),
         (lambda: found.svg(Y[:2]), "must have the shape"),
         (lambda: found.svg(Y, log_x="maybe"), "log_x = 'maybe' is not one of"),  # type: ignore[arg-type]
         (lambda: found.svg(Y, weights=np.ones(5)), "of the same data sets"),
-    ]:
+    ]
+    for call, told in wrong:
         with pytest.raises(ValueError, match=told):
             call()
     assert not (tmp_path / "fit.jpg").exists()

@@ -307,7 +307,7 @@ impl Drawing {
                     }
                     Shape::Clip(_, inside) => all(inside, [x, y], found),
                     Shape::Moved([right, down], inside) => {
-                        all(inside, [x + right, y + down], found)
+                        all(inside, [x + right, y + down], found);
                     }
                     _ => {}
                 }

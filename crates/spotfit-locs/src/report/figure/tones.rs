@@ -81,7 +81,9 @@ mod tests {
             for tones in [Tones::of(numbers.clone()), Tones::around_zero(numbers.clone())] {
                 let [low, high] = tones.range();
                 assert!(low < high && (high - low).is_finite(), "{numbers:?}");
-                numbers.iter().for_each(|number| drop(tones.colour(*number)));
+                assert!(
+                    numbers.iter().all(|number| !tones.picture(1, &[*number]).pixels().is_empty())
+                );
             }
         }
         let tones = Tones::around_zero([2.0, -1.0]);

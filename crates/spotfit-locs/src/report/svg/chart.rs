@@ -100,8 +100,7 @@ impl Chart {
         } else {
             sheet.line * named.len().div_ceil(columns) as f64 + 10.0
         };
-        let mut drawing =
-            Drawing::new(&self.title, width, height + if self.large { below } else { 0.0 });
+        let mut drawing = Drawing::new(&self.title, width, height + below);
         let bottom = drawing.height() - below;
         let right = width - if beside { widest } else { sheet.right };
         self.head(&mut drawing, sheet);
@@ -171,7 +170,7 @@ impl Chart {
         field.draw(drawing, [&self.x.label, &self.y.label], &self.series, &ink, lower.is_none());
         if let Some((axis, series, scale)) = &lower {
             let ink = |number: usize| self.ink(series, number);
-            let field = Field { x: &x, y: scale, at: at(end + 10.0, bottom), sheet };
+            let field = Field { x: &x, y: scale, at: at(end + 14.0, bottom), sheet };
             field.draw(drawing, [&self.x.label, &axis.label], series, &ink, true);
         }
     }

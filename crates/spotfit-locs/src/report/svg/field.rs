@@ -92,8 +92,8 @@ impl Field<'_> {
                     let text = self.x.text(*tick);
                     let half = text_width(&text, size) / 2.0;
                     let x = self.of_shares([self.x.share_of_place(*tick), 0.0])[0];
-                    // The last one stays on the paper.
-                    (text, x.min(drawing.width() - half - 1.0), half)
+                    // The first and the last stay on the paper.
+                    (text, x.min(drawing.width() - half - 1.0).max(half + 1.0), half)
                 })
                 .collect();
             let apart = |a: usize, b: usize| {
@@ -122,10 +122,15 @@ impl Field<'_> {
         let look = TextLook::new(size).middle();
         if is_lowest {
             let below = top + height + self.sheet.bottom - 0.75 * size;
-            drawing.text([left + width / 2.0, below], &shortened(x, size, width + left), look);
+            drawing.text(
+                [left + width / 2.0, below],
+                &shortened(x, size, width + 2.0 * self.sheet.right),
+                look,
+            );
         }
-        // A low field has room for fewer letters than its neighbours leave it.
-        let y = shortened(y, size, height + 16.0);
+        // There is some room below the lowest field, and above it.
+        let room = if is_lowest { height + 14.0 } else { height - 6.0 };
+        let y = shortened(y, size, room.max(0.0));
         drawing.text([1.25 * size, top + height / 2.0], &y, look.turned());
     }
 

@@ -7,7 +7,7 @@ fn number() -> impl Strategy<Value = f64> {
     prop_oneof![
         6 => -1e3..1e3,
         2 => (-300.0..300.0).prop_map(|power| 10f64.powf(power)),
-        1 => (1e5..1e5 + 1e-3),
+        1 => 1e5..1e5 + 1e-3,
         1 => prop_oneof![Just(f64::NAN), Just(f64::INFINITY), Just(-1e300), Just(1e300), Just(5e-324), Just(0.0)],
     ]
 }
