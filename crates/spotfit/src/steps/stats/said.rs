@@ -64,8 +64,8 @@ fn precision(report: &StatsReport, part: &Part) -> Option<String> {
              or the camera's numbers are not those that were given."
         ),
         _ => format!(
-            "{scatter}, but the table states {told}, {off} more: the stated errors are too large, as where the camera's numbers are \
-             not those that were given."
+            "{scatter}, but the table states {told}, {off} more. Spots that are in many frames, such as beads, count most here, and may be \
+             brighter than the others; or the camera's numbers are not those that were given."
         ),
     })
 }
