@@ -1,5 +1,8 @@
 //! Data, model and residuals of some fits, as a drawing.
 
+#[cfg(test)]
+mod tests;
+
 use crate::Status;
 use crate::model::{CurveFits, Curves, Model, Points, points};
 use crate::report::figure::{Drawing, Stroke, TextLook, Tint, text_width};
@@ -377,103 +380,4 @@ fn images(model: &Model, fit: &PlottedFit<'_>, width: usize, title: &str, values
     all.text([8.0, 32.0], &shortened(values, 11.0, room), look);
     all.place(three, [0.0, 30.0]);
     all
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Proves that doses are told from times: what grows by factors over two decades is, and nothing else.
-    #[test]
-    fn doses_are_told_from_times() {
-        let doses: Vec<f64> = (0..10).map(|step| 0.01 * 3f64.powi(step)).collect();
-        assert!(is_geometric(&doses) && is_geometric(&[1e-3, 3e-3, 1e-2, 3e-2, 0.1, 0.3, 1.0]));
-        let times: Vec<f64> = (1..2000).map(f64::from).collect();
-        let with_zero: Vec<f64> = std::iter::once(0.0).chain(doses.iter().copied()).collect();
-        for x in [&times[..], &doses[..3], &with_zero, &[1.0, 2.0, 4.0, 8.0], &[], &[f64::NAN; 5]] {
-            assert!(!is_geometric(x), "{x:?}");
-        }
-    }
-
-    fn drawn(log_x: LogX, x: &[f64], data: &[f64], weights: Option<&[f64]>) -> String {
-        let model = Model::of_variables("a*dose + b", &["dose"]).expect("a model");
-        let mut plot = CurvePlot::new(1, 6).with_log_x(log_x).with_absolute(true);
-        let name = "a <b> & c";
-        let mut fit = PlottedFit::new(name, &[2.0, 1.0], &[0.1, f64::INFINITY], data.to_vec());
-        fit.at = x.iter().map(|x| vec![*x]).collect();
-        fit.data_errors = weights.map(|of| plot.data_errors(of.iter().copied(), 1.0, 3));
-        plot.draw(&model, &fit);
-        plot.drawing().svg()
-    }
-
-    /// Proves that axes have their names, errors of data their bars, that what was left out by its weight does not stretch the axes,
-    /// and that no data, however odd, give anything but a drawing.
-    #[test]
-    fn fits_are_drawn() {
-        let x: Vec<f64> = (0..6).map(|step| 10f64.powi(step - 3)).collect();
-        let data: Vec<f64> = x.iter().map(|x| 2.0 * x + 1.0).collect();
-        let svg = drawn(LogX::Auto, &x, &data, None);
-        for part in [
-            ">dose<",
-            ">y<",
-            ">residual<",
-            ">10⁻²<",
-            "a = 2 ± 0.10",
-            "b = 1<",
-            "y = a*dose + b",
-            "a &lt;b&gt; &amp; c",
-        ] {
-            assert!(svg.contains(part), "{part} is missing in {svg}");
-        }
-        let count = |svg: &str, part: &str| svg.matches(part).count();
-        // Each bar is a line with two ends, in both charts.
-        let with = drawn(LogX::Auto, &x, &data, Some(&[1.0; 6]));
-        assert_eq!(count(&with, "<polyline") - count(&svg, "<polyline"), 6 * 3 * 2);
-        assert!(with.contains("± their errors") && !svg.contains("± their errors"));
-        let mut wrong = data.clone();
-        wrong[2] = 1e12;
-        let hidden = drawn(LogX::No, &x, &wrong, Some(&[1.0, 1.0, 0.0, 1.0, 1.0, f64::NAN]));
-        assert!(!hidden.contains("10¹²") && count(&hidden, "<circle") == 2 * 4 + 1, "{hidden}");
-        assert!(!drawn(LogX::No, &x, &data, None).contains(">10⁻²<"));
-        for odd in [0.0, f64::NAN, f64::INFINITY, 1e300, -1e300, 1e-320] {
-            for log_x in [LogX::Auto, LogX::Yes, LogX::No] {
-                for svg in [
-                    drawn(log_x, &[odd; 4], &[1.0, 2.0, odd, 4.0], None),
-                    drawn(log_x, &[1.0, 2.0, 3.0, 4.0], &[odd; 4], Some(&[odd; 4])),
-                    drawn(log_x, &[], &[], None),
-                ] {
-                    assert!(!svg.contains("NaN") && svg.ends_with("</svg>\n"), "{odd}: {svg}");
-                }
-            }
-        }
-        assert!(CurvePlot::new(0, 6).drawing().svg().contains("<svg"));
-        assert_eq!(CurvePlot::new(100, 4).chosen(), [0, 25, 50, 75]);
-    }
-
-    /// Proves that of an image data, model and residuals are drawn, data and model with the same colours.
-    #[cfg(feature = "render")]
-    #[test]
-    fn images_are_drawn() {
-        let model = Model::named("gauss_2d").expect("a model");
-        let parameters: Vec<f64> = model.parameters().iter().map(|_| 3.0).collect();
-        let mut fit = PlottedFit::new("spot", &parameters, &parameters, Vec::new());
-        fit.at = (0..63).map(|point| vec![f64::from(point % 9), f64::from(point / 9)]).collect();
-        fit.data = model.values(&parameters, &fit.at);
-        fit.image = Some(9);
-        let mut plot = CurvePlot::new(1, 6);
-        plot.draw(&model, &fit);
-        let svg = plot.drawing().svg();
-        for part in [">data<", ">model<", ">data − model<", ">x<", ">y<"] {
-            assert!(svg.contains(part), "{part} is missing in {svg}");
-        }
-        let images: Vec<&str> = svg
-            .split("<image")
-            .skip(1)
-            .filter_map(|rest| {
-                rest.split_once("href=").map(|(_, url)| url.lines().next().unwrap_or_default())
-            })
-            .collect();
-        assert_eq!(images.len(), 6);
-        assert!(images[0] == images[2] && images[1] == images[3] && images[0] != images[4]);
-    }
 }
