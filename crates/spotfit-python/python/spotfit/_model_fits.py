@@ -292,7 +292,7 @@ class ModelFits:
         if made is None:
             raise ValueError("these fits do not know their model, and cannot be drawn")
         most = min(arguments.whole("plots", plots), count)
-        chosen = [number * count // most for number in range(most)]
+        chosen = np.arange(most) * count // max(most, 1)
         some: ModelFits = self[chosen]
         data = np.asarray(arguments.unmasked("y", y), dtype=float)
         data = data[None] if data.ndim == 1 else data
