@@ -33,7 +33,7 @@ fn picks_are_rows() {
         &"--box",
         &"0,0,5000,5000",
         &"--polygon",
-        &"8um,8um,9.5um,8um,8.7um,9.5um",
+        &"8um,8um,10um,8um,9um,10um",
         &"-o",
         &picks,
         &"--locs",
@@ -57,9 +57,13 @@ fn picks_are_rows() {
     };
     assert!(column("x [nm]")[0].starts_with("299") || column("x [nm]")[0].starts_with("300"));
     assert_eq!(column("rows"), ["40", "40", "80", "1"]);
-    assert_eq!(column("from_frame")[..3], ["1", "1", "1"]);
+    let first = column("from_frame");
+    assert!(
+        first[..3].iter().all(|frame| frame.parse::<f64>().is_ok_and(|frame| frame == 1.0)),
+        "{first:?}"
+    );
     let kept = rows(&std::fs::read(&inside).expect("a table"));
-    let group = kept[0].iter().position(|own| own == "group").expect("a column");
+    let group = kept[0].iter().position(|own| own.trim_matches('"') == "group").expect("a column");
     let groups = |number: &str| kept[1..].iter().filter(|row| row[group] == number).count();
     // The box holds what circles hold already.
     assert_eq!(
