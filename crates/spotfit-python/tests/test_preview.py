@@ -113,7 +113,7 @@ def test_a_preset_is_what_would_be_typed(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("basline = 3", "did you mean `baseline`"),
+        ("basline = 3", "did you mean .?baseline"),
         ("baseline = 'dark'", "baseline = dark"),
         ("origin = 'corner'", "for the command"),
         ("drop = 'neighbors'", "drop"),

@@ -157,10 +157,11 @@ def preview(
         made = _spotfit.Preview.of_movie(blocks._options, fspath(movie), channel, plane, strict, parts, number, colour_by, filter)
         return Preview(made, number)
     array: Any = movie if hasattr(movie, "shape") else np.asarray(movie)
-    if number >= len(array):
-        raise ValueError(f"frame = {number} is out of its range (0 to {len(array) - 1})")
+    count = int(array.shape[0])
+    if number >= count:
+        raise ValueError(f"frame = {number} is out of its range (0 to {count - 1})")
     # All of it, if other frames matter, or numbers of frames.
     whole = whole or given.get("positions") is not None
-    part, place = (array[:], number) if whole else (array[number : number + 1], 0)
+    part, place = (array[0:count], number) if whole else (array[number : number + 1], 0)
     made = _spotfit.Preview.of_frames(blocks._options, part, place, colour_by, filter)
     return Preview(made, number)

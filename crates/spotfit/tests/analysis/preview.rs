@@ -264,7 +264,16 @@ fn a_window_shows_what_was_fitted() {
     let mut previewer = Previewer::new(stack(&frames)).expect("a movie");
     let all = all_options();
     let temporal = Engine::default().with_temporal_background(Some(9));
-    let shapes = ["a camera", "elliptical", "rotated", "integrated", "likely", "a plane", "a map", "EM gain"];
+    let shapes = [
+        "a camera",
+        "elliptical",
+        "rotated",
+        "integrated",
+        "likely",
+        "a plane",
+        "a map",
+        "EM gain",
+    ];
     let options = shapes.map(|name| (name, all[name].clone()));
     let known = LocalizeOptions::default().with_camera(camera()).with_localizer(temporal);
     for (what, options) in options.into_iter().chain([("a background over time", known)]) {
@@ -282,7 +291,8 @@ fn a_window_shows_what_was_fitted() {
             let sum = |rows: &[Vec<f64>]| rows.iter().flatten().sum::<f64>();
             let off = sum(&window.pixels) - sum(fit) - sum(residuals);
             assert!(off.abs() < 1e-6 * sum(&window.pixels).abs(), "{what}");
-            let number = |name: &str| window.numbers.iter().find(|one| one.name == name).expect(name);
+            let number =
+                |name: &str| window.numbers.iter().find(|one| one.name == name).expect(name);
             assert_eq!(number("x").value, x, "{what}");
             for name in ["x", "y", "photons", "background"] {
                 assert!(number(name).error.is_some_and(|error| error > 0.0), "{what}: {name}");
