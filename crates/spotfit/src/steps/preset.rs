@@ -147,17 +147,16 @@ impl Preset {
     /// # Errors
     /// [`StepError::Input`].
     pub fn check(&self, known: &[&str]) -> Result<(), StepError> {
-        for (key, _) in self.values.iter().filter(|(key, _)| !known.contains(&key.as_str())) {
-            let near = |known: &&&str| {
-                let parts = known.split('-').map(|part| 0.9 * strsim::jaro(part, key));
-                parts.fold(strsim::jaro_winkler(known, key), f64::max)
-            };
-            let nearest = known.iter().max_by(|one, other| near(one).total_cmp(&near(other)));
-            let offer = nearest.filter(|known| near(known) > 0.7);
-            let offer = offer.map(|known| format!("; did you mean `{known}`?")).unwrap_or_default();
-            return Err(StepError::input(&self.name, format!("`{key}` is no option{offer}")));
-        }
-        Ok(())
+        let mut keys = self.values.iter().map(|(key, _)| key);
+        let Some(key) = keys.find(|key| !known.contains(&key.as_str())) else { return Ok(()) };
+        let near = |known: &&&str| {
+            let parts = known.split('-').map(|part| 0.9 * strsim::jaro(part, key));
+            parts.fold(strsim::jaro_winkler(known, key), f64::max)
+        };
+        let nearest = known.iter().max_by(|one, other| near(one).total_cmp(&near(other)));
+        let offer = nearest.filter(|known| near(known) > 0.7);
+        let offer = offer.map(|known| format!("; did you mean `{known}`?")).unwrap_or_default();
+        Err(StepError::input(&self.name, format!("`{key}` is no option{offer}")))
     }
 
     /// The text of the file.

@@ -171,8 +171,8 @@ fn name_of(column: &Column) -> &str {
 /// A number with as many digits as one reads at a glance.
 fn number(value: f64) -> String {
     match value.abs() {
-        size if size >= 100.0 && size < 1e7 => format!("{value:.0}"),
-        size if size >= 1.0 && size < 100.0 => format!("{value:.1}"),
+        size if (100.0..1e7).contains(&size) => format!("{value:.0}"),
+        size if (1.0..100.0).contains(&size) => format!("{value:.1}"),
         size if size == 0.0 || (1e-3..1.0).contains(&size) => format!("{value:.3}"),
         _ => format!("{value:.1e}"),
     }

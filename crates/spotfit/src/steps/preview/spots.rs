@@ -157,12 +157,15 @@ impl Preview {
     }
 }
 
+/// The name of the column of reasons.
+const REASON: &str = "reason";
+
 /// The column of reasons.
 pub(super) fn reasons(all: &[(Fate, DropReason)]) -> Column {
     let words: Vec<String> = DropReason::all().map(|reason| reason.name().to_owned()).collect();
     let place = |reason: DropReason| DropReason::all().position(|one| one == reason);
     let of = |(_, reason): &(Fate, DropReason)| place(*reason).unwrap_or_default() as f64;
-    Column::new("reason", Unit::None, Kind::Words(words), all.iter().map(of).collect())
+    Column::new(REASON, Unit::None, Kind::Words(words), all.iter().map(of).collect())
 }
 
 /// What the detector has seen of these fates.

@@ -143,7 +143,7 @@ impl Spots {
     }
 
     /// What was fitted to a window, and what is left of its pixels.
-    fn fitted(&self, window: &SpotWindow, fate: &Fate) -> Option<(Vec<Vec<f64>>, Vec<Vec<f64>>)> {
+    fn fitted(&self, window: &SpotWindow, fate: &Fate) -> Option<(Rows, Rows)> {
         let spot = &fate.spot;
         let together = self.options.emitters.are_together();
         // Of spots that were fitted together all are in the window.
@@ -204,6 +204,9 @@ impl Spots {
         shown.map(number).collect()
     }
 }
+
+/// Numbers of pixels, row by row.
+type Rows = Vec<Vec<f64>>;
 
 /// Whether a spot may shine into a window.
 fn near(spot: &crate::localize::Localization, window: &SpotWindow) -> bool {
