@@ -299,7 +299,7 @@ class ModelFits:
         if len(data) != count or (x is None and data.shape[1:] != made.shape):
             raise ValueError(f"y must have the shape {(count, *made.shape)}, not {data.shape}")
         image = data.shape[2] if data.ndim == 3 and x is None and made.points is None else None
-        data = data[chosen].reshape(most, -1)
+        data = data.reshape(count, int(np.prod(data.shape[1:])))[chosen]
         points = made.points if x is None else made.model._points(x, count)
         if image is not None:
             row, column = np.divmod(np.arange(float(data.shape[1])), image)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from os import PathLike, fspath
@@ -31,6 +30,8 @@ def format_of(path: str | PathLike[str]) -> Format:
 
 def table(title: str, names: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """A small table for notebooks, as HTML."""
+    import html
+
     lines = ["<table>", f"<caption>{html.escape(title)}</caption>"]
     for tag, cells in [("th", names), *(("td", row) for row in rows)]:
         lines.append("<tr>" + "".join(f"<{tag}>{html.escape(cell)}</{tag}>" for cell in cells) + "</tr>")
