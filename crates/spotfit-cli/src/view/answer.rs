@@ -93,7 +93,7 @@ impl Answer {
     }
 
     /// The same as a report that may do less than the page.
-    pub(super) fn as_report(self) -> Self {
+    pub(super) fn into_report(self) -> Self {
         self.with_header("content-security-policy", REPORT_POLICY)
     }
 }

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use hyper::body::{Body, Bytes, Incoming};
-use hyper::header::{HOST, HeaderMap, HeaderName, ORIGIN};
+use hyper::header::{HOST, HeaderMap, HeaderName, HeaderValue, ORIGIN};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper::{Method, Request, Response, StatusCode, Uri};
@@ -83,7 +83,7 @@ fn allowed<'a>(session: &Session, uri: &'a Uri, headers: &HeaderMap) -> Result<&
     let one = |name: HeaderName| -> Result<Option<&[u8]>, Refused> {
         let mut values = headers.get_all(&name).iter();
         match (values.next(), values.next()) {
-            (value, None) => Ok(value.map(|value| value.as_bytes())),
+            (value, None) => Ok(value.map(HeaderValue::as_bytes)),
             _ => Err(Refused::forbidden(format!("{name} is said twice"))),
         }
     };

@@ -121,5 +121,5 @@ fn file(session: &Session, name: &str) -> Result<Answer, Refused> {
         "csv" => "text/csv; charset=utf-8",
         _ => "application/octet-stream",
     };
-    Ok(Answer::new(kind, content).as_report())
+    Ok(Answer::new(kind, content).into_report())
 }

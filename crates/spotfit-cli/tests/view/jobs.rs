@@ -135,7 +135,7 @@ fn jobs_make_what_commands_make() {
     let session = window.get("api/session").json();
     assert!(session["tables"].as_array().is_some_and(|tables| tables.len() == 7));
     assert!(window.get("api/file?name=stats.html").head.contains("sandbox"));
-    window.is_well();
+    window.ends_well();
 }
 
 /// Proves that a window tells of a job's progress, and what went wrong, as the command would say it.
@@ -169,7 +169,7 @@ fn jobs_are_told_of() {
         );
     }
     assert_eq!(folder.names(), ["a.csv", "a.csv.spotfit.json", "m.tif"]);
-    window.is_well();
+    window.ends_well();
 }
 
 /// Proves that a job that is cancelled, and one that runs or waits when the window is closed, leaves nothing.
@@ -300,5 +300,5 @@ fn previews_count_what_localize_counts() {
         let refused = window.post("api/preset", &json!({ "name": name, "words": [] }));
         assert!(matches!(refused.status, 400 | 403), "{name}");
     }
-    window.is_well();
+    window.ends_well();
 }

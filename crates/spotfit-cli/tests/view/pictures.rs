@@ -113,11 +113,11 @@ fn tiles_are_the_picture() {
                 }
             }
         }
-        assert!(picture.iter().any(|&part| part == 255), "{words:?} is dark");
+        assert!(picture.contains(&255), "{words:?} is dark");
         // The last bit of a sum may be another, and with it a number in between.
         assert!(worst <= 1 && differ <= 20, "{words:?}: {differ} numbers differ, by up to {worst}");
     }
-    window.is_well();
+    window.ends_well();
 }
 
 /// Proves that the page is told the truth about a table: its columns, the nearest localization, how values are spread, and places in space.
@@ -183,7 +183,7 @@ fn tables_are_measured() {
             answer.status
         );
     }
-    window.is_well();
+    window.ends_well();
 }
 
 /// Proves that picks and profiles of a window have the numbers of the verbs.
@@ -236,5 +236,5 @@ fn picks_and_profiles_are_those_of_the_verbs() {
         assert_eq!(told[name], typed[name], "{name}");
     }
     assert!(typed["localizations"].as_u64().is_some_and(|count| count > 20), "{typed}");
-    window.is_well();
+    window.ends_well();
 }

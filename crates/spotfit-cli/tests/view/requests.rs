@@ -86,7 +86,7 @@ fn nothing_leads_elsewhere() {
     }
     assert_eq!(folder.names(), ["locs.csv", "m.tif", "other.csv"]);
     assert_eq!(outside.names(), ["secret.csv"]);
-    window.is_well();
+    window.ends_well();
 }
 
 /// Proves that links in the folder are not followed, neither those that were there nor those that take the place of what was made.
@@ -115,7 +115,7 @@ fn links_are_not_followed() {
     let words = json!({ "verb": "stats", "words": ["made.csv", "-o", "made.html"] });
     assert_eq!(window.post("api/run", &words).status, 403);
     assert_eq!(std::fs::read(&target).expect("it is there"), b"precious");
-    window.is_well();
+    window.ends_well();
 }
 
 /// Proves that files that were there are replaced only where that is asked for.
@@ -136,7 +136,7 @@ fn files_of_others_stay() {
     assert_eq!(events.end_of(job)["kind"], "done");
     // What the window made it may make again.
     assert_eq!(window.run("filter", &["locs.csv", "x > 9", "-o", "mine.csv"])["kind"], "done");
-    window.is_well();
+    window.ends_well();
 }
 
 /// Proves that a movie that vanishes or is cut off while it is shown is an error or is served, and that the window stays.
@@ -178,5 +178,5 @@ fn files_that_vanish_are_errors() {
     // What is in memory is served.
     assert_eq!(window.get("api/tile?tables=0&pixel=64&x=0&y=0").status, 200);
     assert!(folder.names().is_empty(), "{:?}", folder.names());
-    window.is_well();
+    window.ends_well();
 }

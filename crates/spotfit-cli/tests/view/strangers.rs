@@ -103,7 +103,7 @@ fn strangers_are_refused() {
     }
     let elsewhere = format!("GET http://evil.example/{token}/api/session");
     assert_eq!(status(&elsewhere, &[&host]), 403);
-    window.is_well();
+    window.ends_well();
 }
 
 /// Proves that a page may load nothing from elsewhere, and that no other page may show it.
@@ -124,7 +124,7 @@ fn answers_say_what_pages_may_do() {
             assert!(head.contains(line), "{path}: {line}\n{head}");
         }
     }
-    window.is_well();
+    window.ends_well();
 }
 
 /// Proves that what is too large is refused before it is read, in heads as in bodies.
@@ -164,7 +164,7 @@ fn too_much_is_refused() {
     assert_eq!(window.ask_with(&post, &[&host, &length], deep.as_bytes()).status, 400);
     let words: Vec<String> = vec!["--frames".to_owned(); 5000];
     assert_eq!(window.post("api/run", &json!({ "verb": "localize", "words": words })).status, 400);
-    window.is_well();
+    window.ends_well();
 }
 
 /// Proves that those who send slowly are cut off, while others are served at once, however many there are of the former.
@@ -204,7 +204,7 @@ fn slow_requests_are_cut_off() {
         }
         assert!(begin.elapsed() < Duration::from_secs(15), "it is still open");
     }
-    window.is_well();
+    window.ends_well();
 }
 
 /// Proves that no bytes that somebody sends make the server panic, or stop: requests with parts left out, repeated and changed, and
@@ -264,7 +264,7 @@ fn malformed_requests_are_answered_or_not() {
         }
     });
     println!("{count} requests");
-    window.is_well();
+    window.ends_well();
 }
 
 /// A request with some parts changed; the same for the same number.
@@ -374,8 +374,8 @@ fn two_windows_are_two() {
         ),
     );
     assert_eq!((done["kind"].as_str(), refused.status), (Some("done"), 403));
-    one.is_well();
-    two.is_well();
+    one.ends_well();
+    two.ends_well();
 }
 
 /// Proves that the window ends by itself when its page is closed, and not before there was one.

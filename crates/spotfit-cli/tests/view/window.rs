@@ -206,7 +206,7 @@ impl Window {
     }
 
     /// It still answers, and nothing in it has panicked.
-    pub(crate) fn is_well(self) {
+    pub(crate) fn ends_well(self) {
         assert_eq!(self.get("api/session").status, 200);
         let (said, _, status) = self.close();
         assert!(!said.contains("panicked"), "{said}");
