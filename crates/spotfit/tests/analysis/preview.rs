@@ -153,7 +153,7 @@ fn all_options() -> BTreeMap<&'static str, LocalizeOptions> {
                 Engine::default()
                     .with_checks(true)
                     .with_drop(Flags::ALL)
-                    .with_saturation(Some(250.0)),
+                    .with_saturation(Some(140.0)),
             ),
         ),
         (
@@ -272,7 +272,7 @@ fn a_window_shows_what_was_fitted() {
         "likely",
         "a plane",
         "a map",
-        "EM gain",
+
     ];
     let options = shapes.map(|name| (name, all[name].clone()));
     let known = LocalizeOptions::default().with_camera(camera()).with_localizer(temporal);
