@@ -75,7 +75,7 @@ fn what_cannot_be_previewed_is_refused() {
         ("4", "--frame 4"),
         ("1,9", "--frame 9"),
         ("two", "invalid value"),
-        ("-1", "--frame"),
+        ("-1", "-1"),
     ] {
         fails(&[&"preview", &movie, &"-o", &png, &"--frame", &frame], &[says]);
     }

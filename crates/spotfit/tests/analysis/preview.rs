@@ -153,7 +153,7 @@ fn all_options() -> BTreeMap<&'static str, LocalizeOptions> {
                 Engine::default()
                     .with_checks(true)
                     .with_drop(Flags::ALL)
-                    .with_saturation(Some(250.0)),
+                    .with_saturation(Some(140.0)),
             ),
         ),
         (
@@ -264,16 +264,7 @@ fn a_window_shows_what_was_fitted() {
     let mut previewer = Previewer::new(stack(&frames)).expect("a movie");
     let all = all_options();
     let temporal = Engine::default().with_temporal_background(Some(9));
-    let shapes = [
-        "a camera",
-        "elliptical",
-        "rotated",
-        "integrated",
-        "likely",
-        "a plane",
-        "a map",
-        "EM gain",
-    ];
+    let shapes = ["a camera", "elliptical", "rotated", "integrated", "likely", "a plane", "a map"];
     let options = shapes.map(|name| (name, all[name].clone()));
     let known = LocalizeOptions::default().with_camera(camera()).with_localizer(temporal);
     for (what, options) in options.into_iter().chain([("a background over time", known)]) {
