@@ -21,8 +21,8 @@ def table() -> spotfit.Locs:
 
 #: Functions with another name than the operation.
 FUNCTIONS = {"drift": spotfit.find_drift}
-#: Errors are added by `Drift.correct`, shades of grey are as fine as they can be, and a drift that is taken out is a table.
-OTHERS = {"drift": {"with_error"}, "render": {"deep_grey", "drift"}}
+#: Picks are of three kinds, which texts name in the library. Errors are added by `Drift.correct`, shades of grey are as fine as they can be, and a drift that is taken out is a table.
+OTHERS = {"drift": {"with_error"}, "render": {"deep_grey", "drift"}, "pick": {"circle", "box", "polygon", "picks"}}
 
 
 @pytest.mark.parametrize("name", _spotfit.operations())

@@ -213,15 +213,15 @@ fn endings_that_do_not_fit_are_refused() {
     let folder = with_table();
     let at = folder.0.path();
     for (line, says) in [
-        ("drift none.csv -o new.csv --plot x.png", ["x.png", "ends in .svg"]),
+        ("drift none.csv -o new.csv --plot x.txt", ["x.txt", "ends in .svg or .png"]),
         ("drift none.csv -o new.csv --table x.svg", ["x.svg", "ends in .csv"]),
         ("drift none.csv -o x.png", ["x.png", "ends in .csv, or in .hdf5"]),
-        ("stats none.csv -o x.png", ["x.png", "ends in .html"]),
+        ("stats none.csv -o x.txt", ["x.txt", "ends in .html"]),
         ("render none.csv -o x.svg", ["x.svg", "ends in .png, .tif or .tiff"]),
         ("fit none.npy -o x.svg", ["x.svg", "end in .csv or .npy"]),
         ("curve none.npy -m line -o x.svg", ["x.svg", "end in .csv or .npy"]),
         ("calibrate none.tif --step 20 -o x.txt", ["x.txt", "ends in .yaml or .yml"]),
-        ("calibrate none.tif --step 20 -o x.yaml --plot x.png", ["x.png", "ends in .svg"]),
+        ("calibrate none.tif --step 20 -o x.yaml --plot x.txt", ["x.txt", "ends in .svg or .png"]),
         ("calibrate none.tif --step 20 --spline -o x.csv", ["x.csv", "ends in .hdf5 or .h5"]),
         ("simulate --count 2 --size 5 -o x.svg", ["x.svg", "end in .npy"]),
         ("simulate --count 2 --size 5 -o x.npy --truth x.svg", ["x.svg", "ends in .csv"]),

@@ -142,7 +142,7 @@ fn measured_psfs_find_heights() {
         (["--magnification", "0"], ["--magnification 0", "above 0"]),
         (["--planes", "0.5"], ["--planes 0.5", "1 to 1000 nm"]),
         (["--estimator", "lse"], ["--estimator", "of its own"]),
-        (["--plot", "x.png"], ["x.png", "ends in .svg"]),
+        (["--plot", "x.txt"], ["x.txt", "ends in .svg or .png"]),
     ] {
         fails(&with(&again, &more), &parts);
     }

@@ -1,9 +1,11 @@
 //! The examples in the help of verbs.
 
 use std::fs;
+use std::io::Cursor;
 
 use crate::common::{Folder, npy, succeeds};
-use crate::inputs::{INPUTS, said, shell};
+use crate::inputs::{CAMERA, INPUTS, even, said, shell};
+use tiff::encoder::{TiffEncoder, colortype::Gray16};
 
 /// A folder with files of the names that examples have.
 fn with_files() -> Folder {
@@ -23,6 +25,15 @@ fn with_files() -> Folder {
     }
     for name in ["beads.tif", "beads1.tif", "beads2.tif"] {
         fs::copy(INPUTS.path("beads.tif"), folder.path(name)).expect("a copy");
+    }
+    for (name, light) in [("darks", 0), ("flats1", 50), ("flats2", 200), ("flats3", 800)] {
+        let mut file = Cursor::new(Vec::new());
+        let mut encoder = TiffEncoder::new(&mut file).expect("an encoder");
+        let [width, height] = CAMERA;
+        for frame in even(light.into()).chunks((width * height) as usize) {
+            encoder.write_image::<Gray16>(width, height, frame).expect("a page");
+        }
+        folder.file(&format!("{name}.tif"), &file.into_inner());
     }
     folder.file("cells.txt", b"# two cells\ncircle:2000,2000,500\nbox:0,0,1um,1um\n");
     fs::create_dir(folder.path("acquisitions")).expect("a folder");

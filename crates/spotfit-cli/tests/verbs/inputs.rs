@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::sync::LazyLock;
 
-use crate::common::Folder;
+use crate::common::{Folder, npy};
 
 /// Runs a line of the shell in a folder, where `spotfit` is the command; whatever waits is killed, with status 124.
 pub fn shell(folder: &Path, line: &str) -> Output {
@@ -38,6 +38,19 @@ pub fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     entries.filter_map(file).collect()
 }
 
+/// Columns and rows of a camera's frames.
+pub const CAMERA: [u32; 2] = [12, 16];
+
+/// Frames of a camera under even light, in photo-electrons.
+pub fn even(light: f64) -> Vec<u16> {
+    let mut random = fit_sim::Random::new(1, light as u64);
+    let frames = (0..30 * CAMERA[0] * CAMERA[1]).map(|_| {
+        let electrons = if light > 0.0 { random.poisson(light) } else { 0.0 };
+        (100.0 + 2.0 * electrons + 3.0 * random.normal()).round() as u16
+    });
+    frames.collect()
+}
+
 /// A folder with files of every kind that verbs read; no test writes there.
 pub static INPUTS: LazyLock<Folder> = LazyLock::new(|| {
     let folder = Folder::new();
@@ -46,6 +59,10 @@ pub static INPUTS: LazyLock<Folder> = LazyLock::new(|| {
     folder.file("decays.csv", format!("x,a\n{curve}").as_bytes());
     folder.file("drift.csv", b"frame,x [nm],y [nm]\n1,0,0\n2,5,3\n");
     folder.file("list.txt", b"movie.tif\n");
+    for (name, light) in [("darks.npy", 0.0), ("flats.npy", 200.0)] {
+        let bytes: Vec<u8> = even(light).into_iter().flat_map(u16::to_le_bytes).collect();
+        folder.file(name, &npy("'<u2'", "False", "(30, 16, 12)", &bytes));
+    }
     does(
         folder.0.path(),
         "set -e

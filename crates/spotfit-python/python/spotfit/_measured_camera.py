@@ -45,38 +45,47 @@ class MeasuredCamera:
 
     @property
     def offset(self) -> _Map:
+        """What a pixel reads without light, in ADU."""
         return self._array("offset")
 
     @property
     def offset_error(self) -> _Map:
+        """Standard errors of the offset."""
         return self._array("offset_error")
 
     @property
     def variance(self) -> _Map:
+        """The variance of its noise without light, in ADU²."""
         return self._array("variance")
 
     @property
     def variance_error(self) -> _Map:
+        """Standard errors of the variance."""
         return self._array("variance_error")
 
     @property
     def gain(self) -> _Map | None:
+        """Its gain in ADU per photo-electron; None without flats."""
         return self._found.array("gain")
 
     @property
     def gain_error(self) -> _Map | None:
+        """Standard errors of the gain; None without flats."""
         return self._found.array("gain_error")
 
     @property
     def hot(self) -> npt.NDArray[np.bool_]:
+        """Pixels that are much brighter or noisier without light than the others."""
         return self._found.hot
 
     @property
     def dead(self) -> npt.NDArray[np.bool_]:
+        """Pixels that show no light."""
         return self._found.dead
 
     @property
     def map(self) -> CameraMap | None:
+        """The maps for fits; None where nothing tells the gain."""
         return self._found.map
 
     def _array(self, name: str) -> _Map:

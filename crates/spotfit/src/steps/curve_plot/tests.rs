@@ -32,12 +32,12 @@ fn fits_are_drawn() {
     let svg = drawn(LogX::Auto, &x, &data, None);
     for part in [
         ">dose<",
-        ">y<",
+        ">f(dose)<",
         ">residual<",
         ">10⁻²<",
-        "a = 2 ± 0.10",
+        "a = 2.00 ± 0.10",
         "b = 1<",
-        "y = a*dose + b",
+        "f(dose) = a*dose + b",
         "a &lt;b&gt; &amp; c",
     ] {
         assert!(svg.contains(part), "{part} is missing in {svg}");

@@ -12,7 +12,7 @@ use crate::movie::Pixels;
 use crate::steps::Note;
 use crate::steps::localize::LocalizeReport;
 use crate::steps::words::symbol;
-use crate::table::{Column, Kind, Table, Unit};
+use crate::table::{Column, Kind, Meaning, Table, Unit};
 
 /// What localizing would make of a frame.
 #[derive(Clone, Debug, Serialize)]
@@ -55,7 +55,7 @@ pub struct Preview {
     /// What came of localizing the frame.
     pub report: LocalizeReport,
     /// How long it took.
-    #[serde(rename = "milliseconds", serialize_with = "milliseconds")]
+    #[serde(skip)]
     pub time: Duration,
     /// The frame.
     #[serde(skip)]
@@ -98,14 +98,13 @@ pub struct Responses {
     pub below: Vec<f32>,
 }
 
-fn milliseconds<S: Serializer>(time: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_f64(time.as_secs_f64() * 1e3)
-}
-
-/// A table as its columns. Numbers that are none are null.
+/// A table as its columns, without the frame, which is that of the preview. Numbers that are none are null.
 fn columns<S: Serializer>(table: &Table, serializer: S) -> Result<S::Ok, S::Error> {
-    let mut map = serializer.serialize_map(Some(table.columns().len()))?;
+    let mut map = serializer.serialize_map(None)?;
     for column in table.columns() {
+        if column.meaning() == Some(Meaning::Frame) {
+            continue;
+        }
         match &column.kind {
             Kind::Words(words) => {
                 let of = |value: &f64| words.get(*value as usize).map(String::as_str);
