@@ -151,6 +151,7 @@ fn names_file(arg: &Arg, key: &str) -> bool {
 }
 
 /// The preset that says what words of `localize` say, without movie and output: the text of a file.
+#[cfg(feature = "view")]
 pub(crate) fn preset_of(words: &[OsString]) -> Result<String, CliError> {
     let command = command();
     let matches = command.clone().try_get_matches_from(words);
@@ -163,6 +164,7 @@ pub(crate) fn preset_of(words: &[OsString]) -> Result<String, CliError> {
 }
 
 /// What was typed of an option.
+#[cfg(feature = "view")]
 fn typed(matches: &ArgMatches, arg: &Arg, key: &str) -> Option<PresetValue> {
     let id = arg.get_id().as_str();
     if matches.value_source(id) != Some(ValueSource::CommandLine) {

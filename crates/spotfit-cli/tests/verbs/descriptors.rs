@@ -11,8 +11,8 @@ use crate::table::{CASES, Case};
 fn needs_a_file(case: &Case, ending: &str) -> bool {
     match ending {
         "tif" => case.words.starts_with("simulate"),
-        // Measured PSFs are written in order.
-        "hdf5" | "h5" => !case.words.contains("--spline"),
+        // Measured PSFs and cameras are written in order.
+        "hdf5" | "h5" => !case.words.contains("--spline") && !case.words.starts_with("camera"),
         "npz" => true,
         _ => false,
     }
