@@ -13,6 +13,7 @@ use crate::words::output::{Output, complete};
 use crate::words::paths::{refuse_ending, refuse_same_file};
 use crate::words::record::{RecordArguments, counts};
 use crate::words::report::ReportArguments;
+use spotfit::hdf5::H5Error;
 use spotfit::record;
 use spotfit::steps::Stack;
 use spotfit::steps::camera::{self, CameraOptions, MeasuredCamera};
@@ -106,5 +107,8 @@ fn written(path: &Path, found: &MeasuredCamera) -> Result<Output, CliError> {
         found.write_npz(writer).map_err(CliError::write(&name))?;
         return Ok(output);
     }
-    found.write_hdf5(output).map_err(|error| CliError::file(&name, error.to_string()))
+    found.write_hdf5(output).map_err(|error| match error {
+        H5Error::Io(source) => CliError::write(&name)(source),
+        error => CliError::file(&name, error.to_string()),
+    })
 }

@@ -4,8 +4,9 @@ use std::any::TypeId;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
-use clap::parser::ValueSource;
-use clap::{Arg, ArgAction, ArgMatches, Args, Command};
+use clap::{Arg, ArgAction, Args, Command};
+#[cfg(feature = "view")]
+use clap::{ArgMatches, parser::ValueSource};
 
 use crate::error::CliError;
 use crate::words::localize::LocalizeWords;
