@@ -12,12 +12,10 @@ use crate::words::output::Output;
 use crate::words::paths::{refuse_ending, refuse_same_file};
 use crate::words::preset::PresetArguments;
 use crate::words::report::ReportArguments;
+use spotfit::report::figure::FigureFormat;
 use spotfit::steps::Stack;
 use spotfit::steps::preview::{self, Preview, PreviewOptions, drawing_of};
 use spotfit::table::TableFormat;
-
-/// Pixels of a PNG for each of the drawing along each side.
-const SCALE: f64 = 2.0;
 
 #[derive(Debug, Args)]
 #[command(
@@ -68,8 +66,8 @@ pub(crate) fn run(arguments: &PreviewArguments) -> Result<(), CliError> {
         let reason = "a preview needs a file, whose frames can be read in any order";
         return Err(CliError::file("standard input", reason));
     }
-    let format = output.as_deref().map(Format::of).transpose()?;
     if let Some(output) = output {
+        refuse_ending(output, &["png", "svg"], "a preview")?;
         report.check(output)?;
     }
     let localize = words.options()?.with_preset(preset.path());
@@ -86,16 +84,14 @@ pub(crate) fn run(arguments: &PreviewArguments) -> Result<(), CliError> {
         .with_colour_by(Some(colour_by.clone()))
         .with_format(TableFormat::Csv);
     let previews = preview::run(&options, stack, &Terminal::default())?;
-    if let Some((path, format)) = output.as_deref().zip(format) {
-        let drawing = drawing_of(&previews);
-        let bytes = match format {
-            Format::Svg => drawing.svg().into_bytes(),
-            Format::Png => drawing
-                .png(SCALE)
-                .map_err(|error| CliError::file(&path.display().to_string(), error.to_string()))?,
-        };
+    if let Some(path) = output {
+        // A stream has pixels.
+        let format = FigureFormat::of(path).unwrap_or(FigureFormat::Png);
+        let picture = drawing_of(&previews).file(format);
+        let picture = picture
+            .map_err(|error| CliError::file(&path.display().to_string(), error.to_string()))?;
         let mut file = Output::create(path)?;
-        file.write_all(&bytes)?;
+        file.write_all(&picture)?;
         file.finish()?;
     }
     report.tell(&Previews(previews))
@@ -109,23 +105,5 @@ impl fmt::Display for Previews {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let words: Vec<String> = self.0.iter().map(Preview::in_words).collect();
         f.write_str(&words.join("\n"))
-    }
-}
-
-/// The format of the picture, by the ending of its name.
-#[derive(Clone, Copy, Debug)]
-enum Format {
-    Png,
-    Svg,
-}
-
-impl Format {
-    fn of(path: &Path) -> Result<Self, CliError> {
-        if path == Path::new("-") {
-            return Ok(Self::Png);
-        }
-        refuse_ending(path, &["png", "svg"], "a preview")?;
-        let ending = path.extension().unwrap_or_default();
-        Ok(if ending.eq_ignore_ascii_case("svg") { Self::Svg } else { Self::Png })
     }
 }
