@@ -12,8 +12,8 @@ use serde_json::{Map, Value};
 use spotfit::movie::MovieError;
 use spotfit::steps::render::Rendered;
 use spotfit::steps::{
-    Listener, Note, Sink, Source, StepError, convert, drift, filter, link, merge, pick, profile,
-    render, score, stats, z,
+    Listener, Note, Sink, Source, StepError, convert, drift, filter, join, link, merge, pick,
+    profile, render, score, stats, z,
 };
 use spotfit::table::{Table, TableError};
 
@@ -38,6 +38,7 @@ operations! {
     "convert": table_to_table(convert::ConvertOptions, convert::run);
     "drift": table_to_other(drift::DriftOptions, find_drift);
     "filter": table_to_table(filter::FilterOptions, filter::run);
+    "join": tables_to_table(join::JoinOptions, join::run);
     "link": table_to_table(link::LinkOptions, link::run);
     "merge": table_to_table(merge::MergeOptions, merge::run);
     "pick": table_to_other(pick::PickOptions, pick_inside);
@@ -89,6 +90,8 @@ fn profile_of(
 
 /// An operation that writes a table.
 type ToTable<O, R> = fn(&O, &Source, &mut dyn Sink, &dyn Listener) -> Result<R, StepError>;
+/// An operation that makes one table of several.
+type AllToTable<O, R> = fn(&O, &[Source], &mut dyn Sink, &dyn Listener) -> Result<R, StepError>;
 /// An operation that makes a table of another kind, or none.
 type ToOther<O, R> = fn(&O, &Source, &dyn Listener) -> Result<(Option<Table>, R), StepError>;
 /// An operation that makes a picture of tables and their drifts.
@@ -123,6 +126,16 @@ impl Call<'_> {
         let [source] = self.tables()?;
         let mut made = Table::default();
         let report = run(&options(self.options)?, source, &mut made, self.listener);
+        Ok(Answer { table: Some(made), picture: None, report: json(&report.map_err(of_step)?)? })
+    }
+
+    /// An operation that makes one table of several.
+    fn tables_to_table<O: DeserializeOwned, R: Serialize>(
+        &self,
+        run: AllToTable<O, R>,
+    ) -> PyResult<Answer> {
+        let mut made = Table::default();
+        let report = run(&options(self.options)?, self.sources, &mut made, self.listener);
         Ok(Answer { table: Some(made), picture: None, report: json(&report.map_err(of_step)?)? })
     }
 

@@ -13,14 +13,24 @@ def table(pixel_size: float | None = 100.0, first: int = 0, **more: Any) -> spot
 
 
 def test_tables_are_joined() -> None:
-    """Proves that frames keep their numbers, and that of the movie is kept what is the same."""
+    """Proves that frames go on or keep their numbers, labels go on, and that of the movie is kept what is the same."""
     one, other = table(), table(first=7)
     both = spotfit.concatenate([one, other])
-    assert both.frame.tolist() == [0, 1, 7, 8] and both.units == one.units and both.movie == spotfit.Movie(100.0, 64, 48, 9)
+    assert both.frame.tolist() == [0, 1, 9, 10] and both.movie == spotfit.Movie(100.0, 64, 48, 11)
+    assert both["file"].tolist() == [0, 0, 1, 1] and both.report == {"localizations": [2, 2], "unit": "px"}
+    kept = spotfit.concatenate([one, other], frames="keep")
+    assert kept.frame.tolist() == [0, 1, 7, 8] and kept.movie == spotfit.Movie(100.0, 64, 48, 9)
     assert both.frame.dtype.kind == "i" and not both.x.flags.writeable
     words = one.with_column("status", np.array(["a", "b"])), other.with_column("status", np.array(["longer", "b"]))
     assert spotfit.concatenate(words)["status"].tolist() == ["a", "b", "longer", "b"]
     assert spotfit.concatenate([one]).x.tolist() == one.x.tolist()
+    # What was joined is joined again.
+    again = spotfit.concatenate([both, both])
+    assert again["file"].tolist() == [0, 0, 1, 1, 2, 2, 3, 3] and again.frame.tolist()[4:] == [11, 12, 20, 21]
+    linked = one.with_column("molecule", np.array([0, 3]))
+    assert spotfit.concatenate([linked, linked])["molecule"].tolist() == [0, 3, 4, 7]
+    other_field = spotfit.Locs({"frame": [0], "x": [1.0], "y": [3.0], "z": [1.0]}, spotfit.Movie(100.0, 32, 48, 9))
+    assert spotfit.concatenate([one, other_field]).movie == spotfit.Movie(100.0, None, 48, 11)
 
 
 def test_units_are_converted_where_they_can_be() -> None:
@@ -44,10 +54,10 @@ def test_what_cannot_be_joined_is_named() -> None:
     cases: list[tuple[list[Any], type[Exception], str]] = [
         ([], ValueError, "no table"),
         ([one, 3], TypeError, "int"),
-        ([one, table(photons=[1.0, 2.0])], ValueError, "the first table lacks the column 'photons'"),
-        ([table(photons=[1.0, 2.0]), one], ValueError, "table 1 lacks the column 'photons'"),
-        ([table(None), nanometres], ValueError, "column 'x' of table 1 is in nm.* in px.*size of a pixel is not known"),
-        ([one, one.with_column("z", one.z, "px")], ValueError, "column 'z' of table 1 has px"),
+        ([one, table(photons=[1.0, 2.0])], ValueError, "table 0: it lacks the column 'photons' of table 1"),
+        ([table(photons=[1.0, 2.0]), one], ValueError, "table 1: it lacks the column 'photons' of table 0"),
+        ([table(None), nanometres], ValueError, "table 1: .*x.*nanometres.*size of a pixel is not known|table 1: .*pixel"),
+        ([one, one.with_column("z", one.z, "px")], ValueError, "table 1: its column 'z' has pixels, that of the first table nanometres"),
     ]
     for tables, kind, what in cases:
         with pytest.raises(kind, match=what):

@@ -84,6 +84,21 @@ impl LocsArguments {
         format_of(output)?;
         self.source()
     }
+
+    /// The same with more tables, of which the file may not say the same.
+    pub(crate) fn sources_for(
+        &self,
+        more: &[PathBuf],
+        output: &Path,
+    ) -> Result<Vec<Source>, CliError> {
+        format_of(output)?;
+        let all = std::iter::once(&self.localizations).chain(more);
+        if all.clone().filter(|path| path.as_path() == Path::new("-")).count() > 1 {
+            let reason = "standard input can be read once only; give files for the other tables";
+            return Err(CliError::Other(reason.into()));
+        }
+        all.map(|path| self.table.source(path)).collect()
+    }
 }
 
 impl TableArguments {
@@ -162,12 +177,23 @@ impl Sink for LocsOutput {
 impl LocsOutput {
     /// Begins to write the table that an operation makes of this one.
     pub(crate) fn of(source: &Source, path: &Path, writing: Writing) -> Result<Self, CliError> {
-        for input in source.path().into_iter().flat_map(written) {
+        Self::of_all(std::slice::from_ref(source), path, writing)
+    }
+
+    /// The same of several, which get the origin of the first.
+    pub(crate) fn of_all(
+        sources: &[Source],
+        path: &Path,
+        writing: Writing,
+    ) -> Result<Self, CliError> {
+        let inputs = || sources.iter().filter_map(Source::path);
+        for input in inputs().flat_map(written) {
             refuse_replacing(&input, path)?;
         }
-        let corner = source.has_corner_origin();
-        let output = Self::create(path, shift(corner, source.is_picasso(), path)?, writing)?;
-        output.with_record(made_of(source.path(), corner, path)?)
+        let corner = sources.first().is_some_and(Source::has_corner_origin);
+        let picasso = sources.first().is_some_and(Source::is_picasso);
+        let output = Self::create(path, shift(corner, picasso, path)?, writing)?;
+        output.with_record(made_of(inputs(), corner, path)?)
     }
 
     /// Begins to write a table; its format is that of the name, or CSV for standard output.
@@ -242,13 +268,17 @@ impl LocsOutput {
     }
 }
 
-/// The record of a table that the running verb makes of another.
-fn made_of(input: Option<&Path>, corner: bool, output: &Path) -> Result<Record, CliError> {
+/// The record of a table that the running verb makes of others.
+fn made_of<'a>(
+    inputs: impl Iterator<Item = &'a Path>,
+    corner: bool,
+    output: &Path,
+) -> Result<Record, CliError> {
     let mut record = typed(output);
     // Picasso's tables have (0, 0) at the centre.
     let picasso = format_of(output)? == TableFormat::Picasso;
     record.origin = Some(Origin::corner(corner && !picasso));
-    for file in input.into_iter().flat_map(written) {
+    for file in inputs.flat_map(written) {
         reads(&mut record, "table", &file)?;
     }
     Ok(record)

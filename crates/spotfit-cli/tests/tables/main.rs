@@ -4,6 +4,7 @@
 mod common;
 
 mod drift;
+mod joined;
 mod locs;
 mod picasso;
 mod picks;

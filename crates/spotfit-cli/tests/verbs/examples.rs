@@ -23,6 +23,9 @@ fn with_files() -> Folder {
     ] {
         fs::copy(INPUTS.path(name), folder.path(name)).expect("a copy");
     }
+    for name in ["one.csv", "two.csv"] {
+        fs::copy(INPUTS.path("locs.csv"), folder.path(name)).expect("a copy");
+    }
     for name in ["beads.tif", "beads1.tif", "beads2.tif"] {
         fs::copy(INPUTS.path("beads.tif"), folder.path(name)).expect("a copy");
     }

@@ -143,6 +143,7 @@ columns! {
     OnTime          "on_time"            ["on_time"]         ["len"]         Count   [] Mean      "Frames from the first to the last of a molecule";
     Detections      "detections"         ["detections"]      ["n"]           Count   [] Mean      "Localizations of a molecule";
     Status          "status"             ["status"]          []              None    [] First     "How the fit ended";
+    File            "file"               ["file"]            []              Copied  [] First     "Table that it was joined from, from 0";
     Group           "group"              ["group"]           ["group"]       Copied  [] First     "Picasso's picks";
     NetGradient     "net_gradient"       ["net_gradient"]    ["net_gradient"] Copied [] Mean      "Picasso's net gradient";
     Ellipticity     "ellipticity"        ["ellipticity"]     ["ellipticity"] Copied  [] Mean      "Picasso's ellipticity";

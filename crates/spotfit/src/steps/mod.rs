@@ -50,6 +50,7 @@ mod fit_work;
 pub mod fitted;
 mod growing_table;
 pub mod info;
+pub mod join;
 mod lengths;
 pub mod link;
 mod listener;
