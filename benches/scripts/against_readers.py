@@ -5,9 +5,10 @@
     python3 benches/scripts/against_readers.py movie.sif cube.fits stack.tif ...
 
 Of each frame the sum of its pixels and a sum weighted by their places are compared, to 1e-9; of FITS to 1e-6, because astropy scales
-numbers in single precision. Files that the other reader refuses are told of. The command fails if a file differs.
+numbers in single precision. Of SIF files exposure, frame time and camera are compared, too, where the command is built. Files that the other reader refuses are told of. The command fails if a file differs.
 """
 
+import json
 import subprocess
 import sys
 import warnings
@@ -16,6 +17,7 @@ from pathlib import Path
 import numpy as np
 
 FRAMES = Path(__file__).parents[2] / "target/release/examples/frame_sums"
+COMMAND = FRAMES.parents[1] / "spotfit"
 
 
 def read(path: str) -> np.ndarray:
@@ -35,6 +37,21 @@ def read(path: str) -> np.ndarray:
 
     frames = tifffile.imread(path)
     return frames.reshape(-1, *frames.shape[-2:])
+
+
+def acquisition(path: str, command: str) -> str:
+    """Whether exposure, frame time and camera of a SIF file are those of the other reader; empty for other formats."""
+    if Path(path).suffix.lower() != ".sif":
+        return ""
+    import sif_parser
+
+    theirs = sif_parser.np_open(path, ignore_corrupt=True)[1]
+    ours = json.loads(subprocess.run([command, "info", path, "--json"], check=True, capture_output=True, text=True).stdout)["acquisition"] or {}
+    pairs = [("exposure", "ExposureTime"), ("frame_time", "StackCycleTime")]
+    same = all(ours.get(mine) == theirs[name] or (not theirs[name] > 0 and ours.get(mine) is None) for mine, name in pairs)
+    camera = theirs["DetectorType"]
+    same &= ours.get("camera") == ((camera.decode() if isinstance(camera, bytes) else camera) or None)
+    return f", acquisition {'agrees' if same else f'DIFFERS: {ours}'}"
 
 
 def sums(frame: np.ndarray) -> tuple[float, float]:
@@ -66,8 +83,9 @@ def main() -> int:
         same = shape == theirs.shape and all(
             np.allclose(mine, sums(frame), rtol=tolerance(path), atol=1e-9, equal_nan=True) for mine, frame in zip(ours, theirs)
         )
-        wrong += not same
-        print(f"{path}: {shape} {'agrees' if same else f'DIFFERS from {theirs.shape}'}")
+        told = acquisition(path, str(COMMAND)) if COMMAND.exists() else ""
+        wrong += not same or "DIFFERS" in told
+        print(f"{path}: {shape} {'agrees' if same else f'DIFFERS from {theirs.shape}'}{told}")
     return int(wrong > 0)
 
 

@@ -3,10 +3,10 @@
 //! Version 4.0 of the FITS standard (2018): blocks of 2880 bytes, headers of cards of 80 characters, numbers with the highest byte first.
 //! Rows are read in the order of the file. `BZERO`, `BSCALE` and `BLANK` are minded; pixels that are blank are NaN.
 
-use super::MovieError;
 use super::header::Header;
 use super::place::{Bytes, fill_at};
 use super::raw::Adjust;
+use super::{Acquisition, AcquisitionSource, MovieError};
 use crate::excerpt::excerpt;
 use crate::npy::NumberType;
 
@@ -125,6 +125,29 @@ impl Cards {
         }
     }
 
+    /// How the frames were acquired, by the names that cameras' programs use.
+    fn acquisition(&self) -> Acquisition {
+        let number = |names: &[&str]| {
+            names
+                .iter()
+                .find_map(|name| self.number(name, None).ok())
+                .filter(|value: &f64| value.is_finite())
+        };
+        let camera = ["HEAD", "CAMERA", "DETECTOR", "INSTRUME"]
+            .into_iter()
+            .find_map(|name| self.value(name));
+        let found = Acquisition {
+            camera: camera.map(str::to_owned),
+            exposure: number(&["EXPTIME", "EXPOSURE"]),
+            frame_time: number(&["KCT"]),
+            sensitivity: number(&["EGAIN"]),
+            em_gain: number(&["EMGAIN", "EMREALGN"]),
+            read_noise: number(&["RDNOISE", "READNOIS"]),
+            ..Acquisition::default()
+        };
+        found.by(AcquisitionSource::Fits)
+    }
+
     /// The lengths of its axes.
     fn axes(&self) -> Result<Vec<u64>, MovieError> {
         let count: usize = self.number("NAXIS", None)?;
@@ -202,6 +225,7 @@ impl Cards {
             number,
             big_endian: true,
             adjust,
+            acquisition: self.acquisition(),
             start: self.end,
             notes: Vec::new(),
         })

@@ -3,7 +3,7 @@
 use super::place::Bytes;
 use super::raw::{Adjust, RawSource};
 use super::whole::said;
-use super::{Dimensions, MovieError, MovieOptions};
+use super::{Acquisition, Dimensions, MovieError, MovieOptions};
 use crate::npy::NumberType;
 
 /// What a header says.
@@ -20,6 +20,8 @@ pub(super) struct Header {
     pub(super) adjust: Option<Adjust>,
     /// Where the first frame lies.
     pub(super) start: u64,
+    /// How the frames were acquired.
+    pub(super) acquisition: Acquisition,
     /// What the user should know.
     pub(super) notes: Vec<String>,
 }
@@ -28,6 +30,7 @@ pub(super) struct Header {
 pub(super) struct WithHeader {
     pub(super) source: RawSource,
     pub(super) dimensions: Dimensions,
+    pub(super) acquisition: Acquisition,
     pub(super) notes: Vec<String>,
 }
 
@@ -60,6 +63,7 @@ impl Header {
             notes.push(said(whole, Some(frames)));
         }
         let source = RawSource::new(bytes, start, number, big_endian, pixels).adjusted(self.adjust);
-        Ok(WithHeader { source, dimensions: Dimensions(whole, height, width), notes })
+        let dimensions = Dimensions(whole, height, width);
+        Ok(WithHeader { source, dimensions, acquisition: self.acquisition, notes })
     }
 }

@@ -28,6 +28,7 @@
 //! most three times the memory of its frames, as stored or as `f32`, whichever is larger. At least one frame must fit:
 //! [`MovieLimits`] limits its size. An array in Fortran order takes 256 MiB more (see [`crate::npy`]).
 
+mod acquisition;
 mod axes;
 mod error;
 mod fits;
@@ -59,6 +60,7 @@ use rayon::ThreadPool;
 use crate::npy::NpyReader;
 use number::read_npy;
 
+pub use acquisition::{Acquisition, AcquisitionSource};
 #[doc(hidden)]
 pub use axes::possible_pixel;
 pub use axes::{MovieAxes, PixelSize, PixelSizeSource};
@@ -94,6 +96,7 @@ pub struct Movie {
     /// The next frames, if somebody has looked at them.
     seen: Option<Pixels>,
     axes: MovieAxes,
+    acquisition: Acquisition,
     notes: Vec<String>,
     files: Vec<PathBuf>,
     /// Those who read and decode, if it is not the caller alone.
@@ -137,8 +140,21 @@ impl Movie {
         }
         limits.check(width, height)?;
         let (axes, notes, files) = (MovieAxes::frames(frames), Vec::new(), Vec::new());
+        let acquisition = Acquisition::default();
         let (seen, pool) = (None, None);
-        Ok(Self { source, frames, height, width, next: 0, seen, axes, notes, files, pool })
+        Ok(Self {
+            source,
+            frames,
+            height,
+            width,
+            next: 0,
+            seen,
+            axes,
+            acquisition,
+            notes,
+            files,
+            pool,
+        })
     }
 
     /// Frames in memory, of any size.
@@ -179,8 +195,21 @@ impl Movie {
         let ((width, height), axes) = (growing.size(), *growing.axes());
         let (notes, files) = (growing.notes().to_vec(), vec![growing.path().to_owned()]);
         let source = Source::Growing(Box::new(growing));
+        let acquisition = Acquisition::default();
         let (frames, seen, pool) = (usize::MAX, None, None);
-        Ok(Self { source, frames, height, width, next: 0, seen, axes, notes, files, pool })
+        Ok(Self {
+            source,
+            frames,
+            height,
+            width,
+            next: 0,
+            seen,
+            axes,
+            acquisition,
+            notes,
+            files,
+            pool,
+        })
     }
 
     /// The movie as it is being written, if it was opened by [`Movie::follow`].
@@ -209,6 +238,11 @@ impl Movie {
     /// Channels, slices, time points and the size of a pixel, as the metadata give them.
     pub fn axes(&self) -> &MovieAxes {
         &self.axes
+    }
+
+    /// How it was acquired, as far as the metadata say it; nothing of a movie that is being written.
+    pub fn acquisition(&self) -> &Acquisition {
+        &self.acquisition
     }
 
     /// Problems of the metadata, and how they were interpreted; each is a sentence without a full stop. Empty for most

@@ -111,9 +111,10 @@ impl Movie {
         bytes: Bytes,
         options: &MovieOptions,
     ) -> Result<Self, MovieError> {
-        let WithHeader { source, dimensions, notes } = header(&bytes)?.open(bytes, options)?;
+        let WithHeader { source, dimensions, acquisition, notes } =
+            header(&bytes)?.open(bytes, options)?;
         let movie = Self::new(Source::Raw(source), dimensions, &options.limits)?;
-        Ok(Self { notes, ..movie })
+        Ok(Self { acquisition, notes, ..movie })
     }
 
     /// The names of the files that a movie in several files, or the folder of one, has now besides those that are known. It is
@@ -163,10 +164,10 @@ impl Movie {
         images: Option<&Images>,
         options: &MovieOptions,
     ) -> Result<Self, MovieError> {
-        let Opened { source, dimensions, axes, notes, files } =
+        let Opened { source, dimensions, axes, acquisition, notes, files } =
             TiffSource::open(bytes, path, images, options)?;
         let movie = Self::new(Source::Tiff(Box::new(source)), dimensions, &options.limits)?;
-        Ok(Self { axes, notes, files, ..movie })
+        Ok(Self { axes, acquisition, notes, files, ..movie })
     }
 
     /// An NPY movie; `length` is the length of the file in bytes, if it is known. A reader that turns out not

@@ -35,6 +35,7 @@ impl Movie {
     ) -> Result<Self, MovieError> {
         let alone = options.clone().with_parts(Vec::new());
         let Self { height, width, frames, axes, .. } = self;
+        let acquisition = self.acquisition.clone();
         let (mut all, mut axes) = (frames, axes);
         let (mut notes, mut files) = (self.notes.clone(), self.files.clone());
         let mut movies = VecDeque::from([(path.to_owned(), self)]);
@@ -65,7 +66,19 @@ impl Movie {
         }
         let source = super::Source::Parts(Parts { movies });
         let (seen, pool) = (None, None);
-        Ok(Self { source, frames: all, height, width, next: 0, seen, axes, notes, files, pool })
+        Ok(Self {
+            source,
+            frames: all,
+            height,
+            width,
+            next: 0,
+            seen,
+            axes,
+            acquisition,
+            notes,
+            files,
+            pool,
+        })
     }
 }
 

@@ -6,9 +6,9 @@
 
 use std::io::{BufRead, BufReader, Read};
 
-use super::MovieError;
 use super::header::Header;
 use super::place::{Bytes, View, fill_at};
+use super::{Acquisition, AcquisitionSource, MovieError};
 use crate::excerpt::excerpt;
 use crate::npy::NumberType;
 
@@ -86,9 +86,39 @@ pub(super) fn header(bytes: &Bytes) -> Result<Header, MovieError> {
         number: NumberType::F32,
         big_endian: false,
         adjust: None,
+        acquisition: acquisition(&head, [columns, rows]),
         start: lines.1,
         notes: Vec::new(),
     })
+}
+
+/// How the frames were acquired: by the third line and the fourth.
+///
+/// The third has six words (versions, the time, the temperature), ten bytes, and then numbers: the second is the exposure, the third the
+/// time from one exposure to the next, the fifth how many exposures were added up, and, behind a zero byte, the time from frame to frame and
+/// that of reading a pixel, two numbers, and the EM gain. The fourth line names the camera.
+fn acquisition(head: &[u8], binning: [u64; 2]) -> Acquisition {
+    let third = head.iter().enumerate().filter(|&(_, &byte)| byte == b'\n').nth(1);
+    let third = third.and_then(|(end, _)| head.get(end + 1..)).unwrap_or_default();
+    // Behind the six words and their spaces.
+    let line = third.split(|&byte| byte == b'\n').next().unwrap_or_default();
+    let words = line.iter().enumerate().filter(|&(_, &byte)| byte == b' ').nth(5);
+    let rest = words.and_then(|(end, _)| third.get(end + 11..)).unwrap_or_default();
+    let end = rest.iter().position(|&byte| byte == b'\n').unwrap_or(0);
+    let text = String::from_utf8_lossy(&rest[..end]).replace('\0', " ");
+    let numbers: Vec<Option<f64>> =
+        text.split_ascii_whitespace().take(16).map(|word| word.parse().ok()).collect();
+    let number = |at: usize| numbers.get(at).copied().flatten();
+    let camera = rest.get(end + 1..).unwrap_or_default().split(|&byte| byte == b'\n').next();
+    let found = Acquisition {
+        camera: camera.map(|name| String::from_utf8_lossy(name).into_owned()),
+        exposure: number(1),
+        frame_time: number(5).filter(|&time| time > 0.0).or(number(2)),
+        em_gain: number(9),
+        binning: Some(binning.map(|side| u32::try_from(side).unwrap_or(0))),
+        ..Acquisition::default()
+    };
+    found.by(AcquisitionSource::Sif)
 }
 
 /// Lines, and where the next one begins.

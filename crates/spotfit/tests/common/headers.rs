@@ -37,7 +37,8 @@ pub fn fits(bitpix: i32, axes: &[usize], more: &[(&str, &str)], data: &[u8]) -> 
 }
 
 /// The header of a SIF file, up to the line about frames.
-pub const SIF: &str = "Andor Technology Multi-Channel File\n65538 1\n65567 0 0 1 1731005709 -49.2\n\
+pub const SIF: &str = "Andor Technology Multi-Channel File\n65538 1\n65567 0 0 1 1731005709 -49.2 \0 \0 \n \x02 \0 0 0.03 0.0312 0.0312 1 \0 \
+                       0.0312 1e-07 0 1 200 0 0 1e-08\n\
                        DU897_BV\n512 512\n12\nPixel number6\nCounts12\n";
 
 /// A SIF file of frames of 3×2 pixels; newer ones have a flag, and perhaps second times.

@@ -5,7 +5,7 @@ use crate::common::{Folder, bytes};
 
 use std::io::Cursor;
 
-use spotfit::movie::{Movie, MovieError, MovieOptions, Pixels};
+use spotfit::movie::{Acquisition, AcquisitionSource, Movie, MovieError, MovieOptions, Pixels};
 
 fn open_fits(file: Vec<u8>) -> Result<Movie, MovieError> {
     Movie::fits(Box::new(Cursor::new(file)), &MovieOptions::default())
@@ -141,12 +141,43 @@ fn sif_files_are_read() {
         let movie = open_sif(sif(version, flag, &frames)).expect("a movie");
         assert_eq!((movie.size(), movie.frames()), ((3, 2), 2), "{version} {flag:?}");
         assert!(movie.notes().is_empty());
+        let found = movie.acquisition();
+        assert_eq!(
+            found.to_string(),
+            "DU897_BV, exposure 30 ms, a frame every 31.2 ms, EM gain set to 200, binning 2×3"
+        );
+        assert_eq!(found.source, Some(AcquisitionSource::Sif));
         assert_eq!(pixels(movie), frames.as_flattened(), "{version} {flag:?}");
     }
     // The first number may look like a flag where there is none.
     let odd = f32::from_le_bytes([b'1', b'\n', 0, 63]);
     let movie = open_sif(sif(65_538, None, &[[odd; 6]])).expect("a movie");
     assert_eq!(pixels(movie), [odd; 6]);
+}
+
+/// Proves that FITS headers tell of the camera, that what cannot be is left out, and that lines of a SIF header may be short.
+#[test]
+fn headers_tell_of_the_camera() {
+    let said = |cards: &[(&str, &str)]| {
+        open_fits(fits(8, &[2, 2], cards, &[1, 2, 3, 4])).expect("a movie").acquisition().clone()
+    };
+    let cards =
+        [("EXPTIME", "1.5D-2"), ("HEAD", "'DU888_BV'"), ("EGAIN", "0.46"), ("RDNOISE", "1.6")];
+    let found = said(&cards);
+    let told =
+        "DU888_BV, exposure 15 ms, 0.46 photo-electrons per ADU, read noise 1.6 photo-electrons";
+    assert_eq!(found.to_string(), told);
+    for (name, value) in
+        [("EXPTIME", "-1"), ("EXPTIME", "1e300"), ("EGAIN", "x"), ("EMGAIN", "1"), ("HEAD", "' '")]
+    {
+        assert_eq!(said(&[(name, value)]), Acquisition::default(), "{name} {value}");
+    }
+    let good = sif(65_541, Some(0), &[[1.0; 6]]);
+    let text = String::from_utf8_lossy(&good).into_owned();
+    let place = text.find(" -49.2").expect("the temperature");
+    let end = text.find("DU897").expect("the camera");
+    let short = [&good[..place + 6], b"\n", &good[end..]].concat();
+    assert_eq!(open_sif(short).expect("a movie").acquisition().exposure, None);
 }
 
 /// Proves that what is wrong with a SIF file is said.

@@ -1,7 +1,7 @@
 //! ImageJ's description of its stacks, and the size of a pixel by the file's resolution.
 
 use super::ome::nanometres;
-use crate::movie::{PixelSize, PixelSizeSource};
+use crate::movie::{Acquisition, AcquisitionSource, PixelSize, PixelSizeSource};
 
 /// The largest pixel that a resolution per inch or centimetre can mean, in nanometres: coarser ones, such as 72 or 1200 dots per
 /// inch, are how the image would be printed.
@@ -10,13 +10,15 @@ const LARGEST: f64 = 1e4;
 const CENTIMETRE: f64 = 1e7;
 
 /// What the text says.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq)]
 pub(super) struct ImageJ {
     pub(super) images: Option<usize>,
     pub(super) channels: usize,
     pub(super) slices: usize,
     pub(super) frames: usize,
     unit: Option<String>,
+    /// From a frame to the next, in seconds.
+    interval: Option<f64>,
 }
 
 impl ImageJ {
@@ -27,13 +29,21 @@ impl ImageJ {
             lines.find_map(|(name, value)| (name == key).then_some(value.trim()))
         };
         let count = |key| value(key)?.parse().ok().filter(|&count: &usize| count > 0);
+        let number = |key| value(key)?.parse().ok().filter(|&number: &f64| number > 0.0);
         Some(Self {
             images: count("images"),
             channels: count("channels").unwrap_or(1),
             slices: count("slices").unwrap_or(1),
             frames: count("frames").unwrap_or(1),
             unit: value("unit").map(str::to_owned),
+            interval: number("finterval").or_else(|| number("fps").map(f64::recip)),
         })
+    }
+
+    /// How the frames were acquired.
+    pub(super) fn acquisition(&self) -> Acquisition {
+        let found = Acquisition { frame_time: self.interval, ..Acquisition::default() };
+        found.by(AcquisitionSource::ImageJ)
     }
 }
 

@@ -279,9 +279,10 @@ impl Planes {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::movie::Acquisition;
 
     fn image(sizes: [usize; 3], order: [usize; 3], blocks: Vec<Block>) -> Image {
-        Image { sizes, order, pixel: None, blocks }
+        Image { sizes, order, pixel: None, acquisition: Acquisition::default(), blocks }
     }
 
     /// Proves that frames are sorted by time and then by slice, whatever order the planes have in the file, for each

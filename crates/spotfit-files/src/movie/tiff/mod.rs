@@ -9,6 +9,7 @@ pub(super) mod growing;
 mod imagej;
 pub(super) mod images;
 mod layout;
+mod micro_manager;
 mod ome;
 mod packed;
 mod page;
@@ -25,7 +26,9 @@ use ::tiff::decoder::ifd::Value;
 use ::tiff::tags::{CompressionMethod, Tag};
 
 use super::place::Bytes;
-use super::{Dimensions, MovieAxes, MovieError, MovieOptions, PixelSizeSource, Pixels};
+use super::{
+    Acquisition, Dimensions, MovieAxes, MovieError, MovieOptions, PixelSizeSource, Pixels,
+};
 use decode::check_page;
 use failure::{undecodable, wrong};
 use imagej::{ImageJ, Resolution};
@@ -43,6 +46,7 @@ pub(super) struct Opened {
     pub(super) source: TiffSource,
     pub(super) dimensions: Dimensions,
     pub(super) axes: MovieAxes,
+    pub(super) acquisition: Acquisition,
     pub(super) notes: Vec<String>,
     pub(super) files: Vec<PathBuf>,
 }
@@ -57,6 +61,16 @@ fn resolution(decoder: &mut Pages) -> Option<Resolution> {
     // The default is inches.
     let unit = decoder.find_tag_unsigned(Tag::ResolutionUnit).ok()?.unwrap_or(2);
     Some(Resolution { x, y, unit })
+}
+
+/// What Micro-Manager says of the first frame.
+fn micro_manager(decoder: &mut Pages) -> Acquisition {
+    let tag = Tag::from_u16_exhaustive(micro_manager::TAG);
+    let text = decoder.find_tag(tag).ok().flatten().and_then(|value| match value {
+        Value::Ascii(text) => Some(text),
+        value => String::from_utf8(value.into_u8_vec().ok()?).ok(),
+    });
+    text.map_or_else(Acquisition::default, |text| micro_manager::acquisition(&text))
 }
 
 impl TiffSource {
@@ -78,6 +92,12 @@ impl TiffSource {
         check_page(&mut decoder).map_err(|reason| wrong(0, reason))?;
 
         let imagej = ImageJ::read(&survey.description);
+        let mut acquisition = micro_manager(&mut decoder);
+        if acquisition.source.is_none()
+            && let Some(text) = &imagej
+        {
+            acquisition = text.acquisition();
+        }
         let resolution = resolution(&mut decoder);
         let mut pixel = resolution.and_then(|resolution| resolution.pixel(imagej.as_ref()));
         // What is said of one image says nothing of the others.
@@ -115,6 +135,9 @@ impl TiffSource {
                 let layout = match (described, imagej) {
                     (Some(Described { ome, image, parts }), _) => {
                         let (chosen, series) = (&ome.images[*image], ome.images.len());
+                        if chosen.acquisition.source.is_some() {
+                            acquisition = chosen.acquisition.clone();
+                        }
                         pixel = chosen.pixel.map(|size| (size, PixelSizeSource::Ome)).or(pixel);
                         let parts = (&parts[..], set.own);
                         let mut layout = Layout::ome(chosen, parts, &set.pages, series, options)?;
@@ -165,6 +188,6 @@ impl TiffSource {
         let source =
             Self { size, order, ends, files: files_of, places, ones, frames, next: 0, open };
         let dimensions = Dimensions(frames, height, width);
-        Ok(Opened { source, dimensions, axes, notes, files })
+        Ok(Opened { source, dimensions, axes, acquisition, notes, files })
     }
 }

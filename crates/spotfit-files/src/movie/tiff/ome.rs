@@ -8,6 +8,7 @@ use quick_xml::events::{BytesStart, Event};
 use quick_xml::reader::Reader;
 
 use crate::excerpt::excerpt;
+use crate::movie::{Acquisition, AcquisitionSource};
 
 /// How deep elements may be nested; in the schema it is about ten.
 const DEEPEST: usize = 64;
@@ -25,6 +26,8 @@ pub(super) struct Ome {
     pub(super) images: Vec<Image>,
     /// The files of the set that are named: name and UUID.
     pub(super) files: Vec<(String, String)>,
+    /// The name of the first detector.
+    pub(super) camera: Option<String>,
     /// Why reading ended early.
     pub(super) broken: Option<String>,
 }
@@ -38,6 +41,7 @@ pub(super) struct Image {
     pub(super) order: [usize; 3],
     /// Width and height of a pixel in nanometres.
     pub(super) pixel: Option<(f64, f64)>,
+    pub(super) acquisition: Acquisition,
     pub(super) blocks: Vec<Block>,
 }
 
@@ -63,6 +67,11 @@ impl Ome {
     pub(super) fn read(text: &str) -> Self {
         let mut ome = Self::default();
         ome.broken = ome.fill(text).err();
+        for image in &mut ome.images {
+            let mut found = std::mem::take(&mut image.acquisition);
+            found.camera.clone_from(&ome.camera);
+            image.acquisition = found.by(AcquisitionSource::Ome);
+        }
         ome
     }
 
@@ -73,6 +82,7 @@ impl Ome {
         // Other elements may be called UUID, too.
         let mut block_depth = None;
         let mut in_uuid = false;
+        let mut planes = Planes::default();
         let mut known: HashMap<(String, String), usize> = HashMap::new();
         let mut named: Option<(String, String)> = None;
         loop {
@@ -85,7 +95,23 @@ impl Ome {
                     match element.local_name().as_ref() {
                         "OME" if depth == 1 => self.uuid = attribute(&element, "UUID")?,
                         "BinaryOnly" => self.elsewhere = attribute(&element, "MetadataFile")?,
-                        "Pixels" => self.images.push(image(&element)?),
+                        "Pixels" => {
+                            planes = Planes::default();
+                            self.images.push(image(&element)?);
+                        }
+                        "Detector" if self.camera.is_none() => {
+                            self.camera = Some(name_of(&element)?);
+                        }
+                        "DetectorSettings" => {
+                            if let Some(image) = self.images.last_mut() {
+                                settings(&mut image.acquisition, &element)?;
+                            }
+                        }
+                        "Plane" => {
+                            if let Some(image) = self.images.last_mut() {
+                                planes.see(&mut image.acquisition, &element)?;
+                            }
+                        }
                         "TiffData" => {
                             blocks += 1;
                             if blocks > MOST_BLOCKS {
@@ -179,7 +205,9 @@ fn image(element: &BytesStart<'_>) -> Result<Image, String> {
     let width = length("PhysicalSizeX", "PhysicalSizeXUnit")?;
     let height = length("PhysicalSizeY", "PhysicalSizeYUnit")?;
     let pixel = width.map(|width| (width, height.unwrap_or(width)));
-    Ok(Image { sizes, order, pixel, blocks: Vec::new() })
+    let frame_time = time(element, "TimeIncrement", "TimeIncrementUnit")?;
+    let acquisition = Acquisition { frame_time, ..Acquisition::default() };
+    Ok(Image { sizes, order, pixel, acquisition, blocks: Vec::new() })
 }
 
 fn block(element: &BytesStart<'_>) -> Result<Block, String> {
@@ -190,6 +218,73 @@ fn block(element: &BytesStart<'_>) -> Result<Block, String> {
         count: number(element, "PlaneCount")?,
         file: None,
     })
+}
+
+/// A time in seconds.
+fn time(element: &BytesStart<'_>, name: &str, unit: &str) -> Result<Option<f64>, String> {
+    let Some(text) = attribute(element, name)? else { return Ok(None) };
+    let seconds = match attribute(element, unit)?.as_deref() {
+        None | Some("s") => 1.0,
+        Some("ms") => 1e-3,
+        Some("µs" | "μs" | "us") => 1e-6,
+        Some("ns") => 1e-9,
+        Some("min") => 60.0,
+        Some("h") => 3600.0,
+        Some(_) => return Ok(None),
+    };
+    Ok(text.trim().parse::<f64>().ok().map(|time| time * seconds))
+}
+
+/// What a detector is called.
+fn name_of(element: &BytesStart<'_>) -> Result<String, String> {
+    let maker = attribute(element, "Manufacturer")?.unwrap_or_default();
+    let model = attribute(element, "Model")?.unwrap_or_default();
+    let twice = model.to_lowercase().contains(&maker.to_lowercase());
+    Ok(if twice { model } else { format!("{maker} {model}") }.trim().to_owned())
+}
+
+/// The settings of a detector; those of the first channel count.
+fn settings(found: &mut Acquisition, element: &BytesStart<'_>) -> Result<(), String> {
+    let number =
+        |name| Ok::<_, String>(attribute(element, name)?.and_then(|text| text.trim().parse().ok()));
+    found.baseline = found.baseline.or(number("Offset")?);
+    let binning = attribute(element, "Binning")?;
+    let sides = binning.as_deref().and_then(|text| text.split_once('x'));
+    let sides = sides.and_then(|(x, y)| Some([x.trim().parse().ok()?, y.trim().parse().ok()?]));
+    found.binning = found.binning.or(sides);
+    Ok(())
+}
+
+/// The times of planes.
+#[derive(Default)]
+struct Planes {
+    /// The first time point of a plane of the first slice and channel, and when it was taken.
+    first: Option<(usize, f64)>,
+}
+
+impl Planes {
+    fn see(&mut self, found: &mut Acquisition, element: &BytesStart<'_>) -> Result<(), String> {
+        if found.exposure.is_none() {
+            found.exposure = time(element, "ExposureTime", "ExposureTimeUnit")?;
+        }
+        let place = |name| {
+            Ok::<_, String>(attribute(element, name)?.and_then(|text| text.trim().parse().ok()))
+        };
+        if place("TheC")? != Some(0) || place("TheZ")? != Some(0) {
+            return Ok(());
+        }
+        let taken = time(element, "DeltaT", "DeltaTUnit")?;
+        let Some((point, taken)) = place("TheT")?.zip(taken) else { return Ok(()) };
+        match self.first {
+            None => self.first = Some((point, taken)),
+            // The last plane tells it best.
+            Some((first, begun)) if point > first => {
+                found.frame_time = Some((taken - begun) / (point - first) as f64);
+            }
+            Some(_) => {}
+        }
+        Ok(())
+    }
 }
 
 /// A unit of length, as OME and ImageJ write it, in nanometres.
@@ -222,8 +317,10 @@ mod tests {
     fn what_matters_is_read() {
         let text = format!(
             r#"<?xml version="1.0" encoding="UTF-8"?><!-- a comment --><OME xmlns="http://x" UUID="urn:uuid:1">
-            <Image ID="Image:0">{PIXELS} PhysicalSizeX="0.108" PhysicalSizeY="108" PhysicalSizeYUnit="nm">
-            <Channel/><TiffData FirstC="1" FirstT="2" IFD="5" PlaneCount="1"><UUID FileName="a &amp; b.tif">urn:uuid:1</UUID>
+            <Instrument><Detector Manufacturer="Andor" Model="iXon"/><Detector Model="other"/></Instrument><Image ID="Image:0">{PIXELS} PhysicalSizeX="0.108" PhysicalSizeY="108" PhysicalSizeYUnit="nm">
+            <Channel><DetectorSettings Offset="100" Binning="2x2"/></Channel>
+            <Plane TheC="0" TheZ="0" TheT="0" DeltaT="5" DeltaTUnit="ms" ExposureTime="20" ExposureTimeUnit="ms"/>
+            <Plane TheC="1" TheZ="0" TheT="9" DeltaT="99"/><Plane TheC="0" TheZ="0" TheT="2" DeltaT="0.065"/><TiffData FirstC="1" FirstT="2" IFD="5" PlaneCount="1"><UUID FileName="a &amp; b.tif">urn:uuid:1</UUID>
             </TiffData><TiffData/></Pixels></Image><Other><UUID FileName="c.tif">2</UUID></Other></OME>"#
         );
         let ome = Ome::read(&text);
@@ -233,6 +330,13 @@ mod tests {
         let [image] = &ome.images[..] else { panic!("{ome:?}") };
         assert_eq!((image.sizes, image.order), ([1, 2, 3], [1, 0, 2]));
         assert_eq!(image.pixel, Some((108.0, 108.0)));
+        let Acquisition { camera, exposure, frame_time, baseline, binning, .. } =
+            &image.acquisition;
+        assert_eq!(
+            (camera.as_deref(), *exposure, *baseline),
+            (Some("Andor iXon"), Some(0.02), Some(100.0))
+        );
+        assert!((frame_time.expect("a time") - 0.03).abs() < 1e-12 && *binning == Some([2, 2]));
         let [first, second] = image.blocks[..] else { panic!("{image:?}") };
         assert_eq!((first.first, first.page, first.count), ([0, 1, 2], Some(5), Some(1)));
         assert_eq!((first.file, second.file, second.page), (Some(0), None, None));

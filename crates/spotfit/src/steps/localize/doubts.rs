@@ -7,7 +7,7 @@ use crate::AsWindows;
 use crate::localize::{
     CameraDoubt, SlopeDoubt, camera_doubts, estimate_sensitivity, median_of_first, two_digits,
 };
-use crate::movie::{Movie, Pixels};
+use crate::movie::{Acquisition, Movie, Pixels};
 use crate::steps::{Listener, Note, PixelScale};
 
 /// The subject of a note.
@@ -140,7 +140,7 @@ fn shown(nanometres: f64) -> String {
 }
 
 /// What was made of the metadata of a movie.
-pub(crate) fn metadata(movie: &Movie, scale: PixelScale) -> Vec<Note> {
+pub(crate) fn metadata(movie: &Movie, scale: PixelScale, camera: &CameraOptions) -> Vec<Note> {
     let mut told: Vec<Note> = movie.notes().iter().cloned().map(Note::Warning).collect();
     if let [first, .., last] = movie.files() {
         let name = |path: &Path| path.file_name().unwrap_or_default().display().to_string();
@@ -155,7 +155,29 @@ pub(crate) fn metadata(movie: &Movie, scale: PixelScale) -> Vec<Note> {
         told.push(Note::Notice(text));
     }
     told.extend(unusual(scale.of(movie)));
+    told.extend(offered(movie.acquisition(), camera));
     told
+}
+
+/// What the metadata say of the camera where nothing else says it. It is not used: what programs write there is not always in these
+/// units.
+fn offered(found: &Acquisition, camera: &CameraOptions) -> Option<Note> {
+    let has_maps = camera.maps.is_some();
+    let offers = [
+        ("baseline", found.baseline, camera.baseline, has_maps),
+        ("sensitivity", found.sensitivity, camera.sensitivity, has_maps),
+        ("em_gain", found.em_gain, camera.em_gain, false),
+        ("read_noise", found.read_noise, camera.read_noise, has_maps),
+    ];
+    let wanted = offers.into_iter().filter(|(_, _, given, known)| given.is_none() && !known);
+    let offers: Vec<String> = wanted
+        .filter_map(|(name, said, ..)| said.map(|value| format!("`{name}` {value}")))
+        .collect();
+    let source = found.source.filter(|_| !offers.is_empty())?;
+    Some(Note::Notice(format!(
+        "{source} offers {}, which is not used unless it is given",
+        offers.join(", ")
+    )))
 }
 
 /// A warning where pixels have a size that is hardly right.

@@ -289,8 +289,9 @@ impl Localizing {
         let Self { options, mut movie, localizer, layout, filter, info, frames, .. } = self;
         let (defects, notes, following) = (self.defects, self.notes, self.following);
         let slice = movie.options().slice;
-        let (metadata, frames_are) =
-            movie.about(|movie| (metadata(movie, options.pixel_size), frames_are(movie, slice)))?;
+        let (metadata, frames_are) = movie.about(|movie| {
+            (metadata(movie, options.pixel_size, &options.camera), frames_are(movie, slice))
+        })?;
         metadata.into_iter().for_each(|note| hears.hear(Topic::Metadata, note));
         notes.into_iter().for_each(|note| hears.hear(Topic::Options, Note::Warning(note)));
         let begin = Instant::now();

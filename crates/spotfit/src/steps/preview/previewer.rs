@@ -213,7 +213,7 @@ impl Previewer {
 
     /// What is to be said of the movie, whatever its frames show.
     fn plain_notes(&mut self, asked: &LocalizeOptions) -> Result<Vec<Note>, StepError> {
-        self.frames.stack().about(|movie| metadata(movie, asked.pixel_size))
+        self.frames.stack().about(|movie| metadata(movie, asked.pixel_size, &asked.camera))
     }
 
     /// The defective pixels of the movie, if they are to be found.

@@ -1,0 +1,89 @@
+//! Micro-Manager's metadata of a frame: an object of JSON in the tag 51123.
+
+use serde_json::{Map, Value};
+
+use crate::movie::{Acquisition, AcquisitionSource};
+
+/// The tag that has it.
+pub(super) const TAG: u16 = 51_123;
+/// The longest text that is read.
+const LONGEST: usize = 1 << 20;
+
+/// What the text says.
+pub(super) fn acquisition(text: &str) -> Acquisition {
+    if text.len() > LONGEST {
+        return Acquisition::default();
+    }
+    let Ok(Value::Object(values)) = serde_json::from_str(text.trim_end_matches('\0')) else {
+        return Acquisition::default();
+    };
+    let camera = words(&values, "Camera").or_else(|| words(&values, "Core-Camera"));
+    // Properties of a device begin with its label.
+    let of_camera = |names: &[&str]| {
+        let label = camera.as_deref()?;
+        names.iter().find_map(|name| words(&values, &format!("{label}-{name}")))
+    };
+    let model = of_camera(&["CameraName", "CameraModel", "ChipName", "Camera"]);
+    let gain = of_camera(&["MultiplierGain", "EMGain", "Gain"]).filter(|_| {
+        // Of other cameras a gain is a mode, or an amplifier.
+        let is_em = |key: &String| {
+            key.contains("EMSwitch") || key.contains("EMGain") || key.contains("MultiplierGain")
+        };
+        values.keys().any(is_em)
+    });
+    let binning = of_camera(&["Binning"]).or_else(|| words(&values, "Binning"));
+    let found = Acquisition {
+        exposure: number(&values, "Exposure-ms").map(|time| time / 1e3),
+        frame_time: number(&values, "Interval_ms").map(|time| time / 1e3),
+        em_gain: gain.and_then(|text| text.trim().parse().ok()),
+        binning: binning.as_deref().and_then(sides),
+        camera: model.or(camera),
+        ..Acquisition::default()
+    };
+    found.by(AcquisitionSource::MicroManager)
+}
+
+/// Binning as it is written: `2`, `2x2` or `2,2`.
+fn sides(text: &str) -> Option<[u32; 2]> {
+    let mut sides = text.split(['x', 'X', '×', ',']).map(|side| side.trim().parse().ok());
+    let x: u32 = sides.next()??;
+    Some([x, sides.next().unwrap_or(Some(x))?])
+}
+
+/// A value as text: old versions have it in an object.
+fn words(values: &Map<String, Value>, name: &str) -> Option<String> {
+    let value = values.get(name)?;
+    let value = value.get("PropVal").unwrap_or(value);
+    match value {
+        Value::String(text) => Some(text.clone()),
+        Value::Number(number) => Some(number.to_string()),
+        _ => None,
+    }
+}
+
+fn number(values: &Map<String, Value>, name: &str) -> Option<f64> {
+    words(values, name)?.trim().parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Proves that the versions' ways to write a property are read, and that the gain of a camera without EM gain is left out.
+    #[test]
+    fn properties_are_read() {
+        let new = r#"{"Camera": "Andor", "Andor-CameraName": "DU897", "Exposure-ms": 30.5, "Andor-Gain": "200", "Andor-EMSwitch": "On", "Andor-Binning": "2x1"}"#;
+        let found = acquisition(new);
+        assert_eq!(found.camera.as_deref(), Some("DU897"));
+        assert_eq!((found.exposure, found.em_gain), (Some(0.0305), Some(200.0)));
+        assert_eq!(found.binning, Some([2, 1]));
+        assert_eq!(found.source, Some(AcquisitionSource::MicroManager));
+        let old = r#"{"Core-Camera": {"PropVal": "Zyla"}, "Zyla-Gain": {"PropVal": "4"}, "Exposure-ms": "10", "Binning": 1}"#;
+        let found = acquisition(old);
+        assert_eq!(found.camera.as_deref(), Some("Zyla"));
+        assert_eq!((found.exposure, found.em_gain), (Some(0.01), None));
+        for wrong in ["", "[]", "{", r#"{"Exposure-ms": -1}"#, r#"{"Exposure-ms": "a"}"#] {
+            assert_eq!(acquisition(wrong), Acquisition::default(), "{wrong}");
+        }
+    }
+}
