@@ -9,8 +9,8 @@ use pyo3::prelude::*;
 use spotfit::output::Output;
 use spotfit::record::{Origin, Record};
 use spotfit::table::{
-    self, Column, Filter, Kind, PicassoVersion, SaveOptions, Table, TableError, TableFormat,
-    TableOutput, TableReader, Unit,
+    self, Column, ColumnNames, Filter, Kind, PicassoVersion, SaveOptions, Table, TableError,
+    TableFormat, TableOutput, TableReader, Unit,
 };
 
 use crate::error::room;
@@ -163,12 +163,16 @@ pub(crate) fn read_table<'py>(
     pixel_size: Option<f64>,
     first_frame: Option<u32>,
     origin: Option<&str>,
+    column_names: Option<&str>,
 ) -> PyResult<(Vec<Made<'py>>, Info, Vec<String>)> {
+    let names = column_names.map(str::parse::<ColumnNames>).transpose();
+    let wrong = |error| PyValueError::new_err(format!("column_names: {error}"));
+    let names = names.map_err(wrong)?.unwrap_or_default();
     let picasso = TableFormat::of(&path) == Some(TableFormat::Picasso);
     let corner = origin_of(&path, origin)? == Origin::Corner && !picasso;
     let pool = threads::pool()?;
     let read = || -> Result<(Table, Vec<String>), TableError> {
-        let mut reader = TableReader::open(&path)?;
+        let mut reader = TableReader::open(&path)?.with_names(&names)?;
         if let Some(first) = first_frame {
             reader = reader.with_first_frame(first);
         }

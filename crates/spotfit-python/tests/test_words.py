@@ -16,7 +16,7 @@ WORDS: dict[str, Any] = json.loads((Path(__file__).parent / "options.json").read
 FITTER = spotfit.Fitter.__init__
 #: Options that no function has: files and what is printed are the command's, and a table of Python knows its frames, its origin and the
 #: size of its pixels.
-FILES = {"output", "overwrite", "help", "json", "filter", "origin", "first_frame", "pixel_size", "no_record", "picasso"}
+FILES = {"output", "overwrite", "help", "json", "filter", "origin", "first_frame", "column_names", "pixel_size", "no_record", "picasso"}
 #: A camera has a type of its own.
 CAMERA = {"baseline", "sensitivity", "em_gain", "read_noise"}
 #: Simulated files; the overwriting is of them.

@@ -15,7 +15,7 @@ use crate::words::paths::{is_stream, refuse_folder, refuse_same_file, refuse_sam
 use crate::words::record::{reads, typed};
 use spotfit::record::{Origin, Record};
 use spotfit::steps::{Sink, Source, StepError, TableFile};
-use spotfit::table::{SaveOptions, Table, TableError, TableFormat, sidecar};
+use spotfit::table::{ColumnNames, SaveOptions, Table, TableError, TableFormat, sidecar};
 
 /// A table to read, and what the file may not say.
 #[derive(Debug, Args)]
@@ -43,6 +43,10 @@ pub(crate) struct TableArguments {
     /// with 0, and otherwise 0.
     #[arg(help_heading = "Tables", long, value_name = "0|1", value_parser = clap::value_parser!(u32).range(..=1))]
     first_frame: Option<u32>,
+    /// What the columns of a CSV table are, where their names do not tell: for each its name here, that in the file, and its unit
+    /// (nm, um, px, photons, rad, deg), as in 'x=PosX nm,y=PosY nm,frame=T,photons=Signal'. Frames are counted from 0 then.
+    #[arg(help_heading = "Tables", long, value_name = "NAME=COLUMN UNIT,...")]
+    column_names: Option<ColumnNames>,
 }
 
 /// Where (0, 0) is.
@@ -75,7 +79,8 @@ impl LocsArguments {
         origin: Option<OriginChoice>,
         first_frame: Option<u32>,
     ) -> Result<Source, CliError> {
-        let table = TableArguments { pixel_size: self.table.pixel_size, origin, first_frame };
+        let pixel_size = self.table.pixel_size;
+        let table = TableArguments { pixel_size, origin, first_frame, column_names: None };
         table.noted(path, "truth_origin")
     }
 
@@ -111,7 +116,9 @@ impl TableArguments {
 
     /// A table for an operation; what is to be known of it is said. An option of this name says its origin.
     fn noted(&self, path: &Path, origin: &'static str) -> Result<Source, CliError> {
-        let source = opened(path, self.first_frame, self.pixel_size)?.with_origin_option(origin);
+        let names = self.column_names.clone().unwrap_or_default();
+        let source = opened(path, self.first_frame, names, self.pixel_size)?;
+        let source = source.with_origin_option(origin);
         let source = source.with_origin(self.origin.map(Origin::from));
         for note in source.notes()? {
             say!("spotfit: {}: {note}", source.name());
@@ -298,22 +305,23 @@ pub(crate) fn format_of(path: &Path) -> Result<TableFormat, CliError> {
 /// A table beside that of the localizations, such as one of drift: what is known of the latter is not true of it.
 pub(crate) fn plain(path: &Path) -> Result<Source, CliError> {
     // Of drift only differences count, so that no option says where its (0, 0) is.
-    Ok(opened(path, None, None)?.with_origin(Some(Origin::Centre)))
+    Ok(opened(path, None, ColumnNames::default(), None)?.with_origin(Some(Origin::Centre)))
 }
 
 /// A table in a file, or one that is read to its end here.
 pub(crate) fn opened(
     path: &Path,
     first_frame: Option<u32>,
+    names: ColumnNames,
     pixel_size: Option<f64>,
 ) -> Result<Source, CliError> {
     let (input, length) = Input::open(path)?;
     if length.is_some() {
         let source = Source::file(path).with_pixel_size(pixel_size)?;
-        return Ok(source.with_first_frame(first_frame));
+        return Ok(source.with_first_frame(first_frame).with_column_names(names));
     }
     let name = path.display().to_string();
-    Ok(Source::once(&name, Box::new(input), first_frame, pixel_size)?)
+    Ok(Source::once(&name, Box::new(input), first_frame, &names, pixel_size)?)
 }
 
 /// The files of a table at this path.

@@ -104,6 +104,36 @@ fn other_tables_are_read_right() {
     fails(&[&"convert", &locs, &"-o", &out], &["one column", "commas, semicolons or tabs"]);
 }
 
+/// Proves that columns whose names do not tell what they are can be named, in files and pipes, and that what is wrong is said.
+#[test]
+fn columns_can_be_named() {
+    let folder = Folder::new();
+    let (locs, out) = (folder.path("locs.txt"), folder.path("out.csv"));
+    let text = "T;PosX;PosY;Signal\n0;1,5;2;700\n4;3;2,5;800\n";
+    fs::write(&locs, text).expect("a table");
+    let names = "frame=T, x=PosX um, y=PosY um, photons=Signal photons";
+    succeeds(&[&"convert", &locs, &"-o", &out, &"--column-names", &names]);
+    let table = rows(&fs::read(&out).expect("a table"));
+    let header: Vec<&str> = table[0].iter().map(|name| name.trim_matches('"')).collect();
+    assert_eq!(header, ["frame", "x [nm]", "y [nm]", "intensity [photon]"]);
+    assert_eq!(table[2], ["5", "3000", "2500", "800"]);
+    let piped = std::process::Command::new(env!("CARGO_BIN_EXE_spotfit"))
+        .args(["filter", "-", "photons > 750", "-o", "-", "--column-names", names])
+        .stdin(fs::File::open(&locs).expect("a table"))
+        .output()
+        .expect("a run");
+    assert!(piped.status.success());
+    assert_eq!(rows(&piped.stdout)[1], ["5", "3000", "2500", "800"]);
+    for (names, says) in [
+        ("x=Pos nm", "there is no column 'Pos'"),
+        ("x=PosX photons", "'x' cannot be in photon"),
+        ("PosX", "is not NAME=COLUMN"),
+        ("x=PosX,y=PosX", "twice"),
+    ] {
+        fails(&[&"convert", &locs, &"-o", &out, &"--column-names", &names], &[says]);
+    }
+}
+
 /// Proves that tables become Picasso's and come back, with what Picasso would not read counted, and that a pipe is read too.
 #[test]
 fn tables_are_converted() {

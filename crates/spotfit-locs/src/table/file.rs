@@ -8,7 +8,7 @@ use spotfit_files::output::paths::{resolve, same};
 use spotfit_files::output::{Output, OutputError, refuse_stranger};
 
 use super::picasso::{LeftOut, PicassoReader, PicassoWriter, beside, is_our_sidecar, sidecar};
-use super::{CsvReader, CsvWriter, Info, PicassoVersion, Table, TableError};
+use super::{ColumnNames, CsvReader, CsvWriter, Info, PicassoVersion, Table, TableError};
 
 /// How a table is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,6 +80,17 @@ impl TableReader {
         match self {
             Self::Csv(reader) => Self::Csv(reader.with_first_frame(first)),
             picasso => picasso,
+        }
+    }
+
+    /// Says what the columns of a CSV table are: see [`CsvReader::with_names`]. Those of Picasso have their names.
+    ///
+    /// # Errors
+    /// As [`CsvReader::with_names`].
+    pub fn with_names(self, names: &ColumnNames) -> Result<Self, TableError> {
+        match self {
+            Self::Csv(reader) => Ok(Self::Csv(reader.with_names(names)?)),
+            picasso => Ok(picasso),
         }
     }
 

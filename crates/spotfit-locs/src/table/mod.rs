@@ -9,6 +9,7 @@
 //! otherwise from 0: the first is how localizations are written, the second how positions and truths are. But where the `id` of the
 //! first row is 0, frames are counted from 0 in both: so Picasso writes them for ThunderSTORM.
 
+mod column_names;
 pub(crate) mod conditions;
 mod corners;
 mod csv;
@@ -27,6 +28,7 @@ use std::fmt;
 
 use crate::averages::root_mean_square;
 
+pub use column_names::{ColumnNames, ColumnNamesError};
 pub use corners::CornerReader;
 pub use csv::{CsvReader, CsvWriter};
 pub use error::TableError;

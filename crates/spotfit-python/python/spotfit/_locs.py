@@ -350,6 +350,7 @@ def read_table(
     pixel_size: float | None = None,
     first_frame: Literal[0, 1] | None = None,
     origin: Literal["centre", "corner"] | None = None,
+    column_names: str | None = None,
 ) -> Locs:
     """Reads a table of localizations.
 
@@ -365,6 +366,9 @@ def read_table(
     origin : {"centre", "corner"}, optional
         Where (0, 0) is in a CSV table: at the centre of the first pixel, or at its corner, as in ThunderSTORM. By default where the
         record beside the table says, or else at the centre. Picasso's tables have it at the centre.
+    column_names : str, optional
+        What the columns of a CSV table are, where their names do not tell: for each its name here, that in the file, and its unit
+        (nm, um, px, photons, rad, deg), as in ``"x=PosX nm, y=PosY nm, frame=T"``. Frames are counted from 0 then.
 
     Returns
     -------
@@ -395,7 +399,7 @@ def read_table(
     if first_frame is not None and first_frame not in (0, 1):
         raise ValueError(f"first_frame must be 0 or 1, not {first_frame!r}")
     size = arguments.length("pixel_size", pixel_size)
-    columns, info, notes = _spotfit.read_table(path, size, first_frame, origin)
+    columns, info, notes = _spotfit.read_table(path, size, first_frame, origin, column_names)
     tell(notes)
     return Locs._made(columns, info)
 

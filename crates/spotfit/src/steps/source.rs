@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 
 use super::{Listener, StepError};
 use crate::record::{Origin, Record};
-use crate::table::{Info, Table, TableError, TableFormat, TableReader, Unit};
+use crate::table::{ColumnNames, Info, Table, TableError, TableFormat, TableReader, Unit};
 use crate::{Length, OutOfRange};
 
 /// The most rows that are held in memory.
@@ -28,6 +28,7 @@ pub struct Source {
     /// By the record beside the file; nothing where that does not know.
     recorded: Option<Origin>,
     first_frame: Option<u32>,
+    names: ColumnNames,
     /// What the beginning of the file says, once it was read with the options above.
     begun: OnceLock<Beginning>,
 }
@@ -55,7 +56,7 @@ impl Source {
     }
 
     /// A CSV table that can be read only once, such as a pipe. It is read to its end here; `first_frame` as in
-    /// [`Source::with_first_frame`], `pixel_size` as in [`Source::with_pixel_size`].
+    /// [`Source::with_first_frame`], `names` as in [`Source::with_column_names`], `pixel_size` as in [`Source::with_pixel_size`].
     ///
     /// # Errors
     /// [`StepError::Table`]; [`StepError::Option`]; [`StepError::Input`] for more rows than are kept in memory.
@@ -63,6 +64,7 @@ impl Source {
         name: &str,
         reader: Box<dyn Read + Send>,
         first_frame: Option<u32>,
+        names: &ColumnNames,
         pixel_size: Option<f64>,
     ) -> Result<Self, StepError> {
         check_size(pixel_size)?;
@@ -73,7 +75,8 @@ impl Source {
             }
             source => StepError::Table { name: name.to_owned(), source },
         };
-        let reader = TableReader::csv(reader).map_err(wrong)?;
+        let reader = TableReader::csv(reader).and_then(|one| one.with_names(names));
+        let reader = reader.map_err(wrong)?;
         let reader = reader.with_info(|info| info.pixel_size = pixel_size);
         let mut reader = match first_frame {
             Some(first) => reader.with_first_frame(first),
@@ -97,6 +100,7 @@ impl Source {
             origin_option: "origin",
             recorded,
             first_frame: None,
+            names: ColumnNames::default(),
             begun: OnceLock::new(),
         }
     }
@@ -156,6 +160,14 @@ impl Source {
         self
     }
 
+    /// The same with names for the columns of a CSV file whose own do not tell what they are.
+    #[must_use]
+    pub fn with_column_names(mut self, names: ColumnNames) -> Self {
+        self.names = names;
+        self.begun = OnceLock::new();
+        self
+    }
+
     /// Whether (0, 0) is the corner of the first pixel: as was set, or else as the record beside the file says.
     pub fn has_corner_origin(&self) -> bool {
         self.origin.or(self.recorded) == Some(Origin::Corner)
@@ -209,7 +221,8 @@ impl Source {
             );
             return Err(StepError::input(&self.name, reason));
         }
-        let reader = TableReader::open(path).map_err(self.wrong())?;
+        let reader = TableReader::open(path).and_then(|one| one.with_names(&self.names));
+        let reader = reader.map_err(self.wrong())?;
         let reader = match self.first_frame {
             Some(first) => reader.with_first_frame(first),
             None => reader,

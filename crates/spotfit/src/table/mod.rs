@@ -9,7 +9,8 @@ mod layout;
 pub use filter::Filter;
 pub use layout::{Layout, WidthColumns};
 pub use spotfit_locs::table::{
-    Column, CornerReader, CsvReader, CsvWriter, Dimension, Info, Kind, LeftOut, Meaning,
-    PicassoReader, PicassoVersion, PicassoWriter, SaveOptions, Table, TableError, TableFormat,
-    TableOutput, TableReader, TableWriter, Unit, Written, is_our_sidecar, sidecar,
+    Column, ColumnNames, ColumnNamesError, CornerReader, CsvReader, CsvWriter, Dimension, Info,
+    Kind, LeftOut, Meaning, PicassoReader, PicassoVersion, PicassoWriter, SaveOptions, Table,
+    TableError, TableFormat, TableOutput, TableReader, TableWriter, Unit, Written, is_our_sidecar,
+    sidecar,
 };

@@ -11,8 +11,8 @@ use spotfit_files::private::excerpt;
 
 use super::error::LONGEST_ROW;
 use super::{
-    Column, Dimension, Info, Kind, MOST_WORDS, Meaning, Table, TableError, Unit, names, number,
-    place,
+    Column, ColumnNames, Dimension, Info, Kind, MOST_WORDS, Meaning, Table, TableError, Unit,
+    names, number, place,
 };
 use lines::{Fields, Lines, parts, plain, trim, word};
 
@@ -164,6 +164,25 @@ impl<R: Read> CsvReader<R> {
     pub fn with_info(mut self, change: impl FnOnce(&mut Info)) -> Self {
         change(&mut self.layout.info);
         self
+    }
+
+    /// Says what columns are whose names do not tell. Their frames are counted from 0 unless somebody says otherwise.
+    ///
+    /// # Errors
+    /// [`TableError::Column`] for a name that is not in the file, [`TableError::TwoColumns`].
+    pub fn with_names(mut self, names: &ColumnNames) -> Result<Self, TableError> {
+        let columns = &mut self.layout.columns;
+        for (file, here) in names.pairs() {
+            let named = columns.iter_mut().find(|field| field.header.trim() == file);
+            let named = named.ok_or_else(|| TableError::Column(excerpt(file)))?;
+            *named = Field { header: named.header.clone(), ..field(here.to_owned(), false) };
+        }
+        for (number, field) in columns.iter().enumerate() {
+            if columns[..number].iter().any(|other| other.column.name == field.column.name) {
+                return Err(TableError::TwoColumns(excerpt(&field.column.name)));
+            }
+        }
+        Ok(self)
     }
 
     /// Sets whether frames are counted from 0 or 1, whatever the names of the columns suggest.

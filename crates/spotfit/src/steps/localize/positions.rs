@@ -7,7 +7,7 @@ use std::path::Path;
 use crate::localize::Positions;
 use crate::record::{Origin, Record};
 use crate::steps::{Listener, Note, Source, StepError};
-use crate::table::{Table, Unit};
+use crate::table::{ColumnNames, Table, Unit};
 
 /// The most positions: half a gigabyte.
 const MOST: usize = 1 << 24;
@@ -67,7 +67,9 @@ fn positions(
 /// A table in a file, or one that can be read only once.
 fn opened(path: &Path, pixel_size: Option<f64>) -> Result<Source, StepError> {
     let name = path.display().to_string();
-    let once = |reader: Box<dyn Read + Send>| Source::once(&name, reader, None, pixel_size);
+    let once = |reader: Box<dyn Read + Send>| {
+        Source::once(&name, reader, None, &ColumnNames::default(), pixel_size)
+    };
     if path == Path::new("-") {
         return once(Box::new(stdin()));
     }
