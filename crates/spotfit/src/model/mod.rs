@@ -20,6 +20,7 @@
 
 mod fitter;
 mod named;
+mod noise;
 mod start;
 
 use fit_core::Estimator;
@@ -34,6 +35,9 @@ pub use fit_curves::{
 };
 pub use fit_formula::{Axes, FormulaError, Spline, SplineAxis, SplineError, functions};
 pub use fitter::CurveFitter;
+pub use noise::{
+    CurveNoise, Loss, LossScale, NoiseError, NoiseFits, Outlier, Spread, UnknownLoss, WeightRule,
+};
 
 use crate::backend::Backend;
 
@@ -54,6 +58,9 @@ pub enum ModelError {
     /// This was built without the GPU backend.
     #[error("the GPU cannot be used: this was built without the feature 'gpu'")]
     NoGpuSupport,
+    /// The noise is not what it can be.
+    #[error(transparent)]
+    Noise(#[from] NoiseError),
     /// There is no such model.
     #[error("there is no model '{0}'")]
     UnknownModel(String),
