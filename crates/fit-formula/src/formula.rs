@@ -208,8 +208,7 @@ impl Formula {
         let slope = graph.slope(self.value, variable);
         let none = alloc::vec![None; self.parameters.len()];
         let names = [&self.variables[..], &self.parameters[..]];
-        let made =
-            || lower::program(&graph, slope, &none, Axes::Together, names, &self.splines);
+        let made = || lower::program(&graph, slope, &none, Axes::Together, names, &self.splines);
         (!graph.is_full()).then(made)
     }
 

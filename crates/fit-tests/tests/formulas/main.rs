@@ -9,4 +9,6 @@ mod gpufit;
 mod lanes;
 mod linear;
 mod models;
+mod noise;
+mod noise_simulated;
 mod splines;

@@ -33,7 +33,9 @@ pub enum NoiseError {
         value: f64,
     },
     /// An array does not have the shape that it must have.
-    #[error("{what} have the shape {found:?}, but {wanted:?} is needed, or 1 in place of {count} for all data sets")]
+    #[error(
+        "{what} have the shape {found:?}, but {wanted:?} is needed, or 1 in place of {count} for all data sets"
+    )]
     Shape {
         /// What the array is.
         what: &'static str,

@@ -198,6 +198,8 @@ impl<'a> CurveNoise<'a> {
 pub struct NoiseFits {
     /// The outcomes. With a loss, χ² is 2s²·Σρ(u), which is χ² where residuals are small; with trials it is the deviance.
     pub fits: ModelFits,
+    /// The data (fit, point) that were fitted, if they are not those given: with trials the shares of successes.
+    pub data: Option<Array2<f64>>,
     /// The weights (fit, point) that the last fits had, if they are not those given.
     pub weights: Option<Array2<f64>>,
     /// The scale of each data set, with a loss; otherwise none.
@@ -227,7 +229,10 @@ impl Model {
         noise: &CurveNoise<'_>,
     ) -> Result<NoiseFits, ModelError> {
         noise.check(options)?;
-        let plain = |fits| NoiseFits { fits, weights: None, scales: Vec::new(), outliers: Vec::new() };
+        let plain = |fits| {
+            let (data, weights, scales, outliers) = Default::default();
+            NoiseFits { fits, data, weights, scales, outliers }
+        };
         if noise.is_plain() {
             return self.fit_with(fitter, curves, start, options).map(plain);
         }
@@ -257,7 +262,8 @@ impl Model {
             return Ok(found);
         }
         let mut states = vec![State::default(); fits.len()];
-        let mut repeat = |task: &Task<'_>, scheme: &dyn Scheme| task.rounds(scheme, fits, &mut states);
+        let mut repeat =
+            |task: &Task<'_>, scheme: &dyn Scheme| task.rounds(scheme, fits, &mut states);
         found.weights = match (noise.x_errors, noise.weights) {
             (Some(errors), _) => Some(repeat(&task.with_slopes()?, &ErrorsOfX { errors })?),
             (None, Some(rule)) if rule.is_of_model() => Some(repeat(&task, &OfModel(rule))?),
@@ -303,7 +309,8 @@ impl Model {
                 }
             }
         }
-        let weighted = Curves::new(shares.view(), curves.reborrow().points).with_weights(weights.view());
+        let weighted =
+            Curves::new(shares.view(), curves.reborrow().points).with_weights(weights.view());
         let options = options.clone().with_absolute(true);
         let mut found = self.fit_with(fitter, &weighted, start, &options)?;
         let fits = &mut found.fits;
@@ -327,7 +334,7 @@ impl Model {
             }
         }
         let (scales, outliers) = Default::default();
-        Ok(NoiseFits { fits: found, weights: Some(last), scales, outliers })
+        Ok(NoiseFits { fits: found, data: Some(shares), weights: Some(last), scales, outliers })
     }
 }
 

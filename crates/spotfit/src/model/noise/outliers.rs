@@ -10,9 +10,9 @@ pub struct Outlier {
     pub fit: usize,
     /// Its number among the points.
     pub point: usize,
-    /// √w·(y − f): what is left of it.
+    /// y − f: what is left of it.
     pub residual: f64,
-    /// The same beside the scale of its data set.
+    /// √w·(y − f) beside the scale of its data set.
     pub score: f64,
     /// How probable so large a residual is by chance: Student's t with the degrees of freedom of the fit.
     pub p: f64,
@@ -23,7 +23,7 @@ pub struct Outlier {
 pub(super) fn found(
     fit: usize,
     residuals: &[f64],
-    is_used: &[bool],
+    weights: &[f64],
     scale: f64,
     degrees: f64,
     rate: f64,
@@ -32,10 +32,12 @@ pub(super) fn found(
         return Vec::new();
     }
     let of = |point: usize| {
-        let (residual, score) = (residuals[point], residuals[point] / scale);
+        let (residual, score) =
+            (residuals[point] / weights[point].sqrt(), residuals[point] / scale);
         Outlier { fit, point, residual, score, p: two_sided(score, degrees) }
     };
-    let mut all: Vec<Outlier> = (0..residuals.len()).filter(|&at| is_used[at]).map(of).collect();
+    let mut all: Vec<Outlier> =
+        (0..residuals.len()).filter(|&at| weights[at] > 0.0).map(of).collect();
     all.sort_by(|a, b| b.score.abs().total_cmp(&a.score.abs()));
     let count = all.len() as f64;
     let passes = |(rank, point): (usize, &Outlier)| point.p <= rate * (rank + 1) as f64 / count;

@@ -97,14 +97,17 @@ impl Robust {
             let limits = task.options.limit(fit, j);
             fits.statuses[fit] == Status::AtLimit && limits.contains(&seen.parameters[j])
         };
-        let free = (0..seen.parameters.len())
-            .filter(|&j| !task.options.fixed[j])
-            .filter(|j| !at_limit(j));
+        let free =
+            (0..seen.parameters.len()).filter(|&j| !task.options.fixed[j]).filter(|j| !at_limit(j));
         let free: Vec<usize> = free.collect();
         let residuals = seen.residuals(task)?;
         let is_used: Vec<bool> = seen.weights.iter().map(|weight| *weight > 0.0).collect();
-        let used: Vec<f64> =
-            residuals.iter().zip(&is_used).filter(|pair| *pair.1).map(|pair| pair.0 / scale).collect();
+        let used: Vec<f64> = residuals
+            .iter()
+            .zip(&is_used)
+            .filter(|pair| *pair.1)
+            .map(|pair| pair.0 / scale)
+            .collect();
         let (points, parameters) = (used.len() as f64, free.len() as f64);
         let sum = |of: &dyn Fn(f64) -> f64| used.iter().map(|&u| of(u)).sum::<f64>();
         let cost = 2.0 * scale * scale * sum(&|u| self.loss.cost(u));
@@ -127,7 +130,7 @@ impl Robust {
         let inverse = Triangle::of(columns, &roots).inverse();
         let inverse = free.iter().copied().zip(inverse).collect();
         let found = match rate {
-            Some(rate) => outliers::found(fit, &residuals, &is_used, scale, degrees, rate),
+            Some(rate) => outliers::found(fit, &residuals, &seen.weights, scale, degrees, rate),
             None => Vec::new(),
         };
         Some(Judged { cost, degrees: degrees.max(0.0) as u32, factor, inverse, outliers: found })

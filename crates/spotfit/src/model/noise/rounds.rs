@@ -92,9 +92,8 @@ impl<'a> Task<'a> {
 
     /// The same with the slopes along the variables.
     pub(super) fn with_slopes(mut self) -> Result<Self, NoiseError> {
-        let all = (0..self.model.variables().len()).map(|variable| {
-            self.model.formula.slope(variable).ok_or(NoiseError::NoSlope)
-        });
+        let all = (0..self.model.variables().len())
+            .map(|variable| self.model.formula.slope(variable).ok_or(NoiseError::NoSlope));
         self.slopes = all.collect::<Result<_, _>>()?;
         Ok(self)
     }

@@ -110,7 +110,8 @@ impl Scheme for ErrorsOfX<'_> {
             (0..variables).map(|k| task.slope(k, &seen.parameters, places)).collect()
         };
         let variance = |slopes: &[Vec<f64>], point: usize| {
-            let of_x = (0..variables).map(|k| (slopes[k][point] * errors[k * points + point]).powi(2));
+            let of_x =
+                (0..variables).map(|k| (slopes[k][point] * errors[k * points + point]).powi(2));
             1.0 / seen.weights[point] + of_x.sum::<f64>()
         };
         let left = |places: &[f64], slopes: &[Vec<f64>], point: usize| {
