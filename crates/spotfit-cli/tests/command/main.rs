@@ -6,6 +6,7 @@ mod common;
 mod cli;
 mod curve;
 mod curve_files;
+mod curve_noise;
 mod driver;
 mod known;
 mod outputs;

@@ -201,7 +201,7 @@ fn errors_of_data_sets() {
     assert_eq!((only.names.len(), only.errors.expect("errors")[[0, 0]]), (1, 0.2));
     let refused =
         |errors: &[&str], columns: &[&str]| read(errors, columns).expect_err("refused").to_string();
-    assert_eq!(refused(&["A sd"], &[]), "1 columns of errors are given for 2 data sets");
+    assert_eq!(refused(&["A sd"], &[]), "1 columns of errors are given for 3 data sets");
     assert!(refused(&["_err"], &[]).starts_with("there is no column '_err'"));
     assert!(
         refused(&["A sd"], &["t", "A sd"]).contains("cannot be a data set and the errors of y")

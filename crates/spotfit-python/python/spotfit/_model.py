@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -12,9 +12,11 @@ import numpy.typing as npt
 from . import _arguments as arguments
 from . import _spotfit
 from ._model_fits import Doubles, Made, ModelFits
+from ._noise import told
 
 if TYPE_CHECKING:
-    from ._options import Backend, Estimator, InstructionSet, LinearParameters
+    from ._noise import Loss, ModelEstimator, WeightRule
+    from ._options import Backend, InstructionSet, LinearParameters
 
 Limit = float | npt.ArrayLike | None
 
@@ -196,8 +198,8 @@ class Model:
         start: Mapping[str, npt.ArrayLike] | npt.ArrayLike | None = None,
         bounds: Mapping[str, tuple[Limit, Limit]] | None = None,
         fixed: str | Sequence[str] = (),
-        weights: npt.ArrayLike | None = None,
-        estimator: Estimator = "lse",
+        weights: npt.ArrayLike | WeightRule | None = None,
+        estimator: ModelEstimator = "lse",
         absolute: bool = False,
         linear: LinearParameters = "auto",
         max_iterations: int = 200,
@@ -207,6 +209,11 @@ class Model:
         instruction_set: InstructionSet | None = None,
         device: int = 0,
         threads: int = 0,
+        loss: Loss | None = None,
+        scale: float | Literal["auto"] = "auto",
+        outlier_rate: float | None = None,
+        trials: npt.ArrayLike | None = None,
+        x_errors: npt.ArrayLike | None = None,
     ) -> ModelFits:
         """Fits data sets, all with the same options.
 
@@ -228,9 +235,11 @@ class Model:
         fixed : str or sequence of str
             Parameters that keep their start value.
         weights : array_like (points,) or (n, points), optional
-            Weights of the points; those of 0 or NaN are left out.
-        estimator : {"lse", "mle"}
-            Least squares, or Poisson maximum likelihood.
+            Weights of the points; those of 0 or NaN are left out. Or a rule: ``"1/y"`` or ``"1/y^2"`` of the data (points with y = 0
+            are left out), ``"1/f"`` or ``"1/f^2"`` of the model's own values.
+        estimator : {"lse", "mle", "binomial"}
+            Least squares; Poisson maximum likelihood; or maximum likelihood of data that are successes among `trials`, where the model
+            is their probability.
         absolute : bool
             Whether weights are 1/variance, so that errors are what they say. Otherwise the residuals scale them.
         linear : {"auto", "eliminated", "searched"}
@@ -249,11 +258,32 @@ class Model:
             The GPU, by its number from 0.
         threads : int
             Threads of the CPU, at most 1024; 0 takes one for each processor.
+        loss : {"huber", "tukey", "soft_l1", "cauchy"}, optional
+            What large residuals cost, so that outliers change less. Default: all cost their squares.
+        scale : float or "auto"
+            The standard deviation that the loss takes residuals (times the root of their weights) to have; that of each data set's
+            own residuals with ``"auto"``, and 1 if also `absolute`. SciPy's ``f_scale`` is this times the constant of the loss.
+        outlier_rate : float, optional
+            List outliers: `ModelFits.outliers`. At most this share of them is none, on the average. Needs a loss.
+        trials : array_like (), (points,) or (n, points), optional
+            For the estimator "binomial".
+        x_errors : array_like (), (points,), (variables, points) or (n, variables, points), optional
+            The standard deviation of x. Needs `weights` of 1/variance.
 
         Returns
         -------
         ModelFits
             An outcome for each data set.
+
+        Examples
+        --------
+        >>> import numpy as np, spotfit
+        >>> x = np.arange(20.0)
+        >>> y = 2 * x + 0.1 * np.cos(9 * x)
+        >>> y[7] = 100
+        >>> fits = spotfit.Model("a*x + b").fit(y, x=x, start=[1, 0], loss="tukey", outlier_rate=0.01)
+        >>> round(float(fits["a"][0]), 2), np.flatnonzero(fits.outliers[0]).tolist()
+        (2.0, [7])
         """
         data, grid = _data(y)
         count = len(data)
@@ -264,6 +294,8 @@ class Model:
         device = arguments.whole("device", device, 2**31)
         threads = arguments.whole("threads", threads, 1024)
         points = None if x is None else self._points(x, count)
+        rule = weights if isinstance(weights, str) else None
+        noise = told(loss, scale, outlier_rate, rule, trials, x_errors, estimator, data.shape)
         fitter = _fitter(backend, instruction_set, device, threads)
         found = self._model.fit(
             fitter,
@@ -273,13 +305,14 @@ class Model:
             start=self._start(start, count),
             bounds=self._bounds(bounds or {}, count),
             fixed=[name in fixed for name in names],
-            weights=None if weights is None else np.atleast_2d(np.asarray(arguments.unmasked("weights", weights))),
+            weights=None if weights is None or rule else np.atleast_2d(np.asarray(arguments.unmasked("weights", weights))),
             estimator=estimator,
             absolute=absolute,
             linear=linear,
             max_iterations=arguments.whole("max_iterations", max_iterations, 100_000),
             tolerance=arguments.number("tolerance", tolerance),
             covariance=covariance,
+            noise=noise,
         )
         return ModelFits(names, *found, made=Made(self, points, grid or (data.shape[1],), estimator, fitter.threads, absolute))
 
