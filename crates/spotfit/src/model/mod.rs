@@ -18,8 +18,10 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+pub mod answers;
 mod fitter;
 mod named;
+mod search;
 mod start;
 
 use fit_core::Estimator;
@@ -281,40 +283,70 @@ impl Model {
         start: CurveStart<'_>,
         options: &CurveOptions,
     ) -> Result<ModelFits, ModelError> {
-        let fits = match (start, self.named) {
-            (CurveStart::Estimate, Some(_)) => {
-                let start = self.start(fitter, curves, options)?;
-                fitter.fit(&self.formula, curves, start.view().into(), options)?
-            }
-            _ => fitter.fit(&self.formula, curves, start, options)?,
+        let CurveStart::Estimate = start else {
+            let fits = fitter.fit(&self.formula, curves, start, options)?;
+            return Ok(ModelFits { names: self.parameters().to_vec(), fits });
         };
+        let mut starts = self.starts(fitter, curves, options)?.into_iter();
+        let first = starts.next().unwrap_or_default();
+        let mut fits = fitter.fit(&self.formula, curves, first.view().into(), options)?;
+        for start in starts {
+            let others = fitter.fit(&self.formula, curves, start.view().into(), options)?;
+            fits.keep_better(&others);
+        }
         Ok(ModelFits { names: self.parameters().to_vec(), fits })
     }
 
     /// Start values for each data set (fit, parameter), within the limits: the best of several candidates for the
-    /// nonlinear parameters, by least squares.
+    /// nonlinear parameters, by least squares. For a formula they are the best of 4096 candidates, whose sizes follow from the points; where
+    /// a fit begins by itself ([`CurveStart::Estimate`]), the best of each eighth of them is fitted, and the best fit kept.
     ///
     /// # Errors
-    /// If the request is invalid, or if the model has no name.
+    /// If the request is invalid, or a parameter of a formula is held.
     pub fn start(
         &self,
         fitter: &CurveFitter,
         curves: &Curves<'_>,
         options: &CurveOptions,
     ) -> Result<Array2<f64>, ModelError> {
-        let Some(named) = self.named else {
+        let mut all = self.starts_of(fitter, curves, options, 1)?;
+        Ok(all.pop().unwrap_or_default())
+    }
+
+    /// As many for each data set as are fitted.
+    fn starts(
+        &self,
+        fitter: &CurveFitter,
+        curves: &Curves<'_>,
+        options: &CurveOptions,
+    ) -> Result<Vec<Array2<f64>>, ModelError> {
+        let parts = if self.named.is_some() { 1 } else { search::STARTS };
+        self.starts_of(fitter, curves, options, parts)
+    }
+
+    fn starts_of(
+        &self,
+        fitter: &CurveFitter,
+        curves: &Curves<'_>,
+        options: &CurveOptions,
+        parts: usize,
+    ) -> Result<Vec<Array2<f64>>, ModelError> {
+        let kinds: Option<Vec<Kind>> =
+            self.named.map(|named| named.parameters.iter().map(|parameter| parameter.1).collect());
+        if kinds.is_none() && options.fixed.contains(&true) {
             return Err(BatchError::from(CurveError::NoStart).into());
-        };
-        let count = named.parameters.len();
+        }
+        let count = self.parameters().len();
         let anything = vec![0.0; count];
         options
             .validate()
             .and_then(|()| options.check_count(curves.count()))
             .map_err(|error| BatchError::from(error.with_names(self.parameters())))?;
         let free = options.clone().with_limits(self.options().limits);
-        let variables = named.variables.len();
+        let variables = self.variables().len();
         curves.validate(variables, &anything[..].into(), &free).map_err(BatchError::from)?;
-        let kinds: Vec<Kind> = named.parameters.iter().map(|parameter| parameter.1).collect();
+        let linear = self.formula.linear();
+        let above: Vec<bool> = (0..count).map(|j| options.limit(0, j)[0] >= 0.0).collect();
         // Near 0, where candidates can be told from each other.
         let invariance = self.formula.invariance();
         let can_shift: Vec<bool> =
@@ -325,7 +357,15 @@ impl Model {
             for point in &mut points {
                 point.iter_mut().zip(&origin).for_each(|(at, origin)| *at -= origin);
             }
-            (Candidates::new(&self.formula, &kinds, &points), origin)
+            let found = match &kinds {
+                Some(kinds) => Candidates::new(&self.formula, kinds, &points),
+                None => {
+                    let points = spread(points, FEW_POINTS);
+                    let all = search::candidates(&self.formula, &linear, &above, &points);
+                    Candidates::of(&self.formula, &linear, all, &points)
+                }
+            };
+            (found, origin)
         };
         let shared = match curves.points {
             Points::PerFit(_) => None,
@@ -340,25 +380,40 @@ impl Model {
             }
             fill(&mut data, &weights);
             let mut data = thinned(data);
+            if kinds.is_none() {
+                data = spread(data, FEW_POINTS);
+            }
             let own = shared.is_none().then(|| candidates(fit));
-            let Some((from, origin)) = shared.as_ref().or(own.as_ref()) else { return Vec::new() };
+            let Some((from, origin)) = shared.as_ref().or(own.as_ref()) else {
+                return vec![vec![1.0; count]; parts];
+            };
             let none = [f64::INFINITY, f64::NEG_INFINITY];
             let extent = data.iter().fold(none, |[low, high], &d| [low.min(d), high.max(d)]);
             let frame = Frame::new(invariance, origin, extent, positive);
             let level = frame.as_ref().map_or(0.0, Frame::level);
             data.iter_mut().for_each(|datum| *datum -= level);
-            let mut best = from.best(&data, positive);
-            if let Some(frame) = frame {
-                frame.leave(&mut best);
-            }
-            for (j, value) in best.iter_mut().enumerate() {
-                let [lower, upper] = options.limit(fit, j);
-                *value = if value.is_finite() { *value } else { 1.0 }.clamp(lower, upper);
-            }
-            best
+            let best = match &kinds {
+                Some(_) => vec![Some(from.best(&data, positive))],
+                None => from.best_of_parts(&data, positive, parts),
+            };
+            let whole = |best: Option<Vec<f64>>| {
+                let mut best = best.unwrap_or_else(|| vec![1.0; count]);
+                if let Some(frame) = &frame {
+                    frame.leave(&mut best);
+                }
+                for (j, value) in best.iter_mut().enumerate() {
+                    let [lower, upper] = options.limit(fit, j);
+                    *value = if value.is_finite() { *value } else { 1.0 }.clamp(lower, upper);
+                }
+                best
+            };
+            best.into_iter().map(whole).collect()
         };
-        let all = fitter.reference().map(curves.count(), of_fit);
-        Ok(Array2::from_shape_fn((curves.count(), count), |(fit, j)| all[fit][j]))
+        let all: Vec<Vec<Vec<f64>>> = fitter.reference().map(curves.count(), of_fit);
+        let part = |part: usize| {
+            Array2::from_shape_fn((curves.count(), count), |(fit, j)| all[fit][part][j])
+        };
+        Ok((0..parts).map(part).collect())
     }
 
     /// The model's values at points, for some parameters.
@@ -390,9 +445,17 @@ pub fn points(curves: &Curves<'_>, variables: usize, fit: usize) -> Vec<Vec<f64>
 /// The most points that start values are found from.
 const MOST_POINTS: usize = 1000;
 
+/// The most points at which the candidates of a formula, which are many, are tried.
+const FEW_POINTS: usize = 250;
+
 /// Some of many points, as far from each other as possible.
 fn thinned<T>(all: Vec<T>) -> Vec<T> {
-    let step = all.len().div_ceil(MOST_POINTS).max(1);
+    spread(all, MOST_POINTS)
+}
+
+/// The same, at most so many.
+fn spread<T>(all: Vec<T>, most: usize) -> Vec<T> {
+    let step = all.len().div_ceil(most).max(1);
     all.into_iter().step_by(step).collect()
 }
 

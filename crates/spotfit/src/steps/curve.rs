@@ -7,8 +7,9 @@ use super::fitted::{by_status, counts, found, rate, seconds};
 use crate::model::{CurveFits, CurveFitter, CurveOptions, CurveStart, Curves, Model, ModelError};
 use crate::{Status, StatusCounts};
 
+pub use super::curve_answers::AnswerSummary;
 pub use super::curve_plot::{CurvePlot, LogX, PlottedFit};
-pub use super::curve_table::{CurveTable, check_columns};
+pub use super::curve_table::{CurveTable, check_answers, check_columns};
 
 /// Values that are read, fitted and written at a time.
 const CHUNK: usize = 1 << 21;
@@ -26,6 +27,9 @@ pub struct CurveReport {
     pub converged: usize,
     /// How many ended on a limit.
     pub at_limit: usize,
+    /// What was asked besides.
+    #[serde(skip_serializing_if = "AnswerSummary::is_empty")]
+    pub answers: AnswerSummary,
     /// Threads.
     pub threads: usize,
     /// How long fitting took, in seconds when serialized.
@@ -44,6 +48,12 @@ impl CurveReport {
         Self::new(counts, threads)
     }
 
+    /// The same with what came of answers.
+    #[must_use]
+    pub fn with_answers(self, answers: AnswerSummary) -> Self {
+        Self { answers, ..self }
+    }
+
     fn new(counts: StatusCounts, threads: usize) -> Self {
         let at_limit = counts.iter().find(|(status, _)| *status == Status::AtLimit);
         Self {
@@ -51,6 +61,7 @@ impl CurveReport {
             converged: counts.converged(),
             at_limit: at_limit.map_or(0, |(_, count)| count),
             statuses: counts,
+            answers: AnswerSummary::default(),
             threads,
             fitting: Duration::ZERO,
             time: Duration::ZERO,
@@ -60,8 +71,11 @@ impl CurveReport {
 
 impl fmt::Display for CurveReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { fits, statuses, converged, at_limit, threads, fitting, time } = self;
+        let Self { fits, statuses, converged, at_limit, answers, threads, fitting, time } = self;
         writeln!(f, "{fits} fits: {}", counts(statuses))?;
+        if !answers.is_empty() {
+            writeln!(f, "{answers}")?;
+        }
         write!(
             f,
             "{}; {threads} threads; fitting {:.2} s ({}), in all {:.2} s",

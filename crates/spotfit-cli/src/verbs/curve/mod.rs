@@ -1,5 +1,6 @@
 //! `spotfit curve`: data sets in, parameters of a model out.
 
+mod answers;
 mod points;
 mod words;
 
@@ -9,9 +10,12 @@ use clap::Args;
 use spotfit::columns::ColumnOptions;
 use spotfit::model::{CurveFitter, CurveStart, Curves, Model, Values};
 use spotfit::steps::Listener;
-use spotfit::steps::curve::{CurveFitting, CurvePlot, CurveTable, check_columns};
+use spotfit::steps::curve::{
+    AnswerSummary, CurveFitting, CurvePlot, CurveTable, check_answers, check_columns,
+};
 use spotfit::{Backend, InstructionSet};
 
+use self::answers::AnswerArguments;
 use self::points::places;
 use self::words::{EstimatorChoice, LinearChoice, LogChoice, Start};
 use crate::error::CliError;
@@ -59,8 +63,8 @@ pub(crate) struct CurveArguments {
     /// Without it they are numbered from 0.
     #[arg(long, value_name = "X.npy", help_heading = "Data")]
     x: Option<PathBuf>,
-    /// The start values: a=1,t=5,c=0, or an NPY file with an array (fit, parameter), or auto for named models, which
-    /// find their own.
+    /// The start values: a=1,t=5,c=0, or an NPY file with an array (fit, parameter), or auto: models with names find
+    /// their own without it, and those of a formula are searched for, from the best of 4096 candidates in eight places.
     #[arg(long, value_name = "NAME=VALUE,...|START.npy|auto", help_heading = "Fit")]
     start: Option<String>,
     /// Limits: t=0: is at least 0, t=:9 at most 9, t=0:9 both.
@@ -132,6 +136,8 @@ pub(crate) struct CurveArguments {
     #[arg(long, value_enum, default_value = "auto", value_name = "HOW", help_heading = "Output")]
     log_x: LogChoice,
     #[command(flatten)]
+    answers: AnswerArguments,
+    #[command(flatten)]
     report: ReportArguments,
     #[command(flatten)]
     record: RecordArguments,
@@ -202,20 +208,26 @@ pub(crate) fn run(arguments: &CurveArguments) -> Result<(), CliError> {
     let start = words::starts(arguments, &model)?;
     let weights = arguments.weights.as_deref().map(data::read_all).transpose()?;
     let options = words::options(arguments, &model, &start)?;
+    let answers = arguments.answers.answers(&model, &variables, &arguments.splines)?;
+    let options = options.with_covariance(answers.needs_covariance());
     let is_image = data.grid.is_some() && at.is_none();
     let mut plot = arguments.plot(&model, data.count, is_image)?;
     let columns = model.parameters();
     check_columns(columns)?;
+    check_answers(columns, &options.fixed, &answers)?;
+    let more = answers.names(columns, &options.fixed);
     let record = arguments.recorded()?;
     let output = Output::create(&arguments.output)?;
     let written = CliError::write(output.name());
-    let mut table = CurveTable::create(output, format, data.count, columns, options.estimator)
-        .map_err(&written)?
-        .with_names(&data.names);
+    let mut table =
+        CurveTable::create_with(output, format, data.count, columns, options.estimator, &more)
+            .map_err(&written)?
+            .with_names(&data.names);
     let listener = Terminal::default();
     listener.begin(data.count as u64, "fits");
     let file = arguments.data.display().to_string();
     let mut fitting = CurveFitting::begin(&model, &fitter, &options);
+    let mut summary = AnswerSummary::default();
     let mut first = 0;
     loop {
         crate::interrupt::check()?;
@@ -247,7 +259,10 @@ pub(crate) fn run(arguments: &CurveArguments) -> Result<(), CliError> {
         if let Some((_, plot)) = &mut plot {
             plot.add(&model, &curves, &data.names, first, &fits);
         }
-        table.write(&fits).map_err(&written)?;
+        let failed = |error| CliError::curve(&file, error, first);
+        let found = answers.columns(&model, &fitter, &curves, &fits, &options).map_err(failed)?;
+        summary.add(&found);
+        table.write_with(&fits, &found).map_err(&written)?;
         first += count;
         listener.progress(first as u64);
         if count == 0 {
@@ -255,7 +270,7 @@ pub(crate) fn run(arguments: &CurveArguments) -> Result<(), CliError> {
         }
     }
     listener.end();
-    let report = fitting.finish();
+    let report = fitting.finish().with_answers(summary);
     let drawn = plot.map(|(path, plot)| draw_plot(path, &plot.drawing())).transpose()?;
     let counts = counts([("fits", report.fits), ("converged", report.converged)]);
     let files = std::iter::once(table.into_inner()).chain(drawn).collect();
