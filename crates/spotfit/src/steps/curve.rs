@@ -8,6 +8,8 @@ use crate::model::{CurveFits, CurveFitter, CurveOptions, CurveStart, Curves, Mod
 use crate::{Status, StatusCounts};
 
 pub use super::curve_answers::AnswerSummary;
+pub use super::curve_bands::BandTable;
+pub use super::curve_page::CurvePage;
 pub use super::curve_plot::{CurvePlot, LogX, PlottedFit};
 pub use super::curve_table::{CurveTable, check_answers, check_columns};
 

@@ -33,6 +33,8 @@ pub mod camera;
 pub mod convert;
 pub mod curve;
 mod curve_answers;
+mod curve_bands;
+mod curve_page;
 mod curve_plot;
 mod curve_table;
 pub mod devices;
