@@ -9,4 +9,5 @@ mod gpufit;
 mod lanes;
 mod linear;
 mod models;
+mod shared;
 mod splines;

@@ -20,7 +20,11 @@
 
 mod fitter;
 mod named;
+mod shared;
 mod start;
+mod ties;
+
+use std::sync::Arc;
 
 use fit_core::Estimator;
 use fit_cpu::BatchError;
@@ -28,12 +32,15 @@ use fit_curves::Frame;
 use fit_formula::{Evaluator, Formula};
 use ndarray::{Array2, ArrayView1};
 
+pub use fit_cpu::{SharedFits, SharedPart, SharedValue};
 pub use fit_curves::{
     At, CompiledModel, CurveError, CurveFits, CurveLimits, CurveNumber, CurveOptions, CurveStart,
-    Curves, Linear, Points, Values,
+    Curves, Linear, Points, Prior, Sharing, Values,
 };
 pub use fit_formula::{Axes, FormulaError, Spline, SplineAxis, SplineError, functions};
 pub use fitter::CurveFitter;
+pub use shared::{SharedModelFits, groups_of};
+pub use ties::Tie;
 
 use crate::backend::Backend;
 
@@ -76,6 +83,14 @@ pub enum ModelError {
         /// Why.
         reason: FormulaError,
     },
+    /// A parameter cannot be tied to others.
+    #[error("'{tie}': {reason}")]
+    Tie {
+        /// What was given.
+        tie: String,
+        /// Why.
+        reason: String,
+    },
     /// There is no such parameter.
     #[error("the model has no parameter '{name}' (it has {})", known.join(", "))]
     UnknownParameter {
@@ -102,6 +117,9 @@ impl From<fit_gpu::GpuError> for ModelError {
 pub struct Model {
     formula: Formula,
     named: Option<&'static Named>,
+    ties: Vec<Tie>,
+    /// The same without ties.
+    untied: Option<Arc<Self>>,
 }
 
 impl Model {
@@ -128,7 +146,7 @@ impl Model {
         splines: &[(&str, &Spline)],
     ) -> Result<Self, FormulaError> {
         let formula = Formula::with_splines(text, variables, parameters, splines)?;
-        Ok(Self { formula, named: None })
+        Ok(Self::of(formula, None))
     }
 
     /// A formula in which all names except these variables are parameters, in the order in which they appear.
@@ -149,7 +167,11 @@ impl Model {
         splines: &[(&str, &Spline)],
     ) -> Result<Self, FormulaError> {
         let formula = Formula::of_variables_with_splines(text, variables, splines)?;
-        Ok(Self { formula, named: None })
+        Ok(Self::of(formula, None))
+    }
+
+    fn of(formula: Formula, named: Option<&'static Named>) -> Self {
+        Self { formula, named, ties: Vec::new(), untied: None }
     }
 
     /// A model with a name; [`Model::all`] lists them.
@@ -194,7 +216,7 @@ impl Model {
             assert!(!splines.is_empty(), "{name}: {reason}");
             ModelError::Spline { model: name.to_owned(), reason }
         })?;
-        Ok(Self { formula, named: Some(named) })
+        Ok(Self::of(formula, Some(named)))
     }
 
     /// The named models: name, formula, and description. [`Model::named_with_splines`] makes those that call splines,
@@ -302,19 +324,38 @@ impl Model {
         curves: &Curves<'_>,
         options: &CurveOptions,
     ) -> Result<Array2<f64>, ModelError> {
+        self.start_beside(fitter, curves, options, &Sharing::default())
+    }
+
+    /// The same for data sets that need not determine what they share.
+    fn start_beside(
+        &self,
+        fitter: &CurveFitter,
+        curves: &Curves<'_>,
+        options: &CurveOptions,
+        sharing: &Sharing,
+    ) -> Result<Array2<f64>, ModelError> {
         let Some(named) = self.named else {
             return Err(BatchError::from(CurveError::NoStart).into());
         };
-        let count = named.parameters.len();
+        let count = self.parameters().len();
         let anything = vec![0.0; count];
         options
             .validate()
             .and_then(|()| options.check_count(curves.count()))
             .map_err(|error| BatchError::from(error.with_names(self.parameters())))?;
-        let free = options.clone().with_limits(self.options().limits);
+        let mut free = options.clone().with_limits(self.options().limits);
+        let known = sharing.priors.iter().map(|prior| prior.parameter);
+        for j in sharing.shared.iter().map(|shared| shared.0).chain(known) {
+            free.fixed.get_mut(j).into_iter().for_each(|fixed| *fixed = true);
+        }
         let variables = named.variables.len();
         curves.validate(variables, &anything[..].into(), &free).map_err(BatchError::from)?;
-        let kinds: Vec<Kind> = named.parameters.iter().map(|parameter| parameter.1).collect();
+        if let Some(start) = self.start_untied(fitter, curves, options)? {
+            return Ok(start);
+        }
+        let own = named.parameters.iter().filter(|parameter| self.parameter(parameter.0).is_ok());
+        let kinds: Vec<Kind> = own.map(|parameter| parameter.1).collect();
         // Near 0, where candidates can be told from each other.
         let invariance = self.formula.invariance();
         let can_shift: Vec<bool> =
