@@ -104,6 +104,18 @@ impl<'a> Curves<'a> {
         self
     }
 
+    /// The same data sets, for as long as these are borrowed.
+    pub fn reborrow(&self) -> Curves<'_> {
+        let points = match &self.points {
+            Points::Index => Points::Index,
+            Points::Shared(at) => Points::Shared(at.reborrow()),
+            &Points::Grid { width, height } => Points::Grid { width, height },
+            Points::PerFit(at) => Points::PerFit(at.reborrow()),
+        };
+        let weights = self.weights.as_ref().map(Values::reborrow);
+        Curves { data: self.data.reborrow(), points, weights }
+    }
+
     /// The number of data sets.
     pub fn count(&self) -> usize {
         self.data.shape()[0]

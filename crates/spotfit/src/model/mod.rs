@@ -20,6 +20,7 @@
 
 mod fitter;
 mod named;
+mod noise;
 mod shared;
 mod start;
 mod ties;
@@ -39,6 +40,9 @@ pub use fit_curves::{
 };
 pub use fit_formula::{Axes, FormulaError, Spline, SplineAxis, SplineError, functions};
 pub use fitter::CurveFitter;
+pub use noise::{
+    CurveNoise, Loss, LossScale, NoiseError, NoiseFits, Outlier, Spread, UnknownLoss, WeightRule,
+};
 pub use shared::{SharedModelFits, groups_of};
 pub use ties::Tie;
 
@@ -61,6 +65,9 @@ pub enum ModelError {
     /// This was built without the GPU backend.
     #[error("the GPU cannot be used: this was built without the feature 'gpu'")]
     NoGpuSupport,
+    /// The noise is not what it can be.
+    #[error(transparent)]
+    Noise(#[from] NoiseError),
     /// There is no such model.
     #[error("there is no model '{0}'")]
     UnknownModel(String),

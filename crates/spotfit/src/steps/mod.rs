@@ -32,6 +32,7 @@ pub mod calibrate;
 pub mod camera;
 pub mod convert;
 pub mod curve;
+mod curve_outliers;
 mod curve_plot;
 mod curve_table;
 pub mod devices;
