@@ -7,9 +7,9 @@ use pyo3::types::{PyDict, PyList};
 use spotfit::model::answers::{AnswerColumn, AnswerValues, ComparedModel, FitAnswers};
 use spotfit::steps::curve::check_answers;
 
-use crate::error::of_step;
 use crate::model::Model;
 use crate::numbers::numbers;
+use crate::steps::of_step;
 
 /// Statistics, derived quantities, the level of intervals, and the model that is compared with its start values.
 pub(crate) type Asked<'py> =

@@ -10,4 +10,7 @@ mod gpufit;
 mod lanes;
 mod linear;
 mod models;
+mod noise;
+mod noise_simulated;
+mod shared;
 mod splines;

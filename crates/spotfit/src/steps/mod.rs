@@ -34,6 +34,7 @@ pub mod convert;
 pub mod curve;
 mod curve_answers;
 mod curve_bands;
+mod curve_outliers;
 mod curve_page;
 mod curve_plot;
 mod curve_table;

@@ -58,6 +58,22 @@ pub(super) struct Beside<'a> {
 }
 
 impl AnswerArguments {
+    /// Refuses what does not follow from fits whose weights are not those that were given: intervals and comparisons fit again with these
+    /// weights alone, and with other costs than χ² statistics and bands mean something else.
+    pub(super) fn check_noise(&self, noise: Option<(&str, bool)>) -> Result<(), CliError> {
+        let Some((word, has_chi2)) = noise else { return Ok(()) };
+        let asked = [
+            ("--intervals", self.intervals.is_some()),
+            ("--compare", self.compare.is_some()),
+            ("--statistics", self.statistics && !has_chi2),
+            ("--bands", self.bands.is_some() && !has_chi2),
+        ];
+        match asked.into_iter().find(|asked| asked.1) {
+            Some((option, _)) => Err(CliError::Other(format!("{option} does not go with {word}"))),
+            None => Ok(()),
+        }
+    }
+
     /// Whether a page is written.
     pub(super) fn has_page(&self) -> bool {
         self.page.is_some()

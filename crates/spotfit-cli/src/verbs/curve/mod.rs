@@ -1,6 +1,7 @@
 //! `spotfit curve`: data sets in, parameters of a model out.
 
 mod answers;
+mod noise;
 mod points;
 mod words;
 
@@ -11,12 +12,13 @@ use spotfit::columns::ColumnOptions;
 use spotfit::model::{CurveFitter, CurveOptions, CurveStart, Curves, Model, Values};
 use spotfit::steps::Listener;
 use spotfit::steps::curve::{
-    AnswerSummary, BandTable, CurveFitting, CurvePage, CurvePlot, CurveTable, check_answers,
-    check_columns,
+    AnswerSummary, BandTable, CurveFitting, CurvePage, CurvePlot, CurveTable, OutlierTable,
+    check_answers, check_columns,
 };
 use spotfit::{Backend, InstructionSet};
 
 use self::answers::AnswerArguments;
+use self::noise::{Noise, NoiseArguments};
 use self::points::places;
 use self::words::{EstimatorChoice, LinearChoice, LogChoice, Start};
 use crate::error::CliError;
@@ -91,10 +93,12 @@ pub(crate) struct CurveArguments {
     /// Do not look at the first N lines of a text.
     #[arg(long, default_value_t = 0, value_name = "N", help_heading = "Data")]
     skip: usize,
-    /// Weights: an NPY file with an array (point) or (fit, point). Points of weight 0 or NaN are left out.
-    #[arg(long, value_name = "W.npy", help_heading = "Data")]
-    weights: Option<PathBuf>,
-    /// The estimator: lse (least squares) or mle (maximum likelihood of counts).
+    /// Weights: an NPY file with an array (point) or (fit, point), where points of weight 0 or NaN are left out; or a rule: 1/y or
+    /// 1/y^2 of the data (points with y = 0 are left out), 1/f or 1/f^2 of the model's own values.
+    #[arg(long, value_name = "W.npy|1/y|1/y^2|1/f|1/f^2", help_heading = "Data")]
+    weights: Option<String>,
+    /// The estimator: lse (least squares), mle (maximum likelihood of counts) or binomial (maximum likelihood of successes among
+    /// --trials; the model is their probability).
     #[arg(long, value_enum, default_value = "lse", value_name = "ESTIMATOR", help_heading = "Fit")]
     estimator: EstimatorChoice,
     /// The weights are 1/variance: the errors follow from them, and are not scaled by the residuals.
@@ -139,6 +143,8 @@ pub(crate) struct CurveArguments {
     #[command(flatten)]
     answers: AnswerArguments,
     #[command(flatten)]
+    noise: NoiseArguments,
+    #[command(flatten)]
     report: ReportArguments,
     #[command(flatten)]
     record: RecordArguments,
@@ -153,18 +159,19 @@ impl CurveArguments {
 
     /// The files that are read, but for start values.
     fn inputs(&self) -> impl Iterator<Item = &Path> {
-        let arrays = [Some(&self.data), self.x.as_ref(), self.weights.as_ref()];
-        let arrays = arrays.into_iter().flatten().map(PathBuf::as_path);
-        arrays.chain(splines::files(&self.splines))
+        let arrays = [Some(&*self.data), self.x.as_deref(), noise::weights(self)];
+        let noise = self.noise.inputs().map(|input| input.1);
+        arrays.into_iter().flatten().chain(noise).chain(splines::files(&self.splines))
     }
 
     /// What is to stand beside the table.
     fn recorded(&self) -> Result<Recorded, CliError> {
         let mut record = self.record.of(&self.output)?;
         record.reads("data", &self.data)?;
-        for (role, file) in [("x", &self.x), ("weights", &self.weights)] {
-            file.as_deref().map_or(Ok(()), |file| record.reads(role, file))?;
+        for (role, file) in [("x", self.x.as_deref()), ("weights", noise::weights(self))] {
+            file.map_or(Ok(()), |file| record.reads(role, file))?;
         }
+        self.noise.inputs().try_for_each(|(role, file)| record.reads(role, file))?;
         splines::files(&self.splines).try_for_each(|file| record.reads("spline", file))?;
         words::file_of_starts(self).map_or(Ok(()), |file| record.reads("start", file))?;
         Ok(record)
@@ -204,6 +211,7 @@ pub(crate) fn run(arguments: &CurveArguments) -> Result<(), CliError> {
     let chosen = ColumnOptions::default()
         .with_skip(arguments.skip)
         .with_columns(arguments.columns.iter().map(|name| name.trim().to_owned()).collect());
+    let chosen = arguments.noise.columns(chosen);
     let mut data = Data::open(&arguments.data, &chosen)?;
     for note in &data.notes {
         say!("spotfit: {}: {note}", data.file());
@@ -218,11 +226,13 @@ pub(crate) fn run(arguments: &CurveArguments) -> Result<(), CliError> {
     let variables = words::variables(arguments, &data, at.as_ref());
     let model = words::model(arguments, &variables)?;
     let start = words::starts(arguments, &model)?;
-    let weights = arguments.weights.as_deref().map(data::read_all).transpose()?;
+    let weights = noise::weights(arguments).map(data::read_all).transpose()?;
     let options = words::options(arguments, &model, &start)?;
     let answers = arguments.answers.answers(&model, &variables, &arguments.splines)?;
     let bands = arguments.answers.bands()?;
     let options = options.with_covariance(answers.needs_covariance() || bands.is_some());
+    let noise = Noise::of(arguments, &data, &options)?;
+    arguments.answers.check_noise(noise.what())?;
     let is_image = data.grid.is_some() && at.is_none();
     let drawn = arguments.plot.is_some() || arguments.answers.has_page();
     let mut plot = match drawn {
@@ -239,10 +249,11 @@ pub(crate) fn run(arguments: &CurveArguments) -> Result<(), CliError> {
     let record = arguments.recorded()?;
     let output = Output::create(&arguments.output)?;
     let written = CliError::write(output.name());
-    let mut table =
-        CurveTable::create_with(output, format, data.count, columns, options.estimator, &more)
-            .map_err(&written)?
-            .with_names(&data.names);
+    let estimator = words::judged_by(arguments, &options);
+    let mut table = CurveTable::create_with(output, format, data.count, columns, estimator, &more)
+        .map_err(&written)?
+        .with_names(&data.names);
+    let mut outliers = noise::outliers(arguments, &model)?;
     let listener = Terminal::default();
     listener.begin(data.count as u64, "fits");
     let file = arguments.data.display().to_string();
@@ -272,7 +283,8 @@ pub(crate) fn run(arguments: &CurveArguments) -> Result<(), CliError> {
         let part = first..first + count;
         let own = at.as_ref().map(|at| at.part(&part, data.count)).transpose()?;
         let beside = weights.as_ref().map(|weights| weights.rows(&part, data.count)).transpose()?;
-        let beside = data.weights(&rows, beside);
+        let beside = data.weights(&part, beside);
+        let own_noise = noise.part(&part, &data)?;
         let beginning = match &start {
             Start::PerFit(start) => Some(start.rows(&part, data.count)?),
             _ => None,
@@ -287,22 +299,25 @@ pub(crate) fn run(arguments: &CurveArguments) -> Result<(), CliError> {
             (_, Some(start)) => CurveStart::PerFit(Values::from(start.view())),
             _ => CurveStart::Estimate,
         };
-        let fits =
-            fitting.fit(&curves, from).map_err(|error| CliError::curve(&file, error, first))?;
+        let failed = |error| CliError::curve(&file, error, first);
+        let noisy = fitting.fit_noise(&curves, from, &own_noise.noise()).map_err(failed)?;
+        let (fits, shown) = (&noisy.fits.fits, noise.shown(&curves, &noisy));
         if let Some(plot) = &mut plot {
-            plot.add(&model, &curves, &data.names, first, &fits);
+            plot.add(&model, &shown, &data.names, first, fits);
+        }
+        if let Some(outliers) = &mut outliers {
+            noise::list(outliers, &curves, &data.names, first, &noisy)?;
         }
         if let Some(table) = &mut band_table {
             let failed = CliError::write("the table of bands");
-            table.write(&model, &curves, &data.names, first, &fits).map_err(failed)?;
+            table.write(&model, &shown, &data.names, first, fits).map_err(failed)?;
         }
-        let failed = |error| CliError::curve(&file, error, first);
-        let found = answers.columns(&model, &fitter, &curves, &fits, &options).map_err(failed)?;
+        let found = answers.columns(&model, &fitter, &shown, fits, &options).map_err(failed)?;
         summary.add(&found);
         if let Some(page) = &mut page {
-            page.add(&model, &curves, &data.names, first, &fits, &found, &options);
+            page.add(&model, &shown, &data.names, first, fits, &found, &options);
         }
-        table.write_with(&fits, &found).map_err(&written)?;
+        table.write_with(fits, &found).map_err(&written)?;
         first += count;
         listener.progress(first as u64);
         if count == 0 {
@@ -323,7 +338,8 @@ pub(crate) fn run(arguments: &CurveArguments) -> Result<(), CliError> {
     let drawn = arguments.plot.as_deref().zip(plot);
     let drawn = drawn.map(|(path, plot)| draw_plot(path, &plot.drawing())).transpose()?;
     let counts = counts([("fits", report.fits), ("converged", report.converged)]);
-    let files = std::iter::once(table.into_inner()).chain(drawn);
+    let outliers = outliers.map(OutlierTable::into_inner);
+    let files = std::iter::once(table.into_inner()).chain(drawn).chain(outliers);
     let files = files.chain(band_table.map(BandTable::into_inner)).chain(written).collect();
     complete(record.around(files, counts)?)?;
     arguments.report.tell(&report)
@@ -331,8 +347,7 @@ pub(crate) fn run(arguments: &CurveArguments) -> Result<(), CliError> {
 
 /// Standard input can be read for one thing only.
 fn refuse_shared_input(arguments: &CurveArguments) -> Result<(), CliError> {
-    let inputs = [Some(&arguments.data), arguments.x.as_ref(), arguments.weights.as_ref()];
-    let standard = inputs.into_iter().flatten().filter(|path| path.as_path() == Path::new("-"));
+    let standard = arguments.inputs().filter(|path| *path == Path::new("-"));
     if standard.count() > 1 {
         let reason = "standard input can be read for one thing only; give files for the others";
         return Err(CliError::Other(reason.into()));

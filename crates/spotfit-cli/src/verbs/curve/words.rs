@@ -17,6 +17,7 @@ use crate::words::splines::Splines;
 pub(super) enum EstimatorChoice {
     Lse,
     Mle,
+    Binomial,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -210,6 +211,14 @@ pub(super) fn fitter(arguments: &CurveArguments) -> FitterOptions {
         .with_threads(arguments.threads)
 }
 
+/// The estimator whose cost the table has.
+pub(super) fn judged_by(arguments: &CurveArguments, options: &CurveOptions) -> Estimator {
+    match arguments.estimator {
+        EstimatorChoice::Binomial => Estimator::MaximumLikelihood,
+        _ => options.estimator,
+    }
+}
+
 pub(super) fn options(
     arguments: &CurveArguments,
     model: &Model,
@@ -218,7 +227,8 @@ pub(super) fn options(
     let mut options = model
         .options()
         .with_estimator(match arguments.estimator {
-            EstimatorChoice::Lse => Estimator::LeastSquares,
+            // Of successes it is repeated least squares.
+            EstimatorChoice::Lse | EstimatorChoice::Binomial => Estimator::LeastSquares,
             EstimatorChoice::Mle => Estimator::MaximumLikelihood,
         })
         .with_linear(match arguments.linear {
