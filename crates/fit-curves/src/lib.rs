@@ -9,6 +9,7 @@ mod fits;
 mod frame;
 mod gpufit;
 mod options;
+mod sharing;
 mod single;
 mod values;
 
@@ -23,6 +24,7 @@ pub use fits::CurveFits;
 pub use frame::Frame;
 pub use gpufit::{GpufitChunk, GpufitOptions, GpufitPlace, GpufitRoom};
 pub use options::{CurveLimits, CurveOptions, Linear};
+pub use sharing::{Prior, Sharing};
 pub use single::{Rules, SingleFit, SingleFits};
 pub use values::{Dimensions, Element, Values};
 

@@ -9,12 +9,15 @@ use numpy::{
 };
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 use spotfit::BatchError;
+use spotfit::model::answers::{AnswerColumn, FitAnswers};
 use spotfit::model::{
     CurveFitter, CurveLimits, CurveOptions, CurveStart, Curves, Model, ModelError, NoiseFits,
     Points, Values,
 };
 
+use crate::answers;
 use crate::error::room;
 use crate::noise::{Beside, FoundBeside, OwnNoise};
 use crate::numbers::{array, is_plain, numbers};
@@ -25,7 +28,8 @@ const BLOCK: usize = 1 << 19;
 /// Fits of no more values do not let Ctrl-C wait long.
 const FEW: usize = 1 << 12;
 
-/// Parameters, errors, covariance, χ², degrees of freedom, iterations, evaluations, statuses, and what is known of the noise.
+/// Parameters, errors, covariance, χ², degrees of freedom, iterations, evaluations, statuses, what is known of the noise, and answers by
+/// their names.
 pub(crate) type Outcomes<'py> = (
     Bound<'py, PyArray2<f64>>,
     Bound<'py, PyArray2<f64>>,
@@ -36,6 +40,7 @@ pub(crate) type Outcomes<'py> = (
     Bound<'py, PyArray1<u32>>,
     Bound<'py, PyArray1<u8>>,
     Beside<'py>,
+    Option<Bound<'py, PyDict>>,
 );
 
 macro_rules! data {
@@ -213,6 +218,7 @@ pub(crate) struct Task {
     pub(crate) known: Known,
     pub(crate) options: CurveOptions,
     pub(crate) noise: OwnNoise,
+    pub(crate) answers: FitAnswers,
 }
 
 /// What was found so far.
@@ -224,6 +230,7 @@ struct Found {
     counts: [Vec<u32>; 3],
     statuses: Vec<u8>,
     beside: FoundBeside,
+    answers: Vec<AnswerColumn>,
 }
 
 impl Found {
@@ -238,12 +245,18 @@ impl Found {
             counts: [room(count, "outcomes")?, room(count, "outcomes")?, room(count, "outcomes")?],
             statuses: room(count, "outcomes")?,
             beside: FoundBeside::default(),
+            answers: Vec::new(),
         })
     }
 
-    fn add(&mut self, found: NoiseFits) {
+    fn add(&mut self, (found, answers): (NoiseFits, Vec<AnswerColumn>)) {
         self.beside.add(&found);
         let fits = found.fits.fits;
+        if self.answers.is_empty() {
+            self.answers = answers;
+        } else {
+            self.answers.iter_mut().zip(answers).for_each(|(all, more)| all.extend(more));
+        }
         self.parameters.extend(fits.parameters);
         self.errors.extend(fits.errors);
         self.covariance.extend(fits.covariance);
@@ -264,7 +277,8 @@ impl Job<'_> {
         let each = options.parameters();
         let mut found = Found::room(count, options)?;
         self.fit(py, &mut found)?;
-        let Found { parameters, errors, covariance, chi2, counts, statuses, beside } = found;
+        let Found { parameters, errors, covariance, chi2, counts, statuses, beside, answers } =
+            found;
         let table = |numbers| PyArray1::from_vec(py, numbers).reshape([count, each]);
         let covariance = options.covariance.then(|| PyArray1::from_vec(py, covariance));
         let [degrees, iterations, evaluations] =
@@ -279,6 +293,7 @@ impl Job<'_> {
             evaluations,
             PyArray1::from_vec(py, statuses),
             beside.arrays(py, &self.task.noise, points),
+            answers::columns(py, answers)?,
         ))
     }
 
@@ -317,7 +332,7 @@ impl Task {
         count: usize,
         start: usize,
         end: usize,
-    ) -> Result<NoiseFits, ModelError> {
+    ) -> Result<(NoiseFits, Vec<AnswerColumn>), ModelError> {
         let rows = Slice::from(start..end);
         // Arrays of another length are judged as they are.
         let cut = |length: usize| if length == count { rows } else { Slice::from(..) };
@@ -339,14 +354,19 @@ impl Task {
             Starts::PerFit(values) => values.slice_axis(Axis(0), cut(values.nrows())).into(),
         };
         let each = self.options.parameters();
-        let noise = self.noise.part(count, start, end);
-        match &self.options.limits {
+        let own = match &self.options.limits {
             CurveLimits::PerFit(limits) if limits.len() == count * each => {
                 let own = limits[start * each..end * each].to_vec();
-                let options = self.options.clone().with_limits(CurveLimits::PerFit(own));
-                self.model.fit_noise(&self.fitter, &curves, from, &options, &noise)
+                Some(self.options.clone().with_limits(CurveLimits::PerFit(own)))
             }
-            _ => self.model.fit_noise(&self.fitter, &curves, from, &self.options, &noise),
-        }
+            _ => None,
+        };
+        let options = own.as_ref().unwrap_or(&self.options);
+        let noise = self.noise.part(count, start, end);
+        let found = self.model.fit_noise(&self.fitter, &curves, from, options, &noise)?;
+        let (model, fitter) = (&self.model, &self.fitter);
+        let (fits, shown) = (&found.fits.fits, found.shown(&curves));
+        let answers = self.answers.columns(model, fitter, &shown, fits, options)?;
+        Ok((found, answers))
     }
 }

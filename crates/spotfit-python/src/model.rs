@@ -9,6 +9,7 @@ use pyo3::prelude::*;
 use spotfit::model::{CurveFitter, FormulaError, Linear, ModelError, Spline};
 use spotfit::{BatchError, Estimator, FitterOptions, InstructionSet};
 
+use crate::answers::{self, Asked};
 use crate::curves::{Data, Job, Known, Outcomes, Places, Task, limits};
 use crate::error;
 use crate::noise::{Given, OwnNoise};
@@ -198,7 +199,7 @@ impl Model {
     /// Fits curves.
     #[pyo3(signature = (
         fitter, data, *, grid, points, start, bounds, fixed, weights, estimator, absolute, linear, max_iterations,
-        tolerance, covariance, noise
+        tolerance, covariance, noise, answers=None
     ))]
     #[expect(clippy::too_many_arguments, reason = "they have names where they are given")]
     fn fit<'py>(
@@ -219,6 +220,7 @@ impl Model {
         tolerance: f64,
         covariance: bool,
         noise: Given<'py>,
+        answers: Option<Asked<'py>>,
     ) -> PyResult<Outcomes<'py>> {
         let ways = [
             ("auto", Linear::Auto),
@@ -238,13 +240,16 @@ impl Model {
             .with_max_iterations(max_iterations)
             .with_tolerance(tolerance)
             .with_covariance(covariance);
+        let answers = answers::of(&self.0, answers, &fixed)?;
+        chosen = chosen.with_covariance(covariance || answers.needs_covariance());
         chosen.fixed = fixed;
         chosen.limits = limits(bounds)?;
         let data = Data::of(data)?;
         let known = Known::of(grid, points, start, weights)?;
         let fitter = fitter.get().own()?;
         let noise = OwnNoise::of(noise)?;
-        let task = Task { model: self.0.clone(), fitter, known, options: chosen, noise };
+        let model = self.0.clone();
+        let task = Task { model, fitter, known, options: chosen, noise, answers };
         Job { data: data.view(), task: Arc::new(task) }.run(py)
     }
 }

@@ -1,5 +1,6 @@
 //! Fits of formulas: every backend, beside the reference, Gpufit and other optimizers.
 
+mod answers;
 mod compiled;
 mod conditioning;
 mod cooperative;
@@ -11,4 +12,5 @@ mod linear;
 mod models;
 mod noise;
 mod noise_simulated;
+mod shared;
 mod splines;

@@ -46,6 +46,19 @@ const VERBS: [Verb; 9] = [
             ("output", "b.npy"),
         ],
     },
+    Verb {
+        words: &["curve"],
+        input: Some("table.csv"),
+        options: &[
+            ("model", "a*exp(-x/t)"),
+            ("start", "auto"),
+            ("intervals", "0.68"),
+            ("bands", "0.9"),
+            ("compare", "linear"),
+            ("derive", "h=t*2"),
+            ("output", "fits.csv"),
+        ],
+    },
     Verb { words: &["batch"], input: Some("list.txt"), options: &[("out", "tables")] },
     Verb {
         words: &["curve"],

@@ -243,6 +243,7 @@ class Model:
         noise: tuple[
             str | None, float | None, float | None, str | None, npt.NDArray[np.float64] | None, float | npt.NDArray[np.float64] | None
         ],
+        answers: tuple[bool, list[str], float | None, Model | None, list[float] | None] | None = ...,
     ) -> tuple[
         npt.NDArray[np.float64],
         npt.NDArray[np.float64],
@@ -253,6 +254,7 @@ class Model:
         npt.NDArray[np.uint32],
         npt.NDArray[np.uint8],
         tuple[npt.NDArray[np.float64] | None, npt.NDArray[np.bool_] | None],
+        dict[str, Any] | None,
     ]: ...
 
 @final
@@ -298,6 +300,7 @@ def save_curves(
     status: npt.NDArray[np.uint8],
     *,
     estimator: str,
+    answers: list[tuple[str, Any]] = ...,
 ) -> None: ...
 def report_curves(status: npt.NDArray[np.uint8], threads: int) -> str: ...
 
@@ -501,6 +504,8 @@ def draw_curves(
     absolute: bool,
     log_x: str,
     format: str,
+    bands: tuple[float, npt.NDArray[np.float64] | None] | None = ...,
+    estimator: str = ...,
 ) -> bytes: ...
 def simulate(
     count: int,

@@ -10,9 +10,12 @@ use crate::model::{
 };
 use crate::{Status, StatusCounts};
 
+pub use super::curve_answers::AnswerSummary;
+pub use super::curve_bands::BandTable;
 pub use super::curve_outliers::OutlierTable;
+pub use super::curve_page::CurvePage;
 pub use super::curve_plot::{CurvePlot, LogX, PlottedFit};
-pub use super::curve_table::{CurveTable, check_columns};
+pub use super::curve_table::{CurveTable, check_answers, check_columns};
 
 /// Values that are read, fitted and written at a time.
 const CHUNK: usize = 1 << 21;
@@ -30,6 +33,9 @@ pub struct CurveReport {
     pub converged: usize,
     /// How many ended on a limit.
     pub at_limit: usize,
+    /// What was asked besides.
+    #[serde(skip_serializing_if = "AnswerSummary::is_empty")]
+    pub answers: AnswerSummary,
     /// Outliers, where they were listed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub outliers: Option<usize>,
@@ -51,6 +57,12 @@ impl CurveReport {
         Self::new(counts, threads)
     }
 
+    /// The same with what came of answers.
+    #[must_use]
+    pub fn with_answers(self, answers: AnswerSummary) -> Self {
+        Self { answers, ..self }
+    }
+
     fn new(counts: StatusCounts, threads: usize) -> Self {
         let at_limit = counts.iter().find(|(status, _)| *status == Status::AtLimit);
         Self {
@@ -58,6 +70,7 @@ impl CurveReport {
             converged: counts.converged(),
             at_limit: at_limit.map_or(0, |(_, count)| count),
             statuses: counts,
+            answers: AnswerSummary::default(),
             outliers: None,
             threads,
             fitting: Duration::ZERO,
@@ -68,8 +81,12 @@ impl CurveReport {
 
 impl fmt::Display for CurveReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { fits, statuses, converged, at_limit, outliers, threads, fitting, time } = self;
+        let Self { fits, statuses, converged, at_limit, answers, outliers, threads, fitting, time } =
+            self;
         writeln!(f, "{fits} fits: {}", counts(statuses))?;
+        if !answers.is_empty() {
+            writeln!(f, "{answers}")?;
+        }
         if let Some(outliers) = outliers {
             writeln!(f, "{outliers} {}", if *outliers == 1 { "outlier" } else { "outliers" })?;
         }

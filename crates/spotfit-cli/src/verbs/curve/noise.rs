@@ -215,16 +215,17 @@ impl Noise {
         };
         Ok(Part { plain: self.plain, trials, x_errors })
     }
+}
 
-    /// The data as they were fitted, for plots: shares of successes, and weights of rules and errors of x.
-    pub(super) fn shown<'a>(&self, curves: &'a Curves<'_>, found: &'a NoiseFits) -> Curves<'a> {
-        let mut shown = curves.reborrow();
-        if let Some(data) = &found.data {
-            shown.data = Values::from(data.view());
-        }
-        match &found.weights {
-            Some(weights) if self.plain.loss.is_none() => shown.with_weights(weights.view()),
-            _ => shown,
+impl Noise {
+    /// The word for noise that weights alone do not tell, and whether it leaves χ² what it is: Σw(f − d)² with the final weights.
+    pub(super) fn what(&self) -> Option<(&'static str, bool)> {
+        match (&self.plain.loss, &self.trials, &self.x_errors, &self.plain.rule) {
+            (Some(_), ..) => Some(("--loss", false)),
+            (_, Some(_), ..) => Some(("--estimator binomial", false)),
+            (_, _, Some(_), _) => Some(("--x-errors", true)),
+            (.., Some(_)) => Some(("--weights that follow the model or the data", true)),
+            _ => None,
         }
     }
 }

@@ -7,7 +7,6 @@ mod robust;
 mod rounds;
 mod schemes;
 mod spread;
-mod student;
 mod triangle;
 
 use fit_core::{Estimator, Status};
@@ -206,6 +205,21 @@ pub struct NoiseFits {
     pub scales: Vec<f64>,
     /// Outliers, by data sets and points.
     pub outliers: Vec<Outlier>,
+}
+
+impl NoiseFits {
+    /// The data as they were fitted, for plots and statistics: shares of successes, and the weights that follow from rules and errors of
+    /// x. Those of a loss are no weights of the data.
+    pub fn shown<'a>(&'a self, curves: &'a Curves<'_>) -> Curves<'a> {
+        let mut shown = curves.reborrow();
+        if let Some(data) = &self.data {
+            shown.data = data.view().into();
+        }
+        match &self.weights {
+            Some(weights) if self.scales.is_empty() => shown.with_weights(weights.view()),
+            _ => shown,
+        }
+    }
 }
 
 impl Model {
