@@ -49,7 +49,7 @@ pub(super) fn found(
 
 /// The probability of |t| or more, with these degrees of freedom.
 fn two_sided(t: f64, degrees: f64) -> f64 {
-    f_survival(t * t, 1.0, degrees)
+    f_survival(t * t, [1.0, degrees])
 }
 
 #[cfg(test)]
