@@ -6,7 +6,7 @@ mod reference;
 mod simd;
 mod threads;
 
-pub use curve::CurveReference;
+pub use curve::{CurveReference, SharedFits, SharedPart, SharedValue};
 pub use reference::{Arithmetic, BatchError, Reference};
 pub use simd::{CurveSimd, InstructionSet, Simd, WindowFitter};
 pub use threads::MOST_THREADS;

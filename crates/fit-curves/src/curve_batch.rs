@@ -8,7 +8,7 @@ use fit_core::curve::Explicit;
 use fit_formula::{Axes, Formula, Invariance, Op, Program, Translation};
 
 use crate::frame::{Frame, can_shift, is_far};
-use crate::{CurveError, CurveLimits, CurveOptions, CurveStart, Curves, Linear, Points};
+use crate::{CurveError, CurveLimits, CurveOptions, CurveStart, Curves, Linear, Points, Sharing};
 
 /// Sums over more points have too few digits in single precision.
 const MOST_SINGLE_POINTS: usize = 1 << 20;
@@ -110,6 +110,63 @@ impl<'c, 's, 'o> CurveBatch<'c, 's, 'o> {
         }
         batch.program = Some(batch.derived(formula));
         Ok(batch)
+    }
+
+    /// A batch of data sets that share parameters, or of whose parameters something is known beforehand.
+    ///
+    /// # Errors
+    /// The invalid argument, and its position.
+    pub fn of_sharing(
+        formula: &Formula,
+        curves: &Curves<'c>,
+        start: CurveStart<'s>,
+        options: &'o CurveOptions,
+        sharing: &Sharing,
+    ) -> Result<Self, CurveError> {
+        let [parameters, variables] = [formula.parameters(), formula.variables()].map(<[_]>::len);
+        let named = |error: CurveError| error.with_names(formula.parameters());
+        check_options(options, parameters)?;
+        options.validate().map_err(named)?;
+        options.check_count(curves.count())?;
+        sharing.validate(curves.count(), options).map_err(named)?;
+        // A data set alone need not determine what it shares, nor what is known beforehand.
+        let mut alone = options.clone();
+        let shared = sharing.shared.iter().map(|shared| shared.0);
+        let pinned: Vec<usize> =
+            shared.chain(sharing.priors.iter().map(|prior| prior.parameter)).collect();
+        pinned.iter().for_each(|&j| alone.fixed[j] = true);
+        curves.validate(variables, &start, &alone).map_err(named)?;
+        let mut batch = Self::unchecked(variables, curves, start, options);
+        let program = batch.derived(formula);
+        let eliminates = match options.linear {
+            Linear::Auto => matches!(batch.start, CurveStart::Shared(_)),
+            Linear::Eliminated => true,
+            Linear::Searched => false,
+        };
+        if eliminates && options.estimator == Estimator::LeastSquares {
+            let unlimited = pinned.iter().fold(options.unlimited(), |all, j| all & !(1 << j));
+            batch.explicit.eliminated = program.separable(unlimited);
+        }
+        batch.program = Some(program);
+        batch.invariance = Some(Arc::clone(formula.invariance()));
+        let own = matches!(curves.points, Points::PerFit(_));
+        let can_shift = |variable: usize| {
+            let shift = formula.invariance().translation(variable);
+            can_shift(formula, options, variable)
+                && shift.is_some_and(|shift| {
+                    // What is shared must be the same in the coordinates of all.
+                    !pinned.iter().any(|&j| shift.mixes(j))
+                        && !(own && sharing.shared.iter().any(|shared| shift.moves(shared.0)))
+                })
+        };
+        batch.shiftable = (0..variables).map(can_shift).collect();
+        Ok(batch)
+    }
+
+    /// Whether a shared parameter takes up what is added to the data.
+    pub fn shares_level(&self, sharing: &Sharing) -> bool {
+        let shared = |j: usize| sharing.shared.iter().any(|shared| shared.0 == j);
+        self.invariance.iter().any(|all| all.additive().iter().any(|&(j, _)| shared(j)))
     }
 
     fn take_points_together(&mut self) {

@@ -131,6 +131,29 @@ pub enum CurveError {
         /// What it may be.
         range: &'static str,
     },
+    /// A parameter cannot be shared, or have a prior.
+    #[error("{} {reason}", named(*parameter, name))]
+    Sharing {
+        /// The parameter, from 0.
+        parameter: usize,
+        /// What it is called, if it has a name.
+        name: Option<String>,
+        /// Why.
+        reason: &'static str,
+    },
+    /// A prior weighs against data whose weights are only relative.
+    #[error(
+        "a prior weighs against the data, whose weights must be 1/variance for that: absolute least squares, or maximum likelihood"
+    )]
+    RelativePrior,
+    /// Too many shared values depend on each other.
+    #[error("{found} shared values depend on each other; at most {most} can be found together")]
+    TooManyShared {
+        /// How many there are.
+        found: usize,
+        /// How many there may be.
+        most: usize,
+    },
     /// The results of all operations at all points do not fit into memory.
     #[error(
         "{operations} operations at each of {points} points are more than can be held; fit parts of the data"
@@ -174,7 +197,8 @@ impl CurveError {
         match &mut self {
             Self::Start { parameter, name, .. }
             | Self::StartNotFinite { parameter, name, .. }
-            | Self::CrossedLimits { parameter, name, .. } => {
+            | Self::CrossedLimits { parameter, name, .. }
+            | Self::Sharing { parameter, name, .. } => {
                 *name = names.get(*parameter).cloned();
             }
             _ => {}

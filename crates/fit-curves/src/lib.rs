@@ -9,6 +9,7 @@ mod fits;
 mod frame;
 mod gpufit;
 mod options;
+mod sharing;
 mod single;
 mod values;
 
@@ -23,6 +24,7 @@ pub use fits::CurveFits;
 pub use frame::Frame;
 pub use gpufit::{GpufitChunk, GpufitOptions, GpufitPlace, GpufitRoom};
 pub use options::{CurveLimits, CurveOptions, Linear};
+pub use sharing::{Prior, Sharing};
 pub use single::{Rules, SingleFit, SingleFits};
 pub use values::{Dimensions, Element, Values};
 
@@ -100,6 +102,18 @@ impl<'a> Curves<'a> {
     pub fn with_weights(mut self, weights: impl Into<Values<'a, Ix2>>) -> Self {
         self.weights = Some(weights.into());
         self
+    }
+
+    /// The same data sets, for as long as these are borrowed.
+    pub fn reborrow(&self) -> Curves<'_> {
+        let points = match &self.points {
+            Points::Index => Points::Index,
+            Points::Shared(at) => Points::Shared(at.reborrow()),
+            &Points::Grid { width, height } => Points::Grid { width, height },
+            Points::PerFit(at) => Points::PerFit(at.reborrow()),
+        };
+        let weights = self.weights.as_ref().map(Values::reborrow);
+        Curves { data: self.data.reborrow(), points, weights }
     }
 
     /// The number of data sets.

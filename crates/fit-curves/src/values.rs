@@ -77,6 +77,13 @@ macro_rules! elements {
                 }
             }
 
+            /// The same numbers, for as long as these are borrowed.
+            pub fn reborrow(&self) -> Values<'_, D> {
+                match self {
+                    $(Self::$variant(array) => Values::$variant(array.view()),)*
+                }
+            }
+
             /// A number.
             ///
             /// # Panics

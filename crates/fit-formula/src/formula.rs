@@ -186,6 +186,32 @@ impl Formula {
         )
     }
 
+    /// The operations whose value is the derivative by a variable: how steep the model is along it.
+    ///
+    /// ```
+    /// use fit_formula::{Evaluator, Formula};
+    ///
+    /// let formula = Formula::of_variables("a*x^2 + b", &["x"])?;
+    /// let slope = formula.slope(0).ok_or("too long")?;
+    /// let mut evaluator = Evaluator::new(&slope);
+    /// evaluator.set_parameters(&[3.0, 1.0]);
+    /// assert_eq!(evaluator.value(&[2.0]), 12.0);
+    /// # Ok::<(), Box<dyn core::error::Error>>(())
+    /// ```
+    ///
+    /// `None` if there is no such variable, or the derivative is too long.
+    pub fn slope(&self, variable: usize) -> Option<Program> {
+        if variable >= self.variables.len() {
+            return None;
+        }
+        let mut graph = self.graph.clone();
+        let slope = graph.slope(self.value, variable);
+        let none = alloc::vec![None; self.parameters.len()];
+        let names = [&self.variables[..], &self.parameters[..]];
+        let made = || lower::program(&graph, slope, &none, Axes::Together, names, &self.splines);
+        (!graph.is_full()).then(made)
+    }
+
     /// The parameters that the value is a linear function of, all of them together: a set in which none appears in the
     /// derivative by another, and to which no other can be added.
     ///

@@ -259,6 +259,7 @@ impl CliError {
             ModelError::Batch(BatchError::Curve(error)) => {
                 Self::file(file, error.after(before).to_string())
             }
+            ModelError::Noise(error) => Self::file(file, error.after(before).to_string()),
             error => Self::file(file, error.to_string()),
         }
     }

@@ -9,13 +9,17 @@ use numpy::{
 };
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 use spotfit::BatchError;
+use spotfit::model::answers::{AnswerColumn, FitAnswers};
 use spotfit::model::{
-    CurveFits, CurveFitter, CurveLimits, CurveOptions, CurveStart, Curves, Model, ModelError,
+    CurveFitter, CurveLimits, CurveOptions, CurveStart, Curves, Model, ModelError, NoiseFits,
     Points, Values,
 };
 
+use crate::answers;
 use crate::error::room;
+use crate::noise::{Beside, FoundBeside, OwnNoise};
 use crate::numbers::{array, is_plain, numbers};
 use crate::work::{aside, check_signals};
 
@@ -24,7 +28,8 @@ const BLOCK: usize = 1 << 19;
 /// Fits of no more values do not let Ctrl-C wait long.
 const FEW: usize = 1 << 12;
 
-/// Parameters, errors, covariance, χ², degrees of freedom, iterations, evaluations and statuses.
+/// Parameters, errors, covariance, χ², degrees of freedom, iterations, evaluations, statuses, what is known of the noise, and answers by
+/// their names.
 pub(crate) type Outcomes<'py> = (
     Bound<'py, PyArray2<f64>>,
     Bound<'py, PyArray2<f64>>,
@@ -34,6 +39,8 @@ pub(crate) type Outcomes<'py> = (
     Bound<'py, PyArray1<u32>>,
     Bound<'py, PyArray1<u32>>,
     Bound<'py, PyArray1<u8>>,
+    Beside<'py>,
+    Option<Bound<'py, PyDict>>,
 );
 
 macro_rules! data {
@@ -210,6 +217,8 @@ pub(crate) struct Task {
     pub(crate) fitter: Arc<CurveFitter>,
     pub(crate) known: Known,
     pub(crate) options: CurveOptions,
+    pub(crate) noise: OwnNoise,
+    pub(crate) answers: FitAnswers,
 }
 
 /// What was found so far.
@@ -220,6 +229,8 @@ struct Found {
     chi2: Vec<f64>,
     counts: [Vec<u32>; 3],
     statuses: Vec<u8>,
+    beside: FoundBeside,
+    answers: Vec<AnswerColumn>,
 }
 
 impl Found {
@@ -233,10 +244,19 @@ impl Found {
             chi2: room(count, "outcomes")?,
             counts: [room(count, "outcomes")?, room(count, "outcomes")?, room(count, "outcomes")?],
             statuses: room(count, "outcomes")?,
+            beside: FoundBeside::default(),
+            answers: Vec::new(),
         })
     }
 
-    fn add(&mut self, fits: CurveFits) {
+    fn add(&mut self, (found, answers): (NoiseFits, Vec<AnswerColumn>)) {
+        self.beside.add(&found);
+        let fits = found.fits.fits;
+        if self.answers.is_empty() {
+            self.answers = answers;
+        } else {
+            self.answers.iter_mut().zip(answers).for_each(|(all, more)| all.extend(more));
+        }
         self.parameters.extend(fits.parameters);
         self.errors.extend(fits.errors);
         self.covariance.extend(fits.covariance);
@@ -252,12 +272,13 @@ impl Found {
 
 impl Job<'_> {
     pub(crate) fn run<'py>(&self, py: Python<'py>) -> PyResult<Outcomes<'py>> {
-        let (count, _) = self.data.dim();
+        let (count, points) = self.data.dim();
         let options = &self.task.options;
         let each = options.parameters();
         let mut found = Found::room(count, options)?;
         self.fit(py, &mut found)?;
-        let Found { parameters, errors, covariance, chi2, counts, statuses } = found;
+        let Found { parameters, errors, covariance, chi2, counts, statuses, beside, answers } =
+            found;
         let table = |numbers| PyArray1::from_vec(py, numbers).reshape([count, each]);
         let covariance = options.covariance.then(|| PyArray1::from_vec(py, covariance));
         let [degrees, iterations, evaluations] =
@@ -271,6 +292,8 @@ impl Job<'_> {
             iterations,
             evaluations,
             PyArray1::from_vec(py, statuses),
+            beside.arrays(py, &self.task.noise, points),
+            answers::columns(py, answers)?,
         ))
     }
 
@@ -292,6 +315,7 @@ impl Job<'_> {
                 ModelError::Batch(BatchError::Curve(error)) => {
                     BatchError::from(error.after(start)).into()
                 }
+                ModelError::Noise(error) => error.after(start).into(),
                 other => other,
             });
             found.add(fits.map_err(crate::model::of_model)?);
@@ -308,7 +332,7 @@ impl Task {
         count: usize,
         start: usize,
         end: usize,
-    ) -> Result<CurveFits, ModelError> {
+    ) -> Result<(NoiseFits, Vec<AnswerColumn>), ModelError> {
         let rows = Slice::from(start..end);
         // Arrays of another length are judged as they are.
         let cut = |length: usize| if length == count { rows } else { Slice::from(..) };
@@ -330,14 +354,19 @@ impl Task {
             Starts::PerFit(values) => values.slice_axis(Axis(0), cut(values.nrows())).into(),
         };
         let each = self.options.parameters();
-        let fits = match &self.options.limits {
+        let own = match &self.options.limits {
             CurveLimits::PerFit(limits) if limits.len() == count * each => {
                 let own = limits[start * each..end * each].to_vec();
-                let options = self.options.clone().with_limits(CurveLimits::PerFit(own));
-                self.model.fit_with(&self.fitter, &curves, from, &options)
+                Some(self.options.clone().with_limits(CurveLimits::PerFit(own)))
             }
-            _ => self.model.fit_with(&self.fitter, &curves, from, &self.options),
+            _ => None,
         };
-        Ok(fits?.fits)
+        let options = own.as_ref().unwrap_or(&self.options);
+        let noise = self.noise.part(count, start, end);
+        let found = self.model.fit_noise(&self.fitter, &curves, from, options, &noise)?;
+        let (model, fitter) = (&self.model, &self.fitter);
+        let (fits, shown) = (&found.fits.fits, found.shown(&curves));
+        let answers = self.answers.columns(model, fitter, &shown, fits, options)?;
+        Ok((found, answers))
     }
 }

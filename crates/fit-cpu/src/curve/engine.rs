@@ -25,9 +25,20 @@ pub(crate) struct Work<E> {
     /// Those whose size tells how well they are to be known at least: neither these nor places, which may be 0.
     sized: u64,
     /// What data and weights are multiplied by where their squares would overflow, or vanish.
-    scale: Option<[f64; 2]>,
+    pub(super) scale: Option<[f64; 2]>,
+    /// What is known of parameters beforehand, if derivatives are whole (`scale`).
+    pub(super) known: Vec<Known>,
     /// Where the last search began: memory for the next.
     pub(super) begin: Begin,
+}
+
+/// A prior of a parameter: an extra point at its mean.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Known {
+    pub(super) parameter: usize,
+    pub(super) mean: f64,
+    /// As the weights are scaled.
+    pub(super) weight: f64,
 }
 
 /// Where a search begins, and the limits of each parameter.
@@ -136,7 +147,7 @@ const MOST_PLAIN: f64 = 1e60;
 
 /// A gradient by a parameter, over the root of its element in the Hessian, is rounding below the root of this share of the data's
 /// squares.
-const PUSHED: f64 = (8.0 * f64::EPSILON) * (8.0 * f64::EPSILON);
+pub(super) const PUSHED: f64 = (8.0 * f64::EPSILON) * (8.0 * f64::EPSILON);
 
 /// What rounding leaves of residuals that the search cannot tell from none.
 const UNRESOLVED: f64 = 4.0 * f64::EPSILON;
@@ -174,7 +185,7 @@ fn normalizer(number: f64) -> f64 {
 }
 
 /// What data and weights of this size are multiplied by, if they have to be.
-fn scales(most: f64, heaviest: f64) -> Option<[f64; 2]> {
+pub(super) fn scales(most: f64, heaviest: f64) -> Option<[f64; 2]> {
     let is_plain = |size: f64| size == 0.0 || (1.0 / MOST_PLAIN..=MOST_PLAIN).contains(&size);
     let of = |size: f64| if size == 0.0 { 1.0 } else { normalizer(size) };
     let plain = is_plain(most) && is_plain(heaviest);
@@ -182,18 +193,19 @@ fn scales(most: f64, heaviest: f64) -> Option<[f64; 2]> {
 }
 
 /// An infinity in place of what is no number.
-fn finite(number: f64) -> f64 {
+pub(super) fn finite(number: f64) -> f64 {
     if number.is_finite() { number } else { f64::INFINITY }
 }
 
 /// What is seen of a data set.
-struct Seen {
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Seen {
     /// Whether there is a fit for it.
-    sound: bool,
-    points: usize,
+    pub(super) sound: bool,
+    pub(super) points: usize,
     /// The lowest and the highest datum.
-    extent: [f64; 2],
-    heaviest: f64,
+    pub(super) extent: [f64; 2],
+    pub(super) heaviest: f64,
 }
 
 impl<E> Work<E> {
@@ -211,11 +223,12 @@ impl<E> Work<E> {
             linear,
             sized: !(linear | batch.places()),
             scale: None,
+            known: Vec::new(),
             begin: Begin::default(),
         }
     }
 
-    fn see(&self, poisson: bool) -> Seen {
+    pub(super) fn see(&self, poisson: bool) -> Seen {
         // Side by side, since each comparison waits for the one before.
         const LANES: usize = 4;
         let (mut low, mut high) = ([f64::INFINITY; LANES], [f64::NEG_INFINITY; LANES]);
@@ -238,7 +251,7 @@ impl<E> Work<E> {
     }
 
     /// Σwd², or Σd, of the data as they are scaled.
-    fn size_of_data(&self, poisson: bool) -> f64 {
+    pub(super) fn size_of_data(&self, poisson: bool) -> f64 {
         let seen = self.data.iter().zip(&self.weights).filter(|point| *point.1 > 0.0);
         match self.scale {
             _ if poisson => seen.map(|(&d, _)| d).sum(),
@@ -462,7 +475,7 @@ impl<E> Work<E> {
     }
 
     /// A search to its end.
-    fn searched<const P: usize>(
+    pub(super) fn searched<const P: usize>(
         &mut self,
         settings: &Settings<f64, P>,
         explicit: Explicit,
@@ -473,8 +486,9 @@ impl<E> Work<E> {
         E: Evaluate<f64, P>,
     {
         let mut lengths = initial;
+        let scale = self.scale.filter(|scale| *scale != [1.0; 2]);
         for j in 0..P {
-            match self.scale {
+            match scale {
                 // Start values of these may be anything.
                 None if explicit.eliminates(j) => lengths[j] = self.size.sqrt(),
                 Some([data, _]) if self.linear >> j & 1 == 1 => lengths[j] = 1.0 / data,
@@ -502,7 +516,7 @@ impl<E> Work<E> {
     where
         E: Evaluate<f64, P>,
     {
-        let Self { model, data, weights, scale, .. } = self;
+        let Self { model, data, weights, scale, known, .. } = self;
         model.set_parameters(parameters);
         if let Some([of_data, of_weights]) = *scale {
             // Whole derivatives, in these units: their parts may be as far out as the data.
@@ -519,8 +533,18 @@ impl<E> Work<E> {
                     by.iter_mut().zip(factors).for_each(|(by, factor)| *by *= factor);
                     let at = At { value: value * of_data, by };
                     let (datum, weight) = (data[point] * of_data, weights[point] * of_weights);
-                    sums.add_square::<true>(&at, datum, weight, 1.0);
+                    if poisson {
+                        sums.add_poisson::<true>(&at, datum, weight);
+                    } else {
+                        sums.add_square::<true>(&at, datum, weight, 1.0);
+                    }
                 }
+            }
+            for &Known { parameter, mean, weight } in known.iter() {
+                let mut by = [0.0; P];
+                by[parameter] = units.length[parameter];
+                let at = At { value: parameters[parameter], by };
+                sums.add_square::<true>(&at, mean, weight, 1.0);
             }
             return sums;
         }

@@ -10,6 +10,7 @@ mod interpreter;
 mod lattice;
 mod lookup;
 mod run;
+mod shared;
 mod steps;
 
 use std::sync::Arc;
@@ -34,6 +35,7 @@ use interpreter::bytes;
 pub(crate) use lattice::{Argument, Lattice, MOST_STILL, SPARE};
 pub(crate) use lookup::RESULTS;
 pub(crate) use run::{operate, run};
+pub use shared::{SharedFits, SharedPart, SharedValue};
 pub(crate) use steps::Step;
 
 /// Fits given to a thread at a time, at least.

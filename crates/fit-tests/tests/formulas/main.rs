@@ -1,5 +1,6 @@
 //! Fits of formulas: every backend, beside the reference, Gpufit and other optimizers.
 
+mod answers;
 mod compiled;
 mod conditioning;
 mod cooperative;
@@ -9,4 +10,7 @@ mod gpufit;
 mod lanes;
 mod linear;
 mod models;
+mod noise;
+mod noise_simulated;
+mod shared;
 mod splines;

@@ -6,7 +6,7 @@ use std::ops::Range;
 use std::path::Path;
 
 use ndarray::{Array2, Array3, s};
-use spotfit::columns::{ColumnOptions, Columns};
+use spotfit::columns::{ColumnOptions, DataSets};
 use spotfit::npy::NpyReader;
 
 use crate::error::CliError;
@@ -45,9 +45,24 @@ pub(crate) struct Data {
     pub(crate) names: Vec<String>,
     /// What was left out.
     pub(crate) notes: Vec<String>,
-    /// Whether some points are no numbers, and do not count.
-    has_gaps: bool,
+    /// What lies beside the numbers of a text.
+    beside: Beside,
     source: Source,
+}
+
+/// Weights (fit, point), where some points do not count or have errors; and what columns say.
+#[derive(Default)]
+struct Beside {
+    weights: Option<Array2<f64>>,
+    trials: Option<Array2<f64>>,
+    x_errors: Option<Array2<f64>>,
+}
+
+/// The rows of some data sets, or the one for all.
+fn some(rows: Option<&Array2<f64>>, part: &Range<usize>) -> Option<Array2<f64>> {
+    let rows = rows?;
+    let part = if rows.nrows() == 1 { 0..1 } else { part.clone() };
+    Some(rows.slice(s![part, ..]).to_owned())
 }
 
 enum Source {
@@ -65,7 +80,7 @@ impl Data {
             return Self::read_text(path, file, options);
         }
         if *options != ColumnOptions::default() {
-            let reason = "--columns and --skip are for text, not for an array";
+            let reason = "--columns, --skip, --by and the like are for text, not for an array";
             return Err(CliError::file(&file, reason.to_owned()));
         }
         let (input, length) = Input::open(path)?;
@@ -83,8 +98,8 @@ impl Data {
             }
         };
         let source = Source::Npy { reader: Box::new(reader), items };
-        let (names, notes) = Default::default();
-        Ok(Self { file, count, points, grid, x: None, names, notes, has_gaps: false, source })
+        let (names, notes, beside) = Default::default();
+        Ok(Self { file, count, points, grid, x: None, names, notes, beside, source })
     }
 
     /// The first column of a text is x, each other one is a data set.
@@ -98,16 +113,20 @@ impl Data {
             return Err(failed(reason));
         }
         let text = std::fs::read(path).map_err(|error| failed(error.to_string()))?;
-        let columns = Columns::read(&text, options).map_err(|error| failed(error.to_string()))?;
-        let Columns { mut names, values, notes, .. } = columns;
-        names.remove(0);
-        let x = values.row(0).to_vec();
-        let data = values.slice(s![1.., ..]).to_owned();
-        let has_gaps = data.iter().any(|value| value.is_nan());
-        let (count, points) = data.dim();
-        let x = Some(Numbers { file: file.clone(), shape: vec![points], values: x });
-        let source = Source::Held(data, 0);
-        Ok(Self { file, count, points, grid: None, x, names, notes, has_gaps, source })
+        let sets = DataSets::read(&text, options).map_err(|error| failed(error.to_string()))?;
+        let counts = sets.has_gaps() || sets.errors.is_some();
+        let weights = counts.then(|| sets.weights());
+        let DataSets { names, x, y, trials, x_errors, notes, .. } = sets;
+        let (count, points) = y.dim();
+        let shape = match x.dim() {
+            (1, 1, _) => vec![points],
+            (1, variables, _) => vec![variables, points],
+            (fits, variables, _) => vec![fits, variables, points],
+        };
+        let x = Some(Numbers { file: file.clone(), shape, values: x.into_iter().collect() });
+        let beside = Beside { weights, trials, x_errors };
+        let source = Source::Held(y, 0);
+        Ok(Self { file, count, points, grid: None, x, names, notes, beside, source })
     }
 
     /// The file, for messages.
@@ -115,20 +134,34 @@ impl Data {
         &self.file
     }
 
-    /// Weights (fit, point) that leave out the points that are no numbers, if there are some: these times what is given.
+    /// Whether it is text, with columns.
+    pub(crate) fn is_text(&self) -> bool {
+        matches!(self.source, Source::Held(..))
+    }
+
+    /// The trials of some data sets that a column has.
+    pub(crate) fn trials(&self, part: &Range<usize>) -> Option<Array2<f64>> {
+        some(self.beside.trials.as_ref(), part)
+    }
+
+    /// The errors of their x that a column has.
+    pub(crate) fn x_errors(&self, part: &Range<usize>) -> Option<Array2<f64>> {
+        some(self.beside.x_errors.as_ref(), part)
+    }
+
+    /// Weights (fit, point) of some data sets by their errors, 0 for points that are no numbers, if there are some: these times what
+    /// is given.
     pub(crate) fn weights(
         &self,
-        part: &Array2<f64>,
+        part: &Range<usize>,
         given: Option<Array2<f64>>,
     ) -> Option<Array2<f64>> {
-        if !self.has_gaps {
-            return given;
-        }
-        let there = part.mapv(|value| f64::from(u8::from(!value.is_nan())));
-        let Some(given) = given else { return Some(there) };
+        let Some(own) = some(self.beside.weights.as_ref(), part) else { return given };
+        let own = own.broadcast((part.len(), own.ncols())).map(|own| own.to_owned())?;
+        let Some(given) = given else { return Some(own) };
         // Where their number is wrong, the fit says so.
-        match given.broadcast(part.dim()).filter(|_| given.ncols() == part.ncols()) {
-            Some(given) => Some(there * given),
+        match given.broadcast(own.dim()).filter(|_| given.ncols() == own.ncols()) {
+            Some(given) => Some(own * given),
             None => Some(given),
         }
     }

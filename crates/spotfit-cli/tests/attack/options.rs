@@ -21,7 +21,7 @@ struct Verb {
     options: &'static [(&'static str, &'static str)],
 }
 
-const VERBS: [Verb; 8] = [
+const VERBS: [Verb; 9] = [
     Verb { words: &["fit"], input: Some("spots.npy"), options: &[("output", "fits.csv")] },
     Verb { words: &["localize"], input: Some("movie.npy"), options: &[("output", "locs.csv")] },
     Verb { words: &["render"], input: Some("table.csv"), options: &[("output", "image.png")] },
@@ -46,11 +46,30 @@ const VERBS: [Verb; 8] = [
             ("output", "b.npy"),
         ],
     },
+    Verb {
+        words: &["curve"],
+        input: Some("table.csv"),
+        options: &[
+            ("model", "a*exp(-x/t)"),
+            ("start", "auto"),
+            ("intervals", "0.68"),
+            ("bands", "0.9"),
+            ("compare", "linear"),
+            ("derive", "h=t*2"),
+            ("output", "fits.csv"),
+        ],
+    },
     Verb { words: &["batch"], input: Some("list.txt"), options: &[("out", "tables")] },
+    Verb {
+        words: &["curve"],
+        input: Some("decays.csv"),
+        options: &[("model", "exponential"), ("output", "fits.csv"), ("estimator", "lse")],
+    },
     Verb { words: &["demo"], input: None, options: &[("count", "100"), ("out", "demo")] },
 ];
 
-const INPUTS: [&str; 5] = ["spots.npy", "movie.npy", "table.csv", "positions.csv", "list.txt"];
+const INPUTS: [&str; 6] =
+    ["spots.npy", "movie.npy", "table.csv", "positions.csv", "list.txt", "decays.csv"];
 
 /// What an option may be given; `long` stands for a word of 100 000 letters.
 const VALUES: [&str; 34] = [
@@ -94,7 +113,7 @@ const VALUES: [&str; 34] = [
 const NUMBERS: usize = 16;
 
 /// What did harm once: verb, option and value, where an option without a name is the input.
-const FOUND: [(usize, &[(&str, &str)]); 12] = [
+const FOUND: [(usize, &[(&str, &str)]); 18] = [
     (0, &[("threads", "2147483648")]),
     (0, &[("", "-"), ("start", "-")]),
     (1, &[("threads", "3000")]),
@@ -107,6 +126,13 @@ const FOUND: [(usize, &[(&str, &str)]); 12] = [
     (2, &[("", "/dev/zero")]),
     (3, &[("count", "9223372036854775807")]),
     (4, &[("beads", "9223372036854775807")]),
+    // Noise that cannot be.
+    (7, &[("loss", "tukey"), ("estimator", "mle")]),
+    (7, &[("loss", "tukey"), ("scale", "1e-300")]),
+    (7, &[("trials", "-1"), ("estimator", "binomial")]),
+    (7, &[("x-errors", "1e308"), ("error-columns", "_sd")]),
+    (7, &[("by", "1"), ("columns", "time,y"), ("loss", "cauchy")]),
+    (7, &[("by", "time"), ("columns", "1,y")]),
 ];
 
 /// The long names of a verb's options, as its help has them: none can be forgotten.
@@ -237,6 +263,13 @@ fn inputs() -> Vec<Vec<u8>> {
     run(&["localize", "movie.npy", "-o", "table.csv", "--baseline", "100"]);
     folder.file("positions.csv", b"frame,x,y\n0,20,20\n1,30.5,20\n3,9,11\n");
     folder.file("list.txt", b"movie.npy\n");
+    let decay = |x: u32| 10.0 * (-f64::from(x) / 7.0).exp() + 1.0;
+    let rows = (0..40).map(|x| {
+        let (well, y) = (["A", "B"][x as usize % 2], decay(x) + f64::from(x * 7 % 5) / 20.0);
+        format!("{well},{x},{y},0.1,20\n")
+    });
+    let text = "0,time,y,y_sd,n\n".to_owned() + &rows.collect::<String>();
+    folder.file("decays.csv", text.replace("A,", "1,").replace("B,", "2,").as_bytes());
     INPUTS.iter().map(|name| fs::read(folder.path(name)).expect("an input")).collect()
 }
 

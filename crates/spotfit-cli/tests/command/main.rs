@@ -5,7 +5,9 @@ mod common;
 
 mod cli;
 mod curve;
+mod curve_answers;
 mod curve_files;
+mod curve_noise;
 mod driver;
 mod known;
 mod outputs;

@@ -15,6 +15,8 @@
 
 mod cells;
 mod encoding;
+mod roles;
+mod sets;
 #[cfg(test)]
 mod tests;
 
@@ -22,6 +24,9 @@ use ndarray::Array2;
 
 use cells::{Cell, Dialect, Line};
 use encoding::decoded;
+use roles::{Head, Roles};
+
+pub use sets::DataSets;
 
 use crate::excerpt::excerpt;
 
@@ -33,12 +38,33 @@ pub struct ColumnOptions {
     pub skip: usize,
     /// The columns that are read, in this order, by their names or numbers from 1. Empty: all of them.
     pub columns: Vec<String>,
+    /// The columns of the variables, where there are several; then `columns` has data sets only. For [`DataSets`].
+    pub x_columns: Vec<String>,
+    /// A long table: each value of these columns, which may be words, is a data set. For [`DataSets`].
+    pub by: Vec<String>,
+    /// The columns of the standard deviations of y: one for each data set, or what their names have behind those of the data
+    /// sets. For [`DataSets`].
+    pub error_columns: Vec<String>,
+    /// The column of trials. For [`DataSets`].
+    pub trials: Option<String>,
+    /// The column of the standard deviations of x. For [`DataSets`].
+    pub x_errors: Option<String>,
 }
 
 impl ColumnOptions {
     fit_core::__setters! {
         const with_skip: skip: usize,
         with_columns: columns: Vec<String>,
+        with_x_columns: x_columns: Vec<String>,
+        with_by: by: Vec<String>,
+        with_error_columns: error_columns: Vec<String>,
+        with_trials: trials: Option<String>,
+        with_x_errors: x_errors: Option<String>,
+    }
+
+    /// Whether two numbers make a row of numbers, wherever they are.
+    fn anywhere(&self) -> bool {
+        !(self.columns.is_empty() && self.x_columns.is_empty() && self.by.is_empty())
     }
 }
 
@@ -77,6 +103,32 @@ pub enum ColumnError {
         /// The names that there are.
         there: String,
     },
+    /// A column has two tasks.
+    #[error("column '{name}' cannot be {first} and {second}")]
+    Twice {
+        /// Its name or number.
+        name: String,
+        /// One task.
+        first: &'static str,
+        /// The other.
+        second: &'static str,
+    },
+    /// There are not as many columns of errors as data sets.
+    #[error("{errors} columns of errors are given for {sets} data sets")]
+    Errors {
+        /// The columns of errors.
+        errors: usize,
+        /// The data sets.
+        sets: usize,
+    },
+    /// Data sets of very unequal length cannot be held.
+    #[error("{sets} data sets, the longest of which has {longest} points, are too many to hold")]
+    TooLong {
+        /// The data sets.
+        sets: usize,
+        /// The points of the longest.
+        longest: usize,
+    },
 }
 
 /// Columns of numbers.
@@ -111,31 +163,13 @@ impl Columns {
     /// # Errors
     /// [`ColumnError`].
     pub fn read(bytes: &[u8], options: &ColumnOptions) -> Result<Self, ColumnError> {
-        let text = decoded(bytes);
-        let dialect = Dialect::of(&text, options.skip);
-        let anywhere = !options.columns.is_empty();
-        let (mut head, mut table, mut wrong) = (Vec::new(), None, None);
-        dialect.lines(&text, options.skip, |line| {
-            let result = match &mut table {
-                _ if wrong.is_some() => return,
-                None if !line.begins(dialect.comma, anywhere) => {
-                    head.push(line);
-                    return;
-                }
-                None => Numbers::begin(std::mem::take(&mut head), &line, options)
-                    .and_then(|begun| table.insert(begun).add(&line, dialect.comma)),
-                Some(table) => table.add(&line, dialect.comma),
-            };
-            wrong = result.err();
-        });
-        if let Some(error) = wrong {
-            return Err(error);
-        }
-        let Numbers { names, units, mut notes, chosen, rows, .. } =
-            table.ok_or(ColumnError::Empty)?;
-        let count = rows.len() / chosen.len().max(1);
-        let values = Array2::from_shape_vec((count, chosen.len()), rows);
-        let values = values.unwrap_or_default().reversed_axes();
+        let basic =
+            ColumnOptions::default().with_skip(options.skip).with_columns(options.columns.clone());
+        let table = Numbers::read(bytes, &basic)?;
+        let anywhere = basic.anywhere();
+        let values = table.values();
+        let Numbers { head: Head { names, units, mut notes, .. }, chosen, .. } = table;
+        let count = values.ncols();
         // A column that was asked for stays, whatever it has. From here on columns are places among the chosen ones.
         let has_numbers = |&place: &usize| values.row(place).iter().any(|value| !value.is_nan());
         let kept: Vec<usize> = match anywhere {
@@ -174,30 +208,61 @@ impl Columns {
 
 /// The rows of numbers as they come.
 struct Numbers {
-    names: Vec<String>,
-    units: Vec<String>,
-    notes: Vec<String>,
-    width: usize,
+    head: Head,
+    roles: Roles,
+    /// The columns that are read.
     chosen: Vec<usize>,
     /// The chosen numbers, row by row.
     rows: Vec<f64>,
+    /// The words of each row by which it belongs to a data set.
+    keys: Vec<String>,
 }
 
 impl Numbers {
+    fn read(bytes: &[u8], options: &ColumnOptions) -> Result<Self, ColumnError> {
+        let text = decoded(bytes);
+        let dialect = Dialect::of(&text, options.skip);
+        let anywhere = options.anywhere();
+        let (mut head, mut table, mut wrong) = (Vec::new(), None, None);
+        dialect.lines(&text, options.skip, |line| {
+            let result = match &mut table {
+                _ if wrong.is_some() => return,
+                None if !line.begins(dialect.comma, anywhere) => {
+                    head.push(line);
+                    return;
+                }
+                None => Self::begin(std::mem::take(&mut head), &line, options)
+                    .and_then(|begun| table.insert(begun).add(&line, dialect.comma)),
+                Some(table) => table.add(&line, dialect.comma),
+            };
+            wrong = result.err();
+        });
+        wrong.map_or_else(|| table.ok_or(ColumnError::Empty), Err)
+    }
+
     /// Begins below the lines of a head, with the first row.
     fn begin(head: Vec<Line>, first: &Line, options: &ColumnOptions) -> Result<Self, ColumnError> {
         let width = first.cells.len();
         let (names, units, notes) = names(head, width);
-        let width = width.max(names.len());
-        let chosen = chosen(&names, width, &options.columns)?;
-        Ok(Self { names, units, notes, width, chosen, rows: Vec::new() })
+        let head = Head::new(names, units, notes, width);
+        let roles = Roles::of(&head, options)?;
+        let chosen = roles.chosen(head.width);
+        Ok(Self { head, roles, chosen, rows: Vec::new(), keys: Vec::new() })
+    }
+
+    /// (column, row), of the chosen ones.
+    fn values(&self) -> Array2<f64> {
+        let count = self.rows.len() / self.chosen.len().max(1);
+        let values = Array2::from_shape_vec((count, self.chosen.len()), self.rows.clone());
+        values.unwrap_or_default().reversed_axes()
     }
 
     fn add(&mut self, row: &Line, comma: bool) -> Result<(), ColumnError> {
         let Line { line, cells } = row;
         let used = cells.iter().rposition(|cell| !cell.is_empty()).map_or(0, |last| last + 1);
-        if used > self.width {
-            return Err(ColumnError::Length { line: *line, found: used, expected: self.width });
+        let expected = self.head.width;
+        if used > expected {
+            return Err(ColumnError::Length { line: *line, found: used, expected });
         }
         for &column in &self.chosen {
             let cell = cells.get(column).map_or("", String::as_str);
@@ -210,6 +275,8 @@ impl Numbers {
                 }
             });
         }
+        let word = |&column: &usize| cells.get(column).map_or("", String::as_str);
+        self.keys.extend(self.roles.keys.iter().map(word).map(str::to_owned));
         Ok(())
     }
 }
@@ -235,24 +302,4 @@ fn names(head: Vec<Line>, width: usize) -> (Vec<String>, Vec<String>, Vec<String
     }
     notes.extend(told("line above the names is", "lines above the numbers are", head.len() - used));
     (names, units, notes)
-}
-
-/// The columns that are asked for, from 0.
-fn chosen(names: &[String], width: usize, asked: &[String]) -> Result<Vec<usize>, ColumnError> {
-    if asked.is_empty() {
-        return Ok((0..width).collect());
-    }
-    let find = |name: &String| {
-        let named = names.iter().position(|own| own == name);
-        let numbered =
-            || name.parse::<usize>().ok()?.checked_sub(1).filter(|&column| column < width);
-        named.or_else(numbered).ok_or_else(|| ColumnError::NoSuch {
-            name: excerpt(name),
-            there: match names.iter().all(String::is_empty) {
-                true => format!("columns 1 to {width}"),
-                false => excerpt(&names.join(", ")),
-            },
-        })
-    };
-    asked.iter().map(find).collect()
 }

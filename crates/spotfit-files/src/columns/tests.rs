@@ -163,3 +163,192 @@ fn any_text_is_read_or_refused() {
     assert_eq!(read(format!("{wide}\n{wide}\n")).values.dim(), (100_000, 2));
     assert!(begin.elapsed().as_secs() < 20);
 }
+
+fn words(words: &[&str]) -> Vec<String> {
+    words.iter().map(|&word| word.to_owned()).collect()
+}
+
+/// Proves that a wide table is read as [`Columns`] reads it, with its errors by suffix, by list, and by numbers.
+#[test]
+fn errors_of_data_sets() {
+    let text = "t;A;A sd;B;B sd\n0;1,5;0,1;2,5;0,2\n1;2,5;0,1;;0,2\n2;3,5;0;4,5;\n";
+    let read = |errors: &[&str], columns: &[&str]| {
+        let options =
+            ColumnOptions::default().with_error_columns(words(errors)).with_columns(words(columns));
+        DataSets::read(text.as_bytes(), &options)
+    };
+    let sets = read(&[" sd"], &[]).expect("sets");
+    assert_eq!(sets.names, ["A", "B"]);
+    assert_eq!(sets.x_names, ["t"]);
+    assert_eq!(sets.x.iter().copied().collect::<Vec<_>>(), [0.0, 1.0, 2.0]);
+    let weights = sets.weights();
+    assert!((weights[[0, 1]] - 100.0).abs() < 1e-9 && (weights[[1, 0]] - 25.0).abs() < 1e-9);
+    assert_eq!([weights[[0, 2]], weights[[1, 1]], weights[[1, 2]]], [0.0; 3]);
+    let told =
+        ["1 cell without a number is left out", "2 points without an error above 0 are left out"];
+    assert_eq!(sets.notes, told);
+    for (errors, columns) in [
+        (&["A sd", "B sd"][..], &[][..]),
+        (&["3", "5"], &[]),
+        (&[" sd"], &["t", "A", "B"]),
+        (&["A sd", "B sd"], &["1", "2", "4"]),
+    ] {
+        let other = read(errors, columns).expect("sets");
+        assert_eq!(other.errors.map(|all| all[[1, 0]]), Some(0.2), "{errors:?}");
+        assert_eq!(other.names, sets.names);
+    }
+    let only = read(&["B sd"], &["t", "B"]).expect("sets");
+    assert_eq!((only.names.len(), only.errors.expect("errors")[[0, 0]]), (1, 0.2));
+    let refused =
+        |errors: &[&str], columns: &[&str]| read(errors, columns).expect_err("refused").to_string();
+    assert_eq!(refused(&["A sd"], &[]), "1 columns of errors are given for 3 data sets");
+    assert!(refused(&["_err"], &[]).starts_with("there is no column '_err'"));
+    assert!(
+        refused(&["A sd"], &["t", "A sd"]).contains("cannot be a data set and the errors of y")
+    );
+    let text = "t,A,A_sd,B\n0,1,1,1\n1,1,1,1\n";
+    let options = ColumnOptions::default().with_error_columns(words(&["_sd"]));
+    let told = DataSets::read(text.as_bytes(), &options).expect_err("refused").to_string();
+    assert!(told.starts_with("there is no column 'B_sd'"), "{told}");
+}
+
+/// Proves that the rows of a long table become data sets of their own lengths, by words and by numbers, of one column and of two.
+#[test]
+fn long_tables() {
+    let text = "well,plate,time,signal,n\nA1,1,0,5,10\nA1,1,1,4,11\nB2,1,0,7,12\nA1,2,5,1,13\n,,9,9,9\nA1,1,,3,1\nB2,1,3,,14\n";
+    let read = |by: &[&str], columns: &[&str], trials: Option<&str>| {
+        let options = ColumnOptions::default()
+            .with_by(words(by))
+            .with_columns(words(columns))
+            .with_trials(trials.map(str::to_owned));
+        DataSets::read(text.as_bytes(), &options)
+    };
+    let sets = read(&["well"], &["time", "signal"], Some("n")).expect("sets");
+    assert_eq!(sets.names, ["A1", "B2"]);
+    assert_eq!(sets.x.dim(), (2, 1, 3));
+    assert_eq!(sets.x.iter().copied().collect::<Vec<_>>(), [0.0, 1.0, 5.0, 0.0, 3.0, 3.0]);
+    assert_eq!(sets.y.row(0).to_vec(), [5.0, 4.0, 1.0]);
+    assert_eq!(sets.weights().row(1).to_vec(), [1.0, 0.0, 0.0]);
+    assert_eq!(sets.trials.expect("trials").row(0).to_vec(), [10.0, 11.0, 13.0]);
+    let left = [
+        "1 row without x is left out",
+        "1 row of no data set is left out",
+        "1 cell without a number is left out",
+    ];
+    assert_eq!(sets.notes, left);
+    let both = read(&["well", "plate"], &["time", "signal"], None).expect("sets");
+    assert_eq!(both.names, ["A1 1", "B2 1", "A1 2"]);
+    let two = read(&["well"], &["time", "signal", "n"], None).expect("sets");
+    assert_eq!(two.names, ["A1 signal", "A1 n", "B2 signal", "B2 n"]);
+    assert_eq!(two.y.row(3)[0], 12.0);
+    let all = read(&["well", "plate"], &[], Some("n")).expect("sets");
+    assert_eq!((all.names.len(), all.x_names), (3, words(&["time"])));
+    let told = read(&["well"], &["well", "signal"], None).expect_err("refused").to_string();
+    assert_eq!(told, "column 'well' cannot be what data sets are told by and x");
+    assert!(read(&["hole"], &[], None).is_err());
+}
+
+/// Proves that models of several variables have theirs.
+#[test]
+fn several_variables() {
+    let text = "time dose a b\n0 1 5 6\n1 1 4 7\n0 2 x 8\n1 2 2 9\n";
+    let options = ColumnOptions::default().with_x_columns(words(&["time", "dose"]));
+    let told = DataSets::read(text.as_bytes(), &options).expect_err("a word").to_string();
+    assert!(told.contains("'x' is not a number"), "{told}");
+    let sets = DataSets::read(text.replace('x', "-").as_bytes(), &options).expect("sets");
+    assert_eq!((sets.x.dim(), sets.y.dim()), ((1, 2, 4), (2, 4)));
+    assert_eq!(sets.x_names, ["time", "dose"]);
+    assert_eq!(
+        sets.x.iter().copied().collect::<Vec<_>>(),
+        [0.0, 1.0, 0.0, 1.0, 1.0, 1.0, 2.0, 2.0]
+    );
+    let chosen = options.with_columns(words(&["b"]));
+    let sets = DataSets::read(text.replace('x', "-").as_bytes(), &chosen).expect("sets");
+    assert_eq!(sets.names, ["b"]);
+}
+
+/// Proves that a hundred thousand columns, named one by one, and as many data sets of a long table take no quadratic time.
+#[test]
+fn many_columns_and_groups() {
+    let names: Vec<String> = (0..100_000).map(|number| format!("c{number}")).collect();
+    let row: Vec<String> = (0..100_000).map(|number| number.to_string()).collect();
+    let text = format!("{}\n{}\n{}\n", names.join(","), row.join(","), row.join(","));
+    let begin = std::time::Instant::now();
+    let options = ColumnOptions::default().with_columns(names);
+    let sets = DataSets::read(text.as_bytes(), &options).expect("sets");
+    assert_eq!(sets.y.dim(), (99_999, 2));
+    let rows = (0..100_000).map(|number| format!("g{number} {number} 1\n"));
+    let text = "g x y\n".to_owned() + &rows.collect::<String>();
+    let options = ColumnOptions::default().with_by(words(&["g"]));
+    let sets = DataSets::read(text.as_bytes(), &options).expect("sets");
+    assert_eq!(sets.y.dim(), (100_000, 1));
+    // Squares of these numbers would take minutes.
+    assert!(begin.elapsed().as_secs() < 20, "{:?}", begin.elapsed());
+    // One long data set among many short ones.
+    let long = (0..20_000).map(|number| format!("long {number} 1\n")).collect::<String>();
+    let told = DataSets::read((text + &long).as_bytes(), &options).expect_err("too long");
+    assert!(told.to_string().contains("too many to hold"));
+}
+
+/// Proves that no mutation of a table makes reading panic, give numbers that are infinite, or weights that are none.
+#[test]
+fn mutated_tables() {
+    let seeds = [
+        "t;A;A sd;B;B sd\n[s];V;V;V;V\n0;1,5;0,1;2,5;0,2\n1;2,5;0,1;;0,2\n2;3,5;0;4,5;\n",
+        "well,plate,time,signal,n\nA1,1,0,5,10\nA1,1,1,4,11\nB2,1,0,7,12\nA1,2,5,1,13\n,,9,9,9\n",
+        "sep=,\ntime,dose,a,b\n0,1,5,6\n1,1,4,7\n0,2,NaN,8\n1,2,2,9\n",
+    ];
+    let pieces = [
+        "\n", ",", ";", "\"", "e999", "-", "NaN", "\u{feff}", "#", "well", "A sd", "\r", "1e308",
+        "é",
+    ];
+    let choices: [(&[&str], &[&str], &[&str], &[&str]); 6] = [
+        (&[], &[], &[], &[" sd"]),
+        (&["t", "A"], &[], &[], &["3"]),
+        (&[], &[], &["well"], &[]),
+        (&["time", "signal"], &[], &["well", "plate"], &["n"]),
+        (&[], &["time", "dose"], &[], &[]),
+        (&["2"], &["1", "3"], &["4"], &["5"]),
+    ];
+    let is_long = std::env::var_os("SPOTFIT_TESTS").is_some_and(|tests| tests == "all");
+    let mut random = fit_sim::Random::new(11, 0);
+    let mut pick = |count: usize| (random.uniform() * count as f64) as usize % count;
+    let (mut read, mut refused) = (0, 0);
+    for _ in 0..if is_long { 100_000 } else { 3000 } {
+        let mut text: Vec<char> = seeds[pick(seeds.len())].chars().collect();
+        for _ in 0..pick(6) {
+            let (from, to) = (pick(text.len()), pick(text.len()));
+            match pick(4) {
+                0 => drop(text.drain(from.min(to)..from.max(to).min(from.min(to) + 8))),
+                1 => text.splice(from..from, pieces[pick(pieces.len())].chars()).for_each(drop),
+                2 => text.swap(from, to),
+                _ => text.truncate(from.max(text.len() / 2)),
+            }
+            text.push(' ');
+        }
+        let (columns, x, by, errors) = choices[pick(choices.len())];
+        let options = ColumnOptions::default()
+            .with_skip(pick(8) / 6)
+            .with_columns(words(columns))
+            .with_x_columns(words(x))
+            .with_by(words(by))
+            .with_error_columns(words(errors));
+        let text: String = text.into_iter().collect();
+        match DataSets::read(text.as_bytes(), &options) {
+            Err(error) => {
+                assert!(error.to_string().len() < 1000, "{error}");
+                refused += 1;
+            }
+            Ok(sets) => {
+                let (count, points) = sets.y.dim();
+                assert_eq!(sets.names.len(), count, "{text:?}");
+                assert!([1, count].contains(&sets.x.dim().0) && sets.x.dim().2 == points);
+                assert!(sets.x.iter().all(|x| x.is_finite()), "{text:?}");
+                assert!(sets.y.iter().all(|y| !y.is_infinite()), "{text:?}");
+                assert!(sets.weights().iter().all(|weight| weight.is_finite() && *weight >= 0.0));
+                read += 1;
+            }
+        }
+    }
+    assert!(read > 300 && refused > 300, "{read} {refused}");
+}

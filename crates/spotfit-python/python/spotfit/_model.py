@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -12,9 +12,11 @@ import numpy.typing as npt
 from . import _arguments as arguments
 from . import _spotfit
 from ._model_fits import Doubles, Made, ModelFits
+from ._noise import refuse_answers, told
 
 if TYPE_CHECKING:
-    from ._options import Backend, Estimator, InstructionSet, LinearParameters
+    from ._noise import Loss, ModelEstimator, WeightRule
+    from ._options import Backend, InstructionSet, LinearParameters
 
 Limit = float | npt.ArrayLike | None
 
@@ -193,11 +195,11 @@ class Model:
         y: npt.ArrayLike,
         *,
         x: npt.ArrayLike | None = None,
-        start: Mapping[str, npt.ArrayLike] | npt.ArrayLike | None = None,
+        start: Mapping[str, npt.ArrayLike] | npt.ArrayLike | Literal["auto"] | None = None,
         bounds: Mapping[str, tuple[Limit, Limit]] | None = None,
         fixed: str | Sequence[str] = (),
-        weights: npt.ArrayLike | None = None,
-        estimator: Estimator = "lse",
+        weights: npt.ArrayLike | WeightRule | None = None,
+        estimator: ModelEstimator = "lse",
         absolute: bool = False,
         linear: LinearParameters = "auto",
         max_iterations: int = 200,
@@ -207,6 +209,16 @@ class Model:
         instruction_set: InstructionSet | None = None,
         device: int = 0,
         threads: int = 0,
+        loss: Loss | None = None,
+        scale: float | Literal["auto"] = "auto",
+        outlier_rate: float | None = None,
+        trials: npt.ArrayLike | None = None,
+        x_errors: npt.ArrayLike | None = None,
+        statistics: bool = False,
+        derive: str | Sequence[str] = (),
+        intervals: float | None = None,
+        compare: str | Model | None = None,
+        compare_start: Mapping[str, float] | npt.ArrayLike | Literal["auto"] | None = None,
     ) -> ModelFits:
         """Fits data sets, all with the same options.
 
@@ -222,15 +234,18 @@ class Model:
             The independent variables: the same for all, or those of each set. The shape (n, points) is for models of one
             variable. Default: the number of the point, or column and row of the pixel.
         start : mapping, or array_like (parameters,) or (n, parameters), optional
-            Where to start. A mapping has a number, or one for each set, for each name. Models with names find theirs.
+            Where to start. A mapping has a number, or one for each set, for each name. Models with names find theirs, and those of a
+            formula are searched for with ``"auto"``.
         bounds : mapping, optional
             Lower and upper limit of parameters by name; None where there is none. Each is a number, or one for each set.
         fixed : str or sequence of str
             Parameters that keep their start value.
         weights : array_like (points,) or (n, points), optional
-            Weights of the points; those of 0 or NaN are left out.
-        estimator : {"lse", "mle"}
-            Least squares, or Poisson maximum likelihood.
+            Weights of the points; those of 0 or NaN are left out. Or a rule: ``"1/y"`` or ``"1/y^2"`` of the data (points with y = 0
+            are left out), ``"1/f"`` or ``"1/f^2"`` of the model's own values.
+        estimator : {"lse", "mle", "binomial"}
+            Least squares; Poisson maximum likelihood; or maximum likelihood of data that are successes among `trials`, where the model
+            is their probability.
         absolute : bool
             Whether weights are 1/variance, so that errors are what they say. Otherwise the residuals scale them.
         linear : {"auto", "eliminated", "searched"}
@@ -249,11 +264,44 @@ class Model:
             The GPU, by its number from 0.
         threads : int
             Threads of the CPU, at most 1024; 0 takes one for each processor.
+        loss : {"huber", "tukey", "soft_l1", "cauchy"}, optional
+            What large residuals cost, so that outliers change less. Default: all cost their squares.
+        scale : float or "auto"
+            The standard deviation that the loss takes residuals (times the root of their weights) to have; that of each data set's
+            own residuals with ``"auto"``, and 1 if also `absolute`. SciPy's ``f_scale`` is this times the constant of the loss.
+        outlier_rate : float, optional
+            List outliers: `ModelFits.outliers`. At most this share of them is none, on the average. Needs a loss.
+        trials : array_like (), (points,) or (n, points), optional
+            For the estimator "binomial".
+        x_errors : array_like (), (points,), (variables, points) or (n, variables, points), optional
+            The standard deviation of x. Needs `weights` of 1/variance.
+        statistics : bool
+            Whether R², adjusted R², AICc, BIC and the p-value of χ² are wanted: ``fits["r_squared"]`` and so on.
+        derive : str or sequence of str
+            Quantities that follow from the parameters, such as ``"half_life=t*ln(2)"``: ``fits["half_life"]``, and their errors from all
+            covariances, ``fits["half_life_error"]``.
+        intervals : float, optional
+            The level, such as 0.68, of intervals by profile likelihood: ``fits["a_low"]``, ``fits["a_high"]``, and in
+            ``fits["a_interval"]`` whether both ends are closed.
+        compare : str or Model, optional
+            Another model that is fitted, too: ``fits["preferred"]``, ``fits["aicc_difference"]`` and so on.
+        compare_start : mapping or array_like (parameters,), optional
+            Where its fits start. Default: it is searched for.
 
         Returns
         -------
         ModelFits
             An outcome for each data set.
+
+        Examples
+        --------
+        >>> import numpy as np, spotfit
+        >>> x = np.arange(20.0)
+        >>> y = 2 * x + 0.1 * np.cos(9 * x)
+        >>> y[7] = 100
+        >>> fits = spotfit.Model("a*x + b").fit(y, x=x, start=[1, 0], loss="tukey", outlier_rate=0.01)
+        >>> round(float(fits["a"][0]), 2), np.flatnonzero(fits.outliers[0]).tolist()
+        (2.0, [7])
         """
         data, grid = _data(y)
         count = len(data)
@@ -264,6 +312,9 @@ class Model:
         device = arguments.whole("device", device, 2**31)
         threads = arguments.whole("threads", threads, 1024)
         points = None if x is None else self._points(x, count)
+        rule = weights if isinstance(weights, str) else None
+        noise = told(loss, scale, outlier_rate, rule, trials, x_errors, estimator, data.shape)
+        refuse_answers(noise, statistics=statistics, intervals=intervals, compare=compare)
         fitter = _fitter(backend, instruction_set, device, threads)
         found = self._model.fit(
             fitter,
@@ -273,15 +324,33 @@ class Model:
             start=self._start(start, count),
             bounds=self._bounds(bounds or {}, count),
             fixed=[name in fixed for name in names],
-            weights=None if weights is None else np.atleast_2d(np.asarray(arguments.unmasked("weights", weights))),
+            weights=None if weights is None or rule else np.atleast_2d(np.asarray(arguments.unmasked("weights", weights))),
             estimator=estimator,
             absolute=absolute,
             linear=linear,
             max_iterations=arguments.whole("max_iterations", max_iterations, 100_000),
             tolerance=arguments.number("tolerance", tolerance),
             covariance=covariance,
+            noise=noise,
+            answers=self._asked(statistics, derive, intervals, compare, compare_start),
         )
         return ModelFits(names, *found, made=Made(self, points, grid or (data.shape[1],), estimator, fitter.threads, absolute))
+
+    def _asked(self, statistics: bool, derive: Any, intervals: Any, compare: Any, start: Any) -> Any:
+        """What is asked of fits besides parameters, as Rust takes it; None if nothing is."""
+        derive = [derive] if isinstance(derive, str) else list(derive)
+        level = None if intervals is None else arguments.number("intervals", intervals)
+        if isinstance(compare, str):
+            compare = Model(compare, None if compare.strip() in _named() else self.variables)
+        if compare is not None and not isinstance(compare, Model):
+            raise TypeError(f"compare must be a formula or a Model, not {type(compare).__name__}")
+        if start is not None and compare is None:
+            raise ValueError("compare_start is of a model that is compared: compare must name it")
+        begin = None
+        if start is not None and not (isinstance(start, str) and start == "auto"):
+            begin = [float(value) for value in np.atleast_1d(compare._start(start, 1))]
+        asked = (bool(statistics), derive, level, None if compare is None else compare._model, begin)
+        return asked if any(asked) else None
 
     def _check(self, name: str) -> None:
         if name not in self.parameters:
@@ -296,10 +365,14 @@ class Model:
         return points
 
     def _start(self, start: Any, count: int) -> npt.NDArray[Any] | None:
+        if isinstance(start, str):
+            if start != "auto":
+                raise ValueError(f"start must be values or 'auto', not {start!r}")
+            return None
         if start is None:
             if not self._model.finds_its_start:
                 wanted = ", ".join(self.parameters)
-                raise ValueError(f"a formula needs start values: start must have {wanted}")
+                raise ValueError(f"a formula needs start values: start must have {wanted}, or be 'auto'")
             return None
         if not isinstance(start, Mapping):
             return np.asarray(arguments.unmasked("start", start))

@@ -240,6 +240,10 @@ class Model:
         max_iterations: int,
         tolerance: float,
         covariance: bool,
+        noise: tuple[
+            str | None, float | None, float | None, str | None, npt.NDArray[np.float64] | None, float | npt.NDArray[np.float64] | None
+        ],
+        answers: tuple[bool, list[str], float | None, Model | None, list[float] | None] | None = ...,
     ) -> tuple[
         npt.NDArray[np.float64],
         npt.NDArray[np.float64],
@@ -249,6 +253,8 @@ class Model:
         npt.NDArray[np.uint32],
         npt.NDArray[np.uint32],
         npt.NDArray[np.uint8],
+        tuple[npt.NDArray[np.float64] | None, npt.NDArray[np.bool_] | None],
+        dict[str, Any] | None,
     ]: ...
 
 @final
@@ -294,6 +300,7 @@ def save_curves(
     status: npt.NDArray[np.uint8],
     *,
     estimator: str,
+    answers: list[tuple[str, Any]] = ...,
 ) -> None: ...
 def report_curves(status: npt.NDArray[np.uint8], threads: int) -> str: ...
 
@@ -463,8 +470,16 @@ class TableFile:
     def finish(self, counts: dict[str, int]) -> tuple[int, int]: ...
 
 def read_columns(
-    path: str | PathLike[str], columns: list[str], skip: int
-) -> tuple[list[str], list[str], npt.NDArray[np.float64], list[str]]: ...
+    path: str | PathLike[str], columns: list[str], skip: int, by: list[str], error_columns: list[str], x_columns: list[str]
+) -> tuple[
+    tuple[list[str], list[str]],
+    list[str],
+    npt.NDArray[np.float64],
+    npt.NDArray[np.float64],
+    npt.NDArray[np.float64] | None,
+    npt.NDArray[np.float64],
+    list[str],
+]: ...
 def read_table(
     path: str | PathLike[str], pixel_size: float | None, first_frame: int | None, origin: str | None, column_names: str | None
 ) -> tuple[_Columns, Info, list[str]]: ...
@@ -489,6 +504,8 @@ def draw_curves(
     absolute: bool,
     log_x: str,
     format: str,
+    bands: tuple[float, npt.NDArray[np.float64] | None] | None = ...,
+    estimator: str = ...,
 ) -> bytes: ...
 def simulate(
     count: int,

@@ -18,27 +18,38 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+pub mod answers;
 mod fitter;
 mod named;
+mod noise;
+mod search;
+mod shared;
 mod start;
+mod starts;
+mod ties;
 
-use fit_core::Estimator;
+use std::sync::Arc;
+
 use fit_cpu::BatchError;
-use fit_curves::Frame;
 use fit_formula::{Evaluator, Formula};
-use ndarray::{Array2, ArrayView1};
+use ndarray::ArrayView1;
 
+pub use fit_cpu::{SharedFits, SharedPart, SharedValue};
 pub use fit_curves::{
     At, CompiledModel, CurveError, CurveFits, CurveLimits, CurveNumber, CurveOptions, CurveStart,
-    Curves, Linear, Points, Values,
+    Curves, Linear, Points, Prior, Sharing, Values,
 };
 pub use fit_formula::{Axes, FormulaError, Spline, SplineAxis, SplineError, functions};
 pub use fitter::CurveFitter;
+pub use noise::{
+    CurveNoise, Loss, LossScale, NoiseError, NoiseFits, Outlier, Spread, UnknownLoss, WeightRule,
+};
+pub use shared::{SharedModelFits, groups_of};
+pub use ties::Tie;
 
 use crate::backend::Backend;
 
-use named::{Kind, MODELS, Named};
-use start::Candidates;
+use named::{MODELS, Named};
 
 /// Why a model cannot be fitted.
 #[derive(Debug, thiserror::Error)]
@@ -54,6 +65,9 @@ pub enum ModelError {
     /// This was built without the GPU backend.
     #[error("the GPU cannot be used: this was built without the feature 'gpu'")]
     NoGpuSupport,
+    /// The noise is not what it can be.
+    #[error(transparent)]
+    Noise(#[from] NoiseError),
     /// There is no such model.
     #[error("there is no model '{0}'")]
     UnknownModel(String),
@@ -75,6 +89,14 @@ pub enum ModelError {
         model: String,
         /// Why.
         reason: FormulaError,
+    },
+    /// A parameter cannot be tied to others.
+    #[error("'{tie}': {reason}")]
+    Tie {
+        /// What was given.
+        tie: String,
+        /// Why.
+        reason: String,
     },
     /// There is no such parameter.
     #[error("the model has no parameter '{name}' (it has {})", known.join(", "))]
@@ -102,6 +124,9 @@ impl From<fit_gpu::GpuError> for ModelError {
 pub struct Model {
     formula: Formula,
     named: Option<&'static Named>,
+    ties: Vec<Tie>,
+    /// The same without ties.
+    untied: Option<Arc<Self>>,
 }
 
 impl Model {
@@ -128,7 +153,7 @@ impl Model {
         splines: &[(&str, &Spline)],
     ) -> Result<Self, FormulaError> {
         let formula = Formula::with_splines(text, variables, parameters, splines)?;
-        Ok(Self { formula, named: None })
+        Ok(Self::of(formula, None))
     }
 
     /// A formula in which all names except these variables are parameters, in the order in which they appear.
@@ -149,7 +174,11 @@ impl Model {
         splines: &[(&str, &Spline)],
     ) -> Result<Self, FormulaError> {
         let formula = Formula::of_variables_with_splines(text, variables, splines)?;
-        Ok(Self { formula, named: None })
+        Ok(Self::of(formula, None))
+    }
+
+    fn of(formula: Formula, named: Option<&'static Named>) -> Self {
+        Self { formula, named, ties: Vec::new(), untied: None }
     }
 
     /// A model with a name; [`Model::all`] lists them.
@@ -194,7 +223,7 @@ impl Model {
             assert!(!splines.is_empty(), "{name}: {reason}");
             ModelError::Spline { model: name.to_owned(), reason }
         })?;
-        Ok(Self { formula, named: Some(named) })
+        Ok(Self::of(formula, Some(named)))
     }
 
     /// The named models: name, formula, and description. [`Model::named_with_splines`] makes those that call splines,
@@ -281,84 +310,18 @@ impl Model {
         start: CurveStart<'_>,
         options: &CurveOptions,
     ) -> Result<ModelFits, ModelError> {
-        let fits = match (start, self.named) {
-            (CurveStart::Estimate, Some(_)) => {
-                let start = self.start(fitter, curves, options)?;
-                fitter.fit(&self.formula, curves, start.view().into(), options)?
-            }
-            _ => fitter.fit(&self.formula, curves, start, options)?,
+        let CurveStart::Estimate = start else {
+            let fits = fitter.fit(&self.formula, curves, start, options)?;
+            return Ok(ModelFits { names: self.parameters().to_vec(), fits });
         };
+        let mut starts = self.starts(fitter, curves, options)?.into_iter();
+        let first = starts.next().unwrap_or_default();
+        let mut fits = fitter.fit(&self.formula, curves, first.view().into(), options)?;
+        for start in starts {
+            let others = fitter.fit(&self.formula, curves, start.view().into(), options)?;
+            fits.keep_better(&others);
+        }
         Ok(ModelFits { names: self.parameters().to_vec(), fits })
-    }
-
-    /// Start values for each data set (fit, parameter), within the limits: the best of several candidates for the
-    /// nonlinear parameters, by least squares.
-    ///
-    /// # Errors
-    /// If the request is invalid, or if the model has no name.
-    pub fn start(
-        &self,
-        fitter: &CurveFitter,
-        curves: &Curves<'_>,
-        options: &CurveOptions,
-    ) -> Result<Array2<f64>, ModelError> {
-        let Some(named) = self.named else {
-            return Err(BatchError::from(CurveError::NoStart).into());
-        };
-        let count = named.parameters.len();
-        let anything = vec![0.0; count];
-        options
-            .validate()
-            .and_then(|()| options.check_count(curves.count()))
-            .map_err(|error| BatchError::from(error.with_names(self.parameters())))?;
-        let free = options.clone().with_limits(self.options().limits);
-        let variables = named.variables.len();
-        curves.validate(variables, &anything[..].into(), &free).map_err(BatchError::from)?;
-        let kinds: Vec<Kind> = named.parameters.iter().map(|parameter| parameter.1).collect();
-        // Near 0, where candidates can be told from each other.
-        let invariance = self.formula.invariance();
-        let can_shift: Vec<bool> =
-            (0..variables).map(|variable| invariance.translation(variable).is_some()).collect();
-        let candidates = |fit: usize| {
-            let origin = curves.origin(fit, &can_shift);
-            let mut points = thinned(points(curves, variables, fit));
-            for point in &mut points {
-                point.iter_mut().zip(&origin).for_each(|(at, origin)| *at -= origin);
-            }
-            (Candidates::new(&self.formula, &kinds, &points), origin)
-        };
-        let shared = match curves.points {
-            Points::PerFit(_) => None,
-            _ => Some(candidates(0)),
-        };
-        let positive = options.estimator == Estimator::MaximumLikelihood;
-        let of_fit = |fit: usize| {
-            let (mut data, mut weights) = (vec![0.0; curves.points()], vec![1.0; curves.points()]);
-            curves.data.row(fit, &mut data);
-            if let Some(values) = curves.weights {
-                values.row(if values.shape()[0] == 1 { 0 } else { fit }, &mut weights);
-            }
-            fill(&mut data, &weights);
-            let mut data = thinned(data);
-            let own = shared.is_none().then(|| candidates(fit));
-            let Some((from, origin)) = shared.as_ref().or(own.as_ref()) else { return Vec::new() };
-            let none = [f64::INFINITY, f64::NEG_INFINITY];
-            let extent = data.iter().fold(none, |[low, high], &d| [low.min(d), high.max(d)]);
-            let frame = Frame::new(invariance, origin, extent, positive);
-            let level = frame.as_ref().map_or(0.0, Frame::level);
-            data.iter_mut().for_each(|datum| *datum -= level);
-            let mut best = from.best(&data, positive);
-            if let Some(frame) = frame {
-                frame.leave(&mut best);
-            }
-            for (j, value) in best.iter_mut().enumerate() {
-                let [lower, upper] = options.limit(fit, j);
-                *value = if value.is_finite() { *value } else { 1.0 }.clamp(lower, upper);
-            }
-            best
-        };
-        let all = fitter.reference().map(curves.count(), of_fit);
-        Ok(Array2::from_shape_fn((curves.count(), count), |(fit, j)| all[fit][j]))
     }
 
     /// The model's values at points, for some parameters.
@@ -385,28 +348,6 @@ pub fn points(curves: &Curves<'_>, variables: usize, fit: usize) -> Vec<Vec<f64>
         }
     };
     (0..curves.points()).map(of).collect()
-}
-
-/// The most points that start values are found from.
-const MOST_POINTS: usize = 1000;
-
-/// Some of many points, as far from each other as possible.
-fn thinned<T>(all: Vec<T>) -> Vec<T> {
-    let step = all.len().div_ceil(MOST_POINTS).max(1);
-    all.into_iter().step_by(step).collect()
-}
-
-/// Replaces what is not seen by what was seen before it.
-fn fill(data: &mut [f64], weights: &[f64]) {
-    let seen = |&(&value, &weight): &(&f64, &f64)| value.is_finite() && weight > 0.0;
-    let mut last = data.iter().zip(weights).find(seen).map_or(0.0, |point| *point.0);
-    for (value, weight) in data.iter_mut().zip(weights) {
-        if value.is_finite() && *weight > 0.0 {
-            last = *value;
-        } else {
-            *value = last;
-        }
-    }
 }
 
 /// The outcomes of fits, by the names of the parameters.

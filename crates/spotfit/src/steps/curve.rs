@@ -4,11 +4,18 @@ use std::fmt;
 use std::time::{Duration, Instant};
 
 use super::fitted::{by_status, counts, found, rate, seconds};
-use crate::model::{CurveFits, CurveFitter, CurveOptions, CurveStart, Curves, Model, ModelError};
+use crate::model::{
+    CurveFits, CurveFitter, CurveNoise, CurveOptions, CurveStart, Curves, Model, ModelError,
+    NoiseFits,
+};
 use crate::{Status, StatusCounts};
 
+pub use super::curve_answers::AnswerSummary;
+pub use super::curve_bands::BandTable;
+pub use super::curve_outliers::OutlierTable;
+pub use super::curve_page::CurvePage;
 pub use super::curve_plot::{CurvePlot, LogX, PlottedFit};
-pub use super::curve_table::{CurveTable, check_columns};
+pub use super::curve_table::{CurveTable, check_answers, check_columns};
 
 /// Values that are read, fitted and written at a time.
 const CHUNK: usize = 1 << 21;
@@ -26,6 +33,12 @@ pub struct CurveReport {
     pub converged: usize,
     /// How many ended on a limit.
     pub at_limit: usize,
+    /// What was asked besides.
+    #[serde(skip_serializing_if = "AnswerSummary::is_empty")]
+    pub answers: AnswerSummary,
+    /// Outliers, where they were listed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub outliers: Option<usize>,
     /// Threads.
     pub threads: usize,
     /// How long fitting took, in seconds when serialized.
@@ -44,6 +57,12 @@ impl CurveReport {
         Self::new(counts, threads)
     }
 
+    /// The same with what came of answers.
+    #[must_use]
+    pub fn with_answers(self, answers: AnswerSummary) -> Self {
+        Self { answers, ..self }
+    }
+
     fn new(counts: StatusCounts, threads: usize) -> Self {
         let at_limit = counts.iter().find(|(status, _)| *status == Status::AtLimit);
         Self {
@@ -51,6 +70,8 @@ impl CurveReport {
             converged: counts.converged(),
             at_limit: at_limit.map_or(0, |(_, count)| count),
             statuses: counts,
+            answers: AnswerSummary::default(),
+            outliers: None,
             threads,
             fitting: Duration::ZERO,
             time: Duration::ZERO,
@@ -60,8 +81,15 @@ impl CurveReport {
 
 impl fmt::Display for CurveReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { fits, statuses, converged, at_limit, threads, fitting, time } = self;
+        let Self { fits, statuses, converged, at_limit, answers, outliers, threads, fitting, time } =
+            self;
         writeln!(f, "{fits} fits: {}", counts(statuses))?;
+        if !answers.is_empty() {
+            writeln!(f, "{answers}")?;
+        }
+        if let Some(outliers) = outliers {
+            writeln!(f, "{outliers} {}", if *outliers == 1 { "outlier" } else { "outliers" })?;
+        }
         write!(
             f,
             "{}; {threads} threads; fitting {:.2} s ({}), in all {:.2} s",
@@ -96,6 +124,7 @@ pub struct CurveFitting<'a> {
     fitter: &'a CurveFitter,
     options: &'a CurveOptions,
     counts: StatusCounts,
+    outliers: Option<usize>,
     begin: Instant,
     fitting: Duration,
 }
@@ -104,7 +133,8 @@ impl<'a> CurveFitting<'a> {
     /// Begins with no data set.
     pub fn begin(model: &'a Model, fitter: &'a CurveFitter, options: &'a CurveOptions) -> Self {
         let (counts, begin) = (StatusCounts::default(), Instant::now());
-        Self { model, fitter, options, counts, begin, fitting: Duration::ZERO }
+        let outliers = None;
+        Self { model, fitter, options, counts, outliers, begin, fitting: Duration::ZERO }
     }
 
     /// How many data sets of so many points [`CurveFitting::fit`] should best get at a time.
@@ -121,16 +151,33 @@ impl<'a> CurveFitting<'a> {
         curves: &Curves<'_>,
         start: CurveStart<'_>,
     ) -> Result<CurveFits, ModelError> {
+        Ok(self.fit_noise(curves, start, &CurveNoise::default())?.fits.fits)
+    }
+
+    /// The same with noise that weights alone do not tell.
+    ///
+    /// # Errors
+    /// [`ModelError`].
+    pub fn fit_noise(
+        &mut self,
+        curves: &Curves<'_>,
+        start: CurveStart<'_>,
+        noise: &CurveNoise<'_>,
+    ) -> Result<NoiseFits, ModelError> {
         let begin = Instant::now();
-        let found = self.model.fit_with(self.fitter, curves, start, self.options)?;
+        let found = self.model.fit_noise(self.fitter, curves, start, self.options, noise)?;
         self.fitting += begin.elapsed();
-        found.fits.statuses.iter().for_each(|status| self.counts.count(*status));
-        Ok(found.fits)
+        found.fits.fits.statuses.iter().for_each(|status| self.counts.count(*status));
+        if noise.outlier_rate.is_some() {
+            *self.outliers.get_or_insert(0) += found.outliers.len();
+        }
+        Ok(found)
     }
 
     /// The report of all data sets.
     pub fn finish(self) -> CurveReport {
         CurveReport {
+            outliers: self.outliers,
             fitting: self.fitting,
             time: self.begin.elapsed(),
             ..CurveReport::new(self.counts, self.fitter.threads())

@@ -1,5 +1,7 @@
 //! `spotfit curve`: data sets in, parameters of a model out.
 
+mod answers;
+mod noise;
 mod points;
 mod words;
 
@@ -7,11 +9,16 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use spotfit::columns::ColumnOptions;
-use spotfit::model::{CurveFitter, CurveStart, Curves, Model, Values};
+use spotfit::model::{CurveFitter, CurveOptions, CurveStart, Curves, Model, Values};
 use spotfit::steps::Listener;
-use spotfit::steps::curve::{CurveFitting, CurvePlot, CurveTable, check_columns};
+use spotfit::steps::curve::{
+    AnswerSummary, BandTable, CurveFitting, CurvePage, CurvePlot, CurveTable, OutlierTable,
+    check_answers, check_columns,
+};
 use spotfit::{Backend, InstructionSet};
 
+use self::answers::AnswerArguments;
+use self::noise::{Noise, NoiseArguments};
 use self::points::places;
 use self::words::{EstimatorChoice, LinearChoice, LogChoice, Start};
 use crate::error::CliError;
@@ -21,7 +28,7 @@ use crate::words::data::{self, Data};
 use crate::words::output::{Output, complete};
 use crate::words::paths::refuse_same_file;
 use crate::words::plot::{draw_plot, refuse_plot};
-use crate::words::record::{RecordArguments, Recorded, counts};
+use crate::words::record::{self, RecordArguments, Recorded, counts};
 use crate::words::report::ReportArguments;
 use crate::words::splines;
 use crate::words::table::format_of;
@@ -59,8 +66,8 @@ pub(crate) struct CurveArguments {
     /// Without it they are numbered from 0.
     #[arg(long, value_name = "X.npy", help_heading = "Data")]
     x: Option<PathBuf>,
-    /// The start values: a=1,t=5,c=0, or an NPY file with an array (fit, parameter), or auto for named models, which
-    /// find their own.
+    /// The start values: a=1,t=5,c=0, or an NPY file with an array (fit, parameter), or auto: models with names find
+    /// their own without it, and those of a formula are searched for, from the best of 4096 candidates in eight places.
     #[arg(long, value_name = "NAME=VALUE,...|START.npy|auto", help_heading = "Fit")]
     start: Option<String>,
     /// Limits: t=0: is at least 0, t=:9 at most 9, t=0:9 both.
@@ -86,10 +93,12 @@ pub(crate) struct CurveArguments {
     /// Do not look at the first N lines of a text.
     #[arg(long, default_value_t = 0, value_name = "N", help_heading = "Data")]
     skip: usize,
-    /// Weights: an NPY file with an array (point) or (fit, point). Points of weight 0 or NaN are left out.
-    #[arg(long, value_name = "W.npy", help_heading = "Data")]
-    weights: Option<PathBuf>,
-    /// The estimator: lse (least squares) or mle (maximum likelihood of counts).
+    /// Weights: an NPY file with an array (point) or (fit, point), where points of weight 0 or NaN are left out; or a rule: 1/y or
+    /// 1/y^2 of the data (points with y = 0 are left out), 1/f or 1/f^2 of the model's own values.
+    #[arg(long, value_name = "W.npy|1/y|1/y^2|1/f|1/f^2", help_heading = "Data")]
+    weights: Option<String>,
+    /// The estimator: lse (least squares), mle (maximum likelihood of counts) or binomial (maximum likelihood of successes among
+    /// --trials; the model is their probability).
     #[arg(long, value_enum, default_value = "lse", value_name = "ESTIMATOR", help_heading = "Fit")]
     estimator: EstimatorChoice,
     /// The weights are 1/variance: the errors follow from them, and are not scaled by the residuals.
@@ -132,26 +141,37 @@ pub(crate) struct CurveArguments {
     #[arg(long, value_enum, default_value = "auto", value_name = "HOW", help_heading = "Output")]
     log_x: LogChoice,
     #[command(flatten)]
+    answers: AnswerArguments,
+    #[command(flatten)]
+    noise: NoiseArguments,
+    #[command(flatten)]
     report: ReportArguments,
     #[command(flatten)]
     record: RecordArguments,
 }
 
 impl CurveArguments {
+    /// What a report is called.
+    fn title(&self) -> String {
+        let file = self.data.file_name().unwrap_or(self.data.as_os_str());
+        format!("{}: {}", file.to_string_lossy(), self.model.trim())
+    }
+
     /// The files that are read, but for start values.
     fn inputs(&self) -> impl Iterator<Item = &Path> {
-        let arrays = [Some(&self.data), self.x.as_ref(), self.weights.as_ref()];
-        let arrays = arrays.into_iter().flatten().map(PathBuf::as_path);
-        arrays.chain(splines::files(&self.splines))
+        let arrays = [Some(&*self.data), self.x.as_deref(), noise::weights(self)];
+        let noise = self.noise.inputs().map(|input| input.1);
+        arrays.into_iter().flatten().chain(noise).chain(splines::files(&self.splines))
     }
 
     /// What is to stand beside the table.
     fn recorded(&self) -> Result<Recorded, CliError> {
         let mut record = self.record.of(&self.output)?;
         record.reads("data", &self.data)?;
-        for (role, file) in [("x", &self.x), ("weights", &self.weights)] {
-            file.as_deref().map_or(Ok(()), |file| record.reads(role, file))?;
+        for (role, file) in [("x", self.x.as_deref()), ("weights", noise::weights(self))] {
+            file.map_or(Ok(()), |file| record.reads(role, file))?;
         }
+        self.noise.inputs().try_for_each(|(role, file)| record.reads(role, file))?;
         splines::files(&self.splines).try_for_each(|file| record.reads("spline", file))?;
         words::file_of_starts(self).map_or(Ok(()), |file| record.reads("start", file))?;
         Ok(record)
@@ -163,17 +183,22 @@ impl CurveArguments {
         model: &Model,
         count: usize,
         is_image: bool,
-    ) -> Result<Option<(&Path, CurvePlot)>, CliError> {
-        let Some(path) = &self.plot else { return Ok(None) };
-        self.inputs().try_for_each(|input| refuse_same_file(input, path))?;
-        refuse_same_file(&self.output, path)?;
-        refuse_plot(path)?;
+        options: &CurveOptions,
+    ) -> Result<Option<CurvePlot>, CliError> {
         let checked = CurvePlot::check(model, is_image);
-        checked.map_err(|reason| CliError::Other(format!("--plot: {reason}")))?;
+        if let Some(path) = &self.plot {
+            self.inputs().try_for_each(|input| refuse_same_file(input, path))?;
+            refuse_same_file(&self.output, path)?;
+            refuse_plot(path)?;
+            checked.map_err(|reason| CliError::Other(format!("--plot: {reason}")))?;
+        } else if checked.is_err() {
+            return Ok(None);
+        }
         let plot = CurvePlot::new(count, self.plots)
             .with_log_x(self.log_x.into())
-            .with_absolute(self.absolute);
-        Ok(Some((path, plot)))
+            .with_absolute(self.absolute)
+            .with_bands(self.answers.bands()?, options);
+        Ok(Some(plot))
     }
 }
 
@@ -186,6 +211,7 @@ pub(crate) fn run(arguments: &CurveArguments) -> Result<(), CliError> {
     let chosen = ColumnOptions::default()
         .with_skip(arguments.skip)
         .with_columns(arguments.columns.iter().map(|name| name.trim().to_owned()).collect());
+    let chosen = arguments.noise.columns(chosen);
     let mut data = Data::open(&arguments.data, &chosen)?;
     for note in &data.notes {
         say!("spotfit: {}: {note}", data.file());
@@ -200,22 +226,52 @@ pub(crate) fn run(arguments: &CurveArguments) -> Result<(), CliError> {
     let variables = words::variables(arguments, &data, at.as_ref());
     let model = words::model(arguments, &variables)?;
     let start = words::starts(arguments, &model)?;
-    let weights = arguments.weights.as_deref().map(data::read_all).transpose()?;
+    let weights = noise::weights(arguments).map(data::read_all).transpose()?;
     let options = words::options(arguments, &model, &start)?;
+    let answers = arguments.answers.answers(&model, &variables, &arguments.splines)?;
+    let bands = arguments.answers.bands()?;
+    let options = options.with_covariance(answers.needs_covariance() || bands.is_some());
+    let noise = Noise::of(arguments, &data, &options)?;
+    arguments.answers.check_noise(noise.what())?;
     let is_image = data.grid.is_some() && at.is_none();
-    let mut plot = arguments.plot(&model, data.count, is_image)?;
+    let drawn = arguments.plot.is_some() || arguments.answers.has_page();
+    let mut plot = match drawn {
+        true => arguments.plot(&model, data.count, is_image, &options)?,
+        false => None,
+    };
+    let outputs: Vec<&Path> =
+        std::iter::once(&arguments.output).chain(&arguments.plot).map(PathBuf::as_path).collect();
+    let beside = arguments.answers.beside(arguments.inputs(), &outputs)?;
     let columns = model.parameters();
     check_columns(columns)?;
+    check_answers(columns, &options.fixed, &answers)?;
+    let more = answers.names(columns, &options.fixed);
     let record = arguments.recorded()?;
     let output = Output::create(&arguments.output)?;
     let written = CliError::write(output.name());
-    let mut table = CurveTable::create(output, format, data.count, columns, options.estimator)
+    let estimator = words::judged_by(arguments, &options);
+    let mut table = CurveTable::create_with(output, format, data.count, columns, estimator, &more)
         .map_err(&written)?
         .with_names(&data.names);
+    let mut outliers = noise::outliers(arguments, &model)?;
     let listener = Terminal::default();
     listener.begin(data.count as u64, "fits");
     let file = arguments.data.display().to_string();
     let mut fitting = CurveFitting::begin(&model, &fitter, &options);
+    let mut summary = AnswerSummary::default();
+    let mut band_table = match beside.bands {
+        Some((path, level)) => {
+            let output = Output::create(path)?;
+            let failed = CliError::write(output.name());
+            Some(BandTable::create(output, &model, &options, level).map_err(failed)?)
+        }
+        None => None,
+    };
+    let mut page = beside.page.map(|_| {
+        CurvePage::new(&model, &options, data.count)
+            .saying("Data", &file)
+            .saying("Command", &record::words().join(" "))
+    });
     let mut first = 0;
     loop {
         crate::interrupt::check()?;
@@ -227,7 +283,8 @@ pub(crate) fn run(arguments: &CurveArguments) -> Result<(), CliError> {
         let part = first..first + count;
         let own = at.as_ref().map(|at| at.part(&part, data.count)).transpose()?;
         let beside = weights.as_ref().map(|weights| weights.rows(&part, data.count)).transpose()?;
-        let beside = data.weights(&rows, beside);
+        let beside = data.weights(&part, beside);
+        let own_noise = noise.part(&part, &data)?;
         let beginning = match &start {
             Start::PerFit(start) => Some(start.rows(&part, data.count)?),
             _ => None,
@@ -242,12 +299,25 @@ pub(crate) fn run(arguments: &CurveArguments) -> Result<(), CliError> {
             (_, Some(start)) => CurveStart::PerFit(Values::from(start.view())),
             _ => CurveStart::Estimate,
         };
-        let fits =
-            fitting.fit(&curves, from).map_err(|error| CliError::curve(&file, error, first))?;
-        if let Some((_, plot)) = &mut plot {
-            plot.add(&model, &curves, &data.names, first, &fits);
+        let failed = |error| CliError::curve(&file, error, first);
+        let noisy = fitting.fit_noise(&curves, from, &own_noise.noise()).map_err(failed)?;
+        let (fits, shown) = (&noisy.fits.fits, noisy.shown(&curves));
+        if let Some(plot) = &mut plot {
+            plot.add(&model, &shown, &data.names, first, fits);
         }
-        table.write(&fits).map_err(&written)?;
+        if let Some(outliers) = &mut outliers {
+            noise::list(outliers, &curves, &data.names, first, &noisy)?;
+        }
+        if let Some(table) = &mut band_table {
+            let failed = CliError::write("the table of bands");
+            table.write(&model, &shown, &data.names, first, fits).map_err(failed)?;
+        }
+        let found = answers.columns(&model, &fitter, &shown, fits, &options).map_err(failed)?;
+        summary.add(&found);
+        if let Some(page) = &mut page {
+            page.add(&model, &shown, &data.names, first, fits, &found, &options);
+        }
+        table.write_with(fits, &found).map_err(&written)?;
         first += count;
         listener.progress(first as u64);
         if count == 0 {
@@ -255,18 +325,29 @@ pub(crate) fn run(arguments: &CurveArguments) -> Result<(), CliError> {
         }
     }
     listener.end();
-    let report = fitting.finish();
-    let drawn = plot.map(|(path, plot)| draw_plot(path, &plot.drawing())).transpose()?;
+    let report = fitting.finish().with_answers(summary);
+    let written = match (beside.page, page) {
+        (Some(path), Some(page)) => {
+            let plots = plot.clone().map(CurvePlot::panels).unwrap_or_default();
+            let mut output = Output::create(path)?;
+            output.write_all(page.html(&arguments.title(), &report, &plots).as_bytes())?;
+            Some(output)
+        }
+        _ => None,
+    };
+    let drawn = arguments.plot.as_deref().zip(plot);
+    let drawn = drawn.map(|(path, plot)| draw_plot(path, &plot.drawing())).transpose()?;
     let counts = counts([("fits", report.fits), ("converged", report.converged)]);
-    let files = std::iter::once(table.into_inner()).chain(drawn).collect();
+    let outliers = outliers.map(OutlierTable::into_inner);
+    let files = std::iter::once(table.into_inner()).chain(drawn).chain(outliers);
+    let files = files.chain(band_table.map(BandTable::into_inner)).chain(written).collect();
     complete(record.around(files, counts)?)?;
     arguments.report.tell(&report)
 }
 
 /// Standard input can be read for one thing only.
 fn refuse_shared_input(arguments: &CurveArguments) -> Result<(), CliError> {
-    let inputs = [Some(&arguments.data), arguments.x.as_ref(), arguments.weights.as_ref()];
-    let standard = inputs.into_iter().flatten().filter(|path| path.as_path() == Path::new("-"));
+    let standard = arguments.inputs().filter(|path| *path == Path::new("-"));
     if standard.count() > 1 {
         let reason = "standard input can be read for one thing only; give files for the others";
         return Err(CliError::Other(reason.into()));

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use clap::ValueEnum;
-use spotfit::model::{CurveLimits, CurveOptions, Linear, Model};
+use spotfit::model::{CurveLimits, CurveOptions, Linear, Model, Spline};
 use spotfit::steps::curve::LogX;
 use spotfit::{Estimator, FitterOptions};
 
@@ -17,6 +17,7 @@ use crate::words::splines::Splines;
 pub(super) enum EstimatorChoice {
     Lse,
     Mle,
+    Binomial,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -81,32 +82,46 @@ fn similar(text: &str) -> Option<&'static str> {
 
 /// The model with a name, or the formula.
 pub(super) fn model(arguments: &CurveArguments, variables: &[String]) -> Result<Model, CliError> {
-    let text = &arguments.model;
     let splines = Splines::read(&arguments.splines)?;
     let splines = splines.named();
-    if Model::all().any(|(name, _, _)| name == text.trim()) {
-        if !arguments.variables.is_empty() || !arguments.parameters.is_empty() {
-            let reason = "a model with a name has names for its variables and parameters";
-            return Err(CliError::Other(format!("--variables, --parameters: {reason}")));
-        }
-        return Ok(Model::named_with_splines(text.trim(), &splines)?);
+    if Model::all().any(|(name, _, _)| name == arguments.model.trim())
+        && (!arguments.variables.is_empty() || !arguments.parameters.is_empty())
+    {
+        let reason = "a model with a name has names for its variables and parameters";
+        return Err(CliError::Other(format!("--variables, --parameters: {reason}")));
     }
-    if arguments.parameters.is_empty()
+    model_of("--model", &arguments.model, variables, &arguments.parameters, &splines)
+}
+
+/// The model that an option names.
+pub(super) fn model_of(
+    option: &str,
+    text: &str,
+    variables: &[String],
+    parameters: &[String],
+    splines: &[(&str, &Spline)],
+) -> Result<Model, CliError> {
+    if Model::all().any(|(name, _, _)| name == text.trim()) {
+        return Ok(Model::named_with_splines(text.trim(), splines)?);
+    }
+    if parameters.is_empty()
         && let Some(similar) = similar(text.trim())
     {
-        let reason = format!(
-            "there is no model '{text}'; did you mean '{similar}'? (With --parameters {text} it is a constant.)"
-        );
-        return Err(CliError::Other(format!("--model: {reason}")));
+        let hint = match option {
+            "--model" => format!(" (With --parameters {text} it is a constant.)"),
+            _ => String::new(),
+        };
+        let reason = format!("there is no model '{text}'; did you mean '{similar}'?{hint}");
+        return Err(CliError::Other(format!("{option}: {reason}")));
     }
     let variables: Vec<&str> = variables.iter().map(String::as_str).collect();
-    let parameters: Vec<&str> = arguments.parameters.iter().map(String::as_str).collect();
+    let parameters: Vec<&str> = parameters.iter().map(String::as_str).collect();
     let found = if parameters.is_empty() {
-        Model::of_variables_with_splines(text, &variables, &splines)
+        Model::of_variables_with_splines(text, &variables, splines)
     } else {
-        Model::formula_with_splines(text, &variables, &parameters, &splines)
+        Model::formula_with_splines(text, &variables, &parameters, splines)
     };
-    found.map_err(|error| CliError::formula("--model", text, &error))
+    found.map_err(|error| CliError::formula(option, text, &error))
 }
 
 /// `name=value` pairs.
@@ -145,13 +160,10 @@ pub(super) fn file_of_starts(arguments: &CurveArguments) -> Option<&Path> {
 pub(super) fn starts(arguments: &CurveArguments, model: &Model) -> Result<Start, CliError> {
     let names = || model.parameters().join(", ");
     match arguments.start.as_deref() {
-        Some("auto") | None if model.finds_its_start() => Ok(Start::Estimate),
-        Some("auto") => Err(CliError::Other(
-            "--start auto: only models with names find their start (`spotfit model` lists them)"
-                .into(),
-        )),
+        Some("auto") => Ok(Start::Estimate),
+        None if model.finds_its_start() => Ok(Start::Estimate),
         None => Err(CliError::Other(format!(
-            "a formula needs start values: --start {}",
+            "a formula needs start values: --start {}, or --start auto, which searches for them",
             model.parameters().iter().map(|name| format!("{name}=…")).collect::<Vec<_>>().join(",")
         ))),
         Some(path) if file_of_starts(arguments).is_some() => {
@@ -171,23 +183,22 @@ pub(super) fn starts(arguments: &CurveArguments, model: &Model) -> Result<Start,
             }
             Ok(Start::PerFit(numbers))
         }
-        Some(text) => {
-            let mut values = vec![f64::NAN; model.parameters().len()];
-            for (parameter, value) in pairs("--start", text, model)? {
-                values[parameter] = number("--start", value)?;
-            }
-            let missing: Vec<&str> = values
-                .iter()
-                .zip(model.parameters())
-                .filter(|(value, _)| value.is_nan())
-                .map(|(_, name)| name.as_str())
-                .collect();
-            if missing.is_empty() {
-                Ok(Start::Shared(values))
-            } else {
-                Err(CliError::Other(format!("--start has no value for {}", missing.join(", "))))
-            }
-        }
+        Some(text) => values("--start", text, model).map(Start::Shared),
+    }
+}
+
+/// A value for each parameter of a model.
+pub(super) fn values(option: &str, text: &str, model: &Model) -> Result<Vec<f64>, CliError> {
+    let mut values = vec![f64::NAN; model.parameters().len()];
+    for (parameter, value) in pairs(option, text, model)? {
+        values[parameter] = number(option, value)?;
+    }
+    let all = values.iter().zip(model.parameters());
+    let missing: Vec<&str> =
+        all.filter(|(value, _)| value.is_nan()).map(|(_, name)| name.as_str()).collect();
+    match missing.is_empty() {
+        true => Ok(values),
+        false => Err(CliError::Other(format!("{option} has no value for {}", missing.join(", ")))),
     }
 }
 
@@ -200,6 +211,14 @@ pub(super) fn fitter(arguments: &CurveArguments) -> FitterOptions {
         .with_threads(arguments.threads)
 }
 
+/// The estimator whose cost the table has.
+pub(super) fn judged_by(arguments: &CurveArguments, options: &CurveOptions) -> Estimator {
+    match arguments.estimator {
+        EstimatorChoice::Binomial => Estimator::MaximumLikelihood,
+        _ => options.estimator,
+    }
+}
+
 pub(super) fn options(
     arguments: &CurveArguments,
     model: &Model,
@@ -208,7 +227,8 @@ pub(super) fn options(
     let mut options = model
         .options()
         .with_estimator(match arguments.estimator {
-            EstimatorChoice::Lse => Estimator::LeastSquares,
+            // Of successes it is repeated least squares.
+            EstimatorChoice::Lse | EstimatorChoice::Binomial => Estimator::LeastSquares,
             EstimatorChoice::Mle => Estimator::MaximumLikelihood,
         })
         .with_linear(match arguments.linear {

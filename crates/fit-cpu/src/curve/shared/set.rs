@@ -1,0 +1,319 @@
+//! A data set of a fit that shares parameters: its best parameters of its own beside the shared ones, and what it says of those.
+
+use fit_core::curve::{Explicit, Units, determined};
+use fit_core::search::{Count, Newton, Settings};
+use fit_core::{Estimator, Status};
+use fit_curves::{CurveBatch, Frame, Points, Prior};
+
+use super::super::Evaluated;
+use super::super::engine::{Known, PUSHED, Work, with_room_for};
+use super::super::evaluate::Evaluate;
+use super::super::interpreter::Interpreter;
+
+/// What data sets that share parameters have in common.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Common {
+    /// The parameters that are shared.
+    pub(super) shared: Vec<usize>,
+    /// The lowest and the highest datum of all, where they share what takes up a level.
+    pub(super) extent: Option<[f64; 2]>,
+    /// What data and weights are multiplied by.
+    pub(super) scale: Option<[f64; 2]>,
+    /// Those of parameters that each has for itself.
+    pub(super) priors: Vec<Prior>,
+    pub(super) poisson: bool,
+}
+
+impl Common {
+    /// The coordinates of a data set whose data lie between these.
+    pub(super) fn frame(
+        &self,
+        batch: &CurveBatch<'_, '_, '_>,
+        origin: &[f64],
+        extent: [f64; 2],
+    ) -> Option<Frame> {
+        batch.frame(origin, self.extent.unwrap_or(extent))
+    }
+}
+
+/// What is asked of a data set.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Question<'a> {
+    pub(super) fit: usize,
+    /// The length in which each of the shared parameters is measured.
+    pub(super) lengths: &'a [f64],
+    /// Whether its own parameters are searched for.
+    pub(super) search: bool,
+    /// Its own parameters may as well begin here.
+    pub(super) other: Option<&'a [f64]>,
+}
+
+/// What a data set says, in units of the shared parameters' lengths.
+#[derive(Clone, Debug)]
+pub(super) struct Answer {
+    /// χ² or the deviance, as it is scaled.
+    pub(super) cost: f64,
+    /// What its own parameters have left to gain.
+    pub(super) left: f64,
+    /// What rounding is a share of.
+    pub(super) size: f64,
+    /// Whether the model has values there.
+    pub(super) sound: bool,
+    /// Whether the search for its own parameters has ended well.
+    pub(super) ended: bool,
+    /// Visits to its points.
+    pub(super) visits: u32,
+    /// Parameters that are held: shared ones, fixed ones, and those at a limit.
+    pub(super) held: u64,
+    /// Those at a limit.
+    pub(super) limited: u64,
+    /// Those of its own that it does not determine.
+    pub(super) unknown: u64,
+    /// The gradient by the shared ones, with the best of all others.
+    pub(super) gradient: Vec<f64>,
+    /// The diagonal of the Hessian of the shared ones with all others held.
+    pub(super) diagonal: Vec<f64>,
+    /// The Hessian of the shared ones with the best of all others, row after row.
+    pub(super) reduced: Vec<f64>,
+    /// How its own parameters follow, (parameter, shared).
+    pub(super) by: Vec<f64>,
+    /// The inverse Hessian of its own parameters in their lengths, row after row, and the lengths of all; unless it has searched.
+    pub(super) inverse: Vec<f64>,
+    pub(super) lengths: Vec<f64>,
+    /// The diagonal of its own Hessian.
+    pub(super) own: Vec<f64>,
+    pub(super) frame: Option<Frame>,
+}
+
+/// What answers for the data sets of a batch.
+pub(super) trait Ask {
+    /// Begins with `at`, in the coordinates of the data set, and leaves the best there.
+    fn ask(
+        &mut self,
+        batch: &CurveBatch<'_, '_, '_>,
+        common: &Common,
+        question: Question<'_>,
+        at: &mut [f64],
+    ) -> Option<Answer>;
+}
+
+impl Ask for Work<Interpreter<f64>> {
+    fn ask(
+        &mut self,
+        batch: &CurveBatch<'_, '_, '_>,
+        common: &Common,
+        question: Question<'_>,
+        at: &mut [f64],
+    ) -> Option<Answer> {
+        with_room_for!(
+            at.len(),
+            |ROOM| Some(self.answer::<ROOM>(batch, common, question, at)),
+            None,
+            [1 2 3 4 5 6 7 8 16 32 64]
+        )
+    }
+}
+
+/// A data set's own parameters are found by this many times better than the shared ones.
+const FINER: f64 = 0.1;
+
+impl Work<Interpreter<f64>> {
+    /// Reads a data set, with the origin of its variables.
+    pub(super) fn take(&mut self, batch: &CurveBatch<'_, '_, '_>, fit: usize) {
+        if matches!(batch.curves.points, Points::PerFit(_)) {
+            self.origin = batch.origin(fit);
+        }
+        self.begin = batch.read(self, fit);
+    }
+
+    fn answer<const P: usize>(
+        &mut self,
+        batch: &CurveBatch<'_, '_, '_>,
+        common: &Common,
+        question: Question<'_>,
+        at: &mut [f64],
+    ) -> Answer {
+        let Question { fit, lengths: of_shared, search, other } = question;
+        let (count, poisson) = (at.len(), common.poisson);
+        self.take(batch, fit);
+        let seen = self.see(poisson);
+        let frame = common.frame(batch, &self.origin, seen.extent);
+        let mut limits = std::mem::take(&mut self.begin.limits);
+        let infinite = [f64::NEG_INFINITY, f64::INFINITY];
+        let mut means = vec![infinite; count];
+        common.priors.iter().for_each(|prior| means[prior.parameter] = [prior.mean; 2]);
+        if let Some(frame) = &frame {
+            frame.enter_limits(&mut limits);
+            frame.enter_limits(&mut means);
+            let level = frame.level();
+            self.data.iter_mut().for_each(|datum| *datum -= level);
+        }
+        self.scale = common.scale;
+        let [of_data, of_weights] = self.scale.unwrap_or([1.0; 2]);
+        self.known.clear();
+        self.known.extend(common.priors.iter().map(|&Prior { parameter, deviation, .. }| Known {
+            parameter,
+            mean: means[parameter][0],
+            weight: of_data * of_data * of_weights / (deviation * deviation),
+        }));
+        let known = self.known.iter().map(|known| known.weight * known.mean * known.mean);
+        self.size = self.size_of_data(poisson) + known.sum::<f64>();
+        let (mut lower, mut upper, mut initial) = ([0.0; P], [0.0; P], [0.0; P]);
+        for j in 0..count {
+            [lower[j], upper[j]] = limits[j];
+            initial[j] = at[j].clamp(lower[j], upper[j]);
+        }
+        for &j in &common.shared {
+            (initial[j], lower[j], upper[j]) = (at[j], at[j], at[j]);
+        }
+        let free = (0..count).filter(|&j| lower[j] < upper[j]).count();
+        self.begin.limits = limits;
+        let (mut best, mut ended, mut visits) = (initial, true, 1_u32);
+        if search && free > 0 {
+            if let Some(other) = other {
+                let mut second = initial;
+                for j in 0..count {
+                    if lower[j] < upper[j] {
+                        second[j] = other[j].clamp(lower[j], upper[j]);
+                    }
+                }
+                let [here, there] = [initial, second].map(|at| self.cost::<P>(&at, poisson));
+                visits += 2;
+                if there < here || !here.is_finite() {
+                    initial = second;
+                }
+            }
+            let options = batch.options;
+            let [share, tolerance] = options.ends().map(|end| end * FINER * FINER);
+            let degrees = (seen.points + self.known.len()).saturating_sub(free).max(1);
+            let settings = Settings {
+                max_iterations: f64::from(options.max_iterations),
+                max_evaluations: 10.0 * f64::from(options.max_iterations) + 10.0,
+                max_error: -1.0,
+                min_delta: 0.0,
+                min_step: 0.0,
+                step_by_place: 0.0,
+                lower,
+                upper,
+                newton: Newton::Always,
+                finish: share / degrees as f64,
+                tolerance: tolerance * of_data * of_data * of_weights,
+            };
+            let mut searched = |explicit: Explicit| {
+                let found = self.searched(&settings, explicit, initial, poisson).record();
+                let status = Status::from_code(found.status as u8).unwrap_or(Status::Invalid);
+                (found, status.is_converged() || status == Status::AtLimit)
+            };
+            let explicit = Explicit { ..batch.explicit };
+            let (mut found, mut well) = searched(explicit);
+            visits += found.evaluations as u32;
+            if explicit.eliminated != 0 && !well {
+                // From the start values, with all parameters, other ways are open.
+                let (all, fine) = searched(Explicit { eliminated: 0, ..explicit });
+                visits += all.evaluations as u32;
+                if fine || all.cost < found.cost {
+                    (found, well) = (all, fine);
+                }
+            }
+            (best, ended) = (found.parameters, well);
+        }
+        at.copy_from_slice(&best[..count]);
+        let mut lengths = best;
+        for j in 0..count {
+            if of_data != 1.0 && self.linear >> j & 1 == 1 {
+                lengths[j] = 1.0 / of_data;
+            }
+        }
+        for (&j, &length) in common.shared.iter().zip(of_shared) {
+            lengths[j] = length;
+        }
+        let units = Units::at(&lengths);
+        let sums = self.sums::<P, false>(&best, poisson, &units);
+        let (normal, positive) = sums.normal(&self.scales::<P>(&units));
+        let (gradient, hessian) = (normal.gradient, normal.hessian);
+        // What is on a limit and would go on stays there.
+        let (mut held, mut limited, mut held_bits) = ([true; P], 0, 0);
+        for j in 0..count {
+            let open = lower[j] < upper[j];
+            let pushed = gradient[j] * gradient[j] > PUSHED * self.size * hessian.at(j, j);
+            let low = open && pushed && best[j] <= lower[j] && gradient[j] > 0.0;
+            let high = open && pushed && best[j] >= upper[j] && gradient[j] < 0.0;
+            limited |= u64::from(low || high) << j;
+            held[j] = !open || low || high;
+            held_bits |= u64::from(held[j]) << j;
+        }
+        let (mut inverse, unknown) = determined(Count::new(count), &hessian, &held);
+        for row in &mut inverse.0 {
+            row.iter_mut().for_each(|of| *of = if of.is_finite() { *of } else { 0.0 });
+        }
+        let shared = &common.shared;
+        let mut by = vec![0.0; count * shared.len()];
+        for j in (0..count).filter(|&j| !held[j]) {
+            for (k, &parameter) in shared.iter().enumerate() {
+                let own = (0..count).filter(|&l| !held[l]);
+                let sum: f64 = own.map(|l| inverse.at(j, l) * hessian.at(l, parameter)).sum();
+                by[j * shared.len() + k] = -sum;
+            }
+        }
+        let follows = |j: usize, k: usize| by[j * shared.len() + k];
+        let own = || (0..count).filter(|&j| !held[j]);
+        let of_gradient = |(k, &j): (usize, &usize)| {
+            gradient[j] + own().map(|l| follows(l, k) * gradient[l]).sum::<f64>()
+        };
+        let by_shared: Vec<f64> = shared.iter().enumerate().map(of_gradient).collect();
+        let mut reduced = vec![0.0; shared.len() * shared.len()];
+        for (k, &j) in shared.iter().enumerate() {
+            for (l, &i) in shared.iter().enumerate().skip(k) {
+                let less: f64 = own().map(|m| follows(m, k) * hessian.at(m, i)).sum();
+                let all = hessian.at(j, i) + less;
+                let all = if k == l { all.max(0.0) } else { all };
+                reduced[k * shared.len() + l] = all;
+                reduced[l * shared.len() + k] = all;
+            }
+        }
+        let left =
+            own().map(|j| own().map(|l| gradient[j] * inverse.at(j, l) * gradient[l]).sum::<f64>());
+        let left: f64 = left.sum();
+        let finite = |of: &[f64]| of.iter().all(|of| of.is_finite());
+        let sound = positive && normal.cost.is_finite() && finite(&by_shared) && finite(&reduced);
+        let bits =
+            |of: &[bool; P]| (0..count).filter(|&j| of[j]).fold(0_u64, |all, j| all | 1 << j);
+        let all = |of: &dyn Fn(usize, usize) -> f64| {
+            (0..count * count).map(|at| of(at / count, at % count)).collect::<Vec<f64>>()
+        };
+        Answer {
+            cost: normal.cost,
+            left: if left.is_finite() { left.max(0.0) } else { 0.0 },
+            size: self.size,
+            sound,
+            ended,
+            visits,
+            held: held_bits,
+            limited,
+            unknown: bits(&unknown),
+            gradient: by_shared,
+            diagonal: shared.iter().map(|&j| hessian.at(j, j)).collect(),
+            reduced,
+            by,
+            inverse: if search { Vec::new() } else { all(&|j, l| inverse.at(j, l)) },
+            lengths: units.length[..count].to_vec(),
+            own: (0..count).map(|j| hessian.at(j, j)).collect(),
+            frame,
+        }
+    }
+
+    fn cost<const P: usize>(&mut self, at: &[f64; P], poisson: bool) -> f64
+    where
+        Interpreter<f64>: Evaluate<f64, P>,
+    {
+        let units = Units::at(at);
+        let sums = self.sums::<P, false>(at, poisson, &units);
+        let (normal, sound) = sums.normal(&self.scales::<P>(&units));
+        if sound { normal.cost } else { f64::NAN }
+    }
+}
+
+/// Whether least squares are relative: errors follow from the residuals.
+pub(super) fn is_relative(batch: &CurveBatch<'_, '_, '_>) -> bool {
+    batch.options.estimator == Estimator::LeastSquares && !batch.options.absolute
+}

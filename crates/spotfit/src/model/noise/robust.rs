@@ -1,0 +1,256 @@
+//! Fits with a loss.
+
+use fit_core::Status;
+use fit_curves::CurveFits;
+use ndarray::{Array2, Axis};
+
+use super::loss::{Loss, LossScale};
+use super::outliers::{self, Outlier};
+use super::rounds::{Phase, Rows, Scheme, Seen, State, Task};
+use super::triangle::Triangle;
+use crate::model::ModelError;
+
+/// The median of |z| for Gaussian noise.
+const MEDIAN: f64 = 0.674_489_750_196_081_7;
+/// The knee of the loss that fits begin with, in scales: nearly least absolute deviations, which outliers change less than all
+/// losses that are efficient and convex.
+const KNEE: f64 = 0.3;
+/// The scale is looked for until it changes by less than this share.
+const STEADY: f64 = 1e-3;
+/// So near, in errors, fits come before the next phase, or so many times they are repeated in the phases before the last.
+const NEAR: f64 = 0.01;
+const MOST_ROUNDS: [u32; 2] = [15, 25];
+
+/// A loss with its scale.
+pub(super) struct Robust {
+    pub(super) loss: Loss,
+    pub(super) scale: LossScale,
+}
+
+impl Robust {
+    /// The scale that is given.
+    fn held(&self, task: &Task<'_>) -> Option<f64> {
+        match self.scale {
+            LossScale::Held(scale) => Some(scale),
+            LossScale::Auto => task.options.absolute.then_some(1.0),
+        }
+    }
+
+    /// Fits with the loss, from what least squares found.
+    pub(super) fn fit(
+        &self,
+        task: &Task<'_>,
+        fits: &mut CurveFits,
+        rate: Option<f64>,
+    ) -> Result<(Array2<f64>, Vec<f64>, Vec<Outlier>), ModelError> {
+        let mut states = vec![State::default(); fits.len()];
+        if self.held(task).is_some() && !self.loss.redescends() {
+            states.iter_mut().for_each(|state| state.phase = Phase::Last);
+        }
+        let weights = task.rounds(self, fits, &mut states)?;
+        let scales = states.iter().map(|state| state.scale);
+        let is_there = |fit: usize| fits.statuses[fit] != Status::Invalid;
+        let scales: Vec<f64> =
+            scales.enumerate().map(|(fit, s)| if is_there(fit) { s } else { f64::NAN }).collect();
+        let judged = task.fitter.reference().map(fits.len(), |fit| {
+            is_there(fit).then(|| self.judge(task, fits, fit, scales[fit], rate))?
+        });
+        let mut outliers = Vec::new();
+        for (fit, judged) in judged.into_iter().enumerate() {
+            let Some(judged) = judged else { continue };
+            fits.chi2[fit] = judged.cost;
+            fits.degrees[fit] = judged.degrees;
+            let infinite = fits.errors.row(fit).mapv(|error| error == f64::INFINITY);
+            for (j, error) in fits.errors.row_mut(fit).iter_mut().enumerate() {
+                let own = judged.inverse.iter().position(|(k, _)| *k == j);
+                *error = match own {
+                    _ if infinite[j] => f64::INFINITY,
+                    Some(at) => judged.inverse[at].1[at].sqrt() * judged.factor,
+                    None => 0.0,
+                };
+            }
+            if !fits.covariance.is_empty() {
+                let mut covariance = fits.covariance.index_axis_mut(Axis(0), fit);
+                covariance.fill(0.0);
+                for (j, row) in &judged.inverse {
+                    for ((k, _), value) in judged.inverse.iter().zip(row) {
+                        covariance[[*j, *k]] = value * judged.factor * judged.factor;
+                    }
+                }
+                for j in (0..infinite.len()).filter(|&j| infinite[j]) {
+                    covariance[[j, j]] = f64::INFINITY;
+                }
+            }
+            outliers.extend(judged.outliers);
+        }
+        Ok((weights, scales, outliers))
+    }
+
+    /// What the residuals of a fit that has ended say.
+    fn judge(
+        &self,
+        task: &Task<'_>,
+        fits: &CurveFits,
+        fit: usize,
+        scale: f64,
+        rate: Option<f64>,
+    ) -> Option<Judged> {
+        let seen = task.see(fit, fits.parameters.row(fit).to_vec());
+        let at_limit = |&j: &usize| {
+            let limits = task.options.limit(fit, j);
+            fits.statuses[fit] == Status::AtLimit && limits.contains(&seen.parameters[j])
+        };
+        let free =
+            (0..seen.parameters.len()).filter(|&j| !task.options.fixed[j]).filter(|j| !at_limit(j));
+        let free: Vec<usize> = free.collect();
+        let residuals = seen.residuals(task)?;
+        let is_used: Vec<bool> = seen.weights.iter().map(|weight| *weight > 0.0).collect();
+        let used: Vec<f64> = residuals
+            .iter()
+            .zip(&is_used)
+            .filter(|pair| *pair.1)
+            .map(|pair| pair.0 / scale)
+            .collect();
+        let (points, parameters) = (used.len() as f64, free.len() as f64);
+        let sum = |of: &dyn Fn(f64) -> f64| used.iter().map(|&u| of(u)).sum::<f64>();
+        let cost = 2.0 * scale * scale * sum(&|u| self.loss.cost(u));
+        let degrees = points - parameters;
+        let slope = sum(&|u| self.loss.curvature(u)) / points;
+        let variance = if task.options.absolute {
+            self.loss.variance(scale)
+        } else {
+            // Huber, Robust Statistics (1981), 7.6: Σψ²/(n − p)/(mean of ψ′)², with a correction for few points.
+            let square = sum(&|u| (u * self.loss.weight(u)).powi(2)) * scale * scale / degrees;
+            let spread = sum(&|u| (self.loss.curvature(u) - slope).powi(2)) / points;
+            let correction = 1.0 + parameters / points * spread / (slope * slope);
+            square * (correction / slope).powi(2)
+        };
+        // Where the loss curves down at most points, the residuals tell no error.
+        let is_told = slope > 0.0 && (degrees > 0.0 || task.options.absolute);
+        let factor = if is_told && variance.is_finite() { variance.sqrt() } else { f64::INFINITY };
+        let roots: Vec<f64> = seen.weights.iter().map(|weight| weight.sqrt()).collect();
+        let columns = task.columns(&seen, &free);
+        let inverse = Triangle::of(columns, &roots).inverse();
+        let inverse = free.iter().copied().zip(inverse).collect();
+        let found = match rate {
+            Some(rate) => outliers::found(fit, &residuals, &seen.weights, scale, degrees, rate),
+            None => Vec::new(),
+        };
+        Some(Judged { cost, degrees: degrees.max(0.0) as u32, factor, inverse, outliers: found })
+    }
+}
+
+/// What is told of a fit.
+struct Judged {
+    cost: f64,
+    degrees: u32,
+    /// Errors beside those of the given weights.
+    factor: f64,
+    /// Of the sum of squares of derivatives: by parameters that were found.
+    inverse: Vec<(usize, Vec<f64>)>,
+    outliers: Vec<Outlier>,
+}
+
+impl Scheme for Robust {
+    fn weigh(&self, task: &Task<'_>, seen: &Seen, state: &mut State) -> Option<Rows> {
+        let residuals = seen.residuals(task)?;
+        let held = self.held(task);
+        // In the last phase it stays.
+        let scale = match (held, state.phase) {
+            (Some(scale), _) => scale,
+            (None, Phase::Absolute) => spread(seen, &residuals, f64::INFINITY),
+            (None, Phase::Trimmed) => spread(seen, &residuals, reach(state.scale)),
+            (None, Phase::Last) if state.is_held => state.scale,
+            (None, Phase::Last) => biweight(seen, &residuals, state.scale),
+        };
+        state.change = (scale / state.scale - 1.0).abs();
+        state.scale = scale;
+        state.is_held = state.phase == Phase::Last;
+        let share = |u: f64| match state.phase {
+            Phase::Absolute => 1.0 / (u.abs() / KNEE).max(1.0),
+            Phase::Trimmed => Loss::Tukey.weight(u),
+            Phase::Last => self.loss.weight(u),
+        };
+        let pairs = seen.weights.iter().zip(&residuals);
+        let weights = pairs.map(|(weight, residual)| match *weight > 0.0 {
+            true => weight * share(residual / scale),
+            false => 0.0,
+        });
+        Some(Rows { weights: weights.collect(), moved: None })
+    }
+
+    fn ends(&self, shift: f64, most: f64, state: &mut State) -> bool {
+        let is_steady = state.change <= STEADY && shift <= NEAR;
+        state.phase = match state.phase {
+            Phase::Last => return shift <= most,
+            Phase::Absolute if is_steady || state.rounds >= MOST_ROUNDS[0] => match self.scale {
+                LossScale::Held(_) => Phase::Last,
+                LossScale::Auto => Phase::Trimmed,
+            },
+            Phase::Trimmed if is_steady || state.rounds >= MOST_ROUNDS[1] => Phase::Last,
+            phase => phase,
+        };
+        false
+    }
+}
+
+/// Beyond it Tukey's loss gives no weight.
+fn reach(scale: f64) -> f64 {
+    scale * Loss::Tukey.constant()
+}
+
+impl Seen {
+    /// √w·(y − f), 0 for points that are left out; `None` where one of them is no number.
+    pub(super) fn residuals(&self, task: &Task<'_>) -> Option<Vec<f64>> {
+        let values = task.values(&self.parameters, &self.places);
+        let all = values.iter().zip(&self.data).zip(&self.weights);
+        let of = |((value, datum), weight): ((&f64, &f64), &f64)| match *weight > 0.0 {
+            true => Some(weight.sqrt() * (datum - value)).filter(|number| number.is_finite()),
+            false => Some(0.0),
+        };
+        all.map(of).collect()
+    }
+}
+
+/// The scale of residuals below a limit: the median of their size, for Gaussian noise a standard deviation.
+fn spread(seen: &Seen, residuals: &[f64], limit: f64) -> f64 {
+    let used = residuals.iter().zip(&seen.weights).filter(|pair| *pair.1 > 0.0);
+    let sizes = used.map(|(residual, _)| residual.abs()).filter(|size| *size < limit);
+    let mut sizes: Vec<f64> = sizes.collect();
+    let count = sizes.len();
+    let largest = seen.data.iter().zip(&seen.weights).filter(|pair| *pair.1 > 0.0);
+    let largest = largest.fold(0.0_f64, |most, (y, weight)| most.max((weight.sqrt() * y).abs()));
+    // Rounding is no noise.
+    let least = (8.0 * f64::EPSILON * largest).max(f64::MIN_POSITIVE);
+    if count == 0 {
+        return least;
+    }
+    let middle = count / 2;
+    let (below, &mut median, _) = sizes.select_nth_unstable_by(middle, f64::total_cmp);
+    let median = match count % 2 {
+        0 => 0.5 * (median + below.iter().copied().fold(0.0, f64::max)),
+        _ => median,
+    };
+    (median / MEDIAN * correction(count, seen.free)).max(least)
+}
+
+/// The biweight scale (Mosteller and Tukey, Data Analysis and Regression, 1977, 10D) with what has weight at this one: nearly as
+/// exact as a standard deviation, of which the median has a third.
+fn biweight(seen: &Seen, residuals: &[f64], scale: f64) -> f64 {
+    let used = residuals.iter().zip(&seen.weights).filter(|pair| *pair.1 > 0.0);
+    let (mut count, mut square, mut slope) = (0_usize, 0.0, 0.0);
+    for (residual, _) in used {
+        count += 1;
+        let u = residual / scale;
+        square += (u * Loss::Tukey.weight(u)).powi(2);
+        slope += Loss::Tukey.curvature(u);
+    }
+    let ratio = (count as f64 * square).sqrt() / slope * correction(count, seen.free);
+    if ratio.is_finite() && ratio > 0.0 { scale * ratio } else { scale }
+}
+
+/// √(n/(n − p)).
+fn correction(points: usize, parameters: usize) -> f64 {
+    let degrees = points.saturating_sub(parameters).max(1);
+    (points as f64 / degrees as f64).sqrt()
+}

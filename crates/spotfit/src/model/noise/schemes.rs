@@ -1,0 +1,149 @@
+//! Fits whose weights follow from the model.
+
+use ndarray::Ix2;
+
+use super::WeightRule;
+use super::rounds::{Rows, Scheme, Seen, State, Task, damp};
+use super::spread::Spread;
+use crate::Backend;
+use fit_curves::Values;
+
+/// A value of the model counts as no smaller than this share of the largest, so that weights stay numbers.
+const LEAST_VALUE: f64 = 1e-12;
+
+/// Weights of the model's values.
+pub(super) struct OfModel(pub(super) WeightRule);
+
+impl Scheme for OfModel {
+    fn weigh(&self, task: &Task<'_>, seen: &Seen, state: &mut State) -> Option<Rows> {
+        let values = task.values(&seen.parameters, &seen.places);
+        let used = values.iter().zip(&seen.weights).filter(|pair| *pair.1 > 0.0);
+        let most = used.clone().fold(0.0_f64, |most, (value, _)| most.max(value.abs()));
+        if most == 0.0 || used.into_iter().any(|(value, _)| !value.is_finite()) {
+            return None;
+        }
+        let pairs = seen.weights.iter().zip(&values);
+        let weight = |(weight, value): (&f64, &f64)| match *weight > 0.0 {
+            true => weight * self.0.weight((value.abs() / most).max(LEAST_VALUE)),
+            false => 0.0,
+        };
+        // In units of the largest value, in which no weight overflows.
+        let unit = self.0.weight(most);
+        let mut weights: Vec<f64> = pairs.map(weight).map(|weight| weight * unit).collect();
+        damp(&mut weights, state);
+        Some(Rows { weights, moved: None })
+    }
+}
+
+/// How near to 0 or 1 a probability is taken to be for its weight: what double, and what single precision can tell.
+const LEAST_PROBABILITY: [f64; 2] = [1e-12, 1e-6];
+
+/// Successes among trials.
+pub(super) struct Binomial<'a> {
+    pub(super) trials: Values<'a, Ix2>,
+}
+
+impl Binomial<'_> {
+    /// The trials of a fit.
+    pub(super) fn trials(&self, fit: usize, points: usize) -> Vec<f64> {
+        let mut trials = vec![0.0; points];
+        self.trials.row(if self.trials.shape()[0] == 1 { 0 } else { fit }, &mut trials);
+        trials
+    }
+
+    /// n/(p(1 − p)): the weight of a share of successes.
+    pub(super) fn weight(trials: f64, p: f64, least: f64) -> f64 {
+        let p = p.clamp(least, 1.0 - least);
+        trials / (p * (1.0 - p))
+    }
+
+    /// The deviance of shares at probabilities; infinite where the model cannot be.
+    pub(super) fn deviance(trials: &[f64], shares: &[f64], values: &[f64], weights: &[f64]) -> f64 {
+        // k·log(k/np), 0 for 0.
+        let part = |k: f64, p: f64| if k > 0.0 { k * (k / p).ln() } else { 0.0 };
+        let points = trials.iter().zip(shares).zip(values).zip(weights);
+        let used = points.filter(|(_, weight)| **weight > 0.0);
+        2.0 * used
+            .map(|(((&n, &share), &p), _)| match (0.0..=1.0).contains(&p) {
+                true => n * (part(share, p) + part(1.0 - share, 1.0 - p)),
+                false => f64::INFINITY,
+            })
+            .sum::<f64>()
+    }
+}
+
+impl Scheme for Binomial<'_> {
+    fn weigh(&self, task: &Task<'_>, seen: &Seen, state: &mut State) -> Option<Rows> {
+        let values = task.values(&seen.parameters, &seen.places);
+        let trials = self.trials(seen.fit, values.len());
+        let is_double = task.fitter.backend() == Backend::Reference;
+        let least = LEAST_PROBABILITY[usize::from(!is_double)];
+        let all = values.iter().zip(&trials).zip(&seen.weights);
+        // A weight that is given leaves out its point, or does not.
+        let weight = |((p, trials), weight): ((&f64, &f64), &f64)| match *weight > 0.0 {
+            true => Some(Self::weight(*trials, *p, least)).filter(|_| p.is_finite()),
+            false => Some(0.0),
+        };
+        let mut weights = all.map(weight).collect::<Option<Vec<f64>>>()?;
+        damp(&mut weights, state);
+        Some(Rows { weights, moved: None })
+    }
+}
+
+/// Errors of the variables.
+///
+/// The points move to where they most probably are, x̂, along the model's slope there; a fit of y − f′·(x − x̂) at x̂ with the
+/// weight 1/(σy² + f′²σx²), the effective variance, ends where the sum of squares of all errors is least.
+pub(super) struct ErrorsOfX<'a> {
+    pub(super) errors: Spread<'a>,
+}
+
+impl Scheme for ErrorsOfX<'_> {
+    fn weigh(&self, task: &Task<'_>, seen: &Seen, state: &mut State) -> Option<Rows> {
+        let points = seen.data.len();
+        let variables = seen.places.len() / points.max(1);
+        let errors = self.errors.row(seen.fit, variables, points);
+        if state.places.is_empty() {
+            state.places.clone_from(&seen.places);
+        }
+        let slopes = |places: &[f64]| -> Vec<Vec<f64>> {
+            (0..variables).map(|k| task.slope(k, &seen.parameters, places)).collect()
+        };
+        let variance = |slopes: &[Vec<f64>], point: usize| {
+            let of_x =
+                (0..variables).map(|k| (slopes[k][point] * errors[k * points + point]).powi(2));
+            1.0 / seen.weights[point] + of_x.sum::<f64>()
+        };
+        let left = |places: &[f64], slopes: &[Vec<f64>], point: usize| {
+            let at = |k: usize| k * points + point;
+            let back = |k: usize| slopes[k][point] * (seen.places[at(k)] - places[at(k)]);
+            seen.data[point] - (0..variables).map(back).sum::<f64>()
+        };
+        let values = task.values(&seen.parameters, &state.places);
+        let before = slopes(&state.places);
+        let mut places = seen.places.clone();
+        for point in (0..points).filter(|&point| seen.weights[point] > 0.0) {
+            let residual = left(&state.places, &before, point) - values[point];
+            let share = residual / variance(&before, point);
+            for k in 0..variables {
+                let at = k * points + point;
+                places[at] += before[k][point] * errors[at] * errors[at] * share;
+                if !places[at].is_finite() {
+                    return None;
+                }
+            }
+        }
+        let now = slopes(&places);
+        let mut data = seen.data.clone();
+        let mut weights = vec![0.0; points];
+        for point in (0..points).filter(|&point| seen.weights[point] > 0.0) {
+            data[point] = left(&places, &now, point);
+            weights[point] = 1.0 / variance(&now, point);
+            if !data[point].is_finite() || !weights[point].is_finite() {
+                return None;
+            }
+        }
+        state.places.clone_from(&places);
+        Some(Rows { weights, moved: Some((data, places)) })
+    }
+}

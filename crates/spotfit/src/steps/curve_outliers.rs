@@ -1,0 +1,73 @@
+//! Outliers of fitted curves as CSV.
+
+use std::fmt::Write as _;
+use std::io::{self, Write};
+
+use crate::model::{Curves, Outlier, points};
+
+/// Writes outliers in their order, as CSV: fit, point, the variables, y, residual, score and p.
+#[derive(Debug)]
+pub struct OutlierTable<W> {
+    output: W,
+    variables: usize,
+}
+
+impl<W: Write> OutlierTable<W> {
+    /// Begins a table for a model with these variables.
+    ///
+    /// # Errors
+    /// Those of writing.
+    pub fn create(mut output: W, variables: &[String]) -> io::Result<Self> {
+        writeln!(output, "fit,point,{},y,residual,score,p", variables.join(","))?;
+        Ok(Self { output, variables: variables.len() })
+    }
+
+    /// Appends the outliers of data sets before which there were `first`; those with names are called by them.
+    ///
+    /// # Errors
+    /// Those of writing.
+    pub fn write(
+        &mut self,
+        curves: &Curves<'_>,
+        names: &[String],
+        first: usize,
+        outliers: &[Outlier],
+    ) -> io::Result<()> {
+        let mut text = String::new();
+        for of_fit in outliers.chunk_by(|a, b| a.fit == b.fit) {
+            let fit = of_fit[0].fit;
+            let places = points(curves, self.variables, fit);
+            for Outlier { point, residual, score, p, .. } in of_fit {
+                let name = names.get(first + fit).filter(|name| !name.is_empty());
+                text += &name.map_or_else(|| (first + fit).to_string(), |name| quoted(name));
+                let mut write = |of: std::fmt::Arguments<'_>| {
+                    let written = text.write_fmt(of);
+                    debug_assert!(written.is_ok(), "writing to a string cannot fail");
+                };
+                write(format_args!(",{point}"));
+                places[*point].iter().for_each(|at| write(format_args!(",{at:?}")));
+                let y = curves.data.get([fit, *point]);
+                write(format_args!(",{y:?},{residual:?},{score:?},{p:?}\n"));
+            }
+        }
+        self.output.write_all(text.as_bytes())
+    }
+
+    /// What is written to.
+    pub fn get_ref(&self) -> &W {
+        &self.output
+    }
+
+    /// What was written to.
+    pub fn into_inner(self) -> W {
+        self.output
+    }
+}
+
+/// A name as a cell.
+fn quoted(name: &str) -> String {
+    match name.contains([',', '"', '\n', '\r']) {
+        true => format!("\"{}\"", name.replace('"', "\"\"")),
+        false => name.to_owned(),
+    }
+}
