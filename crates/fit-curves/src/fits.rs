@@ -1,7 +1,7 @@
 //! The outcomes of fits.
 
 use fit_core::Status;
-use ndarray::{Array2, Array3};
+use ndarray::{Array2, Array3, Axis};
 
 use crate::{CurveError, CurveOptions};
 
@@ -101,6 +101,32 @@ impl CurveFits {
     pub fn is_found(&self, fit: usize) -> bool {
         let status = self.statuses[fit];
         status.is_converged() || status == Status::AtLimit
+    }
+
+    /// Takes those of other fits of the same data that are better: found where these were not, or with a smaller χ² or deviance.
+    ///
+    /// # Panics
+    /// If there are not as many, of as many parameters, with or without covariance as these.
+    pub fn keep_better(&mut self, others: &Self) {
+        for fit in 0..others.len() {
+            let found = [self.is_found(fit), others.is_found(fit)];
+            let lower = others.chi2[fit] < self.chi2[fit] || self.chi2[fit].is_nan();
+            let is_better = if found[0] == found[1] { lower } else { found[1] };
+            if !is_better {
+                continue;
+            }
+            self.parameters.row_mut(fit).assign(&others.parameters.row(fit));
+            self.errors.row_mut(fit).assign(&others.errors.row(fit));
+            if !self.covariance.is_empty() {
+                let own = others.covariance.index_axis(Axis(0), fit);
+                self.covariance.index_axis_mut(Axis(0), fit).assign(&own);
+            }
+            self.chi2[fit] = others.chi2[fit];
+            self.degrees[fit] = others.degrees[fit];
+            self.iterations[fit] = others.iterations[fit];
+            self.evaluations[fit] = others.evaluations[fit];
+            self.statuses[fit] = others.statuses[fit];
+        }
     }
 
     /// How many there are.

@@ -18,14 +18,14 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+pub mod answers;
 mod fitter;
 mod named;
 mod noise;
+mod search;
 mod shared;
 mod start;
 mod ties;
-
-use std::sync::Arc;
 
 use fit_core::Estimator;
 use fit_cpu::BatchError;
@@ -43,7 +43,7 @@ pub use fitter::CurveFitter;
 pub use noise::{
     CurveNoise, Loss, LossScale, NoiseError, NoiseFits, Outlier, Spread, UnknownLoss, WeightRule,
 };
-pub use shared::{SharedModelFits, groups_of};
+pub use shared::{SharedModelFits, groups_of, read_groups, read_prior};
 pub use ties::Tie;
 
 use crate::backend::Backend;
@@ -90,6 +90,9 @@ pub enum ModelError {
         /// Why.
         reason: FormulaError,
     },
+    /// What data sets share, or a prior, is not what it can be.
+    #[error("{0}")]
+    Shared(String),
     /// A parameter cannot be tied to others.
     #[error("'{tie}': {reason}")]
     Tie {
@@ -125,8 +128,6 @@ pub struct Model {
     formula: Formula,
     named: Option<&'static Named>,
     ties: Vec<Tie>,
-    /// The same without ties.
-    untied: Option<Arc<Self>>,
 }
 
 impl Model {
@@ -178,7 +179,7 @@ impl Model {
     }
 
     fn of(formula: Formula, named: Option<&'static Named>) -> Self {
-        Self { formula, named, ties: Vec::new(), untied: None }
+        Self { formula, named, ties: Vec::new() }
     }
 
     /// A model with a name; [`Model::all`] lists them.
@@ -269,6 +270,10 @@ impl Model {
     /// # Errors
     /// If there is none of this name.
     pub fn parameter(&self, name: &str) -> Result<usize, ModelError> {
+        if let Some(tie) = self.ties.iter().find(|tie| tie.name == name) {
+            let reason = format!("'{name}' follows from others, and is no parameter any more");
+            return Err(ModelError::Tie { tie: tie.to_string(), reason });
+        }
         let found = self.parameters().iter().position(|parameter| parameter == name);
         found.ok_or_else(|| ModelError::UnknownParameter {
             name: name.to_owned(),
@@ -310,41 +315,71 @@ impl Model {
         start: CurveStart<'_>,
         options: &CurveOptions,
     ) -> Result<ModelFits, ModelError> {
-        let fits = match (start, self.named) {
-            (CurveStart::Estimate, Some(_)) => {
-                let start = self.start(fitter, curves, options)?;
-                fitter.fit(&self.formula, curves, start.view().into(), options)?
-            }
-            _ => fitter.fit(&self.formula, curves, start, options)?,
+        let CurveStart::Estimate = start else {
+            let fits = fitter.fit(&self.formula, curves, start, options)?;
+            return Ok(ModelFits { names: self.parameters().to_vec(), fits });
         };
+        let mut starts = self.starts(fitter, curves, options)?.into_iter();
+        let first = starts.next().unwrap_or_default();
+        let mut fits = fitter.fit(&self.formula, curves, first.view().into(), options)?;
+        for start in starts {
+            let others = fitter.fit(&self.formula, curves, start.view().into(), options)?;
+            fits.keep_better(&others);
+        }
         Ok(ModelFits { names: self.parameters().to_vec(), fits })
     }
 
     /// Start values for each data set (fit, parameter), within the limits: the best of several candidates for the
-    /// nonlinear parameters, by least squares.
+    /// nonlinear parameters, by least squares. For a formula they are the best of 4096 candidates, whose sizes follow from the points; where
+    /// a fit begins by itself ([`CurveStart::Estimate`]), the best of each eighth of them is fitted, and the best fit kept.
     ///
     /// # Errors
-    /// If the request is invalid, or if the model has no name.
+    /// If the request is invalid, or a parameter of a formula is held.
     pub fn start(
         &self,
         fitter: &CurveFitter,
         curves: &Curves<'_>,
         options: &CurveOptions,
     ) -> Result<Array2<f64>, ModelError> {
-        self.start_beside(fitter, curves, options, &Sharing::default())
+        let mut all = self.starts_of(fitter, curves, options, &Sharing::default(), 1)?;
+        Ok(all.pop().unwrap_or_default())
+    }
+
+    /// As many for each data set as are fitted.
+    fn starts(
+        &self,
+        fitter: &CurveFitter,
+        curves: &Curves<'_>,
+        options: &CurveOptions,
+    ) -> Result<Vec<Array2<f64>>, ModelError> {
+        let parts = if self.kinds().is_some() { 1 } else { search::STARTS };
+        self.starts_of(fitter, curves, options, &Sharing::default(), parts)
+    }
+
+    /// What the parameters of a model with a name are, unless ties have made nonlinear what was linear.
+    fn kinds(&self) -> Option<Vec<Kind>> {
+        let linear = self.formula.linear();
+        let known = self.named?.parameters.iter().filter_map(|&(name, kind)| {
+            self.parameter(name).ok().map(|number| (linear[number], kind))
+        });
+        let known: Vec<(bool, Kind)> = known.collect();
+        let stays = |&(linear, kind): &(bool, Kind)| linear || kind != Kind::Linear;
+        known.iter().all(stays).then(|| known.iter().map(|known| known.1).collect())
     }
 
     /// The same for data sets that need not determine what they share.
-    fn start_beside(
+    fn starts_of(
         &self,
         fitter: &CurveFitter,
         curves: &Curves<'_>,
         options: &CurveOptions,
         sharing: &Sharing,
-    ) -> Result<Array2<f64>, ModelError> {
-        let Some(named) = self.named else {
+        parts: usize,
+    ) -> Result<Vec<Array2<f64>>, ModelError> {
+        let kinds = self.kinds();
+        if kinds.is_none() && options.fixed.contains(&true) {
             return Err(BatchError::from(CurveError::NoStart).into());
-        };
+        }
         let count = self.parameters().len();
         let anything = vec![0.0; count];
         options
@@ -356,13 +391,10 @@ impl Model {
         for j in sharing.shared.iter().map(|shared| shared.0).chain(known) {
             free.fixed.get_mut(j).into_iter().for_each(|fixed| *fixed = true);
         }
-        let variables = named.variables.len();
+        let variables = self.variables().len();
         curves.validate(variables, &anything[..].into(), &free).map_err(BatchError::from)?;
-        if let Some(start) = self.start_untied(fitter, curves, options)? {
-            return Ok(start);
-        }
-        let own = named.parameters.iter().filter(|parameter| self.parameter(parameter.0).is_ok());
-        let kinds: Vec<Kind> = own.map(|parameter| parameter.1).collect();
+        let linear = self.formula.linear();
+        let above: Vec<bool> = (0..count).map(|j| options.limit(0, j)[0] >= 0.0).collect();
         // Near 0, where candidates can be told from each other.
         let invariance = self.formula.invariance();
         let can_shift: Vec<bool> =
@@ -373,7 +405,15 @@ impl Model {
             for point in &mut points {
                 point.iter_mut().zip(&origin).for_each(|(at, origin)| *at -= origin);
             }
-            (Candidates::new(&self.formula, &kinds, &points), origin)
+            let found = match &kinds {
+                Some(kinds) => Candidates::new(&self.formula, kinds, &points),
+                None => {
+                    let points = spread(points, FEW_POINTS);
+                    let all = search::candidates(&self.formula, &linear, &above, &points);
+                    Candidates::of(&self.formula, &linear, all, &points)
+                }
+            };
+            (found, origin)
         };
         let shared = match curves.points {
             Points::PerFit(_) => None,
@@ -388,25 +428,40 @@ impl Model {
             }
             fill(&mut data, &weights);
             let mut data = thinned(data);
+            if kinds.is_none() {
+                data = spread(data, FEW_POINTS);
+            }
             let own = shared.is_none().then(|| candidates(fit));
-            let Some((from, origin)) = shared.as_ref().or(own.as_ref()) else { return Vec::new() };
+            let Some((from, origin)) = shared.as_ref().or(own.as_ref()) else {
+                return vec![vec![1.0; count]; parts];
+            };
             let none = [f64::INFINITY, f64::NEG_INFINITY];
             let extent = data.iter().fold(none, |[low, high], &d| [low.min(d), high.max(d)]);
             let frame = Frame::new(invariance, origin, extent, positive);
             let level = frame.as_ref().map_or(0.0, Frame::level);
             data.iter_mut().for_each(|datum| *datum -= level);
-            let mut best = from.best(&data, positive);
-            if let Some(frame) = frame {
-                frame.leave(&mut best);
-            }
-            for (j, value) in best.iter_mut().enumerate() {
-                let [lower, upper] = options.limit(fit, j);
-                *value = if value.is_finite() { *value } else { 1.0 }.clamp(lower, upper);
-            }
-            best
+            let best = match &kinds {
+                Some(_) => vec![Some(from.best(&data, positive))],
+                None => from.best_of_parts(&data, positive, parts),
+            };
+            let whole = |best: Option<Vec<f64>>| {
+                let mut best = best.unwrap_or_else(|| vec![1.0; count]);
+                if let Some(frame) = &frame {
+                    frame.leave(&mut best);
+                }
+                for (j, value) in best.iter_mut().enumerate() {
+                    let [lower, upper] = options.limit(fit, j);
+                    *value = if value.is_finite() { *value } else { 1.0 }.clamp(lower, upper);
+                }
+                best
+            };
+            best.into_iter().map(whole).collect()
         };
-        let all = fitter.reference().map(curves.count(), of_fit);
-        Ok(Array2::from_shape_fn((curves.count(), count), |(fit, j)| all[fit][j]))
+        let all: Vec<Vec<Vec<f64>>> = fitter.reference().map(curves.count(), of_fit);
+        let part = |part: usize| {
+            Array2::from_shape_fn((curves.count(), count), |(fit, j)| all[fit][part][j])
+        };
+        Ok((0..parts).map(part).collect())
     }
 
     /// The model's values at points, for some parameters.
@@ -438,9 +493,17 @@ pub fn points(curves: &Curves<'_>, variables: usize, fit: usize) -> Vec<Vec<f64>
 /// The most points that start values are found from.
 const MOST_POINTS: usize = 1000;
 
+/// The most points at which the candidates of a formula, which are many, are tried.
+const FEW_POINTS: usize = 250;
+
 /// Some of many points, as far from each other as possible.
 fn thinned<T>(all: Vec<T>) -> Vec<T> {
-    let step = all.len().div_ceil(MOST_POINTS).max(1);
+    spread(all, MOST_POINTS)
+}
+
+/// The same, at most so many.
+fn spread<T>(all: Vec<T>, most: usize) -> Vec<T> {
+    let step = all.len().div_ceil(most).max(1);
     all.into_iter().step_by(step).collect()
 }
 

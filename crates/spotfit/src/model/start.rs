@@ -62,21 +62,53 @@ impl Candidates {
         }
     }
 
+    /// These parameters, of a formula that is linear in some of them.
+    pub(super) fn of(
+        formula: &Formula,
+        linear: &[bool],
+        all: Vec<Vec<f64>>,
+        points: &[Vec<f64>],
+    ) -> Self {
+        let program = formula.program(Axes::Together, linear);
+        let mut evaluator = Evaluator::new(&program);
+        let linear: Vec<usize> = (0..linear.len()).filter(|&j| linear[j]).collect();
+        let entry = |parameters| Entry::new(&mut evaluator, parameters, &linear, points);
+        let entries: Vec<Entry> = all.into_iter().filter_map(entry).collect();
+        Self { linear, parameters: formula.parameters().len(), entries }
+    }
+
+    /// The best of each of so many parts, as [`Candidates::best`]; nothing for parts of which none has a value.
+    pub(super) fn best_of_parts(
+        &self,
+        data: &[f64],
+        positive: bool,
+        parts: usize,
+    ) -> Vec<Option<Vec<f64>>> {
+        let length = self.entries.len().div_ceil(parts).max(1);
+        let part = |part: usize| {
+            let all = self.entries.len();
+            let here = &self.entries[(part * length).min(all)..((part + 1) * length).min(all)];
+            let found = if positive { self.nearest(here, data, true) } else { None };
+            found.or_else(|| self.nearest(here, data, false))
+        };
+        (0..parts).map(part).collect()
+    }
+
     /// The parameters that are nearest to the data; if the model must be `positive`, the nearest for which it is, if
     /// there are any.
     pub(super) fn best(&self, data: &[f64], positive: bool) -> Vec<f64> {
-        let found = if positive { self.nearest(data, true) } else { None };
-        found.or_else(|| self.nearest(data, false)).unwrap_or_else(|| vec![1.0; self.parameters])
+        let mut found = self.best_of_parts(data, positive, 1);
+        found.pop().flatten().unwrap_or_else(|| vec![1.0; self.parameters])
     }
 
-    fn nearest(&self, data: &[f64], positive: bool) -> Option<Vec<f64>> {
+    fn nearest(&self, among: &[Entry], data: &[f64], positive: bool) -> Option<Vec<f64>> {
         let mut best: Option<(f64, Vec<f64>)> = None;
         let mut residual = vec![0.0; data.len()];
         // In a unit of their size where their squares may be no numbers.
         let most = largest(data);
         let is_plain = most == 0.0 || (1e-100..=1e100).contains(&most);
         let unit = if is_plain { 1.0 } else { power_of_two(most) };
-        for entry in &self.entries {
+        for entry in among {
             for (to, (data, rest)) in residual.iter_mut().zip(data.iter().zip(&entry.rest)) {
                 *to = data - rest;
             }

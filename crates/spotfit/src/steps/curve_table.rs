@@ -7,6 +7,7 @@ use super::StepError;
 use super::outcomes::{OutcomeFormat, STATUS};
 use crate::Estimator;
 use crate::model::CurveFits;
+use crate::model::answers::{AnswerColumn, AnswerValues, FitAnswers, WORD_WIDTH};
 use crate::npy::write_header;
 
 /// Writes fits of a model in their order, as CSV or NPY.
@@ -26,11 +27,26 @@ impl<W: Write> CurveTable<W> {
     /// # Errors
     /// Those of writing.
     pub fn create(
+        output: W,
+        format: OutcomeFormat,
+        count: usize,
+        parameters: &[String],
+        estimator: Estimator,
+    ) -> io::Result<Self> {
+        Self::create_with(output, format, count, parameters, estimator, &[])
+    }
+
+    /// The same with more columns after the others, of which some have words ([`FitAnswers::names`]).
+    ///
+    /// # Errors
+    /// Those of writing.
+    pub fn create_with(
         mut output: W,
         format: OutcomeFormat,
         count: usize,
         parameters: &[String],
         estimator: Estimator,
+        more: &[(String, bool)],
     ) -> io::Result<Self> {
         let cost = if estimator == Estimator::MaximumLikelihood { "deviance" } else { "chi2" };
         let names: Vec<String> = parameters
@@ -42,14 +58,23 @@ impl<W: Write> CurveTable<W> {
         let mut head = Vec::new();
         match format {
             OutcomeFormat::Csv => {
-                let line = format!("fit,{},degrees,iterations,status\n", names.join(","));
+                let more: String =
+                    more.iter().map(|(name, _)| format!(",{}", quoted(name))).collect();
+                let line = format!("fit,{},degrees,iterations,status{more}\n", names.join(","));
                 head.extend_from_slice(line.as_bytes());
             }
             OutcomeFormat::Npy => {
                 let numbers: String =
                     names.iter().map(|name| format!("('{name}', '<f8'), ")).collect();
+                let kind = |is_word: bool| match is_word {
+                    true => format!("<U{WORD_WIDTH}"),
+                    false => "<f8".to_owned(),
+                };
+                let more =
+                    more.iter().map(|(name, word)| format!(", ('{name}', '{}')", kind(*word)));
+                let more: String = more.collect();
                 let descr = format!(
-                    "[('fit', '<u8'), {numbers}('degrees', '<u4'), ('iterations', '<u4'), ('status', '<U{STATUS}')]"
+                    "[('fit', '<u8'), {numbers}('degrees', '<u4'), ('iterations', '<u4'), ('status', '<U{STATUS}'){more}]"
                 );
                 write_header(&mut head, &descr, &[count])?;
             }
@@ -61,11 +86,7 @@ impl<W: Write> CurveTable<W> {
     /// The same with the names of the data sets in place of their numbers, in CSV; one that is empty stays a number.
     #[must_use]
     pub fn with_names(self, names: &[String]) -> Self {
-        let quoted = |name: &String| match name.contains([',', '"', '\n', '\r']) {
-            true => format!("\"{}\"", name.replace('"', "\"\"")),
-            false => name.clone(),
-        };
-        Self { names: names.iter().map(quoted).collect(), ..self }
+        Self { names: names.iter().map(|name| quoted(name)).collect(), ..self }
     }
 
     /// Appends the next fits.
@@ -73,6 +94,14 @@ impl<W: Write> CurveTable<W> {
     /// # Errors
     /// Those of writing.
     pub fn write(&mut self, fits: &CurveFits) -> io::Result<()> {
+        self.write_with(fits, &[])
+    }
+
+    /// The same with the columns that the table was created with. A number that is not known is an empty cell, or NaN in NPY.
+    ///
+    /// # Errors
+    /// Those of writing.
+    pub fn write_with(&mut self, fits: &CurveFits, more: &[AnswerColumn]) -> io::Result<()> {
         self.bytes.clear();
         let mut text = String::new();
         for row in 0..fits.len() {
@@ -93,7 +122,17 @@ impl<W: Write> CurveTable<W> {
                     // Debug formatting is the shortest text that reads back as the same number.
                     numbers.for_each(|number| write(format_args!(",{number:?}")));
                     let (degrees, iterations) = (fits.degrees[row], fits.iterations[row]);
-                    write(format_args!(",{degrees},{iterations},{}\n", fits.statuses[row]));
+                    write(format_args!(",{degrees},{iterations},{}", fits.statuses[row]));
+                    for column in more {
+                        match &column.values {
+                            AnswerValues::Numbers(all) if all[row].is_nan() => {
+                                write(format_args!(","))
+                            }
+                            AnswerValues::Numbers(all) => write(format_args!(",{:?}", all[row])),
+                            AnswerValues::Words(all) => write(format_args!(",{}", all[row])),
+                        }
+                    }
+                    write(format_args!("\n"));
                     self.bytes.extend_from_slice(text.as_bytes());
                 }
                 OutcomeFormat::Npy => {
@@ -101,9 +140,17 @@ impl<W: Write> CurveTable<W> {
                     numbers.for_each(|number| self.bytes.extend_from_slice(&number.to_le_bytes()));
                     self.bytes.extend_from_slice(&fits.degrees[row].to_le_bytes());
                     self.bytes.extend_from_slice(&fits.iterations[row].to_le_bytes());
-                    let name = fits.statuses[row].name().chars();
-                    let name = name.chain(std::iter::repeat('\0')).take(STATUS);
-                    self.bytes.extend(name.flat_map(|symbol| u32::from(symbol).to_le_bytes()));
+                    put_word(&mut self.bytes, fits.statuses[row].name(), STATUS);
+                    for column in more {
+                        match &column.values {
+                            AnswerValues::Numbers(all) => {
+                                self.bytes.extend_from_slice(&all[row].to_le_bytes());
+                            }
+                            AnswerValues::Words(all) => {
+                                put_word(&mut self.bytes, all[row], WORD_WIDTH);
+                            }
+                        }
+                    }
                 }
             }
             self.fit += 1;
@@ -117,14 +164,53 @@ impl<W: Write> CurveTable<W> {
     }
 }
 
+/// A word of an NPY file, of so many letters.
+fn put_word(bytes: &mut Vec<u8>, word: &str, width: usize) {
+    let letters = word.chars().chain(std::iter::repeat('\0')).take(width);
+    bytes.extend(letters.flat_map(|letter| u32::from(letter).to_le_bytes()));
+}
+
+/// A cell of CSV that is text.
+fn quoted(name: &str) -> String {
+    match name.contains([',', '"', '\n', '\r']) {
+        true => format!("\"{}\"", name.replace('"', "\"\"")),
+        false => name.to_owned(),
+    }
+}
+
+/// Refuses answers whose columns have the name of another one.
+///
+/// # Errors
+/// [`StepError::Refused`].
+pub fn check_answers(
+    parameters: &[String],
+    fixed: &[bool],
+    answers: &FitAnswers,
+) -> Result<(), StepError> {
+    let errors = parameters.iter().map(|name| format!("{name}_error"));
+    let mut taken: Vec<String> = parameters.iter().cloned().chain(errors).collect();
+    taken.extend(OWN.map(str::to_owned));
+    for (name, _) in answers.names(parameters, fixed) {
+        if taken.contains(&name) {
+            return Err(StepError::Refused(format!(
+                "the table has two columns '{name}'; choose another name"
+            )));
+        }
+        taken.push(name);
+    }
+    Ok(())
+}
+
+/// The columns that are no parameters.
+const OWN: [&str; 6] = ["fit", "chi2", "deviance", "degrees", "iterations", "status"];
+
 /// Refuses parameters whose names cannot be those of columns beside the others.
 ///
 /// # Errors
 /// [`StepError::Refused`].
 pub fn check_columns(parameters: &[String]) -> Result<(), StepError> {
     for name in parameters {
-        let taken = ["fit", "chi2", "deviance", "degrees", "iterations", "status"]
-            .contains(&name.as_str())
+        let taken = OWN.contains(&name.as_str())
             || parameters.iter().any(|other| *name == format!("{other}_error"));
         if taken || name.contains(['\'', ',', '"']) {
             let reason =

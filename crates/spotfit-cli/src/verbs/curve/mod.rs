@@ -1,7 +1,9 @@
 //! `spotfit curve`: data sets in, parameters of a model out.
 
+mod answers;
 mod noise;
 mod points;
+mod shared;
 mod words;
 
 use std::path::{Path, PathBuf};
@@ -10,11 +12,15 @@ use clap::Args;
 use spotfit::columns::ColumnOptions;
 use spotfit::model::{CurveFitter, CurveStart, Curves, Model, Values};
 use spotfit::steps::Listener;
-use spotfit::steps::curve::{CurveFitting, CurvePlot, CurveTable, OutlierTable, check_columns};
+use spotfit::steps::curve::{
+    AnswerSummary, CurveFitting, CurvePlot, CurveTable, OutlierTable, check_answers, check_columns,
+};
 use spotfit::{Backend, InstructionSet};
 
+use self::answers::AnswerArguments;
 use self::noise::{Noise, NoiseArguments};
 use self::points::places;
+use self::shared::SharedArguments;
 use self::words::{EstimatorChoice, LinearChoice, LogChoice, Start};
 use crate::error::CliError;
 use crate::say::listener::Terminal;
@@ -61,8 +67,8 @@ pub(crate) struct CurveArguments {
     /// Without it they are numbered from 0.
     #[arg(long, value_name = "X.npy", help_heading = "Data")]
     x: Option<PathBuf>,
-    /// The start values: a=1,t=5,c=0, or an NPY file with an array (fit, parameter), or auto for named models, which
-    /// find their own.
+    /// The start values: a=1,t=5,c=0, or an NPY file with an array (fit, parameter), or auto: models with names find
+    /// their own without it, and those of a formula are searched for, from the best of 4096 candidates in eight places.
     #[arg(long, value_name = "NAME=VALUE,...|START.npy|auto", help_heading = "Fit")]
     start: Option<String>,
     /// Limits: t=0: is at least 0, t=:9 at most 9, t=0:9 both.
@@ -136,7 +142,11 @@ pub(crate) struct CurveArguments {
     #[arg(long, value_enum, default_value = "auto", value_name = "HOW", help_heading = "Output")]
     log_x: LogChoice,
     #[command(flatten)]
+    shared: SharedArguments,
+    #[command(flatten)]
     noise: NoiseArguments,
+    #[command(flatten)]
+    answers: AnswerArguments,
     #[command(flatten)]
     report: ReportArguments,
     #[command(flatten)]
@@ -148,7 +158,8 @@ impl CurveArguments {
     fn inputs(&self) -> impl Iterator<Item = &Path> {
         let arrays = [Some(&*self.data), self.x.as_deref(), noise::weights(self)];
         let noise = self.noise.inputs().map(|input| input.1);
-        arrays.into_iter().flatten().chain(noise).chain(splines::files(&self.splines))
+        let groups = self.shared.inputs();
+        arrays.into_iter().flatten().chain(noise).chain(groups).chain(splines::files(&self.splines))
     }
 
     /// What is to stand beside the table.
@@ -159,6 +170,7 @@ impl CurveArguments {
             file.map_or(Ok(()), |file| record.reads(role, file))?;
         }
         self.noise.inputs().try_for_each(|(role, file)| record.reads(role, file))?;
+        self.shared.inputs().try_for_each(|file| record.reads("groups", file))?;
         splines::files(&self.splines).try_for_each(|file| record.reads("spline", file))?;
         words::file_of_starts(self).map_or(Ok(()), |file| record.reads("start", file))?;
         Ok(record)
@@ -206,31 +218,45 @@ pub(crate) fn run(arguments: &CurveArguments) -> Result<(), CliError> {
         at.check_points(data.count, data.points)?;
     }
     let variables = words::variables(arguments, &data, at.as_ref());
-    let model = words::model(arguments, &variables)?;
+    let model = arguments.shared.tied(words::model(arguments, &variables)?)?;
     let start = words::starts(arguments, &model)?;
     let weights = noise::weights(arguments).map(data::read_all).transpose()?;
     let options = words::options(arguments, &model, &start)?;
     let noise = Noise::of(arguments, &data, &options)?;
+    let answers = arguments.answers.answers(&model, &variables, &arguments.splines)?;
+    let answers = arguments.shared.answers(answers, &model)?;
+    let shared = arguments.shared.sharing(&model, &data)?;
+    let options = options.with_covariance(answers.needs_covariance());
     let is_image = data.grid.is_some() && at.is_none();
     let mut plot = arguments.plot(&model, data.count, is_image)?;
     let columns = model.parameters();
     check_columns(columns)?;
+    check_answers(columns, &options.fixed, &answers)?;
+    let more = answers.names(columns, &options.fixed);
     let record = arguments.recorded()?;
     let output = Output::create(&arguments.output)?;
     let written = CliError::write(output.name());
     let estimator = words::judged_by(arguments, &options);
-    let mut table = CurveTable::create(output, format, data.count, columns, estimator)
+    let mut table = CurveTable::create_with(output, format, data.count, columns, estimator, &more)
         .map_err(&written)?
         .with_names(&data.names);
     let mut outliers = noise::outliers(arguments, &model)?;
     let listener = Terminal::default();
     listener.begin(data.count as u64, "fits");
     let file = arguments.data.display().to_string();
-    let mut fitting = CurveFitting::begin(&model, &fitter, &options);
+    let mut fitting =
+        CurveFitting::begin(&model, &fitter, &options).with_sharing(shared.sharing, shared.groups);
+    let mut summary = AnswerSummary::default();
     let mut first = 0;
     loop {
         crate::interrupt::check()?;
-        let rows = data.read(CurveFitting::chunk(data.points))?;
+        // What is shared is fitted together.
+        let chunk = if arguments.shared.is_shared() {
+            data.count.max(1)
+        } else {
+            CurveFitting::chunk(data.points)
+        };
+        let rows = data.read(chunk)?;
         let count = rows.nrows();
         if count == 0 && first > 0 {
             break;
@@ -263,7 +289,10 @@ pub(crate) fn run(arguments: &CurveArguments) -> Result<(), CliError> {
         if let Some(outliers) = &mut outliers {
             noise::list(outliers, &curves, &data.names, first, &found)?;
         }
-        table.write(fits).map_err(&written)?;
+        let failed = |error| CliError::curve(&file, error, first);
+        let added = answers.columns(&model, &fitter, &curves, fits, &options).map_err(failed)?;
+        summary.add(&added);
+        table.write_with(fits, &added).map_err(&written)?;
         first += count;
         listener.progress(first as u64);
         if count == 0 {
@@ -271,7 +300,7 @@ pub(crate) fn run(arguments: &CurveArguments) -> Result<(), CliError> {
         }
     }
     listener.end();
-    let report = fitting.finish();
+    let report = fitting.finish().with_answers(summary);
     let drawn = plot.map(|(path, plot)| draw_plot(path, &plot.drawing())).transpose()?;
     let counts = counts([("fits", report.fits), ("converged", report.converged)]);
     let outliers = outliers.map(OutlierTable::into_inner);

@@ -3,12 +3,13 @@
 use std::path::Path;
 
 use clap::ValueEnum;
-use spotfit::model::{CurveLimits, CurveOptions, Linear, Model};
+use spotfit::model::{CurveLimits, CurveOptions, Linear, Model, Spline};
 use spotfit::steps::curve::LogX;
-use spotfit::{Estimator, FitterOptions};
+use spotfit::{Backend, Estimator, FitterOptions};
 
 use super::CurveArguments;
 use crate::error::CliError;
+use crate::say::message::say;
 use crate::words::data::{self, Data, Numbers};
 use crate::words::paths::refuse_same_file;
 use crate::words::splines::Splines;
@@ -82,32 +83,46 @@ fn similar(text: &str) -> Option<&'static str> {
 
 /// The model with a name, or the formula.
 pub(super) fn model(arguments: &CurveArguments, variables: &[String]) -> Result<Model, CliError> {
-    let text = &arguments.model;
     let splines = Splines::read(&arguments.splines)?;
     let splines = splines.named();
-    if Model::all().any(|(name, _, _)| name == text.trim()) {
-        if !arguments.variables.is_empty() || !arguments.parameters.is_empty() {
-            let reason = "a model with a name has names for its variables and parameters";
-            return Err(CliError::Other(format!("--variables, --parameters: {reason}")));
-        }
-        return Ok(Model::named_with_splines(text.trim(), &splines)?);
+    if Model::all().any(|(name, _, _)| name == arguments.model.trim())
+        && (!arguments.variables.is_empty() || !arguments.parameters.is_empty())
+    {
+        let reason = "a model with a name has names for its variables and parameters";
+        return Err(CliError::Other(format!("--variables, --parameters: {reason}")));
     }
-    if arguments.parameters.is_empty()
+    model_of("--model", &arguments.model, variables, &arguments.parameters, &splines)
+}
+
+/// The model that an option names.
+pub(super) fn model_of(
+    option: &str,
+    text: &str,
+    variables: &[String],
+    parameters: &[String],
+    splines: &[(&str, &Spline)],
+) -> Result<Model, CliError> {
+    if Model::all().any(|(name, _, _)| name == text.trim()) {
+        return Ok(Model::named_with_splines(text.trim(), splines)?);
+    }
+    if parameters.is_empty()
         && let Some(similar) = similar(text.trim())
     {
-        let reason = format!(
-            "there is no model '{text}'; did you mean '{similar}'? (With --parameters {text} it is a constant.)"
-        );
-        return Err(CliError::Other(format!("--model: {reason}")));
+        let hint = match option {
+            "--model" => format!(" (With --parameters {text} it is a constant.)"),
+            _ => String::new(),
+        };
+        let reason = format!("there is no model '{text}'; did you mean '{similar}'?{hint}");
+        return Err(CliError::Other(format!("{option}: {reason}")));
     }
     let variables: Vec<&str> = variables.iter().map(String::as_str).collect();
-    let parameters: Vec<&str> = arguments.parameters.iter().map(String::as_str).collect();
+    let parameters: Vec<&str> = parameters.iter().map(String::as_str).collect();
     let found = if parameters.is_empty() {
-        Model::of_variables_with_splines(text, &variables, &splines)
+        Model::of_variables_with_splines(text, &variables, splines)
     } else {
-        Model::formula_with_splines(text, &variables, &parameters, &splines)
+        Model::formula_with_splines(text, &variables, &parameters, splines)
     };
-    found.map_err(|error| CliError::formula("--model", text, &error))
+    found.map_err(|error| CliError::formula(option, text, &error))
 }
 
 /// `name=value` pairs.
@@ -146,13 +161,10 @@ pub(super) fn file_of_starts(arguments: &CurveArguments) -> Option<&Path> {
 pub(super) fn starts(arguments: &CurveArguments, model: &Model) -> Result<Start, CliError> {
     let names = || model.parameters().join(", ");
     match arguments.start.as_deref() {
-        Some("auto") | None if model.finds_its_start() => Ok(Start::Estimate),
-        Some("auto") => Err(CliError::Other(
-            "--start auto: only models with names find their start (`spotfit model` lists them)"
-                .into(),
-        )),
+        Some("auto") => Ok(Start::Estimate),
+        None if model.finds_its_start() => Ok(Start::Estimate),
         None => Err(CliError::Other(format!(
-            "a formula needs start values: --start {}",
+            "a formula needs start values: --start {}, or --start auto, which searches for them",
             model.parameters().iter().map(|name| format!("{name}=…")).collect::<Vec<_>>().join(",")
         ))),
         Some(path) if file_of_starts(arguments).is_some() => {
@@ -172,30 +184,34 @@ pub(super) fn starts(arguments: &CurveArguments, model: &Model) -> Result<Start,
             }
             Ok(Start::PerFit(numbers))
         }
-        Some(text) => {
-            let mut values = vec![f64::NAN; model.parameters().len()];
-            for (parameter, value) in pairs("--start", text, model)? {
-                values[parameter] = number("--start", value)?;
-            }
-            let missing: Vec<&str> = values
-                .iter()
-                .zip(model.parameters())
-                .filter(|(value, _)| value.is_nan())
-                .map(|(_, name)| name.as_str())
-                .collect();
-            if missing.is_empty() {
-                Ok(Start::Shared(values))
-            } else {
-                Err(CliError::Other(format!("--start has no value for {}", missing.join(", "))))
-            }
-        }
+        Some(text) => values("--start", text, model).map(Start::Shared),
+    }
+}
+
+/// A value for each parameter of a model.
+pub(super) fn values(option: &str, text: &str, model: &Model) -> Result<Vec<f64>, CliError> {
+    let mut values = vec![f64::NAN; model.parameters().len()];
+    for (parameter, value) in pairs(option, text, model)? {
+        values[parameter] = number(option, value)?;
+    }
+    let all = values.iter().zip(model.parameters());
+    let missing: Vec<&str> =
+        all.filter(|(value, _)| value.is_nan()).map(|(_, name)| name.as_str()).collect();
+    match missing.is_empty() {
+        true => Ok(values),
+        false => Err(CliError::Other(format!("{option} has no value for {}", missing.join(", ")))),
     }
 }
 
 /// Where fits run.
 pub(super) fn fitter(arguments: &CurveArguments) -> FitterOptions {
+    let mut backend = arguments.backend;
+    if arguments.shared.is_asked() && backend != Backend::Reference {
+        say!("spotfit: --share and --prior are fitted in double precision on the CPU");
+        backend = Backend::Reference;
+    }
     FitterOptions::default()
-        .with_backend(arguments.backend)
+        .with_backend(backend)
         .with_instruction_set(arguments.instruction_set)
         .with_devices(vec![arguments.device])
         .with_threads(arguments.threads)

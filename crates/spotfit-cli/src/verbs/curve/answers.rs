@@ -1,0 +1,91 @@
+//! What is asked of fits besides parameters.
+
+use clap::Args;
+use spotfit::model::Model;
+use spotfit::model::answers::{ComparedModel, FitAnswers};
+
+use super::words;
+use crate::error::CliError;
+use crate::words::splines::Splines;
+
+#[derive(Debug, Args)]
+pub(super) struct AnswerArguments {
+    /// Add what is known of each fit: columns r_squared, adjusted_r_squared, aicc, bic, and p_value of chi2 or the deviance, which is empty
+    /// unless --absolute is given or counts are fitted (mle).
+    #[arg(long, help_heading = "Answers")]
+    statistics: bool,
+    /// Add the covariance of each pair of parameters: columns cov(a,t).
+    #[arg(long, help_heading = "Answers")]
+    covariance: bool,
+    /// Add a quantity that follows from the parameters, such as half_life=t*ln(2), and its error, from all covariances: columns half_life
+    /// and half_life_error. May be repeated.
+    #[arg(long, value_name = "NAME=FORMULA", help_heading = "Answers")]
+    derive: Vec<String>,
+    /// Add the interval of each free parameter by profile likelihood, at a level such as 0.68: columns a_low, a_high, and a_interval, which says
+    /// whether both ends are closed, one is a limit, or one is infinite.
+    #[arg(long, value_name = "LEVEL", help_heading = "Answers")]
+    intervals: Option<f64>,
+    /// Fit another model, too, and compare both: the p-value of the F test, or of the likelihood ratio with --absolute or mle, the difference and
+    /// the weight of AICc, and which model is preferred.
+    #[arg(long, value_name = "FORMULA|NAME", help_heading = "Answers")]
+    compare: Option<String>,
+    /// The start values of the model that is compared. By default they are searched for.
+    #[arg(
+        long,
+        value_name = "NAME=VALUE,...|auto",
+        requires = "compare",
+        help_heading = "Answers"
+    )]
+    compare_start: Option<String>,
+}
+
+impl AnswerArguments {
+    /// What is asked of fits of a model with these variables.
+    pub(super) fn answers(
+        &self,
+        model: &Model,
+        variables: &[String],
+        splines: &[String],
+    ) -> Result<FitAnswers, CliError> {
+        let mut answers = FitAnswers::default()
+            .with_statistics(self.statistics)
+            .with_covariance(self.covariance)
+            .with_intervals(level("--intervals", self.intervals)?);
+        for text in &self.derive {
+            answers = answers
+                .with_derived(text, model)
+                .map_err(|error| CliError::Other(format!("--derive: {error}")))?;
+        }
+        let Some(text) = &self.compare else { return Ok(answers) };
+        let splines = Splines::read(splines)?;
+        let known = match model.variables().len() == variables.len() {
+            true => model.variables(),
+            false => variables,
+        };
+        let used = |(name, _): &(&str, &spotfit::model::Spline)| text.contains(name);
+        let splines: Vec<_> = splines.named().into_iter().filter(used).collect();
+        let other = words::model_of("--compare", text, known, &[], &splines)?;
+        if other.variables().len() != model.variables().len() {
+            let [own, others] = [model, &other].map(|model| model.variables().join(", "));
+            let reason = format!("its variables are {others}, those of the model {own}");
+            return Err(CliError::Other(format!("--compare: {reason}")));
+        }
+        let start = match self.compare_start.as_deref() {
+            None | Some("auto") => None,
+            Some(text) => Some(words::values("--compare-start", text, &other)?),
+        };
+        Ok(answers.with_compare(Some(Box::new(ComparedModel::new(other, start)))))
+    }
+}
+
+/// A share of all that could be, neither nothing nor all.
+pub(super) fn level(option: &str, level: Option<f64>) -> Result<Option<f64>, CliError> {
+    match level {
+        Some(level) if !(level > 0.0 && level < 1.0) => Err(CliError::Option {
+            name: option.to_owned(),
+            value: level.to_string(),
+            range: "above 0 and below 1".to_owned(),
+        }),
+        _ => Ok(level),
+    }
+}
