@@ -9,12 +9,15 @@ use numpy::{
 };
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 use spotfit::BatchError;
+use spotfit::model::answers::{AnswerColumn, FitAnswers};
 use spotfit::model::{
     CurveFits, CurveFitter, CurveLimits, CurveOptions, CurveStart, Curves, Model, ModelError,
     Points, Values,
 };
 
+use crate::answers;
 use crate::error::room;
 use crate::numbers::{array, is_plain, numbers};
 use crate::work::{aside, check_signals};
@@ -24,7 +27,7 @@ const BLOCK: usize = 1 << 19;
 /// Fits of no more values do not let Ctrl-C wait long.
 const FEW: usize = 1 << 12;
 
-/// Parameters, errors, covariance, χ², degrees of freedom, iterations, evaluations and statuses.
+/// Parameters, errors, covariance, χ², degrees of freedom, iterations, evaluations, statuses, and answers by their names.
 pub(crate) type Outcomes<'py> = (
     Bound<'py, PyArray2<f64>>,
     Bound<'py, PyArray2<f64>>,
@@ -34,6 +37,7 @@ pub(crate) type Outcomes<'py> = (
     Bound<'py, PyArray1<u32>>,
     Bound<'py, PyArray1<u32>>,
     Bound<'py, PyArray1<u8>>,
+    Option<Bound<'py, PyDict>>,
 );
 
 macro_rules! data {
@@ -210,6 +214,7 @@ pub(crate) struct Task {
     pub(crate) fitter: Arc<CurveFitter>,
     pub(crate) known: Known,
     pub(crate) options: CurveOptions,
+    pub(crate) answers: FitAnswers,
 }
 
 /// What was found so far.
@@ -220,6 +225,7 @@ struct Found {
     chi2: Vec<f64>,
     counts: [Vec<u32>; 3],
     statuses: Vec<u8>,
+    answers: Vec<AnswerColumn>,
 }
 
 impl Found {
@@ -233,10 +239,16 @@ impl Found {
             chi2: room(count, "outcomes")?,
             counts: [room(count, "outcomes")?, room(count, "outcomes")?, room(count, "outcomes")?],
             statuses: room(count, "outcomes")?,
+            answers: Vec::new(),
         })
     }
 
-    fn add(&mut self, fits: CurveFits) {
+    fn add(&mut self, (fits, answers): (CurveFits, Vec<AnswerColumn>)) {
+        if self.answers.is_empty() {
+            self.answers = answers;
+        } else {
+            self.answers.iter_mut().zip(answers).for_each(|(all, more)| all.extend(more));
+        }
         self.parameters.extend(fits.parameters);
         self.errors.extend(fits.errors);
         self.covariance.extend(fits.covariance);
@@ -257,7 +269,7 @@ impl Job<'_> {
         let each = options.parameters();
         let mut found = Found::room(count, options)?;
         self.fit(py, &mut found)?;
-        let Found { parameters, errors, covariance, chi2, counts, statuses } = found;
+        let Found { parameters, errors, covariance, chi2, counts, statuses, answers } = found;
         let table = |numbers| PyArray1::from_vec(py, numbers).reshape([count, each]);
         let covariance = options.covariance.then(|| PyArray1::from_vec(py, covariance));
         let [degrees, iterations, evaluations] =
@@ -271,6 +283,7 @@ impl Job<'_> {
             iterations,
             evaluations,
             PyArray1::from_vec(py, statuses),
+            answers::columns(py, answers)?,
         ))
     }
 
@@ -308,7 +321,7 @@ impl Task {
         count: usize,
         start: usize,
         end: usize,
-    ) -> Result<CurveFits, ModelError> {
+    ) -> Result<(CurveFits, Vec<AnswerColumn>), ModelError> {
         let rows = Slice::from(start..end);
         // Arrays of another length are judged as they are.
         let cut = |length: usize| if length == count { rows } else { Slice::from(..) };
@@ -330,14 +343,16 @@ impl Task {
             Starts::PerFit(values) => values.slice_axis(Axis(0), cut(values.nrows())).into(),
         };
         let each = self.options.parameters();
-        let fits = match &self.options.limits {
+        let own = match &self.options.limits {
             CurveLimits::PerFit(limits) if limits.len() == count * each => {
                 let own = limits[start * each..end * each].to_vec();
-                let options = self.options.clone().with_limits(CurveLimits::PerFit(own));
-                self.model.fit_with(&self.fitter, &curves, from, &options)
+                Some(self.options.clone().with_limits(CurveLimits::PerFit(own)))
             }
-            _ => self.model.fit_with(&self.fitter, &curves, from, &self.options),
+            _ => None,
         };
-        Ok(fits?.fits)
+        let options = own.as_ref().unwrap_or(&self.options);
+        let fits = self.model.fit_with(&self.fitter, &curves, from, options)?.fits;
+        let answers = self.answers.columns(&self.model, &self.fitter, &curves, &fits, options)?;
+        Ok((fits, answers))
     }
 }

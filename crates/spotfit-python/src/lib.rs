@@ -3,6 +3,7 @@
 //! The Python files beside it give its functions their signatures, types and docstrings. Nothing here is an interface of
 //! its own.
 
+mod answers;
 mod calibrate;
 mod camera;
 mod curves;

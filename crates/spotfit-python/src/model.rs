@@ -9,6 +9,7 @@ use pyo3::prelude::*;
 use spotfit::model::{CurveFitter, FormulaError, Linear, ModelError, Spline};
 use spotfit::{BatchError, FitterOptions, InstructionSet};
 
+use crate::answers::{self, Asked};
 use crate::curves::{Data, Job, Known, Outcomes, Places, Task, limits};
 use crate::error;
 use crate::numbers::numbers;
@@ -197,7 +198,7 @@ impl Model {
     /// Fits curves.
     #[pyo3(signature = (
         fitter, data, *, grid, points, start, bounds, fixed, weights, estimator, absolute, linear, max_iterations,
-        tolerance, covariance
+        tolerance, covariance, answers=None
     ))]
     #[expect(clippy::too_many_arguments, reason = "they have names where they are given")]
     fn fit<'py>(
@@ -217,6 +218,7 @@ impl Model {
         max_iterations: u32,
         tolerance: f64,
         covariance: bool,
+        answers: Option<Asked<'py>>,
     ) -> PyResult<Outcomes<'py>> {
         let ways = [
             ("auto", Linear::Auto),
@@ -232,12 +234,14 @@ impl Model {
             .with_max_iterations(max_iterations)
             .with_tolerance(tolerance)
             .with_covariance(covariance);
+        let answers = answers::of(&self.0, answers, &fixed)?;
+        chosen = chosen.with_covariance(covariance || answers.needs_covariance());
         chosen.fixed = fixed;
         chosen.limits = limits(bounds)?;
         let data = Data::of(data)?;
         let known = Known::of(grid, points, start, weights)?;
         let fitter = fitter.get().own()?;
-        let task = Task { model: self.0.clone(), fitter, known, options: chosen };
+        let task = Task { model: self.0.clone(), fitter, known, options: chosen, answers };
         Job { data: data.view(), task: Arc::new(task) }.run(py)
     }
 }

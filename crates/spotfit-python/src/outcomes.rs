@@ -162,7 +162,7 @@ pub(crate) fn report_fits(
 
 /// Writes the table of `spotfit curve`.
 #[pyfunction]
-#[pyo3(signature = (path, names, parameters, errors, chi2, counts, status, *, estimator))]
+#[pyo3(signature = (path, names, parameters, errors, chi2, counts, status, *, estimator, answers=Vec::new()))]
 #[expect(clippy::too_many_arguments, reason = "they have names where they are given")]
 pub(crate) fn save_curves(
     py: Python<'_>,
@@ -174,6 +174,7 @@ pub(crate) fn save_curves(
     counts: [Bound<'_, PyAny>; 2],
     status: &Bound<'_, PyAny>,
     estimator: &str,
+    answers: Vec<(String, Bound<'_, PyAny>)>,
 ) -> PyResult<()> {
     let format = format_of(&path)?;
     check_columns(&names).map_err(of_step)?;
@@ -202,11 +203,13 @@ pub(crate) fn save_curves(
     fits.degrees = degrees;
     fits.iterations = iterations;
     let estimator = options::estimator(estimator)?;
+    let answers = crate::answers::read(&answers, fits.len())?;
+    let heads: Vec<_> = answers.iter().map(|column| column.head()).collect();
     py.detach(|| {
         let output = Output::create(&path).map_err(of_output(&path))?;
-        let table = CurveTable::create(output, format, fits.len(), &names, estimator);
+        let table = CurveTable::create_with(output, format, fits.len(), &names, estimator, &heads);
         let mut table = table.map_err(of_io(&path))?;
-        table.write(&fits).map_err(of_io(&path))?;
+        table.write_with(&fits, &answers).map_err(of_io(&path))?;
         table.into_inner().finish().map_err(of_output(&path))
     })
 }

@@ -60,7 +60,9 @@ type Given<'py> =
 /// Data, model and residuals of fits: data (fit, point), where the points are (fit, variable, point), and weights (fit, point), or the
 /// width of the images that the data are.
 #[pyfunction]
-#[pyo3(signature = (model, fits, data, *, points, weights, image, absolute, log_x, format))]
+#[pyo3(signature = (
+    model, fits, data, *, points, weights, image, absolute, log_x, format, bands=None, estimator="lse"
+))]
 #[expect(clippy::too_many_arguments, reason = "they have names where they are given")]
 pub(crate) fn draw_curves<'py>(
     py: Python<'py>,
@@ -73,6 +75,8 @@ pub(crate) fn draw_curves<'py>(
     absolute: bool,
     log_x: &str,
     format: &str,
+    bands: Option<(f64, Bound<'py, PyAny>)>,
+    estimator: &str,
 ) -> PyResult<Bound<'py, PyBytes>> {
     let log_x =
         choose("log_x", log_x, &[("auto", LogX::Auto), ("yes", LogX::Yes), ("no", LogX::No)])?;
@@ -98,7 +102,24 @@ pub(crate) fn draw_curves<'py>(
     if !fits_together {
         return Err(PyValueError::new_err("fits, y, x and weights must be of the same data sets"));
     }
-    let mut plot = CurvePlot::new(count, count).with_log_x(log_x).with_absolute(absolute);
+    let spread: Option<PyReadonlyArray3<'py, f64>> = match &bands {
+        Some((level, covariance)) => {
+            if !(*level > 0.0 && *level < 1.0) {
+                return Err(PyValueError::new_err("bands must be a level above 0 and below 1"));
+            }
+            Some(numbers("covariance", covariance, "(n, parameters, parameters)")?)
+        }
+        None => None,
+    };
+    if spread.as_ref().is_some_and(|spread| spread.shape() != [count, wanted[1], wanted[1]]) {
+        return Err(PyValueError::new_err("the covariance must be that of the fits"));
+    }
+    let options = model.options().with_absolute(absolute);
+    let options = options.with_estimator(crate::options::estimator(estimator)?);
+    let mut plot = CurvePlot::new(count, count)
+        .with_log_x(log_x)
+        .with_absolute(absolute)
+        .with_bands(bands.as_ref().map(|bands| bands.0), &options);
     let (points, weights) = (points.as_array(), weights.as_ref().map(|weights| weights.as_array()));
     for fit in 0..count {
         let [own, errors] = [&parameters, &errors].map(|table| table.as_array().row(fit).to_vec());
@@ -109,6 +130,10 @@ pub(crate) fn draw_curves<'py>(
         plotted.at = (0..length).map(at).collect();
         plotted.status = statuses[fit];
         plotted.image = image;
+        plotted.spread = spread.as_ref().map(|spread| {
+            let own = spread.as_array().index_axis_move(numpy::ndarray::Axis(0), fit);
+            (own.iter().copied().collect(), chi2[fit], degrees[fit])
+        });
         plotted.data_errors = weights.map(|weights| {
             plot.data_errors(weights.row(fit).iter().copied(), chi2[fit], degrees[fit])
         });

@@ -62,8 +62,9 @@ VERBS: dict[str, tuple[list[Callable[..., Any]], set[str], set[str]]] = {
     # The model is an object with its variables, parameters and splines; text is read by `read_columns`.
     "curve": (
         [spotfit.Model.fit],
-        {"output", "json", "overwrite", "no_record", "plot", "plots", "log_x", "model", "variables", "parameters", "spline", "columns", "skip"},
-        {"covariance"},
+        {"output", "json", "overwrite", "no_record", "plot", "plots", "log_x", "model", "variables", "parameters", "spline", "columns", "skip",
+         "bands", "bands_table", "report"},
+        set(),
     ),
     "render": ([spotfit.render], FILES - {"filter"}, set()),
     # Drift is taken out, and its error added, by `Drift.correct`.

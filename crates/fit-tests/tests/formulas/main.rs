@@ -1,5 +1,6 @@
 //! Fits of formulas: every backend, beside the reference, Gpufit and other optimizers.
 
+mod answers;
 mod compiled;
 mod conditioning;
 mod cooperative;

@@ -130,13 +130,18 @@ impl Recorded {
     }
 }
 
-/// The record of an output that the running verb makes, with its words as they were typed.
-pub(crate) fn typed(output: &Path) -> Record {
+/// The words of the running verb as they were typed.
+pub(crate) fn words() -> Vec<String> {
     let typed = match hearer() {
         Some(hearer) => hearer.words().to_vec(),
         None => std::env::args_os().skip(1).collect(),
     };
-    let mut words = typed.into_iter().map(|word| word.to_string_lossy().into_owned());
+    typed.into_iter().map(|word| word.to_string_lossy().into_owned()).collect()
+}
+
+/// The record of an output that the running verb makes, with its words as they were typed.
+pub(crate) fn typed(output: &Path) -> Record {
+    let mut words = words().into_iter();
     let mut record = Record::new(&words.next().unwrap_or_default(), output);
     record.options.insert("words".to_owned(), words.collect());
     record

@@ -21,7 +21,7 @@ struct Verb {
     options: &'static [(&'static str, &'static str)],
 }
 
-const VERBS: [Verb; 8] = [
+const VERBS: [Verb; 9] = [
     Verb { words: &["fit"], input: Some("spots.npy"), options: &[("output", "fits.csv")] },
     Verb { words: &["localize"], input: Some("movie.npy"), options: &[("output", "locs.csv")] },
     Verb { words: &["render"], input: Some("table.csv"), options: &[("output", "image.png")] },
@@ -44,6 +44,19 @@ const VERBS: [Verb; 8] = [
             ("height", "32"),
             ("step", "200"),
             ("output", "b.npy"),
+        ],
+    },
+    Verb {
+        words: &["curve"],
+        input: Some("table.csv"),
+        options: &[
+            ("model", "a*exp(-x/t)"),
+            ("start", "auto"),
+            ("intervals", "0.68"),
+            ("bands", "0.9"),
+            ("compare", "linear"),
+            ("derive", "h=t*2"),
+            ("output", "fits.csv"),
         ],
     },
     Verb { words: &["batch"], input: Some("list.txt"), options: &[("out", "tables")] },

@@ -5,6 +5,7 @@ mod common;
 
 mod cli;
 mod curve;
+mod curve_answers;
 mod curve_files;
 mod driver;
 mod known;

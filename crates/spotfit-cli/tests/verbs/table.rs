@@ -49,7 +49,7 @@ impl Case {
 }
 
 /// Every verb, with every kind of file that it writes. The words of a camera say all that there is to know of one.
-pub const CASES: [Case; 47] = [
+pub const CASES: [Case; 48] = [
     case("fit {}/spots.npy", &[("-o", "csv")], &[]),
     case("fit {}/spots.npy --errors --baseline 0 --sensitivity 1", &[("-o", "npy")], &[]),
     case("localize {}/movie.tif --baseline 100 --sensitivity 1", &[("-o", "csv")], &[]),
@@ -161,6 +161,11 @@ pub const CASES: [Case; 47] = [
         &[],
     ),
     case("curve {}/decays.csv -m exponential", &[("-o", "csv"), ("--plot", "svg")], &[]),
+    case(
+        "curve {}/decays.csv -m 'a*exp(-x/t)+c' --start auto --statistics --covariance --derive 'h=t*ln(2)' --intervals 0.68 --compare linear --bands 0.95",
+        &[("-o", "csv"), ("--bands-table", "csv"), ("--report", "html")],
+        &[],
+    ),
     case("info {}/locs.hdf5", &[], &[]),
     case("model exponential --show", &[], &[]),
     case("devices", &[], &[]),

@@ -13,6 +13,7 @@ from ._calibrate import Calibration, calibrate, calibrate_psf
 from ._camera import Camera
 from ._columns import Columns, read_columns
 from ._concatenate import concatenate
+from ._curve_fit import curve_fit
 from ._device import DeviceErrors, DeviceFits
 from ._devices import devices
 from ._drift import find_drift
@@ -115,6 +116,7 @@ __all__ = [
     "camera",
     "concatenate",
     "convert",
+    "curve_fit",
     "devices",
     "estimate_read_noise",
     "estimate_sensitivity",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -193,7 +193,7 @@ class Model:
         y: npt.ArrayLike,
         *,
         x: npt.ArrayLike | None = None,
-        start: Mapping[str, npt.ArrayLike] | npt.ArrayLike | None = None,
+        start: Mapping[str, npt.ArrayLike] | npt.ArrayLike | Literal["auto"] | None = None,
         bounds: Mapping[str, tuple[Limit, Limit]] | None = None,
         fixed: str | Sequence[str] = (),
         weights: npt.ArrayLike | None = None,
@@ -207,6 +207,11 @@ class Model:
         instruction_set: InstructionSet | None = None,
         device: int = 0,
         threads: int = 0,
+        statistics: bool = False,
+        derive: str | Sequence[str] = (),
+        intervals: float | None = None,
+        compare: str | Model | None = None,
+        compare_start: Mapping[str, float] | npt.ArrayLike | Literal["auto"] | None = None,
     ) -> ModelFits:
         """Fits data sets, all with the same options.
 
@@ -222,7 +227,8 @@ class Model:
             The independent variables: the same for all, or those of each set. The shape (n, points) is for models of one
             variable. Default: the number of the point, or column and row of the pixel.
         start : mapping, or array_like (parameters,) or (n, parameters), optional
-            Where to start. A mapping has a number, or one for each set, for each name. Models with names find theirs.
+            Where to start. A mapping has a number, or one for each set, for each name. Models with names find theirs, and those of a
+            formula are searched for with ``"auto"``.
         bounds : mapping, optional
             Lower and upper limit of parameters by name; None where there is none. Each is a number, or one for each set.
         fixed : str or sequence of str
@@ -249,6 +255,18 @@ class Model:
             The GPU, by its number from 0.
         threads : int
             Threads of the CPU, at most 1024; 0 takes one for each processor.
+        statistics : bool
+            Whether R², adjusted R², AICc, BIC and the p-value of χ² are wanted: ``fits["r_squared"]`` and so on.
+        derive : str or sequence of str
+            Quantities that follow from the parameters, such as ``"half_life=t*ln(2)"``: ``fits["half_life"]``, and their errors from all
+            covariances, ``fits["half_life_error"]``.
+        intervals : float, optional
+            The level, such as 0.68, of intervals by profile likelihood: ``fits["a_low"]``, ``fits["a_high"]``, and in
+            ``fits["a_interval"]`` whether both ends are closed.
+        compare : str or Model, optional
+            Another model that is fitted, too: ``fits["preferred"]``, ``fits["aicc_difference"]`` and so on.
+        compare_start : mapping or array_like (parameters,), optional
+            Where its fits start. Default: it is searched for.
 
         Returns
         -------
@@ -280,8 +298,25 @@ class Model:
             max_iterations=arguments.whole("max_iterations", max_iterations, 100_000),
             tolerance=arguments.number("tolerance", tolerance),
             covariance=covariance,
+            answers=self._asked(statistics, derive, intervals, compare, compare_start),
         )
         return ModelFits(names, *found, made=Made(self, points, grid or (data.shape[1],), estimator, fitter.threads, absolute))
+
+    def _asked(self, statistics: bool, derive: Any, intervals: Any, compare: Any, start: Any) -> Any:
+        """What is asked of fits besides parameters, as Rust takes it; None if nothing is."""
+        derive = [derive] if isinstance(derive, str) else list(derive)
+        level = None if intervals is None else arguments.number("intervals", intervals)
+        if isinstance(compare, str):
+            compare = Model(compare, None if compare.strip() in _named() else self.variables)
+        if compare is not None and not isinstance(compare, Model):
+            raise TypeError(f"compare must be a formula or a Model, not {type(compare).__name__}")
+        if start is not None and compare is None:
+            raise ValueError("compare_start is of a model that is compared: compare must name it")
+        begin = None
+        if start is not None and not (isinstance(start, str) and start == "auto"):
+            begin = [float(value) for value in np.atleast_1d(compare._start(start, 1))]
+        asked = (bool(statistics), derive, level, None if compare is None else compare._model, begin)
+        return asked if any(asked) else None
 
     def _check(self, name: str) -> None:
         if name not in self.parameters:
@@ -296,10 +331,14 @@ class Model:
         return points
 
     def _start(self, start: Any, count: int) -> npt.NDArray[Any] | None:
+        if isinstance(start, str):
+            if start != "auto":
+                raise ValueError(f"start must be values or 'auto', not {start!r}")
+            return None
         if start is None:
             if not self._model.finds_its_start:
                 wanted = ", ".join(self.parameters)
-                raise ValueError(f"a formula needs start values: start must have {wanted}")
+                raise ValueError(f"a formula needs start values: start must have {wanted}, or be 'auto'")
             return None
         if not isinstance(start, Mapping):
             return np.asarray(arguments.unmasked("start", start))

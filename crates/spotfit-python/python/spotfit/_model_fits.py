@@ -59,10 +59,13 @@ class ModelFits:
         Steps taken, and visits to the points.
     status : array (n,)
         How each fit ended: a number, see `Status`.
+    answers : dict of arrays (n,)
+        What `Model.fit` was asked for besides, by the names of the columns of ``spotfit curve``; each is ``fits[name]``, too. NaN where
+        nothing is known.
     """
 
     __slots__ = (
-        "_made", "chi2", "covariance", "degrees", "errors", "evaluations", "iterations", "names", "parameters", "status",
+        "_made", "answers", "chi2", "covariance", "degrees", "errors", "evaluations", "iterations", "names", "parameters", "status",
     )  # fmt: skip
 
     def __init__(
@@ -76,6 +79,7 @@ class ModelFits:
         iterations: Counts,
         evaluations: Counts,
         status: npt.NDArray[np.uint8],
+        answers: dict[str, Any] | None = None,
         made: Made | None = None,
     ) -> None:
         self.names = names
@@ -87,6 +91,7 @@ class ModelFits:
         self.iterations = frozen(iterations)
         self.evaluations = frozen(evaluations)
         self.status = frozen(status)
+        self.answers: dict[str, npt.NDArray[Any]] = {name: frozen(np.asarray(values)) for name, values in (answers or {}).items()}
         self._made = made
 
     def _arrays(self) -> list[npt.NDArray[Any] | None]:
@@ -95,7 +100,7 @@ class ModelFits:
         ]  # fmt: skip
 
     def __reduce__(self) -> Any:
-        return ModelFits, (self.names, *self._arrays(), self._made)
+        return ModelFits, (self.names, *self._arrays(), self.answers, self._made)
 
     def _number(self, name: str) -> int:
         try:
@@ -113,6 +118,8 @@ class ModelFits:
         """A parameter (n,) by its name; one outcome by its number, as a dictionary; with a slice, a mask or numbers, `ModelFits` of
         those."""
         if isinstance(index, str):
+            if index in self.answers:
+                return self.answers[index]
             return self.parameters[:, self._number(index)]
         if isinstance(index, SupportsIndex) and not isinstance(index, (bool, np.bool_, np.ndarray)):
             return {name: column[index] for name, column in self.columns().items()}
@@ -120,7 +127,8 @@ class ModelFits:
         made = self._made
         if made is not None and made.points is not None and made.points.ndim == 3:
             made = made._replace(points=rows(made.points, index, "fits"))
-        return ModelFits(self.names, *parts, made=made)  # type: ignore[misc]
+        answers = {name: rows(values, index, "fits") for name, values in self.answers.items()}
+        return ModelFits(self.names, *parts, answers=answers, made=made)  # type: ignore[misc]
 
     def _predict(self, model: Model, x: npt.ArrayLike | None) -> Doubles:
         made = self._made
@@ -184,14 +192,14 @@ class ModelFits:
         return found
 
     def r_squared(
-        self, y: npt.ArrayLike, x: npt.ArrayLike | None = None, *, weights: npt.ArrayLike | None = None
+        self, y: npt.ArrayLike | None = None, x: npt.ArrayLike | None = None, *, weights: npt.ArrayLike | None = None
     ) -> Doubles:
         """The coefficient of determination R²: which share of the variance of the data the model explains.
 
         Parameters
         ----------
-        y : array_like (points,), (n, points) or (n, height, width)
-            The data that were fitted.
+        y : array_like (points,), (n, points) or (n, height, width), optional
+            The data that were fitted. Fits with ``statistics=True`` know R² without them.
         x : array_like, optional
             As of `predict`.
         weights : array_like (points,) or (n, points), optional
@@ -211,6 +219,8 @@ class ModelFits:
         >>> fits.r_squared([0.0, 1.0, 2.0, 7.0]).round(3).tolist()
         [0.834]
         """
+        if y is None:
+            return self._answer("r_squared")
         left = self.residuals(y, x).reshape(len(self), -1)
         data = np.asarray(y, dtype=float).reshape(left.shape)
         weight: Doubles = np.ones(left.shape[1])
@@ -237,6 +247,7 @@ class ModelFits:
         weights: npt.ArrayLike | None = None,
         plots: int = 6,
         log_x: Literal["auto", "yes", "no"] = "auto",
+        bands: float | None = None,
     ) -> None:
         """Draws data, model and residuals of some fits, of images as three pictures, as ``spotfit curve --plot`` does: .svg or .png, as
         the name ends. A file of this name is replaced when the plot is complete.
@@ -256,6 +267,8 @@ class ModelFits:
         log_x : {"auto", "yes", "no"}
             Whether x is on a logarithmic axis; with "auto" where all x are above 0, span two decades or more, and grow by factors rather
             than by steps, as doses do.
+        bands : float, optional
+            The level, such as 0.95, of bands of confidence and prediction around the model; for fits with ``covariance=True``.
 
         Raises
         ------
@@ -273,7 +286,7 @@ class ModelFits:
         ...     fits.plot(f"{folder}/fit.png", y)
         """
         format = format_of(path)
-        save_plot(path, self._drawn(y, x, weights, plots, log_x, format))
+        save_plot(path, self._drawn(y, x, weights, plots, log_x, bands, format))
 
     def svg(
         self,
@@ -283,12 +296,15 @@ class ModelFits:
         weights: npt.ArrayLike | None = None,
         plots: int = 6,
         log_x: Literal["auto", "yes", "no"] = "auto",
+        bands: float | None = None,
     ) -> str:
         """What `plot` draws, as SVG."""
-        return self._drawn(y, x, weights, plots, log_x, "svg").decode()
+        return self._drawn(y, x, weights, plots, log_x, bands, "svg").decode()
 
-    def _drawn(self, y: Any, x: Any, weights: Any, plots: int, log_x: str, format: Format) -> bytes:
+    def _drawn(self, y: Any, x: Any, weights: Any, plots: int, log_x: str, bands: float | None, format: Format) -> bytes:
         made, count = self._made, len(self)
+        if bands is not None and self.covariance is None:
+            raise ValueError("bands follow from the covariance: Model.fit(…, covariance=True)")
         if made is None:
             raise ValueError("these fits do not know their model, and cannot be drawn")
         most = min(arguments.whole("plots", plots), count)
@@ -317,11 +333,39 @@ class ModelFits:
         return _spotfit.draw_curves(
             made.model._model, fits, data,
             points=np.asarray(points, dtype=float), weights=weights, image=image, absolute=made.absolute, log_x=log_x, format=format,
+            bands=None if bands is None else (arguments.number("bands", bands), some.covariance), estimator=made.estimator,
         )  # fmt: skip
 
     def error_of(self, name: str) -> Doubles:
         """The standard error (n,) of a parameter."""
         return self.errors[:, self._number(name)]
+
+    def _answer(self, name: str) -> Doubles:
+        try:
+            return self.answers[name]
+        except KeyError:
+            raise ValueError(f"{name} was not asked for: Model.fit(…, statistics=True)") from None
+
+    @property
+    def adjusted_r_squared(self) -> Doubles:
+        """R² less what any parameters explain: 1 - (1 - R²)(n - 1)/degrees, of fits with ``statistics=True``."""
+        return self._answer("adjusted_r_squared")
+
+    @property
+    def aicc(self) -> Doubles:
+        """Akaike's criterion, corrected for few points (Hurvich and Tsai 1989), of fits with ``statistics=True``."""
+        return self._answer("aicc")
+
+    @property
+    def bic(self) -> Doubles:
+        """Schwarz's criterion, of fits with ``statistics=True``."""
+        return self._answer("bic")
+
+    @property
+    def p_value(self) -> Doubles:
+        """How likely χ² or the deviance is to be this large or larger if the model is true, of fits with ``statistics=True``; NaN where
+        residuals scale the errors, which then say nothing of it."""
+        return self._answer("p_value")
 
     @property
     def converged(self) -> npt.NDArray[np.bool_]:
@@ -374,6 +418,7 @@ class ModelFits:
         _spotfit.save_curves(
             fspath(path), list(self.names), self.parameters, self.errors, self.chi2, [self.degrees, self.iterations], self.status,
             estimator=self._made.estimator,
+            answers=[(name, all.tolist() if all.dtype.kind == "U" else all) for name, all in self.answers.items()],
         )  # fmt: skip
 
     def columns(self) -> dict[str, npt.NDArray[Any]]:
@@ -382,7 +427,7 @@ class ModelFits:
         for name in self.names:
             columns |= {name: self[name], f"{name}_error": self.error_of(name)}
         columns |= {"chi2": self.chi2, "degrees": self.degrees, "iterations": self.iterations}
-        return columns | {"status": NAMES[self.status]}
+        return columns | {"status": NAMES[self.status]} | self.answers
 
     def to_pandas(self) -> pandas.DataFrame:
         """The columns as a data frame of pandas."""

@@ -240,6 +240,7 @@ class Model:
         max_iterations: int,
         tolerance: float,
         covariance: bool,
+        answers: tuple[bool, list[str], float | None, Model | None, list[float] | None] | None = ...,
     ) -> tuple[
         npt.NDArray[np.float64],
         npt.NDArray[np.float64],
@@ -249,6 +250,7 @@ class Model:
         npt.NDArray[np.uint32],
         npt.NDArray[np.uint32],
         npt.NDArray[np.uint8],
+        dict[str, Any] | None,
     ]: ...
 
 @final
@@ -294,6 +296,7 @@ def save_curves(
     status: npt.NDArray[np.uint8],
     *,
     estimator: str,
+    answers: list[tuple[str, Any]] = ...,
 ) -> None: ...
 def report_curves(status: npt.NDArray[np.uint8], threads: int) -> str: ...
 
@@ -489,6 +492,8 @@ def draw_curves(
     absolute: bool,
     log_x: str,
     format: str,
+    bands: tuple[float, npt.NDArray[np.float64] | None] | None = ...,
+    estimator: str = ...,
 ) -> bytes: ...
 def simulate(
     count: int,

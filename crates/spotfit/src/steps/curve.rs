@@ -11,7 +11,9 @@ use crate::model::{
 use crate::{Status, StatusCounts};
 
 pub use super::curve_answers::AnswerSummary;
+pub use super::curve_bands::BandTable;
 pub use super::curve_outliers::OutlierTable;
+pub use super::curve_page::CurvePage;
 pub use super::curve_plot::{CurvePlot, LogX, PlottedFit};
 pub use super::curve_shared::{SharedReport, ToldValue};
 pub use super::curve_table::{CurveTable, check_answers, check_columns};
@@ -32,12 +34,12 @@ pub struct CurveReport {
     pub converged: usize,
     /// How many ended on a limit.
     pub at_limit: usize,
-    /// Outliers, where they were listed.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub outliers: Option<usize>,
     /// What was asked besides.
     #[serde(skip_serializing_if = "AnswerSummary::is_empty")]
     pub answers: AnswerSummary,
+    /// Outliers, where they were listed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub outliers: Option<usize>,
     /// What data sets share, if they do.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub shared: Option<SharedReport>,
@@ -72,8 +74,8 @@ impl CurveReport {
             converged: counts.converged(),
             at_limit: at_limit.map_or(0, |(_, count)| count),
             statuses: counts,
-            outliers: None,
             answers: AnswerSummary::default(),
+            outliers: None,
             shared: None,
             threads,
             fitting: Duration::ZERO,
@@ -84,17 +86,17 @@ impl CurveReport {
 
 impl fmt::Display for CurveReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { fits, statuses, converged, at_limit, outliers, answers, .. } = self;
+        let Self { fits, statuses, converged, at_limit, answers, outliers, .. } = self;
         let Self { shared, threads, fitting, time, .. } = self;
         writeln!(f, "{fits} fits: {}", counts(statuses))?;
-        if let Some(outliers) = outliers {
-            writeln!(f, "{outliers} {}", if *outliers == 1 { "outlier" } else { "outliers" })?;
-        }
         if !answers.is_empty() {
             writeln!(f, "{answers}")?;
         }
         if let Some(shared) = shared {
             writeln!(f, "{shared}")?;
+        }
+        if let Some(outliers) = outliers {
+            writeln!(f, "{outliers} {}", if *outliers == 1 { "outlier" } else { "outliers" })?;
         }
         write!(
             f,

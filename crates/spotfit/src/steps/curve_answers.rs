@@ -15,10 +15,10 @@ pub struct AnswerSummary {
     pub r_squared: Option<f64>,
     /// How many intervals ended in which way, of all parameters.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    pub intervals: BTreeMap<&'static str, usize>,
+    pub intervals: BTreeMap<String, usize>,
     /// How many data sets prefer which model.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    pub preferred: BTreeMap<&'static str, usize>,
+    pub preferred: BTreeMap<String, usize>,
     #[serde(skip)]
     shares: Vec<f64>,
 }
@@ -38,10 +38,10 @@ impl AnswerSummary {
                     }
                 }
                 AnswerValues::Words(all) if column.name == "preferred" => {
-                    all.iter().for_each(|word| *self.preferred.entry(word).or_default() += 1);
+                    all.iter().for_each(|word| count(&mut self.preferred, word));
                 }
                 AnswerValues::Words(all) if column.name.ends_with("_interval") => {
-                    all.iter().for_each(|word| *self.intervals.entry(word).or_default() += 1);
+                    all.iter().for_each(|word| count(&mut self.intervals, word));
                 }
                 _ => {}
             }
@@ -54,10 +54,18 @@ impl AnswerSummary {
     }
 }
 
+/// Counts a word.
+fn count(all: &mut BTreeMap<String, usize>, word: &str) {
+    match all.get_mut(word) {
+        Some(count) => *count += 1,
+        None => drop(all.insert(word.to_owned(), 1)),
+    }
+}
+
 impl fmt::Display for AnswerSummary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut said = Vec::new();
-        let counts = |all: &BTreeMap<&str, usize>| {
+        let counts = |all: &BTreeMap<String, usize>| {
             let each = all.iter().map(|(word, count)| format!("{count} {word}"));
             each.collect::<Vec<_>>().join(", ")
         };

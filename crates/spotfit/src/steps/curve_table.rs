@@ -147,7 +147,7 @@ impl<W: Write> CurveTable<W> {
                                 self.bytes.extend_from_slice(&all[row].to_le_bytes());
                             }
                             AnswerValues::Words(all) => {
-                                put_word(&mut self.bytes, all[row], WORD_WIDTH);
+                                put_word(&mut self.bytes, &all[row], WORD_WIDTH);
                             }
                         }
                     }
@@ -171,7 +171,7 @@ fn put_word(bytes: &mut Vec<u8>, word: &str, width: usize) {
 }
 
 /// A cell of CSV that is text.
-fn quoted(name: &str) -> String {
+pub(super) fn quoted(name: &str) -> String {
     match name.contains([',', '"', '\n', '\r']) {
         true => format!("\"{}\"", name.replace('"', "\"\"")),
         false => name.to_owned(),

@@ -1,11 +1,14 @@
 //! What is asked of fits besides parameters.
 
+use std::path::{Path, PathBuf};
+
 use clap::Args;
 use spotfit::model::Model;
 use spotfit::model::answers::{ComparedModel, FitAnswers};
 
 use super::words;
 use crate::error::CliError;
+use crate::words::paths::{refuse_ending, refuse_same_file, refuse_same_output};
 use crate::words::splines::Splines;
 
 #[derive(Debug, Args)]
@@ -37,9 +40,72 @@ pub(super) struct AnswerArguments {
         help_heading = "Answers"
     )]
     compare_start: Option<String>,
+    /// Draw bands of confidence and prediction at a level such as 0.95 in --plot and --report.
+    #[arg(long, value_name = "LEVEL", help_heading = "Answers")]
+    bands: Option<f64>,
+    /// Write the bands at the points of all data sets to a CSV file: data set, x, value, and the ends of both bands.
+    #[arg(long, value_name = "BANDS.csv", requires = "bands", help_heading = "Answers")]
+    bands_table: Option<PathBuf>,
+    /// Write a page for a lab book: model, options, a table of fits with errors and R², and their plots, in one HTML file.
+    #[arg(long = "report", value_name = "REPORT.html", help_heading = "Output")]
+    page: Option<PathBuf>,
+}
+
+/// The other files that are written.
+pub(super) struct Beside<'a> {
+    pub(super) bands: Option<(&'a Path, f64)>,
+    pub(super) page: Option<&'a Path>,
 }
 
 impl AnswerArguments {
+    /// Refuses what does not follow from fits whose weights are not those that were given: intervals and comparisons fit again with these
+    /// weights alone, and with other costs than χ² statistics and bands mean something else.
+    pub(super) fn check_noise(&self, noise: Option<(&str, bool)>) -> Result<(), CliError> {
+        let Some((word, has_chi2)) = noise else { return Ok(()) };
+        let asked = [
+            ("--intervals", self.intervals.is_some()),
+            ("--compare", self.compare.is_some()),
+            ("--statistics", self.statistics && !has_chi2),
+            ("--bands", self.bands.is_some() && !has_chi2),
+        ];
+        match asked.into_iter().find(|asked| asked.1) {
+            Some((option, _)) => Err(CliError::Other(format!("{option} does not go with {word}"))),
+            None => Ok(()),
+        }
+    }
+
+    /// Whether a page is written.
+    pub(super) fn has_page(&self) -> bool {
+        self.page.is_some()
+    }
+
+    /// The level of bands that are drawn.
+    pub(super) fn bands(&self) -> Result<Option<f64>, CliError> {
+        level("--bands", self.bands)
+    }
+
+    /// The other files, none of which is another output or one of these inputs.
+    pub(super) fn beside<'a>(
+        &'a self,
+        inputs: impl Iterator<Item = &'a Path>,
+        outputs: &[&Path],
+    ) -> Result<Beside<'a>, CliError> {
+        let bands = self.bands_table.as_deref().zip(self.bands()?);
+        let page = self.page.as_deref();
+        if let Some((path, _)) = bands {
+            refuse_ending(path, &["csv"], "a table of bands")?;
+        }
+        if let Some(path) = page {
+            refuse_ending(path, &["html", "htm"], "a report")?;
+        }
+        let own: Vec<&Path> = bands.map(|(path, _)| path).into_iter().chain(page).collect();
+        for input in inputs {
+            own.iter().try_for_each(|path| refuse_same_file(input, path))?;
+        }
+        refuse_same_output(&[outputs, &own].concat())?;
+        Ok(Beside { bands, page })
+    }
+
     /// What is asked of fits of a model with these variables.
     pub(super) fn answers(
         &self,

@@ -10,10 +10,11 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use spotfit::columns::ColumnOptions;
-use spotfit::model::{CurveFitter, CurveStart, Curves, Model, Values};
+use spotfit::model::{CurveFitter, CurveOptions, CurveStart, Curves, Model, Values};
 use spotfit::steps::Listener;
 use spotfit::steps::curve::{
-    AnswerSummary, CurveFitting, CurvePlot, CurveTable, OutlierTable, check_answers, check_columns,
+    AnswerSummary, BandTable, CurveFitting, CurvePage, CurvePlot, CurveTable, OutlierTable,
+    check_answers, check_columns,
 };
 use spotfit::{Backend, InstructionSet};
 
@@ -29,7 +30,7 @@ use crate::words::data::{self, Data};
 use crate::words::output::{Output, complete};
 use crate::words::paths::refuse_same_file;
 use crate::words::plot::{draw_plot, refuse_plot};
-use crate::words::record::{RecordArguments, Recorded, counts};
+use crate::words::record::{self, RecordArguments, Recorded, counts};
 use crate::words::report::ReportArguments;
 use crate::words::splines;
 use crate::words::table::format_of;
@@ -144,9 +145,9 @@ pub(crate) struct CurveArguments {
     #[command(flatten)]
     shared: SharedArguments,
     #[command(flatten)]
-    noise: NoiseArguments,
-    #[command(flatten)]
     answers: AnswerArguments,
+    #[command(flatten)]
+    noise: NoiseArguments,
     #[command(flatten)]
     report: ReportArguments,
     #[command(flatten)]
@@ -154,6 +155,12 @@ pub(crate) struct CurveArguments {
 }
 
 impl CurveArguments {
+    /// What a report is called.
+    fn title(&self) -> String {
+        let file = self.data.file_name().unwrap_or(self.data.as_os_str());
+        format!("{}: {}", file.to_string_lossy(), self.model.trim())
+    }
+
     /// The files that are read, but for start values.
     fn inputs(&self) -> impl Iterator<Item = &Path> {
         let arrays = [Some(&*self.data), self.x.as_deref(), noise::weights(self)];
@@ -182,17 +189,22 @@ impl CurveArguments {
         model: &Model,
         count: usize,
         is_image: bool,
-    ) -> Result<Option<(&Path, CurvePlot)>, CliError> {
-        let Some(path) = &self.plot else { return Ok(None) };
-        self.inputs().try_for_each(|input| refuse_same_file(input, path))?;
-        refuse_same_file(&self.output, path)?;
-        refuse_plot(path)?;
+        options: &CurveOptions,
+    ) -> Result<Option<CurvePlot>, CliError> {
         let checked = CurvePlot::check(model, is_image);
-        checked.map_err(|reason| CliError::Other(format!("--plot: {reason}")))?;
+        if let Some(path) = &self.plot {
+            self.inputs().try_for_each(|input| refuse_same_file(input, path))?;
+            refuse_same_file(&self.output, path)?;
+            refuse_plot(path)?;
+            checked.map_err(|reason| CliError::Other(format!("--plot: {reason}")))?;
+        } else if checked.is_err() {
+            return Ok(None);
+        }
         let plot = CurvePlot::new(count, self.plots)
             .with_log_x(self.log_x.into())
-            .with_absolute(self.absolute);
-        Ok(Some((path, plot)))
+            .with_absolute(self.absolute)
+            .with_bands(self.answers.bands()?, options);
+        Ok(Some(plot))
     }
 }
 
@@ -222,13 +234,22 @@ pub(crate) fn run(arguments: &CurveArguments) -> Result<(), CliError> {
     let start = words::starts(arguments, &model)?;
     let weights = noise::weights(arguments).map(data::read_all).transpose()?;
     let options = words::options(arguments, &model, &start)?;
-    let noise = Noise::of(arguments, &data, &options)?;
     let answers = arguments.answers.answers(&model, &variables, &arguments.splines)?;
     let answers = arguments.shared.answers(answers, &model)?;
     let shared = arguments.shared.sharing(&model, &data)?;
-    let options = options.with_covariance(answers.needs_covariance());
+    let bands = arguments.answers.bands()?;
+    let options = options.with_covariance(answers.needs_covariance() || bands.is_some());
+    let noise = Noise::of(arguments, &data, &options)?;
+    arguments.answers.check_noise(noise.what())?;
     let is_image = data.grid.is_some() && at.is_none();
-    let mut plot = arguments.plot(&model, data.count, is_image)?;
+    let drawn = arguments.plot.is_some() || arguments.answers.has_page();
+    let mut plot = match drawn {
+        true => arguments.plot(&model, data.count, is_image, &options)?,
+        false => None,
+    };
+    let outputs: Vec<&Path> =
+        std::iter::once(&arguments.output).chain(&arguments.plot).map(PathBuf::as_path).collect();
+    let beside = arguments.answers.beside(arguments.inputs(), &outputs)?;
     let columns = model.parameters();
     check_columns(columns)?;
     check_answers(columns, &options.fixed, &answers)?;
@@ -247,6 +268,19 @@ pub(crate) fn run(arguments: &CurveArguments) -> Result<(), CliError> {
     let mut fitting =
         CurveFitting::begin(&model, &fitter, &options).with_sharing(shared.sharing, shared.groups);
     let mut summary = AnswerSummary::default();
+    let mut band_table = match beside.bands {
+        Some((path, level)) => {
+            let output = Output::create(path)?;
+            let failed = CliError::write(output.name());
+            Some(BandTable::create(output, &model, &options, level).map_err(failed)?)
+        }
+        None => None,
+    };
+    let mut page = beside.page.map(|_| {
+        CurvePage::new(&model, &options, data.count)
+            .saying("Data", &file)
+            .saying("Command", &record::words().join(" "))
+    });
     let mut first = 0;
     loop {
         crate::interrupt::check()?;
@@ -280,19 +314,25 @@ pub(crate) fn run(arguments: &CurveArguments) -> Result<(), CliError> {
             (_, Some(start)) => CurveStart::PerFit(Values::from(start.view())),
             _ => CurveStart::Estimate,
         };
-        let found = fitting.fit_noise(&curves, from, &own_noise.noise());
-        let found = found.map_err(|error| CliError::curve(&file, error, first))?;
-        let fits = &found.fits.fits;
-        if let Some((_, plot)) = &mut plot {
-            plot.add(&model, &noise.shown(&curves, &found), &data.names, first, fits);
+        let failed = |error| CliError::curve(&file, error, first);
+        let noisy = fitting.fit_noise(&curves, from, &own_noise.noise()).map_err(failed)?;
+        let (fits, shown) = (&noisy.fits.fits, noise.shown(&curves, &noisy));
+        if let Some(plot) = &mut plot {
+            plot.add(&model, &shown, &data.names, first, fits);
         }
         if let Some(outliers) = &mut outliers {
-            noise::list(outliers, &curves, &data.names, first, &found)?;
+            noise::list(outliers, &curves, &data.names, first, &noisy)?;
         }
-        let failed = |error| CliError::curve(&file, error, first);
-        let added = answers.columns(&model, &fitter, &curves, fits, &options).map_err(failed)?;
-        summary.add(&added);
-        table.write_with(fits, &added).map_err(&written)?;
+        if let Some(table) = &mut band_table {
+            let failed = CliError::write("the table of bands");
+            table.write(&model, &shown, &data.names, first, fits).map_err(failed)?;
+        }
+        let found = answers.columns(&model, &fitter, &shown, fits, &options).map_err(failed)?;
+        summary.add(&found);
+        if let Some(page) = &mut page {
+            page.add(&model, &shown, &data.names, first, fits, &found, &options);
+        }
+        table.write_with(fits, &found).map_err(&written)?;
         first += count;
         listener.progress(first as u64);
         if count == 0 {
@@ -301,10 +341,21 @@ pub(crate) fn run(arguments: &CurveArguments) -> Result<(), CliError> {
     }
     listener.end();
     let report = fitting.finish().with_answers(summary);
-    let drawn = plot.map(|(path, plot)| draw_plot(path, &plot.drawing())).transpose()?;
+    let written = match (beside.page, page) {
+        (Some(path), Some(page)) => {
+            let plots = plot.clone().map(CurvePlot::panels).unwrap_or_default();
+            let mut output = Output::create(path)?;
+            output.write_all(page.html(&arguments.title(), &report, &plots).as_bytes())?;
+            Some(output)
+        }
+        _ => None,
+    };
+    let drawn = arguments.plot.as_deref().zip(plot);
+    let drawn = drawn.map(|(path, plot)| draw_plot(path, &plot.drawing())).transpose()?;
     let counts = counts([("fits", report.fits), ("converged", report.converged)]);
     let outliers = outliers.map(OutlierTable::into_inner);
-    let files = std::iter::once(table.into_inner()).chain(drawn).chain(outliers).collect();
+    let files = std::iter::once(table.into_inner()).chain(drawn).chain(outliers);
+    let files = files.chain(band_table.map(BandTable::into_inner)).chain(written).collect();
     complete(record.around(files, counts)?)?;
     arguments.report.tell(&report)
 }

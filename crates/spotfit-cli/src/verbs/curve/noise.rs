@@ -229,6 +229,19 @@ impl Noise {
     }
 }
 
+impl Noise {
+    /// The word for noise that weights alone do not tell, and whether it leaves χ² what it is: Σw(f − d)² with the final weights.
+    pub(super) fn what(&self) -> Option<(&'static str, bool)> {
+        match (&self.plain.loss, &self.trials, &self.x_errors, &self.plain.rule) {
+            (Some(_), ..) => Some(("--loss", false)),
+            (_, Some(_), ..) => Some(("--estimator binomial", false)),
+            (_, _, Some(_), _) => Some(("--x-errors", true)),
+            (.., Some(_)) => Some(("--weights that follow the model or the data", true)),
+            _ => None,
+        }
+    }
+}
+
 impl Part {
     pub(super) fn noise(&self) -> CurveNoise<'_> {
         let mut noise = self.plain.noise();

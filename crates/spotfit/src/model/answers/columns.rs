@@ -1,5 +1,7 @@
 //! Answers as columns of the table of fits.
 
+use std::borrow::Cow;
+
 use super::compare::compare_models;
 use super::derived::{DerivedError, DerivedQuantity};
 use super::intervals::profile_intervals;
@@ -26,7 +28,7 @@ pub enum AnswerValues {
     /// Numbers; NaN where nothing is known.
     Numbers(Vec<f64>),
     /// Words of at most [`WORD_WIDTH`] letters.
-    Words(Vec<&'static str>),
+    Words(Vec<Cow<'static, str>>),
 }
 
 /// A model that the fitted one is compared with, and where its fits begin.
@@ -72,6 +74,27 @@ const COMPARED: [&str; 7] = [
     "compare_status",
     "preferred",
 ];
+
+impl AnswerColumn {
+    /// A column of this name.
+    pub fn new(name: impl Into<String>, values: AnswerValues) -> Self {
+        Self { name: name.into(), values }
+    }
+
+    /// Appends the values of another part of the fits.
+    pub fn extend(&mut self, more: Self) {
+        match (&mut self.values, more.values) {
+            (AnswerValues::Numbers(all), AnswerValues::Numbers(more)) => all.extend(more),
+            (AnswerValues::Words(all), AnswerValues::Words(more)) => all.extend(more),
+            _ => debug_assert!(false, "parts of a column are of one kind"),
+        }
+    }
+
+    /// Its name, and whether it has words.
+    pub fn head(&self) -> (String, bool) {
+        (self.name.clone(), matches!(self.values, AnswerValues::Words(_)))
+    }
+}
 
 impl FitAnswers {
     fit_core::__setters! {
@@ -165,7 +188,8 @@ impl FitAnswers {
                     own.as_ref().map_or("none", super::ProfileInterval::word)
                 };
                 values.extend([end(0), end(1)].map(AnswerValues::Numbers));
-                values.push(AnswerValues::Words(own.iter().map(word).collect()));
+                let words = own.iter().map(word).map(Cow::Borrowed);
+                values.push(AnswerValues::Words(words.collect()));
             }
         }
         if self.statistics {
@@ -183,6 +207,10 @@ impl FitAnswers {
             |((name, _), values): ((String, bool), AnswerValues)| AnswerColumn { name, values };
         Ok(names.zip(values).map(column).collect())
     }
+}
+
+fn words(words: &mut dyn Iterator<Item = &'static str>) -> AnswerValues {
+    AnswerValues::Words(words.map(Cow::Borrowed).collect())
 }
 
 /// The pairs of so many parameters.
@@ -220,7 +248,7 @@ fn compared(
         numbers(&|one| one.p_value),
         numbers(&|one| one.aicc_difference),
         numbers(&|one| one.aicc_weight),
-        AnswerValues::Words(second.statuses.iter().map(|status| status.name()).collect()),
-        AnswerValues::Words(all.iter().map(|one| one.preferred.word()).collect()),
+        words(&mut second.statuses.iter().map(|status| status.name())),
+        words(&mut all.iter().map(|one| one.preferred.word())),
     ])
 }

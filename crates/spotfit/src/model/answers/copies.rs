@@ -79,7 +79,7 @@ pub(super) fn options_of(options: &CurveOptions, rows: &[usize]) -> CurveOptions
 }
 
 /// The data and the weights of a data set; points that are left out have none.
-pub(super) fn row(curves: &Curves<'_>, fit: usize) -> [Vec<f64>; 2] {
+pub fn data_and_weights(curves: &Curves<'_>, fit: usize) -> [Vec<f64>; 2] {
     let (mut data, mut weights) = (vec![0.0; curves.points()], vec![1.0; curves.points()]);
     curves.data.row(fit, &mut data);
     if let Some(values) = curves.weights {

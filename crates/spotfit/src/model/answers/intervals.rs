@@ -89,9 +89,6 @@ pub fn profile_intervals(
     let count = model.parameters().len();
     let mut all = vec![vec![None; fits.len()]; count];
     let free: Vec<usize> = (0..count).filter(|&j| !options.fixed[j]).collect();
-    if fits.is_empty() {
-        return Ok(all);
-    }
     let precise = options
         .clone()
         .with_covariance(true)
@@ -99,6 +96,9 @@ pub fn profile_intervals(
         .with_linear(fit_curves::Linear::Searched);
     // From what was found, which single precision may have found.
     let rows: Vec<usize> = (0..fits.len()).filter(|&fit| fits.is_found(fit)).collect();
+    if rows.is_empty() {
+        return Ok(all);
+    }
     let copies = Copies::of(curves, model.variables().len(), &rows);
     let own = options_of(&precise, &rows);
     let start = Array2::from_shape_fn((rows.len(), count), |(row, j)| {

@@ -36,6 +36,7 @@ mod statistics;
 pub use bands::{BandAt, BandFit, CurveBands};
 pub use columns::{AnswerColumn, AnswerValues, ComparedModel, FitAnswers, WORD_WIDTH};
 pub use compare::{ModelComparison, PreferredModel, compare_models};
+pub use copies::data_and_weights;
 pub use derived::{DerivedError, DerivedQuantity};
 pub use distributions::{chi2_survival, f_survival, normal_quantile, student_quantile};
 pub use intervals::{IntervalEnd, ProfileInterval, profile_intervals};

@@ -1,6 +1,6 @@
 //! How well a model describes its data.
 
-use super::copies::row;
+use super::copies::data_and_weights;
 use super::distributions::chi2_survival;
 use crate::Estimator;
 use crate::model::{CurveFits, CurveFitter, CurveOptions, Curves};
@@ -109,7 +109,7 @@ pub fn fit_statistics(
     options: &CurveOptions,
 ) -> Vec<FitStatistics> {
     fitter.reference().map(fits.len(), |fit| {
-        let [data, weights] = row(curves, fit);
+        let [data, weights] = data_and_weights(curves, fit);
         FitStatistics::new(&data, &weights, fits.chi2[fit], fits.degrees[fit], options)
     })
 }

@@ -4,8 +4,8 @@ mod words;
 
 use std::collections::HashMap;
 
-use fit_cpu::{BatchError, SharedFits, SharedValue};
-use fit_curves::{CurveError, CurveOptions, CurveStart, Curves, Sharing};
+use fit_cpu::{SharedFits, SharedValue};
+use fit_curves::{CurveOptions, CurveStart, Curves, Sharing};
 
 pub use words::{read_groups, read_prior};
 
@@ -97,9 +97,8 @@ impl Model {
         let reference = fitter.reference();
         let shared = match start {
             CurveStart::Estimate => {
-                let start = self.starts_of(fitter, curves, options, sharing, 1)?;
-                let start =
-                    start.first().ok_or(BatchError::from(CurveError::NoStart))?.view().into();
+                let start = self.start_beside(fitter, curves, options, sharing)?;
+                let start = start.view().into();
                 reference.fit_shared(&self.formula, curves, start, options, sharing)?
             }
             _ => reference.fit_shared(&self.formula, curves, start, options, sharing)?,

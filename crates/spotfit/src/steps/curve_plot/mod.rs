@@ -4,7 +4,8 @@
 mod tests;
 
 use crate::Status;
-use crate::model::{CurveFits, Curves, Model, Points, points};
+use crate::model::answers::{BandFit, CurveBands};
+use crate::model::{CurveFits, CurveOptions, Curves, Model, Points, points};
 use crate::report::figure::{Drawing, Stroke, TextLook, Tint, text_width};
 use crate::report::number::with_error;
 use crate::report::svg::{Axis, Chart, Series};
@@ -55,6 +56,8 @@ pub struct PlottedFit<'a> {
     pub data_errors: Option<Vec<f64>>,
     /// Width of the image, if the points are its pixels.
     pub image: Option<usize>,
+    /// What bands follow from, if it is known: the covariance, row after row, χ² or the deviance, and degrees of freedom.
+    pub spread: Option<(Vec<f64>, f64, u32)>,
 }
 
 impl<'a> PlottedFit<'a> {
@@ -62,7 +65,8 @@ impl<'a> PlottedFit<'a> {
     pub fn new(name: &'a str, parameters: &'a [f64], errors: &'a [f64], data: Vec<f64>) -> Self {
         let at = (0..data.len()).map(|point| vec![point as f64]).collect();
         let status = Status::MinStep;
-        Self { name, parameters, errors, status, at, data, data_errors: None, image: None }
+        let (data_errors, image, spread) = (None, None, None);
+        Self { name, parameters, errors, status, at, data, data_errors, image, spread }
     }
 }
 
@@ -73,6 +77,8 @@ pub struct CurvePlot {
     chosen: Vec<usize>,
     log_x: LogX,
     absolute: bool,
+    /// The level of bands, and how fits were made.
+    bands: Option<(f64, CurveOptions)>,
     title: String,
     is_image: bool,
     has_errors: bool,
@@ -88,6 +94,7 @@ impl CurvePlot {
             chosen,
             log_x: LogX::Auto,
             absolute: false,
+            bands: None,
             title: String::new(),
             is_image: false,
             has_errors: false,
@@ -105,6 +112,13 @@ impl CurvePlot {
     #[must_use]
     pub fn with_absolute(self, absolute: bool) -> Self {
         Self { absolute, ..self }
+    }
+
+    /// The same with bands of confidence and prediction at this level, around fits that were made with these options and have their
+    /// covariance.
+    #[must_use]
+    pub fn with_bands(self, level: Option<f64>, options: &CurveOptions) -> Self {
+        Self { bands: level.map(|level| (level, options.clone())), ..self }
     }
 
     /// The fits that are drawn, by their numbers.
@@ -156,10 +170,22 @@ impl CurvePlot {
             let at = points(curves, model.variables().len(), row);
             let (name, parameters, errors) = (&*name, &*parameters, &*errors);
             let status = fits.statuses[row];
-            self.draw(
-                model,
-                &PlottedFit { name, parameters, errors, status, at, data, data_errors, image },
-            );
+            let spread = (!fits.covariance.is_empty()).then(|| {
+                let own = fits.covariance.index_axis(ndarray::Axis(0), row);
+                (own.iter().copied().collect(), fits.chi2[row], fits.degrees[row])
+            });
+            let fit = PlottedFit {
+                name,
+                parameters,
+                errors,
+                status,
+                at,
+                data,
+                data_errors,
+                image,
+                spread,
+            };
+            self.draw(model, &fit);
         }
     }
 
@@ -238,6 +264,8 @@ impl CurvePlot {
             Series::points("data", points(&data)).with_errors(bars(&data)),
             Series::line("model", line).styled(1),
         ];
+        let bands = self.bands(model, fit, &series[1], &x, &shown);
+        let series = bands.into_iter().chain(series).collect();
         let below = vec![
             Series::level("", 0.0),
             Series::points("", points(&left)).with_errors(bars(&left)).styled(0),
@@ -257,8 +285,56 @@ impl CurvePlot {
             .drawing()
     }
 
+    /// The bands over the places of a line: of prediction, then of confidence.
+    fn bands(
+        &self,
+        model: &Model,
+        fit: &PlottedFit<'_>,
+        line: &Series,
+        x: &[f64],
+        shown: &[usize],
+    ) -> Vec<Series> {
+        let (Some((level, options)), Some((covariance, chi2, degrees))) =
+            (&self.bands, &fit.spread)
+        else {
+            return Vec::new();
+        };
+        let bands = CurveBands::new(model, options, *level);
+        let fitted = BandFit::new(fit.parameters, covariance, *chi2, *degrees);
+        let places: Vec<Vec<f64>> = line.x().map(|x| vec![x]).collect();
+        let scale = if options.absolute { 1.0 } else { chi2 / f64::from(*degrees) };
+        let distance = |point: &usize, place: usize| (x[*point] - places[place][0]).abs();
+        // A datum between others is as uncertain as the nearest one.
+        let weight = |place: usize| {
+            let Some(errors) = &fit.data_errors else { return 1.0 };
+            let nearest =
+                shown.iter().min_by(|a, b| distance(a, place).total_cmp(&distance(b, place)));
+            nearest.map_or(1.0, |&point| scale / errors[point].powi(2))
+        };
+        let all = bands.at(&fitted, &places, weight);
+        let series = |name: &str, ends: &dyn Fn(usize) -> [f64; 2]| {
+            let ends = |place: usize| (places[place][0], ends(place)[0], ends(place)[1]);
+            let finite = |end: &(f64, f64, f64)| end.1.is_finite() && end.2.is_finite();
+            let band: Vec<_> = (0..places.len()).map(ends).filter(finite).collect();
+            Series::line(name, Vec::new()).styled(1).with_band(band)
+        };
+        vec![
+            series("prediction", &|place| all[place].prediction),
+            series("confidence", &|place| all[place].confidence),
+        ]
+    }
+
+    /// The drawing of each fit by itself.
+    pub fn panels(self) -> Vec<Drawing> {
+        self.panels
+    }
+
     /// All that was drawn.
-    pub fn drawing(self) -> Drawing {
+    pub fn drawing(mut self) -> Drawing {
+        if let Some((level, _)) = &self.bands {
+            let level = crate::report::number::five_digits(100.0 * level);
+            self.title.push_str(&format!("; bands of confidence and prediction at {level} %"));
+        }
         let across = match (self.is_image, self.panels.len()) {
             (true, _) | (_, 0 | 1) => 1,
             (_, 2..=4) => 2,

@@ -1,0 +1,107 @@
+"""What is known of fits of models besides parameters."""
+
+import pickle
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import spotfit
+
+X = np.linspace(0, 10, 40)
+Y = 5 * np.exp(-X / 3) + 1 + np.random.default_rng(3).normal(0, 0.1, (6, 40))
+MODEL = spotfit.Model("a*exp(-x/t) + c")
+
+
+def fitted(**options: Any) -> spotfit.ModelFits:
+    return MODEL.fit(Y, x=X, start=[4, 2, 0.5], **options)
+
+
+def test_statistics_are_what_they_are_called() -> None:
+    """Proves the definitions, and that what the residuals say nothing of is NaN."""
+    fits = fitted(statistics=True)
+    assert np.allclose(fits.r_squared(), fits.r_squared(Y)) and np.allclose(fits["r_squared"], fits.r_squared())
+    n, k = 40, 4
+    assert np.allclose(fits.adjusted_r_squared, 1 - (1 - fits.r_squared()) * 39 / 37)
+    assert np.allclose(fits.aicc, n * np.log(fits.chi2 / n) + 2 * k + 2 * k * (k + 1) / (n - k - 1))
+    assert np.allclose(fits.bic, n * np.log(fits.chi2 / n) + k * np.log(n)) and np.isnan(fits.p_value).all()
+    fits = fitted(statistics=True, absolute=True, weights=np.full(40, 100.0))
+    assert np.allclose(fits.aicc, fits.chi2 + 6 + 24 / 36) and ((fits.p_value > 1e-4) & (fits.p_value < 1)).all()
+    with pytest.raises(ValueError, match="statistics=True"):
+        fitted().aicc  # noqa: B018
+
+
+def test_derived_quantities_have_errors_with_all_covariances() -> None:
+    """Proves the delta method, and that wrong quantities are refused."""
+    fits = fitted(derive=["half_life=t*ln(2)", "start = a + c"], covariance=True)
+    assert fits.covariance is not None
+    assert np.allclose(fits["half_life"], fits["t"] * np.log(2)) and np.allclose(fits["half_life_error"], fits.error_of("t") * np.log(2))
+    variance = fits.covariance[:, 0, 0] + 2 * fits.covariance[:, 0, 2] + fits.covariance[:, 2, 2]
+    assert np.allclose(fits["start_error"] ** 2, variance)
+    for wrong in ("half", "2x=t", "h=q*t", "h=3", "t=2*t", "h=t*(", "chi2=t", "a_error=a", "x y=t", "=t"):
+        with pytest.raises(ValueError):
+            fitted(derive=wrong)
+    with pytest.raises(ValueError, match="two columns"):
+        fitted(derive=["h=t", "h=a"])
+
+
+def test_intervals_are_near_errors() -> None:
+    """Proves that intervals lie around values, are about as long as errors, and say how they end."""
+    fits = fitted(intervals=0.6827)
+    for name in fits.names:
+        low, high = fits[f"{name}_low"], fits[f"{name}_high"]
+        assert ((low < fits[name]) & (fits[name] < high)).all() and (fits[f"{name}_interval"] == "closed").all()
+        assert np.allclose(high - low, 2 * fits.error_of(name), rtol=0.15)
+    limited = fitted(intervals=0.68, bounds={"c": (1.5, None)})
+    assert (limited["c_low"] == 1.5).all() and (limited["c_interval"] == "low_limit").all()
+    for wrong in (0, 1, -1, 2, float("nan"), float("inf")):
+        with pytest.raises(ValueError):
+            fitted(intervals=wrong)
+    with pytest.raises(TypeError):
+        fitted(intervals="half")
+
+
+def test_models_are_compared() -> None:
+    """Proves that the model that made the data is preferred, however the other is given."""
+    for other in ("offset + slope*x", "linear", spotfit.Model("linear")):
+        fits = fitted(compare=other, compare_start=[1, 0])
+        assert (fits["preferred"] == "model").all() and (fits["aicc_difference"] > 10).all() and (fits["aicc_weight"] > 0.99).all()
+        assert (fits["compare_p_value"] < 1e-6).all() and (fits["compare_status"] != "invalid").all()
+    assert np.allclose(fitted(compare="linear")["compare_chi2"], fits["compare_chi2"])
+    for wrong, start in (("p*x*y", None), ("exponentail", None), ("linear", [1]), (None, [1, 2])):
+        with pytest.raises(ValueError):
+            fitted(compare=wrong, compare_start=start)
+
+
+def test_answers_are_kept(tmp_path: Path) -> None:
+    """Proves that answers go with their fits: chosen, pickled, in tables, and in the command's files."""
+    fits = fitted(statistics=True, intervals=0.68, derive="h=t*2")
+    again = pickle.loads(pickle.dumps(fits[[1, 3]]))
+    assert again["h"].tolist() == fits["h"][[1, 3]].tolist() and again["a_interval"].tolist() == ["closed"] * 2
+    assert {"h", "h_error", "aicc"} <= set(fits.columns())
+    fits.save(tmp_path / "fits.npy")
+    saved = np.load(tmp_path / "fits.npy")
+    assert np.array_equal(saved["h"], fits["h"]) and saved["t_interval"].tolist() == fits["t_interval"].tolist()
+    fits.save(tmp_path / "fits.csv")
+    head, first = (tmp_path / "fits.csv").read_text().splitlines()[:2]
+    assert head.endswith("r_squared,adjusted_r_squared,aicc,bic,p_value") and first.endswith(",")
+
+
+def test_any_formula_finds_its_start() -> None:
+    """Proves that start values of a formula are searched for when that is asked."""
+    fits = MODEL.fit(Y, x=X, start="auto")
+    assert np.allclose(fits.parameters, fitted().parameters, rtol=1e-3)
+    with pytest.raises(ValueError, match="'auto'"):
+        MODEL.fit(Y, x=X, start="somewhere")  # type: ignore[arg-type]
+    with pytest.raises(ValueError):
+        MODEL.fit(Y, x=X, start="auto", fixed="c")
+
+
+def test_bands_are_drawn() -> None:
+    """Proves that bands are drawn around fits with a covariance, and only around those."""
+    fits = fitted(covariance=True)
+    assert "bands of confidence" in fits.svg(Y, bands=0.95) and len(fits.svg(Y, bands=0.95)) > len(fits.svg(Y))
+    with pytest.raises(ValueError, match="covariance"):
+        fitted().svg(Y, bands=0.95)
+    with pytest.raises(ValueError, match="level"):
+        fits.svg(Y, bands=2)

@@ -1,0 +1,84 @@
+//! Bands around fitted curves, as a table.
+
+use std::fmt::Write as _;
+use std::io::{self, Write};
+
+use crate::model::answers::{BandFit, CurveBands};
+use crate::model::{CurveFits, CurveOptions, Curves, Model, points};
+
+/// Writes the bands at the points of the data as CSV: the data set, its variables, the value of the model, and the ends of the bands of
+/// confidence and prediction.
+#[derive(Debug)]
+pub struct BandTable<W> {
+    output: W,
+    bands: CurveBands,
+}
+
+impl<W: Write> BandTable<W> {
+    /// Begins a table.
+    ///
+    /// # Errors
+    /// Those of writing.
+    pub fn create(
+        mut output: W,
+        model: &Model,
+        options: &CurveOptions,
+        level: f64,
+    ) -> io::Result<Self> {
+        let variables = model.variables().join(",");
+        let ends = "value,confidence_low,confidence_high,prediction_low,prediction_high";
+        writeln!(output, "fit,{variables},{ends}")?;
+        Ok(Self { output, bands: CurveBands::new(model, options, level) })
+    }
+
+    /// Appends those of fits, which have their covariance; the first has the number `first`, and names are those of all data sets. Fits
+    /// that were not found have no rows.
+    ///
+    /// # Errors
+    /// Those of writing.
+    pub fn write(
+        &mut self,
+        model: &Model,
+        curves: &Curves<'_>,
+        names: &[String],
+        first: usize,
+        fits: &CurveFits,
+    ) -> io::Result<()> {
+        let mut text = String::new();
+        for row in (0..fits.len()).filter(|&row| fits.is_found(row)) {
+            let places = points(curves, model.variables().len(), row);
+            let covariance: Vec<f64> =
+                fits.covariance.index_axis(ndarray::Axis(0), row).iter().copied().collect();
+            let parameters = fits.parameters.row(row).to_vec();
+            let fit = BandFit::new(&parameters, &covariance, fits.chi2[row], fits.degrees[row]);
+            let weight = |point: usize| {
+                let of = |weights: &crate::model::Values<'_, ndarray::Ix2>| {
+                    weights.get([if weights.shape()[0] == 1 { 0 } else { row }, point])
+                };
+                curves.weights.as_ref().map_or(1.0, of)
+            };
+            let named = names.get(first + row).filter(|name| !name.is_empty());
+            let name = match named {
+                Some(name) => super::curve_table::quoted(name),
+                None => (first + row).to_string(),
+            };
+            for (place, at) in places.iter().zip(self.bands.at(&fit, &places, weight)) {
+                let numbers = place.iter().chain([&at.value]).chain(&at.confidence);
+                text.push_str(&name);
+                for number in numbers.chain(&at.prediction) {
+                    let written = write!(text, ",{number:?}");
+                    debug_assert!(written.is_ok(), "writing to a string cannot fail");
+                }
+                text.push('\n');
+            }
+            self.output.write_all(text.as_bytes())?;
+            text.clear();
+        }
+        Ok(())
+    }
+
+    /// What was written to.
+    pub fn into_inner(self) -> W {
+        self.output
+    }
+}
