@@ -5,7 +5,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use spotfit::model::answers::AnswerColumn;
-use spotfit::model::{Linear, Sharing, SharedFits};
+use spotfit::model::{Linear, SharedFits, Sharing};
 
 use crate::answers::{self, Asked};
 use crate::curves::{Data, Known, limits};
@@ -59,12 +59,18 @@ pub(crate) fn fit_shared<'py>(
     priors: Vec<(usize, f64, f64)>,
 ) -> PyResult<(Outcomes<'py>, Shared)> {
     let model = model.get().0.clone();
-    let ways =
-        [("auto", Linear::Auto), ("eliminated", Linear::Eliminated), ("searched", Linear::Searched)];
+    let ways = [
+        ("auto", Linear::Auto),
+        ("eliminated", Linear::Eliminated),
+        ("searched", Linear::Searched),
+    ];
     let answers = answers::of(&model, answers, &fixed)?;
-    for (asked, name) in [(answers.intervals.is_some(), "intervals"), (answers.compare.is_some(), "compare")] {
+    for (asked, name) in
+        [(answers.intervals.is_some(), "intervals"), (answers.compare.is_some(), "compare")]
+    {
         if asked {
-            let reason = format!("{name} is for separate fits, not for shared parameters or priors");
+            let reason =
+                format!("{name} is for separate fits, not for shared parameters or priors");
             return Err(PyValueError::new_err(reason));
         }
     }

@@ -21,7 +21,7 @@ struct Verb {
     options: &'static [(&'static str, &'static str)],
 }
 
-const VERBS: [Verb; 9] = [
+const VERBS: [Verb; 10] = [
     Verb { words: &["fit"], input: Some("spots.npy"), options: &[("output", "fits.csv")] },
     Verb { words: &["localize"], input: Some("movie.npy"), options: &[("output", "locs.csv")] },
     Verb { words: &["render"], input: Some("table.csv"), options: &[("output", "image.png")] },
@@ -61,6 +61,19 @@ const VERBS: [Verb; 9] = [
     },
     Verb { words: &["batch"], input: Some("list.txt"), options: &[("out", "tables")] },
     Verb { words: &["demo"], input: None, options: &[("count", "100"), ("out", "demo")] },
+    Verb {
+        words: &["curve"],
+        input: Some("table.csv"),
+        options: &[
+            ("model", "a*exp(-x/t) + c"),
+            ("start", "a=1,t=1"),
+            ("where", "c=a/9"),
+            ("share", "t"),
+            ("prior", "a=1+-1"),
+            ("estimator", "mle"),
+            ("output", "fits.csv"),
+        ],
+    },
 ];
 
 const INPUTS: [&str; 5] = ["spots.npy", "movie.npy", "table.csv", "positions.csv", "list.txt"];
@@ -107,7 +120,7 @@ const VALUES: [&str; 34] = [
 const NUMBERS: usize = 16;
 
 /// What did harm once: verb, option and value, where an option without a name is the input.
-const FOUND: [(usize, &[(&str, &str)]); 12] = [
+const FOUND: [(usize, &[(&str, &str)]); 17] = [
     (0, &[("threads", "2147483648")]),
     (0, &[("", "-"), ("start", "-")]),
     (1, &[("threads", "3000")]),
@@ -120,6 +133,11 @@ const FOUND: [(usize, &[(&str, &str)]); 12] = [
     (2, &[("", "/dev/zero")]),
     (3, &[("count", "9223372036854775807")]),
     (4, &[("beads", "9223372036854775807")]),
+    (9, &[("share", "t:/dev/zero")]),
+    (9, &[("share", "t:spots.npy,a:table.csv")]),
+    (9, &[("prior", "a=1e308+-1e-320")]),
+    (9, &[("where", "t=t"), ("share", "t")]),
+    (9, &[("where", "c=exp(exp(exp(a)))"), ("start", "a=9,t=1e-300")]),
 ];
 
 /// The long names of a verb's options, as its help has them: none can be forgotten.

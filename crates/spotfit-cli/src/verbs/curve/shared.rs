@@ -1,5 +1,6 @@
 //! Parameters that data sets share, that follow from others, or of which something is known beforehand.
 
+use std::io::Read;
 use std::path::Path;
 
 use clap::Args;
@@ -36,6 +37,21 @@ pub(super) struct SharedArguments {
 pub(super) struct Shared {
     pub(super) sharing: Sharing,
     pub(super) groups: Vec<(usize, Vec<String>)>,
+}
+
+/// The most bytes that a file of groups may have.
+const MOST_TEXT: u64 = 1 << 28;
+
+/// A file of groups.
+fn text(file: &str) -> Result<String, CliError> {
+    let mut bytes = Vec::new();
+    let read = std::fs::File::open(file)
+        .and_then(|opened| opened.take(MOST_TEXT + 1).read_to_end(&mut bytes));
+    let count = read.map_err(|error| CliError::file(file, error.to_string()))?;
+    if count as u64 > MOST_TEXT {
+        return Err(CliError::file(file, "a text with groups is not as long as that"));
+    }
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 fn named(option: &str, error: impl std::fmt::Display) -> CliError {
@@ -99,9 +115,7 @@ impl SharedArguments {
                 shared.sharing = shared.sharing.with_shared(parameter);
                 continue;
             };
-            let bytes =
-                std::fs::read(file).map_err(|error| CliError::file(file, error.to_string()))?;
-            let text = String::from_utf8_lossy(&bytes);
+            let text = text(file)?;
             let (groups, called) = read_groups(&text, &data.names, data.count)
                 .map_err(|error| CliError::file(file, error.to_string()))?;
             shared.sharing = shared.sharing.with_groups(parameter, groups);
