@@ -18,6 +18,7 @@ mod lengths;
 mod localize;
 mod measured_camera;
 mod model;
+mod noise;
 mod numbers;
 mod options;
 mod outcomes;

@@ -162,6 +162,11 @@ pub const CASES: [Case; 49] = [
     ),
     case("curve {}/decays.csv -m exponential", &[("-o", "csv"), ("--plot", "svg")], &[]),
     case(
+        "curve {}/decays.csv -m exponential --loss tukey",
+        &[("-o", "csv"), ("--outliers", "csv")],
+        &[],
+    ),
+    case(
         "curve {}/decays.csv -m 'a*exp(-x/t)+c' --start auto --statistics --covariance --derive 'h=t*ln(2)' --intervals 0.68 --compare linear --bands 0.95",
         &[("-o", "csv"), ("--bands-table", "csv"), ("--report", "html")],
         &[],

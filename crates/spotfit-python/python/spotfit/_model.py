@@ -12,10 +12,12 @@ import numpy.typing as npt
 from . import _arguments as arguments
 from . import _spotfit
 from ._model_fits import Doubles, Made, ModelFits
+from ._noise import refuse_answers, told
 from ._shared import fit as _fit_shared
 
 if TYPE_CHECKING:
-    from ._options import Backend, Estimator, InstructionSet, LinearParameters
+    from ._noise import Loss, ModelEstimator, WeightRule
+    from ._options import Backend, InstructionSet, LinearParameters
 
 Limit = float | npt.ArrayLike | None
 
@@ -203,8 +205,8 @@ class Model:
         start: Mapping[str, npt.ArrayLike] | npt.ArrayLike | Literal["auto"] | None = None,
         bounds: Mapping[str, tuple[Limit, Limit]] | None = None,
         fixed: str | Sequence[str] = (),
-        weights: npt.ArrayLike | None = None,
-        estimator: Estimator = "lse",
+        weights: npt.ArrayLike | WeightRule | None = None,
+        estimator: ModelEstimator = "lse",
         absolute: bool = False,
         linear: LinearParameters = "auto",
         max_iterations: int = 200,
@@ -214,6 +216,11 @@ class Model:
         instruction_set: InstructionSet | None = None,
         device: int = 0,
         threads: int = 0,
+        loss: Loss | None = None,
+        scale: float | Literal["auto"] = "auto",
+        outlier_rate: float | None = None,
+        trials: npt.ArrayLike | None = None,
+        x_errors: npt.ArrayLike | None = None,
         statistics: bool = False,
         derive: str | Sequence[str] = (),
         intervals: float | None = None,
@@ -243,9 +250,11 @@ class Model:
         fixed : str or sequence of str
             Parameters that keep their start value.
         weights : array_like (points,) or (n, points), optional
-            Weights of the points; those of 0 or NaN are left out.
-        estimator : {"lse", "mle"}
-            Least squares, or Poisson maximum likelihood.
+            Weights of the points; those of 0 or NaN are left out. Or a rule: ``"1/y"`` or ``"1/y^2"`` of the data (points with y = 0
+            are left out), ``"1/f"`` or ``"1/f^2"`` of the model's own values.
+        estimator : {"lse", "mle", "binomial"}
+            Least squares; Poisson maximum likelihood; or maximum likelihood of data that are successes among `trials`, where the model
+            is their probability.
         absolute : bool
             Whether weights are 1/variance, so that errors are what they say. Otherwise the residuals scale them.
         linear : {"auto", "eliminated", "searched"}
@@ -264,6 +273,17 @@ class Model:
             The GPU, by its number from 0.
         threads : int
             Threads of the CPU, at most 1024; 0 takes one for each processor.
+        loss : {"huber", "tukey", "soft_l1", "cauchy"}, optional
+            What large residuals cost, so that outliers change less. Default: all cost their squares.
+        scale : float or "auto"
+            The standard deviation that the loss takes residuals (times the root of their weights) to have; that of each data set's
+            own residuals with ``"auto"``, and 1 if also `absolute`. SciPy's ``f_scale`` is this times the constant of the loss.
+        outlier_rate : float, optional
+            List outliers: `ModelFits.outliers`. At most this share of them is none, on the average. Needs a loss.
+        trials : array_like (), (points,) or (n, points), optional
+            For the estimator "binomial".
+        x_errors : array_like (), (points,), (variables, points) or (n, variables, points), optional
+            The standard deviation of x. Needs `weights` of 1/variance.
         statistics : bool
             Whether R², adjusted R², AICc, BIC and the p-value of χ² are wanted: ``fits["r_squared"]`` and so on.
         derive : str or sequence of str
@@ -288,6 +308,16 @@ class Model:
         -------
         ModelFits
             An outcome for each data set.
+
+        Examples
+        --------
+        >>> import numpy as np, spotfit
+        >>> x = np.arange(20.0)
+        >>> y = 2 * x + 0.1 * np.cos(9 * x)
+        >>> y[7] = 100
+        >>> fits = spotfit.Model("a*x + b").fit(y, x=x, start=[1, 0], loss="tukey", outlier_rate=0.01)
+        >>> round(float(fits["a"][0]), 2), np.flatnonzero(fits.outliers[0]).tolist()
+        (2.0, [7])
         """
         data, grid = _data(y)
         count = len(data)
@@ -298,6 +328,9 @@ class Model:
         device = arguments.whole("device", device, 2**31)
         threads = arguments.whole("threads", threads, 1024)
         points = None if x is None else self._points(x, count)
+        rule = weights if isinstance(weights, str) else None
+        noise = told(loss, scale, outlier_rate, rule, trials, x_errors, estimator, data.shape)
+        refuse_answers(noise, statistics=statistics, intervals=intervals, compare=compare)
         fitter = _fitter(backend, instruction_set, device, threads)
         made = Made(self, points, grid or (data.shape[1],), estimator, fitter.threads, absolute)
         options: dict[str, Any] = {
@@ -306,7 +339,7 @@ class Model:
             "start": self._start(start, count),
             "bounds": self._bounds(bounds or {}, count),
             "fixed": [name in fixed for name in names],
-            "weights": None if weights is None else np.atleast_2d(np.asarray(arguments.unmasked("weights", weights))),
+            "weights": None if weights is None or rule else np.atleast_2d(np.asarray(arguments.unmasked("weights", weights))),
             "estimator": estimator,
             "absolute": absolute,
             "linear": linear,
@@ -316,8 +349,10 @@ class Model:
             "answers": self._asked(statistics, derive, intervals, compare, compare_start),
         }
         if shared or priors:
+            if any(part is not None for part in noise):
+                raise ValueError("shared parameters and priors are fitted with plain weights: without losses, rules for weights, trials and errors of x")
             return _fit_shared(self, fitter, data, made, shared, priors, **options)
-        return ModelFits(names, *self._model.fit(fitter, data, **options), made=made)
+        return ModelFits(names, *self._model.fit(fitter, data, noise=noise, **options), made=made)
 
     def _asked(self, statistics: bool, derive: Any, intervals: Any, compare: Any, start: Any) -> Any:
         """What is asked of fits besides parameters, as Rust takes it; None if nothing is."""

@@ -92,10 +92,11 @@ def fit(model: Model, fitter: Any, data: Any, made: Any, shared: Any, priors: An
             raise ValueError(f"the prior of {name} must be a mean and a standard deviation") from None
         mean, deviation = (arguments.number(f"prior of {name}", value) for value in (mean, deviation))
         known.append((names.index(name), mean, deviation))
-    outcomes, (values, chi2, degrees, left_out) = _spotfit.fit_shared(model._model, fitter, data, shared=asked, priors=known, **options)
-    fits = SharedModelFits(model.parameters, *outcomes, made=made)
-    told = [
+    (*outcomes, answers), told = _spotfit.fit_shared(model._model, fitter, data, shared=asked, priors=known, **options)
+    values, chi2, degrees, left_out = told
+    fits = SharedModelFits(model.parameters, *outcomes, answers=answers, made=made)
+    named = [
         SharedValue(names[number], labels[number][group] if number in labels else None, value, error, status)
         for number, group, value, error, status in values
     ]
-    return _with(fits, told, chi2, degrees, left_out)
+    return _with(fits, named, chi2, degrees, left_out)

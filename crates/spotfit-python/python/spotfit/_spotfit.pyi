@@ -243,6 +243,9 @@ class Model:
         max_iterations: int,
         tolerance: float,
         covariance: bool,
+        noise: tuple[
+            str | None, float | None, float | None, str | None, npt.NDArray[np.float64] | None, float | npt.NDArray[np.float64] | None
+        ],
         answers: tuple[bool, list[str], float | None, Model | None, list[float] | None] | None = ...,
     ) -> tuple[
         npt.NDArray[np.float64],
@@ -253,6 +256,7 @@ class Model:
         npt.NDArray[np.uint32],
         npt.NDArray[np.uint32],
         npt.NDArray[np.uint8],
+        tuple[npt.NDArray[np.float64] | None, npt.NDArray[np.bool_] | None],
         dict[str, Any] | None,
     ]: ...
 
@@ -490,8 +494,16 @@ class TableFile:
     def finish(self, counts: dict[str, int]) -> tuple[int, int]: ...
 
 def read_columns(
-    path: str | PathLike[str], columns: list[str], skip: int
-) -> tuple[list[str], list[str], npt.NDArray[np.float64], list[str]]: ...
+    path: str | PathLike[str], columns: list[str], skip: int, by: list[str], error_columns: list[str], x_columns: list[str]
+) -> tuple[
+    tuple[list[str], list[str]],
+    list[str],
+    npt.NDArray[np.float64],
+    npt.NDArray[np.float64],
+    npt.NDArray[np.float64] | None,
+    npt.NDArray[np.float64],
+    list[str],
+]: ...
 def read_table(
     path: str | PathLike[str], pixel_size: float | None, first_frame: int | None, origin: str | None
 ) -> tuple[_Columns, Info, list[str]]: ...

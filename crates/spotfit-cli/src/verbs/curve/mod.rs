@@ -316,7 +316,7 @@ pub(crate) fn run(arguments: &CurveArguments) -> Result<(), CliError> {
         };
         let failed = |error| CliError::curve(&file, error, first);
         let noisy = fitting.fit_noise(&curves, from, &own_noise.noise()).map_err(failed)?;
-        let (fits, shown) = (&noisy.fits.fits, noise.shown(&curves, &noisy));
+        let (fits, shown) = (&noisy.fits.fits, noisy.shown(&curves));
         if let Some(plot) = &mut plot {
             plot.add(&model, &shown, &data.names, first, fits);
         }

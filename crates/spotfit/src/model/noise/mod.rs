@@ -7,7 +7,6 @@ mod robust;
 mod rounds;
 mod schemes;
 mod spread;
-mod student;
 mod triangle;
 
 use fit_core::{Estimator, Status};
@@ -222,6 +221,19 @@ impl NoiseFits {
     pub(super) fn plain(fits: ModelFits) -> Self {
         let (data, weights, scales, outliers) = Default::default();
         Self { fits, data, weights, scales, outliers }
+    }
+
+    /// The data as they were fitted, for plots and statistics: shares of successes, and the weights that follow from rules and errors of
+    /// x. Those of a loss are no weights of the data.
+    pub fn shown<'a>(&'a self, curves: &'a Curves<'_>) -> Curves<'a> {
+        let mut shown = curves.reborrow();
+        if let Some(data) = &self.data {
+            shown.data = data.view().into();
+        }
+        match &self.weights {
+            Some(weights) if self.scales.is_empty() => shown.with_weights(weights.view()),
+            _ => shown,
+        }
     }
 }
 
