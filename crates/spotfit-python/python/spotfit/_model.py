@@ -227,7 +227,7 @@ class Model:
         compare: str | Model | None = None,
         compare_start: Mapping[str, float] | npt.ArrayLike | Literal["auto"] | None = None,
         shared: str | Sequence[str] | Mapping[str, Sequence[Any] | npt.ArrayLike | None] | None = None,
-        priors: Mapping[str, tuple[float, float]] | None = None,
+        prior: Mapping[str, tuple[float, float]] | None = None,
     ) -> ModelFits:
         """Fits data sets, all with the same options.
 
@@ -300,7 +300,7 @@ class Model:
             Parameters that are the same in all data sets, which are fitted together, in double precision on the CPU. A mapping has the
             group of each data set, words or numbers: a parameter is the same in each group, and where it has None in all. The outcome
             is a `SharedModelFits`.
-        priors : mapping, optional
+        prior : mapping, optional
             What is known of parameters from elsewhere: a value and its standard deviation, as an extra point of each data set, or of all
             for a shared parameter. Needs `absolute` or the estimator "mle".
 
@@ -348,10 +348,10 @@ class Model:
             "covariance": covariance,
             "answers": self._asked(statistics, derive, intervals, compare, compare_start),
         }
-        if shared or priors:
+        if shared or prior:
             if any(part is not None for part in noise):
                 raise ValueError("shared parameters and priors are fitted with plain weights: without losses, rules for weights, trials and errors of x")
-            return _fit_shared(self, fitter, data, made, shared, priors, **options)
+            return _fit_shared(self, fitter, data, made, shared, prior, **options)
         return ModelFits(names, *self._model.fit(fitter, data, noise=noise, **options), made=made)
 
     def _asked(self, statistics: bool, derive: Any, intervals: Any, compare: Any, start: Any) -> Any:
