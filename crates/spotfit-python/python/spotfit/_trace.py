@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NoReturn
 
@@ -276,6 +275,8 @@ def text_of(root: Symbol) -> str:
 
 def count_of(function: Callable[..., Any]) -> int | None:
     """How many parameters a function has after x; None if any."""
+    import inspect
+
     try:
         parameters = list(inspect.signature(function).parameters.values())
     except (TypeError, ValueError):
@@ -287,6 +288,8 @@ def count_of(function: Callable[..., Any]) -> int | None:
 
 def takes(function: Callable[..., Any], parameters: int) -> bool:
     """Whether a function can have so many parameters after x."""
+    import inspect
+
     try:
         inspect.signature(function).bind(*[None] * (parameters + 1))
     except TypeError:
