@@ -365,10 +365,12 @@ class Model:
         if start is not None and compare is None:
             raise ValueError("compare_start is of a model that is compared: compare must name it")
         begin = None
-        if start is not None and not (isinstance(start, str) and start == "auto"):
-            begin = [float(value) for value in np.atleast_1d(compare._start(start, 1))]
+        given = None if compare is None else compare._start("auto" if start is None else start, 1)
+        if given is not None:
+            begin = [float(value) for value in np.atleast_1d(given)]
         asked = (bool(statistics), derive, level, None if compare is None else compare._model, begin)
-        return asked if any(asked) else None
+        nothing = not statistics and not derive and level is None and compare is None
+        return None if nothing else asked
 
     def _check(self, name: str) -> None:
         if name not in self.parameters:
