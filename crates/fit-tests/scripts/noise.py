@@ -80,7 +80,7 @@ for case in range(4):
     y = 1 + 0.5 * x + random.normal(0, scale, x.size)
     y[random.choice(x.size, 4, False)] += random.choice([-1, 1], 4) * random.uniform(0.8, 6, 4)
     fit = sm.RLM(y, sm.add_constant(x), M=sm.robust.norms.TukeyBiweight(4.685))
-    fit = fit.fit(maxiter=1000, tol=1e-15, scale_est=lambda residuals: scale, cov="H1", conv="coefs")
+    fit = fit.fit(maxiter=1000, tol=1e-15, start_scale=scale, update_scale=False, cov="H1", conv="coefs")
     say("tukey", "a + b*x", "a b", x=x, y=y, scale=[scale], start=[1, 0.5], found=fit.params, errors=fit.bse)
 
 for case in range(4):

@@ -13,12 +13,13 @@ use pyo3::types::PyDict;
 use spotfit::BatchError;
 use spotfit::model::answers::{AnswerColumn, FitAnswers};
 use spotfit::model::{
-    CurveFits, CurveFitter, CurveLimits, CurveOptions, CurveStart, Curves, Model, ModelError,
+    CurveFitter, CurveLimits, CurveOptions, CurveStart, Curves, Model, ModelError, NoiseFits,
     Points, Values,
 };
 
 use crate::answers;
 use crate::error::room;
+use crate::noise::{Beside, FoundBeside, OwnNoise};
 use crate::numbers::{array, is_plain, numbers};
 use crate::work::{aside, check_signals};
 
@@ -27,7 +28,8 @@ const BLOCK: usize = 1 << 19;
 /// Fits of no more values do not let Ctrl-C wait long.
 const FEW: usize = 1 << 12;
 
-/// Parameters, errors, covariance, χ², degrees of freedom, iterations, evaluations, statuses, and answers by their names.
+/// Parameters, errors, covariance, χ², degrees of freedom, iterations, evaluations, statuses, what is known of the noise, and answers by
+/// their names.
 pub(crate) type Outcomes<'py> = (
     Bound<'py, PyArray2<f64>>,
     Bound<'py, PyArray2<f64>>,
@@ -37,6 +39,7 @@ pub(crate) type Outcomes<'py> = (
     Bound<'py, PyArray1<u32>>,
     Bound<'py, PyArray1<u32>>,
     Bound<'py, PyArray1<u8>>,
+    Beside<'py>,
     Option<Bound<'py, PyDict>>,
 );
 
@@ -54,12 +57,12 @@ macro_rules! data {
         }
 
         /// Data (fit, point) of Rust's own.
-        enum OwnData {
+        pub(crate) enum OwnData {
             $($variant(Array2<$type>),)*
         }
 
         impl OwnData {
-            fn values(&self) -> Values<'_, Ix2> {
+            pub(crate) fn values(&self) -> Values<'_, Ix2> {
                 match self {
                     $(Self::$variant(data) => data.view().into(),)*
                 }
@@ -88,14 +91,14 @@ macro_rules! data {
 
         impl<'a> View<'a> {
             /// Fits and points.
-            fn dim(&self) -> (usize, usize) {
+            pub(crate) fn dim(&self) -> (usize, usize) {
                 match self {
                     $(Self::$variant(view) => view.dim(),)*
                 }
             }
 
             /// A copy of those of the fits from `start` to before `end`.
-            fn own_part(self, start: usize, end: usize) -> OwnData {
+            pub(crate) fn own_part(self, start: usize, end: usize) -> OwnData {
                 match self {
                     $(Self::$variant(mut view) => {
                         view.slice_axis_inplace(Axis(0), Slice::from(start..end));
@@ -190,6 +193,32 @@ impl Known {
     }
 }
 
+impl Known {
+    /// Hands all data sets, with their points and weights, and where their fits begin, to a function.
+    pub(crate) fn with_all<T>(
+        &self,
+        data: Values<'_, Ix2>,
+        of: impl FnOnce(&Curves<'_>, CurveStart<'_>) -> T,
+    ) -> T {
+        let points = match &self.places {
+            Places::Index => Points::Index,
+            &Places::Grid { width, height } => Points::Grid { width, height },
+            Places::Shared(at) => Points::Shared(at.view().into()),
+            Places::PerFit(at) => Points::PerFit(at.view().into()),
+        };
+        let mut curves = Curves::new(data, points);
+        if let Some(weights) = &self.weights {
+            curves = curves.with_weights(weights.view());
+        }
+        let start = match &self.start {
+            Starts::Estimate => CurveStart::Estimate,
+            Starts::Shared(values) => CurveStart::Shared(values.as_slice().unwrap_or_default()),
+            Starts::PerFit(values) => values.view().into(),
+        };
+        of(&curves, start)
+    }
+}
+
 /// Limits (parameter, 2), or (fit, parameter, 2).
 pub(crate) fn limits(object: &Bound<'_, PyAny>) -> PyResult<CurveLimits> {
     let pairs = |numbers: &[f64]| numbers.as_chunks().0.to_vec();
@@ -214,6 +243,7 @@ pub(crate) struct Task {
     pub(crate) fitter: Arc<CurveFitter>,
     pub(crate) known: Known,
     pub(crate) options: CurveOptions,
+    pub(crate) noise: OwnNoise,
     pub(crate) answers: FitAnswers,
 }
 
@@ -225,6 +255,7 @@ struct Found {
     chi2: Vec<f64>,
     counts: [Vec<u32>; 3],
     statuses: Vec<u8>,
+    beside: FoundBeside,
     answers: Vec<AnswerColumn>,
 }
 
@@ -239,11 +270,14 @@ impl Found {
             chi2: room(count, "outcomes")?,
             counts: [room(count, "outcomes")?, room(count, "outcomes")?, room(count, "outcomes")?],
             statuses: room(count, "outcomes")?,
+            beside: FoundBeside::default(),
             answers: Vec::new(),
         })
     }
 
-    fn add(&mut self, (fits, answers): (CurveFits, Vec<AnswerColumn>)) {
+    fn add(&mut self, (found, answers): (NoiseFits, Vec<AnswerColumn>)) {
+        self.beside.add(&found);
+        let fits = found.fits.fits;
         if self.answers.is_empty() {
             self.answers = answers;
         } else {
@@ -264,12 +298,13 @@ impl Found {
 
 impl Job<'_> {
     pub(crate) fn run<'py>(&self, py: Python<'py>) -> PyResult<Outcomes<'py>> {
-        let (count, _) = self.data.dim();
+        let (count, points) = self.data.dim();
         let options = &self.task.options;
         let each = options.parameters();
         let mut found = Found::room(count, options)?;
         self.fit(py, &mut found)?;
-        let Found { parameters, errors, covariance, chi2, counts, statuses, answers } = found;
+        let Found { parameters, errors, covariance, chi2, counts, statuses, beside, answers } =
+            found;
         let table = |numbers| PyArray1::from_vec(py, numbers).reshape([count, each]);
         let covariance = options.covariance.then(|| PyArray1::from_vec(py, covariance));
         let [degrees, iterations, evaluations] =
@@ -283,6 +318,7 @@ impl Job<'_> {
             iterations,
             evaluations,
             PyArray1::from_vec(py, statuses),
+            beside.arrays(py, &self.task.noise, points),
             answers::columns(py, answers)?,
         ))
     }
@@ -305,6 +341,7 @@ impl Job<'_> {
                 ModelError::Batch(BatchError::Curve(error)) => {
                     BatchError::from(error.after(start)).into()
                 }
+                ModelError::Noise(error) => error.after(start).into(),
                 other => other,
             });
             found.add(fits.map_err(crate::model::of_model)?);
@@ -321,7 +358,7 @@ impl Task {
         count: usize,
         start: usize,
         end: usize,
-    ) -> Result<(CurveFits, Vec<AnswerColumn>), ModelError> {
+    ) -> Result<(NoiseFits, Vec<AnswerColumn>), ModelError> {
         let rows = Slice::from(start..end);
         // Arrays of another length are judged as they are.
         let cut = |length: usize| if length == count { rows } else { Slice::from(..) };
@@ -351,8 +388,11 @@ impl Task {
             _ => None,
         };
         let options = own.as_ref().unwrap_or(&self.options);
-        let fits = self.model.fit_with(&self.fitter, &curves, from, options)?.fits;
-        let answers = self.answers.columns(&self.model, &self.fitter, &curves, &fits, options)?;
-        Ok((fits, answers))
+        let noise = self.noise.part(count, start, end);
+        let found = self.model.fit_noise(&self.fitter, &curves, from, options, &noise)?;
+        let (model, fitter) = (&self.model, &self.fitter);
+        let (fits, shown) = (&found.fits.fits, found.shown(&curves));
+        let answers = self.answers.columns(model, fitter, &shown, fits, options)?;
+        Ok((found, answers))
     }
 }

@@ -7,11 +7,12 @@ use numpy::{PyArray2, PyReadonlyArray2, PyReadonlyArrayDyn, PyUntypedArrayMethod
 use pyo3::exceptions::{PyMemoryError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use spotfit::model::{CurveFitter, FormulaError, Linear, ModelError, Spline};
-use spotfit::{BatchError, FitterOptions, InstructionSet};
+use spotfit::{BatchError, Estimator, FitterOptions, InstructionSet};
 
 use crate::answers::{self, Asked};
 use crate::curves::{Data, Job, Known, Outcomes, Places, Task, limits};
 use crate::error;
+use crate::noise::{Given, OwnNoise};
 use crate::numbers::numbers;
 use crate::options::{self, choose};
 use crate::predict::Prediction;
@@ -52,7 +53,7 @@ impl ModelFitter {
 }
 
 impl ModelFitter {
-    fn own(&self) -> PyResult<Arc<CurveFitter>> {
+    pub(crate) fn own(&self) -> PyResult<Arc<CurveFitter>> {
         self.fitter.get(|| CurveFitter::with_options(&self.options).map_err(of_model))
     }
 }
@@ -136,6 +137,17 @@ impl Model {
         made.map(Self).map_err(of_model)
     }
 
+    /// The same with parameters that follow from others.
+    fn with_ties(&self, ties: Vec<String>) -> PyResult<Self> {
+        let ties: Vec<&str> = ties.iter().map(String::as_str).collect();
+        self.0.with_ties(&ties).map(Self).map_err(of_model)
+    }
+
+    /// Parameters that follow from others, as quantities that are derived.
+    fn tie_formulas(&self) -> Vec<String> {
+        self.0.tie_formulas()
+    }
+
     /// The models with names that need nothing else: formula, and what it is.
     #[staticmethod]
     fn all() -> HashMap<&'static str, (&'static str, &'static str)> {
@@ -198,7 +210,7 @@ impl Model {
     /// Fits curves.
     #[pyo3(signature = (
         fitter, data, *, grid, points, start, bounds, fixed, weights, estimator, absolute, linear, max_iterations,
-        tolerance, covariance, answers=None
+        tolerance, covariance, noise, answers=None
     ))]
     #[expect(clippy::too_many_arguments, reason = "they have names where they are given")]
     fn fit<'py>(
@@ -218,6 +230,7 @@ impl Model {
         max_iterations: u32,
         tolerance: f64,
         covariance: bool,
+        noise: Given<'py>,
         answers: Option<Asked<'py>>,
     ) -> PyResult<Outcomes<'py>> {
         let ways = [
@@ -228,7 +241,11 @@ impl Model {
         let mut chosen = self
             .0
             .options()
-            .with_estimator(options::estimator(estimator)?)
+            .with_estimator(match estimator {
+                // Of successes it is repeated least squares.
+                "binomial" => Estimator::LeastSquares,
+                word => options::estimator(word)?,
+            })
             .with_absolute(absolute)
             .with_linear(choose("linear", linear, &ways)?)
             .with_max_iterations(max_iterations)
@@ -241,7 +258,9 @@ impl Model {
         let data = Data::of(data)?;
         let known = Known::of(grid, points, start, weights)?;
         let fitter = fitter.get().own()?;
-        let task = Task { model: self.0.clone(), fitter, known, options: chosen, answers };
+        let noise = OwnNoise::of(noise)?;
+        let model = self.0.clone();
+        let task = Task { model, fitter, known, options: chosen, noise, answers };
         Job { data: data.view(), task: Arc::new(task) }.run(py)
     }
 }

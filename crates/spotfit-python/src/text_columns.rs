@@ -2,29 +2,48 @@
 
 use std::path::PathBuf;
 
-use numpy::{PyArray2, ToPyArray};
+use numpy::{PyArray2, PyArray3, ToPyArray};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use spotfit::columns::{ColumnOptions, Columns};
+use spotfit::columns::{ColumnOptions, DataSets};
 
 use crate::localize::of_io;
 
-/// Names, units, numbers (column, row), and what was left out.
-type Read<'py> = (Vec<String>, Vec<String>, Bound<'py, PyArray2<f64>>, Vec<String>);
+/// Names of x and of data sets, units, x (1 or set, variable, point), y, errors and weights (set, point), and what was left out.
+type Read<'py> = (
+    [Vec<String>; 2],
+    Vec<String>,
+    Bound<'py, PyArray3<f64>>,
+    Bound<'py, PyArray2<f64>>,
+    Option<Bound<'py, PyArray2<f64>>>,
+    Bound<'py, PyArray2<f64>>,
+    Vec<String>,
+);
 
-/// Reads columns of numbers.
+/// Reads data sets.
 #[pyfunction]
 pub(crate) fn read_columns(
     py: Python<'_>,
     path: PathBuf,
     columns: Vec<String>,
     skip: usize,
+    by: Vec<String>,
+    error_columns: Vec<String>,
+    x_columns: Vec<String>,
 ) -> PyResult<Read<'_>> {
-    let options = ColumnOptions::default().with_skip(skip).with_columns(columns);
-    let read = py.detach(|| std::fs::read(&path).map(|text| Columns::read(&text, &options)));
+    let options = ColumnOptions::default()
+        .with_skip(skip)
+        .with_columns(columns)
+        .with_by(by)
+        .with_error_columns(error_columns)
+        .with_x_columns(x_columns);
+    let read = py.detach(|| std::fs::read(&path).map(|text| DataSets::read(&text, &options)));
     let found = read.map_err(|error| of_io(&path, &error))?;
-    let Columns { names, units, values, notes, .. } =
+    let sets =
         found.map_err(|error| PyValueError::new_err(format!("{}: {error}", path.display())))?;
-    let notes = notes.into_iter().map(|note| format!("{}: {note}", path.display())).collect();
-    Ok((names, units, values.to_pyarray(py), notes))
+    let notes = sets.notes.iter().map(|note| format!("{}: {note}", path.display())).collect();
+    let errors = sets.errors.as_ref().map(|errors| errors.to_pyarray(py));
+    let weights = sets.weights().to_pyarray(py);
+    let (x, y) = (sets.x.to_pyarray(py), sets.y.to_pyarray(py));
+    Ok(([sets.x_names, sets.names], sets.units, x, y, errors, weights, notes))
 }

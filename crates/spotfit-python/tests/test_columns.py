@@ -35,3 +35,25 @@ def test_what_is_wrong_is_told(tmp_path: Path) -> None:
         spotfit.read_columns(tmp_path / "none.csv")
     with pytest.raises(ValueError, match="skip"):
         spotfit.read_columns(file, skip=-1)
+
+
+def test_errors_groups_and_variables(tmp_path: Path) -> None:
+    """Proves that columns of errors make weights, that values of a column make data sets, and that variables may be several."""
+    file = tmp_path / "long.csv"
+    rows = [f"{'AB'[n % 2]},{n},{n % 5},{3 * n + (n % 5)},{0.5 if n else 0}\n" for n in range(21)]
+    file.write_text("well,time,dose,y,y_sd\n" + "".join(rows))
+    with pytest.warns(spotfit.SpotfitWarning, match="1 point without an error"):
+        columns = spotfit.read_columns(file, by="well", x_columns=["time", "dose"], columns="y", error_columns="_sd")
+    assert columns.names == ["time", "dose", "A", "B"] and columns.x.shape == (2, 2, 11) and columns.y.shape == (2, 11)
+    assert columns.weights[0].tolist() == [0, *[4] * 10] and columns.weights[1].tolist() == [*[4] * 10, 0]
+    assert columns.errors is not None and columns.errors[0, 1] == 0.5
+    fits = spotfit.Model("k*t + d*u + c", "t,u").fit(columns.y, x=columns.x, weights=columns.weights, start=[1, 0, 0])
+    assert np.allclose(fits.parameters, [3, 1, 0], atol=1e-9) and fits.degrees.tolist() == [7, 7]
+    with pytest.raises(ValueError, match="long table"):
+        _ = columns.values
+    wide = tmp_path / "wide.csv"
+    wide.write_text("x,z,a,b\n0,1,2,3\n1,1,3,4\n2,5,6,7\n")
+    columns = spotfit.read_columns(wide, x_columns=["x", 2])
+    assert columns.x.shape == (2, 3) and columns.names == ["x", "z", "a", "b"] and columns.values.shape == (4, 3)
+    with pytest.raises(ValueError, match="no column 'well'"):
+        spotfit.read_columns(wide, by="well")

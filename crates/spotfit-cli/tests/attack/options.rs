@@ -21,7 +21,7 @@ struct Verb {
     options: &'static [(&'static str, &'static str)],
 }
 
-const VERBS: [Verb; 9] = [
+const VERBS: [Verb; 11] = [
     Verb { words: &["fit"], input: Some("spots.npy"), options: &[("output", "fits.csv")] },
     Verb { words: &["localize"], input: Some("movie.npy"), options: &[("output", "locs.csv")] },
     Verb { words: &["render"], input: Some("table.csv"), options: &[("output", "image.png")] },
@@ -60,10 +60,29 @@ const VERBS: [Verb; 9] = [
         ],
     },
     Verb { words: &["batch"], input: Some("list.txt"), options: &[("out", "tables")] },
+    Verb {
+        words: &["curve"],
+        input: Some("decays.csv"),
+        options: &[("model", "exponential"), ("output", "fits.csv"), ("estimator", "lse")],
+    },
     Verb { words: &["demo"], input: None, options: &[("count", "100"), ("out", "demo")] },
+    Verb {
+        words: &["curve"],
+        input: Some("table.csv"),
+        options: &[
+            ("model", "a*exp(-x/t) + c"),
+            ("start", "a=1,t=1"),
+            ("where", "c=a/9"),
+            ("share", "t"),
+            ("prior", "a=1+-1"),
+            ("estimator", "mle"),
+            ("output", "fits.csv"),
+        ],
+    },
 ];
 
-const INPUTS: [&str; 5] = ["spots.npy", "movie.npy", "table.csv", "positions.csv", "list.txt"];
+const INPUTS: [&str; 6] =
+    ["spots.npy", "movie.npy", "table.csv", "positions.csv", "list.txt", "decays.csv"];
 
 /// What an option may be given; `long` stands for a word of 100 000 letters.
 const VALUES: [&str; 34] = [
@@ -107,7 +126,7 @@ const VALUES: [&str; 34] = [
 const NUMBERS: usize = 16;
 
 /// What did harm once: verb, option and value, where an option without a name is the input.
-const FOUND: [(usize, &[(&str, &str)]); 12] = [
+const FOUND: [(usize, &[(&str, &str)]); 23] = [
     (0, &[("threads", "2147483648")]),
     (0, &[("", "-"), ("start", "-")]),
     (1, &[("threads", "3000")]),
@@ -120,6 +139,18 @@ const FOUND: [(usize, &[(&str, &str)]); 12] = [
     (2, &[("", "/dev/zero")]),
     (3, &[("count", "9223372036854775807")]),
     (4, &[("beads", "9223372036854775807")]),
+    // Noise that cannot be.
+    (8, &[("loss", "tukey"), ("estimator", "mle")]),
+    (8, &[("loss", "tukey"), ("scale", "1e-300")]),
+    (8, &[("trials", "-1"), ("estimator", "binomial")]),
+    (8, &[("x-errors", "1e308"), ("error-columns", "_sd")]),
+    (8, &[("by", "1"), ("columns", "time,y"), ("loss", "cauchy")]),
+    (8, &[("by", "time"), ("columns", "1,y")]),
+    (10, &[("share", "t:/dev/zero")]),
+    (10, &[("share", "t:spots.npy,a:table.csv")]),
+    (10, &[("prior", "a=1e308+-1e-320")]),
+    (10, &[("where", "t=t"), ("share", "t")]),
+    (10, &[("where", "c=exp(exp(exp(a)))"), ("start", "a=9,t=1e-300")]),
 ];
 
 /// The long names of a verb's options, as its help has them: none can be forgotten.
@@ -250,6 +281,13 @@ fn inputs() -> Vec<Vec<u8>> {
     run(&["localize", "movie.npy", "-o", "table.csv", "--baseline", "100"]);
     folder.file("positions.csv", b"frame,x,y\n0,20,20\n1,30.5,20\n3,9,11\n");
     folder.file("list.txt", b"movie.npy\n");
+    let decay = |x: u32| 10.0 * (-f64::from(x) / 7.0).exp() + 1.0;
+    let rows = (0..40).map(|x| {
+        let (well, y) = (["A", "B"][x as usize % 2], decay(x) + f64::from(x * 7 % 5) / 20.0);
+        format!("{well},{x},{y},0.1,20\n")
+    });
+    let text = "0,time,y,y_sd,n\n".to_owned() + &rows.collect::<String>();
+    folder.file("decays.csv", text.replace("A,", "1,").replace("B,", "2,").as_bytes());
     INPUTS.iter().map(|name| fs::read(folder.path(name)).expect("an input")).collect()
 }
 

@@ -201,7 +201,7 @@ fn errors_of_data_sets() {
     assert_eq!((only.names.len(), only.errors.expect("errors")[[0, 0]]), (1, 0.2));
     let refused =
         |errors: &[&str], columns: &[&str]| read(errors, columns).expect_err("refused").to_string();
-    assert_eq!(refused(&["A sd"], &[]), "1 columns of errors are given for 2 data sets");
+    assert_eq!(refused(&["A sd"], &[]), "1 columns of errors are given for 3 data sets");
     assert!(refused(&["_err"], &[]).starts_with("there is no column '_err'"));
     assert!(
         refused(&["A sd"], &["t", "A sd"]).contains("cannot be a data set and the errors of y")
@@ -288,4 +288,67 @@ fn many_columns_and_groups() {
     let long = (0..20_000).map(|number| format!("long {number} 1\n")).collect::<String>();
     let told = DataSets::read((text + &long).as_bytes(), &options).expect_err("too long");
     assert!(told.to_string().contains("too many to hold"));
+}
+
+/// Proves that no mutation of a table makes reading panic, give numbers that are infinite, or weights that are none.
+#[test]
+fn mutated_tables() {
+    let seeds = [
+        "t;A;A sd;B;B sd\n[s];V;V;V;V\n0;1,5;0,1;2,5;0,2\n1;2,5;0,1;;0,2\n2;3,5;0;4,5;\n",
+        "well,plate,time,signal,n\nA1,1,0,5,10\nA1,1,1,4,11\nB2,1,0,7,12\nA1,2,5,1,13\n,,9,9,9\n",
+        "sep=,\ntime,dose,a,b\n0,1,5,6\n1,1,4,7\n0,2,NaN,8\n1,2,2,9\n",
+    ];
+    let pieces = [
+        "\n", ",", ";", "\"", "e999", "-", "NaN", "\u{feff}", "#", "well", "A sd", "\r", "1e308",
+        "é",
+    ];
+    let choices: [(&[&str], &[&str], &[&str], &[&str]); 6] = [
+        (&[], &[], &[], &[" sd"]),
+        (&["t", "A"], &[], &[], &["3"]),
+        (&[], &[], &["well"], &[]),
+        (&["time", "signal"], &[], &["well", "plate"], &["n"]),
+        (&[], &["time", "dose"], &[], &[]),
+        (&["2"], &["1", "3"], &["4"], &["5"]),
+    ];
+    let is_long = std::env::var_os("SPOTFIT_TESTS").is_some_and(|tests| tests == "all");
+    let mut random = fit_sim::Random::new(11, 0);
+    let mut pick = |count: usize| (random.uniform() * count as f64) as usize % count;
+    let (mut read, mut refused) = (0, 0);
+    for _ in 0..if is_long { 100_000 } else { 3000 } {
+        let mut text: Vec<char> = seeds[pick(seeds.len())].chars().collect();
+        for _ in 0..pick(6) {
+            let (from, to) = (pick(text.len()), pick(text.len()));
+            match pick(4) {
+                0 => drop(text.drain(from.min(to)..from.max(to).min(from.min(to) + 8))),
+                1 => text.splice(from..from, pieces[pick(pieces.len())].chars()).for_each(drop),
+                2 => text.swap(from, to),
+                _ => text.truncate(from.max(text.len() / 2)),
+            }
+            text.push(' ');
+        }
+        let (columns, x, by, errors) = choices[pick(choices.len())];
+        let options = ColumnOptions::default()
+            .with_skip(pick(8) / 6)
+            .with_columns(words(columns))
+            .with_x_columns(words(x))
+            .with_by(words(by))
+            .with_error_columns(words(errors));
+        let text: String = text.into_iter().collect();
+        match DataSets::read(text.as_bytes(), &options) {
+            Err(error) => {
+                assert!(error.to_string().len() < 1000, "{error}");
+                refused += 1;
+            }
+            Ok(sets) => {
+                let (count, points) = sets.y.dim();
+                assert_eq!(sets.names.len(), count, "{text:?}");
+                assert!([1, count].contains(&sets.x.dim().0) && sets.x.dim().2 == points);
+                assert!(sets.x.iter().all(|x| x.is_finite()), "{text:?}");
+                assert!(sets.y.iter().all(|y| !y.is_infinite()), "{text:?}");
+                assert!(sets.weights().iter().all(|weight| weight.is_finite() && *weight >= 0.0));
+                read += 1;
+            }
+        }
+    }
+    assert!(read > 300 && refused > 300, "{read} {refused}");
 }

@@ -17,34 +17,38 @@ from ._warnings import tell
 
 @dataclass(frozen=True)
 class Columns:
-    """Columns of numbers: what `read_columns` returns."""
+    """Data sets in columns: what `read_columns` returns."""
 
     names: list[str]
-    """Their names; empty ones where the text has none."""
+    """The names of the columns: of x, and then of each data set; empty ones where the text has none."""
     units: list[str]
-    """Their units, if the text has a line of them below the names; otherwise an empty list."""
-    values: npt.NDArray[np.float64]
-    """The numbers (column, row), read-only; NaN where there is none."""
+    """Their units, if the text has a line of them below the names (of a long table those of x only); otherwise an empty list."""
+    x: npt.NDArray[np.float64]
+    """The points (points,), of several variables (variables, points), of a long table (n, variables, points); read-only."""
+    y: npt.NDArray[np.float64]
+    """The data sets (n, points), read-only; NaN where there is no number."""
+    weights: npt.NDArray[np.float64]
+    """Weights of `y` (n, points): 0 where there is no number, so that a fit leaves the point out; elsewhere 1, or 1/errors²."""
+    errors: npt.NDArray[np.float64] | None = None
+    """The standard deviations of `y` (n, points), if there are columns of them."""
 
     @property
-    def x(self) -> npt.NDArray[np.float64]:
-        """The first column."""
-        first: npt.NDArray[np.float64] = self.values[0]
-        return first
-
-    @property
-    def y(self) -> npt.NDArray[np.float64]:
-        """The other columns (column, row): data sets."""
-        return self.values[1:]
-
-    @property
-    def weights(self) -> npt.NDArray[np.float64]:
-        """Weights of `y`: 0 where there is no number, so that a fit leaves the point out, and 1 elsewhere."""
-        there: npt.NDArray[np.float64] = np.isfinite(self.y).astype(np.float64)
-        return there
+    def values(self) -> npt.NDArray[np.float64]:
+        """All numbers (column, row), x first, read-only; of a table that is not long."""
+        if self.x.ndim == 3:
+            raise ValueError("a long table has no columns of data sets: x and y have them")
+        return frozen(np.vstack([np.atleast_2d(self.x), self.y]))
 
 
-def read_columns(path: str | PathLike[str], *, columns: Sequence[str | int] = (), skip: int = 0) -> Columns:
+def read_columns(
+    path: str | PathLike[str],
+    *,
+    columns: str | Sequence[str | int] = (),
+    skip: int = 0,
+    by: str | Sequence[str | int] = (),
+    error_columns: str | Sequence[str | int] = (),
+    x_columns: str | Sequence[str | int] = (),
+) -> Columns:
     """Reads columns of numbers from a text.
 
     Columns are between commas, semicolons, tabs or spaces, whichever makes numbers of them; with decimal points or commas; in UTF-8, UTF-16
@@ -59,6 +63,13 @@ def read_columns(path: str | PathLike[str], *, columns: Sequence[str | int] = ()
         The columns that are read, by their names or numbers from 1. Default: all of them.
     skip : int
         Do not look at so many lines at the start.
+    by : str, or sequence of str or int
+        Columns of a long table, which may have words: each of their values is a data set, with x and y in the columns beside them.
+    error_columns : str, or sequence of str or int
+        Columns that have the standard deviations of y: one for each data set; or, as one string, what their names have behind those of
+        the data sets, such as ``"_sd"``.
+    x_columns : str, or sequence of str or int
+        The columns of the variables, where there are several; `columns` has data sets only then.
 
     Returns
     -------
@@ -89,8 +100,23 @@ def read_columns(path: str | PathLike[str], *, columns: Sequence[str | int] = ()
     >>> fits = spotfit.Model("k*x + c").fit(columns.y, x=columns.x, weights=columns.weights, start={"k": 1, "c": 0})
     >>> fits["k"].round(6).tolist()
     [3.0, 2.0]
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     with open(f"{folder}/long.csv", "w") as file:
+    ...         length = file.write("well,t,signal\\n" + "".join(f"{'AB'[t % 2]},{t},{2 * t}\\n" for t in range(9)))
+    ...     columns = spotfit.read_columns(f"{folder}/long.csv", by="well")
+    >>> columns.names, columns.x.shape, columns.weights.tolist()
+    (['t', 'A', 'B'], (2, 1, 5), [[1.0, 1.0, 1.0, 1.0, 1.0], [1.0, 1.0, 1.0, 1.0, 0.0]])
     """
-    chosen = [columns] if isinstance(columns, str) else [str(column) for column in columns]
-    names, units, values, notes = _spotfit.read_columns(path, chosen, arguments.whole("skip", skip))
+    whole = arguments.whole("skip", skip)
+    given = [_names(of) for of in (columns, by, error_columns, x_columns)]
+    names, units, x, y, errors, weights, notes = _spotfit.read_columns(path, given[0], whole, given[1], given[2], given[3])
     tell(notes)
-    return Columns(names, units, frozen(values))
+    # Where all data sets have the same points, and there is one variable, these axes say nothing.
+    shared = x[0] if not given[1] else x
+    points = shared[0] if shared.ndim == 2 and len(shared) == 1 else shared
+    found = None if errors is None else frozen(errors)
+    return Columns([*names[0], *names[1]], units, frozen(points), frozen(y), frozen(weights), found)
+
+
+def _names(columns: str | Sequence[str | int]) -> list[str]:
+    return [columns] if isinstance(columns, str) else [str(column) for column in columns]

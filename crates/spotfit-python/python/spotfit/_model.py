@@ -12,9 +12,12 @@ import numpy.typing as npt
 from . import _arguments as arguments
 from . import _spotfit
 from ._model_fits import Doubles, Made, ModelFits
+from ._noise import refuse_answers, told
+from ._shared import fit as _fit_shared
 
 if TYPE_CHECKING:
-    from ._options import Backend, Estimator, InstructionSet, LinearParameters
+    from ._noise import Loss, ModelEstimator, WeightRule
+    from ._options import Backend, InstructionSet, LinearParameters
 
 Limit = float | npt.ArrayLike | None
 
@@ -44,6 +47,9 @@ class Model:
     spline : mapping, optional
         Splines that the formula calls like functions, by their names: samples at 0, 1, 2, … along each axis, the first of which is
         the first argument; or a pair of samples and the axes, from 0, that count channels, which are not interpolated.
+    where : str or sequence of str, optional
+        Parameters that follow from others, such as ``"f2=1-f1"``: they are no parameters any more, and fits have their values and errors
+        as derived quantities, ``fits["f2"]`` and ``fits["f2_error"]``.
 
     Raises
     ------
@@ -73,11 +79,13 @@ class Model:
         parameters: Sequence[str] | None = None,
         *,
         spline: Mapping[str, npt.ArrayLike | tuple[npt.ArrayLike, Sequence[int]]] | None = None,
+        where: str | Sequence[str] = (),
     ) -> None:
         if not isinstance(formula, str):
             raise TypeError(f"formula must be a string, not {type(formula).__name__}")
         # What another process makes the same of.
-        self._given = (formula, variables, parameters, spline)
+        ties = [where] if isinstance(where, str) else list(where)
+        self._given = (formula, variables, parameters, spline, ties)
         if spline is not None and not isinstance(spline, Mapping):
             raise TypeError(f"spline must be a mapping of names to samples, not {type(spline).__name__}")
         splines = [_spline(called, samples) for called, samples in (spline or {}).items()]
@@ -85,14 +93,15 @@ class Model:
         if name in _named() or name in _spotfit.Model.with_splines():
             if variables is not None or parameters is not None:
                 raise ValueError(f"the model '{formula}' has names for its variables and parameters")
-            self._model = _spotfit.Model.named(name, splines)
+            self._model = _spotfit.Model.named(name, splines).with_ties(ties)
             return
         if parameters is None and name.isidentifier():
             _refuse(name)
         if isinstance(variables, str):
             variables = [name.strip() for name in variables.split(",")]
         given = ["x"] if variables is None else list(variables)
-        self._model = _spotfit.Model(formula, given, None if parameters is None else list(parameters), splines)
+        plain = _spotfit.Model(formula, given, None if parameters is None else list(parameters), splines)
+        self._model = plain.with_ties(ties)
 
     @staticmethod
     def all() -> dict[str, tuple[str, str]]:
@@ -196,8 +205,8 @@ class Model:
         start: Mapping[str, npt.ArrayLike] | npt.ArrayLike | Literal["auto"] | None = None,
         bounds: Mapping[str, tuple[Limit, Limit]] | None = None,
         fixed: str | Sequence[str] = (),
-        weights: npt.ArrayLike | None = None,
-        estimator: Estimator = "lse",
+        weights: npt.ArrayLike | WeightRule | None = None,
+        estimator: ModelEstimator = "lse",
         absolute: bool = False,
         linear: LinearParameters = "auto",
         max_iterations: int = 200,
@@ -207,11 +216,18 @@ class Model:
         instruction_set: InstructionSet | None = None,
         device: int = 0,
         threads: int = 0,
+        loss: Loss | None = None,
+        scale: float | Literal["auto"] = "auto",
+        outlier_rate: float | None = None,
+        trials: npt.ArrayLike | None = None,
+        x_errors: npt.ArrayLike | None = None,
         statistics: bool = False,
         derive: str | Sequence[str] = (),
         intervals: float | None = None,
         compare: str | Model | None = None,
         compare_start: Mapping[str, float] | npt.ArrayLike | Literal["auto"] | None = None,
+        shared: str | Sequence[str] | Mapping[str, Sequence[Any] | npt.ArrayLike | None] | None = None,
+        prior: Mapping[str, tuple[float, float]] | None = None,
     ) -> ModelFits:
         """Fits data sets, all with the same options.
 
@@ -234,9 +250,11 @@ class Model:
         fixed : str or sequence of str
             Parameters that keep their start value.
         weights : array_like (points,) or (n, points), optional
-            Weights of the points; those of 0 or NaN are left out.
-        estimator : {"lse", "mle"}
-            Least squares, or Poisson maximum likelihood.
+            Weights of the points; those of 0 or NaN are left out. Or a rule: ``"1/y"`` or ``"1/y^2"`` of the data (points with y = 0
+            are left out), ``"1/f"`` or ``"1/f^2"`` of the model's own values.
+        estimator : {"lse", "mle", "binomial"}
+            Least squares; Poisson maximum likelihood; or maximum likelihood of data that are successes among `trials`, where the model
+            is their probability.
         absolute : bool
             Whether weights are 1/variance, so that errors are what they say. Otherwise the residuals scale them.
         linear : {"auto", "eliminated", "searched"}
@@ -255,6 +273,17 @@ class Model:
             The GPU, by its number from 0.
         threads : int
             Threads of the CPU, at most 1024; 0 takes one for each processor.
+        loss : {"huber", "tukey", "soft_l1", "cauchy"}, optional
+            What large residuals cost, so that outliers change less. Default: all cost their squares.
+        scale : float or "auto"
+            The standard deviation that the loss takes residuals (times the root of their weights) to have; that of each data set's
+            own residuals with ``"auto"``, and 1 if also `absolute`. SciPy's ``f_scale`` is this times the constant of the loss.
+        outlier_rate : float, optional
+            List outliers: `ModelFits.outliers`. At most this share of them is none, on the average. Needs a loss.
+        trials : array_like (), (points,) or (n, points), optional
+            For the estimator "binomial".
+        x_errors : array_like (), (points,), (variables, points) or (n, variables, points), optional
+            The standard deviation of x. Needs `weights` of 1/variance.
         statistics : bool
             Whether R², adjusted R², AICc, BIC and the p-value of χ² are wanted: ``fits["r_squared"]`` and so on.
         derive : str or sequence of str
@@ -267,11 +296,28 @@ class Model:
             Another model that is fitted, too: ``fits["preferred"]``, ``fits["aicc_difference"]`` and so on.
         compare_start : mapping or array_like (parameters,), optional
             Where its fits start. Default: it is searched for.
+        shared : str, sequence of str, or mapping, optional
+            Parameters that are the same in all data sets, which are fitted together, in double precision on the CPU. A mapping has the
+            group of each data set, words or numbers: a parameter is the same in each group, and where it has None in all. The outcome
+            is a `SharedModelFits`.
+        prior : mapping, optional
+            What is known of parameters from elsewhere: a value and its standard deviation, as an extra point of each data set, or of all
+            for a shared parameter. Needs `absolute` or the estimator "mle".
 
         Returns
         -------
         ModelFits
             An outcome for each data set.
+
+        Examples
+        --------
+        >>> import numpy as np, spotfit
+        >>> x = np.arange(20.0)
+        >>> y = 2 * x + 0.1 * np.cos(9 * x)
+        >>> y[7] = 100
+        >>> fits = spotfit.Model("a*x + b").fit(y, x=x, start=[1, 0], loss="tukey", outlier_rate=0.01)
+        >>> round(float(fits["a"][0]), 2), np.flatnonzero(fits.outliers[0]).tolist()
+        (2.0, [7])
         """
         data, grid = _data(y)
         count = len(data)
@@ -282,29 +328,36 @@ class Model:
         device = arguments.whole("device", device, 2**31)
         threads = arguments.whole("threads", threads, 1024)
         points = None if x is None else self._points(x, count)
-        fitter = _fitter(backend, instruction_set, device, threads)
-        found = self._model.fit(
-            fitter,
-            data,
-            grid=grid,
-            points=points,
-            start=self._start(start, count),
-            bounds=self._bounds(bounds or {}, count),
-            fixed=[name in fixed for name in names],
-            weights=None if weights is None else np.atleast_2d(np.asarray(arguments.unmasked("weights", weights))),
-            estimator=estimator,
-            absolute=absolute,
-            linear=linear,
-            max_iterations=arguments.whole("max_iterations", max_iterations, 100_000),
-            tolerance=arguments.number("tolerance", tolerance),
-            covariance=covariance,
-            answers=self._asked(statistics, derive, intervals, compare, compare_start),
-        )
-        return ModelFits(names, *found, made=Made(self, points, grid or (data.shape[1],), estimator, fitter.threads, absolute))
+        rule = weights if isinstance(weights, str) else None
+        noise = told(loss, scale, outlier_rate, rule, trials, x_errors, estimator, data.shape)
+        refuse_answers(noise, statistics=statistics, intervals=intervals, compare=compare)
+        # What is shared is fitted in double precision on the CPU.
+        fitter = _fitter("reference" if shared or prior else backend, instruction_set, device, threads)
+        made = Made(self, points, grid or (data.shape[1],), estimator, fitter.threads, absolute)
+        options: dict[str, Any] = {
+            "grid": grid,
+            "points": points,
+            "start": self._start(start, count),
+            "bounds": self._bounds(bounds or {}, count),
+            "fixed": [name in fixed for name in names],
+            "weights": None if weights is None or rule else np.atleast_2d(np.asarray(arguments.unmasked("weights", weights))),
+            "estimator": estimator,
+            "absolute": absolute,
+            "linear": linear,
+            "max_iterations": arguments.whole("max_iterations", max_iterations, 100_000),
+            "tolerance": arguments.number("tolerance", tolerance),
+            "covariance": covariance,
+            "answers": self._asked(statistics, derive, intervals, compare, compare_start),
+        }
+        if shared or prior:
+            if any(part is not None for part in noise):
+                raise ValueError("shared parameters and priors are fitted with plain weights: without losses, rules for weights, trials and errors of x")
+            return _fit_shared(self, fitter, data, made, shared, prior, **options)
+        return ModelFits(names, *self._model.fit(fitter, data, noise=noise, **options), made=made)
 
     def _asked(self, statistics: bool, derive: Any, intervals: Any, compare: Any, start: Any) -> Any:
         """What is asked of fits besides parameters, as Rust takes it; None if nothing is."""
-        derive = [derive] if isinstance(derive, str) else list(derive)
+        derive = [*self._model.tie_formulas(), *([derive] if isinstance(derive, str) else derive)]
         level = None if intervals is None else arguments.number("intervals", intervals)
         if isinstance(compare, str):
             compare = Model(compare, None if compare.strip() in _named() else self.variables)
@@ -373,8 +426,8 @@ class Model:
         return f"Model({self.formula!r}) of {', '.join(self.variables)} with {', '.join(self.parameters)}"
 
 
-def _again(formula: str, variables: Any, parameters: Any, spline: Any) -> Model:
-    return Model(formula, variables, parameters, spline=spline)
+def _again(formula: str, variables: Any, parameters: Any, spline: Any, where: Any) -> Model:
+    return Model(formula, variables, parameters, spline=spline, where=where)
 
 
 def _spline(name: str, given: Any) -> tuple[str, npt.NDArray[Any], list[int]]:

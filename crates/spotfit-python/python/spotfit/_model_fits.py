@@ -59,13 +59,18 @@ class ModelFits:
         Steps taken, and visits to the points.
     status : array (n,)
         How each fit ended: a number, see `Status`.
+    scale : array (n,) or None
+        With a loss, the standard deviation that it took the residuals (times the root of their weights) of each data set to have.
+    outliers : array (n, points) or None
+        Whether each point is an outlier, if `outlier_rate` was given.
     answers : dict of arrays (n,)
         What `Model.fit` was asked for besides, by the names of the columns of ``spotfit curve``; each is ``fits[name]``, too. NaN where
         nothing is known.
     """
 
     __slots__ = (
-        "_made", "answers", "chi2", "covariance", "degrees", "errors", "evaluations", "iterations", "names", "parameters", "status",
+        "_made", "answers", "chi2", "covariance", "degrees", "errors", "evaluations", "iterations", "names", "outliers",
+        "parameters", "scale", "status",
     )  # fmt: skip
 
     def __init__(
@@ -79,6 +84,7 @@ class ModelFits:
         iterations: Counts,
         evaluations: Counts,
         status: npt.NDArray[np.uint8],
+        beside: tuple[Doubles | None, npt.NDArray[np.bool_] | None] = (None, None),
         answers: dict[str, Any] | None = None,
         made: Made | None = None,
     ) -> None:
@@ -91,6 +97,7 @@ class ModelFits:
         self.iterations = frozen(iterations)
         self.evaluations = frozen(evaluations)
         self.status = frozen(status)
+        self.scale, self.outliers = (None if array is None else frozen(array) for array in beside)
         self.answers: dict[str, npt.NDArray[Any]] = {name: frozen(np.asarray(values)) for name, values in (answers or {}).items()}
         self._made = made
 
@@ -100,7 +107,7 @@ class ModelFits:
         ]  # fmt: skip
 
     def __reduce__(self) -> Any:
-        return ModelFits, (self.names, *self._arrays(), self.answers, self._made)
+        return ModelFits, (self.names, *self._arrays(), (self.scale, self.outliers), self.answers, self._made)
 
     def _number(self, name: str) -> int:
         try:
@@ -124,11 +131,12 @@ class ModelFits:
         if isinstance(index, SupportsIndex) and not isinstance(index, (bool, np.bool_, np.ndarray)):
             return {name: column[index] for name, column in self.columns().items()}
         parts: list[Any] = [None if array is None else rows(array, index, "fits") for array in self._arrays()]
+        beside = [None if array is None else rows(array, index, "fits") for array in (self.scale, self.outliers)]
         made = self._made
         if made is not None and made.points is not None and made.points.ndim == 3:
             made = made._replace(points=rows(made.points, index, "fits"))
         answers = {name: rows(values, index, "fits") for name, values in self.answers.items()}
-        return ModelFits(self.names, *parts, answers=answers, made=made)  # type: ignore[misc]
+        return ModelFits(self.names, *parts, beside=(beside[0], beside[1]), answers=answers, made=made)  # type: ignore[misc]
 
     def _predict(self, model: Model, x: npt.ArrayLike | None) -> Doubles:
         made = self._made

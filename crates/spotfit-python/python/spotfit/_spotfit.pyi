@@ -40,6 +40,7 @@ __all__ = [
     "encode_picture",
     "estimates",
     "filter_table",
+    "fit_shared",
     "frames_for_estimates",
     "in_pixels",
     "info",
@@ -212,6 +213,8 @@ class Model:
     def all() -> dict[str, tuple[str, str]]: ...
     @staticmethod
     def with_splines() -> list[str]: ...
+    def with_ties(self, ties: list[str]) -> Model: ...
+    def tie_formulas(self) -> list[str]: ...
     @property
     def text(self) -> str: ...
     @property
@@ -240,6 +243,9 @@ class Model:
         max_iterations: int,
         tolerance: float,
         covariance: bool,
+        noise: tuple[
+            str | None, float | None, float | None, str | None, npt.NDArray[np.float64] | None, float | npt.NDArray[np.float64] | None
+        ],
         answers: tuple[bool, list[str], float | None, Model | None, list[float] | None] | None = ...,
     ) -> tuple[
         npt.NDArray[np.float64],
@@ -250,9 +256,31 @@ class Model:
         npt.NDArray[np.uint32],
         npt.NDArray[np.uint32],
         npt.NDArray[np.uint8],
+        tuple[npt.NDArray[np.float64] | None, npt.NDArray[np.bool_] | None],
         dict[str, Any] | None,
     ]: ...
 
+def fit_shared(
+    model: Model,
+    fitter: ModelFitter,
+    data: npt.ArrayLike,
+    *,
+    grid: tuple[int, int] | None,
+    points: npt.ArrayLike | None,
+    start: npt.ArrayLike | None,
+    bounds: npt.ArrayLike,
+    fixed: list[bool],
+    weights: npt.ArrayLike | None,
+    estimator: str,
+    absolute: bool,
+    linear: str,
+    max_iterations: int,
+    tolerance: float,
+    covariance: bool,
+    answers: tuple[bool, list[str], float | None, Model | None, list[float] | None] | None,
+    shared: list[tuple[int, list[int] | None]],
+    priors: list[tuple[int, float, float]],
+) -> tuple[tuple[Any, ...], tuple[list[tuple[int, int, float, float, int]], float, int, int]]: ...
 @final
 class Info:
     def __new__(
@@ -466,8 +494,16 @@ class TableFile:
     def finish(self, counts: dict[str, int]) -> tuple[int, int]: ...
 
 def read_columns(
-    path: str | PathLike[str], columns: list[str], skip: int
-) -> tuple[list[str], list[str], npt.NDArray[np.float64], list[str]]: ...
+    path: str | PathLike[str], columns: list[str], skip: int, by: list[str], error_columns: list[str], x_columns: list[str]
+) -> tuple[
+    tuple[list[str], list[str]],
+    list[str],
+    npt.NDArray[np.float64],
+    npt.NDArray[np.float64],
+    npt.NDArray[np.float64] | None,
+    npt.NDArray[np.float64],
+    list[str],
+]: ...
 def read_table(
     path: str | PathLike[str], pixel_size: float | None, first_frame: int | None, origin: str | None
 ) -> tuple[_Columns, Info, list[str]]: ...

@@ -25,8 +25,8 @@ pub(super) struct NoiseArguments {
     /// all beyond 4.7 standard deviations). Without it all cost their squares.
     #[arg(long, value_name = "LOSS", help_heading = "Noise")]
     loss: Option<Loss>,
-    /// The standard deviation that the loss takes residuals to have: a number, or auto, that of each data set's own residuals (by their
-    /// median, which outliers hardly change; 1 with --absolute). With weights that of residuals times √weight.
+    /// The standard deviation that the loss takes residuals to have: a number, or auto, that of each data set's own residuals (Tukey's
+    /// biweight scale, which outliers hardly change; 1 with --absolute). With weights that of residuals times √weight.
     #[arg(long, default_value = "auto", value_name = "auto|S", value_parser = scale, help_heading = "Noise")]
     scale: LossScale,
     /// Write the points that are outliers: a .csv file with fit, point, x, y, residual, score (residual beside scale) and p. Needs --loss.
@@ -214,18 +214,6 @@ impl Noise {
             Some(Known::Column) => data.x_errors(part).map(|rows| rows.insert_axis(Axis(1))),
         };
         Ok(Part { plain: self.plain, trials, x_errors })
-    }
-
-    /// The data as they were fitted, for plots: shares of successes, and weights of rules and errors of x.
-    pub(super) fn shown<'a>(&self, curves: &'a Curves<'_>, found: &'a NoiseFits) -> Curves<'a> {
-        let mut shown = curves.reborrow();
-        if let Some(data) = &found.data {
-            shown.data = Values::from(data.view());
-        }
-        match &found.weights {
-            Some(weights) if self.plain.loss.is_none() => shown.with_weights(weights.view()),
-            _ => shown,
-        }
     }
 }
 

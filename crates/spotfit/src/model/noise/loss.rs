@@ -142,8 +142,9 @@ impl std::str::FromStr for Loss {
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub enum LossScale {
-    /// That of each data set: 1.4826 times the median of |√w·(y − f)|, which outliers hardly change, times √(n/(n − p)) for
-    /// p parameters found from n points. Where weights are 1/variance ([`crate::model::CurveOptions::absolute`]), 1.
+    /// That of each data set: Tukey's biweight scale of √w·(y − f), within 4.685 times the median scale of what a fit with Tukey's
+    /// loss leaves, times √(n/(n − p)) for p parameters found from n points. Where weights are 1/variance
+    /// ([`crate::model::CurveOptions::absolute`]), 1.
     #[default]
     Auto,
     /// This, in units of √w·y.

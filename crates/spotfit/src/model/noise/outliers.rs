@@ -1,6 +1,6 @@
 //! Points that noise does not explain.
 
-use super::student::two_sided;
+use crate::model::answers::f_survival;
 
 /// A point that is an outlier.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -45,4 +45,31 @@ pub(super) fn found(
     all.truncate(last.map_or(0, |last| last + 1));
     all.sort_by_key(|outlier| outlier.point);
     all
+}
+
+/// The probability of |t| or more, with these degrees of freedom.
+fn two_sided(t: f64, degrees: f64) -> f64 {
+    f_survival(t * t, [1.0, degrees])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Proves values that SciPy has: `2*scipy.stats.t.sf(t, n)`.
+    #[test]
+    fn known() {
+        for (t, degrees, wanted) in [
+            (0.0, 5.0, 1.0),
+            (1.0, 1.0, 0.5),
+            (2.0, 10.0, 0.073_388_034_770_740_45),
+            (-3.0, 27.0, 0.005_745_712_642_685_758),
+            (12.0, 4.0, 0.000_276_428_548_502_973),
+            (6.0, 200.0, 9.115_120_348_810_346e-9),
+        ] {
+            let found = two_sided(t, degrees);
+            assert!((found / wanted - 1.0).abs() < 1e-9, "{t} {degrees}: {found:e}");
+        }
+        assert_eq!(two_sided(1e300, 3.0), 0.0);
+    }
 }

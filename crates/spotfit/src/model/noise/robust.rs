@@ -6,17 +6,20 @@ use ndarray::{Array2, Axis};
 
 use super::loss::{Loss, LossScale};
 use super::outliers::{self, Outlier};
-use super::rounds::{Rows, Scheme, Seen, State, Task};
+use super::rounds::{Phase, Rows, Scheme, Seen, State, Task};
 use super::triangle::Triangle;
 use crate::model::ModelError;
 
 /// The median of |z| for Gaussian noise.
 const MEDIAN: f64 = 0.674_489_750_196_081_7;
-/// The scale is looked for until it changes by less than this share, or so many times.
+/// The knee of the loss that fits begin with, in scales: nearly least absolute deviations, which outliers change less than all
+/// losses that are efficient and convex.
+const KNEE: f64 = 0.3;
+/// The scale is looked for until it changes by less than this share.
 const STEADY: f64 = 1e-3;
-const MOST_SCALES: u32 = 20;
-/// So near, in errors, fits come before the scale or a loss with several minima is taken.
+/// So near, in errors, fits come before the next phase, or so many times they are repeated in the phases before the last.
 const NEAR: f64 = 0.01;
+const MOST_ROUNDS: [u32; 2] = [15, 25];
 
 /// A loss with its scale.
 pub(super) struct Robust {
@@ -42,7 +45,7 @@ impl Robust {
     ) -> Result<(Array2<f64>, Vec<f64>, Vec<Outlier>), ModelError> {
         let mut states = vec![State::default(); fits.len()];
         if self.held(task).is_some() && !self.loss.redescends() {
-            states.iter_mut().for_each(|state| state.is_last = true);
+            states.iter_mut().for_each(|state| state.phase = Phase::Last);
         }
         let weights = task.rounds(self, fits, &mut states)?;
         let scales = states.iter().map(|state| state.scale);
@@ -153,31 +156,47 @@ impl Scheme for Robust {
         let residuals = seen.residuals(task)?;
         let held = self.held(task);
         // In the last phase it stays.
-        if !state.is_last || state.scale == 0.0 {
-            let scale = match held {
-                Some(scale) => scale,
-                None => spread(seen, &residuals),
-            };
-            state.change = (scale / state.scale - 1.0).abs();
-            state.scale = scale;
-        }
-        let loss = if state.is_last || !self.loss.redescends() { self.loss } else { Loss::Huber };
+        let scale = match (held, state.phase) {
+            (Some(scale), _) => scale,
+            (None, Phase::Absolute) => spread(seen, &residuals, f64::INFINITY),
+            (None, Phase::Trimmed) => spread(seen, &residuals, reach(state.scale)),
+            (None, Phase::Last) if state.is_held => state.scale,
+            (None, Phase::Last) => biweight(seen, &residuals, state.scale),
+        };
+        state.change = (scale / state.scale - 1.0).abs();
+        state.scale = scale;
+        state.is_held = state.phase == Phase::Last;
+        let share = |u: f64| match state.phase {
+            Phase::Absolute => 1.0 / (u.abs() / KNEE).max(1.0),
+            Phase::Trimmed => Loss::Tukey.weight(u),
+            Phase::Last => self.loss.weight(u),
+        };
         let pairs = seen.weights.iter().zip(&residuals);
         let weights = pairs.map(|(weight, residual)| match *weight > 0.0 {
-            true => weight * loss.weight(residual / state.scale),
+            true => weight * share(residual / scale),
             false => 0.0,
         });
         Some(Rows { weights: weights.collect(), moved: None })
     }
 
     fn ends(&self, shift: f64, most: f64, state: &mut State) -> bool {
-        if state.is_last {
-            return shift <= most;
-        }
         let is_steady = state.change <= STEADY && shift <= NEAR;
-        state.is_last = is_steady || state.rounds >= MOST_SCALES;
+        state.phase = match state.phase {
+            Phase::Last => return shift <= most,
+            Phase::Absolute if is_steady || state.rounds >= MOST_ROUNDS[0] => match self.scale {
+                LossScale::Held(_) => Phase::Last,
+                LossScale::Auto => Phase::Trimmed,
+            },
+            Phase::Trimmed if is_steady || state.rounds >= MOST_ROUNDS[1] => Phase::Last,
+            phase => phase,
+        };
         false
     }
+}
+
+/// Beyond it Tukey's loss gives no weight.
+fn reach(scale: f64) -> f64 {
+    scale * Loss::Tukey.constant()
 }
 
 impl Seen {
@@ -193,10 +212,11 @@ impl Seen {
     }
 }
 
-/// The scale of residuals: the median of their size, for Gaussian noise a standard deviation.
-fn spread(seen: &Seen, residuals: &[f64]) -> f64 {
+/// The scale of residuals below a limit: the median of their size, for Gaussian noise a standard deviation.
+fn spread(seen: &Seen, residuals: &[f64], limit: f64) -> f64 {
     let used = residuals.iter().zip(&seen.weights).filter(|pair| *pair.1 > 0.0);
-    let mut sizes: Vec<f64> = used.map(|(residual, _)| residual.abs()).collect();
+    let sizes = used.map(|(residual, _)| residual.abs()).filter(|size| *size < limit);
+    let mut sizes: Vec<f64> = sizes.collect();
     let count = sizes.len();
     let largest = seen.data.iter().zip(&seen.weights).filter(|pair| *pair.1 > 0.0);
     let largest = largest.fold(0.0_f64, |most, (y, weight)| most.max((weight.sqrt() * y).abs()));
@@ -211,6 +231,26 @@ fn spread(seen: &Seen, residuals: &[f64]) -> f64 {
         0 => 0.5 * (median + below.iter().copied().fold(0.0, f64::max)),
         _ => median,
     };
-    let degrees = count.saturating_sub(seen.free).max(1);
-    (median / MEDIAN * (count as f64 / degrees as f64).sqrt()).max(least)
+    (median / MEDIAN * correction(count, seen.free)).max(least)
+}
+
+/// The biweight scale (Mosteller and Tukey, Data Analysis and Regression, 1977, 10D) with what has weight at this one: nearly as
+/// exact as a standard deviation, of which the median has a third.
+fn biweight(seen: &Seen, residuals: &[f64], scale: f64) -> f64 {
+    let used = residuals.iter().zip(&seen.weights).filter(|pair| *pair.1 > 0.0);
+    let (mut count, mut square, mut slope) = (0_usize, 0.0, 0.0);
+    for (residual, _) in used {
+        count += 1;
+        let u = residual / scale;
+        square += (u * Loss::Tukey.weight(u)).powi(2);
+        slope += Loss::Tukey.curvature(u);
+    }
+    let ratio = (count as f64 * square).sqrt() / slope * correction(count, seen.free);
+    if ratio.is_finite() && ratio > 0.0 { scale * ratio } else { scale }
+}
+
+/// √(n/(n − p)).
+fn correction(points: usize, parameters: usize) -> f64 {
+    let degrees = points.saturating_sub(parameters).max(1);
+    (points as f64 / degrees as f64).sqrt()
 }

@@ -40,13 +40,27 @@ pub(super) struct Seen {
     pub(super) free: usize,
 }
 
+/// How far a fit with a loss has come.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Phase {
+    /// Nearly least absolute deviations.
+    #[default]
+    Absolute,
+    /// Without what lies far beyond the scale, which is looked for.
+    Trimmed,
+    /// With the loss, and a scale that stays.
+    Last,
+}
+
 /// What a fit keeps from round to round.
 #[derive(Clone, Debug, Default)]
 pub(super) struct State {
     pub(super) scale: f64,
     /// By which share the scale has changed.
     pub(super) change: f64,
-    pub(super) is_last: bool,
+    pub(super) phase: Phase,
+    /// Whether the scale stays.
+    pub(super) is_held: bool,
     pub(super) rounds: u32,
     /// The weights before.
     pub(super) before: Vec<f64>,

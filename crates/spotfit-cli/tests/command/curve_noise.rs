@@ -1,0 +1,184 @@
+//! Noise and data of other kinds, as a user types them.
+
+use std::fs;
+use std::path::Path;
+
+use crate::common::{Folder, bytes, fails, npy, rows, succeeds};
+
+type Word<'a> = &'a dyn AsRef<std::ffi::OsStr>;
+
+/// The table of fits, and what was said.
+fn fitted(folder: &Folder, data: &Path, words: &str) -> (Vec<Vec<String>>, String) {
+    let fits = folder.path("fits.csv");
+    let mut all: Vec<Word<'_>> = vec![&"curve", &data, &"-o", &fits];
+    let words: Vec<&str> = words.split(' ').collect();
+    all.extend(words.iter().map(|word| word as Word<'_>));
+    let output = succeeds(&all);
+    (
+        rows(&fs::read(fits).expect("the table")),
+        String::from_utf8_lossy(&output.stderr).into_owned(),
+    )
+}
+
+#[track_caller]
+fn refused(folder: &Folder, data: &Path, words: &str, says: &[&str]) {
+    let fits = folder.path("none.csv");
+    let mut all: Vec<Word<'_>> = vec![&"curve", &data, &"-o", &fits];
+    let words: Vec<&str> = words.split(' ').collect();
+    all.extend(words.iter().map(|word| word as Word<'_>));
+    fails(&all, says);
+    assert!(!fits.exists(), "{words:?}");
+}
+
+fn number(table: &[Vec<String>], row: usize, name: &str) -> f64 {
+    let column = table[0].iter().position(|own| own == name).expect(name);
+    table[row][column].parse().expect(name)
+}
+
+/// Proves that losses find a line beside outliers, that these are listed with the names of the data sets, and that the list names the
+/// points.
+#[test]
+fn losses_and_outliers() {
+    let folder = Folder::new();
+    let mut text = "t,one,two too\n".to_owned();
+    for x in 0..30 {
+        let noise = 0.1 * (f64::from(x * 7 % 11) - 5.0);
+        let one = if x == 9 { 50.0 } else { 2.0 * f64::from(x) + 1.0 + noise };
+        let two = if x == 20 { -80.0 } else { 3.0 * f64::from(x) + noise };
+        text += &format!("{},{one},{two}\n", f64::from(x) + 0.5);
+    }
+    let data = folder.file("lines.csv", text.as_bytes());
+    let list = folder.path("outliers.csv");
+    let line = "-m k*x+c --start k=1,c=0";
+    let (plain, _) = fitted(&folder, &data, line);
+    assert!((number(&plain, 1, "k") - 2.0).abs() > 0.05);
+    for loss in ["huber", "tukey", "soft_l1", "cauchy"] {
+        let words = format!("{line} --loss {loss} --outliers {}", list.display());
+        let (table, said) = fitted(&folder, &data, &words);
+        assert!((number(&table, 1, "k") - 2.0).abs() < 0.02, "{loss}: {table:?}");
+        assert!((number(&table, 2, "k") - 3.0).abs() < 0.02, "{loss}: {table:?}");
+        assert!(said.contains("2 outliers"), "{said}");
+        let listed = rows(&fs::read(&list).expect("the list"));
+        assert_eq!(listed[0].join(","), "fit,point,x,y,residual,score,p");
+        assert_eq!(listed[1][..4], ["one", "9", "9.5", "50.0"]);
+        assert_eq!(listed[2][..4], ["two too", "20", "20.5", "-80.0"]);
+        assert_eq!(listed.len(), 3);
+    }
+    let (table, _) = fitted(&folder, &data, &format!("{line} --loss huber --scale 0.3"));
+    assert!((number(&table, 1, "k") - 2.0).abs() < 0.02);
+    let line = |rest: &str| format!("{line} {rest}");
+    refused(&folder, &data, &line("--loss tukey --estimator mle"), &["cannot be had together"]);
+    refused(&folder, &data, &line("--loss biweight"), &["huber, tukey, soft_l1 and cauchy"]);
+    refused(&folder, &data, &line("--scale 2"), &["a scale needs a loss"]);
+    refused(&folder, &data, &line("--loss huber --scale 0"), &["the scale must be above 0"]);
+    refused(&folder, &data, &line("--loss huber --scale wide"), &["auto or a number"]);
+    let none = folder.path("none.txt");
+    let words = line(&format!("--loss huber --outliers {}", none.display()));
+    refused(&folder, &data, &words, &["ends in .csv"]);
+    let own = line(&format!("--loss huber --outliers {}", data.display()));
+    refused(&folder, &data, &own, &["lines.csv"]);
+    let none = folder.path("none2.csv");
+    refused(&folder, &data, &line(&format!("--outliers {}", none.display())), &["needs a loss"]);
+    assert!(!none.exists());
+}
+
+/// Proves that successes among trials are fitted, with trials as a number, a column and a file, and that what cannot be is refused.
+#[test]
+fn successes_among_trials() {
+    let folder = Folder::new();
+    let mut text = "x,k,n\n".to_owned();
+    for x in -6..=6 {
+        let p = 1.0 / (1.0 + (-(f64::from(x) - 1.0) / 2.0).exp());
+        text += &format!("{x},{},20\n", (20.0 * p).round());
+    }
+    let data = folder.file("seen.csv", text.as_bytes());
+    let n = npy("'<f8'", "False", "(13,)", &bytes(&[20.0; 13], |number: &f64| number.to_le_bytes()));
+    let file = folder.file("n.npy", &n);
+    let model = "--columns x,k -m 1/(1+exp(-(x-m)/w)) --start m=0,w=1 --estimator binomial";
+    let of = |trials: &str| fitted(&folder, &data, &format!("{model} --trials {trials}")).0;
+    let wanted = of("20");
+    assert_eq!(wanted[0].join(","), "fit,m,w,m_error,w_error,deviance,degrees,iterations,status");
+    assert!((number(&wanted, 1, "m") - 1.0).abs() < 0.3 && number(&wanted, 1, "deviance") < 3.0);
+    for trials in ["n", &file.display().to_string()] {
+        assert_eq!(of(trials), wanted, "{trials}");
+    }
+    refused(&folder, &data, model, &["needs --trials"]);
+    refused(&folder, &data, &format!("{model} --trials 10"), &["seen.csv", "in 10 trials"]);
+    refused(&folder, &data, &format!("{model} --trials=-5"), &["seen.csv", "trials", "-5"]);
+    refused(&folder, &data, &format!("{model} --trials m"), &["there is no column 'm'"]);
+    refused(&folder, &data, &format!("{model} --trials 20 --weights 1/y"), &["likelihood"]);
+    let least = model.replace("binomial", "lse");
+    refused(&folder, &data, &format!("{least} --trials 20"), &["--estimator binomial"]);
+}
+
+/// Proves that rules, errors of y and errors of x weigh points, from numbers, columns and files.
+#[test]
+fn weights_and_errors() {
+    let folder = Folder::new();
+    let mut text = "x,y,y_sd,sx\n".to_owned();
+    for x in 1..=20 {
+        let y = 2.0 * f64::from(x) + 0.1 * (f64::from(x * 7 % 11) - 5.0) * f64::from(x);
+        text += &format!("{x},{y},{},0.5\n", 0.1 * f64::from(x));
+    }
+    let data = folder.file("line.csv", text.as_bytes());
+    let line = "--columns x,y -m k*x+c --start k=1,c=0";
+    let fit = |rest: &str| fitted(&folder, &data, &format!("{line} {rest}")).0;
+    let rules = ["1/y", "1/y^2", "1/f", "1/f^2"].map(|rule| fit(&format!("--weights {rule}")));
+    let slopes: Vec<f64> = rules.iter().map(|table| number(table, 1, "k")).collect();
+    assert!(slopes.iter().all(|slope| (slope - 2.0).abs() < 0.5), "{slopes:?}");
+    assert!((0..4).all(|a| (0..a).all(|b| slopes[a] != slopes[b])), "{slopes:?}");
+    let weighted = fit("--error-columns _sd");
+    let listed = fit("--error-columns y_sd");
+    assert_eq!(weighted, listed);
+    assert!(
+        number(&weighted, 1, "k_error")
+            != number(&fit("--error-columns _sd --absolute"), 1, "k_error")
+    );
+    let both = fit("--error-columns _sd --x-errors 0.5");
+    assert_eq!(both, fit("--error-columns _sd --x-errors sx"));
+    let sx = npy("'<f8'", "False", "(20,)", &bytes(&[0.5; 20], |number: &f64| number.to_le_bytes()));
+    let file = folder.file("sx.npy", &sx);
+    assert_eq!(both, fit(&format!("--error-columns _sd --x-errors {}", file.display())));
+    assert!(number(&both, 1, "chi2") < number(&weighted, 1, "chi2"));
+    let refused = |rest: &str, says: &str| {
+        refused(&folder, &data, &format!("{line} {rest}"), &[says]);
+    };
+    refused("--x-errors 0.5", "errors of x needs errors of y");
+    refused("--error-columns _sd --x-errors=-1", "0 or more");
+    refused("--error-columns _sd --x-errors none", "there is no column 'none'");
+    refused("--error-columns _sd --x-errors 1 --loss huber", "cannot be had together");
+    refused("--weights 1/z", "1/z");
+    refused("--error-columns _err", "there is no column '_err'");
+}
+
+/// Proves that each value of a column of a long table is a data set, of its own length, that models of several variables have theirs,
+/// and that a group with one point has a status.
+#[test]
+fn long_tables_and_variables() {
+    let folder = Folder::new();
+    let mut text = "well;time;dose;signal\n".to_owned();
+    for (well, k, count) in [("A1", 2.0, 12), ("B2", 3.0, 9), ("C3", 1.0, 1)] {
+        for x in 0..count {
+            text += &format!(
+                "{well};{x},5;{};{}\n",
+                x % 3,
+                k * (f64::from(x) + 0.5) + f64::from(x % 3)
+            )
+            .replace('.', ",");
+        }
+    }
+    let data = folder.file("long.csv", text.as_bytes());
+    let words = "--by well --x-columns time,dose --columns signal -m k*x+d*y+c --start k=1,d=0,c=0";
+    let (table, _) = fitted(&folder, &data, words);
+    assert_eq!(table[1..].iter().map(|row| &row[0]).collect::<Vec<_>>(), ["A1", "B2", "C3"]);
+    for (row, k, degrees) in [(1, 2.0, 9.0), (2, 3.0, 6.0)] {
+        assert!((number(&table, row, "k") - k).abs() < 1e-9, "{table:?}");
+        assert!((number(&table, row, "d") - 1.0).abs() < 1e-9, "{table:?}");
+        assert_eq!(number(&table, row, "degrees"), degrees);
+    }
+    assert_ne!(table[3].last().map(String::as_str), Some("min_step"));
+    refused(&folder, &data, "--by hole -m linear", &["there is no column 'hole'"]);
+    refused(&folder, &data, "--by well --columns well,signal -m linear", &["cannot be"]);
+    let data = folder.file("one.npy", &npy("'<f8'", "False", "(9,)", &[0; 72]));
+    refused(&folder, &data, "--by well -m linear", &["are for text"]);
+}
