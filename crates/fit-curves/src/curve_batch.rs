@@ -153,10 +153,11 @@ impl<'c, 's, 'o> CurveBatch<'c, 's, 'o> {
         let can_shift = |variable: usize| {
             let shift = formula.invariance().translation(variable);
             can_shift(formula, options, variable)
+                // What is shared must be the same in the coordinates of all.
                 && shift.is_some_and(|shift| {
-                    // What is shared must be the same in the coordinates of all.
-                    !pinned.iter().any(|&j| shift.mixes(j))
-                        && !(own && sharing.shared.iter().any(|shared| shift.moves(shared.0)))
+                    let moved = sharing.shared.iter().any(|shared| shift.moves(shared.0));
+                    let mixes = pinned.iter().any(|&j| shift.mixes(j));
+                    !(mixes || (own && moved))
                 })
         };
         batch.shiftable = (0..variables).map(can_shift).collect();

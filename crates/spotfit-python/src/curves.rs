@@ -57,12 +57,12 @@ macro_rules! data {
         }
 
         /// Data (fit, point) of Rust's own.
-        enum OwnData {
+        pub(crate) enum OwnData {
             $($variant(Array2<$type>),)*
         }
 
         impl OwnData {
-            fn values(&self) -> Values<'_, Ix2> {
+            pub(crate) fn values(&self) -> Values<'_, Ix2> {
                 match self {
                     $(Self::$variant(data) => data.view().into(),)*
                 }
@@ -91,14 +91,14 @@ macro_rules! data {
 
         impl<'a> View<'a> {
             /// Fits and points.
-            fn dim(&self) -> (usize, usize) {
+            pub(crate) fn dim(&self) -> (usize, usize) {
                 match self {
                     $(Self::$variant(view) => view.dim(),)*
                 }
             }
 
             /// A copy of those of the fits from `start` to before `end`.
-            fn own_part(self, start: usize, end: usize) -> OwnData {
+            pub(crate) fn own_part(self, start: usize, end: usize) -> OwnData {
                 match self {
                     $(Self::$variant(mut view) => {
                         view.slice_axis_inplace(Axis(0), Slice::from(start..end));
@@ -190,6 +190,32 @@ impl Known {
         let shape = "(1, points) or (n, points)";
         let weights = weights.map(|given| own("weights", given, shape)).transpose()?;
         Ok(Self { places, start, weights })
+    }
+}
+
+impl Known {
+    /// Hands all data sets, with their points and weights, and where their fits begin, to a function.
+    pub(crate) fn with_all<T>(
+        &self,
+        data: Values<'_, Ix2>,
+        of: impl FnOnce(&Curves<'_>, CurveStart<'_>) -> T,
+    ) -> T {
+        let points = match &self.places {
+            Places::Index => Points::Index,
+            &Places::Grid { width, height } => Points::Grid { width, height },
+            Places::Shared(at) => Points::Shared(at.view().into()),
+            Places::PerFit(at) => Points::PerFit(at.view().into()),
+        };
+        let mut curves = Curves::new(data, points);
+        if let Some(weights) = &self.weights {
+            curves = curves.with_weights(weights.view());
+        }
+        let start = match &self.start {
+            Starts::Estimate => CurveStart::Estimate,
+            Starts::Shared(values) => CurveStart::Shared(values.as_slice().unwrap_or_default()),
+            Starts::PerFit(values) => values.view().into(),
+        };
+        of(&curves, start)
     }
 }
 

@@ -31,6 +31,7 @@ mod preview;
 mod records;
 mod ring;
 mod rows;
+mod shared;
 mod simulate;
 mod simulate_movies;
 mod steps;
@@ -86,6 +87,8 @@ mod _spotfit {
     };
     #[pymodule_export]
     use super::ring::{RingReader, RingWriter, ring_now};
+    #[pymodule_export]
+    use super::shared::fit_shared;
     #[pymodule_export]
     use super::simulate::simulate;
     #[pymodule_export]

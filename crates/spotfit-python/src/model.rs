@@ -53,7 +53,7 @@ impl ModelFitter {
 }
 
 impl ModelFitter {
-    fn own(&self) -> PyResult<Arc<CurveFitter>> {
+    pub(crate) fn own(&self) -> PyResult<Arc<CurveFitter>> {
         self.fitter.get(|| CurveFitter::with_options(&self.options).map_err(of_model))
     }
 }
@@ -135,6 +135,17 @@ impl Model {
         let splines = self::splines(&splines)?;
         let made = spotfit::model::Model::named_with_splines(name, &borrowed(&splines));
         made.map(Self).map_err(of_model)
+    }
+
+    /// The same with parameters that follow from others.
+    fn with_ties(&self, ties: Vec<String>) -> PyResult<Self> {
+        let ties: Vec<&str> = ties.iter().map(String::as_str).collect();
+        self.0.with_ties(&ties).map(Self).map_err(of_model)
+    }
+
+    /// Parameters that follow from others, as quantities that are derived.
+    fn tie_formulas(&self) -> Vec<String> {
+        self.0.tie_formulas()
     }
 
     /// The models with names that need nothing else: formula, and what it is.

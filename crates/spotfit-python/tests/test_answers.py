@@ -92,7 +92,7 @@ def test_any_formula_finds_its_start() -> None:
     fits = MODEL.fit(Y, x=X, start="auto")
     assert np.allclose(fits.parameters, fitted().parameters, rtol=1e-3)
     with pytest.raises(ValueError, match="'auto'"):
-        MODEL.fit(Y, x=X, start="somewhere")  # type: ignore[arg-type]
+        MODEL.fit(Y, x=X, start="somewhere")
     with pytest.raises(ValueError):
         MODEL.fit(Y, x=X, start="auto", fixed="c")
 

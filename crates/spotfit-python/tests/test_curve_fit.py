@@ -228,7 +228,7 @@ def test_bad_input_is_refused() -> None:
         {"bounds": ([0, 0], [1, 1])}, {"p0": [9, 9, 9], "bounds": (0, 1)}, {"nan_policy": "propagate"},
     ):  # fmt: skip
         with pytest.raises(ValueError):
-            spotfit.curve_fit(decay, X, y, **wrong)  # type: ignore[arg-type]
+            spotfit.curve_fit(decay, X, y, **wrong)
     with pytest.raises(ValueError, match="xdata must be"):
         spotfit.curve_fit(decay, X[:5], y)
     with pytest.raises(TypeError, match="f must be"):

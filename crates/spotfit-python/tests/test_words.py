@@ -59,12 +59,12 @@ VERBS: dict[str, tuple[list[Callable[..., Any]], set[str], set[str]]] = {
         },
         {"sigma", "scatter", "reach", "maps", "background"},
     ),
-    # The model is an object with its variables, parameters and splines; text is read by `read_columns`.
+    # The model is an object with its variables, parameters, ties and splines; what is shared is `shared`, which may have groups; text is read by `read_columns`.
     "curve": (
         [spotfit.Model.fit],
-        {"output", "json", "overwrite", "no_record", "plot", "plots", "log_x", "model", "variables", "parameters", "spline", "columns", "skip",
+        {"output", "json", "overwrite", "no_record", "plot", "plots", "log_x", "model", "variables", "parameters", "spline", "where", "share", "columns", "skip",
          "bands", "bands_table", "report"},
-        set(),
+        {"shared"},
     ),
     "render": ([spotfit.render], FILES - {"filter"}, set()),
     # Drift is taken out, and its error added, by `Drift.correct`.

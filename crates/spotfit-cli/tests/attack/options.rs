@@ -21,7 +21,7 @@ struct Verb {
     options: &'static [(&'static str, &'static str)],
 }
 
-const VERBS: [Verb; 9] = [
+const VERBS: [Verb; 11] = [
     Verb { words: &["fit"], input: Some("spots.npy"), options: &[("output", "fits.csv")] },
     Verb { words: &["localize"], input: Some("movie.npy"), options: &[("output", "locs.csv")] },
     Verb { words: &["render"], input: Some("table.csv"), options: &[("output", "image.png")] },
@@ -66,6 +66,19 @@ const VERBS: [Verb; 9] = [
         options: &[("model", "exponential"), ("output", "fits.csv"), ("estimator", "lse")],
     },
     Verb { words: &["demo"], input: None, options: &[("count", "100"), ("out", "demo")] },
+    Verb {
+        words: &["curve"],
+        input: Some("table.csv"),
+        options: &[
+            ("model", "a*exp(-x/t) + c"),
+            ("start", "a=1,t=1"),
+            ("where", "c=a/9"),
+            ("share", "t"),
+            ("prior", "a=1+-1"),
+            ("estimator", "mle"),
+            ("output", "fits.csv"),
+        ],
+    },
 ];
 
 const INPUTS: [&str; 6] =
@@ -113,7 +126,7 @@ const VALUES: [&str; 34] = [
 const NUMBERS: usize = 16;
 
 /// What did harm once: verb, option and value, where an option without a name is the input.
-const FOUND: [(usize, &[(&str, &str)]); 18] = [
+const FOUND: [(usize, &[(&str, &str)]); 23] = [
     (0, &[("threads", "2147483648")]),
     (0, &[("", "-"), ("start", "-")]),
     (1, &[("threads", "3000")]),
@@ -127,12 +140,17 @@ const FOUND: [(usize, &[(&str, &str)]); 18] = [
     (3, &[("count", "9223372036854775807")]),
     (4, &[("beads", "9223372036854775807")]),
     // Noise that cannot be.
-    (7, &[("loss", "tukey"), ("estimator", "mle")]),
-    (7, &[("loss", "tukey"), ("scale", "1e-300")]),
-    (7, &[("trials", "-1"), ("estimator", "binomial")]),
-    (7, &[("x-errors", "1e308"), ("error-columns", "_sd")]),
-    (7, &[("by", "1"), ("columns", "time,y"), ("loss", "cauchy")]),
-    (7, &[("by", "time"), ("columns", "1,y")]),
+    (8, &[("loss", "tukey"), ("estimator", "mle")]),
+    (8, &[("loss", "tukey"), ("scale", "1e-300")]),
+    (8, &[("trials", "-1"), ("estimator", "binomial")]),
+    (8, &[("x-errors", "1e308"), ("error-columns", "_sd")]),
+    (8, &[("by", "1"), ("columns", "time,y"), ("loss", "cauchy")]),
+    (8, &[("by", "time"), ("columns", "1,y")]),
+    (10, &[("share", "t:/dev/zero")]),
+    (10, &[("share", "t:spots.npy,a:table.csv")]),
+    (10, &[("prior", "a=1e308+-1e-320")]),
+    (10, &[("where", "t=t"), ("share", "t")]),
+    (10, &[("where", "c=exp(exp(exp(a)))"), ("start", "a=9,t=1e-300")]),
 ];
 
 /// The long names of a verb's options, as its help has them: none can be forgotten.

@@ -8,6 +8,7 @@ mod curve;
 mod curve_answers;
 mod curve_files;
 mod curve_noise;
+mod curve_shared;
 mod driver;
 mod known;
 mod outputs;

@@ -49,7 +49,7 @@ impl Case {
 }
 
 /// Every verb, with every kind of file that it writes. The words of a camera say all that there is to know of one.
-pub const CASES: [Case; 49] = [
+pub const CASES: [Case; 50] = [
     case("fit {}/spots.npy", &[("-o", "csv")], &[]),
     case("fit {}/spots.npy --errors --baseline 0 --sensitivity 1", &[("-o", "npy")], &[]),
     case("localize {}/movie.tif --baseline 100 --sensitivity 1", &[("-o", "csv")], &[]),
@@ -169,6 +169,11 @@ pub const CASES: [Case; 49] = [
     case(
         "curve {}/decays.csv -m 'a*exp(-x/t)+c' --start auto --statistics --covariance --derive 'h=t*ln(2)' --intervals 0.68 --compare linear --bands 0.95",
         &[("-o", "csv"), ("--bands-table", "csv"), ("--report", "html")],
+        &[],
+    ),
+    case(
+        "curve {}/decays.csv -m exponential_2 --share t1,t2 --where a2=0.1*a1 --prior c=1+-0.5 --absolute",
+        &[("-o", "csv"), ("--plot", "svg")],
         &[],
     ),
     case("info {}/locs.hdf5", &[], &[]),

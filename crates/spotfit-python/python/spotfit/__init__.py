@@ -27,6 +27,7 @@ from ._locs import Locs, Movie, read_table, write_table
 from ._measured_camera import MeasuredCamera, camera
 from ._model import Model
 from ._model_fits import ModelFits
+from ._shared import SharedModelFits, SharedValue
 from ._options import (
     Backend,
     Background,
@@ -103,6 +104,8 @@ __all__ = [
     "RingWriter",
     "ScoreReport",
     "Shape",
+    "SharedModelFits",
+    "SharedValue",
     "SimulatedMovie",
     "Simulation",
     "SpotfitWarning",

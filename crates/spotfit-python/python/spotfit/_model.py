@@ -13,6 +13,7 @@ from . import _arguments as arguments
 from . import _spotfit
 from ._model_fits import Doubles, Made, ModelFits
 from ._noise import refuse_answers, told
+from ._shared import fit as _fit_shared
 
 if TYPE_CHECKING:
     from ._noise import Loss, ModelEstimator, WeightRule
@@ -46,6 +47,9 @@ class Model:
     spline : mapping, optional
         Splines that the formula calls like functions, by their names: samples at 0, 1, 2, … along each axis, the first of which is
         the first argument; or a pair of samples and the axes, from 0, that count channels, which are not interpolated.
+    where : str or sequence of str, optional
+        Parameters that follow from others, such as ``"f2=1-f1"``: they are no parameters any more, and fits have their values and errors
+        as derived quantities, ``fits["f2"]`` and ``fits["f2_error"]``.
 
     Raises
     ------
@@ -75,11 +79,13 @@ class Model:
         parameters: Sequence[str] | None = None,
         *,
         spline: Mapping[str, npt.ArrayLike | tuple[npt.ArrayLike, Sequence[int]]] | None = None,
+        where: str | Sequence[str] = (),
     ) -> None:
         if not isinstance(formula, str):
             raise TypeError(f"formula must be a string, not {type(formula).__name__}")
         # What another process makes the same of.
-        self._given = (formula, variables, parameters, spline)
+        ties = [where] if isinstance(where, str) else list(where)
+        self._given = (formula, variables, parameters, spline, ties)
         if spline is not None and not isinstance(spline, Mapping):
             raise TypeError(f"spline must be a mapping of names to samples, not {type(spline).__name__}")
         splines = [_spline(called, samples) for called, samples in (spline or {}).items()]
@@ -87,14 +93,15 @@ class Model:
         if name in _named() or name in _spotfit.Model.with_splines():
             if variables is not None or parameters is not None:
                 raise ValueError(f"the model '{formula}' has names for its variables and parameters")
-            self._model = _spotfit.Model.named(name, splines)
+            self._model = _spotfit.Model.named(name, splines).with_ties(ties)
             return
         if parameters is None and name.isidentifier():
             _refuse(name)
         if isinstance(variables, str):
             variables = [name.strip() for name in variables.split(",")]
         given = ["x"] if variables is None else list(variables)
-        self._model = _spotfit.Model(formula, given, None if parameters is None else list(parameters), splines)
+        plain = _spotfit.Model(formula, given, None if parameters is None else list(parameters), splines)
+        self._model = plain.with_ties(ties)
 
     @staticmethod
     def all() -> dict[str, tuple[str, str]]:
@@ -219,6 +226,8 @@ class Model:
         intervals: float | None = None,
         compare: str | Model | None = None,
         compare_start: Mapping[str, float] | npt.ArrayLike | Literal["auto"] | None = None,
+        shared: str | Sequence[str] | Mapping[str, Sequence[Any] | npt.ArrayLike | None] | None = None,
+        prior: Mapping[str, tuple[float, float]] | None = None,
     ) -> ModelFits:
         """Fits data sets, all with the same options.
 
@@ -287,6 +296,13 @@ class Model:
             Another model that is fitted, too: ``fits["preferred"]``, ``fits["aicc_difference"]`` and so on.
         compare_start : mapping or array_like (parameters,), optional
             Where its fits start. Default: it is searched for.
+        shared : str, sequence of str, or mapping, optional
+            Parameters that are the same in all data sets, which are fitted together, in double precision on the CPU. A mapping has the
+            group of each data set, words or numbers: a parameter is the same in each group, and where it has None in all. The outcome
+            is a `SharedModelFits`.
+        prior : mapping, optional
+            What is known of parameters from elsewhere: a value and its standard deviation, as an extra point of each data set, or of all
+            for a shared parameter. Needs `absolute` or the estimator "mle".
 
         Returns
         -------
@@ -316,29 +332,31 @@ class Model:
         noise = told(loss, scale, outlier_rate, rule, trials, x_errors, estimator, data.shape)
         refuse_answers(noise, statistics=statistics, intervals=intervals, compare=compare)
         fitter = _fitter(backend, instruction_set, device, threads)
-        found = self._model.fit(
-            fitter,
-            data,
-            grid=grid,
-            points=points,
-            start=self._start(start, count),
-            bounds=self._bounds(bounds or {}, count),
-            fixed=[name in fixed for name in names],
-            weights=None if weights is None or rule else np.atleast_2d(np.asarray(arguments.unmasked("weights", weights))),
-            estimator=estimator,
-            absolute=absolute,
-            linear=linear,
-            max_iterations=arguments.whole("max_iterations", max_iterations, 100_000),
-            tolerance=arguments.number("tolerance", tolerance),
-            covariance=covariance,
-            noise=noise,
-            answers=self._asked(statistics, derive, intervals, compare, compare_start),
-        )
-        return ModelFits(names, *found, made=Made(self, points, grid or (data.shape[1],), estimator, fitter.threads, absolute))
+        made = Made(self, points, grid or (data.shape[1],), estimator, fitter.threads, absolute)
+        options: dict[str, Any] = {
+            "grid": grid,
+            "points": points,
+            "start": self._start(start, count),
+            "bounds": self._bounds(bounds or {}, count),
+            "fixed": [name in fixed for name in names],
+            "weights": None if weights is None or rule else np.atleast_2d(np.asarray(arguments.unmasked("weights", weights))),
+            "estimator": estimator,
+            "absolute": absolute,
+            "linear": linear,
+            "max_iterations": arguments.whole("max_iterations", max_iterations, 100_000),
+            "tolerance": arguments.number("tolerance", tolerance),
+            "covariance": covariance,
+            "answers": self._asked(statistics, derive, intervals, compare, compare_start),
+        }
+        if shared or prior:
+            if any(part is not None for part in noise):
+                raise ValueError("shared parameters and priors are fitted with plain weights: without losses, rules for weights, trials and errors of x")
+            return _fit_shared(self, fitter, data, made, shared, prior, **options)
+        return ModelFits(names, *self._model.fit(fitter, data, noise=noise, **options), made=made)
 
     def _asked(self, statistics: bool, derive: Any, intervals: Any, compare: Any, start: Any) -> Any:
         """What is asked of fits besides parameters, as Rust takes it; None if nothing is."""
-        derive = [derive] if isinstance(derive, str) else list(derive)
+        derive = [*self._model.tie_formulas(), *([derive] if isinstance(derive, str) else derive)]
         level = None if intervals is None else arguments.number("intervals", intervals)
         if isinstance(compare, str):
             compare = Model(compare, None if compare.strip() in _named() else self.variables)
@@ -347,10 +365,12 @@ class Model:
         if start is not None and compare is None:
             raise ValueError("compare_start is of a model that is compared: compare must name it")
         begin = None
-        if start is not None and not (isinstance(start, str) and start == "auto"):
-            begin = [float(value) for value in np.atleast_1d(compare._start(start, 1))]
+        given = None if compare is None else compare._start("auto" if start is None else start, 1)
+        if given is not None:
+            begin = [float(value) for value in np.atleast_1d(given)]
         asked = (bool(statistics), derive, level, None if compare is None else compare._model, begin)
-        return asked if any(asked) else None
+        nothing = not statistics and not derive and level is None and compare is None
+        return None if nothing else asked
 
     def _check(self, name: str) -> None:
         if name not in self.parameters:
@@ -405,8 +425,8 @@ class Model:
         return f"Model({self.formula!r}) of {', '.join(self.variables)} with {', '.join(self.parameters)}"
 
 
-def _again(formula: str, variables: Any, parameters: Any, spline: Any) -> Model:
-    return Model(formula, variables, parameters, spline=spline)
+def _again(formula: str, variables: Any, parameters: Any, spline: Any, where: Any) -> Model:
+    return Model(formula, variables, parameters, spline=spline, where=where)
 
 
 def _spline(name: str, given: Any) -> tuple[str, npt.NDArray[Any], list[int]]:

@@ -40,6 +40,7 @@ __all__ = [
     "encode_picture",
     "estimates",
     "filter_table",
+    "fit_shared",
     "frames_for_estimates",
     "in_pixels",
     "info",
@@ -212,6 +213,8 @@ class Model:
     def all() -> dict[str, tuple[str, str]]: ...
     @staticmethod
     def with_splines() -> list[str]: ...
+    def with_ties(self, ties: list[str]) -> Model: ...
+    def tie_formulas(self) -> list[str]: ...
     @property
     def text(self) -> str: ...
     @property
@@ -257,6 +260,27 @@ class Model:
         dict[str, Any] | None,
     ]: ...
 
+def fit_shared(
+    model: Model,
+    fitter: ModelFitter,
+    data: npt.ArrayLike,
+    *,
+    grid: tuple[int, int] | None,
+    points: npt.ArrayLike | None,
+    start: npt.ArrayLike | None,
+    bounds: npt.ArrayLike,
+    fixed: list[bool],
+    weights: npt.ArrayLike | None,
+    estimator: str,
+    absolute: bool,
+    linear: str,
+    max_iterations: int,
+    tolerance: float,
+    covariance: bool,
+    answers: tuple[bool, list[str], float | None, Model | None, list[float] | None] | None,
+    shared: list[tuple[int, list[int] | None]],
+    priors: list[tuple[int, float, float]],
+) -> tuple[tuple[Any, ...], tuple[list[tuple[int, int, float, float, int]], float, int, int]]: ...
 @final
 class Info:
     def __new__(

@@ -200,7 +200,8 @@ def applied(name: str, given: list[Symbol]) -> Symbol:
     if name == "reciprocal":
         return Symbol("1 / {}", ((given[0], SIGN),), PRODUCT)
     if name == "cbrt":
-        return applied("sign", given) * applied("absolute", given) ** (1 / 3)
+        root = applied("power", [applied("absolute", given), symbol(1 / 3, "numpy.cbrt")])
+        return applied("multiply", [applied("sign", given), root])
     if name == "negative":
         return Symbol("-{}", ((given[0], POWER),), SIGN)
     if name == "positive":
@@ -211,7 +212,7 @@ def applied(name: str, given: list[Symbol]) -> Symbol:
     if name == "floor_divide":
         return call("floor", [applied("divide", given)])
     if name in ("deg2rad", "radians"):
-        return given[0] * (np.pi / 180)
+        return applied("multiply", [given[0], symbol(np.pi / 180, f"numpy.{name}")])
     if name in CALLS:
         return call(CALLS[name], given)
     refuse(f"numpy.{name}")

@@ -28,8 +28,6 @@ mod start;
 mod starts;
 mod ties;
 
-use std::sync::Arc;
-
 use fit_cpu::BatchError;
 use fit_formula::{Evaluator, Formula};
 use ndarray::ArrayView1;
@@ -44,7 +42,7 @@ pub use fitter::CurveFitter;
 pub use noise::{
     CurveNoise, Loss, LossScale, NoiseError, NoiseFits, Outlier, Spread, UnknownLoss, WeightRule,
 };
-pub use shared::{SharedModelFits, groups_of};
+pub use shared::{SharedModelFits, groups_of, read_groups, read_prior};
 pub use ties::Tie;
 
 use crate::backend::Backend;
@@ -90,6 +88,9 @@ pub enum ModelError {
         /// Why.
         reason: FormulaError,
     },
+    /// What data sets share, or a prior, is not what it can be.
+    #[error("{0}")]
+    Shared(String),
     /// A parameter cannot be tied to others.
     #[error("'{tie}': {reason}")]
     Tie {
@@ -125,8 +126,6 @@ pub struct Model {
     formula: Formula,
     named: Option<&'static Named>,
     ties: Vec<Tie>,
-    /// The same without ties.
-    untied: Option<Arc<Self>>,
 }
 
 impl Model {
@@ -178,7 +177,7 @@ impl Model {
     }
 
     fn of(formula: Formula, named: Option<&'static Named>) -> Self {
-        Self { formula, named, ties: Vec::new(), untied: None }
+        Self { formula, named, ties: Vec::new() }
     }
 
     /// A model with a name; [`Model::all`] lists them.
@@ -269,6 +268,10 @@ impl Model {
     /// # Errors
     /// If there is none of this name.
     pub fn parameter(&self, name: &str) -> Result<usize, ModelError> {
+        if let Some(tie) = self.ties.iter().find(|tie| tie.name == name) {
+            let reason = format!("'{name}' follows from others, and is no parameter any more");
+            return Err(ModelError::Tie { tie: tie.to_string(), reason });
+        }
         let found = self.parameters().iter().position(|parameter| parameter == name);
         found.ok_or_else(|| ModelError::UnknownParameter {
             name: name.to_owned(),

@@ -46,8 +46,19 @@ impl Model {
         curves: &Curves<'_>,
         options: &CurveOptions,
     ) -> Result<Vec<Array2<f64>>, ModelError> {
-        let parts = if self.named.is_some() { 1 } else { search::STARTS };
+        let parts = if self.kinds().is_some() { 1 } else { search::STARTS };
         self.starts_of(fitter, curves, options, &Sharing::default(), parts)
+    }
+
+    /// What the parameters of a model with a name are, unless ties have made nonlinear what was linear.
+    fn kinds(&self) -> Option<Vec<Kind>> {
+        let linear = self.formula.linear();
+        let known = self.named?.parameters.iter().filter_map(|&(name, kind)| {
+            self.parameter(name).ok().map(|number| (linear[number], kind))
+        });
+        let known: Vec<(bool, Kind)> = known.collect();
+        let stays = |&(linear, kind): &(bool, Kind)| linear || kind != Kind::Linear;
+        known.iter().all(stays).then(|| known.iter().map(|known| known.1).collect())
     }
 
     fn starts_of(
@@ -58,11 +69,7 @@ impl Model {
         sharing: &Sharing,
         parts: usize,
     ) -> Result<Vec<Array2<f64>>, ModelError> {
-        let kinds: Option<Vec<Kind>> = self.named.map(|named| {
-            let own = named.parameters.iter();
-            let own = own.filter(|parameter| self.parameter(parameter.0).is_ok());
-            own.map(|parameter| parameter.1).collect()
-        });
+        let kinds = self.kinds();
         if kinds.is_none() && options.fixed.contains(&true) {
             return Err(BatchError::from(CurveError::NoStart).into());
         }
@@ -79,9 +86,6 @@ impl Model {
         }
         let variables = self.variables().len();
         curves.validate(variables, &anything[..].into(), &free).map_err(BatchError::from)?;
-        if let Some(start) = self.start_untied(fitter, curves, options)? {
-            return Ok(vec![start]);
-        }
         let linear = self.formula.linear();
         let above: Vec<bool> = match curves.count() {
             0 => vec![false; count],

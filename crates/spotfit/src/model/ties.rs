@@ -1,12 +1,10 @@
 //! Parameters that follow from others: `f2 = 1 - f1`.
 
-use std::sync::Arc;
+use std::fmt;
 
 use fit_formula::{Formula, FormulaError};
-use ndarray::{Array2, Axis};
 
-use super::named::Kind;
-use super::{CurveFitter, CurveLimits, CurveOptions, Curves, Model, ModelError, Spline};
+use super::{Model, ModelError, Spline};
 
 /// A parameter that follows from others.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,6 +14,12 @@ pub struct Tie {
     pub name: String,
     /// What it is: an expression of parameters that are not tied.
     pub expression: String,
+}
+
+impl fmt::Display for Tie {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} = {}", self.name, self.expression)
+    }
 }
 
 /// A tie as it is given.
@@ -91,13 +95,28 @@ impl Model {
             .iter()
             .map(|tie| Tie { name: tie.name.to_owned(), expression: tie.expression.to_owned() });
         let ties = self.ties.iter().cloned().chain(known).collect();
-        let untied = self.untied.clone().or_else(|| Some(Arc::new(self.clone())));
-        Ok(Self { formula, named: self.named, ties, untied })
+        Ok(Self { formula, named: self.named, ties })
     }
 
     /// The parameters that follow from others; each may need those before it.
     pub fn ties(&self) -> &[Tie] {
         &self.ties
+    }
+
+    /// The parameters that follow from others as quantities of those that are left, `NAME = FORMULA`; without those that are constants.
+    pub fn tie_formulas(&self) -> Vec<String> {
+        let (mut lines, mut found) = (String::new(), Vec::new());
+        for tie in &self.ties {
+            let Tie { name, expression } = tie;
+            let of = format!("{lines}{expression}");
+            let varies =
+                Formula::of_variables(&of, &[]).is_ok_and(|of| !of.parameters().is_empty());
+            if varies {
+                found.push(format!("{name} = {of}"));
+            }
+            lines.push_str(&format!("{tie}; "));
+        }
+        found
     }
 
     fn read_tie<'a>(&self, text: &'a str) -> Result<Given<'a>, ModelError> {
@@ -132,40 +151,6 @@ impl Model {
             return Err(wrong(text, &reason));
         }
         Ok(Given { text, name, expression, needs })
-    }
-
-    /// Start values of a model whose ties make parameters nonlinear that were linear: those of the model without ties, as far as they are
-    /// parameters of this one.
-    pub(super) fn start_untied(
-        &self,
-        fitter: &CurveFitter,
-        curves: &Curves<'_>,
-        options: &CurveOptions,
-    ) -> Result<Option<Array2<f64>>, ModelError> {
-        let (Some(named), Some(untied)) = (self.named, &self.untied) else { return Ok(None) };
-        let linear = self.formula.linear();
-        let own = named
-            .parameters
-            .iter()
-            .filter_map(|&(name, kind)| self.parameter(name).ok().map(|number| (number, kind)));
-        let stays = |(number, kind): (usize, Kind)| kind != Kind::Linear || linear[number];
-        if own.into_iter().all(stays) {
-            return Ok(None);
-        }
-        let mut plain = untied.options().with_estimator(options.estimator);
-        plain.absolute = options.absolute;
-        let all = untied.start(fitter, curves, &plain)?;
-        let kept: Vec<usize> =
-            self.parameters().iter().filter_map(|name| untied.parameter(name).ok()).collect();
-        let mut start = all.select(Axis(1), &kept);
-        for ((fit, j), value) in start.indexed_iter_mut() {
-            let [lower, upper] = match &options.limits {
-                CurveLimits::Shared(limits) => limits[j],
-                _ => options.limit(fit, j),
-            };
-            *value = value.clamp(lower, upper);
-        }
-        Ok(Some(start))
     }
 }
 

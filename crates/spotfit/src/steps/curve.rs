@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use super::fitted::{by_status, counts, found, rate, seconds};
 use crate::model::{
     CurveFits, CurveFitter, CurveNoise, CurveOptions, CurveStart, Curves, Model, ModelError,
-    NoiseFits,
+    NoiseFits, Sharing,
 };
 use crate::{Status, StatusCounts};
 
@@ -15,6 +15,7 @@ pub use super::curve_bands::BandTable;
 pub use super::curve_outliers::OutlierTable;
 pub use super::curve_page::CurvePage;
 pub use super::curve_plot::{CurvePlot, LogX, PlottedFit};
+pub use super::curve_shared::{SharedReport, ToldValue};
 pub use super::curve_table::{CurveTable, check_answers, check_columns};
 
 /// Values that are read, fitted and written at a time.
@@ -39,6 +40,9 @@ pub struct CurveReport {
     /// Outliers, where they were listed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub outliers: Option<usize>,
+    /// What data sets share, if they do.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shared: Option<SharedReport>,
     /// Threads.
     pub threads: usize,
     /// How long fitting took, in seconds when serialized.
@@ -72,6 +76,7 @@ impl CurveReport {
             statuses: counts,
             answers: AnswerSummary::default(),
             outliers: None,
+            shared: None,
             threads,
             fitting: Duration::ZERO,
             time: Duration::ZERO,
@@ -81,11 +86,14 @@ impl CurveReport {
 
 impl fmt::Display for CurveReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { fits, statuses, converged, at_limit, answers, outliers, threads, fitting, time } =
-            self;
+        let Self { fits, statuses, converged, at_limit, answers, outliers, .. } = self;
+        let Self { shared, threads, fitting, time, .. } = self;
         writeln!(f, "{fits} fits: {}", counts(statuses))?;
         if !answers.is_empty() {
             writeln!(f, "{answers}")?;
+        }
+        if let Some(shared) = shared {
+            writeln!(f, "{shared}")?;
         }
         if let Some(outliers) = outliers {
             writeln!(f, "{outliers} {}", if *outliers == 1 { "outlier" } else { "outliers" })?;
@@ -125,6 +133,9 @@ pub struct CurveFitting<'a> {
     options: &'a CurveOptions,
     counts: StatusCounts,
     outliers: Option<usize>,
+    sharing: Sharing,
+    groups: Vec<(usize, Vec<String>)>,
+    shared: Option<SharedReport>,
     begin: Instant,
     fitting: Duration,
 }
@@ -133,8 +144,27 @@ impl<'a> CurveFitting<'a> {
     /// Begins with no data set.
     pub fn begin(model: &'a Model, fitter: &'a CurveFitter, options: &'a CurveOptions) -> Self {
         let (counts, begin) = (StatusCounts::default(), Instant::now());
-        let outliers = None;
-        Self { model, fitter, options, counts, outliers, begin, fitting: Duration::ZERO }
+        let (outliers, shared) = (None, None);
+        let (sharing, groups) = Default::default();
+        Self {
+            model,
+            fitter,
+            options,
+            counts,
+            outliers,
+            sharing,
+            groups,
+            shared,
+            begin,
+            fitting: Duration::ZERO,
+        }
+    }
+
+    /// With parameters that the data sets of each part share, or of which something is known beforehand; `groups` are the names of the
+    /// groups of each parameter that has some. Data sets that share something must come together.
+    #[must_use]
+    pub fn with_sharing(self, sharing: Sharing, groups: Vec<(usize, Vec<String>)>) -> Self {
+        Self { sharing, groups, ..self }
     }
 
     /// How many data sets of so many points [`CurveFitting::fit`] should best get at a time.
@@ -165,7 +195,16 @@ impl<'a> CurveFitting<'a> {
         noise: &CurveNoise<'_>,
     ) -> Result<NoiseFits, ModelError> {
         let begin = Instant::now();
-        let found = self.model.fit_noise(self.fitter, curves, start, self.options, noise)?;
+        let Self { model, fitter, options, sharing, .. } = self;
+        let found = if sharing.is_empty() {
+            model.fit_noise(fitter, curves, start, options, noise)?
+        } else {
+            noise.refuse_sharing()?;
+            let found = model.fit_shared(fitter, curves, start, options, sharing)?;
+            let report = SharedReport::of(model, &found.shared, &self.groups);
+            self.shared.get_or_insert_default().add(report);
+            found.into_plain()
+        };
         self.fitting += begin.elapsed();
         found.fits.fits.statuses.iter().for_each(|status| self.counts.count(*status));
         if noise.outlier_rate.is_some() {
@@ -178,6 +217,7 @@ impl<'a> CurveFitting<'a> {
     pub fn finish(self) -> CurveReport {
         CurveReport {
             outliers: self.outliers,
+            shared: self.shared,
             fitting: self.fitting,
             time: self.begin.elapsed(),
             ..CurveReport::new(self.counts, self.fitter.threads())

@@ -37,6 +37,7 @@ mod curve_bands;
 mod curve_outliers;
 mod curve_page;
 mod curve_plot;
+mod curve_shared;
 mod curve_table;
 pub mod devices;
 pub mod drift;

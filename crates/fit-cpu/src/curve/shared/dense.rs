@@ -25,7 +25,8 @@ impl Factor {
                 (0..j).map(|k| l[i * n + k] * l[j * n + k]).sum::<f64>()
             };
             let pivot = of[j * n + j] + added(j) - row(&l, j);
-            if !(pivot > LEAST * (sizes[j] + added(j))) {
+            let least = LEAST * (sizes[j] + added(j));
+            if pivot.is_nan() || pivot <= least {
                 out[j] = true;
                 (0..n).for_each(|k| l[j * n + k] = 0.0);
                 continue;

@@ -75,7 +75,12 @@ impl Layout<'_, '_, '_, '_> {
     ) -> SharedPart {
         let Found { state, status, iterations, visits, held, on_limit, lengths } = found;
         let n = state.values.len();
-        let state = part.evaluate(state.values, state.rows, &lengths, None, false);
+        let ended: Vec<bool> = state.answers.iter().map(|answer| answer.ended).collect();
+        let mut state = part.evaluate(state.values, state.rows, &lengths, None, false);
+        for (answer, ended) in state.answers.iter_mut().zip(ended) {
+            // That was the search for its own parameters; this is only a last look.
+            answer.ended = ended;
+        }
         let limited: u32 = state.answers.iter().map(|answer| answer.limited.count_ones()).sum();
         let free = held.iter().filter(|held| !**held).count();
         let degrees = part.degrees + i64::from(limited) - free as i64;

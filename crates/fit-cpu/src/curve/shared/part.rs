@@ -282,7 +282,7 @@ impl Part<'_, '_, '_, '_> {
                 iterations += 1;
             }
             if last || tiny {
-                break if tiny { Status::Stalled } else { Status::MinStep };
+                break if last { Status::MinStep } else { Status::Stalled };
             }
             if ratio < 0.25 || !better {
                 let share = if ratio.is_finite() { 0.5 / (1.0 - ratio.min(0.0)) } else { 0.1 };
@@ -294,15 +294,12 @@ impl Part<'_, '_, '_, '_> {
                 break Status::MaxIterations;
             }
             let extent = norm(&vec![1.0; n], &scales);
-            if !(radius > 1e-16 * extent) {
+            if radius.is_nan() || radius <= 1e-16 * extent {
                 break Status::NotConverged;
             }
         };
-        let on_limit: Vec<bool> = (0..n)
-            .map(|k| {
-                !closed(k) && !(limits[k][0] < best.values[k] && best.values[k] < limits[k][1])
-            })
-            .collect();
+        let inside = |k: usize| limits[k][0] < best.values[k] && best.values[k] < limits[k][1];
+        let on_limit: Vec<bool> = (0..n).map(|k| !(closed(k) || inside(k))).collect();
         let pushed =
             |k: usize| best.gradient[k] * best.gradient[k] > PUSHED * best.size * best.sizes[k];
         let held = (0..n).map(|k| closed(k) || (on_limit[k] && pushed(k))).collect();

@@ -3,6 +3,7 @@
 mod answers;
 mod noise;
 mod points;
+mod shared;
 mod words;
 
 use std::path::{Path, PathBuf};
@@ -20,6 +21,7 @@ use spotfit::{Backend, InstructionSet};
 use self::answers::AnswerArguments;
 use self::noise::{Noise, NoiseArguments};
 use self::points::places;
+use self::shared::SharedArguments;
 use self::words::{EstimatorChoice, LinearChoice, LogChoice, Start};
 use crate::error::CliError;
 use crate::say::listener::Terminal;
@@ -141,6 +143,8 @@ pub(crate) struct CurveArguments {
     #[arg(long, value_enum, default_value = "auto", value_name = "HOW", help_heading = "Output")]
     log_x: LogChoice,
     #[command(flatten)]
+    shared: SharedArguments,
+    #[command(flatten)]
     answers: AnswerArguments,
     #[command(flatten)]
     noise: NoiseArguments,
@@ -161,7 +165,8 @@ impl CurveArguments {
     fn inputs(&self) -> impl Iterator<Item = &Path> {
         let arrays = [Some(&*self.data), self.x.as_deref(), noise::weights(self)];
         let noise = self.noise.inputs().map(|input| input.1);
-        arrays.into_iter().flatten().chain(noise).chain(splines::files(&self.splines))
+        let groups = self.shared.inputs();
+        arrays.into_iter().flatten().chain(noise).chain(groups).chain(splines::files(&self.splines))
     }
 
     /// What is to stand beside the table.
@@ -172,6 +177,7 @@ impl CurveArguments {
             file.map_or(Ok(()), |file| record.reads(role, file))?;
         }
         self.noise.inputs().try_for_each(|(role, file)| record.reads(role, file))?;
+        self.shared.inputs().try_for_each(|file| record.reads("groups", file))?;
         splines::files(&self.splines).try_for_each(|file| record.reads("spline", file))?;
         words::file_of_starts(self).map_or(Ok(()), |file| record.reads("start", file))?;
         Ok(record)
@@ -224,11 +230,13 @@ pub(crate) fn run(arguments: &CurveArguments) -> Result<(), CliError> {
         at.check_points(data.count, data.points)?;
     }
     let variables = words::variables(arguments, &data, at.as_ref());
-    let model = words::model(arguments, &variables)?;
+    let model = arguments.shared.tied(words::model(arguments, &variables)?)?;
     let start = words::starts(arguments, &model)?;
     let weights = noise::weights(arguments).map(data::read_all).transpose()?;
     let options = words::options(arguments, &model, &start)?;
     let answers = arguments.answers.answers(&model, &variables, &arguments.splines)?;
+    let answers = arguments.shared.answers(answers, &model)?;
+    let shared = arguments.shared.sharing(&model, &data)?;
     let bands = arguments.answers.bands()?;
     let options = options.with_covariance(answers.needs_covariance() || bands.is_some());
     let noise = Noise::of(arguments, &data, &options)?;
@@ -257,7 +265,8 @@ pub(crate) fn run(arguments: &CurveArguments) -> Result<(), CliError> {
     let listener = Terminal::default();
     listener.begin(data.count as u64, "fits");
     let file = arguments.data.display().to_string();
-    let mut fitting = CurveFitting::begin(&model, &fitter, &options);
+    let mut fitting =
+        CurveFitting::begin(&model, &fitter, &options).with_sharing(shared.sharing, shared.groups);
     let mut summary = AnswerSummary::default();
     let mut band_table = match beside.bands {
         Some((path, level)) => {
@@ -275,7 +284,13 @@ pub(crate) fn run(arguments: &CurveArguments) -> Result<(), CliError> {
     let mut first = 0;
     loop {
         crate::interrupt::check()?;
-        let rows = data.read(CurveFitting::chunk(data.points))?;
+        // What is shared is fitted together.
+        let chunk = if arguments.shared.is_shared() {
+            data.count.max(1)
+        } else {
+            CurveFitting::chunk(data.points)
+        };
+        let rows = data.read(chunk)?;
         let count = rows.nrows();
         if count == 0 && first > 0 {
             break;

@@ -5,10 +5,11 @@ use std::path::Path;
 use clap::ValueEnum;
 use spotfit::model::{CurveLimits, CurveOptions, Linear, Model, Spline};
 use spotfit::steps::curve::LogX;
-use spotfit::{Estimator, FitterOptions};
+use spotfit::{Backend, Estimator, FitterOptions};
 
 use super::CurveArguments;
 use crate::error::CliError;
+use crate::say::message::say;
 use crate::words::data::{self, Data, Numbers};
 use crate::words::paths::refuse_same_file;
 use crate::words::splines::Splines;
@@ -204,8 +205,13 @@ pub(super) fn values(option: &str, text: &str, model: &Model) -> Result<Vec<f64>
 
 /// Where fits run.
 pub(super) fn fitter(arguments: &CurveArguments) -> FitterOptions {
+    let mut backend = arguments.backend;
+    if arguments.shared.is_asked() && backend != Backend::Reference {
+        say!("spotfit: --share and --prior are fitted in double precision on the CPU");
+        backend = Backend::Reference;
+    }
     FitterOptions::default()
-        .with_backend(arguments.backend)
+        .with_backend(backend)
         .with_instruction_set(arguments.instruction_set)
         .with_devices(vec![arguments.device])
         .with_threads(arguments.threads)

@@ -140,6 +140,15 @@ impl<'a> CurveNoise<'a> {
         Self { x_errors: Some(errors.into()), ..self }
     }
 
+    /// Refuses what cannot be fitted with shared parameters or priors.
+    pub(crate) fn refuse_sharing(&self) -> Result<(), ModelError> {
+        if self.is_plain() {
+            return Ok(());
+        }
+        let reason = "shared parameters and priors are fitted with plain weights: without losses, rules for weights, trials and errors of x";
+        Err(ModelError::Shared(reason.into()))
+    }
+
     /// Whether weights say all.
     pub fn is_plain(&self) -> bool {
         let Self { loss, outlier_rate, weights, trials, x_errors, .. } = self;
@@ -208,6 +217,12 @@ pub struct NoiseFits {
 }
 
 impl NoiseFits {
+    /// Those of fits whose weights say all.
+    pub(super) fn plain(fits: ModelFits) -> Self {
+        let (data, weights, scales, outliers) = Default::default();
+        Self { fits, data, weights, scales, outliers }
+    }
+
     /// The data as they were fitted, for plots and statistics: shares of successes, and the weights that follow from rules and errors of
     /// x. Those of a loss are no weights of the data.
     pub fn shown<'a>(&'a self, curves: &'a Curves<'_>) -> Curves<'a> {
@@ -243,10 +258,7 @@ impl Model {
         noise: &CurveNoise<'_>,
     ) -> Result<NoiseFits, ModelError> {
         noise.check(options)?;
-        let plain = |fits| {
-            let (data, weights, scales, outliers) = Default::default();
-            NoiseFits { fits, data, weights, scales, outliers }
-        };
+        let plain = NoiseFits::plain;
         if noise.is_plain() {
             return self.fit_with(fitter, curves, start, options).map(plain);
         }

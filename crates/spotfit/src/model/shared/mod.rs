@@ -1,11 +1,15 @@
 //! Fits in which data sets share parameters, and priors of parameters.
 
+mod words;
+
 use std::collections::HashMap;
 
 use fit_cpu::{SharedFits, SharedValue};
 use fit_curves::{CurveOptions, CurveStart, Curves, Sharing};
 
-use super::{CurveFitter, Model, ModelError};
+pub use words::{read_groups, read_prior};
+
+use super::{CurveFitter, Model, ModelError, ModelFits, NoiseFits};
 
 /// The groups of data sets by what they are called: a number for each, as they appear, and the names by these numbers.
 ///
@@ -44,6 +48,11 @@ impl SharedModelFits {
     pub fn of<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a SharedValue> {
         let values = self.shared.values.iter();
         values.filter(move |value| self.names.get(value.parameter).is_some_and(|own| own == name))
+    }
+
+    /// The outcomes of the data sets, as those of separate fits.
+    pub(crate) fn into_plain(self) -> NoiseFits {
+        NoiseFits::plain(ModelFits { names: self.names, fits: self.shared.fits })
     }
 }
 
@@ -87,15 +96,10 @@ impl Model {
     ) -> Result<SharedModelFits, ModelError> {
         let reference = fitter.reference();
         let shared = match start {
-            CurveStart::Estimate if self.finds_its_start() => {
+            CurveStart::Estimate => {
                 let start = self.start_beside(fitter, curves, options, sharing)?;
-                reference.fit_shared(
-                    &self.formula,
-                    curves,
-                    start.view().into(),
-                    options,
-                    sharing,
-                )?
+                let start = start.view().into();
+                reference.fit_shared(&self.formula, curves, start, options, sharing)?
             }
             _ => reference.fit_shared(&self.formula, curves, start, options, sharing)?,
         };
