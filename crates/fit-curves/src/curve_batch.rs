@@ -155,9 +155,9 @@ impl<'c, 's, 'o> CurveBatch<'c, 's, 'o> {
             can_shift(formula, options, variable)
                 // What is shared must be the same in the coordinates of all.
                 && shift.is_some_and(|shift| {
-                    let moves = sharing.shared.iter().any(|shared| shift.moves(shared.0));
+                    let moved = sharing.shared.iter().any(|shared| shift.moves(shared.0));
                     let mixes = pinned.iter().any(|&j| shift.mixes(j));
-                    !mixes && !(own && moves)
+                    !(mixes || (own && moved))
                 })
         };
         batch.shiftable = (0..variables).map(can_shift).collect();

@@ -36,6 +36,9 @@ def main() -> None:
     cases += [(name, "counts", 0.68) for name in ("decay", "gauss", "saturation", "line")]
     for name, kind, level in cases:
         formula, function, x, truth = MODELS[name]
+        if kind == "counts" and name == "decay":
+            # Fewer counts do not determine a decay.
+            truth = (50.0, 2.0, 10.0)
         expected = function(x, *truth)
         if kind == "counts":
             y, weight = random.poisson(expected).astype(float), np.ones_like(x)

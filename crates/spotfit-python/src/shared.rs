@@ -85,7 +85,12 @@ pub(crate) fn fit_shared<'py>(
     chosen.fixed = fixed;
     chosen.limits = limits(bounds)?;
     let mut sharing = Sharing::default();
-    sharing.shared = shared;
+    for (parameter, groups) in shared {
+        sharing = match groups {
+            Some(groups) => sharing.with_groups(parameter, groups),
+            None => sharing.with_shared(parameter),
+        };
+    }
     for (parameter, mean, deviation) in priors {
         sharing = sharing.with_prior(parameter, mean, deviation);
     }

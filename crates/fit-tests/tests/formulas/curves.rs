@@ -10,20 +10,20 @@ use fit_formula::Formula;
 use ndarray::{Array2, ArrayView2};
 
 /// A problem of NIST's Statistical Reference Datasets.
-pub struct Problem {
-    pub name: String,
+pub(crate) struct Problem {
+    pub(crate) name: String,
     starts: [Vec<f64>; 2],
-    pub certified: Vec<f64>,
+    pub(crate) certified: Vec<f64>,
     deviations: Vec<f64>,
-    pub chi2: f64,
+    pub(crate) chi2: f64,
     /// Digits that MINPACK gets, from both starts.
     minpack: [f64; 2],
     /// (variable, point).
-    pub x: Array2<f64>,
-    pub y: Vec<f64>,
+    pub(crate) x: Array2<f64>,
+    pub(crate) y: Vec<f64>,
 }
 
-pub fn problems() -> Vec<Problem> {
+pub(crate) fn problems() -> Vec<Problem> {
     let mut problems: Vec<(Problem, Vec<Vec<f64>>)> = Vec::new();
     for line in
         include_str!("../../data/nist-strd.txt").lines().filter(|line| !line.starts_with('#'))
@@ -76,7 +76,7 @@ pub fn problems() -> Vec<Problem> {
 }
 
 /// The model of a problem.
-pub fn model(name: &str) -> &'static str {
+pub(crate) fn model(name: &str) -> &'static str {
     match name {
         "Bennett5" => "b1*(b2 + x)^(-1/b3)",
         "BoxBOD" | "Misra1a" => "b1*(1 - exp(-b2*x))",

@@ -331,7 +331,8 @@ class Model:
         rule = weights if isinstance(weights, str) else None
         noise = told(loss, scale, outlier_rate, rule, trials, x_errors, estimator, data.shape)
         refuse_answers(noise, statistics=statistics, intervals=intervals, compare=compare)
-        fitter = _fitter(backend, instruction_set, device, threads)
+        # What is shared is fitted in double precision on the CPU.
+        fitter = _fitter("reference" if shared or prior else backend, instruction_set, device, threads)
         made = Made(self, points, grid or (data.shape[1],), estimator, fitter.threads, absolute)
         options: dict[str, Any] = {
             "grid": grid,
@@ -365,10 +366,12 @@ class Model:
         if start is not None and compare is None:
             raise ValueError("compare_start is of a model that is compared: compare must name it")
         begin = None
-        if start is not None and not (isinstance(start, str) and start == "auto"):
-            begin = [float(value) for value in np.atleast_1d(compare._start(start, 1))]
+        given = None if compare is None else compare._start("auto" if start is None else start, 1)
+        if given is not None:
+            begin = [float(value) for value in np.atleast_1d(given)]
         asked = (bool(statistics), derive, level, None if compare is None else compare._model, begin)
-        return asked if any(asked) else None
+        nothing = not statistics and not derive and level is None and compare is None
+        return None if nothing else asked
 
     def _check(self, name: str) -> None:
         if name not in self.parameters:

@@ -282,7 +282,7 @@ impl Part<'_, '_, '_, '_> {
                 iterations += 1;
             }
             if last || tiny {
-                break if tiny { Status::Stalled } else { Status::MinStep };
+                break if last { Status::MinStep } else { Status::Stalled };
             }
             if ratio < 0.25 || !better {
                 let share = if ratio.is_finite() { 0.5 / (1.0 - ratio.min(0.0)) } else { 0.1 };
