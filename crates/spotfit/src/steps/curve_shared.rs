@@ -67,6 +67,13 @@ impl SharedReport {
     }
 }
 
+/// A number of so many digits, in any unit.
+fn rounded(number: f64, digits: usize) -> String {
+    let short = format!("{number:.*e}", digits.saturating_sub(1));
+    let told = short.parse().map_or(short, |number: f64| format!("{number:?}"));
+    told.strip_suffix(".0").map_or(told.clone(), str::to_owned)
+}
+
 impl fmt::Display for SharedReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { values, chi2, degrees, left_out } = self;
@@ -76,8 +83,12 @@ impl fmt::Display for SharedReport {
                 write!(f, " of {group}")?;
             }
             match (value, error) {
-                (Some(value), Some(error)) => write!(f, " = {value:.6} ± {error:.2}")?,
-                (Some(value), None) => write!(f, " = {value:.6}, which the data do not determine")?,
+                (Some(value), Some(error)) => {
+                    write!(f, " = {} ± {}", rounded(*value, 7), rounded(*error, 3))?;
+                }
+                (Some(value), None) => {
+                    write!(f, " = {}, which the data do not determine", rounded(*value, 7))?;
+                }
                 (None, _) => write!(f, ": no data set could be fitted")?,
             }
             writeln!(f, " ({status})")?;
@@ -85,7 +96,7 @@ impl fmt::Display for SharedReport {
         if values.len() > MOST_SHOWN {
             writeln!(f, "… and {} more shared values", values.len() - MOST_SHOWN)?;
         }
-        write!(f, "all together: χ² {chi2:.6} with {degrees} degrees of freedom")?;
+        write!(f, "all together: χ² {} with {degrees} degrees of freedom", rounded(*chi2, 7))?;
         match left_out {
             0 => Ok(()),
             1 => write!(f, "; 1 data set was left out"),
