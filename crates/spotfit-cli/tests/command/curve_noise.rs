@@ -92,7 +92,8 @@ fn successes_among_trials() {
         text += &format!("{x},{},20\n", (20.0 * p).round());
     }
     let data = folder.file("seen.csv", text.as_bytes());
-    let n = npy("'<f8'", "False", "(13,)", &bytes(&[20.0; 13], |number: &f64| number.to_le_bytes()));
+    let n =
+        npy("'<f8'", "False", "(13,)", &bytes(&[20.0; 13], |number: &f64| number.to_le_bytes()));
     let file = folder.file("n.npy", &n);
     let model = "--columns x,k -m 1/(1+exp(-(x-m)/w)) --start m=0,w=1 --estimator binomial";
     let of = |trials: &str| fitted(&folder, &data, &format!("{model} --trials {trials}")).0;
@@ -136,7 +137,8 @@ fn weights_and_errors() {
     );
     let both = fit("--error-columns _sd --x-errors 0.5");
     assert_eq!(both, fit("--error-columns _sd --x-errors sx"));
-    let sx = npy("'<f8'", "False", "(20,)", &bytes(&[0.5; 20], |number: &f64| number.to_le_bytes()));
+    let sx =
+        npy("'<f8'", "False", "(20,)", &bytes(&[0.5; 20], |number: &f64| number.to_le_bytes()));
     let file = folder.file("sx.npy", &sx);
     assert_eq!(both, fit(&format!("--error-columns _sd --x-errors {}", file.display())));
     assert!(number(&both, 1, "chi2") < number(&weighted, 1, "chi2"));
