@@ -52,7 +52,7 @@ def test_intervals_are_near_errors() -> None:
         low, high = fits[f"{name}_low"], fits[f"{name}_high"]
         assert ((low < fits[name]) & (fits[name] < high)).all() and (fits[f"{name}_interval"] == "closed").all()
         assert np.allclose(high - low, 2 * fits.error_of(name), rtol=0.15)
-    limited = fitted(intervals=0.68, bounds={"c": (1.5, None)})
+    limited = MODEL.fit(Y, x=X, start=[4, 2, 2], intervals=0.68, bounds={"c": (1.5, None)})
     assert (limited["c_low"] == 1.5).all() and (limited["c_interval"] == "low_limit").all()
     for wrong in (0, 1, -1, 2, float("nan"), float("inf")):
         with pytest.raises(ValueError):
@@ -68,7 +68,7 @@ def test_models_are_compared() -> None:
         assert (fits["preferred"] == "model").all() and (fits["aicc_difference"] > 10).all() and (fits["aicc_weight"] > 0.99).all()
         assert (fits["compare_p_value"] < 1e-6).all() and (fits["compare_status"] != "invalid").all()
     assert np.allclose(fitted(compare="linear")["compare_chi2"], fits["compare_chi2"])
-    for wrong, start in (("p*x*y", None), ("exponentail", None), ("linear", [1]), (None, [1, 2])):
+    for wrong, start in ((spotfit.Model("p*x*y", "x,y"), None), ("exponentail", None), ("linear", [1]), (None, [1, 2])):
         with pytest.raises(ValueError):
             fitted(compare=wrong, compare_start=start)
 

@@ -130,8 +130,9 @@ impl DataSets {
         ));
         if let Some(errors) = &errors {
             let pairs = errors.iter().zip(&data);
+            let is_none = |error: f64| error.is_nan() || error <= 0.0;
             let without =
-                pairs.filter(|(error, value)| !value.is_nan() && !(**error > 0.0)).count();
+                pairs.filter(|(error, value)| !value.is_nan() && is_none(**error)).count();
             let (one, many) =
                 ("point without an error above 0 is", "points without an error above 0 are");
             notes.extend(told(one, many, without));

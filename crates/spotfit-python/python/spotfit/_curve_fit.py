@@ -12,7 +12,7 @@ import numpy.typing as npt
 from . import _arguments as arguments
 from ._model import Model, _named
 from ._model_fits import Doubles, ModelFits
-from ._trace import count_of, traced
+from ._trace import count_of, takes, traced
 
 #: The names of variables in formulas.
 LETTERS = ("x", "y", "z")
@@ -190,6 +190,8 @@ def _model(f: Any, variables: int, p0: Any, bounds: Any) -> Model:
         count = max((np.size(side) for side in _sides(bounds) if np.ndim(side)), default=None)
     if count is None or count < 1:
         raise ValueError("Unable to determine number of fit parameters.")
+    if not takes(f, count):
+        raise ValueError(f"f does not take {count} parameters, as many as p0 has")
     text, variables_, parameters = traced(f, variables, count)
     return Model(text, variables_, parameters)
 

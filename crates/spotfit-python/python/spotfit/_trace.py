@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NoReturn
 
@@ -266,7 +265,7 @@ def text_of(root: Symbol) -> str:
             parts.append(text if binding >= least else f"({text})")
         text, binding = node.template.format(*parts), node.binding
         # Deep ones, too: formulas are nested so deep and no deeper.
-        if (uses[id(node)] > 1 and len(text) > LONG or text.count("(") > 40) and not node.condition and node is not root:
+        if (uses[id(node)] > 1 and len(text) > LONG or text.count("(") > 20) and not node.condition and node is not root:
             name = f"h{len(helpers)}"
             helpers.append(f"{name} = {text}; ")
             text, binding = name, ATOM
@@ -276,6 +275,8 @@ def text_of(root: Symbol) -> str:
 
 def count_of(function: Callable[..., Any]) -> int | None:
     """How many parameters a function has after x; None if any."""
+    import inspect
+
     try:
         parameters = list(inspect.signature(function).parameters.values())
     except (TypeError, ValueError):
@@ -283,6 +284,19 @@ def count_of(function: Callable[..., Any]) -> int | None:
     if any(each.kind is each.VAR_POSITIONAL for each in parameters):
         return None
     return len([each for each in parameters if each.kind in (each.POSITIONAL_ONLY, each.POSITIONAL_OR_KEYWORD)]) - 1
+
+
+def takes(function: Callable[..., Any], parameters: int) -> bool:
+    """Whether a function can have so many parameters after x."""
+    import inspect
+
+    try:
+        inspect.signature(function).bind(*[None] * (parameters + 1))
+    except TypeError:
+        return False
+    except ValueError:
+        return True
+    return True
 
 
 def traced(function: Callable[..., Any], variables: int, parameters: int) -> tuple[str, list[str], list[str]]:

@@ -283,7 +283,9 @@ impl Model {
         let task = Task::new(self, fitter, &weighted, options);
         if let Some(loss) = noise.loss {
             let robust = Robust { loss, scale: noise.scale };
-            let (weights, scales, outliers) = robust.fit(&task, fits, noise.outlier_rate)?;
+            let beginning = self.beginning(fitter, &weighted, start, options);
+            let (weights, scales, outliers) =
+                robust.fit(&task, fits, beginning, noise.outlier_rate)?;
             found = NoiseFits { weights: Some(weights), scales, outliers, ..found };
             return Ok(found);
         }
@@ -296,6 +298,25 @@ impl Model {
             _ => own,
         };
         Ok(found)
+    }
+
+    /// Where fits begin (fit, parameter), if that is known without fits.
+    fn beginning(
+        &self,
+        fitter: &CurveFitter,
+        curves: &Curves<'_>,
+        start: CurveStart<'_>,
+        options: &CurveOptions,
+    ) -> Option<Array2<f64>> {
+        let shape = (curves.count(), options.parameters());
+        match start {
+            CurveStart::Shared(start) => Some(Array2::from_shape_fn(shape, |(_, j)| start[j])),
+            CurveStart::PerFit(start) => {
+                Some(Array2::from_shape_fn(shape, |(fit, j)| start.get([fit, j])))
+            }
+            _ if self.named.is_some() => self.start(fitter, curves, options).ok(),
+            _ => None,
+        }
     }
 
     fn fit_binomial(

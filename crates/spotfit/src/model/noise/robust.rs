@@ -36,17 +36,28 @@ impl Robust {
         }
     }
 
-    /// Fits with the loss, from what least squares found.
+    /// Fits with the loss, from what least squares found, or from the start values where these lead to smaller absolute deviations.
     pub(super) fn fit(
         &self,
         task: &Task<'_>,
         fits: &mut CurveFits,
+        start: Option<Array2<f64>>,
         rate: Option<f64>,
     ) -> Result<(Array2<f64>, Vec<f64>, Vec<Outlier>), ModelError> {
         let mut states = vec![State::default(); fits.len()];
-        if self.held(task).is_some() && !self.loss.redescends() {
-            states.iter_mut().for_each(|state| state.phase = Phase::Last);
+        let mut others = start.map(|start| {
+            let mut others = fits.clone();
+            others.parameters = start;
+            others
+        });
+        task.rounds(&Beginning(self), fits, &mut states)?;
+        if let Some(others) = &mut others {
+            let mut own = vec![State::default(); fits.len()];
+            task.rounds(&Beginning(self), others, &mut own)?;
+            self.choose(task, fits, others, &mut states, own);
         }
+        let next = if self.held(task).is_some() { Phase::Last } else { Phase::Trimmed };
+        states.iter_mut().for_each(|state| state.phase = next);
         let weights = task.rounds(self, fits, &mut states)?;
         let scales = states.iter().map(|state| state.scale);
         let is_there = |fit: usize| fits.statuses[fit] != Status::Invalid;
@@ -84,6 +95,29 @@ impl Robust {
             outliers.extend(judged.outliers);
         }
         Ok((weights, scales, outliers))
+    }
+
+    /// Takes the others where they lie nearer to the data.
+    fn choose(
+        &self,
+        task: &Task<'_>,
+        fits: &mut CurveFits,
+        others: &CurveFits,
+        states: &mut [State],
+        own: Vec<State>,
+    ) {
+        let size = |fits: &CurveFits, fit: usize| {
+            let seen = task.see(fit, fits.parameters.row(fit).to_vec());
+            let residuals = seen.residuals(task);
+            residuals.map_or(f64::INFINITY, |all| all.iter().map(|left| left.abs()).sum())
+        };
+        let is_other = task.fitter.reference().map(fits.len(), |fit| {
+            fits.statuses[fit] != Status::Invalid && size(others, fit) < size(fits, fit)
+        });
+        for (fit, state) in own.into_iter().enumerate().filter(|(fit, _)| is_other[*fit]) {
+            fits.parameters.row_mut(fit).assign(&others.parameters.row(fit));
+            states[fit] = state;
+        }
     }
 
     /// What the residuals of a fit that has ended say.
@@ -183,14 +217,23 @@ impl Scheme for Robust {
         let is_steady = state.change <= STEADY && shift <= NEAR;
         state.phase = match state.phase {
             Phase::Last => return shift <= most,
-            Phase::Absolute if is_steady || state.rounds >= MOST_ROUNDS[0] => match self.scale {
-                LossScale::Held(_) => Phase::Last,
-                LossScale::Auto => Phase::Trimmed,
-            },
             Phase::Trimmed if is_steady || state.rounds >= MOST_ROUNDS[1] => Phase::Last,
             phase => phase,
         };
         false
+    }
+}
+
+/// The first phase alone.
+struct Beginning<'a>(&'a Robust);
+
+impl Scheme for Beginning<'_> {
+    fn weigh(&self, task: &Task<'_>, seen: &Seen, state: &mut State) -> Option<Rows> {
+        self.0.weigh(task, seen, state)
+    }
+
+    fn ends(&self, shift: f64, _: f64, state: &mut State) -> bool {
+        state.change <= STEADY && shift <= NEAR || state.rounds >= MOST_ROUNDS[0]
     }
 }
 
