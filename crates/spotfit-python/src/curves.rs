@@ -195,9 +195,9 @@ impl Known {
 
 impl Known {
     /// Hands all data sets, with their points and weights, and where their fits begin, to a function.
-    pub(crate) fn with_all<T>(
-        &self,
-        data: Values<'_, Ix2>,
+    pub(crate) fn with_all<'a, T>(
+        &'a self,
+        data: Values<'a, Ix2>,
         of: impl FnOnce(&Curves<'_>, CurveStart<'_>) -> T,
     ) -> T {
         let points = match &self.places {

@@ -21,6 +21,9 @@ const STEADY: f64 = 1e-3;
 const NEAR: f64 = 0.01;
 const MOST_ROUNDS: [u32; 2] = [15, 25];
 
+/// The weights of the last fits, the scale of each data set, and outliers.
+type Found = (Array2<f64>, Vec<f64>, Vec<Outlier>);
+
 /// A loss with its scale.
 pub(super) struct Robust {
     pub(super) loss: Loss,
@@ -43,7 +46,7 @@ impl Robust {
         fits: &mut CurveFits,
         start: Option<Array2<f64>>,
         rate: Option<f64>,
-    ) -> Result<(Array2<f64>, Vec<f64>, Vec<Outlier>), ModelError> {
+    ) -> Result<Found, ModelError> {
         let mut states = vec![State::default(); fits.len()];
         let mut others = start.map(|start| {
             let mut others = fits.clone();
