@@ -126,7 +126,7 @@ impl<W: Write> CurveTable<W> {
                     for column in more {
                         match &column.values {
                             AnswerValues::Numbers(all) if all[row].is_nan() => {
-                                write(format_args!(","))
+                                write(format_args!(","));
                             }
                             AnswerValues::Numbers(all) => write(format_args!(",{:?}", all[row])),
                             AnswerValues::Words(all) => write(format_args!(",{}", all[row])),
