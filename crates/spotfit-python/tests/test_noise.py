@@ -41,7 +41,7 @@ def test_trials_rules_and_errors_of_x() -> None:
     many = logistic.fit([seen, seen], x=x, start=[0, 1], estimator="binomial", trials=np.full((2, 13), 20))
     assert abs(one["m"][0] - 1) < 0.3 and (many["m"] == one["m"][0]).all()
     y = np.abs(lines())
-    rules = [MODEL.fit(y, x=X, start=[1, 0], weights=rule)["k"][0] for rule in ("1/y", "1/y^2", "1/f", "1/f^2")]  # type: ignore[arg-type]
+    rules = [MODEL.fit(y, x=X, start=[1, 0], weights=rule)["k"][0] for rule in ("1/y", "1/y^2", "1/f", "1/f^2")]
     assert len(set(rules)) == 4
     weights = np.full(30, 4.0)
     both = MODEL.fit(y, x=X, start=[1, 0], weights=weights, x_errors=0.2)

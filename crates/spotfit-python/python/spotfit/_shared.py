@@ -94,7 +94,7 @@ def fit(model: Model, fitter: Any, data: Any, made: Any, shared: Any, priors: An
         known.append((names.index(name), mean, deviation))
     (*outcomes, answers), told = _spotfit.fit_shared(model._model, fitter, data, shared=asked, priors=known, **options)
     values, chi2, degrees, left_out = told
-    fits = SharedModelFits(model.parameters, *outcomes, answers=answers, made=made)
+    fits = SharedModelFits(model.parameters, *outcomes, answers=answers, made=made)  # type: ignore[misc]
     named = [
         SharedValue(names[number], labels[number][group] if number in labels else None, value, error, status)
         for number, group, value, error, status in values
