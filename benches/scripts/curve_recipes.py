@@ -11,7 +11,8 @@ import numpy as np
 
 def write(folder: Path, name: str, header: str, columns: list[np.ndarray], digits: int = 3) -> None:
     rows = zip(*columns)
-    lines = [",".join("" if np.isnan(value) else f"{value:.{digits}f}".rstrip("0").rstrip(".") for value in row) for row in rows]
+    text = lambda value: "" if np.isnan(value) else f"{round(float(value), digits):.{digits + 6}g}"  # noqa: E731
+    lines = [",".join(map(text, row)) for row in rows]
     (folder / name).write_text("\n".join([header, *lines]) + "\n")
 
 
@@ -35,7 +36,7 @@ def main() -> None:
     write(folder, "dose.csv", "dose (uM),compound 1,compound 2", [x, *compounds], 4)
 
     x = np.array([0.5, 1, 2, 4, 8, 16, 32])
-    rates = [v * x / (3.5 + x) + normal(0, 0.02 * v, x.size) for v in (10, 22, 41)]
+    rates = [v * x / (3.5 + x) + normal(0, 0.3, x.size) for v in (10, 22, 41)]
     write(folder, "rates.csv", "substrate (mM),1 nM,2 nM,4 nM", [x, *rates])
 
     x = np.concatenate([np.arange(0.5, 10, 0.5), np.arange(10, 61, 2)])
