@@ -277,7 +277,6 @@ fn wrong_requests_are_named() {
         ),
         (&data, "", &start, &["the formula has no value"]),
         (&data, formula, &[], &["a formula needs start values: --start a=…,t=…,c=…"]),
-        (&data, formula, &[&"--start", &"auto"], &["only models with names find their start"]),
         (&data, formula, &[&"--start", &"a=1,t=1"], &["--start has no value for c"]),
         (
             &data,

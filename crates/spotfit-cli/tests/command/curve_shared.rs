@@ -102,7 +102,7 @@ fn what_is_refused() {
         (&["--share", "t", "--loss", "huber"], "losses"),
         (&["--prior", "t=7+-1"], "absolute"),
         (&["--prior", "t=7+-0", "--absolute"], "not above 0"),
-        (&["--prior", "t=7+--1", "--absolute"], "t=7+--1"),
+        (&["--prior", "t=7+--1", "--absolute"], "not above 0"),
         (&["--prior", "t=7", "--absolute"], "NAME=MEAN+-DEVIATION"),
         (&["--prior", "t=nan+-1", "--absolute"], "not finite"),
         (&["--prior", "t=7+-1,t=8+-1", "--absolute"], "two priors"),

@@ -279,7 +279,7 @@ pub(crate) fn run(arguments: &CurveArguments) -> Result<(), CliError> {
     let mut page = beside.page.map(|_| {
         CurvePage::new(&model, &options, data.count)
             .saying("Data", &file)
-            .saying("Command", &record::words().join(" "))
+            .saying("Command", &without_outputs(record::words()).join(" "))
     });
     let mut first = 0;
     loop {
@@ -358,6 +358,23 @@ pub(crate) fn run(arguments: &CurveArguments) -> Result<(), CliError> {
     let files = files.chain(band_table.map(BandTable::into_inner)).chain(written).collect();
     complete(record.around(files, counts)?)?;
     arguments.report.tell(&report)
+}
+
+/// Words as they were typed, without the names of outputs: what is written does not depend on how it is called.
+fn without_outputs(words: Vec<String>) -> Vec<String> {
+    const OUTPUTS: [&str; 6] =
+        ["-o", "--output", "--report", "--plot", "--bands-table", "--outliers"];
+    let mut kept = Vec::new();
+    let mut words = words.into_iter();
+    while let Some(word) = words.next() {
+        let with_name = word.split_once('=').is_some_and(|(option, _)| OUTPUTS.contains(&option));
+        if OUTPUTS.contains(&&*word) {
+            words.next();
+        } else if !with_name {
+            kept.push(word);
+        }
+    }
+    kept
 }
 
 /// Standard input can be read for one thing only.

@@ -83,7 +83,7 @@ impl WeightRule {
 /// assert!((found.fits.of("a").unwrap()[0] - 2.0).abs() < 0.01);
 /// assert_eq!(found.outliers.iter().map(|outlier| outlier.point).collect::<Vec<_>>(), [7]);
 /// assert_eq!(found.weights.unwrap()[[0, 7]], 0.0);
-/// # Ok::<(), spotfit::model::ModelError>(())
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Copy, Debug, Default)]
 #[non_exhaustive]
