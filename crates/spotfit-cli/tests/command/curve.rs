@@ -252,7 +252,7 @@ fn wrong_requests_are_named() {
     let formula = "a*exp(-x/t) + c";
     let start: [Word<'_>; 2] = [&"--start", &"a=1,t=1,c=0"];
     let tall = folder.file("tall.npy", &doubles(&format!("({POINTS}, 2)"), &[1.0; 2 * POINTS]));
-    let cases: [(&Path, &str, &[Word<'_>], &[&str]); 31] = [
+    let cases: [(&Path, &str, &[Word<'_>], &[&str]); 30] = [
         (
             &data,
             formula,

@@ -67,6 +67,19 @@ impl CurveReport {
         Self { answers, ..self }
     }
 
+    /// What came of the fits, in words: the same wherever and however fast they ran.
+    pub(super) fn outcome(&self) -> String {
+        let Self { fits, statuses, converged, at_limit, answers, outliers, shared, .. } = self;
+        let mut lines = vec![format!("{fits} fits: {}", counts(statuses))];
+        lines.extend((!answers.is_empty()).then(|| answers.to_string()));
+        lines.extend(shared.as_ref().map(ToString::to_string));
+        lines.extend(outliers.map(|outliers| {
+            format!("{outliers} {}", if outliers == 1 { "outlier" } else { "outliers" })
+        }));
+        lines.push(found(*converged, *at_limit));
+        lines.join("\n")
+    }
+
     fn new(counts: StatusCounts, threads: usize) -> Self {
         let at_limit = counts.iter().find(|(status, _)| *status == Status::AtLimit);
         Self {
@@ -86,22 +99,11 @@ impl CurveReport {
 
 impl fmt::Display for CurveReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { fits, statuses, converged, at_limit, answers, outliers, .. } = self;
-        let Self { shared, threads, fitting, time, .. } = self;
-        writeln!(f, "{fits} fits: {}", counts(statuses))?;
-        if !answers.is_empty() {
-            writeln!(f, "{answers}")?;
-        }
-        if let Some(shared) = shared {
-            writeln!(f, "{shared}")?;
-        }
-        if let Some(outliers) = outliers {
-            writeln!(f, "{outliers} {}", if *outliers == 1 { "outlier" } else { "outliers" })?;
-        }
+        let Self { fits, threads, fitting, time, .. } = self;
         write!(
             f,
             "{}; {threads} threads; fitting {:.2} s ({}), in all {:.2} s",
-            found(*converged, *at_limit),
+            self.outcome(),
             fitting.as_secs_f64(),
             rate(*fits, *fitting),
             time.as_secs_f64(),

@@ -123,7 +123,7 @@ impl CurvePage {
             .iter()
             .map(|(name, value)| row(name, std::slice::from_ref(value), Cells::Words));
         let said: String =
-            report.to_string().lines().map(|line| format!("<p>{}</p>\n", safe(line))).collect();
+            report.outcome().lines().map(|line| format!("<p>{}</p>\n", safe(line))).collect();
         let which = match self.chosen.len() == self.count {
             true => String::new(),
             false => {
