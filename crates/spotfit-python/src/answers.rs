@@ -64,7 +64,7 @@ pub(crate) fn columns(
                 all.set_item(column.name, PyArray1::from_vec(py, values))?;
             }
             AnswerValues::Words(words) => {
-                let words = words.iter().map(|word| word.as_ref());
+                let words = words.iter().map(AsRef::as_ref);
                 all.set_item(column.name, PyList::new(py, words.collect::<Vec<&str>>())?)?;
             }
             _ => {}

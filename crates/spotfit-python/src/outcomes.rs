@@ -204,7 +204,7 @@ pub(crate) fn save_curves(
     fits.iterations = iterations;
     let estimator = options::estimator(estimator)?;
     let answers = crate::answers::read(&answers, fits.len())?;
-    let heads: Vec<_> = answers.iter().map(|column| column.head()).collect();
+    let heads: Vec<_> = answers.iter().map(spotfit::model::answers::AnswerColumn::head).collect();
     py.detach(|| {
         let output = Output::create(&path).map_err(of_output(&path))?;
         let table = CurveTable::create_with(output, format, fits.len(), &names, estimator, &heads);

@@ -35,10 +35,10 @@ macro_rules! operations {
 }
 
 operations! {
+    "concatenate": tables_to_table(join::JoinOptions, join::run);
     "convert": table_to_table(convert::ConvertOptions, convert::run);
     "drift": table_to_other(drift::DriftOptions, find_drift);
     "filter": table_to_table(filter::FilterOptions, filter::run);
-    "join": tables_to_table(join::JoinOptions, join::run);
     "link": table_to_table(link::LinkOptions, link::run);
     "merge": table_to_table(merge::MergeOptions, merge::run);
     "pick": table_to_other(pick::PickOptions, pick_inside);

@@ -19,6 +19,7 @@ CALIBRATION = (
 )
 #: Options of each operation. Every operation of the package has some here, or the test of them all fails.
 CASES: dict[str, list[dict[str, Any]]] = {
+    "concatenate": [{}, {"frames": "keep", "unit": "nm"}],
     "convert": [{}, {"unit": "nm"}, {"unit": "px"}],
     "drift": [{"anyway": True}, {"anyway": True, "segment": 10, "range": "3px"}],
     "filter": [
@@ -98,9 +99,11 @@ def test_command_and_python_agree(name: str, file: str, folder: Path) -> None:
             truth = spotfit.read_table(folder / "truth.csv", pixel_size=107)
             assert function(locs, truth, **given) == run(folder, name, file, "truth.csv", *words, *SIZE)
             continue
-        made = function(locs, **given)
+        several = name == "concatenate"
+        made = function([locs, locs], **given) if several else function(locs, **given)
+        verb = ["convert", file] if several else [name]
         for ending in "csv", "hdf5":
-            told = run(folder, name, file, *words, *SIZE, "-o", f"theirs.{ending}")
+            told = run(folder, *verb, file, *words, *SIZE, "-o", f"theirs.{ending}")
             assert made.report == told and len(made) > 0
             made.save(folder / f"ours.{ending}", overwrite=True)
             assert (folder / f"ours.{ending}").read_bytes() == (folder / f"theirs.{ending}").read_bytes(), (case, ending)

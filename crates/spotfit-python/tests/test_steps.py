@@ -30,7 +30,7 @@ def test_defaults_are_those_of_the_library(name: str) -> None:
     """Proves that every option is a keyword with the same default, and every keyword an option."""
     function, others = FUNCTIONS.get(name) or getattr(spotfit, name), OTHERS.get(name, set())
     defaults = {word: default for word, default in json.loads(_spotfit.operations()[name]).items() if word not in others}
-    given = {word: of.default for word, of in inspect.signature(function).parameters.items() if word not in {"locs", "truth", *others}}
+    given = {word: of.default for word, of in inspect.signature(function).parameters.items() if word not in {"locs", "tables", "truth", *others}}
     assert given.keys() == defaults.keys()
     for word, default in given.items():
         # What must be given has no default here, and none there.

@@ -63,14 +63,14 @@ VERBS: dict[str, tuple[list[Callable[..., Any]], set[str], set[str]]] = {
     "curve": (
         [spotfit.Model.fit],
         {"output", "json", "overwrite", "no_record", "plot", "plots", "log_x", "model", "variables", "parameters", "spline", "where", "share", "columns", "skip",
-         "bands", "bands_table", "report"},
+         "x_columns", "error_columns", "by", "outliers", "bands", "bands_table", "report"},
         {"shared"},
     ),
     "render": ([spotfit.render], FILES - {"filter"}, set()),
     # Drift is taken out, and its error added, by `Drift.correct`.
     "drift": ([spotfit.find_drift], {*FILES, *PLOTS, "table", "apply", "with_error"}, {"frames"}),
     "stats": ([spotfit.stats], {*FILES - {"filter"}, "drift", "no_nena", "no_frc"}, {"nena", "frc"}),
-    "convert": ([spotfit.convert], FILES, set()),
+    "convert": ([spotfit.convert, spotfit.concatenate], FILES, set()),
     "filter": ([spotfit.filter], {*FILES, "columns"}, set()),
     "link": ([spotfit.link], FILES, set()),
     "merge": ([spotfit.merge], FILES, set()),

@@ -302,7 +302,8 @@ fn mutated_tables() {
         "\n", ",", ";", "\"", "e999", "-", "NaN", "\u{feff}", "#", "well", "A sd", "\r", "1e308",
         "é",
     ];
-    let choices: [(&[&str], &[&str], &[&str], &[&str]); 6] = [
+    type Names = &'static [&'static str];
+    let choices: [(Names, Names, Names, Names); 6] = [
         (&[], &[], &[], &[" sd"]),
         (&["t", "A"], &[], &[], &["3"]),
         (&[], &[], &["well"], &[]),

@@ -45,6 +45,7 @@ def concatenate(
 
     Examples
     --------
+    >>> from spotfit import Movie
     >>> one = Locs({"frame": [0, 1], "x": [3.5, 9.0], "y": [4.0, 1.0]}, Movie(100, frames=10))
     >>> other = Locs({"frame": [5], "x": [3.6], "y": [4.1]}, Movie(100)).in_nanometres()
     >>> both = concatenate([one, other])
@@ -52,7 +53,7 @@ def concatenate(
     ([3.5, 9.0, 3.6], [0, 1, 15], [0, 0, 1])
     """
     named = {f"table {number}": table for number, table in enumerate(tables)}
-    return _table("join", {"unit": unit, "frames": frames}, **named)
+    return _table("concatenate", {"unit": unit, "frames": frames}, **named)
 
 
 def joined(parts: list[Locs]) -> Locs:
