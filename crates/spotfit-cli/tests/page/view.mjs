@@ -318,8 +318,11 @@ await step("keyboard: Tab reaches every control, which shows it", async () => {
   for (const tab of ["Movie", "Picture", "Drift", "Stats"]) await keyboard(page, tab);
   // The report has a process of its own, which gives the focus back when it likes.
   const tab = page.getByRole("tab", { name: "Movie" });
-  await tab.click();
-  await until("the focus", () => tab.evaluate((/** @type {any} */ element) => document.hasFocus() && document.activeElement === element));
+  await until("the focus", async () => {
+    await tab.click();
+    await page.waitForTimeout(200);
+    return tab.evaluate((/** @type {any} */ element) => document.hasFocus() && document.activeElement === element);
+  });
   await page.waitForTimeout(200);
   await page.keyboard.press("ArrowRight");
   await until("the next tab by an arrow key", async () => (await page.getByRole("tab", { name: "Picture" }).getAttribute("aria-selected")) === "true");
