@@ -3,7 +3,7 @@
 use std::fmt;
 
 /// How a movie was acquired, as far as its metadata say it. Nothing is computed with it unless somebody asks for that.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
 #[non_exhaustive]
 pub struct Acquisition {
     /// The camera's name.
@@ -23,6 +23,7 @@ pub struct Acquisition {
     /// How many pixels of the camera are one, along x and y.
     pub binning: Option<[u32; 2]>,
     /// What says all of this.
+    #[serde(serialize_with = "words")]
     pub source: Option<AcquisitionSource>,
 }
 
@@ -51,6 +52,16 @@ impl fmt::Display for AcquisitionSource {
             Self::MicroManager => "Micro-Manager's metadata",
             Self::ImageJ => "ImageJ's description",
         })
+    }
+}
+
+fn words<S: serde::Serializer>(
+    source: &Option<AcquisitionSource>,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    match source {
+        Some(source) => serializer.collect_str(source),
+        None => serializer.serialize_none(),
     }
 }
 

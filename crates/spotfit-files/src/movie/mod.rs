@@ -195,21 +195,8 @@ impl Movie {
         let ((width, height), axes) = (growing.size(), *growing.axes());
         let (notes, files) = (growing.notes().to_vec(), vec![growing.path().to_owned()]);
         let source = Source::Growing(Box::new(growing));
-        let acquisition = Acquisition::default();
-        let (frames, seen, pool) = (usize::MAX, None, None);
-        Ok(Self {
-            source,
-            frames,
-            height,
-            width,
-            next: 0,
-            seen,
-            axes,
-            acquisition,
-            notes,
-            files,
-            pool,
-        })
+        let movie = Self::new(source, Dimensions(usize::MAX, height, width), &options.limits)?;
+        Ok(Self { axes, notes, files, ..movie })
     }
 
     /// The movie as it is being written, if it was opened by [`Movie::follow`].

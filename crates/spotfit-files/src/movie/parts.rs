@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use rayon::ThreadPool;
 
-use super::{Movie, MovieError, MovieOptions, Pixels};
+use super::{Dimensions, Movie, MovieError, MovieOptions, Pixels};
 use crate::excerpt::excerpt;
 
 /// The movies that are still to be read, with the names of their files.
@@ -65,20 +65,8 @@ impl Movie {
             movies.push_back((path.clone(), movie));
         }
         let source = super::Source::Parts(Parts { movies });
-        let (seen, pool) = (None, None);
-        Ok(Self {
-            source,
-            frames: all,
-            height,
-            width,
-            next: 0,
-            seen,
-            axes,
-            acquisition,
-            notes,
-            files,
-            pool,
-        })
+        let movie = Self::new(source, Dimensions(all, height, width), &options.limits)?;
+        Ok(Self { axes, acquisition, notes, files, ..movie })
     }
 }
 

@@ -107,59 +107,11 @@ pub struct MovieInfo {
     /// Where the metadata say it.
     pub pixel_size_source: Option<String>,
     /// How it was acquired, as far as the metadata say it.
-    pub acquisition: Option<AcquisitionInfo>,
+    pub acquisition: Option<Acquisition>,
     /// The names of its files.
     pub files: Vec<String>,
     /// What is odd about the metadata.
     pub notes: Vec<String>,
-}
-
-/// How a movie was acquired, as far as its metadata say it. Nothing is computed with it.
-#[derive(Clone, Debug, PartialEq, serde::Serialize)]
-#[non_exhaustive]
-pub struct AcquisitionInfo {
-    /// The camera's name.
-    pub camera: Option<String>,
-    /// How long a frame was exposed, in seconds.
-    pub exposure: Option<f64>,
-    /// From the begin of a frame to that of the next, in seconds.
-    pub frame_time: Option<f64>,
-    /// The value of a dark pixel, in ADU.
-    pub baseline: Option<f64>,
-    /// Photo-electrons per ADU.
-    pub sensitivity: Option<f64>,
-    /// The EM gain as it was set; not every camera has it calibrated.
-    pub em_gain: Option<f64>,
-    /// Read noise in photo-electrons.
-    pub read_noise: Option<f64>,
-    /// How many pixels of the camera are one, along x and y.
-    pub binning: Option<[u32; 2]>,
-    /// What says so.
-    pub source: String,
-    /// All of it in one line.
-    #[serde(skip)]
-    line: String,
-}
-
-impl AcquisitionInfo {
-    fn of(found: &Acquisition) -> Option<Self> {
-        let source = found.source?.to_string();
-        let line = found.to_string();
-        let Acquisition { exposure, frame_time, baseline, sensitivity, em_gain, .. } = *found;
-        let (camera, read_noise, binning) = (found.camera.clone(), found.read_noise, found.binning);
-        Some(Self {
-            camera,
-            exposure,
-            frame_time,
-            baseline,
-            sensitivity,
-            em_gain,
-            read_noise,
-            binning,
-            source,
-            line,
-        })
-    }
 }
 
 /// Says what a file is, by its name and its content.
@@ -279,7 +231,8 @@ fn movie(path: &Path) -> Result<MovieInfo, StepError> {
         |path: &std::path::PathBuf| path.file_name().unwrap_or_default().display().to_string();
     let (frames, files) = (movie.frames(), movie.files().iter().map(file).collect());
     let notes = movie.notes().to_vec();
-    let acquisition = AcquisitionInfo::of(movie.acquisition());
+    let acquisition = movie.acquisition();
+    let acquisition = acquisition.source.is_some().then(|| acquisition.clone());
     let pixels = movie.read(1).ok().flatten().map(|block| match block.pixels {
         Pixels::U8(_) => "u8",
         Pixels::U16(_) => "u16",
@@ -439,8 +392,14 @@ impl fmt::Display for MovieInfo {
             (Some(size), Some(source)) => write!(f, "\npixels of {size} nm, by {source}")?,
             _ => write!(f, "\nthe size of a pixel is not known")?,
         }
-        if let Some(found) = self.acquisition.as_ref().filter(|found| !found.line.is_empty()) {
-            write!(f, "\n{}, by {}", found.line, found.source)?;
+        if let Some(found) = &self.acquisition
+            && let Some(source) = found.source
+        {
+            // Pixels that are not binned are not worth a word.
+            let line = found.to_string();
+            if !line.is_empty() {
+                write!(f, "\n{line}, by {source}")?;
+            }
         }
         if let [first, .., last] = &self.files[..] {
             write!(f, "\n{} files: {first} to {last}", self.files.len())?;
