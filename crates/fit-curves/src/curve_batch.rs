@@ -8,12 +8,17 @@ use fit_core::curve::Explicit;
 use fit_formula::{Axes, Formula, Invariance, Op, Program, Translation};
 
 use crate::frame::{Frame, can_shift, is_far};
-use crate::{CurveError, CurveLimits, CurveOptions, CurveStart, Curves, Linear, Points, Sharing};
+use crate::{
+    CurveError, CurveLimits, CurveOptions, CurvePrecision, CurveStart, Curves, Linear, Points,
+    Sharing,
+};
 
 /// Sums over more points have too few digits in single precision.
 const MOST_SINGLE_POINTS: usize = 1 << 20;
 /// Single precision rarely resolves a step shorter than this many standard errors.
 const LEAST_SINGLE_TOLERANCE: f64 = 1e-4;
+/// Where double precision goes on from there.
+const COARSE_TOLERANCE: f64 = 1e-3;
 
 /// The common data of the fits of a batch.
 #[derive(Debug)]
@@ -299,6 +304,38 @@ impl<'c, 's, 'o> CurveBatch<'c, 's, 'o> {
         (weights, unit)
     }
 
+    /// Whether double precision is asked for, or a tolerance beyond the reach of single precision.
+    pub fn is_fine(&self) -> bool {
+        self.options.precision == CurvePrecision::F64
+            || self.options.tolerance < LEAST_SINGLE_TOLERANCE
+    }
+
+    /// The options for searches in single precision whose ends are where double precision goes on.
+    pub fn coarse(&self) -> CurveOptions {
+        let options = self.options.clone().with_precision(CurvePrecision::Auto);
+        let tolerance = options.tolerance.max(COARSE_TOLERANCE);
+        options.with_tolerance(tolerance)
+    }
+
+    /// The same with other options, which may differ in tolerance and precision.
+    #[must_use]
+    pub fn with_options<'n>(&self, options: &'n CurveOptions) -> CurveBatch<'c, 's, 'n> {
+        CurveBatch {
+            curves: self.curves,
+            start: self.start,
+            options,
+            program: self.program.clone(),
+            explicit: self.explicit,
+            axes: self.axes,
+            extent: self.extent,
+            variables: self.variables,
+            has_limits: self.has_limits,
+            scales: self.scales.clone(),
+            invariance: self.invariance.clone(),
+            shiftable: self.shiftable.clone(),
+        }
+    }
+
     /// Whether single precision is enough for what is the same for all fits: not too many points, which it can tell from
     /// each other, limits and weights that stay as they are, and a tolerance within its reach.
     pub fn is_single(&self) -> bool {
@@ -332,7 +369,7 @@ impl<'c, 's, 'o> CurveBatch<'c, 's, 'o> {
             && held
             && weights.iter().all(weighs)
             && curves.points() <= MOST_SINGLE_POINTS
-            && options.tolerance >= LEAST_SINGLE_TOLERANCE
+            && !self.is_fine()
     }
 
     /// Puts the data of a fit into their place.

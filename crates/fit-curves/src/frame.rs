@@ -5,9 +5,11 @@
 //! only the parameters of a formula ([`fit_formula::Invariance`]), the fit is made near 0, where differences are exact,
 //! and its outcome is transformed back.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use fit_formula::{Formula, Invariance, Translation};
+use rayon::prelude::*;
 
 use crate::{CurveOptions, Curves, Points};
 
@@ -40,6 +42,20 @@ fn extent(values: impl Iterator<Item = f64>) -> [f64; 2] {
     values.fold(none, |[low, high], value| [low.min(value), high.max(value)])
 }
 
+/// Points whose extent a thread finds at a time.
+const PART: usize = 1 << 16;
+
+/// The extent of so many points, of which `of` gives that of some. A thread that belongs to a pool has the others help.
+fn extents(points: usize, of: impl Fn(Range<usize>) -> [f64; 2] + Sync) -> [f64; 2] {
+    if points <= 2 * PART || rayon::current_thread_index().is_none() {
+        return of(0..points);
+    }
+    let part = |number: usize| of(number * PART..points.min((number + 1) * PART));
+    let join = |a: [f64; 2], b: [f64; 2]| [a[0].min(b[0]), a[1].max(b[1])];
+    let none = || [f64::INFINITY, f64::NEG_INFINITY];
+    (0..points.div_ceil(PART)).into_par_iter().map(part).reduce(none, join)
+}
+
 /// Whether the values of a variable lie far from 0.
 pub(crate) fn is_far(values: impl Iterator<Item = f64>) -> bool {
     middle(extent(values), FARTHEST).is_some()
@@ -54,13 +70,15 @@ impl Curves<'_> {
             1 => Some((weights, 0)),
             _ => own.then_some((weights, fit)),
         });
-        let weighs = |&point: &usize| weights.is_none_or(|(of, row)| of.get([row, point]) > 0.0);
-        let points = (0..self.points()).filter(weighs);
+        let weighs = |point: usize| weights.is_none_or(|(of, row)| of.get([row, point]) > 0.0);
         let of = |variable: usize| match self.points {
-            Points::Shared(at) => extent(points.clone().map(|point| at.get([variable, point]))),
-            Points::PerFit(at) => {
-                extent(points.clone().map(|point| at.get([fit, variable, point])))
-            }
+            Points::Shared(at) => extents(self.points(), |points| {
+                extent(points.filter(|&point| weighs(point)).map(|point| at.get([variable, point])))
+            }),
+            Points::PerFit(at) => extents(self.points(), |points| {
+                let weighed = points.filter(|&point| weighs(point));
+                extent(weighed.map(|point| at.get([fit, variable, point])))
+            }),
             // They begin at 0.
             _ => [0.0; 2],
         };

@@ -80,7 +80,7 @@ pub(crate) fn fit_shared<'py>(
         .with_estimator(options::estimator(estimator)?)
         .with_absolute(absolute)
         .with_linear(choose("linear", linear, &ways)?)
-            .with_precision(options::precision(precision)?)
+        .with_precision(options::precision(precision)?)
         .with_max_iterations(max_iterations)
         .with_tolerance(tolerance)
         .with_covariance(covariance || answers.needs_covariance());

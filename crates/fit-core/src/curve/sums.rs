@@ -50,6 +50,27 @@ impl<R: Real, const P: usize> Sums<R, P> {
         }
     }
 
+    /// Those with these numbers, such as the sums of several lanes together; the Hessian's upper half is asked for.
+    #[inline(always)]
+    pub fn of(
+        count: Count<P>,
+        cost: R,
+        sound: R::Mask,
+        gradient: impl Fn(usize) -> R,
+        hessian: impl Fn(usize, usize) -> R,
+    ) -> Self {
+        let mut sums = Self { cost, sound, ..Self::zero(count) };
+        for j in count.all::<R>() {
+            sums.gradient[j] = gradient(j);
+            for k in count.from::<R>(j) {
+                if k >= j {
+                    sums.hessian.0[j][k] = hessian(j, k);
+                }
+            }
+        }
+        sums
+    }
+
     /// Adds a point for least squares: Σw(f − d)² (eq. 7). A point of weight 0 is left out, whatever the model is there.
     /// The data come multiplied by `scale`, which is 1 where nothing overflows.
     #[inline(always)]

@@ -42,6 +42,18 @@ impl Block {
         Self { column: 0, row: 0, columns: points, rows: 1, first: 0 }
     }
 
+    /// The numbers of its columns.
+    #[inline(always)]
+    pub(crate) fn columns(&self) -> Range<usize> {
+        self.column..self.column + self.columns
+    }
+
+    /// The numbers of its rows.
+    #[inline(always)]
+    pub(crate) fn rows(&self) -> Range<usize> {
+        self.row..self.row + self.rows
+    }
+
     /// The numbers of its points.
     #[inline(always)]
     pub(crate) fn points(&self) -> Range<usize> {

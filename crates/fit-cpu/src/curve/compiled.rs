@@ -23,7 +23,7 @@ impl<'m, M, R: CurveNumber, const P: usize, const V: usize> Compiled<'m, M, R, P
 }
 
 impl<M, R, const P: usize, const V: usize> SetPoints<R> for Compiled<'_, M, R, P, V> {
-    fn set_points(&mut self, of: impl Fn(usize, usize, usize) -> R) {
+    fn set_points(&mut self, of: impl Fn(usize, usize, usize) -> R + Sync) {
         let columns = self.columns;
         for (variable, numbers) in self.variables.iter_mut().enumerate() {
             for (point, to) in numbers.iter_mut().enumerate() {

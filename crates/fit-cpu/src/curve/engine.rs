@@ -1,13 +1,15 @@
 //! The search for one data set.
 
+use std::ops::Range;
+
 use fit_core::curve::{At, Descent, Explicit, Factored, Sums, Units, determined};
 use fit_core::search::{Count, Evaluation, Newton, Resumable, Settings};
 use fit_core::{Estimator, Record, Status};
 use fit_curves::{CompiledModel, CurveBatch, CurveOptions, Frame, Place};
+use rayon::prelude::*;
 
 use super::compiled::Compiled;
-use super::evaluate::{AtPoint, Evaluate};
-use super::interpreter::Interpreter;
+use super::visit::{DataSet, Formulated, Visit};
 
 /// A data set, and working memory for its fit.
 pub(crate) struct Work<E> {
@@ -30,6 +32,8 @@ pub(crate) struct Work<E> {
     pub(super) known: Vec<Known>,
     /// Where the last search began: memory for the next.
     pub(super) begin: Begin,
+    /// Whether sums over the data are those of their parts.
+    pub(crate) long: bool,
 }
 
 /// A prior of a parameter: an extra point at its mean.
@@ -77,6 +81,13 @@ impl CurveResult {
         *place.status = self.status;
     }
 
+    /// What was found after so many iterations and evaluations of another search.
+    pub(super) fn after(mut self, iterations: u32, evaluations: u32) -> Self {
+        self.iterations = self.iterations.saturating_add(iterations);
+        self.evaluations = self.evaluations.saturating_add(evaluations);
+        self
+    }
+
     fn invalid(start: &[f64]) -> Self {
         let count = start.len();
         Self {
@@ -122,7 +133,7 @@ macro_rules! with_room_for {
 }
 pub(super) use with_room_for;
 
-impl FitOne for Work<Interpreter<f64>> {
+impl FitOne for Work<Formulated> {
     fn fit(&mut self, batch: &CurveBatch<'_, '_, '_>, asked: Asked<'_>) -> CurveResult {
         with_room_for!(
             asked.start.len(),
@@ -159,18 +170,18 @@ struct InUnits<'a, E, const P: usize> {
     inverse: Option<[f64; P]>,
 }
 
-impl<E: Evaluate<f64, P>, const P: usize> Factored<f64, P> for InUnits<'_, E, P> {
+impl<E: Visit<P>, const P: usize> Factored<f64, P> for InUnits<'_, E, P> {
     fn prepare(&mut self, parameters: &[f64; P]) {
-        self.model.set_parameters(parameters);
+        self.model.place(parameters);
     }
     fn factors(&self) -> [f64; P] {
-        self.inverse.unwrap_or_else(|| self.model.scales())
+        self.inverse.unwrap_or_else(|| self.model.factors())
     }
     fn relative(&self, length: &[f64; P]) -> [f64; P] {
         if self.inverse.is_some() {
             return [1.0; P];
         }
-        let mut factors = self.model.scales();
+        let mut factors = self.model.factors();
         for j in 0..P {
             factors[j] *= length[j];
         }
@@ -208,6 +219,65 @@ pub(super) struct Seen {
     pub(super) heaviest: f64,
 }
 
+impl Seen {
+    /// What is seen of other points too.
+    fn and(self, other: Self) -> Self {
+        let ([low, high], [lower, higher]) = (self.extent, other.extent);
+        Self {
+            sound: self.sound && other.sound,
+            points: self.points + other.points,
+            extent: [low.min(lower), high.max(higher)],
+            heaviest: self.heaviest.max(other.heaviest),
+        }
+    }
+}
+
+/// What is seen of some points.
+fn see(data: &[f64], weights: &[f64], poisson: bool) -> Seen {
+    // Side by side, since each comparison waits for the one before.
+    const LANES: usize = 4;
+    let (mut low, mut high) = ([f64::INFINITY; LANES], [f64::NEG_INFINITY; LANES]);
+    // What is no number, or infinite, stays in a sum of zeros.
+    let (mut zeros, mut heaviest, mut points) = ([0.0; LANES], [0.0; LANES], 0);
+    for (data, weights) in data.chunks(LANES).zip(weights.chunks(LANES)) {
+        for (k, (&datum, &weight)) in data.iter().zip(weights).enumerate() {
+            let there = weight > 0.0;
+            low[k] = if there & (datum < low[k]) { datum } else { low[k] };
+            high[k] = if there & (datum > high[k]) { datum } else { high[k] };
+            heaviest[k] = if weight > heaviest[k] { weight } else { heaviest[k] };
+            zeros[k] += if there { 0.0 * datum } else { 0.0 };
+            points += usize::from(there);
+        }
+    }
+    let extent = [low.into_iter().fold(low[0], f64::min), high.into_iter().fold(high[0], f64::max)];
+    let sound = zeros == [0.0; LANES] && !(poisson && extent[0] < 0.0);
+    Seen { sound, points, extent, heaviest: heaviest.into_iter().fold(0.0, f64::max) }
+}
+
+/// Σwd², or Σd, of some points as they are scaled.
+fn size(data: &[f64], weights: &[f64], scale: Option<[f64; 2]>, poisson: bool) -> f64 {
+    let seen = data.iter().zip(weights).filter(|point| *point.1 > 0.0);
+    match scale {
+        _ if poisson => seen.map(|(&d, _)| d).sum(),
+        None => seen.map(|(&d, &w)| w * d * d).sum(),
+        Some([data, weight]) => seen.map(|(&d, &w)| w * weight * (d * data) * (d * data)).sum(),
+    }
+}
+
+/// Points that are looked at together.
+const PART: usize = 1 << 16;
+
+/// What is found of all parts of so many points, in their order. A thread that belongs to a pool has the others help.
+fn parts<T: Send>(points: usize, of: impl Fn(Range<usize>) -> T + Sync + Send) -> Vec<T> {
+    let part = |number: usize| of(number * PART..points.min((number + 1) * PART));
+    let count = points.div_ceil(PART);
+    if count > 2 && rayon::current_thread_index().is_some() {
+        (0..count).into_par_iter().map(part).collect()
+    } else {
+        (0..count).map(part).collect()
+    }
+}
+
 impl<E> Work<E> {
     /// For the data sets of a batch, whose weights are these unless each has its own.
     pub(super) fn new(model: E, batch: &CurveBatch<'_, '_, '_>, origin: Vec<f64>) -> Self {
@@ -225,39 +295,23 @@ impl<E> Work<E> {
             scale: None,
             known: Vec::new(),
             begin: Begin::default(),
+            long: false,
         }
     }
 
     pub(super) fn see(&self, poisson: bool) -> Seen {
-        // Side by side, since each comparison waits for the one before.
-        const LANES: usize = 4;
-        let (mut low, mut high) = ([f64::INFINITY; LANES], [f64::NEG_INFINITY; LANES]);
-        // What is no number, or infinite, stays in a sum of zeros.
-        let (mut zeros, mut heaviest, mut points) = ([0.0; LANES], [0.0; LANES], 0);
-        for (data, weights) in self.data.chunks(LANES).zip(self.weights.chunks(LANES)) {
-            for (k, (&datum, &weight)) in data.iter().zip(weights).enumerate() {
-                let there = weight > 0.0;
-                low[k] = if there & (datum < low[k]) { datum } else { low[k] };
-                high[k] = if there & (datum > high[k]) { datum } else { high[k] };
-                heaviest[k] = if weight > heaviest[k] { weight } else { heaviest[k] };
-                zeros[k] += if there { 0.0 * datum } else { 0.0 };
-                points += usize::from(there);
-            }
-        }
-        let extent =
-            [low.into_iter().fold(low[0], f64::min), high.into_iter().fold(high[0], f64::max)];
-        let sound = zeros == [0.0; LANES] && !(poisson && extent[0] < 0.0);
-        Seen { sound, points, extent, heaviest: heaviest.into_iter().fold(0.0, f64::max) }
+        let Self { data, weights, .. } = self;
+        parts(data.len(), |part| see(&data[part.clone()], &weights[part], poisson))
+            .into_iter()
+            .reduce(Seen::and)
+            .unwrap_or_else(|| see(&[], &[], poisson))
     }
 
     /// Σwd², or Σd, of the data as they are scaled.
     pub(super) fn size_of_data(&self, poisson: bool) -> f64 {
-        let seen = self.data.iter().zip(&self.weights).filter(|point| *point.1 > 0.0);
-        match self.scale {
-            _ if poisson => seen.map(|(&d, _)| d).sum(),
-            None => seen.map(|(&d, &w)| w * d * d).sum(),
-            Some([data, weight]) => seen.map(|(&d, &w)| w * weight * (d * data) * (d * data)).sum(),
-        }
+        let Self { data, weights, scale, .. } = self;
+        let size = |part: Range<usize>| size(&data[part.clone()], &weights[part], *scale, poisson);
+        if self.long { parts(data.len(), size).into_iter().sum() } else { size(0..data.len()) }
     }
 
     /// P is at least the number of parameters; those that the model does not have are held.
@@ -267,7 +321,7 @@ impl<E> Work<E> {
         asked: Asked<'_>,
     ) -> CurveResult
     where
-        E: Evaluate<f64, P>,
+        E: Visit<P>,
     {
         let Asked { start, limits, options } = asked;
         let count = start.len();
@@ -483,7 +537,7 @@ impl<E> Work<E> {
         poisson: bool,
     ) -> Descent<f64, P>
     where
-        E: Evaluate<f64, P>,
+        E: Visit<P>,
     {
         let mut lengths = initial;
         let scale = self.scale.filter(|scale| *scale != [1.0; 2]);
@@ -514,53 +568,19 @@ impl<E> Work<E> {
         units: &Units<f64, P>,
     ) -> Sums<f64, P>
     where
-        E: Evaluate<f64, P>,
+        E: Visit<P>,
     {
         let Self { model, data, weights, scale, known, .. } = self;
-        model.set_parameters(parameters);
-        if let Some([of_data, of_weights]) = *scale {
-            // Whole derivatives, in these units: their parts may be as far out as the data.
-            let mut factors = model.scales();
-            for (factor, length) in factors.iter_mut().zip(units.length) {
-                *factor = *factor * of_data * length;
-            }
-            let mut sums = Sums::zero(Count::new(self.explicit.count));
-            for number in 0..model.blocks() {
-                let block = model.evaluate(number);
-                let results = model.block_values(&block);
-                for (at, point) in block.points().enumerate() {
-                    let At { value, mut by } = results.at(at);
-                    by.iter_mut().zip(factors).for_each(|(by, factor)| *by *= factor);
-                    let at = At { value: value * of_data, by };
-                    let (datum, weight) = (data[point] * of_data, weights[point] * of_weights);
-                    if poisson {
-                        sums.add_poisson::<true>(&at, datum, weight);
-                    } else {
-                        sums.add_square::<true>(&at, datum, weight, 1.0);
-                    }
-                }
-            }
+        model.place(parameters);
+        let scaled = scale.map(|scale| (scale, units.length.as_slice()));
+        let seen = DataSet { data, weights, scaled, poisson, count: self.explicit.count };
+        let mut sums = model.visit::<OBSERVED>(seen);
+        if scale.is_some() {
             for &Known { parameter, mean, weight } in known.iter() {
                 let mut by = [0.0; P];
                 by[parameter] = units.length[parameter];
                 let at = At { value: parameters[parameter], by };
                 sums.add_square::<true>(&at, mean, weight, 1.0);
-            }
-            return sums;
-        }
-        let mut sums = Sums::zero(Count::new(self.explicit.count));
-        for number in 0..model.blocks() {
-            let block = model.evaluate(number);
-            let results = model.block_values(&block);
-            for (at, point) in block.points().enumerate() {
-                let (datum, weight) = (data[point], weights[point]);
-                if poisson && OBSERVED {
-                    sums.add_observed(&results.at(at), datum, weight);
-                } else if poisson {
-                    sums.add_poisson::<true>(&results.at(at), datum, weight);
-                } else {
-                    sums.add_square::<true>(&results.at(at), datum, weight, 1.0);
-                }
             }
         }
         sums
@@ -569,12 +589,12 @@ impl<E> Work<E> {
     /// The factors of derivatives in these units.
     pub(super) fn scales<const P: usize>(&self, units: &Units<f64, P>) -> [f64; P]
     where
-        E: Evaluate<f64, P>,
+        E: Visit<P>,
     {
         if self.scale.is_some() {
             return [1.0; P];
         }
-        let mut scales = self.model.scales();
+        let mut scales = self.model.factors();
         for j in 0..P {
             scales[j] *= units.length[j];
         }
@@ -588,7 +608,7 @@ impl<E> Work<E> {
         poisson: bool,
     ) -> Evaluation<f64, P, 0>
     where
-        E: Evaluate<f64, P>,
+        E: Visit<P>,
     {
         let scales = self.scales(units);
         if poisson {

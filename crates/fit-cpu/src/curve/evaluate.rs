@@ -9,7 +9,7 @@ use super::interpreter::{Interpreter, Results};
 /// What takes the variables at the points.
 pub(crate) trait SetPoints<R> {
     /// Takes them: `of` gives that of a variable, a column and a row.
-    fn set_points(&mut self, of: impl Fn(usize, usize, usize) -> R);
+    fn set_points(&mut self, of: impl Fn(usize, usize, usize) -> R + Sync);
 }
 
 /// Evaluates a model with room for P parameters.
@@ -42,7 +42,7 @@ pub(crate) trait AtPoint<R, const P: usize> {
 }
 
 impl<R: Functions> SetPoints<R> for Interpreter<R> {
-    fn set_points(&mut self, of: impl Fn(usize, usize, usize) -> R) {
+    fn set_points(&mut self, of: impl Fn(usize, usize, usize) -> R + Sync) {
         Self::set_points(self, of);
     }
 }

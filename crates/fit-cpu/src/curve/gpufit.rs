@@ -8,9 +8,9 @@ use fit_curves::{CurveBatch, GpufitOptions, GpufitPlace};
 
 use super::Evaluated;
 use super::engine::{Begin, Work, with_room_for};
-use super::interpreter::Interpreter;
+use super::visit::Formulated;
 
-impl Work<Interpreter<f64>> {
+impl Work<Formulated> {
     /// Fits a data set, and writes the outcome.
     #[inline]
     pub(crate) fn fit_gpufit(

@@ -12,12 +12,14 @@ mod lookup;
 mod run;
 mod shared;
 mod steps;
+mod visit;
 
 use std::sync::Arc;
 
+use fit_core::curve::Explicit;
 use fit_curves::{
     Chunk, CompiledModel, CurveBatch, CurveError, CurveFits, CurveOptions, CurveStart, Curves,
-    Points, chunks, clean,
+    Place, Points, chunks, clean,
 };
 use fit_formula::Formula;
 use rayon::prelude::*;
@@ -37,6 +39,7 @@ pub(crate) use lookup::RESULTS;
 pub(crate) use run::{operate, run};
 pub use shared::{SharedFits, SharedPart, SharedValue};
 pub(crate) use steps::Step;
+pub(crate) use visit::{DataSet, Formulated, MOST_IN_PACKS, Packs, Total};
 
 /// Fits given to a thread at a time, at least.
 const CHUNK: usize = 64;
@@ -185,7 +188,12 @@ pub(crate) fn checked<'c, 's, 'o>(
 
 /// Checks that the results of all operations can be held.
 pub(crate) fn check_memory(batch: &CurveBatch<'_, '_, '_>) -> Result<(), CurveError> {
-    if batch.bytes(false, size_of::<f64>()) <= MOST_BYTES {
+    check_bytes(batch, MOST_BYTES)
+}
+
+/// Checks that they take no more than so many bytes.
+pub(crate) fn check_bytes(batch: &CurveBatch<'_, '_, '_>, most: usize) -> Result<(), CurveError> {
+    if batch.bytes(false, size_of::<f64>()) <= most {
         return Ok(());
     }
     let operations = batch.program.as_ref().map_or(0, |program| program.ops().len());
@@ -205,12 +213,18 @@ pub(crate) trait Evaluated {
     fn numbered(&self) -> usize;
     /// What evaluates its formula.
     fn interpreter<R: Functions>(&self) -> Interpreter<R>;
+    /// The same at points in so many columns and rows.
+    fn interpreter_of<R: Functions>(&self, extent: [usize; 2]) -> Interpreter<R>;
     /// Working memory for [`Evaluated::fit`] of its formula.
-    fn interpreted(&self) -> Work<Interpreter<f64>>;
+    fn interpreted(&self) -> Work<Formulated>;
     /// The same for anything.
     fn work<E: SetPoints<f64>>(&self, model: E) -> Work<E>;
     /// Fits a data set.
     fn fit<E: SetPoints<f64>>(&self, work: &mut Work<E>, fit: usize) -> CurveResult
+    where
+        Work<E>: FitOne;
+    /// Goes on with the fit of a data set from what another search found, whose iterations and evaluations count too.
+    fn finish<E: SetPoints<f64>>(&self, work: &mut Work<E>, fit: usize, place: Place<'_>)
     where
         Work<E>: FitOne;
     /// Reads a data set.
@@ -250,12 +264,16 @@ impl Evaluated for CurveBatch<'_, '_, '_> {
     }
 
     fn interpreter<R: Functions>(&self) -> Interpreter<R> {
-        let program = self.program.as_ref().expect("the job is one of a formula");
-        Interpreter::new(program, self.axes, self.extent, self.numbered())
+        self.interpreter_of(self.extent)
     }
 
-    fn interpreted(&self) -> Work<Interpreter<f64>> {
-        self.work(self.interpreter())
+    fn interpreter_of<R: Functions>(&self, extent: [usize; 2]) -> Interpreter<R> {
+        let program = self.program.as_ref().expect("the job is one of a formula");
+        Interpreter::new(program, self.axes, extent, self.numbered())
+    }
+
+    fn interpreted(&self) -> Work<Formulated> {
+        self.work(Formulated::Plain(Box::new(self.interpreter())))
     }
 
     fn work<E: SetPoints<f64>>(&self, mut model: E) -> Work<E> {
@@ -284,6 +302,25 @@ impl Evaluated for CurveBatch<'_, '_, '_> {
         let found = work.fit(self, asked);
         work.begin = begin;
         found
+    }
+
+    fn finish<E: SetPoints<f64>>(&self, work: &mut Work<E>, fit: usize, place: Place<'_>)
+    where
+        Work<E>: FitOne,
+    {
+        if matches!(self.curves.points, Points::PerFit(_)) {
+            work.origin = self.origin(fit);
+        }
+        let mut begin = self.read(work, fit);
+        begin.start.copy_from_slice(place.parameters);
+        // From a minimum there is nothing to gain by what is eliminated.
+        let none = Explicit { eliminated: 0, ..work.explicit };
+        let explicit = std::mem::replace(&mut work.explicit, none);
+        let asked = Asked { start: &begin.start, limits: &begin.limits, options: self.options };
+        let found = work.fit(self, asked).after(*place.iterations, *place.evaluations);
+        work.explicit = explicit;
+        work.begin = begin;
+        found.put(place);
     }
 
     fn read<E: SetPoints<f64>>(&self, work: &mut Work<E>, fit: usize) -> Begin {

@@ -1,8 +1,10 @@
 //! The fast path: one fit per lane of a vector register.
 
+#[macro_use]
 mod arch;
 mod batch;
 mod curve;
+mod double;
 mod engine;
 mod errors;
 mod instruction_set;

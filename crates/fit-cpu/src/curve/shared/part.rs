@@ -13,7 +13,7 @@ use rayon::prelude::*;
 
 use super::super::Evaluated;
 use super::super::engine::{PUSHED, Work};
-use super::super::interpreter::Interpreter;
+use super::super::visit::Formulated;
 use super::dense::{Equations, norm, product};
 use super::set::{Answer, Ask, Common, Question, is_relative};
 
@@ -24,7 +24,7 @@ const ROUNDING: f64 = 4.0 * f64::EPSILON;
 
 /// Working memory that threads take and give back.
 pub(super) struct Works<'b, 'c, 's, 'o> {
-    idle: Mutex<Vec<Work<Interpreter<f64>>>>,
+    idle: Mutex<Vec<Work<Formulated>>>,
     batch: &'b CurveBatch<'c, 's, 'o>,
 }
 
@@ -37,7 +37,7 @@ impl<'b, 'c, 's, 'o> Works<'b, 'c, 's, 'o> {
     pub(super) fn each<T: Send>(
         &self,
         count: usize,
-        of: impl Fn(&mut Work<Interpreter<f64>>, usize) -> T + Sync,
+        of: impl Fn(&mut Work<Formulated>, usize) -> T + Sync,
     ) -> Vec<T> {
         let block = |number: usize| {
             let own = self.idle.lock().ok().and_then(|mut idle| idle.pop());

@@ -7,8 +7,7 @@ use fit_curves::{CurveBatch, Frame, Points, Prior};
 
 use super::super::Evaluated;
 use super::super::engine::{Known, PUSHED, Work, with_room_for};
-use super::super::evaluate::Evaluate;
-use super::super::interpreter::Interpreter;
+use super::super::visit::{Formulated, Visit};
 
 /// What data sets that share parameters have in common.
 #[derive(Clone, Debug, Default)]
@@ -97,7 +96,7 @@ pub(super) trait Ask {
     ) -> Option<Answer>;
 }
 
-impl Ask for Work<Interpreter<f64>> {
+impl Ask for Work<Formulated> {
     fn ask(
         &mut self,
         batch: &CurveBatch<'_, '_, '_>,
@@ -117,7 +116,7 @@ impl Ask for Work<Interpreter<f64>> {
 /// A data set's own parameters are found by this many times better than the shared ones.
 const FINER: f64 = 0.1;
 
-impl Work<Interpreter<f64>> {
+impl Work<Formulated> {
     /// Reads a data set, with the origin of its variables.
     pub(super) fn take(&mut self, batch: &CurveBatch<'_, '_, '_>, fit: usize) {
         if matches!(batch.curves.points, Points::PerFit(_)) {
@@ -304,7 +303,7 @@ impl Work<Interpreter<f64>> {
 
     fn cost<const P: usize>(&mut self, at: &[f64; P], poisson: bool) -> f64
     where
-        Interpreter<f64>: Evaluate<f64, P>,
+        Formulated: Visit<P>,
     {
         let units = Units::at(at);
         let sums = self.sums::<P, false>(at, poisson, &units);

@@ -79,7 +79,8 @@ impl Real for F32x8 {
         max: _mm256_max_ps;
     }
     comparisons! { Mask8:
-        |a, b| lt = _mm256_cmp_ps::<_CMP_LT_OQ>(a, b), le = _mm256_cmp_ps::<_CMP_LE_OQ>(a, b)
+        |a, b| lt = _mm256_cmp_ps::<_CMP_LT_OQ>(a, b), le = _mm256_cmp_ps::<_CMP_LE_OQ>(a, b);
+        f32::MAX.into()
     }
     fused! { |a, b, c| _mm256_fmadd_ps(a, b, c), _mm256_fnmadd_ps(a, b, c) }
 

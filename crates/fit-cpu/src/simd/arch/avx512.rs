@@ -90,7 +90,8 @@ impl Real for F32x16 {
         max: _mm512_max_ps;
     }
     comparisons! { Mask16:
-        |a, b| lt = _mm512_cmp_ps_mask::<_CMP_LT_OQ>(a, b), le = _mm512_cmp_ps_mask::<_CMP_LE_OQ>(a, b)
+        |a, b| lt = _mm512_cmp_ps_mask::<_CMP_LT_OQ>(a, b), le = _mm512_cmp_ps_mask::<_CMP_LE_OQ>(a, b);
+        f32::MAX.into()
     }
     fused! { |a, b, c| _mm512_fmadd_ps(a, b, c), _mm512_fnmadd_ps(a, b, c) }
 

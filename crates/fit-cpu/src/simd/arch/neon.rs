@@ -75,7 +75,8 @@ impl Real for F32x4 {
         sqrt: vsqrtq_f32;
     }
     comparisons! { Mask4:
-        |a, b| lt = vcltq_f32(a, b), le = vcleq_f32(a, b)
+        |a, b| lt = vcltq_f32(a, b), le = vcleq_f32(a, b);
+        f32::MAX.into()
     }
     fused! { |a, b, c| vfmaq_f32(c, a, b), vfmsq_f32(c, a, b) }
 

@@ -37,7 +37,7 @@ macro_rules! functions_of_two {
 
 /// Comparisons of [`fit_core::Real`], which make a mask.
 macro_rules! comparisons {
-    ($mask:ident: |$a:ident, $b:ident| lt = $lt:expr, le = $le:expr) => {
+    ($mask:ident: |$a:ident, $b:ident| lt = $lt:expr, le = $le:expr; $most:expr) => {
         #[inline(always)]
         fn lt(self, other: Self) -> $mask {
             let ($a, $b) = (self.0, other.0);
@@ -50,7 +50,7 @@ macro_rules! comparisons {
         }
         #[inline(always)]
         fn is_finite(self) -> $mask {
-            self.abs().le(Self::splat(f32::MAX.into()))
+            self.abs().le(Self::splat($most))
         }
     };
 }

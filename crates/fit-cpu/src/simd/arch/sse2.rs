@@ -89,7 +89,8 @@ impl Real for F32x4 {
         max: _mm_max_ps;
     }
     comparisons! { Mask4:
-        |a, b| lt = _mm_cmplt_ps(a, b), le = _mm_cmple_ps(a, b)
+        |a, b| lt = _mm_cmplt_ps(a, b), le = _mm_cmple_ps(a, b);
+        f32::MAX.into()
     }
 
     #[inline(always)]

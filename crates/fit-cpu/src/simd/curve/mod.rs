@@ -4,11 +4,13 @@ mod engine;
 mod functions;
 mod gpufit;
 mod lattice;
+mod long;
 mod ours;
 mod search_kind;
 
 use std::ops::Range;
 
+use fit_core::Status;
 use fit_core::arithmetic::functions::{self as elementary, Elementary};
 use fit_curves::{
     Chunk, CompiledModel, CurveBatch, CurveFits, CurveNumber, CurveOptions, CurveStart, Curves,
@@ -17,20 +19,21 @@ use fit_curves::{
 use fit_formula::{Formula, Function, Function2, Spline};
 use rayon::prelude::*;
 
-use super::InstructionSet;
 use super::arch::Portable;
 #[cfg(target_arch = "aarch64")]
 use super::arch::neon;
 use super::arch::pack::{Pack, nearest};
 #[cfg(target_arch = "x86_64")]
 use super::arch::{avx2, avx512};
+use super::{InstructionSet, double};
 use crate::curve::{
     Block, Compiled, CurveReference, Evaluate, Evaluated, FitOne, Functions, Lattice, RESULTS,
-    SetPoints, Step, Work, check_memory, checked, run,
+    SetPoints, Step, Work, check_bytes, check_memory, checked, run,
 };
 use crate::reference::BatchError;
 use engine::Scratch;
 use gpufit::Gpufit;
+use long::is_long;
 use ours::Ours;
 use search_kind::SearchKind;
 
@@ -38,6 +41,8 @@ use search_kind::SearchKind;
 const CHUNK: usize = 1024;
 /// A batch of no more data sets than this is fitted by the calling thread.
 const ALONE: usize = 128;
+/// The most bytes that the results of all operations for a long data set may take.
+const MOST_LONG_BYTES: usize = 1 << 35;
 /// Models of more parameters are fitted in double precision.
 const MOST_PARAMETERS: usize = 16;
 /// The same for Gpufit's search, which is a [`SearchKind`] for few.
@@ -90,8 +95,20 @@ impl CurveSimd {
         start: CurveStart<'_>,
         options: &CurveOptions,
     ) -> Result<CurveFits, BatchError> {
+        if is_long(curves) {
+            let fit = || {
+                let batch = CurveBatch::new(formula, curves, start, options, false)?;
+                // Threads share the results of operations.
+                check_bytes(&batch, MOST_LONG_BYTES)?;
+                Ok(self.fit_long(formula, &batch))
+            };
+            return self.reference.pool().map_or_else(fit, |pool| pool.install(fit));
+        }
         let batch = checked(formula, curves, start, options)?;
-        Ok(self.run(&batch, || worker(self.set, &batch, &Ours), || batch.interpreted()))
+        let coarse = batch.coarse();
+        let lanes = batch.with_options(if batch.is_fine() { &coarse } else { options });
+        let worker = || worker(self.set, &lanes, &Ours);
+        Ok(self.run(&batch, &lanes, worker, || double::work(self.set, &batch)))
     }
 
     /// Fits a model written in Rust to curves.
@@ -109,17 +126,19 @@ impl CurveSimd {
         M: CompiledModel<P, V>,
     {
         let batch = CurveBatch::of_model(P, V, curves, start, options)?;
+        let coarse = batch.coarse();
+        let lanes = batch.with_options(if batch.is_fine() { &coarse } else { options });
         let worker = || match self.set {
             #[cfg(target_arch = "x86_64")]
-            InstructionSet::Avx512 => avx512_compiled(&batch, model),
+            InstructionSet::Avx512 => avx512_compiled(&lanes, model),
             #[cfg(target_arch = "x86_64")]
-            InstructionSet::Avx2 => avx2_compiled(&batch, model),
+            InstructionSet::Avx2 => avx2_compiled(&lanes, model),
             #[cfg(target_arch = "aarch64")]
-            InstructionSet::Neon => neon_compiled(&batch, model),
-            _ => portable_compiled(&batch, model),
+            InstructionSet::Neon => neon_compiled(&lanes, model),
+            _ => portable_compiled(&lanes, model),
         };
         let work = || batch.work(Compiled::<_, f64, P, V>::new(model, batch.extent));
-        Ok(self.run(&batch, worker, work))
+        Ok(self.run(&batch, &lanes, worker, work))
     }
 
     /// Fits a formula by Gpufit's search ([`fit_core::search::gpufit`]). Start values must be within the limits.
@@ -232,10 +251,11 @@ impl CurveSimd {
         }
     }
 
-    /// Fits in lanes, and what these leave in double precision.
+    /// Fits in lanes, and what these leave in double precision; all of it goes on there if that is asked for.
     fn run<'w, E>(
         &self,
         batch: &CurveBatch<'_, '_, '_>,
+        lanes: &CurveBatch<'_, '_, '_>,
         worker: impl Fn() -> Box<dyn Worker<Ours> + 'w> + Sync,
         make_work: impl Fn() -> Work<E> + Sync,
     ) -> CurveFits
@@ -246,7 +266,8 @@ impl CurveSimd {
         let CurveBatch { options, curves, .. } = batch;
         let parameters = options.parameters();
         let mut fits = CurveFits::invalid(curves.count(), parameters, options.covariance);
-        let single = parameters <= MOST_PARAMETERS && options.free() > 0 && batch.is_for_packs();
+        let fine = batch.is_fine();
+        let single = parameters <= MOST_PARAMETERS && options.free() > 0 && lanes.is_for_packs();
         // Working memory, and what is needed for the rest when there is one.
         let make = || (single.then(&worker), None);
         let run = |(worker, work): &mut (Lanes<'w, Ours>, Option<Work<E>>),
@@ -255,8 +276,17 @@ impl CurveSimd {
             let left = match worker {
                 None => fits.collect(),
                 Some(worker) => {
-                    worker.run(batch, fits, &mut chunk);
-                    chunk.take_left()
+                    worker.run(lanes, fits.clone(), &mut chunk);
+                    let mut left = chunk.take_left();
+                    for fit in if fine { fits } else { 0..0 } {
+                        let place = chunk.place(fit);
+                        if place.status.is_converged() || *place.status == Status::AtLimit {
+                            batch.finish(work.get_or_insert_with(&make_work), fit, place);
+                        } else if *place.status == Status::MaxIterations {
+                            left.push(fit);
+                        }
+                    }
+                    left
                 }
             };
             for fit in left {

@@ -114,7 +114,13 @@ pub(crate) struct CurveArguments {
     linear: LinearChoice,
     /// The precision of the fits: auto (single where that is enough for the data and the tolerance), or f64 (double for all). The
     /// reference always computes in double precision.
-    #[arg(long, value_enum, default_value = "auto", value_name = "PRECISION", help_heading = "Fit")]
+    #[arg(
+        long,
+        value_enum,
+        default_value = "auto",
+        value_name = "PRECISION",
+        help_heading = "Fit"
+    )]
     precision: PrecisionChoice,
     /// At most N iterations.
     #[arg(long, default_value_t = 200, value_name = "N", help_heading = "Fit")]

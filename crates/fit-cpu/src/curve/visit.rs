@@ -1,0 +1,196 @@
+//! What visits the points of one data set: number by number, or in packs of points.
+
+use fit_core::curve::{At, Sums};
+use fit_core::search::Count;
+use fit_curves::CompiledModel;
+
+use super::compiled::Compiled;
+use super::evaluate::{AtPoint, Evaluate, SetPoints};
+use super::interpreter::Interpreter;
+
+/// What a visit takes.
+#[derive(Clone, Copy)]
+pub(crate) struct DataSet<'a> {
+    pub(crate) data: &'a [f64],
+    /// 0 at points that are left out.
+    pub(crate) weights: &'a [f64],
+    /// What data and weights are multiplied by, where derivatives are whole, in units of these lengths.
+    pub(crate) scaled: Option<([f64; 2], &'a [f64])>,
+    pub(crate) poisson: bool,
+    /// The parameters.
+    pub(crate) count: usize,
+}
+
+/// Sums over the points, for a model with room for P parameters.
+pub(crate) trait Visit<const P: usize> {
+    /// Takes parameters.
+    fn place(&mut self, parameters: &[f64; P]);
+    /// The factors that the derivatives come without.
+    fn factors(&self) -> [f64; P];
+    /// The sums, with the Hessian that Gpufit has if it is to be `OBSERVED`.
+    fn visit<const OBSERVED: bool>(&mut self, seen: DataSet<'_>) -> Sums<f64, P>;
+}
+
+/// The sums, number by number.
+fn sums<E, const P: usize, const OBSERVED: bool>(model: &mut E, seen: DataSet<'_>) -> Sums<f64, P>
+where
+    E: Evaluate<f64, P>,
+{
+    let DataSet { data, weights, scaled, poisson, count } = seen;
+    let mut sums = Sums::zero(Count::new(count));
+    if let Some(([of_data, of_weights], lengths)) = scaled {
+        // Whole derivatives, in these units: their parts may be as far out as the data.
+        let mut factors = model.scales();
+        for (factor, length) in factors.iter_mut().zip(lengths) {
+            *factor = *factor * of_data * length;
+        }
+        for number in 0..model.blocks() {
+            let block = model.evaluate(number);
+            let results = model.block_values(&block);
+            for (at, point) in block.points().enumerate() {
+                let At { value, mut by } = results.at(at);
+                by.iter_mut().zip(factors).for_each(|(by, factor)| *by *= factor);
+                let at = At { value: value * of_data, by };
+                let (datum, weight) = (data[point] * of_data, weights[point] * of_weights);
+                if poisson {
+                    sums.add_poisson::<true>(&at, datum, weight);
+                } else {
+                    sums.add_square::<true>(&at, datum, weight, 1.0);
+                }
+            }
+        }
+        return sums;
+    }
+    for number in 0..model.blocks() {
+        let block = model.evaluate(number);
+        let results = model.block_values(&block);
+        for (at, point) in block.points().enumerate() {
+            let (datum, weight) = (data[point], weights[point]);
+            if poisson && OBSERVED {
+                sums.add_observed(&results.at(at), datum, weight);
+            } else if poisson {
+                sums.add_poisson::<true>(&results.at(at), datum, weight);
+            } else {
+                sums.add_square::<true>(&results.at(at), datum, weight, 1.0);
+            }
+        }
+    }
+    sums
+}
+
+impl<M, const P: usize, const V: usize> Visit<P> for Compiled<'_, M, f64, P, V>
+where
+    M: CompiledModel<P, V>,
+{
+    fn place(&mut self, parameters: &[f64; P]) {
+        self.set_parameters(parameters);
+    }
+    fn factors(&self) -> [f64; P] {
+        self.scales()
+    }
+    fn visit<const OBSERVED: bool>(&mut self, seen: DataSet<'_>) -> Sums<f64, P> {
+        sums::<_, P, OBSERVED>(self, seen)
+    }
+}
+
+/// A formula at the points of a data set.
+pub(crate) enum Formulated {
+    /// Number by number, with the functions of `libm`.
+    Plain(Box<Interpreter<f64>>),
+    /// Points in packs.
+    Packs(Box<dyn Packs>),
+}
+
+/// A formula at points in packs, of any number of parameters.
+pub(crate) trait Packs: Send {
+    /// Takes the variables at the points: `of` gives that of a variable, a column and a row.
+    fn set_points(&mut self, of: &(dyn Fn(usize, usize, usize) -> f64 + Sync));
+    /// Takes parameters.
+    fn place(&mut self, parameters: &[f64]);
+    /// The factors that the derivatives come without.
+    fn factors(&self, to: &mut [f64]);
+    /// The sums.
+    fn visit(&mut self, seen: DataSet<'_>, to: &mut Total);
+}
+
+/// Parameters that [`Total`] has room for.
+pub(crate) const MOST_IN_PACKS: usize = 16;
+
+/// Sums in no order of parameters' rooms.
+#[derive(Clone, Debug)]
+pub(crate) struct Total {
+    pub(crate) cost: f64,
+    pub(crate) sound: bool,
+    pub(crate) gradient: [f64; MOST_IN_PACKS],
+    /// The upper half.
+    pub(crate) hessian: [[f64; MOST_IN_PACKS]; MOST_IN_PACKS],
+}
+
+impl Total {
+    /// Of no points.
+    pub(crate) const ZERO: Self = Self {
+        cost: 0.0,
+        sound: true,
+        gradient: [0.0; MOST_IN_PACKS],
+        hessian: [[0.0; MOST_IN_PACKS]; MOST_IN_PACKS],
+    };
+
+    /// Adds those of other points.
+    pub(crate) fn add(&mut self, other: &Self, count: usize) {
+        self.cost += other.cost;
+        self.sound &= other.sound;
+        for j in 0..count {
+            self.gradient[j] += other.gradient[j];
+            for k in j..count {
+                self.hessian[j][k] += other.hessian[j][k];
+            }
+        }
+    }
+}
+
+impl SetPoints<f64> for Formulated {
+    fn set_points(&mut self, of: impl Fn(usize, usize, usize) -> f64 + Sync) {
+        match self {
+            Self::Plain(model) => model.set_points(of),
+            Self::Packs(packs) => packs.set_points(&of),
+        }
+    }
+}
+
+impl<const P: usize> Visit<P> for Formulated {
+    fn place(&mut self, parameters: &[f64; P]) {
+        match self {
+            Self::Plain(model) => model.set_parameters(parameters),
+            Self::Packs(packs) => packs.place(parameters),
+        }
+    }
+    fn factors(&self) -> [f64; P] {
+        match self {
+            Self::Plain(model) => model.scales(),
+            Self::Packs(packs) => {
+                let mut factors = [0.0; P];
+                packs.factors(&mut factors);
+                factors
+            }
+        }
+    }
+    fn visit<const OBSERVED: bool>(&mut self, seen: DataSet<'_>) -> Sums<f64, P> {
+        match self {
+            Self::Plain(model) => sums::<_, P, OBSERVED>(&mut **model, seen),
+            Self::Packs(packs) => {
+                let mut total = Total::ZERO;
+                packs.visit(seen, &mut total);
+                let Total { cost, sound, gradient, hessian } = &total;
+                let count = Count::new(seen.count.min(MOST_IN_PACKS));
+                let room = |j: usize| j < MOST_IN_PACKS;
+                Sums::of(
+                    count,
+                    *cost,
+                    *sound,
+                    |j| if room(j) { gradient[j] } else { 0.0 },
+                    |j, k| if room(k) { hessian[j][k] } else { 0.0 },
+                )
+            }
+        }
+    }
+}

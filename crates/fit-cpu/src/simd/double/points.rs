@@ -1,0 +1,265 @@
+//! The points of one data set in packs, part by part.
+//!
+//! Parts have so many points that their results stay in the caches, and their sums are added in their order: threads that share the
+//! parts of a large data set find the same bits as one.
+
+use std::ops::Range;
+
+use fit_core::Mask;
+use fit_core::curve::{At, Sums};
+use fit_core::search::Count;
+use fit_curves::CurveBatch;
+use fit_formula::{Axes, Function, Function2, Spline};
+use rayon::prelude::*;
+
+#[cfg(target_arch = "x86_64")]
+use super::avx2::F64x4;
+#[cfg(target_arch = "x86_64")]
+use super::avx512::F64x8;
+use super::functions;
+use super::pack::Double;
+use super::portable::Double4;
+use crate::curve::{
+    Block, DataSet, Evaluated, Functions, Interpreter, Lattice, MOST_IN_PACKS, Packs, RESULTS,
+    Step, Total, run,
+};
+
+/// Points of a part, or at least a row of them.
+const PART: usize = 1 << 14;
+
+/// Whether threads share the points of a data set of so many.
+pub(in crate::simd) const fn is_long(points: usize) -> bool {
+    points > 4 * PART
+}
+
+/// A formula at the points of a data set.
+pub(super) struct Points<R> {
+    parts: Vec<Part<R>>,
+    /// Whether threads share the parts.
+    shared: bool,
+}
+
+/// Some lines of points: those of one row, or rows of a grid.
+pub(super) struct Part<R> {
+    model: Interpreter<R>,
+    columns: Range<usize>,
+    rows: Range<usize>,
+    /// Points in a row of the data.
+    across: usize,
+    total: Total,
+}
+
+impl<R: Summing> Points<R> {
+    pub(super) fn new(batch: &CurveBatch<'_, '_, '_>) -> Self {
+        let [columns, rows] = batch.extent;
+        let part = |columns: Range<usize>, rows: Range<usize>| {
+            let extent = [columns.len().div_ceil(R::LANES), rows.len()];
+            let model = batch.interpreter_of(extent);
+            Part { model, columns, rows, across: batch.extent[0], total: Total::ZERO }
+        };
+        let cut = |all: usize, length: usize| {
+            (0..all.div_ceil(length)).map(move |i| i * length..all.min((i + 1) * length))
+        };
+        let parts = match batch.axes {
+            Axes::Together => cut(columns, PART).map(|own| part(own, 0..rows)).collect(),
+            Axes::Grid => {
+                cut(rows, (PART / columns.max(1)).max(1)).map(|own| part(0..columns, own)).collect()
+            }
+        };
+        Self { parts, shared: is_long(columns * rows) }
+    }
+
+    /// Does something for each part, on the threads of this pool if they share the parts.
+    fn each(&mut self, of: impl Fn(&mut Part<R>) + Sync + Send) {
+        // What belongs to no pool has no threads to wake.
+        if self.shared && rayon::current_thread_index().is_some() {
+            self.parts.par_iter_mut().for_each(of);
+        } else {
+            self.parts.iter_mut().for_each(of);
+        }
+    }
+}
+
+impl<R: Summing> Packs for Points<R> {
+    fn set_points(&mut self, of: &(dyn Fn(usize, usize, usize) -> f64 + Sync)) {
+        self.each(|Part { model, columns, rows, .. }| {
+            model.set_points(|variable, pack, row| {
+                let first = columns.start + pack * R::LANES;
+                let mut lanes = [0.0; 8];
+                for (lane, number) in lanes[..R::LANES].iter_mut().enumerate() {
+                    // The last point again, where there is none.
+                    let column = (first + lane).min(columns.end - 1);
+                    *number = of(variable, column, rows.start + row);
+                }
+                R::load(&lanes)
+            });
+        });
+    }
+
+    fn place(&mut self, parameters: &[f64]) {
+        let mut packs = [R::splat(0.0); MOST_IN_PACKS];
+        let count = parameters.len().min(MOST_IN_PACKS);
+        for (to, &parameter) in packs.iter_mut().zip(parameters) {
+            *to = R::splat(parameter);
+        }
+        // No more than a few operations each.
+        self.parts.iter_mut().for_each(|part| part.model.set_parameters(&packs[..count]));
+    }
+
+    fn factors(&self, to: &mut [f64]) {
+        let Some(part) = self.parts.first() else { return };
+        let scales = part.model.scales::<MOST_IN_PACKS>();
+        for (to, scale) in to.iter_mut().zip(scales) {
+            let mut lanes = [0.0; 8];
+            scale.store(&mut lanes);
+            *to = lanes[0];
+        }
+    }
+
+    fn visit(&mut self, seen: DataSet<'_>, to: &mut Total) {
+        if let [part] = self.parts.as_mut_slice() {
+            R::sums(part, seen, to);
+            return;
+        }
+        self.each(|part| {
+            let mut total = Total::ZERO;
+            R::sums(part, seen, &mut total);
+            part.total = total;
+        });
+        for part in &self.parts {
+            to.add(&part.total, seen.count);
+        }
+    }
+}
+
+/// Numbers of a data set from `from`, of which there are so many; where there are fewer than lanes, 0 follows.
+#[inline(always)]
+fn load<R: Double>(numbers: &[f64], from: usize, count: usize) -> R {
+    if count >= R::LANES {
+        return R::load(&numbers[from..from + R::LANES]);
+    }
+    let mut lanes = [0.0; 8];
+    lanes[..count].copy_from_slice(&numbers[from..from + count]);
+    R::load(&lanes)
+}
+
+/// Visits the points of a part, for a model with room for N parameters.
+#[inline(always)]
+fn visit<R: Summing, const N: usize>(part: &mut Part<R>, seen: DataSet<'_>, to: &mut Total) {
+    let Part { model, columns, rows, across, .. } = part;
+    let DataSet { data, weights, scaled, poisson, count } = seen;
+    let mut sums = Sums::<R, N>::zero(Count::new(count));
+    macro_rules! sum {
+        (|$at:ident, $datum:ident, $weight:ident| $add:expr) => {
+            for number in 0..model.blocks() {
+                let block = model.evaluate(number);
+                let results = model.results::<N>(&block);
+                let mut point = 0;
+                for row in block.rows() {
+                    let line = (rows.start + row) * *across;
+                    for pack in block.columns() {
+                        let first = columns.start + pack * R::LANES;
+                        let count = columns.end - first;
+                        let $datum: R = load(data, line + first, count);
+                        let $weight: R = load(weights, line + first, count);
+                        let $at = results.at(point);
+                        point += 1;
+                        $add
+                    }
+                }
+            }
+        };
+    }
+    let one = R::splat(1.0);
+    if let Some(([of_data, of_weights], lengths)) = scaled {
+        let (of_data, of_weights) = (R::splat(of_data), R::splat(of_weights));
+        let mut factors = model.scales::<N>();
+        for (factor, &length) in factors.iter_mut().zip(lengths) {
+            *factor = *factor * of_data * R::splat(length);
+        }
+        sum!(|at, datum, weight| {
+            let At { value, mut by } = at;
+            by.iter_mut().zip(factors).for_each(|(by, factor)| *by = *by * factor);
+            let at = At { value: value * of_data, by };
+            if poisson {
+                sums.add_poisson::<true>(&at, datum * of_data, weight * of_weights);
+            } else {
+                sums.add_square::<true>(&at, datum * of_data, weight * of_weights, one);
+            }
+        });
+    } else if poisson {
+        sum!(|at, datum, weight| sums.add_poisson::<true>(&at, datum, weight));
+    } else {
+        sum!(|at, datum, weight| sums.add_square::<true>(&at, datum, weight, one));
+    }
+    let (normal, sound) = sums.normal(&[one; N]);
+    to.cost = normal.cost.total();
+    to.sound = sound.all();
+    for j in 0..count.min(N) {
+        to.gradient[j] = normal.gradient[j].total();
+        for k in j..count.min(N) {
+            to.hessian[j][k] = normal.hessian.0[j][k].total();
+        }
+    }
+}
+
+/// Packs whose sums are compiled for their instruction set.
+pub(super) trait Summing: Double + Functions {
+    /// The sums of a part.
+    fn sums(part: &mut Part<Self>, seen: DataSet<'_>, to: &mut Total);
+}
+
+macro_rules! entries {
+    ($pack:ty $(, $features:literal)?) => {
+        impl Summing for $pack {
+            fn sums(part: &mut Part<Self>, seen: DataSet<'_>, to: &mut Total) {
+                $(#[target_feature(enable = $features)])?
+                unsafe fn entry<const N: usize>(part: &mut Part<$pack>, seen: DataSet<'_>, to: &mut Total) {
+                    visit::<$pack, N>(part, seen, to);
+                }
+                // SAFETY: an engine of this instruction set was made after the processor said that it has it.
+                unsafe {
+                    match seen.count {
+                        0..=2 => entry::<2>(part, seen, to),
+                        3 => entry::<3>(part, seen, to),
+                        4 => entry::<4>(part, seen, to),
+                        5 => entry::<5>(part, seen, to),
+                        6 => entry::<6>(part, seen, to),
+                        7 => entry::<7>(part, seen, to),
+                        _ => entry::<MOST_IN_PACKS>(part, seen, to),
+                    }
+                }
+            }
+        }
+
+        impl Functions for $pack {
+            #[inline(always)]
+            fn call(function: Function, of: &[Self], to: &mut [Self]) {
+                functions::call(function, of, to);
+            }
+            #[inline(always)]
+            fn call2(function: Function2, x: Self, y: Self) -> Self {
+                functions::call2(function, x, y)
+            }
+            #[inline(always)]
+            fn spline(spline: &Spline, arguments: &[Self]) -> [Self; RESULTS] {
+                functions::spline(spline, arguments)
+            }
+            const LATTICE: bool = false;
+            fn lattice(_: &Lattice, _: &mut [Self]) {}
+            fn run(registers: &mut [Self], steps: &[Step], block: &Block) {
+                $(#[target_feature(enable = $features)])?
+                unsafe fn entry(registers: &mut [$pack], steps: &[Step], block: &Block) {
+                    run(registers, steps, block);
+                }
+                // SAFETY: as above, or there would be no registers of this type.
+                unsafe { entry(registers, steps, block) }
+            }
+        }
+    };
+}
+#[cfg(target_arch = "x86_64")]
+entries!(F64x8, "avx512f,avx2,fma");
+#[cfg(target_arch = "x86_64")]
+entries!(F64x4, "avx2,fma");
+entries!(Double4);
