@@ -1,5 +1,6 @@
 //! ZIP archives, in which other programs keep tables and pages.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::io::{self, BufRead, Read, Seek, SeekFrom, Take};
 
@@ -75,7 +76,7 @@ impl<R: BufRead + Seek> Archive<R> {
 
     /// The names of its files.
     pub fn names(&self) -> Vec<String> {
-        self.zip.file_names().flatten().map(|name| name.into_owned()).collect()
+        self.zip.file_names().flatten().map(Cow::into_owned).collect()
     }
 
     /// Whether it has this file.

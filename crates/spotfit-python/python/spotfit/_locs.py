@@ -357,7 +357,8 @@ def read_table(
     Parameters
     ----------
     path : path
-        A ``.csv`` file of ThunderSTORM or Spotfit, or an ``.hdf5`` file of Picasso with its ``.yaml``.
+        A ``.csv`` file of ThunderSTORM or Spotfit, an ``.hdf5`` file of Picasso with its ``.yaml``, or a table of DECODE (``.h5``), SMAP
+        (``_sml.mat``), storm-analysis (``.hdf5``), PYME (``.h5r``, ``.hdf``) or ShareLoc (``.smlm``).
     pixel_size : float, optional
         Side of a pixel in nanometres, where the table does not say it. A CSV table with lengths in both units needs it.
     first_frame : {0, 1}, optional

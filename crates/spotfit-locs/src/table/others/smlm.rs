@@ -219,7 +219,7 @@ fn channels(parts: &[Part], fields: &mut Fields) -> Result<Option<Vec<String>>, 
 
 enum State<R> {
     Between(R),
-    Within { member: ArchiveMember<R>, part: Part, left: u64 },
+    Within { member: Box<ArchiveMember<R>>, part: Part, left: u64 },
 }
 
 /// The tables of an archive, one after the other.
@@ -251,7 +251,7 @@ impl<R: BufRead + Seek + Send> Numbers for Tables<R> {
                         self.state = Some(State::Between(reader));
                         break;
                     };
-                    let (member, left) = (part.place.clone().open(reader)?, part.rows);
+                    let (member, left) = (Box::new(part.place.clone().open(reader)?), part.rows);
                     self.state = Some(State::Within { member, part, left });
                 }
                 State::Within { member, left: 0, .. } => {
