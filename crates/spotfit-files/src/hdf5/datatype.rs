@@ -101,7 +101,7 @@ fn number(
         for _ in 0..count {
             fields.name(if version < 3 { 8 } else { 1 })?;
         }
-        fields.take(count as usize * size)?;
+        fields.take((count as usize).saturating_mul(size))?;
         return Ok(inner);
     }
     let properties = fields.take(if class == 0 { 4 } else { 12 })?;
@@ -119,7 +119,7 @@ fn number(
         _ => None,
     };
     let whole = match (class, size) {
-        (0, _) => properties == [0, 0, 8 * size as u8, 0],
+        (0, _) => size <= 8 && properties == [0, 0, 8 * size as u8, 0],
         // Places and sizes of exponent and mantissa, and the bias, of IEEE 754.
         (_, 4) => properties == [0, 0, 32, 0, 23, 8, 0, 23, 127, 0, 0, 0],
         _ => properties == [0, 0, 64, 0, 52, 11, 0, 52, 255, 3, 0, 0],
