@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 
 use crate::error::CliError;
+use crate::words::camera_from::CameraFromArguments;
 use crate::words::emitters::parse_emitters;
 use crate::words::fit_options::FitOptions;
 use crate::words::locs::OriginChoice;
@@ -64,6 +65,8 @@ pub(crate) struct LocalizeWords {
     /// few of these frames. The frames are held in memory.
     #[arg(help_heading = "Detection", long, value_name = "FRAMES")]
     temporal_background: Option<usize>,
+    #[command(flatten)]
+    camera_from: CameraFromArguments,
     #[command(flatten)]
     movie_options: MovieArguments,
     /// Keep fits that failed, and add a column status.
@@ -190,7 +193,7 @@ impl LocalizeWords {
         };
         Ok(LocalizeOptions::default()
             .with_localizer(localizer)
-            .with_camera(self.spot.camera_options())
+            .with_camera(self.camera_from.with(self.spot.camera_options()))
             .with_box_size(self.box_size)
             .with_roi(self.roi.clone())
             .with_fixed_sigma(self.spot.fixed_sigma().map(str::to_owned))

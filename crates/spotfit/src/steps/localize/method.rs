@@ -109,6 +109,9 @@ impl LocalizeOptions {
             method.insert("defects".to_owned(), json!("auto"));
         }
         method.extend(more.map(|(name, value)| (name.to_owned(), value)));
+        if let Some(from) = self.camera.from {
+            method.insert("camera_from".to_owned(), json!(from.to_string()));
+        }
         // Where the size of a pixel is needed for it, it may not be known yet.
         let lengths =
             [("box", self.box_size), ("sigma_min", self.sigma_min), ("sigma_max", self.sigma_max)];

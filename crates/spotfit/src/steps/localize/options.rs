@@ -130,6 +130,7 @@ impl LocalizeOptions {
             ("calibration", calibration.as_ref().and_then(Given::file)),
             ("psf", psf.as_ref().and_then(Given::file)),
             ("preset", preset.as_deref()),
+            ("cameras", camera.cameras.as_deref()),
         ];
         let named = named.into_iter().filter_map(|(name, path)| Some((name, path?.to_owned())));
         let maps = camera.maps.as_ref().and_then(Given::file).map(camera_maps::files);
