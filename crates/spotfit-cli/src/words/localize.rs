@@ -15,7 +15,7 @@ use spotfit::Length;
 use spotfit::detect::DEFAULT_FALSE_RATE;
 use spotfit::localize::{self, Emitters, Flags, Sigma};
 use spotfit::movie::MovieOptions;
-use spotfit::steps::localize::{DefectsOption, Given, LocalizeOptions};
+use spotfit::steps::localize::{DefectsOption, FrameTime, Given, LocalizeOptions};
 
 /// How movies are localized, for every command that does it.
 #[derive(Debug, Args)]
@@ -35,6 +35,10 @@ pub(crate) struct LocalizeWords {
     /// they give none, lengths are in pixels.
     #[arg(help_heading = "Movie", long, value_name = "NM|px", value_parser = parse_lengths)]
     pixel_size: Option<Lengths>,
+    /// Add a column time, in seconds since the first frame: frames were taken every so many seconds, or metadata, as the movie's
+    /// metadata say.
+    #[arg(help_heading = "Movie", long, value_name = "SECONDS|metadata")]
+    frame_time: Option<FrameTime>,
     /// Where (0, 0) is: at the centre of the first pixel, or at its corner, as in ThunderSTORM.
     #[arg(
         help_heading = "Output",
@@ -207,6 +211,7 @@ impl LocalizeWords {
             .with_psf(self.psf.clone().map(Given::File))
             .with_frames(self.frames.clone())
             .with_filter(self.filter.clone())
+            .with_frame_time(self.frame_time.clone())
             .with_pixel_size(scale(self.pixel_size))
             .with_origin(self.origin.into()))
     }

@@ -37,6 +37,12 @@ pub enum AcquisitionSource {
     Sif,
     /// The header of a FITS file.
     Fits,
+    /// The header of an SPE file.
+    Spe,
+    /// The metadata of an ND2 file.
+    Nd2,
+    /// The metadata of a CZI file.
+    Czi,
     /// The OME metadata.
     Ome,
     /// Micro-Manager's metadata of the first frame.
@@ -50,6 +56,9 @@ impl fmt::Display for AcquisitionSource {
         f.write_str(match self {
             Self::Sif => "the SIF header",
             Self::Fits => "the FITS header",
+            Self::Spe => "the SPE header",
+            Self::Nd2 => "the ND2 metadata",
+            Self::Czi => "the CZI metadata",
             Self::Ome => "the OME metadata",
             Self::MicroManager => "Micro-Manager's metadata",
             Self::ImageJ => "ImageJ's description",

@@ -19,16 +19,10 @@ pub(super) fn is_tiff(path: &Path) -> bool {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Foreign {
-    /// Nikon, `.nd2`.
-    Nd2,
-    /// Zeiss, `.czi`.
-    Czi,
     /// Leica, `.lif`.
     Lif,
     /// Olympus, `.oif` and `.oib`.
     OifOib,
-    /// Princeton Instruments, `.spe`.
-    Spe,
     /// Andor's spooled frames, `.sifx`.
     Sifx,
     /// Hamamatsu, `.dcimg`.
@@ -41,11 +35,8 @@ impl Foreign {
     /// The format of a file whose name ends like this, in small letters.
     pub(super) fn of(extension: &str) -> Option<Self> {
         Some(match extension {
-            "nd2" => Self::Nd2,
-            "czi" => Self::Czi,
             "lif" => Self::Lif,
             "oif" | "oib" => Self::OifOib,
-            "spe" => Self::Spe,
             "sifx" => Self::Sifx,
             "dcimg" => Self::Dcimg,
             "mp4" | "m4v" | "avi" | "mov" | "mkv" | "wmv" => Self::Video,
@@ -62,11 +53,8 @@ impl Foreign {
             )
         };
         match self {
-            Self::Nd2 => tool("nd2"),
-            Self::Czi => tool("czi"),
             Self::Lif => tool("lif"),
             Self::OifOib => tool("oib"),
-            Self::Spe => tool("spe"),
             Self::Sifx => "export it from Andor Solis as SIF or TIFF".to_owned(),
             Self::Dcimg => "export it from HCImage, or open it in Fiji with Hamamatsu's plugin, and save it as TIFF".to_owned(),
             Self::Video => "open it in Fiji (File > Import > AVI, or Movie (FFMPEG)), make it 8 or 16 bits and \
@@ -79,11 +67,8 @@ impl Foreign {
 impl fmt::Display for Foreign {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Nd2 => "Nikon's ND2",
-            Self::Czi => "Zeiss' CZI",
             Self::Lif => "Leica's LIF",
             Self::OifOib => "Olympus' OIF and OIB",
-            Self::Spe => "Princeton Instruments' SPE",
             Self::Sifx => "Andor's spooled SIFX",
             Self::Dcimg => "Hamamatsu's DCIMG",
             Self::Video => "film (MP4, AVI and the like)",

@@ -53,6 +53,8 @@ pub enum Unit {
     Photon,
     /// Radians.
     Radian,
+    /// Seconds.
+    Second,
 }
 
 impl fmt::Display for Unit {
@@ -63,6 +65,7 @@ impl fmt::Display for Unit {
             Self::Nanometre => "nanometres",
             Self::Photon => "photons",
             Self::Radian => "radians",
+            Self::Second => "seconds",
         })
     }
 }
@@ -76,6 +79,7 @@ impl Unit {
             Self::Nanometre => Some("nm"),
             Self::Photon => Some("photon"),
             Self::Radian => Some("rad"),
+            Self::Second => Some("s"),
         }
     }
 

@@ -49,17 +49,14 @@ struct Said {
 }
 
 impl LocalizeOptions {
-    /// The same with what the metadata of a movie say of its camera, if that is asked for, and what is to be told of it.
+    /// The same with what the metadata of a movie say of its camera and its times, where that is asked for, and what is to be told of
+    /// it.
     ///
     /// # Errors
     /// [`StepError::Input`] names what is neither given nor said.
-    pub(crate) fn by_metadata(
-        &self,
-        movie: &Movie,
-        name: &str,
-    ) -> Result<(Self, Vec<Note>), StepError> {
+    pub fn by_metadata(&self, movie: &Movie, name: &str) -> Result<(Self, Vec<Note>), StepError> {
         let (camera, notes) = self.camera.by_metadata(movie, self.pixel_size, name)?;
-        Ok((self.clone().with_camera(camera), notes))
+        Ok((self.clone().with_camera(camera).timed(movie, name)?, notes))
     }
 }
 
