@@ -266,9 +266,10 @@ fn pixel_side(text: &str) -> Option<f64> {
 fn acquisition(text: &str) -> Acquisition {
     let seconds = |text: &str| text.trim().parse::<f64>().ok().map(|time| time / 1e9);
     let sides = |text: &str| {
-        let (x, y) = text.trim().split_once(',')?;
+        let (x, y) = text.trim().split_once([',', 'x'])?;
         Some([x.trim().parse().ok()?, y.trim().parse().ok()?])
     };
+    let text = inside(text, "<Information", "Information").unwrap_or_default();
     Acquisition {
         exposure: inside(text, "<ExposureTime", "ExposureTime").and_then(seconds),
         binning: inside(text, "<Binning", "Binning").and_then(sides),

@@ -19,10 +19,24 @@ pub(super) fn is_tiff(path: &Path) -> bool {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Foreign {
-    /// Leica, `.lif`.
+    /// Leica, `.lif`, `.lof` and `.xlef`.
     Lif,
     /// Olympus, `.oif` and `.oib`.
     OifOib,
+    /// Olympus, `.oir` and `.vsi`.
+    OirVsi,
+    /// Zeiss before CZI, `.lsm` and `.zvi`.
+    LsmZvi,
+    /// Imaris, `.ims`.
+    Ims,
+    /// DeltaVision, `.dv`.
+    Dv,
+    /// Hamamatsu's HCImage, `.cxd`.
+    Cxd,
+    /// PCO, `.pcoraw` and `.b16`.
+    Pco,
+    /// OME-Zarr, `.zarr`.
+    Zarr,
     /// Andor's spooled frames, `.sifx`.
     Sifx,
     /// Hamamatsu, `.dcimg`.
@@ -35,8 +49,15 @@ impl Foreign {
     /// The format of a file whose name ends like this, in small letters.
     pub(super) fn of(extension: &str) -> Option<Self> {
         Some(match extension {
-            "lif" => Self::Lif,
+            "lif" | "lof" | "xlef" => Self::Lif,
             "oif" | "oib" => Self::OifOib,
+            "oir" | "vsi" => Self::OirVsi,
+            "lsm" | "zvi" => Self::LsmZvi,
+            "ims" => Self::Ims,
+            "dv" => Self::Dv,
+            "cxd" => Self::Cxd,
+            "pcoraw" | "b16" => Self::Pco,
+            "zarr" => Self::Zarr,
             "sifx" => Self::Sifx,
             "dcimg" => Self::Dcimg,
             "mp4" | "m4v" | "avi" | "mov" | "mkv" | "wmv" => Self::Video,
@@ -55,6 +76,13 @@ impl Foreign {
         match self {
             Self::Lif => tool("lif"),
             Self::OifOib => tool("oib"),
+            Self::OirVsi => tool("vsi"),
+            Self::LsmZvi => tool("lsm"),
+            Self::Ims => tool("ims"),
+            Self::Dv => tool("dv"),
+            Self::Cxd => tool("cxd"),
+            Self::Zarr => tool("zarr"),
+            Self::Pco => "export it from pco.camware as TIFF".to_owned(),
             Self::Sifx => "export it from Andor Solis as SIF or TIFF".to_owned(),
             Self::Dcimg => "export it from HCImage, or open it in Fiji with Hamamatsu's plugin, and save it as TIFF".to_owned(),
             Self::Video => "open it in Fiji (File > Import > AVI, or Movie (FFMPEG)), make it 8 or 16 bits and \
@@ -69,6 +97,13 @@ impl fmt::Display for Foreign {
         f.write_str(match self {
             Self::Lif => "Leica's LIF",
             Self::OifOib => "Olympus' OIF and OIB",
+            Self::OirVsi => "Olympus' OIR and VSI",
+            Self::LsmZvi => "Zeiss' LSM and ZVI",
+            Self::Ims => "Imaris' IMS",
+            Self::Dv => "DeltaVision's DV",
+            Self::Cxd => "HCImage's CXD",
+            Self::Pco => "PCO's PCORAW and B16",
+            Self::Zarr => "OME-Zarr",
             Self::Sifx => "Andor's spooled SIFX",
             Self::Dcimg => "Hamamatsu's DCIMG",
             Self::Video => "film (MP4, AVI and the like)",

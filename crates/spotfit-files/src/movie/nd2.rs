@@ -20,6 +20,8 @@ const MAP: &[u8] = b"ND2 CHUNK MAP SIGNATURE 0000001!";
 /// The longest map, and the longest other chunk that is read whole.
 const LONGEST_MAP: u64 = 1 << 28;
 const LONGEST: u64 = 1 << 24;
+/// The most channels of a pixel.
+const MOST_CHANNELS: usize = 64;
 /// How deep levels may lie in each other, and how many values there may be.
 const DEEPEST: usize = 16;
 const MOST_VALUES: usize = 1 << 17;
@@ -284,11 +286,10 @@ pub(super) fn planes(bytes: &Bytes) -> Result<Planes, MovieError> {
         32 => NumberType::F32,
         _ => return Err(wrong(format!("its pixels have {bits} bits; 8, 16 and 32 are read"))),
     };
-    if channels == 0 || count > chunks.places.len() {
-        let reason = format!(
-            "it promises {count} frames of {channels} channels, and has {} chunks",
-            chunks.places.len()
-        );
+    let most = chunks.places.len();
+    if !(1..=MOST_CHANNELS).contains(&channels) || count > most {
+        let reason =
+            format!("it promises {count} frames of {channels} channels, and has {most} chunks");
         return Err(wrong(reason));
     }
     let size = number.size() as u64;

@@ -54,6 +54,10 @@ impl Movie {
         let limits = &options.limits;
         let metadata = std::fs::metadata(path)?;
         if metadata.is_dir() {
+            if let Some(foreign @ Foreign::Zarr) = extension(path).as_deref().and_then(Foreign::of)
+            {
+                return Err(MovieError::Foreign(foreign));
+            }
             return Self::open_folder(path, options);
         }
         let (is_file, length) = (metadata.is_file(), metadata.len());
@@ -208,10 +212,10 @@ impl Movie {
         images: Option<&Images>,
         options: &MovieOptions,
     ) -> Result<Self, MovieError> {
-        let Opened { source, dimensions, axes, acquisition, notes, files } =
+        let Opened { source, dimensions, axes, acquisition, times, notes, files } =
             TiffSource::open(bytes, path, images, options)?;
         let movie = Self::new(Source::Tiff(Box::new(source)), dimensions, &options.limits)?;
-        Ok(Self { axes, acquisition, notes, files, ..movie })
+        Ok(Self { axes, acquisition, times, notes, files, ..movie })
     }
 
     /// An NPY movie; `length` is the length of the file in bytes, if it is known. A reader that turns out not

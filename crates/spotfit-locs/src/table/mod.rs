@@ -86,7 +86,7 @@ impl Unit {
     /// How many decimals numbers have that were measured or computed here.
     pub fn decimals(self) -> u8 {
         match self {
-            Self::Pixel | Self::Radian => 6,
+            Self::Pixel | Self::Radian | Self::Second => 6,
             _ => 4,
         }
     }

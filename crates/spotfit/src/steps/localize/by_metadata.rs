@@ -157,8 +157,9 @@ impl Told {
         match (given, said) {
             (Some(given), Some(Said { value, source, .. })) => {
                 if (given - value).abs() > SAME * value.abs().max(given.abs()) {
-                    let text =
-                        format!("`{option}` {given} is given and counts; {source} says {value}");
+                    let text = format!(
+                        "`{option}` {given} is given and counts; by {source} it is {value}"
+                    );
                     self.notes.push(Note::Warning(text));
                 }
                 Some(given)

@@ -111,6 +111,9 @@ impl LocalizeOptions {
             method.insert("defects".to_owned(), json!("auto"));
         }
         method.extend(more.map(|(name, value)| (name.to_owned(), value)));
+        if let Some(position) = &movie.position {
+            method.insert("position".to_owned(), json!(position));
+        }
         if let Some(time) = &self.frame_time {
             method.insert("frame_time".to_owned(), json!(time.to_string()));
         }
