@@ -306,7 +306,7 @@ fn the_camera_comes_from_the_metadata() {
     assert_eq!(times, ["0.000000", "0.020000", "0.040000", "0.060000"]);
     let plain = [&CAMERA[..], &["--frame-time", "0.5", "--frames", "3:3"]].concat();
     assert_eq!(table_of(&plain)[1][2], "1.000000");
-    let bare = folder.file("b.tif", &super::common::set::frames(beads(&[7.0]), (24, 20), "", None));
+    let bare = folder.file("b.tif", &common::set::frames(beads(&[7.0]), (24, 20), "", None));
     fails(
         &[&"localize", &bare, &"-o", &output, &"--frame-time", &"metadata"],
         &["b.tif", "do not say --frame-time"],
