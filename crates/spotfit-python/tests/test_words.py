@@ -49,7 +49,7 @@ VERBS: dict[str, tuple[list[Callable[..., Any]], set[str], set[str]]] = {
         {"tolerance"},
     ),
     # A mask is `MeasuredCamera.hot` and `dead`.
-    "camera": ([spotfit.camera], {*FILES, "mask", "max_frame_pixels"}, set()),
+    "camera": ([spotfit.camera], {*FILES, "mask", "plot", "max_frame_pixels"}, set()),
     "simulate movie": ([spotfit.simulate_movie], {*FILES_OF_SIMULATIONS, *SIMULATED_CAMERA, "frames"}, {"maps"}),
     "simulate beads": ([spotfit.simulate_beads], {*FILES_OF_SIMULATIONS, *SIMULATED_CAMERA}, {"maps"}),
     # Sigmas are a range, and windows have no file of corners; --pixel-background is `background`, which there is a window's.
@@ -64,7 +64,7 @@ VERBS: dict[str, tuple[list[Callable[..., Any]], set[str], set[str]]] = {
     # The model is an object with its variables, parameters, ties and splines; what is shared is `shared`, which may have groups; text is read by `read_columns`.
     "curve": (
         [spotfit.Model.fit],
-        {"output", "json", "overwrite", "no_record", "plot", "plots", "log_x", "model", "variables", "parameters", "spline", "where", "share", "columns", "skip",
+        {"output", "json", "overwrite", "no_record", "plot", "plots", "log_x", "log_y", "sheet", "model", "variables", "parameters", "spline", "where", "share", "columns", "skip",
          "x_columns", "error_columns", "by", "outliers", "bands", "bands_table", "report"},
         {"shared"},
     ),

@@ -3,11 +3,12 @@
 use std::io::Cursor;
 
 use spotfit::FitterOptions;
+use spotfit::columns::{ColumnOptions, DataSets};
 use spotfit::localize::{LocalizeOptions, Localizer};
 use spotfit::movie::{Block, Movie, MovieError, MovieLimits, MovieOptions, Pixels, ReadSeek};
 use spotfit::npy::{NpyReader, NumberType};
 use spotfit::render::{Point, RenderOptions, Survey, render};
-use spotfit::table::{CsvReader, PicassoReader, Table, TableError, Unit};
+use spotfit::table::{CsvReader, OtherReader, PicassoReader, Table, TableError, Unit};
 use spotfit::yaml;
 
 use crate::seeds::{self, INF, YAML};
@@ -82,6 +83,37 @@ pub(crate) fn formats() -> Vec<Format> {
         "4503599627370496",
     ];
     const MEMBERS: &[&str] = &["locs", "frame", "photons", "x", "lpx", "Pixelsize"];
+    const OTHERS: &[&str] = &[
+        "data",
+        "decode",
+        "xyz",
+        "meta",
+        "px_size",
+        "saveloc",
+        "loc",
+        "xnm",
+        "fr_0",
+        "fr_4294967295",
+        "x",
+        "FitResults",
+        "fitResults",
+    ];
+    const SMLM: &[&str] = &[
+        "manifest.json",
+        "\"rows\": 99999999999",
+        "float64",
+        "shape",
+        "\"offset\": {\"x\": 1e308}",
+    ];
+    const WORKBOOK: &[&str] = &[
+        "xl/workbook.xml",
+        "<row r=\"1048576\">",
+        "<c r=\"XFD9\">",
+        "t=\"s\"",
+        "&#65;",
+        "</c>",
+        "<v>",
+    ];
     const PICASSO_YAML: &[&str] = &[
         "Width: ",
         "Height: 4294967296\n",
@@ -118,6 +150,7 @@ pub(crate) fn formats() -> Vec<Format> {
         "&#0;",
         "<!--",
     ];
+    let [hdf5, smlm] = seeds::others();
     vec![
         Format { name: "NPY stack", seeds: seeds::stacks(), words: NPY, read: stack },
         Format { name: "NPY movie", seeds: seeds::arrays(), words: NPY, read: array },
@@ -136,6 +169,14 @@ pub(crate) fn formats() -> Vec<Format> {
         Format { name: "positions", seeds: seeds::positions(), words: TABLE, read: positions },
         Format { name: "localizations", seeds: seeds::tables(), words: TABLE, read: localizations },
         Format { name: "HDF5", seeds: seeds::hdf5().to_vec(), words: MEMBERS, read: hdf5 },
+        Format { name: "HDF5 of others", seeds: hdf5, words: OTHERS, read: other_hdf5 },
+        Format { name: "SMLM", seeds: smlm, words: SMLM, read: smlm_file },
+        Format {
+            name: "workbook",
+            seeds: vec![seeds::workbook()],
+            words: WORKBOOK,
+            read: workbook,
+        },
         Format {
             name: "Picasso YAML",
             seeds: vec![seeds::PICASSO_YAML.into()],
@@ -339,6 +380,24 @@ fn localizations(file: &[u8], _: u64) -> Result<(), String> {
 fn hdf5(file: &[u8], _: u64) -> Result<(), String> {
     let mut reader = words(PicassoReader::new(Cursor::new(file), None))?;
     shown(|| reader.read())
+}
+
+/// A table of another program in HDF5.
+fn other_hdf5(file: &[u8], round: u64) -> Result<(), String> {
+    let reader = words(OtherReader::hdf5(Cursor::new(file.to_vec())))?;
+    let mut reader =
+        if round.is_multiple_of(4) { reader.with_columns(&["x", "y"]) } else { reader };
+    shown(|| reader.read())
+}
+
+fn smlm_file(file: &[u8], _: u64) -> Result<(), String> {
+    let mut reader = words(OtherReader::smlm(Cursor::new(file.to_vec())))?;
+    shown(|| reader.read())
+}
+
+fn workbook(file: &[u8], round: u64) -> Result<(), String> {
+    let sheet = ["1", "2", "Decays"].get(round as usize % 4).map(|&sheet| sheet.to_owned());
+    words(DataSets::read(file, &ColumnOptions::default().with_sheet(sheet))).map(|_| ())
 }
 
 /// The file beside a table of Picasso.

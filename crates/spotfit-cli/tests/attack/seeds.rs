@@ -226,6 +226,22 @@ pub(crate) fn hdf5() -> &'static [Vec<u8>; 2] {
     &HDF5
 }
 
+/// Tables of other programs in HDF5, and in an archive.
+pub(crate) fn others() -> [Vec<Vec<u8>>; 2] {
+    macro_rules! files {
+        ($($name:literal)*) => {
+            vec![$(include_bytes!(concat!("../../../spotfit-locs/tests/data/", $name)).to_vec()),*]
+        };
+    }
+    let hdf5 = files!["decode.h5" "smap_sml.mat" "storm_analysis.hdf5" "pyme.h5r" "pyme.hdf"];
+    [hdf5, files!["shareloc.smlm"]]
+}
+
+/// A workbook that openpyxl wrote.
+pub(crate) fn workbook() -> Vec<u8> {
+    include_bytes!("../../../spotfit-files/tests/data/decays.xlsx").to_vec()
+}
+
 /// Tables of localizations.
 pub(crate) fn tables() -> Vec<Vec<u8>> {
     let table = |unit: &str| {

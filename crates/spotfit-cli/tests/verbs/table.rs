@@ -99,7 +99,11 @@ pub const CASES: [Case; 51] = [
         &[("-o", "hdf5"), ("--plot", "svg")],
         &[],
     ),
-    case("camera {}/darks.npy {}/flats.npy", &[("-o", "npz"), ("--mask", "npy")], &[]),
+    case(
+        "camera {}/darks.npy {}/flats.npy",
+        &[("-o", "npz"), ("--mask", "npy"), ("--plot", "svg")],
+        &[],
+    ),
     case("camera {}/darks.npy --sensitivity 1", &[("-o", "hdf5")], &[]),
     case(
         "pick {}/locs.csv --circle 3000,3000,2000 --box 0,0,3um,3um",

@@ -18,6 +18,7 @@ mod file;
 mod meaning;
 mod names;
 mod number;
+mod others;
 pub(crate) mod picasso;
 mod positions;
 mod powers;
@@ -35,6 +36,7 @@ pub use error::TableError;
 pub use file::{SaveOptions, TableFormat, TableOutput, TableReader, TableWriter, Written};
 pub(crate) use meaning::Merge;
 pub use meaning::{Dimension, Meaning};
+pub use others::{OtherProgram, OtherReader};
 pub use picasso::{LeftOut, PicassoReader, PicassoWriter, is_our_sidecar, sidecar};
 pub use version::PicassoVersion;
 

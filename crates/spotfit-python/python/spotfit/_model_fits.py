@@ -255,6 +255,7 @@ class ModelFits:
         weights: npt.ArrayLike | None = None,
         plots: int = 6,
         log_x: Literal["auto", "yes", "no"] = "auto",
+        log_y: bool = False,
         bands: float | None = None,
     ) -> None:
         """Draws data, model and residuals of some fits, of images as three pictures, as ``spotfit curve --plot`` does: .svg or .png, as
@@ -275,6 +276,8 @@ class ModelFits:
         log_x : {"auto", "yes", "no"}
             Whether x is on a logarithmic axis; with "auto" where all x are above 0, span two decades or more, and grow by factors rather
             than by steps, as doses do.
+        log_y : bool
+            Whether data and model are on a logarithmic axis: points at or below 0 are not drawn, and counted.
         bands : float, optional
             The level, such as 0.95, of bands of confidence and prediction around the model; for fits with ``covariance=True``.
 
@@ -294,7 +297,7 @@ class ModelFits:
         ...     fits.plot(f"{folder}/fit.png", y)
         """
         format = format_of(path)
-        save_plot(path, self._drawn(y, x, weights, plots, log_x, bands, format))
+        save_plot(path, self._drawn(y, x, weights, plots, log_x, log_y, bands, format))
 
     def svg(
         self,
@@ -304,12 +307,15 @@ class ModelFits:
         weights: npt.ArrayLike | None = None,
         plots: int = 6,
         log_x: Literal["auto", "yes", "no"] = "auto",
+        log_y: bool = False,
         bands: float | None = None,
     ) -> str:
         """What `plot` draws, as SVG."""
-        return self._drawn(y, x, weights, plots, log_x, bands, "svg").decode()
+        return self._drawn(y, x, weights, plots, log_x, log_y, bands, "svg").decode()
 
-    def _drawn(self, y: Any, x: Any, weights: Any, plots: int, log_x: str, bands: float | None, format: Format) -> bytes:
+    def _drawn(
+        self, y: Any, x: Any, weights: Any, plots: int, log_x: str, log_y: bool, bands: float | None, format: Format
+    ) -> bytes:
         made, count = self._made, len(self)
         if bands is not None and self.covariance is None:
             raise ValueError("bands follow from the covariance: Model.fit(…, covariance=True)")
@@ -340,7 +346,8 @@ class ModelFits:
         )  # fmt: skip
         return _spotfit.draw_curves(
             made.model._model, fits, data,
-            points=np.asarray(points, dtype=float), weights=weights, image=image, absolute=made.absolute, log_x=log_x, format=format,
+            points=np.asarray(points, dtype=float), weights=weights, image=image, absolute=made.absolute, log_x=log_x,
+            log_y=arguments.flag("log_y", log_y), format=format,
             bands=None if bands is None else (arguments.number("bands", bands), some.covariance), estimator=made.estimator,
         )  # fmt: skip
 

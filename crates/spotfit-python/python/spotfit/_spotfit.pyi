@@ -509,7 +509,8 @@ class TableFile:
     def finish(self, counts: dict[str, int]) -> tuple[int, int]: ...
 
 def read_columns(
-    path: str | PathLike[str], columns: list[str], skip: int, by: list[str], error_columns: list[str], x_columns: list[str]
+    path: str | PathLike[str], columns: list[str], skip: int, by: list[str], error_columns: list[str], x_columns: list[str],
+    sheet: str | None,
 ) -> tuple[
     tuple[list[str], list[str]],
     list[str],
@@ -542,6 +543,7 @@ def draw_curves(
     image: int | None,
     absolute: bool,
     log_x: str,
+    log_y: bool,
     format: str,
     bands: tuple[float, npt.NDArray[np.float64] | None] | None = ...,
     estimator: str = ...,
@@ -624,6 +626,7 @@ class MeasuredCamera:
     def dead(self) -> npt.NDArray[np.bool_]: ...
     @property
     def map(self) -> CameraMap | None: ...
+    def drawn(self, format: str) -> bytes: ...
     def file(self, npz: bool) -> bytes: ...
 
 def camera(

@@ -162,6 +162,7 @@ pub fn run(path: &Path, listener: &dyn Listener) -> Result<InfoReport, StepError
             let numbers = record::calibration(&read);
             Ok(InfoReport::Calibration { widths, numbers, record })
         }
+        (None, _) if TableFormat::is_read(path) => table(path, listener).map(InfoReport::Table),
         _ => movie(path).map(InfoReport::Movie),
     }
 }
