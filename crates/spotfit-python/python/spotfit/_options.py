@@ -63,6 +63,7 @@ Blur = Literal["uncertainty", "average", "none"]
 ColourMap = Literal["inferno", "magma", "viridis", "grey", "turbo", "sinebow"]
 Measure = Literal["mahalanobis", "roots"]
 LinearParameters = Literal["auto", "eliminated", "searched"]
+CurvePrecision = Literal["auto", "f64"]
 
 
 class LocalizeOptions(Options, total=False):
