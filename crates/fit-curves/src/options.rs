@@ -3,7 +3,7 @@
 use fit_core::Estimator;
 use ndarray::Ix2;
 
-use crate::{CurveError, Values};
+use crate::{CurveError, CurvePrecision, Values};
 
 /// The limits of each parameter.
 #[derive(Clone, Debug, PartialEq)]
@@ -55,6 +55,8 @@ pub struct CurveOptions {
     pub linear: Linear,
     /// Whether the covariance of the parameters is kept; their errors are always kept.
     pub covariance: bool,
+    /// Single precision where it is enough, or double precision.
+    pub precision: CurvePrecision,
 }
 
 impl CurveOptions {
@@ -70,6 +72,7 @@ impl CurveOptions {
             absolute: false,
             linear: Linear::Auto,
             covariance: true,
+            precision: CurvePrecision::Auto,
         }
     }
 
@@ -80,6 +83,7 @@ impl CurveOptions {
         with_absolute: absolute: bool,
         with_linear: linear: Linear,
         with_covariance: covariance: bool,
+        with_precision: precision: CurvePrecision,
     }
 
     /// Fixes a parameter at its start value.

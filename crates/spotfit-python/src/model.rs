@@ -209,7 +209,7 @@ impl Model {
 
     /// Fits curves.
     #[pyo3(signature = (
-        fitter, data, *, grid, points, start, bounds, fixed, weights, estimator, absolute, linear, max_iterations,
+        fitter, data, *, grid, points, start, bounds, fixed, weights, estimator, absolute, linear, precision, max_iterations,
         tolerance, covariance, noise, answers=None
     ))]
     #[expect(clippy::too_many_arguments, reason = "they have names where they are given")]
@@ -227,6 +227,7 @@ impl Model {
         estimator: &str,
         absolute: bool,
         linear: &str,
+        precision: &str,
         max_iterations: u32,
         tolerance: f64,
         covariance: bool,
@@ -248,6 +249,7 @@ impl Model {
             })
             .with_absolute(absolute)
             .with_linear(choose("linear", linear, &ways)?)
+            .with_precision(options::precision(precision)?)
             .with_max_iterations(max_iterations)
             .with_tolerance(tolerance)
             .with_covariance(covariance);

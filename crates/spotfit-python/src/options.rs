@@ -2,6 +2,7 @@
 
 use pyo3::PyResult;
 use pyo3::exceptions::PyValueError;
+use spotfit::model::CurvePrecision;
 use spotfit::{
     Background, Camera, Circular, Criteria, Elliptical, Estimator, FixedSigma, FixedSigmas,
     GivenSigma, PixelProfile, Rotated, Shape,
@@ -49,6 +50,11 @@ pub(crate) fn profile(word: &str) -> PyResult<PixelProfile> {
 /// What is minimized.
 pub(crate) fn estimator(word: &str) -> PyResult<Estimator> {
     choose("estimator", word, &Estimator::ALL.map(|estimator| (estimator.name(), estimator)))
+}
+
+/// The precision of fits of curves.
+pub(crate) fn precision(word: &str) -> PyResult<CurvePrecision> {
+    choose("precision", word, &CurvePrecision::ALL.map(|(precision, name)| (name, precision)))
 }
 
 /// What is known of the background; if nothing is said, what suits the estimator.

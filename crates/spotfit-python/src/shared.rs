@@ -33,7 +33,7 @@ type Shared = (Vec<(usize, usize, f64, f64, u8)>, f64, u64, usize);
 /// standard deviation.
 #[pyfunction]
 #[pyo3(signature = (
-    model, fitter, data, *, grid, points, start, bounds, fixed, weights, estimator, absolute, linear, max_iterations,
+    model, fitter, data, *, grid, points, start, bounds, fixed, weights, estimator, absolute, linear, precision, max_iterations,
     tolerance, covariance, answers, shared, priors
 ))]
 #[expect(clippy::too_many_arguments, reason = "they have names where they are given")]
@@ -51,6 +51,7 @@ pub(crate) fn fit_shared<'py>(
     estimator: &str,
     absolute: bool,
     linear: &str,
+    precision: &str,
     max_iterations: u32,
     tolerance: f64,
     covariance: bool,
@@ -79,6 +80,7 @@ pub(crate) fn fit_shared<'py>(
         .with_estimator(options::estimator(estimator)?)
         .with_absolute(absolute)
         .with_linear(choose("linear", linear, &ways)?)
+            .with_precision(options::precision(precision)?)
         .with_max_iterations(max_iterations)
         .with_tolerance(tolerance)
         .with_covariance(covariance || answers.needs_covariance());

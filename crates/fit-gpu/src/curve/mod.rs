@@ -1,6 +1,7 @@
 //! Models given as formulas, fitted on a GPU.
 
 mod device_curves;
+mod double;
 mod halves;
 mod launch_shape;
 mod records;
@@ -13,8 +14,8 @@ mod spline;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use fit_curves::{
-    Chunk, CurveBatch, CurveError, CurveFits, CurveOptions, CurveStart, Curves, GpufitChunk,
-    GpufitOptions, GpufitRoom, Points, chunks,
+    Chunk, CurveBatch, CurveError, CurveFits, CurveOptions, CurvePrecision, CurveStart, Curves,
+    GpufitChunk, GpufitOptions, GpufitRoom, Points, chunks,
 };
 use fit_formula::{Formula, Program};
 use fit_gpu_kernel::{CurveJob, CurveMethod};
@@ -24,8 +25,10 @@ use crate::card::{Card, SHARED_BY_DEFAULT};
 use crate::devices::DeviceInfo;
 use crate::driver::{Function, Module, seen_by_device};
 pub use device_curves::DeviceCurves;
+pub use double::finishing_kernel;
+use double::{CachedDouble, Finished};
 use halves::Halves;
-use launch_shape::{LaunchShape, THREADS};
+use launch_shape::{LaunchShape, THREADS, WARP};
 pub use records::{CurveRecord, CurveRecords};
 pub use resident::CurveResident;
 use search_kind::{Gpufit, Ours, Piece as _, SearchKind};
@@ -43,22 +46,23 @@ const MOST_COEFFICIENTS: usize = 1 << 24;
 const MANY: usize = 6_000;
 /// More parameters than these have a warp's threads to themselves, one each.
 const MOST_PER_THREAD: usize = 10;
-/// Threads of a warp.
-const WARP: usize = 32;
 /// Bytes of shared memory that a block of many fits may take, so that several of them fit on a multiprocessor.
 const SHARED: usize = 48 * 1024;
 
 /// Fits models given as formulas on a GPU, in single precision. The driver compiles a formula the first time, in 0.1 to 1 s.
 ///
-/// What single precision cannot decide is left to another fitter (as the lanes of a processor leave it), and so are whole
+/// With [`CurvePrecision::F64`], or a tolerance that single precision does not reach, searches end in double precision. Many data sets that single precision cannot decide
+/// are fitted so, too; what is left then is for another fitter (as the lanes of a processor leave it), and so are whole
 /// batches: models of more than 32 parameters, functions that only the processor has (`erfcx`, the Faddeeva function, the
-/// derivative of `lgamma`), and, of Gpufit's search, more parameters than seven and more points than shared memory holds.
+/// derivative of `lgamma`), and, of Gpufit's search, more parameters than seven and more points than shared memory holds. In double precision these are models of
+/// more than 12 parameters that are not held, splines, Bessel and Faddeeva functions.
 pub struct CurveGpu {
     card: Arc<Card>,
     /// Memory of batches that are done.
     slots: Mutex<Vec<[CurveSlot; 2]>>,
     /// The last that was used comes first.
     kept: Mutex<Vec<CachedProgram>>,
+    doubles: Mutex<Vec<CachedDouble>>,
 }
 
 /// A program, the variant of the kernel, and what it was compiled to; nothing, if it cannot be.
@@ -118,7 +122,12 @@ impl CurveGpu {
     /// [`GpuError`] if there is no driver or no such device.
     pub fn new(device: usize) -> Result<Self, GpuError> {
         let card = Card::get(device)?;
-        Ok(Self { card, slots: Mutex::default(), kept: Mutex::default() })
+        Ok(Self {
+            card,
+            slots: Mutex::default(),
+            kept: Mutex::default(),
+            doubles: Mutex::default(),
+        })
     }
 
     /// The device in use.
@@ -160,12 +169,20 @@ impl CurveGpu {
         let count = curves.count();
         let batch = checked(formula, curves, start, options)?;
         fits.check_room(count, options)?;
-        let Some((shape, kept)) = self.chosen(&batch, &Ours)? else {
+        let wanted = options.precision == CurvePrecision::F64;
+        if !wanted && let Some((shape, kept)) = self.chosen(&batch, &Ours)? {
+            let mut pieces = chunks(fits, shape.fits_of(&batch));
+            self.run(&batch, &shape, (&Ours, kept.function), &mut pieces)?;
+            let left = pieces.iter_mut().flat_map(Chunk::take_left).collect();
+            drop(pieces);
+            return self.fit_rest(formula, curves, start, options, left, fits);
+        }
+        let Some((shape, kept, doubling)) = self.doubled(&batch)? else {
             *fits = CurveFits::invalid(count, options.parameters(), options.covariance);
             return Ok((0..count).collect());
         };
         let mut pieces = chunks(fits, shape.fits_of(&batch));
-        self.run(&batch, &shape, (&Ours, kept.function), &mut pieces)?;
+        self.run(&batch, &shape, (&Finished(&doubling), kept.function), &mut pieces)?;
         Ok(pieces.iter_mut().flat_map(Chunk::take_left).collect())
     }
 
@@ -205,6 +222,16 @@ impl CurveGpu {
             return Ok(None);
         }
         let Some(shape) = self.shape(batch, kind) else { return Ok(None) };
+        self.kernel_for(batch, kind, shape)
+    }
+
+    /// The kernel that fits a batch in a way, with the shared memory that it needs; `None` if there is none for its formula.
+    fn kernel_for<K: SearchKind>(
+        &self,
+        batch: &CurveBatch<'_, '_, '_>,
+        kind: &K,
+        shape: LaunchShape,
+    ) -> Result<Option<(LaunchShape, Arc<Kept>)>, GpuError> {
         let method = kind.method(batch);
         let Some(program) = &batch.program else { return Ok(None) };
         let variant = (method, batch.explicit.eliminated, shape.cooperative);
@@ -226,7 +253,8 @@ impl CurveGpu {
         pieces: &mut [K::Chunk<'_>],
     ) -> Result<(), GpuError> {
         let tables = Tables::new(batch, shape);
-        let halves = Halves::new(batch, shape);
+        let halves = Halves::new(batch, shape)
+            .filter(|_| kind.doubling().is_none_or(double::Doubling::takes_halves));
         let count = pieces.len();
         let most = pieces.first().map_or(0, |piece| piece.fits().len());
         let queue = Mutex::new(pieces.iter_mut());

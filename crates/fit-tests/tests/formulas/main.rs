@@ -6,6 +6,7 @@ mod conditioning;
 mod cooperative;
 mod curve_kernels;
 mod curves;
+mod double;
 mod gpufit;
 mod lanes;
 mod linear;

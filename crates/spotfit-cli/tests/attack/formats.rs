@@ -5,7 +5,7 @@ use std::io::Cursor;
 use spotfit::FitterOptions;
 use spotfit::columns::{ColumnOptions, DataSets};
 use spotfit::localize::{LocalizeOptions, Localizer};
-use spotfit::movie::{Block, Movie, MovieError, MovieLimits, MovieOptions, Pixels};
+use spotfit::movie::{Block, Movie, MovieError, MovieLimits, MovieOptions, Pixels, ReadSeek};
 use spotfit::npy::{NpyReader, NumberType};
 use spotfit::render::{Point, RenderOptions, Survey, render};
 use spotfit::table::{CsvReader, OtherReader, PicassoReader, Table, TableError, Unit};
@@ -68,6 +68,9 @@ pub(crate) fn formats() -> Vec<Format> {
     ];
     const SIF: &[&str] =
         &["Pixel number65541 ", " 4294967295", "65538 ", "\n", "-1", " 0 ", "\n1\n"];
+    const ND2: &[&str] = &["ImageDataSeq|0!", "ImageAttributesLV!", "\u{b}", "uiCount"];
+    const CZI: &[&str] =
+        &["ZISRAWDIRECTORY", "ZISRAWSUBBLOCK", "DV", "<Value>", "</Scaling>", "X\0\0\0"];
     const TABLE: &[&str] = &[
         "frame",
         "x",
@@ -158,6 +161,9 @@ pub(crate) fn formats() -> Vec<Format> {
         Format { name: "INF", seeds: vec![INF.into()], words: INF_WORDS, read: inf },
         Format { name: "FITS", seeds: seeds::fits(), words: FITS, read: fits },
         Format { name: "SIF", seeds: seeds::sif(), words: SIF, read: sif },
+        Format { name: "SPE", seeds: seeds::spe(), words: &[], read: spe },
+        Format { name: "ND2", seeds: seeds::nd2(), words: ND2, read: nd2 },
+        Format { name: "CZI", seeds: seeds::czi(), words: CZI, read: czi },
         Format { name: "positions", seeds: seeds::positions(), words: TABLE, read: positions },
         Format { name: "localizations", seeds: seeds::tables(), words: TABLE, read: localizations },
         Format { name: "HDF5", seeds: seeds::hdf5().to_vec(), words: MEMBERS, read: hdf5 },
@@ -225,6 +231,37 @@ fn fits(file: &[u8], round: u64) -> Result<(), String> {
 
 fn sif(file: &[u8], round: u64) -> Result<(), String> {
     movie(words(Movie::sif(cursor(file), &MovieOptions::default()))?, round)
+}
+
+fn spe(file: &[u8], round: u64) -> Result<(), String> {
+    movie(words(Movie::spe(cursor(file), &MovieOptions::default()))?, round)
+}
+
+fn nd2(file: &[u8], round: u64) -> Result<(), String> {
+    chosen(file, round, Movie::nd2)
+}
+
+fn czi(file: &[u8], round: u64) -> Result<(), String> {
+    chosen(file, round, Movie::czi)
+}
+
+/// Opens a movie of which a position and a channel may have to be chosen.
+fn chosen(
+    file: &[u8],
+    round: u64,
+    open: fn(Box<dyn ReadSeek>, &MovieOptions) -> Result<Movie, MovieError>,
+) -> Result<(), String> {
+    let mut options = MovieOptions::default();
+    let mut opened = open(cursor(file), &options);
+    if let Err(MovieError::Positions(names)) = &opened {
+        options.position = Some((1 + round as usize % names.len()).to_string());
+        opened = open(cursor(file), &options);
+    }
+    if let Err(MovieError::Channels(count)) = &opened {
+        options.channel = Some(round as usize % count);
+        opened = open(cursor(file), &options);
+    }
+    movie(words(opened)?, round)
 }
 
 fn tiff(file: &[u8], round: u64) -> Result<(), String> {

@@ -55,6 +55,8 @@ pub enum Unit {
     Photon,
     /// Radians.
     Radian,
+    /// Seconds.
+    Second,
 }
 
 impl fmt::Display for Unit {
@@ -65,6 +67,7 @@ impl fmt::Display for Unit {
             Self::Nanometre => "nanometres",
             Self::Photon => "photons",
             Self::Radian => "radians",
+            Self::Second => "seconds",
         })
     }
 }
@@ -78,13 +81,14 @@ impl Unit {
             Self::Nanometre => Some("nm"),
             Self::Photon => Some("photon"),
             Self::Radian => Some("rad"),
+            Self::Second => Some("s"),
         }
     }
 
     /// How many decimals numbers have that were measured or computed here.
     pub fn decimals(self) -> u8 {
         match self {
-            Self::Pixel | Self::Radian => 6,
+            Self::Pixel | Self::Radian | Self::Second => 6,
             _ => 4,
         }
     }

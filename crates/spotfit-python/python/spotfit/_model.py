@@ -17,7 +17,7 @@ from ._shared import fit as _fit_shared
 
 if TYPE_CHECKING:
     from ._noise import Loss, ModelEstimator, WeightRule
-    from ._options import Backend, InstructionSet, LinearParameters
+    from ._options import Backend, CurvePrecision, InstructionSet, LinearParameters
 
 Limit = float | npt.ArrayLike | None
 
@@ -209,6 +209,7 @@ class Model:
         estimator: ModelEstimator = "lse",
         absolute: bool = False,
         linear: LinearParameters = "auto",
+        precision: CurvePrecision = "auto",
         max_iterations: int = 200,
         tolerance: float = 1e-3,
         covariance: bool = False,
@@ -259,6 +260,9 @@ class Model:
             Whether weights are 1/variance, so that errors are what they say. Otherwise the residuals scale them.
         linear : {"auto", "eliminated", "searched"}
             What is done with parameters in which the formula is linear. Eliminated ones need no good start.
+        precision : {"auto", "f64"}
+            Single precision where that is enough for the data and the tolerance, or double precision for all fits. The reference always
+            computes in double precision.
         max_iterations : int
             At most so many iterations, 1 to 100000.
         tolerance : float
@@ -344,6 +348,7 @@ class Model:
             "estimator": estimator,
             "absolute": absolute,
             "linear": linear,
+            "precision": precision,
             "max_iterations": arguments.whole("max_iterations", max_iterations, 100_000),
             "tolerance": arguments.number("tolerance", tolerance),
             "covariance": covariance,

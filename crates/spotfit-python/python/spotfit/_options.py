@@ -35,7 +35,7 @@ class Options(TypedDict, total=False):
     profile: Profile
     fixed_sigma: Length | tuple[Length, Length] | None
     estimator: Estimator
-    camera: Camera | CameraMap | None
+    camera: Camera | CameraMap | Mapping[str, float] | None
     background: Background | None
     criteria: Criteria
     max_iterations: int | None
@@ -63,6 +63,7 @@ Blur = Literal["uncertainty", "average", "none"]
 ColourMap = Literal["inferno", "magma", "viridis", "grey", "turbo", "sinebow"]
 Measure = Literal["mahalanobis", "roots"]
 LinearParameters = Literal["auto", "eliminated", "searched"]
+CurvePrecision = Literal["auto", "f64"]
 
 
 class LocalizeOptions(Options, total=False):
@@ -88,6 +89,10 @@ class LocalizeOptions(Options, total=False):
     positions: Positions
     channel: int | None
     slice: int | None
+    position: int | str | None
+    camera_from: Literal["metadata"] | None
+    cameras: str | PathLike[str] | None
+    frame_time: float | Literal["metadata"] | None
     strict: bool
     follow: bool
     idle: float

@@ -240,6 +240,7 @@ class Model:
         estimator: str,
         absolute: bool,
         linear: str,
+        precision: str,
         max_iterations: int,
         tolerance: float,
         covariance: bool,
@@ -274,6 +275,7 @@ def fit_shared(
     estimator: str,
     absolute: bool,
     linear: str,
+    precision: str,
     max_iterations: int,
     tolerance: float,
     covariance: bool,
@@ -343,6 +345,7 @@ class Defects:
         camera_map: CameraMap | None = None,
         idle: float | None = None,
         parts: list[str] = ...,
+        position: str | None = None,
     ) -> Defects | None: ...
     def __len__(self) -> int: ...
     @property
@@ -382,7 +385,12 @@ class LocalizeOptions:
         sigma: str,
         temporal_background: int | None,
         pixels: bool,
+        camera_from: tuple[str, tuple[float | None, ...], str | None] | None = None,
+        frame_time: str | None = None,
     ) -> LocalizeOptions: ...
+    @property
+    def camera(self) -> tuple[float, float, float | None, float]: ...
+    def of_movie(self, movie: MovieFile) -> tuple[LocalizeOptions, list[str]]: ...
     def with_defects(self, defects: Defects) -> LocalizeOptions: ...
     def with_positions(self, positions: Positions) -> LocalizeOptions: ...
     def notes(self) -> list[str]: ...
@@ -401,6 +409,7 @@ def doubts_of_movie(
     slice: int | None,
     camera: tuple[float, float, float | None, float],
     parts: list[str] = ...,
+    position: str | None = None,
 ) -> list[str]: ...
 def unusual_pixels(pixel_size: float) -> str | None: ...
 
@@ -425,6 +434,7 @@ class MovieFile:
         idle: float | None = None,
         strict: bool = False,
         parts: list[str] = ...,
+        position: str | None = None,
     ) -> MovieFile: ...
     @property
     def promised(self) -> int | None: ...
@@ -458,6 +468,7 @@ class Preview:
         frame: int,
         colour_by: str,
         filter: str | None,
+        position: str | None = None,
     ) -> Preview: ...
     @staticmethod
     def of_frames(options: LocalizeOptions, frames: Any, frame: int, colour_by: str, filter: str | None) -> Preview: ...
@@ -472,9 +483,15 @@ class Preview:
 def read_preset(path: str, known: list[str]) -> list[tuple[str, Any, bool]]: ...
 def devices(measure: bool) -> tuple[list[str], list[str], str | None, str]: ...
 def info(path: str | PathLike[str]) -> tuple[str, str]: ...
-def method(options: LocalizeOptions, channel: int | None, slice: int | None) -> tuple[str, str, str]: ...
+def method(
+    options: LocalizeOptions, channel: int | None, slice: int | None, position: str | None = None
+) -> tuple[str, str, str]: ...
 def record_inputs(
-    movie: str | PathLike[str], channel: int | None, slice: int | None, files: list[tuple[str, str]]
+    movie: str | PathLike[str],
+    channel: int | None,
+    slice: int | None,
+    files: list[tuple[str, str]],
+    position: str | None = None,
 ) -> str: ...
 def read_record(table: str | PathLike[str]) -> str | None: ...
 def unlike(then: str, now: str, movie: str | PathLike[str], files: list[tuple[str, str]]) -> str | None: ...

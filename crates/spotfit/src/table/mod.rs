@@ -7,7 +7,7 @@ mod filter;
 mod layout;
 
 pub use filter::Filter;
-pub use layout::{Layout, WidthColumns};
+pub use layout::{FrameTimes, Layout, WidthColumns};
 pub use spotfit_locs::table::{
     Column, ColumnNames, ColumnNamesError, CornerReader, CsvReader, CsvWriter, Dimension, Info,
     Kind, LeftOut, Meaning, OtherProgram, OtherReader, PicassoReader, PicassoVersion,

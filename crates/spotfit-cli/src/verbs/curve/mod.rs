@@ -22,7 +22,7 @@ use self::answers::AnswerArguments;
 use self::noise::{Noise, NoiseArguments};
 use self::points::places;
 use self::shared::SharedArguments;
-use self::words::{EstimatorChoice, LinearChoice, LogChoice, Start};
+use self::words::{EstimatorChoice, LinearChoice, LogChoice, PrecisionChoice, Start};
 use crate::error::CliError;
 use crate::say::listener::Terminal;
 use crate::say::message::say;
@@ -115,6 +115,10 @@ pub(crate) struct CurveArguments {
     /// none with mle.
     #[arg(long, value_enum, default_value = "auto", value_name = "HOW", help_heading = "Fit")]
     linear: LinearChoice,
+    /// The precision of the fits: auto (single where that is enough for the data and the tolerance), or f64 (double for all). The
+    /// reference always computes in double precision.
+    #[arg(long, value_enum, default_value = "auto", value_name = "PRECISION", help_heading = "Fit")]
+    precision: PrecisionChoice,
     /// At most N iterations.
     #[arg(long, default_value_t = 200, value_name = "N", help_heading = "Fit")]
     max_iterations: u32,

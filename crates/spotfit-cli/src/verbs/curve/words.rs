@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use clap::ValueEnum;
-use spotfit::model::{CurveLimits, CurveOptions, Linear, Model, Spline};
+use spotfit::model::{CurveLimits, CurveOptions, CurvePrecision, Linear, Model, Spline};
 use spotfit::steps::curve::LogX;
 use spotfit::{Backend, Estimator, FitterOptions};
 
@@ -26,6 +26,21 @@ pub(super) enum LinearChoice {
     Auto,
     Eliminated,
     Searched,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(super) enum PrecisionChoice {
+    Auto,
+    F64,
+}
+
+impl From<PrecisionChoice> for CurvePrecision {
+    fn from(choice: PrecisionChoice) -> Self {
+        match choice {
+            PrecisionChoice::Auto => Self::Auto,
+            PrecisionChoice::F64 => Self::F64,
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -237,6 +252,7 @@ pub(super) fn options(
             EstimatorChoice::Lse | EstimatorChoice::Binomial => Estimator::LeastSquares,
             EstimatorChoice::Mle => Estimator::MaximumLikelihood,
         })
+        .with_precision(arguments.precision.into())
         .with_linear(match arguments.linear {
             LinearChoice::Auto => Linear::Auto,
             LinearChoice::Eliminated => Linear::Eliminated,

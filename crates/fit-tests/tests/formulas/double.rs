@@ -1,0 +1,263 @@
+//! Curves in double precision on the GPU.
+
+use fit_core::Estimator;
+use fit_cpu::CurveReference;
+use fit_curves::{CurveFits, CurveOptions, CurvePrecision, CurveStart, Curves, Points, Values};
+use fit_formula::Formula;
+use fit_gpu::{CurveGpu, finishing_kernel};
+use ndarray::{Array2, Array3};
+use spotfit::model::Model;
+
+/// The distance of two parameters, as a share of the standard error or of themselves, whichever is larger.
+const MOST: f64 = 1e-9;
+
+/// Proves that the kernels that finish searches are what NVIDIA's assembler takes, where there is one, for all models with names that the
+/// GPU finishes; the others are listed.
+#[test]
+fn finishing_kernels_assemble() {
+    let Some(assembler) = std::env::var_os("PTXAS") else {
+        println!("SKIPPED: the environment variable PTXAS names no assembler");
+        return;
+    };
+    let folder = std::env::temp_dir().join(format!("spotfit-finishing-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("a folder");
+    let mut lost = Vec::new();
+    for (number, (name, _, _)) in Model::all().enumerate() {
+        let model: Model = name.parse().expect("a model");
+        let count = model.parameters().len();
+        let program = model.as_formula().program(fit_formula::Axes::Together, &vec![true; count]);
+        let Some(text) = finishing_kernel(&program, number % 2 == 1, number % 3 == 0) else {
+            lost.push(name);
+            continue;
+        };
+        let file = folder.join("kernel.ptx");
+        std::fs::write(&file, &text).expect("a file");
+        let output = std::process::Command::new(&assembler)
+            .args(["-v", "-arch", ["sm_75", "sm_90", "sm_120"][number % 3], "-o"])
+            .arg(folder.join("cubin"))
+            .arg(&file)
+            .output()
+            .expect("the assembler runs");
+        let report = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{name}: {report}");
+        println!("{name}: {}", report.lines().last().unwrap_or_default());
+    }
+    std::fs::remove_dir_all(&folder).expect("our folder");
+    println!("the processor finishes {lost:?}");
+}
+
+/// What is fitted.
+struct Case {
+    formula: &'static str,
+    parameters: &'static [&'static str],
+    truth: &'static [f64],
+    start: &'static [f64],
+}
+
+const CASES: [Case; 6] = [
+    Case {
+        formula: "a*exp(-x/t) + c",
+        parameters: &["a", "t", "c"],
+        truth: &[100.0, 7.0, 20.0],
+        start: &[80.0, 6.0, 15.0],
+    },
+    Case {
+        formula: "a + b*x + c*x^2 + d*x^3",
+        parameters: &["a", "b", "c", "d"],
+        truth: &[50.0, 3.0, 0.1, 0.02],
+        start: &[40.0, 2.0, 0.2, 0.0],
+    },
+    Case {
+        formula: "a*gauss(x, m, s) + c",
+        parameters: &["a", "m", "s", "c"],
+        truth: &[100.0, 14.0, 4.0, 20.0],
+        start: &[90.0, 13.5, 4.5, 18.0],
+    },
+    Case {
+        formula: "a*sin(w*x + p) + c",
+        parameters: &["a", "w", "p", "c"],
+        truth: &[50.0, 0.5, 0.4, 90.0],
+        start: &[45.0, 0.51, 0.35, 85.0],
+    },
+    Case {
+        formula: "a*(1 + erf((x - m)/s)) + c*(x + 1)^p",
+        parameters: &["a", "m", "s", "c", "p"],
+        truth: &[60.0, 14.0, 5.0, 40.0, -0.4],
+        start: &[60.0, 14.0, 5.0, 40.0, -0.4],
+    },
+    Case {
+        formula: "bottom + (top - bottom)/(1 + ((x + 1)/half)^slope)",
+        parameters: &["bottom", "top", "half", "slope"],
+        truth: &[20.0, 120.0, 9.0, 2.5],
+        start: &[22.0, 115.0, 9.5, 2.3],
+    },
+];
+
+fn noise(state: &mut u64) -> f64 {
+    *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+    (*state >> 40) as f64 / (1_u64 << 24) as f64 - 0.5
+}
+
+impl Case {
+    fn formula(&self) -> Formula {
+        Formula::new(self.formula, &["x"], self.parameters).expect("a formula")
+    }
+
+    /// Data with noise of a size; whole numbers, if that is 0.
+    fn data(&self, count: usize, points: usize, size: f64) -> Array2<f64> {
+        let formula = self.formula();
+        let program = formula.program(fit_formula::Axes::Together, &vec![true; self.truth.len()]);
+        let mut evaluator = fit_formula::Evaluator::new(&program);
+        evaluator.set_parameters(self.truth);
+        let mut state = 17;
+        Array2::from_shape_fn((count, points), |(_, x)| {
+            let at = 30.0 * x as f64 / points as f64;
+            let value =
+                evaluator.value(&[at]) + if size > 0.0 { size } else { 6.0 } * noise(&mut state);
+            if size > 0.0 { value } else { value.round() }
+        })
+    }
+}
+
+/// Compares outcomes of both, and returns how many the GPU left.
+fn compare(
+    gpu: &CurveGpu,
+    reference: &CurveReference,
+    case: &Case,
+    curves: &Curves<'_>,
+    options: &CurveOptions,
+    what: &str,
+) -> usize {
+    let formula = case.formula();
+    let start = CurveStart::Shared(case.start);
+    let wide = options.clone().with_precision(CurvePrecision::F64);
+    let (fits, left) = gpu.fit(&formula, curves, start, &wide).expect("a GPU");
+    let exact = options.clone().with_tolerance(1e-10);
+    let expected = reference.fit(&formula, curves, start, &exact).expect("a fit");
+    let mut worst = [0.0_f64; 3];
+    for fit in (0..fits.len()).filter(|fit| left.binary_search(fit).is_err()) {
+        if !expected.is_found(fit) || !same_minimum(&fits, &expected, fit) {
+            continue;
+        }
+        for j in 0..case.truth.len() {
+            let [found, other] = [&fits, &expected].map(|all| all.parameters[[fit, j]]);
+            let [error, other_error] = [&fits, &expected].map(|all| all.errors[[fit, j]]);
+            let size = other_error.max(other.abs());
+            worst[0] = worst[0].max((found - other).abs() / size);
+            if other_error > 0.0 {
+                worst[1] = worst[1].max((error / other_error - 1.0).abs());
+            } else {
+                assert_eq!(error, 0.0, "{what}: {}", case.parameters[j]);
+            }
+        }
+        worst[2] = worst[2].max((fits.chi2[fit] / expected.chi2[fit] - 1.0).abs());
+        assert_eq!(fits.degrees[fit], expected.degrees[fit], "{what}");
+    }
+    println!("{what}, {}: {worst:?}, {} left", case.formula, left.len());
+    assert!(worst[0] < MOST, "{what}, {}: parameters are off by {:e}", case.formula, worst[0]);
+    assert!(worst[1] < 1e-6, "{what}, {}: errors are off by {:e}", case.formula, worst[1]);
+    assert!(worst[2] < 1e-8, "{what}, {}: χ² is off by {:e}", case.formula, worst[2]);
+    left.len()
+}
+
+/// Whether both are at one of several minima, which searches from the same start may differ in.
+fn same_minimum(fits: &CurveFits, others: &CurveFits, fit: usize) -> bool {
+    (fits.chi2[fit] / others.chi2[fit] - 1.0).abs() < 1e-4
+}
+
+/// Proves that parameters are within 10⁻⁹ of the reference's, relative to their error or themselves: many data sets and few, short ones and long ones, of any
+/// type of numbers, with weights, masked points, limits, held parameters, points of their own, and by maximum likelihood.
+#[test]
+#[ignore = "needs an NVIDIA GPU"]
+fn double_precision_is_that_of_the_reference() {
+    let gpu = CurveGpu::new(0).expect("a GPU");
+    let reference = CurveReference::new(0).expect("threads");
+    for case in &CASES {
+        let parameters = case.truth.len();
+        let options = CurveOptions::new(parameters);
+        let poisson = options.clone().with_estimator(Estimator::MaximumLikelihood);
+        let (mut left, mut all) = (0, 0);
+        for (count, points) in [(7000, 30), (50, 30), (50, 700), (7000, 150)] {
+            let at = Array2::from_shape_fn((1, points), |(_, x)| 30.0 * x as f64 / points as f64);
+            let shared = Points::Shared(Values::from(at.view()));
+            let whole = case.data(count, points, 0.0);
+            let fine = case.data(count, points, 4.0);
+            let (single, short) = (
+                fine.mapv(|value| value as f32),
+                whole.mapv(|value| value.clamp(0.0, 65535.0) as u16),
+            );
+            let packed = whole.mapv(|value| value as f32);
+            for (name, values) in [
+                ("f64", Values::F64(fine.view())),
+                ("f32", Values::F32(single.view())),
+                ("u16", Values::U16(short.view())),
+                ("whole f32", Values::F32(packed.view())),
+            ] {
+                let curves = Curves::new(values, shared);
+                let what = format!("{count} x {points} {name}");
+                left += compare(&gpu, &reference, case, &curves, &options, &what);
+                all += count;
+                if name == "u16" || name == "f64" {
+                    let what = format!("{what}, maximum likelihood");
+                    left += compare(&gpu, &reference, case, &curves, &poisson, &what);
+                    all += count;
+                }
+            }
+            if points > 200 {
+                continue;
+            }
+            let mut state = 3;
+            let mut weights = Array2::from_shape_fn((count, points), |_| 1.0 + noise(&mut state));
+            weights.column_mut(4).fill(0.0);
+            let one = weights.slice(ndarray::s![..1, ..]).to_owned();
+            for weights in [&weights, &one] {
+                let curves = Curves::new(fine.view(), shared).with_weights(weights.view());
+                let what = format!("{count} x {points}, {} weights", weights.nrows());
+                let absolute = options.clone().with_absolute(true).with_covariance(false);
+                left += compare(&gpu, &reference, case, &curves, &absolute, &what);
+                all += count;
+            }
+            let curves = Curves::new(fine.view(), shared);
+            let held = CurveOptions::new(parameters).with_fixed(1);
+            let limited = CurveOptions::new(parameters)
+                .with_upper(0, case.truth[0].max(case.start[0]))
+                .with_lower(1, case.start[1].min(case.truth[1]));
+            for (name, options) in [("held", &held), ("limited", &limited)] {
+                left += compare(&gpu, &reference, case, &curves, options, name);
+                all += count;
+            }
+            let own = Array3::from_shape_fn((count, 1, points), |(fit, _, x)| {
+                30.0 * x as f64 / points as f64 + 0.001 * (fit % 5) as f64
+            });
+            let curves = Curves::new(fine.view(), Points::PerFit(own.view().into()));
+            left += compare(&gpu, &reference, case, &curves, &options, "points of their own");
+            all += count;
+        }
+        println!("{}: {left} of {all} left", case.formula);
+        assert!(left * 50 < all, "{}: {left} of {all} are left to the processor", case.formula);
+    }
+}
+
+/// Proves that what single precision cannot decide is decided on the GPU: a tolerance beyond its reach, and many data without noise.
+#[test]
+#[ignore = "needs an NVIDIA GPU"]
+fn undecided_data_stay_on_the_gpu() {
+    let gpu = CurveGpu::new(0).expect("a GPU");
+    let case = &CASES[0];
+    let formula = case.formula();
+    let start = CurveStart::Shared(case.start);
+    let data = case.data(30_000, 30, 1e-9);
+    let curves = Curves::new(data.view(), Points::Index);
+    let (fits, left) = gpu.fit(&formula, &curves, start, &CurveOptions::new(3)).expect("a GPU");
+    println!("{} without noise are left", left.len());
+    assert!(left.len() < 300, "{} are left", left.len());
+    for (j, truth) in case.truth.iter().enumerate() {
+        let off = (fits.parameters[[7, j]] / truth - 1.0).abs();
+        assert!(off < 1e-8, "{}: {off:e}", case.parameters[j]);
+    }
+    let data = case.data(30_000, 30, 4.0);
+    let curves = Curves::new(data.view(), Points::Index);
+    let options = CurveOptions::new(3).with_tolerance(1e-6);
+    let (_, left) = gpu.fit(&formula, &curves, start, &options).expect("a GPU");
+    assert!(left.len() < 300, "{} with a fine tolerance are left", left.len());
+}
