@@ -23,7 +23,7 @@ mod slot;
 
 pub use batch::Gpu;
 pub use curve::{
-    CurveGpu, CurveRecord, CurveRecords, CurveResident, DeviceCurves, finishing_kernel, spliced,
+    CurveGpu, CurveRecord, CurveRecords, CurveResident, DeviceCurves, finishing_kernels, spliced,
 };
 pub use detection::{Detection, DetectionThreshold, FrameTops};
 pub use devices::{DeviceInfo, devices, free_memory};

@@ -3,6 +3,7 @@
 mod device_curves;
 mod double;
 mod halves;
+mod kept;
 mod launch_shape;
 mod records;
 mod resident;
@@ -23,11 +24,12 @@ use fit_gpu_kernel::{CurveJob, CurveMethod};
 use crate::GpuError;
 use crate::card::{Card, SHARED_BY_DEFAULT};
 use crate::devices::DeviceInfo;
-use crate::driver::{Function, Module, seen_by_device};
+use crate::driver::{Function, seen_by_device};
 pub use device_curves::DeviceCurves;
-pub use double::finishing_kernel;
+pub use double::finishing_kernels;
 use double::{CachedDouble, Finished};
 use halves::Halves;
+use kept::Kept;
 use launch_shape::{LaunchShape, THREADS, WARP};
 pub use records::{CurveRecord, CurveRecords};
 pub use resident::CurveResident;
@@ -44,6 +46,8 @@ const MOST_KEPT: usize = 256;
 const MOST_COEFFICIENTS: usize = 1 << 24;
 /// From this many data sets on a thread for each keeps the device busy.
 const MANY: usize = 6_000;
+/// Fewer data sets that are left the processor has fitted before the driver has compiled the formula.
+const LEAST_LEFT: usize = 20_000;
 /// More parameters than these have a warp's threads to themselves, one each.
 const MOST_PER_THREAD: usize = 10;
 /// Bytes of shared memory that a block of many fits may take, so that several of them fit on a multiprocessor.
@@ -70,32 +74,6 @@ type CachedProgram = (Variant, Program, Option<Arc<Kept>>);
 
 /// What is minimized, the parameters that are eliminated, a bit for each, and whether the threads of a warp have a parameter each.
 type Variant = (CurveMethod, u64, bool);
-
-/// A formula that is compiled.
-struct Kept {
-    card: Arc<Card>,
-    module: Module,
-    function: Function,
-}
-
-impl Kept {
-    fn new(card: &Arc<Card>, text: String) -> Result<Self, GpuError> {
-        let _guest = card.context.enter()?;
-        let module = Module::load(&card.context, text)?;
-        let function = module.function("fit")?;
-        Ok(Self { card: Arc::clone(card), module, function })
-    }
-}
-
-impl Drop for Kept {
-    fn drop(&mut self) {
-        // Without a context there is nothing to release.
-        if let Ok(_guest) = self.card.context.enter() {
-            // SAFETY: a batch that launches the function has a share in this until its streams have been waited for.
-            unsafe { self.module.unload() };
-        }
-    }
-}
 
 impl std::fmt::Debug for CurveGpu {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -169,15 +147,26 @@ impl CurveGpu {
         let count = curves.count();
         let batch = checked(formula, curves, start, options)?;
         fits.check_room(count, options)?;
-        let wanted = options.precision == CurvePrecision::F64;
-        if !wanted && let Some((shape, kept)) = self.chosen(&batch, &Ours)? {
+        if let Some(left) = self.fit_long(formula, &batch, fits)? {
+            return Ok(left);
+        }
+        let mut left = None;
+        if options.precision != CurvePrecision::F64
+            && let Some((shape, kept)) = self.chosen(&batch, &Ours)?
+        {
             let mut pieces = chunks(fits, shape.fits_of(&batch));
             self.run(&batch, &shape, (&Ours, kept.function), &mut pieces)?;
-            let left = pieces.iter_mut().flat_map(Chunk::take_left).collect();
+            let those: Vec<usize> = pieces.iter_mut().flat_map(Chunk::take_left).collect();
             drop(pieces);
-            return self.fit_rest(formula, curves, start, options, left, fits);
+            if those.len() < LEAST_LEFT || those.len() < count / 2 {
+                return self.fit_rest(formula, curves, start, options, those, fits);
+            }
+            left = Some(those);
         }
         let Some((shape, kept, doubling)) = self.doubled(&batch)? else {
+            if let Some(left) = left {
+                return Ok(left);
+            }
             *fits = CurveFits::invalid(count, options.parameters(), options.covariance);
             return Ok((0..count).collect());
         };
@@ -254,7 +243,7 @@ impl CurveGpu {
     ) -> Result<(), GpuError> {
         let tables = Tables::new(batch, shape);
         let halves = Halves::new(batch, shape)
-            .filter(|_| kind.doubling().is_none_or(double::Doubling::takes_halves));
+            .filter(|_| kind.doubling().is_none_or(double::plan::Doubling::takes_halves));
         let count = pieces.len();
         let most = pieces.first().map_or(0, |piece| piece.fits().len());
         let queue = Mutex::new(pieces.iter_mut());

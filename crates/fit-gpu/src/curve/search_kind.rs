@@ -6,7 +6,7 @@ use fit_core::Estimator;
 use fit_curves::{Chunk, CurveBatch, GpufitChunk, GpufitOptions, SingleFits};
 use fit_gpu_kernel::{CurveJob, CurveMethod, GpufitJob};
 
-use super::double::Doubling;
+use super::double::plan::Doubling;
 use crate::GpuError;
 
 /// A kind of search.

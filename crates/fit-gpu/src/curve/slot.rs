@@ -6,7 +6,7 @@ use std::sync::Arc;
 use fit_curves::{CurveBatch, Points};
 use fit_gpu_kernel::CurveJob;
 
-use super::double::DoubleSlot;
+use super::double::slot::DoubleSlot;
 use super::halves::Halves;
 use super::launch_shape::LaunchShape;
 use super::search_kind::{Back, Piece, SearchKind};

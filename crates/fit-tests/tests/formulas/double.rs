@@ -4,7 +4,7 @@ use fit_core::Estimator;
 use fit_cpu::CurveReference;
 use fit_curves::{CurveFits, CurveOptions, CurvePrecision, CurveStart, Curves, Points, Values};
 use fit_formula::Formula;
-use fit_gpu::{CurveGpu, finishing_kernel};
+use fit_gpu::{CurveGpu, finishing_kernels};
 use ndarray::{Array2, Array3};
 use spotfit::model::Model;
 
@@ -12,7 +12,7 @@ use spotfit::model::Model;
 const MOST: f64 = 1e-9;
 
 /// Proves that the kernels that finish searches are what NVIDIA's assembler takes, where there is one, for all models with names that the
-/// GPU finishes; the others are listed.
+/// GPU finishes, or some of them where long tests do not run; the others are listed.
 #[test]
 fn finishing_kernels_assemble() {
     let Some(assembler) = std::env::var_os("PTXAS") else {
@@ -23,15 +23,20 @@ fn finishing_kernels_assemble() {
     std::fs::create_dir_all(&folder).expect("a folder");
     let mut lost = Vec::new();
     for (number, (name, _, _)) in Model::all().enumerate() {
-        let model: Model = name.parse().expect("a model");
+        if !cfg!(long_tests) && number % 16 != 1 {
+            continue;
+        }
+        // Those that need splines are for the processor.
+        let Ok(model) = Model::named(name) else { continue };
         let count = model.parameters().len();
         let program = model.as_formula().program(fit_formula::Axes::Together, &vec![true; count]);
-        let Some(text) = finishing_kernel(&program, number % 2 == 1, number % 3 == 0) else {
+        let Some(texts) = finishing_kernels(&program, number % 2 == 1) else {
             lost.push(name);
             continue;
         };
         let file = folder.join("kernel.ptx");
-        std::fs::write(&file, &text).expect("a file");
+        // One of them each; all of them are somewhere.
+        std::fs::write(&file, &texts[number / 16 % 3]).expect("a file");
         let output = std::process::Command::new(&assembler)
             .args(["-v", "-arch", ["sm_75", "sm_90", "sm_120"][number % 3], "-o"])
             .arg(folder.join("cubin"))
@@ -260,4 +265,33 @@ fn undecided_data_stay_on_the_gpu() {
     let options = CurveOptions::new(3).with_tolerance(1e-6);
     let (_, left) = gpu.fit(&formula, &curves, start, &options).expect("a GPU");
     assert!(left.len() < 300, "{} with a fine tolerance are left", left.len());
+}
+
+/// Proves that a long data set, whose points all threads share, has the parameters of the reference, with weights, limits and by maximum likelihood.
+#[test]
+#[ignore = "needs an NVIDIA GPU"]
+fn long_data_are_those_of_the_reference() {
+    let gpu = CurveGpu::new(0).expect("a GPU");
+    let reference = CurveReference::new(0).expect("threads");
+    let points = 200_000;
+    let at = Array2::from_shape_fn((1, points), |(_, x)| 30.0 * x as f64 / points as f64);
+    let shared = Points::Shared(Values::from(at.view()));
+    for case in &CASES {
+        let options = CurveOptions::new(case.truth.len());
+        let data = case.data(2, points, 4.0);
+        let single = data.mapv(|value| value as f32);
+        let mut state = 9;
+        let weights = Array2::from_shape_fn((1, points), |_| (1.0 + noise(&mut state)).max(0.6));
+        let limited = options.clone().with_upper(0, case.truth[0].min(case.start[0]));
+        let counts = options.clone().with_estimator(Estimator::MaximumLikelihood);
+        let curves = Curves::new(data.view(), shared);
+        let mut left = compare(&gpu, &reference, case, &curves, &options, "long");
+        left += compare(&gpu, &reference, case, &curves, &limited, "long, limited");
+        left += compare(&gpu, &reference, case, &curves, &counts, "long, maximum likelihood");
+        let curves = curves.with_weights(weights.view());
+        left += compare(&gpu, &reference, case, &curves, &options, "long, weights");
+        let curves = Curves::new(single.view(), shared);
+        left += compare(&gpu, &reference, case, &curves, &options, "long, f32");
+        assert_eq!(left, 0, "{}", case.formula);
+    }
 }

@@ -1,15 +1,22 @@
 //! Double precision on the device: searches begin in single precision, and a kernel that is written for the formula finishes them.
 
+mod dense;
+mod ends;
 mod functions;
 mod kernel;
+mod long;
 mod model;
+pub(super) mod plan;
 mod rest;
-mod slot;
+mod search;
+pub(super) mod slot;
 mod special;
+mod sums;
 mod system;
 #[cfg(test)]
 mod tests;
 mod text;
+mod visit;
 
 use std::sync::{Arc, PoisonError};
 
@@ -17,12 +24,13 @@ use fit_core::Estimator;
 use fit_curves::{Chunk, CurveBatch, CurveLimits, Points, Values};
 use fit_gpu_kernel::{CurveJob, CurveMethod};
 
+use super::kept::Kept;
 use super::launch_shape::{LaunchShape, THREADS};
 use super::search_kind::{Back, Ours, SearchKind};
-use super::{CurveGpu, Kept, MOST_KEPT, SHARED};
+use super::{CurveGpu, MOST_KEPT, SHARED};
 use crate::GpuError;
-use kernel::{DoubleVariant, OTHERS, finishing, found_numbers};
-pub(super) use slot::DoubleSlot;
+use kernel::{DoubleVariant, OTHERS, finishing};
+use plan::Doubling;
 
 /// The driver takes longer for longer formulas.
 const MOST_DOUBLE_OPERATIONS: usize = 500;
@@ -31,47 +39,23 @@ const COARSE: f64 = 1e-3;
 
 const UNLIMITED: [f64; 2] = [f64::NEG_INFINITY, f64::INFINITY];
 
-/// The kernels that finish searches in double precision.
-pub(super) type CachedDouble = (DoubleVariant, fit_formula::Program, Option<Arc<Kept>>);
+/// The kernels that finish searches in double precision, and those that visit the points of long data sets.
+pub(super) type CachedDouble = ((DoubleVariant, bool), fit_formula::Program, Option<Arc<Kept>>);
 
-/// The PTX of a kernel that finishes the search for a formula in double precision, by least squares without limits or maximum likelihood; `None` if it
-/// has too many parameters, or calls functions that only the processor has. For tests of the text.
-pub fn finishing_kernel(
-    program: &fit_formula::Program,
-    poisson: bool,
-    warp: bool,
-) -> Option<String> {
-    let variant = DoubleVariant {
-        warp,
+/// The PTX of kernels that finish the search for a formula in double precision: with a thread for each data set, with a warp, and with all threads for one. `None` if it
+/// has too many parameters, or calls functions that only the processor has. For tests of the texts.
+pub fn finishing_kernels(program: &fit_formula::Program, poisson: bool) -> Option<[String; 3]> {
+    let own = DoubleVariant {
+        warp: false,
         wide: poisson,
-        weighted: !warp,
+        weighted: !poisson,
         poisson,
         absolute: false,
-        limited: warp,
+        limited: poisson,
         covariance: true,
     };
-    finishing(program, variant)
-}
-
-/// How the searches of a batch are finished.
-pub(super) struct Doubling {
-    variant: DoubleVariant,
-    kept: Arc<Kept>,
-    /// Limits, weights and variables, as far as all data sets have the same.
-    tables: Vec<f64>,
-    /// Where each of them begins.
-    at: [Option<usize>; 4],
-    /// Numbers of each data set's own: data, weights, variables, limits of one end.
-    widths: [usize; 4],
-    /// Bytes of shared memory of a block.
-    shared: usize,
-}
-
-impl Doubling {
-    /// Whether kernels may read data as whole numbers of 16 bits.
-    pub(super) fn takes_halves(&self) -> bool {
-        !self.variant.warp
-    }
+    let warp = DoubleVariant { warp: true, limited: !poisson, ..own };
+    Some([finishing(program, own)?, finishing(program, warp)?, sums::summing(program, warp)?])
 }
 
 impl CurveGpu {
@@ -120,7 +104,7 @@ impl CurveGpu {
             limited,
             covariance: options.covariance,
         };
-        let Some(kept) = self.compiled_double(program, variant)? else { return Ok(None) };
+        let Some(kept) = self.compiled_double(program, variant, false)? else { return Ok(None) };
         let (mut tables, mut at, mut widths) = (Vec::new(), [None; 4], [0; 4]);
         widths[0] = if wide { points } else { 0 };
         if batch.has_own_weights() {
@@ -154,25 +138,28 @@ impl CurveGpu {
         Ok(Some(Doubling { variant, kept, tables, at, widths, shared }))
     }
 
+    /// The compiled kernel that finishes searches, or visits the points of a long data set.
     fn compiled_double(
         &self,
         program: &fit_formula::Program,
         variant: DoubleVariant,
+        long: bool,
     ) -> Result<Option<Arc<Kept>>, GpuError> {
         if program.ops().len() > MOST_DOUBLE_OPERATIONS {
             return Ok(None);
         }
         let mut kept = self.doubles.lock().unwrap_or_else(PoisonError::into_inner);
-        let same = |(its, other, _): &CachedDouble| *its == variant && other == program;
+        let same = |(its, other, _): &CachedDouble| *its == (variant, long) && other == program;
         if let Some(at) = kept.iter().position(same) {
             kept[..=at].rotate_right(1);
             return Ok(kept[0].2.clone());
         }
-        let made = match finishing(program, variant) {
+        let text = if long { sums::summing(program, variant) } else { finishing(program, variant) };
+        let made = match text {
             None => None,
             Some(text) => Some(Arc::new(Kept::new(&self.card, text)?)),
         };
-        kept.insert(0, (variant, program.clone(), made.clone()));
+        kept.insert(0, ((variant, long), program.clone(), made.clone()));
         kept.truncate(MOST_KEPT);
         Ok(made)
     }
@@ -254,9 +241,4 @@ fn put(batch: &CurveBatch<'_, '_, '_>, back: &Back<'_>, piece: &mut Chunk<'_>) {
         *place.evaluations = other(3) as u32;
         *place.status = status;
     }
-}
-
-/// The numbers that come back of each fit of a batch.
-fn numbers(batch: &CurveBatch<'_, '_, '_>) -> usize {
-    found_numbers(batch.options.parameters(), batch.options.covariance)
 }

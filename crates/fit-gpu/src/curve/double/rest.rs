@@ -6,14 +6,12 @@ use fit_curves::{
 use fit_formula::Formula;
 use ndarray::{Array2, Array3, Axis};
 
-use crate::{CurveGpu, GpuError};
-
-/// Fewer than these the processor has done before the driver has compiled the formula.
-const LEAST: usize = 20_000;
+use crate::GpuError;
+use crate::curve::{CurveGpu, LEAST_LEFT};
 
 impl CurveGpu {
     /// Fits those data sets of a batch that are left, if they are many, and returns which of them are left then.
-    pub(in crate::curve) fn fit_rest(
+    pub(crate) fn fit_rest(
         &self,
         formula: &Formula,
         curves: &Curves<'_>,
@@ -22,7 +20,7 @@ impl CurveGpu {
         left: Vec<usize>,
         fits: &mut CurveFits,
     ) -> Result<Vec<usize>, GpuError> {
-        if left.len() < LEAST {
+        if left.len() < LEAST_LEFT {
             return Ok(left);
         }
         let (count, points, parameters) = (left.len(), curves.points(), options.parameters());

@@ -7,7 +7,7 @@ use fit_curves::{CurveBatch, Points};
 use fit_gpu_kernel::CurveJob;
 
 use super::kernel::DoubleJob;
-use super::{Doubling, numbers};
+use super::plan::{Doubling, numbers};
 use crate::GpuError;
 use crate::bytes::{Bytes, window_count};
 use crate::card::Card;
@@ -15,7 +15,7 @@ use crate::curve::launch_shape::{THREADS, WARP};
 use crate::driver::{DeviceMemory, HostMemory, Stream};
 
 /// Memory for some data sets in double precision.
-pub(in crate::curve) struct DoubleSlot {
+pub(crate) struct DoubleSlot {
     inputs: DeviceMemory,
     found: DeviceMemory,
     host_inputs: HostMemory,
@@ -25,7 +25,7 @@ pub(in crate::curve) struct DoubleSlot {
 }
 
 impl DoubleSlot {
-    pub(in crate::curve) fn new(card: &Arc<Card>) -> Result<Self, GpuError> {
+    pub(crate) fn new(card: &Arc<Card>) -> Result<Self, GpuError> {
         let memory = || DeviceMemory::new(&card.context, Bytes::NONE);
         let host = || HostMemory::new(&card.context, Bytes::NONE);
         let [inputs, found] = [memory()?, memory()?];
@@ -33,7 +33,7 @@ impl DoubleSlot {
     }
 
     /// Sends what data sets come with in double precision after their search in single precision, whose task this is, and their end.
-    pub(in crate::curve) fn send(
+    pub(crate) fn send(
         &mut self,
         stream: &Stream,
         batch: &CurveBatch<'_, '_, '_>,
@@ -110,7 +110,7 @@ impl DoubleSlot {
     ///
     /// # Safety
     /// The stream has been waited for.
-    pub(in crate::curve) unsafe fn found(&mut self) -> &[f64] {
+    pub(crate) unsafe fn found(&mut self) -> &[f64] {
         // SAFETY: the caller's promise; any bytes are numbers.
         unsafe { self.host_found.values(self.numbers) }
     }

@@ -2,6 +2,12 @@
 
 use std::fmt::{self, Write as _};
 
+/// Writes a line.
+macro_rules! line {
+    ($text:expr, $($line:tt)*) => { $text.line(format_args!($($line)*)) };
+}
+pub(super) use line;
+
 /// A register, or a number, of double precision.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Real {
