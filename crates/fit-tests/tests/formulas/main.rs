@@ -9,6 +9,8 @@ mod curves;
 mod gpufit;
 mod lanes;
 mod linear;
+mod loss_answers;
+mod loss_together;
 mod models;
 mod noise;
 mod noise_simulated;
