@@ -1,4 +1,4 @@
-//! What is known of fits with a loss: intervals and comparisons, by simulation, 10⁴ data sets of each with
+//! What is known of fits with a loss: intervals and comparisons, by simulation; 1000 data sets of each with
 //!
 //! ```sh
 //! SPOTFIT_TESTS=all cargo test --release -p fit-tests --test formulas loss_answers:: -- --nocapture
@@ -9,7 +9,7 @@ use spotfit::Backend;
 use spotfit::model::answers::{AnswerColumn, AnswerValues, ComparedModel, FitAnswers};
 use spotfit::model::{CurveFitter, CurveNoise, Curves, Loss, LossScale, Model, Points, Values};
 
-use crate::noise_simulated::{COUNT, MODELS, Simulated};
+use crate::noise_simulated::{MODELS, SETS, Simulated};
 
 /// Answers for data, by name.
 fn answers(
@@ -44,7 +44,7 @@ fn numbers<'a>(columns: &'a [AnswerColumn], name: &str) -> &'a [f64] {
 /// profile is nearly a parabola, they are a quantile of errors wide.
 #[test]
 fn intervals_hold_the_truth() {
-    let seldom = if cfg!(long_tests) { 2000 } else { 150 };
+    let seldom = if cfg!(long_tests) { SETS } else { 150 };
     for (seed, case) in (40..).zip(&MODELS) {
         for (loss, outliers, absolute) in [
             (Loss::Tukey, 0, false),
@@ -52,7 +52,7 @@ fn intervals_hold_the_truth() {
             (Loss::Cauchy, 0, false),
             (Loss::Tukey, case.points / 10, false),
         ] {
-            let (data, _) = case.data(outliers, [8.0, 30.0], seed);
+            let (data, _) = case.data_of(SETS, outliers, [8.0, 30.0], seed);
             let data = data.slice(ndarray::s![..seldom, ..]).to_owned();
             let model = case.model();
             let noise = CurveNoise::default().with_loss(loss);
@@ -91,18 +91,18 @@ fn comparisons() {
         (Loss::SoftL1, 0, false),
         (Loss::Tukey, 4, false),
     ] {
-        let (mut data, _) = line.data(outliers, [8.0, 30.0], 60);
+        let (mut data, _) = line.data_of(SETS, outliers, [8.0, 30.0], 60);
         let noise = CurveNoise::default().with_loss(loss);
         let other = ComparedModel::new(parabola.clone(), Some(vec![1.0, 0.5, 0.0]));
         let asked = |answers: FitAnswers| answers.with_compare(Some(Box::new(other.clone())));
         let (_, columns) = answers(line, &model, &data, &noise, &asked, absolute);
         let p = numbers(&columns, "compare_p_value");
-        let share = |most: f64| p.iter().filter(|p| **p < most).count() as f64 / COUNT as f64;
+        let share = |most: f64| p.iter().filter(|p| **p < most).count() as f64 / SETS as f64;
         let [few, half] = [share(0.05), share(0.5)];
         println!("{} {outliers} {absolute}: {few:.3} below 0.05, {half:.3} below 0.5", loss.name());
         assert!((few - 0.05).abs() < 0.022 && (half - 0.5).abs() < 0.07, "{few} {half}");
         let difference = numbers(&columns, "aicc_difference");
-        let kept = difference.iter().filter(|more| **more > 0.0).count() as f64 / COUNT as f64;
+        let kept = difference.iter().filter(|more| **more > 0.0).count() as f64 / SETS as f64;
         assert!(kept > 0.75, "{kept}");
         // A term of five errors.
         for mut row in data.rows_mut() {
@@ -110,7 +110,7 @@ fn comparisons() {
         }
         let (_, columns) = answers(line, &model, &data, &noise, &asked, absolute);
         let p = numbers(&columns, "compare_p_value");
-        let seen = p.iter().filter(|p| **p < 0.05).count() as f64 / COUNT as f64;
+        let seen = p.iter().filter(|p| **p < 0.05).count() as f64 / SETS as f64;
         println!("  of a term {seen:.3}");
         assert!(seen > 0.95, "{seen}");
     }
@@ -120,7 +120,7 @@ fn comparisons() {
 #[test]
 fn a_wide_loss_is_none() {
     let case = &MODELS[1];
-    let (data, _) = case.data(0, [0.0; 2], 70);
+    let (data, _) = case.data_of(SETS, 0, [0.0; 2], 70);
     let data = data.slice(ndarray::s![..20, ..]).to_owned();
     let model = case.model();
     let asked = |answers: FitAnswers| {
