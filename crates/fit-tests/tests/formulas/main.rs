@@ -10,6 +10,8 @@ mod double;
 mod gpufit;
 mod lanes;
 mod linear;
+mod loss_answers;
+mod loss_together;
 mod models;
 mod noise;
 mod noise_simulated;

@@ -351,6 +351,58 @@ class ModelFits:
             bands=None if bands is None else (arguments.number("bands", bands), some.covariance), estimator=made.estimator,
         )  # fmt: skip
 
+    def bands_table(
+        self, level: float, x: npt.ArrayLike | None = None, *, weights: npt.ArrayLike | None = None
+    ) -> dict[str, Doubles]:
+        """Bands of confidence, where the model lies, and of prediction, where another datum would, as ``spotfit curve --bands-table`` has them;
+        for fits with ``covariance=True``.
+
+        Parameters
+        ----------
+        level : float
+            Their level, such as 0.95.
+        x : array_like, optional
+            Where, as of `predict`.
+        weights : array_like (points,) or (n, points), optional
+            The weights of data at these points, as of the fit. Default: 1.
+
+        Returns
+        -------
+        dict of array (n, points)
+            ``value``, ``confidence_low``, ``confidence_high``, ``prediction_low`` and ``prediction_high``; NaN for fits that were not found.
+
+        Examples
+        --------
+        >>> import numpy as np, spotfit
+        >>> fits = spotfit.Model("a*x + b").fit([0.0, 1.0, 2.0, 7.0], start=[1, 0], covariance=True)
+        >>> bands = fits.bands_table(0.68, x=[1.5])
+        >>> [round(float(bands[name][0, 0]), 2) for name in ("confidence_low", "value", "confidence_high")]
+        [1.48, 2.5, 3.52]
+        """
+        made, count = self._made, len(self)
+        if self.covariance is None:
+            raise ValueError("bands follow from the covariance: Model.fit(…, covariance=True)")
+        if made is None:
+            raise ValueError("these fits do not know their model, and have no bands")
+        points = made.points if x is None else made.model._points(x, count)
+        if points is None and len(made.shape) == 2:
+            row, column = np.divmod(np.arange(float(np.prod(made.shape))), made.shape[1])
+            points = np.stack([column, row])
+        elif points is None:
+            points = np.arange(float(made.shape[0]))[None]
+        points = points if points.ndim == 3 else np.broadcast_to(points, (count, *points.shape))
+        if weights is not None:
+            weights = np.asarray(arguments.unmasked("weights", weights), dtype=float)
+            weights = weights.reshape(len(weights), -1) if weights.ndim == 3 else np.atleast_2d(weights)
+            weights = np.broadcast_to(weights, (count, weights.shape[1])) if len(weights) == 1 else weights
+        fits = (self.parameters, self.covariance, self.chi2.tolist(), self.degrees.tolist(), self.status)
+        found = _spotfit.bands_table(
+            made.model._model, fits, points=np.asarray(points, dtype=float), weights=weights, level=arguments.number("level", level),
+            absolute=made.absolute, estimator=made.estimator,
+        )  # fmt: skip
+        names = ("value", "confidence_low", "confidence_high", "prediction_low", "prediction_high")
+        return dict(zip(names, found, strict=True))
+
     def error_of(self, name: str) -> Doubles:
         """The standard error (n,) of a parameter."""
         return self.errors[:, self._number(name)]

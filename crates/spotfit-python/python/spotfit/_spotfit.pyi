@@ -27,6 +27,7 @@ __all__ = [
     "TrackOptions",
     "Tracker",
     "__version__",
+    "bands_table",
     "calibrate",
     "calibrate_psf",
     "camera",
@@ -279,6 +280,9 @@ def fit_shared(
     max_iterations: int,
     tolerance: float,
     covariance: bool,
+    noise: tuple[
+            str | None, float | None, float | None, str | None, npt.NDArray[np.float64] | None, float | npt.NDArray[np.float64] | None
+        ],
     answers: tuple[bool, list[str], float | None, Model | None, list[float] | None] | None,
     shared: list[tuple[int, list[int] | None]],
     priors: list[tuple[int, float, float]],
@@ -533,6 +537,16 @@ _Picture = tuple[npt.NDArray[np.uint8], npt.NDArray[np.uint16] | None, npt.NDArr
 def encode_picture(
     pixels: npt.NDArray[np.uint8], grey: npt.NDArray[np.uint16] | None, *, format: str, nanometres: float | None
 ) -> bytes: ...
+def bands_table(
+    model: Model,
+    fits: tuple[npt.NDArray[Any], npt.NDArray[Any], list[float], list[int], npt.NDArray[Any]],
+    *,
+    points: npt.NDArray[Any],
+    weights: npt.NDArray[Any] | None,
+    level: float,
+    absolute: bool,
+    estimator: str,
+) -> list[npt.NDArray[np.float64]]: ...
 def plot_format(path: str | PathLike[str]) -> Literal["svg", "png"]: ...
 def draw_drift(drift: list[list[float]], unit: str, format: str) -> bytes: ...
 def draw_curves(

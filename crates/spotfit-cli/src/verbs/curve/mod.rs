@@ -253,6 +253,9 @@ pub(crate) fn run(arguments: &CurveArguments) -> Result<(), CliError> {
     let options = options.with_covariance(answers.needs_covariance() || bands.is_some());
     let noise = Noise::of(arguments, &data, &options)?;
     arguments.answers.check_noise(noise.what())?;
+    let has_loss = arguments.noise.has_loss();
+    let refused = |error: spotfit::model::ModelError| CliError::Other(error.to_string());
+    answers.check_sharing(has_loss, &shared.sharing).map_err(refused)?;
     let is_image = data.grid.is_some() && at.is_none();
     let drawn = arguments.plot.is_some() || arguments.answers.has_page();
     let mut plot = match drawn {
@@ -277,8 +280,8 @@ pub(crate) fn run(arguments: &CurveArguments) -> Result<(), CliError> {
     let listener = Terminal::default();
     listener.begin(data.count as u64, "fits");
     let file = arguments.data.display().to_string();
-    let mut fitting =
-        CurveFitting::begin(&model, &fitter, &options).with_sharing(shared.sharing, shared.groups);
+    let mut fitting = CurveFitting::begin(&model, &fitter, &options)
+        .with_sharing(shared.sharing.clone(), shared.groups);
     let mut summary = AnswerSummary::default();
     let mut band_table = match beside.bands {
         Some((path, level)) => {
@@ -339,7 +342,9 @@ pub(crate) fn run(arguments: &CurveArguments) -> Result<(), CliError> {
             let failed = CliError::write("the table of bands");
             table.write(&model, &shown, &data.names, first, fits).map_err(failed)?;
         }
-        let found = answers.columns(&model, &fitter, &shown, fits, &options).map_err(failed)?;
+        let found = answers
+            .columns_beside(&model, &fitter, &curves, &noisy, &options, &shared.sharing)
+            .map_err(failed)?;
         summary.add(&found);
         if let Some(page) = &mut page {
             page.add(&model, &shown, &data.names, first, fits, &found, &options);
