@@ -22,6 +22,7 @@ type Read<'py> = (
 
 /// Reads data sets.
 #[pyfunction]
+#[expect(clippy::too_many_arguments, reason = "they have names where they are given")]
 pub(crate) fn read_columns(
     py: Python<'_>,
     path: PathBuf,

@@ -36,8 +36,8 @@ use ndarray::ArrayView1;
 
 pub use fit_cpu::{SharedFits, SharedPart, SharedValue};
 pub use fit_curves::{
-    At, CompiledModel, CurveError, CurveFits, CurveLimits, CurveNumber, CurveOptions, CurvePrecision,
-    CurveStart, Curves, Linear, Points, Prior, Sharing, Values,
+    At, CompiledModel, CurveError, CurveFits, CurveLimits, CurveNumber, CurveOptions,
+    CurvePrecision, CurveStart, Curves, Linear, Points, Prior, Sharing, Values,
 };
 pub use fit_formula::{Axes, FormulaError, Spline, SplineAxis, SplineError, functions};
 pub use fitter::CurveFitter;

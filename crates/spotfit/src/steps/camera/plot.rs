@@ -14,6 +14,8 @@ const PANEL: [f64; 2] = [340.0, 240.0];
 const MOST: usize = 340;
 /// Colours reach so many standard deviations from the median.
 const REACH: f64 = 5.0;
+/// A histogram reaches so many; what is beyond is counted at its ends, so that a hot pixel does not make one bin of all others.
+const RANGE: f64 = 12.0;
 const BINS: usize = 80;
 
 impl MeasuredCamera {
@@ -66,14 +68,17 @@ impl MeasuredCamera {
             all.filter(|((value, dead), _)| value.is_finite() && !**dead)
                 .map(|((value, _), hot)| (*value, *hot))
         };
+        let reach = if deviation > 0.0 { RANGE * deviation } else { f64::INFINITY };
+        let inside = |value: f64| value.clamp(median - reach, median + reach);
         let [low, high] = sound()
             .fold([f64::INFINITY, f64::NEG_INFINITY], |[low, high], (value, _)| {
-                [low.min(value), high.max(value)]
+                [low.min(inside(value)), high.max(inside(value))]
             });
         let step = ((high - low) / BINS as f64).max(f64::MIN_POSITIVE);
-        let mut counts = [[0_u32; BINS]; 2];
+        let (mut counts, mut beyond) = ([[0_u32; BINS]; 2], 0);
         for (value, hot) in sound() {
-            let bin = (((value - low) / step) as usize).min(BINS - 1);
+            beyond += usize::from(inside(value) != value);
+            let bin = (((inside(value) - low) / step) as usize).min(BINS - 1);
             counts[usize::from(hot)][bin] += 1;
         }
         let points = |counts: &[u32; BINS]| {
@@ -86,7 +91,10 @@ impl MeasuredCamera {
         if !hot.is_empty() {
             series.push(Series::points("hot", hot).styled(1));
         }
-        let said = format!("median {}, spread {}", five_digits(median), five_digits(deviation));
+        let mut said = format!("median {}, spread {}", five_digits(median), five_digits(deviation));
+        if beyond > 0 {
+            said.push_str(&format!("; {beyond} beyond the ends are at them"));
+        }
         Chart::new(title, Axis::new(title), Axis::log("pixels"), series)
             .saying(vec![said])
             .sized(PANEL)
