@@ -1,6 +1,6 @@
 """Compares the frames that Spotfit reads with those of independent readers, file by file.
 
-    python3 -m pip install sif-parser astropy tifffile
+    python3 -m pip install sif-parser astropy tifffile nd2 czifile imageio
     cargo build --release -p spotfit-files --example frame_sums
     python3 benches/scripts/against_readers.py movie.sif cube.fits stack.tif ...
 
@@ -33,9 +33,33 @@ def read(path: str) -> np.ndarray:
         with fits.open(path) as file:
             images = [part.data for part in file if part.is_image and part.data is not None and part.data.ndim >= 2]
         return images[0].reshape(-1, *images[0].shape[-2:])
+    if ending == ".spe":
+        import imageio.v3
+
+        return np.asarray(imageio.v3.imread(path, plugin="SPE"))
+    if ending == ".nd2":
+        import nd2
+
+        with nd2.ND2File(path) as file:
+            return in_order(file.asarray(), "".join(file.sizes).replace("P", "S"))
+    if ending == ".czi":
+        import czifile
+
+        with czifile.CziFile(path) as file:
+            return in_order(file.asarray(), file.axes)
     import tifffile
 
     frames = tifffile.imread(path)
+    return frames.reshape(-1, *frames.shape[-2:])
+
+
+def in_order(frames: np.ndarray, axes: str) -> np.ndarray:
+    """Planes one after the other: positions, then channels, time points and slices."""
+    order = [axes.index(axis) for axis in "SCTZYX" if axis in axes]
+    others = [at for at in range(frames.ndim) if at not in order]
+    if any(frames.shape[at] > 1 for at in others):
+        raise ValueError(f"axes {axes}, {frames.shape}")
+    frames = frames.transpose(*others, *order)
     return frames.reshape(-1, *frames.shape[-2:])
 
 

@@ -339,6 +339,11 @@ impl<'c, 's, 'o> CurveBatch<'c, 's, 'o> {
     /// Whether single precision is enough for what is the same for all fits: not too many points, which it can tell from
     /// each other, limits and weights that stay as they are, and a tolerance within its reach.
     pub fn is_single(&self) -> bool {
+        self.begins_single() && self.options.tolerance >= LEAST_SINGLE_TOLERANCE
+    }
+
+    /// The same, whatever the tolerance: whether a search may begin in single precision.
+    pub fn begins_single(&self) -> bool {
         let Self { curves, options, .. } = self;
         let points = 0..curves.points();
         let told = match curves.points {
@@ -369,7 +374,6 @@ impl<'c, 's, 'o> CurveBatch<'c, 's, 'o> {
             && held
             && weights.iter().all(weighs)
             && curves.points() <= MOST_SINGLE_POINTS
-            && !self.is_fine()
     }
 
     /// Puts the data of a fit into their place.

@@ -22,7 +22,9 @@ mod side_data;
 mod slot;
 
 pub use batch::Gpu;
-pub use curve::{CurveGpu, CurveRecord, CurveRecords, CurveResident, DeviceCurves, spliced};
+pub use curve::{
+    CurveGpu, CurveRecord, CurveRecords, CurveResident, DeviceCurves, finishing_kernels, spliced,
+};
 pub use detection::{Detection, DetectionThreshold, FrameTops};
 pub use devices::{DeviceInfo, devices, free_memory};
 pub use error::GpuError;

@@ -6,7 +6,7 @@
 //!
 //! `benches/scripts/against_readers.py` compares them.
 
-use spotfit_files::movie::{Movie, Pixels};
+use spotfit_files::movie::{Movie, MovieError, MovieOptions, Pixels};
 
 fn main() {
     for path in std::env::args().skip(1) {
@@ -21,8 +21,33 @@ fn main() {
 
 type Sums = (usize, usize, usize, Vec<String>);
 
-fn sums(path: &str) -> Result<Sums, Box<dyn std::error::Error>> {
-    let mut movie = Movie::open(path)?;
+/// Of all positions and channels, one after the other.
+fn sums(path: &str) -> Result<Sums, MovieError> {
+    sums_of(path, &MovieOptions::default())
+}
+
+fn sums_of(path: &str, options: &MovieOptions) -> Result<Sums, MovieError> {
+    let all = match Movie::open_with(path, options) {
+        Ok(movie) => return sums_in(path, movie),
+        Err(MovieError::Positions(names)) => {
+            let options = |name| options.clone().with_position(Some(name));
+            names.into_iter().map(|name| sums_of(path, &options(name))).collect::<Vec<_>>()
+        }
+        Err(MovieError::Channels(count)) => {
+            let options = |channel| options.clone().with_channel(Some(channel));
+            (0..count).map(|channel| sums_of(path, &options(channel))).collect()
+        }
+        Err(error) => return Err(error),
+    };
+    let mut sum = (0, 0, 0, Vec::new());
+    for one in all {
+        let (frames, height, width, sums) = one?;
+        sum = (sum.0 + frames, height, width, [sum.3, sums].concat());
+    }
+    Ok(sum)
+}
+
+fn sums_in(path: &str, mut movie: Movie) -> Result<Sums, MovieError> {
     movie.notes().iter().for_each(|note| eprintln!("{path}: {note}"));
     let ((width, height), frames) = (movie.size(), movie.frames());
     let mut sums = Vec::new();

@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
 
+pub mod archive;
 pub mod columns;
 mod excerpt;
 pub mod hdf5;

@@ -391,8 +391,7 @@ impl Task {
         let noise = self.noise.part(count, start, end);
         let found = self.model.fit_noise(&self.fitter, &curves, from, options, &noise)?;
         let (model, fitter) = (&self.model, &self.fitter);
-        let (fits, shown) = (&found.fits.fits, found.shown(&curves));
-        let answers = self.answers.columns(model, fitter, &shown, fits, options)?;
+        let answers = self.answers.columns_of(model, fitter, &curves, &found, options)?;
         Ok((found, answers))
     }
 }

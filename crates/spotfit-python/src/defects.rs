@@ -66,7 +66,8 @@ impl Defects {
 
     /// The same for a file; nothing if it has its frames only once. What is wrong with it is said when it is localized.
     #[staticmethod]
-    #[pyo3(signature = (path, channel, slice, camera_map=None, idle=None, parts=Vec::new()))]
+    #[pyo3(signature = (path, channel, slice, camera_map=None, idle=None, parts=Vec::new(), position=None))]
+    #[expect(clippy::too_many_arguments, reason = "they have names where they are given")]
     fn find_in(
         py: Python<'_>,
         path: PathBuf,
@@ -75,9 +76,10 @@ impl Defects {
         camera_map: Option<&Bound<'_, CameraMap>>,
         idle: Option<f64>,
         parts: Vec<PathBuf>,
+        position: Option<String>,
     ) -> PyResult<Option<Self>> {
         let map = camera_map.map(|map| &map.get().0);
-        let mut chosen = MovieOptions::default().with_parts(parts);
+        let mut chosen = MovieOptions::default().with_parts(parts).with_position(position);
         (chosen.channel, chosen.slice) = (channel, slice);
         if let Some(idle) = idle {
             // They are waited for.

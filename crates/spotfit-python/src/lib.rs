@@ -4,6 +4,7 @@
 //! its own.
 
 mod answers;
+mod bands;
 mod calibrate;
 mod camera;
 mod curves;
@@ -46,6 +47,8 @@ use pyo3::prelude::*;
 /// What the Python files of the package call.
 #[pymodule]
 mod _spotfit {
+    #[pymodule_export]
+    use super::bands::bands_table;
     #[pymodule_export]
     use super::calibrate::{calibrate, calibrate_psf};
     #[pymodule_export]

@@ -74,7 +74,7 @@ impl LocalizeOptions {
     #[new]
     #[pyo3(signature = (
         fitter, camera_map, *, camera, box_size, false_rate, threshold, roi, drop, keep_all, checks, errors, saturation,
-        calibration, psf, pixel_size, emitters, sigma, temporal_background, pixels
+        calibration, psf, pixel_size, emitters, sigma, temporal_background, pixels, camera_from=None, frame_time=None
     ))]
     #[expect(clippy::too_many_arguments, reason = "they have names where they are given")]
     fn new(
@@ -98,6 +98,8 @@ impl LocalizeOptions {
         sigma: &str,
         temporal_background: Option<usize>,
         pixels: bool,
+        camera_from: Option<(String, PartialNumbers, Option<PathBuf>)>,
+        frame_time: Option<&str>,
     ) -> PyResult<Self> {
         let fitter = fitter.get().options();
         let fit = fitter.fit;
@@ -130,6 +132,19 @@ impl LocalizeOptions {
             None => localizer,
         };
         let map = camera_map.map(|map| Given::Content(Arc::new(map.get().0.clone())));
+        let camera = match camera_from {
+            None => camera_options(camera),
+            Some((from, (baseline, sensitivity, em_gain, read_noise), cameras)) => {
+                CameraOptions::default()
+                    .with_baseline(baseline)
+                    .with_sensitivity(sensitivity)
+                    .with_em_gain(em_gain)
+                    .with_read_noise(read_noise)
+                    .with_from(Some(from.parse().map_err(error::of_option)?))
+                    .with_cameras(cameras)
+            }
+        };
+        let frame_time = frame_time.map(str::parse).transpose().map_err(error::of_option)?;
         let scale = match pixel_size {
             _ if pixels => PixelScale::Unknown,
             Some(size) => PixelScale::Nanometres(size),
@@ -137,7 +152,8 @@ impl LocalizeOptions {
         };
         let step = step::LocalizeOptions::default()
             .with_localizer(localizer)
-            .with_camera(camera_options(camera).with_maps(map))
+            .with_camera(camera.with_maps(map))
+            .with_frame_time(frame_time)
             .with_box_size(box_size.map(|side| Length::pixels(side as f64)))
             .with_roi(roi.map(|(x, y, width, height)| format!("{x},{y},{width},{height}")))
             .with_estimator(Some(fit.estimator))
@@ -149,6 +165,40 @@ impl LocalizeOptions {
         let (options, layout, notes) = resolved.map_err(of_step)?;
         let notes = notes.iter().map(in_words).collect();
         Ok(Self { step, options, layout, notes, positions: None })
+    }
+
+    /// The same options with what the metadata of a movie say where that is asked for, and what is to be told of it.
+    fn of_movie(
+        &self,
+        py: Python<'_>,
+        movie: &Bound<'_, MovieFile>,
+    ) -> PyResult<(Self, Vec<String>)> {
+        let file = movie.get();
+        let mut same = self.clone();
+        let (step, notes) = {
+            let movie = file.movie.lock().unwrap_or_else(PoisonError::into_inner);
+            let movie =
+                movie.as_ref().ok_or_else(|| PyRuntimeError::new_err("the movie is being read"))?;
+            self.step.by_metadata(movie, &file.name).map_err(of_step)?
+        };
+        let known = match step.pixel_size {
+            PixelScale::Nanometres(size) => Some(size),
+            PixelScale::OfMovie => file.pixel_size,
+            _ => None,
+        };
+        let resolved = py.detach(|| step.resolved(known));
+        let (options, layout, _) = resolved.map_err(of_step)?;
+        let defects = self.options.defects.clone();
+        same.options = options.with_defects(defects);
+        (same.step, same.layout) = (step, layout);
+        Ok((same, notes.iter().map(in_words).collect()))
+    }
+
+    /// Baseline, sensitivity, EM gain and read noise.
+    #[getter]
+    fn camera(&self) -> CameraNumbers {
+        let camera = &self.options.camera;
+        (camera.baseline, camera.sensitivity, camera.em_gain, camera.read_noise)
     }
 
     /// The same options with defective pixels.
@@ -318,6 +368,9 @@ pub(crate) fn frames_for_estimates(height: usize, width: usize) -> usize {
     localize::frames_for_estimates((width, height))
 }
 
+/// Those of a camera that are known.
+pub(crate) type PartialNumbers = (Option<f64>, Option<f64>, Option<f64>, Option<f64>);
+
 /// Baseline, sensitivity, EM gain and read noise.
 pub(crate) type CameraNumbers = (f64, f64, Option<f64>, f64);
 
@@ -361,7 +414,7 @@ fn of_frames<T: Send>(
 
 /// The same for a file. What is wrong with the file is said when it is localized.
 #[pyfunction]
-#[pyo3(signature = (path, channel, slice, camera, parts=Vec::new()))]
+#[pyo3(signature = (path, channel, slice, camera, parts=Vec::new(), position=None))]
 pub(crate) fn doubts_of_movie(
     py: Python<'_>,
     path: PathBuf,
@@ -369,8 +422,9 @@ pub(crate) fn doubts_of_movie(
     slice: Option<usize>,
     camera: CameraNumbers,
     parts: Vec<PathBuf>,
+    position: Option<String>,
 ) -> Vec<String> {
-    let mut chosen = MovieOptions::default().with_parts(parts);
+    let mut chosen = MovieOptions::default().with_parts(parts).with_position(position);
     (chosen.channel, chosen.slice) = (channel, slice);
     py.detach(|| {
         told(&camera_options(Some(camera)), |many| {
@@ -460,6 +514,7 @@ pub(crate) fn stored(frames: View<'_>) -> Pixels {
 /// A movie in a file, of which nothing but its metadata was read.
 #[pyclass(frozen, module = "spotfit._spotfit")]
 pub(crate) struct MovieFile {
+    name: String,
     movie: Mutex<Option<Movie>>,
     /// What ends the reading of a movie that is being written, and the frames that its metadata promise.
     stop: Option<Stop>,
@@ -501,7 +556,8 @@ pub(crate) fn followed<T: Send + 'static>(
 impl MovieFile {
     /// A movie that is being written, if somebody says for how many seconds its writer may be idle.
     #[new]
-    #[pyo3(signature = (path, channel, slice, idle=None, strict=false, parts=Vec::new()))]
+    #[pyo3(signature = (path, channel, slice, idle=None, strict=false, parts=Vec::new(), position=None))]
+    #[expect(clippy::too_many_arguments, reason = "they have names where they are given")]
     fn new(
         py: Python<'_>,
         path: PathBuf,
@@ -510,8 +566,9 @@ impl MovieFile {
         idle: Option<f64>,
         strict: bool,
         parts: Vec<PathBuf>,
+        position: Option<String>,
     ) -> PyResult<Self> {
-        let chosen = MovieOptions::default().with_parts(parts);
+        let chosen = MovieOptions::default().with_parts(parts).with_position(position);
         let (mut chosen, name) = (chosen, path.display().to_string());
         (chosen.channel, chosen.slice, chosen.strict) = (channel, slice, strict);
         let (movie, stop) = match idle {
@@ -538,7 +595,7 @@ impl MovieFile {
         let notes = movie.notes().to_vec();
         let frames_are = step::frames_are(&movie, slice);
         let movie = Mutex::new(Some(movie));
-        Ok(Self { movie, stop, promised, info, pixel_size, notes, frames_are })
+        Ok(Self { name, movie, stop, promised, info, pixel_size, notes, frames_are })
     }
 
     /// The frames that the metadata of a movie promise that is being written, if they do.

@@ -57,6 +57,12 @@ impl MeasuredCamera {
         self.0.map().map(CameraMap)
     }
 
+    /// The plot.
+    fn drawn<'py>(&self, py: Python<'py>, format: &str) -> PyResult<Bound<'py, PyBytes>> {
+        let drawn = py.detach(|| crate::plots::encoded(&self.0.drawing(), format))?;
+        Ok(PyBytes::new(py, &drawn))
+    }
+
     /// The bytes of a file of this kind.
     fn file<'py>(&self, py: Python<'py>, npz: bool) -> PyResult<Bound<'py, PyBytes>> {
         let written = py.detach(|| match npz {

@@ -61,7 +61,7 @@ type Given<'py> =
 /// width of the images that the data are.
 #[pyfunction]
 #[pyo3(signature = (
-    model, fits, data, *, points, weights, image, absolute, log_x, format, bands=None, estimator="lse"
+    model, fits, data, *, points, weights, image, absolute, log_x, log_y, format, bands=None, estimator="lse"
 ))]
 #[expect(clippy::too_many_arguments, reason = "they have names where they are given")]
 pub(crate) fn draw_curves<'py>(
@@ -74,6 +74,7 @@ pub(crate) fn draw_curves<'py>(
     image: Option<usize>,
     absolute: bool,
     log_x: &str,
+    log_y: bool,
     format: &str,
     bands: Option<(f64, Bound<'py, PyAny>)>,
     estimator: &str,
@@ -118,6 +119,7 @@ pub(crate) fn draw_curves<'py>(
     let options = options.with_estimator(crate::options::estimator(estimator)?);
     let mut plot = CurvePlot::new(count, count)
         .with_log_x(log_x)
+        .with_log_y(log_y)
         .with_absolute(absolute)
         .with_bands(bands.as_ref().map(|bands| bands.0), &options);
     let (points, weights) = (points.as_array(), weights.as_ref().map(|weights| weights.as_array()));

@@ -42,7 +42,7 @@ fn looked(
 impl Preview {
     /// Of a file.
     #[staticmethod]
-    #[pyo3(signature = (options, path, channel, slice, strict, parts, frame, colour_by, filter))]
+    #[pyo3(signature = (options, path, channel, slice, strict, parts, frame, colour_by, filter, position=None))]
     #[expect(clippy::too_many_arguments, reason = "they have names where they are given")]
     fn of_movie(
         py: Python<'_>,
@@ -55,11 +55,13 @@ impl Preview {
         frame: usize,
         colour_by: String,
         filter: Option<String>,
+        position: Option<String>,
     ) -> PyResult<Self> {
         let chosen = MovieOptions::default()
             .with_channel(channel)
             .with_slice(slice)
             .with_strict(strict)
+            .with_position(position)
             .with_parts(parts);
         let what = (frame, colour_by, filter);
         looked(py, options.get(), what, || Stack::open(&path, &chosen))

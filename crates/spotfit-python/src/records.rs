@@ -53,10 +53,12 @@ pub(crate) fn info(py: Python<'_>, path: PathBuf) -> PyResult<(String, String)> 
 
 /// The options that an outcome depends on, the camera, and the calibration if there is one, as JSON.
 #[pyfunction]
+#[pyo3(signature = (options, channel, slice, position=None))]
 pub(crate) fn method(
     options: &Bound<'_, LocalizeOptions>,
     channel: Option<usize>,
     slice: Option<usize>,
+    position: Option<String>,
 ) -> PyResult<(String, String, String)> {
     let (step, options) = (options.get().step(), options.get().options());
     let calibration = match (&options.calibration, &options.psf) {
@@ -64,7 +66,7 @@ pub(crate) fn method(
         (None, Some(psf)) => Some(record::psf(psf)),
         (None, None) => None,
     };
-    let mut chosen = MovieOptions::default();
+    let mut chosen = MovieOptions::default().with_position(position);
     (chosen.channel, chosen.slice) = (channel, slice);
     let method = step.method(options, &chosen);
     Ok((json(&method)?, json(&record::camera(options))?, json(&calibration)?))
@@ -72,14 +74,17 @@ pub(crate) fn method(
 
 /// The files that a movie and options are read from, as they are now, as JSON.
 #[pyfunction]
+#[pyo3(signature = (movie, channel, slice, files, position=None))]
 pub(crate) fn record_inputs(
     py: Python<'_>,
     movie: PathBuf,
     channel: Option<usize>,
     slice: Option<usize>,
     files: Files,
+    position: Option<String>,
 ) -> PyResult<String> {
-    let (mut chosen, name) = (MovieOptions::default(), movie.display().to_string());
+    let chosen = MovieOptions::default().with_position(position);
+    let (mut chosen, name) = (chosen, movie.display().to_string());
     (chosen.channel, chosen.slice) = (channel, slice);
     let found: Result<Vec<InputFile>, String> = py.detach(|| {
         let opened =

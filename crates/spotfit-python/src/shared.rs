@@ -1,15 +1,15 @@
 //! Fits in which data sets share parameters, or in which something is known of parameters beforehand.
 
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyArray3};
-use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use spotfit::model::answers::AnswerColumn;
-use spotfit::model::{Linear, SharedFits, Sharing};
+use spotfit::model::{Linear, NoiseFits, SharedFits, Sharing};
 
 use crate::answers::{self, Asked};
 use crate::curves::{Data, Known, limits};
 use crate::model::{Model, ModelFitter, of_model};
+use crate::noise::{Beside, FoundBeside, Given, OwnNoise};
 use crate::options::{self, choose};
 use crate::work::aside;
 
@@ -23,6 +23,7 @@ type Outcomes<'py> = (
     Bound<'py, PyArray1<u32>>,
     Bound<'py, PyArray1<u32>>,
     Bound<'py, PyArray1<u8>>,
+    Beside<'py>,
     Option<Bound<'py, PyDict>>,
 );
 
@@ -34,7 +35,7 @@ type Shared = (Vec<(usize, usize, f64, f64, u8)>, f64, u64, usize);
 #[pyfunction]
 #[pyo3(signature = (
     model, fitter, data, *, grid, points, start, bounds, fixed, weights, estimator, absolute, linear, precision, max_iterations,
-    tolerance, covariance, answers, shared, priors
+    tolerance, covariance, noise, answers, shared, priors
 ))]
 #[expect(clippy::too_many_arguments, reason = "they have names where they are given")]
 pub(crate) fn fit_shared<'py>(
@@ -55,6 +56,7 @@ pub(crate) fn fit_shared<'py>(
     max_iterations: u32,
     tolerance: f64,
     covariance: bool,
+    noise: Given<'py>,
     answers: Option<Asked<'py>>,
     shared: Vec<(usize, Option<Vec<usize>>)>,
     priors: Vec<(usize, f64, f64)>,
@@ -66,15 +68,6 @@ pub(crate) fn fit_shared<'py>(
         ("searched", Linear::Searched),
     ];
     let answers = answers::of(&model, answers, &fixed)?;
-    for (asked, name) in
-        [(answers.intervals.is_some(), "intervals"), (answers.compare.is_some(), "compare")]
-    {
-        if asked {
-            let reason =
-                format!("{name} is for separate fits, not for shared parameters or priors");
-            return Err(PyValueError::new_err(reason));
-        }
-    }
     let mut chosen = model
         .options()
         .with_estimator(options::estimator(estimator)?)
@@ -97,19 +90,30 @@ pub(crate) fn fit_shared<'py>(
         sharing = sharing.with_prior(parameter, mean, deviation);
     }
     let data = Data::of(data)?;
-    let (count, _) = data.view().dim();
+    let (count, length) = data.view().dim();
     let own = data.view().own_part(0, count);
     let known = Known::of(grid, points, start, weights)?;
     let fitter = fitter.get().own()?;
     let has_covariance = chosen.covariance;
+    let noise = std::sync::Arc::new(OwnNoise::of(noise)?);
+    let told = noise.clone();
     let found = aside(py, move |_| {
         known.with_all(own.values(), |curves, start| {
-            let found = model.fit_shared(&fitter, curves, start, &chosen, &sharing)?;
-            let columns = answers.columns(&model, &fitter, curves, &found.shared.fits, &chosen)?;
-            Ok((found.shared, columns))
+            let noise = noise.part(count, 0, count);
+            answers.check_sharing(noise.loss.is_some(), &sharing)?;
+            let found =
+                model.fit_shared_noise(&fitter, curves, start, &chosen, &sharing, &noise)?;
+            let shared = found.fits.shared.clone();
+            let found = found.into_fits();
+            let columns =
+                answers.columns_beside(&model, &fitter, curves, &found, &chosen, &sharing)?;
+            Ok((shared, found, columns))
         })
     })?;
-    let (found, columns): (SharedFits, Vec<AnswerColumn>) = found.map_err(of_model)?;
+    let (found, noisy, columns): (SharedFits, NoiseFits, Vec<AnswerColumn>) =
+        found.map_err(of_model)?;
+    let mut beside = FoundBeside::default();
+    beside.add(&noisy);
     let (chi2, degrees, left_out) = (found.chi2(), found.degrees(), found.left_out());
     let SharedFits { fits, values, parts, .. } = found;
     let values = values.iter().map(|value| {
@@ -126,6 +130,7 @@ pub(crate) fn fit_shared<'py>(
         PyArray1::from_vec(py, fits.iterations),
         PyArray1::from_vec(py, fits.evaluations),
         PyArray1::from_vec(py, statuses),
+        beside.arrays(py, &told, length),
         answers::columns(py, columns)?,
     );
     Ok((outcomes, (values.collect(), chi2, degrees, left_out)))

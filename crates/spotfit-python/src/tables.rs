@@ -56,12 +56,13 @@ pub(crate) type Made<'py> =
     (String, &'static str, &'static str, Bound<'py, PyArray1<f64>>, Vec<String>);
 
 /// Units by their symbols.
-const UNITS: [(&str, Unit); 5] = [
+const UNITS: [(&str, Unit); 6] = [
     ("", Unit::None),
     ("px", Unit::Pixel),
     ("nm", Unit::Nanometre),
     ("photon", Unit::Photon),
     ("rad", Unit::Radian),
+    ("s", Unit::Second),
 ];
 
 /// Kinds by their names.

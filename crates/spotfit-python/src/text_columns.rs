@@ -22,6 +22,7 @@ type Read<'py> = (
 
 /// Reads data sets.
 #[pyfunction]
+#[expect(clippy::too_many_arguments, reason = "they have names where they are given")]
 pub(crate) fn read_columns(
     py: Python<'_>,
     path: PathBuf,
@@ -30,13 +31,15 @@ pub(crate) fn read_columns(
     by: Vec<String>,
     error_columns: Vec<String>,
     x_columns: Vec<String>,
+    sheet: Option<String>,
 ) -> PyResult<Read<'_>> {
     let options = ColumnOptions::default()
         .with_skip(skip)
         .with_columns(columns)
         .with_by(by)
         .with_error_columns(error_columns)
-        .with_x_columns(x_columns);
+        .with_x_columns(x_columns)
+        .with_sheet(sheet);
     let read = py.detach(|| std::fs::read(&path).map(|text| DataSets::read(&text, &options)));
     let found = read.map_err(|error| of_io(&path, &error))?;
     let sets =

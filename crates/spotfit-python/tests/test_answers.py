@@ -105,3 +105,37 @@ def test_bands_are_drawn() -> None:
         fitted().svg(Y, bands=0.95)
     with pytest.raises(ValueError, match="level"):
         fits.svg(Y, bands=2)
+
+
+def test_bands_are_a_table() -> None:
+    """Proves that the table of bands is the delta method's, at the points of the data and elsewhere, and that weights narrow that of prediction."""
+    fits = fitted(covariance=True)
+    assert fits.covariance is not None
+    bands = fits.bands_table(0.95)
+    assert all(band.shape == Y.shape for band in bands.values()) and np.allclose(bands["value"], fits.predict())
+    a, t, _ = fits.parameters.T
+    decay = np.exp(-X[7] / t)
+    slopes = np.stack([decay, a * decay * X[7] / t**2, np.ones(6)])
+    width = (bands["confidence_high"] - bands["confidence_low"])[:, 7] / 2
+    error = np.sqrt(np.einsum("if,fij,jf->f", slopes, fits.covariance, slopes))
+    assert np.allclose(width / error, 2.0262, rtol=1e-4)
+    assert (bands["prediction_low"] < bands["confidence_low"]).all()
+    heavy = fits.bands_table(0.95, [1.0, 2.0], weights=[1.0, 100.0])
+    ends = heavy["prediction_high"] - heavy["value"]
+    assert (ends[:, 1] < ends[:, 0]).all()
+    with pytest.raises(ValueError, match="covariance"):
+        fitted().bands_table(0.95)
+    with pytest.raises(ValueError, match="level"):
+        fits.bands_table(1)
+
+
+def test_losses_go_with_answers() -> None:
+    """Proves that losses go with intervals and comparisons, and that shared parameters go with all of them."""
+    fits = fitted(loss="huber", intervals=0.68, compare="a*exp(-x/t)", compare_start=[5, 3])
+    wide = (fits["t_high"] - fits["t_low"]) / 2 / fits.error_of("t")
+    assert ((wide > 0.9) & (wide < 1.2)).all() and (fits["compare_p_value"] < 0.01).all()
+    shared = fitted(loss="tukey", shared="t", outlier_rate=0.01)
+    assert np.ptp(shared["t"]) == 0 and abs(shared["t"][0] - 3) < 0.2
+    assert shared.scale is not None and np.ptp(shared.scale) == 0 and abs(shared.scale[0] - 0.1) < 0.02 and shared.outliers is not None
+    shared = fitted(shared="t", intervals=0.68, compare="linear")
+    assert (shared["t_low"] < shared["t"]).all() and (shared["preferred"] == "model").all()

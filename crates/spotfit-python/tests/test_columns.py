@@ -57,3 +57,15 @@ def test_errors_groups_and_variables(tmp_path: Path) -> None:
     assert columns.x.shape == (2, 3) and columns.names == ["x", "z", "a", "b"] and columns.values.shape == (4, 3)
     with pytest.raises(ValueError, match="no column 'well'"):
         spotfit.read_columns(wide, by="well")
+
+
+def test_sheets_of_workbooks_are_read() -> None:
+    """Proves that a sheet is chosen by its name or number, and is the first otherwise."""
+    book = Path(__file__).parents[2] / "spotfit-files" / "tests" / "data" / "decays.xlsx"
+    with pytest.warns(spotfit.SpotfitWarning, match="1 other sheet is left out"):
+        columns = spotfit.read_columns(book)
+    assert columns.names == ["Time, s", "Control", "Treated B"] and columns.y.shape == (2, 13)
+    for sheet in (2, "2", "Other & more"):
+        assert spotfit.read_columns(book, sheet=sheet).y.tolist() == [[0, 2, 4]]
+    with pytest.raises(ValueError, match="there is no sheet 'Third'"):
+        spotfit.read_columns(book, sheet="Third")

@@ -35,6 +35,8 @@ def test_files_are_read_again_and_used(tmp_path: Path) -> None:
     for name in ("maps.npz", "maps.hdf5"):
         measured.save(tmp_path / name)
         assert repr(spotfit.CameraMap.read(tmp_path / name)) == repr(measured.map)
+    measured.plot(tmp_path / "camera.svg")
+    assert (tmp_path / "camera.svg").read_text(encoding="utf-8") == measured.svg() and "gain (ADU/e-)" in measured.svg()
     with np.load(tmp_path / "maps.npz") as file:
         assert np.array_equal(file["offset"], measured.offset.astype(np.float32))
         assert not file["hot"].any() and not file["dead"].any()

@@ -62,7 +62,7 @@ def test_what_cannot_be_is_refused() -> None:
         ({"trials": 5}, "binomial"),
         ({"estimator": "binomial", "trials": 5}, "in 5 trials"),
         ({"weights": "1/z"}, "1/z"),
-        ({"loss": "huber", "intervals": 0.68}, "do not go with loss"),
+        ({"loss": "huber", "statistics": True}, "do not go with loss"),
         ({"weights": "1/f", "compare": "linear"}, "does not go with weights"),
         ({"x_errors": 1}, "errors of y"),
         ({"weights": np.ones(30), "x_errors": np.ones((3, 1, 30))}, "errors of x"),

@@ -29,6 +29,7 @@ def test_fits_of_models_are_drawn(tmp_path: Path) -> None:
     assert svg.count("residual") == 3 and ">dose<" in svg and ">10⁻¹<" in svg and "NaN" not in svg
     assert "<circle" in found.svg(Y, plots=0) and "residual" not in found.svg(Y, plots=0)
     assert found.svg(Y, plots=1).count("residual") == 1 and ">10⁻¹<" not in found.svg(Y, log_x="no")
+    assert "not drawn" in found.svg(Y - 5, log_y=True) and "not drawn" not in found.svg(Y, log_y=True)
     weights = np.full(12, 4.0)
     weights[3] = 0
     bars = fits(weights=weights, absolute=True).svg(Y, weights=weights, plots=1)

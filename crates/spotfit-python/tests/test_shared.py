@@ -70,7 +70,7 @@ def test_ties_and_priors() -> None:
         ({"prior": {"t": (3, 0)}, "absolute": True}, "not above 0"),
         ({"prior": {"t": 3}, "absolute": True}, "a mean and a standard deviation"),
         ({"prior": {"t": (3, 1)}, "absolute": True, "bounds": {"t": (4, None)}}, "outside its limits"),
-        ({"shared": "t", "intervals": 0.68}, "separate fits"),
+        ({"shared": "t", "intervals": 0.68, "loss": "huber"}, "not of a loss"),
     ],
 )
 def test_contradictions(options: dict[str, Any], told: str) -> None:

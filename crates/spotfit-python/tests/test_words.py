@@ -19,6 +19,8 @@ FITTER = spotfit.Fitter.__init__
 FILES = {"output", "overwrite", "help", "json", "filter", "origin", "first_frame", "column_names", "pixel_size", "no_record", "picasso"}
 #: A camera has a type of its own.
 CAMERA = {"baseline", "sensitivity", "em_gain", "read_noise"}
+#: Beads have a `Camera` that somebody gives.
+SOURCES = {"camera_from", "cameras"}
 #: Simulated files; the overwriting is of them.
 FILES_OF_SIMULATIONS = {"output", "truth", "overwrite", "json", "write_defects"}
 #: A simulated camera has Python's type, and maps are an argument: ``maps="simulated"`` is what ``--camera`` makes.
@@ -43,11 +45,11 @@ VERBS: dict[str, tuple[list[Callable[..., Any]], set[str], set[str]]] = {
     # --spline is a function of its own, `calibrate_psf`.
     "calibrate": (
         [spotfit.calibrate, FITTER],
-        {*FILES - {"pixel_size"}, *CAMERA, *PLOTS, "max_frame_pixels", "spline", "planes"},
+        {*FILES - {"pixel_size"}, *CAMERA, *SOURCES, *PLOTS, "max_frame_pixels", "spline", "planes"},
         {"tolerance"},
     ),
     # A mask is `MeasuredCamera.hot` and `dead`.
-    "camera": ([spotfit.camera], {*FILES, "mask", "max_frame_pixels"}, set()),
+    "camera": ([spotfit.camera], {*FILES, "mask", "plot", "max_frame_pixels"}, set()),
     "simulate movie": ([spotfit.simulate_movie], {*FILES_OF_SIMULATIONS, *SIMULATED_CAMERA, "frames"}, {"maps"}),
     "simulate beads": ([spotfit.simulate_beads], {*FILES_OF_SIMULATIONS, *SIMULATED_CAMERA}, {"maps"}),
     # Sigmas are a range, and windows have no file of corners; --pixel-background is `background`, which there is a window's.
@@ -62,7 +64,7 @@ VERBS: dict[str, tuple[list[Callable[..., Any]], set[str], set[str]]] = {
     # The model is an object with its variables, parameters, ties and splines; what is shared is `shared`, which may have groups; text is read by `read_columns`.
     "curve": (
         [spotfit.Model.fit],
-        {"output", "json", "overwrite", "no_record", "plot", "plots", "log_x", "model", "variables", "parameters", "spline", "where", "share", "columns", "skip",
+        {"output", "json", "overwrite", "no_record", "plot", "plots", "log_x", "log_y", "sheet", "model", "variables", "parameters", "spline", "where", "share", "columns", "skip",
          "x_columns", "error_columns", "by", "outliers", "bands", "bands_table", "report"},
         {"shared"},
     ),
@@ -80,7 +82,7 @@ VERBS: dict[str, tuple[list[Callable[..., Any]], set[str], set[str]]] = {
     # Frames on standard input and what is printed are the command's, and so is what is asked of the system.
     "track": (
         [spotfit.track],
-        {*FILES - {"pixel_size"}, *CAMERA, *PLOTS, "frame", "json_lines", "max_frame_pixels", "realtime", "processor", "watch"},
+        {*FILES - {"pixel_size"}, *CAMERA, *SOURCES, *PLOTS, "frame", "json_lines", "max_frame_pixels", "realtime", "processor", "watch"},
         {"callback"},
     ),
     "z": ([spotfit.z], {*FILES, "calibration"}, set()),

@@ -19,6 +19,8 @@ const MAPPED_PIECES: usize = 2;
 const ON_THEIR_WAY: usize = 32 << 20;
 /// Threads of a block.
 pub(super) const THREADS: usize = 64;
+/// Threads of a warp.
+pub(super) const WARP: usize = 32;
 
 /// How the fits of a batch are launched.
 #[derive(Clone, Copy)]

@@ -1,7 +1,9 @@
 //! Models given as formulas, fitted on a GPU.
 
 mod device_curves;
+mod double;
 mod halves;
+mod kept;
 mod launch_shape;
 mod records;
 mod resident;
@@ -13,8 +15,8 @@ mod spline;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use fit_curves::{
-    Chunk, CurveBatch, CurveError, CurveFits, CurveOptions, CurveStart, Curves, GpufitChunk,
-    GpufitOptions, GpufitRoom, Points, chunks,
+    Chunk, CurveBatch, CurveError, CurveFits, CurveOptions, CurvePrecision, CurveStart, Curves,
+    GpufitChunk, GpufitOptions, GpufitRoom, Points, chunks,
 };
 use fit_formula::{Formula, Program};
 use fit_gpu_kernel::{CurveJob, CurveMethod};
@@ -22,10 +24,13 @@ use fit_gpu_kernel::{CurveJob, CurveMethod};
 use crate::GpuError;
 use crate::card::{Card, SHARED_BY_DEFAULT};
 use crate::devices::DeviceInfo;
-use crate::driver::{Function, Module, seen_by_device};
+use crate::driver::{Function, seen_by_device};
 pub use device_curves::DeviceCurves;
+pub use double::finishing_kernels;
+use double::{CachedDouble, Finished};
 use halves::Halves;
-use launch_shape::{LaunchShape, THREADS};
+use kept::Kept;
+use launch_shape::{LaunchShape, THREADS, WARP};
 pub use records::{CurveRecord, CurveRecords};
 pub use resident::CurveResident;
 use search_kind::{Gpufit, Ours, Piece as _, SearchKind};
@@ -41,24 +46,27 @@ const MOST_KEPT: usize = 256;
 const MOST_COEFFICIENTS: usize = 1 << 24;
 /// From this many data sets on a thread for each keeps the device busy.
 const MANY: usize = 6_000;
+/// Fewer data sets that are left the processor has fitted before the driver has compiled the formula.
+const LEAST_LEFT: usize = 20_000;
 /// More parameters than these have a warp's threads to themselves, one each.
 const MOST_PER_THREAD: usize = 10;
-/// Threads of a warp.
-const WARP: usize = 32;
 /// Bytes of shared memory that a block of many fits may take, so that several of them fit on a multiprocessor.
 const SHARED: usize = 48 * 1024;
 
 /// Fits models given as formulas on a GPU, in single precision. The driver compiles a formula the first time, in 0.1 to 1 s.
 ///
-/// What single precision cannot decide is left to another fitter (as the lanes of a processor leave it), and so are whole
+/// With [`CurvePrecision::F64`], or a tolerance that single precision does not reach, searches end in double precision. Many data sets that single precision cannot decide
+/// are fitted so, too; what is left then is for another fitter (as the lanes of a processor leave it), and so are whole
 /// batches: models of more than 32 parameters, functions that only the processor has (`erfcx`, the Faddeeva function, the
-/// derivative of `lgamma`), and, of Gpufit's search, more parameters than seven and more points than shared memory holds.
+/// derivative of `lgamma`), and, of Gpufit's search, more parameters than seven and more points than shared memory holds. In double precision these are models of
+/// more than 12 parameters that are not held, splines, Bessel and Faddeeva functions.
 pub struct CurveGpu {
     card: Arc<Card>,
     /// Memory of batches that are done.
     slots: Mutex<Vec<[CurveSlot; 2]>>,
     /// The last that was used comes first.
     kept: Mutex<Vec<CachedProgram>>,
+    doubles: Mutex<Vec<CachedDouble>>,
 }
 
 /// A program, the variant of the kernel, and what it was compiled to; nothing, if it cannot be.
@@ -66,32 +74,6 @@ type CachedProgram = (Variant, Program, Option<Arc<Kept>>);
 
 /// What is minimized, the parameters that are eliminated, a bit for each, and whether the threads of a warp have a parameter each.
 type Variant = (CurveMethod, u64, bool);
-
-/// A formula that is compiled.
-struct Kept {
-    card: Arc<Card>,
-    module: Module,
-    function: Function,
-}
-
-impl Kept {
-    fn new(card: &Arc<Card>, text: String) -> Result<Self, GpuError> {
-        let _guest = card.context.enter()?;
-        let module = Module::load(&card.context, text)?;
-        let function = module.function("fit")?;
-        Ok(Self { card: Arc::clone(card), module, function })
-    }
-}
-
-impl Drop for Kept {
-    fn drop(&mut self) {
-        // Without a context there is nothing to release.
-        if let Ok(_guest) = self.card.context.enter() {
-            // SAFETY: a batch that launches the function has a share in this until its streams have been waited for.
-            unsafe { self.module.unload() };
-        }
-    }
-}
 
 impl std::fmt::Debug for CurveGpu {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -118,7 +100,12 @@ impl CurveGpu {
     /// [`GpuError`] if there is no driver or no such device.
     pub fn new(device: usize) -> Result<Self, GpuError> {
         let card = Card::get(device)?;
-        Ok(Self { card, slots: Mutex::default(), kept: Mutex::default() })
+        Ok(Self {
+            card,
+            slots: Mutex::default(),
+            kept: Mutex::default(),
+            doubles: Mutex::default(),
+        })
     }
 
     /// The device in use.
@@ -160,12 +147,31 @@ impl CurveGpu {
         let count = curves.count();
         let batch = checked(formula, curves, start, options)?;
         fits.check_room(count, options)?;
-        let Some((shape, kept)) = self.chosen(&batch, &Ours)? else {
+        if let Some(left) = self.fit_long(formula, &batch, fits)? {
+            return Ok(left);
+        }
+        let mut left = None;
+        if options.precision != CurvePrecision::F64
+            && let Some((shape, kept)) = self.chosen(&batch, &Ours)?
+        {
+            let mut pieces = chunks(fits, shape.fits_of(&batch));
+            self.run(&batch, &shape, (&Ours, kept.function), &mut pieces)?;
+            let those: Vec<usize> = pieces.iter_mut().flat_map(Chunk::take_left).collect();
+            drop(pieces);
+            if those.len() < LEAST_LEFT || those.len() < count / 2 {
+                return self.fit_rest(formula, curves, start, options, those, fits);
+            }
+            left = Some(those);
+        }
+        let Some((shape, kept, doubling)) = self.doubled(&batch)? else {
+            if let Some(left) = left {
+                return Ok(left);
+            }
             *fits = CurveFits::invalid(count, options.parameters(), options.covariance);
             return Ok((0..count).collect());
         };
         let mut pieces = chunks(fits, shape.fits_of(&batch));
-        self.run(&batch, &shape, (&Ours, kept.function), &mut pieces)?;
+        self.run(&batch, &shape, (&Finished(&doubling), kept.function), &mut pieces)?;
         Ok(pieces.iter_mut().flat_map(Chunk::take_left).collect())
     }
 
@@ -205,6 +211,16 @@ impl CurveGpu {
             return Ok(None);
         }
         let Some(shape) = self.shape(batch, kind) else { return Ok(None) };
+        self.kernel_for(batch, kind, shape)
+    }
+
+    /// The kernel that fits a batch in a way, with the shared memory that it needs; `None` if there is none for its formula.
+    fn kernel_for<K: SearchKind>(
+        &self,
+        batch: &CurveBatch<'_, '_, '_>,
+        kind: &K,
+        shape: LaunchShape,
+    ) -> Result<Option<(LaunchShape, Arc<Kept>)>, GpuError> {
         let method = kind.method(batch);
         let Some(program) = &batch.program else { return Ok(None) };
         let variant = (method, batch.explicit.eliminated, shape.cooperative);
@@ -226,7 +242,8 @@ impl CurveGpu {
         pieces: &mut [K::Chunk<'_>],
     ) -> Result<(), GpuError> {
         let tables = Tables::new(batch, shape);
-        let halves = Halves::new(batch, shape);
+        let halves = Halves::new(batch, shape)
+            .filter(|_| kind.doubling().is_none_or(double::plan::Doubling::takes_halves));
         let count = pieces.len();
         let most = pieces.first().map_or(0, |piece| piece.fits().len());
         let queue = Mutex::new(pieces.iter_mut());

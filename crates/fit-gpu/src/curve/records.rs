@@ -3,7 +3,9 @@
 use std::ops::Range;
 
 use fit_core::Status;
-use fit_curves::{CurveBatch, CurveOptions, CurveStart, Curves, Rules, SingleFit, SingleFits};
+use fit_curves::{
+    CurveBatch, CurveOptions, CurvePrecision, CurveStart, Curves, Rules, SingleFit, SingleFits,
+};
 use fit_formula::Formula;
 use fit_gpu_kernel::{CurveJob, CurveMethod};
 
@@ -245,7 +247,12 @@ impl CurveGpu {
         let _guest = self.card.context.enter()?;
         let count = curves.count();
         let batch = checked(formula, curves, start, options)?;
-        let Some((shape, kept)) = self.chosen(&batch, &Recorded)? else {
+        let chosen = match options.precision {
+            // They are numbers of single precision.
+            CurvePrecision::F64 => None,
+            _ => self.chosen(&batch, &Recorded)?,
+        };
+        let Some((shape, kept)) = chosen else {
             records.count = count;
             return Ok((0..count).collect());
         };

@@ -6,10 +6,11 @@ use fit_curves::{Chunk, CurveBatch, CurveFits, CurveOptions, CurveStart, Curves,
 use fit_formula::Formula;
 use fit_gpu_kernel::{CurveJob, CurveMethod, written_extent};
 
+use super::CurveGpu;
+use super::kept::Kept;
 use super::launch_shape::LaunchShape;
 use super::search_kind::{Ours, SearchKind as _};
 use super::slot::{CurveSlot, Tables};
-use super::{CurveGpu, Kept};
 use crate::GpuError;
 use crate::card::SHARED_BY_DEFAULT;
 use crate::driver::Event;

@@ -6,6 +6,7 @@ use fit_core::Estimator;
 use fit_curves::{Chunk, CurveBatch, GpufitChunk, GpufitOptions, SingleFits};
 use fit_gpu_kernel::{CurveJob, CurveMethod, GpufitJob};
 
+use super::double::plan::Doubling;
 use crate::GpuError;
 
 /// A kind of search.
@@ -27,6 +28,10 @@ pub(super) trait SearchKind: Sync {
     fn numbers(&self, batch: &CurveBatch<'_, '_, '_>) -> usize;
     /// What a kernel is told; outcomes go to `found` on the device.
     fn task(&self, batch: &CurveBatch<'_, '_, '_>, curve: CurveJob) -> Self::Task;
+    /// How it ends in double precision, if it does: then nothing else comes back.
+    fn doubling(&self) -> Option<&Doubling> {
+        None
+    }
     /// Hands on what came back.
     fn put(
         &self,
@@ -45,6 +50,8 @@ pub(super) struct Back<'b> {
     pub(super) step: usize,
     /// Whether single precision is not enough for what each comes with; nothing if it is enough for all.
     pub(super) wrong: &'b [bool],
+    /// What the end in double precision found, if there is one.
+    pub(super) double: &'b [f64],
 }
 
 impl Back<'_> {
@@ -106,7 +113,7 @@ impl SearchKind for Ours {
         back: &Back<'_>,
         piece: &mut Chunk<'_>,
     ) -> Result<(), GpuError> {
-        let Back { found, starts, step, wrong } = *back;
+        let Back { found, starts, step, wrong, .. } = *back;
         SingleFits { found, starts, step, wrong }.put(batch, piece);
         Ok(())
     }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use fit_curves::{CurveBatch, Points};
 use fit_gpu_kernel::CurveJob;
 
+use super::double::slot::DoubleSlot;
 use super::halves::Halves;
 use super::launch_shape::LaunchShape;
 use super::search_kind::{Back, Piece, SearchKind};
@@ -88,6 +89,8 @@ pub(super) struct CurveSlot {
     shared_start: Vec<f32>,
     /// The tables that the device's memory begins with.
     tables_there: Vec<f32>,
+    double: Option<DoubleSlot>,
+    card: Arc<Card>,
 }
 
 impl CurveSlot {
@@ -106,6 +109,8 @@ impl CurveSlot {
             starts: None,
             shared_start: Vec::new(),
             tables_there: Vec::new(),
+            double: None,
+            card: Arc::clone(card),
         })
     }
 
@@ -136,6 +141,13 @@ impl CurveSlot {
             task.found = *there as *mut f32;
         }
         self.launch(shape, function, &kind.task(batch, task))?;
+        if let Some(doubling) = kind.doubling() {
+            let double = match &mut self.double {
+                Some(there) => there,
+                none => none.insert(DoubleSlot::new(&self.card)?),
+            };
+            return double.send(&self.stream, batch, doubling, &task, piece.fits());
+        }
         if shape.mapped { Ok(()) } else { self.fetch(shape, room.map(|(numbers, _)| numbers)) }
     }
 
@@ -373,7 +385,8 @@ impl CurveSlot {
         let parameters = batch.options.parameters();
         // SAFETY: the stream has got past the copy of that many numbers; start values were written before it.
         let (found, starts) = unsafe {
-            let numbers = if shape.left_there { 0 } else { count * shape.found };
+            let nothing = shape.left_there || kind.doubling().is_some();
+            let numbers = if nothing { 0 } else { count * shape.found };
             let found: &[f32] = self.host_found.values(numbers);
             let starts = match self.starts {
                 None => &self.shared_start[..],
@@ -385,7 +398,12 @@ impl CurveSlot {
             (found, starts)
         };
         let step = if self.starts.is_none() { 0 } else { parameters };
-        kind.put(batch, &Back { found, starts, step, wrong: &self.wrong }, piece)
+        let double = match &mut self.double {
+            // SAFETY: the stream has been waited for.
+            Some(double) if kind.doubling().is_some() => unsafe { double.found() },
+            _ => &[],
+        };
+        kind.put(batch, &Back { found, starts, step, wrong: &self.wrong, double }, piece)
     }
 }
 

@@ -9,22 +9,27 @@ use ndarray::Array2;
 use spotfit::Backend;
 use spotfit::model::{CurveFits, CurveFitter, CurveNoise, Curves, Loss, Model, Points, Values};
 
+/// The data sets of tests that fit each many times.
+pub(crate) const SETS: usize = 1000;
 const COUNT: usize = if cfg!(long_tests) { 10_000 } else { 1000 };
 
-struct Simulated {
-    formula: &'static str,
-    truth: &'static [f64],
-    points: usize,
-    range: [f64; 2],
-    noise: f64,
+pub(crate) struct Simulated {
+    pub(crate) formula: &'static str,
+    pub(crate) truth: &'static [f64],
+    pub(crate) points: usize,
+    pub(crate) range: [f64; 2],
+    /// Whether x grows by factors.
+    pub(crate) by_factors: bool,
+    pub(crate) noise: f64,
 }
 
-const MODELS: [Simulated; 6] = [
+pub(crate) const MODELS: [Simulated; 6] = [
     Simulated {
         formula: "a + b*x",
         truth: &[1.0, 0.5],
         points: 30,
         range: [0.0, 29.0],
+        by_factors: false,
         noise: 0.5,
     },
     Simulated {
@@ -32,6 +37,7 @@ const MODELS: [Simulated; 6] = [
         truth: &[10.0, 7.0, 1.0],
         points: 40,
         range: [0.0, 39.0],
+        by_factors: false,
         noise: 0.2,
     },
     Simulated {
@@ -39,6 +45,7 @@ const MODELS: [Simulated; 6] = [
         truth: &[5.0, 20.0, 4.0, 1.0],
         points: 40,
         range: [0.0, 39.0],
+        by_factors: false,
         noise: 0.2,
     },
     Simulated {
@@ -46,6 +53,7 @@ const MODELS: [Simulated; 6] = [
         truth: &[9.0, 1.0, 5.0, 1.5],
         points: 50,
         range: [0.2, 25.0],
+        by_factors: false,
         noise: 0.15,
     },
     Simulated {
@@ -53,6 +61,7 @@ const MODELS: [Simulated; 6] = [
         truth: &[8.0, 3.0],
         points: 30,
         range: [0.5, 20.0],
+        by_factors: false,
         noise: 0.2,
     },
     Simulated {
@@ -60,23 +69,28 @@ const MODELS: [Simulated; 6] = [
         truth: &[4.0, 15.0, 2.0, 0.5],
         points: 40,
         range: [0.0, 30.0],
+        by_factors: false,
         noise: 0.15,
     },
 ];
 
 impl Simulated {
-    fn x(&self) -> Vec<f64> {
+    pub(crate) fn x(&self) -> Vec<f64> {
         let [low, high] = self.range;
-        let step = (high - low) / (self.points - 1) as f64;
-        (0..self.points).map(|at| low + step * at as f64).collect()
+        let steps = (self.points - 1) as f64;
+        let of = |at: usize| match self.by_factors {
+            true => low * (high / low).powf(at as f64 / steps),
+            false => low + (high - low) / steps * at as f64,
+        };
+        (0..self.points).map(of).collect()
     }
 
-    fn model(&self) -> Model {
+    pub(crate) fn model(&self) -> Model {
         Model::of_variables(self.formula, &["x"]).expect("a formula")
     }
 
     /// The truth, in the order of the model's parameters, and starts near it.
-    fn start(&self) -> Vec<f64> {
+    pub(crate) fn start(&self) -> Vec<f64> {
         self.truth.iter().enumerate().map(|(j, value)| value * [1.1, 0.92][j % 2]).collect()
     }
 
@@ -101,15 +115,31 @@ impl Simulated {
 
     /// Data with noise and so many outliers in each data set, of either sign and of a size between these numbers of standard
     /// deviations: (data, weights of the good points).
-    fn data(&self, outliers: usize, sizes: [f64; 2], seed: u64) -> (Array2<f64>, Array2<f64>) {
+    pub(crate) fn data(
+        &self,
+        outliers: usize,
+        sizes: [f64; 2],
+        seed: u64,
+    ) -> (Array2<f64>, Array2<f64>) {
+        self.data_of(COUNT, outliers, sizes, seed)
+    }
+
+    /// The same of so many data sets.
+    pub(crate) fn data_of(
+        &self,
+        count: usize,
+        outliers: usize,
+        sizes: [f64; 2],
+        seed: u64,
+    ) -> (Array2<f64>, Array2<f64>) {
         let mut random = Random::new(seed, 1);
         let points: Vec<Vec<f64>> = self.x().into_iter().map(|x| vec![x]).collect();
         let values = self.model().values(self.truth, &points);
-        let mut weights = Array2::ones((COUNT, self.points));
-        let mut data = Array2::from_shape_fn((COUNT, self.points), |(_, at)| {
+        let mut weights = Array2::ones((count, self.points));
+        let mut data = Array2::from_shape_fn((count, self.points), |(_, at)| {
             values[at] + self.noise * random.normal()
         });
-        for fit in 0..COUNT {
+        for fit in 0..count {
             let mut left = outliers;
             while left > 0 {
                 let at = (random.uniform() * self.points as f64) as usize % self.points;
@@ -127,9 +157,16 @@ impl Simulated {
 
     /// Root mean squares of the deviation of each parameter, of those fits for which all of them found something.
     fn rms(&self, of: &[&CurveFits]) -> Vec<Vec<f64>> {
-        let is_used = |fit: &usize| of.iter().all(|fits| fits.is_found(*fit));
-        let used: Vec<usize> = (0..COUNT).filter(is_used).collect();
-        assert!(used.len() as f64 > 0.99 * COUNT as f64, "{}: {}", self.formula, used.len());
+        self.rms_without(of, &[])
+    }
+
+    /// The same without some.
+    fn rms_without(&self, of: &[&CurveFits], without: &[bool]) -> Vec<Vec<f64>> {
+        let is_used = |fit: &usize| {
+            without.get(*fit) != Some(&true) && of.iter().all(|fits| fits.is_found(*fit))
+        };
+        let used: Vec<usize> = (0..of[0].len()).filter(is_used).collect();
+        assert!(used.len() as f64 > 0.98 * of[0].len() as f64, "{}: {}", self.formula, used.len());
         let rms = |fits: &CurveFits, j: usize| {
             let square = |fit: &usize| (fits.parameters[[*fit, j]] - self.truth[j]).powi(2);
             (used.iter().map(square).sum::<f64>() / used.len() as f64).sqrt()
@@ -137,17 +174,64 @@ impl Simulated {
         let all = |fits: &&CurveFits| (0..self.truth.len()).map(|j| rms(fits, j)).collect();
         of.iter().map(all).collect()
     }
+
+    /// The size of the deviation of each parameter that 68 % of all fits do not exceed.
+    fn usual(&self, of: &[&CurveFits]) -> Vec<Vec<f64>> {
+        let usual = |fits: &CurveFits, j: usize| {
+            let size = |fit| (fits.parameters[[fit, j]] - self.truth[j]).abs();
+            let mut sizes: Vec<f64> = (0..fits.len()).map(size).collect();
+            sizes.sort_by(f64::total_cmp);
+            sizes[fits.len() * 68 / 100]
+        };
+        let all = |fits: &&CurveFits| (0..self.truth.len()).map(|j| usual(fits, j)).collect();
+        of.iter().map(all).collect()
+    }
+
+    /// Which fits ended far from that of the good points alone at a lower loss than its, and the share of those that did at a higher one.
+    fn losses(
+        &self,
+        data: &Array2<f64>,
+        plain: &CurveFits,
+        found: &spotfit::model::NoiseFits,
+    ) -> (Vec<bool>, f64) {
+        let points: Vec<Vec<f64>> = self.x().into_iter().map(|x| vec![x]).collect();
+        let model = self.model();
+        let cost = |fits: &CurveFits, fit: usize| {
+            let values = model.values(&fits.parameters.row(fit).to_vec(), &points);
+            let scale = found.scales[fit].min(self.noise);
+            let left = values.iter().zip(data.row(fit)).map(|(value, datum)| datum - value);
+            left.map(|left| Loss::Tukey.cost(left / scale)).sum::<f64>()
+        };
+        let (mut lower, mut higher) = (vec![false; plain.len()], 0);
+        for fit in 0..plain.len() {
+            let above = cost(&found.fits.fits, fit) - cost(plain, fit);
+            let is_far = (0..self.truth.len()).any(|j| {
+                let away = found.fits.fits.parameters[[fit, j]] - plain.parameters[[fit, j]];
+                away.abs() > 3.0 * plain.errors[[fit, j]]
+            });
+            lower[fit] = is_far && above < 0.0;
+            higher += usize::from(is_far && above > 1.0);
+        }
+        (lower, higher as f64 / plain.len() as f64)
+    }
 }
 
-/// Proves that Tukey's loss with a fifth of outliers beside a line errs at most 1.1 times as much as least squares of the good points alone.
-/// Those that look like good points cannot be told from them. Curves are not there yet: few of their fits begin so far away that they end in
-/// another minimum.
+/// A dose response at doses that tell its plateaus.
+const DOSES: Simulated = Simulated { range: [0.05, 500.0], by_factors: true, ..MODELS[3] };
+
+/// Proves that Tukey's loss with a fifth of outliers errs at most 1.1 times as much as least squares of the good points alone. Outliers that look
+/// like good points cannot be told from them. Where another curve has a lower loss than the right one, no search can tell.
+///
+/// A dose response at doses in equal steps up to five times its middle has few points that tell its plateaus; where some of them are outliers,
+/// another curve has a lower loss often. There the typical error is judged, what holds 68 %, and
+/// that the lowest loss was found.
 #[test]
 fn a_fifth_of_outliers() {
     let mut wrong = Vec::new();
-    for (seed, case) in (1..).zip(&MODELS[..1]) {
+    let [line, decay, peak, dose] = [0, 1, 2, 3].map(|at| &MODELS[at]);
+    for (seed, case) in (1..).zip([line, decay, peak, dose, &DOSES]) {
         for (sizes, most) in [([8.0, 30.0], 1.1), ([0.0, 30.0], f64::INFINITY)] {
-            let (data, good) = case.data(case.points / 5, sizes, seed);
+            let (data, good) = case.data_of(SETS, case.points / 5, sizes, seed);
             let plain = case.fit(&data, Some(&good), &CurveNoise::default()).fits.fits;
             let tukey = CurveNoise::default().with_loss(Loss::Tukey).with_outlier_rate(0.01);
             let found = case.fit(&data, None, &tukey);
@@ -155,16 +239,23 @@ fn a_fifth_of_outliers() {
             let listed: Vec<_> = found.outliers.iter().map(|of| (of.fit, of.point)).collect();
             let none = listed.iter().filter(|place| is_none(place)).count();
             let share = none as f64 / listed.len().max(1) as f64;
-            let found_of = (listed.len() - none) as f64 / (COUNT * (case.points / 5)) as f64;
-            let rms = case.rms(&[&plain, &found.fits.fits]);
-            let ratios: Vec<f64> = rms[1].iter().zip(&rms[0]).map(|(a, b)| a / b).collect();
+            let found_of = (listed.len() - none) as f64 / (SETS * (case.points / 5)) as f64;
+            let pair = [&plain, &found.fits.fits];
+            let (lower, higher) = case.losses(&data, &plain, &found);
+            let beside = |all: Vec<Vec<f64>>| -> Vec<f64> {
+                all[1].iter().zip(&all[0]).map(|(a, b)| a / b).collect()
+            };
+            let [all, others, typical] =
+                [case.rms(&pair), case.rms_without(&pair, &lower), case.usual(&pair)].map(beside);
+            let outbid = lower.iter().filter(|lower| **lower).count() as f64 / SETS as f64;
             println!(
-                "{} {sizes:?}: {ratios:.3?}, listed {found_of:.3}, of these none {share:.4}",
-                case.formula
+                "{} {:?} {sizes:?}: rms {all:.3?}, another curve has a lower loss {outbid:.4}, rms without these {others:.3?}, of 68 % {typical:.3?}, \
+                 a higher loss {higher:.4}, listed {found_of:.3}, of these none {share:.4}",
+                case.formula, case.range
             );
-            let most = if cfg!(long_tests) { most } else { most + 0.05 };
-            if ratios.iter().any(|ratio| *ratio > most) {
-                wrong.push((case.formula, ratios));
+            let judged = if std::ptr::eq(case, dose) { &typical } else { &all };
+            if judged.iter().any(|ratio| *ratio > most) || higher > 0.01 {
+                wrong.push((case.formula, all, higher));
             }
             assert!(share < 0.01, "{share}");
         }
@@ -217,6 +308,7 @@ fn successes() {
         truth: &[0.05, 0.05, 0.5, 0.8],
         points: 25,
         range: [-4.0, 5.0],
+        by_factors: false,
         noise: 0.0,
     };
     let logistic = Simulated { formula: "1/(1 + exp(-(x - m)/w))", truth: &[0.5, 0.8], ..case };

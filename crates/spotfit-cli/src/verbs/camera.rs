@@ -11,6 +11,7 @@ use crate::words::locs::refuse_same;
 use crate::words::movie_options::MovieArguments;
 use crate::words::output::{Output, complete};
 use crate::words::paths::{refuse_ending, refuse_same_file};
+use crate::words::plot::{draw_plot, refuse_plot};
 use crate::words::record::{RecordArguments, counts};
 use crate::words::report::ReportArguments;
 use spotfit::hdf5::H5Error;
@@ -37,6 +38,9 @@ pub(crate) struct CameraArguments {
     /// Where to write the mask of hot and dead pixels, an array (height, width) of booleans, which `spotfit localize --defects` reads.
     #[arg(long, value_name = "MASK.npy", help_heading = "Output")]
     mask: Option<PathBuf>,
+    /// Draw maps of offset, noise and gain, and how often each of their values is, with hot pixels by themselves: an .svg or .png file.
+    #[arg(long, value_name = "PLOT.svg|PLOT.png", help_heading = "Output")]
+    plot: Option<PathBuf>,
     /// Photo-electrons per count of all pixels, where there are no flats. Without both, the maps have no gain, and are read with
     /// --sensitivity.
     #[arg(long, value_name = "E/ADU", conflicts_with = "flats", help_heading = "Camera")]
@@ -54,13 +58,15 @@ pub(crate) struct CameraArguments {
 }
 
 pub(crate) fn run(arguments: &CameraArguments) -> Result<(), CliError> {
-    let CameraArguments { darks, flats, output, mask, sensitivity, hot, report, .. } = arguments;
+    let CameraArguments { darks, flats, output, mask, plot, sensitivity, hot, report, .. } =
+        arguments;
     report.check(output)?;
     refuse_ending(output, &["npz", "hdf5", "h5"], "the maps of a camera")?;
     if let Some(mask) = mask {
         refuse_ending(mask, &["npy"], "a mask")?;
     }
-    refuse_same(&[Some(output), mask.as_deref()])?;
+    plot.as_deref().map_or(Ok(()), refuse_plot)?;
+    refuse_same(&[Some(output), mask.as_deref(), plot.as_deref()])?;
     let options = CameraOptions::default().with_sensitivity(*sensitivity).with_hot(*hot);
     options.check(flats.len())?;
     let mut darks = arguments.open(darks)?;
@@ -77,6 +83,9 @@ pub(crate) fn run(arguments: &CameraArguments) -> Result<(), CliError> {
     if let Some(mask) = mask {
         files.push(write_defects(mask, &found.defects())?);
     }
+    if let Some(plot) = plot {
+        files.push(draw_plot(plot, &found.drawing())?);
+    }
     let counts = counts([("hot", found.report.hot), ("dead", found.report.dead)]);
     complete(recorded.around(files, counts)?)?;
     report.tell(&found.report)
@@ -88,7 +97,7 @@ impl CameraArguments {
         let stack = Stack::open(path, &self.movie_options.options()?)?;
         let beside = ["yaml", "inf"].map(|ending| path.with_extension(ending));
         for input in stack.files().iter().chain(&beside) {
-            for output in std::iter::once(&self.output).chain(&self.mask) {
+            for output in std::iter::once(&self.output).chain(&self.mask).chain(&self.plot) {
                 refuse_same_file(input, output)?;
             }
         }

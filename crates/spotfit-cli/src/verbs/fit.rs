@@ -239,7 +239,7 @@ impl FitArguments {
         for (role, file) in named {
             file.as_deref().map_or(Ok(()), |file| record.reads(role, file))?;
         }
-        self.spot.recorded(map, &mut record)?;
+        self.spot.recorded((self.spot.camera(), map), &mut record)?;
         Ok(record)
     }
 }

@@ -27,7 +27,8 @@ use spotfit::table::TableFormat;
     after_help = "Examples:\n  spotfit localize movie.tif -o locs.csv --baseline 100 --sensitivity 0.46 --pixel-size 107\n  spotfit localize movie.tif -o locs.hdf5 --frames 1:500 --flags --drop neighbour,residual\n  spotfit localize --follow movie.tif -o locs.csv --baseline 100 --sensitivity 0.46 --pixel-size 107 --idle 5"
 )]
 pub(crate) struct LocalizeArguments {
-    /// The movie: TIFF, BigTIFF, OME-TIFF or ImageJ stack (.tif), array (t, h, w) (.npy), Andor's .sif, a cube in FITS (.fits), Picasso's
+    /// The movie: TIFF, BigTIFF, OME-TIFF or ImageJ stack (.tif), array (t, h, w) (.npy), Nikon's .nd2, Zeiss' .czi, Andor's .sif,
+    /// Princeton's .spe, a cube in FITS (.fits), Picasso's
     /// .raw with its .yaml, or the Zhuang lab's .dax with its .inf. Of a movie in several OME-TIFF files, any of them or
     /// their folder. - for standard input: raw frames, of which --frame says how large they are, or else an array (.npy).
     #[arg(value_name = "MOVIE")]

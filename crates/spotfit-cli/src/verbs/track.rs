@@ -54,7 +54,8 @@ pub(crate) fn run(arguments: &TrackArguments) -> Result<(), CliError> {
     let Opened { mut frames, files } = source.open(arguments.realtime)?;
     let named = words.files();
     output.check(files.iter().map(AsRef::as_ref).chain(named.iter().map(|(_, file)| *file)))?;
-    let options = words.options(frames.pixel_size(), source.stop_after)?;
+    let camera = words.camera(source, &Terminal::without_bar())?;
+    let options = words.options(frames.pixel_size(), source.stop_after, camera)?;
     let live = frames.is_live();
     let most = source.stop_after.unwrap_or(u64::MAX);
     let count = frames.frames().filter(|_| !live).map(|count| count.min(most));

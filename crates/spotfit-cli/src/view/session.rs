@@ -66,7 +66,7 @@ impl Session {
             if named.contains(&text) {
                 return Err(wrong("it is named twice"));
             }
-            if TableFormat::of(&path).is_some() {
+            if TableFormat::is_read(&path) {
                 let source = Source::file(&path);
                 let held = Held::empty(&source.layout()?, &source)?;
                 tables.add(&name_of(&path), Some(&text), held, true, None);

@@ -15,6 +15,7 @@ pub(super) fn symbol(unit: Unit) -> &'static str {
         Unit::Nanometre => "nm",
         Unit::Photon => "photon",
         Unit::Radian => "rad",
+        Unit::Second => "s",
         _ => "",
     }
 }

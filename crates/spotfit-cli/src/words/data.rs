@@ -80,7 +80,8 @@ impl Data {
             return Self::read_text(path, file, options);
         }
         if *options != ColumnOptions::default() {
-            let reason = "--columns, --skip, --by and the like are for text, not for an array";
+            let reason =
+                "--columns, --skip, --sheet, --by and the like are for text, not for an array";
             return Err(CliError::file(&file, reason.to_owned()));
         }
         let (input, length) = Input::open(path)?;

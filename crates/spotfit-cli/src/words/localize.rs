@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 
 use crate::error::CliError;
+use crate::words::camera_from::CameraFromArguments;
 use crate::words::emitters::parse_emitters;
 use crate::words::fit_options::FitOptions;
 use crate::words::locs::OriginChoice;
@@ -14,7 +15,7 @@ use spotfit::Length;
 use spotfit::detect::DEFAULT_FALSE_RATE;
 use spotfit::localize::{self, Emitters, Flags, Sigma};
 use spotfit::movie::MovieOptions;
-use spotfit::steps::localize::{DefectsOption, Given, LocalizeOptions};
+use spotfit::steps::localize::{DefectsOption, FrameTime, Given, LocalizeOptions};
 
 /// How movies are localized, for every command that does it.
 #[derive(Debug, Args)]
@@ -34,6 +35,10 @@ pub(crate) struct LocalizeWords {
     /// they give none, lengths are in pixels.
     #[arg(help_heading = "Movie", long, value_name = "NM|px", value_parser = parse_lengths)]
     pixel_size: Option<Lengths>,
+    /// Add a column time, in seconds since the first frame: frames were taken every so many seconds, or metadata, as the movie's
+    /// metadata say.
+    #[arg(help_heading = "Movie", long, value_name = "SECONDS|metadata")]
+    frame_time: Option<FrameTime>,
     /// Where (0, 0) is: at the centre of the first pixel, or at its corner, as in ThunderSTORM.
     #[arg(
         help_heading = "Output",
@@ -64,6 +69,11 @@ pub(crate) struct LocalizeWords {
     /// few of these frames. The frames are held in memory.
     #[arg(help_heading = "Detection", long, value_name = "FRAMES")]
     temporal_background: Option<usize>,
+    /// The position of the stage to localize, by its name, or its number, from 1. It is required where a file has several.
+    #[arg(help_heading = "Movie", long, value_name = "N|NAME")]
+    position: Option<String>,
+    #[command(flatten)]
+    camera_from: CameraFromArguments,
     #[command(flatten)]
     movie_options: MovieArguments,
     /// Keep fits that failed, and add a column status.
@@ -160,7 +170,7 @@ fn defects(text: &str) -> DefectsOption {
 impl LocalizeWords {
     /// Which frames the movie consists of.
     pub(crate) fn movie(&self) -> Result<MovieOptions, CliError> {
-        self.movie_options.options()
+        Ok(self.movie_options.options()?.with_position(self.position.clone()))
     }
 
     /// What the words ask for.
@@ -190,7 +200,7 @@ impl LocalizeWords {
         };
         Ok(LocalizeOptions::default()
             .with_localizer(localizer)
-            .with_camera(self.spot.camera_options())
+            .with_camera(self.camera_from.with(self.spot.camera_options()))
             .with_box_size(self.box_size)
             .with_roi(self.roi.clone())
             .with_fixed_sigma(self.spot.fixed_sigma().map(str::to_owned))
@@ -204,6 +214,7 @@ impl LocalizeWords {
             .with_psf(self.psf.clone().map(Given::File))
             .with_frames(self.frames.clone())
             .with_filter(self.filter.clone())
+            .with_frame_time(self.frame_time.clone())
             .with_pixel_size(scale(self.pixel_size))
             .with_origin(self.origin.into()))
     }

@@ -1,5 +1,6 @@
 //! Options that verbs share, and the files that they name.
 
+pub(crate) mod camera_from;
 pub(crate) mod corners;
 pub(crate) mod data;
 pub(crate) mod defects;

@@ -199,13 +199,13 @@ impl SpotOptions {
     /// Records the camera, if anything is known of it, and the files of its maps.
     pub(crate) fn recorded(
         &self,
-        map: Option<&CameraMap>,
+        (camera, map): (Option<Camera>, Option<&CameraMap>),
         record: &mut Recorded,
     ) -> Result<(), CliError> {
         for file in self.camera_path().map(camera_maps::files).unwrap_or_default() {
             record.reads("camera", &file)?;
         }
-        let known = self.camera().or_else(|| map.map(|_| Camera::default()));
+        let known = camera.or_else(|| map.map(|_| Camera::default()));
         record.change(|record| record.camera = known.map(|camera| camera_of(&camera, map)));
         Ok(())
     }

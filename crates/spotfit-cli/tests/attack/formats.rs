@@ -3,11 +3,12 @@
 use std::io::Cursor;
 
 use spotfit::FitterOptions;
+use spotfit::columns::{ColumnOptions, DataSets};
 use spotfit::localize::{LocalizeOptions, Localizer};
-use spotfit::movie::{Block, Movie, MovieError, MovieLimits, MovieOptions, Pixels};
+use spotfit::movie::{Block, Movie, MovieError, MovieLimits, MovieOptions, Pixels, ReadSeek};
 use spotfit::npy::{NpyReader, NumberType};
 use spotfit::render::{Point, RenderOptions, Survey, render};
-use spotfit::table::{CsvReader, PicassoReader, Table, TableError, Unit};
+use spotfit::table::{CsvReader, OtherReader, PicassoReader, Table, TableError, Unit};
 use spotfit::yaml;
 
 use crate::seeds::{self, INF, YAML};
@@ -67,6 +68,9 @@ pub(crate) fn formats() -> Vec<Format> {
     ];
     const SIF: &[&str] =
         &["Pixel number65541 ", " 4294967295", "65538 ", "\n", "-1", " 0 ", "\n1\n"];
+    const ND2: &[&str] = &["ImageDataSeq|0!", "ImageAttributesLV!", "\u{b}", "uiCount"];
+    const CZI: &[&str] =
+        &["ZISRAWDIRECTORY", "ZISRAWSUBBLOCK", "DV", "<Value>", "</Scaling>", "X\0\0\0"];
     const TABLE: &[&str] = &[
         "frame",
         "x",
@@ -79,6 +83,35 @@ pub(crate) fn formats() -> Vec<Format> {
         "4503599627370496",
     ];
     const MEMBERS: &[&str] = &["locs", "frame", "photons", "x", "lpx", "Pixelsize"];
+    const OTHERS: &[&str] = &[
+        "data",
+        "decode",
+        "xyz",
+        "meta",
+        "px_size",
+        "saveloc",
+        "xnm",
+        "fr_0",
+        "fr_4294967295",
+        "x",
+        "FitResults",
+    ];
+    const SMLM: &[&str] = &[
+        "manifest.json",
+        "\"rows\": 99999999999",
+        "float64",
+        "shape",
+        "\"offset\": {\"x\": 1e308}",
+    ];
+    const WORKBOOK: &[&str] = &[
+        "xl/workbook.xml",
+        "<row r=\"1048576\">",
+        "<c r=\"XFD9\">",
+        "t=\"s\"",
+        "&#65;",
+        "</c>",
+        "<v>",
+    ];
     const PICASSO_YAML: &[&str] = &[
         "Width: ",
         "Height: 4294967296\n",
@@ -115,6 +148,7 @@ pub(crate) fn formats() -> Vec<Format> {
         "&#0;",
         "<!--",
     ];
+    let [of_others, archives] = seeds::others();
     vec![
         Format { name: "NPY stack", seeds: seeds::stacks(), words: NPY, read: stack },
         Format { name: "NPY movie", seeds: seeds::arrays(), words: NPY, read: array },
@@ -127,9 +161,20 @@ pub(crate) fn formats() -> Vec<Format> {
         Format { name: "INF", seeds: vec![INF.into()], words: INF_WORDS, read: inf },
         Format { name: "FITS", seeds: seeds::fits(), words: FITS, read: fits },
         Format { name: "SIF", seeds: seeds::sif(), words: SIF, read: sif },
+        Format { name: "SPE", seeds: seeds::spe(), words: &[], read: spe },
+        Format { name: "ND2", seeds: seeds::nd2(), words: ND2, read: nd2 },
+        Format { name: "CZI", seeds: seeds::czi(), words: CZI, read: czi },
         Format { name: "positions", seeds: seeds::positions(), words: TABLE, read: positions },
         Format { name: "localizations", seeds: seeds::tables(), words: TABLE, read: localizations },
         Format { name: "HDF5", seeds: seeds::hdf5().to_vec(), words: MEMBERS, read: hdf5 },
+        Format { name: "HDF5 of others", seeds: of_others, words: OTHERS, read: other_hdf5 },
+        Format { name: "SMLM", seeds: archives, words: SMLM, read: smlm_file },
+        Format {
+            name: "workbook",
+            seeds: vec![seeds::workbook()],
+            words: WORKBOOK,
+            read: workbook,
+        },
         Format {
             name: "Picasso YAML",
             seeds: vec![seeds::PICASSO_YAML.into()],
@@ -186,6 +231,37 @@ fn fits(file: &[u8], round: u64) -> Result<(), String> {
 
 fn sif(file: &[u8], round: u64) -> Result<(), String> {
     movie(words(Movie::sif(cursor(file), &MovieOptions::default()))?, round)
+}
+
+fn spe(file: &[u8], round: u64) -> Result<(), String> {
+    movie(words(Movie::spe(cursor(file), &MovieOptions::default()))?, round)
+}
+
+fn nd2(file: &[u8], round: u64) -> Result<(), String> {
+    chosen(file, round, Movie::nd2)
+}
+
+fn czi(file: &[u8], round: u64) -> Result<(), String> {
+    chosen(file, round, Movie::czi)
+}
+
+/// Opens a movie of which a position and a channel may have to be chosen.
+fn chosen(
+    file: &[u8],
+    round: u64,
+    open: fn(Box<dyn ReadSeek>, &MovieOptions) -> Result<Movie, MovieError>,
+) -> Result<(), String> {
+    let mut options = MovieOptions::default();
+    let mut opened = open(cursor(file), &options);
+    if let Err(MovieError::Positions(names)) = &opened {
+        options.position = Some((1 + round as usize % names.len()).to_string());
+        opened = open(cursor(file), &options);
+    }
+    if let Err(MovieError::Channels(count)) = &opened {
+        options.channel = Some(round as usize % count);
+        opened = open(cursor(file), &options);
+    }
+    movie(words(opened)?, round)
 }
 
 fn tiff(file: &[u8], round: u64) -> Result<(), String> {
@@ -302,6 +378,24 @@ fn localizations(file: &[u8], _: u64) -> Result<(), String> {
 fn hdf5(file: &[u8], _: u64) -> Result<(), String> {
     let mut reader = words(PicassoReader::new(Cursor::new(file), None))?;
     shown(|| reader.read())
+}
+
+/// A table of another program in HDF5.
+fn other_hdf5(file: &[u8], round: u64) -> Result<(), String> {
+    let reader = words(OtherReader::hdf5(Cursor::new(file.to_vec())))?;
+    let mut reader =
+        if round.is_multiple_of(4) { reader.with_columns(&["x", "y"]) } else { reader };
+    shown(|| reader.read())
+}
+
+fn smlm_file(file: &[u8], _: u64) -> Result<(), String> {
+    let mut reader = words(OtherReader::smlm(Cursor::new(file.to_vec())))?;
+    shown(|| reader.read())
+}
+
+fn workbook(file: &[u8], round: u64) -> Result<(), String> {
+    let sheet = ["1", "2", "Decays"].get(round as usize % 4).map(|&sheet| sheet.to_owned());
+    words(DataSets::read(file, &ColumnOptions::default().with_sheet(sheet))).map(|_| ())
 }
 
 /// The file beside a table of Picasso.

@@ -9,6 +9,7 @@ use spotfit::table::{CsvReader, Kind, Table, TableFormat, TableWriter};
 use tiff::encoder::{Compression, DeflateLevel, Rational, TiffEncoder, colortype};
 
 use crate::common::headers::{self, sif_of};
+use crate::common::planes::{self, CziPlane, Nd2};
 use crate::common::set::{self, block};
 use crate::common::tiff::{handmade, tags};
 use crate::common::{bytes, npy};
@@ -225,6 +226,22 @@ pub(crate) fn hdf5() -> &'static [Vec<u8>; 2] {
     &HDF5
 }
 
+/// Tables of other programs in HDF5, and in an archive.
+pub(crate) fn others() -> [Vec<Vec<u8>>; 2] {
+    macro_rules! files {
+        ($($name:literal)*) => {
+            vec![$(include_bytes!(concat!("../../../spotfit-locs/tests/data/", $name)).to_vec()),*]
+        };
+    }
+    let hdf5 = files!["decode.h5" "smap_sml.mat" "storm_analysis.hdf5" "pyme.h5r" "pyme.hdf"];
+    [hdf5, files!["shareloc.smlm"]]
+}
+
+/// A workbook that openpyxl wrote.
+pub(crate) fn workbook() -> Vec<u8> {
+    include_bytes!("../../../spotfit-files/tests/data/decays.xlsx").to_vec()
+}
+
 /// Tables of localizations.
 pub(crate) fn tables() -> Vec<Vec<u8>> {
     let table = |unit: &str| {
@@ -258,4 +275,37 @@ pub(crate) fn sif() -> Vec<Vec<u8>> {
     [(65_538, None), (65_541, Some(0)), (65_541, Some(1))]
         .map(|(version, flag)| sif_of(version, flag, "1 20 24 1 1 1", &pixels, 3))
         .to_vec()
+}
+
+/// Of each type of numbers that is common.
+pub(crate) fn spe() -> Vec<Vec<u8>> {
+    let floats: Vec<f32> = FRAMES.iter().map(|&pixel| pixel.into()).collect();
+    let floats = bytes(&floats, |pixel| pixel.to_le_bytes());
+    [(0, floats), (3, little())].map(|(kind, data)| planes::spe(kind, 24, 20, 3, &data)).to_vec()
+}
+
+/// With and without loops and channels.
+pub(crate) fn nd2() -> Vec<Vec<u8>> {
+    let frames: Vec<Vec<u8>> = little().chunks(960).map(<[u8]>::to_vec).collect();
+    [(24, 1, vec![(1, 3)]), (12, 2, Vec::new()), (24, 1, vec![(2, 1), (4, 3)])]
+        .map(|(width, channels, loops)| {
+            let of =
+                Nd2 { width, height: 20, margin: 0, channels, bits: 16, compression: 2, loops };
+            planes::nd2(&of, &frames)
+        })
+        .to_vec()
+}
+
+/// With times, and with channels and slices.
+pub(crate) fn czi() -> Vec<Vec<u8>> {
+    let plane =
+        |at: [i32; 4], data: &[u8]| CziPlane { kind: 1, compression: 0, at, data: data.to_vec() };
+    let (all, axes) = (little(), [[2, 1, 0, 0], [0, 1, 2, 0]]);
+    let of = |axis: [i32; 4]| {
+        let frames = all.chunks(960).zip(0..);
+        let frames = frames.map(|(data, time)| plane(axis.map(|step| step * time), data));
+        planes::czi(24, 20, &frames.collect::<Vec<_>>())
+    };
+    let times = of([0, 0, 1, 0]);
+    axes.into_iter().map(of).chain([times]).collect()
 }

@@ -66,6 +66,16 @@ fn losses_and_outliers() {
     }
     let (table, _) = fitted(&folder, &data, &format!("{line} --loss huber --scale 0.3"));
     assert!((number(&table, 1, "k") - 2.0).abs() < 0.02);
+    let asked = "--loss tukey --intervals 0.68 --compare k*x+c+q*x^2";
+    let (table, _) = fitted(&folder, &data, &format!("{line} {asked}"));
+    let ends =
+        ["k_low", "k_high"].map(|end| (number(&table, 1, end) - number(&table, 1, "k")).abs());
+    let error = number(&table, 1, "k_error");
+    assert!(ends.iter().all(|end| (0.9..1.15).contains(&(end / error))), "{ends:?} {error}");
+    assert!(number(&table, 1, "compare_p_value") > 0.01, "{table:?}");
+    let (table, _) = fitted(&folder, &data, &format!("{line} --loss tukey --share c"));
+    assert_eq!(number(&table, 1, "c"), number(&table, 2, "c"));
+    assert!((number(&table, 2, "k") - 3.0).abs() < 0.1, "{table:?}");
     let line = |rest: &str| format!("{line} {rest}");
     refused(&folder, &data, &line("--loss tukey --estimator mle"), &["cannot be had together"]);
     refused(&folder, &data, &line("--loss biweight"), &["huber, tukey, soft_l1 and cauchy"]);

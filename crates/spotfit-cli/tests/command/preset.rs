@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::common::{Folder, fails, npy, succeeds};
 
 /// A value for every option of `localize`, as it is typed and as a preset has it; nothing for a switch.
-const VALUES: [(&str, Option<(&str, &str)>); 43] = [
+const VALUES: [(&str, Option<(&str, &str)>); 47] = [
     ("box", Some(("9", "9"))),
     ("false-rate", Some(("2.5", "2.5"))),
     ("threshold", Some(("6", "6"))),
@@ -20,6 +20,10 @@ const VALUES: [(&str, Option<(&str, &str)>); 43] = [
     ("positions", Some(("POSITIONS", "\"positions.csv\""))),
     ("defects", Some(("auto", "\"auto\""))),
     ("temporal-background", Some(("3", "3"))),
+    ("frame-time", Some(("0.05", "0.05"))),
+    ("position", Some(("1", "1"))),
+    ("camera-from", None),
+    ("cameras", None),
     ("channel", None),
     ("slice", None),
     ("strict", Some(("", "true"))),

@@ -7,6 +7,7 @@ use std::ffi::OsStr;
 use std::fs;
 use std::path::Path;
 
+use common::planes::{Nd2, nd2};
 use common::set::{block, frames, ome};
 use common::{Folder, fails, rows, succeeds};
 use fit_sim::{MovieSimulation, SimulatedBead};
@@ -250,15 +251,85 @@ fn sets_are_localized_whole() {
     assert!(!output.exists());
 }
 
+/// Proves that the camera and the times come from the metadata and a table of cameras where that is asked for, that an option wins and this is
+/// said, and that what is missing is named; and that a position is chosen.
+#[test]
+fn the_camera_comes_from_the_metadata() {
+    let folder = Folder::new();
+    let frames: Vec<Vec<u8>> = beads(&[7.0, 8.0, 15.0, 16.0])
+        .into_iter()
+        .map(|frame| frame.into_iter().flat_map(u16::to_le_bytes).collect())
+        .collect();
+    let of = |loops: &[(u32, u32)]| Nd2 {
+        width: 24,
+        height: 20,
+        margin: 0,
+        channels: 1,
+        bits: 16,
+        compression: 2,
+        loops: loops.to_vec(),
+    };
+    let movie = folder.file("a.nd2", &nd2(&of(&[(1, 4)]), &frames));
+    let table = folder.file(
+        "cameras.toml",
+        b"[[camera]]\nname = 'Ours'\nmatches = ['orca']\nbaseline = 100\nsensitivity = 0.5\nread_noise = 1.5\n",
+    );
+    let output = folder.path("locs.csv");
+    let asked = ["--camera-from", "metadata"];
+    fails(
+        &[&"localize", &movie, &"-o", &output, &asked[0], &asked[1]],
+        &["a.nd2", "--baseline, --sensitivity, --read-noise", "ORCA", "--cameras FILE"],
+    );
+    assert!(!output.exists());
+    let cameras = table.display().to_string();
+    let words = ["--camera-from", "metadata", "--cameras", &cameras, "--frame-time", "metadata"];
+    let (_, _, said) = localize(&movie, &words);
+    assert!(
+        said.contains("--sensitivity 0.5, --read-noise 1.5, by the table of cameras (Ours)"),
+        "{said}"
+    );
+    let given = [&words[..], &["--sensitivity", "1", "--pixel-size", "90"]].concat();
+    let (_, _, said) = localize(&movie, &given);
+    assert!(said.contains("--sensitivity 1 is given and counts; by the table"), "{said}");
+    assert!(
+        said.contains("--pixel-size 90 is given and counts; by the ND2 metadata it is 108"),
+        "{said}"
+    );
+    let table_of = |words: &[&str]| {
+        let mut all: Vec<&dyn AsRef<OsStr>> = vec![&"localize", &movie, &"-o", &"-"];
+        all.extend(words.iter().map(|word| word as &dyn AsRef<OsStr>));
+        rows(&succeeds(&all).stdout)
+    };
+    let timed = table_of(&words);
+    assert_eq!(timed[0][2], "time [s]");
+    let times: Vec<&str> = timed[1..].iter().map(|row| row[2].as_str()).collect();
+    assert_eq!(times, ["0.000000", "0.020000", "0.040000", "0.060000"]);
+    let plain = [&CAMERA[..], &["--frame-time", "0.5", "--frames", "3:3"]].concat();
+    assert_eq!(table_of(&plain)[1][2], "1.000000");
+    let bare = folder.file("b.tif", &common::set::frames(beads(&[7.0]), (24, 20), "", None));
+    fails(
+        &[&"localize", &bare, &"-o", &output, &"--frame-time", &"metadata"],
+        &["b.tif", "do not say --frame-time"],
+    );
+
+    let places = folder.file("places.nd2", &nd2(&of(&[(2, 2), (1, 2)]), &frames));
+    fails(&[&"localize", &places, &"-o", &output], &["2 positions", "--position N|NAME"]);
+    near(
+        &localize(&places, &[&["--position", "2", "--pixel-size", "px"], &CAMERA[..]].concat()).1,
+        &[15.0, 16.0],
+        0.1,
+    );
+}
+
 /// Proves that formats of other programs, and frames that are smaller than the box, are refused in so many words.
 #[test]
 fn what_cannot_be_localized_is_said() {
     let folder = Folder::new();
     let output = folder.path("locs.csv");
-    let nd2 = folder.file("a.nd2", b"\xda\xce\xbe\x0a");
+    let lif = folder.file("a.lif", b"p\0\0\0");
     fails(
-        &[&"localize", &nd2, &"-o", &output],
-        &["a.nd2", "Nikon's ND2 must be converted first", "bfconvert movie.nd2 movie.ome.tif"],
+        &[&"localize", &lif, &"-o", &output],
+        &["a.lif", "Leica's LIF must be converted first", "bfconvert movie.lif movie.ome.tif"],
     );
     let small = folder.file("small.tif", &frames([vec![7; 48]], (6, 8), "", None));
     fails(

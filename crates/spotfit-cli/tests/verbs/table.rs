@@ -49,10 +49,15 @@ impl Case {
 }
 
 /// Every verb, with every kind of file that it writes. The words of a camera say all that there is to know of one.
-pub const CASES: [Case; 50] = [
+pub const CASES: [Case; 51] = [
     case("fit {}/spots.npy", &[("-o", "csv")], &[]),
     case("fit {}/spots.npy --errors --baseline 0 --sensitivity 1", &[("-o", "npy")], &[]),
     case("localize {}/movie.tif --baseline 100 --sensitivity 1", &[("-o", "csv")], &[]),
+    case(
+        "localize {}/movie.tif --baseline 100 --sensitivity 1 --frame-time 0.02",
+        &[("-o", "csv")],
+        &[],
+    ),
     case(
         "localize {}/movie.tif --baseline 100 --sensitivity 1 --pixel-size 100 --origin corner",
         &[("-o", "csv")],
@@ -94,7 +99,11 @@ pub const CASES: [Case; 50] = [
         &[("-o", "hdf5"), ("--plot", "svg")],
         &[],
     ),
-    case("camera {}/darks.npy {}/flats.npy", &[("-o", "npz"), ("--mask", "npy")], &[]),
+    case(
+        "camera {}/darks.npy {}/flats.npy",
+        &[("-o", "npz"), ("--mask", "npy"), ("--plot", "svg")],
+        &[],
+    ),
     case("camera {}/darks.npy --sensitivity 1", &[("-o", "hdf5")], &[]),
     case(
         "pick {}/locs.csv --circle 3000,3000,2000 --box 0,0,3um,3um",

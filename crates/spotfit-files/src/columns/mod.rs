@@ -1,4 +1,7 @@
-//! Columns of numbers in text, as instruments, Excel and Prism export them.
+//! Columns of numbers in text, as instruments, Excel and Prism export them, and in workbooks of Excel (`.xlsx`).
+//!
+//! A sheet of a workbook is read as a text with its cells would be; cells with formulas have the values that Excel stored.
+//! Of a text:
 //!
 //! | of a file | what is read |
 //! |---|---|
@@ -19,6 +22,7 @@ mod roles;
 mod sets;
 #[cfg(test)]
 mod tests;
+mod workbook;
 
 use ndarray::Array2;
 
@@ -47,6 +51,8 @@ pub struct ColumnOptions {
     pub error_columns: Vec<String>,
     /// The column of trials. For [`DataSets`].
     pub trials: Option<String>,
+    /// The sheet of a workbook, by its name or number from 1; the first by default.
+    pub sheet: Option<String>,
     /// The column of the standard deviations of x. For [`DataSets`].
     pub x_errors: Option<String>,
 }
@@ -59,6 +65,7 @@ impl ColumnOptions {
         with_by: by: Vec<String>,
         with_error_columns: error_columns: Vec<String>,
         with_trials: trials: Option<String>,
+        with_sheet: sheet: Option<String>,
         with_x_errors: x_errors: Option<String>,
     }
 
@@ -121,6 +128,12 @@ pub enum ColumnError {
         /// The data sets.
         sets: usize,
     },
+    /// A workbook cannot be read.
+    #[error("the workbook cannot be read: {0}")]
+    Workbook(String),
+    /// A sheet is chosen of what is no workbook.
+    #[error("it is text, without sheets")]
+    NoSheets,
     /// Data sets of very unequal length cannot be held.
     #[error("{sets} data sets, the longest of which has {longest} points, are too many to hold")]
     TooLong {
@@ -163,8 +176,10 @@ impl Columns {
     /// # Errors
     /// [`ColumnError`].
     pub fn read(bytes: &[u8], options: &ColumnOptions) -> Result<Self, ColumnError> {
-        let basic =
-            ColumnOptions::default().with_skip(options.skip).with_columns(options.columns.clone());
+        let basic = ColumnOptions::default()
+            .with_skip(options.skip)
+            .with_columns(options.columns.clone())
+            .with_sheet(options.sheet.clone());
         let table = Numbers::read(bytes, &basic)?;
         let anywhere = basic.anywhere();
         let values = table.values();
@@ -220,7 +235,12 @@ struct Numbers {
 
 impl Numbers {
     fn read(bytes: &[u8], options: &ColumnOptions) -> Result<Self, ColumnError> {
-        let text = decoded(bytes);
+        let sheet = options.sheet.as_deref();
+        let (text, notes) = match workbook::is_workbook(bytes) {
+            true => workbook::text(bytes, sheet).map(|(text, notes)| (text.into(), notes))?,
+            false if sheet.is_some() => return Err(ColumnError::NoSheets),
+            false => (decoded(bytes), Vec::new()),
+        };
         let dialect = Dialect::of(&text, options.skip);
         let anywhere = options.anywhere();
         let (mut head, mut table, mut wrong) = (Vec::new(), None, None);
@@ -237,7 +257,9 @@ impl Numbers {
             };
             wrong = result.err();
         });
-        wrong.map_or_else(|| table.ok_or(ColumnError::Empty), Err)
+        let mut table = wrong.map_or_else(|| table.ok_or(ColumnError::Empty), Err)?;
+        table.head.notes.splice(..0, notes);
+        Ok(table)
     }
 
     /// Begins below the lines of a head, with the first row.

@@ -131,6 +131,42 @@ impl Dataset {
         Ok(Some(Self { name, datatype, shape, count: all, storage, filters }))
     }
 
+    /// Makes rows of an array with this many columns: its elements become records of them.
+    pub(super) fn flatten(&mut self, width: usize) -> Result<(), H5Error> {
+        let single = |shape: &[u64]| -> Option<usize> {
+            match *shape {
+                [_] | [_, 1] => Some(0),
+                [1, _] => Some(1),
+                _ => None,
+            }
+        };
+        // An array that was never filled, of any type and shape, has no rows.
+        let along = match &self.shape[..] {
+            [0] => Some(0),
+            shape if width == 1 => single(shape),
+            &[_, columns] if columns == width as u64 => Some(0),
+            _ => None,
+        };
+        let along = along.ok_or_else(|| H5Error::Sort {
+            name: self.name.clone(),
+            needed: "columns of numbers of the expected shape",
+        })?;
+        if let Storage::Chunked(chunks) = &mut self.storage {
+            let whole = chunks.shape.iter().enumerate().all(|(at, &size)| {
+                at == along || size == if width == 1 { 1 } else { width as u64 }
+            });
+            if !whole {
+                let what = "a chunk with a part of a row".into();
+                return Err(H5Error::Unsupported { name: self.name.clone(), what });
+            }
+            (chunks.shape, chunks.grid) = (vec![chunks.shape[along]], vec![chunks.grid[along]]);
+        }
+        self.count = self.shape[along];
+        self.shape = vec![self.count];
+        self.datatype.size = self.datatype.size.saturating_mul(width);
+        Ok(())
+    }
+
     /// Reads a block of rows of a one-dimensional dataset that begins at row `first` or before. The buffer gets the
     /// rows that are returned.
     pub(super) fn block<R: Read + Seek>(

@@ -54,7 +54,13 @@ impl Datatype {
                 Err(other) => Class::Other(other),
             },
             3 => Class::Text { spaces: bits & 15 == 2 },
-            6 => record(fields, version, bits, size)?,
+            6 => {
+                let mut members = Vec::new();
+                match record(fields, version, bits, size, &mut members, ("", 0, DEEPEST))? {
+                    Ok(()) => Class::Record(members),
+                    Err(other) => Class::Other(other),
+                }
+            }
             9 if bits & 15 == 1 => Class::HeapText,
             _ => Class::Other(other(class).into()),
         };
@@ -68,7 +74,7 @@ fn other(class: u8) -> &'static str {
         2 => "the type 'time'",
         4 => "the type 'bit field'",
         5 => "the type 'opaque'",
-        6 => "a record within a record",
+        6 => "a record many records deep",
         7 => "the type 'reference'",
         9 => "the type 'sequence of variable length'",
         10 => "the type 'array'",
@@ -95,7 +101,7 @@ fn number(
         for _ in 0..count {
             fields.name(if version < 3 { 8 } else { 1 })?;
         }
-        fields.take(count as usize * size)?;
+        fields.take((count as usize).saturating_mul(size))?;
         return Ok(inner);
     }
     let properties = fields.take(if class == 0 { 4 } else { 12 })?;
@@ -113,7 +119,7 @@ fn number(
         _ => None,
     };
     let whole = match (class, size) {
-        (0, _) => properties == [0, 0, 8 * size as u8, 0],
+        (0, _) => size <= 8 && properties == [0, 0, 8 * size as u8, 0],
         // Places and sizes of exponent and mantissa, and the bias, of IEEE 754.
         (_, 4) => properties == [0, 0, 32, 0, 23, 8, 0, 23, 127, 0, 0, 0],
         _ => properties == [0, 0, 64, 0, 52, 11, 0, 52, 255, 3, 0, 0],
@@ -125,11 +131,20 @@ fn number(
     })
 }
 
-/// The members of a compound type.
-fn record(fields: &mut Fields<'_>, version: u8, bits: u64, size: usize) -> Result<Class, H5Error> {
-    let mut members = Vec::new();
+/// How deep records within records are followed.
+const DEEPEST: u32 = 4;
+
+/// The members of a compound type, and those of records within it under both names. The inner error says what is not supported.
+fn record(
+    fields: &mut Fields<'_>,
+    version: u8,
+    bits: u64,
+    size: usize,
+    members: &mut Vec<(String, Place)>,
+    (outer, begin, deep): (&str, usize, u32),
+) -> Result<Result<(), String>, H5Error> {
     for _ in 0..bits & 0xffff {
-        let name = fields.name(if version < 3 { 8 } else { 1 })?;
+        let name = outer.to_owned() + &fields.name(if version < 3 { 8 } else { 1 })?;
         // From version 3 on, offsets have as many bytes as the size of the record needs.
         let width = if version < 3 { 4 } else { (size.ilog2() / 8 + 1) as usize };
         let offset = fields.size(width)?;
@@ -137,22 +152,35 @@ fn record(fields: &mut Fields<'_>, version: u8, bits: u64, size: usize) -> Resul
             let rank = fields.byte()?;
             fields.take(27)?;
             if rank > 0 {
-                return Ok(Class::Other(format!("the array '{name}' within a record")));
+                return Ok(Err(format!("the array '{name}' within a record")));
             }
         }
         let first = fields.byte()?;
         let (class, bits, bytes) = (first & 15, fields.number(3)?, fields.size(4)?);
-        if !matches!(class, 0 | 1 | 8) {
-            return Ok(Class::Other(format!("{} ('{name}')", other(class))));
-        }
-        fields.require(offset.checked_add(bytes).is_some_and(|end| end <= size))?;
-        match number(fields, class, first >> 4, bits, bytes)? {
-            Ok(number) => members.push((name, Place { offset, number })),
-            Err(other) => return Ok(Class::Other(format!("{other} ('{name}')"))),
+        let inside = offset.checked_add(bytes).is_some_and(|end| bytes > 0 && end <= size);
+        let read = match class {
+            0 | 1 | 8 => {
+                fields.require(inside)?;
+                number(fields, class, first >> 4, bits, bytes)?.map(|number| {
+                    members.push((name.clone(), Place { offset: begin + offset, number }));
+                })
+            }
+            6 if deep > 0 => {
+                fields.require(inside)?;
+                let within = (&*(name.clone() + "_"), begin + offset, deep - 1);
+                match record(fields, first >> 4, bits, bytes, members, within)? {
+                    Ok(()) => Ok(()),
+                    Err(other) => return Ok(Err(other)),
+                }
+            }
+            _ => Err(other(class).to_owned()),
+        };
+        if let Err(other) = read {
+            return Ok(Err(format!("{other} ('{name}')")));
         }
     }
     fields.require(!members.is_empty())?;
-    Ok(Class::Record(members))
+    Ok(Ok(()))
 }
 
 impl Place {

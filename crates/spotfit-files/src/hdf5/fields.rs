@@ -7,6 +7,9 @@ use super::H5Error;
 /// A file of known length.
 pub(super) struct Source<R> {
     reader: R,
+    /// Where the file begins, after a block of its user; addresses count from here.
+    base: u64,
+    /// The length from there on.
     length: u64,
     /// Bytes of metadata read since [`Self::begin`].
     spent: u64,
@@ -15,7 +18,18 @@ pub(super) struct Source<R> {
 impl<R: Read + Seek> Source<R> {
     pub(super) fn new(mut reader: R) -> Result<Self, H5Error> {
         let length = reader.seek(SeekFrom::End(0))?;
-        Ok(Self { reader, length, spent: 0 })
+        Ok(Self { reader, base: 0, length, spent: 0 })
+    }
+
+    /// Passes over a block of the user.
+    pub(super) fn begin_at(&mut self, base: u64) {
+        self.length -= base;
+        self.base += base;
+    }
+
+    /// How many bytes come before the file.
+    pub(super) fn base(&self) -> u64 {
+        self.base
     }
 
     pub(super) fn length(&self) -> u64 {
@@ -35,7 +49,7 @@ impl<R: Read + Seek> Source<R> {
         part: &'static str,
     ) -> Result<(), H5Error> {
         self.check(address, buffer.len() as u64, part)?;
-        self.reader.seek(SeekFrom::Start(address))?;
+        self.reader.seek(SeekFrom::Start(self.base + address))?;
         Ok(self.reader.read_exact(buffer)?)
     }
 

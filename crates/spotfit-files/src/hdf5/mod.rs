@@ -1,15 +1,14 @@
-//! HDF5 files with a table, some arrays and some text at the root, as h5py writes them for Picasso.
+//! HDF5 files with tables, arrays and text, as h5py, PyTables and MATLAB write them.
 //!
-//! [`H5Reader`] reads one-dimensional datasets of records (a compound of numbers) some rows at a time, arrays of up to
-//! four dimensions, and text in datasets and attributes. [`H5Writer`] writes one dataset of records as a stream of
+//! [`H5Reader`] reads one-dimensional datasets of records (a compound of numbers, or of such records) and columns of numbers
+//! some rows at a time, arrays of up to four dimensions, and text and numbers in attributes. [`H5Writer`] writes one dataset of records as a stream of
 //! rows, and one text after it; [`write_arrays`] writes some arrays, and a text as an attribute of the root.
 //!
 //! Implemented from the HDF5 File Format Specification, version 3.0, of The HDF Group. Files of every version of the
 //! superblock are read, with chunks that are compressed by deflate (gzip), shuffled, or protected by Fletcher's
-//! checksum. Not read, with an error that says so: sizes of lengths and offsets other than 8 bytes, files that begin
-//! with a user block, links and attributes in fractal heaps (a root of a file of the newer format with more than eight
+//! checksum. Not read, with an error that says so: sizes of lengths and offsets other than 8 bytes, links and attributes in fractal heaps (a root of a file of the newer format with more than eight
 //! of them), committed data types, other filters (LZF, szip), virtual and external storage, and chunks that were never
-//! written. Only objects at the root are found; soft and external links are passed over. The checksums of metadata in
+//! written. Objects in groups have paths, `group/name`; soft and external links are passed over. The checksums of metadata in
 //! the newer format are not checked.
 
 mod array_writer;

@@ -1,5 +1,6 @@
 //! Reading.
 
+use std::collections::HashMap;
 use std::io::{Read, Seek};
 use std::ops::Range;
 
@@ -15,8 +16,39 @@ use super::{H5Error, LONGEST_TEXT, Member};
 pub struct H5Reader<R> {
     source: Source<R>,
     root: u64,
+    top: Group,
+    /// The group that was looked into last, and its path.
+    recent: Option<(String, Group)>,
+}
+
+/// The links of a group.
+struct Group {
     names: Vec<String>,
-    addresses: Vec<u64>,
+    addresses: HashMap<String, u64>,
+}
+
+impl Group {
+    fn read<R: Read + Seek>(source: &mut Source<R>, address: u64) -> Result<Self, H5Error> {
+        let messages = messages(source, address)?;
+        let links = links(source, &messages)?;
+        let names = links.iter().map(|link| link.name.clone()).collect();
+        let mut addresses = HashMap::with_capacity(links.len());
+        for Link { name, address } in links {
+            addresses.entry(name).or_insert(address);
+        }
+        Ok(Self { names, addresses })
+    }
+
+    /// The address of an object, which is called `full` in errors.
+    fn find(&self, name: &str, full: &str) -> Result<u64, H5Error> {
+        self.addresses.get(name).copied().ok_or_else(|| {
+            let mut present = self.names.iter().take(10).cloned().collect::<Vec<_>>().join(", ");
+            if self.names.len() > 10 {
+                present.push_str(", …");
+            }
+            H5Error::Missing { name: full.into(), present }
+        })
+    }
 }
 
 impl<R: Read + Seek> H5Reader<R> {
@@ -29,16 +61,23 @@ impl<R: Read + Seek> H5Reader<R> {
     pub fn open(reader: R) -> Result<Self, H5Error> {
         let mut source = Source::new(reader)?;
         let root = root(&mut source)?;
-        let messages = messages(&mut source, root)?;
-        let links = links(&mut source, &messages)?;
-        let (names, addresses) =
-            links.into_iter().map(|Link { name, address }| (name, address)).unzip();
-        Ok(Self { source, root, names, addresses })
+        let top = Group::read(&mut source, root)?;
+        Ok(Self { source, root, top, recent: None })
     }
 
     /// The names of the datasets and groups at the root.
     pub fn names(&self) -> &[String] {
-        &self.names
+        &self.top.names
+    }
+
+    /// The names of the datasets and groups in a group, which is given by its path, such as `data` or `saveloc/loc`.
+    ///
+    /// # Errors
+    ///
+    /// [`H5Error::Missing`] if there is no such object, and what [`Self::open`] returns if it cannot be read. An object
+    /// that is no group has no names.
+    pub fn names_in(&mut self, group: &str) -> Result<&[String], H5Error> {
+        Ok(&self.enter(group)?.names)
     }
 
     /// Begins to read a table, a one-dimensional dataset of records of numbers: see [`Rows::read`].
@@ -61,6 +100,30 @@ impl<R: Read + Seek> H5Reader<R> {
         let (names, places): (Vec<_>, Vec<Place>) = members.into_iter().unzip();
         let member = |(name, place): (String, &Place)| Member { name, kind: place.number.kind };
         let members = names.into_iter().zip(&places).map(member).collect();
+        Ok(Rows { dataset, members, places, next: 0, block: 0..0, buffer: Vec::new() })
+    }
+
+    /// Begins to read columns of numbers that lie side by side: an array with a row for each, or for one column any array
+    /// that has one other dimension than 1. Each is a member, whose name is its number from 0.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::rows`]; [`H5Error::Unsupported`] also for chunks that do not hold whole rows.
+    pub fn columns(&mut self, name: &str, width: usize) -> Result<Rows, H5Error> {
+        let mut dataset = self.dataset(name)?;
+        let number = match &dataset.datatype.class {
+            Class::Number(number) => *number,
+            Class::Other(what) => {
+                return Err(H5Error::Unsupported { name: name.into(), what: what.clone() });
+            }
+            _ => return Err(H5Error::Sort { name: name.into(), needed: "columns of numbers" }),
+        };
+        let size = dataset.datatype.size;
+        dataset.flatten(width)?;
+        let places = (0..width).map(|column| Place { offset: column * size, number });
+        let members =
+            (0..width).map(|column| Member { name: column.to_string(), kind: number.kind });
+        let (places, members) = (places.collect(), members.collect());
         Ok(Rows { dataset, members, places, next: 0, block: 0..0, buffer: Vec::new() })
     }
 
@@ -119,7 +182,7 @@ impl<R: Read + Seek> H5Reader<R> {
         texts(&mut self.source, name, &dataset.datatype, &bytes)
     }
 
-    /// Reads the text in an attribute of an object at the root, or of the root itself, which is called "/". The result
+    /// Reads the text in an attribute of an object, or of the root itself, which is called "/". The result
     /// is nothing if the object has no such attribute.
     ///
     /// # Errors
@@ -130,13 +193,43 @@ impl<R: Read + Seek> H5Reader<R> {
         object: &str,
         name: &str,
     ) -> Result<Option<Vec<String>>, H5Error> {
-        let messages = if object == "/" {
-            self.source.begin();
-            messages(&mut self.source, self.root)?
-        } else {
-            self.messages(object)?
+        let messages = self.messages(object)?;
+        match attribute(object, &messages, name)? {
+            Some((datatype, bytes)) => {
+                let full = format!("{object}@{name}");
+                texts(&mut self.source, &full, &datatype, &bytes).map(Some)
+            }
+            None => Ok(None),
+        }
+    }
+
+    /// Reads the numbers in an attribute of an object, or of the root, which is called "/". The result is nothing if the
+    /// object has no such attribute.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::array`], [`H5Error::Missing`] if there is no such object.
+    pub fn attribute_numbers(
+        &mut self,
+        object: &str,
+        name: &str,
+    ) -> Result<Option<Vec<f64>>, H5Error> {
+        let messages = self.messages(object)?;
+        let Some((datatype, bytes)) = attribute(object, &messages, name)? else {
+            return Ok(None);
         };
-        attribute(&mut self.source, object, &messages, name)
+        let full = format!("{object}@{name}");
+        let Class::Number(number) = datatype.class else {
+            return Err(H5Error::Sort { name: full, needed: "an attribute of numbers" });
+        };
+        let mut numbers = Vec::new();
+        let place = Place { offset: 0, number };
+        place.append(&bytes, datatype.size, &mut numbers).map_err(|row| H5Error::Integer {
+            name: full.clone(),
+            member: name.into(),
+            row: row as u64,
+        })?;
+        Ok(Some(numbers))
     }
 
     fn dataset(&mut self, name: &str) -> Result<Dataset, H5Error> {
@@ -146,15 +239,27 @@ impl<R: Read + Seek> H5Reader<R> {
     }
 
     fn messages(&mut self, name: &str) -> Result<Vec<Message>, H5Error> {
-        let Some(place) = self.names.iter().position(|other| other == name) else {
-            let mut present = self.names.iter().take(10).cloned().collect::<Vec<_>>().join(", ");
-            if self.names.len() > 10 {
-                present.push_str(", …");
-            }
-            return Err(H5Error::Missing { name: name.into(), present });
-        };
+        let address = self.find(name)?;
         self.source.begin();
-        messages(&mut self.source, self.addresses[place])
+        messages(&mut self.source, address)
+    }
+
+    /// The address of the object at a path.
+    fn find(&mut self, path: &str) -> Result<u64, H5Error> {
+        match path.rsplit_once('/') {
+            _ if path == "/" => Ok(self.root),
+            None => self.top.find(path, path),
+            Some((group, name)) => self.enter(group)?.find(name, path),
+        }
+    }
+
+    fn enter(&mut self, path: &str) -> Result<&Group, H5Error> {
+        if self.recent.as_ref().is_none_or(|(recent, _)| recent != path) {
+            let address = self.find(path)?;
+            self.source.begin();
+            self.recent = Some((path.to_owned(), Group::read(&mut self.source, address)?));
+        }
+        Ok(&self.recent.as_ref().expect("it was entered").1)
     }
 }
 

@@ -12,15 +12,28 @@ pub(super) struct Link {
     pub(super) address: u64,
 }
 
+/// Passes over the block of the user before the file, such as MATLAB's: it ends at 512 bytes, or twice as many, and so on.
+fn find<R: Read + Seek>(source: &mut Source<R>) -> Result<(), H5Error> {
+    let mut place = 0;
+    while source.length().saturating_sub(place) >= SIGNATURE.len() as u64 {
+        let mut found = [0; SIGNATURE.len()];
+        source.fill(place, &mut found, "the superblock")?;
+        if &found == SIGNATURE {
+            source.begin_at(place);
+            return Ok(());
+        }
+        place = if place == 0 { 512 } else { place * 2 };
+    }
+    Err(H5Error::Signature)
+}
+
 /// The address of the root group's object header.
 pub(super) fn root<R: Read + Seek>(source: &mut Source<R>) -> Result<u64, H5Error> {
+    find(source)?;
     let available = source.length().min(104);
     let bytes = source.metadata(0, available, "the superblock")?;
     let mut fields = Fields::new(&bytes, "the superblock", 0);
-    if !bytes.starts_with(SIGNATURE) {
-        return Err(H5Error::Signature);
-    }
-    fields.take(8)?;
+    fields.expect(SIGNATURE)?;
     let version = fields.byte()?;
     let widths = match version {
         0 | 1 => {
@@ -40,7 +53,8 @@ pub(super) fn root<R: Read + Seek>(source: &mut Source<R>) -> Result<u64, H5Erro
         let what = format!("addresses of {} and lengths of {} bytes", widths[0], widths[1]);
         return Err(unsupported(what));
     }
-    fields.expect(&[0; 8])?;
+    let base = fields.number(8)?;
+    fields.require(base == source.base())?;
     // The address of free space or of an extension, the end of the file, and in versions 0 and 1 the driver's block
     // and the place of the root's name.
     fields.take(if version < 2 { 32 } else { 16 })?;

@@ -130,13 +130,12 @@ impl Collection {
     }
 }
 
-/// The texts in an attribute; nothing, if there is no such attribute.
-pub(super) fn attribute<R: Read + Seek>(
-    source: &mut Source<R>,
+/// The value of an attribute: its type, and the bytes of its elements; nothing, if there is no such attribute.
+pub(super) fn attribute(
     object: &str,
     messages: &[Message],
     attribute: &str,
-) -> Result<Option<Vec<String>>, H5Error> {
+) -> Result<Option<(Datatype, Vec<u8>)>, H5Error> {
     let full = format!("{object}@{attribute}");
     for message in messages.iter().filter(|message| message.kind == kinds::ATTRIBUTE) {
         if message.shared {
@@ -162,7 +161,7 @@ pub(super) fn attribute<R: Read + Seek>(
         let bytes = count(&shape).and_then(|count| count.checked_mul(datatype.size as u64));
         let bytes = bytes.and_then(|bytes| usize::try_from(bytes).ok());
         let bytes = fields.take(bytes.ok_or_else(|| fields.damaged())?)?;
-        return texts(source, &full, &datatype, bytes).map(Some);
+        return Ok(Some((datatype, bytes.to_vec())));
     }
     for message in messages.iter().filter(|message| message.kind == kinds::ATTRIBUTE_INFO) {
         let mut fields = message.fields("the description of attributes");

@@ -22,6 +22,8 @@ pub struct Acquisition {
     pub read_noise: Option<f64>,
     /// How many pixels of the camera are one, along x and y.
     pub binning: Option<[u32; 2]>,
+    /// How the camera was read out, in its own words: its gain, amplifier or speed.
+    pub mode: Option<String>,
     /// What says all of this.
     #[serde(serialize_with = "words")]
     pub source: Option<AcquisitionSource>,
@@ -35,6 +37,12 @@ pub enum AcquisitionSource {
     Sif,
     /// The header of a FITS file.
     Fits,
+    /// The header of an SPE file.
+    Spe,
+    /// The metadata of an ND2 file.
+    Nd2,
+    /// The metadata of a CZI file.
+    Czi,
     /// The OME metadata.
     Ome,
     /// Micro-Manager's metadata of the first frame.
@@ -48,6 +56,9 @@ impl fmt::Display for AcquisitionSource {
         f.write_str(match self {
             Self::Sif => "the SIF header",
             Self::Fits => "the FITS header",
+            Self::Spe => "the SPE header",
+            Self::Nd2 => "the ND2 metadata",
+            Self::Czi => "the CZI metadata",
             Self::Ome => "the OME metadata",
             Self::MicroManager => "Micro-Manager's metadata",
             Self::ImageJ => "ImageJ's description",
@@ -65,8 +76,8 @@ fn words<S: serde::Serializer>(
     }
 }
 
-/// The longest name of a camera that is kept.
-const LONGEST: usize = 100;
+/// The longest name of a camera, or of its mode, that is kept.
+const LONGEST: usize = 200;
 
 impl Acquisition {
     /// What a source says. What cannot be is left out: times that are not positive or longer than a year, gains below 0.
@@ -80,11 +91,13 @@ impl Acquisition {
         self.read_noise = self.read_noise.filter(positive);
         self.baseline = self.baseline.filter(|value| value.is_finite());
         self.binning = self.binning.filter(|sides| sides.iter().all(|&side| side > 0));
-        self.camera = self.camera.and_then(|name| {
+        let named = |name: String| {
             let plain = name.trim().chars().filter(|c| !c.is_control()).take(LONGEST);
             let name: String = plain.collect();
             (!name.is_empty()).then_some(name)
-        });
+        };
+        self.camera = self.camera.and_then(named);
+        self.mode = self.mode.and_then(named);
         self.source = (self != Self::default()).then_some(source);
         self
     }
@@ -103,6 +116,7 @@ impl fmt::Display for Acquisition {
             self.em_gain.map(|value| format!("EM gain set to {value}")),
             self.read_noise.map(|value| format!("read noise {value} photo-electrons")),
             self.binning.filter(|&sides| sides != [1, 1]).map(|[x, y]| format!("binning {x}×{y}")),
+            self.mode.as_ref().map(|mode| format!("read out by {mode}")),
         ];
         let parts: Vec<String> = parts.into_iter().flatten().collect();
         f.write_str(&parts.join(", "))

@@ -82,6 +82,10 @@ pub enum PixelSizeSource {
     Resolution,
     /// `Pixelsize` in Picasso's YAML file.
     Picasso,
+    /// The metadata of an ND2 file.
+    Nd2,
+    /// The metadata of a CZI file.
+    Czi,
 }
 
 impl fmt::Display for PixelSizeSource {
@@ -91,6 +95,8 @@ impl fmt::Display for PixelSizeSource {
             Self::ImageJ => "ImageJ's description",
             Self::Resolution => "the resolution of the TIFF file",
             Self::Picasso => "Picasso's YAML file",
+            Self::Nd2 => "the ND2 metadata",
+            Self::Czi => "the CZI metadata",
         })
     }
 }

@@ -15,7 +15,7 @@ pub enum MovieError {
     Io(#[from] io::Error),
     /// The ending of the file's name is not that of a movie.
     #[error(
-        "this is not a movie that can be read (.tif, .npy, .sif, .fits, .raw with .yaml, .dax with .inf)"
+        "this is not a movie that can be read (.tif, .npy, .nd2, .czi, .sif, .spe, .fits, .raw with .yaml, .dax with .inf)"
     )]
     UnknownFormat,
     /// The file has a format of another program and must be converted.
@@ -64,6 +64,12 @@ pub enum MovieError {
     /// The movie has several channels, and none was chosen.
     #[error("the movie has {0} channels; one must be chosen")]
     Channels(usize),
+    /// The movie has several positions of the stage, with these names, and none was chosen.
+    #[error("the movie has {} positions; one must be chosen: {}", .0.len(), named(.0))]
+    Positions(Vec<String>),
+    /// There is no such position among those with these names.
+    #[error("there is no position {}: the movie has {}", excerpt(.0), named(.1))]
+    NoPosition(String, Vec<String>),
     /// The channel or slice that was chosen does not exist.
     #[error("there is no {axis} {number}: the movie has {count}")]
     NoSuch {
@@ -109,4 +115,20 @@ pub enum MovieError {
     /// There are no frames.
     #[error("the movie has no frames")]
     Empty,
+}
+
+/// Names of positions in an error: numbers alone are as good as how many there are.
+fn named(names: &[String]) -> String {
+    const MOST: usize = 8;
+    let counted =
+        names.iter().zip(1..).all(|(name, number): (_, usize)| *name == number.to_string());
+    match names.len() {
+        0 | 1 => "one".to_owned(),
+        count if counted => format!("1 to {count}"),
+        count => {
+            let first: Vec<String> = names.iter().take(MOST).map(|name| excerpt(name)).collect();
+            let more = if count > MOST { " and others" } else { "" };
+            format!("{}{more}", first.join(", "))
+        }
+    }
 }

@@ -226,6 +226,7 @@ impl Cards {
             big_endian: true,
             adjust,
             acquisition: self.acquisition(),
+            times: None,
             start: self.end,
             notes: Vec::new(),
         })

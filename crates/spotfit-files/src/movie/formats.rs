@@ -19,16 +19,24 @@ pub(super) fn is_tiff(path: &Path) -> bool {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Foreign {
-    /// Nikon, `.nd2`.
-    Nd2,
-    /// Zeiss, `.czi`.
-    Czi,
-    /// Leica, `.lif`.
+    /// Leica, `.lif`, `.lof` and `.xlef`.
     Lif,
     /// Olympus, `.oif` and `.oib`.
     OifOib,
-    /// Princeton Instruments, `.spe`.
-    Spe,
+    /// Olympus, `.oir` and `.vsi`.
+    OirVsi,
+    /// Zeiss before CZI, `.lsm` and `.zvi`.
+    LsmZvi,
+    /// Imaris, `.ims`.
+    Ims,
+    /// DeltaVision, `.dv`.
+    Dv,
+    /// Hamamatsu's HCImage, `.cxd`.
+    Cxd,
+    /// PCO, `.pcoraw` and `.b16`.
+    Pco,
+    /// OME-Zarr, `.zarr`.
+    Zarr,
     /// Andor's spooled frames, `.sifx`.
     Sifx,
     /// Hamamatsu, `.dcimg`.
@@ -41,11 +49,15 @@ impl Foreign {
     /// The format of a file whose name ends like this, in small letters.
     pub(super) fn of(extension: &str) -> Option<Self> {
         Some(match extension {
-            "nd2" => Self::Nd2,
-            "czi" => Self::Czi,
-            "lif" => Self::Lif,
+            "lif" | "lof" | "xlef" => Self::Lif,
             "oif" | "oib" => Self::OifOib,
-            "spe" => Self::Spe,
+            "oir" | "vsi" => Self::OirVsi,
+            "lsm" | "zvi" => Self::LsmZvi,
+            "ims" => Self::Ims,
+            "dv" => Self::Dv,
+            "cxd" => Self::Cxd,
+            "pcoraw" | "b16" => Self::Pco,
+            "zarr" => Self::Zarr,
             "sifx" => Self::Sifx,
             "dcimg" => Self::Dcimg,
             "mp4" | "m4v" | "avi" | "mov" | "mkv" | "wmv" => Self::Video,
@@ -62,11 +74,15 @@ impl Foreign {
             )
         };
         match self {
-            Self::Nd2 => tool("nd2"),
-            Self::Czi => tool("czi"),
             Self::Lif => tool("lif"),
             Self::OifOib => tool("oib"),
-            Self::Spe => tool("spe"),
+            Self::OirVsi => tool("vsi"),
+            Self::LsmZvi => tool("lsm"),
+            Self::Ims => tool("ims"),
+            Self::Dv => tool("dv"),
+            Self::Cxd => tool("cxd"),
+            Self::Zarr => tool("zarr"),
+            Self::Pco => "export it from pco.camware as TIFF".to_owned(),
             Self::Sifx => "export it from Andor Solis as SIF or TIFF".to_owned(),
             Self::Dcimg => "export it from HCImage, or open it in Fiji with Hamamatsu's plugin, and save it as TIFF".to_owned(),
             Self::Video => "open it in Fiji (File > Import > AVI, or Movie (FFMPEG)), make it 8 or 16 bits and \
@@ -79,11 +95,15 @@ impl Foreign {
 impl fmt::Display for Foreign {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Nd2 => "Nikon's ND2",
-            Self::Czi => "Zeiss' CZI",
             Self::Lif => "Leica's LIF",
             Self::OifOib => "Olympus' OIF and OIB",
-            Self::Spe => "Princeton Instruments' SPE",
+            Self::OirVsi => "Olympus' OIR and VSI",
+            Self::LsmZvi => "Zeiss' LSM and ZVI",
+            Self::Ims => "Imaris' IMS",
+            Self::Dv => "DeltaVision's DV",
+            Self::Cxd => "HCImage's CXD",
+            Self::Pco => "PCO's PCORAW and B16",
+            Self::Zarr => "OME-Zarr",
             Self::Sifx => "Andor's spooled SIFX",
             Self::Dcimg => "Hamamatsu's DCIMG",
             Self::Video => "film (MP4, AVI and the like)",

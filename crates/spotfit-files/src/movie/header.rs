@@ -22,6 +22,8 @@ pub(super) struct Header {
     pub(super) start: u64,
     /// How the frames were acquired.
     pub(super) acquisition: Acquisition,
+    /// When each frame was taken, in seconds since the first, if it is known.
+    pub(super) times: Option<Vec<f64>>,
     /// What the user should know.
     pub(super) notes: Vec<String>,
 }
@@ -31,6 +33,7 @@ pub(super) struct WithHeader {
     pub(super) source: RawSource,
     pub(super) dimensions: Dimensions,
     pub(super) acquisition: Acquisition,
+    pub(super) times: Option<Vec<f64>>,
     pub(super) notes: Vec<String>,
 }
 
@@ -64,6 +67,10 @@ impl Header {
         }
         let source = RawSource::new(bytes, start, number, big_endian, pixels).adjusted(self.adjust);
         let dimensions = Dimensions(whole, height, width);
-        Ok(WithHeader { source, dimensions, acquisition: self.acquisition, notes })
+        let times = self.times.map(|mut times| {
+            times.truncate(whole);
+            times
+        });
+        Ok(WithHeader { source, dimensions, acquisition: self.acquisition, times, notes })
     }
 }

@@ -8,6 +8,9 @@
 //! | `.dax` | the Zhuang lab's movies with their `.inf` beside them |
 //! | `.sif` | Andor's movies of one area of the detector |
 //! | `.fits`, `.fit`, `.fts` | the first image or cube (t, h, w) of a FITS file, uncompressed |
+//! | `.spe` | Princeton Instruments' movies of version 2, of one region of the detector |
+//! | `.nd2` | Nikon's movies since version 3, uncompressed |
+//! | `.czi` | Zeiss' movies, grey, uncompressed, without mosaics |
 //!
 //! OME-TIFF and ImageJ stacks say how many channels, z slices and time points they have ([`Movie::axes`]). One channel
 //! is read: a movie with several channels is refused unless [`MovieOptions::channel`] chooses one. Slices become
@@ -17,7 +20,7 @@
 //! A movie in several files (OME-TIFF, Micro-Manager's `…_MMStack_Pos0.ome.tif`, `…_1.ome.tif` and so on, in one folder)
 //! is one movie, opened by any of the files that name the others, or by the folder. Files elsewhere are never looked for.
 //!
-//! Of a TIFF, SIF or FITS file that is cut off, as after a crash, the frames that are whole are read, and a note says how many are missing;
+//! Of a TIFF, SIF, FITS, SPE, ND2 or CZI file that is cut off, as after a crash, the frames that are whole are read, and a note says how many are missing;
 //! [`MovieOptions::strict`] refuses it. Pages that show others smaller are left out.
 //!
 //! Several movies that follow each other are one, of frames that go on counting: [`MovieOptions::parts`].
@@ -30,21 +33,25 @@
 
 mod acquisition;
 mod axes;
+mod czi;
 mod error;
 mod fits;
 mod flow;
 mod follow;
 mod formats;
 mod header;
+mod nd2;
 mod number;
 mod open;
 mod options;
 mod parts;
 mod pixels;
 mod place;
+mod placed;
 mod raw;
 mod room;
 mod sif;
+mod spe;
 mod threads;
 #[cfg(feature = "tiff")]
 mod tiff;
@@ -97,6 +104,7 @@ pub struct Movie {
     seen: Option<Pixels>,
     axes: MovieAxes,
     acquisition: Acquisition,
+    times: Option<Vec<f64>>,
     notes: Vec<String>,
     files: Vec<PathBuf>,
     /// Those who read and decode, if it is not the caller alone.
@@ -115,6 +123,7 @@ enum Source {
     Tiff(Box<tiff::TiffSource>),
     Npy(NpyReader<Reader>),
     Raw(raw::RawSource),
+    Placed(placed::PlacedSource),
     /// The frames that are not yet read.
     Held(Pixels),
     /// They come until their stream ends.
@@ -151,6 +160,7 @@ impl Movie {
             seen,
             axes,
             acquisition,
+            times: None,
             notes,
             files,
             pool,
@@ -232,6 +242,11 @@ impl Movie {
         &self.acquisition
     }
 
+    /// When each frame was taken, in seconds since the first, if the metadata say it of every frame.
+    pub fn times(&self) -> Option<&[f64]> {
+        self.times.as_deref()
+    }
+
     /// Problems of the metadata, and how they were interpreted; each is a sentence without a full stop. Empty for most
     /// movies.
     pub fn notes(&self) -> &[String] {
@@ -260,6 +275,7 @@ impl Movie {
             #[cfg(feature = "tiff")]
             Source::Tiff(source) => source.skip(skipped),
             Source::Raw(source) => source.skip(skipped),
+            Source::Placed(source) => source.skip(skipped),
             Source::Npy(source) => source.skip(skipped)?,
             Source::Held(frames) => drop(frames.take(skipped)),
             Source::Parts(parts) => parts.skip(skipped)?,
@@ -390,6 +406,7 @@ impl Movie {
             #[cfg(feature = "tiff")]
             Source::Tiff(source) => source.read(shape, pool)?,
             Source::Raw(source) => source.read(shape, pool)?,
+            Source::Placed(source) => source.read(shape, pool)?,
             Source::Npy(source) => read_npy(source, shape)?,
             Source::Held(frames) => frames.take(count),
             Source::Growing(_) | Source::Flow(_) | Source::Parts(_) => {

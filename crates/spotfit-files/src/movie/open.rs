@@ -12,8 +12,8 @@ use super::formats::extension;
 use super::formats::is_tiff;
 use super::header::{Header, WithHeader};
 use super::place::{Bytes, View, shared};
+use super::placed::{OfPlanes, Planes};
 use super::raw::{self, Description, RawSource};
-use super::sif;
 #[cfg(feature = "tiff")]
 use super::tiff::{
     Opened, TiffSource,
@@ -24,6 +24,7 @@ use super::tiff::{
 use super::{
     Dimensions, Foreign, Movie, MovieError, MovieLimits, MovieOptions, Reader, Source, block_length,
 };
+use super::{czi, nd2, sif, spe};
 use crate::npy::NpyReader;
 
 /// The longest file that describes a movie, in bytes: Picasso keeps a movie's history in it.
@@ -53,6 +54,10 @@ impl Movie {
         let limits = &options.limits;
         let metadata = std::fs::metadata(path)?;
         if metadata.is_dir() {
+            if let Some(foreign @ Foreign::Zarr) = extension(path).as_deref().and_then(Foreign::of)
+            {
+                return Err(MovieError::Foreign(foreign));
+            }
             return Self::open_folder(path, options);
         }
         let (is_file, length) = (metadata.is_file(), metadata.len());
@@ -76,6 +81,9 @@ impl Movie {
             }
             Some("sif") => Self::with_header(sif::header, file()?, options),
             Some("fits" | "fit" | "fts") => Self::with_header(fits::header, file()?, options),
+            Some("spe") => Self::with_header(spe::header, file()?, options),
+            Some("nd2") => Self::of_planes(nd2::planes, file()?, options),
+            Some("czi") => Self::of_planes(czi::planes, file()?, options),
             Some("npy") if is_file => Self::npy_file(file()?, length, limits),
             Some("npy") => Self::npy(Box::new(File::open(path)?), None, limits),
             _ if !is_file => Self::npy(Box::new(File::open(path)?), None, limits),
@@ -85,6 +93,10 @@ impl Movie {
             }
         }?;
         options.channel_of(&movie.axes)?;
+        // Formats with positions look for theirs.
+        if !matches!(movie.source, Source::Placed(_)) {
+            options.position_of(&[String::new()])?;
+        }
         movie.files = vec![path.to_owned()];
         Ok(movie)
     }
@@ -105,16 +117,52 @@ impl Movie {
         Self::with_header(fits::header, shared(reader)?.0, options)
     }
 
+    /// Princeton Instruments' SPE in memory or anywhere else.
+    ///
+    /// # Errors
+    /// [`MovieError`].
+    pub fn spe(reader: Reader, options: &MovieOptions) -> Result<Self, MovieError> {
+        Self::with_header(spe::header, shared(reader)?.0, options)
+    }
+
+    /// Nikon's ND2 in memory or anywhere else.
+    ///
+    /// # Errors
+    /// [`MovieError`].
+    pub fn nd2(reader: Reader, options: &MovieOptions) -> Result<Self, MovieError> {
+        Self::of_planes(nd2::planes, shared(reader)?.0, options)
+    }
+
+    /// Zeiss' CZI in memory or anywhere else.
+    ///
+    /// # Errors
+    /// [`MovieError`].
+    pub fn czi(reader: Reader, options: &MovieOptions) -> Result<Self, MovieError> {
+        Self::of_planes(czi::planes, shared(reader)?.0, options)
+    }
+
+    /// Planes that lie anywhere.
+    fn of_planes(
+        planes: fn(&Bytes) -> Result<Planes, MovieError>,
+        bytes: Bytes,
+        options: &MovieOptions,
+    ) -> Result<Self, MovieError> {
+        let OfPlanes { source, dimensions, axes, times, acquisition, notes } =
+            planes(&bytes)?.open(bytes, options)?;
+        let movie = Self::new(Source::Placed(source), dimensions, &options.limits)?;
+        Ok(Self { axes, times, acquisition, notes, ..movie })
+    }
+
     /// Frames after a header.
     fn with_header(
         header: fn(&Bytes) -> Result<Header, MovieError>,
         bytes: Bytes,
         options: &MovieOptions,
     ) -> Result<Self, MovieError> {
-        let WithHeader { source, dimensions, acquisition, notes } =
+        let WithHeader { source, dimensions, acquisition, times, notes } =
             header(&bytes)?.open(bytes, options)?;
         let movie = Self::new(Source::Raw(source), dimensions, &options.limits)?;
-        Ok(Self { acquisition, notes, ..movie })
+        Ok(Self { acquisition, times, notes, ..movie })
     }
 
     /// The names of the files that a movie in several files, or the folder of one, has now besides those that are known. It is
@@ -164,10 +212,10 @@ impl Movie {
         images: Option<&Images>,
         options: &MovieOptions,
     ) -> Result<Self, MovieError> {
-        let Opened { source, dimensions, axes, acquisition, notes, files } =
+        let Opened { source, dimensions, axes, acquisition, times, notes, files } =
             TiffSource::open(bytes, path, images, options)?;
         let movie = Self::new(Source::Tiff(Box::new(source)), dimensions, &options.limits)?;
-        Ok(Self { axes, acquisition, notes, files, ..movie })
+        Ok(Self { axes, acquisition, times, notes, files, ..movie })
     }
 
     /// An NPY movie; `length` is the length of the file in bytes, if it is known. A reader that turns out not

@@ -53,6 +53,9 @@ pub struct MovieOptions {
     /// The z slice that is read, from 0: its time points are the frames. Otherwise every slice of every time
     /// point is a frame.
     pub slice: Option<usize>,
+    /// The position of the stage that is read, by its name or its number from 1. A movie of several positions is refused if none is
+    /// chosen, unless each has a file of its own.
+    pub position: Option<String>,
     /// Whether a file that is cut off is refused. Otherwise what is whole is read, and a note says how much is missing.
     pub strict: bool,
     /// Movies that go on with this one, in their order, as if all were one: frames of the same size, which go on counting. Not of a
@@ -65,8 +68,24 @@ impl MovieOptions {
         with_limits: limits: MovieLimits,
         const with_channel: channel: Option<usize>,
         const with_slice: slice: Option<usize>,
+        with_position: position: Option<String>,
         const with_strict: strict: bool,
         with_parts: parts: Vec<PathBuf>,
+    }
+
+    /// Which of the positions with these names is read.
+    pub(super) fn position_of(&self, names: &[String]) -> Result<usize, MovieError> {
+        let Some(chosen) = self.position.as_deref() else {
+            return match names.len() {
+                0 | 1 => Ok(0),
+                _ => Err(MovieError::Positions(names.to_vec())),
+            };
+        };
+        let number = chosen.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
+        let named = names.iter().position(|name| name == chosen);
+        named
+            .or(number.filter(|&number| number < names.len().max(1)))
+            .ok_or_else(|| MovieError::NoPosition(chosen.to_owned(), names.to_vec()))
     }
 
     /// The channel that is read of a movie with such axes.

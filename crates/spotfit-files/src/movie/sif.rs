@@ -69,8 +69,9 @@ pub(super) fn header(bytes: &Bytes) -> Result<Header, MovieError> {
         );
         return Err(wrong(reason));
     }
+    let mut times = Vec::new();
     for _ in 0..frames {
-        lines.numbers("the time of a frame", 1)?;
+        times.extend(lines.numbers("the time of a frame", 1)?.first());
     }
     if version >= FLAGGED && lines.numbers("the flag after the times of frames", 1)?[0] == 1 {
         for _ in 0..frames {
@@ -88,8 +89,17 @@ pub(super) fn header(bytes: &Bytes) -> Result<Header, MovieError> {
         adjust: None,
         acquisition: acquisition(&head, [columns, rows]),
         start: lines.1,
+        times: seconds(&times),
         notes: Vec::new(),
     })
+}
+
+/// Times in seconds since the first, of those in microseconds, if they are some.
+fn seconds(times: &[u64]) -> Option<Vec<f64>> {
+    let (first, last) = (*times.first()?, *times.last()?);
+    let rising = times.windows(2).all(|pair| pair[0] <= pair[1]);
+    let since = |&time: &u64| time.saturating_sub(first) as f64 / 1e6;
+    (rising && last > first).then(|| times.iter().map(since).collect())
 }
 
 /// How the frames were acquired: by the third line and the fourth.

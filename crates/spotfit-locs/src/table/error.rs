@@ -3,6 +3,7 @@
 use std::io;
 
 use super::Unit;
+use super::others::OtherProgram;
 
 /// The longest row with its line end, in bytes.
 pub(super) const LONGEST_ROW: usize = 1 << 16;
@@ -131,6 +132,23 @@ pub enum TableError {
     /// The HDF5 file is wrong.
     #[error(transparent)]
     Hdf5(#[from] spotfit_files::hdf5::H5Error),
+    /// A table of another program is not as its tables are.
+    #[error("as a table of {program}: {reason}")]
+    Other {
+        /// The program.
+        program: OtherProgram,
+        /// What is wrong.
+        reason: String,
+    },
+    /// An HDF5 file is of no program that is known.
+    #[error(
+        "it is no table of Picasso ('locs'), DECODE ('data', 'decode'), SMAP ('saveloc'), storm-analysis ('fr_0') or PYME \
+         ('Localizations', 'FitResults'); it has: {present}"
+    )]
+    Program {
+        /// The beginning of the names at its root.
+        present: String,
+    },
     /// The table is of a version of Picasso whose format is not known.
     #[error(
         "its picasso_format is '{0}'; tables of '1.0', in nanometres, and those without this mark, in pixels, are read"

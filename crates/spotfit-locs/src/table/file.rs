@@ -1,13 +1,18 @@
 //! Tables in files of either format.
 
 use std::fs::File;
-use std::io::{self, BufReader, Read, Seek, Write};
+use std::io::{self, BufRead, BufReader, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 
+use spotfit_files::hdf5::H5Reader;
 use spotfit_files::output::paths::{resolve, same};
 use spotfit_files::output::{Output, OutputError, refuse_stranger};
+use spotfit_files::private::excerpt;
 
-use super::picasso::{LeftOut, PicassoReader, PicassoWriter, beside, is_our_sidecar, sidecar};
+use super::others::{OtherProgram, OtherReader};
+use super::picasso::{
+    LeftOut, PicassoReader, PicassoWriter, ROWS, beside, is_our_sidecar, sidecar,
+};
 use super::{ColumnNames, CsvReader, CsvWriter, Info, PicassoVersion, Table, TableError};
 
 /// How a table is stored.
@@ -30,6 +35,30 @@ impl TableFormat {
             _ => None,
         }
     }
+
+    /// Whether a file with this name is a table that is read: one of these, or of another program (`.mat`, `.smlm`, `.hdf`, `.h5r`).
+    pub fn is_read(path: &Path) -> bool {
+        Self::of(path).is_some() || Binary::of(path).is_some()
+    }
+}
+
+/// How tables lie in files that are no text.
+enum Binary {
+    Hdf5,
+    /// HDF5 of MATLAB 7.3; older versions have a format of their own.
+    Matlab,
+    Smlm,
+}
+
+impl Binary {
+    fn of(path: &Path) -> Option<Self> {
+        match path.extension()?.to_ascii_lowercase().to_str()? {
+            "hdf5" | "h5" | "hdf" | "h5r" => Some(Self::Hdf5),
+            "mat" => Some(Self::Matlab),
+            "smlm" => Some(Self::Smlm),
+            _ => None,
+        }
+    }
 }
 
 /// Reads a table block by block, whatever its format.
@@ -38,23 +67,44 @@ pub enum TableReader {
     Csv(CsvReader<Box<dyn Read + Send>>),
     /// A table of Picasso.
     Picasso(Box<PicassoReader<BufReader<File>>>),
+    /// A table of another program that is no text.
+    Other(Box<OtherReader>),
 }
 
 impl TableReader {
-    /// Opens a table. The format is that of the file's name; other names are taken for CSV.
+    /// Opens a table. The format is that of the file's name, and what is in an HDF5 file tells the program; other names are
+    /// taken for CSV.
     ///
     /// # Errors
     /// [`TableError`].
     pub fn open(path: impl AsRef<Path>) -> Result<Self, TableError> {
         let path = path.as_ref();
         let file = File::open(path)?;
-        match TableFormat::of(path) {
-            Some(TableFormat::Picasso) => {
-                let reader = PicassoReader::new(BufReader::new(file), beside(path)?)?;
-                Ok(Self::Picasso(Box::new(reader)))
+        let Some(binary) = Binary::of(path) else { return Self::csv(Box::new(file)) };
+        let mut reader = BufReader::new(file);
+        match binary {
+            Binary::Smlm => return Ok(Self::Other(Box::new(OtherReader::smlm(reader)?))),
+            Binary::Matlab if reader.fill_buf()?.starts_with(b"MATLAB 5") => {
+                let reason = "it is of MATLAB 5 to 7.2; save it again with '-v7.3'";
+                return Err(TableError::Other {
+                    program: OtherProgram::Smap,
+                    reason: reason.to_owned(),
+                });
             }
-            _ => Self::csv(Box::new(file)),
+            Binary::Hdf5 | Binary::Matlab => {}
         }
+        let mut file = H5Reader::open(reader)?;
+        // Picasso's table counts where there are several, and where nobody's is found.
+        let picasso = file.names().iter().any(|name| name == ROWS);
+        let program = if picasso { None } else { OtherProgram::of(&mut file) };
+        Ok(match program {
+            Some(program) => Self::Other(Box::new(OtherReader::of(program, file)?)),
+            None if TableFormat::of(path).is_none() => {
+                let present = excerpt(&file.names().join(", "));
+                return Err(TableError::Program { present });
+            }
+            None => Self::Picasso(Box::new(PicassoReader::of(file, beside(path)?)?)),
+        })
     }
 
     /// Reads a CSV table from somewhere else.
@@ -71,25 +121,28 @@ impl TableReader {
         match self {
             Self::Csv(reader) => Self::Csv(reader.with_info(change)),
             Self::Picasso(reader) => Self::Picasso(Box::new(reader.with_info(change))),
+            Self::Other(reader) => Self::Other(Box::new(reader.with_info(change))),
         }
     }
 
-    /// Says whether a CSV table counts frames from 0 or 1, whatever its names say.
+    /// Says whether a table of CSV or of another program counts frames from 0 or 1, whatever its names say.
     #[must_use]
     pub fn with_first_frame(self, first: u32) -> Self {
         match self {
             Self::Csv(reader) => Self::Csv(reader.with_first_frame(first)),
+            Self::Other(reader) => Self::Other(Box::new(reader.with_first_frame(first))),
             picasso => picasso,
         }
     }
 
-    /// Says what the columns of a CSV table are: see [`CsvReader::with_names`]. Those of Picasso have their names.
+    /// Says what columns are: see [`CsvReader::with_names`]. Those of Picasso have their names.
     ///
     /// # Errors
     /// As [`CsvReader::with_names`].
     pub fn with_names(self, names: &ColumnNames) -> Result<Self, TableError> {
         match self {
             Self::Csv(reader) => Ok(Self::Csv(reader.with_names(names)?)),
+            Self::Other(reader) => Ok(Self::Other(Box::new(reader.with_names(names)?))),
             picasso => Ok(picasso),
         }
     }
@@ -100,14 +153,16 @@ impl TableReader {
         match self {
             Self::Csv(reader) => Self::Csv(reader.with_columns(names)),
             Self::Picasso(reader) => Self::Picasso(Box::new(reader.with_columns(names))),
+            Self::Other(reader) => Self::Other(Box::new(reader.with_columns(names))),
         }
     }
 
-    /// Notes that the reader of the table should know: see [`CsvReader::notes`] and [`PicassoReader::notes`].
+    /// Notes that the reader of the table should know: see [`CsvReader::notes`], [`PicassoReader::notes`] and [`OtherReader::notes`].
     pub fn notes(&self) -> &[String] {
         match self {
             Self::Csv(reader) => reader.notes(),
             Self::Picasso(reader) => reader.notes(),
+            Self::Other(reader) => reader.notes(),
         }
     }
 
@@ -119,6 +174,7 @@ impl TableReader {
         match self {
             Self::Csv(reader) => reader.read(),
             Self::Picasso(reader) => reader.read(),
+            Self::Other(reader) => reader.read(),
         }
     }
 
@@ -143,6 +199,7 @@ impl std::fmt::Debug for TableReader {
         match self {
             Self::Csv(_) => f.write_str("TableReader::Csv"),
             Self::Picasso(reader) => reader.fmt(f),
+            Self::Other(reader) => reader.fmt(f),
         }
     }
 }

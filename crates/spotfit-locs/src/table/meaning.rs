@@ -19,6 +19,8 @@ pub enum Dimension {
     Photons,
     /// An angle in radians.
     Angle,
+    /// A time in seconds.
+    Time,
     /// A whole number.
     Count,
     /// A number without a unit, or a word.
@@ -35,6 +37,7 @@ impl Dimension {
             Self::Depth => Unit::Nanometre,
             Self::Photons => Unit::Photon,
             Self::Angle => Unit::Radian,
+            Self::Time => Unit::Second,
             Self::Count | Self::None | Self::Copied => Unit::None,
         }
     }
@@ -111,6 +114,7 @@ macro_rules! columns {
 columns! {
     Id              "id"                 ["id"]              []              Count   [] First     "Number of the localization";
     Frame           "frame"              ["frame"]           ["frame"]       Count   [] First     "Frame, from 0 here and from 1 in CSV tables with units";
+    Time            "time"               ["time"]            []              Time    [] First     "Time of the frame";
     X               "x"                  ["x"]               ["x"]           Length  [UncertaintyX Uncertainty] Weighted "x";
     Y               "y"                  ["y"]               ["y"]           Length  [UncertaintyY Uncertainty] Weighted "y";
     Z               "z"                  ["z"]               ["z"]           Depth   [UncertaintyZ] Weighted "z";

@@ -18,6 +18,7 @@ mod file;
 mod meaning;
 mod names;
 mod number;
+mod others;
 pub(crate) mod picasso;
 mod positions;
 mod powers;
@@ -35,6 +36,7 @@ pub use error::TableError;
 pub use file::{SaveOptions, TableFormat, TableOutput, TableReader, TableWriter, Written};
 pub(crate) use meaning::Merge;
 pub use meaning::{Dimension, Meaning};
+pub use others::{OtherProgram, OtherReader};
 pub use picasso::{LeftOut, PicassoReader, PicassoWriter, is_our_sidecar, sidecar};
 pub use version::PicassoVersion;
 
@@ -53,6 +55,8 @@ pub enum Unit {
     Photon,
     /// Radians.
     Radian,
+    /// Seconds.
+    Second,
 }
 
 impl fmt::Display for Unit {
@@ -63,6 +67,7 @@ impl fmt::Display for Unit {
             Self::Nanometre => "nanometres",
             Self::Photon => "photons",
             Self::Radian => "radians",
+            Self::Second => "seconds",
         })
     }
 }
@@ -76,13 +81,14 @@ impl Unit {
             Self::Nanometre => Some("nm"),
             Self::Photon => Some("photon"),
             Self::Radian => Some("rad"),
+            Self::Second => Some("s"),
         }
     }
 
     /// How many decimals numbers have that were measured or computed here.
     pub fn decimals(self) -> u8 {
         match self {
-            Self::Pixel | Self::Radian => 6,
+            Self::Pixel | Self::Radian | Self::Second => 6,
             _ => 4,
         }
     }

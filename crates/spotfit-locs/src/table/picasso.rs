@@ -12,7 +12,7 @@ use spotfit_files::yaml::{self, Value};
 use super::{Column, Info, Kind, Meaning, PicassoVersion, Table, TableError, Unit, names, powers};
 
 /// The dataset with the rows.
-const ROWS: &str = "locs";
+pub(super) const ROWS: &str = "locs";
 /// The dataset with what is known.
 const METADATA: &str = "metadata";
 /// The attribute of the root, and the key of the YAML file, that say which format a table has.
@@ -92,7 +92,13 @@ impl<R: Read + Seek> PicassoReader<R> {
     /// # Errors
     /// [`TableError::Hdf5`]; [`TableError::PicassoFormat`] for other marks; [`TableError::PicassoMarks`] if the two differ.
     pub fn new(reader: R, beside: Option<Vec<Value>>) -> Result<Self, TableError> {
-        let mut reader = H5Reader::open(reader)?;
+        Self::of(H5Reader::open(reader)?, beside)
+    }
+
+    pub(super) fn of(
+        mut reader: H5Reader<R>,
+        beside: Option<Vec<Value>>,
+    ) -> Result<Self, TableError> {
         let rows = reader.rows(ROWS)?;
         let documents = match beside {
             Some(documents) => documents,

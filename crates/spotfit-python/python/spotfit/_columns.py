@@ -48,8 +48,9 @@ def read_columns(
     by: str | Sequence[str | int] = (),
     error_columns: str | Sequence[str | int] = (),
     x_columns: str | Sequence[str | int] = (),
+    sheet: str | int | None = None,
 ) -> Columns:
-    """Reads columns of numbers from a text.
+    """Reads columns of numbers from a text, or from a sheet of a workbook of Excel (``.xlsx``).
 
     Columns are between commas, semicolons, tabs or spaces, whichever makes numbers of them; with decimal points or commas; in UTF-8, UTF-16
     or Latin-1, with the ends of lines of any system. The first line with a name for each column has the names, the next ones above
@@ -70,6 +71,8 @@ def read_columns(
         the data sets, such as ``"_sd"``.
     x_columns : str, or sequence of str or int
         The columns of the variables, where there are several; `columns` has data sets only then.
+    sheet : str or int, optional
+        The sheet of a workbook, by its name or number from 1. Default: the first.
 
     Returns
     -------
@@ -109,7 +112,7 @@ def read_columns(
     """
     whole = arguments.whole("skip", skip)
     given = [_names(of) for of in (columns, by, error_columns, x_columns)]
-    names, units, x, y, errors, weights, notes = _spotfit.read_columns(path, given[0], whole, given[1], given[2], given[3])
+    names, units, x, y, errors, weights, notes = _spotfit.read_columns(path, given[0], whole, *given[1:], None if sheet is None else str(sheet))
     tell(notes)
     # Where all data sets have the same points, and there is one variable, these axes say nothing.
     shared = x[0] if not given[1] else x

@@ -14,9 +14,10 @@ import numpy as np
 from . import _arguments as arguments
 from . import _defects, _positions, _spotfit
 from . import _record as records
+from ._camera import Camera
 from ._keywords import current
 from ._fit import LENGTHS
-from ._localize import Blocks, needs_size
+from ._localize import Blocks, _position, needs_size
 from ._preset import expanded
 from ._spotfit import CameraMap
 from ._summary import FileOutcome, FilesSummary
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 
 Path = str | PathLike[str]
 
-_EXTENSIONS = (".tif", ".tiff", ".btf", ".stk", ".npy", ".raw", ".dax", ".sif", ".fits", ".fit", ".fts")
+_EXTENSIONS = (".tif", ".tiff", ".btf", ".stk", ".npy", ".raw", ".dax", ".sif", ".nd2", ".czi", ".spe", ".fits", ".fit", ".fts")
 
 
 class Submits(Protocol):
@@ -262,7 +263,7 @@ def _inputs(task: Task) -> Any:
     if not os.path.exists(task.movie):
         raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), task.movie)
     channel, plane = (task.options.get(name) for name in ("channel", "slice"))
-    return json.loads(_spotfit.record_inputs(task.movie, channel, plane, task.files))
+    return json.loads(_spotfit.record_inputs(task.movie, channel, plane, task.files, _position(task.options.get("position"))))
 
 
 def _old_record(name: str) -> str:
@@ -317,7 +318,7 @@ def _standing(task: Task) -> FileOutcome | None:
 def _made_with(given: dict[str, Any], options: _spotfit.LocalizeOptions) -> dict[str, Any]:
     """How every table is made, as records have it: the same as of ``spotfit localize``."""
     channel, plane = (None if given.get(name) is None else int(given[name]) for name in ("channel", "slice"))
-    method, camera, calibration = (json.loads(part) for part in _spotfit.method(options, channel, plane))
+    method, camera, calibration = (json.loads(part) for part in _spotfit.method(options, channel, plane, _position(given.get("position"))))
     frames = given.get("frames") or slice(None)
     # Users count from 1, and mean both ends.
     first, last = frames.start or 0, frames.stop
@@ -335,6 +336,11 @@ def _made_with(given: dict[str, Any], options: _spotfit.LocalizeOptions) -> dict
         more["pixel_size"] = None
     if _defects.is_word(given.get("defects"), "auto"):
         more["defects"] = "auto"
+    if given.get("camera_from") is not None:
+        # What its numbers are depends on the movie.
+        more["camera_from"], camera = "metadata", None
+    if given.get("frame_time") is not None:
+        more["frame_time"] = str(given["frame_time"])
     return {
         "format": "spotfit record 1",
         "spotfit": _spotfit.__version__,
@@ -414,6 +420,14 @@ def _check(options: dict[str, Any], elsewhere: bool) -> _spotfit.LocalizeOptions
     if roi is not None:
         size = here.get("pixel_size")
         arguments.roi(roi, None if isinstance(size, str) else size)
+    here.pop("position", None)
+    if here.pop("camera_from", None) is not None:
+        # Only a movie says them.
+        here.pop("cameras", None)
+        if not isinstance(here.get("camera"), CameraMap):
+            here["camera"] = Camera()
+    if here.get("frame_time") == "metadata":
+        here["frame_time"] = 1.0
     if here.get("backend") == "gpu":
         here["backend"] = "cpu"
     if elsewhere:

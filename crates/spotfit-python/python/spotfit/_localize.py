@@ -5,7 +5,7 @@ from __future__ import annotations
 import builtins
 import json
 from builtins import slice as Slice
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from os import PathLike, fspath
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -158,6 +158,15 @@ class Blocks(Iterator[Locs]):
         unless it says otherwise. The ``id`` of a localization is its row there, from 1. Not with `roi`.
     channel, slice : int, optional
         Which channel and which slice, from 0; of files only.
+    position : int or str, optional
+        Which position of the stage, from 0 or by its name, of a file that has several.
+    camera_from : "metadata", optional
+        Take the camera's numbers from the metadata of the file, or from a table of cameras by the name that they give. What is taken is
+        told, what is not known is an error. Numbers that are known better stand in `camera`, a mapping then: ``{"baseline": 100}``.
+    cameras : path, optional
+        With `camera_from`: a table of cameras besides the one that is known, TOML with entries ``[[camera]]``.
+    frame_time : float or "metadata", optional
+        Add a column ``time`` in seconds since the first frame: frames were taken every so many seconds, or as the metadata of the file say.
     strict : bool
         Refuse a file that is cut off. Otherwise its whole frames are read, with a warning that says how many are missing.
     follow : bool
@@ -225,6 +234,10 @@ class Blocks(Iterator[Locs]):
         positions: Positions = None,
         channel: int | None = None,
         slice: int | None = None,
+        position: int | str | None = None,
+        camera_from: Literal["metadata"] | None = None,
+        cameras: str | PathLike[str] | None = None,
+        frame_time: float | Literal["metadata"] | None = None,
         strict: bool = False,
         follow: bool = False,
         idle: float = 60.0,
@@ -255,9 +268,12 @@ class Blocks(Iterator[Locs]):
         size = None if isinstance(pixel_size, str) and pixel_size == "px" else arguments.length("pixel_size", pixel_size)
         known = size
         if pixel_size is None and isinstance(movie, (str, PathLike)) and needs_size(box, roi, *map(options.get, LENGTHS)):
-            known = _spotfit.MovieFile(fspath(movie), *_chosen(channel, slice), waits, parts=parts).pixel_size
+            known = _spotfit.MovieFile(fspath(movie), *_chosen(channel, slice), waits, parts=parts, position=_position(position)).pixel_size
         dropped: list[str] = [drop] if isinstance(drop, str) else list(drop)
         given = options.get("camera")
+        by_metadata = _by_metadata(camera_from, given, cameras)
+        if by_metadata is not None and not isinstance(given, _spotfit.CameraMap):
+            options["camera"] = given = None
         maps = given if isinstance(given, _spotfit.CameraMap) else None
         camera = None if given is None or maps is not None else arguments.camera(given)
         self._options = _spotfit.LocalizeOptions(
@@ -279,6 +295,8 @@ class Blocks(Iterator[Locs]):
             sigma=sigma,
             temporal_background=None if temporal_background is None else arguments.whole("temporal_background", temporal_background),
             pixels=pixel_size == "px" if isinstance(pixel_size, str) else False,
+            camera_from=by_metadata,
+            frame_time=None if frame_time is None else str(frame_time),
         )
         self.defects: npt.NDArray[np.bool_] | None = None
         masked = _defects.given(defects)
@@ -295,13 +313,19 @@ class Blocks(Iterator[Locs]):
         self._told = False
         if isinstance(movie, (str, PathLike)):
             channel, slice = _chosen(channel, slice)
-            file = _spotfit.MovieFile(fspath(movie), channel, slice, waits, arguments.flag("strict", strict), parts)
+            file = _spotfit.MovieFile(fspath(movie), channel, slice, waits, arguments.flag("strict", strict), parts, _position(position))
+            if by_metadata is not None or frame_time == "metadata":
+                self._options, more = self._options.of_movie(file)
+                notes += more
+            if by_metadata is not None and maps is None:
+                camera = self._options.camera
+                given = camera
             info, notes = file.info, [*notes, *file.notes]
             size = file.pixel_size if pixel_size is None else size
             notes += self._place(positions, roi, size)
             # What only warns need not be waited for.
             if looks and (waits is None or _defects.is_word(defects, "auto")):
-                found = _spotfit.Defects.find_in(fspath(movie), channel, slice, maps, waits, parts)
+                found = _spotfit.Defects.find_in(fspath(movie), channel, slice, maps, waits, parts, _position(position))
                 if found is None and _defects.is_word(defects, "auto"):
                     raise ValueError(f"{fspath(movie)}: defects = 'auto' looks at the first frames, which cannot be read twice")
                 self._look(found, defects, notes)
@@ -309,7 +333,7 @@ class Blocks(Iterator[Locs]):
             self._source: _spotfit.MovieLocalizer | _spotfit.ArrayLocalizer = source
             if waits is None:
                 if camera is not None:
-                    notes += _spotfit.doubts_of_movie(fspath(movie), channel, slice, camera, parts)
+                    notes += _spotfit.doubts_of_movie(fspath(movie), channel, slice, camera, parts, _position(position))
                 first, last, _ = frames.indices(info.numbers[3] or 0)
                 self._next = self._of_file(source)
             else:
@@ -321,9 +345,11 @@ class Blocks(Iterator[Locs]):
         else:
             if movie is None:
                 raise TypeError("movie must be a path or an array, not None")
-            for name, number in (("channel", channel), ("slice", slice)):
+            for name, number in (("channel", channel), ("slice", slice), ("position", position), ("camera_from", camera_from)):
                 if number is not None:
                     raise ValueError(f"{name} is for files: an array has none")
+            if frame_time == "metadata":
+                raise ValueError("frame_time = 'metadata' is for files: an array has none")
             if saturation is None and "saturated" in dropped and getattr(movie, "dtype", None) not in _NARROW:
                 raise ValueError("drop = 'saturated' needs saturation, in ADU, for pixels that are not uint8 or uint16")
             array: Any = movie if hasattr(movie, "shape") else np.asarray(movie)
@@ -525,6 +551,37 @@ def _estimates(movie: Any, camera: Camera | None) -> tuple[float | None, float |
 def needs_size(*lengths: Any) -> bool:
     """Whether the size of a pixel may be needed to know lengths in pixels."""
     return any(isinstance(part, str) for length in lengths for part in arguments.parts(length))
+
+
+def _position(position: int | str | None) -> str | None:
+    """As the command counts them."""
+    if position is None or isinstance(position, str):
+        return position
+    return str(arguments.whole("position", position) + 1)
+
+
+#: The numbers of a camera.
+_NUMBERS = ("baseline", "sensitivity", "em_gain", "read_noise")
+
+
+def _by_metadata(
+    source: str | None, given: Any, cameras: str | PathLike[str] | None
+) -> tuple[str, tuple[float | None, ...], str | None] | None:
+    """What is asked of metadata, with the numbers that are given."""
+    if source is None:
+        if isinstance(given, dict):
+            raise TypeError("camera must be a spotfit.Camera or spotfit.CameraMap; a dict is for camera_from")
+        if cameras is not None:
+            raise ValueError("cameras is of no use without camera_from = 'metadata'")
+        return None
+    if isinstance(given, Camera):
+        raise ValueError("a Camera is known whole: with camera_from, camera has the numbers that are known, as in {'baseline': 100}")
+    known = dict(given) if isinstance(given, Mapping) else {}
+    for name in known:
+        if name not in _NUMBERS:
+            raise ValueError(f"camera has no {name!r}")
+    numbers = tuple(None if known.get(name) is None else arguments.number(name, known[name]) for name in _NUMBERS)
+    return source, numbers, None if cameras is None else fspath(cameras)
 
 
 def _chosen(channel: int | None, slice: int | None) -> tuple[int | None, int | None]:

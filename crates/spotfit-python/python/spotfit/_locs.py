@@ -23,7 +23,7 @@ Array = npt.NDArray[Any]
 
 PIXEL, NANOMETRE = "px", "nm"
 #: In which unit columns are that Python makes.
-_UNITS = {"photons": "photon", "background": "photon", "z": NANOMETRE, "uncertainty_z": NANOMETRE, "angle": "rad"}
+_UNITS = {"photons": "photon", "background": "photon", "z": NANOMETRE, "uncertainty_z": NANOMETRE, "angle": "rad", "time": "s"}
 #: Columns that count.
 _WHOLE = ("frame", "id")
 #: Heights, which are in nanometres whatever the unit of x is.
@@ -69,7 +69,7 @@ class Movie:
 
 
 class Column(NamedTuple):
-    """A column: its values, its unit ("px", "nm", "photon", "rad" or ""), and how they are written."""
+    """A column: its values, its unit ("px", "nm", "photon", "rad", "s" or ""), and how they are written."""
 
     values: Array
     unit: str
@@ -167,7 +167,7 @@ class Locs:
 
     @property
     def units(self) -> dict[str, str]:
-        """The unit of each column: "px", "nm", "photon", "rad" or "" where there is none."""
+        """The unit of each column: "px", "nm", "photon", "rad", "s" or "" where there is none."""
         return {name: column.unit for name, column in self._columns.items()}
 
     @property
@@ -213,7 +213,7 @@ class Locs:
         return iter(self._columns)
 
     def with_column(self, name: str, values: npt.ArrayLike, unit: str | None = None) -> Locs:
-        """The same with another column, or one replaced; `unit` is "px", "nm", "photon", "rad" or "". The values are copied.
+        """The same with another column, or one replaced; `unit` is "px", "nm", "photon", "rad", "s" or "". The values are copied.
 
         Examples
         --------
@@ -224,7 +224,7 @@ class Locs:
         array = _values(name, values)
         if array.shape != (len(self),):
             raise ValueError(f"column '{name}' must have {len(self)} values, not the shape {array.shape}")
-        if unit not in (None, "", "px", "nm", "photon", "rad"):
+        if unit not in (None, "", "px", "nm", "photon", "rad", "s"):
             raise ValueError(f"unit = '{unit}' is not one of 'px', 'nm', 'photon', 'rad', ''")
         kind = "whole" if array.dtype.kind in "iu" else "double"
         old = self._columns.get(name, Column(array, "", kind))
@@ -357,7 +357,8 @@ def read_table(
     Parameters
     ----------
     path : path
-        A ``.csv`` file of ThunderSTORM or Spotfit, or an ``.hdf5`` file of Picasso with its ``.yaml``.
+        A ``.csv`` file of ThunderSTORM or Spotfit, an ``.hdf5`` file of Picasso with its ``.yaml``, or a table of DECODE (``.h5``), SMAP
+        (``_sml.mat``), storm-analysis (``.hdf5``), PYME (``.h5r``, ``.hdf``) or ShareLoc (``.smlm``).
     pixel_size : float, optional
         Side of a pixel in nanometres, where the table does not say it. A CSV table with lengths in both units needs it.
     first_frame : {0, 1}, optional

@@ -13,6 +13,7 @@ import numpy.typing as npt
 from . import _arguments as arguments
 from . import _spotfit
 from ._calibrate import _all, _chosen
+from ._plots import Format, Plotted
 from ._spotfit import CameraMap
 from ._warnings import tell
 
@@ -20,8 +21,8 @@ _Map = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class MeasuredCamera:
-    """A camera that was measured pixel by pixel: arrays (height, width), and `save` for files that `localize` and Picasso read.
+class MeasuredCamera(Plotted):
+    """A camera that was measured pixel by pixel: arrays (height, width), `save` for files that `localize` and Picasso read, and `plot`.
 
     Attributes
     ----------
@@ -92,6 +93,9 @@ class MeasuredCamera:
         found = self._found.array(name)
         assert found is not None
         return found
+
+    def _drawn(self, format: Format) -> bytes:
+        return self._found.drawn(format)
 
     def save(self, path: str | PathLike[str]) -> None:
         """Writes the maps: ``.npz`` with errors and with the pixels that are hot or dead, ``.hdf5`` as Picasso has them. A file of this name is

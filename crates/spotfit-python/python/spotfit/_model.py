@@ -278,7 +278,7 @@ class Model:
         threads : int
             Threads of the CPU, at most 1024; 0 takes one for each processor.
         loss : {"huber", "tukey", "soft_l1", "cauchy"}, optional
-            What large residuals cost, so that outliers change less. Default: all cost their squares.
+            What large residuals cost, so that outliers change less; `intervals`, `compare` and `shared` go with it. Default: all cost their squares.
         scale : float or "auto"
             The standard deviation that the loss takes residuals (times the root of their weights) to have; that of each data set's
             own residuals with ``"auto"``, and 1 if also `absolute`. SciPy's ``f_scale`` is this times the constant of the loss.
@@ -355,9 +355,7 @@ class Model:
             "answers": self._asked(statistics, derive, intervals, compare, compare_start),
         }
         if shared or prior:
-            if any(part is not None for part in noise):
-                raise ValueError("shared parameters and priors are fitted with plain weights: without losses, rules for weights, trials and errors of x")
-            return _fit_shared(self, fitter, data, made, shared, prior, **options)
+            return _fit_shared(self, fitter, data, made, shared, prior, noise=noise, **options)
         return ModelFits(names, *self._model.fit(fitter, data, noise=noise, **options), made=made)
 
     def _asked(self, statistics: bool, derive: Any, intervals: Any, compare: Any, start: Any) -> Any:

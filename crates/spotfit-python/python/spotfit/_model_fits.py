@@ -255,6 +255,7 @@ class ModelFits:
         weights: npt.ArrayLike | None = None,
         plots: int = 6,
         log_x: Literal["auto", "yes", "no"] = "auto",
+        log_y: bool = False,
         bands: float | None = None,
     ) -> None:
         """Draws data, model and residuals of some fits, of images as three pictures, as ``spotfit curve --plot`` does: .svg or .png, as
@@ -275,6 +276,8 @@ class ModelFits:
         log_x : {"auto", "yes", "no"}
             Whether x is on a logarithmic axis; with "auto" where all x are above 0, span two decades or more, and grow by factors rather
             than by steps, as doses do.
+        log_y : bool
+            Whether data and model are on a logarithmic axis: points at or below 0 are not drawn, and counted.
         bands : float, optional
             The level, such as 0.95, of bands of confidence and prediction around the model; for fits with ``covariance=True``.
 
@@ -294,7 +297,7 @@ class ModelFits:
         ...     fits.plot(f"{folder}/fit.png", y)
         """
         format = format_of(path)
-        save_plot(path, self._drawn(y, x, weights, plots, log_x, bands, format))
+        save_plot(path, self._drawn(y, x, weights, plots, log_x, log_y, bands, format))
 
     def svg(
         self,
@@ -304,12 +307,15 @@ class ModelFits:
         weights: npt.ArrayLike | None = None,
         plots: int = 6,
         log_x: Literal["auto", "yes", "no"] = "auto",
+        log_y: bool = False,
         bands: float | None = None,
     ) -> str:
         """What `plot` draws, as SVG."""
-        return self._drawn(y, x, weights, plots, log_x, bands, "svg").decode()
+        return self._drawn(y, x, weights, plots, log_x, log_y, bands, "svg").decode()
 
-    def _drawn(self, y: Any, x: Any, weights: Any, plots: int, log_x: str, bands: float | None, format: Format) -> bytes:
+    def _drawn(
+        self, y: Any, x: Any, weights: Any, plots: int, log_x: str, log_y: bool, bands: float | None, format: Format
+    ) -> bytes:
         made, count = self._made, len(self)
         if bands is not None and self.covariance is None:
             raise ValueError("bands follow from the covariance: Model.fit(…, covariance=True)")
@@ -340,9 +346,62 @@ class ModelFits:
         )  # fmt: skip
         return _spotfit.draw_curves(
             made.model._model, fits, data,
-            points=np.asarray(points, dtype=float), weights=weights, image=image, absolute=made.absolute, log_x=log_x, format=format,
+            points=np.asarray(points, dtype=float), weights=weights, image=image, absolute=made.absolute, log_x=log_x,
+            log_y=arguments.flag("log_y", log_y), format=format,
             bands=None if bands is None else (arguments.number("bands", bands), some.covariance), estimator=made.estimator,
         )  # fmt: skip
+
+    def bands_table(
+        self, level: float, x: npt.ArrayLike | None = None, *, weights: npt.ArrayLike | None = None
+    ) -> dict[str, Doubles]:
+        """Bands of confidence, where the model lies, and of prediction, where another datum would, as ``spotfit curve --bands-table`` has them;
+        for fits with ``covariance=True``.
+
+        Parameters
+        ----------
+        level : float
+            Their level, such as 0.95.
+        x : array_like, optional
+            Where, as of `predict`.
+        weights : array_like (points,) or (n, points), optional
+            The weights of data at these points, as of the fit. Default: 1.
+
+        Returns
+        -------
+        dict of array (n, points)
+            ``value``, ``confidence_low``, ``confidence_high``, ``prediction_low`` and ``prediction_high``; NaN for fits that were not found.
+
+        Examples
+        --------
+        >>> import numpy as np, spotfit
+        >>> fits = spotfit.Model("a*x + b").fit([0.0, 1.0, 2.0, 7.0], start=[1, 0], covariance=True)
+        >>> bands = fits.bands_table(0.68, x=[1.5])
+        >>> [round(float(bands[name][0, 0]), 2) for name in ("confidence_low", "value", "confidence_high")]
+        [1.48, 2.5, 3.52]
+        """
+        made, count = self._made, len(self)
+        if self.covariance is None:
+            raise ValueError("bands follow from the covariance: Model.fit(…, covariance=True)")
+        if made is None:
+            raise ValueError("these fits do not know their model, and have no bands")
+        points = made.points if x is None else made.model._points(x, count)
+        if points is None and len(made.shape) == 2:
+            row, column = np.divmod(np.arange(float(np.prod(made.shape))), made.shape[1])
+            points = np.stack([column, row])
+        elif points is None:
+            points = np.arange(float(made.shape[0]))[None]
+        points = points if points.ndim == 3 else np.broadcast_to(points, (count, *points.shape))
+        if weights is not None:
+            weights = np.asarray(arguments.unmasked("weights", weights), dtype=float)
+            weights = weights.reshape(len(weights), -1) if weights.ndim == 3 else np.atleast_2d(weights)
+            weights = np.broadcast_to(weights, (count, weights.shape[1])) if len(weights) == 1 else weights
+        fits = (self.parameters, self.covariance, self.chi2.tolist(), self.degrees.tolist(), self.status)
+        found = _spotfit.bands_table(
+            made.model._model, fits, points=np.asarray(points, dtype=float), weights=weights, level=arguments.number("level", level),
+            absolute=made.absolute, estimator=made.estimator,
+        )  # fmt: skip
+        names = ("value", "confidence_low", "confidence_high", "prediction_low", "prediction_high")
+        return dict(zip(names, found, strict=True))
 
     def error_of(self, name: str) -> Doubles:
         """The standard error (n,) of a parameter."""

@@ -45,13 +45,18 @@ def told(
 
 def refuse_answers(told: _Told, *, statistics: bool, intervals: Any, compare: Any) -> None:
     """Refuses what does not follow from fits whose weights are not those that were given: intervals and comparisons fit again with these
-    alone, and with other costs than χ² statistics mean something else."""
+    or a loss, and with other costs than χ² statistics mean something else."""
     loss, _, _, rule, among, errors = told
     noise = [("loss", loss), ("the estimator 'binomial'", among), ("x_errors", errors), ("weights that follow the model or the data", rule)]
     word = next((word for word, given in noise if given is not None), None)
     if word is None:
         return
     costs = loss is not None or among is not None
-    for name, asked in [("intervals", intervals is not None), ("compare", compare is not None), ("statistics", statistics and costs)]:
+    again = loss is None
+    for name, asked in [
+        ("intervals", intervals is not None and again),
+        ("compare", compare is not None and again),
+        ("statistics", statistics and costs),
+    ]:
         if asked:
             raise ValueError(f"{name} do not go with {word}" if name != "compare" else f"compare does not go with {word}")

@@ -35,7 +35,7 @@ class Options(TypedDict, total=False):
     profile: Profile
     fixed_sigma: Length | tuple[Length, Length] | None
     estimator: Estimator
-    camera: Camera | CameraMap | None
+    camera: Camera | CameraMap | Mapping[str, float] | None
     background: Background | None
     criteria: Criteria
     max_iterations: int | None
@@ -89,6 +89,10 @@ class LocalizeOptions(Options, total=False):
     positions: Positions
     channel: int | None
     slice: int | None
+    position: int | str | None
+    camera_from: Literal["metadata"] | None
+    cameras: str | PathLike[str] | None
+    frame_time: float | Literal["metadata"] | None
     strict: bool
     follow: bool
     idle: float

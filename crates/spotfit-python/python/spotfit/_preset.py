@@ -20,7 +20,7 @@ _CAMERA = ("baseline", "sensitivity", "em-gain", "read-noise")
 #: Options that only the command has: files and what is printed.
 _COMMAND = ("filter", "origin", "max-frame-pixels")
 #: Options that are files.
-_FILES = ("calibration", "psf", "positions", "defects")
+_FILES = ("calibration", "psf", "positions", "defects", "cameras")
 #: Options that are counted from 1 by the command.
 _COUNTED = ("channel", "slice")
 #: Options that do not go together: what is typed wins over those of the preset.
@@ -28,7 +28,7 @@ _APART = (("threshold", "false_rate"), ("calibration", "psf"), ("roi", "position
 #: Options whose text may be a number.
 _NUMBERS = (
     "box", "false_rate", "threshold", "pixel_size", "saturation", "temporal_background", "max_iterations", "min_delta", "min_step",
-    "max_error", "centre_margin", "sigma_min", "sigma_max", "threads", "emitters",
+    "max_error", "centre_margin", "sigma_min", "sigma_max", "threads", "emitters", "frame_time",
 )  # fmt: skip
 
 
@@ -48,6 +48,8 @@ def _parsed(path: str, name: str, value: Any, numeric: bool) -> Any:
             return slice(int(first) - 1 if first.strip() else None, int(last) if last.strip() else None)
         if name in _COUNTED:
             return int(value) - 1
+        if name == "position":
+            return int(value) - 1 if str(value).isdecimal() else str(value)
         if name == "drop":
             return [part.strip() for part in value.split(",")] if isinstance(value, str) else value
         if name == "device":
@@ -96,7 +98,7 @@ def _options_of(path: str, given: Mapping[str, Any], more: tuple[str, ...]) -> d
     elif "camera" in found:
         found["camera"] = _spotfit.CameraMap.read(found["camera"], camera.get("sensitivity"))
     elif camera:
-        found["camera"] = Camera(**camera)
+        found["camera"] = camera if "camera_from" in {**found, **given} else Camera(**camera)
     for one, other in _APART:
         for typed, preset in ((one, other), (other, one)):
             if typed in given:

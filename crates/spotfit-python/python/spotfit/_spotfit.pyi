@@ -27,6 +27,7 @@ __all__ = [
     "TrackOptions",
     "Tracker",
     "__version__",
+    "bands_table",
     "calibrate",
     "calibrate_psf",
     "camera",
@@ -279,6 +280,9 @@ def fit_shared(
     max_iterations: int,
     tolerance: float,
     covariance: bool,
+    noise: tuple[
+            str | None, float | None, float | None, str | None, npt.NDArray[np.float64] | None, float | npt.NDArray[np.float64] | None
+        ],
     answers: tuple[bool, list[str], float | None, Model | None, list[float] | None] | None,
     shared: list[tuple[int, list[int] | None]],
     priors: list[tuple[int, float, float]],
@@ -345,6 +349,7 @@ class Defects:
         camera_map: CameraMap | None = None,
         idle: float | None = None,
         parts: list[str] = ...,
+        position: str | None = None,
     ) -> Defects | None: ...
     def __len__(self) -> int: ...
     @property
@@ -384,7 +389,12 @@ class LocalizeOptions:
         sigma: str,
         temporal_background: int | None,
         pixels: bool,
+        camera_from: tuple[str, tuple[float | None, ...], str | None] | None = None,
+        frame_time: str | None = None,
     ) -> LocalizeOptions: ...
+    @property
+    def camera(self) -> tuple[float, float, float | None, float]: ...
+    def of_movie(self, movie: MovieFile) -> tuple[LocalizeOptions, list[str]]: ...
     def with_defects(self, defects: Defects) -> LocalizeOptions: ...
     def with_positions(self, positions: Positions) -> LocalizeOptions: ...
     def notes(self) -> list[str]: ...
@@ -403,6 +413,7 @@ def doubts_of_movie(
     slice: int | None,
     camera: tuple[float, float, float | None, float],
     parts: list[str] = ...,
+    position: str | None = None,
 ) -> list[str]: ...
 def unusual_pixels(pixel_size: float) -> str | None: ...
 
@@ -427,6 +438,7 @@ class MovieFile:
         idle: float | None = None,
         strict: bool = False,
         parts: list[str] = ...,
+        position: str | None = None,
     ) -> MovieFile: ...
     @property
     def promised(self) -> int | None: ...
@@ -460,6 +472,7 @@ class Preview:
         frame: int,
         colour_by: str,
         filter: str | None,
+        position: str | None = None,
     ) -> Preview: ...
     @staticmethod
     def of_frames(options: LocalizeOptions, frames: Any, frame: int, colour_by: str, filter: str | None) -> Preview: ...
@@ -474,9 +487,15 @@ class Preview:
 def read_preset(path: str, known: list[str]) -> list[tuple[str, Any, bool]]: ...
 def devices(measure: bool) -> tuple[list[str], list[str], str | None, str]: ...
 def info(path: str | PathLike[str]) -> tuple[str, str]: ...
-def method(options: LocalizeOptions, channel: int | None, slice: int | None) -> tuple[str, str, str]: ...
+def method(
+    options: LocalizeOptions, channel: int | None, slice: int | None, position: str | None = None
+) -> tuple[str, str, str]: ...
 def record_inputs(
-    movie: str | PathLike[str], channel: int | None, slice: int | None, files: list[tuple[str, str]]
+    movie: str | PathLike[str],
+    channel: int | None,
+    slice: int | None,
+    files: list[tuple[str, str]],
+    position: str | None = None,
 ) -> str: ...
 def read_record(table: str | PathLike[str]) -> str | None: ...
 def unlike(then: str, now: str, movie: str | PathLike[str], files: list[tuple[str, str]]) -> str | None: ...
@@ -496,7 +515,8 @@ class TableFile:
     def finish(self, counts: dict[str, int]) -> tuple[int, int]: ...
 
 def read_columns(
-    path: str | PathLike[str], columns: list[str], skip: int, by: list[str], error_columns: list[str], x_columns: list[str]
+    path: str | PathLike[str], columns: list[str], skip: int, by: list[str], error_columns: list[str], x_columns: list[str],
+    sheet: str | None,
 ) -> tuple[
     tuple[list[str], list[str]],
     list[str],
@@ -517,6 +537,16 @@ _Picture = tuple[npt.NDArray[np.uint8], npt.NDArray[np.uint16] | None, npt.NDArr
 def encode_picture(
     pixels: npt.NDArray[np.uint8], grey: npt.NDArray[np.uint16] | None, *, format: str, nanometres: float | None
 ) -> bytes: ...
+def bands_table(
+    model: Model,
+    fits: tuple[npt.NDArray[Any], npt.NDArray[Any], list[float], list[int], npt.NDArray[Any]],
+    *,
+    points: npt.NDArray[Any],
+    weights: npt.NDArray[Any] | None,
+    level: float,
+    absolute: bool,
+    estimator: str,
+) -> list[npt.NDArray[np.float64]]: ...
 def plot_format(path: str | PathLike[str]) -> Literal["svg", "png"]: ...
 def draw_drift(drift: list[list[float]], unit: str, format: str) -> bytes: ...
 def draw_curves(
@@ -529,6 +559,7 @@ def draw_curves(
     image: int | None,
     absolute: bool,
     log_x: str,
+    log_y: bool,
     format: str,
     bands: tuple[float, npt.NDArray[np.float64] | None] | None = ...,
     estimator: str = ...,
@@ -611,6 +642,7 @@ class MeasuredCamera:
     def dead(self) -> npt.NDArray[np.bool_]: ...
     @property
     def map(self) -> CameraMap | None: ...
+    def drawn(self, format: str) -> bytes: ...
     def file(self, npz: bool) -> bytes: ...
 
 def camera(

@@ -18,7 +18,9 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod again;
 pub mod answers;
+mod copies;
 mod fitter;
 mod named;
 mod noise;
@@ -40,7 +42,8 @@ pub use fit_curves::{
 pub use fit_formula::{Axes, FormulaError, Spline, SplineAxis, SplineError, functions};
 pub use fitter::CurveFitter;
 pub use noise::{
-    CurveNoise, Loss, LossScale, NoiseError, NoiseFits, Outlier, Spread, UnknownLoss, WeightRule,
+    CurveNoise, Loss, LossScale, NoiseError, NoiseFits, Outlier, SharedNoiseFits, Spread,
+    UnknownLoss, WeightRule,
 };
 pub use shared::{SharedModelFits, groups_of, read_groups, read_prior};
 pub use ties::Tie;
@@ -324,6 +327,7 @@ impl Model {
             let others = fitter.fit(&self.formula, curves, start.view().into(), options)?;
             fits.keep_better(&others);
         }
+        self.search_again(fitter, curves, options, &mut fits)?;
         Ok(ModelFits { names: self.parameters().to_vec(), fits })
     }
 

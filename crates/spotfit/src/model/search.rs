@@ -34,6 +34,7 @@ pub(super) fn candidates(
     linear: &[bool],
     positive: &[bool],
     points: &[Vec<f64>],
+    turn: usize,
 ) -> Vec<Vec<f64>> {
     let ranges = ranges(formula.variables().len(), points);
     let roles = roles(formula, linear, &ranges);
@@ -52,7 +53,8 @@ pub(super) fn candidates(
         }
         parameters
     };
-    (0..count).map(one).collect()
+    // Each turn goes on where that before has ended.
+    (turn * count..(turn + 1) * count).map(one).collect()
 }
 
 /// Steps of an additive sequence of low discrepancy: powers of the inverse of the root of gᵈ⁺¹ = g + 1 (Roberts 2018).

@@ -35,7 +35,7 @@ impl Model {
         options: &CurveOptions,
         sharing: &Sharing,
     ) -> Result<Array2<f64>, ModelError> {
-        let mut all = self.starts_of(fitter, curves, options, sharing, 1)?;
+        let mut all = self.starts_of(fitter, curves, options, sharing, 1, 0)?;
         Ok(all.pop().unwrap_or_default())
     }
 
@@ -47,11 +47,22 @@ impl Model {
         options: &CurveOptions,
     ) -> Result<Vec<Array2<f64>>, ModelError> {
         let parts = if self.kinds().is_some() { 1 } else { search::STARTS };
-        self.starts_of(fitter, curves, options, &Sharing::default(), parts)
+        self.starts_of(fitter, curves, options, &Sharing::default(), parts, 0)
+    }
+
+    /// Of a formula, those of further candidates.
+    pub(super) fn starts_again(
+        &self,
+        fitter: &CurveFitter,
+        curves: &Curves<'_>,
+        options: &CurveOptions,
+        turn: usize,
+    ) -> Result<Vec<Array2<f64>>, ModelError> {
+        self.starts_of(fitter, curves, options, &Sharing::default(), search::STARTS, turn)
     }
 
     /// What the parameters of a model with a name are, unless ties have made nonlinear what was linear.
-    fn kinds(&self) -> Option<Vec<Kind>> {
+    pub(super) fn kinds(&self) -> Option<Vec<Kind>> {
         let linear = self.formula.linear();
         let known = self.named?.parameters.iter().filter_map(|&(name, kind)| {
             self.parameter(name).ok().map(|number| (linear[number], kind))
@@ -68,6 +79,7 @@ impl Model {
         options: &CurveOptions,
         sharing: &Sharing,
         parts: usize,
+        turn: usize,
     ) -> Result<Vec<Array2<f64>>, ModelError> {
         let kinds = self.kinds();
         if kinds.is_none() && options.fixed.contains(&true) {
@@ -105,7 +117,7 @@ impl Model {
                 Some(kinds) => Candidates::new(&self.formula, kinds, &points),
                 None => {
                     let points = spread(points, FEW_POINTS);
-                    let all = search::candidates(&self.formula, &linear, &above, &points);
+                    let all = search::candidates(&self.formula, &linear, &above, &points, turn);
                     Candidates::of(&self.formula, &linear, all, &points)
                 }
             };

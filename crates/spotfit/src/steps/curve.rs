@@ -201,11 +201,10 @@ impl<'a> CurveFitting<'a> {
         let found = if sharing.is_empty() {
             model.fit_noise(fitter, curves, start, options, noise)?
         } else {
-            noise.refuse_sharing()?;
-            let found = model.fit_shared(fitter, curves, start, options, sharing)?;
-            let report = SharedReport::of(model, &found.shared, &self.groups);
+            let found = model.fit_shared_noise(fitter, curves, start, options, sharing, noise)?;
+            let report = SharedReport::of(model, &found.fits.shared, &self.groups);
             self.shared.get_or_insert_default().add(report);
-            found.into_plain()
+            found.into_fits()
         };
         self.fitting += begin.elapsed();
         found.fits.fits.statuses.iter().for_each(|status| self.counts.count(*status));

@@ -7,11 +7,13 @@ use std::path::Path;
 
 use serde_json::Value;
 
+use spotfit_files::private::excerpt;
+
 use super::words::symbol;
 use super::{Listener, Source, StepError};
 use crate::astigmatism;
 use crate::astigmatism::file::CalibrationFileError;
-use crate::movie::{Acquisition, Movie, MovieOptions, Pixels};
+use crate::movie::{Acquisition, Movie, MovieError, MovieOptions, Pixels};
 use crate::psf::{self, Psf};
 use crate::record::{self, Origin, Record, State};
 use crate::table::{Kind, Meaning, TableFormat};
@@ -160,6 +162,7 @@ pub fn run(path: &Path, listener: &dyn Listener) -> Result<InfoReport, StepError
             let numbers = record::calibration(&read);
             Ok(InfoReport::Calibration { widths, numbers, record })
         }
+        (None, _) if TableFormat::is_read(path) => table(path, listener).map(InfoReport::Table),
         _ => movie(path).map(InfoReport::Movie),
     }
 }
@@ -216,13 +219,19 @@ fn table(path: &Path, listener: &dyn Listener) -> Result<TableInfo, StepError> {
 fn movie(path: &Path) -> Result<MovieInfo, StepError> {
     let name = path.display().to_string();
     let wrong = |reason: String| StepError::input(&name, reason);
-    let first = Movie::open(path);
-    // Of a movie with channels one must be chosen: they have the same size.
-    let opened = match first {
-        Err(crate::movie::MovieError::Channels(_)) => {
-            Movie::open_with(path, &MovieOptions::default().with_channel(Some(0)))
+    // Of a movie with positions and channels one must be chosen: they have the same size.
+    let (mut options, mut positions) = (MovieOptions::default(), None);
+    let opened = loop {
+        match Movie::open_with(path, &options) {
+            Err(MovieError::Channels(_)) if options.channel.is_none() => {
+                options.channel = Some(0);
+            }
+            Err(MovieError::Positions(names)) if positions.is_none() => {
+                options.position = Some("1".to_owned());
+                positions = Some(names);
+            }
+            opened => break opened,
         }
-        opened => opened,
     };
     let mut movie = opened.map_err(|error| wrong(error.to_string()))?;
     let axes = *movie.axes();
@@ -230,7 +239,14 @@ fn movie(path: &Path) -> Result<MovieInfo, StepError> {
     let file =
         |path: &std::path::PathBuf| path.file_name().unwrap_or_default().display().to_string();
     let (frames, files) = (movie.frames(), movie.files().iter().map(file).collect());
-    let notes = movie.notes().to_vec();
+    let mut notes = movie.notes().to_vec();
+    if let Some(names) = positions {
+        let count = names.len();
+        notes.push(format!(
+            "has {count} positions; this is the first: {}",
+            excerpt(&names.join(", "))
+        ));
+    }
     let acquisition = movie.acquisition();
     let acquisition = acquisition.source.is_some().then(|| acquisition.clone());
     let pixels = movie.read(1).ok().flatten().map(|block| match block.pixels {

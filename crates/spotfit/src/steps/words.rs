@@ -20,6 +20,7 @@ pub(crate) fn symbol(unit: Unit) -> &'static str {
         Unit::Nanometre => "nm",
         Unit::Photon => "photon",
         Unit::Radian => "rad",
+        Unit::Second => "s",
         _ => "",
     }
 }

@@ -1,6 +1,7 @@
 //! Localizations as tables.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use fit_core::{Shape, Status};
 use spotfit_files::private::excerpt;
@@ -33,6 +34,26 @@ impl WidthColumns {
             Shape::Circular(_) | Shape::FixedSigma(_) => Self::One,
             Shape::Rotated(_) => Self::Turned,
             _ => Self::Two,
+        }
+    }
+}
+
+/// When frames were taken, in seconds since the first.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum FrameTimes {
+    /// One every so many seconds.
+    Every(f64),
+    /// Each at its own time; those past the last are NaN.
+    Each(Arc<[f64]>),
+}
+
+impl FrameTimes {
+    /// That of a frame, counted from 0.
+    pub fn of(&self, frame: usize) -> f64 {
+        match self {
+            Self::Every(time) => frame as f64 * time,
+            Self::Each(times) => times.get(frame).copied().unwrap_or(f64::NAN),
         }
     }
 }
@@ -72,6 +93,8 @@ pub struct Layout {
     pub checks: bool,
     /// Whether there is `status`.
     pub status: bool,
+    /// When frames were taken, for `time`; without it there is no such column.
+    pub times: Option<FrameTimes>,
 }
 
 impl Layout {
@@ -84,6 +107,7 @@ impl Layout {
         const with_errors: errors: bool,
         const with_checks: checks: bool,
         const with_status: status: bool,
+        with_times: times: Option<FrameTimes>,
     }
 
     /// The table of some localizations. Lengths have six decimals in pixels and four in nanometres, or more: see [`Kind::Rounded`].
@@ -101,6 +125,9 @@ impl Layout {
         };
         add(Meaning::Id, &|spot| spot.id as f64);
         add(Meaning::Frame, &|spot| spot.frame as f64);
+        if let Some(times) = &self.times {
+            add(Meaning::Time, &|spot| times.of(spot.frame));
+        }
         add(Meaning::X, &|spot| spot.x + origin);
         add(Meaning::Y, &|spot| spot.y + origin);
         match self.widths {

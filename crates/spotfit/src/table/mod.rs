@@ -7,10 +7,10 @@ mod filter;
 mod layout;
 
 pub use filter::Filter;
-pub use layout::{Layout, WidthColumns};
+pub use layout::{FrameTimes, Layout, WidthColumns};
 pub use spotfit_locs::table::{
     Column, ColumnNames, ColumnNamesError, CornerReader, CsvReader, CsvWriter, Dimension, Info,
-    Kind, LeftOut, Meaning, PicassoReader, PicassoVersion, PicassoWriter, SaveOptions, Table,
-    TableError, TableFormat, TableOutput, TableReader, TableWriter, Unit, Written, is_our_sidecar,
-    sidecar,
+    Kind, LeftOut, Meaning, OtherProgram, OtherReader, PicassoReader, PicassoVersion,
+    PicassoWriter, SaveOptions, Table, TableError, TableFormat, TableOutput, TableReader,
+    TableWriter, Unit, Written, is_our_sidecar, sidecar,
 };

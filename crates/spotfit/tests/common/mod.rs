@@ -2,6 +2,7 @@
 #![allow(dead_code, missing_docs, unreachable_pub)] // each test file uses a part of it
 
 pub mod headers;
+pub mod planes;
 pub mod set;
 pub mod tiff;
 pub mod writers;

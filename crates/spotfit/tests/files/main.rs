@@ -9,4 +9,5 @@ mod damaged;
 mod headers;
 mod movie_axes;
 mod picasso;
+mod planes;
 mod readers;

@@ -504,12 +504,16 @@ fn wrong_pages_are_named() {
 fn foreign_formats_are_named() {
     let folder = Folder::new();
     for (name, format, parts) in [
-        ("a.nd2", Foreign::Nd2, ["Nikon's ND2", "bfconvert movie.nd2 movie.ome.tif"]),
-        ("a.CZI", Foreign::Czi, ["Zeiss' CZI", "Fiji with Bio-Formats"]),
-        ("a.lif", Foreign::Lif, ["Leica's LIF", "bfconvert"]),
+        ("a.lif", Foreign::Lif, ["Leica's LIF", "bfconvert movie.lif movie.ome.tif"]),
+        ("a.LSM", Foreign::LsmZvi, ["Zeiss' LSM", "Fiji with Bio-Formats"]),
+        ("a.vsi", Foreign::OirVsi, ["VSI", "bfconvert"]),
+        ("a.ims", Foreign::Ims, ["IMS", "bfconvert"]),
+        ("a.dv", Foreign::Dv, ["DeltaVision", "bfconvert"]),
+        ("a.cxd", Foreign::Cxd, ["CXD", "bfconvert"]),
+        ("a.pcoraw", Foreign::Pco, ["PCO", "camware"]),
+        ("a.zarr", Foreign::Zarr, ["Zarr", "bfconvert"]),
         ("a.oif", Foreign::OifOib, ["Olympus' OIF", "bfconvert"]),
         ("a.oib", Foreign::OifOib, ["OIB", "bfconvert"]),
-        ("a.spe", Foreign::Spe, ["SPE", "bfconvert"]),
         ("a.sifx", Foreign::Sifx, ["Andor's spooled", "Solis"]),
         ("a.dcimg", Foreign::Dcimg, ["DCIMG", "HCImage"]),
         ("a.mp4", Foreign::Video, ["MP4", "save it as TIFF"]),

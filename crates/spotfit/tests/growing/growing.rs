@@ -429,7 +429,7 @@ fn movies_are_waited_for() {
     folder.file("wide.npy", &npy("'<u2'", "True", "(9, 4, 4)", &[]));
     let long = Instant::now();
     refused("wide.npy", "none is there before all are");
-    refused("movie.czi", "must be converted");
+    refused("movie.lif", "must be converted");
     let many = set::pages(&[1], &set::ome("XYZCT", [1, 2, 9], "", ""), None);
     folder.file("colours.ome.tif", &many);
     let opened =

@@ -10,6 +10,7 @@ use clap::Args;
 use self::words::{OrderChoice, ZeroChoice, range};
 use crate::error::CliError;
 use crate::say::listener::Terminal;
+use crate::words::camera_from::{CameraFromArguments, of_movie};
 use crate::words::fit_options::FitOptions;
 use crate::words::lengths::side;
 use crate::words::locs::refuse_same;
@@ -25,7 +26,7 @@ use spotfit::psf::{self, PsfError};
 use spotfit::report::figure::Drawing;
 use spotfit::steps::Stack;
 use spotfit::steps::calibrate::{self, CalibrateOptions, PsfOptions, StackOptions};
-use spotfit::{CameraMap, Length, camera_maps, hdf5::H5Error, record};
+use spotfit::{Camera, CameraMap, Length, camera_maps, hdf5::H5Error, record};
 
 #[derive(Debug, Args)]
 #[command(
@@ -99,6 +100,8 @@ pub(crate) struct CalibrateArguments {
     #[command(flatten)]
     movie_options: MovieArguments,
     #[command(flatten)]
+    camera_from: CameraFromArguments,
+    #[command(flatten)]
     spot: SpotOptions,
     #[command(flatten)]
     fit: FitOptions,
@@ -139,10 +142,12 @@ impl CalibrateArguments {
             .with_range(self.range.as_deref().map(range).transpose()?)
             .with_zero(self.zero.into());
         let size = asked_size(self.pixel_size)?;
+        let mut stacks = self.stacks()?;
+        let camera = self.camera(&mut stacks)?;
         let fit = self.spot.apply(self.fit.options(size)?, self.fit.background(), size)?;
+        let fitter = self.fit.fitter(fit.with_camera(camera));
         let map = self.spot.camera_map()?.map(|(map, _)| Arc::new(map));
-        let (fitter, mut stacks) = (self.fit.fitter(fit), self.stacks()?);
-        let record = self.recorded(map.as_deref(), &stacks)?;
+        let record = self.recorded((camera, map.as_deref()), &stacks)?;
         let done =
             calibrate::run(&options, &fitter, map.as_ref(), &mut stacks, &Terminal::default())?;
         let mut output = Output::create(&self.output)?;
@@ -168,9 +173,10 @@ impl CalibrateArguments {
             .with_box_size(self.side()?.unwrap_or(default.box_size))
             .with_planes(self.planes.unwrap_or(default.planes))
             .with_threads(self.fit.threads);
-        let (camera, map) = (self.spot.camera(), self.spot.camera_map()?.map(|(map, _)| map));
         let mut stacks = self.stacks()?;
-        let mut record = self.recorded(map.as_ref(), &stacks)?;
+        let camera = self.camera(&mut stacks)?;
+        let map = self.spot.camera_map()?.map(|(map, _)| map);
+        let mut record = self.recorded((camera, map.as_ref()), &stacks)?;
         let listener = Terminal::default();
         let done =
             calibrate::run_psf(&options, camera.as_ref(), map.as_ref(), &mut stacks, &listener)?;
@@ -191,13 +197,29 @@ impl CalibrateArguments {
     }
 
     /// What is to stand beside the calibration.
-    fn recorded(&self, map: Option<&CameraMap>, stacks: &[Stack]) -> Result<Recorded, CliError> {
+    fn recorded(
+        &self,
+        (camera, map): (Option<Camera>, Option<&CameraMap>),
+        stacks: &[Stack],
+    ) -> Result<Recorded, CliError> {
         let mut record = self.record.of(&self.output)?;
         for (path, stack) in self.stacks.iter().zip(stacks) {
             record.has_read(|| record::inputs(path, stack.files(), &[]))?;
         }
-        self.spot.recorded(map, &mut record)?;
+        if let Some(file) = self.camera_from.file() {
+            record.reads("cameras", file)?;
+        }
+        self.spot.recorded((camera, map), &mut record)?;
         Ok(record)
+    }
+
+    /// The camera without its maps, if anything is known of it.
+    fn camera(&self, stacks: &mut [Stack]) -> Result<Option<Camera>, CliError> {
+        let camera = self.camera_from.with(self.spot.camera_options());
+        // All stacks are of one camera.
+        let Some(first) = stacks.first_mut() else { return Ok(camera.camera()) };
+        let scale = scale(self.pixel_size);
+        Ok(of_movie(&camera, first, scale, &Terminal::default())?.camera())
     }
 
     /// The plot, if it is asked for.
@@ -208,7 +230,8 @@ impl CalibrateArguments {
     /// Opens the stacks, none of whose files may be written over, nor what is beside them.
     fn stacks(&self) -> Result<Vec<Stack>, CliError> {
         let options = self.movie_options.options()?;
-        let maps = self.spot.camera_path().map(camera_maps::files).unwrap_or_default();
+        let mut maps = self.spot.camera_path().map(camera_maps::files).unwrap_or_default();
+        maps.extend(self.camera_from.file().map(Path::to_owned));
         let open = |path: &PathBuf| {
             let beside = ["yaml", "inf"].map(|extension| path.with_extension(extension));
             self.refuse([path].into_iter().chain(&beside).chain(&maps))?;

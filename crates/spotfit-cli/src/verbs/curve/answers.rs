@@ -6,6 +6,7 @@ use clap::Args;
 use spotfit::model::Model;
 use spotfit::model::answers::{ComparedModel, FitAnswers};
 
+use super::noise::NoiseWord;
 use super::words;
 use crate::error::CliError;
 use crate::words::paths::{refuse_ending, refuse_same_file, refuse_same_output};
@@ -59,12 +60,12 @@ pub(super) struct Beside<'a> {
 
 impl AnswerArguments {
     /// Refuses what does not follow from fits whose weights are not those that were given: intervals and comparisons fit again with these
-    /// weights alone, and with other costs than χ² statistics and bands mean something else.
-    pub(super) fn check_noise(&self, noise: Option<(&str, bool)>) -> Result<(), CliError> {
-        let Some((word, has_chi2)) = noise else { return Ok(()) };
+    /// weights or a loss, and with other costs than χ² statistics and bands mean something else.
+    pub(super) fn check_noise(&self, noise: Option<NoiseWord>) -> Result<(), CliError> {
+        let Some(NoiseWord { word, has_chi2, has_profile }) = noise else { return Ok(()) };
         let asked = [
-            ("--intervals", self.intervals.is_some()),
-            ("--compare", self.compare.is_some()),
+            ("--intervals", self.intervals.is_some() && !has_profile),
+            ("--compare", self.compare.is_some() && !has_profile),
             ("--statistics", self.statistics && !has_chi2),
             ("--bands", self.bands.is_some() && !has_chi2),
         ];

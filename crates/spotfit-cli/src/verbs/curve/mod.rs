@@ -95,6 +95,9 @@ pub(crate) struct CurveArguments {
     /// Do not look at the first N lines of a text.
     #[arg(long, default_value_t = 0, value_name = "N", help_heading = "Data")]
     skip: usize,
+    /// The sheet of a workbook (.xlsx) that is read, by its name or number from 1; the first by default.
+    #[arg(long, value_name = "NAME|N", help_heading = "Data")]
+    sheet: Option<String>,
     /// Weights: an NPY file with an array (point) or (fit, point), where points of weight 0 or NaN are left out; or a rule: 1/y or
     /// 1/y^2 of the data (points with y = 0 are left out), 1/f or 1/f^2 of the model's own values.
     #[arg(long, value_name = "W.npy|1/y|1/y^2|1/f|1/f^2", help_heading = "Data")]
@@ -152,6 +155,9 @@ pub(crate) struct CurveArguments {
     /// than by steps, as doses do.
     #[arg(long, value_enum, default_value = "auto", value_name = "HOW", help_heading = "Output")]
     log_x: LogChoice,
+    /// Draw data and model on a logarithmic axis: points at or below 0 are not drawn, and counted.
+    #[arg(long, help_heading = "Output")]
+    log_y: bool,
     #[command(flatten)]
     shared: SharedArguments,
     #[command(flatten)]
@@ -212,6 +218,7 @@ impl CurveArguments {
         }
         let plot = CurvePlot::new(count, self.plots)
             .with_log_x(self.log_x.into())
+            .with_log_y(self.log_y)
             .with_absolute(self.absolute)
             .with_bands(self.answers.bands()?, options);
         Ok(Some(plot))
@@ -226,6 +233,7 @@ pub(crate) fn run(arguments: &CurveArguments) -> Result<(), CliError> {
     let fitter = CurveFitter::with_options(&words::fitter(arguments))?;
     let chosen = ColumnOptions::default()
         .with_skip(arguments.skip)
+        .with_sheet(arguments.sheet.clone())
         .with_columns(arguments.columns.iter().map(|name| name.trim().to_owned()).collect());
     let chosen = arguments.noise.columns(chosen);
     let mut data = Data::open(&arguments.data, &chosen)?;
@@ -251,6 +259,9 @@ pub(crate) fn run(arguments: &CurveArguments) -> Result<(), CliError> {
     let options = options.with_covariance(answers.needs_covariance() || bands.is_some());
     let noise = Noise::of(arguments, &data, &options)?;
     arguments.answers.check_noise(noise.what())?;
+    let has_loss = arguments.noise.has_loss();
+    let refused = |error: spotfit::model::ModelError| CliError::Other(error.to_string());
+    answers.check_sharing(has_loss, &shared.sharing).map_err(refused)?;
     let is_image = data.grid.is_some() && at.is_none();
     let drawn = arguments.plot.is_some() || arguments.answers.has_page();
     let mut plot = match drawn {
@@ -275,8 +286,8 @@ pub(crate) fn run(arguments: &CurveArguments) -> Result<(), CliError> {
     let listener = Terminal::default();
     listener.begin(data.count as u64, "fits");
     let file = arguments.data.display().to_string();
-    let mut fitting =
-        CurveFitting::begin(&model, &fitter, &options).with_sharing(shared.sharing, shared.groups);
+    let mut fitting = CurveFitting::begin(&model, &fitter, &options)
+        .with_sharing(shared.sharing.clone(), shared.groups);
     let mut summary = AnswerSummary::default();
     let mut band_table = match beside.bands {
         Some((path, level)) => {
@@ -337,7 +348,9 @@ pub(crate) fn run(arguments: &CurveArguments) -> Result<(), CliError> {
             let failed = CliError::write("the table of bands");
             table.write(&model, &shown, &data.names, first, fits).map_err(failed)?;
         }
-        let found = answers.columns(&model, &fitter, &shown, fits, &options).map_err(failed)?;
+        let found = answers
+            .columns_beside(&model, &fitter, &curves, &noisy, &options, &shared.sharing)
+            .map_err(failed)?;
         summary.add(&found);
         if let Some(page) = &mut page {
             page.add(&model, &shown, &data.names, first, fits, &found, &options);

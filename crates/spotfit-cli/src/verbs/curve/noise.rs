@@ -92,6 +92,11 @@ impl Known {
 }
 
 impl NoiseArguments {
+    /// Whether residuals cost something else than their squares.
+    pub(super) fn has_loss(&self) -> bool {
+        self.loss.is_some()
+    }
+
     /// The files that are read.
     pub(super) fn inputs(&self) -> impl Iterator<Item = (&'static str, &Path)> {
         let words = [("trials", &self.trials), ("x errors", &self.x_errors)];
@@ -148,6 +153,16 @@ pub(super) struct Noise {
     plain: Plain,
     trials: Option<Known>,
     x_errors: Option<Known>,
+}
+
+/// What kind of noise it is.
+pub(super) struct NoiseWord {
+    /// The option.
+    pub(super) word: &'static str,
+    /// Whether χ² stays what it is: Σw(f − d)² with the final weights.
+    pub(super) has_chi2: bool,
+    /// Whether fits of other parameters or models can be compared with it.
+    pub(super) has_profile: bool,
 }
 
 /// What belongs to some of them.
@@ -218,13 +233,14 @@ impl Noise {
 }
 
 impl Noise {
-    /// The word for noise that weights alone do not tell, and whether it leaves χ² what it is: Σw(f − d)² with the final weights.
-    pub(super) fn what(&self) -> Option<(&'static str, bool)> {
+    /// The word for noise that weights alone do not tell, and what is known of it.
+    pub(super) fn what(&self) -> Option<NoiseWord> {
+        let of = |word, has_chi2, has_profile| Some(NoiseWord { word, has_chi2, has_profile });
         match (&self.plain.loss, &self.trials, &self.x_errors, &self.plain.rule) {
-            (Some(_), ..) => Some(("--loss", false)),
-            (_, Some(_), ..) => Some(("--estimator binomial", false)),
-            (_, _, Some(_), _) => Some(("--x-errors", true)),
-            (.., Some(_)) => Some(("--weights that follow the model or the data", true)),
+            (Some(_), ..) => of("--loss", false, true),
+            (_, Some(_), ..) => of("--estimator binomial", false, false),
+            (_, _, Some(_), _) => of("--x-errors", true, false),
+            (.., Some(_)) => of("--weights that follow the model or the data", true, false),
             _ => None,
         }
     }

@@ -90,14 +90,6 @@ impl SharedArguments {
             answers =
                 answers.with_derived(&text, model).map_err(|error| named("--where", error))?;
         }
-        let alone = [
-            (answers.intervals.is_some(), "--intervals"),
-            (answers.compare.is_some(), "--compare"),
-        ];
-        if let Some((_, option)) = alone.iter().find(|alone| alone.0 && self.is_asked()) {
-            let reason = "is for separate fits, not for --share or --prior";
-            return Err(CliError::Other(format!("{option} {reason}")));
-        }
         Ok(answers)
     }
 

@@ -23,9 +23,9 @@ use spotfit::npy::write_header;
 /// Bytes written at a time.
 const PIECE: usize = 1 << 20;
 /// Endings of files that are no arrays.
-const OTHERS: [&str; 20] = [
-    "tif", "tiff", "btf", "stk", "raw", "dax", "sif", "fits", "fit", "fts", "csv", "png", "svg",
-    "hdf5", "h5", "npz", "yaml", "yml", "json", "html",
+const OTHERS: [&str; 23] = [
+    "tif", "tiff", "btf", "stk", "raw", "dax", "sif", "nd2", "czi", "spe", "fits", "fit", "fts",
+    "csv", "png", "svg", "hdf5", "h5", "npz", "yaml", "yml", "json", "html",
 ];
 
 /// Words besides those of the windows.

@@ -9,10 +9,12 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 
 use crate::error::CliError;
+use crate::words::camera_from::{CameraFromArguments, of_movie};
 use crate::words::locs::plain;
 use crate::words::movie_options::{Lengths, parse_lengths, scale};
 use crate::words::spot_options::SpotOptions;
-use spotfit::steps::localize::Given;
+use spotfit::steps::Listener;
+use spotfit::steps::localize::{CameraOptions, Given};
 use spotfit::steps::track::{TrackOptions, places};
 use spotfit::track::{Smooth, TrackBeads};
 use spotfit::{FitterOptions, InstructionSet, Length, Options, track};
@@ -73,6 +75,8 @@ pub(crate) struct TrackWords {
     #[arg(help_heading = "Fit", long, value_name = "SET")]
     instruction_set: Option<InstructionSet>,
     #[command(flatten)]
+    camera_from: CameraFromArguments,
+    #[command(flatten)]
     spot: SpotOptions,
 }
 
@@ -90,7 +94,22 @@ impl TrackWords {
         let calibration = self.calibration.as_deref().map(|file| ("calibration", file));
         let camera = self.spot.camera_path().map(|file| ("camera", file));
         let psf = self.psf.as_deref().map(|file| ("psf", file));
-        [beads, calibration, psf, camera].into_iter().flatten().collect()
+        let cameras = self.camera_from.file().map(|file| ("cameras", file));
+        [beads, calibration, psf, camera, cameras].into_iter().flatten().collect()
+    }
+
+    /// What is known of the camera of a source.
+    pub(crate) fn camera(
+        &self,
+        source: &SourceWords,
+        listener: &dyn Listener,
+    ) -> Result<CameraOptions, CliError> {
+        let camera = self.camera_from.with(self.spot.camera_options());
+        if !self.camera_from.is_asked() {
+            return Ok(camera);
+        }
+        let mut stack = source.movie()?;
+        Ok(of_movie(&camera, &mut stack, scale(self.pixel_size), listener)?)
     }
 
     /// The file with places of beads, if it is one.
@@ -114,6 +133,7 @@ impl TrackWords {
         &self,
         of_source: Option<f64>,
         stop_after: Option<u64>,
+        camera: CameraOptions,
     ) -> Result<TrackOptions, CliError> {
         if self.psf.is_some() {
             self.spot.refuse_gaussians()?;
@@ -125,7 +145,7 @@ impl TrackWords {
             .with_fitter(fit.with_instruction_set(self.instruction_set))
             .with_fixed_sigma(self.spot.fixed_sigma().map(str::to_owned))
             .with_estimator(self.spot.asked_estimator())
-            .with_camera(self.spot.camera_options())
+            .with_camera(camera)
             .with_calibration(self.calibration.clone().map(Given::File))
             .with_psf(self.psf.clone().map(Given::File))
             .with_pixel_size(scale(self.pixel_size))

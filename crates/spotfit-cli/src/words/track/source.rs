@@ -49,6 +49,17 @@ pub(crate) struct Opened {
 }
 
 impl SourceWords {
+    /// The movie, of a source that is one.
+    pub(crate) fn movie(&self) -> Result<Stack, CliError> {
+        let name = self.source.display().to_string();
+        let live = ["ring:", "follow:", "simulated:"].iter().any(|kind| name.starts_with(kind));
+        if live || name == "-" {
+            let reason = "--camera-from is for movies; these frames have no metadata";
+            return Err(CliError::file(&name, reason));
+        }
+        Ok(Stack::open(&self.source, &self.movie.options()?)?)
+    }
+
     /// Opens the source. A program that must answer soon looks for frames without a pause.
     pub(crate) fn open(&self, soon: bool) -> Result<Opened, CliError> {
         let Self { source, frame, rate, idle, movie, .. } = self;

@@ -352,9 +352,8 @@ fn opened(
         Some(_) if is_tiff(path) => Source::Tiff(Box::new(GrowingTiff::open(path, options)?)),
         Some("raw" | "dax") => Source::Stream(Box::new(Stream::raw(path, options, described)?)),
         Some("npy") => Source::Stream(Box::new(Stream::npy(path, options)?)),
-        Some("sif" | "fits" | "fit" | "fts") => {
-            let reason =
-                "a SIF or FITS file is read when it is complete; localize it without following it";
+        Some("sif" | "fits" | "fit" | "fts" | "spe" | "nd2" | "czi") => {
+            let reason = "a file of this format is read when it is complete; localize it without following it";
             return Err(MovieError::Stream(reason.to_owned()).into());
         }
         other => {

@@ -54,6 +54,19 @@ pub(super) struct Layout {
     pub(super) notes: Vec<String>,
 }
 
+impl Image {
+    /// When frames were taken, in seconds since the first, where each is a time point and all of them are told.
+    pub(super) fn times(&self, layout: &Layout) -> Option<Vec<f64>> {
+        let mut times = self.times.clone();
+        times.sort_by_key(|&(point, _)| point);
+        times.dedup_by_key(|&mut (point, _)| point);
+        let (_, begin) = *times.first()?;
+        let all = times.len() == layout.frames && layout.axes.times == layout.frames;
+        let rising = times.windows(2).all(|pair| pair[0].1 <= pair[1].1);
+        (all && rising).then(|| times.iter().map(|(_, time)| time - begin).collect())
+    }
+}
+
 /// Frames that were saved as channels.
 fn notes_of_frames(channels: usize) -> Vec<String> {
     vec![format!(
@@ -282,7 +295,9 @@ mod tests {
     use crate::movie::Acquisition;
 
     fn image(sizes: [usize; 3], order: [usize; 3], blocks: Vec<Block>) -> Image {
-        Image { sizes, order, pixel: None, acquisition: Acquisition::default(), blocks }
+        let acquisition = Acquisition::default();
+        let (name, times) = (String::new(), Vec::new());
+        Image { name, times, sizes, order, pixel: None, acquisition, blocks }
     }
 
     /// Proves that frames are sorted by time and then by slice, whatever order the planes have in the file, for each

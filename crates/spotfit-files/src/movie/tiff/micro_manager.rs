@@ -6,6 +6,18 @@ use crate::movie::{Acquisition, AcquisitionSource};
 
 /// The tag that has it.
 pub(super) const TAG: u16 = 51_123;
+/// Properties that tell how cameras are read out.
+const MODES: [&str; 9] = [
+    "Sensitivity/DynamicRange",
+    "Gain",
+    "ScanMode",
+    "SCAN MODE",
+    "ReadoutMode",
+    "Readout-Mode",
+    "Output_Amplifier",
+    "Pre-Amp-Gain",
+    "Port",
+];
 /// The longest text that is read.
 const LONGEST: usize = 1 << 20;
 
@@ -31,12 +43,16 @@ pub(super) fn acquisition(text: &str) -> Acquisition {
         };
         values.keys().any(is_em)
     });
+    let modes = MODES.iter().filter(|&&name| name != "Gain" || gain.is_none());
+    let modes = modes.filter_map(|name| Some(format!("{name} {}", of_camera(&[name])?)));
+    let modes: Vec<String> = modes.collect();
     let binning = of_camera(&["Binning"]).or_else(|| words(&values, "Binning"));
     let found = Acquisition {
         exposure: number(&values, "Exposure-ms").map(|time| time / 1e3),
         frame_time: number(&values, "Interval_ms").map(|time| time / 1e3),
         em_gain: gain.and_then(|text| text.trim().parse().ok()),
         binning: binning.as_deref().and_then(sides),
+        mode: Some(modes.join("; ")),
         camera: model.or(camera),
         ..Acquisition::default()
     };

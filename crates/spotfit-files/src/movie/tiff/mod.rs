@@ -47,6 +47,7 @@ pub(super) struct Opened {
     pub(super) dimensions: Dimensions,
     pub(super) axes: MovieAxes,
     pub(super) acquisition: Acquisition,
+    pub(super) times: Option<Vec<f64>>,
     pub(super) notes: Vec<String>,
     pub(super) files: Vec<PathBuf>,
 }
@@ -98,6 +99,7 @@ impl TiffSource {
         {
             acquisition = text.acquisition();
         }
+        let mut times = None;
         let resolution = resolution(&mut decoder);
         let mut pixel = resolution.and_then(|resolution| resolution.pixel(imagej.as_ref()));
         // What is said of one image says nothing of the others.
@@ -108,7 +110,7 @@ impl TiffSource {
         let run = imagej.as_ref().and_then(|text| text.images.filter(|&images| images > 1));
         let one_page = survey.pages.places.len() == 1;
         let planes = survey.planes.unwrap_or(0);
-        let mut set = Set::find(path, survey, options.strict)?;
+        let mut set = Set::find(path, survey, options)?;
         if let (Some(path), Some(images)) = (path, images) {
             set.add_images(path, images)?;
         }
@@ -141,7 +143,10 @@ impl TiffSource {
                         pixel = chosen.pixel.map(|size| (size, PixelSizeSource::Ome)).or(pixel);
                         let parts = (&parts[..], set.own);
                         let mut layout = Layout::ome(chosen, parts, &set.pages, series, options)?;
-                        layout.note_series(*image, series, path);
+                        if options.position.is_none() {
+                            layout.note_series(*image, series, path);
+                        }
+                        times = chosen.times(&layout);
                         layout
                     }
                     (None, Some(text)) => {
@@ -188,6 +193,6 @@ impl TiffSource {
         let source =
             Self { size, order, ends, files: files_of, places, ones, frames, next: 0, open };
         let dimensions = Dimensions(frames, height, width);
-        Ok(Opened { source, dimensions, axes, acquisition, notes, files })
+        Ok(Opened { source, dimensions, axes, acquisition, times, notes, files })
     }
 }

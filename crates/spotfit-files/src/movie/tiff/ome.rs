@@ -35,6 +35,10 @@ pub(super) struct Ome {
 /// A series of planes: one position of the stage, for instance.
 #[derive(Debug)]
 pub(super) struct Image {
+    /// Its name; that of a position, for instance.
+    pub(super) name: String,
+    /// Time points of the first slice and channel, and when they were taken in seconds.
+    pub(super) times: Vec<(usize, f64)>,
     /// Slices, channels and time points.
     pub(super) sizes: [usize; 3],
     /// Which of `sizes` runs fastest, and so on.
@@ -83,6 +87,7 @@ impl Ome {
         let mut block_depth = None;
         let mut in_uuid = false;
         let mut planes = Planes::default();
+        let mut called = None;
         let mut known: HashMap<(String, String), usize> = HashMap::new();
         let mut named: Option<(String, String)> = None;
         loop {
@@ -95,9 +100,11 @@ impl Ome {
                     match element.local_name().as_ref() {
                         "OME" if depth == 1 => self.uuid = attribute(&element, "UUID")?,
                         "BinaryOnly" => self.elsewhere = attribute(&element, "MetadataFile")?,
+                        "Image" => called = attribute(&element, "Name")?,
                         "Pixels" => {
                             planes = Planes::default();
-                            self.images.push(image(&element)?);
+                            let name = called.take().unwrap_or_default();
+                            self.images.push(Image { name, ..image(&element)? });
                         }
                         "Detector" if self.camera.is_none() => {
                             self.camera = Some(name_of(&element)?);
@@ -109,7 +116,7 @@ impl Ome {
                         }
                         "Plane" => {
                             if let Some(image) = self.images.last_mut() {
-                                planes.see(&mut image.acquisition, &element)?;
+                                planes.see(image, &element)?;
                             }
                         }
                         "TiffData" => {
@@ -207,7 +214,15 @@ fn image(element: &BytesStart<'_>) -> Result<Image, String> {
     let pixel = width.map(|width| (width, height.unwrap_or(width)));
     let frame_time = time(element, "TimeIncrement", "TimeIncrementUnit")?;
     let acquisition = Acquisition { frame_time, ..Acquisition::default() };
-    Ok(Image { sizes, order, pixel, acquisition, blocks: Vec::new() })
+    Ok(Image {
+        name: String::new(),
+        times: Vec::new(),
+        sizes,
+        order,
+        pixel,
+        acquisition,
+        blocks: Vec::new(),
+    })
 }
 
 fn block(element: &BytesStart<'_>) -> Result<Block, String> {
@@ -263,7 +278,8 @@ struct Planes {
 }
 
 impl Planes {
-    fn see(&mut self, found: &mut Acquisition, element: &BytesStart<'_>) -> Result<(), String> {
+    fn see(&mut self, image: &mut Image, element: &BytesStart<'_>) -> Result<(), String> {
+        let found = &mut image.acquisition;
         if found.exposure.is_none() {
             found.exposure = time(element, "ExposureTime", "ExposureTimeUnit")?;
         }
@@ -275,6 +291,7 @@ impl Planes {
         }
         let taken = time(element, "DeltaT", "DeltaTUnit")?;
         let Some((point, taken)) = place("TheT")?.zip(taken) else { return Ok(()) };
+        image.times.push((point, taken));
         match self.first {
             None => self.first = Some((point, taken)),
             // The last plane tells it best.

@@ -13,6 +13,7 @@ use super::ome::{Ome, is_ome};
 use super::page::Places;
 use super::pages::{self, Greys, LONGEST_TEXT, Survey};
 use crate::excerpt::excerpt;
+use crate::movie::MovieOptions;
 use crate::movie::formats::is_tiff;
 use crate::movie::place::Bytes;
 
@@ -47,7 +48,7 @@ impl Set {
     pub(super) fn find(
         path: Option<&Path>,
         survey: Survey,
-        strict: bool,
+        options: &MovieOptions,
     ) -> Result<Self, MovieError> {
         let Survey { pages, description, greys, notes, .. } = survey;
         let mut set = Self {
@@ -58,10 +59,13 @@ impl Set {
             greys: vec![greys],
             own: 0,
             notes: notes.into_iter().map(|note| format!("the file {note}")).collect(),
-            strict,
+            strict: options.strict,
         };
         if is_ome(&description) {
-            set.describe(path, &description)?;
+            set.describe(path, &description, options)?;
+        }
+        if set.ome.is_none() {
+            options.position_of(&[String::new()])?;
         }
         let named = set.ome.as_ref().is_some_and(|described| !described.ome.files.is_empty());
         if let (Some(path), false) = (path, named) {
@@ -71,8 +75,14 @@ impl Set {
     }
 
     /// Reads OME metadata, and finds the files that they name.
-    fn describe(&mut self, path: Option<&Path>, description: &str) -> Result<(), MovieError> {
-        let Some(Told { ome, image, named, is_own }) = told(path, description, &mut self.notes)?
+    fn describe(
+        &mut self,
+        path: Option<&Path>,
+        description: &str,
+        options: &MovieOptions,
+    ) -> Result<(), MovieError> {
+        let Some(Told { ome, image, named, is_own }) =
+            told(path, description, options, &mut self.notes)?
         else {
             return Ok(());
         };
@@ -165,6 +175,7 @@ pub(super) struct Told {
 pub(super) fn told(
     path: Option<&Path>,
     description: &str,
+    options: &MovieOptions,
     notes: &mut Vec<String>,
 ) -> Result<Option<Told>, MovieError> {
     let mut ome = Ome::read(description);
@@ -197,7 +208,11 @@ pub(super) fn told(
     let is_own: Vec<bool> = ome.files.iter().map(is_own).collect();
     let of_own = |file: Option<usize>| file.is_some_and(|file| is_own[file]);
     let mine = |blocks: &[super::ome::Block]| blocks.iter().any(|block| of_own(block.file));
-    let image = ome.images.iter().position(|image| mine(&image.blocks)).unwrap_or(0);
+    let names: Vec<String> = ome.images.iter().map(|image| image.name.clone()).collect();
+    let image = match options.position {
+        Some(_) => options.position_of(&names)?,
+        None => ome.images.iter().position(|image| mine(&image.blocks)).unwrap_or(0),
+    };
 
     // In the order in which they are named; nothing for the file itself.
     let blocks = &ome.images[image].blocks;
@@ -360,7 +375,7 @@ pub(in crate::movie) fn new_files(path: &Path, known: &[&str]) -> Result<Vec<Str
     }
     // Only now is the file opened, which takes time: it may name its files, and others are none of the movie then.
     let survey = pages::survey(&(Arc::new(File::open(path)?) as Bytes), false)?;
-    let set = Set::find(Some(path), survey, false);
+    let set = Set::find(Some(path), survey, &MovieOptions::default());
     // With files that do not go together it is not the movie that it was.
     if let Ok(set) = set {
         let read = |name: &String| {

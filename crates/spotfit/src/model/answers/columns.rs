@@ -4,9 +4,14 @@ use std::borrow::Cow;
 
 use super::compare::compare_models;
 use super::derived::{DerivedError, DerivedQuantity};
-use super::intervals::profile_intervals;
+use super::intervals::Profiled;
+use super::robust::compare_robust;
+use super::sharing::Sharers;
 use super::statistics::{FitStatistics, fit_statistics};
-use crate::model::{CurveFits, CurveFitter, CurveOptions, CurveStart, Curves, Model, ModelError};
+use crate::model::{
+    CurveFits, CurveFitter, CurveNoise, CurveOptions, CurveStart, Curves, Model, ModelError,
+    ModelFits, NoiseFits, Sharing,
+};
 
 /// The most letters of a word in a column.
 pub const WORD_WIDTH: usize = 24;
@@ -124,6 +129,24 @@ impl FitAnswers {
         self.covariance || !self.derived.is_empty()
     }
 
+    /// Refuses what is not known of fits that share parameters.
+    ///
+    /// # Errors
+    /// [`ModelError::Shared`].
+    pub fn check_sharing(&self, has_loss: bool, sharing: &Sharing) -> Result<(), ModelError> {
+        let asked = self.intervals.is_some() || self.compare.is_some();
+        let reason = match sharing.is_empty() {
+            false if asked && has_loss => {
+                "intervals and comparisons of fits that share parameters are those of least squares or counts, not of a loss"
+            }
+            false if asked && !sharing.priors.is_empty() => {
+                "intervals and comparisons are for fits without priors"
+            }
+            _ => return Ok(()),
+        };
+        Err(ModelError::Shared(reason.into()))
+    }
+
     /// The names of the columns for a model with these parameters, of which some are held, and whether they have words.
     pub fn names(&self, parameters: &[String], fixed: &[bool]) -> Vec<(String, bool)> {
         let mut names = Vec::new();
@@ -164,6 +187,42 @@ impl FitAnswers {
         fits: &CurveFits,
         options: &CurveOptions,
     ) -> Result<Vec<AnswerColumn>, ModelError> {
+        let names = model.parameters().to_vec();
+        let fits = NoiseFits::plain(ModelFits { names, fits: fits.clone() });
+        self.columns_of(model, fitter, curves, &fits, options)
+    }
+
+    /// The same of fits with noise: intervals and comparisons are those of their loss. Statistics are those of χ².
+    ///
+    /// # Errors
+    /// Those of further fits.
+    pub fn columns_of(
+        &self,
+        model: &Model,
+        fitter: &CurveFitter,
+        curves: &Curves<'_>,
+        found: &NoiseFits,
+        options: &CurveOptions,
+    ) -> Result<Vec<AnswerColumn>, ModelError> {
+        self.columns_beside(model, fitter, curves, found, options, &Sharing::default())
+    }
+
+    /// The same of fits that share parameters: while a parameter is held, all data sets that
+    /// depend on it follow, and models are compared by all of them. With a loss or priors too, neither is known.
+    ///
+    /// # Errors
+    /// Those of further fits, and [`ModelError::Shared`].
+    pub fn columns_beside(
+        &self,
+        model: &Model,
+        fitter: &CurveFitter,
+        curves: &Curves<'_>,
+        found: &NoiseFits,
+        options: &CurveOptions,
+        sharing: &Sharing,
+    ) -> Result<Vec<AnswerColumn>, ModelError> {
+        self.check_sharing(found.loss.is_some(), sharing)?;
+        let (curves, fits) = (&found.shown(curves), &found.fits.fits);
         let parameters = model.parameters();
         let mut values = Vec::new();
         if self.covariance {
@@ -177,7 +236,12 @@ impl FitAnswers {
             values.extend(quantity.of(fits).map(AnswerValues::Numbers));
         }
         if let Some(level) = self.intervals {
-            let all = profile_intervals(model, fitter, curves, fits, options, level)?;
+            let loss = found.loss.map(|(loss, _)| (loss, &found.scales[..]));
+            let all = if sharing.is_empty() {
+                Profiled { model, fitter, curves, loss }.intervals(fits, options, level)?
+            } else {
+                Sharers { model, fitter, curves, sharing }.intervals(fits, options, level)?
+            };
             for (own, _) in all.iter().zip(&options.fixed).filter(|(_, fixed)| !**fixed) {
                 let end = |end: usize| {
                     own.iter()
@@ -200,7 +264,8 @@ impl FitAnswers {
             values.extend((0..FitStatistics::NAMES.len()).map(column).map(AnswerValues::Numbers));
         }
         if let Some(compare) = &self.compare {
-            values.extend(compared(compare, fitter, curves, fits, options)?);
+            let sharers = Sharers { model, fitter, curves, sharing };
+            values.extend(compared(compare, sharers, found, options)?);
         }
         let names = self.names(parameters, &options.fixed).into_iter();
         let column =
@@ -221,12 +286,12 @@ fn pairs(count: usize) -> impl Iterator<Item = [usize; 2]> {
 /// Fits the other model, and compares.
 fn compared(
     other: &ComparedModel,
-    fitter: &CurveFitter,
-    curves: &Curves<'_>,
-    fits: &CurveFits,
+    sharers: Sharers<'_, '_>,
+    found: &NoiseFits,
     options: &CurveOptions,
 ) -> Result<[AnswerValues; 7], ModelError> {
     let model = &other.model;
+    let Sharers { fitter, curves, sharing, .. } = sharers;
     let own = model
         .options()
         .with_estimator(options.estimator)
@@ -236,8 +301,23 @@ fn compared(
         .with_tolerance(options.tolerance)
         .with_covariance(false);
     let start = other.start.as_deref().map_or(CurveStart::Estimate, CurveStart::Shared);
-    let second = model.fit_with(fitter, curves, start, &own)?.fits;
-    let all = compare_models(fitter, curves, [fits, &second], options);
+    let (second, all) = match found.loss {
+        _ if !sharing.is_empty() => {
+            sharers.compare(&found.fits.fits, options, (model, start, &own))?
+        }
+        None => {
+            let second = model.fit_with(fitter, curves, start, &own)?.fits;
+            let all = compare_models(fitter, curves, [&found.fits.fits, &second], options);
+            (second, all)
+        }
+        Some((loss, scale)) => {
+            let noise = CurveNoise::default().with_loss(loss).with_scale(scale);
+            let second = model.fit_noise(fitter, curves, start, &own, &noise)?;
+            let pair = [(sharers.model, found, options), (model, &second, &own)];
+            let all = compare_robust(fitter, curves, pair)?;
+            (second.fits.fits, all)
+        }
+    };
     let numbers = |of: &dyn Fn(&super::ModelComparison) -> f64| {
         AnswerValues::Numbers(all.iter().map(of).collect())
     };

@@ -46,7 +46,17 @@ pub struct ModelComparison {
 
 impl ModelComparison {
     /// Of fits with these statistics, χ² and degrees of freedom, the first model first; nothing where a fit was not found.
-    fn new(aicc: [Option<f64>; 2], chi2: [f64; 2], degrees: [u32; 2], scaled: bool) -> Self {
+    pub(super) fn new(
+        aicc: [Option<f64>; 2],
+        chi2: [f64; 2],
+        degrees: [u32; 2],
+        scaled: bool,
+    ) -> Self {
+        Self::of(aicc, p_value(chi2, degrees, scaled))
+    }
+
+    /// With this p-value, where both were found.
+    pub(super) fn of(aicc: [Option<f64>; 2], p_value: f64) -> Self {
         let neither = PreferredModel::Neither;
         let [Some(first), Some(second)] = aicc else {
             let preferred = match aicc {
@@ -65,7 +75,7 @@ impl ModelComparison {
             _ => neither,
         };
         Self {
-            p_value: p_value(chi2, degrees, scaled),
+            p_value,
             aicc_difference: difference,
             aicc_weight: 1.0 / (1.0 + (-0.5 * difference).exp()),
             preferred,

@@ -2,11 +2,14 @@
 
 use ndarray::Array2;
 
-use super::copies::{Copies, options_of};
 use super::distributions::{normal_quantile, student_quantile};
 use super::side::{End, Side};
 use crate::Estimator;
-use crate::model::{CurveFits, CurveFitter, CurveOptions, CurveStart, Curves, Model, ModelError};
+use crate::model::copies::{Copies, options_of};
+use crate::model::noise::fit_held;
+use crate::model::{
+    CurveFits, CurveFitter, CurveOptions, CurveStart, Curves, Loss, Model, ModelError,
+};
 
 /// How an end of an interval was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,16 +60,44 @@ impl ProfileInterval {
     }
 }
 
-/// By how much the cost of a fit may exceed that of the minimum: the χ² quantile of one degree of freedom, times χ²/degrees with the
-/// quantile of F where residuals scale the errors (Bates and Watts 1988).
-fn threshold(level: f64, options: &CurveOptions, chi2: f64, degrees: u32) -> f64 {
-    if options.absolute || options.estimator == Estimator::MaximumLikelihood {
-        return normal_quantile(level).powi(2);
-    }
-    let degrees = f64::from(degrees);
-    match degrees > 0.0 {
-        true => student_quantile(level, degrees).powi(2) * chi2 / degrees,
-        false => f64::INFINITY,
+/// What is fitted again with a parameter held: data, with a loss at the scale of each data set or without.
+#[derive(Clone, Copy)]
+pub(super) struct Profiled<'a, 'c> {
+    pub(super) model: &'a Model,
+    pub(super) fitter: &'a CurveFitter,
+    pub(super) curves: &'a Curves<'c>,
+    pub(super) loss: Option<(Loss, &'a [f64])>,
+}
+
+impl Profiled<'_, '_> {
+    /// Fits copies of data sets; also by how much the cost rises within one error, if that is asked for.
+    fn fit(
+        &self,
+        rows: &[usize],
+        start: &Array2<f64>,
+        options: &CurveOptions,
+        judged: bool,
+    ) -> Result<(CurveFits, Vec<f64>), ModelError> {
+        let copies = Copies::of(self.curves, self.model.variables().len(), rows);
+        let Some((loss, scales)) = self.loss else {
+            let from = CurveStart::PerFit(start.view().into());
+            let reference = self.fitter.reference();
+            let fits = reference.fit(&self.model.formula, &copies.curves(), from, options)?;
+            let known = options.absolute || options.estimator == Estimator::MaximumLikelihood;
+            let unit = |fit: usize| match fits.degrees[fit] {
+                _ if known => 1.0,
+                0 => f64::INFINITY,
+                degrees => fits.chi2[fit] / f64::from(degrees),
+            };
+            let units = (0..fits.len()).map(unit).collect();
+            return Ok((fits, units));
+        };
+        let scales: Vec<f64> = rows.iter().map(|&row| scales[row]).collect();
+        let own = (loss, &scales[..]);
+        let curves = copies.curves();
+        let (fits, units) =
+            fit_held(self.model, self.fitter, &curves, start, options, own, judged)?;
+        Ok((fits, units.into_iter().map(|unit| unit.step).collect()))
     }
 }
 
@@ -86,56 +117,68 @@ pub fn profile_intervals(
     options: &CurveOptions,
     level: f64,
 ) -> Result<Vec<Vec<Option<ProfileInterval>>>, ModelError> {
-    let count = model.parameters().len();
-    let mut all = vec![vec![None; fits.len()]; count];
-    let free: Vec<usize> = (0..count).filter(|&j| !options.fixed[j]).collect();
-    let precise = options
-        .clone()
-        .with_covariance(true)
-        .with_tolerance(options.tolerance.min(1e-3))
-        .with_linear(fit_curves::Linear::Searched);
-    // From what was found, which single precision may have found.
-    let rows: Vec<usize> = (0..fits.len()).filter(|&fit| fits.is_found(fit)).collect();
-    if rows.is_empty() {
-        return Ok(all);
-    }
-    let copies = Copies::of(curves, model.variables().len(), &rows);
-    let own = options_of(&precise, &rows);
-    let start = Array2::from_shape_fn((rows.len(), count), |(row, j)| {
-        let [low, high] = own.limit(row, j);
-        if own.fixed[j] {
-            fits.parameters[[rows[row], j]]
-        } else {
-            fits.parameters[[rows[row], j]].clamp(low, high)
+    let profiled = Profiled { model, fitter, curves, loss: None };
+    profiled.intervals(fits, options, level)
+}
+
+impl Profiled<'_, '_> {
+    /// [`profile_intervals`], with a loss by its robust deviance: the ends are where 2s²·Σρ at the scale of the fit exceeds its minimum by the square
+    /// of the quantile of Student's t (with absolute weights of the normal distribution) times s²E\[ψ²\]/E\[ψ′\] (Heritier and Ronchetti 1994).
+    pub(super) fn intervals(
+        &self,
+        fits: &CurveFits,
+        options: &CurveOptions,
+        level: f64,
+    ) -> Result<Vec<Vec<Option<ProfileInterval>>>, ModelError> {
+        let count = self.model.parameters().len();
+        let mut all = vec![vec![None; fits.len()]; count];
+        let free: Vec<usize> = (0..count).filter(|&j| !options.fixed[j]).collect();
+        let precise = options
+            .clone()
+            .with_covariance(true)
+            .with_tolerance(options.tolerance.min(1e-3))
+            .with_linear(fit_curves::Linear::Searched);
+        // From what was found, which single precision may have found.
+        let rows: Vec<usize> = (0..fits.len()).filter(|&fit| fits.is_found(fit)).collect();
+        if rows.is_empty() {
+            return Ok(all);
         }
-    });
-    let from = CurveStart::PerFit(start.view().into());
-    let reference = fitter.reference();
-    let best = reference.fit(&model.formula, &copies.curves(), from, &own)?;
-    let thresholds: Vec<f64> = (0..rows.len())
-        .map(|row| threshold(level, options, best.chi2[row], best.degrees[row]))
-        .collect();
-    let task = Task { model, fitter, curves, best: &best, rows: &rows, options: &precise };
-    let quantiles: Vec<f64> = (0..rows.len())
-        .map(|row| match options.absolute || options.estimator == Estimator::MaximumLikelihood {
-            true => thresholds[row].sqrt(),
+        let own = options_of(&precise, &rows);
+        let start = Array2::from_shape_fn((rows.len(), count), |(row, j)| {
+            let [low, high] = own.limit(row, j);
+            if own.fixed[j] {
+                fits.parameters[[rows[row], j]]
+            } else {
+                fits.parameters[[rows[row], j]].clamp(low, high)
+            }
+        });
+        let (best, units) = self.fit(&rows, &start, &own, true)?;
+        // Of χ², times χ²/degrees that of F where residuals scale the errors (Bates and Watts 1988).
+        let known = options.absolute || options.estimator == Estimator::MaximumLikelihood;
+        let quantile = |row: usize| match known {
+            true => normal_quantile(level),
             false => student_quantile(level, f64::from(best.degrees[row])),
-        })
-        .collect();
-    for j in free {
-        let found = task.intervals(j, &thresholds, &quantiles)?;
-        for (row, interval) in found.into_iter().enumerate() {
-            all[j][rows[row]] = interval;
+        };
+        let quantiles: Vec<f64> = (0..rows.len()).map(quantile).collect();
+        let threshold = |(unit, quantile): (&f64, &f64)| match unit.is_finite() {
+            true => unit * quantile.powi(2),
+            false => f64::INFINITY,
+        };
+        let thresholds: Vec<f64> = units.iter().zip(&quantiles).map(threshold).collect();
+        let task = Task { of: self, best: &best, rows: &rows, options: &precise };
+        for j in free {
+            let found = task.intervals(j, &thresholds, &quantiles)?;
+            for (row, interval) in found.into_iter().enumerate() {
+                all[j][rows[row]] = interval;
+            }
         }
+        Ok(all)
     }
-    Ok(all)
 }
 
 /// The search for the intervals of some fits.
 struct Task<'a, 'c> {
-    model: &'a Model,
-    fitter: &'a CurveFitter,
-    curves: &'a Curves<'c>,
+    of: &'a Profiled<'a, 'c>,
     /// The minima, and the numbers of their data sets.
     best: &'a CurveFits,
     rows: &'a [usize],
@@ -172,7 +215,6 @@ impl Task<'_, '_> {
                 break;
             }
             let of: Vec<usize> = active.iter().map(|&at| rows[sides[at].0]).collect();
-            let copies = Copies::of(self.curves, self.model.variables().len(), &of);
             let own = options_of(&held, &of);
             let mut start = Array2::zeros((of.len(), best.parameters.ncols()));
             for (row, (&at, mut to)) in active.iter().zip(start.rows_mut()).enumerate() {
@@ -183,9 +225,7 @@ impl Task<'_, '_> {
                     to[k] = value.clamp(low, high);
                 }
             }
-            let from = CurveStart::PerFit(start.view().into());
-            let curves = copies.curves();
-            let fits = self.fitter.reference().fit(&self.model.formula, &curves, from, &own)?;
+            let (fits, _) = self.of.fit(&of, &start, &own, false)?;
             for (row, &at) in active.iter().enumerate() {
                 let (of, side) = &mut sides[at];
                 let above = fits.chi2[row] - best.chi2[*of];

@@ -26,17 +26,18 @@
 mod bands;
 mod columns;
 mod compare;
-mod copies;
 mod derived;
 mod distributions;
 mod intervals;
+mod robust;
+mod sharing;
 mod side;
 mod statistics;
 
+pub use super::copies::data_and_weights;
 pub use bands::{BandAt, BandFit, CurveBands};
 pub use columns::{AnswerColumn, AnswerValues, ComparedModel, FitAnswers, WORD_WIDTH};
 pub use compare::{ModelComparison, PreferredModel, compare_models};
-pub use copies::data_and_weights;
 pub use derived::{DerivedError, DerivedQuantity};
 pub use distributions::{chi2_survival, f_survival, normal_quantile, student_quantile};
 pub use intervals::{IntervalEnd, ProfileInterval, profile_intervals};

@@ -1,8 +1,8 @@
 //! How well a model describes its data.
 
-use super::copies::data_and_weights;
 use super::distributions::chi2_survival;
 use crate::Estimator;
+use crate::model::copies::data_and_weights;
 use crate::model::{CurveFits, CurveFitter, CurveOptions, Curves};
 
 /// What is known of a fit beyond χ². What does not follow from the data is NaN.

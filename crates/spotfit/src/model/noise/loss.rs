@@ -105,9 +105,8 @@ impl Loss {
         }
     }
 
-    /// The variance of estimates beside that of least squares, where the noise has the standard deviation 1 and the loss the
-    /// scale `scale`: E\[ψ²\]/E\[ψ′\]², 1/0.95 for 1.
-    pub(super) fn variance(self, scale: f64) -> f64 {
+    /// E\[ψ²\] and E\[ψ′\], where the noise has the standard deviation 1 and the loss the scale `scale`, in units of the noise.
+    pub(super) fn expected(self, scale: f64) -> [f64; 2] {
         // Simpson's rule over ten standard deviations; ψ′ jumps, and a jump between points costs what lies between two.
         let (steps, end) = (4000_u32, 10.0);
         let width = end / f64::from(steps);
@@ -126,7 +125,14 @@ impl Loss {
             slope += share * self.curvature(u);
         }
         let unit = 2.0 * width / 3.0 / (2.0 * std::f64::consts::PI).sqrt();
-        (unit * square) / (unit * slope).powi(2)
+        [unit * square, unit * slope]
+    }
+
+    /// The variance of estimates beside that of least squares: E\[ψ²\]/E\[ψ′\]², 1/0.95 for the scale 1.
+    #[cfg(test)]
+    fn variance(self, scale: f64) -> f64 {
+        let [square, slope] = self.expected(scale);
+        square / (slope * slope)
     }
 }
 

@@ -1,12 +1,16 @@
 //! Noise of other kinds than weights tell: outliers, successes among trials, weights of data or model, errors of x.
 
 mod error;
+mod held;
 mod loss;
 mod outliers;
 mod robust;
 mod rounds;
+mod scales;
 mod schemes;
 mod spread;
+mod subsets;
+mod together;
 mod triangle;
 
 use fit_core::{Estimator, Status};
@@ -17,8 +21,11 @@ pub use error::NoiseError;
 pub use loss::{Loss, LossScale, UnknownLoss};
 pub use outliers::Outlier;
 pub use spread::Spread;
+pub use together::SharedNoiseFits;
 
 use super::{CurveFitter, Model, ModelError, ModelFits};
+pub(super) use held::fit_held;
+pub(super) use robust::LossUnit;
 use robust::Robust;
 use rounds::{Scheme, State, Task};
 use schemes::{Binomial, ErrorsOfX, OfModel};
@@ -140,15 +147,6 @@ impl<'a> CurveNoise<'a> {
         Self { x_errors: Some(errors.into()), ..self }
     }
 
-    /// Refuses what cannot be fitted with shared parameters or priors.
-    pub(crate) fn refuse_sharing(&self) -> Result<(), ModelError> {
-        if self.is_plain() {
-            return Ok(());
-        }
-        let reason = "shared parameters and priors are fitted with plain weights: without losses, rules for weights, trials and errors of x";
-        Err(ModelError::Shared(reason.into()))
-    }
-
     /// Whether weights say all.
     pub fn is_plain(&self) -> bool {
         let Self { loss, outlier_rate, weights, trials, x_errors, .. } = self;
@@ -214,13 +212,17 @@ pub struct NoiseFits {
     pub scales: Vec<f64>,
     /// Outliers, by data sets and points.
     pub outliers: Vec<Outlier>,
+    /// The loss that was asked for.
+    pub(super) loss: Option<(Loss, LossScale)>,
+    /// The weights (fit, point) that a rule for the data gave, with a loss.
+    own: Option<Array2<f64>>,
 }
 
 impl NoiseFits {
     /// Those of fits whose weights say all.
     pub(super) fn plain(fits: ModelFits) -> Self {
         let (data, weights, scales, outliers) = Default::default();
-        Self { fits, data, weights, scales, outliers }
+        Self { fits, data, weights, scales, outliers, loss: None, own: None }
     }
 
     /// The data as they were fitted, for plots and statistics: shares of successes, and the weights that follow from rules and errors of
@@ -230,9 +232,10 @@ impl NoiseFits {
         if let Some(data) = &self.data {
             shown.data = data.view().into();
         }
-        match &self.weights {
-            Some(weights) if self.scales.is_empty() => shown.with_weights(weights.view()),
-            _ => shown,
+        let weights = if self.loss.is_some() { &self.own } else { &self.weights };
+        match weights {
+            Some(weights) => shown.with_weights(weights.view()),
+            None => shown,
         }
     }
 }
@@ -286,8 +289,8 @@ impl Model {
             let beginning = self.beginning(fitter, &weighted, start, options);
             let (weights, scales, outliers) =
                 robust.fit(&task, fits, beginning, noise.outlier_rate)?;
-            found = NoiseFits { weights: Some(weights), scales, outliers, ..found };
-            return Ok(found);
+            let (weights, loss) = (Some(weights), Some((loss, noise.scale)));
+            return Ok(NoiseFits { weights, scales, outliers, loss, own, ..found });
         }
         let mut states = vec![State::default(); fits.len()];
         let mut repeat =
@@ -380,8 +383,8 @@ impl Model {
                 fits.statuses[fit] = Status::NotConverged;
             }
         }
-        let (scales, outliers) = Default::default();
-        Ok(NoiseFits { fits: found, data: Some(shares), weights: Some(last), scales, outliers })
+        let (data, weights) = (Some(shares), Some(last));
+        Ok(NoiseFits { data, weights, ..NoiseFits::plain(found) })
     }
 }
 

@@ -7,22 +7,36 @@ use ndarray::{Array2, Axis};
 use super::loss::{Loss, LossScale};
 use super::outliers::{self, Outlier};
 use super::rounds::{Phase, Rows, Scheme, Seen, State, Task};
+use super::scales::{biweight, reach, spread};
+use super::subsets;
 use super::triangle::Triangle;
 use crate::model::ModelError;
 
-/// The median of |z| for Gaussian noise.
-const MEDIAN: f64 = 0.674_489_750_196_081_7;
 /// The knee of the loss that fits begin with, in scales: nearly least absolute deviations, which outliers change less than all
 /// losses that are efficient and convex.
-const KNEE: f64 = 0.3;
+pub(super) const KNEE: f64 = 0.3;
 /// The scale is looked for until it changes by less than this share.
-const STEADY: f64 = 1e-3;
+pub(super) const STEADY: f64 = 1e-3;
 /// So near, in errors, fits come before the next phase, or so many times they are repeated in the phases before the last.
-const NEAR: f64 = 0.01;
-const MOST_ROUNDS: [u32; 2] = [15, 25];
+pub(super) const NEAR: f64 = 0.01;
+pub(super) const MOST_ROUNDS: [u32; 2] = [15, 25];
 
 /// The weights of the last fits, the scale of each data set, and outliers.
 type Found = (Array2<f64>, Vec<f64>, Vec<Outlier>);
+
+/// What 2s²·Σρ is measured by.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(in crate::model) struct LossUnit {
+    /// By how much it is above its minimum where a parameter is one standard error away, others following: s²E\[ψ²\]/E\[ψ′\] with what few
+    /// points add.
+    pub(in crate::model) step: f64,
+    /// s²E\[ψ²\]/E\[ψ′\], in which its differences are those of twice the logarithm of a likelihood (Ronchetti 1985).
+    pub(in crate::model) deviance: f64,
+}
+
+impl LossUnit {
+    const UNKNOWN: Self = Self { step: f64::NAN, deviance: f64::NAN };
+}
 
 /// A loss with its scale.
 pub(super) struct Robust {
@@ -32,7 +46,7 @@ pub(super) struct Robust {
 
 impl Robust {
     /// The scale that is given.
-    fn held(&self, task: &Task<'_>) -> Option<f64> {
+    pub(super) fn held(&self, task: &Task<'_>) -> Option<f64> {
         match self.scale {
             LossScale::Held(scale) => Some(scale),
             LossScale::Auto => task.options.absolute.then_some(1.0),
@@ -48,9 +62,9 @@ impl Robust {
         rate: Option<f64>,
     ) -> Result<Found, ModelError> {
         let mut states = vec![State::default(); fits.len()];
-        let mut others = start.map(|start| {
+        let mut others = start.as_ref().map(|start| {
             let mut others = fits.clone();
-            others.parameters = start;
+            others.parameters.assign(start);
             others
         });
         task.rounds(&Beginning(self), fits, &mut states)?;
@@ -61,17 +75,33 @@ impl Robust {
         }
         let next = if self.held(task).is_some() { Phase::Last } else { Phase::Trimmed };
         states.iter_mut().for_each(|state| state.phase = next);
-        let weights = task.rounds(self, fits, &mut states)?;
+        let mut weights = task.rounds(self, fits, &mut states)?;
+        subsets::search(self, task, fits, start.as_ref(), &mut states, &mut weights)?;
         let scales = states.iter().map(|state| state.scale);
         let is_there = |fit: usize| fits.statuses[fit] != Status::Invalid;
         let scales: Vec<f64> =
             scales.enumerate().map(|(fit, s)| if is_there(fit) { s } else { f64::NAN }).collect();
+        let (outliers, _) = self.tell(task, fits, &scales, rate);
+        Ok((weights, scales, outliers))
+    }
+
+    /// Puts what residuals say of fits that have ended into them: outliers, and units of loss.
+    pub(super) fn tell(
+        &self,
+        task: &Task<'_>,
+        fits: &mut CurveFits,
+        scales: &[f64],
+        rate: Option<f64>,
+    ) -> (Vec<Outlier>, Vec<LossUnit>) {
         let judged = task.fitter.reference().map(fits.len(), |fit| {
-            is_there(fit).then(|| self.judge(task, fits, fit, scales[fit], rate))?
+            let is_there = fits.statuses[fit] != Status::Invalid;
+            is_there.then(|| self.judge(task, fits, fit, scales[fit], rate))?
         });
         let mut outliers = Vec::new();
+        let mut units = vec![LossUnit::UNKNOWN; fits.len()];
         for (fit, judged) in judged.into_iter().enumerate() {
             let Some(judged) = judged else { continue };
+            units[fit] = judged.unit;
             fits.chi2[fit] = judged.cost;
             fits.degrees[fit] = judged.degrees;
             let infinite = fits.errors.row(fit).mapv(|error| error == f64::INFINITY);
@@ -97,7 +127,7 @@ impl Robust {
             }
             outliers.extend(judged.outliers);
         }
-        Ok((weights, scales, outliers))
+        (outliers, units)
     }
 
     /// Takes the others where they lie nearer to the data.
@@ -141,30 +171,9 @@ impl Robust {
             (0..seen.parameters.len()).filter(|&j| !task.options.fixed[j]).filter(|j| !at_limit(j));
         let free: Vec<usize> = free.collect();
         let residuals = seen.residuals(task)?;
-        let is_used: Vec<bool> = seen.weights.iter().map(|weight| *weight > 0.0).collect();
-        let used: Vec<f64> = residuals
-            .iter()
-            .zip(&is_used)
-            .filter(|pair| *pair.1)
-            .map(|pair| pair.0 / scale)
-            .collect();
-        let (points, parameters) = (used.len() as f64, free.len() as f64);
-        let sum = |of: &dyn Fn(f64) -> f64| used.iter().map(|&u| of(u)).sum::<f64>();
-        let cost = 2.0 * scale * scale * sum(&|u| self.loss.cost(u));
-        let degrees = points - parameters;
-        let slope = sum(&|u| self.loss.curvature(u)) / points;
-        let variance = if task.options.absolute {
-            self.loss.variance(scale)
-        } else {
-            // Huber, Robust Statistics (1981), 7.6: Σψ²/(n − p)/(mean of ψ′)², with a correction for few points.
-            let square = sum(&|u| (u * self.loss.weight(u)).powi(2)) * scale * scale / degrees;
-            let spread = sum(&|u| (self.loss.curvature(u) - slope).powi(2)) / points;
-            let correction = 1.0 + parameters / points * spread / (slope * slope);
-            square * (correction / slope).powi(2)
-        };
-        // Where the loss curves down at most points, the residuals tell no error.
-        let is_told = slope > 0.0 && (degrees > 0.0 || task.options.absolute);
-        let factor = if is_told && variance.is_finite() { variance.sqrt() } else { f64::INFINITY };
+        let used = seen.weights.iter().filter(|weight| **weight > 0.0).count();
+        let degrees = used as f64 - free.len() as f64;
+        let Sums { cost, factor, unit } = self.sums(task, &seen, &residuals, scale, degrees);
         let roots: Vec<f64> = seen.weights.iter().map(|weight| weight.sqrt()).collect();
         let columns = task.columns(&seen, &free);
         let inverse = Triangle::of(columns, &roots).inverse();
@@ -173,8 +182,57 @@ impl Robust {
             Some(rate) => outliers::found(fit, &residuals, &seen.weights, scale, degrees, rate),
             None => Vec::new(),
         };
-        Some(Judged { cost, degrees: degrees.max(0.0) as u32, factor, inverse, outliers: found })
+        let degrees = degrees.max(0.0) as u32;
+        Some(Judged { cost, degrees, factor, unit, inverse, outliers: found })
     }
+
+    /// What residuals say together, of fits that leave so many degrees of freedom.
+    pub(super) fn sums(
+        &self,
+        task: &Task<'_>,
+        seen: &Seen,
+        residuals: &[f64],
+        scale: f64,
+        degrees: f64,
+    ) -> Sums {
+        let pairs = residuals.iter().zip(&seen.weights).filter(|pair| *pair.1 > 0.0);
+        let used: Vec<f64> = pairs.map(|pair| pair.0 / scale).collect();
+        let points = used.len() as f64;
+        let parameters = points - degrees;
+        let sum = |of: &dyn Fn(f64) -> f64| used.iter().map(|&u| of(u)).sum::<f64>();
+        let cost = 2.0 * scale * scale * sum(&|u| self.loss.cost(u));
+        // ψ² in units of data and ψ′ as they are.
+        let (squares, slope, freedom, correction) = if task.options.absolute {
+            let [square, slope] = self.loss.expected(scale);
+            (square, slope, square, 1.0)
+        } else {
+            // Huber, Robust Statistics (1981), 7.6: Σψ²/(n − p)/(mean of ψ′)², with a correction for few points.
+            let slope = sum(&|u| self.loss.curvature(u)) / points;
+            let square = sum(&|u| (u * self.loss.weight(u)).powi(2)) * scale * scale;
+            let spread = sum(&|u| (self.loss.curvature(u) - slope).powi(2)) / points;
+            let correction = 1.0 + parameters / points * spread / (slope * slope);
+            (square / points, slope, square / degrees, correction)
+        };
+        let variance = freedom * (correction / slope).powi(2);
+        // Where the loss curves down at most points, the residuals tell no error.
+        let is_told = slope > 0.0 && (degrees > 0.0 || task.options.absolute);
+        let is_told = is_told && variance.is_finite();
+        let factor = if is_told { variance.sqrt() } else { f64::INFINITY };
+        let unit = match is_told {
+            true => LossUnit { step: variance * slope, deviance: squares / slope },
+            false => LossUnit::UNKNOWN,
+        };
+        Sums { cost, factor, unit }
+    }
+}
+
+/// What the residuals of a fit say together.
+pub(super) struct Sums {
+    /// 2s²·Σρ.
+    cost: f64,
+    /// Errors beside those of the given weights.
+    pub(super) factor: f64,
+    unit: LossUnit,
 }
 
 /// What is told of a fit.
@@ -183,6 +241,7 @@ struct Judged {
     degrees: u32,
     /// Errors beside those of the given weights.
     factor: f64,
+    unit: LossUnit,
     /// Of the sum of squares of derivatives: by parameters that were found.
     inverse: Vec<(usize, Vec<f64>)>,
     outliers: Vec<Outlier>,
@@ -194,10 +253,10 @@ impl Scheme for Robust {
         let held = self.held(task);
         // In the last phase it stays.
         let scale = match (held, state.phase) {
+            _ if state.is_held => state.scale,
             (Some(scale), _) => scale,
             (None, Phase::Absolute) => spread(seen, &residuals, f64::INFINITY),
             (None, Phase::Trimmed) => spread(seen, &residuals, reach(state.scale)),
-            (None, Phase::Last) if state.is_held => state.scale,
             (None, Phase::Last) => biweight(seen, &residuals, state.scale),
         };
         state.change = (scale / state.scale - 1.0).abs();
@@ -240,11 +299,6 @@ impl Scheme for Beginning<'_> {
     }
 }
 
-/// Beyond it Tukey's loss gives no weight.
-fn reach(scale: f64) -> f64 {
-    scale * Loss::Tukey.constant()
-}
-
 impl Seen {
     /// √w·(y − f), 0 for points that are left out; `None` where one of them is no number.
     pub(super) fn residuals(&self, task: &Task<'_>) -> Option<Vec<f64>> {
@@ -256,47 +310,4 @@ impl Seen {
         };
         all.map(of).collect()
     }
-}
-
-/// The scale of residuals below a limit: the median of their size, for Gaussian noise a standard deviation.
-fn spread(seen: &Seen, residuals: &[f64], limit: f64) -> f64 {
-    let used = residuals.iter().zip(&seen.weights).filter(|pair| *pair.1 > 0.0);
-    let sizes = used.map(|(residual, _)| residual.abs()).filter(|size| *size < limit);
-    let mut sizes: Vec<f64> = sizes.collect();
-    let count = sizes.len();
-    let largest = seen.data.iter().zip(&seen.weights).filter(|pair| *pair.1 > 0.0);
-    let largest = largest.fold(0.0_f64, |most, (y, weight)| most.max((weight.sqrt() * y).abs()));
-    // Rounding is no noise.
-    let least = (8.0 * f64::EPSILON * largest).max(f64::MIN_POSITIVE);
-    if count == 0 {
-        return least;
-    }
-    let middle = count / 2;
-    let (below, &mut median, _) = sizes.select_nth_unstable_by(middle, f64::total_cmp);
-    let median = match count % 2 {
-        0 => 0.5 * (median + below.iter().copied().fold(0.0, f64::max)),
-        _ => median,
-    };
-    (median / MEDIAN * correction(count, seen.free)).max(least)
-}
-
-/// The biweight scale (Mosteller and Tukey, Data Analysis and Regression, 1977, 10D) with what has weight at this one: nearly as
-/// exact as a standard deviation, of which the median has a third.
-fn biweight(seen: &Seen, residuals: &[f64], scale: f64) -> f64 {
-    let used = residuals.iter().zip(&seen.weights).filter(|pair| *pair.1 > 0.0);
-    let (mut count, mut square, mut slope) = (0_usize, 0.0, 0.0);
-    for (residual, _) in used {
-        count += 1;
-        let u = residual / scale;
-        square += (u * Loss::Tukey.weight(u)).powi(2);
-        slope += Loss::Tukey.curvature(u);
-    }
-    let ratio = (count as f64 * square).sqrt() / slope * correction(count, seen.free);
-    if ratio.is_finite() && ratio > 0.0 { scale * ratio } else { scale }
-}
-
-/// √(n/(n − p)).
-fn correction(points: usize, parameters: usize) -> f64 {
-    let degrees = points.saturating_sub(parameters).max(1);
-    (points as f64 / degrees as f64).sqrt()
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use fit_core::Status;
 use fit_curves::{CurveFits, CurveLimits, CurveOptions, Curves, Points, clean};
 use fit_formula::{Axes, Evaluator, Program};
-use ndarray::{Array2, Array3, Axis};
+use ndarray::{Array2, Array3, ArrayView1, Axis};
 
 use super::super::{Model, ModelError};
 use super::NoiseError;
@@ -21,6 +21,8 @@ pub(super) struct Task<'a> {
     pub(super) fitter: &'a CurveFitter,
     pub(super) curves: Curves<'a>,
     pub(super) options: &'a CurveOptions,
+    /// Whether fits are in double precision on any backend.
+    precise: bool,
     program: Arc<Program>,
     slopes: Vec<Program>,
     /// The points, where they are the same for all fits.
@@ -96,12 +98,17 @@ impl<'a> Task<'a> {
     ) -> Self {
         let curves = curves.reborrow();
         let program = model.formula.program(Axes::Together, &vec![true; options.parameters()]);
-        let mut task =
-            Self { model, fitter, curves, options, program, slopes: Vec::new(), shared: None };
+        let (precise, slopes, shared) = (fitter.backend() == Backend::Reference, Vec::new(), None);
+        let mut task = Self { model, fitter, curves, options, precise, program, slopes, shared };
         if !matches!(curves.points, Points::PerFit(_)) && curves.count() > 0 {
             task.shared = Some(task.read_places(0));
         }
         task
+    }
+
+    /// The same in double precision.
+    pub(super) fn precise(self) -> Self {
+        Self { precise: true, ..self }
     }
 
     /// The same with the slopes along the variables.
@@ -183,7 +190,7 @@ impl<'a> Task<'a> {
     fn exactness(&self) -> [f64; 2] {
         let asked = self.options.tolerance;
         let finer = 0.1 * asked;
-        if self.fitter.backend() == Backend::Reference {
+        if self.precise {
             return [finer, finer];
         }
         // What single precision can do.
@@ -229,7 +236,8 @@ impl<'a> Task<'a> {
             let found = self.fit(&batch, all, fits, &options)?;
             active.clear();
             for (place, &fit) in batch.iter().enumerate() {
-                let shift = shift(fits, fit, &found, place);
+                let [from, to] = [fits.parameters.row(fit), found.parameters.row(place)];
+                let shift = shift(from, to, found.errors.row(place));
                 if take(fits, fit, &found, place) && !scheme.ends(shift, most, &mut states[fit]) {
                     active.push(fit);
                 }
@@ -284,17 +292,29 @@ impl<'a> Task<'a> {
             }
         }
         let curves = Curves::new(data.view(), at).with_weights(weights.view());
-        let found = match &self.options.limits {
+        match &self.options.limits {
             CurveLimits::PerFit(limits) => {
                 let each = self.options.parameters();
                 let own = |&fit: &usize| limits[fit * each..(fit + 1) * each].iter().copied();
                 let own = CurveLimits::PerFit(batch.iter().flat_map(own).collect());
                 let options = options.clone().with_limits(own);
-                self.model.fit_with(self.fitter, &curves, start.view().into(), &options)
+                self.fit_from(&curves, &start, &options)
             }
-            _ => self.model.fit_with(self.fitter, &curves, start.view().into(), options),
-        };
-        Ok(found?.fits)
+            _ => self.fit_from(&curves, &start, options),
+        }
+    }
+
+    fn fit_from(
+        &self,
+        curves: &Curves<'_>,
+        start: &Array2<f64>,
+        options: &CurveOptions,
+    ) -> Result<CurveFits, ModelError> {
+        let (formula, start) = (&self.model.formula, start.view().into());
+        if self.precise {
+            return Ok(self.fitter.reference().fit(formula, curves, start, options)?);
+        }
+        self.fitter.fit(formula, curves, start, options)
     }
 }
 
@@ -305,9 +325,12 @@ fn is_sound(weights: &[f64]) -> bool {
 }
 
 /// The largest step of a parameter, beside its error.
-fn shift(before: &CurveFits, fit: usize, now: &CurveFits, place: usize) -> f64 {
-    let (from, to) = (before.parameters.row(fit), now.parameters.row(place));
-    let steps = from.iter().zip(to).zip(now.errors.row(place)).map(|((from, to), error)| {
+pub(super) fn shift(
+    from: ArrayView1<'_, f64>,
+    to: ArrayView1<'_, f64>,
+    errors: ArrayView1<'_, f64>,
+) -> f64 {
+    let steps = from.iter().zip(to).zip(errors).map(|((from, to), error)| {
         let step = (to - from).abs();
         // What rounding moves, where residuals are nothing.
         let least = 16.0 * f64::EPSILON * to.abs();
@@ -317,7 +340,7 @@ fn shift(before: &CurveFits, fit: usize, now: &CurveFits, place: usize) -> f64 {
 }
 
 /// Takes over what was found; false, and nothing else, where nothing was.
-fn take(fits: &mut CurveFits, fit: usize, found: &CurveFits, place: usize) -> bool {
+pub(super) fn take(fits: &mut CurveFits, fit: usize, found: &CurveFits, place: usize) -> bool {
     fits.iterations[fit] = fits.iterations[fit].saturating_add(found.iterations[place]);
     fits.evaluations[fit] = fits.evaluations[fit].saturating_add(found.evaluations[place]);
     if found.statuses[place] == Status::Invalid {

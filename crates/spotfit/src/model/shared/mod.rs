@@ -1,5 +1,6 @@
 //! Fits in which data sets share parameters, and priors of parameters.
 
+mod parts;
 mod words;
 
 use std::collections::HashMap;
@@ -7,9 +8,10 @@ use std::collections::HashMap;
 use fit_cpu::{SharedFits, SharedValue};
 use fit_curves::{CurveOptions, CurveStart, Curves, Sharing};
 
+pub(super) use parts::parts_of;
 pub use words::{read_groups, read_prior};
 
-use super::{CurveFitter, Model, ModelError, ModelFits, NoiseFits};
+use super::{CurveFitter, Model, ModelError, ModelFits};
 
 /// The groups of data sets by what they are called: a number for each, as they appear, and the names by these numbers.
 ///
@@ -39,6 +41,10 @@ pub struct SharedModelFits {
 }
 
 impl SharedModelFits {
+    pub(super) fn new(model: &Model, shared: SharedFits) -> Self {
+        Self { names: model.parameters().to_vec(), shared }
+    }
+
     /// The names of the parameters.
     pub fn parameters(&self) -> &[String] {
         &self.names
@@ -51,8 +57,8 @@ impl SharedModelFits {
     }
 
     /// The outcomes of the data sets, as those of separate fits.
-    pub(crate) fn into_plain(self) -> NoiseFits {
-        NoiseFits::plain(ModelFits { names: self.names, fits: self.shared.fits })
+    pub fn into_fits(self) -> ModelFits {
+        ModelFits { names: self.names, fits: self.shared.fits }
     }
 }
 
@@ -103,6 +109,6 @@ impl Model {
             }
             _ => reference.fit_shared(&self.formula, curves, start, options, sharing)?,
         };
-        Ok(SharedModelFits { names: self.parameters().to_vec(), shared })
+        Ok(SharedModelFits::new(self, shared))
     }
 }

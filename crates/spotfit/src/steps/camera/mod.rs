@@ -24,6 +24,8 @@ mod file;
 mod judge;
 mod middle;
 mod moments;
+#[cfg(feature = "render")]
+mod plot;
 mod report;
 mod solve;
 

@@ -1,74 +1,26 @@
 //! Data, model and residuals of some fits, as a drawing.
 
+mod fit;
+#[cfg(feature = "render")]
+mod pictures;
+mod places;
 #[cfg(test)]
 mod tests;
 
-use crate::Status;
 use crate::model::answers::{BandFit, CurveBands};
 use crate::model::{CurveFits, CurveOptions, Curves, Model, Points, points};
 use crate::report::figure::{Drawing, Stroke, TextLook, Tint, text_width};
 use crate::report::number::with_error;
 use crate::report::svg::{Axis, Chart, Series};
+pub use fit::PlottedFit;
+pub use places::LogX;
+use places::{is_geometric, line};
 
-/// Places at which a model is drawn.
-const STEPS: u32 = 400;
 /// The size of a panel where it is alone, and where there are more.
 const ALONE: [f64; 2] = [560.0, 420.0];
 const PANEL: [f64; 2] = [350.0, 310.0];
 /// The height of what is above the panels.
 const HEAD: f64 = 30.0;
-/// The width of each picture of data, model and residuals.
-#[cfg(feature = "render")]
-const PICTURE: f64 = 300.0;
-/// Places are spread over so much, one over the other, before a logarithmic axis is thought of.
-const WIDE: f64 = 100.0;
-
-/// Whether x is drawn on a logarithmic axis.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum LogX {
-    /// Where all x are above 0, span two decades or more, and grow by factors rather than by steps, as doses do.
-    #[default]
-    Auto,
-    /// Yes: what is not above 0 is not drawn.
-    Yes,
-    /// No.
-    No,
-}
-
-/// One fit that is drawn.
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-pub struct PlottedFit<'a> {
-    /// What it is called.
-    pub name: &'a str,
-    /// What was found.
-    pub parameters: &'a [f64],
-    /// The errors of the parameters.
-    pub errors: &'a [f64],
-    /// How it ended.
-    pub status: Status,
-    /// The variables at each point.
-    pub at: Vec<Vec<f64>>,
-    /// The data.
-    pub data: Vec<f64>,
-    /// The errors of the data, if they are known; points whose error is not finite were left out of the fit.
-    pub data_errors: Option<Vec<f64>>,
-    /// Width of the image, if the points are its pixels.
-    pub image: Option<usize>,
-    /// What bands follow from, if it is known: the covariance, row after row, χ² or the deviance, and degrees of freedom.
-    pub spread: Option<(Vec<f64>, f64, u32)>,
-}
-
-impl<'a> PlottedFit<'a> {
-    /// A fit of data at the points 0, 1, 2, ….
-    pub fn new(name: &'a str, parameters: &'a [f64], errors: &'a [f64], data: Vec<f64>) -> Self {
-        let at = (0..data.len()).map(|point| vec![point as f64]).collect();
-        let status = Status::MinStep;
-        let (data_errors, image, spread) = (None, None, None);
-        Self { name, parameters, errors, status, at, data, data_errors, image, spread }
-    }
-}
 
 /// Draws some of many fits of a model: data and model, and below them what the model leaves; of images the same as three pictures.
 #[derive(Clone, Debug)]
@@ -76,6 +28,7 @@ pub struct CurvePlot {
     /// The fits that are drawn.
     chosen: Vec<usize>,
     log_x: LogX,
+    log_y: bool,
     absolute: bool,
     /// The level of bands, and how fits were made.
     bands: Option<(f64, CurveOptions)>,
@@ -93,6 +46,7 @@ impl CurvePlot {
         Self {
             chosen,
             log_x: LogX::Auto,
+            log_y: false,
             absolute: false,
             bands: None,
             title: String::new(),
@@ -106,6 +60,12 @@ impl CurvePlot {
     #[must_use]
     pub fn with_log_x(self, log_x: LogX) -> Self {
         Self { log_x, ..self }
+    }
+
+    /// The same with data and model on a logarithmic axis: what is not above 0 is not drawn, and points that are not are counted.
+    #[must_use]
+    pub fn with_log_y(self, log_y: bool) -> Self {
+        Self { log_y, ..self }
     }
 
     /// The same for weights that are 1/variance. Otherwise they are so but for a factor, which follows from the residuals.
@@ -218,7 +178,7 @@ impl CurvePlot {
             #[cfg(feature = "render")]
             Some(width) => {
                 self.is_image = true;
-                images(model, fit, width, &title, &values.join(", "))
+                pictures::images(model, fit, width, &title, &values.join(", "))
             }
             _ => {
                 self.has_errors |= fit.data_errors.is_some();
@@ -233,7 +193,7 @@ impl CurvePlot {
         model: &Model,
         fit: &PlottedFit<'_>,
         title: &str,
-        values: Vec<String>,
+        mut values: Vec<String>,
     ) -> Drawing {
         let x: Vec<f64> = fit.at.iter().map(|at| at.first().copied().unwrap_or(f64::NAN)).collect();
         let used =
@@ -248,27 +208,42 @@ impl CurvePlot {
             .filter(|&point| used(point) && fit.data[point].is_finite() && is_shown(x[point]))
             .collect();
         let fitted = model.values(fit.parameters, &fit.at);
-        let bars = |of: &dyn Fn(usize) -> f64| -> Vec<(f64, f64, f64)> {
+        // Of data and model, not of what is left.
+        let drawn: Vec<usize> =
+            shown.iter().copied().filter(|&point| !self.log_y || fit.data[point] > 0.0).collect();
+        match shown.len() - drawn.len() {
+            0 => {}
+            1 => values.push("1 point at or below 0 is not drawn".to_owned()),
+            many => values.push(format!("{many} points at or below 0 are not drawn")),
+        }
+        let bars = |of: &dyn Fn(usize) -> f64, some: &[usize]| -> Vec<(f64, f64, f64)> {
             let Some(errors) = &fit.data_errors else { return Vec::new() };
-            shown
-                .iter()
+            some.iter()
                 .map(|&point| (x[point], of(point) - errors[point], of(point) + errors[point]))
                 .collect()
         };
-        let points =
-            |of: &dyn Fn(usize) -> f64| shown.iter().map(|&point| (x[point], of(point))).collect();
+        let points = |of: &dyn Fn(usize) -> f64, some: &[usize]| {
+            some.iter().map(|&point| (x[point], of(point))).collect()
+        };
         let (data, left) =
             (|point: usize| fit.data[point], |point: usize| fit.data[point] - fitted[point]);
-        let line = line(model, fit.parameters, shown.iter().map(|&point| x[point]), log);
+        let mut line = line(model, fit.parameters, shown.iter().map(|&point| x[point]), log);
+        let (mut data_bars, mut floor) = (bars(&data, &drawn), f64::NEG_INFINITY);
+        if self.log_y {
+            // What reaches below 0 ends below all data.
+            floor = drawn.iter().map(|&point| fit.data[point]).fold(f64::INFINITY, f64::min) / 2.0;
+            data_bars.iter_mut().for_each(|(_, low, _)| *low = low.max(floor));
+            line.retain(|(_, value)| *value >= floor);
+        }
         let series = vec![
-            Series::points("data", points(&data)).with_errors(bars(&data)),
+            Series::points("data", points(&data, &drawn)).with_errors(data_bars),
             Series::line("model", line).styled(1),
         ];
-        let bands = self.bands(model, fit, &series[1], &x, &shown);
+        let bands = self.bands(model, fit, &series[1], &x, &shown, floor);
         let series = bands.into_iter().chain(series).collect();
         let below = vec![
             Series::level("", 0.0),
-            Series::points("", points(&left)).with_errors(bars(&left)).styled(0),
+            Series::points("", points(&left, &shown)).with_errors(bars(&left, &shown)).styled(0),
         ];
         // As far above zero as below, and a little more, so that all is whole.
         let sizes = below.iter().flat_map(Series::sizes);
@@ -277,7 +252,10 @@ impl CurvePlot {
         let name = &model.variables()[0];
         let axis = if log { Axis::log(name) } else { Axis::new(name) };
         let size = if self.chosen.len() == 1 { ALONE } else { PANEL };
-        Chart::new(title, axis, Axis::new(&format!("f({name})")), series)
+        let values_axis = format!("f({name})");
+        let values_axis =
+            if self.log_y { Axis::log(&values_axis) } else { Axis::new(&values_axis) };
+        Chart::new(title, axis, values_axis, series)
             .saying(lines(&values, size[0] - 16.0))
             .above(residual, below)
             .without_legend()
@@ -293,6 +271,7 @@ impl CurvePlot {
         line: &Series,
         x: &[f64],
         shown: &[usize],
+        floor: f64,
     ) -> Vec<Series> {
         let (Some((level, options)), Some((covariance, chi2, degrees))) =
             (&self.bands, &fit.spread)
@@ -313,8 +292,9 @@ impl CurvePlot {
         };
         let all = bands.at(&fitted, &places, weight);
         let series = |name: &str, ends: &dyn Fn(usize) -> [f64; 2]| {
-            let ends = |place: usize| (places[place][0], ends(place)[0], ends(place)[1]);
-            let finite = |end: &(f64, f64, f64)| end.1.is_finite() && end.2.is_finite();
+            let ends = |place: usize| (places[place][0], ends(place)[0].max(floor), ends(place)[1]);
+            let finite =
+                |end: &(f64, f64, f64)| end.1.is_finite() && end.2.is_finite() && end.2 >= floor;
             let band: Vec<_> = (0..places.len()).map(ends).filter(finite).collect();
             Series::line(name, Vec::new()).styled(1).with_band(band)
         };
@@ -387,73 +367,4 @@ fn lines(parts: &[String], width: f64) -> Vec<String> {
         lines[2].push_str(", …");
     }
     lines
-}
-
-/// Whether numbers are spread as doses are: over decades, and more evenly in their logarithms than in themselves.
-fn is_geometric(x: &[f64]) -> bool {
-    let mut sorted: Vec<f64> = x.iter().copied().filter(|x| x.is_finite()).collect();
-    sorted.sort_by(f64::total_cmp);
-    sorted.dedup();
-    let [low, .., high] = sorted[..] else { return false };
-    if sorted.len() < 4 || low <= 0.0 || high / low < WIDE {
-        return false;
-    }
-    // The standard deviation of steps over their mean.
-    let unevenness = |steps: Vec<f64>| {
-        let mean = steps.iter().sum::<f64>() / steps.len() as f64;
-        let square = steps.iter().map(|step| (step - mean).powi(2)).sum::<f64>();
-        (square / steps.len() as f64).sqrt() / mean
-    };
-    let steps = sorted.windows(2).map(|pair| pair[1] / high - pair[0] / high).collect();
-    let factors = sorted.windows(2).map(|pair| (pair[1] / pair[0]).ln()).collect();
-    unevenness(factors) < unevenness(steps)
-}
-
-/// The curve of a model over the range of x.
-fn line(
-    model: &Model,
-    parameters: &[f64],
-    x: impl Iterator<Item = f64>,
-    log: bool,
-) -> Vec<(f64, f64)> {
-    let ends =
-        x.fold([f64::INFINITY, f64::NEG_INFINITY], |[low, high], x| [low.min(x), high.max(x)]);
-    let [low, high] = if log { ends.map(f64::ln) } else { ends };
-    let place = |step: u32| {
-        let place = low + (high - low) * f64::from(step) / f64::from(STEPS);
-        vec![if log { place.exp() } else { place }]
-    };
-    let places: Vec<Vec<f64>> = (0..=STEPS).map(place).filter(|at| at[0].is_finite()).collect();
-    let values = model.values(parameters, &places);
-    places.iter().zip(values).map(|(at, value)| (at[0], value)).collect()
-}
-
-/// Data, model and residuals as pictures, the first two with the same colours.
-#[cfg(feature = "render")]
-fn images(model: &Model, fit: &PlottedFit<'_>, width: usize, title: &str, values: &str) -> Drawing {
-    use crate::report::figure::{Tones, shortened};
-    use crate::report::svg::PixelChart;
-
-    let fitted = model.values(fit.parameters, &fit.at);
-    let used =
-        |point: usize| fit.data_errors.as_ref().is_none_or(|errors| errors[point].is_finite());
-    let known = |point: usize, value: f64| if used(point) { value } else { f64::NAN };
-    let data: Vec<f64> =
-        fit.data.iter().enumerate().map(|(point, value)| known(point, *value)).collect();
-    let left: Vec<f64> = data.iter().zip(&fitted).map(|(data, fitted)| data - fitted).collect();
-    let tones = Tones::of(data.iter().chain(&fitted).copied());
-    let names = [&*model.variables()[0], &*model.variables()[1]];
-    let around = Tones::around_zero(left.iter().copied());
-    let charts = [("data", data, tones), ("model", fitted, tones), ("data − model", left, around)];
-    let charts = charts.map(|(title, numbers, tones)| {
-        PixelChart::new(title, names, width, numbers, tones).drawing(PICTURE)
-    });
-    let three = Drawing::tiled("", charts.into(), 3);
-    let mut all = Drawing::new(title, three.width(), three.height() + 30.0);
-    let room = three.width() - 16.0;
-    all.text([8.0, 16.0], &shortened(title, 14.0, room), TextLook::new(13.0).bold());
-    let look = TextLook::new(11.0).tinted(Tint::SOFT);
-    all.text([8.0, 32.0], &shortened(values, 11.0, room), look);
-    all.place(three, [0.0, 30.0]);
-    all
 }

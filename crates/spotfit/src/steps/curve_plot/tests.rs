@@ -93,3 +93,35 @@ fn images_are_drawn() {
     assert_eq!(images.len(), 6);
     assert!(images[0] == images[2] && images[1] == images[3] && images[0] != images[4]);
 }
+
+/// Proves that on a logarithmic axis of values only what is above 0 is drawn, that the rest is counted, and that no data give anything
+/// but a drawing.
+#[test]
+fn values_are_drawn_in_decades() {
+    let model = Model::of_variables("a*exp(-t/7)", &["t"]).expect("a model");
+    let drawn = |log_y: bool, data: &[f64], weights: bool| {
+        let mut plot = CurvePlot::new(1, 6).with_log_y(log_y);
+        let mut fit = PlottedFit::new("decay", &[1000.0], &[1.0], data.to_vec());
+        fit.data_errors = weights.then(|| vec![400.0; data.len()]);
+        plot.draw(&model, &fit);
+        plot.drawing().svg()
+    };
+    let mut data: Vec<f64> = (0..40).map(|t| 1000.0 * (-f64::from(t) / 7.0).exp()).collect();
+    let whole = drawn(true, &data, false);
+    assert!(whole.contains(">10²<") || whole.contains(">100<"), "{whole}");
+    assert!(!whole.contains("not drawn"));
+    [data[3], data[9]] = [0.0, -5.0];
+    for weights in [false, true] {
+        let some = drawn(true, &data, weights);
+        assert!(some.contains("2 points at or below 0 are not drawn"));
+        assert!(!some.contains("NaN") && !some.contains("inf"));
+    }
+    assert!(!drawn(false, &data, true).contains("not drawn"));
+    for odd in [&[-1.0, -2.0, 0.0][..], &[], &[f64::NAN, 1.0], &[f64::INFINITY; 3], &[1e-320; 3]] {
+        for weights in [false, true] {
+            let svg = drawn(true, odd, weights);
+            assert!(svg.ends_with("</svg>\n") || svg.ends_with("</svg>"), "{odd:?}");
+            assert!(!svg.contains("NaN"), "{odd:?}");
+        }
+    }
+}

@@ -1,8 +1,9 @@
 //! What is known of a camera.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::by_metadata::CameraFrom;
 use super::given::Given;
 use crate::steps::StepError;
 use crate::{Camera, CameraMap, OutOfRange, camera_maps};
@@ -26,6 +27,10 @@ pub struct CameraOptions {
     pub read_noise: Option<f64>,
     /// The maps of a camera whose pixels differ, in place of baseline and read noise. The sensitivity is for maps without gain.
     pub maps: Option<Given<CameraMap>>,
+    /// What says the numbers that are not given. Default: nothing does.
+    pub from: Option<CameraFrom>,
+    /// A table of cameras by their names, besides the one that is known here, for [`CameraFrom::Metadata`].
+    pub cameras: Option<PathBuf>,
 }
 
 impl CameraOptions {
@@ -35,6 +40,8 @@ impl CameraOptions {
         const with_em_gain: em_gain: Option<f64>,
         const with_read_noise: read_noise: Option<f64>,
         with_maps: maps: Option<Given<CameraMap>>,
+        const with_from: from: Option<CameraFrom>,
+        with_cameras: cameras: Option<PathBuf>,
     }
 
     /// The camera without its maps, if anything is given of it.

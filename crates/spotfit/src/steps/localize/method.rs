@@ -7,6 +7,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use super::defects::DefectsOption;
+use super::frame_time::FrameTime;
 use super::given::Given;
 use super::lengths::{has_nanometres, is_plain, numbers, wrong_frames};
 use super::options::{LocalizeOptions, Told};
@@ -32,6 +33,7 @@ impl LocalizeOptions {
         format: TableFormat,
     ) -> Result<BTreeMap<String, Value>, StepError> {
         self.pixel_size.check()?;
+        self.frame_time.as_ref().map_or(Ok(()), FrameTime::check)?;
         let size = match self.pixel_size {
             PixelScale::Nanometres(size) => Some(size),
             _ => None,
@@ -109,6 +111,15 @@ impl LocalizeOptions {
             method.insert("defects".to_owned(), json!("auto"));
         }
         method.extend(more.map(|(name, value)| (name.to_owned(), value)));
+        if let Some(position) = &movie.position {
+            method.insert("position".to_owned(), json!(position));
+        }
+        if let Some(time) = &self.frame_time {
+            method.insert("frame_time".to_owned(), json!(time.to_string()));
+        }
+        if let Some(from) = self.camera.from {
+            method.insert("camera_from".to_owned(), json!(from.to_string()));
+        }
         // Where the size of a pixel is needed for it, it may not be known yet.
         let lengths =
             [("box", self.box_size), ("sigma_min", self.sigma_min), ("sigma_max", self.sigma_max)];

@@ -23,10 +23,13 @@
 
 mod auto;
 mod blocks;
+mod by_metadata;
 mod camera;
+mod cameras;
 mod defects;
 mod doubts;
 mod following;
+mod frame_time;
 mod given;
 mod lengths;
 mod method;
@@ -53,12 +56,14 @@ use following::{Doubting, Following};
 
 pub use auto::with_sooner_backend;
 pub use blocks::LocalizedBlocks;
+pub use by_metadata::CameraFrom;
 pub use camera::CameraOptions;
 pub use defects::DefectsOption;
 pub(crate) use defects::{find as find_defects, tell as tell_defects};
 pub(crate) use doubts::{Hears, Topic, metadata};
 pub use doubts::{frames_are, slopes as uneven_light, unusual as unusual_pixels};
 pub use following::inputs_of;
+pub use frame_time::FrameTime;
 pub use given::Given;
 pub(crate) use lengths::frames as frames_of;
 pub use lengths::{fixed_sigma, roi};
@@ -102,6 +107,8 @@ pub struct Localizing {
     defects: Option<Arc<Defects>>,
     /// What is odd about the options.
     notes: Vec<String>,
+    /// What the metadata say of the camera.
+    by_metadata: Vec<Note>,
     method: BTreeMap<String, Value>,
     camera: Value,
     calibration: Option<Value>,
@@ -124,12 +131,14 @@ impl Localizing {
     /// # Errors
     /// [`StepError`].
     pub fn prepare(
-        options: &LocalizeOptions,
+        asked: &LocalizeOptions,
         mut movie: Stack,
         format: TableFormat,
         listener: &dyn Listener,
     ) -> Result<Self, StepError> {
-        options.pixel_size.check()?;
+        asked.pixel_size.check()?;
+        let name = movie.name().to_owned();
+        let (options, by_metadata) = movie.about(|movie| asked.by_metadata(movie, &name))??;
         let (size, count, said) = movie.about(|movie| {
             let said = movie.axes().pixel_size.map(|size| size.nanometres);
             (movie.size(), movie.frames(), said)
@@ -148,8 +157,12 @@ impl Localizing {
         let positions = positions.transpose()?;
         // A calibration in nanometres needs the size of a pixel also where the table is in pixels.
         let told = options.told(pixel_size.or(said))?;
+        let method = match asked.camera.from {
+            // What is asked for is the same for every movie; the record of the camera has what its metadata say.
+            Some(_) => asked.method(&asked.told(pixel_size.or(said))?.options, movie.options()),
+            None => options.method(&told.options, movie.options()),
+        };
         let engine = &told.options;
-        let method = options.method(engine, movie.options());
         let camera = record::camera(engine);
         let calibration = match (&engine.calibration, &engine.psf) {
             (Some(calibration), _) => Some(record::calibration(calibration)),
@@ -163,7 +176,7 @@ impl Localizing {
             options.prepared(told, positions, found, &of)?;
         let picasso = format == TableFormat::Picasso;
         Ok(Self {
-            options: options.clone(),
+            options,
             movie,
             localizer,
             layout,
@@ -174,6 +187,7 @@ impl Localizing {
             picasso,
             defects,
             notes,
+            by_metadata,
             method,
             camera,
             calibration,
@@ -292,7 +306,8 @@ impl Localizing {
         let (metadata, frames_are) = movie.about(|movie| {
             (metadata(movie, options.pixel_size, &options.camera), frames_are(movie, slice))
         })?;
-        metadata.into_iter().for_each(|note| hears.hear(Topic::Metadata, note));
+        let metadata = metadata.into_iter().chain(self.by_metadata);
+        metadata.for_each(|note| hears.hear(Topic::Metadata, note));
         notes.into_iter().for_each(|note| hears.hear(Topic::Options, Note::Warning(note)));
         let begin = Instant::now();
         let size = movie.about(Movie::size)?;

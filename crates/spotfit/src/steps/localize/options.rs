@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::camera::CameraOptions;
 use super::defects::DefectsOption;
+use super::frame_time::FrameTime;
 use super::given::Given;
 use super::lengths::{fixed_sigma, roi};
 use crate::astigmatism::file::{CalibrationFileError, load_with_pixel_size};
@@ -63,6 +64,8 @@ pub struct LocalizeOptions {
     pub frames: Option<String>,
     /// Only localizations for which this condition holds are written.
     pub filter: Option<String>,
+    /// When frames were taken, for a column `time` in seconds since the first. Default: there is none.
+    pub frame_time: Option<FrameTime>,
     /// The size of a pixel.
     pub pixel_size: PixelScale,
     /// Where (0, 0) is, except in Picasso's tables.
@@ -97,6 +100,7 @@ impl LocalizeOptions {
         with_psf: psf: Option<Given<Psf>>,
         with_frames: frames: Option<String>,
         with_filter: filter: Option<String>,
+        with_frame_time: frame_time: Option<FrameTime>,
         const with_pixel_size: pixel_size: PixelScale,
         const with_origin: origin: Origin,
         with_preset: preset: Option<PathBuf>,
@@ -130,6 +134,7 @@ impl LocalizeOptions {
             ("calibration", calibration.as_ref().and_then(Given::file)),
             ("psf", psf.as_ref().and_then(Given::file)),
             ("preset", preset.as_deref()),
+            ("cameras", camera.cameras.as_deref()),
         ];
         let named = named.into_iter().filter_map(|(name, path)| Some((name, path?.to_owned())));
         let maps = camera.maps.as_ref().and_then(Given::file).map(camera_maps::files);
@@ -207,6 +212,7 @@ impl LocalizeOptions {
             })
             .with_checks(engine.checks)
             .with_status(engine.keep_all)
+            .with_times(self.frame_time.as_ref().map(FrameTime::times))
     }
 }
 

@@ -120,7 +120,8 @@ pub(super) fn identity_of_fits(options: &LocalizeOptions) -> String {
     let localizer = options.localizer.clone();
     let localizer = localizer.with_drop(Flags::default()).with_keep_all(false).with_checks(false);
     let plain = options.clone().with_localizer(localizer.with_errors(false));
-    identity_of(&plain.with_filter(None).with_frames(None).with_origin(Origin::Centre))
+    let plain = plain.with_filter(None).with_frames(None).with_frame_time(None);
+    identity_of(&plain.with_origin(Origin::Centre))
 }
 
 /// The same of a camera.

@@ -13,7 +13,7 @@ use super::options::PreviewOptions;
 use super::spots::{Places, Preview, PreviewCounts, reasons, responses};
 use super::window::{SpotWindow, Spots};
 use crate::localize::{Defects, DropReason, Fate, Localization, Localizer, Looked, Surroundings};
-use crate::movie::Pixels;
+use crate::movie::{Movie, Pixels};
 use crate::steps::localize::{
     DefectsOption, LocalizeOptions, LocalizeReport, OfMovie, Prepared, Told, find_defects,
     frames_are, frames_of, metadata, tell_defects,
@@ -144,10 +144,14 @@ impl Previewer {
     /// Looks at a frame, counted from 0.
     fn look(&mut self, options: &PreviewOptions, index: usize) -> Result<Spots, StepError> {
         let begin = Instant::now();
-        let asked = &options.localize;
+        let name = self.frames.stack().name().to_owned();
+        let of_movie = |movie: &Movie| options.localize.by_metadata(movie, &name);
+        let (asked, by_metadata) = self.frames.stack().about(of_movie)??;
+        let asked = &asked;
         asked.pixel_size.check()?;
         let pixel_size = self.frames.stack().about(|movie| asked.pixel_size.of(movie))?;
         let mut notes = self.plain_notes(asked)?;
+        notes.extend(by_metadata);
         let (read, positions) = self.cache.read(asked, pixel_size, &mut notes)?;
         let mut told = read.told(pixel_size.or(self.said))?;
         let found = self.found_defects(&read, &told)?;
@@ -170,7 +174,6 @@ impl Previewer {
         if options.doubts {
             notes.extend(self.doubts(asked, defects.as_deref())?);
         }
-        let name = self.frames.stack().name().to_owned();
         let failed = |error| StepError::localize(Some(&name))(error);
         if localizer.frames_for_sigma() > 0 {
             let first = match &all {

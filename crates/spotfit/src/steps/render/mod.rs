@@ -266,6 +266,7 @@ fn with_labels(
                     Unit::Pixel => " px",
                     Unit::Photon => " photons",
                     Unit::Radian => " rad",
+                    Unit::Second => " s",
                     _ => "",
                 };
                 let ends = [format!("{} {}", value.name, short(*low)), short(*high) + symbol];

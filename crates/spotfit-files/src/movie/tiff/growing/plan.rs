@@ -36,7 +36,7 @@ impl Plan {
     ) -> Result<Self, MovieError> {
         let mut notes = Vec::new();
         if is_ome(description)
-            && let Some(told) = told(Some(path), description, &mut notes)?
+            && let Some(told) = told(Some(path), description, options, &mut notes)?
         {
             return Self::ome(path, &told, notes, options);
         }

@@ -78,6 +78,17 @@ pub(super) fn options_of(options: &CurveOptions, rows: &[usize]) -> CurveOptions
     }
 }
 
+/// Parameters (fit, parameter) as start values of fits with these options: within limits, and numbers.
+pub(super) fn within(parameters: &Array2<f64>, options: &CurveOptions) -> Array2<f64> {
+    Array2::from_shape_fn(parameters.dim(), |(fit, j)| {
+        let [low, high] = options.limit(fit, j);
+        let value = parameters[[fit, j]];
+        // Those of a fit that was not possible.
+        let value = if value.is_finite() { value } else { 1.0 };
+        if options.fixed[j] { value } else { value.clamp(low, high) }
+    })
+}
+
 /// The data and the weights of a data set; points that are left out have none.
 pub fn data_and_weights(curves: &Curves<'_>, fit: usize) -> [Vec<f64>; 2] {
     let (mut data, mut weights) = (vec![0.0; curves.points()], vec![1.0; curves.points()]);

@@ -1,0 +1,244 @@
+//! Double precision on the device: searches begin in single precision, and a kernel that is written for the formula finishes them.
+
+mod dense;
+mod ends;
+mod functions;
+mod kernel;
+mod long;
+mod model;
+pub(super) mod plan;
+mod rest;
+mod search;
+pub(super) mod slot;
+mod special;
+mod sums;
+mod system;
+#[cfg(test)]
+mod tests;
+mod text;
+mod visit;
+
+use std::sync::{Arc, PoisonError};
+
+use fit_core::Estimator;
+use fit_curves::{Chunk, CurveBatch, CurveLimits, Points, Values};
+use fit_gpu_kernel::{CurveJob, CurveMethod};
+
+use super::kept::Kept;
+use super::launch_shape::{LaunchShape, THREADS};
+use super::search_kind::{Back, Ours, SearchKind};
+use super::{CurveGpu, MOST_KEPT, SHARED};
+use crate::GpuError;
+use kernel::{DoubleVariant, OTHERS, finishing};
+use plan::Doubling;
+
+/// The driver takes longer for longer formulas.
+const MOST_DOUBLE_OPERATIONS: usize = 500;
+/// A search in single precision that another follows need not come nearer to the minimum than this share of a standard error.
+const COARSE: f64 = 1e-3;
+
+const UNLIMITED: [f64; 2] = [f64::NEG_INFINITY, f64::INFINITY];
+
+/// The kernels that finish searches in double precision, and those that visit the points of long data sets.
+pub(super) type CachedDouble = ((DoubleVariant, bool), fit_formula::Program, Option<Arc<Kept>>);
+
+/// The PTX of kernels that finish the search for a formula in double precision: with a thread for each data set, with a warp, and with all threads for one. `None` if it
+/// has too many parameters, or calls functions that only the processor has. For tests of the texts.
+pub fn finishing_kernels(program: &fit_formula::Program, poisson: bool) -> Option<[String; 3]> {
+    let own = DoubleVariant {
+        warp: false,
+        wide: poisson,
+        weighted: !poisson,
+        poisson,
+        absolute: false,
+        limited: poisson,
+        covariance: true,
+    };
+    let warp = DoubleVariant { warp: true, limited: !poisson, ..own };
+    Some([finishing(program, own)?, finishing(program, warp)?, sums::summing(program, warp)?])
+}
+
+impl CurveGpu {
+    /// How a batch is fitted in double precision, and by what; `None` if the GPU leaves it to another fitter.
+    pub(super) fn doubled(
+        &self,
+        batch: &CurveBatch<'_, '_, '_>,
+    ) -> Result<Option<(LaunchShape, Arc<Kept>, Doubling)>, GpuError> {
+        if batch.curves.count() == 0 || batch.options.free() == 0 || !batch.begins_single() {
+            return Ok(None);
+        }
+        let kind = Unfinished;
+        let Some(mut shape) = self.shape(batch, &kind) else { return Ok(None) };
+        shape.job.covariance = 0;
+        let options = batch.options.clone().with_tolerance(batch.options.tolerance.max(COARSE));
+        let [share, square] = options.ends();
+        (shape.job.share, shape.job.square) = (share as f32, square as f32);
+        let Some(doubling) = self.doubling(batch, &shape)? else { return Ok(None) };
+        let Some((shape, kept)) = self.kernel_for(batch, &kind, shape)? else { return Ok(None) };
+        if doubling.shared > crate::card::SHARED_BY_DEFAULT {
+            doubling.kept.function.allow_all_shared(&self.card.context)?;
+        }
+        Ok(Some((shape, kept, doubling)))
+    }
+
+    fn doubling(
+        &self,
+        batch: &CurveBatch<'_, '_, '_>,
+        shape: &LaunchShape,
+    ) -> Result<Option<Doubling>, GpuError> {
+        let Some(program) = &batch.program else { return Ok(None) };
+        let (options, points) = (batch.options, batch.curves.points());
+        let wide = matches!(batch.curves.data, Values::F64(_) | Values::U32(_) | Values::I32(_));
+        let bytes = if wide { size_of::<f64>() } else { size_of::<f32>() };
+        let shared = THREADS * (points | 1) * bytes;
+        let warp = shape.cooperative || shape.job.lanes > 1 || shared > SHARED;
+        let limited = matches!(options.limits, CurveLimits::PerFit(_))
+            || (0..options.parameters())
+                .any(|j| !options.fixed[j] && options.limit(0, j) != UNLIMITED);
+        let variant = DoubleVariant {
+            warp,
+            wide,
+            weighted: batch.curves.weights.is_some(),
+            poisson: options.estimator == Estimator::MaximumLikelihood,
+            absolute: options.absolute,
+            limited,
+            covariance: options.covariance,
+        };
+        let Some(kept) = self.compiled_double(program, variant, false)? else { return Ok(None) };
+        let (mut tables, mut at, mut widths) = (Vec::new(), [None; 4], [0; 4]);
+        widths[0] = if wide { points } else { 0 };
+        if batch.has_own_weights() {
+            widths[1] = points;
+        } else if variant.weighted {
+            at[1] = Some(tables.len());
+            tables.extend(batch.shared_weights());
+        }
+        let of = |variable: usize, point: usize| match batch.curves.points {
+            Points::Grid { width, .. } if variable == 0 => (point % width) as f64,
+            Points::Grid { width, .. } => (point / width) as f64,
+            Points::Shared(at) => at.get([variable, point]),
+            _ => point as f64,
+        };
+        if matches!(batch.curves.points, Points::PerFit(_)) {
+            widths[2] = batch.variables * points;
+        } else {
+            at[2] = Some(tables.len());
+            let all = (0..batch.variables).flat_map(|v| (0..points).map(move |point| (v, point)));
+            tables.extend(all.map(|(v, point)| of(v, point)));
+        }
+        if batch.has_same_limits() {
+            at[3] = Some(tables.len());
+            for end in 0..2 {
+                tables.extend((0..options.parameters()).map(|j| batch.limit(0, j)[end]));
+            }
+        } else {
+            widths[3] = options.parameters();
+        }
+        let shared = if warp { 0 } else { shared };
+        Ok(Some(Doubling { variant, kept, tables, at, widths, shared }))
+    }
+
+    /// The compiled kernel that finishes searches, or visits the points of a long data set.
+    fn compiled_double(
+        &self,
+        program: &fit_formula::Program,
+        variant: DoubleVariant,
+        long: bool,
+    ) -> Result<Option<Arc<Kept>>, GpuError> {
+        if program.ops().len() > MOST_DOUBLE_OPERATIONS {
+            return Ok(None);
+        }
+        let mut kept = self.doubles.lock().unwrap_or_else(PoisonError::into_inner);
+        let same = |(its, other, _): &CachedDouble| *its == (variant, long) && other == program;
+        if let Some(at) = kept.iter().position(same) {
+            kept[..=at].rotate_right(1);
+            return Ok(kept[0].2.clone());
+        }
+        let text = if long { sums::summing(program, variant) } else { finishing(program, variant) };
+        let made = match text {
+            None => None,
+            Some(text) => Some(Arc::new(Kept::new(&self.card, text)?)),
+        };
+        kept.insert(0, ((variant, long), program.clone(), made.clone()));
+        kept.truncate(MOST_KEPT);
+        Ok(made)
+    }
+}
+
+/// Our search, of which nothing comes back.
+struct Unfinished;
+
+/// Our search, with its end in double precision.
+pub(super) struct Finished<'d>(pub(super) &'d Doubling);
+
+macro_rules! ours {
+    ($kind:ty, |$own:ident| $doubling:expr, $put:expr) => {
+        impl SearchKind for $kind {
+            type Chunk<'c> = Chunk<'c>;
+            type Task = CurveJob;
+            const MAPPED: bool = false;
+            const COOPERATIVE: bool = true;
+
+            fn method(&self, batch: &CurveBatch<'_, '_, '_>) -> CurveMethod {
+                Ours.method(batch)
+            }
+            fn numbers(&self, batch: &CurveBatch<'_, '_, '_>) -> usize {
+                CurveJob::found_numbers(batch.options.parameters(), false)
+            }
+            fn task(&self, batch: &CurveBatch<'_, '_, '_>, curve: CurveJob) -> CurveJob {
+                Ours.task(batch, curve)
+            }
+            fn doubling(&self) -> Option<&Doubling> {
+                let $own = self;
+                $doubling
+            }
+            fn put(
+                &self,
+                batch: &CurveBatch<'_, '_, '_>,
+                back: &Back<'_>,
+                piece: &mut Chunk<'_>,
+            ) -> Result<(), GpuError> {
+                $put(batch, back, piece);
+                Ok(())
+            }
+        }
+    };
+}
+
+ours!(Unfinished, |_own| None, |_: &CurveBatch<'_, '_, '_>, _: &Back<'_>, _: &mut Chunk<'_>| ());
+ours!(Finished<'_>, |own| Some(own.0), put);
+
+/// Hands on what was found of the fits of a piece.
+fn put(batch: &CurveBatch<'_, '_, '_>, back: &Back<'_>, piece: &mut Chunk<'_>) {
+    let (fits, parameters) = (piece.fits(), batch.options.parameters());
+    let count = fits.len();
+    let of = |fit: usize, number: usize| back.double[number * count + fit];
+    for (at, fit) in fits.enumerate() {
+        let other = |number: usize| of(at, 2 * parameters + number);
+        let status = fit_core::Status::from_code(other(OTHERS - 1) as u8);
+        let Some(status) = status else {
+            piece.leave_invalid(fit);
+            continue;
+        };
+        let place = piece.place(fit);
+        for j in 0..parameters {
+            place.parameters[j] = of(at, j);
+            place.errors[j] = of(at, parameters + j);
+        }
+        if !place.covariance.is_empty() {
+            let mut next = 2 * parameters + OTHERS;
+            for j in 0..parameters {
+                for k in j..parameters {
+                    place.covariance[j * parameters + k] = of(at, next);
+                    place.covariance[k * parameters + j] = of(at, next);
+                    next += 1;
+                }
+            }
+        }
+        *place.chi2 = other(0);
+        *place.degrees = other(1) as u32;
+        *place.iterations = other(2) as u32;
+        *place.evaluations = other(3) as u32;
+        *place.status = status;
+    }
+}

@@ -1,0 +1,90 @@
+//! Data sets that single precision could not decide, fitted in double precision on the same device.
+
+use fit_curves::{
+    CurveFits, CurveLimits, CurveOptions, CurvePrecision, CurveStart, Curves, Points,
+};
+use fit_formula::Formula;
+use ndarray::{Array2, Array3, Axis};
+
+use crate::GpuError;
+use crate::curve::{CurveGpu, LEAST_LEFT};
+
+impl CurveGpu {
+    /// Fits those data sets of a batch that are left, if they are many, and returns which of them are left then.
+    pub(crate) fn fit_rest(
+        &self,
+        formula: &Formula,
+        curves: &Curves<'_>,
+        start: CurveStart<'_>,
+        options: &CurveOptions,
+        left: Vec<usize>,
+        fits: &mut CurveFits,
+    ) -> Result<Vec<usize>, GpuError> {
+        if left.len() < LEAST_LEFT {
+            return Ok(left);
+        }
+        let (count, points, parameters) = (left.len(), curves.points(), options.parameters());
+        let data =
+            Array2::from_shape_fn((count, points), |(n, point)| curves.data.get([left[n], point]));
+        let own = match curves.points {
+            Points::PerFit(at) => {
+                let variables = formula.variables().len();
+                let of = |(n, variable, point): (usize, usize, usize)| {
+                    at.get([left[n], variable, point])
+                };
+                Some(Array3::from_shape_fn((count, variables, points), of))
+            }
+            _ => None,
+        };
+        let at = match &own {
+            Some(own) => Points::PerFit(own.view().into()),
+            None => curves.reborrow().points,
+        };
+        let mut these = Curves::new(data.view(), at);
+        let weights = curves.weights.as_ref().map(|weights| {
+            let rows = if weights.shape()[0] == 1 { 1 } else { count };
+            let row = |n: usize| if rows == 1 { 0 } else { left[n] };
+            Array2::from_shape_fn((rows, points), |(n, point)| weights.get([row(n), point]))
+        });
+        if let Some(weights) = &weights {
+            these = these.with_weights(weights.view());
+        }
+        let starts = match &start {
+            CurveStart::PerFit(all) => {
+                Some(Array2::from_shape_fn((count, parameters), |(n, j)| all.get([left[n], j])))
+            }
+            _ => None,
+        };
+        let begin = match (&starts, start) {
+            (Some(starts), _) => starts.view().into(),
+            (_, CurveStart::Shared(start)) => CurveStart::Shared(start),
+            _ => CurveStart::Estimate,
+        };
+        let mut own = options.clone().with_precision(CurvePrecision::F64);
+        if matches!(options.limits, CurveLimits::PerFit(_)) {
+            let all = left.iter().flat_map(|&fit| (0..parameters).map(move |j| (fit, j)));
+            own.limits = CurveLimits::PerFit(all.map(|(fit, j)| options.limit(fit, j)).collect());
+        }
+        let (found, rest) = self.fit(formula, &these, begin, &own)?;
+        let mut rest = rest.into_iter().peekable();
+        let mut still = Vec::new();
+        for (n, &fit) in left.iter().enumerate() {
+            if rest.next_if_eq(&n).is_some() {
+                still.push(fit);
+                continue;
+            }
+            fits.parameters.row_mut(fit).assign(&found.parameters.row(n));
+            fits.errors.row_mut(fit).assign(&found.errors.row(n));
+            if options.covariance {
+                let from = found.covariance.index_axis(Axis(0), n);
+                fits.covariance.index_axis_mut(Axis(0), fit).assign(&from);
+            }
+            fits.chi2[fit] = found.chi2[n];
+            fits.degrees[fit] = found.degrees[n];
+            fits.iterations[fit] = found.iterations[n];
+            fits.evaluations[fit] = found.evaluations[n];
+            fits.statuses[fit] = found.statuses[n];
+        }
+        Ok(still)
+    }
+}

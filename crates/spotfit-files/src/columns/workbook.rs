@@ -1,0 +1,390 @@
+//! A sheet of a workbook of Excel (`.xlsx`) as text, with tabs between its cells: so it is read as any text is.
+
+use std::io::Cursor;
+
+use quick_xml::XmlVersion;
+use quick_xml::events::{BytesRef, BytesStart, Event};
+use quick_xml::reader::Reader;
+
+use super::ColumnError;
+use crate::archive::Archive;
+use crate::excerpt::excerpt;
+
+/// The most bytes of a part that are read, and of the text that a sheet becomes.
+const MOST: usize = 1 << 28;
+/// Columns and rows of a sheet, as Excel has them.
+const COLUMNS: usize = 1 << 14;
+const ROWS: usize = 1 << 20;
+
+/// Whether a file may be a workbook: it is an archive.
+pub(super) fn is_workbook(bytes: &[u8]) -> bool {
+    bytes.starts_with(b"PK\x03\x04")
+}
+
+/// The text of the sheet with this name or number from 1, or of the first, and what to say of it. Every row has its line.
+pub(super) fn text(
+    bytes: &[u8],
+    sheet: Option<&str>,
+) -> Result<(String, Vec<String>), ColumnError> {
+    let wrong = |reason: String| ColumnError::Workbook(reason);
+    let mut archive =
+        Archive::open(Cursor::new(bytes)).map_err(|error| wrong(error.to_string()))?;
+    let mut part = |name: &str| {
+        let bytes = archive.read(name, MOST).map_err(|error| wrong(error.to_string()))?;
+        String::from_utf8(bytes).map_err(|_| wrong(format!("'{}' is no UTF-8", excerpt(name))))
+    };
+    let sheets = sheets(&part("xl/workbook.xml")?).map_err(wrong)?;
+    let place = match sheet {
+        None => Some(0),
+        Some(wanted) => sheets.iter().position(|(name, _)| name == wanted).or_else(|| {
+            let number: usize = wanted.parse().ok()?;
+            number.checked_sub(1)
+        }),
+    };
+    let Some((name, id)) = place.and_then(|place| sheets.get(place)) else {
+        let there: Vec<&str> = sheets.iter().map(|(name, _)| &**name).collect();
+        return Err(wrong(match sheet {
+            Some(wanted) => {
+                format!("there is no sheet '{wanted}': it has {}", excerpt(&there.join(", ")))
+            }
+            None => "it has no sheet".to_owned(),
+        }));
+    };
+    let relations = relations(&part("xl/_rels/workbook.xml.rels")?).map_err(wrong)?;
+    let of = |found: &dyn Fn(&Relation) -> bool| {
+        relations.iter().find(|one| found(one)).map(Relation::path)
+    };
+    let path = of(&|one| one.id == *id);
+    let path = path.ok_or_else(|| wrong(format!("the sheet '{}' is nowhere", excerpt(name))))?;
+    let shared = match of(&|one| one.kind.ends_with("/sharedStrings")) {
+        Some(path) => strings(&part(&path)?).map_err(wrong)?,
+        None => Vec::new(),
+    };
+    let text = cells(&part(&path)?, &shared).map_err(wrong)?;
+    let others = sheets.len() - 1;
+    let mut notes = Vec::new();
+    if sheet.is_none() && others > 0 {
+        let is = if others == 1 {
+            "1 other sheet is".to_owned()
+        } else {
+            format!("{others} other sheets are")
+        };
+        notes.push(format!("the sheet '{}' is read, {is} left out", excerpt(name)));
+    }
+    Ok((text, notes))
+}
+
+/// Visits the elements and texts of a part.
+fn visit(
+    xml: &str,
+    mut start: impl FnMut(&str, &BytesStart<'_>) -> Result<(), String>,
+) -> Result<(), String> {
+    let mut reader = Reader::from_str(xml);
+    loop {
+        match reader.read_event().map_err(|error| excerpt(&error.to_string()))? {
+            Event::Start(element) | Event::Empty(element) => {
+                start(element.local_name().as_ref(), &element)?;
+            }
+            Event::Eof => return Ok(()),
+            _ => {}
+        }
+    }
+}
+
+/// The value of an attribute, with or without a prefix.
+fn attribute(element: &BytesStart<'_>, name: &str) -> Result<Option<String>, String> {
+    for attribute in element.attributes().with_checks(false) {
+        let attribute = attribute.map_err(|error| excerpt(&error.to_string()))?;
+        if attribute.key.as_ref() == name {
+            let value = attribute.normalized_value(XmlVersion::Implicit1_0);
+            return Ok(Some(value.map_err(|error| excerpt(&error.to_string()))?.into_owned()));
+        }
+    }
+    Ok(None)
+}
+
+/// The names of the sheets, and the numbers of their relations.
+fn sheets(xml: &str) -> Result<Vec<(String, String)>, String> {
+    let mut sheets = Vec::new();
+    visit(xml, |name, element| {
+        if name == "sheet"
+            && let (Some(name), Some(id)) =
+                (attribute(element, "name")?, attribute(element, "r:id")?)
+        {
+            sheets.push((name, id));
+        }
+        Ok(())
+    })?;
+    Ok(sheets)
+}
+
+/// A part that the workbook has.
+struct Relation {
+    id: String,
+    kind: String,
+    target: String,
+}
+
+impl Relation {
+    /// Its name in the archive.
+    fn path(&self) -> String {
+        match self.target.strip_prefix('/') {
+            Some(whole) => whole.to_owned(),
+            None => format!("xl/{}", self.target),
+        }
+    }
+}
+
+fn relations(xml: &str) -> Result<Vec<Relation>, String> {
+    let mut relations = Vec::new();
+    visit(xml, |name, element| {
+        if name == "Relationship" {
+            let [id, kind, target] = ["Id", "Type", "Target"].map(|name| attribute(element, name));
+            let [id, kind, target] = [id?, kind?, target?].map(Option::unwrap_or_default);
+            relations.push(Relation { id, kind, target });
+        }
+        Ok(())
+    })?;
+    Ok(relations)
+}
+
+/// The sign that a reference such as `&amp;` stands for.
+fn sign(reference: &BytesRef<'_>) -> Option<char> {
+    match reference.resolve_char_ref() {
+        Ok(Some(sign)) => Some(sign),
+        _ => match reference.as_ref() {
+            "amp" => Some('&'),
+            "lt" => Some('<'),
+            "gt" => Some('>'),
+            "quot" => Some('"'),
+            "apos" => Some('\''),
+            _ => None,
+        },
+    }
+}
+
+/// The texts that cells share. How a text is spoken is no part of it.
+fn strings(xml: &str) -> Result<Vec<String>, String> {
+    let mut reader = Reader::from_str(xml);
+    let (mut strings, mut text, mut spoken) = (Vec::new(), false, false);
+    loop {
+        match reader.read_event().map_err(|error| excerpt(&error.to_string()))? {
+            Event::Start(element) => match element.local_name().as_ref() {
+                "si" => strings.push(String::new()),
+                "t" => text = !spoken,
+                "rPh" => spoken = true,
+                _ => {}
+            },
+            Event::Empty(element) if element.local_name().as_ref() == "si" => {
+                strings.push(String::new());
+            }
+            Event::End(element) => match element.local_name().as_ref() {
+                "t" => text = false,
+                "rPh" => spoken = false,
+                _ => {}
+            },
+            Event::Text(part) if text => {
+                if let Some(string) = strings.last_mut() {
+                    string.push_str(&part.xml10_content());
+                }
+            }
+            Event::GeneralRef(part) if text => {
+                if let Some(string) = strings.last_mut() {
+                    string.extend(sign(&part));
+                }
+            }
+            Event::Eof => return Ok(strings),
+            _ => {}
+        }
+    }
+}
+
+/// The column, from 0, and the row, from 1, of a place such as `AB12`.
+fn place(reference: &str) -> Option<(usize, usize)> {
+    let digits = reference.find(|letter: char| letter.is_ascii_digit())?;
+    let (letters, row) = reference.split_at(digits);
+    let letter = |all: Option<usize>, letter: u8| {
+        let letter = letter.is_ascii_uppercase().then(|| usize::from(letter - b'A') + 1)?;
+        Some(all? * 26 + letter).filter(|column| *column <= COLUMNS)
+    };
+    let column = letters.bytes().fold(Some(0), letter)?.checked_sub(1)?;
+    Some((column, row.parse().ok().filter(|row| (1..=ROWS).contains(row))?))
+}
+
+/// A text that is written cell by cell.
+#[derive(Default)]
+struct Lines {
+    text: String,
+    /// The row, from 1, and the column, from 0, of the cell that comes.
+    row: usize,
+    column: usize,
+}
+
+impl Lines {
+    /// Goes on to a row.
+    fn go_to_row(&mut self, row: usize) -> Result<(), String> {
+        if row <= self.row || row > ROWS {
+            return Err(format!("row {row} follows row {}", self.row));
+        }
+        self.text.extend(std::iter::repeat_n('\n', row - self.row.max(1)));
+        (self.row, self.column) = (row, 0);
+        Ok(())
+    }
+
+    /// Writes a cell, in the column after the one before unless its own is given. What would part cells is a space.
+    fn write(&mut self, column: Option<usize>, cell: &str) -> Result<(), String> {
+        let column = column.unwrap_or(self.column);
+        if column < self.column || column >= COLUMNS || self.row == 0 {
+            return Err(format!("row {}: a cell is in no place", self.row));
+        }
+        // The cell before ends with its own tab.
+        self.text.extend(std::iter::repeat_n('\t', column - self.column));
+        let plain = |sign: char| if matches!(sign, '\t' | '\n' | '\r') { ' ' } else { sign };
+        self.text.extend(cell.chars().filter(|&sign| sign != '"').map(plain));
+        self.text.push('\t');
+        self.column = column + 1;
+        if self.text.len() > MOST {
+            return Err(format!("the sheet has more than {MOST} bytes"));
+        }
+        Ok(())
+    }
+}
+
+/// The cells of a sheet.
+fn cells(xml: &str, shared: &[String]) -> Result<String, String> {
+    let mut reader = Reader::from_str(xml);
+    let mut lines = Lines::default();
+    // What is known of the cell, and whether its value is being read.
+    let (mut kind, mut column, mut value, mut inside) = (String::new(), None, String::new(), false);
+    loop {
+        match reader.read_event().map_err(|error| excerpt(&error.to_string()))? {
+            Event::Start(element) => match element.local_name().as_ref() {
+                "row" => {
+                    let row = attribute(&element, "r")?;
+                    let row = row.map_or(Some(lines.row + 1), |row| row.parse().ok());
+                    lines.go_to_row(row.ok_or("a row has no number")?)?;
+                }
+                "c" => {
+                    kind = attribute(&element, "t")?.unwrap_or_default();
+                    column = attribute(&element, "r")?
+                        .and_then(|at| place(&at))
+                        .map(|(column, _)| column);
+                    value.clear();
+                }
+                "v" => inside = true,
+                "t" => inside = kind == "inlineStr",
+                _ => {}
+            },
+            Event::End(element) => match element.local_name().as_ref() {
+                "v" | "t" => inside = false,
+                "c" => {
+                    let cell = match &*kind {
+                        "s" => {
+                            let place = value.trim().parse::<usize>().ok();
+                            let found = place.and_then(|place| shared.get(place));
+                            found.ok_or_else(|| format!("row {}: a text is nowhere", lines.row))?
+                        }
+                        // Such as #N/A: no number.
+                        "e" => "NaN",
+                        _ => &*value,
+                    };
+                    lines.write(column, cell)?;
+                }
+                _ => {}
+            },
+            Event::Text(part) if inside => value.push_str(&part.xml10_content()),
+            Event::GeneralRef(part) if inside => value.extend(sign(&part)),
+            Event::Eof => return Ok(lines.text),
+            _ => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use zip::write::{SimpleFileOptions, ZipWriter};
+
+    use super::super::{ColumnOptions, Columns, DataSets};
+    use super::*;
+
+    /// Proves that a sheet is read as its text would be: names, units, blank cells and errors, by its name or number.
+    #[test]
+    fn sheets_of_openpyxl_are_read() {
+        let bytes = include_bytes!("../../tests/data/decays.xlsx");
+        let sets = DataSets::read(bytes, &ColumnOptions::default()).expect("a sheet");
+        assert_eq!(
+            (&*sets.x_names, &*sets.names),
+            (&["Time, s".to_owned()][..], &["Control".to_owned(), "Treated B".to_owned()][..])
+        );
+        assert_eq!(sets.y.dim(), (2, 13));
+        for (point, &y) in sets.y.row(0).iter().take(12).enumerate() {
+            // Exponentials of others have other last bits.
+            let expected = 10.0 * (-(point as f64) / 7.0).exp() + 1.0;
+            assert!((y - expected).abs() < 1e-12, "{y}, not {expected}");
+        }
+        let missing: Vec<usize> = (0..13).filter(|&point| sets.y[[1, point]].is_nan()).collect();
+        assert_eq!((missing, sets.y[[1, 12]]), (vec![4, 5], 2.5));
+        assert!(sets.notes[0].contains("'Decays' is read, 1 other sheet"), "{:?}", sets.notes);
+        for sheet in ["2", "Other & more"] {
+            let options = ColumnOptions::default().with_sheet(Some(sheet.to_owned()));
+            let columns = Columns::read(bytes, &options).expect("a sheet");
+            assert_eq!(columns.values.row(1).to_vec(), [0.0, 2.0, 4.0]);
+            assert!(columns.notes.is_empty(), "{:?}", columns.notes);
+        }
+        for (bytes, sheet, expected) in [
+            (&bytes[..], "3", "there is no sheet '3': it has Decays, Other & more"),
+            (bytes, "0", "there is no sheet '0'"),
+            (b"1,2\n3,4\n", "1", "without sheets"),
+            (&bytes[..3000], "1", "cannot be read"),
+        ] {
+            let options = ColumnOptions::default().with_sheet(Some(sheet.to_owned()));
+            let error = DataSets::read(bytes, &options).expect_err(expected).to_string();
+            assert!(error.contains(expected), "{error}");
+        }
+    }
+
+    fn book(strings: &str, rows: &str) -> Vec<u8> {
+        let sheets =
+            r#"<workbook xmlns:r="r"><sheets><sheet name="A" r:id="a"/></sheets></workbook>"#;
+        let relations = r#"<Relationships><Relationship Id="a" Type="x/worksheet" Target="worksheets/s.xml"/>
+            <Relationship Id="b" Type="x/sharedStrings" Target="sharedStrings.xml"/></Relationships>"#;
+        let rows = format!("<worksheet><sheetData>{rows}</sheetData></worksheet>");
+        let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
+        for (name, text) in [
+            ("xl/workbook.xml", sheets),
+            ("xl/_rels/workbook.xml.rels", relations),
+            ("xl/sharedStrings.xml", strings),
+            ("xl/worksheets/s.xml", &rows),
+        ] {
+            zip.start_file(name, SimpleFileOptions::default()).expect("memory");
+            zip.write_all(text.as_bytes()).expect("memory");
+        }
+        zip.finish().expect("memory").into_inner()
+    }
+
+    /// Proves that shared texts are found, as Excel writes them, that cells without a place follow each other, and that what is in no
+    /// place is refused.
+    #[test]
+    fn cells_have_their_places() {
+        let strings = r"<sst><si><r><t>d</t></r><r><t>o&#115;e</t></r><rPh><t>x</t></rPh></si><si/><si><t>a &lt; b</t></si></sst>";
+        let good = r#"<row r="2"><c t="s"><v>0</v></c><c r="C2" t="s"><v>2</v></c></row><row><c><v>1</v></c><c/><c t="b"><v>1</v></c></row>
+            <row r="5"><c r="A5"><f>1+1</f><v>2</v></c><c r="C5" t="str"><v>3.5</v></c></row>"#;
+        let (found, notes) = text(&book(strings, good), None).expect("a sheet");
+        assert_eq!(found, "\ndose\t\ta < b\t\n1\t1\t\n\n2\t\t3.5\t");
+        assert!(notes.is_empty());
+        for (rows, expected) in [
+            (r#"<row r="1048577"/><row r="1048577"></row>"#, "row 1048577 follows"),
+            (r#"<row r="2"></row><row r="2"></row>"#, "row 2 follows row 2"),
+            (r#"<row r="x"></row>"#, "no number"),
+            (r#"<row><c t="s"><v>9</v></c></row>"#, "a text is nowhere"),
+            (r#"<row><c r="B1"></c><c r="A1"></c></row>"#, "in no place"),
+            ("<c></c>", "in no place"),
+            ("<row></c></row>", "cannot be read"),
+        ] {
+            let error = text(&book(strings, rows), None).expect_err(expected).to_string();
+            assert!(error.contains(expected), "{error}");
+        }
+    }
+}

@@ -1,0 +1,205 @@
+//! Planes that lie anywhere in a file, uncompressed, maybe with those of other channels between their pixels.
+
+use std::io;
+
+use rayon::ThreadPool;
+
+use super::number::FrameNumber;
+use super::place::{Bytes, fill_at};
+use super::room::{Kind, Room, rooms};
+use super::threads::try_each;
+use super::whole::said;
+use super::{Acquisition, Dimensions, MovieAxes, MovieError, MovieOptions, PixelSize, Pixels};
+use crate::npy::{NpyNumber, NumberType, with_number};
+
+/// Bytes that are read at a time.
+const PIECE: u64 = 1 << 20;
+/// The most bytes from a pixel to the next, and of a row besides its pixels.
+const WIDEST_PIXEL: u64 = 1 << 9;
+const WIDEST_MARGIN: u64 = 1 << 12;
+
+/// How the numbers of a plane lie, the lowest byte first.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Lie {
+    pub(super) number: NumberType,
+    pub(super) width: usize,
+    pub(super) height: usize,
+    /// From a pixel to the next.
+    pub(super) pixel_bytes: u64,
+    /// From a row to the next.
+    pub(super) row_bytes: u64,
+}
+
+impl Lie {
+    /// The bytes of rows, from the first number to the last.
+    fn bytes(&self, rows: usize) -> u64 {
+        let row = (self.width as u64).saturating_sub(1).saturating_mul(self.pixel_bytes);
+        let rows = (rows as u64).saturating_sub(1).saturating_mul(self.row_bytes);
+        rows.saturating_add(row).saturating_add(self.number.size() as u64)
+    }
+
+    /// Whether rows and pixels do not overlap, and have not much between them.
+    fn is_sound(&self) -> bool {
+        let pixels = (self.width as u64).saturating_mul(self.pixel_bytes);
+        let (least, most) = (self.number.size() as u64, pixels.saturating_add(WIDEST_MARGIN));
+        (least..=WIDEST_PIXEL).contains(&self.pixel_bytes)
+            && (pixels..=most).contains(&self.row_bytes)
+    }
+}
+
+/// The planes of a file, as its header tells them.
+#[derive(Debug)]
+pub(super) struct Planes {
+    /// The name of the format in errors.
+    pub(super) format: &'static str,
+    pub(super) lie: Lie,
+    pub(super) axes: MovieAxes,
+    /// The names of the positions of the stage; one at least.
+    pub(super) positions: Vec<String>,
+    /// Where each plane begins, if there is one: positions, then time points, slices and channels, which vary fastest.
+    pub(super) places: Vec<Option<u64>>,
+    /// When each plane was taken in seconds, without those of other channels.
+    pub(super) times: Option<Vec<f64>>,
+    pub(super) pixel_size: Option<PixelSize>,
+    pub(super) acquisition: Acquisition,
+    pub(super) notes: Vec<String>,
+}
+
+/// A movie of planes.
+pub(super) struct OfPlanes {
+    pub(super) source: PlacedSource,
+    pub(super) dimensions: Dimensions,
+    pub(super) axes: MovieAxes,
+    pub(super) times: Option<Vec<f64>>,
+    pub(super) acquisition: Acquisition,
+    pub(super) notes: Vec<String>,
+}
+
+impl Planes {
+    /// The planes that the options choose.
+    pub(super) fn open(self, bytes: Bytes, options: &MovieOptions) -> Result<OfPlanes, MovieError> {
+        let Self { format, lie, mut axes, places, mut notes, .. } = self;
+        let wrong = |reason: String| MovieError::Header { format, reason };
+        options.limits.check(lie.width, lie.height)?;
+        if lie.width == 0 || lie.height == 0 {
+            return Err(MovieError::Empty);
+        }
+        if !lie.is_sound() {
+            return Err(wrong("its pixels cannot lie as it says".to_owned()));
+        }
+        let position = options.position_of(&self.positions)?;
+        let channel = options.channel_of(&axes)?;
+        let MovieAxes { channels, slices, times, .. } = axes;
+        let (slices_read, first) = match options.slice {
+            Some(slice) => (1, slice),
+            None => (slices, 0),
+        };
+        let length = bytes.length()?;
+        let plane = lie.bytes(lie.height);
+        let is_whole = |place: &u64| place.checked_add(plane).is_some_and(|end| end <= length);
+        let (mut found, mut stamps) = (Vec::new(), Vec::new());
+        let (mut promised, mut absent) = (0, 0);
+        for time in 0..times {
+            for slice in first..first + slices_read {
+                let plane = (position * times + time) * slices + slice;
+                promised += 1;
+                let place = places.get(plane * channels + channel).copied().flatten();
+                absent += usize::from(place.is_none());
+                let Some(place) = place.filter(is_whole) else { continue };
+                found.push(place);
+                stamps.extend(self.times.as_ref().and_then(|times| times.get(plane)));
+            }
+        }
+        let cut = promised - absent - found.len();
+        if cut > 0 && (options.strict || found.is_empty()) {
+            return Err(wrong(format!(
+                "it is truncated: {cut} of {promised} planes lie behind its end"
+            )));
+        }
+        if cut > 0 {
+            notes.push(said(found.len(), Some(promised - absent)));
+        }
+        if absent > 0 {
+            notes.push(format!("{absent} of {promised} planes are not there"));
+        }
+        axes.pixel_size = self.pixel_size;
+        let begin = stamps.first().copied().unwrap_or(0.0);
+        let rising = stamps.iter().all(|time: &f64| time.is_finite())
+            && stamps.windows(2).all(|pair| pair[0] <= pair[1]);
+        let is_known = stamps.len() == found.len() && rising && stamps.last() > stamps.first();
+        let times: Option<Vec<f64>> =
+            is_known.then(|| stamps.iter().map(|time| time - begin).collect());
+        let mut acquisition = self.acquisition;
+        if let Some(last) = times.as_ref().and_then(|times| times.last()) {
+            let each = last / (found.len() - 1) as f64;
+            acquisition.frame_time = acquisition.frame_time.or(Some(each));
+        }
+        let dimensions = Dimensions(found.len(), lie.height, lie.width);
+        let source = PlacedSource { bytes, places: found, lie, format, next: 0 };
+        Ok(OfPlanes { source, dimensions, axes, times, acquisition, notes })
+    }
+}
+
+/// The frames of a movie, each at its place.
+pub(super) struct PlacedSource {
+    bytes: Bytes,
+    places: Vec<u64>,
+    lie: Lie,
+    format: &'static str,
+    next: usize,
+}
+
+impl PlacedSource {
+    pub(super) fn skip(&mut self, frames: usize) {
+        self.next = self.next.saturating_add(frames);
+    }
+
+    pub(super) fn read(
+        &mut self,
+        shape: (usize, usize, usize),
+        pool: Option<&ThreadPool>,
+    ) -> Result<Pixels, MovieError> {
+        let kind: Kind = with_number!(self.lie.number, T => T::KIND);
+        let mut frames = kind.frames(shape)?;
+        let places = self.places.get(self.next..).unwrap_or_default();
+        let work = |number: usize, room: Room<'_>| match places.get(number) {
+            Some(&place) => self.frame(place, room),
+            None => Err(io::ErrorKind::UnexpectedEof.into()),
+        };
+        let done = try_each(pool, rooms(&mut frames, shape.1 * shape.2), work);
+        done.map_err(|(number, error)| match error.kind() {
+            io::ErrorKind::UnexpectedEof => {
+                let reason = format!("it ends within frame {}", self.next + number + 1);
+                MovieError::Header { format: self.format, reason }
+            }
+            _ => error.into(),
+        })?;
+        self.next += shape.0;
+        Ok(frames)
+    }
+
+    /// Reads the frame at a place, some rows at a time.
+    fn frame(&self, place: u64, room: Room<'_>) -> io::Result<()> {
+        let lie = self.lie;
+        with_number!(lie.number, T => {
+            let room = T::room(room).ok_or(io::ErrorKind::InvalidInput)?;
+            let rows = usize::try_from(PIECE / lie.row_bytes).unwrap_or(1).clamp(1, lie.height);
+            let mut stored = vec![0; usize::try_from(lie.bytes(rows)).unwrap_or(usize::MAX)];
+            let (row_bytes, step) = (lie.row_bytes as usize, lie.pixel_bytes as usize);
+            for (piece, pixels) in room.chunks_mut(rows * lie.width).enumerate() {
+                let count = pixels.len() / lie.width;
+                let stored = &mut stored[..lie.bytes(count) as usize];
+                let begin = place.saturating_add((piece * rows) as u64 * lie.row_bytes);
+                if fill_at(&*self.bytes, begin, stored)? < stored.len() {
+                    return Err(io::ErrorKind::UnexpectedEof.into());
+                }
+                for (row, stored) in pixels.chunks_mut(lie.width).zip(stored.chunks(row_bytes)) {
+                    for (pixel, number) in row.iter_mut().zip(stored.chunks(step)) {
+                        *pixel = T::from_bytes(&number[..size_of::<T>()], false).pixel();
+                    }
+                }
+            }
+            Ok(())
+        })
+    }
+}

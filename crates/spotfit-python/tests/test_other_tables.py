@@ -1,0 +1,18 @@
+"""Tables of other programs."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import spotfit
+
+DATA = Path(__file__).parents[2] / "spotfit-locs" / "tests" / "data"
+
+
+@pytest.mark.parametrize("name", ["smap_sml.mat", "pyme.h5r", "pyme.hdf", "shareloc.smlm"])
+def test_tables_of_others_are_read(name: str) -> None:
+    """Proves that positions and frames of other programs are read, and that a warning says whose table it is."""
+    with pytest.warns(spotfit.SpotfitWarning, match="a table of "):
+        locs = spotfit.read_table(DATA / name)
+    rows = np.arange(40)
+    assert np.allclose(locs["x"], 1000 + 12.5 * rows, rtol=1e-6) and np.array_equal(locs["frame"], rows // 4)

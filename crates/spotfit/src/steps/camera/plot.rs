@@ -1,0 +1,157 @@
+//! What was measured of a camera, as a drawing.
+
+use ndarray::Array2;
+
+use super::MeasuredCamera;
+use super::middle::spread;
+use crate::report::figure::{Drawing, Tones};
+use crate::report::number::five_digits;
+use crate::report::svg::{Axis, Chart, PixelChart, Series};
+
+/// The width of a map, and the height of the histogram below it.
+const PANEL: [f64; 2] = [340.0, 240.0];
+/// A map has so many pixels along a side, at most: more would not be seen.
+const MOST: usize = 340;
+/// Colours reach so many standard deviations from the median.
+const REACH: f64 = 5.0;
+/// A histogram reaches so many; what is beyond is counted at its ends, so that a hot pixel does not make one bin of all others.
+const RANGE: f64 = 12.0;
+const BINS: usize = 80;
+
+impl MeasuredCamera {
+    /// Draws maps of offset, noise and gain, and how often each of their values is, with hot pixels by themselves. Dead pixels are left
+    /// out of the histograms, and blank in the map of the gain.
+    pub fn drawing(&self) -> Drawing {
+        let noise = self.pixels.variance.mapv(f64::sqrt);
+        let mut maps = vec![("offset (ADU)", self.pixels.offset.clone()), ("noise (ADU)", noise)];
+        if let Some(gain) = &self.pixels.gain {
+            let mut gain = gain.clone();
+            gain.zip_mut_with(&self.dead, |gain, &dead| {
+                *gain = if dead { f64::NAN } else { *gain }
+            });
+            maps.push(("gain (ADU/e-)", gain));
+        }
+        let mut panels = Vec::new();
+        for (title, map) in &maps {
+            let middle = self.middle(map);
+            let (width, numbers) = reduced(map, middle[0]);
+            let reach = REACH * middle[1];
+            let inside = |number: &f64| number.clamp(middle[0] - reach, middle[0] + reach);
+            let tones = Tones::of(numbers.iter().map(inside));
+            let chart = PixelChart::new(title, ["x", "y"], width, numbers, tones);
+            panels.push(chart.drawing(PANEL[0]));
+        }
+        panels.extend(maps.iter().map(|(title, map)| self.histogram(title, map)));
+        let report = &self.report;
+        let title = format!(
+            "{} × {} pixels, {} dark frames: {} hot, {} dead",
+            report.size[0], report.size[1], report.darks, report.hot, report.dead
+        );
+        Drawing::tiled(&title, panels, maps.len())
+    }
+
+    /// The median of pixels that are not dead, and their standard deviation.
+    fn middle(&self, map: &Array2<f64>) -> [f64; 2] {
+        let sound: Vec<f64> = map
+            .iter()
+            .zip(&self.dead)
+            .filter(|(_, dead)| !**dead)
+            .map(|(value, _)| *value)
+            .collect();
+        spread(sound.iter()).unwrap_or([0.0, 0.0])
+    }
+
+    fn histogram(&self, title: &str, map: &Array2<f64>) -> Drawing {
+        let [median, deviation] = self.middle(map);
+        let sound = || {
+            let all = map.iter().zip(&self.dead).zip(&self.hot);
+            all.filter(|((value, dead), _)| value.is_finite() && !**dead)
+                .map(|((value, _), hot)| (*value, *hot))
+        };
+        let reach = if deviation > 0.0 { RANGE * deviation } else { f64::INFINITY };
+        let inside = |value: f64| value.clamp(median - reach, median + reach);
+        let [low, high] = sound()
+            .fold([f64::INFINITY, f64::NEG_INFINITY], |[low, high], (value, _)| {
+                [low.min(inside(value)), high.max(inside(value))]
+            });
+        let step = ((high - low) / BINS as f64).max(f64::MIN_POSITIVE);
+        let (mut counts, mut beyond) = ([[0_u32; BINS]; 2], 0);
+        for (value, hot) in sound() {
+            beyond += usize::from(inside(value) != value);
+            let bin = (((inside(value) - low) / step) as usize).min(BINS - 1);
+            counts[usize::from(hot)][bin] += 1;
+        }
+        let points = |counts: &[u32; BINS]| {
+            let place = |bin: usize| low + (bin as f64 + 0.5) * step;
+            let some = counts.iter().enumerate().filter(|(_, count)| **count > 0);
+            some.map(|(bin, count)| (place(bin), f64::from(*count))).collect::<Vec<_>>()
+        };
+        let mut series = vec![Series::points("others", points(&counts[0])).styled(0)];
+        let hot = points(&counts[1]);
+        if !hot.is_empty() {
+            series.push(Series::points("hot", hot).styled(1));
+        }
+        let mut said = format!("median {}, spread {}", five_digits(median), five_digits(deviation));
+        if beyond > 0 {
+            said.push_str(&format!("; {beyond} beyond the ends are at them"));
+        }
+        Chart::new(title, Axis::new(title), Axis::log("pixels"), series)
+            .saying(vec![said])
+            .sized(PANEL)
+            .drawing()
+    }
+}
+
+/// A map with fewer pixels, each of which is the one of its block that is farthest from the middle: so hot ones stay in sight.
+fn reduced(map: &Array2<f64>, middle: f64) -> (usize, Vec<f64>) {
+    let (height, width) = map.dim();
+    let side = width.max(height).div_ceil(MOST).max(1);
+    let blocks = map.exact_chunks((side.min(height.max(1)), side.min(width.max(1))));
+    let columns = (width / side).max(1);
+    let farthest = |block: ndarray::ArrayView2<'_, f64>| {
+        let farther =
+            |found: f64, &value: &f64| match (value - middle).abs() > (found - middle).abs() {
+                true => value,
+                false if found.is_nan() => value,
+                false => found,
+            };
+        block.iter().fold(f64::NAN, farther)
+    };
+    (columns, blocks.into_iter().map(farthest).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::movie::Pixels;
+    use crate::ndarray::Array3;
+    use crate::steps::camera::{self, CameraOptions};
+    use crate::steps::{Silent, Stack};
+
+    /// Proves that a camera is drawn with its maps, histograms and hot pixels, whatever its size, and without flats.
+    #[test]
+    fn cameras_are_drawn() {
+        let noise =
+            |t: usize, y: usize, x: usize| ((t * 7 + y * 31 + x * 17) * 2_654_435 % 97 % 9) as u16;
+        for (size, light) in [((12, 14), true), ((12, 14), false), ((700, 3), false)] {
+            let frames = |level: u16, spread: u16| {
+                Pixels::U16(Array3::from_shape_fn((20, size.0, size.1), |(t, y, x)| match (y, x) {
+                    (2, 2) => 3900 + level + spread * noise(t, y, x),
+                    _ => level + spread * noise(t, y, x),
+                }))
+            };
+            let mut darks = Stack::of("darks", frames(100, 1));
+            let mut flats = Vec::from_iter(light.then(|| Stack::of("flats", frames(400, 3))));
+            let found = camera::run(&CameraOptions::default(), &mut darks, &mut flats, &Silent);
+            let svg = found.expect("it is measured").drawing().svg();
+            for (word, is_there) in [
+                ("offset (ADU)", true),
+                ("noise (ADU)", true),
+                ("gain (ADU/e-)", light),
+                (">hot<", true),
+            ] {
+                assert_eq!(svg.contains(word), is_there, "{word} of {size:?}");
+            }
+            assert!(!svg.contains("NaN"));
+        }
+    }
+}
