@@ -150,7 +150,7 @@ pub(crate) fn formats() -> Vec<Format> {
         "&#0;",
         "<!--",
     ];
-    let [hdf5, smlm] = seeds::others();
+    let [of_others, smlm] = seeds::others();
     vec![
         Format { name: "NPY stack", seeds: seeds::stacks(), words: NPY, read: stack },
         Format { name: "NPY movie", seeds: seeds::arrays(), words: NPY, read: array },
@@ -169,7 +169,7 @@ pub(crate) fn formats() -> Vec<Format> {
         Format { name: "positions", seeds: seeds::positions(), words: TABLE, read: positions },
         Format { name: "localizations", seeds: seeds::tables(), words: TABLE, read: localizations },
         Format { name: "HDF5", seeds: seeds::hdf5().to_vec(), words: MEMBERS, read: hdf5 },
-        Format { name: "HDF5 of others", seeds: hdf5, words: OTHERS, read: other_hdf5 },
+        Format { name: "HDF5 of others", seeds: of_others, words: OTHERS, read: other_hdf5 },
         Format { name: "SMLM", seeds: smlm, words: SMLM, read: smlm_file },
         Format {
             name: "workbook",
