@@ -301,7 +301,7 @@ fn the_camera_comes_from_the_metadata() {
         rows(&succeeds(&all).stdout)
     };
     let timed = table_of(&words);
-    assert_eq!(timed[0][2], "time [s]");
+    assert_eq!(timed[0][2], "\"time [s]\"");
     let times: Vec<&str> = timed[1..].iter().map(|row| row[2].as_str()).collect();
     assert_eq!(times, ["0.000000", "0.020000", "0.040000", "0.060000"]);
     let plain = [&CAMERA[..], &["--frame-time", "0.5", "--frames", "3:3"]].concat();
