@@ -355,6 +355,8 @@ class Model:
             "answers": self._asked(statistics, derive, intervals, compare, compare_start),
         }
         if shared or prior:
+            if noise[4] is not None:
+                raise ValueError("shared parameters and priors are fitted without trials")
             return _fit_shared(self, fitter, data, made, shared, prior, noise=noise, **options)
         return ModelFits(names, *self._model.fit(fitter, data, noise=noise, **options), made=made)
 

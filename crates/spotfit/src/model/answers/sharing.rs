@@ -213,8 +213,7 @@ impl Sharers<'_, '_> {
         for (copy, &at) in active.iter().enumerate() {
             let part = targets[at / 2].part;
             let count = parts[part].len();
-            let values =
-                (first..first + count).flat_map(|row| found.fits.parameters.row(row).to_vec());
+            let values = (first..first + count).flat_map(|row| told.row(row).to_vec());
             let own = &found.parts[copy];
             let is_found = own.status.is_converged() || own.status == Status::AtLimit;
             sides[at].take(values.collect(), own.chi2 - best.parts[part].chi2, is_found);
