@@ -275,7 +275,7 @@ fn long_data_are_those_of_the_reference() {
     let reference = CurveReference::new(0).expect("threads");
     let points = 200_000;
     let at = Array2::from_shape_fn((1, points), |(_, x)| 30.0 * x as f64 / points as f64);
-    let shared = Points::Shared(Values::from(at.view()));
+    let shared = || Points::Shared(Values::from(at.view()));
     for case in &CASES {
         let options = CurveOptions::new(case.truth.len());
         let data = case.data(2, points, 4.0);
@@ -284,13 +284,13 @@ fn long_data_are_those_of_the_reference() {
         let weights = Array2::from_shape_fn((1, points), |_| (1.0 + noise(&mut state)).max(0.6));
         let limited = options.clone().with_upper(0, case.truth[0].min(case.start[0]));
         let counts = options.clone().with_estimator(Estimator::MaximumLikelihood);
-        let curves = Curves::new(data.view(), shared);
+        let curves = Curves::new(data.view(), shared());
         let mut left = compare(&gpu, &reference, case, &curves, &options, "long");
         left += compare(&gpu, &reference, case, &curves, &limited, "long, limited");
         left += compare(&gpu, &reference, case, &curves, &counts, "long, maximum likelihood");
-        let curves = curves.with_weights(weights.view());
+        let curves = Curves::new(data.view(), shared()).with_weights(weights.view());
         left += compare(&gpu, &reference, case, &curves, &options, "long, weights");
-        let curves = Curves::new(single.view(), shared);
+        let curves = Curves::new(single.view(), shared());
         left += compare(&gpu, &reference, case, &curves, &options, "long, f32");
         assert_eq!(left, 0, "{}", case.formula);
     }

@@ -111,7 +111,7 @@ fn functions_are_those_of_the_processor() {
             }
             // Of a power the logarithm is rounded.
             let allowed = if function == Function2::Power {
-                (y * x.abs().max(1e-300).ln()).abs() + 20.0
+                (y * x.abs().max(1e-300).ln()).abs().max(0.0) + 20.0
             } else {
                 20.0
             };
