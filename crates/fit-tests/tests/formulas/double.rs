@@ -285,7 +285,12 @@ fn long_data_are_those_of_the_reference() {
         let single = data.mapv(|value| value as f32);
         let mut state = 9;
         let weights = Array2::from_shape_fn((1, points), |_| (1.0 + noise(&mut state)).max(0.6));
-        let limited = options.clone().with_upper(0, case.truth[0].min(case.start[0]));
+        // Between the start and the minimum.
+        let [truth, start] = [case.truth[0], case.start[0]];
+        let limited = match start > truth {
+            true => options.clone().with_lower(0, 0.5 * (truth + start)),
+            false => options.clone().with_upper(0, 0.5 * (truth + start)),
+        };
         let counts = options.clone().with_estimator(Estimator::MaximumLikelihood);
         let curves = Curves::new(data.view(), places(&at));
         let mut left = compare(&gpu, &reference, case, &curves, &options, "long");
