@@ -267,6 +267,10 @@ fn undecided_data_stay_on_the_gpu() {
     assert!(left.len() < 300, "{} with a fine tolerance are left", left.len());
 }
 
+fn places(at: &Array2<f64>) -> Points<'_> {
+    Points::Shared(Values::from(at.view()))
+}
+
 /// Proves that a long data set, whose points all threads share, has the parameters of the reference, with weights, limits and by maximum likelihood.
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
@@ -275,22 +279,26 @@ fn long_data_are_those_of_the_reference() {
     let reference = CurveReference::new(0).expect("threads");
     let points = 200_000;
     let at = Array2::from_shape_fn((1, points), |(_, x)| 30.0 * x as f64 / points as f64);
-    let shared = Points::Shared(Values::from(at.view()));
     for case in &CASES {
         let options = CurveOptions::new(case.truth.len());
         let data = case.data(2, points, 4.0);
         let single = data.mapv(|value| value as f32);
         let mut state = 9;
         let weights = Array2::from_shape_fn((1, points), |_| (1.0 + noise(&mut state)).max(0.6));
-        let limited = options.clone().with_upper(0, case.truth[0].min(case.start[0]));
+        // Between the start and the minimum.
+        let [truth, start] = [case.truth[0], case.start[0]];
+        let limited = match start > truth {
+            true => options.clone().with_lower(0, 0.5 * (truth + start)),
+            false => options.clone().with_upper(0, 0.5 * (truth + start)),
+        };
         let counts = options.clone().with_estimator(Estimator::MaximumLikelihood);
-        let curves = Curves::new(data.view(), shared);
+        let curves = Curves::new(data.view(), places(&at));
         let mut left = compare(&gpu, &reference, case, &curves, &options, "long");
         left += compare(&gpu, &reference, case, &curves, &limited, "long, limited");
         left += compare(&gpu, &reference, case, &curves, &counts, "long, maximum likelihood");
-        let curves = curves.with_weights(weights.view());
+        let curves = Curves::new(data.view(), places(&at)).with_weights(weights.view());
         left += compare(&gpu, &reference, case, &curves, &options, "long, weights");
-        let curves = Curves::new(single.view(), shared);
+        let curves = Curves::new(single.view(), places(&at));
         left += compare(&gpu, &reference, case, &curves, &options, "long, f32");
         assert_eq!(left, 0, "{}", case.formula);
     }

@@ -111,7 +111,7 @@ fn functions_are_those_of_the_processor() {
             }
             // Of a power the logarithm is rounded.
             let allowed = if function == Function2::Power {
-                (y * x.abs().max(1e-300).ln()).abs() + 20.0
+                (y * x.abs().max(1e-300).ln()).abs().max(0.0) + 20.0
             } else {
                 20.0
             };
@@ -328,4 +328,29 @@ fn limits_and_special_data() {
     let found = run(&text, &data, &[90.0, 7.0, 4.0], limits, true);
     assert_eq!([found.of(0, 1), found.of(0, 4)], [7.0, 0.0]);
     assert!((found.of(0, 0) - 100.0).abs() < 1e-11);
+}
+
+/// Proves that NVIDIA's assembler, where there is one, takes each kind of kernel of a formula.
+#[test]
+fn each_kind_assembles() {
+    let Some(assembler) = std::env::var_os("PTXAS") else {
+        println!("SKIPPED: the environment variable PTXAS names no assembler");
+        return;
+    };
+    let formula = Formula::new("a*exp(-x/t) + c", &["x"], &["a", "t", "c"]).expect("a formula");
+    let program = formula.program(Axes::Together, &[true; 3]);
+    let file = std::env::temp_dir().join(format!("spotfit-double-{}.ptx", std::process::id()));
+    for poisson in [false, true] {
+        for text in super::finishing_kernels(&program, poisson).expect("written") {
+            std::fs::write(&file, &text).expect("a file");
+            let output = std::process::Command::new(&assembler)
+                .args(["-arch", "sm_90", "-o", "/dev/null"])
+                .arg(&file)
+                .output()
+                .expect("the assembler runs");
+            let report = String::from_utf8_lossy(&output.stderr);
+            assert!(output.status.success(), "{report}");
+        }
+    }
+    let _ = std::fs::remove_file(&file);
 }
