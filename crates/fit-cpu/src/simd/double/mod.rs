@@ -7,6 +7,7 @@ mod avx512;
 mod functions;
 mod pack;
 mod points;
+#[cfg(not(target_arch = "x86_64"))]
 mod portable;
 
 use fit_curves::CurveBatch;
@@ -26,6 +27,10 @@ pub(super) fn work(set: InstructionSet, batch: &CurveBatch<'_, '_, '_>) -> Work<
         InstructionSet::Avx512 => Box::new(Points::<avx512::F64x8>::new(batch)),
         #[cfg(target_arch = "x86_64")]
         InstructionSet::Avx2 => Box::new(Points::<avx2::F64x4>::new(batch)),
+        // Packs of two numbers are no faster than numbers.
+        #[cfg(target_arch = "x86_64")]
+        _ => return batch.interpreted(),
+        #[cfg(not(target_arch = "x86_64"))]
         _ => Box::new(Points::<portable::Double4>::new(batch)),
     }));
     work.long = is_long(batch.curves.points());

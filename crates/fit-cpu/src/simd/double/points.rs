@@ -18,6 +18,7 @@ use super::avx2::F64x4;
 use super::avx512::F64x8;
 use super::functions;
 use super::pack::Double;
+#[cfg(not(target_arch = "x86_64"))]
 use super::portable::Double4;
 use crate::curve::{
     Block, DataSet, Evaluated, Functions, Interpreter, Lattice, MOST_IN_PACKS, Packs, RESULTS,
@@ -143,7 +144,7 @@ fn load<R: Double>(numbers: &[f64], from: usize, count: usize) -> R {
     R::load(&lanes)
 }
 
-/// Visits the points of a part, for a model with room for N parameters.
+/// Visits the points of a part, for a model with room for N parameters. What has to be scaled is rare, and so in one room alone.
 #[inline(always)]
 fn visit<R: Summing, const N: usize>(part: &mut Part<R>, seen: DataSet<'_>, to: &mut Total) {
     let Part { model, columns, rows, across, .. } = part;
@@ -171,26 +172,26 @@ fn visit<R: Summing, const N: usize>(part: &mut Part<R>, seen: DataSet<'_>, to: 
         };
     }
     let one = R::splat(1.0);
-    if let Some(([of_data, of_weights], lengths)) = scaled {
-        let (of_data, of_weights) = (R::splat(of_data), R::splat(of_weights));
-        let mut factors = model.scales::<N>();
-        for (factor, &length) in factors.iter_mut().zip(lengths) {
-            *factor = *factor * of_data * R::splat(length);
-        }
-        sum!(|at, datum, weight| {
-            let At { value, mut by } = at;
-            by.iter_mut().zip(factors).for_each(|(by, factor)| *by = *by * factor);
-            let at = At { value: value * of_data, by };
-            if poisson {
-                sums.add_poisson::<true>(&at, datum * of_data, weight * of_weights);
-            } else {
-                sums.add_square::<true>(&at, datum * of_data, weight * of_weights, one);
+    match scaled {
+        Some(([of_data, of_weights], lengths)) if N == MOST_IN_PACKS => {
+            let (of_data, of_weights) = (R::splat(of_data), R::splat(of_weights));
+            let mut factors = model.scales::<N>();
+            for (factor, &length) in factors.iter_mut().zip(lengths) {
+                *factor = *factor * of_data * R::splat(length);
             }
-        });
-    } else if poisson {
-        sum!(|at, datum, weight| sums.add_poisson::<true>(&at, datum, weight));
-    } else {
-        sum!(|at, datum, weight| sums.add_square::<true>(&at, datum, weight, one));
+            sum!(|at, datum, weight| {
+                let At { value, mut by } = at;
+                by.iter_mut().zip(factors).for_each(|(by, factor)| *by = *by * factor);
+                let at = At { value: value * of_data, by };
+                if poisson {
+                    sums.add_poisson::<true>(&at, datum * of_data, weight * of_weights);
+                } else {
+                    sums.add_square::<true>(&at, datum * of_data, weight * of_weights, one);
+                }
+            });
+        }
+        _ if poisson => sum!(|at, datum, weight| sums.add_poisson::<true>(&at, datum, weight)),
+        _ => sum!(|at, datum, weight| sums.add_square::<true>(&at, datum, weight, one)),
     }
     let (normal, sound) = sums.normal(&[one; N]);
     to.cost = normal.cost.total();
@@ -220,8 +221,8 @@ macro_rules! entries {
                 // SAFETY: an engine of this instruction set was made after the processor said that it has it.
                 unsafe {
                     match seen.count {
-                        0..=2 => entry::<2>(part, seen, to),
-                        3 => entry::<3>(part, seen, to),
+                        _ if seen.scaled.is_some() => entry::<MOST_IN_PACKS>(part, seen, to),
+                        0..=3 => entry::<3>(part, seen, to),
                         4 => entry::<4>(part, seen, to),
                         5 => entry::<5>(part, seen, to),
                         6 => entry::<6>(part, seen, to),
@@ -262,4 +263,5 @@ macro_rules! entries {
 entries!(F64x8, "avx512f,avx2,fma");
 #[cfg(target_arch = "x86_64")]
 entries!(F64x4, "avx2,fma");
+#[cfg(not(target_arch = "x86_64"))]
 entries!(Double4);

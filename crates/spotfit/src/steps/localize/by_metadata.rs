@@ -1,42 +1,10 @@
 //! What the metadata of a movie say of its camera, for those who ask for it.
 
-use std::fmt;
-use std::str::FromStr;
-
 use super::camera::CameraOptions;
 use super::cameras::{KnownCamera, known};
 use super::options::LocalizeOptions;
-use crate::OutOfRange;
 use crate::movie::Movie;
 use crate::steps::{Note, PixelScale, Stack, StepError};
-
-/// Where the numbers of a camera come from that are not given.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(
-    feature = "serde",
-    derive(serde::Serialize, serde::Deserialize),
-    serde(rename_all = "snake_case")
-)]
-#[non_exhaustive]
-pub enum CameraFrom {
-    /// The metadata of the movie, and a table of cameras by the name that they give.
-    Metadata,
-}
-
-impl fmt::Display for CameraFrom {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("metadata")
-    }
-}
-
-impl FromStr for CameraFrom {
-    type Err = OutOfRange;
-
-    fn from_str(text: &str) -> Result<Self, OutOfRange> {
-        OutOfRange::check("camera_from", text, text == "metadata", "metadata")?;
-        Ok(Self::Metadata)
-    }
-}
 
 /// What is said twice is the same if it differs by less than this share.
 const SAME: f64 = 1e-3;

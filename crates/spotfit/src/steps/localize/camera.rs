@@ -1,12 +1,41 @@
 //! What is known of a camera.
 
+use std::fmt;
 use std::path::{Path, PathBuf};
+use std::str::FromStr;
 use std::sync::Arc;
 
-use super::by_metadata::CameraFrom;
 use super::given::Given;
 use crate::steps::StepError;
 use crate::{Camera, CameraMap, OutOfRange, camera_maps};
+
+/// Where the numbers of a camera come from that are not given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(rename_all = "snake_case")
+)]
+#[non_exhaustive]
+pub enum CameraFrom {
+    /// The metadata of the movie, and a table of cameras by the name that they give.
+    Metadata,
+}
+
+impl fmt::Display for CameraFrom {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("metadata")
+    }
+}
+
+impl FromStr for CameraFrom {
+    type Err = OutOfRange;
+
+    fn from_str(text: &str) -> Result<Self, OutOfRange> {
+        OutOfRange::check("camera_from", text, text == "metadata", "metadata")?;
+        Ok(Self::Metadata)
+    }
+}
 
 /// What is known of a camera: what is not given is that of [`Camera::default`], and the user is warned of it.
 #[derive(Clone, Debug, Default)]

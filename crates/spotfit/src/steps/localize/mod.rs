@@ -56,8 +56,7 @@ use following::{Doubting, Following};
 
 pub use auto::with_sooner_backend;
 pub use blocks::LocalizedBlocks;
-pub use by_metadata::CameraFrom;
-pub use camera::CameraOptions;
+pub use camera::{CameraFrom, CameraOptions};
 pub use defects::DefectsOption;
 pub(crate) use defects::{find as find_defects, tell as tell_defects};
 pub(crate) use doubts::{Hears, Topic, metadata};
