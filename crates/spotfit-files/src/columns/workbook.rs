@@ -237,11 +237,10 @@ impl Lines {
         if column < self.column || column >= COLUMNS || self.row == 0 {
             return Err(format!("row {}: a cell is in no place", self.row));
         }
-        // The cell before ends with its own tab.
-        self.text.extend(std::iter::repeat_n('\t', column - self.column));
+        let begun = usize::from(self.column > 0);
+        self.text.extend(std::iter::repeat_n('\t', column - self.column + begun));
         let plain = |sign: char| if matches!(sign, '\t' | '\n' | '\r') { ' ' } else { sign };
         self.text.extend(cell.chars().filter(|&sign| sign != '"').map(plain));
-        self.text.push('\t');
         self.column = column + 1;
         if self.text.len() > MOST {
             return Err(format!("the sheet has more than {MOST} bytes"));

@@ -39,7 +39,7 @@ pub(super) fn from_csv(header: &str) -> Option<(Meaning, Unit, f64)> {
         (Dimension::Photons, Some("photon" | "photons") | None) => (Unit::Photon, 1.0),
         (Dimension::Angle, Some("rad") | None) => (Unit::Radian, 1.0),
         (Dimension::Angle, Some("deg")) => (Unit::Radian, std::f64::consts::PI / 180.0),
-        (Dimension::Time, Some("s")) => (Unit::Second, 1.0),
+        (Dimension::Time, Some("s") | None) => (Unit::Second, 1.0),
         (Dimension::Time, Some("ms")) => (Unit::Second, 1e-3),
         (Dimension::Count | Dimension::None, None) => (Unit::None, 1.0),
         _ => return None,
