@@ -1,5 +1,8 @@
 """Tables of other programs."""
 
+from __future__ import annotations
+
+from contextlib import nullcontext
 from pathlib import Path
 
 import numpy as np
@@ -9,10 +12,14 @@ import spotfit
 DATA = Path(__file__).parents[2] / "spotfit-locs" / "tests" / "data"
 
 
-@pytest.mark.parametrize("name", ["smap_sml.mat", "pyme.h5r", "pyme.hdf", "shareloc.smlm"])
-def test_tables_of_others_are_read(name: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "left_out"),
+    [("smap_sml.mat", "comment"), ("pyme.h5r", None), ("pyme.hdf", None), ("shareloc.smlm", "left out")],
+)
+def test_tables_of_others_are_read(name: str, left_out: str | None) -> None:
     """Proves that positions and frames of other programs are read, and that a warning says whose table it is."""
-    with pytest.warns(spotfit.SpotfitWarning, match="a table of "):
+    also = pytest.warns(spotfit.SpotfitWarning, match=left_out) if left_out else nullcontext()
+    with also, pytest.warns(spotfit.SpotfitWarning, match="a table of "):
         locs = spotfit.read_table(DATA / name)
     rows = np.arange(40)
     assert np.allclose(locs["x"], 1000 + 12.5 * rows, rtol=1e-6) and np.array_equal(locs["frame"], rows // 4)

@@ -111,11 +111,12 @@ def read_columns(
     (['t', 'A', 'B'], (2, 1, 5), [[1.0, 1.0, 1.0, 1.0, 1.0], [1.0, 1.0, 1.0, 1.0, 0.0]])
     """
     whole = arguments.whole("skip", skip)
-    given = [_names(of) for of in (columns, by, error_columns, x_columns)]
-    names, units, x, y, errors, weights, notes = _spotfit.read_columns(path, given[0], whole, *given[1:], None if sheet is None else str(sheet))
+    chosen, keys, deviations, variables = (_names(of) for of in (columns, by, error_columns, x_columns))
+    own = None if sheet is None else str(sheet)
+    names, units, x, y, errors, weights, notes = _spotfit.read_columns(path, chosen, whole, keys, deviations, variables, own)
     tell(notes)
     # Where all data sets have the same points, and there is one variable, these axes say nothing.
-    shared = x[0] if not given[1] else x
+    shared = x[0] if not keys else x
     points = shared[0] if shared.ndim == 2 and len(shared) == 1 else shared
     found = None if errors is None else frozen(errors)
     return Columns([*names[0], *names[1]], units, frozen(points), frozen(y), frozen(weights), found)

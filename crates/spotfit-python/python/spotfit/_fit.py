@@ -191,7 +191,7 @@ class Fitter:
 
     @classmethod
     def _again(cls, options: Options) -> Fitter:
-        return cls(**options)
+        return cls(**cast("Any", options))
 
     def _with_map(self, camera: CameraMap) -> Fitter:
         other = Fitter.__new__(Fitter)
@@ -403,7 +403,7 @@ def _fitter(options: Options, pixel_size: float | None = None) -> Fitter:
     except TypeError:
         refuse("fit", options, (*(fit_quietly.__kwdefaults__ or ()), *(Fitter.__init__.__kwdefaults__ or ())))
         # What cannot be hashed, a list for instance, may be right.
-        return Fitter(**options)
+        return Fitter(**cast("Any", options))
 
 
 def fitter_of(options: Options, pixel_size: float | None = None) -> tuple[_Fitter, CameraMap | None]:

@@ -270,7 +270,7 @@ class Blocks(Iterator[Locs]):
         if pixel_size is None and isinstance(movie, (str, PathLike)) and needs_size(box, roi, *map(options.get, LENGTHS)):
             known = _spotfit.MovieFile(fspath(movie), *_chosen(channel, slice), waits, parts=parts, position=_position(position)).pixel_size
         dropped: list[str] = [drop] if isinstance(drop, str) else list(drop)
-        given = options.get("camera")
+        given: Any = options.get("camera")
         by_metadata = _by_metadata(camera_from, given, cameras)
         if by_metadata is not None and not isinstance(given, _spotfit.CameraMap):
             options["camera"] = given = None
