@@ -62,8 +62,9 @@ def test_errors_groups_and_variables(tmp_path: Path) -> None:
 def test_sheets_of_workbooks_are_read() -> None:
     """Proves that a sheet is chosen by its name or number, and is the first otherwise."""
     book = Path(__file__).parents[2] / "spotfit-files" / "tests" / "data" / "decays.xlsx"
-    with pytest.warns(spotfit.SpotfitWarning, match="a row of units"), pytest.warns(spotfit.SpotfitWarning, match="1 other sheet is left out"):
+    with pytest.warns(spotfit.SpotfitWarning) as told:
         columns = spotfit.read_columns(book)
+    assert any("1 other sheet is left out" in str(warning.message) for warning in told)
     assert columns.names == ["Time, s", "Control", "Treated B"] and columns.y.shape == (2, 13)
     for sheet in (2, "2", "Other & more"):
         assert spotfit.read_columns(book, sheet=sheet).y.tolist() == [[0, 2, 4]]
