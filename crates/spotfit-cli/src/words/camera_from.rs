@@ -13,7 +13,7 @@ pub(crate) struct CameraFromArguments {
     /// taken is said, an option wins, and what is not known is an error.
     #[arg(help_heading = "Camera", long, value_name = "metadata")]
     camera_from: Option<CameraFrom>,
-    /// A table of cameras by their names, besides the one that is known: TOML with entries [[camera]] of name, matches (parts of the name
+    /// A table of cameras by their names, besides the one that is known: TOML with entries 'camera' of name, matches (parts of the name
     /// in metadata) and baseline, sensitivity, read_noise.
     #[arg(help_heading = "Camera", long, value_name = "CAMERAS.toml", requires = "camera_from")]
     cameras: Option<PathBuf>,
