@@ -1,9 +1,9 @@
 //! A long data set, whose points all threads of the device share: it visits them, and the host takes the steps.
 
 use fit_core::{Estimator, Status};
-use fit_curves::{CurveBatch, CurveFits, CurveOptions, CurvePrecision, CurveStart, Curves, Points};
+use fit_curves::{CurveBatch, CurveFits, CurveOptions, CurvePrecision, CurveStart, Points};
 use fit_formula::{Derivative, Formula};
-use ndarray::{Array2, ArrayView2};
+use ndarray::ArrayView2;
 
 use super::dense::Dense;
 use super::kernel::DoubleVariant;
@@ -18,7 +18,7 @@ use crate::driver::{DeviceMemory, Stream};
 const LEAST_POINTS: usize = 1 << 17;
 /// More data sets have the device's threads busy by themselves.
 const MOST_SETS: usize = 16;
-/// Points of the data set that a search begins with: every so manieth.
+/// Points of the data set that a search begins with.
 const SAMPLE: usize = 1 << 13;
 const THREADS: u32 = 256;
 /// Blocks of a kernel, at most.
@@ -101,35 +101,20 @@ impl CurveGpu {
         batch: &CurveBatch<'_, '_, '_>,
         fit: usize,
     ) -> Result<Option<Sampled>, GpuError> {
-        let (points, parameters) = (batch.curves.points(), batch.options.parameters());
-        let each = points / SAMPLE;
-        let at = |n: usize| n * each;
-        let data = Array2::from_shape_fn((1, SAMPLE), |(_, n)| batch.curves.data.get([fit, at(n)]));
-        let places = Array2::from_shape_fn((batch.variables, SAMPLE), |(variable, n)| {
-            place(&batch.curves.points, fit, variable, at(n))
-        });
-        let mut curves = Curves::new(data.view(), Points::Shared(places.view().into()));
-        let weights = batch.curves.weights.as_ref().map(|weights| {
-            let row = if batch.has_own_weights() { fit } else { 0 };
-            Array2::from_shape_fn((1, SAMPLE), |(_, n)| weights.get([row, at(n)]))
-        });
-        if let Some(weights) = &weights {
-            curves = curves.with_weights(weights.view());
-        }
-        let start: Vec<f64> = (0..parameters).map(|j| batch.start(fit, j)).collect();
-        let limits = (0..parameters).map(|j| batch.options.limit(fit, j)).collect();
+        let some = batch.sample(fit, SAMPLE);
+        let start = some.start();
         let options = CurveOptions::clone(batch.options)
             .with_precision(CurvePrecision::F64)
             .with_covariance(false)
-            .with_limits(fit_curves::CurveLimits::Shared(limits));
-        let shared = CurveStart::Shared(&start);
-        let own = ArrayView2::from_shape((1, parameters), &start).ok();
+            .with_limits(some.limits().clone());
+        let shared = CurveStart::Shared(start);
+        let own = ArrayView2::from_shape((1, start.len()), start).ok();
         // As all data sets begin.
         let begin = match own.filter(|_| !batch.has_same_start()) {
             Some(own) => own.into(),
             None => shared,
         };
-        let (found, left) = self.fit(formula, &curves, begin, &options)?;
+        let (found, left) = self.fit(formula, &some.curves(), begin, &options)?;
         let steps = [found.iterations[0], found.evaluations[0]];
         Ok(left.is_empty().then(|| (found.parameters.row(0).to_vec(), steps)))
     }
@@ -253,7 +238,7 @@ impl CurveGpu {
                 other => row
                     .iter_mut()
                     .enumerate()
-                    .for_each(|(point, to)| *to = place(other, fit, variable, point)),
+                    .for_each(|(point, to)| *to = other.at(fit, variable, point)),
             }
         }
         if let Some(given) = &batch.curves.weights {
@@ -334,16 +319,5 @@ impl LongSet<'_> {
 fn tried(parameters: &mut [f64], best: &[f64], step: &[f64], free: &[usize], limits: &[[f64; 2]]) {
     for ((&j, step), &[lower, upper]) in free.iter().zip(step).zip(limits) {
         parameters[j] = (best[j] + step).clamp(lower, upper);
-    }
-}
-
-/// The value of a variable at a point.
-fn place(points: &Points<'_>, fit: usize, variable: usize, point: usize) -> f64 {
-    match points {
-        Points::Shared(at) => at.get([variable, point]),
-        Points::PerFit(at) => at.get([fit, variable, point]),
-        Points::Grid { width, .. } if variable == 0 => (point % width) as f64,
-        Points::Grid { width, .. } => (point / width) as f64,
-        _ => point as f64,
     }
 }
