@@ -301,6 +301,9 @@ impl<E> Work<E> {
 
     pub(super) fn see(&self, poisson: bool) -> Seen {
         let Self { data, weights, .. } = self;
+        if data.len() <= PART {
+            return see(data, weights, poisson);
+        }
         parts(data.len(), |part| see(&data[part.clone()], &weights[part], poisson))
             .into_iter()
             .reduce(Seen::and)

@@ -60,11 +60,7 @@ pub(super) fn open<R: Read + Seek + Send + 'static>(
     }
     let mut notes = Vec::new();
     if !left_out.is_empty() {
-        let count = left_out.len();
-        notes.push(format!(
-            "{count} fields that are no column are left out: {}",
-            left_out.join(", ")
-        ));
+        notes.push(format!("left out, as no column: {}", left_out.join(", ")));
     }
     let mut info = Info::default();
     if let Ok((_, sizes)) = file.array(&format!("{INFO}/cam_pixelsize_um"), 2)

@@ -170,11 +170,11 @@ pub(super) fn open<R: BufRead + Seek + Send + 'static>(
     }
     let (columns, length) = first.ok_or_else(|| refused("it has no table"))?;
     for (count, what) in [
-        (others, "files of the archive that are no tables are left out"),
-        (differ, "tables with other columns than the first are left out"),
+        (others, "files of the archive that are no tables"),
+        (differ, "tables with other columns than the first"),
     ] {
         if count > 0 {
-            notes.push(format!("{count} {what}"));
+            notes.push(format!("left out are {what}: {count}"));
         }
     }
     let mut fields = Fields::default();
