@@ -291,6 +291,19 @@ fn cells(xml: &str, shared: &[String]) -> Result<String, String> {
                 }
                 _ => {}
             },
+            // Blank ones have their places too.
+            Event::Empty(element) => match element.local_name().as_ref() {
+                "row" => {
+                    let row = attribute(&element, "r")?;
+                    let row = row.map_or(Some(lines.row + 1), |row| row.parse().ok());
+                    lines.go_to_row(row.ok_or("a row has no number")?)?;
+                }
+                "c" => {
+                    let at = attribute(&element, "r")?.and_then(|at| place(&at));
+                    lines.write(at.map(|(column, _)| column), "")?;
+                }
+                _ => {}
+            },
             Event::Text(part) if inside => value.push_str(&part.xml10_content()),
             Event::GeneralRef(part) if inside => value.extend(sign(&part)),
             Event::Eof => return Ok(lines.text),
@@ -371,7 +384,7 @@ mod tests {
         let good = r#"<row r="2"><c t="s"><v>0</v></c><c r="C2" t="s"><v>2</v></c></row><row><c><v>1</v></c><c/><c t="b"><v>1</v></c></row>
             <row r="5"><c r="A5"><f>1+1</f><v>2</v></c><c r="C5" t="str"><v>3.5</v></c></row>"#;
         let (found, notes) = text(&book(strings, good), None).expect("a sheet");
-        assert_eq!(found, "\ndose\t\ta < b\n1\t1\n\n2\t\t3.5");
+        assert_eq!(found, "\ndose\t\ta < b\n1\t\t1\n\n2\t\t3.5");
         assert!(notes.is_empty());
         for (rows, expected) in [
             (r#"<row r="1048577"/><row r="1048577"></row>"#, "row 1048577 follows"),

@@ -12,6 +12,9 @@ use super::root::{Link, links, root};
 use super::text::{attribute, texts};
 use super::{H5Error, LONGEST_TEXT, Member};
 
+/// Groups of a path, at most.
+const MOST_GROUPS: usize = 32;
+
 /// An HDF5 file that is open for reading. It reads only the requested parts.
 pub struct H5Reader<R> {
     source: Source<R>,
@@ -246,6 +249,13 @@ impl<R: Read + Seek> H5Reader<R> {
 
     /// The address of the object at a path.
     fn find(&mut self, path: &str) -> Result<u64, H5Error> {
+        // A name may have any signs in a damaged file: each group takes a step down.
+        if path.matches('/').count() > MOST_GROUPS {
+            return Err(H5Error::Sort {
+                name: path.chars().take(40).collect(),
+                needed: "a path of few groups",
+            });
+        }
         match path.rsplit_once('/') {
             _ if path == "/" => Ok(self.root),
             None => self.top.find(path, path),

@@ -60,10 +60,12 @@ impl Image {
         let mut times = self.times.clone();
         times.sort_by_key(|&(point, _)| point);
         times.dedup_by_key(|&mut (point, _)| point);
-        let (_, begin) = *times.first()?;
+        let [(_, begin), .., (_, end)] = *times.as_slice() else { return None };
         let all = times.len() == layout.frames && layout.axes.times == layout.frames;
         let rising = times.windows(2).all(|pair| pair[0].1 <= pair[1].1);
-        (all && rising).then(|| times.iter().map(|(_, time)| time - begin).collect())
+        // Writers that do not know them write zeros.
+        (all && rising && end > begin && (end - begin).is_finite())
+            .then(|| times.iter().map(|(_, time)| time - begin).collect())
     }
 }
 

@@ -41,7 +41,7 @@ pub(super) fn acquisition(text: &str) -> Acquisition {
         let is_em = |key: &String| {
             key.contains("EMSwitch") || key.contains("EMGain") || key.contains("MultiplierGain")
         };
-        values.keys().any(is_em)
+        values.keys().any(is_em) && of_camera(&["EMSwitch"]).as_deref() != Some("Off")
     });
     let modes = MODES.iter().filter(|&&name| name != "Gain" || gain.is_none());
     let modes = modes.filter_map(|name| Some(format!("{name} {}", of_camera(&[name])?)));
@@ -94,6 +94,8 @@ mod tests {
         assert_eq!((found.exposure, found.em_gain), (Some(0.0305), Some(200.0)));
         assert_eq!(found.binning, Some([2, 1]));
         assert_eq!(found.source, Some(AcquisitionSource::MicroManager));
+        let off = acquisition(&new.replace("\"On\"", "\"Off\""));
+        assert_eq!((off.camera.as_deref(), off.em_gain), (Some("DU897"), None));
         let old = r#"{"Core-Camera": {"PropVal": "Zyla"}, "Zyla-Gain": {"PropVal": "4"}, "Exposure-ms": "10", "Binning": 1}"#;
         let found = acquisition(old);
         assert_eq!(found.camera.as_deref(), Some("Zyla"));

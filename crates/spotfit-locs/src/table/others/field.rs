@@ -30,8 +30,8 @@ impl Field {
             Some((meaning, unit, scale)) => {
                 let kind = match (meaning.dimension(), kind) {
                     (Dimension::Count, _) => Kind::Whole,
-                    // Single precision does not hold the product.
-                    (_, Kind::Single) if scale != 1.0 => Kind::Double,
+                    // Neither single precision nor a whole number holds the product.
+                    (_, Kind::Single | Kind::Whole) if scale != 1.0 => Kind::Double,
                     (_, kind) => kind,
                 };
                 (Column::new(meaning, unit, kind, Vec::new()), scale)

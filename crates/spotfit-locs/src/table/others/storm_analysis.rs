@@ -119,7 +119,13 @@ impl<R: Read + Seek + Send> Numbers for Frames<R> {
             if !names.iter().any(|name| name == "x") {
                 continue;
             }
-            let rows = self.file.columns(&format!("{group}/x"), 1)?.count();
+            let mut x = self.file.columns(&format!("{group}/x"), 1)?;
+            let rows = x.count();
+            if rows > 0 && !wanted[1..].contains(&true) {
+                // A damaged file may say that it has any number of rows: these are there.
+                let mut scratch = Vec::new();
+                x.read(&mut self.file, rows as usize, std::slice::from_mut(&mut scratch))?;
+            }
             for (place, name) in self.columns.iter().enumerate() {
                 if rows == 0 || !wanted[place + 1] {
                     continue;

@@ -75,11 +75,11 @@ impl CameraOptions {
             .or_else(|| by_table("sensitivity", |one| one.sensitivity));
         let read_noise = by_file("read_noise", found.read_noise)
             .or_else(|| by_table("read_noise", |one| one.read_noise));
-        let em_gain = by_file("em_gain", found.em_gain);
         let has_maps = self.maps.is_some();
-        // What reads past the register has no such gain.
+        // What reads past the register has no such gain, whatever its settings hold.
         let mode = found.mode.as_deref().unwrap_or_default().to_lowercase();
         let plain = mode.contains("conventional") || mode.contains("standard ccd");
+        let em_gain = by_file("em_gain", found.em_gain).filter(|_| !plain);
         let is_emccd = cameras.iter().any(|one| one.emccd) && !plain;
         let mut told = Told::default();
         if !has_maps {

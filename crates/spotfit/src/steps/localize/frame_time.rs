@@ -81,7 +81,9 @@ impl LocalizeOptions {
         if self.frame_time != Some(FrameTime::Metadata) {
             return Ok(self);
         }
-        let said = match (movie.times(), movie.acquisition().frame_time) {
+        // Between time points; where slices are frames too, nobody says when each was taken.
+        let points = movie.axes().times == movie.frames();
+        let said = match (movie.times(), movie.acquisition().frame_time.filter(|_| points)) {
             (Some(times), _) => FrameTimes::Each(Arc::from(times)),
             (None, Some(time)) => FrameTimes::Every(time),
             (None, None) => {
