@@ -10,7 +10,6 @@ mod frame;
 mod gpufit;
 mod options;
 mod precision;
-mod sample;
 mod sharing;
 mod single;
 mod values;
@@ -27,7 +26,6 @@ pub use frame::Frame;
 pub use gpufit::{GpufitChunk, GpufitOptions, GpufitPlace, GpufitRoom};
 pub use options::{CurveLimits, CurveOptions, Linear};
 pub use precision::CurvePrecision;
-pub use sample::CurveSample;
 pub use sharing::{Prior, Sharing};
 pub use single::{Rules, SingleFit, SingleFits};
 pub use values::{Dimensions, Element, Values};
@@ -93,6 +91,19 @@ pub struct Curves<'a> {
     /// A weight for each point: (1, point) for all fits, or (fit, point). A point whose weight is 0 or NaN is left out.
     /// Maximum likelihood has its own weights and uses these only to leave out points.
     pub weights: Option<Values<'a, Ix2>>,
+}
+
+impl Points<'_> {
+    /// The value of a variable at a point of a data set.
+    pub fn at(&self, fit: usize, variable: usize, point: usize) -> f64 {
+        match self {
+            Self::Shared(at) => at.get([variable, point]),
+            Self::PerFit(at) => at.get([fit, variable, point]),
+            Self::Grid { width, .. } if variable == 0 => (point % width) as f64,
+            Self::Grid { width, .. } => (point / width) as f64,
+            Self::Index => point as f64,
+        }
+    }
 }
 
 impl<'a> Curves<'a> {

@@ -129,47 +129,6 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             measure(&gpu, case, &formula, name, &Curves::new(values, places), rounds)?;
         }
     }
-    long(&gpu, rounds)
-}
-
-/// One exponential of many points, from the host's memory: seconds, and the distance to the truth in standard errors.
-fn long(gpu: &CurveGpu, rounds: usize) -> Result<(), Box<dyn std::error::Error>> {
-    let case = &CASES[3];
-    let formula = Formula::new(case.formula, &["x"], case.parameters)?;
-    let options = CurveOptions::new(3);
-    for points in [200_000, 1_000_000, 10_000_000, 100_000_000] {
-        let mut state = 5;
-        let x = Array2::from_shape_fn((1, points), |(_, n)| 30.0 * n as f64 / points as f64);
-        let [a, t, c] = [case.truth[0], case.truth[1], case.truth[2]];
-        let data = x.mapv(|x| a * (-x / t).exp() + c + 6.0 * noise(&mut state));
-        let single = data.mapv(|value| value as f32);
-        let places = Points::Shared(Values::from(x.view()));
-        for (name, values) in
-            [("f64", Values::F64(data.view())), ("f32", Values::F32(single.view()))]
-        {
-            let curves = Curves::new(values, places);
-            let mut seconds = Vec::new();
-            let mut last = None;
-            for _ in 0..=rounds {
-                let begin = Instant::now();
-                let start = CurveStart::Shared(case.start);
-                last = Some(gpu.fit(&formula, &curves, start, &options)?);
-                seconds.push(begin.elapsed().as_secs_f64());
-            }
-            let first = seconds[0];
-            let Some((fits, left)) = last else { continue };
-            let off = |j: usize| (fits.parameters[[0, j]] - case.truth[j]) / fits.errors[[0, j]];
-            println!(
-                "one exponential of {points} points, {name}: {:.4} s ({first:.4} s the first time), {} left, {} visits, off by {:.2} {:.2} {:.2}",
-                median(seconds[1..].to_vec()),
-                left.len(),
-                fits.evaluations[0],
-                off(0),
-                off(1),
-                off(2),
-            );
-        }
-    }
     Ok(())
 }
 

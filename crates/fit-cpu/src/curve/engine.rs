@@ -111,6 +111,8 @@ pub(crate) struct Asked<'a> {
     /// The limits of each parameter.
     pub(super) limits: &'a [[f64; 2]],
     pub(super) options: &'a CurveOptions,
+    /// Iterations of a search before.
+    pub(super) spent: u32,
 }
 
 /// A search with room for the parameters of a model.
@@ -326,7 +328,7 @@ impl<E> Work<E> {
     where
         E: Visit<P>,
     {
-        let Asked { start, limits, options } = asked;
+        let Asked { start, limits, options, spent } = asked;
         let count = start.len();
         let poisson = options.estimator == Estimator::MaximumLikelihood;
         let seen = self.see(poisson);
@@ -365,7 +367,7 @@ impl<E> Work<E> {
         let [share, tolerance] = options.ends();
         let finish = share / degrees.max(1) as f64;
         let settings = Settings {
-            max_iterations: f64::from(options.max_iterations),
+            max_iterations: f64::from(options.max_iterations.saturating_sub(spent).max(1)),
             // A step may be tried several times.
             max_evaluations: 10.0 * f64::from(options.max_iterations) + 10.0,
             max_error: -1.0,

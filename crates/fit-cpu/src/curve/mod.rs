@@ -298,7 +298,8 @@ impl Evaluated for CurveBatch<'_, '_, '_> {
             work.origin = self.origin(fit);
         }
         let begin = self.read(work, fit);
-        let asked = Asked { start: &begin.start, limits: &begin.limits, options: self.options };
+        let Begin { start, limits } = &begin;
+        let asked = Asked { start, limits, options: self.options, spent: 0 };
         let found = work.fit(self, asked);
         work.begin = begin;
         found
@@ -316,7 +317,8 @@ impl Evaluated for CurveBatch<'_, '_, '_> {
         // From a minimum there is nothing to gain by what is eliminated.
         let none = Explicit { eliminated: 0, ..work.explicit };
         let explicit = std::mem::replace(&mut work.explicit, none);
-        let asked = Asked { start: &begin.start, limits: &begin.limits, options: self.options };
+        let Begin { start, limits } = &begin;
+        let asked = Asked { start, limits, options: self.options, spent: *place.iterations };
         let found = work.fit(self, asked).after(*place.iterations, *place.evaluations);
         work.explicit = explicit;
         work.begin = begin;

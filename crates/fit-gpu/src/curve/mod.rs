@@ -38,6 +38,9 @@ use slot::{CurveSlot, Tables};
 use splice::cooperative_of;
 pub use splice::spliced;
 
+/// So few data sets of so many points are for the processor, whose threads share the points: a warp each would take longer.
+const FEW: usize = 4;
+const LONG: usize = 1 << 17;
 /// The driver takes longer for longer formulas: 0.3 s for a hundred operations.
 const MOST_OPERATIONS: usize = 2000;
 /// Formulas that are kept compiled.
@@ -147,8 +150,9 @@ impl CurveGpu {
         let count = curves.count();
         let batch = checked(formula, curves, start, options)?;
         fits.check_room(count, options)?;
-        if let Some(left) = self.fit_long(formula, &batch, fits)? {
-            return Ok(left);
+        if count <= FEW && curves.points() >= LONG {
+            *fits = CurveFits::invalid(count, options.parameters(), options.covariance);
+            return Ok((0..count).collect());
         }
         let mut left = None;
         if options.precision != CurvePrecision::F64

@@ -177,3 +177,24 @@ fn threads_share_a_long_data_set() {
         }
     }
 }
+
+/// Proves that a narrow peak is found where the start says, among many points that have none of it.
+#[test]
+fn narrow_peaks_of_long_data_are_found() {
+    let mut random = Random::new(7, 0);
+    let data = Array2::from_shape_fn((1, 200_000), |(_, i)| {
+        let square = ((i as f64 - 123_456.7) / 12.0).powi(2);
+        9.0 * (-0.5 * square).exp() + 2.0 + random.normal()
+    });
+    let curves = Curves::new(data.view(), Points::Index);
+    let model = model("gauss_1d");
+    let options = CurveOptions::new(4).with_tolerance(1e-9);
+    let start = CurveStart::Shared(&[5.0, 123_450.0, 20.0, 0.0]);
+    let wanted = reference().fit(model.as_formula(), &curves, start, &options).expect("sound");
+    assert!((wanted.parameters[[0, 1]] - 123_456.7).abs() < 5.0 * wanted.errors[[0, 1]]);
+    everywhere(|set| {
+        let simd = CurveSimd::new(2, Some(set)).expect("available");
+        let found = simd.fit(model.as_formula(), &curves, start, &options).expect("sound");
+        same(&format!("{set}"), &wanted, &found, MOST);
+    });
+}

@@ -100,7 +100,7 @@ impl CurveSimd {
                 let batch = CurveBatch::new(formula, curves, start, options, false)?;
                 // Threads share the results of operations.
                 check_bytes(&batch, MOST_LONG_BYTES)?;
-                Ok(self.fit_long(formula, &batch))
+                Ok(self.fit_long(&batch))
             };
             return self.reference.pool().map_or_else(fit, |pool| pool.install(fit));
         }

@@ -1,17 +1,14 @@
 //! Double precision on the device: searches begin in single precision, and a kernel that is written for the formula finishes them.
 
-mod dense;
 mod ends;
 mod functions;
 mod kernel;
-mod long;
 mod model;
 pub(super) mod plan;
 mod rest;
 mod search;
 pub(super) mod slot;
 mod special;
-mod sums;
 mod system;
 #[cfg(test)]
 mod tests;
@@ -39,12 +36,12 @@ const COARSE: f64 = 1e-3;
 
 const UNLIMITED: [f64; 2] = [f64::NEG_INFINITY, f64::INFINITY];
 
-/// The kernels that finish searches in double precision, and those that visit the points of long data sets.
-pub(super) type CachedDouble = ((DoubleVariant, bool), fit_formula::Program, Option<Arc<Kept>>);
+/// The kernels that finish searches in double precision.
+pub(super) type CachedDouble = (DoubleVariant, fit_formula::Program, Option<Arc<Kept>>);
 
-/// The PTX of kernels that finish the search for a formula in double precision: with a thread for each data set, with a warp, and with all threads for one. `None` if it
+/// The PTX of kernels that finish the search for a formula in double precision: with a thread for each data set, and with a warp. `None` if it
 /// has too many parameters, or calls functions that only the processor has. For tests of the texts.
-pub fn finishing_kernels(program: &fit_formula::Program, poisson: bool) -> Option<[String; 3]> {
+pub fn finishing_kernels(program: &fit_formula::Program, poisson: bool) -> Option<[String; 2]> {
     let own = DoubleVariant {
         warp: false,
         wide: poisson,
@@ -55,7 +52,7 @@ pub fn finishing_kernels(program: &fit_formula::Program, poisson: bool) -> Optio
         covariance: true,
     };
     let warp = DoubleVariant { warp: true, limited: !poisson, ..own };
-    Some([finishing(program, own)?, finishing(program, warp)?, sums::summing(program, warp)?])
+    Some([finishing(program, own)?, finishing(program, warp)?])
 }
 
 impl CurveGpu {
@@ -104,7 +101,7 @@ impl CurveGpu {
             limited,
             covariance: options.covariance,
         };
-        let Some(kept) = self.compiled_double(program, variant, false)? else { return Ok(None) };
+        let Some(kept) = self.compiled_double(program, variant)? else { return Ok(None) };
         let (mut tables, mut at, mut widths) = (Vec::new(), [None; 4], [0; 4]);
         widths[0] = if wide { points } else { 0 };
         if batch.has_own_weights() {
@@ -113,18 +110,12 @@ impl CurveGpu {
             at[1] = Some(tables.len());
             tables.extend(batch.shared_weights());
         }
-        let of = |variable: usize, point: usize| match batch.curves.points {
-            Points::Grid { width, .. } if variable == 0 => (point % width) as f64,
-            Points::Grid { width, .. } => (point / width) as f64,
-            Points::Shared(at) => at.get([variable, point]),
-            _ => point as f64,
-        };
         if matches!(batch.curves.points, Points::PerFit(_)) {
             widths[2] = batch.variables * points;
         } else {
             at[2] = Some(tables.len());
             let all = (0..batch.variables).flat_map(|v| (0..points).map(move |point| (v, point)));
-            tables.extend(all.map(|(v, point)| of(v, point)));
+            tables.extend(all.map(|(v, point)| batch.curves.points.at(0, v, point)));
         }
         if batch.has_same_limits() {
             at[3] = Some(tables.len());
@@ -138,28 +129,26 @@ impl CurveGpu {
         Ok(Some(Doubling { variant, kept, tables, at, widths, shared }))
     }
 
-    /// The compiled kernel that finishes searches, or visits the points of a long data set.
+    /// The compiled kernel that finishes searches.
     fn compiled_double(
         &self,
         program: &fit_formula::Program,
         variant: DoubleVariant,
-        long: bool,
     ) -> Result<Option<Arc<Kept>>, GpuError> {
         if program.ops().len() > MOST_DOUBLE_OPERATIONS {
             return Ok(None);
         }
         let mut kept = self.doubles.lock().unwrap_or_else(PoisonError::into_inner);
-        let same = |(its, other, _): &CachedDouble| *its == (variant, long) && other == program;
+        let same = |(its, other, _): &CachedDouble| *its == variant && other == program;
         if let Some(at) = kept.iter().position(same) {
             kept[..=at].rotate_right(1);
             return Ok(kept[0].2.clone());
         }
-        let text = if long { sums::summing(program, variant) } else { finishing(program, variant) };
-        let made = match text {
+        let made = match finishing(program, variant) {
             None => None,
             Some(text) => Some(Arc::new(Kept::new(&self.card, text)?)),
         };
-        kept.insert(0, ((variant, long), program.clone(), made.clone()));
+        kept.insert(0, (variant, program.clone(), made.clone()));
         kept.truncate(MOST_KEPT);
         Ok(made)
     }
