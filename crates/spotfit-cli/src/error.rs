@@ -40,7 +40,9 @@ fn advice(error: &MovieError) -> String {
     match error {
         MovieError::FrameSize { .. } => "; --max-frame-pixels raises the limit".to_owned(),
         MovieError::Channels(count) => format!(" with --channel N, from 1 to {count}"),
-        MovieError::Positions(_) => " with --position N|NAME".to_owned(),
+        MovieError::Positions(_) => {
+            "; localize, preview and batch take --position N|NAME".to_owned()
+        }
         _ => String::new(),
     }
 }

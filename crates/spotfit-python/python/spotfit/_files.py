@@ -69,7 +69,7 @@ class Task(NamedTuple):
     @property
     def files(self) -> list[tuple[str, str]]:
         """The files that options name, each after its option."""
-        given = [(name, self.options.get(name)) for name in ("calibration", "psf")]
+        given = [(name, self.options.get(name)) for name in ("calibration", "psf", "cameras")]
         for name, is_file in ("defects", _defects.is_file), ("positions", _positions.is_file):
             option = self.options.get(name)
             given.append((name, option if is_file(option) else None))
@@ -339,8 +339,8 @@ def _made_with(given: dict[str, Any], options: _spotfit.LocalizeOptions) -> dict
     if given.get("camera_from") is not None:
         # What its numbers are depends on the movie.
         more["camera_from"], camera = "metadata", None
-    if given.get("frame_time") is not None:
-        more["frame_time"] = str(given["frame_time"])
+    if given.get("frame_time") == "metadata":
+        more["frame_time"] = "metadata"
     return {
         "format": "spotfit record 1",
         "spotfit": _spotfit.__version__,
