@@ -62,6 +62,7 @@ impl Binary {
 }
 
 /// Reads a table block by block, whatever its format.
+#[non_exhaustive]
 pub enum TableReader {
     /// A CSV table.
     Csv(CsvReader<Box<dyn Read + Send>>),
