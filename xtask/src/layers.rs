@@ -34,6 +34,20 @@ const LAYERS: &[Layer] = &[
     ("spotfit-locs", &["fit-core", "spotfit-files"]),
     ("spotfit-ring", &[]),
     (
+        "spotfit-frames",
+        &[
+            "fit-core",
+            "fit-formula",
+            "fit-windows",
+            "fit-curves",
+            "fit-gpu-kernel",
+            "fit-gpu-ptx",
+            "fit-gpu",
+            "spotfit-files",
+            "spotfit-locs",
+        ],
+    ),
+    (
         "spotfit",
         &[
             "fit-core",
@@ -47,6 +61,7 @@ const LAYERS: &[Layer] = &[
             "fit-gpu",
             "spotfit-files",
             "spotfit-locs",
+            "spotfit-frames",
             "spotfit-ring",
         ],
     ),

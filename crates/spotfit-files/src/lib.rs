@@ -7,6 +7,7 @@ mod excerpt;
 pub mod hdf5;
 pub mod movie;
 pub mod npy;
+mod number_text;
 pub mod output;
 pub mod yaml;
 
@@ -19,4 +20,5 @@ pub mod private {
     pub use crate::__with_number as with_number;
     pub use crate::excerpt::excerpt;
     pub use crate::movie::possible_pixel;
+    pub use crate::number_text::{write_double, write_single, write_whole};
 }

@@ -5,7 +5,6 @@ mod as_windows;
 pub mod astigmatism;
 mod backend;
 pub mod camera_maps;
-pub mod detect;
 mod emitters;
 mod fitter;
 mod fitter_memory;
@@ -38,6 +37,7 @@ pub use fit_windows::{AnyWindows, CameraMap, MapError, Weights, Windows};
 /// The version of `ndarray` whose arrays this library takes.
 pub use ndarray;
 pub use spotfit_files::{columns, hdf5, movie, output, yaml};
+pub use spotfit_frames::detect;
 #[cfg(feature = "render")]
 pub use spotfit_locs::render;
 pub use spotfit_locs::{Length, LengthError, OutOfRange, drift, link, pairs, report, statistics};

@@ -2,7 +2,8 @@
 
 use std::io;
 
-use super::number_text::{write_double, write_single, write_whole};
+use spotfit_files::private::{write_double, write_single, write_whole};
+
 use super::outcomes::{OutcomeFormat, STATUS};
 use crate::npy::write_header;
 use crate::table::Meaning;
@@ -167,8 +168,12 @@ impl FitRows {
 
     /// The bytes of a row, if all have as many.
     pub(super) fn row_bytes(&self) -> Option<usize> {
-        let numbers = 1 + self.columns.len() + self.errors.len();
-        (self.format == OutcomeFormat::Npy).then_some(8 * numbers + 4 + 4 * STATUS)
+        (self.format == OutcomeFormat::Npy).then(|| self.npy_bytes())
+    }
+
+    /// The bytes of a row of NPY: numbers, iterations and status.
+    fn npy_bytes(&self) -> usize {
+        8 * (1 + self.columns.len() + self.errors.len()) + 4 + 4 * STATUS
     }
 
     /// Appends the rows of fits, of which the first is of the spot `first`, with their errors if the table has them.
@@ -212,14 +217,20 @@ impl FitRows {
     }
 
     fn npy_row(&self, spot: usize, fit: &Fit<f64>, of: &StandardErrors, bytes: &mut Vec<u8>) {
-        bytes.extend_from_slice(&(spot as u64).to_le_bytes());
-        for (_, number) in &self.columns {
-            bytes.extend_from_slice(&number(fit).to_le_bytes());
+        let from = bytes.len();
+        bytes.resize(from + self.npy_bytes(), 0);
+        let (numbers, rest) = bytes[from..].split_at_mut(8 * (1 + self.columns.len()));
+        let (numbers, _) = numbers.as_chunks_mut();
+        numbers[0] = (spot as u64).to_le_bytes();
+        for (to, (_, number)) in numbers[1..].iter_mut().zip(&self.columns) {
+            *to = number(fit).to_le_bytes();
         }
-        bytes.extend_from_slice(&fit.iterations.to_le_bytes());
-        bytes.extend_from_slice(&self.statuses[fit.status as usize - 1]);
-        for (_, number) in &self.errors {
-            bytes.extend_from_slice(&number(fit, of).to_le_bytes());
+        let (iterations, rest) = rest.split_at_mut(4);
+        iterations.copy_from_slice(&fit.iterations.to_le_bytes());
+        let (status, rest) = rest.split_at_mut(4 * STATUS);
+        status.copy_from_slice(&self.statuses[fit.status as usize - 1]);
+        for (to, (_, number)) in rest.as_chunks_mut().0.iter_mut().zip(&self.errors) {
+            *to = number(fit, of).to_le_bytes();
         }
     }
 }

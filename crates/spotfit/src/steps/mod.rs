@@ -61,7 +61,6 @@ pub mod link;
 mod listener;
 pub mod localize;
 pub mod merge;
-mod number_text;
 mod outcomes;
 pub mod pick;
 pub mod preset;

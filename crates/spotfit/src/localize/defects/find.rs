@@ -3,9 +3,9 @@
 use fit_core::Pixel;
 use fit_windows::{CameraMap, Visitor, Windows};
 use ndarray::{Array3, ArrayView3, Axis, Slice};
+use spotfit_frames::rows::{self, Limits, Padded};
 use spotfit_locs::private::median;
 
-use super::rows::{self, Limits, Padded};
 use super::{Defect, DefectKind};
 
 /// The fewest frames that tell something, and those that tell that a pixel flickers.

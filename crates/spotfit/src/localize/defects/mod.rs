@@ -22,7 +22,6 @@
 
 mod file;
 mod find;
-mod rows;
 
 use std::fmt;
 

@@ -10,7 +10,6 @@
 
 mod held;
 mod known;
-mod median;
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -22,7 +21,7 @@ use spotfit_locs::OutOfRange;
 
 use held::Held;
 pub(super) use known::Known;
-use median::Medians;
+use spotfit_frames::median::medians;
 
 /// The fewest frames of a window: the median of two is their mean, with half of a spot in it.
 const LEAST: usize = 3;
@@ -276,7 +275,7 @@ impl Stream {
     ) {
         let first = (of.start - self.held.start) * width * height;
         let frames = self.frames.frames(first, (of.len(), height, width));
-        let values = frames.visit(Medians { pool });
+        let values = medians(frames, pool);
         self.medians.push_back(Median { first: of.start, middle: of.start + of.len() / 2, values });
     }
 }

@@ -12,7 +12,7 @@ use super::{Detector, STRIP_PIXELS};
 
 impl Detector {
     /// The numbers of the search, if a GPU can do it.
-    pub(crate) fn on_device(&self) -> Option<Detection> {
+    pub fn on_device(&self) -> Option<Detection> {
         let Method { width, height, box_size, ref threshold, ref kernel, gain, .. } = self.method;
         if self.converter.is_some() || width * height > STRIP_PIXELS {
             return None;
@@ -52,7 +52,7 @@ impl Detector {
     }
 
     /// The candidates of a frame by what a GPU found in it; `None` where the processor has to search it.
-    pub(crate) fn candidates(&self, found: &FrameTops) -> Option<Vec<Candidate>> {
+    pub fn candidates(&self, found: &FrameTops) -> Option<Vec<Candidate>> {
         let tops = found.tops.as_ref()?;
         if found.shares.iter().all(|&share| share < 0.0) {
             return Some(Vec::new());

@@ -5,7 +5,7 @@ use multiversion::multiversion;
 
 /// Adds what pixels have more than in the first frame, and its square, to their sums.
 #[multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl+avx2+fma", "x86_64+avx2+fma",))]
-pub(super) fn add(pixels: &[f32], first: &[f32], sums: &mut [f32], squares: &mut [f32]) {
+pub fn add(pixels: &[f32], first: &[f32], sums: &mut [f32], squares: &mut [f32]) {
     let all = sums.iter_mut().zip(squares).zip(first.iter().zip(pixels));
     for ((sum, square), (first, pixel)) in all {
         let more = pixel - first;
@@ -15,17 +15,18 @@ pub(super) fn add(pixels: &[f32], first: &[f32], sums: &mut [f32], squares: &mut
 }
 
 /// By how much a pixel differs from its neighbours if it is odd.
-#[derive(Clone, Copy)]
-pub(super) struct Limits {
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
     /// So much its mean is above or below all of theirs,
-    pub(super) least: f32,
+    pub least: f32,
     /// or its variance is above so many times all of theirs.
-    pub(super) unsteady: f32,
+    pub unsteady: f32,
 }
 
 /// The means and variances of a frame with a pixel around it. Pixels that do not count, and those around the frame, have neither the
 /// highest nor the lowest mean, nor the highest variance.
-pub(super) struct Padded {
+#[derive(Clone, Debug)]
+pub struct Padded {
     /// Pixels in a row, with those around it.
     stride: usize,
     high: Vec<f32>,
@@ -34,7 +35,8 @@ pub(super) struct Padded {
 }
 
 impl Padded {
-    pub(super) fn new(
+    /// The frame with `width` pixels in a row; `counts` says which of its pixels count.
+    pub fn new(
         width: usize,
         means: &[f32],
         variances: &[f32],
@@ -59,7 +61,7 @@ impl Padded {
     }
 
     /// Which pixels of a row differ from all of their neighbours; what is said of those that do not count means nothing.
-    pub(super) fn odd(&self, y: usize, limits: Limits, odd: &mut [bool]) {
+    pub fn odd(&self, y: usize, limits: Limits, odd: &mut [bool]) {
         let three = |of| three(of, y * self.stride, self.stride);
         odd_in(three(&self.high), three(&self.low), three(&self.variances), limits, odd);
     }

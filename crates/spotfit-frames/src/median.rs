@@ -1,7 +1,7 @@
 //! The median of each pixel over some frames.
 
 use fit_core::Pixel;
-use fit_windows::{Visitor, Windows};
+use fit_windows::{AnyWindows, Visitor, Windows};
 use multiversion::multiversion;
 use ndarray::{Axis, Slice};
 use rayon::prelude::*;
@@ -15,12 +15,16 @@ const NONE: i32 = i32::MAX;
 /// Whole numbers up to this one are exact as `f32`.
 const MOST_WHOLE: f32 = 8_388_608.0;
 
-/// Finds the median of each pixel over frames, row by row; NaN for a pixel that is finite in no frame.
+/// The median of each pixel over frames, row by row, found by the threads of a pool; NaN for a pixel that is finite in no frame.
 ///
 /// The counts of a camera are whole, and in dim light few of them differ: where all are whole, a count of k stands for all numbers from
 /// k − ½ to k + ½, evenly (the median of grouped data), so that the median follows light in steps smaller than a count.
-pub(super) struct Medians<'a> {
-    pub(super) pool: &'a rayon::ThreadPool,
+pub fn medians(frames: AnyWindows<'_>, pool: &rayon::ThreadPool) -> Vec<f32> {
+    frames.visit(Medians { pool })
+}
+
+struct Medians<'a> {
+    pool: &'a rayon::ThreadPool,
 }
 
 impl<'w> Visitor<'w> for Medians<'_> {

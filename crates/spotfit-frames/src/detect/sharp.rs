@@ -1,7 +1,7 @@
 //! The filter that tells spots in crowds apart.
 
 /// The side of windows in crowds, for that elsewhere: five sevenths of it, odd, at least 5.
-pub(crate) fn narrow(box_size: usize) -> usize {
+pub fn narrow(box_size: usize) -> usize {
     let side = 5 * box_size / 7;
     side.saturating_sub(usize::from(side.is_multiple_of(2))).max(5).min(box_size)
 }

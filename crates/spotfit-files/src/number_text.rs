@@ -4,7 +4,7 @@ use std::fmt::Debug;
 use std::io::Write as _;
 
 /// Appends a number of single precision.
-pub(super) fn write_single(value: f32, text: &mut Vec<u8>) {
+pub fn write_single(value: f32, text: &mut Vec<u8>) {
     let size = value.abs();
     if !(1e-4..1e12).contains(&size) {
         return write_other(value, value.is_nan(), text);
@@ -17,7 +17,7 @@ pub(super) fn write_single(value: f32, text: &mut Vec<u8>) {
 }
 
 /// Appends a number of double precision.
-pub(super) fn write_double(value: f64, text: &mut Vec<u8>) {
+pub fn write_double(value: f64, text: &mut Vec<u8>) {
     let size = value.abs();
     if !(1e-4..1e15).contains(&size) {
         return write_other(value, value.is_nan(), text);
@@ -55,7 +55,7 @@ fn write_other(value: impl Debug, is_nan: bool, text: &mut Vec<u8>) {
 }
 
 /// Appends a whole number.
-pub(super) fn write_whole(value: usize, text: &mut Vec<u8>) {
+pub fn write_whole(value: usize, text: &mut Vec<u8>) {
     text.extend_from_slice(itoa::Buffer::new().format(value).as_bytes());
 }
 

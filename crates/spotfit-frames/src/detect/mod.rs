@@ -53,13 +53,12 @@ use spotfit_locs::OutOfRange;
 use crowd::Dense;
 use false_rate::Thresholds;
 use ground::{Ground, Source};
-pub(crate) use map::typical_variance;
+pub use map::typical_variance;
 use map::{Converter, Frame};
-pub use method::Candidate;
-pub(crate) use method::Response;
+pub use method::{Candidate, Response};
 use method::{Method, Strip, Threshold};
 use sharp::Sharp;
-pub(crate) use sharp::narrow;
+pub use sharp::narrow;
 use sweep::{Room, Rooms, sweep};
 
 /// The detector for frames of one size.
@@ -185,14 +184,14 @@ impl Detector {
     }
 
     /// The same detector, which also tells of maxima below the threshold, from half of it on.
-    pub(crate) fn heard(mut self) -> Self {
+    pub fn heard(mut self) -> Self {
         self.method.heard_from = 0.5;
         self.heard = Some(Arc::default());
         self
     }
 
     /// The maxima since the last call, if somebody listens.
-    pub(crate) fn take_heard(&self) -> Vec<Response> {
+    pub fn take_heard(&self) -> Vec<Response> {
         let take = |heard: &Arc<Mutex<Vec<Response>>>| {
             std::mem::take(&mut *heard.lock().unwrap_or_else(PoisonError::into_inner))
         };
@@ -221,7 +220,7 @@ impl Detector {
 
     /// The candidates of one of some frames. With the map of a camera, light of its pixels may be known: it is subtracted from the
     /// photo-electrons.
-    pub(crate) fn detect_window(
+    pub fn detect_window(
         &self,
         frames: AnyWindows<'_>,
         number: usize,

@@ -20,13 +20,15 @@ pub struct Candidate {
 
 /// A maximum of the filtered frame, which may be a candidate or not, for those who want to see how the threshold divides them.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Response {
-    pub(crate) x: usize,
-    pub(crate) y: usize,
+pub struct Response {
+    /// Column of the maximum.
+    pub x: usize,
+    /// Row of the maximum.
+    pub y: usize,
     /// Its height, in units of the local noise.
-    pub(crate) significance: f32,
+    pub significance: f32,
     /// What a candidate must exceed here.
-    pub(crate) threshold: f32,
+    pub threshold: f32,
 }
 
 /// How frames of one size are searched.

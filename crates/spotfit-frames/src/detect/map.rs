@@ -20,7 +20,7 @@ pub(super) struct Converter {
 }
 
 /// The median variance of the read noise of a camera's pixels, in photons².
-pub(crate) fn typical_variance(map: &CameraMap) -> f32 {
+pub fn typical_variance(map: &CameraMap) -> f32 {
     let known = map.variance().into_iter().copied().filter(|&v| v < CameraMap::MASKED);
     let mut known: Vec<f32> = known.collect();
     if known.is_empty() {
