@@ -1,7 +1,7 @@
 //! Batches of curves that have been checked, as every backend fits them.
 
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use fit_core::Estimator;
 use fit_core::curve::Explicit;
@@ -40,8 +40,8 @@ pub struct CurveBatch<'c, 's, 'o> {
     pub variables: usize,
     /// Whether a parameter is held, or has a limit.
     pub has_limits: bool,
-    /// Of each variable: the mean distance of two points, and the largest.
-    scales: Vec<[f64; 2]>,
+    /// Of each variable: the mean distance of two points, and the largest. Found when it is asked for: few ask.
+    scales: OnceLock<Vec<[f64; 2]>>,
     /// What the parameters of the formula can take up, and the variables that can be shifted; nothing for other models.
     invariance: Option<Arc<Invariance>>,
     shiftable: Vec<bool>,
@@ -219,16 +219,6 @@ impl<'c, 's, 'o> CurveBatch<'c, 's, 'o> {
                 CurveLimits::Shared(limits) => !limits.iter().all(free),
                 _ => true,
             };
-        let points = curves.points();
-        let of_axis = |length: usize| [1.0, length as f64];
-        let scales = match curves.points {
-            Points::Shared(at) => {
-                let of = |variable| (0..points).map(move |point| at.get([variable, point]));
-                (0..variables).map(|variable| scale(of(variable))).collect()
-            }
-            Points::Grid { width, height } => vec![of_axis(width), of_axis(height)],
-            _ => vec![of_axis(points)],
-        };
         let explicit = Explicit { count: options.parameters(), ..Explicit::default() };
         Self {
             curves,
@@ -240,7 +230,7 @@ impl<'c, 's, 'o> CurveBatch<'c, 's, 'o> {
             extent,
             variables,
             has_limits,
-            scales,
+            scales: OnceLock::new(),
             invariance: None,
             shiftable: Vec::new(),
         }
@@ -430,13 +420,28 @@ impl<'c, 's, 'o> CurveBatch<'c, 's, 'o> {
         }
     }
 
+    fn scales(&self) -> &[[f64; 2]] {
+        self.scales.get_or_init(|| {
+            let points = self.curves.points();
+            let of_axis = |length: usize| [1.0, length as f64];
+            match self.curves.points {
+                Points::Shared(at) => {
+                    let of = |variable| (0..points).map(move |point| at.get([variable, point]));
+                    (0..self.variables).map(|variable| scale(of(variable))).collect()
+                }
+                Points::Grid { width, height } => vec![of_axis(width), of_axis(height)],
+                _ => vec![of_axis(points)],
+            }
+        })
+    }
+
     /// Whether single precision moves a number that is held by so little that it could be the place of a point.
     fn stays(&self, number: f64) -> bool {
         let moved = (f64::from(number as f32) - number).abs();
         let near = |&[distance, most]: &[f64; 2]| {
             moved <= MOST_SHIFTED * distance || number.abs() > 2.0 * most
         };
-        moved == 0.0 || self.scales.iter().all(near)
+        moved == 0.0 || self.scales().iter().all(near)
     }
 
     /// Whether single precision is enough for the parameters of a fit that are held.

@@ -42,6 +42,21 @@ fn extent(values: impl Iterator<Item = f64>) -> [f64; 2] {
     values.fold(none, |[low, high], value| [low.min(value), high.max(value)])
 }
 
+/// The same of finite numbers that lie one after the other.
+fn extent_of(values: &[f64]) -> [f64; 2] {
+    // Side by side, since each comparison waits for the one before.
+    const LANES: usize = 8;
+    let (mut low, mut high) = ([f64::INFINITY; LANES], [f64::NEG_INFINITY; LANES]);
+    let (packs, rest) = values.as_chunks::<LANES>();
+    for pack in packs {
+        for k in 0..LANES {
+            low[k] = if pack[k] < low[k] { pack[k] } else { low[k] };
+            high[k] = if pack[k] > high[k] { pack[k] } else { high[k] };
+        }
+    }
+    extent(low.into_iter().chain(high).filter(|end| end.is_finite()).chain(rest.iter().copied()))
+}
+
 /// Points whose extent a thread finds at a time.
 const PART: usize = 1 << 16;
 
@@ -71,6 +86,12 @@ impl Curves<'_> {
             _ => own.then_some((weights, fit)),
         });
         let weighs = |point: usize| weights.is_none_or(|(of, row)| of.get([row, point]) > 0.0);
+        let lent = |variable: usize| match self.points {
+            _ if weights.is_some() => None,
+            Points::Shared(at) => at.doubles(&[variable]),
+            Points::PerFit(at) => at.doubles(&[fit, variable]),
+            _ => None,
+        };
         let of = |variable: usize| match self.points {
             Points::Shared(at) => extents(self.points(), |points| {
                 extent(points.filter(|&point| weighs(point)).map(|point| at.get([variable, point])))
@@ -82,9 +103,12 @@ impl Curves<'_> {
             // They begin at 0.
             _ => [0.0; 2],
         };
-        let origin = |(variable, &can): (usize, &bool)| match can {
-            true => middle(of(variable), FARTHEST).unwrap_or(0.0),
-            false => 0.0,
+        let origin = |(variable, &can): (usize, &bool)| {
+            let extent = || match lent(variable) {
+                Some(all) => extents(all.len(), |part| extent_of(&all[part])),
+                None => of(variable),
+            };
+            if can { middle(extent(), FARTHEST).unwrap_or(0.0) } else { 0.0 }
         };
         can_shift.iter().enumerate().map(origin).collect()
     }

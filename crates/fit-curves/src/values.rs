@@ -253,6 +253,20 @@ elements! {
     i32, I32;
 }
 
+impl<'a, D: Dimensions> Values<'a, D> {
+    /// The numbers along the last axis, at this place of the others, as they lie in memory; `None` if they are of another type, or
+    /// others lie between them.
+    ///
+    /// # Panics
+    /// If there is no such place.
+    pub fn doubles(&self, place: &[usize]) -> Option<&'a [f64]> {
+        let Self::F64(array) = *self else { return None };
+        let from =
+            place.iter().fold(array.into_dyn(), |from, &at| from.index_axis_move(Axis(0), at));
+        from.to_slice()
+    }
+}
+
 /// Whether all parts of that length pass, of so many numbers of any type. A thread that belongs to a pool has the others help; one that
 /// does not would wake threads that nobody asked for.
 fn parts(count: usize, length: usize, pass: &(dyn Fn(Range<usize>) -> bool + Sync)) -> bool {

@@ -9,6 +9,7 @@ use fit_curves::{CompiledModel, CurveBatch, CurveOptions, Frame, Place};
 use rayon::prelude::*;
 
 use super::compiled::Compiled;
+use super::evaluate::SetPoints;
 use super::visit::{DataSet, Formulated, Visit};
 
 /// A data set, and working memory for its fit.
@@ -135,7 +136,7 @@ macro_rules! with_room_for {
 }
 pub(super) use with_room_for;
 
-impl FitOne for Work<Formulated> {
+impl FitOne for Work<Formulated<'_>> {
     fn fit(&mut self, batch: &CurveBatch<'_, '_, '_>, asked: Asked<'_>) -> CurveResult {
         with_room_for!(
             asked.start.len(),
@@ -212,18 +213,18 @@ pub(super) fn finite(number: f64) -> f64 {
 
 /// What is seen of a data set.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Seen {
+pub(crate) struct Seen {
     /// Whether there is a fit for it.
-    pub(super) sound: bool,
-    pub(super) points: usize,
+    pub(crate) sound: bool,
+    pub(crate) points: usize,
     /// The lowest and the highest datum.
-    pub(super) extent: [f64; 2],
-    pub(super) heaviest: f64,
+    pub(crate) extent: [f64; 2],
+    pub(crate) heaviest: f64,
 }
 
 impl Seen {
     /// What is seen of other points too.
-    fn and(self, other: Self) -> Self {
+    pub(crate) fn and(self, other: Self) -> Self {
         let ([low, high], [lower, higher]) = (self.extent, other.extent);
         Self {
             sound: self.sound && other.sound,
@@ -235,7 +236,7 @@ impl Seen {
 }
 
 /// What is seen of some points.
-fn see(data: &[f64], weights: &[f64], poisson: bool) -> Seen {
+pub(crate) fn see(data: &[f64], weights: &[f64], poisson: bool) -> Seen {
     // Side by side, since each comparison waits for the one before.
     const LANES: usize = 4;
     let (mut low, mut high) = ([f64::INFINITY; LANES], [f64::NEG_INFINITY; LANES]);
@@ -257,7 +258,7 @@ fn see(data: &[f64], weights: &[f64], poisson: bool) -> Seen {
 }
 
 /// Σwd², or Σd, of some points as they are scaled.
-fn size(data: &[f64], weights: &[f64], scale: Option<[f64; 2]>, poisson: bool) -> f64 {
+pub(crate) fn size(data: &[f64], weights: &[f64], scale: Option<[f64; 2]>, poisson: bool) -> f64 {
     let seen = data.iter().zip(weights).filter(|point| *point.1 > 0.0);
     match scale {
         _ if poisson => seen.map(|(&d, _)| d).sum(),
@@ -280,15 +281,20 @@ fn parts<T: Send>(points: usize, of: impl Fn(Range<usize>) -> T + Sync + Send) -
     }
 }
 
-impl<E> Work<E> {
+impl<E: SetPoints<f64>> Work<E> {
     /// For the data sets of a batch, whose weights are these unless each has its own.
     pub(super) fn new(model: E, batch: &CurveBatch<'_, '_, '_>, origin: Vec<f64>) -> Self {
-        let data = vec![0.0; batch.curves.points()];
+        let mut model = model;
+        let (mut data, mut weights) = (Vec::new(), Vec::new());
+        if model.held().is_none() {
+            data = vec![0.0; batch.curves.points()];
+            weights = batch.shared_weights();
+        }
         let linear = batch.program.as_ref().map_or(0, |program| program.separable(u64::MAX));
         Self {
             model,
             data,
-            weights: batch.shared_weights(),
+            weights,
             size: 0.0,
             explicit: batch.explicit,
             origin,
@@ -301,7 +307,10 @@ impl<E> Work<E> {
         }
     }
 
-    pub(super) fn see(&self, poisson: bool) -> Seen {
+    pub(super) fn see(&mut self, poisson: bool) -> Seen {
+        if let Some(model) = self.model.held() {
+            return model.see(poisson);
+        }
         let Self { data, weights, .. } = self;
         if data.len() <= PART {
             return see(data, weights, poisson);
@@ -313,10 +322,29 @@ impl<E> Work<E> {
     }
 
     /// Σwd², or Σd, of the data as they are scaled.
-    pub(super) fn size_of_data(&self, poisson: bool) -> f64 {
+    pub(super) fn size_of_data(&mut self, poisson: bool) -> f64 {
+        if let Some(model) = self.model.held() {
+            return model.size(self.scale, poisson);
+        }
         let Self { data, weights, scale, .. } = self;
         let size = |part: Range<usize>| size(&data[part.clone()], &weights[part], *scale, poisson);
         if self.long { parts(data.len(), size).into_iter().sum() } else { size(0..data.len()) }
+    }
+
+    /// The weights of the points that are seen, as they are scaled.
+    fn weight(&mut self, scale: f64) -> f64 {
+        match self.model.held() {
+            Some(model) => model.weight() * scale,
+            None => {
+                let seen = self.weights.iter().filter(|&&weight| weight > 0.0);
+                seen.map(|weight| weight * scale).sum()
+            }
+        }
+    }
+
+    /// How many points there are, with those that are left out.
+    pub(super) fn points(&mut self) -> usize {
+        self.model.held().map_or(self.data.len(), |model| model.points())
     }
 
     /// P is at least the number of parameters; those that the model does not have are held.
@@ -360,7 +388,9 @@ impl<E> Work<E> {
             if poisson { None } else { scales(ends[0].max(ends[1]).max(rounding), seen.heaviest) };
         let own_scale = self.scale;
         let scale = own_scale.unwrap_or([1.0; 2]);
-        if level != 0.0 {
+        if let Some(model) = self.model.held() {
+            model.set_level(level);
+        } else if level != 0.0 {
             self.data.iter_mut().for_each(|datum| *datum -= level);
         }
         self.size = self.size_of_data(poisson);
@@ -401,14 +431,30 @@ impl<E> Work<E> {
                 status,
             };
         }
-        let mut descent = self.searched(&settings, self.explicit, initial, poisson);
+        let near = match spent {
+            0 => self.near(&settings, (options, degrees.max(1) as f64, &held), initial, poisson),
+            _ => None,
+        };
+        let (mut iterations, mut evaluations) = (0.0, 0.0);
+        let (mut brought, mut found) = (false, None);
+        if let Some(near) = near {
+            evaluations = near.evaluations;
+            if near.descent.is_some() {
+                (brought, iterations) = (true, near.iterations);
+            }
+            found = near.descent;
+        }
+        let mut descent = match found {
+            Some(descent) => descent,
+            None => self.searched(&settings, self.explicit, initial, poisson),
+        };
         let mut record = descent.record();
-        let mut evaluations = record.evaluations;
+        evaluations += record.evaluations;
         let status = |record: &Record<f64, P, 0>| {
             Status::from_code(record.status as u8).unwrap_or(Status::Invalid)
         };
         let mut told = None;
-        if self.explicit.eliminated != 0 {
+        if self.explicit.eliminated != 0 && !brought {
             let has_ended = |record: &_| {
                 let status = status(record);
                 status.is_converged() || status == Status::AtLimit
@@ -461,8 +507,7 @@ impl<E> Work<E> {
             let mut given = self.size * (f64::EPSILON * f64::EPSILON);
             if rounding > 0.0 {
                 let own = rounding * scale[0];
-                let seen_weights = self.weights.iter().filter(|&&weight| weight > 0.0);
-                given += own * own * seen_weights.map(|weight| weight * scale[1]).sum::<f64>();
+                given += own * own * self.weight(scale[1]);
             }
             let each = given / (12.0 * seen.points as f64);
             for j in (0..count).filter(|&j| !out[j] && self.sized >> j & 1 == 1) {
@@ -527,7 +572,7 @@ impl<E> Work<E> {
             covariance,
             chi2: own_cost(record.cost),
             degrees: u32::try_from(degrees).unwrap_or(u32::MAX),
-            iterations: record.iterations as u32,
+            iterations: (iterations + record.iterations) as u32,
             evaluations: evaluations as u32,
             status,
         }
@@ -544,6 +589,20 @@ impl<E> Work<E> {
     where
         E: Visit<P>,
     {
+        let (mut descent, units) = self.begun(settings, explicit, initial);
+        while descent.running() {
+            self.go_on(&mut descent, &units, poisson);
+        }
+        descent
+    }
+
+    /// A search before its first look at the points, with the units of its parameters.
+    pub(super) fn begun<const P: usize>(
+        &self,
+        settings: &Settings<f64, P>,
+        explicit: Explicit,
+        initial: [f64; P],
+    ) -> (Descent<f64, P>, Units<f64, P>) {
         let mut lengths = initial;
         let scale = self.scale.filter(|scale| *scale != [1.0; 2]);
         for j in 0..P {
@@ -555,14 +614,23 @@ impl<E> Work<E> {
             }
         }
         let units = Units::at(&lengths);
-        let mut descent = Descent::start(*settings, explicit, true, initial, units);
-        while descent.running() {
-            let sums = self.sums::<P, false>(descent.search().trial(), poisson, &units);
-            let inverse = self.scale.map(|_| units.inverse);
-            let mut model = InUnits { model: &mut self.model, inverse };
-            descent.step(sums, &mut model, poisson, self.size, self.data.len() as f64);
-        }
-        descent
+        (Descent::start(*settings, explicit, true, initial, units), units)
+    }
+
+    /// A look at the points where a search wants it.
+    pub(super) fn go_on<const P: usize>(
+        &mut self,
+        descent: &mut Descent<f64, P>,
+        units: &Units<f64, P>,
+        poisson: bool,
+    ) where
+        E: Visit<P>,
+    {
+        let sums = self.sums::<P, false>(descent.search().trial(), poisson, units);
+        let points = self.points() as f64;
+        let inverse = self.scale.map(|_| units.inverse);
+        let mut model = InUnits { model: &mut self.model, inverse };
+        descent.step(sums, &mut model, poisson, self.size, points);
     }
 
     /// Visits the points.

@@ -4,12 +4,17 @@ use fit_core::curve::At;
 
 use super::block::Block;
 use super::functions::Functions;
+use super::held::Held;
 use super::interpreter::{Interpreter, Results};
 
 /// What takes the variables at the points.
 pub(crate) trait SetPoints<R> {
     /// Takes them: `of` gives that of a variable, a column and a row.
     fn set_points(&mut self, of: impl Fn(usize, usize, usize) -> R + Sync);
+    /// What reads data and points where they lie in memory, if this does.
+    fn held(&mut self) -> Option<&mut (dyn Held + '_)> {
+        None
+    }
 }
 
 /// Evaluates a model with room for P parameters.

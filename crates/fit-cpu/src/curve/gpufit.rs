@@ -10,7 +10,7 @@ use super::Evaluated;
 use super::engine::{Begin, Work, with_room_for};
 use super::visit::Formulated;
 
-impl Work<Formulated> {
+impl Work<Formulated<'_>> {
     /// Fits a data set, and writes the outcome.
     #[inline]
     pub(crate) fn fit_gpufit(

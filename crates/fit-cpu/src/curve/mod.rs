@@ -6,9 +6,11 @@ mod engine;
 mod evaluate;
 mod functions;
 mod gpufit;
+mod held;
 mod interpreter;
 mod lattice;
 mod lookup;
+mod near;
 mod run;
 mod shared;
 mod steps;
@@ -29,9 +31,10 @@ use crate::threads;
 pub(crate) use block::Block;
 pub(crate) use compiled::Compiled;
 use engine::{Asked, Begin, CurveResult};
-pub(crate) use engine::{FitOne, Work};
+pub(crate) use engine::{FitOne, Seen, Work, see, size};
 pub(crate) use evaluate::{AtPoint, Evaluate, SetPoints};
 pub(crate) use functions::Functions;
+pub(crate) use held::Held;
 pub(crate) use interpreter::Interpreter;
 use interpreter::bytes;
 pub(crate) use lattice::{Argument, Lattice, MOST_STILL, SPARE};
@@ -39,7 +42,7 @@ pub(crate) use lookup::RESULTS;
 pub(crate) use run::{operate, run};
 pub use shared::{SharedFits, SharedPart, SharedValue};
 pub(crate) use steps::Step;
-pub(crate) use visit::{DataSet, Formulated, MOST_IN_PACKS, Packs, Total};
+pub(crate) use visit::{DataSet, Formulated, MOST_IN_PACKS, Packs, Places, Total};
 
 /// Fits given to a thread at a time, at least.
 const CHUNK: usize = 64;
@@ -216,7 +219,7 @@ pub(crate) trait Evaluated {
     /// The same at points in so many columns and rows.
     fn interpreter_of<R: Functions>(&self, extent: [usize; 2]) -> Interpreter<R>;
     /// Working memory for [`Evaluated::fit`] of its formula.
-    fn interpreted(&self) -> Work<Formulated>;
+    fn interpreted(&self) -> Work<Formulated<'static>>;
     /// The same for anything.
     fn work<E: SetPoints<f64>>(&self, model: E) -> Work<E>;
     /// Fits a data set.
@@ -272,7 +275,7 @@ impl Evaluated for CurveBatch<'_, '_, '_> {
         Interpreter::new(program, self.axes, extent, self.numbered())
     }
 
-    fn interpreted(&self) -> Work<Formulated> {
+    fn interpreted(&self) -> Work<Formulated<'static>> {
         self.work(Formulated::Plain(Box::new(self.interpreter())))
     }
 
@@ -326,17 +329,21 @@ impl Evaluated for CurveBatch<'_, '_, '_> {
     }
 
     fn read<E: SetPoints<f64>>(&self, work: &mut Work<E>, fit: usize) -> Begin {
-        if let Points::PerFit(at) = self.curves.points {
-            let Work { model, origin, .. } = work;
+        let Work { model, origin, .. } = work;
+        if let Some(held) = model.held() {
+            held.take(fit, origin);
+        } else if let Points::PerFit(at) = self.curves.points {
             let begin = |variable: usize| origin.get(variable).copied().unwrap_or(0.0);
             model.set_points(|variable, column, _| {
                 at.get([fit, variable, column]) - begin(variable)
             });
         }
-        self.curves.data.row(fit, &mut work.data);
-        if let Some(values) = self.curves.weights.filter(|_| self.has_own_weights()) {
-            values.row(fit, &mut work.weights);
-            clean(&mut work.weights);
+        if work.model.held().is_none() {
+            self.curves.data.row(fit, &mut work.data);
+            if let Some(values) = self.curves.weights.filter(|_| self.has_own_weights()) {
+                values.row(fit, &mut work.weights);
+                clean(&mut work.weights);
+            }
         }
         let parameters = 0..self.options.parameters();
         let mut begin = std::mem::take(&mut work.begin);

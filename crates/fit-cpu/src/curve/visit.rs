@@ -6,6 +6,7 @@ use fit_curves::CompiledModel;
 
 use super::compiled::Compiled;
 use super::evaluate::{AtPoint, Evaluate, SetPoints};
+use super::held::Held;
 use super::interpreter::Interpreter;
 
 /// What a visit takes.
@@ -22,7 +23,7 @@ pub(crate) struct DataSet<'a> {
 }
 
 /// Sums over the points, for a model with room for P parameters.
-pub(crate) trait Visit<const P: usize> {
+pub(crate) trait Visit<const P: usize>: SetPoints<f64> {
     /// Takes parameters.
     fn place(&mut self, parameters: &[f64; P]);
     /// The factors that the derivatives come without.
@@ -94,17 +95,23 @@ where
 }
 
 /// A formula at the points of a data set.
-pub(crate) enum Formulated {
+pub(crate) enum Formulated<'a> {
     /// Number by number, with the functions of `libm`.
     Plain(Box<Interpreter<f64>>),
     /// Points in packs.
     Packs(Box<dyn Packs>),
+    /// Points in packs, where they lie in memory.
+    Held(Box<dyn Held + 'a>),
+}
+
+/// A formula at points in packs that it has taken.
+pub(crate) trait Packs: Places + Send {
+    /// Takes the variables at the points: `of` gives that of a variable, a column and a row.
+    fn set_points(&mut self, of: &(dyn Fn(usize, usize, usize) -> f64 + Sync));
 }
 
 /// A formula at points in packs, of any number of parameters.
-pub(crate) trait Packs: Send {
-    /// Takes the variables at the points: `of` gives that of a variable, a column and a row.
-    fn set_points(&mut self, of: &(dyn Fn(usize, usize, usize) -> f64 + Sync));
+pub(crate) trait Places {
     /// Takes parameters.
     fn place(&mut self, parameters: &[f64]);
     /// The factors that the derivatives come without.
@@ -148,49 +155,64 @@ impl Total {
     }
 }
 
-impl SetPoints<f64> for Formulated {
+fn factors<V: Places + ?Sized, const P: usize>(packs: &V) -> [f64; P] {
+    let mut factors = [0.0; P];
+    packs.factors(&mut factors);
+    factors
+}
+
+fn visited<V: Places + ?Sized, const P: usize>(packs: &mut V, seen: DataSet<'_>) -> Sums<f64, P> {
+    let mut total = Total::ZERO;
+    packs.visit(seen, &mut total);
+    let Total { cost, sound, gradient, hessian } = &total;
+    let count = Count::new(seen.count.min(MOST_IN_PACKS));
+    let room = |j: usize| j < MOST_IN_PACKS;
+    Sums::of(
+        count,
+        *cost,
+        *sound,
+        |j| if room(j) { gradient[j] } else { 0.0 },
+        |j, k| if room(k) { hessian[j][k] } else { 0.0 },
+    )
+}
+
+impl SetPoints<f64> for Formulated<'_> {
     fn set_points(&mut self, of: impl Fn(usize, usize, usize) -> f64 + Sync) {
         match self {
             Self::Plain(model) => model.set_points(of),
             Self::Packs(packs) => packs.set_points(&of),
+            // They are there.
+            Self::Held(_) => {}
+        }
+    }
+    fn held(&mut self) -> Option<&mut (dyn Held + '_)> {
+        match self {
+            Self::Held(held) => Some(&mut **held),
+            _ => None,
         }
     }
 }
 
-impl<const P: usize> Visit<P> for Formulated {
+impl<const P: usize> Visit<P> for Formulated<'_> {
     fn place(&mut self, parameters: &[f64; P]) {
         match self {
             Self::Plain(model) => model.set_parameters(parameters),
             Self::Packs(packs) => packs.place(parameters),
+            Self::Held(held) => held.place(parameters),
         }
     }
     fn factors(&self) -> [f64; P] {
         match self {
             Self::Plain(model) => model.scales(),
-            Self::Packs(packs) => {
-                let mut factors = [0.0; P];
-                packs.factors(&mut factors);
-                factors
-            }
+            Self::Packs(packs) => factors(&**packs),
+            Self::Held(held) => factors(&**held),
         }
     }
     fn visit<const OBSERVED: bool>(&mut self, seen: DataSet<'_>) -> Sums<f64, P> {
         match self {
             Self::Plain(model) => sums::<_, P, OBSERVED>(&mut **model, seen),
-            Self::Packs(packs) => {
-                let mut total = Total::ZERO;
-                packs.visit(seen, &mut total);
-                let Total { cost, sound, gradient, hessian } = &total;
-                let count = Count::new(seen.count.min(MOST_IN_PACKS));
-                let room = |j: usize| j < MOST_IN_PACKS;
-                Sums::of(
-                    count,
-                    *cost,
-                    *sound,
-                    |j| if room(j) { gradient[j] } else { 0.0 },
-                    |j, k| if room(k) { hessian[j][k] } else { 0.0 },
-                )
-            }
+            Self::Packs(packs) => visited(&mut **packs, seen),
+            Self::Held(held) => visited(&mut **held, seen),
         }
     }
 }

@@ -10,6 +10,7 @@ mod double;
 mod gpufit;
 mod lanes;
 mod linear;
+mod long;
 mod loss_answers;
 mod loss_together;
 mod models;

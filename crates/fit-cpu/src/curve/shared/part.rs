@@ -24,7 +24,7 @@ const ROUNDING: f64 = 4.0 * f64::EPSILON;
 
 /// Working memory that threads take and give back.
 pub(super) struct Works<'b, 'c, 's, 'o> {
-    idle: Mutex<Vec<Work<Formulated>>>,
+    idle: Mutex<Vec<Work<Formulated<'static>>>>,
     batch: &'b CurveBatch<'c, 's, 'o>,
 }
 
@@ -37,7 +37,7 @@ impl<'b, 'c, 's, 'o> Works<'b, 'c, 's, 'o> {
     pub(super) fn each<T: Send>(
         &self,
         count: usize,
-        of: impl Fn(&mut Work<Formulated>, usize) -> T + Sync,
+        of: impl Fn(&mut Work<Formulated<'static>>, usize) -> T + Sync,
     ) -> Vec<T> {
         let block = |number: usize| {
             let own = self.idle.lock().ok().and_then(|mut idle| idle.pop());

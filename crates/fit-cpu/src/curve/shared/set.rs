@@ -96,7 +96,7 @@ pub(super) trait Ask {
     ) -> Option<Answer>;
 }
 
-impl Ask for Work<Formulated> {
+impl Ask for Work<Formulated<'static>> {
     fn ask(
         &mut self,
         batch: &CurveBatch<'_, '_, '_>,
@@ -116,7 +116,7 @@ impl Ask for Work<Formulated> {
 /// A data set's own parameters are found by this many times better than the shared ones.
 const FINER: f64 = 0.1;
 
-impl Work<Formulated> {
+impl Work<Formulated<'static>> {
     /// Reads a data set, with the origin of its variables.
     pub(super) fn take(&mut self, batch: &CurveBatch<'_, '_, '_>, fit: usize) {
         if matches!(batch.curves.points, Points::PerFit(_)) {
@@ -155,8 +155,9 @@ impl Work<Formulated> {
             mean: means[parameter][0],
             weight: of_data * of_data * of_weights / (deviation * deviation),
         }));
+        let size = self.size_of_data(poisson);
         let known = self.known.iter().map(|known| known.weight * known.mean * known.mean);
-        self.size = self.size_of_data(poisson) + known.sum::<f64>();
+        self.size = size + known.sum::<f64>();
         let (mut lower, mut upper, mut initial) = ([0.0; P], [0.0; P], [0.0; P]);
         for j in 0..count {
             [lower[j], upper[j]] = limits[j];
@@ -303,7 +304,7 @@ impl Work<Formulated> {
 
     fn cost<const P: usize>(&mut self, at: &[f64; P], poisson: bool) -> f64
     where
-        Formulated: Visit<P>,
+        Formulated<'static>: Visit<P>,
     {
         let units = Units::at(at);
         let sums = self.sums::<P, false>(at, poisson, &units);

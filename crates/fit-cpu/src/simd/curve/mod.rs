@@ -56,7 +56,9 @@ const MOST_OF_GPUFIT: usize = 7;
 /// that the model fits to five digits (2·10⁻⁵ of the largest), counts above 10⁹, and data that are not finite, too small, or
 /// too few.
 /// Models of more than 16 parameters, more than 2²⁰ points, variables whose values single precision cannot tell from each
-/// other, and a tolerance below 10⁻⁴ are fitted in double precision from the start.
+/// other, and a tolerance below 10⁻⁴ are fitted in double precision from the start. So are up to four data sets of more than 65,536
+/// points, which all threads share. Such searches of data sets of so many points that do not lie on a grid begin in single precision, at
+/// all points, and end in double precision.
 #[derive(Debug)]
 pub struct CurveSimd {
     set: InstructionSet,

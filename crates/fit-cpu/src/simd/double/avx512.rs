@@ -126,4 +126,8 @@ impl Double for F64x8 {
     fn power_of_two(n: Self) -> Self {
         Self(instruction!(_mm512_scalef_pd(_mm512_set1_pd(1.0), n.0)))
     }
+    #[inline(always)]
+    fn scaled(self, n: Self) -> Self {
+        Self(instruction!(_mm512_scalef_pd(self.0, n.0)))
+    }
 }

@@ -6,7 +6,7 @@
 use fit_core::Mask;
 use fit_formula::{Function, Function2, MAX_SPLINE_AXES, Spline};
 
-use super::pack::{Double, nearest};
+use super::pack::{Double, nearest, nearest_product};
 use crate::curve::RESULTS;
 
 #[inline(always)]
@@ -51,10 +51,9 @@ const LN_2: [f64; 2] = [0.693_147_180_369_123_8, 1.908_214_929_270_587_7e-10];
 /// eˣ.
 #[inline(always)]
 pub(super) fn exp<R: Double>(x: R) -> R {
-    // Beyond these the result is 0 or infinite; NaN stays.
-    let x = R::select(x.lt(R::splat(-746.0)), R::splat(-746.0), x);
-    let x = R::select(R::splat(710.0).lt(x), R::splat(710.0), x);
-    let n = nearest(x * R::splat(std::f64::consts::LOG2_E));
+    // Beyond these the result is 0 or infinite; NaN stays, for it is the second number.
+    let x = R::splat(710.0).min(R::splat(-746.0).max(x));
+    let n = nearest_product(x, R::splat(std::f64::consts::LOG2_E));
     let r = n.neg_mul_add(R::splat(LN_2[1]), n.neg_mul_add(R::splat(LN_2[0]), x));
     let value = polynomial(r, &EXP).mul_add(r * r, r) + R::splat(1.0);
     value.scaled(n)

@@ -4,23 +4,42 @@
 mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
+mod feed;
 mod functions;
 mod pack;
 mod points;
 #[cfg(not(target_arch = "x86_64"))]
 mod portable;
+mod stream;
 
 use fit_curves::CurveBatch;
+use fit_formula::Axes;
 
 use super::InstructionSet;
 use crate::curve::{Evaluated, Formulated, MOST_IN_PACKS, Work};
 use points::Points;
 pub(super) use points::is_long;
+use stream::Stream;
 
 /// Working memory for fits in double precision on an instruction set, which the processor has.
-pub(super) fn work(set: InstructionSet, batch: &CurveBatch<'_, '_, '_>) -> Work<Formulated> {
+pub(super) fn work<'c>(
+    set: InstructionSet,
+    batch: &CurveBatch<'c, '_, '_>,
+) -> Work<Formulated<'c>> {
     if batch.options.parameters() > MOST_IN_PACKS {
         return batch.interpreted();
+    }
+    if is_long(batch.curves.points()) && batch.axes == Axes::Together {
+        return batch.work(Formulated::Held(match set {
+            #[cfg(target_arch = "x86_64")]
+            InstructionSet::Avx512 => Box::new(Stream::<avx512::F64x8>::new(batch)),
+            #[cfg(target_arch = "x86_64")]
+            InstructionSet::Avx2 => Box::new(Stream::<avx2::F64x4>::new(batch)),
+            #[cfg(target_arch = "x86_64")]
+            _ => return batch.interpreted(),
+            #[cfg(not(target_arch = "x86_64"))]
+            _ => Box::new(Stream::<portable::Double4>::new(batch)),
+        }));
     }
     let mut work = batch.work(Formulated::Packs(match set {
         #[cfg(target_arch = "x86_64")]

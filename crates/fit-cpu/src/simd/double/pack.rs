@@ -63,6 +63,12 @@ pub(super) fn nearest<R: Real>(x: R) -> R {
     (x + R::splat(INTEGER)) - R::splat(INTEGER)
 }
 
+/// The same of a product, which is rounded once.
+#[inline(always)]
+pub(super) fn nearest_product<R: Real>(x: R, factor: R) -> R {
+    x.mul_add(factor, R::splat(INTEGER)) - R::splat(INTEGER)
+}
+
 /// What [`fit_core::Real`] wants and every register does alike.
 macro_rules! natural {
     () => {

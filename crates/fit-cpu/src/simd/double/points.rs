@@ -21,12 +21,12 @@ use super::pack::Double;
 #[cfg(not(target_arch = "x86_64"))]
 use super::portable::Double4;
 use crate::curve::{
-    Block, DataSet, Evaluated, Functions, Interpreter, Lattice, MOST_IN_PACKS, Packs, RESULTS,
-    Step, Total, run,
+    Block, DataSet, Evaluated, Functions, Interpreter, Lattice, MOST_IN_PACKS, Packs, Places,
+    RESULTS, Step, Total, run,
 };
 
 /// Points of a part, or at least a row of them.
-const PART: usize = 1 << 14;
+pub(super) const PART: usize = 1 << 14;
 
 /// Whether threads share the points of a data set of so many.
 pub(in crate::simd) const fn is_long(points: usize) -> bool {
@@ -96,7 +96,9 @@ impl<R: Summing> Packs for Points<R> {
             });
         });
     }
+}
 
+impl<R: Summing> Places for Points<R> {
     fn place(&mut self, parameters: &[f64]) {
         let mut packs = [R::splat(0.0); MOST_IN_PACKS];
         let count = parameters.len().min(MOST_IN_PACKS);

@@ -1,0 +1,22 @@
+//! Data sets that stay where their owner has them.
+
+use super::engine::Seen;
+use super::visit::Places;
+
+/// A formula at the points of a long data set, which are read where they lie in memory.
+pub(crate) trait Held: Places + Send {
+    /// Takes a data set, with what is to be subtracted from each variable.
+    fn take(&mut self, fit: usize, origin: &[f64]);
+    /// How many points it has.
+    fn points(&self) -> usize;
+    /// Looks at the data.
+    fn see(&mut self, poisson: bool) -> Seen;
+    /// Subtracts this from the data from now on.
+    fn set_level(&mut self, level: f64);
+    /// Σwd², or Σd, of the data as they are scaled.
+    fn size(&self, scale: Option<[f64; 2]>, poisson: bool) -> f64;
+    /// The weights of the points that are seen.
+    fn weight(&self) -> f64;
+    /// Makes visits in single precision, or in double precision again; false if the data leave no choice.
+    fn set_single(&mut self, single: bool) -> bool;
+}

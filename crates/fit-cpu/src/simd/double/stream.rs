@@ -1,0 +1,489 @@
+//! A long data set, read where it lies in memory: all of it in every look, but part by part.
+//!
+//! What a look takes of a part stays in the first cache, and the sums of parts are added in their order: threads that share the parts find
+//! the same bits as one. Looks are made in single or in double precision, of the same numbers.
+
+use std::borrow::Cow;
+use std::ops::Range;
+use std::sync::Mutex;
+
+use fit_core::curve::{At, Sums};
+use fit_core::search::Count;
+use fit_curves::{CurveBatch, Curves, Points};
+use fit_formula::Axes;
+use rayon::prelude::*;
+
+use super::feed::{Feed, MOST_LANES};
+use super::points::PART;
+#[cfg(not(target_arch = "x86_64"))]
+use super::portable::Double4;
+#[cfg(target_arch = "x86_64")]
+use super::{avx2::F64x4, avx512::F64x8};
+use crate::curve::{DataSet, Held, Interpreter, MOST_IN_PACKS, Places, Seen, Total, see, size};
+#[cfg(not(target_arch = "x86_64"))]
+use crate::simd::arch::Portable;
+#[cfg(target_arch = "x86_64")]
+use crate::simd::arch::{avx2, avx512};
+
+/// Packs that are evaluated together: their results stay in the first cache.
+const BLOCK: usize = 32;
+/// Data and weights between these, and 1 over them, have squares in single precision.
+const MOST_SINGLE: f64 = 1e12;
+
+/// Working memory that threads take and give back.
+struct Idle<R> {
+    first: Interpreter<R>,
+    others: Mutex<Vec<Interpreter<R>>>,
+}
+
+impl<R: Feed> Idle<R> {
+    fn new(batch: &CurveBatch<'_, '_, '_>) -> Self {
+        let program = batch.program.as_ref().expect("the job is one of a formula");
+        let first = Interpreter::new(program, Axes::Together, [BLOCK, 1], 0);
+        Self { first, others: Mutex::new(Vec::new()) }
+    }
+
+    fn with(&self, of: impl FnOnce(&mut Interpreter<R>)) {
+        let own = self.others.lock().ok().and_then(|mut others| others.pop());
+        let mut own = own.unwrap_or_else(|| self.first.clone());
+        of(&mut own);
+        if let Ok(mut others) = self.others.lock() {
+            others.push(own);
+        }
+    }
+}
+
+/// The numbers of a data set.
+pub(super) struct Numbers<'c> {
+    /// Each variable, and what is subtracted from it.
+    variables: Vec<(Cow<'c, [f64]>, f64)>,
+    data: Cow<'c, [f64]>,
+    /// What is subtracted from the data.
+    level: f64,
+    /// 1 everywhere if there are none.
+    weights: Option<Cow<'c, [f64]>>,
+}
+
+/// A formula at the points of a data set that lie anywhere.
+pub(super) struct Stream<'c, R: Streaming> {
+    curves: Curves<'c>,
+    count: usize,
+    numbers: Numbers<'c>,
+    /// Σd² and Σd as they are.
+    sizes: [f64; 2],
+    fits_single: bool,
+    single: bool,
+    parameters: Vec<f64>,
+    double: Idle<R>,
+    coarse: Idle<R::Single>,
+}
+
+/// Some points of a data set, and the parameters.
+pub(super) struct Piece<'a> {
+    numbers: &'a Numbers<'a>,
+    points: Range<usize>,
+    parameters: &'a [f64],
+}
+
+/// What is found of all parts of so many points, in their order. A thread that belongs to a pool has the others help.
+fn parts<T: Send>(points: usize, of: impl Fn(Range<usize>) -> T + Sync + Send) -> Vec<T> {
+    let part = |number: usize| of(number * PART..points.min((number + 1) * PART));
+    let all = 0..points.div_ceil(PART);
+    // What belongs to no pool has no threads to wake.
+    if rayon::current_thread_index().is_some() {
+        all.into_par_iter().map(part).collect()
+    } else {
+        all.map(part).collect()
+    }
+}
+
+/// Numbers where they lie, or copied.
+fn taken<'c>(
+    lent: Option<&'c [f64]>,
+    points: usize,
+    of: impl Fn(usize) -> f64 + Sync + Send,
+) -> Cow<'c, [f64]> {
+    match lent {
+        Some(lent) => Cow::Borrowed(lent),
+        None => Cow::Owned(
+            parts(points, |part| part.map(&of).collect::<Vec<f64>>())
+                .into_iter()
+                .flatten()
+                .collect(),
+        ),
+    }
+}
+
+impl<'c, R: Streaming> Stream<'c, R> {
+    pub(super) fn new(batch: &CurveBatch<'c, '_, '_>) -> Self {
+        let none = || Cow::Borrowed(&[][..]);
+        let variables = (0..batch.variables).map(|_| (none(), 0.0)).collect();
+        Self {
+            curves: batch.curves,
+            count: batch.variables,
+            numbers: Numbers { variables, data: none(), level: 0.0, weights: None },
+            sizes: [0.0; 2],
+            fits_single: false,
+            single: false,
+            parameters: Vec::new(),
+            double: Idle::new(batch),
+            coarse: Idle::new(batch),
+        }
+    }
+}
+
+impl<R: Streaming> Places for Stream<'_, R> {
+    fn place(&mut self, parameters: &[f64]) {
+        let count = parameters.len().min(MOST_IN_PACKS);
+        self.parameters.clear();
+        self.parameters.extend_from_slice(&parameters[..count]);
+        let mut packs = [R::splat(0.0); MOST_IN_PACKS];
+        for (to, &parameter) in packs.iter_mut().zip(parameters) {
+            *to = R::splat(parameter);
+        }
+        self.double.first.set_parameters(&packs[..count]);
+    }
+
+    fn factors(&self, to: &mut [f64]) {
+        for (to, scale) in to.iter_mut().zip(self.double.first.scales::<MOST_IN_PACKS>()) {
+            *to = R::first(scale);
+        }
+    }
+
+    fn visit(&mut self, seen: DataSet<'_>, to: &mut Total) {
+        let Self { numbers, parameters, double, coarse, single, .. } = &*self;
+        let all = parts(numbers.data.len(), |points| {
+            let mut total = Total::ZERO;
+            let piece = Piece { numbers, points, parameters };
+            if *single {
+                coarse.with(|model| R::look_single(model, &piece, seen, &mut total));
+            } else {
+                double.with(|model| R::look(model, &piece, seen, &mut total));
+            }
+            total
+        });
+        all.iter().for_each(|part| to.add(part, seen.count));
+    }
+}
+
+impl<R: Streaming> Held for Stream<'_, R> {
+    fn take(&mut self, fit: usize, origin: &[f64]) {
+        let Curves { data, points: place, weights, .. } = self.curves;
+        let points = self.curves.points();
+        let variable = |variable: usize| {
+            let less = origin.get(variable).copied().unwrap_or(0.0);
+            let lent = match place {
+                Points::Shared(at) => at.doubles(&[variable]),
+                Points::PerFit(at) => at.doubles(&[fit, variable]),
+                _ => None,
+            };
+            (taken(lent, points, |point| place.at(fit, variable, point)), less)
+        };
+        self.numbers = Numbers {
+            variables: (0..self.count).map(variable).collect(),
+            data: taken(data.doubles(&[fit]), points, |point| data.get([fit, point])),
+            level: 0.0,
+            weights: weights.map(|all| {
+                let row = if all.shape()[0] == 1 { 0 } else { fit };
+                taken(all.doubles(&[row]), points, |point| all.get([row, point]))
+            }),
+        };
+    }
+
+    fn points(&self) -> usize {
+        self.numbers.data.len()
+    }
+
+    fn see(&mut self, poisson: bool) -> Seen {
+        let Numbers { data, weights, .. } = &self.numbers;
+        let of_part = |part: Range<usize>| match weights {
+            None => R::survey(&data[part]),
+            Some(weights) => {
+                let (data, weights) = (&data[part.clone()], &weights[part]);
+                let size = |poisson| size(data, weights, None, poisson);
+                (see(data, weights, poisson), [size(false), size(true)])
+            }
+        };
+        let found = parts(data.len(), of_part);
+        let none = (see(&[], &[], poisson), [0.0; 2]);
+        let (mut seen, sizes) = found.into_iter().fold(none, |all, part| {
+            (all.0.and(part.0), [all.1[0] + part.1[0], all.1[1] + part.1[1]])
+        });
+        seen.sound &= !(poisson && seen.extent[0] < 0.0);
+        self.sizes = sizes;
+        let is_single = |size: f64| (1.0 / MOST_SINGLE..=MOST_SINGLE).contains(&size);
+        let most = seen.extent[0].abs().max(seen.extent[1].abs());
+        self.fits_single = is_single(most) && is_single(seen.heaviest);
+        seen
+    }
+
+    fn set_level(&mut self, level: f64) {
+        self.numbers.level = level;
+    }
+
+    fn size(&self, scale: Option<[f64; 2]>, poisson: bool) -> f64 {
+        let Numbers { data, weights, level, .. } = &self.numbers;
+        if *level == 0.0 && scale.is_none() {
+            return self.sizes[usize::from(poisson)];
+        }
+        let of_part = |part: Range<usize>| {
+            let own: Vec<f64> = data[part.clone()].iter().map(|datum| datum - level).collect();
+            match weights {
+                None => size(&own, &vec![1.0; own.len()], scale, poisson),
+                Some(weights) => size(&own, &weights[part], scale, poisson),
+            }
+        };
+        parts(data.len(), of_part).into_iter().sum()
+    }
+
+    fn weight(&self) -> f64 {
+        let Numbers { data, weights, .. } = &self.numbers;
+        let Some(weights) = weights else { return data.len() as f64 };
+        let of_part = |part: Range<usize>| -> f64 {
+            weights[part].iter().filter(|&&weight| weight > 0.0).sum()
+        };
+        parts(data.len(), of_part).into_iter().sum()
+    }
+
+    fn set_single(&mut self, single: bool) -> bool {
+        self.single = single && self.fits_single;
+        self.single == single
+    }
+}
+
+/// How many numbers are seen side by side, since each waits for the one before.
+const SIDE: usize = 32;
+
+/// What is seen of data without weights, and Σd² and Σd.
+#[inline(always)]
+fn survey(data: &[f64]) -> (Seen, [f64; 2]) {
+    let (mut low, mut high) = ([f64::INFINITY; SIDE], [f64::NEG_INFINITY; SIDE]);
+    let (mut squares, mut sums) = ([0.0; SIDE], [0.0; SIDE]);
+    let (packs, rest) = data.as_chunks::<SIDE>();
+    let mut add = |pack: &[f64; SIDE]| {
+        for k in 0..SIDE {
+            let datum = pack[k];
+            low[k] = if datum < low[k] { datum } else { low[k] };
+            high[k] = if datum > high[k] { datum } else { high[k] };
+            squares[k] += datum * datum;
+            sums[k] += datum;
+        }
+    };
+    packs.iter().for_each(&mut add);
+    for &datum in rest {
+        low[0] = if datum < low[0] { datum } else { low[0] };
+        high[0] = if datum > high[0] { datum } else { high[0] };
+        squares[0] += datum * datum;
+        sums[0] += datum;
+    }
+    let extent = [low.into_iter().fold(low[0], f64::min), high.into_iter().fold(high[0], f64::max)];
+    let sums = [squares, sums].map(|sums| sums.into_iter().sum::<f64>());
+    // A sum says whether all are numbers, unless it overflows.
+    let sound = sums[1].is_finite() || data.iter().all(|datum| datum.is_finite());
+    (Seen { sound, points: data.len(), extent, heaviest: 1.0 }, sums)
+}
+
+/// Sums of many points, lane by lane.
+struct Lanes<const N: usize> {
+    cost: [f64; MOST_LANES],
+    gradient: [[f64; MOST_LANES]; N],
+    hessian: [[[f64; MOST_LANES]; N]; N],
+    sound: bool,
+}
+
+/// The sum of the lanes, pair by pair.
+fn total(lanes: &[f64; MOST_LANES]) -> f64 {
+    let mut sums = *lanes;
+    let mut half = MOST_LANES / 2;
+    while half > 0 {
+        for k in 0..half {
+            sums[k] += sums[k + half];
+        }
+        half /= 2;
+    }
+    sums[0]
+}
+
+/// Weights of a block, where there are none.
+static ONES: [f64; BLOCK * MOST_LANES] = [1.0; BLOCK * MOST_LANES];
+
+/// Looks at the points of a piece, for a model with room for N parameters. What has to be scaled is rare, and so in one room alone.
+#[inline(always)]
+fn look<R: Feed, const N: usize>(
+    model: &mut Interpreter<R>,
+    piece: &Piece<'_>,
+    seen: DataSet<'_>,
+    to: &mut Total,
+) {
+    let Piece { numbers, points, parameters } = piece;
+    let Numbers { variables, data, level, weights } = numbers;
+    let DataSet { scaled, poisson, count, .. } = seen;
+    let mut packs = [R::splat(0.0); MOST_IN_PACKS];
+    for (to, &parameter) in packs.iter_mut().zip(*parameters) {
+        *to = R::splat(parameter);
+    }
+    model.set_parameters(&packs[..parameters.len()]);
+    let zero = [0.0; MOST_LANES];
+    let mut lanes =
+        Lanes::<N> { cost: zero, gradient: [zero; N], hessian: [[zero; N]; N], sound: true };
+    let one = R::splat(1.0);
+    let all = Count::<N>::new(count);
+    let mut from = points.start;
+    while from < points.end {
+        let end = points.end.min(from + BLOCK * R::FED);
+        for (number, (variable, less)) in variables.iter().enumerate() {
+            let own = variable[from..end].chunks(R::FED);
+            for (to, own) in model.variable(number).iter_mut().zip(own) {
+                // The last point again, where there is none.
+                *to = R::feed_some(own, *less, own[own.len() - 1]);
+            }
+        }
+        model.run_data();
+        let block = model.evaluate(0);
+        let results = model.results::<N>(&block);
+        let mut sums = Sums::<R, N>::zero(all);
+        let own = &data[from..end];
+        macro_rules! sum {
+            ($weights:expr, |$at:ident, $datum:ident, $weight:ident| $add:expr) => {
+                for (point, (data, weights)) in
+                    own.chunks(R::FED).zip($weights.chunks(R::FED)).enumerate()
+                {
+                    let $at = results.at(point);
+                    let $datum = R::feed_some(data, *level, *level);
+                    let $weight = R::feed_some(weights, 0.0, 0.0);
+                    $add
+                }
+            };
+        }
+        let seen = weights.as_ref().map_or(&ONES[..own.len()], |weights| &weights[from..end]);
+        match scaled {
+            Some(([of_data, of_weights], lengths)) if N == MOST_IN_PACKS => {
+                let (of_data, of_weights) = (R::splat(of_data), R::splat(of_weights));
+                let mut factors = model.scales::<N>();
+                for (factor, &length) in factors.iter_mut().zip(lengths) {
+                    *factor = *factor * of_data * R::splat(length);
+                }
+                sum!(seen, |at, datum, weight| {
+                    let At { value, mut by } = at;
+                    by.iter_mut().zip(factors).for_each(|(by, factor)| *by = *by * factor);
+                    let at = At { value: value * of_data, by };
+                    if poisson {
+                        sums.add_poisson::<true>(&at, datum * of_data, weight * of_weights);
+                    } else {
+                        sums.add_square::<true>(&at, datum * of_data, weight * of_weights, one);
+                    }
+                });
+            }
+            _ if poisson => {
+                sum!(seen, |at, datum, weight| sums.add_poisson::<true>(&at, datum, weight));
+            }
+            _ if weights.is_none() && own.len() % R::FED == 0 => {
+                for (point, data) in own.chunks_exact(R::FED).enumerate() {
+                    let datum = R::feed(data, *level);
+                    sums.add_square::<false>(&results.at(point), datum, one, one);
+                }
+            }
+            _ => sum!(seen, |at, datum, weight| {
+                sums.add_square::<true>(&at, datum, weight, one);
+            }),
+        }
+        let (normal, sound) = sums.normal(&[one; N]);
+        lanes.sound &= fit_core::Mask::all(sound);
+        normal.cost.pour(&mut lanes.cost);
+        for j in all.all::<R>() {
+            normal.gradient[j].pour(&mut lanes.gradient[j]);
+            for k in all.from::<R>(j) {
+                if k >= j {
+                    normal.hessian.0[j][k].pour(&mut lanes.hessian[j][k]);
+                }
+            }
+        }
+        from = end;
+    }
+    to.cost = total(&lanes.cost);
+    to.sound = lanes.sound;
+    for j in 0..count.min(N) {
+        to.gradient[j] = total(&lanes.gradient[j]);
+        for k in j..count.min(N) {
+            to.hessian[j][k] = total(&lanes.hessian[j][k]);
+        }
+    }
+}
+
+/// Packs of double precision with those of single precision of the same instruction set.
+pub(super) trait Streaming: Feed {
+    /// As many bits of single precision.
+    type Single: Feed;
+
+    /// The first lane.
+    fn first(self) -> f64;
+    /// [`survey`], compiled for the instruction set.
+    fn survey(data: &[f64]) -> (Seen, [f64; 2]);
+    /// [`look`], likewise.
+    fn look(model: &mut Interpreter<Self>, piece: &Piece<'_>, seen: DataSet<'_>, to: &mut Total);
+    /// The same in single precision.
+    fn look_single(
+        model: &mut Interpreter<Self::Single>,
+        piece: &Piece<'_>,
+        seen: DataSet<'_>,
+        to: &mut Total,
+    );
+}
+
+macro_rules! entries {
+    ($pack:ty, $single:ty $(, $features:literal)?) => {
+        impl Streaming for $pack {
+            type Single = $single;
+
+            fn first(self) -> f64 {
+                let mut lanes = [0.0; MOST_LANES];
+                self.pour(&mut lanes);
+                lanes[0]
+            }
+            fn survey(data: &[f64]) -> (Seen, [f64; 2]) {
+                $(#[target_feature(enable = $features)])?
+                unsafe fn entry(data: &[f64]) -> (Seen, [f64; 2]) {
+                    survey(data)
+                }
+                // SAFETY: a stream of these packs is made after the processor said that it has the instruction set.
+                unsafe { entry(data) }
+            }
+            fn look(model: &mut Interpreter<Self>, piece: &Piece<'_>, seen: DataSet<'_>, to: &mut Total) {
+                entries!(@look $pack, [model, piece, seen, to], [3 4 5 6 7] $(, $features)?);
+            }
+            fn look_single(
+                model: &mut Interpreter<$single>,
+                piece: &Piece<'_>,
+                seen: DataSet<'_>,
+                to: &mut Total,
+            ) {
+                entries!(@look $single, [model, piece, seen, to], [3 4 5 6 7] $(, $features)?);
+            }
+        }
+    };
+    (@look $pack:ty, [$model:ident, $piece:ident, $seen:ident, $to:ident], [$($room:literal)*] $(, $features:literal)?) => {
+        $(#[target_feature(enable = $features)])?
+        unsafe fn entry<const N: usize>(
+            model: &mut Interpreter<$pack>,
+            piece: &Piece<'_>,
+            seen: DataSet<'_>,
+            to: &mut Total,
+        ) {
+            look::<$pack, N>(model, piece, seen, to);
+        }
+        // SAFETY: as for `survey`.
+        unsafe {
+            match $seen.count {
+                _ if $seen.scaled.is_some() => entry::<MOST_IN_PACKS>($model, $piece, $seen, $to),
+                $(0..=$room => entry::<$room>($model, $piece, $seen, $to),)*
+                _ => entry::<MOST_IN_PACKS>($model, $piece, $seen, $to),
+            }
+        }
+    };
+}
+#[cfg(target_arch = "x86_64")]
+entries!(F64x8, avx512::F32x16, "avx512f,avx2,fma");
+#[cfg(target_arch = "x86_64")]
+entries!(F64x4, avx2::F32x8, "avx2,fma");
+#[cfg(not(target_arch = "x86_64"))]
+entries!(Double4, Portable);

@@ -1,0 +1,172 @@
+//! One long data set, whose points threads share.
+
+use fit_core::{Estimator, Status};
+use fit_cpu::{CurveReference, CurveSimd, InstructionSet};
+use fit_curves::{CurveFits, CurveLimits, CurveOptions, CurveStart, Curves, Points, Values};
+use fit_formula::Formula;
+use fit_sim::Random;
+use ndarray::{Array2, Array3};
+
+const COUNT: usize = 70_003;
+
+fn points(from: f64, to: f64) -> Array2<f64> {
+    Array2::from_shape_fn((1, COUNT), |(_, i)| from + (to - from) * i as f64 / COUNT as f64)
+}
+
+fn noisy(seed: u64, x: &Array2<f64>, noise: f64, of: impl Fn(f64) -> f64) -> Array2<f64> {
+    let mut random = Random::new(seed, 0);
+    x.mapv(|x| of(x) + noise * random.normal())
+}
+
+/// Fits with the reference and, with several numbers of threads, with every instruction set. Bits must not depend on the number.
+fn both(
+    what: &str,
+    formula: &Formula,
+    curves: &Curves<'_>,
+    start: &[f64],
+    options: &CurveOptions,
+    judge: impl Fn(&str, &CurveFits, &CurveFits),
+) {
+    let reference = CurveReference::new(0).expect("threads");
+    let start = CurveStart::Shared(start);
+    let wanted = reference.fit(formula, curves, start, options).expect("sound");
+    for set in InstructionSet::ALL.into_iter().filter(|set| set.is_available()) {
+        let fit = |threads: usize| {
+            let simd = CurveSimd::new(threads, Some(set)).expect("available");
+            simd.fit(formula, curves, start, options).expect("sound")
+        };
+        let alone = fit(1);
+        judge(&format!("{what}, {set}"), &wanted, &alone);
+        for threads in [2, 3] {
+            let found = fit(threads);
+            let bits = |fits: &CurveFits| -> Vec<u64> {
+                let all = fits.parameters.iter().chain(&fits.errors).chain(&fits.chi2);
+                all.map(|number| number.to_bits()).collect()
+            };
+            assert_eq!(bits(&alone), bits(&found), "{what}, {set}, {threads} threads");
+            assert_eq!(alone.evaluations, found.evaluations, "{what}, {set}, {threads} threads");
+        }
+    }
+}
+
+/// Within so many of the larger of error and value.
+fn within(most: f64) -> impl Fn(&str, &CurveFits, &CurveFits) {
+    move |what, wanted, found| {
+        for (&wanted, &found) in wanted.statuses.iter().zip(&found.statuses) {
+            assert!(wanted.is_converged() && found.is_converged(), "{what}: {wanted} {found}");
+        }
+        let all = found.parameters.iter().zip(&wanted.parameters).zip(&wanted.errors);
+        for ((found, wanted), error) in all {
+            let off = (found - wanted).abs() / error.max(wanted.abs());
+            assert!(off <= most, "{what}: {found}, not {wanted} ± {error}");
+        }
+        for (found, wanted) in found.errors.iter().zip(&wanted.errors) {
+            assert!((found - wanted).abs() <= 1e-5 * wanted, "{what}: error {found}, not {wanted}");
+        }
+    }
+}
+
+fn decay() -> Formula {
+    Formula::new("a*exp(-x/t) + c", &["x"], &["a", "t", "c"]).expect("sound")
+}
+
+/// Proves that searches which begin in single precision end where the reference does: far from 0, on a high level, with data and
+/// parameters of any size, of any type, in any order of memory.
+#[test]
+fn long_data_end_where_the_reference_does() {
+    let options = CurveOptions::new(3).with_tolerance(1e-9);
+    let x = points(0.0, 30.0);
+    let data = noisy(1, &x, 0.1, |x| 10.0 * (-x / 7.0).exp() + 1.0);
+    let start = [8.0, 5.0, 0.5];
+    let curves = Curves::new(data.view(), Points::Shared(Values::from(x.view())));
+    both("plain", &decay(), &curves, &start, &options, within(1e-9));
+
+    let high = data.mapv(|datum| datum + 1e7);
+    let curves = Curves::new(high.view(), Points::Shared(Values::from(x.view())));
+    both("high", &decay(), &curves, &[8.0, 5.0, 1e7], &options, within(1e-7));
+
+    for size in [1e-25, 1e25, 1e-90, 1e90] {
+        let sized = data.mapv(|datum| datum * size);
+        let curves = Curves::new(sized.view(), Points::Shared(Values::from(x.view())));
+        let start = [8.0 * size, 5.0, 0.5 * size];
+        both(&format!("{size:e}"), &decay(), &curves, &start, &options, within(1e-9));
+    }
+
+    // Every second number of an array, and single precision.
+    let mut wide = Array2::zeros((1, 2 * COUNT));
+    wide.slice_mut(ndarray::s![.., ..;2]).assign(&data);
+    let curves =
+        Curves::new(wide.slice(ndarray::s![.., ..;2]), Points::Shared(Values::from(x.view())));
+    both("apart", &decay(), &curves, &start, &options, within(1e-9));
+    let single = data.mapv(|datum| datum as f32);
+    let curves = Curves::new(single.view(), Points::Shared(Values::from(x.view())));
+    both("single", &decay(), &curves, &start, &options, within(1e-9));
+
+    // Two data sets with points of their own, after 1970.
+    let line = Formula::new("a*x + b", &["x"], &["a", "b"]).expect("sound");
+    let own =
+        Array3::from_shape_fn((2, 1, COUNT), |(fit, _, i)| 1.7e9 + 100.0 * fit as f64 + i as f64);
+    let mut random = Random::new(5, 0);
+    let data = Array2::from_shape_fn((2, COUNT), |(fit, i)| {
+        3e-3 * (own[[fit, 0, i]] - 1.7e9) + 5.0 + random.normal()
+    });
+    let curves = Curves::new(data.view(), Points::PerFit(Values::from(own.view())));
+    let options = CurveOptions::new(2).with_tolerance(1e-9);
+    both("dates", &line, &curves, &[1.0, 0.0], &options, within(1e-9));
+}
+
+/// Proves that operations on variables alone are made anew in each part, with weights, limits and counts.
+#[test]
+fn parts_of_long_data_have_their_own_points() {
+    let formula =
+        Formula::new("a*x^2/(x^2 + k^2) + b*log(x + 1)", &["x"], &["a", "k", "b"]).expect("sound");
+    let x = points(0.0, 50.0);
+    let data = noisy(2, &x, 0.3, |x| {
+        (20.0 * x * x / (x * x + 81.0) + 3.0 * (x + 1.0).ln()).max(0.0) + 1.0
+    })
+    .mapv(|datum| datum.max(0.0));
+    let weights = x.mapv(|x| if x > 40.0 { 0.0 } else { 1.0 / (1.0 + x) });
+    let start = [10.0, 5.0, 1.0];
+    for estimator in [Estimator::LeastSquares, Estimator::MaximumLikelihood] {
+        let curves = Curves::new(data.view(), Points::Shared(Values::from(x.view())))
+            .with_weights(weights.view());
+        let options = CurveOptions::new(3).with_tolerance(1e-9).with_estimator(estimator);
+        both(&format!("{estimator:?}"), &formula, &curves, &start, &options, within(1e-9));
+        let limits = vec![[0.0, 15.0], [0.0, 100.0], [-10.0, 10.0]];
+        let options = options.with_limits(CurveLimits::Shared(limits));
+        both("limits", &formula, &curves, &start, &options, |what, wanted, found| {
+            assert_eq!(wanted.statuses, found.statuses, "{what}");
+            for (found, wanted) in found.parameters.iter().zip(&wanted.parameters) {
+                assert!((found - wanted).abs() <= 1e-8 * wanted.abs(), "{what}: {found} {wanted}");
+            }
+        });
+    }
+}
+
+/// Proves that what single precision cannot decide is double precision's from the start: data without noise, and a model that is
+/// infinite in single precision alone.
+#[test]
+fn long_data_beyond_single_precision() {
+    let x = points(0.0, 30.0);
+    let exact = x.mapv(|x| 10.0 * (-x / 7.0_f64).exp() + 1.0);
+    let curves = Curves::new(exact.view(), Points::Shared(Values::from(x.view())));
+    let options = CurveOptions::new(3).with_tolerance(1e-9);
+    both("exact", &decay(), &curves, &[8.0, 5.0, 0.5], &options, |what, _, found| {
+        for (found, wanted) in found.parameters.iter().zip([10.0, 7.0, 1.0]) {
+            assert!((found - wanted).abs() <= 1e-12 * wanted, "{what}: {found}, not {wanted}");
+        }
+    });
+    let growth = Formula::new("a*exp(b*x + 100)", &["x"], &["a", "b"]).expect("sound");
+    let large = x.mapv(|x| (0.1 * x).exp());
+    let data = noisy(3, &large, 0.01, |large| large);
+    let curves = Curves::new(data.view(), Points::Shared(Values::from(x.view())));
+    let options = CurveOptions::new(2).with_tolerance(1e-9);
+    both("large", &growth, &curves, &[1e-44, 0.05], &options, within(1e-9));
+    let mut none = exact;
+    none[[0, 69_999]] = f64::NAN;
+    let curves = Curves::new(none.view(), Points::Shared(Values::from(x.view())));
+    let options = CurveOptions::new(3);
+    both("no number", &decay(), &curves, &[8.0, 5.0, 0.5], &options, |what, wanted, found| {
+        assert_eq!([wanted.statuses[0], found.statuses[0]], [Status::Invalid; 2], "{what}");
+    });
+}
