@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 use super::micro_manager;
 use super::place::{Bytes, ReadAt, View, fill_at};
 use super::placed::{Lie, Planes};
-use super::{Acquisition, MovieAxes, MovieError, MovieOptions, PixelSize, PixelSizeSource};
+use super::{MovieAxes, MovieError, MovieOptions, PixelSize, PixelSizeSource};
 use crate::excerpt::excerpt;
 use crate::npy::NumberType;
 
@@ -297,7 +297,7 @@ pub(super) fn read(
     })?;
     let mut places = vec![None; count];
     let mut stamps = vec![f64::NAN; count / channels];
-    let (mut acquisition, mut side) = (Acquisition::default(), None);
+    let (mut acquisition, mut side) = (None, None);
     for Plane { at, file, place, metadata } in &planes {
         let [time, slice, channel, position] = [0, 1, 2, 3].map(|axis| order[axis][at[axis]]);
         let plane = (position * times + time) * slices + slice;
@@ -315,9 +315,9 @@ pub(super) fn read(
         let got = fill_at(&**bytes, begin.into(), &mut text)?;
         let text = String::from_utf8_lossy(&text[..got]);
         stamps[plane] = micro_manager::elapsed(&text).unwrap_or(f64::NAN);
-        if acquisition.source.is_none() {
-            acquisition = micro_manager::acquisition(&text);
-            side = side.or_else(|| micro_manager::pixel_size(&text));
+        if acquisition.is_none() {
+            acquisition = Some(micro_manager::acquisition(&text));
+            side = micro_manager::pixel_size(&text);
         }
     }
     let pixel_size = side.map(|side| PixelSize::new(side, PixelSizeSource::MicroManager));
@@ -344,7 +344,7 @@ pub(super) fn read(
         places,
         times: Some(stamps),
         pixel_size,
-        acquisition,
+        acquisition: acquisition.unwrap_or_default(),
         notes,
     };
     let files = files.into_iter().map(|file| Some(file?.0)).collect();
