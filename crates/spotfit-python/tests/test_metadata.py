@@ -86,7 +86,7 @@ def test_calibrations_and_cameras_take_a_position_and_metadata(tmp_path: Path) -
             call(position=1)
         with pytest.raises(TypeError, match="position must be an integer"):
             call(position=1.5)
-    assert spotfit.camera(movie, sensitivity=1, position=0).report["frames"] == 4
+    assert spotfit.camera(movie, sensitivity=1, position=0).report["darks"] == 4
     for call in (
         lambda **chosen: spotfit.calibrate(movie, step=10, **chosen),
         lambda **chosen: spotfit.calibrate_psf(movie, step=10, **chosen),
