@@ -326,7 +326,12 @@ fn the_camera_comes_from_the_metadata() {
         fails(verb, &["2 positions", "--position N|NAME"]);
         fails(&[verb, &[&"--position", &"3"]].concat(), &["no position 3", "1 to 2"]);
     }
-    succeeds(&[verbs[0], &[&"--position", &"2", &"--sensitivity", &"1"]].concat());
+    succeeds(&[verbs[0], &[&"--position", &"2"]].concat());
+    // These maps have no gain, and all pixels one sensitivity.
+    fails(
+        &[&"localize", &movie, &"-o", &output, &"--camera", &maps, &asked[0], &asked[1]],
+        &["do not say --sensitivity, and"],
+    );
     near(
         &localize(&places, &[&["--position", "2", "--pixel-size", "px"], &CAMERA[..]].concat()).1,
         &[15.0, 16.0],

@@ -85,11 +85,13 @@ impl CameraOptions {
         let em_gain = by_file("em_gain", found.em_gain).filter(|_| !plain);
         let is_emccd = cameras.iter().any(|one| one.emccd) && !plain;
         let mut told = Told::default();
+        if !has_maps {
+            all.baseline = told.take(self.baseline, baseline, "baseline", true);
+        }
         if !has_maps || self.maps.as_ref().is_some_and(lack_gain) {
             all.sensitivity = told.take(self.sensitivity, sensitivity, "sensitivity", true);
         }
         if !has_maps {
-            all.baseline = told.take(self.baseline, baseline, "baseline", true);
             all.read_noise = told.take(self.read_noise, read_noise, "read_noise", true);
         }
         all.em_gain = told.take(self.em_gain, em_gain, "em_gain", is_emccd);
