@@ -1,6 +1,6 @@
 """Compares the frames that Spotfit reads with those of independent readers, file by file.
 
-    python3 -m pip install sif-parser astropy tifffile nd2 czifile imageio
+    python3 -m pip install sif-parser astropy tifffile nd2 czifile imageio ndstorage
     cargo build --release -p spotfit-files --example frame_sums
     python3 benches/scripts/against_readers.py movie.sif cube.fits stack.tif ...
 
@@ -47,10 +47,36 @@ def read(path: str) -> np.ndarray:
 
         with czifile.CziFile(path) as file:
             return in_order(file.asarray(), file.axes)
+    if Path(path).name == "NDTiff.index":
+        return ndtiff(str(Path(path).parent))
     import tifffile
 
     frames = tifffile.imread(path)
     return frames.reshape(-1, *frames.shape[-2:])
+
+
+def ndtiff(folder: str) -> np.ndarray:
+    """NDTiff's planes: positions, then channels, time points and slices; names in the order of the numbers at their ends."""
+    import itertools
+
+    import ndstorage
+
+    is_old = Path(folder).name == "Full resolution"
+    try:
+        data = ndstorage.NDTiffDataset(folder)
+    except Exception:  # noqa: BLE001: version 2, which is named by the folder above
+        data = ndstorage.Dataset(str(Path(folder).parent if is_old else folder))
+
+    def key(value: object) -> tuple[bool, str, int]:
+        if isinstance(value, int):
+            return False, "", value
+        stem = str(value).rstrip("0123456789")
+        return True, stem, int(str(value)[len(stem) :] or -1)
+
+    axes = {name: sorted(data.axes[name], key=key) for name in ("position", "row", "column", "channel", "time", "z") if name in data.axes}
+    others = {name: next(iter(values)) for name, values in data.axes.items() if name not in axes}
+    planes = [dict(zip(axes, values)) | others for values in itertools.product(*axes.values())]
+    return np.stack([np.asarray(data.read_image(**plane)) for plane in planes if data.has_image(**plane)])
 
 
 def in_order(frames: np.ndarray, axes: str) -> np.ndarray:

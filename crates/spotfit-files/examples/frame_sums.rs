@@ -41,7 +41,11 @@ fn sums_of(path: &str, options: &MovieOptions) -> Result<Sums, MovieError> {
     };
     let mut sum = (0, 0, 0, Vec::new());
     for one in all {
-        let (frames, height, width, sums) = one?;
+        // A position need not have all channels.
+        let (frames, height, width, sums) = match one {
+            Err(MovieError::Empty) => continue,
+            one => one?,
+        };
         sum = (sum.0 + frames, height, width, [sum.3, sums].concat());
     }
     Ok(sum)

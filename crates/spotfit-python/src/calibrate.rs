@@ -5,16 +5,17 @@ use std::sync::Arc;
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use spotfit::Camera;
 use spotfit::astigmatism::yaml_text::yaml_text;
 use spotfit::movie::MovieOptions;
 use spotfit::psf;
 use spotfit::report::figure::Drawing;
-use spotfit::steps::Stack;
-use spotfit::steps::calibrate::{run, run_psf};
+use spotfit::steps::calibrate::{CalibrateOptions, PsfOptions, run, run_psf};
+use spotfit::steps::{Listener, PixelScale, Stack};
 
 use crate::camera::CameraMap;
 use crate::fitter::Fitter;
-use crate::localize::stored;
+use crate::localize::{CameraFromMetadata, camera_asked, stored};
 use crate::pixels::Pixels;
 use crate::plots::encoded;
 use crate::steps::{Heard, json, of_step, options};
@@ -24,15 +25,37 @@ use crate::work::aside;
 /// The bytes of the calibration's file, the report as JSON, its plot as SVG and as PNG, and notes.
 type Calibrated = (Vec<u8>, String, [Vec<u8>; 2], Vec<String>);
 
+/// Channel, slice and position of a movie, and whether one that is cut off is refused.
+pub(crate) type Chosen = (Option<usize>, Option<usize>, Option<String>, bool);
+
+/// How a movie is opened, of which this is chosen.
+pub(crate) fn movie_options((channel, slice, position, strict): Chosen) -> MovieOptions {
+    let movie = MovieOptions::default().with_channel(channel).with_slice(slice);
+    movie.with_position(position).with_strict(strict)
+}
+
+/// The camera of stacks, with what the metadata of the first say where that is asked for, which is told.
+fn camera_of(
+    from: Option<CameraFromMetadata>,
+    stacks: &mut [Stack],
+    scale: PixelScale,
+    listener: &Heard<'_>,
+) -> Result<Option<Camera>, PyErr> {
+    let (Some(from), Some(first)) = (from, stacks.first_mut()) else { return Ok(None) };
+    let (camera, notes) =
+        camera_asked(None, Some(from))?.by_stack(first, scale).map_err(of_step)?;
+    notes.iter().for_each(|note| listener.note(note));
+    Ok(camera.camera())
+}
+
 /// Stacks: paths, or arrays (slice, row, column), with the name of the argument.
 pub(crate) fn stacks(
     py: Python<'_>,
     name: &'static str,
     given: &[Bound<'_, PyAny>],
-    (channel, slice, strict): (Option<usize>, Option<usize>, bool),
+    chosen: Chosen,
 ) -> PyResult<Vec<Stack>> {
-    let chosen =
-        MovieOptions::default().with_channel(channel).with_slice(slice).with_strict(strict);
+    let chosen = movie_options(chosen);
     let stack = |(number, given): (usize, &Bound<'_, PyAny>)| {
         if let Ok(path) = given.extract::<PathBuf>() {
             return py.detach(|| Stack::open(path, &chosen)).map_err(of_step);
@@ -54,59 +77,65 @@ fn plots(drawing: &Drawing) -> PyResult<[Vec<u8>; 2]> {
 
 /// Learns how the widths of spots tell z.
 #[pyfunction]
-#[pyo3(signature = (given, fitter, camera_map, *, options, channel, slice, strict))]
-#[expect(clippy::too_many_arguments, reason = "they have names where they are given")]
+#[pyo3(signature = (given, fitter, camera_map, *, options, chosen, camera_from))]
 pub(crate) fn calibrate(
     py: Python<'_>,
     given: Vec<Bound<'_, PyAny>>,
     fitter: &Bound<'_, Fitter>,
     camera_map: Option<&Bound<'_, CameraMap>>,
     options: &str,
-    channel: Option<usize>,
-    slice: Option<usize>,
-    strict: bool,
+    chosen: Chosen,
+    camera_from: Option<CameraFromMetadata>,
 ) -> PyResult<Calibrated> {
-    let options = self::options(options)?;
+    let options: CalibrateOptions = self::options(options)?;
     let fitter = fitter.get().options().clone();
     let map = camera_map.map(|map| Arc::new(map.get().0.clone()));
-    let mut stacks = stacks(py, "stacks", &given, (channel, slice, strict))?;
+    let mut stacks = stacks(py, "stacks", &given, chosen)?;
     let pool = threads::pool()?;
     let (done, notes) = aside(py, move |abandoned| {
         pool.install(|| {
             let listener = Heard::new(abandoned);
-            let done = run(&options, &fitter, map.as_ref(), &mut stacks, &listener);
+            let scale = options.stack.pixel_size;
+            let done = camera_of(camera_from, &mut stacks, scale, &listener).and_then(|camera| {
+                let fit = fitter.fit.with_camera(camera.or(fitter.fit.camera));
+                let fitter = fitter.with_fit(fit);
+                run(&options, &fitter, map.as_ref(), &mut stacks, &listener).map_err(of_step)
+            });
             (done, listener.notes())
         })
     })?;
-    let done = done.map_err(of_step)?;
+    let done = done?;
     let plot = plots(&done.drawing())?;
     Ok((yaml_text(&done.calibration).into_bytes(), json(&done.report)?, plot, notes))
 }
 
 /// Measures a PSF.
 #[pyfunction]
-#[pyo3(signature = (given, camera, camera_map, *, options, channel, slice, strict))]
-#[expect(clippy::too_many_arguments, reason = "they have names where they are given")]
+#[pyo3(signature = (given, camera, camera_map, *, options, chosen, camera_from))]
 pub(crate) fn calibrate_psf(
     py: Python<'_>,
     given: Vec<Bound<'_, PyAny>>,
     camera: Option<(f64, f64, Option<f64>, f64)>,
     camera_map: Option<&Bound<'_, CameraMap>>,
     options: &str,
-    channel: Option<usize>,
-    slice: Option<usize>,
-    strict: bool,
+    chosen: Chosen,
+    camera_from: Option<CameraFromMetadata>,
 ) -> PyResult<Calibrated> {
-    let options = self::options(options)?;
+    let options: PsfOptions = self::options(options)?;
     let camera = camera.map(crate::options::camera);
     let map = camera_map.map(|map| map.get().0.clone());
-    let mut stacks = stacks(py, "stacks", &given, (channel, slice, strict))?;
+    let mut stacks = stacks(py, "stacks", &given, chosen)?;
     let (done, notes) = aside(py, move |abandoned| {
         let listener = Heard::new(abandoned);
-        let done = run_psf(&options, camera.as_ref(), map.as_ref(), &mut stacks, &listener);
+        let scale = options.stack.pixel_size;
+        let done = camera_of(camera_from, &mut stacks, scale, &listener).and_then(|found| {
+            let camera = found.or(camera);
+            run_psf(&options, camera.as_ref(), map.as_ref(), &mut stacks, &listener)
+                .map_err(of_step)
+        });
         (done, listener.notes())
     })?;
-    let done = done.map_err(of_step)?;
+    let done = done?;
     let written = psf::write(Vec::new(), &done.psf, done.pixel_size);
     let bytes = written.map_err(|error| PyValueError::new_err(error.to_string()))?;
     Ok((bytes, json(&done.report)?, plots(&done.drawing())?, notes))

@@ -98,7 +98,7 @@ impl LocalizeOptions {
         sigma: &str,
         temporal_background: Option<usize>,
         pixels: bool,
-        camera_from: Option<(String, PartialNumbers, Option<PathBuf>)>,
+        camera_from: Option<CameraFromMetadata>,
         frame_time: Option<&str>,
     ) -> PyResult<Self> {
         let fitter = fitter.get().options();
@@ -132,18 +132,7 @@ impl LocalizeOptions {
             None => localizer,
         };
         let map = camera_map.map(|map| Given::Content(Arc::new(map.get().0.clone())));
-        let camera = match camera_from {
-            None => camera_options(camera),
-            Some((from, (baseline, sensitivity, em_gain, read_noise), cameras)) => {
-                CameraOptions::default()
-                    .with_baseline(baseline)
-                    .with_sensitivity(sensitivity)
-                    .with_em_gain(em_gain)
-                    .with_read_noise(read_noise)
-                    .with_from(Some(from.parse().map_err(error::of_option)?))
-                    .with_cameras(cameras)
-            }
-        };
+        let camera = camera_asked(camera, camera_from)?;
         let frame_time = frame_time.map(str::parse).transpose().map_err(error::of_option)?;
         let scale = match pixel_size {
             _ if pixels => PixelScale::Unknown,
@@ -371,6 +360,9 @@ pub(crate) fn frames_for_estimates(height: usize, width: usize) -> usize {
 /// Those of a camera that are known.
 pub(crate) type PartialNumbers = (Option<f64>, Option<f64>, Option<f64>, Option<f64>);
 
+/// What says the others, and a table of cameras.
+pub(crate) type CameraFromMetadata = (String, PartialNumbers, Option<PathBuf>);
+
 /// Baseline, sensitivity, EM gain and read noise.
 pub(crate) type CameraNumbers = (f64, f64, Option<f64>, f64);
 
@@ -452,6 +444,23 @@ pub(crate) fn camera_options(camera: Option<CameraNumbers>) -> CameraOptions {
         .with_sensitivity(Some(sensitivity))
         .with_em_gain(em_gain)
         .with_read_noise(Some(read_noise).filter(|&noise| noise != 0.0))
+}
+
+/// A camera of which metadata may say what is not given.
+pub(crate) fn camera_asked(
+    camera: Option<CameraNumbers>,
+    from: Option<CameraFromMetadata>,
+) -> PyResult<CameraOptions> {
+    let Some((from, (baseline, sensitivity, em_gain, read_noise), cameras)) = from else {
+        return Ok(camera_options(camera));
+    };
+    Ok(CameraOptions::default()
+        .with_baseline(baseline)
+        .with_sensitivity(sensitivity)
+        .with_em_gain(em_gain)
+        .with_read_noise(read_noise)
+        .with_from(Some(from.parse().map_err(error::of_option)?))
+        .with_cameras(cameras))
 }
 
 /// What frames say against a camera, in words.

@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use spotfit::steps::camera as steps;
 
-use crate::calibrate::stacks;
+use crate::calibrate::{Chosen, stacks};
 use crate::camera::CameraMap;
 use crate::steps::{Heard, json, of_step, options};
 use crate::threads;
@@ -79,19 +79,16 @@ impl MeasuredCamera {
 
 /// Measures a camera; the report is JSON, and there are notes.
 #[pyfunction]
-#[pyo3(signature = (darks, flats, *, options, channel, slice, strict))]
+#[pyo3(signature = (darks, flats, *, options, chosen))]
 pub(crate) fn camera(
     py: Python<'_>,
     darks: Bound<'_, PyAny>,
     flats: Vec<Bound<'_, PyAny>>,
     options: &str,
-    channel: Option<usize>,
-    slice: Option<usize>,
-    strict: bool,
+    chosen: Chosen,
 ) -> PyResult<(MeasuredCamera, String, Vec<String>)> {
     let options = self::options(options)?;
-    let chosen = (channel, slice, strict);
-    let mut darks = stacks(py, "darks", &[darks], chosen)?;
+    let mut darks = stacks(py, "darks", &[darks], chosen.clone())?;
     let mut flats = stacks(py, "flats", &flats, chosen)?;
     let pool = threads::pool()?;
     let (done, notes) = aside(py, move |abandoned| {

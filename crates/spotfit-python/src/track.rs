@@ -11,7 +11,7 @@ use pyo3::prelude::*;
 use spotfit::Length;
 use spotfit::movie::{FollowOptions, MovieOptions, Pixels as Frames};
 use spotfit::ring::RingOptions;
-use spotfit::steps::localize::Given;
+use spotfit::steps::localize::{CameraOptions, Given};
 use spotfit::steps::track::{
     self as step, Callback, Datagrams, DriftRing, DriftSink, FollowedFrames, FrameSource,
     MovieFrames, RingFrames, Row, TableRows, places,
@@ -20,10 +20,11 @@ use spotfit::steps::{Listener, Note, PixelScale, Source, Stack, StepError};
 use spotfit::table::{Table, Unit};
 use spotfit::track::{FrameView, Smooth, TrackBeads, TrackError};
 
+use crate::calibrate::{Chosen, movie_options};
 use crate::camera::CameraMap;
 use crate::error;
 use crate::fitter::Fitter;
-use crate::localize::{CameraNumbers, camera_options};
+use crate::localize::{CameraFromMetadata, CameraNumbers, camera_asked};
 use crate::pixels::{Pixels, View};
 use crate::steps::{Heard, json, of_step};
 use crate::tables::{Made, columns};
@@ -42,7 +43,7 @@ pub(crate) struct TrackOptions {
 impl TrackOptions {
     #[new]
     #[pyo3(signature = (
-        fitter, camera_map, *, camera, beads, beads_at, beads_file, false_rate, reach, patience, smooth, smooth_frames, wander, rotation, scale,
+        fitter, camera_map, *, camera, camera_from, beads, beads_at, beads_file, false_rate, reach, patience, smooth, smooth_frames, wander, rotation, scale,
         pixel_size, pixels, calibration, psf, box_size, stop_after
     ))]
     #[expect(clippy::too_many_arguments, reason = "they have names where they are given")]
@@ -50,6 +51,7 @@ impl TrackOptions {
         fitter: &Bound<'_, Fitter>,
         camera_map: Option<&Bound<'_, CameraMap>>,
         camera: Option<CameraNumbers>,
+        camera_from: Option<CameraFromMetadata>,
         beads: usize,
         beads_at: Option<Vec<[f64; 2]>>,
         beads_file: Option<PathBuf>,
@@ -90,7 +92,7 @@ impl TrackOptions {
             .with_box_size(box_size.map(|side| Length::pixels(side as f64)))
             .with_fitter(options.clone().with_fit(options.fit.with_camera(None)))
             .with_estimator(Some(options.fit.estimator))
-            .with_camera(camera_options(camera).with_maps(map))
+            .with_camera(camera_asked(camera, camera_from)?.with_maps(map))
             .with_calibration(calibration.map(Given::File))
             .with_psf(psf.map(Given::File))
             .with_pixel_size(size)
@@ -283,6 +285,26 @@ enum From {
 }
 
 impl From {
+    /// The camera, with what the metadata of a movie say where that is asked for, and what is to be told of it.
+    fn camera(
+        &self,
+        options: &TrackOptions,
+        movie: &MovieOptions,
+    ) -> PyResult<(CameraOptions, Vec<Note>)> {
+        let camera = options.step.camera.clone();
+        match self {
+            _ if camera.from.is_none() => Ok((camera, Vec::new())),
+            Self::Name(name) if !["ring:", "follow:"].iter().any(|kind| name.starts_with(kind)) => {
+                let mut stack = Stack::open(name, movie).map_err(of_step)?;
+                camera.by_stack(&mut stack, options.step.pixel_size).map_err(of_step)
+            }
+            _ => {
+                let reason = "camera_from is for movies; these frames have no metadata";
+                Err(PyValueError::new_err(reason))
+            }
+        }
+    }
+
     /// Opens it; as the command does, by its name.
     fn open(
         self,
@@ -315,16 +337,14 @@ type Tracked<'py> = (Vec<Made<'py>>, &'static str, Option<f64>, String, Vec<Stri
 
 /// Follows the drift of a source: a name as the command takes it, or frames.
 #[pyfunction]
-#[pyo3(signature = (name, frames, options, *, channel, slice, strict, rate, idle, udp, ring_out, callback))]
+#[pyo3(signature = (name, frames, options, *, chosen, rate, idle, udp, ring_out, callback))]
 #[expect(clippy::too_many_arguments, reason = "they have names where they are given")]
 pub(crate) fn track<'py>(
     py: Python<'py>,
     name: Option<String>,
     frames: Option<&Bound<'py, PyAny>>,
     options: &Bound<'py, TrackOptions>,
-    channel: Option<usize>,
-    slice: Option<usize>,
-    strict: bool,
+    chosen: Chosen,
     rate: Option<f64>,
     idle: f64,
     udp: Option<String>,
@@ -337,10 +357,11 @@ pub(crate) fn track<'py>(
         (None, None) => return Err(PyValueError::new_err("there are no frames")),
     };
     let options = options.get().clone();
-    let movie = MovieOptions::default().with_channel(channel).with_slice(slice).with_strict(strict);
+    let movie = movie_options(chosen);
     let work = move |abandoned: &Abandoned| -> PyResult<(Table, String, Vec<String>)> {
+        let (camera, notes) = from.camera(&options, &movie)?;
         let mut source = from.open(&movie, rate, idle).map_err(of_step)?;
-        let options = options.of(source.pixel_size()).map_err(of_step)?;
+        let options = options.of(source.pixel_size()).map_err(of_step)?.with_camera(camera);
         let enough = Arc::new(AtomicBool::new(false));
         let mut raised = None;
         let (mut table, told) = (Table::default(), enough.clone());
@@ -367,6 +388,7 @@ pub(crate) fn track<'py>(
         let mut datagrams = udp.as_deref().map(Datagrams::new).transpose().map_err(of_step)?;
         let mut ring = ring_out.as_deref().map(DriftRing::new).transpose().map_err(of_step)?;
         let listener = Stopped { heard: Heard::new(abandoned), enough };
+        notes.iter().for_each(|note| listener.note(note));
         let tracked = {
             let mut rows = TableRows::new(&mut table);
             let mut sinks: Vec<&mut dyn DriftSink> = Vec::new();

@@ -70,3 +70,33 @@ def test_positions_that_are_not_there(tmp_path: Path) -> None:
     assert len(heard(movie, camera=camera, position=0)[0]) == len(heard(movie, camera=camera)[0])
     with pytest.raises(ValueError, match="no position 2"):
         spotfit.localize(movie, camera=camera, position=1)
+
+
+def test_calibrations_and_cameras_take_a_position_and_metadata(tmp_path: Path) -> None:
+    """Every function that opens a movie takes a position, and those with a camera its numbers from metadata, where there are some."""
+    movie = tmp_path / "movie.npy"
+    np.save(movie, np.random.default_rng(1).poisson(100, (4, 20, 24)).astype(np.uint16))
+    for call in (
+        lambda **chosen: spotfit.camera(movie, sensitivity=1, **chosen),
+        lambda **chosen: spotfit.calibrate(movie, step=10, **chosen),
+        lambda **chosen: spotfit.calibrate_psf(movie, step=10, **chosen),
+        lambda **chosen: spotfit.track(movie, **chosen),
+    ):
+        with pytest.raises(ValueError, match="no position 2"):
+            call(position=1)
+        with pytest.raises(TypeError, match="position must be an integer"):
+            call(position=1.5)
+    assert spotfit.camera(movie, sensitivity=1, position=0).report["darks"] == 4
+    for call in (
+        lambda **chosen: spotfit.calibrate(movie, step=10, **chosen),
+        lambda **chosen: spotfit.calibrate_psf(movie, step=10, **chosen),
+        lambda **chosen: spotfit.track(movie, **chosen),
+    ):
+        with pytest.raises(ValueError, match="sensitivity"):
+            call(camera_from="metadata", camera={"baseline": 100, "read_noise": 1.5})
+        with pytest.raises(ValueError, match="known whole"):
+            call(camera_from="metadata", camera=spotfit.Camera())
+        with pytest.raises(ValueError, match="no use without camera_from"):
+            call(cameras="ours.toml")
+    with pytest.raises(ValueError, match="camera_from is for movies"):
+        spotfit.track(np.zeros((3, 20, 24), np.uint16), camera_from="metadata")

@@ -19,8 +19,6 @@ FITTER = spotfit.Fitter.__init__
 FILES = {"output", "overwrite", "help", "json", "filter", "origin", "first_frame", "column_names", "pixel_size", "no_record", "picasso"}
 #: A camera has a type of its own.
 CAMERA = {"baseline", "sensitivity", "em_gain", "read_noise"}
-#: Beads have a `Camera` that somebody gives.
-SOURCES = {"camera_from", "cameras"}
 #: Simulated files; the overwriting is of them.
 FILES_OF_SIMULATIONS = {"output", "truth", "overwrite", "json", "write_defects"}
 #: A simulated camera has Python's type, and maps are an argument: ``maps="simulated"`` is what ``--camera`` makes.
@@ -45,7 +43,7 @@ VERBS: dict[str, tuple[list[Callable[..., Any]], set[str], set[str]]] = {
     # --spline is a function of its own, `calibrate_psf`.
     "calibrate": (
         [spotfit.calibrate, FITTER],
-        {*FILES - {"pixel_size"}, *CAMERA, *SOURCES, *PLOTS, "max_frame_pixels", "spline", "planes"},
+        {*FILES - {"pixel_size"}, *CAMERA, *PLOTS, "max_frame_pixels", "spline", "planes"},
         {"tolerance"},
     ),
     # A mask is `MeasuredCamera.hot` and `dead`.
@@ -82,7 +80,7 @@ VERBS: dict[str, tuple[list[Callable[..., Any]], set[str], set[str]]] = {
     # Frames on standard input and what is printed are the command's, and so is what is asked of the system.
     "track": (
         [spotfit.track],
-        {*FILES - {"pixel_size"}, *CAMERA, *SOURCES, *PLOTS, "frame", "json_lines", "max_frame_pixels", "realtime", "processor", "watch"},
+        {*FILES - {"pixel_size"}, *CAMERA, *PLOTS, "frame", "json_lines", "max_frame_pixels", "realtime", "processor", "watch"},
         {"callback"},
     ),
     "z": ([spotfit.z], {*FILES, "calibration"}, set()),

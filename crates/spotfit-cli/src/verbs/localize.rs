@@ -29,7 +29,7 @@ use spotfit::table::TableFormat;
 pub(crate) struct LocalizeArguments {
     /// The movie: TIFF, BigTIFF, OME-TIFF or ImageJ stack (.tif), array (t, h, w) (.npy), Nikon's .nd2, Zeiss' .czi, Andor's .sif,
     /// Princeton's .spe, a cube in FITS (.fits), Picasso's
-    /// .raw with its .yaml, or the Zhuang lab's .dax with its .inf. Of a movie in several OME-TIFF files, any of them or
+    /// .raw with its .yaml, or the Zhuang lab's .dax with its .inf. Of a movie in several OME-TIFF files, or in NDTiff, any of them or
     /// their folder. - for standard input: raw frames, of which --frame says how large they are, or else an array (.npy).
     #[arg(value_name = "MOVIE")]
     movie: PathBuf,

@@ -69,9 +69,6 @@ pub(crate) struct LocalizeWords {
     /// few of these frames. The frames are held in memory.
     #[arg(help_heading = "Detection", long, value_name = "FRAMES")]
     temporal_background: Option<usize>,
-    /// The position of the stage to localize, by its name, or its number, from 1. It is required where a file has several.
-    #[arg(help_heading = "Movie", long, value_name = "N|NAME")]
-    position: Option<String>,
     #[command(flatten)]
     camera_from: CameraFromArguments,
     #[command(flatten)]
@@ -170,7 +167,7 @@ fn defects(text: &str) -> DefectsOption {
 impl LocalizeWords {
     /// Which frames the movie consists of.
     pub(crate) fn movie(&self) -> Result<MovieOptions, CliError> {
-        Ok(self.movie_options.options()?.with_position(self.position.clone()))
+        self.movie_options.options()
     }
 
     /// What the words ask for.

@@ -16,6 +16,9 @@ pub(crate) struct MovieArguments {
     /// frame.
     #[arg(help_heading = "Movie", long, value_name = "N")]
     slice: Option<usize>,
+    /// The position of the stage to read, by its name, or its number, from 1. It is required where a file has several.
+    #[arg(help_heading = "Movie", long, value_name = "N|NAME")]
+    position: Option<String>,
     /// Refuse a file that is cut off. Without it, its whole frames are read, and a warning says how many are missing.
     #[arg(help_heading = "Movie", long)]
     strict: bool,
@@ -35,6 +38,7 @@ impl MovieArguments {
             .with_limits(limits)
             .with_channel(index("channel", self.channel)?)
             .with_slice(index("slice", self.slice)?)
+            .with_position(self.position.clone())
             .with_strict(self.strict))
     }
 }

@@ -71,6 +71,14 @@ pub(crate) fn formats() -> Vec<Format> {
     const ND2: &[&str] = &["ImageDataSeq|0!", "ImageAttributesLV!", "\u{b}", "uiCount"];
     const CZI: &[&str] =
         &["ZISRAWDIRECTORY", "ZISRAWSUBBLOCK", "DV", "<Value>", "</Scaling>", "X\0\0\0"];
+    const NDTIFF: &[&str] = &[
+        "{\"time\":1}",
+        "\"channel\":",
+        "\"position\":\"",
+        "-9223372036854775808",
+        "\"ElapsedTime-ms\":1e308",
+        "\u{4}\0\0\0",
+    ];
     const TABLE: &[&str] = &[
         "frame",
         "x",
@@ -164,6 +172,7 @@ pub(crate) fn formats() -> Vec<Format> {
         Format { name: "SPE", seeds: seeds::spe(), words: &[], read: spe },
         Format { name: "ND2", seeds: seeds::nd2(), words: ND2, read: nd2 },
         Format { name: "CZI", seeds: seeds::czi(), words: CZI, read: czi },
+        Format { name: "NDTiff", seeds: seeds::ndtiff(), words: NDTIFF, read: ndtiff },
         Format { name: "positions", seeds: seeds::positions(), words: TABLE, read: positions },
         Format { name: "localizations", seeds: seeds::tables(), words: TABLE, read: localizations },
         Format { name: "HDF5", seeds: seeds::hdf5().to_vec(), words: MEMBERS, read: hdf5 },
@@ -243,6 +252,19 @@ fn nd2(file: &[u8], round: u64) -> Result<(), String> {
 
 fn czi(file: &[u8], round: u64) -> Result<(), String> {
     chosen(file, round, Movie::czi)
+}
+
+/// An index with its file behind it.
+fn ndtiff(file: &[u8], round: u64) -> Result<(), String> {
+    chosen(file, round, |file, options| {
+        let mut all = Vec::new();
+        let mut file = file;
+        file.read_to_end(&mut all)?;
+        let begin = all.windows(4).position(|bytes| bytes == b"II*\0").unwrap_or(all.len());
+        let stack: Box<dyn ReadSeek> = Box::new(Cursor::new(all.split_off(begin)));
+        let stacks = vec![(seeds::STACK.to_owned(), stack)];
+        Movie::ndtiff(Box::new(Cursor::new(all)), stacks, options)
+    })
 }
 
 /// Opens a movie of which a position and a channel may have to be chosen.

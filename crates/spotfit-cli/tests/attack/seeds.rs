@@ -296,6 +296,29 @@ pub(crate) fn nd2() -> Vec<Vec<u8>> {
         .to_vec()
 }
 
+/// The name of NDTiff's file.
+pub(crate) const STACK: &str = "a_NDTiffStack.tif";
+
+/// Indices of times, and of channels, slices and tiles, each with its file behind it.
+pub(crate) fn ndtiff() -> Vec<Vec<u8>> {
+    let of = |axes: [&str; 3]| {
+        let all = little();
+        let planes = all.chunks(960).zip(axes);
+        let planes = planes.map(|(data, axes)| planes::NdPlane {
+            axes: axes.to_owned(),
+            kind: 1,
+            data: data.to_vec(),
+        });
+        let (index, stack) = planes::ndtiff(24, 20, STACK, &planes.collect::<Vec<_>>());
+        [index, stack].concat()
+    };
+    vec![
+        of([r#"{"time":0}"#, r#"{"time":1}"#, r#"{"time":2}"#]),
+        of([r#"{"channel":"A","z":-1}"#, r#"{"channel":"B","z":-1}"#, r#"{"channel":"B","z":0}"#]),
+        of([r#"{"position":"P"}"#, r#"{"position":"Q","row":1}"#, r#"{"column":-1,"row":0}"#]),
+    ]
+}
+
 /// With times, and with channels and slices.
 pub(crate) fn czi() -> Vec<Vec<u8>> {
     let plane =

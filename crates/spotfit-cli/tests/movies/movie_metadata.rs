@@ -315,6 +315,23 @@ fn the_camera_comes_from_the_metadata() {
 
     let places = folder.file("places.nd2", &nd2(&of(&[(2, 2), (1, 2)]), &frames));
     fails(&[&"localize", &places, &"-o", &output], &["2 positions", "--position N|NAME"]);
+    // Every verb that reads a movie says so, and takes one.
+    let (maps, beads) = (folder.path("maps.npz"), folder.path("z.yaml"));
+    let verbs: [&[&dyn AsRef<OsStr>]; 3] = [
+        &[&"camera", &places, &"-o", &maps],
+        &[&"calibrate", &places, &"-o", &beads, &"--step", &"10"],
+        &[&"track", &places, &"-o", &output],
+    ];
+    for verb in verbs {
+        fails(verb, &["2 positions", "--position N|NAME"]);
+        fails(&[verb, &[&"--position", &"3"]].concat(), &["no position 3", "1 to 2"]);
+    }
+    succeeds(&[verbs[0], &[&"--position", &"2"]].concat());
+    // These maps have no gain, and all pixels one sensitivity.
+    fails(
+        &[&"localize", &movie, &"-o", &output, &"--camera", &maps, &asked[0], &asked[1]],
+        &["do not say --sensitivity, and"],
+    );
     near(
         &localize(&places, &[&["--position", "2", "--pixel-size", "px"], &CAMERA[..]].concat()).1,
         &[15.0, 16.0],

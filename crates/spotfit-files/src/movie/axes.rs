@@ -86,6 +86,8 @@ pub enum PixelSizeSource {
     Nd2,
     /// The metadata of a CZI file.
     Czi,
+    /// Micro-Manager's metadata of the first frame.
+    MicroManager,
 }
 
 impl fmt::Display for PixelSizeSource {
@@ -95,6 +97,7 @@ impl fmt::Display for PixelSizeSource {
             Self::ImageJ => "ImageJ's description",
             Self::Resolution => "the resolution of the TIFF file",
             Self::Picasso => "Picasso's YAML file",
+            Self::MicroManager => "Micro-Manager's metadata",
             Self::Nd2 => "the ND2 metadata",
             Self::Czi => "the CZI metadata",
         })

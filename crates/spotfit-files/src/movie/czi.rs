@@ -206,7 +206,11 @@ pub(super) fn planes(bytes: &Bytes) -> Result<Planes, MovieError> {
     }
     let mut notes = Vec::new();
     if reduced > 0 {
-        notes.push(format!("has {reduced} smaller images of others, which are left out"));
+        let images = match reduced {
+            1 => "a smaller image of another, which is left out".to_owned(),
+            _ => format!("{reduced} smaller images of others, which are left out"),
+        };
+        notes.push(format!("has {images}"));
     }
     let text = metadata(bytes, u64_at(&head, 92))?;
     let side = pixel_side(&text).map(|metres| PixelSize::new(metres * 1e9, PixelSizeSource::Czi));

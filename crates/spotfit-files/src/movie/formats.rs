@@ -41,6 +41,8 @@ pub enum Foreign {
     Sifx,
     /// Hamamatsu, `.dcimg`.
     Dcimg,
+    /// MetaMorph's lists of files, `.nd`.
+    Nd,
     /// Film: `.mp4`, `.avi`, `.mov` and the like.
     Video,
 }
@@ -60,6 +62,7 @@ impl Foreign {
             "zarr" => Self::Zarr,
             "sifx" => Self::Sifx,
             "dcimg" => Self::Dcimg,
+            "nd" => Self::Nd,
             "mp4" | "m4v" | "avi" | "mov" | "mkv" | "wmv" => Self::Video,
             _ => return None,
         })
@@ -85,6 +88,7 @@ impl Foreign {
             Self::Pco => "export it from pco.camware as TIFF".to_owned(),
             Self::Sifx => "export it from Andor Solis as SIF or TIFF".to_owned(),
             Self::Dcimg => "export it from HCImage, or open it in Fiji with Hamamatsu's plugin, and save it as TIFF".to_owned(),
+            Self::Nd => format!("open the .stk or .tif files that it lists, one for each position and wavelength; or {}", tool("nd")),
             Self::Video => "open it in Fiji (File > Import > AVI, or Movie (FFMPEG)), make it 8 or 16 bits and \
                             save it as TIFF; compressed film has lost what photons are counted by"
                 .to_owned(),
@@ -106,6 +110,7 @@ impl fmt::Display for Foreign {
             Self::Zarr => "OME-Zarr",
             Self::Sifx => "Andor's spooled SIFX",
             Self::Dcimg => "Hamamatsu's DCIMG",
+            Self::Nd => "MetaMorph's ND list",
             Self::Video => "film (MP4, AVI and the like)",
         })
     }

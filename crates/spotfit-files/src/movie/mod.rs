@@ -11,6 +11,7 @@
 //! | `.spe` | Princeton Instruments' movies of version 2, of one region of the detector |
 //! | `.nd2` | Nikon's movies since version 3, uncompressed |
 //! | `.czi` | Zeiss' movies, grey, uncompressed, without mosaics |
+//! | `NDTiff.index`, or its folder | Micro-Manager's NDTiff of versions 2 and 3, grey |
 //!
 //! OME-TIFF and ImageJ stacks say how many channels, z slices and time points they have ([`Movie::axes`]). One channel
 //! is read: a movie with several channels is refused unless [`MovieOptions::channel`] chooses one. Slices become
@@ -40,7 +41,9 @@ mod flow;
 mod follow;
 mod formats;
 mod header;
+mod micro_manager;
 mod nd2;
+mod ndtiff;
 mod number;
 mod open;
 mod options;

@@ -1,5 +1,6 @@
 //! Opening movies: by name, or from a reader of a known format.
 
+use std::collections::HashMap;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
@@ -24,7 +25,7 @@ use super::tiff::{
 use super::{
     Dimensions, Foreign, Movie, MovieError, MovieLimits, MovieOptions, Reader, Source, block_length,
 };
-use super::{czi, nd2, sif, spe};
+use super::{czi, nd2, ndtiff, sif, spe};
 use crate::npy::NpyReader;
 
 /// The longest file that describes a movie, in bytes: Picasso keeps a movie's history in it.
@@ -53,6 +54,9 @@ impl Movie {
         }
         let limits = &options.limits;
         let metadata = std::fs::metadata(path)?;
+        if let Some(folder) = ndtiff::folder_of(path) {
+            return Self::open_ndtiff(&folder, options);
+        }
         if metadata.is_dir() {
             if let Some(foreign @ Foreign::Zarr) = extension(path).as_deref().and_then(Foreign::of)
             {
@@ -141,9 +145,38 @@ impl Movie {
         Self::of_planes(czi::planes, shared(reader)?.0, options)
     }
 
+    /// Micro-Manager's NDTiff in memory or anywhere else: its index, and its files by their names.
+    ///
+    /// # Errors
+    /// [`MovieError`].
+    pub fn ndtiff(
+        index: Reader,
+        stacks: Vec<(String, Reader)>,
+        options: &MovieOptions,
+    ) -> Result<Self, MovieError> {
+        let stacks = stacks.into_iter().map(|(name, reader)| Ok((name, shared(reader)?.0)));
+        let stacks: HashMap<String, Bytes> = stacks.collect::<io::Result<_>>()?;
+        let read = ndtiff::read(shared(index)?.0, options, |name| stacks.get(name).cloned())?;
+        Self::of_planes(|_| Ok(read.planes), read.bytes, options)
+    }
+
+    fn open_ndtiff(folder: &Path, options: &MovieOptions) -> Result<Self, MovieError> {
+        let index = folder.join(ndtiff::INDEX);
+        let file = |name: &str| -> Option<Bytes> {
+            let path = folder.join(name);
+            Some(path)
+                .filter(|path| path.is_file())
+                .and_then(|path| Some(Arc::new(File::open(path).ok()?) as Bytes))
+        };
+        let read = ndtiff::read(Arc::new(File::open(&index)?), options, file)?;
+        let files = std::iter::once(index).chain(read.names.iter().map(|name| folder.join(name)));
+        let files = files.collect();
+        Ok(Self { files, ..Self::of_planes(|_| Ok(read.planes), read.bytes, options)? })
+    }
+
     /// Planes that lie anywhere.
     fn of_planes(
-        planes: fn(&Bytes) -> Result<Planes, MovieError>,
+        planes: impl FnOnce(&Bytes) -> Result<Planes, MovieError>,
         bytes: Bytes,
         options: &MovieOptions,
     ) -> Result<Self, MovieError> {

@@ -113,14 +113,16 @@ impl Planes {
         let cut = promised - absent - found.len();
         if cut > 0 && (options.strict || found.is_empty()) {
             return Err(wrong(format!(
-                "it is truncated: {cut} of {promised} planes lie behind its end"
+                "it is truncated: {cut} of {promised} planes {} behind its end",
+                if cut == 1 { "lies" } else { "lie" }
             )));
         }
         if cut > 0 {
             notes.push(said(found.len(), Some(promised - absent)));
         }
         if absent > 0 {
-            notes.push(format!("{absent} of {promised} planes are not there"));
+            let are = if absent == 1 { "is" } else { "are" };
+            notes.push(format!("{absent} of {promised} planes {are} not there"));
         }
         axes.pixel_size = self.pixel_size;
         let begin = stamps.first().copied().unwrap_or(0.0);

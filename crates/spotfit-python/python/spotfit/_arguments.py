@@ -143,3 +143,18 @@ def camera(value: Any) -> tuple[float, float, float | None, float]:
         kind = type(value).__name__
         raise TypeError(f"camera must be a spotfit.Camera or spotfit.CameraMap, not {kind}")
     return value._numbers()
+
+
+def stage(position: int | str | None) -> str | None:
+    """A position of the stage as the command counts them."""
+    if position is None or isinstance(position, str):
+        return position
+    return str(whole("position", position) + 1)
+
+
+def chosen(
+    channel: int | None, slice: int | None, position: int | str | None, strict: bool
+) -> tuple[int | None, int | None, str | None, bool]:
+    """What is read of a movie, as Rust takes it."""
+    plane = [None if number is None else whole(name, number) for name, number in (("channel", channel), ("slice", slice))]
+    return plane[0], plane[1], stage(position), flag("strict", strict)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from os import PathLike, fspath
 from typing import TYPE_CHECKING, Any, Literal
 
 from . import _arguments as arguments
 from . import _spotfit
-from ._camera import Camera
+from ._camera import Camera, by_metadata
 from ._fit import fitter_of
 from ._plots import Format, Plotted
 from ._spotfit import CameraMap
@@ -80,7 +80,10 @@ def calibrate(
     magnification: float = 1.0,
     channel: int | None = None,
     slice: int | None = None,
+    position: int | str | None = None,
     strict: bool = False,
+    camera_from: Literal["metadata"] | None = None,
+    cameras: str | PathLike[str] | None = None,
     **options: Unpack[Options],
 ) -> Calibration:
     """Learns from z stacks of beads behind an astigmatic lens how the widths of spots tell their height.
@@ -109,8 +112,15 @@ def calibrate(
         What z is multiplied by in the end, because of different refractive indices.
     channel, slice : int, optional
         Which channel and which slice, from 0; of files only.
+    position : int or str, optional
+        Which position of the stage, from 0 or by its name, of a file that has several.
     strict : bool
         Refuse a file that is cut off, of which the whole frames are read otherwise.
+    camera_from : "metadata", optional
+        Take what is not given of the camera from the metadata of the first file, or by its name there from a table of cameras; `camera` is
+        a dict of the numbers that are known then, or not given. What is taken is told by warnings.
+    cameras : path, optional
+        With `camera_from`: a table of cameras besides the one that is known, TOML with entries ``[[camera]]``.
     **options
         The options of `Fitter`: `camera`, `estimator`, `threads` and others. The shape is elliptical.
 
@@ -145,10 +155,12 @@ def calibrate(
     size = _size(pixel_size)
     if box is not None:
         wanted["box_size"] = arguments.box(box, size)
+    asked = by_metadata(camera_from, options.get("camera"), cameras)
+    if asked is not None and not isinstance(options.get("camera"), CameraMap):
+        options["camera"] = None
     fitter, known = fitter_of(options, size)
-    channel, slice = _chosen("channel", channel), _chosen("slice", slice)
-    chosen: dict[str, Any] = {"channel": channel, "slice": slice, "strict": arguments.flag("strict", strict)}
-    made = _spotfit.calibrate(_all(stacks), fitter, known, options=json.dumps(wanted), **chosen)
+    chosen = arguments.chosen(channel, slice, position, strict)
+    made = _spotfit.calibrate(_all(stacks), fitter, known, options=json.dumps(wanted), chosen=chosen, camera_from=asked)
     return _calibration("widths", made)
 
 
@@ -162,11 +174,14 @@ def calibrate_psf(
     box: Length | None = None,
     pixel_size: float | Literal["px"] | None = None,
     magnification: float = 1.0,
-    camera: Camera | CameraMap | None = None,
+    camera: Camera | CameraMap | Mapping[str, float] | None = None,
     threads: int = 0,
     channel: int | None = None,
     slice: int | None = None,
+    position: int | str | None = None,
     strict: bool = False,
+    camera_from: Literal["metadata"] | None = None,
+    cameras: str | PathLike[str] | None = None,
 ) -> Calibration:
     """Measures the PSF from z stacks of beads: a cubic spline in x, y and z, as ``spotfit calibrate --spline`` does.
 
@@ -174,7 +189,7 @@ def calibrate_psf(
 
     Parameters
     ----------
-    stacks, step, order, frames_per_step, pixel_size, magnification, channel, slice, strict
+    stacks, step, order, frames_per_step, pixel_size, magnification, channel, slice, position, strict, camera_from, cameras
         As for `calibrate`.
     planes : float
         The distance of the PSF's planes in z, in nanometres: 1 to 1000.
@@ -220,10 +235,10 @@ def calibrate_psf(
     if box is not None:
         wanted["box_size"] = arguments.box(box, _size(pixel_size))
     known = camera if isinstance(camera, CameraMap) else None
-    numbers = None if camera is None or known is not None else arguments.camera(camera)
-    channel, slice = _chosen("channel", channel), _chosen("slice", slice)
-    chosen: dict[str, Any] = {"channel": channel, "slice": slice, "strict": arguments.flag("strict", strict)}
-    made = _spotfit.calibrate_psf(_all(stacks), numbers, known, options=json.dumps(wanted), **chosen)
+    asked = by_metadata(camera_from, camera, cameras)
+    numbers = None if camera is None or known is not None or asked is not None else arguments.camera(camera)
+    chosen = arguments.chosen(channel, slice, position, strict)
+    made = _spotfit.calibrate_psf(_all(stacks), numbers, known, options=json.dumps(wanted), chosen=chosen, camera_from=asked)
     return _calibration("psf", made)
 
 
@@ -267,7 +282,3 @@ def _all(stacks: Any) -> list[Any]:
     if not several:
         raise ValueError("stacks are needed: there are none")
     return [fspath(stack) if isinstance(stack, PathLike) else stack for stack in several]
-
-
-def _chosen(name: str, number: int | None) -> int | None:
-    return None if number is None else arguments.whole(name, number)

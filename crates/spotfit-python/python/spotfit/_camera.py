@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from os import PathLike, fspath
+from typing import Any
 
 from . import _arguments as arguments
 from . import _spotfit
@@ -52,3 +55,27 @@ class Camera:
 
     def _numbers(self) -> tuple[float, float, float | None, float]:
         return self.baseline, self.sensitivity, self.em_gain, self.read_noise
+
+
+#: The numbers of a camera.
+_NUMBERS = ("baseline", "sensitivity", "em_gain", "read_noise")
+
+
+def by_metadata(
+    source: str | None, given: Any, cameras: str | PathLike[str] | None
+) -> tuple[str, tuple[float | None, ...], str | None] | None:
+    """What is asked of metadata, with the numbers that are given."""
+    if source is None:
+        if isinstance(given, dict):
+            raise TypeError("camera must be a spotfit.Camera or spotfit.CameraMap; a dict is for camera_from")
+        if cameras is not None:
+            raise ValueError("cameras is of no use without camera_from = 'metadata'")
+        return None
+    if isinstance(given, Camera):
+        raise ValueError("a Camera is known whole: with camera_from, camera has the numbers that are known, as in {'baseline': 100}")
+    known = dict(given) if isinstance(given, Mapping) else {}
+    for name in known:
+        if name not in _NUMBERS:
+            raise ValueError(f"camera has no {name!r}")
+    numbers = tuple(None if known.get(name) is None else arguments.number(name, known[name]) for name in _NUMBERS)
+    return source, numbers, None if cameras is None else fspath(cameras)

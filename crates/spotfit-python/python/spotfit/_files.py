@@ -17,7 +17,7 @@ from . import _record as records
 from ._camera import Camera
 from ._keywords import current
 from ._fit import LENGTHS
-from ._localize import Blocks, _position, needs_size
+from ._localize import Blocks, needs_size
 from ._preset import expanded
 from ._spotfit import CameraMap
 from ._summary import FileOutcome, FilesSummary
@@ -263,7 +263,7 @@ def _inputs(task: Task) -> Any:
     if not os.path.exists(task.movie):
         raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), task.movie)
     channel, plane = (task.options.get(name) for name in ("channel", "slice"))
-    return json.loads(_spotfit.record_inputs(task.movie, channel, plane, task.files, _position(task.options.get("position"))))
+    return json.loads(_spotfit.record_inputs(task.movie, channel, plane, task.files, arguments.stage(task.options.get("position"))))
 
 
 def _old_record(name: str) -> str:
@@ -318,7 +318,7 @@ def _standing(task: Task) -> FileOutcome | None:
 def _made_with(given: dict[str, Any], options: _spotfit.LocalizeOptions) -> dict[str, Any]:
     """How every table is made, as records have it: the same as of ``spotfit localize``."""
     channel, plane = (None if given.get(name) is None else int(given[name]) for name in ("channel", "slice"))
-    method, camera, calibration = (json.loads(part) for part in _spotfit.method(options, channel, plane, _position(given.get("position"))))
+    method, camera, calibration = (json.loads(part) for part in _spotfit.method(options, channel, plane, arguments.stage(given.get("position"))))
     frames = given.get("frames") or slice(None)
     # Users count from 1, and mean both ends.
     first, last = frames.start or 0, frames.stop

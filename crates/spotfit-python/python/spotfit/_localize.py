@@ -5,7 +5,7 @@ from __future__ import annotations
 import builtins
 import json
 from builtins import slice as Slice
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from os import PathLike, fspath
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from . import _arguments as arguments
 from . import _defects, _positions, _spotfit
-from ._camera import Camera
+from ._camera import Camera, by_metadata
 from ._concatenate import joined
 from ._fit import LENGTHS, Fitter, fitter_of
 from ._keywords import RENAMED, refuse, takes_former
@@ -268,11 +268,11 @@ class Blocks(Iterator[Locs]):
         size = None if isinstance(pixel_size, str) and pixel_size == "px" else arguments.length("pixel_size", pixel_size)
         known = size
         if pixel_size is None and isinstance(movie, (str, PathLike)) and needs_size(box, roi, *map(options.get, LENGTHS)):
-            known = _spotfit.MovieFile(fspath(movie), *_chosen(channel, slice), waits, parts=parts, position=_position(position)).pixel_size
+            known = _spotfit.MovieFile(fspath(movie), *_chosen(channel, slice), waits, parts=parts, position=arguments.stage(position)).pixel_size
         dropped: list[str] = [drop] if isinstance(drop, str) else list(drop)
         given: Any = options.get("camera")
-        by_metadata = _by_metadata(camera_from, given, cameras)
-        if by_metadata is not None and not isinstance(given, _spotfit.CameraMap):
+        from_metadata = by_metadata(camera_from, given, cameras)
+        if from_metadata is not None and not isinstance(given, _spotfit.CameraMap):
             options["camera"] = given = None
         maps = given if isinstance(given, _spotfit.CameraMap) else None
         camera = None if given is None or maps is not None else arguments.camera(given)
@@ -295,7 +295,7 @@ class Blocks(Iterator[Locs]):
             sigma=sigma,
             temporal_background=None if temporal_background is None else arguments.whole("temporal_background", temporal_background),
             pixels=pixel_size == "px" if isinstance(pixel_size, str) else False,
-            camera_from=by_metadata,
+            camera_from=from_metadata,
             frame_time=None if frame_time is None else str(frame_time),
         )
         self.defects: npt.NDArray[np.bool_] | None = None
@@ -313,7 +313,7 @@ class Blocks(Iterator[Locs]):
         self._told = False
         if isinstance(movie, (str, PathLike)):
             channel, slice = _chosen(channel, slice)
-            file = _spotfit.MovieFile(fspath(movie), channel, slice, waits, arguments.flag("strict", strict), parts, _position(position))
+            file = _spotfit.MovieFile(fspath(movie), channel, slice, waits, arguments.flag("strict", strict), parts, arguments.stage(position))
             if by_metadata is not None or frame_time == "metadata":
                 self._options, more = self._options.of_movie(file)
                 notes += more
@@ -325,7 +325,7 @@ class Blocks(Iterator[Locs]):
             notes += self._place(positions, roi, size)
             # What only warns need not be waited for.
             if looks and (waits is None or _defects.is_word(defects, "auto")):
-                found = _spotfit.Defects.find_in(fspath(movie), channel, slice, maps, waits, parts, _position(position))
+                found = _spotfit.Defects.find_in(fspath(movie), channel, slice, maps, waits, parts, arguments.stage(position))
                 if found is None and _defects.is_word(defects, "auto"):
                     raise ValueError(f"{fspath(movie)}: defects = 'auto' looks at the first frames, which cannot be read twice")
                 self._look(found, defects, notes)
@@ -333,13 +333,13 @@ class Blocks(Iterator[Locs]):
             self._source: _spotfit.MovieLocalizer | _spotfit.ArrayLocalizer = source
             if waits is None:
                 if camera is not None:
-                    notes += _spotfit.doubts_of_movie(fspath(movie), channel, slice, camera, parts, _position(position))
+                    notes += _spotfit.doubts_of_movie(fspath(movie), channel, slice, camera, parts, arguments.stage(position))
                 first, last, _ = frames.indices(info.numbers[3] or 0)
                 self._next = self._of_file(source)
             else:
                 first = frames.start or 0
                 last = frames.indices(file.promised or 0)[1]
-                late = _Late(fspath(movie), channel, slice, camera, maps, looks and defects is None, file.notes, first)
+                late = _Late(fspath(movie), channel, slice, arguments.stage(position), camera, maps, looks and defects is None, file.notes, first)
                 self._next = self._following(source, late)
             self.total = max(last - first, 0)
         else:
@@ -455,6 +455,7 @@ class _Late(NamedTuple):
     movie: str
     channel: int | None
     slice: int | None
+    position: str | None
     camera: Any
     maps: CameraMap | None
     looks: bool
@@ -466,11 +467,11 @@ class _Late(NamedTuple):
     def notes(self) -> list[str]:
         notes = []
         if self.looks:
-            found = _spotfit.Defects.find_in(self.movie, self.channel, self.slice, self.maps)
+            found = _spotfit.Defects.find_in(self.movie, self.channel, self.slice, self.maps, position=self.position)
             if found is not None and len(found):
                 notes.append(_defects.note(found))
         if self.camera is not None:
-            notes += _spotfit.doubts_of_movie(self.movie, self.channel, self.slice, self.camera)
+            notes += _spotfit.doubts_of_movie(self.movie, self.channel, self.slice, self.camera, position=self.position)
         return notes
 
 
@@ -551,37 +552,6 @@ def _estimates(movie: Any, camera: Camera | None) -> tuple[float | None, float |
 def needs_size(*lengths: Any) -> bool:
     """Whether the size of a pixel may be needed to know lengths in pixels."""
     return any(isinstance(part, str) for length in lengths for part in arguments.parts(length))
-
-
-def _position(position: int | str | None) -> str | None:
-    """As the command counts them."""
-    if position is None or isinstance(position, str):
-        return position
-    return str(arguments.whole("position", position) + 1)
-
-
-#: The numbers of a camera.
-_NUMBERS = ("baseline", "sensitivity", "em_gain", "read_noise")
-
-
-def _by_metadata(
-    source: str | None, given: Any, cameras: str | PathLike[str] | None
-) -> tuple[str, tuple[float | None, ...], str | None] | None:
-    """What is asked of metadata, with the numbers that are given."""
-    if source is None:
-        if isinstance(given, dict):
-            raise TypeError("camera must be a spotfit.Camera or spotfit.CameraMap; a dict is for camera_from")
-        if cameras is not None:
-            raise ValueError("cameras is of no use without camera_from = 'metadata'")
-        return None
-    if isinstance(given, Camera):
-        raise ValueError("a Camera is known whole: with camera_from, camera has the numbers that are known, as in {'baseline': 100}")
-    known = dict(given) if isinstance(given, Mapping) else {}
-    for name in known:
-        if name not in _NUMBERS:
-            raise ValueError(f"camera has no {name!r}")
-    numbers = tuple(None if known.get(name) is None else arguments.number(name, known[name]) for name in _NUMBERS)
-    return source, numbers, None if cameras is None else fspath(cameras)
 
 
 def _chosen(channel: int | None, slice: int | None) -> tuple[int | None, int | None]:

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from . import _arguments as arguments
 from . import _spotfit
-from ._calibrate import _all, _chosen
+from ._calibrate import _all
 from ._plots import Format, Plotted
 from ._spotfit import CameraMap
 from ._warnings import tell
@@ -122,6 +122,7 @@ def camera(
     hot: float = 10.0,
     channel: int | None = None,
     slice: int | None = None,
+    position: int | str | None = None,
     strict: bool = False,
 ) -> MeasuredCamera:
     """Measures a camera: offset, noise and gain of each pixel, from dark frames and frames of even light.
@@ -143,6 +144,8 @@ def camera(
         median noise.
     channel, slice : int, optional
         Which channel and which slice, from 0; of files only.
+    position : int or str, optional
+        Which position of the stage, from 0 or by its name, of a file that has several.
     strict : bool
         Refuse a file that is cut off, of which the whole frames are read otherwise.
 
@@ -181,8 +184,7 @@ def camera(
     dark = _all(darks)
     if len(dark) != 1:
         raise ValueError("darks are one movie: join them, or give the others as flats")
-    channel, slice = _chosen("channel", channel), _chosen("slice", slice)
-    chosen: dict[str, Any] = {"channel": channel, "slice": slice, "strict": arguments.flag("strict", strict)}
-    found, report, notes = _spotfit.camera(dark[0], several, options=json.dumps(wanted), **chosen)
+    chosen = arguments.chosen(channel, slice, position, strict)
+    found, report, notes = _spotfit.camera(dark[0], several, options=json.dumps(wanted), chosen=chosen)
     tell(notes)
     return MeasuredCamera(json.loads(report), found)

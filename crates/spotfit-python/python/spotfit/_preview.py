@@ -15,7 +15,7 @@ import numpy as np
 
 from . import _arguments as arguments
 from . import _spotfit
-from ._localize import Blocks, _position
+from ._localize import Blocks
 from ._locs import Column, Locs
 from ._preset import expanded
 
@@ -154,7 +154,7 @@ def preview(
     if isinstance(movie, (str, PathLike)):
         channel, plane = given.get("channel"), given.get("slice")
         strict = bool(given.get("strict", False))
-        made = _spotfit.Preview.of_movie(blocks._options, fspath(movie), channel, plane, strict, parts, number, colour_by, filter, _position(given.get("position")))
+        made = _spotfit.Preview.of_movie(blocks._options, fspath(movie), channel, plane, strict, parts, number, colour_by, filter, arguments.stage(given.get("position")))
         return Preview(made, number)
     array: Any = movie if hasattr(movie, "shape") else np.asarray(movie)
     count = int(array.shape[0])

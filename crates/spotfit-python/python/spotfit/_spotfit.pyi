@@ -618,7 +618,13 @@ def simulate_beads(
     maps: tuple[list[Any] | None, bool],
 ) -> tuple[npt.NDArray[np.uint16], tuple[_Columns, Info], _Maps | None, npt.NDArray[np.bool_] | None]: ...
 def calibrate(
-    given: list[Any], fitter: Fitter, camera_map: CameraMap | None, *, options: str, channel: int | None, slice: int | None, strict: bool
+    given: list[Any],
+    fitter: Fitter,
+    camera_map: CameraMap | None,
+    *,
+    options: str,
+    chosen: tuple[int | None, int | None, str | None, bool],
+    camera_from: tuple[str, tuple[float | None, ...], str | None] | None,
 ) -> tuple[bytes, str, list[bytes], list[str]]: ...
 def calibrate_psf(
     given: list[Any],
@@ -626,9 +632,8 @@ def calibrate_psf(
     camera_map: CameraMap | None,
     *,
     options: str,
-    channel: int | None,
-    slice: int | None,
-    strict: bool,
+    chosen: tuple[int | None, int | None, str | None, bool],
+    camera_from: tuple[str, tuple[float | None, ...], str | None] | None,
 ) -> tuple[bytes, str, list[bytes], list[str]]: ...
 
 @final
@@ -646,7 +651,7 @@ class MeasuredCamera:
     def file(self, npz: bool) -> bytes: ...
 
 def camera(
-    darks: Any, flats: list[Any], *, options: str, channel: int | None, slice: int | None, strict: bool
+    darks: Any, flats: list[Any], *, options: str, chosen: tuple[int | None, int | None, str | None, bool]
 ) -> tuple[MeasuredCamera, str, list[str]]: ...
 def run_step(
     name: str, options: str, tables: list[tuple[str, _Columns, Info]]
@@ -691,6 +696,7 @@ class TrackOptions:
         camera_map: CameraMap | None,
         *,
         camera: tuple[float, float, float | None, float] | None,
+        camera_from: tuple[str, tuple[float | None, ...], str | None] | None,
         beads: int,
         beads_at: list[list[float]] | None,
         beads_file: str | None,
@@ -724,9 +730,7 @@ def track(
     frames: npt.NDArray[Any] | None,
     options: TrackOptions,
     *,
-    channel: int | None,
-    slice: int | None,
-    strict: bool,
+    chosen: tuple[int | None, int | None, str | None, bool],
     rate: float | None,
     idle: float,
     udp: str | None,

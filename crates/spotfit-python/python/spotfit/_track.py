@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from os import PathLike, fspath
 from typing import Any, Literal, NamedTuple, Union
@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from . import _arguments as arguments
 from . import _spotfit
-from ._camera import Camera
+from ._camera import Camera, by_metadata
 from ._fit import fitter_of
 from ._frozen import frozen
 from ._options import Estimator, InstructionSet, Length, Profile
@@ -153,7 +153,7 @@ def _options(
     psf: str | PathLike[str] | None,
     shape: str,
     fixed_sigma: Any,
-    camera: Camera | CameraMap | None,
+    camera: Camera | CameraMap | Mapping[str, float] | None,
     profile: Profile,
     estimator: Estimator | None,
     instruction_set: InstructionSet | None,
@@ -166,6 +166,8 @@ def _options(
     scale: bool,
     smooth: Smooth,
     stop_after: int | None = None,
+    camera_from: str | None = None,
+    cameras: str | PathLike[str] | None = None,
 ) -> _spotfit.TrackOptions:
     """What Rust needs."""
     size = None if isinstance(pixel_size, str) and pixel_size == "px" else arguments.length("pixel_size", pixel_size)
@@ -173,6 +175,9 @@ def _options(
         raise ValueError("shape, fixed_sigma and profile are for Gaussians: a measured PSF has a shape of its own")
     if estimator is None:
         estimator = "lse" if psf is None else "mle"
+    asked = by_metadata(camera_from, camera, cameras)
+    if asked is not None and not isinstance(camera, CameraMap):
+        camera = None
     fit: Any = {"shape": shape, "profile": profile, "estimator": estimator, "camera": camera, "instruction_set": instruction_set}
     if fixed_sigma is not None:
         fit["fixed_sigma"] = fixed_sigma
@@ -194,6 +199,7 @@ def _options(
         fitter,
         maps,
         camera=None if camera is None or maps is not None else arguments.camera(camera),
+        camera_from=asked,
         beads=most,
         beads_at=places,
         beads_file=file,
@@ -235,12 +241,15 @@ def track(
     profile: Profile = "sampled",
     fixed_sigma: Length | tuple[Length, Length] | None = None,
     estimator: Estimator | None = None,
-    camera: Camera | CameraMap | None = None,
+    camera: Camera | CameraMap | Mapping[str, float] | None = None,
+    camera_from: Literal["metadata"] | None = None,
+    cameras: str | PathLike[str] | None = None,
     rate: float | None = None,
     idle: float = 10.0,
     stop_after: int | None = None,
     channel: int | None = None,
     slice: int | None = None,
+    position: int | str | None = None,
     strict: bool = False,
     udp: str | int | None = None,
     ring_out: str | None = None,
@@ -282,6 +291,11 @@ def track(
         Side of the windows, in pixels or with a unit. Default: 9; with `calibration` that of its beads, with `psf` what it leaves room for.
     instruction_set, shape, profile, fixed_sigma, estimator, camera
         As in `Fitter`.
+    camera_from : "metadata", optional
+        Take what is not given of the camera from the metadata of the movie, or by its name there from a table of cameras; `camera` is
+        a dict of the numbers that are known then, or not given. What is taken is told by warnings.
+    cameras : path, optional
+        With `camera_from`: a table of cameras besides the one that is known, TOML with entries ``[[camera]]``.
     rate : float, optional
         The frames of a movie were taken so many a second. Default: they have no times.
     idle : float
@@ -290,6 +304,8 @@ def track(
         End after so many frames.
     channel, slice : int, optional
         Which channel and which slice of a file, from 0.
+    position : int or str, optional
+        Which position of the stage, from 0 or by its name, of a file that has several.
     strict : bool
         Refuse a file that is cut off, of which the whole frames are read otherwise.
     udp : int or str, optional
@@ -323,7 +339,8 @@ def track(
     options = _options(
         beads=beads, false_rate=false_rate, reach=reach, patience=patience, smooth=smooth, smooth_frames=smooth_frames, wander=wander,
         rotation=rotation, scale=scale, pixel_size=pixel_size, calibration=calibration, psf=psf, box=box, instruction_set=instruction_set,
-        shape=shape, profile=profile, fixed_sigma=fixed_sigma, estimator=estimator, camera=camera, stop_after=stop_after,
+        shape=shape, profile=profile, fixed_sigma=fixed_sigma, estimator=estimator, camera=camera, stop_after=stop_after, camera_from=camera_from,
+        cameras=cameras,
     )  # fmt: skip
     named = isinstance(source, (str, PathLike))
     frames: Any = None if named else np.asarray(arguments.unmasked("source", source))
@@ -336,9 +353,7 @@ def track(
         fspath(source) if isinstance(source, (str, PathLike)) else None,
         frames,
         options,
-        channel=None if channel is None else arguments.whole("channel", channel),
-        slice=None if slice is None else arguments.whole("slice", slice),
-        strict=arguments.flag("strict", strict),
+        chosen=arguments.chosen(channel, slice, position, strict),
         rate=None if rate is None else arguments.number("rate", rate),
         idle=arguments.number("idle", idle),
         udp=None if udp is None else str(udp),

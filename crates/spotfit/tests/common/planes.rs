@@ -214,3 +214,40 @@ pub fn czi(width: u32, height: u32, planes: &[CziPlane]) -> Vec<u8> {
     file[92..100].copy_from_slice(&places[1].to_le_bytes());
     file
 }
+
+/// A plane of NDTiff: its axes as JSON, its type and its numbers.
+pub struct NdPlane {
+    pub axes: String,
+    pub kind: u32,
+    pub data: Vec<u8>,
+}
+
+/// NDTiff's index, and its file `name` of planes of this width and height, taken every 20 ms.
+pub fn ndtiff(width: u32, height: u32, name: &str, planes: &[NdPlane]) -> (Vec<u8>, Vec<u8>) {
+    let mut stack = b"II*\0".to_vec();
+    for number in [0u32, 483_729, 3, 3, 2_355_492, 2] {
+        stack.extend(number.to_le_bytes());
+    }
+    stack.extend(b"{}");
+    let mut index = Vec::new();
+    let text = |index: &mut Vec<u8>, text: &str| {
+        index.extend((text.len() as u32).to_le_bytes());
+        index.extend(text.as_bytes());
+    };
+    for (plane, number) in planes.iter().zip(0..) {
+        let begin = stack.len() as u32;
+        stack.extend(&plane.data);
+        let metadata = format!(
+            "{{\"Core-Camera\":\"Ours\",\"Exposure\":15,\"ElapsedTime-ms\":{},\"PixelSizeUm\":0.11}}",
+            20 * number
+        );
+        let (at, length) = (stack.len() as u32, metadata.len() as u32);
+        stack.extend(metadata.as_bytes());
+        text(&mut index, &plane.axes);
+        text(&mut index, name);
+        for number in [begin, width, height, plane.kind, 0, at, length, 0] {
+            index.extend(number.to_le_bytes());
+        }
+    }
+    (index, stack)
+}

@@ -515,6 +515,7 @@ fn foreign_formats_are_named() {
         ("a.oif", Foreign::OifOib, ["Olympus' OIF", "bfconvert"]),
         ("a.oib", Foreign::OifOib, ["OIB", "bfconvert"]),
         ("a.sifx", Foreign::Sifx, ["Andor's spooled", "Solis"]),
+        ("a.nd", Foreign::Nd, ["MetaMorph's ND", ".stk"]),
         ("a.dcimg", Foreign::Dcimg, ["DCIMG", "HCImage"]),
         ("a.mp4", Foreign::Video, ["MP4", "save it as TIFF"]),
         ("a.avi", Foreign::Video, ["AVI", "Fiji"]),

@@ -1,9 +1,9 @@
-//! Movies of microscopes' makers: SPE, ND2 and CZI. Real files are compared with other readers by `benches/scripts/against_readers.py`.
+//! Movies of microscopes' makers: SPE, ND2, CZI and Micro-Manager's NDTiff. Real files are compared with other readers by `benches/scripts/against_readers.py`.
 
 use std::io::Cursor;
 
 use crate::common::bytes;
-use crate::common::planes::{CziPlane, Nd2, czi, nd2, spe};
+use crate::common::planes::{CziPlane, Nd2, NdPlane, czi, nd2, ndtiff, spe};
 use spotfit::movie::{Movie, MovieError, MovieOptions, PixelSizeSource, Pixels, ReadSeek};
 
 fn reader(file: &[u8]) -> Box<dyn ReadSeek> {
@@ -180,4 +180,87 @@ fn czi_is_read() {
     planes[0].kind = 3;
     refused(open(&czi(3, 2, &planes), &options), "differ in size or type");
     refused(open(&[0; 200], &options), "does not begin as one");
+}
+
+/// Proves that NDTiff's planes are in the order of their axes, whatever order the index has; that positions, channels and slices are chosen,
+/// by names too; that times, pixels and camera are read; and that a folder, its index and its stack are the same movie, of which what a
+/// crash took away is said.
+#[test]
+fn ndtiff_is_read() {
+    let mut planes = Vec::new();
+    for (time, place, slice, channel) in (0..2).flat_map(|t| {
+        (0..2).flat_map(move |p| {
+            [0, -1].into_iter().flat_map(move |z| (0..2).map(move |c| (t, p, z, c)))
+        })
+    }) {
+        let value = plane(place, time, (slice + 1) as u32, channel).to_le_bytes();
+        let axes = format!(
+            "{{\"time\":{time},\"position\":\"Pos{place}\",\"z\":{slice},\"channel\":\"{}\"}}",
+            ["GFP", "Cy5"][channel as usize]
+        );
+        planes.push(NdPlane { axes, kind: 1, data: value.repeat(6) });
+    }
+    let name = "a_NDTiffStack.tif";
+    let made = ndtiff(3, 2, name, &planes);
+    let open = |(index, stack): &(Vec<u8>, Vec<u8>), options: &MovieOptions| {
+        Movie::ndtiff(reader(index), vec![(name.to_owned(), reader(stack))], options)
+    };
+    let options = MovieOptions::default();
+    refused(open(&made, &options), "2 positions; one must be chosen: Pos0, Pos1");
+    let options = options.with_position(Some("Pos1".to_owned()));
+    refused(open(&made, &options), "2 channels");
+    let options = options.with_channel(Some(1));
+    let movie = open(&made, &options).expect("a movie");
+    assert_eq!((movie.size(), movie.notes()), ((3, 2), &[][..]));
+    let size = movie.axes().pixel_size.expect("a size");
+    assert!((size.nanometres - 110.0).abs() < 1e-9 && size.source == PixelSizeSource::MicroManager);
+    assert_eq!(movie.acquisition().exposure, Some(0.015));
+    let expected: Vec<f32> =
+        [0, 10, 100, 110].iter().flat_map(|&more| [1000.0 + more as f32; 6]).collect();
+    assert_eq!(numbers(movie), expected);
+
+    // One slice of those that were taken downwards has times that rise.
+    let movie = open(&made, &options.clone().with_slice(Some(1))).expect("a movie");
+    let times = movie.times().expect("times");
+    assert!((times[1] - 0.16).abs() < 1e-9 && movie.acquisition().frame_time == Some(times[1]));
+
+    // A crash leaves an index without its end, or a file without a plane.
+    let (index, stack) = &made;
+    let cut = (index[..index.len() - 3].to_vec(), stack.clone());
+    let all = options.clone().with_channel(Some(0));
+    let movie = open(&cut, &all).expect("a movie");
+    assert!(movie.frames() == 3 && movie.notes()[0].contains("ends within an entry"));
+    refused(open(&cut, &all.clone().with_strict(true)), "ends within an entry");
+    let cut = (index.clone(), stack[..stack.len() - 100].to_vec());
+    let movie = open(&cut, &all).expect("a movie");
+    assert!(movie.frames() == 3 && movie.notes()[0].contains('1'), "{:?}", movie.notes());
+    refused(open(&cut, &all.clone().with_strict(true)), "truncated");
+    refused(Movie::ndtiff(reader(index), Vec::new(), &options), "a_NDTiffStack.tif is not there");
+
+    let folder = tempfile::tempdir().expect("a folder");
+    let at = |name: &str| folder.path().join(name);
+    std::fs::write(at("NDTiff.index"), index).expect("it is written");
+    std::fs::write(at(name), stack).expect("it is written");
+    for path in [folder.path().to_owned(), at("NDTiff.index"), at(name)] {
+        let movie = Movie::open_with(&path, &options).expect("a movie");
+        assert_eq!(movie.files(), [at("NDTiff.index"), at(name)]);
+        assert_eq!(numbers(movie), expected);
+    }
+
+    let one = |axes: &str, kind: u32| {
+        let first = NdPlane { axes: "{\"time\":0}".to_owned(), kind: 1, data: vec![0; 12] };
+        let planes = [first, NdPlane { axes: axes.to_owned(), kind, data: vec![0; 12] }];
+        open(&ndtiff(3, 2, name, &planes), &MovieOptions::default())
+    };
+    assert_eq!(one("{\"time\":1}", 1).expect("a movie").frames(), 2);
+    refused(one("{\"time\":1}", 2), "differ in size or type");
+    refused(one("{\"time\":1.5}", 1), "axis time");
+    refused(one("{\"time\":99}", 1).and_then(|_| one("[]", 1)), "without axes");
+    let angles = ["{\"angle\":0}", "{\"angle\":1}"].map(|axes| NdPlane {
+        axes: axes.to_owned(),
+        kind: 1,
+        data: vec![0; 12],
+    });
+    refused(open(&ndtiff(3, 2, name, &angles), &MovieOptions::default()), "an axis angle");
+    refused(open(&ndtiff(3, 2, "../a.tif", &planes), &options), "../a.tif is not there");
 }

@@ -9,7 +9,6 @@ pub(super) mod growing;
 mod imagej;
 pub(super) mod images;
 mod layout;
-mod micro_manager;
 mod ome;
 mod packed;
 mod page;
@@ -25,6 +24,7 @@ use std::path::{Path, PathBuf};
 use ::tiff::decoder::ifd::Value;
 use ::tiff::tags::{CompressionMethod, Tag};
 
+use super::micro_manager;
 use super::place::Bytes;
 use super::{
     Acquisition, Dimensions, MovieAxes, MovieError, MovieOptions, PixelSizeSource, Pixels,
@@ -65,7 +65,7 @@ fn resolution(decoder: &mut Pages) -> Option<Resolution> {
 }
 
 /// What Micro-Manager says of the first frame.
-fn micro_manager(decoder: &mut Pages) -> Acquisition {
+fn first_metadata(decoder: &mut Pages) -> Acquisition {
     let tag = Tag::from_u16_exhaustive(micro_manager::TAG);
     let text = decoder.find_tag(tag).ok().flatten().and_then(|value| match value {
         Value::Ascii(text) => Some(text),
@@ -93,7 +93,7 @@ impl TiffSource {
         check_page(&mut decoder).map_err(|reason| wrong(0, reason))?;
 
         let imagej = ImageJ::read(&survey.description);
-        let mut acquisition = micro_manager(&mut decoder);
+        let mut acquisition = first_metadata(&mut decoder);
         if acquisition.source.is_none()
             && let Some(text) = &imagej
         {

@@ -238,7 +238,8 @@ fn leave_out(places: &mut Vec<u64>, reduced: &[usize]) -> Option<String> {
         reduced.binary_search(&(page - 1)).is_err()
     });
     let count = reduced.len();
-    Some(format!("has pages that are smaller images of others; {count} are left out"))
+    let are = if count == 1 { "is" } else { "are" };
+    Some(format!("has pages that are smaller images of others; {count} {are} left out"))
 }
 
 /// Where the text of a tag is.

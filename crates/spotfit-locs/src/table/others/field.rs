@@ -23,7 +23,7 @@ impl Field {
 
     /// Gives it another name and, if that is known, its unit.
     pub(super) fn rename(&mut self, name: &str, known: Option<(Meaning, Unit, f64)>) {
-        self.offset = 0.0;
+        let was_frame = self.is(Meaning::Frame);
         let kind = self.column.kind.clone();
         (self.column, self.scale) = match known {
             None => (Column::new(name, Unit::None, kind, Vec::new()), 1.0),
@@ -37,6 +37,10 @@ impl Field {
                 (Column::new(meaning, unit, kind, Vec::new()), scale)
             }
         };
+        // What is subtracted is the number of the first frame.
+        if !(was_frame && self.is(Meaning::Frame)) {
+            self.offset = 0.0;
+        }
     }
 
     /// Lengths in pixels become these.

@@ -44,8 +44,13 @@ impl MeasuredCamera {
         panels.extend(maps.iter().map(|(title, map)| self.histogram(title, map)));
         let report = &self.report;
         let title = format!(
-            "{} × {} pixels, {} dark frames: {} hot, {} dead",
-            report.size[0], report.size[1], report.darks, report.hot, report.dead
+            "{} × {} pixels, {} dark frame{}: {} hot, {} dead",
+            report.size[0],
+            report.size[1],
+            report.darks,
+            if report.darks == 1 { "" } else { "s" },
+            report.hot,
+            report.dead
         );
         Drawing::tiled(&title, panels, maps.len())
     }
@@ -106,18 +111,21 @@ impl MeasuredCamera {
 fn reduced(map: &Array2<f64>, middle: f64) -> (usize, Vec<f64>) {
     let (height, width) = map.dim();
     let side = width.max(height).div_ceil(MOST).max(1);
-    let blocks = map.exact_chunks((side.min(height.max(1)), side.min(width.max(1))));
-    let columns = (width / side).max(1);
-    let farthest = |block: ndarray::ArrayView2<'_, f64>| {
-        let farther =
-            |found: f64, &value: &f64| match (value - middle).abs() > (found - middle).abs() {
-                true => value,
-                false if found.is_nan() => value,
-                false => found,
-            };
-        block.iter().fold(f64::NAN, farther)
+    let (rows, columns) = (height.div_ceil(side), width.div_ceil(side));
+    let farthest = |place: usize| {
+        // Blocks at the edges may be smaller.
+        let (y, x) = (place / columns * side, place % columns * side);
+        let (below, right) = ((y + side).min(height), (x + side).min(width));
+        let block = (y..below).flat_map(|y| (x..right).map(move |x| map[[y, x]]));
+        let farther = |found: f64, value: f64| match (value - middle).abs() > (found - middle).abs()
+        {
+            true => value,
+            false if found.is_nan() => value,
+            false => found,
+        };
+        block.fold(f64::NAN, farther)
     };
-    (columns, blocks.into_iter().map(farthest).collect())
+    (columns, (0..rows * columns).map(farthest).collect())
 }
 
 #[cfg(test)]
@@ -126,6 +134,19 @@ mod tests {
     use crate::ndarray::Array3;
     use crate::steps::camera::{self, CameraOptions};
     use crate::steps::{Silent, Stack};
+
+    /// Proves that pixels at the edges are in a map with fewer pixels, whatever its size is divided by.
+    #[test]
+    fn edges_are_in_small_maps() {
+        let (height, width) = (2 * super::MOST + 1, super::MOST + 7);
+        let mut map = super::Array2::from_elem((height, width), 1.0);
+        (map[[height - 1, 0]], map[[0, width - 1]]) = (50.0, -70.0);
+        let (columns, numbers) = super::reduced(&map, 1.0);
+        assert_eq!((columns, numbers.len()), (width.div_ceil(3), height.div_ceil(3) * columns));
+        assert_eq!(numbers[columns - 1], -70.0);
+        assert_eq!(numbers[numbers.len() - columns], 50.0);
+        assert_eq!(numbers.iter().filter(|&&number| number == 1.0).count(), numbers.len() - 2);
+    }
 
     /// Proves that a camera is drawn with its maps, histograms and hot pixels, whatever its size, and without flats.
     #[test]

@@ -2,7 +2,10 @@
 
 use super::camera::CameraOptions;
 use super::cameras::{KnownCamera, known};
+use super::given::Given;
 use super::options::LocalizeOptions;
+use crate::CameraMap;
+use crate::camera_maps::{self, CameraMapsProblem};
 use crate::movie::Movie;
 use crate::steps::{Note, PixelScale, Stack, StepError};
 
@@ -84,7 +87,11 @@ impl CameraOptions {
         let mut told = Told::default();
         if !has_maps {
             all.baseline = told.take(self.baseline, baseline, "baseline", true);
+        }
+        if !has_maps || self.maps.as_ref().is_some_and(lack_gain) {
             all.sensitivity = told.take(self.sensitivity, sensitivity, "sensitivity", true);
+        }
+        if !has_maps {
             all.read_noise = told.take(self.read_noise, read_noise, "read_noise", true);
         }
         all.em_gain = told.take(self.em_gain, em_gain, "em_gain", is_emccd);
@@ -103,6 +110,13 @@ impl CameraOptions {
         }
         told.finish(name, found.camera.as_deref()).map(|notes| (all, notes))
     }
+}
+
+/// Whether maps are without a gain, so that one sensitivity is that of all pixels. What else may be wrong with them is said by who reads them.
+fn lack_gain(maps: &Given<CameraMap>) -> bool {
+    let Given::File(path) = maps else { return false };
+    let found = camera_maps::read(path).map_err(|error| error.problem);
+    matches!(found, Err(CameraMapsProblem::Missing { name: "gain", .. }))
 }
 
 /// What is to be told.

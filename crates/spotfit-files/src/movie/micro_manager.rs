@@ -1,10 +1,11 @@
-//! Micro-Manager's metadata of a frame: an object of JSON in the tag 51123.
+//! Micro-Manager's metadata of a frame: an object of JSON, in TIFF files in the tag 51123.
 
 use serde_json::{Map, Value};
 
 use crate::movie::{Acquisition, AcquisitionSource};
 
 /// The tag that has it.
+#[cfg(feature = "tiff")]
 pub(super) const TAG: u16 = 51_123;
 /// Properties that tell how cameras are read out.
 const MODES: [&str; 9] = [
@@ -23,12 +24,7 @@ const LONGEST: usize = 1 << 20;
 
 /// What the text says.
 pub(super) fn acquisition(text: &str) -> Acquisition {
-    if text.len() > LONGEST {
-        return Acquisition::default();
-    }
-    let Ok(Value::Object(values)) = serde_json::from_str(text.trim_end_matches('\0')) else {
-        return Acquisition::default();
-    };
+    let Some(values) = values(text) else { return Acquisition::default() };
     let camera = words(&values, "Camera").or_else(|| words(&values, "Core-Camera"));
     // Properties of a device begin with its label.
     let of_camera = |names: &[&str]| {
@@ -48,7 +44,9 @@ pub(super) fn acquisition(text: &str) -> Acquisition {
     let modes: Vec<String> = modes.collect();
     let binning = of_camera(&["Binning"]).or_else(|| words(&values, "Binning"));
     let found = Acquisition {
-        exposure: number(&values, "Exposure-ms").map(|time| time / 1e3),
+        exposure: number(&values, "Exposure-ms")
+            .or_else(|| number(&values, "Exposure"))
+            .map(|time| time / 1e3),
         frame_time: number(&values, "Interval_ms").map(|time| time / 1e3),
         em_gain: gain.and_then(|text| text.trim().parse().ok()),
         binning: binning.as_deref().and_then(sides),
@@ -57,6 +55,26 @@ pub(super) fn acquisition(text: &str) -> Acquisition {
         ..Acquisition::default()
     };
     found.by(AcquisitionSource::MicroManager)
+}
+
+/// The object that the text is.
+fn values(text: &str) -> Option<Map<String, Value>> {
+    let text = Some(text).filter(|text| text.len() <= LONGEST)?;
+    serde_json::from_str(text.trim_end_matches('\0')).ok()
+}
+
+/// The side of a pixel in nanometres.
+pub(super) fn pixel_size(text: &str) -> Option<f64> {
+    let values = values(text)?;
+    Some(1e3 * number(&values, "PixelSizeUm").or_else(|| number(&values, "PixelSize_um"))?)
+}
+
+/// When the frame was taken, in seconds since the begin. The text, of which there is one for each frame, is not parsed as a whole.
+pub(super) fn elapsed(text: &str) -> Option<f64> {
+    let (_, rest) = text.split_once("\"ElapsedTime-ms\"")?;
+    let rest = rest.trim_start().strip_prefix(':')?.trim_start().trim_start_matches('"');
+    let end = rest.find(|one: char| !(one.is_ascii_digit() || ".eE+-".contains(one)))?;
+    rest[..end].parse::<f64>().ok().map(|time| time / 1e3)
 }
 
 /// Binning as it is written: `2`, `2x2` or `2,2`.
@@ -100,6 +118,15 @@ mod tests {
         let found = acquisition(old);
         assert_eq!(found.camera.as_deref(), Some("Zyla"));
         assert_eq!((found.exposure, found.em_gain), (Some(0.01), None));
+        let short = r#"{"Exposure": 20, "ElapsedTime-ms": "1520.5", "PixelSizeUm": 0.108}"#;
+        assert_eq!(acquisition(short).exposure, Some(0.02));
+        assert_eq!((elapsed(short), pixel_size(short)), (Some(1.5205), Some(108.0)));
+        assert_eq!(elapsed(r#"{"ElapsedTime-ms":-12}"#), Some(-0.012));
+        for wrong in
+            ["", r#"{"ElapsedTime-ms""#, r#"{"ElapsedTime-ms": "#, r#"{"ElapsedTime-ms":7"#]
+        {
+            assert_eq!((elapsed(wrong), pixel_size(wrong)), (None, None), "{wrong}");
+        }
         for wrong in ["", "[]", "{", r#"{"Exposure-ms": -1}"#, r#"{"Exposure-ms": "a"}"#] {
             assert_eq!(acquisition(wrong), Acquisition::default(), "{wrong}");
         }

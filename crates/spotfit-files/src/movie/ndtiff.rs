@@ -1,0 +1,352 @@
+//! Micro-Manager's NDTiff, of versions 2 and 3: TIFF files of planes, and an index of where each plane is and what it shows.
+//!
+//! By the description of NDTiffStorage: an entry of the index has the axes of a plane as JSON, the name of its file, where its pixels and
+//! its metadata begin, their sizes and their type. Pixels are never compressed, and those of 10 to 14 bits have 16.
+
+use std::collections::HashMap;
+use std::io::{self, BufReader, Read};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use serde_json::{Map, Value};
+
+use super::micro_manager;
+use super::place::{Bytes, ReadAt, View, fill_at};
+use super::placed::{Lie, Planes};
+use super::{MovieAxes, MovieError, MovieOptions, PixelSize, PixelSizeSource};
+use crate::excerpt::excerpt;
+use crate::npy::NumberType;
+
+/// The index, as it is called in every folder.
+pub(super) const INDEX: &str = "NDTiff.index";
+/// The folder of those planes that are not made smaller, where there are others.
+const FULL: &str = "Full resolution";
+/// The longest text of an entry.
+const LONGEST: usize = 1 << 12;
+/// The most bytes of the metadata of a plane.
+const METADATA: u32 = 1 << 17;
+/// The most entries, and files.
+const MOST: usize = 1 << 24;
+const MOST_FILES: usize = 1 << 12;
+/// Where the numbers of a file begin among those of all: places in a file have 32 bits.
+const FILE: u64 = 1 << 33;
+
+fn wrong(reason: impl Into<String>) -> MovieError {
+    MovieError::Header { format: "NDTiff", reason: reason.into() }
+}
+
+/// The folder with the index, of a folder, an index or a stack beside one.
+pub(super) fn folder_of(path: &Path) -> Option<PathBuf> {
+    let name = path.file_name()?.to_string_lossy();
+    if name == INDEX || name.contains("_NDTiffStack") {
+        let folder = path.parent()?;
+        return folder.join(INDEX).is_file().then(|| folder.to_owned());
+    }
+    let folders = [path.to_owned(), path.join(FULL)];
+    folders.into_iter().find(|folder| folder.join(INDEX).is_file())
+}
+
+/// Files one after the other, each with room for as many bytes as it may have.
+struct Files(Vec<Option<Bytes>>);
+
+impl ReadAt for Files {
+    fn read_at(&self, place: u64, buffer: &mut [u8]) -> io::Result<usize> {
+        let file = usize::try_from(place / FILE).ok().and_then(|file| self.0.get(file)?.as_ref());
+        file.map_or(Ok(0), |file| file.read_at(place % FILE, buffer))
+    }
+
+    fn length(&self) -> io::Result<u64> {
+        Ok(self.0.len() as u64 * FILE)
+    }
+}
+
+/// An entry of the index: axes, the name of the file, and where the pixels begin, their width, height, type and compression, where the
+/// metadata begin, their length and compression.
+type Entry = (Map<String, Value>, String, [u32; 8]);
+
+/// Reads an entry; nothing at the end, and an error where it is cut off.
+fn entry(index: &mut impl Read) -> Result<Option<Entry>, MovieError> {
+    let mut number = [0; 4];
+    let got = index.read(&mut number[..1])?;
+    if got == 0 {
+        return Ok(None);
+    }
+    index.read_exact(&mut number[1..])?;
+    let text = |length: [u8; 4], rest: &mut dyn Read| -> Result<String, MovieError> {
+        let length = u32::from_le_bytes(length) as usize;
+        if length > LONGEST {
+            return Err(wrong(format!("its index has a text of {length} bytes")));
+        }
+        let mut bytes = vec![0; length];
+        rest.read_exact(&mut bytes)?;
+        String::from_utf8(bytes).map_err(|_| wrong("its index has a text that is none"))
+    };
+    let axes = text(number, index)?;
+    let Ok(Value::Object(axes)) = serde_json::from_str(&axes) else {
+        return Err(wrong("its index has an entry without axes"));
+    };
+    index.read_exact(&mut number)?;
+    let file = text(number, index)?;
+    let mut numbers = [0; 8];
+    for one in &mut numbers {
+        index.read_exact(&mut number)?;
+        *one = u32::from_le_bytes(number);
+    }
+    Ok(Some((axes, file, numbers)))
+}
+
+/// A value of an axis.
+#[derive(Clone, PartialEq, Eq, Hash)]
+enum Key {
+    Number(i64),
+    Name(String),
+}
+
+/// The values of an axis, as they come.
+#[derive(Default)]
+struct Axis(Vec<Key>, HashMap<Key, usize>);
+
+impl Axis {
+    /// Which of the values it is.
+    fn add(&mut self, key: Key) -> usize {
+        let Self(keys, known) = self;
+        *known.entry(key).or_insert_with_key(|key| {
+            keys.push(key.clone());
+            keys.len() - 1
+        })
+    }
+
+    /// The place of each value among all: numbers, and then names, of which those that end in numbers are in the order of these. Planes may
+    /// have been written in any order.
+    fn places(&self) -> Vec<usize> {
+        let mut order: Vec<usize> = (0..self.0.len()).collect();
+        order.sort_by_cached_key(|&at| match &self.0[at] {
+            Key::Number(number) => (false, String::new(), *number),
+            Key::Name(name) => {
+                let stem = name.trim_end_matches(|one: char| one.is_ascii_digit());
+                (true, stem.to_owned(), name[stem.len()..].parse().unwrap_or(-1))
+            }
+        });
+        let mut places = vec![0; order.len()];
+        order.into_iter().enumerate().for_each(|(place, at)| places[at] = place);
+        places
+    }
+}
+
+/// The axes of an index that have a meaning here, and of which the planes have one value each.
+const AXES: [&str; 3] = ["time", "z", "channel"];
+/// Those that are a position together.
+const PLACES: [&str; 3] = ["position", "row", "column"];
+
+fn key(name: &str, value: Option<&Value>) -> Result<Key, MovieError> {
+    match value {
+        None => Ok(Key::Number(0)),
+        Some(Value::String(name)) => Ok(Key::Name(name.clone())),
+        Some(value) => value.as_i64().map(Key::Number).ok_or_else(|| {
+            wrong(format!("its axis {} has values that are neither whole nor names", excerpt(name)))
+        }),
+    }
+}
+
+/// The position that a plane has: its name, or a number.
+fn position(axes: &Map<String, Value>) -> Result<Key, MovieError> {
+    let of = |name: &str| axes.get(name).map(|value| key(name, Some(value))).transpose();
+    let text = |key: Option<Key>| match key {
+        Some(Key::Name(name)) => name,
+        Some(Key::Number(number)) => number.to_string(),
+        None => String::new(),
+    };
+    let [own, row, column] = PLACES;
+    match (of(own)?, of(row)?, of(column)?) {
+        (own, None, None) => Ok(own.unwrap_or(Key::Number(0))),
+        (own, row, column) => {
+            let name = format!("{} r{}c{}", text(own), text(row), text(column));
+            Ok(Key::Name(name.trim_start().to_owned()))
+        }
+    }
+}
+
+/// A plane, by its entry.
+struct Plane {
+    /// Its time, slice, channel and position among the values of these.
+    at: [usize; 4],
+    file: usize,
+    place: u32,
+    metadata: [u32; 2],
+}
+
+/// All entries of an index.
+#[derive(Default)]
+struct Index {
+    planes: Vec<Plane>,
+    /// Times, slices, channels and positions.
+    axes: [Axis; 4],
+    /// Width, height and type of all pixels.
+    kind: Option<[u32; 3]>,
+    names: Vec<String>,
+    notes: Vec<String>,
+}
+
+impl Index {
+    fn read(index: Bytes, strict: bool) -> Result<Self, MovieError> {
+        let (mut found, mut rest) = (Self::default(), BufReader::new(View::new(index, 0)));
+        let mut others: HashMap<String, Key> = HashMap::new();
+        loop {
+            let (axes, file, numbers) = match entry(&mut rest) {
+                Ok(Some(entry)) => entry,
+                Ok(None) => return Ok(found),
+                Err(MovieError::Io(error)) if error.kind() == io::ErrorKind::UnexpectedEof => {
+                    let note = "its index ends within an entry, as after a crash";
+                    if strict {
+                        return Err(wrong(note));
+                    }
+                    found.notes.push(note.to_owned());
+                    return Ok(found);
+                }
+                Err(error) => return Err(error),
+            };
+            for (name, value) in &axes {
+                if !AXES.iter().chain(&PLACES).any(|known| known == name) {
+                    let value = key(name, Some(value))?;
+                    if others.entry(name.clone()).or_insert_with(|| value.clone()) != &value {
+                        let name = excerpt(name);
+                        return Err(wrong(format!(
+                            "its planes have an axis {name} besides time, z, channel and position"
+                        )));
+                    }
+                }
+            }
+            let [place, width, height, kind, packed, metadata, length, _] = numbers;
+            if packed != 0 {
+                return Err(wrong("its planes are compressed"));
+            }
+            if *found.kind.get_or_insert([width, height, kind]) != [width, height, kind] {
+                return Err(wrong("its planes differ in size or type"));
+            }
+            let file = found.names.iter().rposition(|name| *name == file).unwrap_or_else(|| {
+                found.names.push(file);
+                found.names.len() - 1
+            });
+            if found.names.len() > MOST_FILES || found.planes.len() >= MOST {
+                return Err(wrong("its index names too many files or planes"));
+            }
+            let mut at = [0; 4];
+            for ((at, axis), name) in at.iter_mut().zip(&mut found.axes).zip(AXES) {
+                *at = axis.add(key(name, axes.get(name))?);
+            }
+            at[3] = found.axes[3].add(position(&axes)?);
+            found.planes.push(Plane { at, file, place, metadata: [metadata, length] });
+        }
+    }
+}
+
+/// The planes of a movie, and the bytes in which they lie.
+pub(super) struct NdTiff {
+    pub(super) planes: Planes,
+    pub(super) bytes: Bytes,
+    /// The names of the files that are there.
+    pub(super) names: Vec<String>,
+}
+
+/// What an index says of the files that can be opened by their names.
+pub(super) fn read(
+    index: Bytes,
+    options: &MovieOptions,
+    mut open: impl FnMut(&str) -> Option<Bytes>,
+) -> Result<NdTiff, MovieError> {
+    let Index { planes, axes, kind, names, mut notes } = Index::read(index, options.strict)?;
+    let Some([width, height, kind]) = kind else { return Err(MovieError::Empty) };
+    let number = match kind {
+        0 => NumberType::U8,
+        // Of 16, 10, 12, 14 and 11 bits.
+        1 | 3..=6 => NumberType::U16,
+        2 => return Err(wrong("its pixels are coloured")),
+        other => return Err(wrong(format!("its pixels are of type {other}, which is unknown"))),
+    };
+    let [width, height] = [width, height].map(|side| usize::try_from(side).unwrap_or(usize::MAX));
+    let pixel_bytes = number.size() as u64;
+    let row_bytes = (width as u64).saturating_mul(pixel_bytes);
+    let frame = row_bytes.saturating_mul(height as u64);
+    let mut files: Vec<Option<(Bytes, u64)>> = Vec::new();
+    for name in &names {
+        // Files elsewhere are never looked for.
+        let is_plain = Path::new(name).file_name().is_some_and(|own| own == name.as_str());
+        let Some(file) = is_plain.then(|| open(name)).flatten() else {
+            notes.push(format!("the file {} is not there", excerpt(name)));
+            files.push(None);
+            continue;
+        };
+        let mut head = [0; 12];
+        if fill_at(&*file, 0, &mut head)? < head.len() || !head.starts_with(b"II*\0") {
+            return Err(wrong(format!("{} is no TIFF file of NDTiff", excerpt(name))));
+        }
+        let length = file.length()?;
+        files.push(Some((file, length)));
+    }
+    if files.iter().all(Option::is_none) {
+        return Err(wrong(notes.swap_remove(notes.len() - 1)));
+    }
+    let order = axes.each_ref().map(Axis::places);
+    let [times, slices, channels, positions] = axes.each_ref().map(|axis| axis.0.len());
+    let mut count = [times, slices, channels, positions].into_iter();
+    let count = count.try_fold(1, |all: usize, count| all.checked_mul(count));
+    // Of each entry there is a plane; where most are missing it is no grid.
+    let count = count.filter(|&count| count / 16 <= planes.len());
+    let count = count.ok_or_else(|| {
+        wrong("its planes do not make a grid of positions, times, slices and channels")
+    })?;
+    let mut places = vec![None; count];
+    let mut stamps = vec![f64::NAN; count / channels];
+    let (mut acquisition, mut side) = (None, None);
+    for Plane { at, file, place, metadata } in &planes {
+        let [time, slice, channel, position] = [0, 1, 2, 3].map(|axis| order[axis][at[axis]]);
+        let plane = (position * times + time) * slices + slice;
+        let begin = u64::from(*place);
+        places[plane * channels + channel] = match &files[*file] {
+            Some((_, length)) if begin.saturating_add(frame) <= *length => {
+                Some(*file as u64 * FILE + begin)
+            }
+            // Behind the end of all.
+            _ => Some(u64::MAX),
+        };
+        let Some((bytes, _)) = &files[*file] else { continue };
+        let [begin, length] = *metadata;
+        let mut text = vec![0; length.min(METADATA) as usize];
+        let got = fill_at(&**bytes, begin.into(), &mut text)?;
+        let text = String::from_utf8_lossy(&text[..got]);
+        stamps[plane] = micro_manager::elapsed(&text).unwrap_or(f64::NAN);
+        if acquisition.is_none() {
+            acquisition = Some(micro_manager::acquisition(&text));
+            side = micro_manager::pixel_size(&text);
+        }
+    }
+    let pixel_size = side.map(|side| PixelSize::new(side, PixelSizeSource::MicroManager));
+    let pixel_size = pixel_size.unwrap_or(Ok(None)).unwrap_or_else(|odd| {
+        notes.push(odd);
+        None
+    });
+    let mut named = vec![String::new(); positions];
+    for (key, &place) in axes[3].0.iter().zip(&order[3]) {
+        named[place] = match key {
+            Key::Number(_) => (place + 1).to_string(),
+            Key::Name(name) => name.clone(),
+        };
+    }
+    let mut movie_axes = MovieAxes::frames(times);
+    (movie_axes.channels, movie_axes.slices) = (channels, slices);
+    let there = names.into_iter().zip(&files).filter(|(_, file)| file.is_some());
+    let names = there.map(|(name, _)| name).collect();
+    let planes = Planes {
+        format: "NDTiff",
+        lie: Lie { number, width, height, pixel_bytes, row_bytes },
+        axes: movie_axes,
+        positions: named,
+        places,
+        times: Some(stamps),
+        pixel_size,
+        acquisition: acquisition.unwrap_or_default(),
+        notes,
+    };
+    let files = files.into_iter().map(|file| Some(file?.0)).collect();
+    Ok(NdTiff { planes, bytes: Arc::new(Files(files)), names })
+}
