@@ -1,7 +1,7 @@
 //! Data sets that stay where their owner has them.
 
-use super::engine::Seen;
-use super::visit::Places;
+use super::places::Places;
+use super::seen::Seen;
 
 /// A formula at the points of a long data set, which are read where they lie in memory.
 pub(crate) trait Held: Places + Send {

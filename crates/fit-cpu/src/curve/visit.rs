@@ -8,19 +8,7 @@ use super::compiled::Compiled;
 use super::evaluate::{AtPoint, Evaluate, SetPoints};
 use super::held::Held;
 use super::interpreter::Interpreter;
-
-/// What a visit takes.
-#[derive(Clone, Copy)]
-pub(crate) struct DataSet<'a> {
-    pub(crate) data: &'a [f64],
-    /// 0 at points that are left out.
-    pub(crate) weights: &'a [f64],
-    /// What data and weights are multiplied by, where derivatives are whole, in units of these lengths.
-    pub(crate) scaled: Option<([f64; 2], &'a [f64])>,
-    pub(crate) poisson: bool,
-    /// The parameters.
-    pub(crate) count: usize,
-}
+use super::places::{DataSet, MOST_IN_PACKS, Places, Total};
 
 /// Sums over the points, for a model with room for P parameters.
 pub(crate) trait Visit<const P: usize>: SetPoints<f64> {
@@ -108,51 +96,6 @@ pub(crate) enum Formulated<'a> {
 pub(crate) trait Packs: Places + Send {
     /// Takes the variables at the points: `of` gives that of a variable, a column and a row.
     fn set_points(&mut self, of: &(dyn Fn(usize, usize, usize) -> f64 + Sync));
-}
-
-/// A formula at points in packs, of any number of parameters.
-pub(crate) trait Places {
-    /// Takes parameters.
-    fn place(&mut self, parameters: &[f64]);
-    /// The factors that the derivatives come without.
-    fn factors(&self, to: &mut [f64]);
-    /// The sums.
-    fn visit(&mut self, seen: DataSet<'_>, to: &mut Total);
-}
-
-/// Parameters that [`Total`] has room for.
-pub(crate) const MOST_IN_PACKS: usize = 16;
-
-/// Sums in no order of parameters' rooms.
-#[derive(Clone, Debug)]
-pub(crate) struct Total {
-    pub(crate) cost: f64,
-    pub(crate) sound: bool,
-    pub(crate) gradient: [f64; MOST_IN_PACKS],
-    /// The upper half.
-    pub(crate) hessian: [[f64; MOST_IN_PACKS]; MOST_IN_PACKS],
-}
-
-impl Total {
-    /// Of no points.
-    pub(crate) const ZERO: Self = Self {
-        cost: 0.0,
-        sound: true,
-        gradient: [0.0; MOST_IN_PACKS],
-        hessian: [[0.0; MOST_IN_PACKS]; MOST_IN_PACKS],
-    };
-
-    /// Adds those of other points.
-    pub(crate) fn add(&mut self, other: &Self, count: usize) {
-        self.cost += other.cost;
-        self.sound &= other.sound;
-        for j in 0..count {
-            self.gradient[j] += other.gradient[j];
-            for k in j..count {
-                self.hessian[j][k] += other.hessian[j][k];
-            }
-        }
-    }
 }
 
 fn factors<V: Places + ?Sized, const P: usize>(packs: &V) -> [f64; P] {

@@ -5,7 +5,8 @@ use std::collections::HashMap;
 use fit_core::Estimator;
 use fit_curves::{CurveBatch, CurveError, Frame, Sharing};
 
-use super::super::engine::{Seen, scales};
+use super::super::engine::scales;
+use super::super::seen::Seen;
 use super::part::{Found, Part, Works};
 use super::set::Common;
 
