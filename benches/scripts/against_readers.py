@@ -56,7 +56,7 @@ def read(path: str) -> np.ndarray:
 
 
 def ndtiff(folder: str) -> np.ndarray:
-    """NDTiff's planes: positions, then channels, time points and slices; names in the order of the numbers at their ends."""
+    """NDTiff's planes: positions, then channels, time points and slices; positions in the order of the numbers at their ends."""
     import itertools
 
     import ndstorage
@@ -74,6 +74,9 @@ def ndtiff(folder: str) -> np.ndarray:
         return True, stem, int(str(value)[len(stem) :] or -1)
 
     axes = {name: sorted(data.axes[name], key=key) for name in ("position", "row", "column", "channel", "time", "z") if name in data.axes}
+    if any(isinstance(value, str) for value in axes.get("channel", [])):
+        # Named channels have the order of the index.
+        axes["channel"] = list(dict.fromkeys(dict(entry)["channel"] for entry in data.index))
     others = {name: next(iter(values)) for name, values in data.axes.items() if name not in axes}
     planes = [dict(zip(axes, values)) | others for values in itertools.product(*axes.values())]
     return np.stack([np.asarray(data.read_image(**plane)) for plane in planes if data.has_image(**plane)])

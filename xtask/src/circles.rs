@@ -12,7 +12,8 @@ use crate::TaskError;
 const MOST: usize = 2;
 
 /// The crates whose files are looked at, besides those whose name begins with `fit-`.
-const OTHERS: [&str; 4] = ["spotfit", "spotfit-files", "spotfit-locs", "spotfit-ring"];
+const OTHERS: [&str; 5] =
+    ["spotfit", "spotfit-files", "spotfit-frames", "spotfit-locs", "spotfit-ring"];
 
 /// A name is followed through so many others.
 const MOST_NAMES: usize = 8;

@@ -47,7 +47,7 @@ enum Task {
         #[arg(long, conflicts_with_all = ["check", "show"])]
         repack: bool,
     },
-    /// Prove that no more than two files of a crate `fit-…`, `spotfit`, `spotfit-files` or `spotfit-locs` import each other in a circle.
+    /// Prove that no more than two files of a crate `fit-…`, `spotfit`, `spotfit-files`, `spotfit-frames` or `spotfit-locs` import each other in a circle.
     Circles,
     /// Prove that no library needs a crate of the workspace that it may not know.
     Layers,

@@ -11,6 +11,7 @@ use spotfit::movie::MovieOptions;
 use spotfit::psf;
 use spotfit::report::figure::Drawing;
 use spotfit::steps::calibrate::{CalibrateOptions, PsfOptions, run, run_psf};
+use spotfit::steps::localize::Given;
 use spotfit::steps::{Listener, PixelScale, Stack};
 
 use crate::camera::CameraMap;
@@ -36,14 +37,14 @@ pub(crate) fn movie_options((channel, slice, position, strict): Chosen) -> Movie
 
 /// The camera of stacks, with what the metadata of the first say where that is asked for, which is told.
 fn camera_of(
-    from: Option<CameraFromMetadata>,
+    (from, map): (Option<CameraFromMetadata>, Option<Arc<spotfit::CameraMap>>),
     stacks: &mut [Stack],
     scale: PixelScale,
     listener: &Heard<'_>,
 ) -> Result<Option<Camera>, PyErr> {
     let (Some(from), Some(first)) = (from, stacks.first_mut()) else { return Ok(None) };
-    let (camera, notes) =
-        camera_asked(None, Some(from))?.by_stack(first, scale).map_err(of_step)?;
+    let asked = camera_asked(None, Some(from))?.with_maps(map.map(Given::Content));
+    let (camera, notes) = asked.by_stack(first, scale).map_err(of_step)?;
     notes.iter().for_each(|note| listener.note(note));
     Ok(camera.camera())
 }
@@ -59,6 +60,11 @@ pub(crate) fn stacks(
     let stack = |(number, given): (usize, &Bound<'_, PyAny>)| {
         if let Ok(path) = given.extract::<PathBuf>() {
             return py.detach(|| Stack::open(path, &chosen)).map_err(of_step);
+        }
+        let (channel, slice, position) = (chosen.channel, chosen.slice, &chosen.position);
+        if channel.is_some() || slice.is_some() || position.is_some() {
+            let of = "channel, slice and position are of files, not of arrays";
+            return Err(PyValueError::new_err(of));
         }
         let frames = Pixels::of(name, given)?;
         let view = frames.view();
@@ -96,11 +102,12 @@ pub(crate) fn calibrate(
         pool.install(|| {
             let listener = Heard::new(abandoned);
             let scale = options.stack.pixel_size;
-            let done = camera_of(camera_from, &mut stacks, scale, &listener).and_then(|camera| {
-                let fit = fitter.fit.with_camera(camera.or(fitter.fit.camera));
-                let fitter = fitter.with_fit(fit);
-                run(&options, &fitter, map.as_ref(), &mut stacks, &listener).map_err(of_step)
-            });
+            let done = camera_of((camera_from, map.clone()), &mut stacks, scale, &listener)
+                .and_then(|camera| {
+                    let fit = fitter.fit.with_camera(camera.or(fitter.fit.camera));
+                    let fitter = fitter.with_fit(fit);
+                    run(&options, &fitter, map.as_ref(), &mut stacks, &listener).map_err(of_step)
+                });
             (done, listener.notes())
         })
     })?;
@@ -123,16 +130,18 @@ pub(crate) fn calibrate_psf(
 ) -> PyResult<Calibrated> {
     let options: PsfOptions = self::options(options)?;
     let camera = camera.map(crate::options::camera);
-    let map = camera_map.map(|map| map.get().0.clone());
+    let map = camera_map.map(|map| Arc::new(map.get().0.clone()));
     let mut stacks = stacks(py, "stacks", &given, chosen)?;
     let (done, notes) = aside(py, move |abandoned| {
         let listener = Heard::new(abandoned);
         let scale = options.stack.pixel_size;
-        let done = camera_of(camera_from, &mut stacks, scale, &listener).and_then(|found| {
-            let camera = found.or(camera);
-            run_psf(&options, camera.as_ref(), map.as_ref(), &mut stacks, &listener)
-                .map_err(of_step)
-        });
+        let done = camera_of((camera_from, map.clone()), &mut stacks, scale, &listener).and_then(
+            |found| {
+                let camera = found.or(camera);
+                run_psf(&options, camera.as_ref(), map.as_deref(), &mut stacks, &listener)
+                    .map_err(of_step)
+            },
+        );
         (done, listener.notes())
     })?;
     let done = done?;

@@ -125,7 +125,8 @@ fn parts_of_long_data_have_their_own_points() {
         (20.0 * x * x / (x * x + 81.0) + 3.0 * (x + 1.0).ln()).max(0.0) + 1.0
     })
     .mapv(|datum| datum.max(0.0));
-    let weights = x.mapv(|x| if x > 40.0 { 0.0 } else { 1.0 / (1.0 + x) });
+    let mut weights = x.mapv(|x| if x > 40.0 { 0.0 } else { 1.0 / (1.0 + x) });
+    weights[[0, 5]] = f64::NAN;
     let start = [10.0, 5.0, 1.0];
     for estimator in [Estimator::LeastSquares, Estimator::MaximumLikelihood] {
         let curves = Curves::new(data.view(), Points::Shared(Values::from(x.view())))
@@ -140,6 +141,36 @@ fn parts_of_long_data_have_their_own_points() {
                 assert!((found - wanted).abs() <= 1e-8 * wanted.abs(), "{what}: {found} {wanted}");
             }
         });
+    }
+}
+
+/// Proves that single precision brings no search away from where double precision ends: with points that it cannot tell apart, near a
+/// minimum beside others, and from a start whose first steps bring nothing.
+#[test]
+fn long_searches_end_in_the_same_minimum() {
+    let options = CurveOptions::new(3).with_tolerance(1e-9);
+    let wave = Formula::new("a*sin(w*(x - 1700000000)) + c", &["x"], &["a", "w", "c"]);
+    let wave = wave.expect("sound");
+    let x = Array2::from_shape_fn((1, COUNT), |(_, i)| 1.7e9 + 0.01 * i as f64);
+    let data = noisy(6, &x, 0.3, |x| 5.0 * (0.628 * (x - 1.7e9)).sin() + 2.0);
+    let curves = Curves::new(data.view(), Points::Shared(Values::from(x.view())));
+    both("dates in a formula", &wave, &curves, &[3.0, 0.6285, 1.0], &options, within(1e-8));
+
+    let far = Formula::new("a*sin(w*x + p)", &["x"], &["a", "w", "p"]).expect("sound");
+    let x = Array2::from_shape_fn((1, COUNT), |(_, i)| 1e8 * (i as f64 / COUNT as f64).powi(2));
+    let data = noisy(7, &x, 0.3, |x| 5.0 * (2.5 * x + 0.3).sin());
+    let curves = Curves::new(data.view(), Points::Shared(Values::from(x.view())));
+    let start = [3.0, 2.5 + 1e-9, 0.1];
+    both("a wave far out", &far, &curves, &start, &options, within(1e-7));
+
+    let two = Formula::new("a*exp(-x/t) + b*exp(-x/u) + c", &["x"], &["a", "t", "b", "u", "c"]);
+    let two = two.expect("sound");
+    let x = points(0.0, 60.0);
+    let data = noisy(8, &x, 0.05, |x| 6.0 * (-x / 2.0).exp() + 3.0 * (-x / 15.0).exp() + 1.0);
+    let curves = Curves::new(data.view(), Points::Shared(Values::from(x.view())));
+    let options = CurveOptions::new(5).with_tolerance(1e-9);
+    for start in [[1.0, 0.3, 1.0, 40.0, 0.0], [1.0, 5.0, 1.0, 6.0, 0.0]] {
+        both("two decays", &two, &curves, &start, &options, within(1e-7));
     }
 }
 

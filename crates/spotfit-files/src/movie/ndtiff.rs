@@ -25,6 +25,8 @@ const FULL: &str = "Full resolution";
 const LONGEST: usize = 1 << 12;
 /// The most bytes of the metadata of a plane.
 const METADATA: u32 = 1 << 17;
+/// The most bytes of the metadata of all planes.
+const MOST_METADATA: u64 = 1 << 30;
 /// The most entries, and files.
 const MOST: usize = 1 << 24;
 const MOST_FILES: usize = 1 << 12;
@@ -37,7 +39,7 @@ fn wrong(reason: impl Into<String>) -> MovieError {
 
 /// The folder with the index, of a folder, an index or a stack beside one.
 pub(super) fn folder_of(path: &Path) -> Option<PathBuf> {
-    let name = path.file_name()?.to_string_lossy();
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
     if name == INDEX || name.contains("_NDTiffStack") {
         let folder = path.parent()?;
         return folder.join(INDEX).is_file().then(|| folder.to_owned());
@@ -72,6 +74,10 @@ fn entry(index: &mut impl Read) -> Result<Option<Entry>, MovieError> {
         return Ok(None);
     }
     index.read_exact(&mut number[1..])?;
+    if number == [0; 4] {
+        // Room that was made for entries that were never written.
+        return Err(io::Error::from(io::ErrorKind::UnexpectedEof).into());
+    }
     let text = |length: [u8; 4], rest: &mut dyn Read| -> Result<String, MovieError> {
         let length = u32::from_le_bytes(length) as usize;
         if length > LONGEST {
@@ -252,7 +258,7 @@ pub(super) struct NdTiff {
 pub(super) fn read(
     index: Bytes,
     options: &MovieOptions,
-    mut open: impl FnMut(&str) -> Option<Bytes>,
+    mut open: impl FnMut(&str) -> io::Result<Option<Bytes>>,
 ) -> Result<NdTiff, MovieError> {
     let Index { planes, axes, kind, names, mut notes } = Index::read(index, options.strict)?;
     let Some([width, height, kind]) = kind else { return Err(MovieError::Empty) };
@@ -271,7 +277,7 @@ pub(super) fn read(
     for name in &names {
         // Files elsewhere are never looked for.
         let is_plain = Path::new(name).file_name().is_some_and(|own| own == name.as_str());
-        let Some(file) = is_plain.then(|| open(name)).flatten() else {
+        let Some(file) = is_plain.then(|| open(name)).transpose()?.flatten() else {
             notes.push(format!("the file {} is not there", excerpt(name)));
             files.push(None);
             continue;
@@ -286,7 +292,11 @@ pub(super) fn read(
     if files.iter().all(Option::is_none) {
         return Err(wrong(notes.swap_remove(notes.len() - 1)));
     }
-    let order = axes.each_ref().map(Axis::places);
+    let mut order = axes.each_ref().map(Axis::places);
+    if axes[2].0.iter().any(|key| matches!(key, Key::Name(_))) {
+        // Channels have the order in which they are taken.
+        order[2] = (0..order[2].len()).collect();
+    }
     let [times, slices, channels, positions] = axes.each_ref().map(|axis| axis.0.len());
     let mut count = [times, slices, channels, positions].into_iter();
     let count = count.try_fold(1, |all: usize, count| all.checked_mul(count));
@@ -297,7 +307,18 @@ pub(super) fn read(
     })?;
     let mut places = vec![None; count];
     let mut stamps = vec![f64::NAN; count / channels];
-    let (mut acquisition, mut side) = (None, None);
+    let mut named = vec![String::new(); positions];
+    for (key, &place) in axes[3].0.iter().zip(&order[3]) {
+        named[place] = match key {
+            Key::Number(_) => (place + 1).to_string(),
+            Key::Name(name) => name.clone(),
+        };
+    }
+    let mut movie_axes = MovieAxes::frames(times);
+    (movie_axes.channels, movie_axes.slices) = (channels, slices);
+    // What cannot be chosen is said when the planes are opened.
+    let chosen = (options.position_of(&named).ok(), options.channel_of(&movie_axes).ok());
+    let (mut acquisition, mut side, mut left) = (None, None, MOST_METADATA);
     for Plane { at, file, place, metadata } in &planes {
         let [time, slice, channel, position] = [0, 1, 2, 3].map(|axis| order[axis][at[axis]]);
         let plane = (position * times + time) * slices + slice;
@@ -311,7 +332,12 @@ pub(super) fn read(
         };
         let Some((bytes, _)) = &files[*file] else { continue };
         let [begin, length] = *metadata;
-        let mut text = vec![0; length.min(METADATA) as usize];
+        let length = length.min(METADATA);
+        if chosen != (Some(position), Some(channel)) || left < u64::from(length) {
+            continue;
+        }
+        left -= u64::from(length);
+        let mut text = vec![0; length as usize];
         let got = fill_at(&**bytes, begin.into(), &mut text)?;
         let text = String::from_utf8_lossy(&text[..got]);
         stamps[plane] = micro_manager::elapsed(&text).unwrap_or(f64::NAN);
@@ -325,15 +351,6 @@ pub(super) fn read(
         notes.push(odd);
         None
     });
-    let mut named = vec![String::new(); positions];
-    for (key, &place) in axes[3].0.iter().zip(&order[3]) {
-        named[place] = match key {
-            Key::Number(_) => (place + 1).to_string(),
-            Key::Name(name) => name.clone(),
-        };
-    }
-    let mut movie_axes = MovieAxes::frames(times);
-    (movie_axes.channels, movie_axes.slices) = (channels, slices);
     let there = names.into_iter().zip(&files).filter(|(_, file)| file.is_some());
     let names = there.map(|(name, _)| name).collect();
     let planes = Planes {

@@ -156,17 +156,15 @@ impl Movie {
     ) -> Result<Self, MovieError> {
         let stacks = stacks.into_iter().map(|(name, reader)| Ok((name, shared(reader)?.0)));
         let stacks: HashMap<String, Bytes> = stacks.collect::<io::Result<_>>()?;
-        let read = ndtiff::read(shared(index)?.0, options, |name| stacks.get(name).cloned())?;
+        let read = ndtiff::read(shared(index)?.0, options, |name| Ok(stacks.get(name).cloned()))?;
         Self::of_planes(|_| Ok(read.planes), read.bytes, options)
     }
 
     fn open_ndtiff(folder: &Path, options: &MovieOptions) -> Result<Self, MovieError> {
         let index = folder.join(ndtiff::INDEX);
-        let file = |name: &str| -> Option<Bytes> {
+        let file = |name: &str| -> io::Result<Option<Bytes>> {
             let path = folder.join(name);
-            Some(path)
-                .filter(|path| path.is_file())
-                .and_then(|path| Some(Arc::new(File::open(path).ok()?) as Bytes))
+            Ok(if path.is_file() { Some(Arc::new(File::open(path)?)) } else { None })
         };
         let read = ndtiff::read(Arc::new(File::open(&index)?), options, file)?;
         let files = std::iter::once(index).chain(read.names.iter().map(|name| folder.join(name)));

@@ -196,8 +196,8 @@ def calibrate_psf(
     box : int or str, optional
         Side of the boxes of beads, in pixels or with a unit; odd. The PSF is about as large: some pixels more than the windows that are to be fitted
         with it. Default: 17.
-    camera : Camera or CameraMap, optional
-        How the camera makes counts of photo-electrons. Without it counts are taken for them.
+    camera : Camera, CameraMap or dict, optional
+        How the camera makes counts of photo-electrons. Without it counts are taken for them. A dict has the numbers that are known, with `camera_from`.
     threads : int
         Number of threads; 0 takes one for each processor.
 

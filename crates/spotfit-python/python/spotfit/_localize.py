@@ -314,10 +314,10 @@ class Blocks(Iterator[Locs]):
         if isinstance(movie, (str, PathLike)):
             channel, slice = _chosen(channel, slice)
             file = _spotfit.MovieFile(fspath(movie), channel, slice, waits, arguments.flag("strict", strict), parts, arguments.stage(position))
-            if by_metadata is not None or frame_time == "metadata":
+            if from_metadata is not None or frame_time == "metadata":
                 self._options, more = self._options.of_movie(file)
                 notes += more
-            if by_metadata is not None and maps is None:
+            if from_metadata is not None and maps is None:
                 camera = self._options.camera
                 given = camera
             info, notes = file.info, [*notes, *file.notes]

@@ -9,7 +9,7 @@ use std::sync::Mutex;
 
 use fit_core::curve::{At, Sums};
 use fit_core::search::Count;
-use fit_curves::{CurveBatch, Curves, Points};
+use fit_curves::{CurveBatch, Curves, Points, clean};
 use fit_formula::Axes;
 use rayon::prelude::*;
 
@@ -29,6 +29,9 @@ use crate::simd::arch::{avx2, avx512};
 const BLOCK: usize = 32;
 /// Data and weights between these, and 1 over them, have squares in single precision.
 const MOST_SINGLE: f64 = 1e12;
+
+/// Single precision takes points that lie so many times as far from 0 as they extend.
+const MOST_AWAY: f64 = 100.0;
 
 /// Working memory that threads take and give back.
 struct Idle<R> {
@@ -71,6 +74,8 @@ pub(super) struct Stream<'c, R: Streaming> {
     numbers: Numbers<'c>,
     /// Σd² and Σd as they are.
     sizes: [f64; 2],
+    /// Whether single precision tells points apart.
+    are_apart: bool,
     fits_single: bool,
     single: bool,
     parameters: Vec<f64>,
@@ -123,6 +128,7 @@ impl<'c, R: Streaming> Stream<'c, R> {
             count: batch.variables,
             numbers: Numbers { variables, data: none(), level: 0.0, weights: None },
             sizes: [0.0; 2],
+            are_apart: false,
             fits_single: false,
             single: false,
             parameters: Vec::new(),
@@ -185,9 +191,21 @@ impl<R: Streaming> Held for Stream<'_, R> {
             level: 0.0,
             weights: weights.map(|all| {
                 let row = if all.shape()[0] == 1 { 0 } else { fit };
-                taken(all.doubles(&[row]), points, |point| all.get([row, point]))
+                let mut weights = taken(all.doubles(&[row]), points, |point| all.get([row, point]));
+                if parts(points, |part| weights[part].iter().any(|weight| weight.is_nan()))
+                    .contains(&true)
+                {
+                    clean(weights.to_mut());
+                }
+                weights
             }),
         };
+        self.are_apart = self.numbers.variables.iter().all(|(all, less)| {
+            let none = R::survey(&[]).0;
+            let found = parts(points, |part| R::survey(&all[part]).0);
+            let [low, high] = found.into_iter().fold(none, Seen::and).extent;
+            (low - less).abs().max((high - less).abs()) <= MOST_AWAY * (high - low)
+        });
     }
 
     fn points(&self) -> usize {
@@ -213,7 +231,7 @@ impl<R: Streaming> Held for Stream<'_, R> {
         self.sizes = sizes;
         let is_single = |size: f64| (1.0 / MOST_SINGLE..=MOST_SINGLE).contains(&size);
         let most = seen.extent[0].abs().max(seen.extent[1].abs());
-        self.fits_single = is_single(most) && is_single(seen.heaviest);
+        self.fits_single = self.are_apart && is_single(most) && is_single(seen.heaviest);
         seen
     }
 

@@ -26,6 +26,7 @@ use spotfit::psf::{self, PsfError};
 use spotfit::report::figure::Drawing;
 use spotfit::steps::Stack;
 use spotfit::steps::calibrate::{self, CalibrateOptions, PsfOptions, StackOptions};
+use spotfit::steps::localize::CameraOptions;
 use spotfit::{Camera, CameraMap, Length, camera_maps, hdf5::H5Error, record};
 
 #[derive(Debug, Args)]
@@ -143,10 +144,10 @@ impl CalibrateArguments {
             .with_zero(self.zero.into());
         let size = asked_size(self.pixel_size)?;
         let mut stacks = self.stacks()?;
-        let camera = self.camera(&mut stacks)?;
+        let known = self.camera(&mut stacks)?;
+        let (camera, map) = (known.camera(), known.map()?);
         let fit = self.spot.apply(self.fit.options(size)?, self.fit.background(), size)?;
         let fitter = self.fit.fitter(fit.with_camera(camera));
-        let map = self.spot.camera_map()?.map(|(map, _)| Arc::new(map));
         let record = self.recorded((camera, map.as_deref()), &stacks)?;
         let done =
             calibrate::run(&options, &fitter, map.as_ref(), &mut stacks, &Terminal::default())?;
@@ -174,12 +175,12 @@ impl CalibrateArguments {
             .with_planes(self.planes.unwrap_or(default.planes))
             .with_threads(self.fit.threads);
         let mut stacks = self.stacks()?;
-        let camera = self.camera(&mut stacks)?;
-        let map = self.spot.camera_map()?.map(|(map, _)| map);
-        let mut record = self.recorded((camera, map.as_ref()), &stacks)?;
+        let known = self.camera(&mut stacks)?;
+        let (camera, map) = (known.camera(), known.map()?);
+        let mut record = self.recorded((camera, map.as_deref()), &stacks)?;
         let listener = Terminal::default();
         let done =
-            calibrate::run_psf(&options, camera.as_ref(), map.as_ref(), &mut stacks, &listener)?;
+            calibrate::run_psf(&options, camera.as_ref(), map.as_deref(), &mut stacks, &listener)?;
         let output = Output::create(&self.output)?;
         let name = output.name().to_owned();
         let written = psf::write(output, &done.psf, done.pixel_size);
@@ -213,13 +214,13 @@ impl CalibrateArguments {
         Ok(record)
     }
 
-    /// The camera without its maps, if anything is known of it.
-    fn camera(&self, stacks: &mut [Stack]) -> Result<Option<Camera>, CliError> {
+    /// What is known of the camera.
+    fn camera(&self, stacks: &mut [Stack]) -> Result<CameraOptions, CliError> {
         let camera = self.camera_from.with(self.spot.camera_options());
         // All stacks are of one camera.
-        let Some(first) = stacks.first_mut() else { return Ok(camera.camera()) };
+        let Some(first) = stacks.first_mut() else { return Ok(camera) };
         let scale = scale(self.pixel_size);
-        Ok(of_movie(&camera, first, scale, &Terminal::default())?.camera())
+        of_movie(&camera, first, scale, &Terminal::default())
     }
 
     /// The plot, if it is asked for.

@@ -101,6 +101,7 @@ impl Stream {
         options.limits.check(width, height)?;
         let axes = MovieAxes::frames(count);
         options.channel_of(&axes)?;
+        options.position_of(&[String::new()])?;
         let pixels = width as u64 * height as u64;
         let frame_bytes = pixels * number.size() as u64;
         let source = RawSource::new(file.bytes(), start, number, big_endian, pixels);
