@@ -3,7 +3,6 @@
 mod words;
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use clap::Args;
 
@@ -220,7 +219,7 @@ impl CalibrateArguments {
         // All stacks are of one camera.
         let Some(first) = stacks.first_mut() else { return Ok(camera) };
         let scale = scale(self.pixel_size);
-        of_movie(&camera, first, scale, &Terminal::default())
+        Ok(of_movie(&camera, first, scale, &Terminal::default())?)
     }
 
     /// The plot, if it is asked for.
