@@ -209,7 +209,7 @@ fn ndtiff_is_read() {
     refused(open(&made, &options), "2 positions; one must be chosen: Pos0, Pos1");
     let options = options.with_position(Some("Pos1".to_owned()));
     refused(open(&made, &options), "2 channels");
-    let options = options.with_channel(Some(1));
+    let options = options.with_channel(Some(0));
     let movie = open(&made, &options).expect("a movie");
     assert_eq!((movie.size(), movie.notes()), ((3, 2), &[][..]));
     let size = movie.axes().pixel_size.expect("a size");
@@ -227,7 +227,7 @@ fn ndtiff_is_read() {
     // A crash leaves an index without its end, or a file without a plane.
     let (index, stack) = &made;
     let cut = (index[..index.len() - 3].to_vec(), stack.clone());
-    let all = options.clone().with_channel(Some(0));
+    let all = options.clone().with_channel(Some(1));
     let movie = open(&cut, &all).expect("a movie");
     assert!(movie.frames() == 3 && movie.notes()[0].contains("ends within an entry"));
     refused(open(&cut, &all.clone().with_strict(true)), "ends within an entry");
