@@ -41,7 +41,7 @@ pub(crate) use interpreter::Interpreter;
 use interpreter::bytes;
 pub(crate) use lattice::{Argument, Lattice, MOST_STILL, SPARE};
 pub(crate) use lookup::RESULTS;
-pub(crate) use places::{DataSet, MOST_IN_PACKS, Places, Total};
+pub(crate) use places::{DataSet, MOST_IN_PACKS, Places, Scaling, Total};
 pub(crate) use run::{operate, run};
 pub(crate) use seen::{Seen, see, size};
 pub use shared::{SharedFits, SharedPart, SharedValue};

@@ -1,5 +1,49 @@
 //! Sums over the points of one data set, with room for any number of parameters.
 
+use fit_core::Real;
+use fit_core::curve::{At, Sums};
+
+/// What data, weights and derivatives are multiplied by, where derivatives are whole: their parts may be as far out as the data.
+pub(crate) struct Scaling<R, const P: usize> {
+    data: R,
+    weight: R,
+    factors: [R; P],
+}
+
+impl<R: Real, const P: usize> Scaling<R, P> {
+    /// For derivatives that come without these `factors`, in units of the lengths.
+    #[inline(always)]
+    pub(crate) fn new([data, weight]: [f64; 2], lengths: &[f64], mut factors: [R; P]) -> Self {
+        let (data, weight) = (R::splat(data), R::splat(weight));
+        for (factor, &length) in factors.iter_mut().zip(lengths) {
+            *factor = *factor * data * R::splat(length);
+        }
+        Self { data, weight, factors }
+    }
+
+    /// Adds a point to sums.
+    #[inline(always)]
+    pub(crate) fn add(
+        &self,
+        at: At<R, P>,
+        [datum, weight]: [R; 2],
+        poisson: bool,
+        sums: &mut Sums<R, P>,
+    ) {
+        let At { value, mut by } = at;
+        for j in 0..P {
+            by[j] = by[j] * self.factors[j];
+        }
+        let at = At { value: value * self.data, by };
+        let (datum, weight) = (datum * self.data, weight * self.weight);
+        if poisson {
+            sums.add_poisson::<true>(&at, datum, weight);
+        } else {
+            sums.add_square::<true>(&at, datum, weight, R::splat(1.0));
+        }
+    }
+}
+
 /// What a visit takes.
 #[derive(Clone, Copy)]
 pub(crate) struct DataSet<'a> {

@@ -1,6 +1,6 @@
 //! What visits the points of one data set: number by number, or in packs of points.
 
-use fit_core::curve::{At, Sums};
+use fit_core::curve::Sums;
 use fit_core::search::Count;
 use fit_curves::CompiledModel;
 
@@ -8,7 +8,7 @@ use super::compiled::Compiled;
 use super::evaluate::{AtPoint, Evaluate, SetPoints};
 use super::held::Held;
 use super::interpreter::Interpreter;
-use super::places::{DataSet, MOST_IN_PACKS, Places, Total};
+use super::places::{DataSet, MOST_IN_PACKS, Places, Scaling, Total};
 
 /// Sums over the points, for a model with room for P parameters.
 pub(crate) trait Visit<const P: usize>: SetPoints<f64> {
@@ -27,25 +27,14 @@ where
 {
     let DataSet { data, weights, scaled, poisson, count } = seen;
     let mut sums = Sums::zero(Count::new(count));
-    if let Some(([of_data, of_weights], lengths)) = scaled {
-        // Whole derivatives, in these units: their parts may be as far out as the data.
-        let mut factors = model.scales();
-        for (factor, length) in factors.iter_mut().zip(lengths) {
-            *factor = *factor * of_data * length;
-        }
+    if let Some((scale, lengths)) = scaled {
+        let scaling = Scaling::new(scale, lengths, model.scales());
         for number in 0..model.blocks() {
             let block = model.evaluate(number);
             let results = model.block_values(&block);
             for (at, point) in block.points().enumerate() {
-                let At { value, mut by } = results.at(at);
-                by.iter_mut().zip(factors).for_each(|(by, factor)| *by *= factor);
-                let at = At { value: value * of_data, by };
-                let (datum, weight) = (data[point] * of_data, weights[point] * of_weights);
-                if poisson {
-                    sums.add_poisson::<true>(&at, datum, weight);
-                } else {
-                    sums.add_square::<true>(&at, datum, weight, 1.0);
-                }
+                let seen = [data[point], weights[point]];
+                scaling.add(results.at(at), seen, poisson, &mut sums);
             }
         }
         return sums;

@@ -6,7 +6,7 @@
 use std::ops::Range;
 
 use fit_core::Mask;
-use fit_core::curve::{At, Sums};
+use fit_core::curve::Sums;
 use fit_core::search::Count;
 use fit_curves::CurveBatch;
 use fit_formula::{Axes, Function, Function2, Spline};
@@ -22,7 +22,7 @@ use super::pack::Double;
 use super::portable::Double4;
 use crate::curve::{
     Block, DataSet, Evaluated, Functions, Interpreter, Lattice, MOST_IN_PACKS, Packs, Places,
-    RESULTS, Step, Total, run,
+    RESULTS, Scaling, Step, Total, run,
 };
 
 /// Points of a part, or at least a row of them.
@@ -175,21 +175,10 @@ fn visit<R: Summing, const N: usize>(part: &mut Part<R>, seen: DataSet<'_>, to: 
     }
     let one = R::splat(1.0);
     match scaled {
-        Some(([of_data, of_weights], lengths)) if N == MOST_IN_PACKS => {
-            let (of_data, of_weights) = (R::splat(of_data), R::splat(of_weights));
-            let mut factors = model.scales::<N>();
-            for (factor, &length) in factors.iter_mut().zip(lengths) {
-                *factor = *factor * of_data * R::splat(length);
-            }
+        Some((scale, lengths)) if N == MOST_IN_PACKS => {
+            let scaling = Scaling::new(scale, lengths, model.scales::<N>());
             sum!(|at, datum, weight| {
-                let At { value, mut by } = at;
-                by.iter_mut().zip(factors).for_each(|(by, factor)| *by = *by * factor);
-                let at = At { value: value * of_data, by };
-                if poisson {
-                    sums.add_poisson::<true>(&at, datum * of_data, weight * of_weights);
-                } else {
-                    sums.add_square::<true>(&at, datum * of_data, weight * of_weights, one);
-                }
+                scaling.add(at, [datum, weight], poisson, &mut sums);
             });
         }
         _ if poisson => sum!(|at, datum, weight| sums.add_poisson::<true>(&at, datum, weight)),

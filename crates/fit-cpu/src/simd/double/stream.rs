@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Mutex;
 
-use fit_core::curve::{At, Sums};
+use fit_core::curve::Sums;
 use fit_core::search::Count;
 use fit_curves::{CurveBatch, Curves, Points, clean};
 use fit_formula::Axes;
@@ -19,7 +19,9 @@ use super::points::PART;
 use super::portable::Double4;
 #[cfg(target_arch = "x86_64")]
 use super::{avx2::F64x4, avx512::F64x8};
-use crate::curve::{DataSet, Held, Interpreter, MOST_IN_PACKS, Places, Seen, Total, see, size};
+use crate::curve::{
+    DataSet, Held, Interpreter, MOST_IN_PACKS, Places, Scaling, Seen, Total, see, size,
+};
 #[cfg(not(target_arch = "x86_64"))]
 use crate::simd::arch::Portable;
 #[cfg(target_arch = "x86_64")]
@@ -375,21 +377,10 @@ fn look<R: Feed, const N: usize>(
         }
         let seen = weights.as_ref().map_or(&ONES[..own.len()], |weights| &weights[from..end]);
         match scaled {
-            Some(([of_data, of_weights], lengths)) if N == MOST_IN_PACKS => {
-                let (of_data, of_weights) = (R::splat(of_data), R::splat(of_weights));
-                let mut factors = model.scales::<N>();
-                for (factor, &length) in factors.iter_mut().zip(lengths) {
-                    *factor = *factor * of_data * R::splat(length);
-                }
+            Some((scale, lengths)) if N == MOST_IN_PACKS => {
+                let scaling = Scaling::new(scale, lengths, model.scales::<N>());
                 sum!(seen, |at, datum, weight| {
-                    let At { value, mut by } = at;
-                    by.iter_mut().zip(factors).for_each(|(by, factor)| *by = *by * factor);
-                    let at = At { value: value * of_data, by };
-                    if poisson {
-                        sums.add_poisson::<true>(&at, datum * of_data, weight * of_weights);
-                    } else {
-                        sums.add_square::<true>(&at, datum * of_data, weight * of_weights, one);
-                    }
+                    scaling.add(at, [datum, weight], poisson, &mut sums);
                 });
             }
             _ if poisson => {
