@@ -15,6 +15,12 @@ pub(super) fn is_tiff(path: &Path) -> bool {
     extension(path).is_some_and(|extension| endings.contains(&extension.as_str()))
 }
 
+/// Whether a file is called like those that are read when they are complete.
+pub(super) fn is_complete_only(path: &Path) -> bool {
+    let endings = ["sif", "fits", "fit", "fts", "spe", "nd2", "czi"];
+    extension(path).is_some_and(|extension| endings.contains(&extension.as_str()))
+}
+
 /// A format that is recognized by its name, but must be converted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]

@@ -76,7 +76,7 @@ pub use axes::possible_pixel;
 pub use axes::{MovieAxes, PixelSize, PixelSizeSource};
 pub use error::MovieError;
 pub use flow::{FrameFormat, FrameType};
-pub use follow::{FollowOptions, GrowingMovie, movies_in};
+pub use follow::{FollowOptions, GrowingMovie, last_change, movies_in};
 pub use formats::Foreign;
 pub use options::{MovieLimits, MovieOptions};
 pub use pixels::Pixels;

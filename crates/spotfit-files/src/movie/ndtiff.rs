@@ -37,10 +37,14 @@ fn wrong(reason: impl Into<String>) -> MovieError {
     MovieError::Header { format: "NDTiff", reason: reason.into() }
 }
 
+/// Whether a file is called like one of the planes of such a movie.
+pub(super) fn is_stack(path: &Path) -> bool {
+    path.file_name().is_some_and(|name| name.to_string_lossy().contains("_NDTiffStack"))
+}
+
 /// The folder with the index, of a folder, an index or a stack beside one.
 pub(super) fn folder_of(path: &Path) -> Option<PathBuf> {
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    if name == INDEX || name.contains("_NDTiffStack") {
+    if path.file_name().is_some_and(|name| name == INDEX) || is_stack(path) {
         let folder = path.parent()?;
         return folder.join(INDEX).is_file().then(|| folder.to_owned());
     }

@@ -8,9 +8,10 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread::{sleep, spawn};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use common::Folder;
+use common::planes::{NdPlane, ndtiff};
 use common::writers::{Kind, Size, each_kind};
 use spotfit::movie::{FollowOptions, MovieOptions};
 use spotfit::record::{Record, State};
@@ -354,6 +355,22 @@ fn folders_are_followed() {
     let old = incoming.join("old");
     fs::create_dir(&old).expect("a folder");
     write(Kind::MicroManager(9), &old, 12, 5000, Instant::now());
+    // What is read only when it is complete has ended, if it has not changed for long; if not, the next run reads it.
+    let run = incoming.join("run");
+    fs::create_dir(&run).expect("a folder");
+    let planes: Vec<NdPlane> = (0..7)
+        .map(|time| {
+            let data = frame(SIZE, time).into_iter().flat_map(u16::to_le_bytes).collect();
+            NdPlane { axes: format!("{{\"time\":{time}}}"), kind: 1, data }
+        })
+        .collect();
+    let (index, stack) = ndtiff(SIZE.0, SIZE.1, "run_NDTiffStack.tif", &planes);
+    fs::write(run.join("run_NDTiffStack.tif"), stack).expect("a file");
+    fs::write(run.join("NDTiff.index"), index).expect("a file");
+    let early = SystemTime::now() - Duration::from_secs(3600);
+    let index = fs::File::options().append(true).open(run.join("NDTiff.index")).expect("a file");
+    index.set_modified(early).expect("an earlier time");
+    fs::write(incoming.join("young.sif"), b"Andor").expect("a file");
     let writer = spawn({
         let incoming = incoming.clone();
         move || {
@@ -368,16 +385,25 @@ fn folders_are_followed() {
         Method::new(&options(), &MovieOptions::default(), &batch_options).expect("a method");
     let method = Arc::new(method);
     let ear = Ear::default();
-    let run =
+    let follow =
         || batch::follow(&batch_options, &incoming, &method, &idle(900), &ear).expect("a batch");
-    let report = run();
+    let report = follow();
     writer.join().expect("a writer");
     let done: Vec<(&str, Option<u64>)> =
         report.movies.iter().map(|movie| (&movie.movie[..], movie.count("frames"))).collect();
-    let expected = [("old", Some(12)), ("movie.tif", Some(150)), ("movie.raw", Some(150))];
+    let expected = [
+        ("old", Some(12)),
+        ("run", Some(7)),
+        ("young.sif", None),
+        ("movie.tif", Some(150)),
+        ("movie.raw", Some(150)),
+    ];
     assert_eq!(done, expected, "{:?}", ear.notes);
+    let said = report.movies[2].error.as_deref().unwrap_or_default();
+    assert!(said.contains("read when it is complete"), "{said}");
     let tables = [
         ("old.csv", old.clone()),
+        ("run.csv", run.clone()),
         ("movie.csv", incoming.join("movie.tif")),
         // Both movies are called alike.
         ("movie.raw.csv", incoming.join("movie.raw")),
@@ -388,6 +414,6 @@ fn folders_are_followed() {
         let record = Record::beside(&out.join(name)).expect("a record");
         assert!(matches!(record.state, State::Done { .. }) && !record.inputs.is_empty());
     }
-    let again = run();
-    assert_eq!((again.localized, again.finished), (0, 3));
+    let again = follow();
+    assert_eq!((again.localized, again.finished, again.failed), (0, 4, 1));
 }

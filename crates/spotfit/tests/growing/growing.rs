@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use common::writers::{KINDS, Kind, MicroManager, Size, Writer, each_kind};
 use common::{Folder, npy, set};
 use spotfit::movie::{
-    FollowOptions, GrowingMovie, Movie, MovieError, MovieOptions, Pixels, movies_in,
+    FollowOptions, GrowingMovie, Movie, MovieError, MovieOptions, Pixels, last_change, movies_in,
 };
 use tiff::encoder::{TiffEncoder, colortype};
 
@@ -461,6 +461,42 @@ fn movies_are_waited_for() {
         names.iter().map(|path| path.file_name().unwrap().to_str().unwrap()).collect();
     assert_eq!(names, ["alone.raw", "colours.ome.tif", "empty.tif", "half.npy", "run", "wide.npy"]);
     assert_eq!(movies_in(&place).expect("a folder"), [Kind::MicroManager(3).path(&place)]);
+}
+
+/// Proves that what is read only when it is complete is a movie of its folder all the same, told by name, once however many files it has; and
+/// that it is refused while it is written, with what to do.
+#[test]
+fn complete_movies_are_not_followed() {
+    let folder = Folder::new();
+    for name in ["a.SIF", "b.fits", "c.spe", "d.nd2", "e.czi", "notes.txt"] {
+        folder.file(name, b"");
+    }
+    for name in [
+        "begun_1/begun_NDTiffStack.tif",
+        "run_1/NDTiff.index",
+        "run_2/Full resolution/NDTiff.index",
+    ] {
+        let path = folder.path(name);
+        std::fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
+        std::fs::write(&path, b"").expect("a file");
+    }
+    let stacks =
+        ["run_1/a_NDTiffStack.tif", "run_1/a_NDTiffStack_1.tif"].map(|name| folder.file(name, b""));
+    let movies = movies_in(folder.0.path()).expect("a folder");
+    let names: Vec<_> =
+        movies.iter().map(|path| path.file_name().unwrap().to_str().unwrap()).collect();
+    assert_eq!(names, ["a.SIF", "b.fits", "begun_1", "c.spe", "d.nd2", "e.czi", "run_1", "run_2"]);
+    assert_eq!(movies_in(folder.path("run_1")).expect("a folder"), stacks[..1]);
+    for path in movies.iter().chain(&stacks) {
+        let error =
+            GrowingMovie::open(path, &MovieOptions::default(), &now()).expect_err("not followed");
+        let said = error.to_string();
+        assert!(said.contains("read when it is complete"), "{}: {said}", path.display());
+    }
+    let known = |name: &str| last_change(folder.path(name)).is_some();
+    assert!(
+        known("a.SIF") && known("run_1") && known("run_2") && !known("begun_1") && !known("none")
+    );
 }
 
 /// Proves that one channel of several is read while it is written, where the metadata stand at the beginning, and slices as frames or one

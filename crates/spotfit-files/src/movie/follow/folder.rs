@@ -2,13 +2,15 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
-use crate::movie::formats::extension;
+use crate::movie::formats::{extension, is_complete_only};
+use crate::movie::ndtiff;
 #[cfg(feature = "tiff")]
 use crate::movie::{formats::is_tiff, tiff::set};
 
 /// The movies that a folder holds now, by their names: files that are called like movies, and folders with one movie in several TIFF
-/// files. Those parts of a movie that another file begins are none, nor are hidden files.
+/// files or in NDTiff. Those parts of a movie that another file begins are none, nor are hidden files.
 ///
 /// # Errors
 /// The folder cannot be read.
@@ -26,16 +28,31 @@ pub fn movies_in(folder: impl AsRef<Path>) -> io::Result<Vec<PathBuf>> {
     Ok(movies)
 }
 
+/// When a movie was written to last, as far as one file tells it: not of a folder of several TIFF files.
+pub fn last_change(movie: impl AsRef<Path>) -> Option<SystemTime> {
+    let movie = movie.as_ref();
+    let index = ndtiff::folder_of(movie).map(|folder| folder.join(ndtiff::INDEX));
+    let metadata = std::fs::metadata(index.as_deref().unwrap_or(movie)).ok()?;
+    metadata.is_file().then(|| metadata.modified().ok()).flatten()
+}
+
 fn is_movie(path: &Path) -> bool {
+    if path.is_dir() && ndtiff::folder_of(path).is_some() {
+        return true;
+    }
     #[cfg(feature = "tiff")]
     {
         if path.is_dir() {
             return set::first_in(path).is_ok();
+        }
+        if is_tiff(path) && ndtiff::is_stack(path) {
+            return path.to_string_lossy().ends_with("_NDTiffStack.tif");
         }
         if is_tiff(path) {
             return set::numbered(path).is_none_or(|own| own.first(path).is_none());
         }
     }
     let endings = ["npy", "raw", "dax"];
-    path.is_file() && extension(path).is_some_and(|own| endings.contains(&own.as_str()))
+    let is_stream = extension(path).is_some_and(|own| endings.contains(&own.as_str()));
+    path.is_file() && (is_stream || is_complete_only(path))
 }

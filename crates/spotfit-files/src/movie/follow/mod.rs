@@ -10,11 +10,12 @@ use std::path::{Path, PathBuf};
 use std::thread::sleep;
 use std::time::Instant;
 
-use super::formats::extension;
+use super::formats::{extension, is_complete_only};
+use super::ndtiff;
 use super::{BLOCK_PIXELS, Block, Foreign, Movie, MovieAxes, MovieError, MovieOptions, Pixels};
 #[cfg(feature = "tiff")]
 use super::{formats::is_tiff, tiff::growing::GrowingTiff, tiff::set::first_in};
-pub use folder::movies_in;
+pub use folder::{last_change, movies_in};
 pub use options::FollowOptions;
 use source::{Attempt, Progress};
 use stream::Stream;
@@ -342,6 +343,11 @@ fn opened(
     options: &MovieOptions,
     described: &mut Option<String>,
 ) -> Result<(PathBuf, Source), Attempt> {
+    if is_complete_only(path) || ndtiff::is_stack(path) || ndtiff::folder_of(path).is_some() {
+        let reason =
+            "a movie of this format is read when it is complete; localize it without following it";
+        return Err(MovieError::Stream(reason.to_owned()).into());
+    }
     #[cfg(feature = "tiff")]
     if path.is_dir() {
         let (first, _) = first_in(path).map_err(Attempt::not_yet)?;
@@ -352,10 +358,6 @@ fn opened(
         Some(_) if is_tiff(path) => Source::Tiff(Box::new(GrowingTiff::open(path, options)?)),
         Some("raw" | "dax") => Source::Stream(Box::new(Stream::raw(path, options, described)?)),
         Some("npy") => Source::Stream(Box::new(Stream::npy(path, options)?)),
-        Some("sif" | "fits" | "fit" | "fts" | "spe" | "nd2" | "czi") => {
-            let reason = "a file of this format is read when it is complete; localize it without following it";
-            return Err(MovieError::Stream(reason.to_owned()).into());
-        }
         other => {
             // What is not there yet may become a folder.
             if let (None, Err(missing)) = (other, std::fs::metadata(path)) {

@@ -9,7 +9,7 @@ use std::time::SystemTime;
 use serde_json::Value;
 
 use super::options::BatchOptions;
-use crate::movie::{FollowOptions, MovieOptions};
+use crate::movie::{FollowOptions, MovieOptions, last_change};
 use crate::record::{self, Record, RecordError, State};
 use crate::steps::StepError;
 use crate::steps::localize::LocalizeOptions;
@@ -122,10 +122,8 @@ impl Task {
     /// How the movie is followed, unless it has not changed for so long that it has ended.
     pub(super) fn follow(&self) -> Option<&FollowOptions> {
         let follow = self.follow.as_ref()?;
-        let changed = fs::metadata(&self.path).and_then(|metadata| metadata.modified()).ok();
-        let age = changed.and_then(|changed| changed.elapsed().ok());
-        // That of a folder says nothing of its files.
-        let is_old = self.path.is_file() && age.is_some_and(|age| age > follow.idle);
+        let age = last_change(&self.path).and_then(|changed| changed.elapsed().ok());
+        let is_old = age.is_some_and(|age| age > follow.idle);
         (!is_old).then_some(follow)
     }
 
