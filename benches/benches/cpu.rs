@@ -9,20 +9,32 @@ use std::hint::black_box;
 use benches::{Workload, peers};
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use fit_core::{Fit, Options};
-use fit_cpu::{Arithmetic, InstructionSet, Reference, Simd};
+use fit_cpu::{InstructionSet, Reference, Simd};
 use fit_tests::explicit::{ExplicitCriteria, fit_explicit_stack};
+use fit_tests::single;
 
 /// Windows for those that take microseconds each.
 const FEW: usize = 500;
 /// Windows for those that take a fraction of one.
 const MANY: usize = 20_000;
 
-fn reference<R: Arithmetic>(work: &Workload) -> impl FnMut() -> Vec<Fit<R>> + '_ {
-    let reference = Reference::<R>::new(1).expect("one thread needs no other");
+fn double(work: &Workload) -> impl FnMut() -> Vec<Fit<f64>> + '_ {
+    let reference = Reference::<f64>::new(1).expect("one thread needs no other");
     move || {
         let mut fits = vec![Fit::invalid(); work.starts.len()];
         reference
             .fit_into(&Options::default(), work.spots.pixels.view(), work.start(), &mut fits)
+            .expect("sound arguments");
+        fits
+    }
+}
+
+fn single(work: &Workload) -> impl FnMut() -> Vec<Fit<f32>> + '_ {
+    let reference = Reference::<f32>::new(1).expect("one thread needs no other");
+    move || {
+        let mut fits = vec![Fit::invalid(); work.starts.len()];
+        let spots = work.spots.pixels.view();
+        single::fit_into(&reference, &Options::default(), spots, work.start(), &mut fits)
             .expect("sound arguments");
         fits
     }
@@ -52,10 +64,10 @@ fn sizes(criterion: &mut Criterion) {
     for side in [5, 7, 9, 11, 13, 16, 24, 32] {
         let work = Workload::new(side, FEW);
         group.throughput(Throughput::Elements(FEW as u64));
-        let mut double = reference::<f64>(&work);
+        let mut double = double(&work);
         work.check(&double());
         group.bench_function(BenchmarkId::new("reference f64", side), |b| b.iter(&mut double));
-        let mut single = reference::<f32>(&work);
+        let mut single = single(&work);
         work.check(&single());
         group.bench_function(BenchmarkId::new("reference f32", side), |b| b.iter(&mut single));
         let explicit = || -> Vec<Fit<f32>> {

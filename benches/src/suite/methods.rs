@@ -8,6 +8,7 @@ use fit_cpu::{Reference, Simd};
 use fit_gpu::{Family, Gpu, GpuSession, Pinnable, PinnedBuffer};
 use fit_tests::emulation::fit_in_turn;
 use fit_tests::explicit::{ExplicitCriteria, ExplicitStart, fit_explicit};
+use fit_tests::single;
 use ndarray::{ArrayView2, ArrayView3};
 use rayon::prelude::*;
 use spotfit::model::{CurveFits, CurveFitter, CurveStart, Curves, Model, Points};
@@ -241,9 +242,8 @@ impl Method {
                 room.in_double = true;
                 result.map_err(|error| text(&error))
             }
-            Kind::Single(reference) => {
-                reference.fit_into(&options, spots, start, single).map_err(|error| text(&error))
-            }
+            Kind::Single(reference) => single::fit_into(reference, &options, spots, start, single)
+                .map_err(|error| text(&error)),
             Kind::Cpu(simd) => {
                 simd.fit_into(&options, spots, start, single).map_err(|error| text(&error))
             }

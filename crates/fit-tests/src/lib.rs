@@ -12,6 +12,7 @@ pub mod explicit;
 pub mod hostile;
 pub mod models;
 pub mod peaks;
+pub mod single;
 pub mod stated;
 pub mod statistics;
 pub mod tolerances;

@@ -3,7 +3,7 @@
 /// The value below which the given share of the values lies; NaN for none.
 pub fn percentile(values: &[f64], share: f64) -> f64 {
     let mut sorted = values.to_vec();
-    sorted.sort_by(f64::total_cmp);
+    sorted.sort_unstable_by(f64::total_cmp);
     let index = (sorted.len() as f64 * share) as usize;
     sorted.get(index.min(sorted.len().saturating_sub(1))).copied().unwrap_or(f64::NAN)
 }

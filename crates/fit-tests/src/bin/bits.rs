@@ -12,6 +12,7 @@ use fit_sim::SpotSimulation;
 use fit_tests::backends;
 use fit_tests::cases::cases;
 use fit_tests::emulation::estimates;
+use fit_tests::single;
 use ndarray::{ArrayView3, s};
 use spotfit::StatusCounts;
 
@@ -72,12 +73,12 @@ fn main() {
             printer.line(&name, &case.fit(&backend.fitter(case.options)));
         }
     }
-    let single = Reference::<f32>::new(1).expect("one thread needs no other");
+    let reference = Reference::<f32>::new(1).expect("one thread needs no other");
     for (width, height) in [(5, 5), (9, 9), (13, 7)] {
         let spots = SpotSimulation::new(Size::new(width, height)).generate(0..2000).expect("sound");
         let mut fits = vec![Fit::<f32>::invalid(); 2000];
-        single
-            .fit_into(&Options::default(), spots.pixels.view(), Start::Estimate, &mut fits)
+        let pixels = spots.pixels.view();
+        single::fit_into(&reference, &Options::default(), pixels, Start::Estimate, &mut fits)
             .expect("sound");
         printer.line(&format!("reference f32, {width}×{height}"), &fits);
     }

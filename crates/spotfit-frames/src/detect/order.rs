@@ -283,7 +283,7 @@ mod tests {
             }
             some[0].seal();
             let mut sorted: Vec<f32> = some[0].all().collect();
-            sorted.sort_by(f32::total_cmp);
+            sorted.sort_unstable_by(f32::total_cmp);
             for rank in [0, count / 6, count / 2, count - 1] {
                 let start = [0.0, sorted[rank], 1e6, -7.0, 3.0][(random.uniform() * 5.0) as usize];
                 let step = [0.0, 1.0 / count as f32, 100.0][case % 3];

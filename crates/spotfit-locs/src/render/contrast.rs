@@ -161,7 +161,7 @@ mod tests {
             let density: Vec<f32> = (0..count).map(|_| random.uniform() as f32).collect();
             let mut lit = density.clone();
             lit.retain(|&value| value > 0.1 * 0.7);
-            lit.sort_by(f32::total_cmp);
+            lit.sort_unstable_by(f32::total_cmp);
             for saturated in [0.0, 0.05, 0.5, 0.999] {
                 let index = ((lit.len() - 1) as f64 * (1.0 - saturated)) as usize;
                 let contrast = Contrast::default().with_saturated(Some(saturated));
@@ -184,7 +184,7 @@ mod tests {
             };
             let numbers: Vec<f32> = (0..5000).map(|_| number()).collect();
             let mut sorted = numbers.clone();
-            sorted.sort_by(f32::total_cmp);
+            sorted.sort_unstable_by(f32::total_cmp);
             let lit = &sorted[sorted.partition_point(|&value| value <= LIT * 0.9)..];
             let at = |of: &[f32], share: f64| of[((of.len() - 1) as f64 * (1.0 - share)) as usize];
             let [usually, at_most] = SATURATED.map(|share| at(lit, share));

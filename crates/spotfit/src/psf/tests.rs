@@ -299,7 +299,7 @@ fn speed_of_the_gpu() {
                 times[2].push(begin.elapsed().as_secs_f64());
             }
             let [gpu, lanes, starts] = times.map(|mut times| {
-                times.sort_by(f64::total_cmp);
+                times.sort_unstable_by(f64::total_cmp);
                 1e-6 * count as f64 / times[2]
             });
             println!(

@@ -477,8 +477,8 @@ fn complete_movies_are_not_followed() {
         "run_2/Full resolution/NDTiff.index",
     ] {
         let path = folder.path(name);
-        std::fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
-        std::fs::write(&path, b"").expect("a file");
+        fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
+        fs::write(&path, b"").expect("a file");
     }
     let stacks =
         ["run_1/a_NDTiffStack.tif", "run_1/a_NDTiffStack_1.tif"].map(|name| folder.file(name, b""));

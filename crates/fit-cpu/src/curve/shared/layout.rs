@@ -293,7 +293,7 @@ impl<'b, 'c, 's, 'o> Layout<'b, 'c, 's, 'o> {
             }
         }
         let middle = |(of, limits): (&mut Vec<f64>, &[f64; 2])| {
-            of.sort_by(f64::total_cmp);
+            of.sort_unstable_by(f64::total_cmp);
             let (low, high) = (of.get(of.len().saturating_sub(1) / 2), of.get(of.len() / 2));
             let middle = low.zip(high).map_or(1.0, |(low, high)| 0.5 * low + 0.5 * high);
             middle.clamp(limits[0], limits[1])

@@ -26,7 +26,7 @@ struct Spread([f64; 3]);
 
 impl Spread {
     fn of(mut errors: Vec<f64>) -> Self {
-        errors.sort_by(f64::total_cmp);
+        errors.sort_unstable_by(f64::total_cmp);
         let n = errors.len().max(1) as f64;
         let mean = errors.iter().sum::<f64>() / n;
         let variance = errors.iter().map(|e| (e - mean) * (e - mean)).sum::<f64>() / n;

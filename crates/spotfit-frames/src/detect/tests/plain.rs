@@ -29,7 +29,7 @@ pub(super) fn search(method: &Method, pixels: &Array2<f32>) -> Plain {
         };
         let mut responses: Vec<f32> =
             chequered(rows, columns).filter_map(|(y, x)| response(y, x)).collect();
-        responses.sort_by(f32::total_cmp);
+        responses.sort_unstable_by(f32::total_cmp);
         let Some(&median) = responses.get(responses.len() / 2) else { return 0.0 };
         if median > 0.0 {
             return median / (0.674_49 * 6.0);
@@ -46,7 +46,7 @@ pub(super) fn search(method: &Method, pixels: &Array2<f32>) -> Plain {
     let mut white = noise.iter();
     let filtered = tile_by_tile(width, height, |rows, columns| {
         let mut values: Vec<f32> = chequered(rows, columns).map(|at| signal[at]).collect();
-        values.sort_by(f32::total_cmp);
+        values.sort_unstable_by(f32::total_cmp);
         let middle = values.len() / 2;
         let quantile = (middle as f32 * 2.0 * 0.158_66) as usize;
         let spread = if middle > 0 { values[middle] - values[quantile] } else { 0.0 };
@@ -100,7 +100,7 @@ fn usable(pixel: f32) -> bool {
 fn finite(pixels: &Array2<f32>) -> Array2<f32> {
     let (bottom, right) = (pixels.nrows() - 1, pixels.ncols() - 1);
     let mut corners = [(0, 0), (0, right), (bottom, 0), (bottom, right)].map(|at| pixels[at]);
-    corners.sort_by(f32::total_cmp);
+    corners.sort_unstable_by(f32::total_cmp);
     let good: Vec<f32> = corners.into_iter().filter(|&pixel| usable(pixel)).collect();
     let any = pixels.iter().copied().find(|&pixel| usable(pixel));
     let level = good.get(1).or(good.first()).copied().or(any).unwrap_or(0.0);

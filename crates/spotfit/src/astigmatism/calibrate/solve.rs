@@ -116,7 +116,7 @@ fn covered(
     if count < needed {
         return Err(error(0.0, 0.0));
     }
-    lows.sort_by(f64::total_cmp);
+    lows.sort_unstable_by(f64::total_cmp);
     highs.sort_by(|a, b| b.total_cmp(a));
     let (mut low, mut high) = (lows[needed - 1].max(limits[0]), highs[needed - 1].min(limits[1]));
     if let Some(wanted) = options.range {

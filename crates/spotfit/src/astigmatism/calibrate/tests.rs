@@ -108,7 +108,7 @@ fn many_stacks_with_outliers() {
                 off.push(worst(&calibrate_widths(&slices, &options).unwrap().curve, &curve));
             }
         }
-        off.sort_by(f64::total_cmp);
+        off.sort_unstable_by(f64::total_cmp);
         let within = off.iter().filter(|&&off| off < 3.0).count();
         println!(
             "step {step}: median {:.2}, largest {:.2} nm, {within} of 200 within 3",

@@ -162,7 +162,7 @@ fn empty_table(fits: &mut [BeadFit<'_>], step: f64) -> Result<Table, PsfError> {
         fits.iter().filter(|fit| fit.rejected.is_none()).map(BeadFit::range).collect();
     let median = |end: usize| {
         let mut ends: Vec<f64> = ranges.iter().map(|range| range[end]).collect();
-        ends.sort_by(f64::total_cmp);
+        ends.sort_unstable_by(f64::total_cmp);
         // The one that leaves less, if there are two.
         ends[if end == 0 { ends.len() / 2 } else { (ends.len() - 1) / 2 }]
     };
@@ -192,7 +192,7 @@ fn empty_table(fits: &mut [BeadFit<'_>], step: f64) -> Result<Table, PsfError> {
 fn reject(fits: &mut [BeadFit<'_>], worst: f64) -> bool {
     let mut misfits: Vec<f64> =
         fits.iter().filter(|fit| fit.rejected.is_none()).map(BeadFit::misfit).collect();
-    misfits.sort_by(f64::total_cmp);
+    misfits.sort_unstable_by(f64::total_cmp);
     let Some(&median) = misfits.get(misfits.len().saturating_sub(1) / 2) else { return false };
     let mut any = false;
     for fit in fits.iter_mut().filter(|fit| fit.rejected.is_none()) {

@@ -69,7 +69,7 @@ pub(super) fn place(fits: &mut [BeadFit<'_>]) {
                 let mut values: Vec<f64> =
                     all.filter_map(|(own, height)| own.as_ref()?.at(z + height)).collect();
                 // The median: a cluster may be among them.
-                values.sort_by(f64::total_cmp);
+                values.sort_unstable_by(f64::total_cmp);
                 values.get(values.len() / 2).copied()
             })
             .collect();
@@ -144,7 +144,7 @@ fn look(fit: &mut BeadFit<'_>) -> Option<Profile> {
             .filter(|&(at, _)| rim(at))
             .map(|(_, &value)| f64::from(value))
             .collect();
-        border.sort_by(f64::total_cmp);
+        border.sort_unstable_by(f64::total_cmp);
         let background = border[border.len() / 2];
         // Half of the numbers are within this, for normal ones within 0.6745 standard deviations.
         let spread = (border[border.len() * 3 / 4] - border[border.len() / 4]) / 1.349;

@@ -65,7 +65,7 @@ impl Table {
             let mut means: [f64; 8] = std::array::from_fn(|eighth| {
                 near.iter().map(|plane| plane[eighth]).sum::<f64>() / near.len() as f64
             });
-            means.sort_by(f64::total_cmp);
+            means.sort_unstable_by(f64::total_cmp);
             let lowest = 0.5 * (means[0] + means[1]);
             plane.iter_mut().for_each(|value| *value -= lowest);
         }

@@ -23,7 +23,7 @@ pub enum LogX {
 /// Whether numbers are spread as doses are: over decades, and more evenly in their logarithms than in themselves.
 pub(super) fn is_geometric(x: &[f64]) -> bool {
     let mut sorted: Vec<f64> = x.iter().copied().filter(|x| x.is_finite()).collect();
-    sorted.sort_by(f64::total_cmp);
+    sorted.sort_unstable_by(f64::total_cmp);
     sorted.dedup();
     let [low, .., high] = sorted[..] else { return false };
     if sorted.len() < 4 || low <= 0.0 || high / low < WIDE {

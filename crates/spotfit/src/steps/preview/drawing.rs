@@ -186,7 +186,7 @@ fn bars(parts: &[&Vec<f64>], log: bool) -> Vec<Vec<(f64, f64)>> {
     };
     let parts: Vec<Vec<f64>> = parts.iter().map(part).collect();
     let mut all = parts.concat();
-    all.sort_by(f64::total_cmp);
+    all.sort_unstable_by(f64::total_cmp);
     if all.is_empty() {
         return Vec::new();
     }

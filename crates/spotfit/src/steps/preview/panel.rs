@@ -51,7 +51,7 @@ impl Values {
         let column = preview.kept.called(&preview.colour_by);
         let values = column.map_or(Vec::new(), |column| column.values.clone());
         let mut finite: Vec<f64> = values.iter().copied().filter(|v| v.is_finite()).collect();
-        finite.sort_by(f64::total_cmp);
+        finite.sort_unstable_by(f64::total_cmp);
         let range = (!finite.is_empty()).then(|| SHOWN.map(|share| quantile(&finite, share)));
         Self { values, range }
     }
@@ -154,7 +154,7 @@ fn picture(pixels: &Pixels) -> Picture {
     };
     let shown: Vec<f64> = (0..columns * rows).map(mean).collect();
     let mut sorted: Vec<f64> = shown.iter().copied().filter(|value| value.is_finite()).collect();
-    sorted.sort_by(f64::total_cmp);
+    sorted.sort_unstable_by(f64::total_cmp);
     let [low, high] = match sorted.is_empty() {
         true => [0.0, 1.0],
         false => CUT.map(|share| quantile(&sorted, share)),

@@ -77,7 +77,7 @@ mod tests {
             let mut values: Vec<f64> =
                 (0..count).map(|k| ((k * 7919) % 1009) as f64 / 8.0 - 20.0).collect();
             let mut sorted = values.clone();
-            sorted.sort_by(f64::total_cmp);
+            sorted.sort_unstable_by(f64::total_cmp);
             values.extend([f64::NAN, f64::INFINITY, f64::NEG_INFINITY]);
             let spread = Spread::of(&mut values);
             assert_eq!((spread.finite, spread.left_out), (count, 3));
