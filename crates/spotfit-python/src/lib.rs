@@ -43,6 +43,7 @@ mod track;
 mod work;
 
 use pyo3::prelude::*;
+use pyo3::types::PyTuple;
 
 /// What the Python files of the package call.
 #[pymodule]
@@ -110,6 +111,7 @@ mod _spotfit {
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         rows::init(module.py())?;
+        module.add("MOVIE_ENDINGS", PyTuple::new(module.py(), spotfit::movie::ENDINGS)?)?;
         module.add("__version__", env!("CARGO_PKG_VERSION"))
     }
 }

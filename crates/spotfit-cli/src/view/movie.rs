@@ -4,19 +4,17 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use serde_json::{Value, json};
-use spotfit::movie::{Movie, MovieOptions, Pixels};
+use spotfit::movie::{ENDINGS, Movie, MovieOptions, Pixels};
 use spotfit::steps::{Note, PixelScale, Stack, localize};
 
 use super::answer::{Answer, Refused};
 use crate::error::{CliError, words_of};
 
-/// The endings of movies, as `localize` takes them.
-const ENDINGS: [&str; 9] = ["tif", "tiff", "btf", "tf2", "tf8", "stk", "npy", "raw", "dax"];
-
 /// Whether a path is that of a movie.
 pub(super) fn is_movie(path: &Path) -> bool {
     let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
-    path.is_dir() || ENDINGS.iter().any(|own| own.eq_ignore_ascii_case(ending))
+    let is_index = path.file_name().is_some_and(|name| name == "NDTiff.index");
+    path.is_dir() || is_index || ENDINGS.iter().any(|own| own.eq_ignore_ascii_case(ending))
 }
 
 /// A movie that stays open.

@@ -8,17 +8,37 @@ pub(super) fn extension(path: &Path) -> Option<String> {
     path.extension().and_then(|extension| extension.to_str()).map(str::to_ascii_lowercase)
 }
 
+/// How the names of movies end, in small letters, whatever features there are. A folder, `NDTiff.index` and pipes may be movies, too.
+pub const ENDINGS: [&str; 17] = [
+    "tif", "tiff", "btf", "tf2", "tf8", "stk", "nd", "npy", "raw", "dax", "sif", "fits", "fit",
+    "fts", "spe", "nd2", "czi",
+];
+/// Those of TIFF files.
+#[cfg(feature = "tiff")]
+const TIFF: [&str; 6] = ["tif", "tiff", "btf", "tf2", "tf8", "stk"];
+/// Those that are followed besides.
+const FOLLOWED: [&str; 3] = ["npy", "raw", "dax"];
+/// Those of movies that are read when they are complete.
+const COMPLETE: [&str; 7] = ["sif", "fits", "fit", "fts", "spe", "nd2", "czi"];
+
+fn ends(path: &Path, endings: &[&str]) -> bool {
+    extension(path).is_some_and(|ending| endings.contains(&ending.as_str()))
+}
+
 /// Whether a file is called like a TIFF file.
 #[cfg(feature = "tiff")]
 pub(super) fn is_tiff(path: &Path) -> bool {
-    let endings = ["tif", "tiff", "btf", "tf2", "tf8", "stk"];
-    extension(path).is_some_and(|extension| endings.contains(&extension.as_str()))
+    ends(path, &TIFF)
+}
+
+/// Whether a file is called like those that are followed, without TIFF.
+pub(super) fn is_followed(path: &Path) -> bool {
+    ends(path, &FOLLOWED)
 }
 
 /// Whether a file is called like those that are read when they are complete.
 pub(super) fn is_complete_only(path: &Path) -> bool {
-    let endings = ["sif", "fits", "fit", "fts", "spe", "nd2", "czi"];
-    extension(path).is_some_and(|extension| endings.contains(&extension.as_str()))
+    ends(path, &COMPLETE)
 }
 
 /// A format that is recognized by its name, but must be converted.
@@ -47,8 +67,6 @@ pub enum Foreign {
     Sifx,
     /// Hamamatsu, `.dcimg`.
     Dcimg,
-    /// MetaMorph's lists of files, `.nd`.
-    Nd,
     /// Film: `.mp4`, `.avi`, `.mov` and the like.
     Video,
 }
@@ -68,7 +86,6 @@ impl Foreign {
             "zarr" => Self::Zarr,
             "sifx" => Self::Sifx,
             "dcimg" => Self::Dcimg,
-            "nd" => Self::Nd,
             "mp4" | "m4v" | "avi" | "mov" | "mkv" | "wmv" => Self::Video,
             _ => return None,
         })
@@ -94,7 +111,6 @@ impl Foreign {
             Self::Pco => "export it from pco.camware as TIFF".to_owned(),
             Self::Sifx => "export it from Andor Solis as SIF or TIFF".to_owned(),
             Self::Dcimg => "export it from HCImage, or open it in Fiji with Hamamatsu's plugin, and save it as TIFF".to_owned(),
-            Self::Nd => format!("open the .stk or .tif files that it lists, one for each position and wavelength; or {}", tool("nd")),
             Self::Video => "open it in Fiji (File > Import > AVI, or Movie (FFMPEG)), make it 8 or 16 bits and \
                             save it as TIFF; compressed film has lost what photons are counted by"
                 .to_owned(),
@@ -116,8 +132,39 @@ impl fmt::Display for Foreign {
             Self::Zarr => "OME-Zarr",
             Self::Sifx => "Andor's spooled SIFX",
             Self::Dcimg => "Hamamatsu's DCIMG",
-            Self::Nd => "MetaMorph's ND list",
             Self::Video => "film (MP4, AVI and the like)",
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::movie::{Movie, MovieError};
+
+    /// Proves that every ending is that of a movie, which is opened as such, and no other.
+    #[test]
+    fn endings_are_those_of_movies() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let opens = |ending: &str| {
+            let path = folder.path().join(format!("a.{ending}"));
+            std::fs::write(&path, b"none").expect("a file");
+            let error = Movie::open(&path).expect_err("no movie");
+            !matches!(error, MovieError::UnknownFormat | MovieError::Foreign(_))
+        };
+        for ending in ENDINGS {
+            #[cfg(not(feature = "tiff"))]
+            if ["tif", "tiff", "btf", "tf2", "tf8", "stk", "nd"].contains(&ending) {
+                continue;
+            }
+            assert!(opens(ending), "{ending}");
+        }
+        for ending in ["csv", "hdf5", "png", "lif", "dcimg", "txt", "nd3", "fit2"] {
+            assert!(!opens(ending), "{ending}");
+        }
+        #[cfg(feature = "tiff")]
+        let known = [&TIFF[..], &["nd"], &FOLLOWED, &COMPLETE].concat();
+        #[cfg(feature = "tiff")]
+        assert_eq!(known, ENDINGS);
     }
 }

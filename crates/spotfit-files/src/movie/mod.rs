@@ -11,6 +11,7 @@
 //! | `.spe` | Princeton Instruments' movies of version 2, of one region of the detector |
 //! | `.nd2` | Nikon's movies since version 3, uncompressed |
 //! | `.czi` | Zeiss' movies, grey, uncompressed, without mosaics |
+//! | `.nd` | MetaMorph's and VisiView's lists, with the `.stk` and `.tif` files beside them |
 //! | `NDTiff.index`, or its folder | Micro-Manager's NDTiff of versions 2 and 3, grey |
 //!
 //! OME-TIFF and ImageJ stacks say how many channels, z slices and time points they have ([`Movie::axes`]). One channel
@@ -41,6 +42,8 @@ mod flow;
 mod follow;
 mod formats;
 mod header;
+#[cfg(feature = "tiff")]
+mod metamorph;
 mod micro_manager;
 mod nd2;
 mod ndtiff;
@@ -77,7 +80,7 @@ pub use axes::{MovieAxes, PixelSize, PixelSizeSource};
 pub use error::MovieError;
 pub use flow::{FrameFormat, FrameType};
 pub use follow::{FollowOptions, GrowingMovie, last_change, movies_in};
-pub use formats::Foreign;
+pub use formats::{ENDINGS, Foreign};
 pub use options::{MovieLimits, MovieOptions};
 pub use pixels::Pixels;
 

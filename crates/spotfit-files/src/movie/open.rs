@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::fs::File;
 use std::io::{self, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::fits;
@@ -12,6 +12,7 @@ use super::formats::extension;
 #[cfg(feature = "tiff")]
 use super::formats::is_tiff;
 use super::header::{Header, WithHeader};
+use super::parts::How;
 use super::place::{Bytes, View, shared};
 use super::placed::{OfPlanes, Planes};
 use super::raw::{self, Description, RawSource};
@@ -49,8 +50,11 @@ impl Movie {
     pub fn open_with(path: impl AsRef<Path>, options: &MovieOptions) -> Result<Self, MovieError> {
         let path = path.as_ref();
         if !options.parts.is_empty() {
-            let alone = options.clone().with_parts(Vec::new());
-            return Self::open_with(path, &alone)?.with_parts(path, options);
+            let how =
+                How { options: options.clone().with_parts(Vec::new()), images: false, one: None };
+            let paths: Vec<PathBuf> =
+                std::iter::once(path.to_owned()).chain(options.parts.iter().cloned()).collect();
+            return Self::of_parts(&paths, how);
         }
         let limits = &options.limits;
         let metadata = std::fs::metadata(path)?;
@@ -73,6 +77,8 @@ impl Movie {
         let mut movie = match extension(path).as_deref() {
             #[cfg(feature = "tiff")]
             Some(_) if is_tiff(path) => return Self::open_tiff(file()?, Some(path), None, options),
+            #[cfg(feature = "tiff")]
+            Some("nd") if is_file => return Self::open_metamorph(path, options),
             Some("raw") => {
                 let bytes = file()?;
                 let (name, text) = beside("yaml")?;
@@ -234,6 +240,16 @@ impl Movie {
     #[cfg(feature = "tiff")]
     pub fn tiff(reader: Reader, options: &MovieOptions) -> Result<Self, MovieError> {
         Self::open_tiff(shared(reader)?.0, None, None, options)
+    }
+
+    /// A TIFF file as images, whatever it says of axes and of other files.
+    ///
+    /// # Errors
+    /// [`MovieError`].
+    #[cfg(feature = "tiff")]
+    pub(super) fn open_image(path: &Path, options: &MovieOptions) -> Result<Self, MovieError> {
+        let bytes = Arc::new(File::open(path)?);
+        Self::open_tiff(bytes, Some(path), Some(&Images::default()), options)
     }
 
     #[cfg(feature = "tiff")]

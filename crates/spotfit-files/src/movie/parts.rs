@@ -9,9 +9,47 @@ use rayon::ThreadPool;
 use super::{Dimensions, Movie, MovieError, MovieOptions, Pixels};
 use crate::excerpt::excerpt;
 
-/// The movies that are still to be read, with the names of their files.
+/// So many files are open at a time, and are opened once more when they are read if there are more of them.
+const OPEN: usize = 64;
+/// So many notes of files after the first are told.
+const NOTES: usize = 8;
+
+/// How each of the movies is opened.
+#[derive(Clone, Debug)]
+pub(super) struct How {
+    pub(super) options: MovieOptions,
+    /// Whether each is a file of images, whatever it says of axes and of other files.
+    pub(super) images: bool,
+    /// The one frame that is read of each, from 0; all if there is none.
+    pub(super) one: Option<usize>,
+}
+
+impl How {
+    fn open(&self, path: &Path) -> Result<Movie, MovieError> {
+        #[cfg(feature = "tiff")]
+        if self.images {
+            return Movie::open_image(path, &self.options);
+        }
+        Movie::open_with(path, &self.options)
+    }
+}
+
+/// A movie that is still to be read.
+struct Part {
+    path: PathBuf,
+    /// How many frames are read of it.
+    frames: usize,
+    /// How many it has.
+    all: usize,
+    movie: Option<Movie>,
+}
+
+/// The movies that are still to be read.
 pub(super) struct Parts {
-    movies: VecDeque<(PathBuf, Movie)>,
+    parts: VecDeque<Part>,
+    how: How,
+    size: (usize, usize),
+    pool: Option<Arc<ThreadPool>>,
 }
 
 /// An error of a file among others.
@@ -27,34 +65,43 @@ fn part(path: &Path, reason: String) -> MovieError {
 }
 
 impl Movie {
-    /// This movie and those that the options name as its further parts.
-    pub(super) fn with_parts(
-        self,
-        path: &Path,
-        options: &MovieOptions,
-    ) -> Result<Self, MovieError> {
-        let alone = options.clone().with_parts(Vec::new());
-        let Self { height, width, frames, axes, .. } = self;
-        let acquisition = self.acquisition.clone();
-        let (mut all, mut axes) = (frames, axes);
-        let (mut notes, mut files) = (self.notes.clone(), self.files.clone());
-        let mut movies = VecDeque::from([(path.to_owned(), self)]);
-        for path in &options.parts {
-            let movie = Self::open_with(path, &alone).map_err(|error| of(path, error))?;
-            if movie.size() != (width, height) {
+    /// The movie that these are together, in their order; one at least.
+    pub(super) fn of_parts(paths: &[PathBuf], how: How) -> Result<Self, MovieError> {
+        let Some((first, rest)) = paths.split_first() else { return Err(MovieError::Empty) };
+        let movie = how.open(first)?;
+        let size = movie.size();
+        let (height, width) = (movie.height, movie.width);
+        let (mut axes, acquisition) = (movie.axes, movie.acquisition.clone());
+        let (mut notes, mut files) = (movie.notes.clone(), movie.files.clone());
+        let read = |movie: &Self| match how.one {
+            Some(one) => usize::from(one < movie.frames),
+            None => movie.frames,
+        };
+        let mut all = read(&movie);
+        let mut parts = VecDeque::from([Part {
+            path: first.clone(),
+            frames: all,
+            all: movie.frames,
+            movie: Some(movie),
+        }]);
+        let mut more: Vec<String> = Vec::new();
+        for path in rest {
+            let movie = how.open(path).map_err(|error| of(path, error))?;
+            if movie.size() != size {
                 let reason = format!(
                     "has frames of {}×{} pixels, but those before it have {width}×{height}",
                     movie.width, movie.height
                 );
                 return Err(part(path, reason));
             }
-            all = all.saturating_add(movie.frames);
-            axes.times += movie.axes.times;
+            let frames = read(&movie);
+            all = all.saturating_add(frames);
+            axes.times = axes.times.saturating_add(movie.axes.times);
             let name = excerpt(&path.display().to_string());
-            notes.extend(movie.notes.iter().map(|note| format!("{name}: {note}")));
+            more.extend(movie.notes.iter().map(|note| format!("{name}: {note}")));
             match (axes.pixel_size, movie.axes.pixel_size) {
                 (Some(first), Some(own)) if first.nanometres != own.nanometres => {
-                    notes.push(format!(
+                    more.push(format!(
                         "{name}: pixels of {} nm, but those before it have {} nm, which counts",
                         own.nanometres, first.nanometres
                     ));
@@ -62,41 +109,92 @@ impl Movie {
                 (first, own) => axes.pixel_size = first.or(own),
             }
             files.extend(movie.files.iter().cloned());
-            movies.push_back((path.clone(), movie));
+            let all = movie.frames;
+            let movie = (parts.len() < OPEN).then_some(movie);
+            parts.push_back(Part { path: path.clone(), frames, all, movie });
         }
-        let source = super::Source::Parts(Parts { movies });
-        let movie = Self::new(source, Dimensions(all, height, width), &options.limits)?;
+        let untold = more.len().saturating_sub(NOTES);
+        more.truncate(NOTES);
+        notes.extend(more);
+        if untold > 0 {
+            notes.push(format!("{untold} more such notes"));
+        }
+        let limits = how.options.limits;
+        let source = super::Source::Parts(Parts { parts, how, size, pool: None });
+        let movie = Self::new(source, Dimensions(all, height, width), &limits)?;
         Ok(Self { axes, acquisition, notes, files, ..movie })
     }
 }
 
 impl Parts {
     pub(super) fn set_pool(&mut self, pool: &Arc<ThreadPool>) {
-        for (_, movie) in &mut self.movies {
+        for movie in self.parts.iter_mut().filter_map(|part| part.movie.as_mut()) {
             movie.pool = Some(pool.clone());
         }
+        self.pool = Some(pool.clone());
+    }
+
+    /// The movie that is read next, if there is one, as it was when it was opened first.
+    fn front(&mut self) -> Result<Option<(&Path, &mut Movie)>, MovieError> {
+        let Some(Part { path, all, movie, .. }) = self.parts.front_mut() else { return Ok(None) };
+        let movie = match movie {
+            Some(movie) => movie,
+            None => {
+                let mut new = self.how.open(path).map_err(|error| of(path, error))?;
+                if (new.size(), new.frames) != (self.size, *all) {
+                    return Err(part(path, "has changed since the movie was opened".to_owned()));
+                }
+                new.pool.clone_from(&self.pool);
+                movie.insert(new)
+            }
+        };
+        if let Some(one) = self.how.one {
+            movie.skip_to(one).map_err(|error| of(path, error))?;
+        }
+        Ok(Some((path, movie)))
     }
 
     /// The next frames, at most so many and of one movie; nothing at the end.
     pub(super) fn read(&mut self, most: usize) -> Result<Option<Pixels>, MovieError> {
-        while let Some((path, movie)) = self.movies.front_mut() {
-            match movie.read(most).map_err(|error| of(path, error))? {
-                Some(block) => return Ok(Some(block.pixels)),
-                None => drop(self.movies.pop_front()),
+        loop {
+            match self.parts.front() {
+                None => return Ok(None),
+                Some(part) if part.frames > 0 => {}
+                Some(_) => {
+                    self.parts.pop_front();
+                    continue;
+                }
             }
+            let most = if self.how.one.is_some() { 1 } else { most };
+            let Some((path, movie)) = self.front()? else { return Ok(None) };
+            let block = movie.read(most).map_err(|error| of(path, error))?;
+            let Some(part) = self.parts.front_mut() else { return Ok(None) };
+            let Some(block) = block else {
+                self.parts.pop_front();
+                continue;
+            };
+            part.frames = part.frames.saturating_sub(block.pixels.dim().0);
+            return Ok(Some(block.pixels));
         }
-        Ok(None)
     }
 
     pub(super) fn skip(&mut self, mut frames: usize) -> Result<(), MovieError> {
-        while let Some((path, movie)) = self.movies.front_mut() {
-            let left = movie.frames - movie.next;
+        while let Some(part) = self.parts.front() {
+            let left = part.frames;
+            if frames == 0 {
+                return Ok(());
+            }
             if frames < left {
+                let Some((path, movie)) = self.front()? else { return Ok(()) };
                 let to = movie.next + frames;
-                return movie.skip_to(to).map_err(|error| of(path, error));
+                movie.skip_to(to).map_err(|error| of(path, error))?;
+                if let Some(part) = self.parts.front_mut() {
+                    part.frames -= frames;
+                }
+                return Ok(());
             }
             frames -= left;
-            self.movies.pop_front();
+            self.parts.pop_front();
         }
         Ok(())
     }

@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
 Path = str | PathLike[str]
 
-_EXTENSIONS = (".tif", ".tiff", ".btf", ".stk", ".npy", ".raw", ".dax", ".sif", ".nd2", ".czi", ".spe", ".fits", ".fit", ".fts")
 
 
 class Submits(Protocol):
@@ -398,9 +397,11 @@ def _named(paths: Any) -> dict[str, str]:
 
 
 def _name(movie: str) -> str:
-    name = os.path.basename(movie)
+    folder, name = os.path.split(movie)
+    if name == "NDTiff.index" and os.path.basename(folder):
+        return os.path.basename(folder)
     stem, extension = os.path.splitext(name)
-    if extension.lower() not in _EXTENSIONS:
+    if extension.lower().removeprefix(".") not in _spotfit.MOVIE_ENDINGS:
         return name
     return stem[:-4] if stem.lower().endswith(".ome") and len(stem) > 4 else stem
 

@@ -26,6 +26,7 @@ __all__ = [
     "TableFile",
     "TrackOptions",
     "Tracker",
+    "MOVIE_ENDINGS",
     "__version__",
     "bands_table",
     "calibrate",
@@ -77,6 +78,7 @@ __all__ = [
 _Columns = list[tuple[str, str, str, npt.NDArray[Any], list[str]]]
 _Maps = tuple[npt.NDArray[np.float32], npt.NDArray[np.float32], npt.NDArray[np.float32]]
 
+MOVIE_ENDINGS: tuple[str, ...]
 __version__: str
 
 @final

@@ -11,13 +11,14 @@ from qtpy.QtWidgets import (
 
 from . import _napari as logic
 from ._locs import Locs
+from ._spotfit import MOVIE_ENDINGS
 
 if TYPE_CHECKING:
     import napari
 
 __all__ = ["LocalizeWidget"]
 
-_MOVIES = "Movies (*.tif *.tiff *.btf *.stk *.npy *.raw *.dax)"
+_MOVIES = f"Movies ({' '.join(f'*.{ending}' for ending in MOVIE_ENDINGS)} NDTiff.index)"
 _TABLES = "ThunderSTORM (*.csv);;Picasso (*.hdf5)"
 
 

@@ -453,6 +453,97 @@ fn movies_in_parts_are_one() {
     says(&open(&[&folder.path("none.tif")]).unwrap_err(), &["none.tif", "cannot be read"]);
 }
 
+/// Proves that more parts than are open at a time are read, from wherever reading begins, and that a part that changes meanwhile is told.
+#[test]
+fn many_parts_are_one() {
+    let folder = Folder::new();
+    let paths: Vec<_> = (0..150)
+        .map(|number| {
+            folder.file(&format!("{number}.tif"), &pages(&[2 * number, 2 * number + 1], "", None))
+        })
+        .collect();
+    let options = MovieOptions::default().with_parts(paths[1..].to_vec());
+    let open = || Movie::open_with(&paths[0], &options).expect("a movie");
+    assert_eq!(numbers(open()), (0..300).collect::<Vec<_>>());
+    let mut movie = open();
+    movie.skip_to(281).expect("a frame");
+    let block = movie.read(9).expect("frames").expect("a block");
+    let Pixels::U16(pixels) = block.pixels else { panic!("{:?}", block.pixels) };
+    assert_eq!((block.first, pixels[[0, 0, 0]]), (281, 281));
+    let movie = open();
+    fs::write(&paths[149], pages(&[0], "", None)).expect("a file");
+    let end = movie.blocks(290..).map(|block| block.map(drop)).find_map(Result::err);
+    says(&end.expect("it has changed"), &["149.tif", "has changed"]);
+}
+
+/// Proves that a list of MetaMorph is a movie of the wavelength and position that are chosen, of its time points in their order, whatever its
+/// files say of themselves, with slices as frames or one of them alone; and that files that are missing are told.
+#[test]
+fn lists_of_metamorph_are_movies() {
+    let folder = Folder::new();
+    let list = "\"NDInfoFile\", Version 1.0\n\"DoTimelapse\", TRUE\n\"NTimePoints\", 11\n\"DoStage\", TRUE\n\"NStagePositions\", 2\n\
+        \"Stage1\", \"left\"\n\"Stage2\", \"right\"\n\"DoWave\", TRUE\n\"NWavelengths\", 2\n\"WaveName1\", \"BF\"\n\"WaveDoZ1\", FALSE\n\
+        \"WaveName2\", \"GFP\"\n\"DoZSeries\", TRUE\n\"NZSteps\", 3\n\"WaveInFileName\", TRUE\n\"EndFile\"\n";
+    let path = folder.file("run.nd", list.as_bytes());
+    let imagej = "ImageJ=1.53c\nimages=3\nchannels=3\n";
+    let value = |stage: u16, time: u16, slice: u16| 1000 * stage + 10 * time + slice;
+    for (stage, time) in (1..=2).flat_map(|stage| (1..=11).map(move |time| (stage, time))) {
+        let slices = [0, 1, 2].map(|slice| value(stage, time, slice));
+        folder.file(&format!("run_w2GFP_s{stage}_t{time}.stk"), &pages(&slices, imagej, None));
+        let flat = pages(&[value(stage, time, 5)], "", None);
+        folder.file(&format!("run_w1BF_s{stage}_t{time}.TIF"), &flat);
+    }
+    folder.file("run2_w1BF_s1_t1.TIF", b"of another list");
+    let options = MovieOptions::default();
+    let open = |options: &MovieOptions| Movie::open_with(&path, options);
+    says(&open(&options).unwrap_err(), &["2 positions", "left", "right"]);
+    let right = options.with_position(Some("right".to_owned()));
+    assert!(matches!(open(&right), Err(MovieError::Channels(2))));
+    let flat = right.clone().with_channel(Some(0));
+    let movie = open(&flat).expect("a movie");
+    assert_eq!((axes(&movie), movie.files().len()), ([11, 2, 1, 11], 12));
+    assert!(movie.notes().is_empty(), "{:?}", movie.notes());
+    assert_eq!(numbers(movie), (1..=11).map(|time| value(2, time, 5)).collect::<Vec<_>>());
+    assert!(matches!(open(&flat.clone().with_slice(Some(1))), Err(MovieError::NoSuch { .. })));
+    let deep = right.with_channel(Some(1));
+    let movie = open(&deep).expect("a movie");
+    assert_eq!(axes(&movie), [33, 2, 3, 11]);
+    let all = (1..=11).flat_map(|time| [0, 1, 2].map(|slice| value(2, time, slice)));
+    assert_eq!(numbers(movie), all.collect::<Vec<_>>());
+    let slice = deep.clone().with_slice(Some(2));
+    assert_eq!(
+        numbers(open(&slice).expect("a movie")),
+        (1..=11).map(|time| value(2, time, 2)).collect::<Vec<_>>()
+    );
+    let mut movie = open(&slice).expect("a movie");
+    movie.skip_to(4).expect("a frame");
+    let block = movie.read(9).expect("frames").expect("a block");
+    let Pixels::U16(pixels) = block.pixels else { panic!("{:?}", block.pixels) };
+    assert_eq!((block.first, pixels[[0, 0, 0]]), (4, value(2, 5, 2)));
+
+    // Two files are gone, and one has lost a slice.
+    for time in [3, 7] {
+        fs::remove_file(folder.path(&format!("run_w2GFP_s2_t{time}.stk"))).expect("a file");
+    }
+    folder.file("run_w2GFP_s2_t9.stk", &pages(&[value(2, 9, 0), value(2, 9, 1)], "", None));
+    let movie = open(&deep).expect("a movie");
+    let notes = movie.notes().join("; ");
+    assert!(
+        notes.contains("2 of 11 time points have no file") && notes.contains("26 planes of 27"),
+        "{notes}"
+    );
+    assert_eq!(movie.frames(), 26);
+    assert_eq!(numbers(open(&slice).expect("a movie")).len(), 8);
+    says(
+        &open(&deep.clone().with_strict(true)).unwrap_err(),
+        &["2 of its 11 files", "run_w2_s2_t3"],
+    );
+    for time in 1..=11 {
+        let _ = fs::remove_file(folder.path(&format!("run_w2GFP_s2_t{time}.stk")));
+    }
+    says(&open(&deep).unwrap_err(), &["11 of its 11 files", "wavelength 2 and position 2"]);
+}
+
 /// Proves that the images of a folder are a movie in the order of their numbers, by any number of threads.
 #[test]
 fn numbered_images_are_one_movie() {
@@ -515,7 +606,6 @@ fn foreign_formats_are_named() {
         ("a.oif", Foreign::OifOib, ["Olympus' OIF", "bfconvert"]),
         ("a.oib", Foreign::OifOib, ["OIB", "bfconvert"]),
         ("a.sifx", Foreign::Sifx, ["Andor's spooled", "Solis"]),
-        ("a.nd", Foreign::Nd, ["MetaMorph's ND", ".stk"]),
         ("a.dcimg", Foreign::Dcimg, ["DCIMG", "HCImage"]),
         ("a.mp4", Foreign::Video, ["MP4", "save it as TIFF"]),
         ("a.avi", Foreign::Video, ["AVI", "Fiji"]),

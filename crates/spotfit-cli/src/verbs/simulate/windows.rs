@@ -18,15 +18,14 @@ use crate::words::output::Output;
 use crate::words::paths::refuse_same_output;
 use crate::words::report::ReportArguments;
 use crate::words::truth::{Look, write_truth_header, write_truth_rows};
+use spotfit::movie::ENDINGS;
 use spotfit::npy::write_header;
 
 /// Bytes written at a time.
 const PIECE: usize = 1 << 20;
-/// Endings of files that are no arrays.
-const OTHERS: [&str; 23] = [
-    "tif", "tiff", "btf", "stk", "raw", "dax", "sif", "nd2", "czi", "spe", "fits", "fit", "fts",
-    "csv", "png", "svg", "hdf5", "h5", "npz", "yaml", "yml", "json", "html",
-];
+/// Endings of files that are no arrays, besides those of movies.
+const OTHERS: [&str; 10] =
+    ["csv", "png", "svg", "hdf5", "h5", "npz", "yaml", "yml", "json", "html"];
 
 /// Words besides those of the windows.
 #[derive(Debug, Args)]
@@ -109,7 +108,8 @@ pub(super) fn run(arguments: &WindowArguments, others: &Others) -> Result<(), Cl
     }
     let extension = arguments.output.extension().map(std::ffi::OsStr::to_ascii_lowercase);
     let extension = extension.as_ref().and_then(|extension| extension.to_str()).unwrap_or("");
-    if OTHERS.contains(&extension) {
+    let is_movie = extension != "npy" && ENDINGS.contains(&extension);
+    if is_movie || OTHERS.contains(&extension) {
         let reason = "windows are written as an NPY array; the name must end in .npy";
         return Err(CliError::file(&arguments.output.display().to_string(), reason));
     }

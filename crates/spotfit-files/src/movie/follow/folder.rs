@@ -4,7 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use crate::movie::formats::{extension, is_complete_only};
+use crate::movie::formats::{is_complete_only, is_followed};
 use crate::movie::ndtiff;
 #[cfg(feature = "tiff")]
 use crate::movie::{formats::is_tiff, tiff::set};
@@ -52,7 +52,5 @@ fn is_movie(path: &Path) -> bool {
             return set::numbered(path).is_none_or(|own| own.first(path).is_none());
         }
     }
-    let endings = ["npy", "raw", "dax"];
-    let is_stream = extension(path).is_some_and(|own| endings.contains(&own.as_str()));
-    path.is_file() && (is_stream || is_complete_only(path))
+    path.is_file() && (is_followed(path) || is_complete_only(path))
 }

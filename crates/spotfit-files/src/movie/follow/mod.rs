@@ -343,7 +343,12 @@ fn opened(
     options: &MovieOptions,
     described: &mut Option<String>,
 ) -> Result<(PathBuf, Source), Attempt> {
-    if is_complete_only(path) || ndtiff::is_stack(path) || ndtiff::folder_of(path).is_some() {
+    let is_list = extension(path).is_some_and(|ending| ending == "nd") && path.is_file();
+    if is_list
+        || is_complete_only(path)
+        || ndtiff::is_stack(path)
+        || ndtiff::folder_of(path).is_some()
+    {
         let reason =
             "a movie of this format is read when it is complete; localize it without following it";
         return Err(MovieError::Stream(reason.to_owned()).into());

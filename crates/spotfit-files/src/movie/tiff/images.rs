@@ -15,6 +15,13 @@ pub(in crate::movie) struct Images {
     pub(super) notes: Vec<String>,
 }
 
+/// Those of one file.
+impl Default for Images {
+    fn default() -> Self {
+        Self { names: Vec::new(), channels: 1, notes: Vec::new() }
+    }
+}
+
 /// A name, taken apart into its numbers and what stands before and behind them.
 struct Name {
     texts: Vec<String>,

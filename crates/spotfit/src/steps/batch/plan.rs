@@ -130,10 +130,15 @@ impl<'a> Planner<'a> {
     }
 }
 
-/// The name of a movie: that of its folder, or that of its file without `.tif`, `.ome.tif` and the like.
+/// The name of a movie: that of its folder, as of an index of NDTiff, or that of its file without `.tif`, `.ome.tif` and the like.
 fn name_of(path: &Path) -> Option<String> {
     if path.is_dir() {
         return Some(path.file_name()?.to_str()?.to_owned());
+    }
+    if let Some(folder) = path.parent().and_then(Path::file_name)
+        && path.file_name()? == "NDTiff.index"
+    {
+        return Some(folder.to_str()?.to_owned());
     }
     let name = path.file_stem()?.to_str()?;
     let split = name.len().checked_sub(4).and_then(|at| name.split_at_checked(at));
