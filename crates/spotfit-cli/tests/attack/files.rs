@@ -14,12 +14,21 @@ use crate::{effort, in_parallel, memory};
 /// How long a small file may take.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Proves that a fuzzer can be let loose on every format.
+/// Proves that a fuzzer can be let loose on every format, and that the nightly run does so.
 #[test]
 fn every_format_has_a_fuzz_target() {
     let fuzz = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz");
     let manifest = std::fs::read_to_string(fuzz.join("Cargo.toml")).expect("a manifest");
+    let nightly = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../.github/workflows/nightly.yml");
+    let nightly = std::fs::read_to_string(nightly).expect("the nightly run");
+    let targets: Vec<&str> = nightly
+        .split_once("target:")
+        .and_then(|(_, rest)| rest.split_once('[')?.1.split_once(']'))
+        .map(|(list, _)| list.split(',').map(str::trim).collect())
+        .expect("a list of targets");
     for format in formats() {
+        let name = target(format.name);
+        assert!(targets.contains(&name.as_str()), "{name} is not in nightly.yml");
         let path = format!("fuzz_targets/{}.rs", target(format.name));
         assert!(manifest.contains(&format!("path = \"{path}\"")), "{path} is not in the manifest");
         let text = std::fs::read_to_string(fuzz.join(&path)).expect("a target");

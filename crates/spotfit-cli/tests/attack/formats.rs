@@ -10,6 +10,7 @@ use spotfit::npy::{NpyReader, NumberType};
 use spotfit::render::{Point, RenderOptions, Survey, render};
 use spotfit::table::{CsvReader, OtherReader, PicassoReader, Table, TableError, Unit};
 use spotfit::yaml;
+use tempfile::TempDir;
 
 use crate::seeds::{self, INF, YAML};
 
@@ -78,6 +79,16 @@ pub(crate) fn formats() -> Vec<Format> {
         "-9223372036854775808",
         "\"ElapsedTime-ms\":1e308",
         "\u{4}\0\0\0",
+    ];
+    const METAMORPH: &[&str] = &[
+        "\"NDInfoFile\"",
+        "\"NTimePoints\", 4294967295\n",
+        "\"NStagePositions\", 99999999\n",
+        "\"DoWave\", FALSE\n",
+        "\"DoTimelapse\", TRUE\n",
+        "\"NZSteps\", 18446744073709551615\n",
+        "TRUE",
+        "\"Stage1\", \"\"\n",
     ];
     const TABLE: &[&str] = &[
         "frame",
@@ -173,6 +184,7 @@ pub(crate) fn formats() -> Vec<Format> {
         Format { name: "ND2", seeds: seeds::nd2(), words: ND2, read: nd2 },
         Format { name: "CZI", seeds: seeds::czi(), words: CZI, read: czi },
         Format { name: "NDTiff", seeds: seeds::ndtiff(), words: NDTIFF, read: ndtiff },
+        Format { name: "MetaMorph", seeds: seeds::metamorph(), words: METAMORPH, read: metamorph },
         Format { name: "positions", seeds: seeds::positions(), words: TABLE, read: positions },
         Format { name: "localizations", seeds: seeds::tables(), words: TABLE, read: localizations },
         Format { name: "HDF5", seeds: seeds::hdf5().to_vec(), words: MEMBERS, read: hdf5 },
@@ -267,11 +279,31 @@ fn ndtiff(file: &[u8], round: u64) -> Result<(), String> {
     })
 }
 
+/// A list beside files of two wavelengths, positions and time points, and one without any of these.
+fn metamorph(file: &[u8], round: u64) -> Result<(), String> {
+    thread_local! {
+        static FOLDER: TempDir = {
+            let folder = tempfile::tempdir().expect("a folder");
+            let image = seeds::tiffs().swap_remove(0);
+            let names = ["w1", "w2GFP"].map(|wave| ["s1", "s2"].map(|stage| ["t1", "t2"].map(|time| format!("a_{wave}_{stage}_{time}.tif"))));
+            for name in names.iter().flatten().flatten().map(String::as_str).chain(["a.stk"]) {
+                std::fs::write(folder.path().join(name), &image).expect("a file");
+            }
+            folder
+        };
+    }
+    FOLDER.with(|folder| {
+        let path = folder.path().join("a.nd");
+        std::fs::write(&path, file).expect("a file");
+        chosen(file, round, |_, options| Movie::open_with(&path, options))
+    })
+}
+
 /// Opens a movie of which a position and a channel may have to be chosen.
 fn chosen(
     file: &[u8],
     round: u64,
-    open: fn(Box<dyn ReadSeek>, &MovieOptions) -> Result<Movie, MovieError>,
+    open: impl Fn(Box<dyn ReadSeek>, &MovieOptions) -> Result<Movie, MovieError>,
 ) -> Result<(), String> {
     let mut options = MovieOptions::default();
     let mut opened = open(cursor(file), &options);

@@ -319,6 +319,17 @@ pub(crate) fn ndtiff() -> Vec<Vec<u8>> {
     ]
 }
 
+/// Lists of wavelengths, positions and time points, and of none.
+pub(crate) fn metamorph() -> Vec<Vec<u8>> {
+    let whole = "\"NDInfoFile\", Version 1.0\r\n\"Description\", Ours\r\n\"StartTime1\", 20240209 16:25:29.500\r\n\
+        \"DoTimelapse\", TRUE\r\n\"NTimePoints\", 2\r\n\"DoStage\", TRUE\r\n\"NStagePositions\", 2\r\n\"Stage1\", \"left\"\r\n\
+        \"Stage2\", \"right\"\r\n\"DoWave\", TRUE\r\n\"NWavelengths\", 2\r\n\"WaveName1\", \"BF\"\r\n\"WaveDoZ1\", FALSE\r\n\
+        \"WaveName2\", \"GFP\"\r\n\"WaveDoZ2\", TRUE\r\n\"DoZSeries\", TRUE\r\n\"NZSteps\", 3\r\n\"ZStepSize\", 0,2\r\n\
+        \"WaveInFileName\", TRUE\r\n\"NEvents\", 0\r\n\"EndFile\"\r\n";
+    let none = "\"NDInfoFile\", Version 2.0\n\"DoTimelapse\", FALSE\n\"DoStage\", FALSE\n\"DoWave\", FALSE\n\"DoZSeries\", TRUE\n\"NZSteps\", 3\n\"EndFile\"\n";
+    vec![whole.into(), none.into()]
+}
+
 /// With times, and with channels and slices.
 pub(crate) fn czi() -> Vec<Vec<u8>> {
     let plane =

@@ -247,33 +247,4 @@ mod tests {
             assert!(error.contains(says), "{error}");
         }
     }
-
-    /// Proves that no list that is changed at some places ends in a panic, nor opens what is not there.
-    #[test]
-    fn mutated_lists() {
-        let folder = tempfile::tempdir().expect("a folder");
-        let path = folder.path().join("a.nd");
-        let mut random = 1u64;
-        let mut below = move |count: usize| {
-            random = random
-                .wrapping_mul(6_364_136_223_846_793_005)
-                .wrapping_add(1_442_695_040_888_963_407);
-            (random >> 33) as usize % count
-        };
-        for _ in 0..10_000 {
-            let mut bytes = LIST.as_bytes().to_vec();
-            for _ in 0..=below(4) {
-                let at = below(bytes.len());
-                match below(3) {
-                    0 => bytes[at] = below(256) as u8,
-                    1 => bytes.truncate(at.max(1)),
-                    _ => bytes.splice(at..at, *b"99999999").for_each(drop),
-                }
-            }
-            std::fs::write(&path, &bytes).expect("a file");
-            let options =
-                MovieOptions::default().with_channel(Some(0)).with_position(Some("1".to_owned()));
-            Movie::open_metamorph(&path, &options).expect_err("there are no files");
-        }
-    }
 }

@@ -105,6 +105,7 @@ fn outputs_are_planned() {
     let mut planner = Planner::new(&options);
     let mut output = |number, movie: &str, name| planner.output(number, Path::new(movie), name);
     assert_eq!(output(1, "b/A.ome.tif", None), Ok(folder.path().join("A.csv")));
+    assert_eq!(output(1, "b/run/NDTiff.index", None), Ok(folder.path().join("run.csv")));
     for (movie, name, told) in [
         ("c/a.raw", None, "like that of line 1"),
         ("a.tif", Some("../x"), "no name of a file within `out`"),
