@@ -12,6 +12,8 @@ use super::formats::extension;
 #[cfg(feature = "tiff")]
 use super::formats::is_tiff;
 use super::header::{Header, WithHeader};
+#[cfg(feature = "tiff")]
+use super::metamorph;
 use super::parts::How;
 use super::place::{Bytes, View, shared};
 use super::placed::{OfPlanes, Planes};
@@ -50,8 +52,7 @@ impl Movie {
     pub fn open_with(path: impl AsRef<Path>, options: &MovieOptions) -> Result<Self, MovieError> {
         let path = path.as_ref();
         if !options.parts.is_empty() {
-            let how =
-                How { options: options.clone().with_parts(Vec::new()), images: false, one: None };
+            let how = How::movies(options.clone().with_parts(Vec::new()));
             let paths: Vec<PathBuf> =
                 std::iter::once(path.to_owned()).chain(options.parts.iter().cloned()).collect();
             return Self::of_parts(&paths, how);
@@ -208,7 +209,12 @@ impl Movie {
     /// # Errors
     /// [`MovieError`].
     pub fn new_files(path: impl AsRef<Path>, known: &[&str]) -> Result<Vec<String>, MovieError> {
-        new_files(path.as_ref(), known)
+        let path = path.as_ref();
+        #[cfg(feature = "tiff")]
+        if extension(path).is_some_and(|ending| ending == "nd") && path.is_file() {
+            return metamorph::new_files(path, known);
+        }
+        new_files(path, known)
     }
 
     /// Opens the one movie of a folder.

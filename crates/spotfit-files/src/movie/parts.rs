@@ -1,6 +1,7 @@
 //! Movies one after the other, which are one movie.
 
 use std::collections::VecDeque;
+use std::mem::discriminant;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -19,16 +20,28 @@ const NOTES: usize = 8;
 pub(super) struct How {
     pub(super) options: MovieOptions,
     /// Whether each is a file of images, whatever it says of axes and of other files.
+    #[cfg(feature = "tiff")]
     pub(super) images: bool,
     /// The one frame that is read of each, from 0; all if there is none.
     pub(super) one: Option<usize>,
 }
 
 impl How {
+    /// Those that the options ask for.
+    pub(super) fn movies(options: MovieOptions) -> Self {
+        Self {
+            options,
+            #[cfg(feature = "tiff")]
+            images: false,
+            one: None,
+        }
+    }
+
     fn open(&self, path: &Path) -> Result<Movie, MovieError> {
         #[cfg(feature = "tiff")]
         if self.images {
-            return Movie::open_image(path, &self.options);
+            // Nobody has named it.
+            return Movie::open_image(path, &self.options).map_err(|error| of(path, error));
         }
         Movie::open_with(path, &self.options)
     }
@@ -49,6 +62,8 @@ pub(super) struct Parts {
     parts: VecDeque<Part>,
     how: How,
     size: (usize, usize),
+    /// Frames that were read and are of another type than those before them.
+    left: Option<Pixels>,
     pool: Option<Arc<ThreadPool>>,
 }
 
@@ -78,6 +93,7 @@ impl Movie {
             None => movie.frames,
         };
         let mut all = read(&movie);
+        let mut most = movie.frames;
         let mut parts = VecDeque::from([Part {
             path: first.clone(),
             frames: all,
@@ -96,6 +112,7 @@ impl Movie {
             }
             let frames = read(&movie);
             all = all.saturating_add(frames);
+            most = most.max(movie.frames);
             axes.times = axes.times.saturating_add(movie.axes.times);
             let name = excerpt(&path.display().to_string());
             more.extend(movie.notes.iter().map(|note| format!("{name}: {note}")));
@@ -110,7 +127,9 @@ impl Movie {
             }
             files.extend(movie.files.iter().cloned());
             let all = movie.frames;
-            let movie = (parts.len() < OPEN).then_some(movie);
+            // What a pipe gave is not given once more.
+            let again = parts.len() >= OPEN && (path.is_file() || path.is_dir());
+            let movie = (!again).then_some(movie);
             parts.push_back(Part { path: path.clone(), frames, all, movie });
         }
         let untold = more.len().saturating_sub(NOTES);
@@ -119,8 +138,15 @@ impl Movie {
         if untold > 0 {
             notes.push(format!("{untold} more such notes"));
         }
+        if let (Some(one), 0) = (how.one, all) {
+            return Err(MovieError::NoSuch {
+                axis: "slice",
+                number: one.saturating_add(1),
+                count: most,
+            });
+        }
         let limits = how.options.limits;
-        let source = super::Source::Parts(Parts { parts, how, size, pool: None });
+        let source = super::Source::Parts(Parts { parts, how, size, left: None, pool: None });
         let movie = Self::new(source, Dimensions(all, height, width), &limits)?;
         Ok(Self { axes, acquisition, notes, files, ..movie })
     }
@@ -154,16 +180,38 @@ impl Parts {
         Ok(Some((path, movie)))
     }
 
-    /// The next frames, at most so many and of one movie; nothing at the end.
+    /// The next frames, at most so many; nothing at the end.
     pub(super) fn read(&mut self, most: usize) -> Result<Option<Pixels>, MovieError> {
+        let mut all: Option<Pixels> = None;
         loop {
-            match self.parts.front() {
-                None => return Ok(None),
-                Some(part) if part.frames > 0 => {}
+            let got = all.as_ref().map_or(0, |all| all.dim().0);
+            if got >= most {
+                return Ok(all);
+            }
+            let Some(more) = self.of_one(most - got)? else { return Ok(all) };
+            match &mut all {
+                None => all = Some(more),
+                Some(all) if discriminant(all) == discriminant(&more) => all.append(&more)?,
                 Some(_) => {
-                    self.parts.pop_front();
-                    continue;
+                    self.left = Some(more);
+                    return Ok(all);
                 }
+            }
+        }
+    }
+
+    /// The next frames of one movie.
+    fn of_one(&mut self, most: usize) -> Result<Option<Pixels>, MovieError> {
+        if let Some(mut left) = self.left.take() {
+            let count = left.dim().0.min(most);
+            let first = left.take(count);
+            self.left = (left.dim().0 > 0).then_some(left);
+            return Ok(Some(first));
+        }
+        while let Some(part) = self.parts.front() {
+            if part.frames == 0 {
+                self.parts.pop_front();
+                continue;
             }
             let most = if self.how.one.is_some() { 1 } else { most };
             let Some((path, movie)) = self.front()? else { return Ok(None) };
@@ -176,25 +224,31 @@ impl Parts {
             part.frames = part.frames.saturating_sub(block.pixels.dim().0);
             return Ok(Some(block.pixels));
         }
+        Ok(None)
     }
 
     pub(super) fn skip(&mut self, mut frames: usize) -> Result<(), MovieError> {
-        while let Some(part) = self.parts.front() {
-            let left = part.frames;
-            if frames == 0 {
-                return Ok(());
+        if let Some(mut left) = self.left.take() {
+            let count = left.dim().0.min(frames);
+            drop(left.take(count));
+            frames -= count;
+            self.left = (left.dim().0 > 0).then_some(left);
+        }
+        while frames > 0
+            && let Some(part) = self.parts.front()
+        {
+            if frames >= part.frames {
+                frames -= part.frames;
+                self.parts.pop_front();
+                continue;
             }
-            if frames < left {
-                let Some((path, movie)) = self.front()? else { return Ok(()) };
-                let to = movie.next + frames;
-                movie.skip_to(to).map_err(|error| of(path, error))?;
-                if let Some(part) = self.parts.front_mut() {
-                    part.frames -= frames;
-                }
-                return Ok(());
+            let Some((path, movie)) = self.front()? else { return Ok(()) };
+            let to = movie.next + frames;
+            movie.skip_to(to).map_err(|error| of(path, error))?;
+            if let Some(part) = self.parts.front_mut() {
+                part.frames -= frames;
             }
-            frames -= left;
-            self.parts.pop_front();
+            return Ok(());
         }
         Ok(())
     }

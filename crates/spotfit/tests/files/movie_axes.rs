@@ -493,7 +493,10 @@ fn lists_of_metamorph_are_movies() {
         let flat = pages(&[value(stage, time, 5)], "", None);
         folder.file(&format!("run_w1BF_s{stage}_t{time}.TIF"), &flat);
     }
-    folder.file("run2_w1BF_s1_t1.TIF", b"of another list");
+    // Others, which somebody has put there.
+    for name in ["run2_w1BF_s1_t1.TIF", "run_w1BF_MAX_s1_t1.tif", "run_w2GFP_s2_t1_crop.tif"] {
+        folder.file(name, b"of another list");
+    }
     let options = MovieOptions::default();
     let open = |options: &MovieOptions| Movie::open_with(&path, options);
     says(&open(&options).unwrap_err(), &["2 positions", "left", "right"]);
@@ -529,19 +532,40 @@ fn lists_of_metamorph_are_movies() {
     let movie = open(&deep).expect("a movie");
     let notes = movie.notes().join("; ");
     assert!(
-        notes.contains("2 of 11 time points have no file") && notes.contains("26 planes of 27"),
+        notes.contains("2 of 11 time points have no file") && notes.contains("have 26 planes"),
         "{notes}"
     );
-    assert_eq!(movie.frames(), 26);
+    assert_eq!(axes(&movie), [26, 2, 1, 26]);
+    let movie = open(&slice).expect("a movie");
+    assert!(movie.notes()[1].contains("1 of 9 files have no slice 3"), "{:?}", movie.notes());
     assert_eq!(numbers(open(&slice).expect("a movie")).len(), 8);
     says(
         &open(&deep.clone().with_strict(true)).unwrap_err(),
-        &["2 of its 11 files", "run_w2_s2_t3"],
+        &["2 of its 11 files", "run_w2gfp_s2_t3"],
     );
+    let twice = folder.file("run_w2_s2_t1.tif", b"");
+    says(&open(&deep).unwrap_err(), &["run_w2GFP_s2_t1.stk", "run_w2_s2_t1.tif", "the same"]);
+    fs::remove_file(twice).expect("a file");
+    let new = Movie::new_files(&path, &["run.nd", "run_w1BF_s2_t1.TIF"]).expect("names");
+    assert_eq!(new.len(), 10, "{new:?}");
+    let empty = folder.file("run_w2GFP_s2_t1.stk", b"");
+    says(&open(&deep).unwrap_err(), &["run_w2GFP_s2_t1.stk", "cannot be read"]);
+    fs::remove_file(empty).expect("a file");
     for time in 1..=11 {
         let _ = fs::remove_file(folder.path(&format!("run_w2GFP_s2_t{time}.stk")));
     }
     says(&open(&deep).unwrap_err(), &["11 of its 11 files", "wavelength 2 and position 2"]);
+    // All time points in one file.
+    for stage in 1..=2 {
+        folder.file(&format!("run_w1BF_s{stage}.ome.tif"), &pages(&[7, 8], "", None));
+    }
+    assert_eq!(open(&flat).expect("a movie").frames(), 11);
+    for time in 1..=11 {
+        fs::remove_file(folder.path(&format!("run_w1BF_s2_t{time}.TIF"))).expect("a file");
+    }
+    let movie = open(&flat).expect("a movie");
+    assert_eq!((axes(&movie), movie.notes().len()), ([2, 2, 1, 2], 0));
+    assert_eq!(numbers(movie), [7, 8]);
 }
 
 /// Proves that the images of a folder are a movie in the order of their numbers, by any number of threads.

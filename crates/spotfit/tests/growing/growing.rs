@@ -471,11 +471,7 @@ fn complete_movies_are_not_followed() {
     for name in ["a.SIF", "b.fits", "c.spe", "d.nd2", "e.czi", "notes.txt"] {
         folder.file(name, b"");
     }
-    for name in [
-        "begun_1/begun_NDTiffStack.tif",
-        "run_1/NDTiff.index",
-        "run_2/Full resolution/NDTiff.index",
-    ] {
+    for name in ["run_1/NDTiff.index", "run_2/Full resolution/NDTiff.index"] {
         let path = folder.path(name);
         fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
         fs::write(&path, b"").expect("a file");
@@ -485,7 +481,7 @@ fn complete_movies_are_not_followed() {
     let movies = movies_in(folder.0.path()).expect("a folder");
     let names: Vec<_> =
         movies.iter().map(|path| path.file_name().unwrap().to_str().unwrap()).collect();
-    assert_eq!(names, ["a.SIF", "b.fits", "begun_1", "c.spe", "d.nd2", "e.czi", "run_1", "run_2"]);
+    assert_eq!(names, ["a.SIF", "b.fits", "c.spe", "d.nd2", "e.czi", "run_1", "run_2"]);
     assert_eq!(movies_in(folder.path("run_1")).expect("a folder"), stacks[..1]);
     for path in movies.iter().chain(&stacks) {
         let error =
@@ -494,9 +490,7 @@ fn complete_movies_are_not_followed() {
         assert!(said.contains("read when it is complete"), "{}: {said}", path.display());
     }
     let known = |name: &str| last_change(folder.path(name)).is_some();
-    assert!(
-        known("a.SIF") && known("run_1") && known("run_2") && !known("begun_1") && !known("none")
-    );
+    assert!(known("a.SIF") && known("run_1") && known("run_2") && !known("none"));
 }
 
 /// Proves that one channel of several is read while it is written, where the metadata stand at the beginning, and slices as frames or one
