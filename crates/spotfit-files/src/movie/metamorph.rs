@@ -249,7 +249,7 @@ impl Movie {
                 mark("t", list.times.is_some(), time),
             )));
         }
-        let alone = MovieOptions::from(options.limits).with_strict(options.strict);
+        let alone = MovieOptions::from(options.limits.clone()).with_strict(options.strict);
         let one = options.slice.filter(|_| axes.slices > 1);
         let paths: Vec<PathBuf> = found.into_values().collect();
         let movie = Self::of_parts(&paths, How { options: alone, images: true, one })?;

@@ -145,7 +145,7 @@ impl Movie {
                 count: most,
             });
         }
-        let limits = how.options.limits;
+        let limits = how.options.limits.clone();
         let source = super::Source::Parts(Parts { parts, how, size, left: None, pool: None });
         let movie = Self::new(source, Dimensions(all, height, width), &limits)?;
         Ok(Self { axes, acquisition, notes, files, ..movie })
