@@ -370,7 +370,12 @@ fn folders_are_followed() {
     let early = SystemTime::now() - Duration::from_secs(3600);
     let index = fs::File::options().append(true).open(run.join("NDTiff.index")).expect("a file");
     index.set_modified(early).expect("an earlier time");
-    fs::write(incoming.join("young.sif"), b"Andor").expect("a file");
+    let young = incoming.join("young.sif");
+    fs::write(&young, b"Andor").expect("a file");
+    // However long the others take, it has changed just now.
+    let late = SystemTime::now() + Duration::from_secs(3600);
+    let young = fs::File::options().append(true).open(young).expect("a file");
+    young.set_modified(late).expect("a later time");
     let writer = spawn({
         let incoming = incoming.clone();
         move || {
