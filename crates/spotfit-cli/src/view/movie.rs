@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use serde_json::{Value, json};
-use spotfit::movie::{ENDINGS, Movie, MovieOptions, Pixels};
+use spotfit::movie::{ENDINGS, Movie, MovieOptions, NDTIFF_INDEX, Pixels};
 use spotfit::steps::{Note, PixelScale, Stack, localize};
 
 use super::answer::{Answer, Refused};
@@ -13,7 +13,7 @@ use crate::error::{CliError, words_of};
 /// Whether a path is that of a movie.
 pub(super) fn is_movie(path: &Path) -> bool {
     let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
-    let is_index = path.file_name().is_some_and(|name| name == "NDTiff.index");
+    let is_index = path.file_name().is_some_and(|name| name == NDTIFF_INDEX);
     path.is_dir() || is_index || ENDINGS.iter().any(|own| own.eq_ignore_ascii_case(ending))
 }
 

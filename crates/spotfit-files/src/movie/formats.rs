@@ -21,6 +21,9 @@ const FOLLOWED: [&str; 3] = ["npy", "raw", "dax"];
 /// Those of movies that are read when they are complete.
 const COMPLETE: [&str; 7] = ["sif", "fits", "fit", "fts", "spe", "nd2", "czi"];
 
+/// That of lists of files.
+const LIST: &str = "nd";
+
 fn ends(path: &Path, endings: &[&str]) -> bool {
     extension(path).is_some_and(|ending| endings.contains(&ending.as_str()))
 }
@@ -29,6 +32,11 @@ fn ends(path: &Path, endings: &[&str]) -> bool {
 #[cfg(feature = "tiff")]
 pub(super) fn is_tiff(path: &Path) -> bool {
     ends(path, &TIFF)
+}
+
+/// Whether a file is called like a list of files.
+pub(super) fn is_list(path: &Path) -> bool {
+    ends(path, &[LIST])
 }
 
 /// Whether a file is called like those that are followed, without TIFF.
@@ -163,7 +171,7 @@ mod tests {
             assert!(!opens(ending), "{ending}");
         }
         #[cfg(feature = "tiff")]
-        let known = [&TIFF[..], &["nd"], &FOLLOWED, &COMPLETE].concat();
+        let known = [&TIFF[..], &[LIST], &FOLLOWED, &COMPLETE].concat();
         #[cfg(feature = "tiff")]
         assert_eq!(known, ENDINGS);
     }

@@ -5,7 +5,7 @@
 //! position and `_t1` by the time point, as far as the list has several; each has the slices of its time. What no name of a file may have
 //! is something else in names of wavelengths.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -185,8 +185,9 @@ pub(super) fn new_files(path: &Path, known: &[&str]) -> Result<Vec<String>, Movi
     let files = List::open(path)?.files(path)?;
     let files =
         files.iter().filter_map(|((place, _), path)| Some((place, path.file_name()?.to_str()?)));
-    let is_known = |name: &str| known.contains(&name);
-    let of: Vec<_> =
+    let known: HashSet<&str> = known.iter().copied().collect();
+    let is_known = |name: &str| known.contains(name);
+    let of: HashSet<_> =
         files.clone().filter(|(_, name)| is_known(name)).map(|(place, _)| place).collect();
     let new = files.filter(|(place, name)| of.contains(place) && !is_known(name));
     Ok(new.map(|(_, name)| name.to_owned()).collect())

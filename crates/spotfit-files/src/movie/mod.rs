@@ -81,6 +81,7 @@ pub use error::MovieError;
 pub use flow::{FrameFormat, FrameType};
 pub use follow::{FollowOptions, GrowingMovie, last_change, movies_in};
 pub use formats::{ENDINGS, Foreign};
+pub use ndtiff::INDEX as NDTIFF_INDEX;
 pub use options::{MovieLimits, MovieOptions};
 pub use pixels::Pixels;
 

@@ -17,8 +17,8 @@ use super::{MovieAxes, MovieError, MovieOptions, PixelSize, PixelSizeSource};
 use crate::excerpt::excerpt;
 use crate::npy::NumberType;
 
-/// The index, as it is called in every folder.
-pub(super) const INDEX: &str = "NDTiff.index";
+/// The index of NDTiff, as it is called in the folder of every such movie.
+pub const INDEX: &str = "NDTiff.index";
 /// The folder of those planes that are not made smaller, where there are others.
 const FULL: &str = "Full resolution";
 /// The longest text of an entry.

@@ -10,7 +10,7 @@ use super::fits;
 use super::flow::{Flow, FrameFormat, Unseekable};
 use super::formats::extension;
 #[cfg(feature = "tiff")]
-use super::formats::is_tiff;
+use super::formats::{is_list, is_tiff};
 use super::header::{Header, WithHeader};
 #[cfg(feature = "tiff")]
 use super::metamorph;
@@ -211,7 +211,7 @@ impl Movie {
     pub fn new_files(path: impl AsRef<Path>, known: &[&str]) -> Result<Vec<String>, MovieError> {
         let path = path.as_ref();
         #[cfg(feature = "tiff")]
-        if extension(path).is_some_and(|ending| ending == "nd") && path.is_file() {
+        if is_list(path) && path.is_file() {
             return metamorph::new_files(path, known);
         }
         new_files(path, known)

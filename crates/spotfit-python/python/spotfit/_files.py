@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 Path = str | PathLike[str]
 
 
-
 class Submits(Protocol):
     """What `fit_files` needs of an executor: those of `concurrent.futures` have it, and submitit's."""
 

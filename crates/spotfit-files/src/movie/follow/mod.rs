@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::thread::sleep;
 use std::time::Instant;
 
-use super::formats::{extension, is_complete_only};
+use super::formats::{extension, is_complete_only, is_list};
 use super::ndtiff;
 use super::{BLOCK_PIXELS, Block, Foreign, Movie, MovieAxes, MovieError, MovieOptions, Pixels};
 #[cfg(feature = "tiff")]
@@ -343,7 +343,7 @@ fn opened(
     options: &MovieOptions,
     described: &mut Option<String>,
 ) -> Result<(PathBuf, Source), Attempt> {
-    let is_list = extension(path).is_some_and(|ending| ending == "nd") && path.is_file();
+    let is_list = is_list(path) && path.is_file();
     if is_list
         || is_complete_only(path)
         || ndtiff::is_stack(path)

@@ -7,6 +7,7 @@ use std::path::{Component, Path, PathBuf};
 
 use super::options::BatchOptions;
 use super::task::Task;
+use crate::movie::NDTIFF_INDEX;
 use crate::output::paths::resolve;
 use crate::table::TableFormat;
 
@@ -136,7 +137,7 @@ fn name_of(path: &Path) -> Option<String> {
         return Some(path.file_name()?.to_str()?.to_owned());
     }
     if let Some(folder) = path.parent().and_then(Path::file_name)
-        && path.file_name()? == "NDTiff.index"
+        && path.file_name()? == NDTIFF_INDEX
     {
         return Some(folder.to_str()?.to_owned());
     }
