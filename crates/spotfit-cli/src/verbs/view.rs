@@ -7,16 +7,19 @@ use clap::{Args, Command};
 
 use crate::error::CliError;
 use crate::view::{self, Asked, Verbs};
+use crate::words::movie_options::MovieArguments;
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  spotfit view movie.tif\n  spotfit view movie.tif locs.csv --output results --no-open"
+    after_help = "Examples:\n  spotfit view movie.tif\n  spotfit view movie.tif locs.csv --output results --no-open\n  spotfit view run.nd2 --channel 2 --position 3"
 )]
 pub(crate) struct ViewArguments {
     /// What is shown: a movie and tables of localizations, as `spotfit localize` and `spotfit filter` take them. Other files, such as a
     /// calibration, are those that options in the window may name.
     #[arg(value_name = "MOVIE|LOCS", required = true)]
     files: Vec<PathBuf>,
+    #[command(flatten)]
+    movie: MovieArguments,
     /// The folder for what is made in the window.
     #[arg(help_heading = "Output", long, value_name = "FOLDER", default_value = ".")]
     output: PathBuf,
@@ -34,7 +37,7 @@ pub(crate) fn run(
     command: fn() -> Command,
     run_typed: fn(&[OsString]) -> Result<(), CliError>,
 ) -> Result<(), CliError> {
-    let ViewArguments { files, output, no_open, port } = arguments;
-    let asked = Asked { files, output, opens: !no_open, port: *port };
+    let ViewArguments { files, movie, output, no_open, port } = arguments;
+    let asked = Asked { files, movie, output, opens: !no_open, port: *port };
     view::show(&asked, Verbs { command, run: run_typed })
 }

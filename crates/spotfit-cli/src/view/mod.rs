@@ -31,11 +31,14 @@ use std::sync::Arc;
 use clap::Command;
 
 use crate::error::CliError;
+use crate::words::movie_options::MovieArguments;
 
 /// What is to be shown.
 pub(crate) struct Asked<'a> {
     /// A movie, tables, and files that options may name.
     pub(crate) files: &'a [PathBuf],
+    /// Which frames of the movie.
+    pub(crate) movie: &'a MovieArguments,
     /// Where results go.
     pub(crate) output: &'a std::path::Path,
     /// Whether a browser is opened.

@@ -51,7 +51,8 @@ pub(super) fn answer(session: &Session, call: &Call) -> Result<Answer, Refused> 
         let query = Query::of(query)?;
         return match path.as_str() {
             "api/session" => Ok(Answer::json(&session.told())),
-            "api/frame" => movie(session)?.frame(query.needed("number")?),
+            "api/frame" => movie(session)?.frame(&query),
+            "api/movie" => movie(session)?.with(&query),
             "api/tile" => look::tile(session, &query),
             "api/contrast" => look::contrast(session, &query),
             "api/histogram" => measure::histogram(session, &query),

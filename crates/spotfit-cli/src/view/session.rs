@@ -74,12 +74,16 @@ impl Session {
                 if movie.is_some() {
                     return Err(wrong("a window shows one movie"));
                 }
-                movie = Some(Opened::open(&path, &text)?);
+                movie = Some(Opened::open(&path, &text, asked.movie)?);
             } else {
                 // It is not followed when it is read, which is when an option names it.
                 path.metadata().map_err(|error| wrong(&error.to_string()))?;
             }
             named.push(text);
+        }
+        let unused = asked.movie.typed().into_iter().find(|(_, value)| value.is_some());
+        if let (None, Some((name, _))) = (&movie, unused) {
+            return Err(CliError::Other(format!("--{name} is for a movie, and none is named")));
         }
         let failed = CliError::write(&asked.output.display().to_string());
         std::fs::create_dir_all(asked.output).map_err(&failed)?;

@@ -28,6 +28,21 @@ pub(crate) struct MovieArguments {
 }
 
 impl MovieArguments {
+    /// The options, and their values where they are given.
+    pub(crate) fn typed(&self) -> [(&'static str, Option<String>); 5] {
+        let most = MovieLimits::default().frame_pixels;
+        [
+            ("channel", self.channel.map(|number| number.to_string())),
+            ("slice", self.slice.map(|number| number.to_string())),
+            ("position", self.position.clone()),
+            ("strict", self.strict.then(|| "true".to_owned())),
+            (
+                "max-frame-pixels",
+                (self.max_frame_pixels != most).then(|| self.max_frame_pixels.to_string()),
+            ),
+        ]
+    }
+
     pub(crate) fn options(&self) -> Result<MovieOptions, CliError> {
         let index = |name: &str, number: Option<usize>| match number {
             Some(0) => Err(CliError::option(name, "0", "from 1")),

@@ -188,3 +188,43 @@ export const spread = 40;
   }
   fs.writeFileSync(path.join(folder, "pair.csv"), `${lines.join("\n")}\n`);
 }
+
+/**
+ * A TIFF file of pages of 16 bits, each with one value in all of its pixels.
+ * @param {string} name
+ * @param {number} width
+ * @param {number} height
+ * @param {number} pages
+ * @param {string} description of the first page
+ * @param {(page: number) => number} value
+ */
+export function stack(name, width, height, pages, description, value) {
+  const text = Buffer.from(`${description}\0`, "latin1");
+  const size = 2 * width * height;
+  const tags = 9;
+  const directory = 2 + 12 * tags + 4;
+  const first = 8 + text.length + (text.length % 2);
+  const bytes = Buffer.alloc(first + pages * (size + directory));
+  bytes.write("II*\0", "latin1");
+  text.copy(bytes, 8);
+  for (let page = 0; page < pages; page += 1) {
+    const pixels = first + page * (size + directory);
+    const own = pixels + size;
+    bytes.writeUInt32LE(own, page === 0 ? 4 : pixels - 4);
+    for (let at = pixels; at < own; at += 2) bytes.writeUInt16LE(value(page), at);
+    bytes.writeUInt16LE(tags, own);
+    /** @type {[number, number, number, number][]} tag, type (2 text, 3 and 4 whole numbers), count, value */
+    const entries = [
+      [256, 4, 1, width], [257, 4, 1, height], [258, 3, 1, 16], [259, 3, 1, 1], [262, 3, 1, 1],
+      [270, 2, text.length, 8], [273, 4, 1, pixels], [278, 4, 1, height], [279, 4, 1, size],
+    ];
+    entries.forEach(([tag, type, number, content], index) => {
+      const at = own + 2 + 12 * index;
+      bytes.writeUInt16LE(tag, at);
+      bytes.writeUInt16LE(type, at + 2);
+      bytes.writeUInt32LE(number, at + 4);
+      bytes.writeUInt32LE(content, at + 8);
+    });
+  }
+  fs.writeFileSync(path.join(folder, name), bytes);
+}

@@ -4,7 +4,7 @@ import fs from "node:fs";
 import path from "node:path";
 import process from "node:process";
 import { Pictures } from "./pictures.mjs";
-import { apart, blobs, drag, ended, fill, keyboard, nextSpot, rowsOf, same, spread } from "./tools.mjs";
+import { apart, blobs, drag, ended, fill, keyboard, nextSpot, rowsOf, same, spread, stack } from "./tools.mjs";
 import { browser, complete, expect, folder, open, serve, spotfit, until, wrong } from "./window.mjs";
 
 const write = process.argv.includes("--write");
@@ -418,6 +418,35 @@ await step("pictures: light and dark, wide and narrow", async () => {
       await server.stop();
     }
   }
+});
+
+await step("channels: the frame in view is that of the chosen one", async () => {
+  stack("two.tif", 96, 80, 6, "ImageJ=1\nimages=6\nchannels=2\nframes=3\n", (page) => 100 + page);
+  const two = await serve(["two.tif", "--channel", "2"], path.join(folder, "out-two"));
+  const other = await open(chromium, two.address);
+  const field = other.getByRole("textbox", { name: "channel", exact: true });
+  expect((await field.inputValue()) === "2", "the channel of the command line is not in the form");
+  const stage = other.getByRole("application", { name: "Frame" });
+  let places = 0;
+  const shows = async (/** @type {number} */ value) => {
+    await until(`pixels of ${value}`, async () => {
+      // Only a pointer that moves tells.
+      await stage.hover({ position: { x: 150 + (places++ % 7), y: 150 } });
+      return (await other.locator(".pointer").textContent()).includes(String(value));
+    });
+  };
+  await other.getByLabel("frame number").fill("3");
+  await other.getByLabel("frame number").press("Enter");
+  await shows(105);
+  await field.fill("1");
+  await shows(104);
+  await field.fill("7");
+  await until("an error", async () => (await field.getAttribute("aria-invalid")) === "true");
+  await other.getByRole("button", { name: "Reset all" }).evaluate((/** @type {any} */ button) => button.click());
+  await until("the channel of the command line", async () => (await field.inputValue()) === "2");
+  await shows(105);
+  await other.context().close();
+  await two.stop();
 });
 
 await step("the end of the server is told", async () => {

@@ -2,7 +2,8 @@
 
 use serde_json::json;
 
-use crate::common::Folder;
+use crate::common::set::frames;
+use crate::common::{Folder, fails};
 use crate::jobs::movie;
 use crate::pictures::table;
 use crate::window::Window;
@@ -178,5 +179,67 @@ fn files_that_vanish_are_errors() {
     // What is in memory is served.
     assert_eq!(window.get("api/tile?tables=0&pixel=64&x=0&y=0").status, 200);
     assert!(folder.names().is_empty(), "{:?}", folder.names());
+    window.ends_well();
+}
+
+/// Proves that a window shows the channel that its command chooses and the one that a request chooses, says how many frames it has, and
+/// localizes it; and that what no movie has is an error.
+#[test]
+fn channels_are_chosen() {
+    let folder = Folder::new();
+    // Three frames of one channel between those of another, each with its number in every pixel.
+    let pages = (0..6).map(|page| vec![100 + page; 24 * 20]);
+    let two = "ImageJ=1\nimages=6\nchannels=2\nframes=3\n";
+    let path = folder.file("two.tif", &frames(pages, (24, 20), two, None));
+    fails(&[&"view", &"--no-open", &path], &["2 channels", "--channel N, from 1 to 2"]);
+    fails(&[&"view", &"--no-open", &path, &"--channel", &"3"], &["no channel 3"]);
+    let table = folder.file("locs.csv", b"id,frame,x,y\n1,0,1,2\n");
+    let nothing = &["--channel is for a movie, and none is named"];
+    fails(&[&"view", &"--no-open", &table, &"--channel", &"1"], nothing);
+
+    let window = Window::open(folder.0.path(), &["two.tif", "--channel", "2"]);
+    let movie = &window.get("api/session").json()["movie"];
+    assert_eq!(
+        (movie["frames"].as_u64(), movie["options"]["channel"].as_str()),
+        (Some(3), Some("2"))
+    );
+    let names = ["channel", "slice", "position", "strict", "max-frame-pixels"];
+    let known = movie["options"].as_object().expect("options");
+    assert!(known.len() == names.len() && names.iter().all(|name| known.contains_key(*name)));
+    let pixel = |query: &str| {
+        let answer = window.get(&format!("api/frame?{query}"));
+        assert_eq!(answer.status, 200, "{query}");
+        assert_eq!(answer.body.len(), 2 * 24 * 20);
+        u16::from_le_bytes([answer.body[0], answer.body[1]])
+    };
+    // In turn, so that what is open is not what is asked for.
+    for (query, value) in [
+        ("number=1&channel=2", 101),
+        ("number=2&channel=2", 103),
+        ("number=3&channel=1", 104),
+        ("number=2&channel=1&slice=1", 102),
+        ("channel=2&number=3", 105),
+    ] {
+        assert_eq!(pixel(query), value, "{query}");
+    }
+    assert_eq!(window.get("api/movie?channel=1").json()["frames"], 3);
+    for (query, says) in [
+        ("channel=3", "no channel 3"),
+        ("channel=0", "--channel 0 is out of its range"),
+        ("channel=two", "--channel"),
+        ("max-frame-pixels=100&channel=1", "--max-frame-pixels"),
+        ("", "2 channels"),
+    ] {
+        for request in [format!("api/movie?{query}"), format!("api/frame?number=1&{query}")] {
+            let answer = window.get(&request);
+            assert!(
+                answer.status >= 400 && answer.error().contains(says),
+                "{request}: {}",
+                answer.error()
+            );
+        }
+    }
+    assert_eq!(window.get("api/frame?number=4&channel=2").status, 404);
+    assert_eq!(window.run("localize", &["--channel", "2", "-o", "a.csv"])["kind"], "done");
     window.ends_well();
 }

@@ -8,7 +8,8 @@
  * @typedef {{name: string, help: string, value?: string, default?: string, choices?: string[], switch?: boolean,
  *   heading?: string, positional?: boolean, required?: boolean}} Option
  * @typedef {{name: string, path: string, width: number, height: number, frames: number, type: string,
- *   pixel_size: number | null, notes: any[]}} Movie
+ *   pixel_size: number | null, notes: any[],
+ *   options?: Record<string, string | null>}} Movie
  * @typedef {{version: string, movie: Movie | null, tables: Table[], output: string, verbs: Record<string, Option[]>,
  *   ranges: Record<string, number[]>}} Session
  */

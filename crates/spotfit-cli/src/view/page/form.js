@@ -165,11 +165,6 @@ export class Form {
     return true;
   }
 
-  clear() {
-    for (const name of this.controls.keys()) this.set(name, null, true);
-    this.settings.changed();
-  }
-
   /**
    * @param {string[]} [without]
    * @returns {string[]}

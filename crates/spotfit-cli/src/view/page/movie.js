@@ -1,6 +1,6 @@
 // The movie: what would be found on the frame in view, and the options that decide it.
 
-import { ask, address, isOld, newest, post, Refused } from "./api.js";
+import { ask, address, get, isOld, newest, post, Refused } from "./api.js";
 import { REASONS } from "./colours.js";
 import { commandLine, count, h, later, plain, show } from "./dom.js";
 import { Form, presetOf } from "./form.js";
@@ -38,7 +38,10 @@ export class MoviePanel {
   constructor(panel, session, movie) {
     this.movie = movie;
     this.number = 1;
+    /** The options of the movie that the window was opened with. */
+    this.said = movie.options ?? {};
     this.latest = newest();
+    this.reopening = newest();
     this.asking = false;
     this.again = false;
     this.known = false;
@@ -55,8 +58,10 @@ export class MoviePanel {
       key: (event) => this.key(event),
     });
     this.form = new Form(session.verbs.localize, {
-      name: "localize", first: FIRST, without: WITHOUT, ranges: session.ranges, units: UNITS, changed: () => this.refresh(),
+      name: "localize", first: FIRST, without: WITHOUT, ranges: session.ranges, units: UNITS, changed: () => this.changed(),
     });
+    this.begin();
+    this.opened = this.chosenFrames();
     if (movie.pixel_size) this.form.controls.get("pixel-size")?.setAttribute("placeholder", plain(movie.pixel_size, 6));
     const stem = movie.name.replace(/\.[^.]*$/, "");
     this.output = h("input", { type: "text", id: "run-output", value: `${stem}.csv`, spellcheck: "false", "aria-label": "output" });
@@ -71,7 +76,7 @@ export class MoviePanel {
       "details", { class: "presets" }, h("summary", { text: "Preset" }),
       h("div", { class: "line" },
         h("button", { type: "button", text: "Open a preset", onclick: () => file.click() }), file,
-        h("button", { type: "button", text: "Reset all", onclick: () => this.form.clear() })),
+        h("button", { type: "button", text: "Reset all", onclick: () => this.reset() })),
       h("div", { class: "line" }, presetName,
         h("button", { type: "button", text: "Save", "aria-label": "Save the preset", onclick: () => this.save(presetName.value) })),
       this.saved,
@@ -87,6 +92,7 @@ export class MoviePanel {
     this.numberField = h("input", {
       type: "number", min: 1, max: movie.frames, value: 1, "aria-label": "frame number", onchange: () => this.go(Number(this.numberField.value)),
     });
+    this.of = h("span", { class: "of", text: `of ${count(movie.frames)}` });
     this.pointer = h("span", { class: "pointer" });
     this.command = commandLine("The command that localizes so");
 
@@ -107,7 +113,7 @@ export class MoviePanel {
         h("div", { class: "run" }, this.refusal,
           h("label", { for: "run-output", text: "output" }), this.output, this.start)),
       h("div", { class: "middle" }, this.stage.element,
-        h("div", { class: "line frames" }, this.slider, this.numberField, h("span", { class: "of", text: `of ${count(movie.frames)}` }), this.pointer),
+        h("div", { class: "line frames" }, this.slider, this.numberField, this.of, this.pointer),
         this.command.element),
       h("aside", { class: "right" },
         h("div", { class: "found" }, this.counts, this.legend,
@@ -119,6 +125,45 @@ export class MoviePanel {
     );
     this.showNotes([]);
     this.go(1);
+  }
+
+  /** Sets the options that the window was opened with. */
+  begin() {
+    for (const [name, value] of Object.entries(this.said)) this.form.set(name, value, true);
+  }
+
+  reset() {
+    for (const name of this.form.controls.keys()) this.form.set(name, null, true);
+    this.begin();
+    this.changed();
+  }
+
+  /** The options that choose the frames of the movie, as requests have them. */
+  chosenFrames() {
+    return Object.fromEntries(Object.keys(this.said).map((name) => [name, this.form.get(name)]));
+  }
+
+  changed() {
+    const chosen = this.chosenFrames();
+    if (address("movie", chosen) === address("movie", this.opened)) this.refresh();
+    else this.reopen(chosen);
+  }
+
+  /**
+   * Other frames of the movie: another channel, slice or position.
+   * @param {Record<string, string>} chosen
+   */
+  async reopen(chosen) {
+    this.opened = chosen;
+    try {
+      this.movie = await get("movie", chosen, this.reopening());
+      this.slider.max = this.numberField.max = String(this.movie.frames);
+      this.of.textContent = `of ${count(this.movie.frames)}`;
+      this.fixed = null;
+      this.go(this.number);
+    } catch (error) {
+      if (!isOld(error)) this.refuse(error);
+    }
   }
 
   /** @param {KeyboardEvent} event */
@@ -149,7 +194,7 @@ export class MoviePanel {
     // What is found there is asked for at the same time.
     this.refresh();
     try {
-      const frame = await frameOf(wanted, await ask(address("frame", { number: wanted }), { signal: this.latest() }));
+      const frame = await frameOf(wanted, await ask(address("frame", { ...this.opened, number: wanted }), { signal: this.latest() }));
       // It stays from frame to frame, so that what changes is the light.
       this.fixed ??= autoContrast(frame);
       this.stage.contrast = this.fixed;
@@ -374,7 +419,7 @@ export class MoviePanel {
       for (const name of this.form.controls.keys()) this.form.set(name, null, true);
       const unknown = options.filter(([name, value]) => !this.form.set(name.replace(/_/g, "-"), value, true)).map(([name]) => name);
       this.saved.textContent = unknown.length > 0 ? `${chosen.name} has options that are not known: ${unknown.join(", ")}` : `${chosen.name} is loaded`;
-      this.refresh();
+      this.changed();
     } catch (error) {
       this.saved.textContent = `${chosen.name}: ${/** @type {Error} */ (error).message}`;
     }
