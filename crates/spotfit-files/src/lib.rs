@@ -6,6 +6,7 @@ pub mod columns;
 mod excerpt;
 pub mod hdf5;
 pub mod movie;
+mod no_text;
 pub mod npy;
 mod number_text;
 pub mod output;
@@ -20,5 +21,6 @@ pub mod private {
     pub use crate::__with_number as with_number;
     pub use crate::excerpt::excerpt;
     pub use crate::movie::possible_pixel;
+    pub use crate::no_text::no_text;
     pub use crate::number_text::{write_double, write_single, write_whole};
 }

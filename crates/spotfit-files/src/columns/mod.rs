@@ -33,6 +33,7 @@ use roles::{Head, Roles};
 pub use sets::DataSets;
 
 use crate::excerpt::excerpt;
+use crate::no_text::no_text;
 
 /// What is read of the text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -131,6 +132,9 @@ pub enum ColumnError {
     /// A workbook cannot be read.
     #[error("the workbook cannot be read: {0}")]
     Workbook(String),
+    /// It is no text: what it is, and what to do.
+    #[error("{0}")]
+    NoText(String),
     /// A sheet is chosen of what is no workbook.
     #[error("it is text, without sheets")]
     NoSheets,
@@ -238,8 +242,15 @@ impl Numbers {
         let sheet = options.sheet.as_deref();
         let (text, notes) = match workbook::is_workbook(bytes) {
             true => workbook::text(bytes, sheet).map(|(text, notes)| (text.into(), notes))?,
-            false if sheet.is_some() => return Err(ColumnError::NoSheets),
-            false => (decoded(bytes), Vec::new()),
+            false => {
+                if let Some(what) = no_text(bytes) {
+                    return Err(ColumnError::NoText(what));
+                }
+                if sheet.is_some() {
+                    return Err(ColumnError::NoSheets);
+                }
+                (decoded(bytes), Vec::new())
+            }
         };
         let dialect = Dialect::of(&text, options.skip);
         let anywhere = options.anywhere();

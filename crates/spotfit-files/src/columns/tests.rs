@@ -121,6 +121,28 @@ fn columns_are_chosen() {
     );
 }
 
+/// Proves that what is no text is told by what it is.
+#[test]
+fn what_is_no_text_is_told() {
+    for (bytes, says) in [
+        (&b"PAR1\x15\x04"[..], "it is Parquet; in Python, pandas.read_parquet("),
+        (b"ARROW1\0\0", "Feather"),
+        (b"\x1f\x8b\x08\0", "it is compressed"),
+        (b"\x89HDF\r\n\x1a\n", "it is HDF5"),
+        (b"\xd0\xcf\x11\xe0\xa1\xb1", "save its sheet as CSV"),
+        (b"MATLAB 5.0 MAT-file\0\x01IM", "it is of MATLAB"),
+        (b"\x93NUMPY\x01\0", "numpy.savetxt"),
+        (b"SQLite format 3\0", "SQLite"),
+        (b"II*\0\x08\0\0\0", "it is a TIFF image"),
+        (b"\x80\x04\x95\x10", "pandas.read_pickle("),
+    ] {
+        let said = Columns::read(bytes, &ColumnOptions::default()).unwrap_err().to_string();
+        assert!(said.contains(says), "{said}");
+    }
+    let named = Columns::read(b"PAR1,PAR2\n1,2\n3,4\n", &ColumnOptions::default());
+    assert_eq!(named.expect("columns").names, ["PAR1", "PAR2"]);
+}
+
 /// Proves that what is wrong is told with its place.
 #[test]
 fn what_is_wrong_is_told() {

@@ -79,7 +79,7 @@ pub use axes::possible_pixel;
 pub use axes::{MovieAxes, PixelSize, PixelSizeSource};
 pub use error::MovieError;
 pub use flow::{FrameFormat, FrameType};
-pub use follow::{FollowOptions, GrowingMovie, last_change, movies_in};
+pub use follow::{FollowOptions, GrowingMovie, is_read_complete, last_change, movies_in};
 pub use formats::{ENDINGS, Foreign};
 pub use ndtiff::INDEX as NDTIFF_INDEX;
 pub use options::{MovieLimits, MovieOptions};

@@ -64,6 +64,8 @@ pub(super) struct Parts {
     size: (usize, usize),
     /// Frames that were read and are of another type than those before them.
     left: Option<Pixels>,
+    /// What went wrong behind the frames that were read last.
+    failed: Option<MovieError>,
     pool: Option<Arc<ThreadPool>>,
 }
 
@@ -146,7 +148,8 @@ impl Movie {
             });
         }
         let limits = how.options.limits.clone();
-        let source = super::Source::Parts(Parts { parts, how, size, left: None, pool: None });
+        let source =
+            super::Source::Parts(Parts { parts, how, size, left: None, failed: None, pool: None });
         let movie = Self::new(source, Dimensions(all, height, width), &limits)?;
         Ok(Self { axes, acquisition, notes, files, ..movie })
     }
@@ -188,7 +191,16 @@ impl Parts {
             if got >= most {
                 return Ok(all);
             }
-            let Some(more) = self.of_one(most - got)? else { return Ok(all) };
+            let more = match self.failed.take().map_or_else(|| self.of_one(most - got), Err) {
+                Ok(Some(more)) => more,
+                Ok(None) => return Ok(all),
+                // The frames before it come first.
+                Err(error) if all.is_some() => {
+                    self.failed = Some(error);
+                    return Ok(all);
+                }
+                Err(error) => return Err(error),
+            };
             match &mut all {
                 None => all = Some(more),
                 Some(all) if discriminant(all) == discriminant(&more) => all.append(&more)?,

@@ -12,7 +12,7 @@ pub(super) const LONGEST_ROW: usize = 1 << 16;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TableError {
-    /// The line with the names of the columns cannot be read.
+    /// The line with the names of the columns cannot be read, or the file is no text.
     #[error("the first line has no names of columns: {0}")]
     Header(String),
     /// A column is missing.

@@ -215,6 +215,8 @@ fn what_is_wrong_is_named() {
     assert!(matches!(read("x,y,x\n"), Err(TableError::TwoColumns(name)) if name == "x"));
     assert!(matches!(read(""), Err(TableError::Header(_))));
     assert!(matches!(read("\u{feff}\n1\n"), Err(TableError::Header(_))));
+    let parquet = format!("PAR1\u{4}{}", "x".repeat(200_000));
+    assert!(read(&parquet).unwrap_err().to_string().contains("it is Parquet; in Python, pandas"));
     let many: String = (0..10_000).map(|row| format!("word{row},1\n")).collect();
     assert!(matches!(read(&("kind,x\n".to_owned() + &many)), Err(TableError::ManyWords { .. })));
     let rows = read("x,y\n1,2\n3,4\n").expect("a table");

@@ -453,7 +453,8 @@ fn movies_in_parts_are_one() {
     says(&open(&[&folder.path("none.tif")]).unwrap_err(), &["none.tif", "cannot be read"]);
 }
 
-/// Proves that more parts than are open at a time are read, from wherever reading begins, and that a part that changes meanwhile is told.
+/// Proves that more parts than are open at a time are read, from wherever reading begins, and that a part that changes meanwhile is told,
+/// after the frames before it.
 #[test]
 fn many_parts_are_one() {
     let folder = Folder::new();
@@ -472,8 +473,17 @@ fn many_parts_are_one() {
     assert_eq!((block.first, pixels[[0, 0, 0]]), (281, 281));
     let movie = open();
     fs::write(&paths[149], pages(&[0], "", None)).expect("a file");
-    let end = movie.blocks(290..).map(|block| block.map(drop)).find_map(Result::err);
+    // In one block with others, whose frames are given before.
+    let mut frames = 290;
+    let end = movie.blocks(290..).find_map(|block| match block {
+        Ok(block) => {
+            frames += block.pixels.dim().0;
+            None
+        }
+        Err(error) => Some(error),
+    });
     says(&end.expect("it has changed"), &["149.tif", "has changed"]);
+    assert_eq!(frames, 298);
 }
 
 /// Proves that a list of MetaMorph is a movie of the wavelength and position that are chosen, of its time points in their order, whatever its

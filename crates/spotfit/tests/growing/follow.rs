@@ -355,9 +355,7 @@ fn folders_are_followed() {
     let old = incoming.join("old");
     fs::create_dir(&old).expect("a folder");
     write(Kind::MicroManager(9), &old, 12, 5000, Instant::now());
-    // What is read only when it is complete has ended, if it has not changed for long; if not, the next run reads it.
-    let run = incoming.join("run");
-    fs::create_dir(&run).expect("a folder");
+    // What is read only when it is complete is waited for, until it does not change any more.
     let planes: Vec<NdPlane> = (0..7)
         .map(|time| {
             let data = frame(SIZE, time).into_iter().flat_map(u16::to_le_bytes).collect();
@@ -365,20 +363,27 @@ fn folders_are_followed() {
         })
         .collect();
     let (index, stack) = ndtiff(SIZE.0, SIZE.1, "run_NDTiffStack.tif", &planes);
-    fs::write(run.join("run_NDTiffStack.tif"), stack).expect("a file");
-    fs::write(run.join("NDTiff.index"), index).expect("a file");
-    let early = SystemTime::now() - Duration::from_secs(3600);
-    let index = fs::File::options().append(true).open(run.join("NDTiff.index")).expect("a file");
-    index.set_modified(early).expect("an earlier time");
-    let young = incoming.join("young.sif");
-    fs::write(&young, b"Andor").expect("a file");
-    // However long the others take, it has changed just now.
-    let late = SystemTime::now() + Duration::from_secs(3600);
-    let young = fs::File::options().append(true).open(young).expect("a file");
-    young.set_modified(late).expect("a later time");
+    let run = incoming.join("run");
+    fs::create_dir(&run).expect("a folder");
+    fs::write(run.join("run_NDTiffStack.tif"), &stack).expect("a file");
+    fs::write(run.join("NDTiff.index"), &index[..index.len() / 2]).expect("a file");
+    let changed = |path: &Path, time: SystemTime| {
+        let file = fs::File::options().append(true).open(path).expect("a file");
+        file.set_modified(time).expect("another time");
+    };
+    let (hour, now) = (Duration::from_secs(3600), SystemTime::now());
+    // The clock of the microscope is wrong, and the file no movie.
+    let ahead = incoming.join("ahead.sif");
+    fs::write(&ahead, b"Andor").expect("a file");
+    changed(&ahead, now + hour);
+    let ended = incoming.join("ended.fits");
+    fs::write(&ended, b"SIMPLE").expect("a file");
+    changed(&ended, now - hour);
     let writer = spawn({
         let incoming = incoming.clone();
         move || {
+            sleep(Duration::from_millis(200));
+            fs::write(incoming.join("run/NDTiff.index"), index).expect("a file");
             for kind in [Kind::Tiff, Kind::Raw] {
                 sleep(Duration::from_millis(200));
                 write(kind, &incoming, 150, 1000, Instant::now());
@@ -394,18 +399,24 @@ fn folders_are_followed() {
         || batch::follow(&batch_options, &incoming, &method, &idle(900), &ear).expect("a batch");
     let report = follow();
     writer.join().expect("a writer");
-    let done: Vec<(&str, Option<u64>)> =
+    let mut done: Vec<(&str, Option<u64>)> =
         report.movies.iter().map(|movie| (&movie.movie[..], movie.count("frames"))).collect();
+    // What has ended is read at once.
+    assert!(done[..2].contains(&("ended.fits", None)), "{done:?}");
+    done.sort_unstable();
     let expected = [
+        ("ahead.sif", None),
+        ("ended.fits", None),
+        ("movie.raw", Some(150)),
+        ("movie.tif", Some(150)),
         ("old", Some(12)),
         ("run", Some(7)),
-        ("young.sif", None),
-        ("movie.tif", Some(150)),
-        ("movie.raw", Some(150)),
     ];
     assert_eq!(done, expected, "{:?}", ear.notes);
-    let said = report.movies[2].error.as_deref().unwrap_or_default();
-    assert!(said.contains("read when it is complete"), "{said}");
+    for movie in report.movies.iter().filter(|movie| movie.count("frames").is_none()) {
+        let said = movie.error.as_deref().unwrap_or_default();
+        assert!(!said.is_empty() && !said.contains("read when it is complete"), "{said}");
+    }
     let tables = [
         ("old.csv", old.clone()),
         ("run.csv", run.clone()),
@@ -420,5 +431,5 @@ fn folders_are_followed() {
         assert!(matches!(record.state, State::Done { .. }) && !record.inputs.is_empty());
     }
     let again = follow();
-    assert_eq!((again.localized, again.finished, again.failed), (0, 4, 1));
+    assert_eq!((again.localized, again.finished, again.failed), (0, 4, 2));
 }

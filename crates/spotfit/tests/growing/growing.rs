@@ -13,7 +13,8 @@ use std::time::{Duration, Instant};
 use common::writers::{KINDS, Kind, MicroManager, Size, Writer, each_kind};
 use common::{Folder, npy, set};
 use spotfit::movie::{
-    FollowOptions, GrowingMovie, Movie, MovieError, MovieOptions, Pixels, last_change, movies_in,
+    FollowOptions, GrowingMovie, Movie, MovieError, MovieOptions, Pixels, is_read_complete,
+    last_change, movies_in,
 };
 use tiff::encoder::{TiffEncoder, colortype};
 
@@ -489,6 +490,10 @@ fn complete_movies_are_not_followed() {
         let said = error.to_string();
         assert!(said.contains("read when it is complete"), "{}: {said}", path.display());
     }
+    let lists = folder.file("list.nd", b"");
+    assert!(movies.iter().chain(&stacks).chain([&lists]).all(is_read_complete));
+    let followed = ["a.tif", "b.npy", "c.raw", "d.dax", "none.nd", "run_1/plain.tif", "notes.txt"];
+    assert!(!followed.map(|name| folder.path(name)).iter().any(is_read_complete));
     let known = |name: &str| last_change(folder.path(name)).is_some();
     assert!(known("a.SIF") && known("run_1") && known("run_2") && !known("none"));
 }

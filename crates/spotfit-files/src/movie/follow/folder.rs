@@ -4,7 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use crate::movie::formats::{is_complete_only, is_followed};
+use crate::movie::formats::{is_complete_only, is_followed, is_list};
 use crate::movie::ndtiff;
 #[cfg(feature = "tiff")]
 use crate::movie::{formats::is_tiff, tiff::set};
@@ -26,6 +26,14 @@ pub fn movies_in(folder: impl AsRef<Path>) -> io::Result<Vec<PathBuf>> {
     }
     movies.sort();
     Ok(movies)
+}
+
+/// Whether a movie is of a format that is read when it is complete, and not followed while it is written: SIF, FITS, SPE, ND2, CZI, NDTiff
+/// and MetaMorph's lists.
+pub fn is_read_complete(movie: impl AsRef<Path>) -> bool {
+    let movie = movie.as_ref();
+    let is_ndtiff = || ndtiff::is_stack(movie) || ndtiff::folder_of(movie).is_some();
+    is_complete_only(movie) || is_list(movie) && movie.is_file() || is_ndtiff()
 }
 
 /// When a movie was written to last, as far as one file tells it: not of a folder of several TIFF files.

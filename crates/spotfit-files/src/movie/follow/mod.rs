@@ -10,12 +10,11 @@ use std::path::{Path, PathBuf};
 use std::thread::sleep;
 use std::time::Instant;
 
-use super::formats::{extension, is_complete_only, is_list};
-use super::ndtiff;
+use super::formats::extension;
 use super::{BLOCK_PIXELS, Block, Foreign, Movie, MovieAxes, MovieError, MovieOptions, Pixels};
 #[cfg(feature = "tiff")]
 use super::{formats::is_tiff, tiff::growing::GrowingTiff, tiff::set::first_in};
-pub use folder::{last_change, movies_in};
+pub use folder::{is_read_complete, last_change, movies_in};
 pub use options::FollowOptions;
 use source::{Attempt, Progress};
 use stream::Stream;
@@ -343,12 +342,7 @@ fn opened(
     options: &MovieOptions,
     described: &mut Option<String>,
 ) -> Result<(PathBuf, Source), Attempt> {
-    let is_list = is_list(path) && path.is_file();
-    if is_list
-        || is_complete_only(path)
-        || ndtiff::is_stack(path)
-        || ndtiff::folder_of(path).is_some()
-    {
+    if is_read_complete(path) {
         let reason =
             "a movie of this format is read when it is complete; localize it without following it";
         return Err(MovieError::Stream(reason.to_owned()).into());

@@ -3,6 +3,8 @@
 use std::borrow::Cow;
 use std::io::{self, Read};
 
+use spotfit_files::private::no_text;
+
 use crate::table::TableError;
 use crate::table::error::LONGEST_ROW;
 
@@ -55,6 +57,12 @@ impl<R: Read> Lines<R> {
             };
             self.buffer.truncate(known + count);
             self.ended = count == 0;
+            if known == 0
+                && self.lines == 0
+                && let Some(what) = no_text(&self.buffer)
+            {
+                return Err(TableError::Header(what));
+            }
             // Elyra writes what it knows of the movie below its table, after a line of a zero.
             let from = known.saturating_sub(1);
             let zero = self.buffer[from..].iter().position(|&byte| byte == 0);

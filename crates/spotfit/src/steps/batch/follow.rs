@@ -1,10 +1,10 @@
 //! Localizes the movies that come to a folder.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use super::hearing::Hearing;
 use super::listener::{BatchListener, BatchProgress};
@@ -15,7 +15,7 @@ use super::run::{clean, prepare};
 use super::shared::{Batch, Done, ToDo, lock};
 use super::summary;
 use super::task::{Method, Task};
-use crate::movie::{FollowOptions, movies_in};
+use crate::movie::{FollowOptions, is_read_complete, last_change, movies_in};
 use crate::output::OutputError;
 use crate::output::paths::same;
 use crate::record::Record;
@@ -50,6 +50,7 @@ pub fn follow(
         planner: Planner::new(options),
         options,
         seen: HashSet::new(),
+        growing: HashMap::new(),
         waiting: Vec::new(),
         tasks: Vec::new(),
         busy: 0,
@@ -98,6 +99,8 @@ struct Arrivals<'a> {
     options: &'a BatchOptions,
     planner: Planner<'a>,
     seen: HashSet<PathBuf>,
+    /// Those that are read when they are complete and may not be yet, when they were written to last, and since when they have not been.
+    growing: HashMap<PathBuf, (Option<SystemTime>, Instant)>,
     /// Those that nobody has begun with, the first one last.
     waiting: Vec<(usize, Arc<Task>)>,
     tasks: Vec<Arc<Task>>,
@@ -111,18 +114,28 @@ impl Arrivals<'_> {
     /// Looks for new movies. The result are names of movies that can have no table, and why.
     fn look(&mut self) -> Result<Vec<(String, String)>, StepError> {
         let mut refused = Vec::new();
+        let mut before = std::mem::take(&mut self.growing);
         for path in look(self.folder)? {
             // Tables may be in the same folder.
-            if same(&path, &self.options.out) || !self.seen.insert(path.clone()) {
+            if same(&path, &self.options.out) || self.seen.contains(&path) {
                 continue;
             }
+            let is_whole = is_read_complete(&path);
+            if is_whole && let Some(change) = self.last_change(&path, before.remove(&path)) {
+                self.growing.insert(path, change);
+                continue;
+            }
+            self.seen.insert(path.clone());
             self.since = Instant::now();
             let movie = path.file_name().unwrap_or_default().display().to_string();
             let number = self.tasks.len();
             match self.output(number + 1, &path, &movie) {
                 Ok(output) => {
                     let task = Task::new(movie, path, output, self.method.clone());
-                    let task = Arc::new(task.following(self.follow.clone()));
+                    let task = Arc::new(match is_whole {
+                        true => task,
+                        false => task.following(self.follow.clone()),
+                    });
                     clean(&self.options.out, std::slice::from_ref(&task), &self.options.summary());
                     self.tasks.push(task.clone());
                     self.waiting.insert(0, (number, task));
@@ -131,6 +144,21 @@ impl Arrivals<'_> {
             }
         }
         Ok(refused)
+    }
+
+    /// When a movie was written to last, and since when it has not been; `None` if that is so long ago that it is complete.
+    fn last_change(
+        &self,
+        path: &Path,
+        before: Option<(Option<SystemTime>, Instant)>,
+    ) -> Option<(Option<SystemTime>, Instant)> {
+        let idle = self.follow.idle;
+        let last = last_change(path);
+        let is_old = last.and_then(|last| last.elapsed().ok()).is_some_and(|age| age > idle);
+        // The clock of another machine may be wrong: what does not change while it is watched is complete, too.
+        let (_, since) =
+            before.filter(|(before, _)| *before == last).unwrap_or((None, Instant::now()));
+        (!is_old && since.elapsed() < idle).then_some((last, since))
     }
 
     /// The table of a movie: one of the same name, but of another format, may have the usual one, now or from an earlier run.
@@ -147,7 +175,10 @@ impl Arrivals<'_> {
 
     /// Whether no more will come.
     fn is_over(&self) -> bool {
-        self.busy == 0 && self.waiting.is_empty() && self.since.elapsed() >= self.follow.idle
+        self.busy == 0
+            && self.waiting.is_empty()
+            && self.growing.is_empty()
+            && self.since.elapsed() >= self.follow.idle
     }
 }
 
