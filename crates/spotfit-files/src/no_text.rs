@@ -1,20 +1,18 @@
 //! Files that are no text, told by their first bytes.
 
-/// Within so many bytes each of these has one that no text has.
+/// Within so many bytes each of these that begins with letters has one that no text has.
 const HEAD: usize = 128;
 
 /// What a file is that somebody takes for a table in text, with the way to make one of it; `None` if its first bytes do not tell.
 pub fn no_text(bytes: &[u8]) -> Option<String> {
-    // A name of a column may begin like one of these.
-    if !bytes.iter().take(HEAD).any(|&byte| byte < b'\t') {
-        return None;
-    }
     let pandas = |what: &str, reader: &str| {
         format!(
             "it is {what}; in Python, pandas.{reader}('a').to_csv('a.csv', index=False) makes CSV of it"
         )
     };
-    let is = |magic: &[u8]| bytes.starts_with(magic);
+    // A name of a column may begin like those that are letters.
+    let has_control = bytes.iter().take(HEAD).any(|&byte| byte < b'\t');
+    let is = |magic: &[u8]| bytes.starts_with(magic) && (has_control || !magic.is_ascii());
     Some(if is(b"PAR1") {
         pandas("Parquet", "read_parquet")
     } else if is(b"ARROW1") || is(b"FEA1") {
@@ -28,7 +26,7 @@ pub fn no_text(bytes: &[u8]) -> Option<String> {
     } else if is(b"\x1f\x8b") || is(b"\x28\xb5\x2f\xfd") || is(b"BZh") || is(b"\xfd7zXZ") {
         "it is compressed; unpack it first".to_owned()
     } else if is(b"\x89HDF\r\n\x1a\n") {
-        "it is HDF5; give it a name that ends with .hdf5".to_owned()
+        "it is HDF5; localizations in HDF5 are read where the name ends with .hdf5, other columns as CSV".to_owned()
     } else if is(b"MATLAB 5") || is(b"MATLAB 7") {
         "it is of MATLAB; write a table with its 'writetable'".to_owned()
     } else if is(b"\x93NUMPY") {

@@ -267,6 +267,33 @@ fn undecided_data_stay_on_the_gpu() {
     assert!(left.len() < 300, "{} with a fine tolerance are left", left.len());
 }
 
+/// Proves that no fit that a GPU ends has more iterations than are allowed, those in single precision among them, and that the others are
+/// left to the processor.
+#[test]
+#[ignore = "needs an NVIDIA GPU"]
+fn iterations_are_counted_in_both_precisions() {
+    let gpu = CurveGpu::new(0).expect("a GPU");
+    let case = &CASES[0];
+    let formula = case.formula();
+    let start = CurveStart::Shared(case.start);
+    let data = case.data(30_000, 30, 4.0);
+    let curves = Curves::new(data.view(), Points::Index);
+    let mut all_left = Vec::new();
+    for most in [2, 4, 6, 8, 200] {
+        let options = CurveOptions::new(3).with_tolerance(1e-6).with_max_iterations(most);
+        let (fits, left) = gpu.fit(&formula, &curves, start, &options).expect("a GPU");
+        let mut is_left = vec![false; 30_000];
+        left.iter().for_each(|&fit| is_left[fit] = true);
+        for fit in (0..30_000).filter(|&fit| !is_left[fit]) {
+            let (iterations, status) = (fits.iterations[fit], fits.statuses[fit]);
+            assert!(iterations <= most, "{iterations} of {most}: {status:?}");
+        }
+        println!("{} are left of at most {most} iterations", left.len());
+        all_left.push(left.len());
+    }
+    assert!(all_left[0] > 20_000 && all_left[4] < 300, "{all_left:?}");
+}
+
 fn places(at: &Array2<f64>) -> Points<'_> {
     Points::Shared(Values::from(at.view()))
 }

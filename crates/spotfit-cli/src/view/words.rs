@@ -45,7 +45,7 @@ const NO_TABLE: [(&str, &str); 5] = [
 /// Texts that may name a file, unless they are one of these words.
 const MAYBE_FILES: [(&str, &[&str]); 2] = [("defects", &["auto", "none"]), ("beads", &["auto"])];
 /// Texts that are no path, whatever stands in them.
-const TEXTS: [&str; 2] = ["condition", "filter"];
+const TEXTS: [&str; 3] = ["condition", "filter", "position"];
 /// Options that a window has no use for: they wait for what may never come.
 const REFUSED: [&str; 1] = ["follow"];
 /// The most words of a verb, and the most bytes of one.

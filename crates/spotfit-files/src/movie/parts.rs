@@ -246,6 +246,9 @@ impl Parts {
             frames -= count;
             self.left = (left.dim().0 > 0).then_some(left);
         }
+        if frames > 0 {
+            self.failed = None;
+        }
         while frames > 0
             && let Some(part) = self.parts.front()
         {

@@ -396,7 +396,7 @@ fn folders_are_followed() {
     let method = Arc::new(method);
     let ear = Ear::default();
     let follow =
-        || batch::follow(&batch_options, &incoming, &method, &idle(900), &ear).expect("a batch");
+        || batch::follow(&batch_options, &incoming, &method, &idle(2000), &ear).expect("a batch");
     let report = follow();
     writer.join().expect("a writer");
     let mut done: Vec<(&str, Option<u64>)> =

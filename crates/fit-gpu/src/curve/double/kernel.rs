@@ -23,6 +23,7 @@ pub(crate) struct DoubleJob {
     pub(crate) lower: *const f64,
     pub(crate) upper: *const f64,
     pub(crate) found: *mut f64,
+    pub(crate) max_iterations: f64,
     pub(crate) count: u32,
     pub(crate) points: u32,
     pub(crate) halves: u32,
@@ -126,6 +127,12 @@ impl Kernel<'_> {
         let to = self.text.long();
         line!(self.text, "ld.param.u64 {to}, [job+{field}];");
         line!(self.text, "cvta.to.global.u64 {to}, {to};");
+        to
+    }
+
+    pub(super) fn number(&mut self, field: usize) -> Real {
+        let to = self.text.real();
+        line!(self.text, "ld.param.f64 {to}, [job+{field}];");
         to
     }
 

@@ -29,6 +29,7 @@ impl Kernel<'_> {
         let [visits, steps] = [(); 2].map(|()| self.text.variable(zero));
         let least = self.text.variable(infinite);
         let [visit, better, finish, fail] = [(); 4].map(|()| self.text.label());
+        let max_iterations = self.number(std::mem::offset_of!(DoubleJob, max_iterations));
         let [left, degrees] = [(); 2].map(|()| self.text.variable(zero));
         // All had their steps; more of them would find more.
         let out_of_steps = self.text.compare("eq", single[2], MAX_ITERATIONS.into());
@@ -128,6 +129,10 @@ impl Kernel<'_> {
         let text = &mut self.text;
         let next = text.add(steps, 1.0.into());
         text.set(steps, next);
+        // Those of single precision count, too.
+        let iterations = text.add(single[0], steps);
+        let many = text.compare("gt", iterations, max_iterations);
+        text.go_if(many, fail);
         text.go_if(ended, finish);
         let many = text.compare("gt", steps, MOST_STEPS.into());
         text.go_if(many, fail);

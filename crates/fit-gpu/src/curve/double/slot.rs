@@ -89,6 +89,7 @@ impl DoubleSlot {
             lower,
             upper,
             found: self.found.address(),
+            max_iterations: f64::from(batch.options.max_iterations),
             count: window_count(count)?,
             points: task.points,
             halves: task.halves,

@@ -29,7 +29,8 @@ pub(crate) struct BatchArguments {
     #[arg(value_name = "MANIFEST", required_unless_present = "follow", conflicts_with = "follow")]
     manifest: Option<PathBuf>,
     /// In place of a manifest: the folder to which movies come. Each is localized while it is written, and so are those that are there
-    /// already: files that are called like movies, and folders with one movie in several TIFF files. It ends when none has come for
+    /// already: files that are called like movies, and folders with one movie in several TIFF files or in NDTiff. SIF, FITS, SPE, ND2, CZI and
+    /// NDTiff are waited for until they have not changed for --idle seconds. It ends when none has come for
     /// --idle seconds. With --format csv the tables are there from the start and grow; others appear at the end of each movie.
     #[arg(long, value_name = "FOLDER", conflicts_with = "shard")]
     follow: Option<PathBuf>,

@@ -6,7 +6,7 @@ import { View } from "./view.js";
 
 /**
  * @typedef {{x: number[], y: number[], [column: string]: any}} Columns
- * @typedef {{number: number, width: number, height: number, values: any, low: number, high: number}} Frame
+ * @typedef {{number: number, width: number, height: number, values: any, low: number, high: number, movie?: any}} Frame
  */
 
 /** Where the map of the rings begins: what is darker does not show on a dark frame. */
@@ -156,7 +156,7 @@ export class FrameView {
     const { context, width, height } = sharp(this.marks);
     const preview = this.preview;
     // Marks of another frame would lie.
-    if (!preview || preview.frame !== this.frame?.number) return;
+    if (!preview || preview.frame !== this.frame?.number || preview.movie !== this.frame?.movie) return;
     const radius = Math.min(Math.max((this.box / 2) * this.view.scale, 4), 60);
     const isNear = (/** @type {number[]} */ at) => at[0] > -radius && at[1] > -radius && at[0] < width + radius && at[1] < height + radius;
     const ring = (/** @type {number} */ x, /** @type {number} */ y, /** @type {string} */ colour) => {

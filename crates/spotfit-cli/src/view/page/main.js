@@ -64,15 +64,16 @@ async function start() {
   const session = await get("session");
   const tables = new Tables(session.tables);
   const { movie } = session;
-  const about = movie
-    ? `${movie.name} \u00b7 ${movie.width}\u00d7${movie.height} px \u00b7 ${count(movie.frames)} frames`
-    : session.tables.map((table) => table.name).join(", ");
-  byId("what").textContent = about;
+  const about = (/** @type {import("./api.js").Movie} */ { name, width, height, frames }) => {
+    byId("what").textContent = `${name} \u00b7 ${width}\u00d7${height} px \u00b7 ${count(frames)} frames`;
+  };
+  if (movie) about(movie);
+  else byId("what").textContent = session.tables.map((table) => table.name).join(", ");
   byId("what").title = movie?.path ?? "";
   document.title = `${movie?.name ?? session.tables[0]?.name ?? ""} \u00b7 Spotfit`;
 
   const picture = new PicturePanel(byId("picture"), session, tables);
-  if (movie) new MoviePanel(byId("movie"), session, movie);
+  if (movie) new MoviePanel(byId("movie"), session, movie, about);
   else byId("movie").replaceChildren(h("p", { class: "empty", text: "No movie is open. Name one: spotfit view movie.tif" }));
   new DriftPanel(byId("drift"), session, tables);
   new StatsPanel(byId("stats"), session, tables);

@@ -34,14 +34,18 @@ export class MoviePanel {
    * @param {HTMLElement} panel
    * @param {Session} session
    * @param {import("./api.js").Movie} movie
+   * @param {(movie: import("./api.js").Movie) => void} reopened
    */
-  constructor(panel, session, movie) {
+  constructor(panel, session, movie, reopened) {
     this.movie = movie;
+    this.reopened = reopened;
     this.number = 1;
     /** The options of the movie that the window was opened with. */
     this.said = movie.options ?? {};
     this.latest = newest();
     this.reopening = newest();
+    /** Whether the movie that the options choose is not open. */
+    this.stale = false;
     this.asking = false;
     this.again = false;
     this.known = false;
@@ -62,7 +66,7 @@ export class MoviePanel {
     });
     this.begin();
     this.opened = this.chosenFrames();
-    if (movie.pixel_size) this.form.controls.get("pixel-size")?.setAttribute("placeholder", plain(movie.pixel_size, 6));
+    this.showPixelSize();
     const stem = movie.name.replace(/\.[^.]*$/, "");
     this.output = h("input", { type: "text", id: "run-output", value: `${stem}.csv`, spellcheck: "false", "aria-label": "output" });
     this.start = h("button", { type: "button", class: "main", text: "Run", onclick: () => this.run() });
@@ -92,7 +96,7 @@ export class MoviePanel {
     this.numberField = h("input", {
       type: "number", min: 1, max: movie.frames, value: 1, "aria-label": "frame number", onchange: () => this.go(Number(this.numberField.value)),
     });
-    this.of = h("span", { class: "of", text: `of ${count(movie.frames)}` });
+    this.total = h("span", { class: "of", text: `of ${count(movie.frames)}` });
     this.pointer = h("span", { class: "pointer" });
     this.command = commandLine("The command that localizes so");
 
@@ -113,7 +117,7 @@ export class MoviePanel {
         h("div", { class: "run" }, this.refusal,
           h("label", { for: "run-output", text: "output" }), this.output, this.start)),
       h("div", { class: "middle" }, this.stage.element,
-        h("div", { class: "line frames" }, this.slider, this.numberField, this.of, this.pointer),
+        h("div", { class: "line frames" }, this.slider, this.numberField, this.total, this.pointer),
         this.command.element),
       h("aside", { class: "right" },
         h("div", { class: "found" }, this.counts, this.legend,
@@ -145,8 +149,8 @@ export class MoviePanel {
 
   changed() {
     const chosen = this.chosenFrames();
-    if (address("movie", chosen) === address("movie", this.opened)) this.refresh();
-    else this.reopen(chosen);
+    if (this.stale || address("movie", chosen) !== address("movie", this.opened)) this.reopen(chosen);
+    else this.refresh();
   }
 
   /**
@@ -155,15 +159,33 @@ export class MoviePanel {
    */
   async reopen(chosen) {
     this.opened = chosen;
+    this.stale = true;
+    this.preview = this.stage.preview = null;
+    this.forgetSpot();
+    this.stage.draw();
     try {
       this.movie = await get("movie", chosen, this.reopening());
+      this.stale = false;
       this.slider.max = this.numberField.max = String(this.movie.frames);
-      this.of.textContent = `of ${count(this.movie.frames)}`;
+      this.total.textContent = `of ${count(this.movie.frames)}`;
+      this.showPixelSize();
+      this.reopened(this.movie);
       this.fixed = null;
       this.go(this.number);
     } catch (error) {
       if (!isOld(error)) this.refuse(error);
     }
+  }
+
+  showPixelSize() {
+    const size = this.movie.pixel_size;
+    this.form.controls.get("pixel-size")?.setAttribute("placeholder", size ? plain(size, 6) : "");
+  }
+
+  forgetSpot() {
+    this.chosen = null;
+    this.stage.chosen = null;
+    this.spot.clear();
   }
 
   /** @param {KeyboardEvent} event */
@@ -182,19 +204,21 @@ export class MoviePanel {
   /** @param {number} number */
   async go(number) {
     const wanted = Math.min(Math.max(Math.round(number) || 1, 1), this.movie.frames);
-    if (wanted !== this.number) {
-      // The spot of another frame.
-      this.chosen = null;
-      this.stage.chosen = null;
-      this.spot.clear();
-    }
+    // The spot of another frame.
+    if (wanted !== this.number) this.forgetSpot();
     this.number = wanted;
     this.slider.value = wanted;
     this.numberField.value = wanted;
+    // It is shown when the movie is open.
+    if (this.stale) return;
     // What is found there is asked for at the same time.
     this.refresh();
+    const movie = this.opened;
     try {
-      const frame = await frameOf(wanted, await ask(address("frame", { ...this.opened, number: wanted }), { signal: this.latest() }));
+      const answer = await ask(address("frame", { ...movie, number: wanted }), { signal: this.latest() });
+      const frame = await frameOf(wanted, answer);
+      if (movie !== this.opened) return;
+      frame.movie = movie;
       // It stays from frame to frame, so that what changes is the light.
       this.fixed ??= autoContrast(frame);
       this.stage.contrast = this.fixed;
@@ -249,19 +273,22 @@ export class MoviePanel {
 
   /** Asks for what is found. One question at a time: the next one goes out with the newest options. */
   async refresh() {
+    if (this.stale) return;
     if (this.asking) {
       this.again = true;
       return;
     }
     this.asking = true;
-    const [frame, words] = [this.number, this.form.words(WRITING)];
+    const [movie, frame, words] = [this.opened, this.number, this.form.words(WRITING)];
     try {
       const preview = await post("preview", { words, frame });
-      if (!this.again) this.form.fail("");
-      if (frame === this.number) this.found(preview);
-      this.refusal.textContent = "";
+      if (movie === this.opened) {
+        if (!this.again) this.form.fail("");
+        if (frame === this.number) this.found({ ...preview, movie });
+        this.refusal.textContent = "";
+      }
     } catch (error) {
-      if (!this.again) this.refuse(error);
+      if (!this.again && movie === this.opened) this.refuse(error);
     }
     this.asking = false;
     if (!this.again) return;
@@ -388,8 +415,10 @@ export class MoviePanel {
   }
 
   window = later(0, async (/** @type {[number, number]} */ [x, y]) => {
+    const movie = this.opened;
     try {
-      this.spot.show(await post("window", { words: this.form.words(WRITING), frame: this.number, x, y }));
+      const spot = await post("window", { words: this.form.words(WRITING), frame: this.number, x, y });
+      if (movie === this.opened) this.spot.show(spot);
     } catch (error) {
       if (!(error instanceof Refused && error.status === 409)) this.spot.fail(error instanceof Refused ? error.message : "There is no answer.");
     }
@@ -417,6 +446,7 @@ export class MoviePanel {
     try {
       const options = presetOf(await chosen.text());
       for (const name of this.form.controls.keys()) this.form.set(name, null, true);
+      this.begin();
       const unknown = options.filter(([name, value]) => !this.form.set(name.replace(/_/g, "-"), value, true)).map(([name]) => name);
       this.saved.textContent = unknown.length > 0 ? `${chosen.name} has options that are not known: ${unknown.join(", ")}` : `${chosen.name} is loaded`;
       this.changed();
@@ -429,7 +459,9 @@ export class MoviePanel {
   /** @param {string} name */
   async save(name) {
     try {
-      const { file } = await post("preset", { name, words: this.form.words(WRITING) });
+      // What the command line says is of this movie, and not of all.
+      const said = Object.keys(this.said).filter((own) => this.said[own] && this.form.get(own) === this.said[own]);
+      const { file } = await post("preset", { name, words: this.form.words([...WRITING, ...said]) });
       this.saved.textContent = `Saved: ${file}`;
     } catch (error) {
       this.saved.textContent = /** @type {Error} */ (error).message;

@@ -24,7 +24,8 @@ use crate::steps::StepError;
 /// How often to look for new movies.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// Localizes the movies of a folder, those that are there and those that come, each while it is written, until for a while
+/// Localizes the movies of a folder, those that are there and those that come, each while it is written, or, where it is read when it is
+/// complete ([`is_read_complete`]), when it has not changed for a while, until for a while
 /// ([`FollowOptions::idle`]) none has come and none is being localized, or the listener ends it. Movies are the files that are called like
 /// movies, and folders with one movie in several TIFF files. Otherwise it is as [`run`](fn@super::run): finished movies are skipped, and the
 /// summary is written at the end. CSV tables grow with their movies.
@@ -91,6 +92,9 @@ fn look(folder: &Path) -> Result<Vec<PathBuf>, StepError> {
     movies_in(folder).map_err(|source| StepError::Read { name, source })
 }
 
+/// When a movie was written to last, and how long its file is: some systems tell the time when the file is closed.
+type Change = (Option<SystemTime>, Option<u64>);
+
 /// The movies of a folder as they come.
 struct Arrivals<'a> {
     folder: &'a Path,
@@ -99,8 +103,8 @@ struct Arrivals<'a> {
     options: &'a BatchOptions,
     planner: Planner<'a>,
     seen: HashSet<PathBuf>,
-    /// Those that are read when they are complete and may not be yet, when they were written to last, and since when they have not been.
-    growing: HashMap<PathBuf, (Option<SystemTime>, Instant)>,
+    /// Those that are read when they are complete and may not be yet, their last change, and since when there was none.
+    growing: HashMap<PathBuf, (Change, Instant)>,
     /// Those that nobody has begun with, the first one last.
     waiting: Vec<(usize, Arc<Task>)>,
     tasks: Vec<Arc<Task>>,
@@ -143,22 +147,30 @@ impl Arrivals<'_> {
                 Err(reason) => refused.push((movie, reason)),
             }
         }
+        // Those that are gone.
+        if !before.is_empty() {
+            self.since = Instant::now();
+        }
         Ok(refused)
     }
 
-    /// When a movie was written to last, and since when it has not been; `None` if that is so long ago that it is complete.
+    /// The last change of a movie, and since when there was none; `None` if that is so long ago that it is complete.
     fn last_change(
         &self,
         path: &Path,
-        before: Option<(Option<SystemTime>, Instant)>,
-    ) -> Option<(Option<SystemTime>, Instant)> {
+        before: Option<(Change, Instant)>,
+    ) -> Option<(Change, Instant)> {
         let idle = self.follow.idle;
-        let last = last_change(path);
-        let is_old = last.and_then(|last| last.elapsed().ok()).is_some_and(|age| age > idle);
-        // The clock of another machine may be wrong: what does not change while it is watched is complete, too.
-        let (_, since) =
-            before.filter(|(before, _)| *before == last).unwrap_or((None, Instant::now()));
-        (!is_old && since.elapsed() < idle).then_some((last, since))
+        let time = last_change(path);
+        let change = (time, path.metadata().ok().map(|metadata| metadata.len()));
+        let is_old = time.and_then(|time| time.elapsed().ok()).is_some_and(|age| age > idle);
+        // The clock of another machine may be wrong: what changes while it is watched is not complete, and what does not is.
+        let since = match before {
+            None if is_old => return None,
+            Some((before, since)) if before == change => since,
+            _ => Instant::now(),
+        };
+        (since.elapsed() < idle).then_some((change, since))
     }
 
     /// The table of a movie: one of the same name, but of another format, may have the usual one, now or from an earlier run.

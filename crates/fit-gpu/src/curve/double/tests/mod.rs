@@ -134,6 +134,18 @@ impl Found {
 }
 
 fn run(text: &str, data: &[Vec<f64>], starts: &[f32], limits: [&[f64]; 2], wide: bool) -> Found {
+    run_at_most(200.0, text, data, starts, limits, wide)
+}
+
+/// With at most so many iterations.
+fn run_at_most(
+    max_iterations: f64,
+    text: &str,
+    data: &[Vec<f64>],
+    starts: &[f32],
+    limits: [&[f64]; 2],
+    wide: bool,
+) -> Found {
     let (count, points, parameters) = (data.len(), data[0].len(), limits[0].len());
     let mut memory = vec![0_u8; JOB as usize + size_of::<DoubleJob>()];
     let mut put = |bytes: Vec<u8>| {
@@ -163,6 +175,7 @@ fn run(text: &str, data: &[Vec<f64>], starts: &[f32], limits: [&[f64]; 2], wide:
     let job: Vec<u8> = fields
         .iter()
         .flat_map(|&field| (field as u64).to_le_bytes())
+        .chain(max_iterations.to_le_bytes())
         .chain(words.iter().flat_map(|&word| (word as u32).to_le_bytes()))
         .collect();
     assert_eq!(job.len(), size_of::<DoubleJob>());
@@ -315,6 +328,13 @@ fn limits_and_special_data() {
         assert!(off.abs() < 1e-13, "{off:e}");
     }
     assert_eq!(found.of(1, 10), 0.0, "it is left");
+    // What needs more iterations than it may have is left, too.
+    let steps = found.of(0, 8);
+    assert!(steps >= 2.0, "{steps}");
+    for (most, status) in [(steps - 1.0, 0.0), (steps, found.of(0, 10))] {
+        let ended = run_at_most(most, &text, &data[..1], &[101.0, 7.1, 4.9], open, true);
+        assert_eq!(ended.of(0, 10), status, "{most} of {steps}");
+    }
 
     let text = finishing(&program, DoubleVariant { limited: true, ..variant }).expect("written");
     let limits = [&[f64::NEG_INFINITY, 1.0, 0.0][..], &[f64::INFINITY, 6.5, f64::INFINITY]];
