@@ -424,6 +424,7 @@ await step("channels: the frame in view is that of the chosen one", async () => 
   stack("two.tif", 96, 80, 6, "ImageJ=1\nimages=6\nchannels=2\nframes=3\n", (page) => 100 + page);
   const two = await serve(["two.tif", "--channel", "2"], path.join(folder, "out-two"));
   const other = await open(chromium, two.address);
+  await other.locator("#movie summary", { hasText: "Movie" }).click();
   const field = other.getByRole("textbox", { name: "channel", exact: true });
   expect((await field.inputValue()) === "2", "the channel of the command line is not in the form");
   const stage = other.getByRole("application", { name: "Frame" });
@@ -440,11 +441,13 @@ await step("channels: the frame in view is that of the chosen one", async () => 
   await shows(105);
   await field.fill("1");
   await shows(104);
+  const refusal = other.locator("#movie .run .error");
   await field.fill("7");
-  await until("an error", async () => (await field.getAttribute("aria-invalid")) === "true");
+  await until("an error", async () => (await refusal.textContent()).includes("no channel 7"));
   await other.getByRole("button", { name: "Reset all" }).evaluate((/** @type {any} */ button) => button.click());
   await until("the channel of the command line", async () => (await field.inputValue()) === "2");
   await shows(105);
+  await until("no error", async () => (await refusal.textContent()) === "");
   await other.context().close();
   await two.stop();
 });
