@@ -444,7 +444,8 @@ await step("channels: the frame in view is that of the chosen one", async () => 
   const refusal = other.locator("#movie .run .error");
   await field.fill("7");
   await until("an error", async () => (await refusal.textContent()).includes("no channel 7"));
-  await other.getByRole("button", { name: "Reset all" }).evaluate((/** @type {any} */ button) => button.click());
+  await other.locator("#movie summary", { hasText: "Preset" }).click();
+  await other.getByRole("button", { name: "Reset all" }).click();
   await until("the channel of the command line", async () => (await field.inputValue()) === "2");
   await shows(105);
   await until("no error", async () => (await refusal.textContent()) === "");
