@@ -61,6 +61,13 @@ fn stats(locs: &Path, words: &[&str]) -> BTreeMap<String, (f64, String)> {
     printed.lines().map(line).collect()
 }
 
+/// What is written on a page: the letters of its pictures may be any.
+fn without_pictures(page: &str) -> String {
+    let mut parts = page.split("base64,");
+    let first = parts.next().unwrap_or_default().to_owned();
+    parts.fold(first, |all, part| all + part.split_once('"').map_or("", |(_, rest)| rest))
+}
+
 /// The report that the command writes.
 fn report(folder: &Folder, locs: &Path, words: &[&str]) -> String {
     let page = folder.path("report.html");
@@ -174,7 +181,8 @@ fn numbers_are_those_of_the_table() {
     let charts = page.matches("<figure>").count();
     assert_eq!(page.matches("<svg xmlns").count(), charts);
     assert_eq!(page.matches("<svg").count(), page.matches("</svg>").count());
-    assert!(!page.contains("NaN") && !page.contains("inf"), "a number is none");
+    let written = without_pictures(&page);
+    assert!(!written.contains("NaN") && !written.contains("inf"), "a number is none");
     assert!(page.matches("<rect").count() > 200);
 }
 
@@ -278,7 +286,7 @@ fn small_tables_have_reports() {
             assert_eq!(found["rows"].0, rows);
             assert!(!found.contains_key("nena_precision"), "{found:?}");
             let page = report(&folder, &locs, words);
-            assert!(page.contains("none: ") && !page.contains("NaN"), "{page}");
+            assert!(page.contains("none: ") && !without_pictures(&page).contains("NaN"), "{page}");
             let json = succeeds(&[&"stats", &locs, &"--json"]).stdout;
             let json: serde_json::Value = serde_json::from_slice(&json).expect("JSON");
             assert!(json["nena_precision"]["value"].is_null());

@@ -99,7 +99,10 @@ mod tests {
             let drawing = chart.drawing(240.0);
             let svg = drawing.svg();
             assert!(svg.contains("class=\"bar\"") && svg.contains("<image"), "{svg}");
-            assert!(!svg.contains("NaN") && drawing.height() < 500.0, "{svg}");
+            // The letters of a picture may be any.
+            let behind = |part: &str| part.split_once('"').is_some_and(|two| two.1.contains("NaN"));
+            assert!(!svg.split("base64,").any(behind), "{svg}");
+            assert!(drawing.height() < 500.0, "{svg}");
         }
     }
 }
