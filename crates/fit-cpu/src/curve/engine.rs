@@ -10,6 +10,7 @@ use rayon::prelude::*;
 
 use super::compiled::Compiled;
 use super::evaluate::SetPoints;
+use super::near::Near;
 use super::places::DataSet;
 use super::seen::{Seen, see, size};
 use super::visit::{Formulated, Visit};
@@ -378,22 +379,14 @@ impl<E: SetPoints<f64>> Work<E> {
             };
         }
         let near = match spent {
-            0 => self.near(&settings, (options, degrees.max(1) as f64, &held), initial, poisson),
+            0 => self.near(&settings, options, &held, initial),
             _ => None,
         };
-        let (mut iterations, mut evaluations) = (0.0, 0.0);
-        let (mut brought, mut found) = (false, None);
-        if let Some(near) = near {
-            evaluations = near.evaluations;
-            if near.descent.is_some() {
-                (brought, iterations) = (true, near.iterations);
-            }
-            found = near.descent;
-        }
-        let mut descent = match found {
-            Some(descent) => descent,
-            None => self.searched(&settings, self.explicit, initial, poisson),
-        };
+        let Near { mut descent, brought, iterations, mut evaluations } =
+            near.unwrap_or_else(|| {
+                let descent = self.searched(&settings, self.explicit, initial, poisson);
+                Near { descent, brought: false, iterations: 0.0, evaluations: 0.0 }
+            });
         let mut record = descent.record();
         evaluations += record.evaluations;
         let status = |record: &Record<f64, P, 0>| {

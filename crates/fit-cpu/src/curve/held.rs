@@ -17,6 +17,6 @@ pub(crate) trait Held: Places + Send {
     fn size(&self, scale: Option<[f64; 2]>, poisson: bool) -> f64;
     /// The weights of the points that are seen.
     fn weight(&self) -> f64;
-    /// Makes visits in single precision, or in double precision again; false if the data leave no choice.
-    fn set_single(&mut self, single: bool) -> bool;
+    /// Has visits, points and sizes be those of some points, spread over the data set, or of all again; false if all are too few for that.
+    fn set_few(&mut self, few: bool) -> bool;
 }

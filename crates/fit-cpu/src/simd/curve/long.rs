@@ -15,8 +15,7 @@ pub(super) fn is_long(curves: &Curves<'_>) -> bool {
 }
 
 impl CurveSimd {
-    /// Fits the data sets one after the other, on the threads of the pool that this runs in. (A fit of some of the points would be a start
-    /// near the end, but might never see a narrow peak.)
+    /// Fits the data sets one after the other, on the threads of the pool that this runs in.
     pub(super) fn fit_long(&self, batch: &CurveBatch<'_, '_, '_>) -> CurveFits {
         let options = batch.options;
         let count = batch.curves.count();

@@ -1,4 +1,4 @@
-//! Registers that are filled with numbers of double precision where these lie, and emptied into sums of double precision.
+//! Registers that are filled with numbers where these lie, and emptied into sums.
 
 use super::pack::Double;
 #[cfg(not(target_arch = "x86_64"))]
@@ -6,14 +6,9 @@ use super::portable::Double4;
 #[cfg(target_arch = "x86_64")]
 use super::{avx2::F64x4, avx512::F64x8};
 use crate::curve::Functions;
-#[cfg(not(target_arch = "x86_64"))]
-use crate::simd::arch::Portable;
-use crate::simd::arch::pack::Pack;
-#[cfg(target_arch = "x86_64")]
-use crate::simd::arch::{avx2, avx512};
 
 /// The most lanes of a register.
-pub(super) const MOST_LANES: usize = 16;
+pub(super) const MOST_LANES: usize = 8;
 
 /// A pack that is filled and emptied.
 pub(super) trait Feed: Functions + Send + Sync {
@@ -57,37 +52,9 @@ macro_rules! feed_double {
     };
 }
 
-macro_rules! feed_single {
-    ($pack:ty) => {
-        impl Feed for $pack {
-            const FED: usize = <$pack as Pack>::LANES;
-            #[inline(always)]
-            fn feed(numbers: &[f64], less: f64) -> Self {
-                let numbers: &[f64; Self::FED] =
-                    numbers[..Self::FED].try_into().expect("a register");
-                // Differences are those of double precision.
-                <Self as Pack>::load(&numbers.map(|number| (number - less) as f32))
-            }
-            #[inline(always)]
-            fn pour(self, into: &mut [f64; MOST_LANES]) {
-                let mut lanes = [0.0_f32; Self::FED];
-                <Self as Pack>::store(self, &mut lanes);
-                for (sum, lane) in into[..Self::FED].iter_mut().zip(lanes) {
-                    *sum += f64::from(lane);
-                }
-            }
-        }
-    };
-}
 #[cfg(target_arch = "x86_64")]
 feed_double!(F64x8);
 #[cfg(target_arch = "x86_64")]
 feed_double!(F64x4);
 #[cfg(not(target_arch = "x86_64"))]
 feed_double!(Double4);
-#[cfg(target_arch = "x86_64")]
-feed_single!(avx512::F32x16);
-#[cfg(target_arch = "x86_64")]
-feed_single!(avx2::F32x8);
-#[cfg(not(target_arch = "x86_64"))]
-feed_single!(Portable);

@@ -1,7 +1,7 @@
 //! A long data set, read where it lies in memory: all of it in every look, but part by part.
 //!
 //! What a look takes of a part stays in the first cache, and the sums of parts are added in their order: threads that share the parts find
-//! the same bits as one. Looks are made in single or in double precision, of the same numbers.
+//! the same bits as one.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -22,18 +22,15 @@ use super::{avx2::F64x4, avx512::F64x8};
 use crate::curve::{
     DataSet, Held, Interpreter, MOST_IN_PACKS, Places, Scaling, Seen, Total, see, size,
 };
-#[cfg(not(target_arch = "x86_64"))]
-use crate::simd::arch::Portable;
-#[cfg(target_arch = "x86_64")]
-use crate::simd::arch::{avx2, avx512};
 
 /// Packs that are evaluated together: their results stay in the first cache.
 const BLOCK: usize = 32;
-/// Data and weights between these, and 1 over them, have squares in single precision.
-const MOST_SINGLE: f64 = 1e12;
-
-/// Single precision takes points that lie so many times as far from 0 as they extend.
-const MOST_AWAY: f64 = 100.0;
+/// One of so many points is among the few that a search begins with,
+const SPARSE: usize = 16;
+/// at least and at most so many,
+const FEW: Range<usize> = 1 << 14..1 << 17;
+/// so many of them side by side, which memory brings together.
+const TOGETHER: usize = 8;
 
 /// Working memory that threads take and give back.
 struct Idle<R> {
@@ -69,20 +66,50 @@ pub(super) struct Numbers<'c> {
     weights: Option<Cow<'c, [f64]>>,
 }
 
+impl Numbers<'_> {
+    /// Those of some of the points, by chance: every so manieth might always be at the same place of a period.
+    fn few(&self) -> Numbers<'static> {
+        let all = self.data.len();
+        let count = (all / SPARSE).clamp(FEW.start, FEW.end) / TOGETHER;
+        let first = |number: usize| (number as u128 * all as u128 / count as u128) as usize;
+        let chosen: Vec<usize> = (0..count)
+            .map(|number| {
+                let among = first(number + 1) - first(number) - TOGETHER + 1;
+                first(number) + (scattered(number) % among as u64) as usize
+            })
+            .collect();
+        let of = |numbers: &[f64]| -> Cow<'static, [f64]> {
+            chosen.iter().flat_map(|&at| &numbers[at..at + TOGETHER]).copied().collect()
+        };
+        Numbers {
+            variables: self.variables.iter().map(|(all, less)| (of(all), *less)).collect(),
+            data: of(&self.data),
+            level: self.level,
+            weights: self.weights.as_ref().map(|weights| of(weights)),
+        }
+    }
+}
+
+/// A number that looks random (SplitMix64: Steele, Lea and Flood 2014).
+fn scattered(number: usize) -> u64 {
+    let number = (number as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    let number = (number ^ (number >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let number = (number ^ (number >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    number ^ (number >> 31)
+}
+
 /// A formula at the points of a data set that lie anywhere.
 pub(super) struct Stream<'c, R: Streaming> {
     curves: Curves<'c>,
     count: usize,
-    numbers: Numbers<'c>,
-    /// Σd² and Σd as they are.
+    all: Numbers<'c>,
+    /// Those of some of the points, once they are wanted.
+    few: Option<Numbers<'static>>,
+    of_few: bool,
+    /// Σd² and Σd of all as they are.
     sizes: [f64; 2],
-    /// Whether single precision tells points apart.
-    are_apart: bool,
-    fits_single: bool,
-    single: bool,
     parameters: Vec<f64>,
-    double: Idle<R>,
-    coarse: Idle<R::Single>,
+    idle: Idle<R>,
 }
 
 /// Some points of a data set, and the parameters.
@@ -128,15 +155,17 @@ impl<'c, R: Streaming> Stream<'c, R> {
         Self {
             curves: batch.curves,
             count: batch.variables,
-            numbers: Numbers { variables, data: none(), level: 0.0, weights: None },
+            all: Numbers { variables, data: none(), level: 0.0, weights: None },
+            few: None,
+            of_few: false,
             sizes: [0.0; 2],
-            are_apart: false,
-            fits_single: false,
-            single: false,
             parameters: Vec::new(),
-            double: Idle::new(batch),
-            coarse: Idle::new(batch),
+            idle: Idle::new(batch),
         }
+    }
+
+    fn numbers(&self) -> &Numbers<'_> {
+        self.few.as_ref().filter(|_| self.of_few).unwrap_or(&self.all)
     }
 }
 
@@ -149,25 +178,22 @@ impl<R: Streaming> Places for Stream<'_, R> {
         for (to, &parameter) in packs.iter_mut().zip(parameters) {
             *to = R::splat(parameter);
         }
-        self.double.first.set_parameters(&packs[..count]);
+        self.idle.first.set_parameters(&packs[..count]);
     }
 
     fn factors(&self, to: &mut [f64]) {
-        for (to, scale) in to.iter_mut().zip(self.double.first.scales::<MOST_IN_PACKS>()) {
+        for (to, scale) in to.iter_mut().zip(self.idle.first.scales::<MOST_IN_PACKS>()) {
             *to = R::first(scale);
         }
     }
 
     fn visit(&mut self, seen: DataSet<'_>, to: &mut Total) {
-        let Self { numbers, parameters, double, coarse, single, .. } = &*self;
+        let Self { parameters, idle, .. } = &*self;
+        let numbers = self.numbers();
         let all = parts(numbers.data.len(), |points| {
             let mut total = Total::ZERO;
             let piece = Piece { numbers, points, parameters };
-            if *single {
-                coarse.with(|model| R::look_single(model, &piece, seen, &mut total));
-            } else {
-                double.with(|model| R::look(model, &piece, seen, &mut total));
-            }
+            idle.with(|model| R::look(model, &piece, seen, &mut total));
             total
         });
         all.iter().for_each(|part| to.add(part, seen.count));
@@ -187,7 +213,8 @@ impl<R: Streaming> Held for Stream<'_, R> {
             };
             (taken(lent, points, |point| place.at(fit, variable, point)), less)
         };
-        self.numbers = Numbers {
+        (self.few, self.of_few) = (None, false);
+        self.all = Numbers {
             variables: (0..self.count).map(variable).collect(),
             data: taken(data.doubles(&[fit]), points, |point| data.get([fit, point])),
             level: 0.0,
@@ -202,20 +229,14 @@ impl<R: Streaming> Held for Stream<'_, R> {
                 weights
             }),
         };
-        self.are_apart = self.numbers.variables.iter().all(|(all, less)| {
-            let none = R::survey(&[]).0;
-            let found = parts(points, |part| R::survey(&all[part]).0);
-            let [low, high] = found.into_iter().fold(none, Seen::and).extent;
-            (low - less).abs().max((high - less).abs()) <= MOST_AWAY * (high - low)
-        });
     }
 
     fn points(&self) -> usize {
-        self.numbers.data.len()
+        self.numbers().data.len()
     }
 
     fn see(&mut self, poisson: bool) -> Seen {
-        let Numbers { data, weights, .. } = &self.numbers;
+        let Numbers { data, weights, .. } = &self.all;
         let of_part = |part: Range<usize>| match weights {
             None => R::survey(&data[part]),
             Some(weights) => {
@@ -231,19 +252,16 @@ impl<R: Streaming> Held for Stream<'_, R> {
         });
         seen.sound &= !(poisson && seen.extent[0] < 0.0);
         self.sizes = sizes;
-        let is_single = |size: f64| (1.0 / MOST_SINGLE..=MOST_SINGLE).contains(&size);
-        let most = seen.extent[0].abs().max(seen.extent[1].abs());
-        self.fits_single = self.are_apart && is_single(most) && is_single(seen.heaviest);
         seen
     }
 
     fn set_level(&mut self, level: f64) {
-        self.numbers.level = level;
+        self.all.level = level;
     }
 
     fn size(&self, scale: Option<[f64; 2]>, poisson: bool) -> f64 {
-        let Numbers { data, weights, level, .. } = &self.numbers;
-        if *level == 0.0 && scale.is_none() {
+        let Numbers { data, weights, level, .. } = self.numbers();
+        if *level == 0.0 && scale.is_none() && !self.of_few {
             return self.sizes[usize::from(poisson)];
         }
         let of_part = |part: Range<usize>| {
@@ -257,7 +275,7 @@ impl<R: Streaming> Held for Stream<'_, R> {
     }
 
     fn weight(&self) -> f64 {
-        let Numbers { data, weights, .. } = &self.numbers;
+        let Numbers { data, weights, .. } = self.numbers();
         let Some(weights) = weights else { return data.len() as f64 };
         let of_part = |part: Range<usize>| -> f64 {
             weights[part].iter().filter(|&&weight| weight > 0.0).sum()
@@ -265,9 +283,12 @@ impl<R: Streaming> Held for Stream<'_, R> {
         parts(data.len(), of_part).into_iter().sum()
     }
 
-    fn set_single(&mut self, single: bool) -> bool {
-        self.single = single && self.fits_single;
-        self.single == single
+    fn set_few(&mut self, few: bool) -> bool {
+        if few && self.few.is_none() && self.all.data.len() >= 2 * FEW.start {
+            self.few = Some(self.all.few());
+        }
+        self.of_few = few && self.few.is_some();
+        self.of_few == few
     }
 }
 
@@ -419,31 +440,19 @@ fn look<R: Feed, const N: usize>(
     }
 }
 
-/// Packs of double precision with those of single precision of the same instruction set.
+/// What is compiled for the instruction set of its packs.
 pub(super) trait Streaming: Feed {
-    /// As many bits of single precision.
-    type Single: Feed;
-
     /// The first lane.
     fn first(self) -> f64;
-    /// [`survey`], compiled for the instruction set.
+    /// [`survey`].
     fn survey(data: &[f64]) -> (Seen, [f64; 2]);
-    /// [`look`], likewise.
+    /// [`look`].
     fn look(model: &mut Interpreter<Self>, piece: &Piece<'_>, seen: DataSet<'_>, to: &mut Total);
-    /// The same in single precision.
-    fn look_single(
-        model: &mut Interpreter<Self::Single>,
-        piece: &Piece<'_>,
-        seen: DataSet<'_>,
-        to: &mut Total,
-    );
 }
 
 macro_rules! entries {
-    ($pack:ty, $single:ty $(, $features:literal)?) => {
+    ($pack:ty $(, $features:literal)?) => {
         impl Streaming for $pack {
-            type Single = $single;
-
             fn first(self) -> f64 {
                 let mut lanes = [0.0; MOST_LANES];
                 self.pour(&mut lanes);
@@ -459,14 +468,6 @@ macro_rules! entries {
             }
             fn look(model: &mut Interpreter<Self>, piece: &Piece<'_>, seen: DataSet<'_>, to: &mut Total) {
                 entries!(@look $pack, [model, piece, seen, to], [3 4 5 6 7] $(, $features)?);
-            }
-            fn look_single(
-                model: &mut Interpreter<$single>,
-                piece: &Piece<'_>,
-                seen: DataSet<'_>,
-                to: &mut Total,
-            ) {
-                entries!(@look $single, [model, piece, seen, to], [3 4 5 6 7] $(, $features)?);
             }
         }
     };
@@ -491,8 +492,8 @@ macro_rules! entries {
     };
 }
 #[cfg(target_arch = "x86_64")]
-entries!(F64x8, avx512::F32x16, "avx512f,avx2,fma");
+entries!(F64x8, "avx512f,avx2,fma");
 #[cfg(target_arch = "x86_64")]
-entries!(F64x4, avx2::F32x8, "avx2,fma");
+entries!(F64x4, "avx2,fma");
 #[cfg(not(target_arch = "x86_64"))]
-entries!(Double4, Portable);
+entries!(Double4);
