@@ -380,13 +380,13 @@ impl<E: SetPoints<f64>> Work<E> {
         }
         let near = match spent {
             0 => self.near(&settings, options, &held, initial),
-            _ => None,
+            _ => Err(0.0),
         };
-        let Near { mut descent, brought, iterations, mut evaluations } =
-            near.unwrap_or_else(|| {
-                let descent = self.searched(&settings, self.explicit, initial, poisson);
-                Near { descent, brought: false, iterations: 0.0, evaluations: 0.0 }
-            });
+        let brought = near.is_ok();
+        let (mut descent, iterations, mut evaluations) = match near {
+            Ok(Near { descent, iterations }) => (descent, iterations, 0.0),
+            Err(looks) => (self.searched(&settings, self.explicit, initial, poisson), 0.0, looks),
+        };
         let mut record = descent.record();
         evaluations += record.evaluations;
         let status = |record: &Record<f64, P, 0>| {
@@ -566,6 +566,19 @@ impl<E: SetPoints<f64>> Work<E> {
         E: Visit<P>,
     {
         let sums = self.sums::<P, false>(descent.search().trial(), poisson, units);
+        self.give(descent, sums, units, poisson);
+    }
+
+    /// Gives a search what was seen where it wanted it.
+    pub(super) fn give<const P: usize>(
+        &mut self,
+        descent: &mut Descent<f64, P>,
+        sums: Sums<f64, P>,
+        units: &Units<f64, P>,
+        poisson: bool,
+    ) where
+        E: Visit<P>,
+    {
         let points = self.points() as f64;
         let inverse = self.scale.map(|_| units.inverse);
         let mut model = InUnits { model: &mut self.model, inverse };

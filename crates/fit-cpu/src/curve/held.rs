@@ -1,6 +1,6 @@
 //! Data sets that stay where their owner has them.
 
-use super::places::Places;
+use super::places::{MOST_IN_PACKS, Places};
 use super::seen::Seen;
 
 /// A formula at the points of a long data set, which are read where they lie in memory.
@@ -19,4 +19,7 @@ pub(crate) trait Held: Places + Send {
     fn weight(&self) -> f64;
     /// Has visits, points and sizes be those of some points, spread over the data set, or of all again; false if all are too few for that.
     fn set_few(&mut self, few: bool) -> bool;
+    /// How uneven the last visit to some points was, for each parameter: the square of the deviation over the mean of what parts of these
+    /// points say of its curvature. Each part is spread over the data set.
+    fn unevenness(&self) -> [f64; MOST_IN_PACKS];
 }

@@ -70,7 +70,7 @@ fn decay() -> Formula {
     Formula::new("a*exp(-x/t) + c", &["x"], &["a", "t", "c"]).expect("sound")
 }
 
-/// Proves that searches which begin in single precision end where the reference does: far from 0, on a high level, with data and
+/// Proves that searches which begin with some of the points end where the reference does: far from 0, on a high level, with data and
 /// parameters of any size, of any type, in any order of memory.
 #[test]
 fn long_data_end_where_the_reference_does() {
@@ -144,8 +144,8 @@ fn parts_of_long_data_have_their_own_points() {
     }
 }
 
-/// Proves that single precision brings no search away from where double precision ends: with points that it cannot tell apart, near a
-/// minimum beside others, and from a start whose first steps bring nothing.
+/// Proves that some of the points lead no search away from where all lead it: with points far out, near a minimum beside others, and from
+/// a start whose first steps bring nothing.
 #[test]
 fn long_searches_end_in_the_same_minimum() {
     let options = CurveOptions::new(3).with_tolerance(1e-9);
@@ -174,10 +174,9 @@ fn long_searches_end_in_the_same_minimum() {
     }
 }
 
-/// Proves that what single precision cannot decide is double precision's from the start: data without noise, and a model that is
-/// infinite in single precision alone.
+/// Proves that long data may have no noise, be as large as single precision cannot hold, or have something that is no number.
 #[test]
-fn long_data_beyond_single_precision() {
+fn long_data_of_any_kind() {
     let x = points(0.0, 30.0);
     let exact = x.mapv(|x| 10.0 * (-x / 7.0_f64).exp() + 1.0);
     let curves = Curves::new(exact.view(), Points::Shared(Values::from(x.view())));
@@ -200,4 +199,79 @@ fn long_data_beyond_single_precision() {
     both("no number", &decay(), &curves, &[8.0, 5.0, 0.5], &options, |what, wanted, found| {
         assert_eq!([wanted.statuses[0], found.statuses[0]], [Status::Invalid; 2], "{what}");
     });
+}
+
+/// Proves that some of the points lead near the minimum where they say what all say, so that all are seen two or three times, with waves
+/// of every length among them.
+#[test]
+fn some_of_the_points_lead_near_the_minimum() {
+    let few = |most: u32, off: f64| {
+        let within = within(off);
+        move |what: &str, wanted: &CurveFits, found: &CurveFits| {
+            within(what, wanted, found);
+            let looks = found.evaluations[0];
+            assert!(looks <= most, "{what}: {looks} looks at all points");
+        }
+    };
+    let x = points(0.0, 30.0);
+    let data = noisy(10, &x, 0.1, |x| 10.0 * (-x / 7.0).exp() + 1.0);
+    let curves = Curves::new(data.view(), Points::Shared(Values::from(x.view())));
+    let options = CurveOptions::new(3);
+    both("decay", &decay(), &curves, &[8.0, 5.0, 0.5], &options, few(3, 1e-4));
+    let options = options.with_tolerance(1e-9);
+    both("decay, 1e-9", &decay(), &curves, &[8.0, 5.0, 0.5], &options, few(4, 1e-9));
+
+    let wave = Formula::new("a*sin(2*pi*x/t + p) + c", &["x"], &["a", "t", "p", "c"]);
+    let wave = wave.expect("sound");
+    let x = Array2::from_shape_fn((1, COUNT), |(_, i)| i as f64);
+    // Those of the few points are 16 side by side of every 68 or so.
+    for length in [4.0, 15.9, 16.0, 17.0, 34.2, 68.0, 68.36, 70.0, 136.7, 2187.6] {
+        let data = noisy(11, &x, 1.0, |x| 5.0 * (x / length * std::f64::consts::TAU + 0.3).sin());
+        let curves = Curves::new(data.view(), Points::Shared(Values::from(x.view())));
+        let start = [3.0, length * (1.0 + 0.2 * length / COUNT as f64), 0.0, 0.5];
+        let options = CurveOptions::new(4).with_tolerance(1e-9);
+        both(&format!("a wave of {length}"), &wave, &curves, &start, &options, few(4, 1e-9));
+    }
+}
+
+/// Proves that what few points tell is not lost among many: peaks of every width from starts on all sides, a glitch that outweighs all
+/// else, and weights of a few points alone.
+#[test]
+fn what_few_points_tell_is_found() {
+    let peak = Formula::new("a*exp(-((x - m)/s)^2/2) + c", &["x"], &["a", "m", "s", "c"]);
+    let peak = peak.expect("sound");
+    let x = Array2::from_shape_fn((1, COUNT), |(_, i)| i as f64);
+    let options = CurveOptions::new(4).with_tolerance(1e-9);
+    for width in [2.0, 5.0, 12.0, 40.0, 150.0, 500.0, 2000.0, 9000.0] {
+        let data =
+            noisy(12, &x, 1.0, |x| 30.0 * (-0.5 * ((x - 43_210.3) / width).powi(2)).exp() + 2.0);
+        let curves = Curves::new(data.view(), Points::Shared(Values::from(x.view())));
+        for [height, aside, wide] in [[0.5, 0.3, 1.5], [5.0, -0.5, 0.7], [2.0, 0.0, 1.0]] {
+            let start = [30.0 * height, 43_210.3 + aside * width, wide * width, 0.0];
+            let what = format!("a peak of {width} from {start:?}");
+            both(&what, &peak, &curves, &start, &options, within(1e-9));
+        }
+    }
+
+    let x = points(0.0, 30.0);
+    let mut data = noisy(13, &x, 0.1, |x| 10.0 * (-x / 7.0).exp() + 1.0);
+    data.slice_mut(ndarray::s![.., 30_000..30_040]).fill(300.0);
+    let curves = Curves::new(data.view(), Points::Shared(Values::from(x.view())));
+    let options = CurveOptions::new(3).with_tolerance(1e-9);
+    both("a glitch", &decay(), &curves, &[8.0, 5.0, 0.5], &options, within(1e-8));
+
+    let data = noisy(14, &x, 0.1, |x| 10.0 * (-x / 7.0).exp() + 1.0);
+    for kept in [40, 700, 7000] {
+        let weights =
+            Array2::from_shape_fn(
+                (1, COUNT),
+                |(_, i)| {
+                    if i % (COUNT / kept) == 5 { 1.0 } else { 0.0 }
+                },
+            );
+        let curves = Curves::new(data.view(), Points::Shared(Values::from(x.view())))
+            .with_weights(weights.view());
+        let what = format!("weights at {kept} points");
+        both(&what, &decay(), &curves, &[8.0, 5.0, 0.5], &options, within(1e-8));
+    }
 }

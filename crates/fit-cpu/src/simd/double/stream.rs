@@ -29,8 +29,10 @@ const BLOCK: usize = 32;
 const SPARSE: usize = 16;
 /// at least and at most so many,
 const FEW: Range<usize> = 1 << 14..1 << 17;
-/// so many of them side by side, which memory brings together.
-const TOGETHER: usize = 8;
+/// so many of them side by side, which memory brings together,
+const TOGETHER: usize = 16;
+/// in so many parts, each of which is spread over the data set.
+const FEW_PARTS: usize = 32;
 
 /// Working memory that threads take and give back.
 struct Idle<R> {
@@ -70,16 +72,20 @@ impl Numbers<'_> {
     /// Those of some of the points, by chance: every so manieth might always be at the same place of a period.
     fn few(&self) -> Numbers<'static> {
         let all = self.data.len();
-        let count = (all / SPARSE).clamp(FEW.start, FEW.end) / TOGETHER;
-        let first = |number: usize| (number as u128 * all as u128 / count as u128) as usize;
-        let chosen: Vec<usize> = (0..count)
+        let each = (all / SPARSE).clamp(FEW.start, FEW.end) / (FEW_PARTS * TOGETHER);
+        let count = each * FEW_PARTS;
+        let first = |number: usize| (number as u64 * all as u64 / count as u64) as usize;
+        let chosen: Vec<usize> = (0..FEW_PARTS)
+            .flat_map(|part| (part..count).step_by(FEW_PARTS))
             .map(|number| {
                 let among = first(number + 1) - first(number) - TOGETHER + 1;
                 first(number) + (scattered(number) % among as u64) as usize
             })
             .collect();
         let of = |numbers: &[f64]| -> Cow<'static, [f64]> {
-            chosen.iter().flat_map(|&at| &numbers[at..at + TOGETHER]).copied().collect()
+            let mut few = Vec::with_capacity(count * TOGETHER);
+            chosen.iter().for_each(|&at| few.extend_from_slice(&numbers[at..at + TOGETHER]));
+            Cow::Owned(few)
         };
         Numbers {
             variables: self.variables.iter().map(|(all, less)| (of(all), *less)).collect(),
@@ -106,6 +112,7 @@ pub(super) struct Stream<'c, R: Streaming> {
     /// Those of some of the points, once they are wanted.
     few: Option<Numbers<'static>>,
     of_few: bool,
+    unevenness: [f64; MOST_IN_PACKS],
     /// Σd² and Σd of all as they are.
     sizes: [f64; 2],
     parameters: Vec<f64>,
@@ -119,10 +126,19 @@ pub(super) struct Piece<'a> {
     parameters: &'a [f64],
 }
 
-/// What is found of all parts of so many points, in their order. A thread that belongs to a pool has the others help.
+/// What is found of all parts of so many points, in their order.
 fn parts<T: Send>(points: usize, of: impl Fn(Range<usize>) -> T + Sync + Send) -> Vec<T> {
-    let part = |number: usize| of(number * PART..points.min((number + 1) * PART));
-    let all = 0..points.div_ceil(PART);
+    parts_of(PART, points, of)
+}
+
+/// The same of parts of this size. A thread that belongs to a pool has the others help.
+fn parts_of<T: Send>(
+    size: usize,
+    points: usize,
+    of: impl Fn(Range<usize>) -> T + Sync + Send,
+) -> Vec<T> {
+    let part = |number: usize| of(number * size..points.min((number + 1) * size));
+    let all = 0..points.div_ceil(size);
     // What belongs to no pool has no threads to wake.
     if rayon::current_thread_index().is_some() {
         all.into_par_iter().map(part).collect()
@@ -158,6 +174,7 @@ impl<'c, R: Streaming> Stream<'c, R> {
             all: Numbers { variables, data: none(), level: 0.0, weights: None },
             few: None,
             of_few: false,
+            unevenness: [0.0; MOST_IN_PACKS],
             sizes: [0.0; 2],
             parameters: Vec::new(),
             idle: Idle::new(batch),
@@ -190,13 +207,23 @@ impl<R: Streaming> Places for Stream<'_, R> {
     fn visit(&mut self, seen: DataSet<'_>, to: &mut Total) {
         let Self { parameters, idle, .. } = &*self;
         let numbers = self.numbers();
-        let all = parts(numbers.data.len(), |points| {
+        let part = if self.of_few { numbers.data.len() / FEW_PARTS } else { PART };
+        let all = parts_of(part, numbers.data.len(), |points| {
             let mut total = Total::ZERO;
             let piece = Piece { numbers, points, parameters };
             idle.with(|model| R::look(model, &piece, seen, &mut total));
             total
         });
         all.iter().for_each(|part| to.add(part, seen.count));
+        if self.of_few {
+            let mean = |of: &dyn Fn(f64) -> f64, j: usize| {
+                all.iter().map(|part| of(part.hessian[j][j])).sum::<f64>() / all.len() as f64
+            };
+            self.unevenness = std::array::from_fn(|j| {
+                let middle = mean(&|own| own, j);
+                mean(&|own| (own / middle - 1.0).powi(2), j)
+            });
+        }
     }
 }
 
@@ -289,6 +316,10 @@ impl<R: Streaming> Held for Stream<'_, R> {
         }
         self.of_few = few && self.few.is_some();
         self.of_few == few
+    }
+
+    fn unevenness(&self) -> [f64; MOST_IN_PACKS] {
+        self.unevenness
     }
 }
 
