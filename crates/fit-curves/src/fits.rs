@@ -21,9 +21,9 @@ pub struct CurveFits {
     pub chi2: Vec<f64>,
     /// Degrees of freedom: points minus parameters that are neither fixed nor at a limit.
     pub degrees: Vec<u32>,
-    /// Steps taken.
+    /// Steps taken, with those that looked at some of the points alone.
     pub iterations: Vec<u32>,
-    /// Visits to the points.
+    /// Visits to all points.
     pub evaluations: Vec<u32>,
     /// How each fit ended.
     pub statuses: Vec<Status>,

@@ -17,9 +17,9 @@ pub(crate) trait Held: Places + Send {
     fn size(&self, scale: Option<[f64; 2]>, poisson: bool) -> f64;
     /// The weights of the points that are seen.
     fn weight(&self) -> f64;
-    /// Has visits, points and sizes be those of some points, spread over the data set, or of all again; false if all are too few for that.
+    /// Makes visits, points and sizes those of some points, spread over the data set, or of all again; false if all are too few for that.
     fn set_few(&mut self, few: bool) -> bool;
-    /// How uneven the last visit to some points was, for each parameter: the square of the deviation over the mean of what parts of these
-    /// points say of its curvature. Each part is spread over the data set.
-    fn unevenness(&self) -> [f64; MOST_IN_PACKS];
+    /// How uneven the last visit to some points was, whose parts are spread over the data set: for each parameter the square of the deviation
+    /// over the mean of what parts say of its curvature, and the standard error of χ² as a share of it.
+    fn unevenness(&self) -> ([f64; MOST_IN_PACKS], f64);
 }

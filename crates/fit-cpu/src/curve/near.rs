@@ -1,7 +1,8 @@
 //! Searches of long data sets that begin with some of the points.
 //!
-//! Some of the points lead to near the minimum of all, unless what tells a parameter is at few points, as a narrow peak is: then they may
-//! see none of it. So the search begins with all points where parts of the few do not say the same, or where these and all do not.
+//! Some of the points lead to near the minimum of all, unless they do not see what all see: a narrow peak, or a weak one. So the search
+//! begins with all points where parts of the few do not say the same, where what the few found may be noise, or where these and all do
+//! not say the same.
 
 use fit_core::curve::{Descent, Explicit, Units, determined};
 use fit_core::search::{Count, Normal, Record, Resumable, Settings};
@@ -13,20 +14,26 @@ use super::evaluate::SetPoints;
 use super::visit::Visit;
 
 /// Some of the points are searched until a step is as short as this, in their standard errors. The next would be much shorter.
-const COARSE_TOLERANCE: f64 = 0.1;
-/// The share by which what some of the points say may differ from what all say.
+const COARSE_TOLERANCE: f64 = 0.01;
+/// The share by which what some of the points say of curvature may differ from what all say.
 const MOST_UNLIKE: f64 = 0.25;
 /// How uneven parts of some of the points may be: their deviation is half of what they say.
 const MOST_UNEVEN: f64 = 0.25;
+/// What some of the points say of χ² may differ by so many of its standard errors from what all say.
+const MOST_APART: f64 = 5.0;
+/// Amplitudes that some of the points find are at least so many of their standard errors. Less may be noise.
+const LEAST_SEEN: f64 = 8.0;
+/// The share of the last step's gain that a step gains, at most, where a search ends fast.
+const MOST_SHARE: f64 = 0.01;
+/// The same where no amplitude tells whether the minimum is that of noise.
+const MOST_DOUBTED: f64 = 0.1;
 /// From where some of the points lead, χ² falls by the share of parameters in them, about; no more than so many times of it.
 const MOST_GAIN: f64 = 100.0;
-/// A step gains no more than this share of what the one before it gained, if the next is foreseen.
-const MOST_SHARE: f64 = 0.01;
 
 /// The end of a search that some of the points brought near.
 pub(super) struct Near<const P: usize> {
     pub(super) descent: Descent<f64, P>,
-    /// Iterations with some of the points.
+    /// Steps with some of the points.
     pub(super) iterations: f64,
 }
 
@@ -43,14 +50,14 @@ impl<const P: usize> Said<P> {
         Self { normal: *search.at_best(), length: search.constants().length }
     }
 
-    /// Whether some of the points, times their share, say the same as all: of χ², and of how it is curved.
-    fn is_like(&self, all: &Self, share: f64, rounding: f64, free: &[usize]) -> bool {
+    /// Whether some of the points, times their share, say the same as all: of χ², which may be off by `apart`, and of how it is curved.
+    fn is_like(&self, all: &Self, share: f64, apart: f64, free: &[usize]) -> bool {
         let near = |few: f64, all: f64, size: f64| (share * few - all).abs() <= size;
         let curvature = |said: &Self, j: usize, k: usize| {
             said.normal.hessian.0[j][k] / said.length[j] / said.length[k]
         };
         let size = |j: usize| curvature(all, j, j).sqrt();
-        near(self.normal.cost, all.normal.cost, MOST_UNLIKE * all.normal.cost + rounding)
+        near(self.normal.cost, all.normal.cost, apart)
             && free.iter().enumerate().all(|(at, &j)| {
                 free[at..].iter().all(|&k| {
                     let [few, whole] = [self, all].map(|said| curvature(said, j, k));
@@ -61,8 +68,8 @@ impl<const P: usize> Said<P> {
 }
 
 impl<E: SetPoints<f64>> Work<E> {
-    /// A search that begins with some of the points, if the data are held and all points say what these say, or else after how many looks
-    /// at all points that was seen.
+    /// A search that begins with some of the points, if the data are held and all points say what these say. Otherwise the number of looks
+    /// at all points that told so.
     pub(super) fn near<const P: usize>(
         &mut self,
         settings: &Settings<f64, P>,
@@ -85,17 +92,33 @@ impl<E: SetPoints<f64>> Work<E> {
         let free: Vec<usize> = (0..self.explicit.count.min(P)).filter(|&j| !held[j]).collect();
         let (mut descent, units) = self.begun(&coarse, self.explicit, initial);
         self.go_on(&mut descent, &units, poisson);
-        let mut is_even = self.is_even(&free);
-        while is_even && descent.running() {
+        let mut is_seen = self.is_even(&free);
+        let first = Said::by(&descent);
+        let (mut gain, mut rate) = (f64::INFINITY, 0.0);
+        while is_seen && descent.running() {
+            let before = descent.search().at_best().cost;
             self.go_on(&mut descent, &units, poisson);
+            let gained = before - descent.search().at_best().cost;
+            if gained > 0.0 {
+                (rate, gain) = (gained / gain, gained);
+            }
         }
-        is_even = is_even && self.is_even(&free);
+        let said = Said::by(&descent);
+        let Record { parameters, cost, iterations, .. } = descent.record();
+        let variance = match poisson || options.absolute {
+            true => (cost / few).max(1.0),
+            false => cost / few,
+        };
+        is_seen = is_seen
+            && self.is_even(&free)
+            && self.is_no_noise([&first, &said], (&parameters, variance, rate), held, &free);
+        let apart = self.model.held().map_or(0.0, |model| model.unevenness().1);
+        // Where all parts have a χ² of 0 it is no number.
+        let apart = MOST_APART * apart.max(0.0);
         self.set_few(false, poisson);
         self.size = size;
-        let said = Said::by(&descent);
-        let Record { parameters, iterations, .. } = descent.record();
         let left = settings.max_iterations - iterations;
-        if !is_even || !has_ended(&descent) || left < 1.0 {
+        if !is_seen || !has_ended(&descent) || left < 1.0 {
             return Err(0.0);
         }
         // From near a minimum there is nothing to gain by what is eliminated.
@@ -106,29 +129,32 @@ impl<E: SetPoints<f64>> Work<E> {
         let all = Said::by(&descent);
         // What the rounding of all residuals makes of χ².
         let rounding = 16.0 * f64::EPSILON * f64::EPSILON * size;
-        if !said.is_like(&all, points / few, rounding, &free) {
+        if !said.is_like(&all, points / few, apart * all.normal.cost + rounding, &free) {
             return Err(1.0);
         }
-        self.end(&mut descent, &units, poisson);
+        let is_straight = self.end(&mut descent, &units, poisson, rate <= MOST_SHARE);
         let found = descent.record();
         let count = Count::new(self.explicit.count);
         let (_, unknown) = determined(count, &descent.search().at_best().hessian, held);
         let least = all.normal.cost * (1.0 - MOST_GAIN * free.len() as f64 / few) - rounding;
-        if has_ended(&descent) && found.cost >= least && !unknown.contains(&true) {
+        if is_straight && has_ended(&descent) && found.cost >= least && !unknown.contains(&true) {
             Ok(Near { descent, iterations })
         } else {
             Err(found.evaluations)
         }
     }
 
-    /// A search that goes on from near a minimum to its end. If the next step is to gain a share of what the last one gained, the step
-    /// after it gains no larger share: where that is little enough, the next step is taken without another look.
+    /// A search that goes on from near a minimum to its end; false if a step brought nothing, as if there were another minimum. Where
+    /// steps gain ever smaller shares of what the one before them gained (`fast`), the last is taken without another look, if the one after
+    /// it would gain little enough.
     fn end<const P: usize>(
         &mut self,
         descent: &mut Descent<f64, P>,
         units: &Units<f64, P>,
         poisson: bool,
-    ) where
+        fast: bool,
+    ) -> bool
+    where
         E: Visit<P>,
     {
         while descent.running() {
@@ -137,7 +163,11 @@ impl<E: SetPoints<f64>> Work<E> {
             self.give(descent, sums, units, poisson);
             let cost = descent.search().at_best().cost;
             let gain = before.search().at_best().cost - cost;
-            if descent.running() && gain > 0.0 {
+            // What is taken has another χ², if only in its last bits.
+            if gain == 0.0 {
+                return false;
+            }
+            if fast && descent.running() && gain > 0.0 {
                 let little = before.settings.finish * cost + before.settings.tolerance;
                 let enough = (little * gain).sqrt().min(MOST_SHARE * gain);
                 let mut last = before;
@@ -150,20 +180,53 @@ impl<E: SetPoints<f64>> Work<E> {
                 }
             }
         }
+        true
+    }
+
+    /// Whether what some of the points found is more than their noise: amplitudes, which are the linear parameters whose curvature changed
+    /// with the others on the way from the first look to the last, are many of their standard errors. Without an amplitude the search must
+    /// have ended fast, which it does not where noise makes the minimum.
+    fn is_no_noise<const P: usize>(
+        &self,
+        [first, last]: [&Said<P>; 2],
+        (parameters, variance, rate): (&[f64; P], f64, f64),
+        held: &[bool; P],
+        free: &[usize],
+    ) -> bool {
+        let is_linear = |j: usize| self.linear >> j & 1 == 1;
+        if free.iter().all(|&j| is_linear(j)) {
+            return true;
+        }
+        let curvature = |said: &Said<P>, j: usize| said.normal.hessian.0[j][j];
+        let mut amplitudes = free
+            .iter()
+            .filter(|&&j| is_linear(j) && curvature(first, j) != curvature(last, j))
+            .peekable();
+        if amplitudes.peek().is_none() {
+            return rate <= MOST_DOUBTED;
+        }
+        let count = Count::new(self.explicit.count);
+        let (inverse, _) = determined(count, &last.normal.hessian, held);
+        amplitudes.all(|&j| {
+            let error = (inverse.at(j, j) * variance).sqrt() * last.length[j];
+            parameters[j].abs() >= LEAST_SEEN * error
+        })
     }
 
     /// Whether parts of some of the points said the same of these parameters.
     fn is_even(&mut self, free: &[usize]) -> bool {
         let Some(model) = self.model.held() else { return false };
-        let unevenness = model.unevenness();
+        let (unevenness, _) = model.unevenness();
         free.iter().all(|&j| unevenness[j] <= MOST_UNEVEN)
     }
 
-    /// Has looks be made at some of the points, or at all again.
+    /// Looks at some of the points from now on, or at all again; false if all are too few for that.
     fn set_few(&mut self, few: bool, poisson: bool) -> bool {
         let Some(model) = self.model.held() else { return false };
         let is_set = model.set_few(few);
-        self.size = model.size(None, poisson);
+        if few {
+            self.size = model.size(None, poisson);
+        }
         is_set
     }
 }

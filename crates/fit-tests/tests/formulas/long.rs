@@ -209,8 +209,10 @@ fn some_of_the_points_lead_near_the_minimum() {
         let within = within(off);
         move |what: &str, wanted: &CurveFits, found: &CurveFits| {
             within(what, wanted, found);
+            // Packs of two numbers are not made there.
+            let interpreted = cfg!(target_arch = "x86_64") && what.ends_with("portable");
             let looks = found.evaluations[0];
-            assert!(looks <= most, "{what}: {looks} looks at all points");
+            assert!(interpreted || looks <= most, "{what}: {looks} looks at all points");
         }
     };
     let x = points(0.0, 30.0);
@@ -229,13 +231,20 @@ fn some_of_the_points_lead_near_the_minimum() {
         let data = noisy(11, &x, 1.0, |x| 5.0 * (x / length * std::f64::consts::TAU + 0.3).sin());
         let curves = Curves::new(data.view(), Points::Shared(Values::from(x.view())));
         let start = [3.0, length * (1.0 + 0.2 * length / COUNT as f64), 0.0, 0.5];
-        let options = CurveOptions::new(4).with_tolerance(1e-9);
-        both(&format!("a wave of {length}"), &wave, &curves, &start, &options, few(4, 1e-9));
+        let options = CurveOptions::new(4).with_tolerance(1e-6);
+        both(&format!("a wave of {length}"), &wave, &curves, &start, &options, few(4, 1e-6));
     }
 }
 
-/// Proves that what few points tell is not lost among many: peaks of every width from starts on all sides, a glitch that outweighs all
-/// else, and weights of a few points alone.
+/// Checks that a fit found a minimum that is as low.
+fn as_low(what: &str, wanted: &CurveFits, found: &CurveFits) {
+    for (wanted, found) in wanted.chi2.iter().zip(&found.chi2) {
+        assert!(*found <= wanted + 1.0, "{what}: χ² is {found}, not {wanted}");
+    }
+}
+
+/// Proves that what few points tell is not lost among many: peaks of every width from starts near them, a glitch that outweighs all
+/// else, and weights of a few points alone. Broad peaks are found by some of the points.
 #[test]
 fn what_few_points_tell_is_found() {
     let peak = Formula::new("a*exp(-((x - m)/s)^2/2) + c", &["x"], &["a", "m", "s", "c"]);
@@ -249,7 +258,13 @@ fn what_few_points_tell_is_found() {
         for [height, aside, wide] in [[0.5, 0.3, 1.5], [5.0, -0.5, 0.7], [2.0, 0.0, 1.0]] {
             let start = [30.0 * height, 43_210.3 + aside * width, wide * width, 0.0];
             let what = format!("a peak of {width} from {start:?}");
-            both(&what, &peak, &curves, &start, &options, within(1e-9));
+            let within = within(1e-9);
+            both(&what, &peak, &curves, &start, &options, |what, wanted, found| {
+                within(what, wanted, found);
+                let interpreted = cfg!(target_arch = "x86_64") && what.ends_with("portable");
+                let looks = found.evaluations[0];
+                assert!(interpreted || width < 2000.0 || looks <= 4, "{what}: {looks} looks");
+            });
         }
     }
 
@@ -274,4 +289,101 @@ fn what_few_points_tell_is_found() {
         let what = format!("weights at {kept} points");
         both(&what, &decay(), &curves, &[8.0, 5.0, 0.5], &options, within(1e-8));
     }
+}
+
+/// Proves that a minimum which noise makes among some of the points keeps no search from what all points see: a narrow peak from starts that
+/// are much wider, and waves so weak that some of the points do not see them.
+#[test]
+fn noise_among_some_of_the_points_is_none_of_all() {
+    let peak = Formula::new("a*exp(-((x - m)/s)^2/2) + c", &["x"], &["a", "m", "s", "c"]);
+    let peak = peak.expect("sound");
+    let x = Array2::from_shape_fn((1, COUNT), |(_, i)| i as f64);
+    let options = CurveOptions::new(4);
+    for (seed, (height, width)) in (20..).zip([(20.0, 10.0), (60.0, 2.0), (40.0, 4.0)]) {
+        let data = noisy(seed, &x, 1.0, |x| {
+            height * (-0.5 * ((x - 41_000.3) / width).powi(2)).exp() + 2.0
+        });
+        let curves = Curves::new(data.view(), Points::Shared(Values::from(x.view())));
+        for wide in [300.0, 1000.0, 3000.0, 10_000.0] {
+            for aside in [-0.5, -0.3, 0.3, 0.5] {
+                let start = [1.0, 41_000.3 + aside * wide, wide, 0.0];
+                let what = format!("a peak of {width} from {start:?}");
+                both(&what, &peak, &curves, &start, &options, as_low);
+            }
+        }
+    }
+
+    let wave = Formula::new("a*sin(2*pi*x/t + p) + c", &["x"], &["a", "t", "p", "c"]);
+    let wave = wave.expect("sound");
+    for seed in 30..40 {
+        let data = noisy(seed, &x, 1.0, |x| 0.06 * (x / 900.0 * std::f64::consts::TAU + 0.3).sin());
+        let curves = Curves::new(data.view(), Points::Shared(Values::from(x.view())));
+        let start = [0.1, 900.0 * (1.0 + 0.5 * 900.0 / COUNT as f64), 0.0, 0.5];
+        both(&format!("a weak wave, {seed}"), &wave, &curves, &start, &options, as_low);
+    }
+}
+
+/// Proves that a search of long data ends within its tolerance where the model does not fit, and takes no more steps than it may; and
+/// that parameters may be fixed, amplitudes limited, and weights 1/variance.
+#[test]
+fn long_searches_keep_to_their_options() {
+    let x = points(0.0, 60.0);
+    for (seed, noise) in (50..).zip([0.02, 0.1, 0.5, 2.0]) {
+        let data =
+            noisy(seed, &x, noise, |x| 6.0 * (-x / 2.0).exp() + 3.0 * (-x / 15.0).exp() + 1.0);
+        let curves = Curves::new(data.view(), Points::Shared(Values::from(x.view())));
+        let start = [8.0, 5.0, 0.5];
+        let exact = CurveReference::new(0).expect("threads");
+        let options = CurveOptions::new(3);
+        let to_the_end = options.clone().with_tolerance(1e-9);
+        let exact = exact.fit(&decay(), &curves, CurveStart::Shared(&start), &to_the_end);
+        let exact = exact.expect("sound");
+        both(
+            &format!("noise of {noise}"),
+            &decay(),
+            &curves,
+            &start,
+            &options,
+            |what, _, found| {
+                for ((found, wanted), error) in
+                    found.parameters.iter().zip(&exact.parameters).zip(&exact.errors)
+                {
+                    let off = (found - wanted).abs() / error;
+                    assert!(off <= 2.0 * options.tolerance, "{what}: off by {off} standard errors");
+                }
+            },
+        );
+        for most in 1..8 {
+            let options = CurveOptions::new(3).with_max_iterations(most);
+            both(
+                &format!("{most} steps"),
+                &decay(),
+                &curves,
+                &start,
+                &options,
+                |what, _, found| {
+                    assert!(found.iterations[0] <= most, "{what}: {} steps", found.iterations[0]);
+                },
+            );
+        }
+        let options = to_the_end.with_fixed(1).with_lower(2, 2.0).with_absolute(true);
+        both("fixed", &decay(), &curves, &start, &options, |what, wanted, found| {
+            assert_eq!(wanted.statuses, found.statuses, "{what}");
+            for (found, wanted) in found.parameters.iter().zip(&wanted.parameters) {
+                assert!((found - wanted).abs() <= 1e-9 * wanted.abs(), "{what}: {found} {wanted}");
+            }
+        });
+    }
+
+    // The first is not found by some of its points, and the second is.
+    let peak = Formula::new("a*exp(-((x - m)/s)^2/2) + c", &["x"], &["a", "m", "s", "c"]);
+    let x = Array2::from_shape_fn((1, COUNT), |(_, i)| i as f64);
+    let mut random = Random::new(60, 0);
+    let data = Array2::from_shape_fn((2, COUNT), |(fit, i)| {
+        let width = [10.0, 5000.0][fit];
+        20.0 * (-0.5 * ((i as f64 - 41_000.0) / width).powi(2)).exp() + random.normal()
+    });
+    let curves = Curves::new(data.view(), Points::Shared(Values::from(x.view())));
+    let (start, options) = ([15.0, 41_003.0, 12.0, 0.5], CurveOptions::new(4).with_tolerance(1e-9));
+    both("two", &peak.expect("sound"), &curves, &start, &options, as_low);
 }

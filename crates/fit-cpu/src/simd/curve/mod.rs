@@ -57,8 +57,8 @@ const MOST_OF_GPUFIT: usize = 7;
 /// too few.
 /// Models of more than 16 parameters, more than 2²⁰ points, variables whose values single precision cannot tell from each
 /// other, and a tolerance below 10⁻⁴ are fitted in double precision from the start. So are up to four data sets of more than 65,536
-/// points, which all threads share. Such searches of data sets of so many points that do not lie on a grid begin in single precision, at
-/// all points, and end in double precision.
+/// points, which all threads share. Where their points do not lie on a grid, such a search begins with
+/// some of the points, if these see what all see.
 #[derive(Debug)]
 pub struct CurveSimd {
     set: InstructionSet,

@@ -1,4 +1,4 @@
-//! A long data set, read where it lies in memory: all of it in every look, but part by part.
+//! A long data set, read where it lies in memory, part by part.
 //!
 //! What a look takes of a part stays in the first cache, and the sums of parts are added in their order: threads that share the parts find
 //! the same bits as one.
@@ -25,13 +25,13 @@ use crate::curve::{
 
 /// Packs that are evaluated together: their results stay in the first cache.
 const BLOCK: usize = 32;
-/// One of so many points is among the few that a search begins with,
+/// A search begins with one of so many points, but with no fewer and no more than these.
 const SPARSE: usize = 16;
-/// at least and at most so many,
-const FEW: Range<usize> = 1 << 14..1 << 17;
-/// so many of them side by side, which memory brings together,
+const FEWEST: usize = 1 << 14;
+const MOST_FEW: usize = 1 << 17;
+/// So many of them lie side by side, since memory brings them together.
 const TOGETHER: usize = 16;
-/// in so many parts, each of which is spread over the data set.
+/// They are in so many parts, each of which is spread over the data set.
 const FEW_PARTS: usize = 32;
 
 /// Working memory that threads take and give back.
@@ -69,17 +69,20 @@ pub(super) struct Numbers<'c> {
 }
 
 impl Numbers<'_> {
-    /// Those of some of the points, by chance: every so manieth might always be at the same place of a period.
+    /// Those of some of the points, by chance: points at equal distances might all be at the same place of a period.
     fn few(&self) -> Numbers<'static> {
         let all = self.data.len();
-        let each = (all / SPARSE).clamp(FEW.start, FEW.end) / (FEW_PARTS * TOGETHER);
+        let each = (all / SPARSE).clamp(FEWEST, MOST_FEW) / (FEW_PARTS * TOGETHER);
         let count = each * FEW_PARTS;
         let first = |number: usize| (number as u64 * all as u64 / count as u64) as usize;
         let chosen: Vec<usize> = (0..FEW_PARTS)
-            .flat_map(|part| (part..count).step_by(FEW_PARTS))
-            .map(|number| {
-                let among = first(number + 1) - first(number) - TOGETHER + 1;
-                first(number) + (scattered(number) % among as u64) as usize
+            .flat_map(|part| (0..each).map(move |turn| [part, turn]))
+            .map(|[part, turn]| {
+                // Parts take turns by chance, too.
+                let from = part as u64 + scattered(count + turn) % FEW_PARTS as u64;
+                let number = turn * FEW_PARTS + from as usize % FEW_PARTS;
+                let among = (first(number + 1) - first(number)) as u64;
+                (first(number) + (scattered(number) % among) as usize).min(all - TOGETHER)
             })
             .collect();
         let of = |numbers: &[f64]| -> Cow<'static, [f64]> {
@@ -112,7 +115,7 @@ pub(super) struct Stream<'c, R: Streaming> {
     /// Those of some of the points, once they are wanted.
     few: Option<Numbers<'static>>,
     of_few: bool,
-    unevenness: [f64; MOST_IN_PACKS],
+    unevenness: ([f64; MOST_IN_PACKS], f64),
     /// Σd² and Σd of all as they are.
     sizes: [f64; 2],
     parameters: Vec<f64>,
@@ -174,7 +177,7 @@ impl<'c, R: Streaming> Stream<'c, R> {
             all: Numbers { variables, data: none(), level: 0.0, weights: None },
             few: None,
             of_few: false,
-            unevenness: [0.0; MOST_IN_PACKS],
+            unevenness: ([0.0; MOST_IN_PACKS], 0.0),
             sizes: [0.0; 2],
             parameters: Vec::new(),
             idle: Idle::new(batch),
@@ -216,13 +219,14 @@ impl<R: Streaming> Places for Stream<'_, R> {
         });
         all.iter().for_each(|part| to.add(part, seen.count));
         if self.of_few {
-            let mean = |of: &dyn Fn(f64) -> f64, j: usize| {
-                all.iter().map(|part| of(part.hessian[j][j])).sum::<f64>() / all.len() as f64
+            let uneven = |of: &dyn Fn(&Total) -> f64| {
+                let mean = all.iter().map(of).sum::<f64>() / all.len() as f64;
+                let squares = all.iter().map(|part| (of(part) / mean - 1.0).powi(2));
+                squares.sum::<f64>() / all.len() as f64
             };
-            self.unevenness = std::array::from_fn(|j| {
-                let middle = mean(&|own| own, j);
-                mean(&|own| (own / middle - 1.0).powi(2), j)
-            });
+            let curvature = std::array::from_fn(|j| uneven(&|part| part.hessian[j][j]));
+            let of_cost = uneven(&|part| part.cost) / all.len() as f64;
+            self.unevenness = (curvature, of_cost.sqrt());
         }
     }
 }
@@ -311,14 +315,14 @@ impl<R: Streaming> Held for Stream<'_, R> {
     }
 
     fn set_few(&mut self, few: bool) -> bool {
-        if few && self.few.is_none() && self.all.data.len() >= 2 * FEW.start {
+        if few && self.few.is_none() && self.all.data.len() >= 2 * FEWEST {
             self.few = Some(self.all.few());
         }
         self.of_few = few && self.few.is_some();
         self.of_few == few
     }
 
-    fn unevenness(&self) -> [f64; MOST_IN_PACKS] {
+    fn unevenness(&self) -> ([f64; MOST_IN_PACKS], f64) {
         self.unevenness
     }
 }
