@@ -226,7 +226,7 @@ fn some_of_the_points_lead_near_the_minimum() {
     let wave = Formula::new("a*sin(2*pi*x/t + p) + c", &["x"], &["a", "t", "p", "c"]);
     let wave = wave.expect("sound");
     let x = Array2::from_shape_fn((1, COUNT), |(_, i)| i as f64);
-    // Those of the few points are 16 side by side of every 68 or so.
+    // The few points are 16 side by side of every 68 or so, in 32 parts.
     for length in [4.0, 15.9, 16.0, 17.0, 34.2, 68.0, 68.36, 70.0, 136.7, 2187.6] {
         let data = noisy(11, &x, 1.0, |x| 5.0 * (x / length * std::f64::consts::TAU + 0.3).sin());
         let curves = Curves::new(data.view(), Points::Shared(Values::from(x.view())));
@@ -258,12 +258,13 @@ fn what_few_points_tell_is_found() {
         for [height, aside, wide] in [[0.5, 0.3, 1.5], [5.0, -0.5, 0.7], [2.0, 0.0, 1.0]] {
             let start = [30.0 * height, 43_210.3 + aside * width, wide * width, 0.0];
             let what = format!("a peak of {width} from {start:?}");
-            let within = within(1e-9);
-            both(&what, &peak, &curves, &start, &options, |what, wanted, found| {
-                within(what, wanted, found);
+            both(&what, &peak, &curves, &start, &options, within(1e-9));
+            let roughly = CurveOptions::new(4);
+            both(&what, &peak, &curves, &start, &roughly, |what, wanted, found| {
+                as_low(what, wanted, found);
                 let interpreted = cfg!(target_arch = "x86_64") && what.ends_with("portable");
                 let looks = found.evaluations[0];
-                assert!(interpreted || width < 2000.0 || looks <= 4, "{what}: {looks} looks");
+                assert!(interpreted || width < 2000.0 || looks <= 3, "{what}: {looks} looks");
             });
         }
     }
@@ -367,7 +368,7 @@ fn long_searches_keep_to_their_options() {
             );
         }
         let options = to_the_end.with_fixed(1).with_lower(2, 2.0).with_absolute(true);
-        both("fixed", &decay(), &curves, &start, &options, |what, wanted, found| {
+        both("fixed", &decay(), &curves, &[8.0, 5.0, 2.5], &options, |what, wanted, found| {
             assert_eq!(wanted.statuses, found.statuses, "{what}");
             for (found, wanted) in found.parameters.iter().zip(&wanted.parameters) {
                 assert!((found - wanted).abs() <= 1e-9 * wanted.abs(), "{what}: {found} {wanted}");

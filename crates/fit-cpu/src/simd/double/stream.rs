@@ -26,13 +26,15 @@ use crate::curve::{
 /// Packs that are evaluated together: their results stay in the first cache.
 const BLOCK: usize = 32;
 /// A search begins with one of so many points, but with no fewer and no more than these.
-const SPARSE: usize = 16;
+const SPARSE: usize = 32;
 const FEWEST: usize = 1 << 14;
 const MOST_FEW: usize = 1 << 17;
 /// So many of them lie side by side, since memory brings them together.
 const TOGETHER: usize = 16;
-/// They are in so many parts, each of which is spread over the data set.
+/// They are in so many parts, each of which is spread over the data set,
 const FEW_PARTS: usize = 32;
+/// and which a thread takes so many of at least.
+const LEAST_PARTS: usize = 8;
 
 /// Working memory that threads take and give back.
 struct Idle<R> {
@@ -86,9 +88,11 @@ impl Numbers<'_> {
             })
             .collect();
         let of = |numbers: &[f64]| -> Cow<'static, [f64]> {
-            let mut few = Vec::with_capacity(count * TOGETHER);
-            chosen.iter().for_each(|&at| few.extend_from_slice(&numbers[at..at + TOGETHER]));
-            Cow::Owned(few)
+            let of_part = |part: Range<usize>| -> Vec<f64> {
+                let all = chosen[part].iter().flat_map(|&at| &numbers[at..at + TOGETHER]);
+                all.copied().collect()
+            };
+            Cow::Owned(parts_of([each, LEAST_PARTS], count, of_part).concat())
         };
         Numbers {
             variables: self.variables.iter().map(|(all, less)| (of(all), *less)).collect(),
@@ -131,12 +135,12 @@ pub(super) struct Piece<'a> {
 
 /// What is found of all parts of so many points, in their order.
 fn parts<T: Send>(points: usize, of: impl Fn(Range<usize>) -> T + Sync + Send) -> Vec<T> {
-    parts_of(PART, points, of)
+    parts_of([PART, 1], points, of)
 }
 
-/// The same of parts of this size. A thread that belongs to a pool has the others help.
+/// The same of parts of this size, of which a thread takes so many at least. A thread that belongs to a pool has the others help.
 fn parts_of<T: Send>(
-    size: usize,
+    [size, least]: [usize; 2],
     points: usize,
     of: impl Fn(Range<usize>) -> T + Sync + Send,
 ) -> Vec<T> {
@@ -144,7 +148,7 @@ fn parts_of<T: Send>(
     let all = 0..points.div_ceil(size);
     // What belongs to no pool has no threads to wake.
     if rayon::current_thread_index().is_some() {
-        all.into_par_iter().map(part).collect()
+        all.into_par_iter().with_min_len(least).map(part).collect()
     } else {
         all.map(part).collect()
     }
@@ -210,7 +214,10 @@ impl<R: Streaming> Places for Stream<'_, R> {
     fn visit(&mut self, seen: DataSet<'_>, to: &mut Total) {
         let Self { parameters, idle, .. } = &*self;
         let numbers = self.numbers();
-        let part = if self.of_few { numbers.data.len() / FEW_PARTS } else { PART };
+        let part = match self.of_few {
+            true => [numbers.data.len() / FEW_PARTS, LEAST_PARTS],
+            false => [PART, 1],
+        };
         let all = parts_of(part, numbers.data.len(), |points| {
             let mut total = Total::ZERO;
             let piece = Piece { numbers, points, parameters };
