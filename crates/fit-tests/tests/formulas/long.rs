@@ -226,8 +226,8 @@ fn some_of_the_points_lead_near_the_minimum() {
     let wave = Formula::new("a*sin(2*pi*x/t + p) + c", &["x"], &["a", "t", "p", "c"]);
     let wave = wave.expect("sound");
     let x = Array2::from_shape_fn((1, COUNT), |(_, i)| i as f64);
-    // The few points are 16 side by side of every 68 or so, in 32 parts.
-    for length in [4.0, 15.9, 16.0, 17.0, 34.2, 68.0, 68.36, 70.0, 136.7, 2187.6] {
+    // The few points are 16 side by side of every 137 or so, in 32 parts.
+    for length in [4.0, 15.9, 16.0, 17.0, 34.2, 68.4, 136.73, 140.0, 273.4, 4375.2] {
         let data = noisy(11, &x, 1.0, |x| 5.0 * (x / length * std::f64::consts::TAU + 0.3).sin());
         let curves = Curves::new(data.view(), Points::Shared(Values::from(x.view())));
         let start = [3.0, length * (1.0 + 0.2 * length / COUNT as f64), 0.0, 0.5];
@@ -264,7 +264,7 @@ fn what_few_points_tell_is_found() {
                 as_low(what, wanted, found);
                 let interpreted = cfg!(target_arch = "x86_64") && what.ends_with("portable");
                 let looks = found.evaluations[0];
-                assert!(interpreted || width < 2000.0 || looks <= 3, "{what}: {looks} looks");
+                assert!(interpreted || width < 9000.0 || looks <= 3, "{what}: {looks} looks");
             });
         }
     }

@@ -25,16 +25,14 @@ use crate::curve::{
 
 /// Packs that are evaluated together: their results stay in the first cache.
 const BLOCK: usize = 32;
-/// A search begins with one of so many points, but with no fewer and no more than these.
-const SPARSE: usize = 32;
-const FEWEST: usize = 1 << 14;
-const MOST_FEW: usize = 1 << 17;
+/// A search begins with one of so many points, but with no fewer and no more than these: one thread has seen them before others wake.
+const SPARSE: usize = 64;
+const FEWEST: usize = 1 << 13;
+const MOST_FEW: usize = 1 << 16;
 /// So many of them lie side by side, since memory brings them together.
 const TOGETHER: usize = 16;
-/// They are in so many parts, each of which is spread over the data set,
+/// They are in so many parts, each of which is spread over the data set.
 const FEW_PARTS: usize = 32;
-/// and which a thread takes so many of at least.
-const LEAST_PARTS: usize = 8;
 
 /// Working memory that threads take and give back.
 struct Idle<R> {
@@ -88,11 +86,7 @@ impl Numbers<'_> {
             })
             .collect();
         let of = |numbers: &[f64]| -> Cow<'static, [f64]> {
-            let of_part = |part: Range<usize>| -> Vec<f64> {
-                let all = chosen[part].iter().flat_map(|&at| &numbers[at..at + TOGETHER]);
-                all.copied().collect()
-            };
-            Cow::Owned(parts_of([each, LEAST_PARTS], count, of_part).concat())
+            chosen.iter().flat_map(|&at| &numbers[at..at + TOGETHER]).copied().collect()
         };
         Numbers {
             variables: self.variables.iter().map(|(all, less)| (of(all), *less)).collect(),
@@ -133,22 +127,13 @@ pub(super) struct Piece<'a> {
     parameters: &'a [f64],
 }
 
-/// What is found of all parts of so many points, in their order.
+/// What is found of all parts of so many points, in their order. A thread that belongs to a pool has the others help.
 fn parts<T: Send>(points: usize, of: impl Fn(Range<usize>) -> T + Sync + Send) -> Vec<T> {
-    parts_of([PART, 1], points, of)
-}
-
-/// The same of parts of this size, of which a thread takes so many at least. A thread that belongs to a pool has the others help.
-fn parts_of<T: Send>(
-    [size, least]: [usize; 2],
-    points: usize,
-    of: impl Fn(Range<usize>) -> T + Sync + Send,
-) -> Vec<T> {
-    let part = |number: usize| of(number * size..points.min((number + 1) * size));
-    let all = 0..points.div_ceil(size);
+    let part = |number: usize| of(number * PART..points.min((number + 1) * PART));
+    let all = 0..points.div_ceil(PART);
     // What belongs to no pool has no threads to wake.
     if rayon::current_thread_index().is_some() {
-        all.into_par_iter().with_min_len(least).map(part).collect()
+        all.into_par_iter().map(part).collect()
     } else {
         all.map(part).collect()
     }
@@ -214,16 +199,19 @@ impl<R: Streaming> Places for Stream<'_, R> {
     fn visit(&mut self, seen: DataSet<'_>, to: &mut Total) {
         let Self { parameters, idle, .. } = &*self;
         let numbers = self.numbers();
-        let part = match self.of_few {
-            true => [numbers.data.len() / FEW_PARTS, LEAST_PARTS],
-            false => [PART, 1],
-        };
-        let all = parts_of(part, numbers.data.len(), |points| {
+        let look = |points: Range<usize>| {
             let mut total = Total::ZERO;
             let piece = Piece { numbers, points, parameters };
             idle.with(|model| R::look(model, &piece, seen, &mut total));
             total
-        });
+        };
+        let all = match numbers.data.len() {
+            few if self.of_few => {
+                let size = few / FEW_PARTS;
+                (0..FEW_PARTS).map(|part| look(part * size..(part + 1) * size)).collect()
+            }
+            points => parts(points, look),
+        };
         all.iter().for_each(|part| to.add(part, seen.count));
         if self.of_few {
             let uneven = |of: &dyn Fn(&Total) -> f64| {
