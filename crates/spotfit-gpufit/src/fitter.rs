@@ -104,8 +104,7 @@ impl Fitter {
             return Ok(self.cpu.fit(formula, curves, start, options)?);
         }
         if !left.is_empty() {
-            let reference = self.cpu.reference();
-            reference.fit_left(formula, curves, start, options, &left, &mut fits)?;
+            self.cpu.fit_left(formula, curves, start, options, &left, &mut fits)?;
         }
         Ok(fits)
     }

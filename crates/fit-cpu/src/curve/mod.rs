@@ -55,6 +55,10 @@ const MOST_BYTES: usize = 1 << 30;
 /// A pack of numbers is no larger than this.
 const PACK_BYTES: usize = 64;
 
+/// Makes working memory for fits of a batch in double precision.
+pub(crate) type MakeWork<'m> =
+    dyn Fn(&CurveBatch<'_, '_, '_>) -> Work<Formulated<'static>> + Sync + 'm;
+
 /// Fits models given as formulas in f64, one data set after the other on each thread.
 ///
 /// Every other backend is tested against it. Its arithmetic is plain IEEE 754 with the functions of `libm`, so it gives
@@ -101,9 +105,21 @@ impl CurveReference {
         start: CurveStart<'_>,
         options: &CurveOptions,
     ) -> Result<CurveFits, BatchError> {
+        self.fit_with(formula, curves, start, options, &|batch| batch.interpreted())
+    }
+
+    /// The same with working memory of a kind.
+    pub(crate) fn fit_with(
+        &self,
+        formula: &Formula,
+        curves: &Curves<'_>,
+        start: CurveStart<'_>,
+        options: &CurveOptions,
+        work: &MakeWork<'_>,
+    ) -> Result<CurveFits, BatchError> {
         let mut fits = CurveFits::invalid(curves.count(), options.parameters(), options.covariance);
         let batch = checked(formula, curves, start, options)?;
-        self.run(&batch, &mut fits, || batch.interpreted(), |chunk| chunk.fits().collect());
+        self.run(&batch, &mut fits, || work(&batch), |chunk| chunk.fits().collect());
         Ok(fits)
     }
 
@@ -121,14 +137,30 @@ impl CurveReference {
         left: &[usize],
         fits: &mut CurveFits,
     ) -> Result<(), BatchError> {
+        let work: &MakeWork<'_> = &|batch| batch.interpreted();
+        self.fit_left_with((formula, curves, start, options), left, fits, work)
+    }
+
+    /// The same with working memory of a kind.
+    pub(crate) fn fit_left_with(
+        &self,
+        (formula, curves, start, options): (&Formula, &Curves<'_>, CurveStart<'_>, &CurveOptions),
+        left: &[usize],
+        fits: &mut CurveFits,
+        work: &MakeWork<'_>,
+    ) -> Result<(), BatchError> {
         fits.check_room(curves.count(), options)?;
         let batch = checked(formula, curves, start, options)?;
-        let work = || batch.interpreted();
-        self.run(&batch, fits, work, |chunk| {
-            let fits = chunk.fits();
-            let before = |limit: usize| left.partition_point(|&fit| fit < limit);
-            left[before(fits.start)..before(fits.end)].to_vec()
-        });
+        self.run(
+            &batch,
+            fits,
+            || work(&batch),
+            |chunk| {
+                let fits = chunk.fits();
+                let before = |limit: usize| left.partition_point(|&fit| fit < limit);
+                left[before(fits.start)..before(fits.end)].to_vec()
+            },
+        );
         Ok(())
     }
 

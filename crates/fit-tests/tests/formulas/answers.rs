@@ -13,6 +13,9 @@ use spotfit::model::{CurveFitter, CurveOptions, CurveStart, Curves, Model, Point
 
 use crate::curves;
 
+/// Number by number, and with the points of a data set in lanes.
+const BACKENDS: [Backend; 2] = [Backend::Reference, Backend::Cpu];
+
 fn numbers(line: &str) -> Vec<f64> {
     line.split(' ').map(|word| word.parse().unwrap_or(f64::NAN)).collect()
 }
@@ -21,7 +24,7 @@ fn numbers(line: &str) -> Vec<f64> {
 /// weights, residuals that scale the errors, and counts.
 #[test]
 fn intervals_are_those_of_minos() {
-    let fitter = CurveFitter::new(Backend::Reference, 1).expect("a thread");
+    let fitters = BACKENDS.map(|backend| CurveFitter::new(backend, 1).expect("a thread"));
     let text = include_str!("../../data/minos.txt");
     let mut cases = 0;
     for case in text.split("case ").skip(1) {
@@ -55,21 +58,24 @@ fn intervals_are_those_of_minos() {
         let options =
             model.options().with_absolute(head[1] == "absolute").with_estimator(estimator);
         let level: f64 = head[2].parse().expect("a level");
-        let fits = model.fit_with(&fitter, &curves, start[..].into(), &options).expect("fits").fits;
-        let found = profile_intervals(&model, &fitter, &curves, &fits, &options, level);
-        let found = found.expect("intervals");
         let expected: Vec<Vec<f64>> =
             rest.lines().filter_map(|line| line.strip_prefix("interval ")).map(numbers).collect();
-        for (j, &at) in order.iter().enumerate() {
-            let own = found[j][0].expect("an interval");
-            let [best, low, high] = expected[at][..] else { panic!("three numbers") };
-            for (end, wanted) in [low, high].into_iter().enumerate() {
-                if wanted.is_nan() {
-                    assert_ne!(own.found[end], IntervalEnd::Closed, "{head:?} {j}");
-                    continue;
+        for fitter in &fitters {
+            let fits =
+                model.fit_with(fitter, &curves, start[..].into(), &options).expect("fits").fits;
+            let found = profile_intervals(&model, fitter, &curves, &fits, &options, level);
+            let found = found.expect("intervals");
+            for (j, &at) in order.iter().enumerate() {
+                let own = found[j][0].expect("an interval");
+                let [best, low, high] = expected[at][..] else { panic!("three numbers") };
+                for (end, wanted) in [low, high].into_iter().enumerate() {
+                    if wanted.is_nan() {
+                        assert_ne!(own.found[end], IntervalEnd::Closed, "{head:?} {j}");
+                        continue;
+                    }
+                    let off = (own.ends[end] - wanted).abs() / (wanted - best).abs();
+                    assert!(off < 0.01, "{head:?} {j}: {} {wanted} {best}", own.ends[end]);
                 }
-                let off = (own.ends[end] - wanted).abs() / (wanted - best).abs();
-                assert!(off < 0.01, "{head:?} {j}: {} {wanted} {best}", own.ends[end]);
             }
         }
         cases += 1;
@@ -126,9 +132,15 @@ const COVERED: [Covered; 6] = [
 ];
 
 /// How often intervals at 68 % hold the truth, of so many simulations: for each parameter.
-fn coverage(of: &Covered, count: usize, absolute: bool, lower: Option<usize>) -> Vec<f64> {
+fn coverage(
+    of: &Covered,
+    backend: Backend,
+    count: usize,
+    absolute: bool,
+    lower: Option<usize>,
+) -> Vec<f64> {
     let model = Model::named(of.model).expect("a model");
-    let fitter = CurveFitter::new(Backend::Reference, 0).expect("threads");
+    let fitter = CurveFitter::new(backend, 0).expect("threads");
     let x: Vec<Vec<f64>> = (0..of.points).map(|i| vec![(of.x)(i)]).collect();
     let values = model.values(of.truth, &x);
     let mut random = Random::new(45, 0);
@@ -163,12 +175,12 @@ fn coverage(of: &Covered, count: usize, absolute: bool, lower: Option<usize>) ->
 fn intervals_hold_the_truth_as_often_as_they_say() {
     for covered in &COVERED {
         for absolute in [true, false] {
-            let shares = coverage(covered, 10_000, absolute, None);
+            let shares = coverage(covered, Backend::Cpu, 10_000, absolute, None);
             println!("{} absolute {absolute}: {shares:.4?}", covered.model);
             assert!(shares.iter().all(|share| (0.66..=0.70).contains(share)), "{}", covered.model);
         }
         for j in 0..covered.truth.len() {
-            let shares = coverage(covered, 10_000, true, Some(j));
+            let shares = coverage(covered, Backend::Cpu, 10_000, true, Some(j));
             println!("{} at a limit of {j}: {shares:.4?}", covered.model);
             assert!(shares[j] >= 0.66, "{}", covered.model);
         }
@@ -180,11 +192,11 @@ fn intervals_hold_the_truth_as_often_as_they_say() {
 fn intervals_hold_the_truth() {
     // Four deviations of a share of 1500.
     let spread = 4.0 * (0.68 * 0.32 / 1500.0_f64).sqrt();
-    for covered in &COVERED {
-        let shares = coverage(covered, 1500, true, None);
+    for (covered, backend) in COVERED.iter().flat_map(|of| BACKENDS.map(|backend| (of, backend))) {
+        let shares = coverage(covered, backend, 1500, true, None);
         assert!(
             shares.iter().all(|share| (share - 0.68).abs() < spread),
-            "{} {shares:?}",
+            "{} {backend:?} {shares:?}",
             covered.model
         );
     }

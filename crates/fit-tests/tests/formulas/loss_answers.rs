@@ -24,7 +24,7 @@ fn answers(
     let weights = Array2::from_elem((1, case.points), case.noise.powi(-2));
     let curves = Curves::new(data.view(), Points::Shared(Values::from(x.view())));
     let curves = curves.with_weights(weights.view());
-    let fitter = CurveFitter::new(Backend::Reference, 0).expect("a fitter");
+    let fitter = CurveFitter::new(Backend::Cpu, 0).expect("a fitter");
     let answers = asked(FitAnswers::default());
     let options = model.options().with_absolute(absolute);
     let start = case.start();

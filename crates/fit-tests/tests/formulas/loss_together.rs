@@ -45,7 +45,7 @@ fn decay() -> Model {
 }
 
 fn fitter() -> CurveFitter {
-    CurveFitter::new(Backend::Reference, 0).expect("threads")
+    CurveFitter::new(Backend::Cpu, 0).expect("threads")
 }
 
 fn fit(curves: &Curves<'_>, noise: &CurveNoise<'_>) -> SharedNoiseFits {

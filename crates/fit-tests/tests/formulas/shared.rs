@@ -3,10 +3,16 @@
 use std::collections::HashMap;
 
 use fit_core::{Estimator, Status};
-use fit_curves::{CurveLimits, CurveOptions, CurveStart, Curves, Points, Sharing, Values};
+use fit_curves::{
+    CurveFits, CurveLimits, CurveOptions, CurvePrecision, CurveStart, Curves, Points, Sharing,
+    Values,
+};
 use ndarray::{Array2, ArrayView2, ArrayView3, Axis, s};
 use spotfit::Backend;
 use spotfit::model::{CurveFitter, Model, SharedModelFits};
+
+/// Number by number, and with the points of a data set in lanes.
+const BACKENDS: [Backend; 2] = [Backend::Reference, Backend::Cpu];
 
 /// What lmfit found (scripts/shared.py).
 struct Case {
@@ -107,12 +113,12 @@ impl Case {
         sharing
     }
 
-    fn fit(&self, threads: usize) -> SharedModelFits {
+    fn fit(&self, backend: Backend) -> SharedModelFits {
         let model = self.model();
         let (data, x) = (self.table("data"), self.x());
         let (weights, start) = (self.table("weights"), self.table("start"));
         let curves = Curves::new(data, Points::PerFit(Values::from(x))).with_weights(weights);
-        let fitter = CurveFitter::new(Backend::Reference, threads).expect("threads");
+        let fitter = CurveFitter::new(backend, 1).expect("a thread");
         let options = self.options(&model);
         model
             .fit_shared(&fitter, &curves, start.into(), &options, &self.sharing(&model))
@@ -127,8 +133,8 @@ fn as_lmfit() {
     let cases = cases();
     assert!(cases.len() >= 30, "{}", cases.len());
     let mut wrong = Vec::new();
-    for case in &cases {
-        let found = case.fit(1);
+    for (case, backend) in cases.iter().flat_map(|case| BACKENDS.map(|backend| (case, backend))) {
+        let found = case.fit(backend);
         let fits = &found.shared.fits;
         let (values, errors) = (case.table("values"), case.table("errors"));
         let (mut of_values, mut of_errors) = (0.0_f64, 0.0_f64);
@@ -145,11 +151,11 @@ fn as_lmfit() {
         let ended =
             fits.statuses.iter().all(|&status| status.is_converged() || status == Status::AtLimit);
         println!(
-            "{:32} {of_values:9.1e} {of_errors:9.1e} {chi2:9.1e} {degrees:3} {:?} {} steps, {:?} visits",
+            "{:32} {backend:?} {of_values:9.1e} {of_errors:9.1e} {chi2:9.1e} {degrees:3} {:?} {} steps, {:?} visits",
             case.name, fits.statuses[0], fits.iterations[0], fits.evaluations
         );
         if !(of_values < 1e-6 && of_errors < 0.01 && chi2 < 1e-9 && degrees == 0.0 && ended) {
-            wrong.push(case.name);
+            wrong.push((case.name, backend));
         }
     }
     assert!(wrong.is_empty(), "{wrong:?}");
@@ -170,21 +176,21 @@ fn decay() -> Model {
     Model::of_variables("a*exp(-x/t) + c", &["x"]).expect("a formula")
 }
 
-fn shared_time(data: &Array2<f64>, threads: usize) -> SharedModelFits {
+fn shared_time(backend: Backend, data: &Array2<f64>, threads: usize) -> SharedModelFits {
     let model = decay();
     let curves = Curves::new(data.view(), Points::Index);
     let options = model.options().with_tolerance(1e-7);
-    fitted(&model, &curves, &options, &Sharing::default().with_shared(1), threads)
+    fitted((backend, threads), &model, &curves, &options, &Sharing::default().with_shared(1))
 }
 
 fn fitted(
+    (backend, threads): (Backend, usize),
     model: &Model,
     curves: &Curves<'_>,
     options: &CurveOptions,
     sharing: &Sharing,
-    threads: usize,
 ) -> SharedModelFits {
-    let fitter = CurveFitter::new(Backend::Reference, threads).expect("threads");
+    let fitter = CurveFitter::new(backend, threads).expect("threads");
     model.fit_shared(&fitter, curves, (&START).into(), options, sharing).expect("sound")
 }
 
@@ -195,44 +201,50 @@ fn near(a: f64, b: f64, digits: f64) -> bool {
 /// Proves that no bit depends on the number of threads, and no digit that counts on the order of the data sets.
 #[test]
 fn neither_threads_nor_order() {
-    let data = decays(300, 20);
-    let one = shared_time(&data, 1);
-    for threads in [2, 3] {
-        assert_eq!(one, shared_time(&data, threads), "{threads} threads");
-    }
-    let turned = data.slice(s![..;-1, ..]).to_owned();
-    let other = shared_time(&turned, 1);
-    let [t, u] = [&one, &other].map(|fits| fits.shared.values[0]);
-    assert!(near(t.value, u.value, 1e-9) && near(t.error, u.error, 1e-9), "{t:?} {u:?}");
-    for fit in 0..300 {
-        let (a, b) =
-            (one.shared.fits.parameters.row(fit), other.shared.fits.parameters.row(299 - fit));
-        assert!(a.iter().zip(b).all(|(a, &b)| near(*a, b, 1e-8)), "{fit}: {a} {b}");
+    for backend in BACKENDS {
+        let data = decays(300, 20);
+        let one = shared_time(backend, &data, 1);
+        for threads in [2, 3] {
+            assert_eq!(one, shared_time(backend, &data, threads), "{threads} threads");
+        }
+        let turned = data.slice(s![..;-1, ..]).to_owned();
+        let other = shared_time(backend, &turned, 1);
+        let [t, u] = [&one, &other].map(|fits| fits.shared.values[0]);
+        assert!(near(t.value, u.value, 1e-9) && near(t.error, u.error, 1e-9), "{t:?} {u:?}");
+        for fit in 0..300 {
+            let (a, b) =
+                (one.shared.fits.parameters.row(fit), other.shared.fits.parameters.row(299 - fit));
+            assert!(a.iter().zip(b).all(|(a, &b)| near(*a, b, 1e-8)), "{fit}: {a} {b}");
+        }
     }
 }
 
 /// Proves that the fit is the same in other units of y and x, however large.
 #[test]
 fn units() {
-    let data = decays(20, 20);
-    let plain = shared_time(&data, 1);
-    let model = decay();
-    let options = model.options().with_tolerance(1e-7);
-    for (of_y, of_x) in [(1e6, 1.0), (1e-9, 1e-9), (1.0, 1e12), (1e-200, 1e-30), (1e150, 1e30)] {
-        let scaled = data.mapv(|value| value * of_y);
-        let x = Array2::from_shape_fn((1, 20), |(_, at)| at as f64 * of_x);
-        let curves = Curves::new(scaled.view(), Points::Shared(Values::from(x.view())));
-        let start = [START[0] * of_y, START[1] * of_x, START[2] * of_y];
-        let fitter = CurveFitter::new(Backend::Reference, 1).expect("a thread");
-        let sharing = Sharing::default().with_shared(1);
-        let found =
-            model.fit_shared(&fitter, &curves, (&start).into(), &options, &sharing).expect("sound");
-        let [t, u] = [&plain, &found].map(|fits| fits.shared.values[0]);
-        assert!(near(t.value * of_x, u.value, 1e-8), "{of_y} {of_x}: {t:?} {u:?}");
-        assert!(near(t.error * of_x, u.error, 1e-6), "{of_y} {of_x}: {t:?} {u:?}");
-        for fit in 0..20 {
-            let [a, b] = [&plain, &found].map(|fits| fits.shared.fits.parameters[[fit, 0]]);
-            assert!(near(a * of_y, b, 1e-7), "{of_y} {of_x} {fit}: {a} {b}");
+    for backend in BACKENDS {
+        let data = decays(20, 20);
+        let plain = shared_time(backend, &data, 1);
+        let model = decay();
+        let options = model.options().with_tolerance(1e-7);
+        for (of_y, of_x) in [(1e6, 1.0), (1e-9, 1e-9), (1.0, 1e12), (1e-200, 1e-30), (1e150, 1e30)]
+        {
+            let scaled = data.mapv(|value| value * of_y);
+            let x = Array2::from_shape_fn((1, 20), |(_, at)| at as f64 * of_x);
+            let curves = Curves::new(scaled.view(), Points::Shared(Values::from(x.view())));
+            let start = [START[0] * of_y, START[1] * of_x, START[2] * of_y];
+            let fitter = CurveFitter::new(backend, 1).expect("a thread");
+            let sharing = Sharing::default().with_shared(1);
+            let found = model
+                .fit_shared(&fitter, &curves, (&start).into(), &options, &sharing)
+                .expect("sound");
+            let [t, u] = [&plain, &found].map(|fits| fits.shared.values[0]);
+            assert!(near(t.value * of_x, u.value, 1e-8), "{of_y} {of_x}: {t:?} {u:?}");
+            assert!(near(t.error * of_x, u.error, 1e-6), "{of_y} {of_x}: {t:?} {u:?}");
+            for fit in 0..20 {
+                let [a, b] = [&plain, &found].map(|fits| fits.shared.fits.parameters[[fit, 0]]);
+                assert!(near(a * of_y, b, 1e-7), "{of_y} {of_x} {fit}: {a} {b}");
+            }
         }
     }
 }
@@ -240,135 +252,147 @@ fn units() {
 /// Proves that data sets which share all are one, and that peaks far from 0 are as good as those near it.
 #[test]
 fn all_shared_is_one_fit() {
-    let data = decays(4, 20);
-    let model = decay();
-    let options = model.options().with_tolerance(1e-8);
-    let sharing = Sharing::default().with_shared(0).with_shared(1).with_shared(2);
-    let curves = Curves::new(data.view(), Points::Index);
-    let found = fitted(&model, &curves, &options, &sharing, 1);
-    let all = data.to_shape((1, 80)).expect("as many").to_owned();
-    let x = Array2::from_shape_fn((1, 80), |(_, at)| (at % 20) as f64);
-    let one = Curves::new(all.view(), Points::Shared(Values::from(x.view())));
-    let one = model.fit(&one, (&START).into(), &options).expect("sound").fits;
-    for j in 0..3 {
-        let value = found.shared.values[j];
-        assert!(near(value.value, one.parameters[[0, j]], 1e-8), "{value:?}");
-        assert!(near(value.error, one.errors[[0, j]], 1e-6), "{value:?}");
-    }
-    assert!(near(found.shared.chi2(), one.chi2[0], 1e-10));
-    assert_eq!(found.shared.degrees(), u64::from(one.degrees[0]));
+    for backend in BACKENDS {
+        let data = decays(4, 20);
+        let model = decay();
+        let options = model.options().with_tolerance(1e-8);
+        let sharing = Sharing::default().with_shared(0).with_shared(1).with_shared(2);
+        let curves = Curves::new(data.view(), Points::Index);
+        let found = fitted((backend, 1), &model, &curves, &options, &sharing);
+        let all = data.to_shape((1, 80)).expect("as many").to_owned();
+        let x = Array2::from_shape_fn((1, 80), |(_, at)| (at % 20) as f64);
+        let one = Curves::new(all.view(), Points::Shared(Values::from(x.view())));
+        let one = model.fit(&one, (&START).into(), &options).expect("sound").fits;
+        for j in 0..3 {
+            let value = found.shared.values[j];
+            assert!(near(value.value, one.parameters[[0, j]], 1e-8), "{value:?}");
+            assert!(near(value.error, one.errors[[0, j]], 1e-6), "{value:?}");
+        }
+        assert!(near(found.shared.chi2(), one.chi2[0], 1e-10));
+        assert_eq!(found.shared.degrees(), u64::from(one.degrees[0]));
 
-    let peak = Model::named("gauss_1d").expect("a model");
-    let width = peak.parameter("s").expect("a parameter");
-    let place = peak.parameter("x0").expect("a parameter");
-    let values = Array2::from_shape_fn((3, 30), |(fit, at)| {
-        let z = at as f64 - 12.0 - fit as f64;
-        (4.0 + fit as f64) * (-z * z / 18.0).exp() + 1.0 + 0.01 * ((at * 7 + fit * 3) % 11) as f64
-    });
-    let shared = |origin: f64, level: f64| {
-        let x = Array2::from_shape_fn((1, 30), |(_, at)| origin + at as f64);
-        let values = values.mapv(|value| value + level);
-        let curves = Curves::new(values.view(), Points::Shared(Values::from(x.view())));
-        let fitter = CurveFitter::new(Backend::Reference, 1).expect("a thread");
-        let sharing = Sharing::default().with_shared(width);
-        peak.fit_shared(&fitter, &curves, CurveStart::Estimate, &peak.options(), &sharing)
-            .expect("sound")
-    };
-    let [near_0, far] = [shared(0.0, 0.0), shared(1.7e9, 1e9)];
-    assert!(near(near_0.shared.values[0].value, far.shared.values[0].value, 1e-6));
-    for fit in 0..3 {
-        let [a, b] = [&near_0, &far].map(|fits| fits.shared.fits.parameters[[fit, place]]);
-        assert!((a + 1.7e9 - b).abs() < 1e-5, "{a} {b}");
+        let peak = Model::named("gauss_1d").expect("a model");
+        let width = peak.parameter("s").expect("a parameter");
+        let place = peak.parameter("x0").expect("a parameter");
+        let values = Array2::from_shape_fn((3, 30), |(fit, at)| {
+            let z = at as f64 - 12.0 - fit as f64;
+            (4.0 + fit as f64) * (-z * z / 18.0).exp()
+                + 1.0
+                + 0.01 * ((at * 7 + fit * 3) % 11) as f64
+        });
+        let shared = |origin: f64, level: f64| {
+            let x = Array2::from_shape_fn((1, 30), |(_, at)| origin + at as f64);
+            let values = values.mapv(|value| value + level);
+            let curves = Curves::new(values.view(), Points::Shared(Values::from(x.view())));
+            let fitter = CurveFitter::new(backend, 1).expect("a thread");
+            let sharing = Sharing::default().with_shared(width);
+            peak.fit_shared(&fitter, &curves, CurveStart::Estimate, &peak.options(), &sharing)
+                .expect("sound")
+        };
+        let [near_0, far] = [shared(0.0, 0.0), shared(1.7e9, 1e9)];
+        assert!(near(near_0.shared.values[0].value, far.shared.values[0].value, 1e-6));
+        for fit in 0..3 {
+            let [a, b] = [&near_0, &far].map(|fits| fits.shared.fits.parameters[[fit, place]]);
+            assert!((a + 1.7e9 - b).abs() < 1e-5, "{a} {b}");
+        }
     }
 }
 
 /// Proves that a data set which cannot be fitted is left out, and changes nothing of the others.
 #[test]
 fn what_is_invalid_is_left_out() {
-    let mut data = decays(6, 20);
-    let without = data.slice(s![..5, ..]).to_owned();
-    data[[5, 3]] = f64::NAN;
-    let [with, without] = [&data, &without].map(|data| shared_time(data, 1));
-    assert_eq!((with.shared.left_out(), without.shared.left_out()), (1, 0));
-    assert_eq!(with.shared.values, without.shared.values);
-    assert_eq!(with.shared.fits.statuses[5], Status::Invalid);
-    assert!(with.shared.fits.parameters.row(5).iter().all(|value| value.is_nan()));
+    for backend in BACKENDS {
+        let mut data = decays(6, 20);
+        let without = data.slice(s![..5, ..]).to_owned();
+        data[[5, 3]] = f64::NAN;
+        let [with, without] = [&data, &without].map(|data| shared_time(backend, data, 1));
+        assert_eq!((with.shared.left_out(), without.shared.left_out()), (1, 0));
+        assert_eq!(with.shared.values, without.shared.values);
+        assert_eq!(with.shared.fits.statuses[5], Status::Invalid);
+        assert!(with.shared.fits.parameters.row(5).iter().all(|value| value.is_nan()));
 
-    // Counts that are negative, and a model that is, of a data set.
-    let model = Model::of_variables("a*x + b", &["x"]).expect("a formula");
-    let mut counts = Array2::from_shape_fn((3, 10), |(fit, at)| (4 + at * (fit + 1)) as f64);
-    counts[[1, 2]] = -1.0;
-    let curves = Curves::new(counts.view(), Points::Index);
-    let options = model.options().with_estimator(Estimator::MaximumLikelihood);
-    let fitter = CurveFitter::new(Backend::Reference, 1).expect("a thread");
-    let start = Array2::from_shape_vec((3, 2), vec![1.0, 4.0, 1.0, 4.0, -5.0, 4.0]).expect("6");
-    let sharing = Sharing::default().with_shared(1);
-    let found =
-        model.fit_shared(&fitter, &curves, start.view().into(), &options, &sharing).expect("sound");
-    assert_eq!(found.shared.left_out(), 2, "{found:?}");
-    assert!(found.shared.fits.is_found(0), "{found:?}");
+        // Counts that are negative, and a model that is, of a data set.
+        let model = Model::of_variables("a*x + b", &["x"]).expect("a formula");
+        let mut counts = Array2::from_shape_fn((3, 10), |(fit, at)| (4 + at * (fit + 1)) as f64);
+        counts[[1, 2]] = -1.0;
+        let curves = Curves::new(counts.view(), Points::Index);
+        let options = model.options().with_estimator(Estimator::MaximumLikelihood);
+        let fitter = CurveFitter::new(backend, 1).expect("a thread");
+        let start = Array2::from_shape_vec((3, 2), vec![1.0, 4.0, 1.0, 4.0, -5.0, 4.0]).expect("6");
+        let sharing = Sharing::default().with_shared(1);
+        let found = model
+            .fit_shared(&fitter, &curves, start.view().into(), &options, &sharing)
+            .expect("sound");
+        assert_eq!(found.shared.left_out(), 2, "{found:?}");
+        assert!(found.shared.fits.is_found(0), "{found:?}");
+    }
 }
 
 /// Proves what becomes of shared values that the data do not determine, of groups with a point, and without degrees of freedom.
 #[test]
 fn too_little_is_said() {
-    let data = decays(4, 20);
-    // Only the product of a and b is known.
-    let model = Model::formula("a*b*exp(-x/t) + c", &["x"], &["a", "b", "t", "c"]).expect("one");
-    let curves = Curves::new(data.view(), Points::Index);
-    let fitter = CurveFitter::new(Backend::Reference, 1).expect("a thread");
-    let sharing = Sharing::default().with_shared(1).with_shared(2);
-    let start = [2.0, 2.0, 2.0, 0.5];
-    let found = model
-        .fit_shared(&fitter, &curves, (&start).into(), &model.options(), &sharing)
-        .expect("sound");
-    let [b, t] = [found.shared.values[0], found.shared.values[1]];
-    assert_eq!(b.error, f64::INFINITY, "{found:?}");
-    assert!(t.error.is_finite() && near(t.value, 3.0, 0.1), "{found:?}");
-    assert_eq!(found.shared.parts[0].status, Status::NotConverged);
-    assert!(found.shared.fits.errors.column(0).iter().all(|error| error.is_infinite()));
-    assert!(found.shared.fits.errors.column(3).iter().all(|error| error.is_finite()));
-    let plain = shared_time(&data, 1);
-    // What is not known counts as a parameter, too.
-    let degrees = [&plain, &found].map(|fits| fits.shared.degrees() as f64);
-    let wanted = plain.shared.values[0].error * (degrees[0] / degrees[1]).sqrt();
-    assert!(near(wanted, t.error, 1e-4), "{plain:?} {t:?}");
+    for backend in BACKENDS {
+        let data = decays(4, 20);
+        // Only the product of a and b is known.
+        let model =
+            Model::formula("a*b*exp(-x/t) + c", &["x"], &["a", "b", "t", "c"]).expect("one");
+        let curves = Curves::new(data.view(), Points::Index);
+        let fitter = CurveFitter::new(backend, 1).expect("a thread");
+        let sharing = Sharing::default().with_shared(1).with_shared(2);
+        let start = [2.0, 2.0, 2.0, 0.5];
+        let found = model
+            .fit_shared(&fitter, &curves, (&start).into(), &model.options(), &sharing)
+            .expect("sound");
+        let [b, t] = [found.shared.values[0], found.shared.values[1]];
+        assert_eq!(b.error, f64::INFINITY, "{found:?}");
+        assert!(t.error.is_finite() && near(t.value, 3.0, 0.1), "{found:?}");
+        assert_eq!(found.shared.parts[0].status, Status::NotConverged);
+        assert!(found.shared.fits.errors.column(0).iter().all(|error| error.is_infinite()));
+        assert!(found.shared.fits.errors.column(3).iter().all(|error| error.is_finite()));
+        let plain = shared_time(backend, &data, 1);
+        // What is not known counts as a parameter, too.
+        let degrees = [&plain, &found].map(|fits| fits.shared.degrees() as f64);
+        let wanted = plain.shared.values[0].error * (degrees[0] / degrees[1]).sqrt();
+        assert!(near(wanted, t.error, 1e-4), "{plain:?} {t:?}");
 
-    // A group whose only data set has one point.
-    let model = decay();
-    let mut weights = Array2::ones((4, 20));
-    weights.slice_mut(s![3, 1..]).fill(0.0);
-    let curves = Curves::new(data.view(), Points::Index).with_weights(weights.view());
-    let groups = Sharing::default().with_groups(1, vec![0, 0, 0, 9]).with_shared(2);
-    let found = fitted(&model, &curves, &model.options(), &groups, 1);
-    assert_eq!(found.shared.values.len(), 3);
-    assert_eq!(found.shared.values[1].group, 9);
-    assert_eq!(found.shared.values[1].error, f64::INFINITY, "{found:?}");
-    assert!(found.shared.values[0].error.is_finite() && found.shared.values[2].error.is_finite());
-    let alone = Sharing::default().with_groups(1, vec![0, 0, 0, 9]);
-    let found = fitted(&model, &curves, &model.options(), &alone, 1);
-    assert_eq!(found.shared.fits.statuses[3], Status::Invalid, "{found:?}");
-    assert!((0..3).all(|fit| found.shared.fits.is_found(fit)), "{found:?}");
+        // A group whose only data set has one point.
+        let model = decay();
+        let mut weights = Array2::ones((4, 20));
+        weights.slice_mut(s![3, 1..]).fill(0.0);
+        let curves = Curves::new(data.view(), Points::Index).with_weights(weights.view());
+        let groups = Sharing::default().with_groups(1, vec![0, 0, 0, 9]).with_shared(2);
+        let found = fitted((backend, 1), &model, &curves, &model.options(), &groups);
+        assert_eq!(found.shared.values.len(), 3);
+        assert_eq!(found.shared.values[1].group, 9);
+        assert_eq!(found.shared.values[1].error, f64::INFINITY, "{found:?}");
+        assert!(
+            found.shared.values[0].error.is_finite() && found.shared.values[2].error.is_finite()
+        );
+        let alone = Sharing::default().with_groups(1, vec![0, 0, 0, 9]);
+        let found = fitted((backend, 1), &model, &curves, &model.options(), &alone);
+        assert_eq!(found.shared.fits.statuses[3], Status::Invalid, "{found:?}");
+        assert!((0..3).all(|fit| found.shared.fits.is_found(fit)), "{found:?}");
 
-    // As many points as parameters.
-    let line = Model::of_variables("o + m*x", &["x"]).expect("a formula");
-    let two = Array2::from_shape_vec((2, 3), vec![1.0, 2.0, 9.0, 4.0, 9.0, 9.0]).expect("6");
-    let mut weights = Array2::ones((2, 3));
-    weights.column_mut(2).fill(0.0);
-    weights[[1, 1]] = 0.0;
-    let curves = Curves::new(two.view(), Points::Index).with_weights(weights.view());
-    let found = line
-        .fit_shared(
-            &fitter,
-            &curves,
-            (&[1.0, 1.0]).into(),
-            &line.options(),
-            &Sharing::default().with_shared(1),
-        )
-        .expect("sound");
-    assert_eq!(found.shared.degrees(), 0);
-    assert!(near(found.shared.values[0].value, 1.0, 1e-9), "{found:?}");
-    assert_eq!(found.shared.values[0].error, f64::INFINITY);
+        // As many points as parameters.
+        let line = Model::of_variables("o + m*x", &["x"]).expect("a formula");
+        let two = Array2::from_shape_vec((2, 3), vec![1.0, 2.0, 9.0, 4.0, 9.0, 9.0]).expect("6");
+        let mut weights = Array2::ones((2, 3));
+        weights.column_mut(2).fill(0.0);
+        weights[[1, 1]] = 0.0;
+        let curves = Curves::new(two.view(), Points::Index).with_weights(weights.view());
+        let found = line
+            .fit_shared(
+                &fitter,
+                &curves,
+                (&[1.0, 1.0]).into(),
+                &line.options(),
+                &Sharing::default().with_shared(1),
+            )
+            .expect("sound");
+        assert_eq!(found.shared.degrees(), 0);
+        assert!(near(found.shared.values[0].value, 1.0, 1e-9), "{found:?}");
+        assert_eq!(found.shared.values[0].error, f64::INFINITY);
+    }
 }
 
 /// Proves that what contradicts itself is refused.
@@ -468,34 +492,39 @@ fn many_data_sets() {
     let model =
         Model::of_variables("a*(f*exp(-x/t1) + (1 - f)*exp(-x/t2)) + c", &["x"]).expect("one");
     let start = [60.0, 0.5, 1.0, 4.0, 1.0];
-    let fitter = CurveFitter::new(Backend::Reference, 0).expect("threads");
     let options = model.options().with_covariance(false);
     let mut sharing = Sharing::default();
     for name in ["t1", "t2", "c"] {
         sharing = sharing.with_shared(model.parameter(name).expect("a parameter"));
     }
-    let begin = std::time::Instant::now();
-    let separate = model.fit_with(&fitter, &curves, (&start).into(), &options).expect("sound");
-    let alone = begin.elapsed().as_secs_f64();
-    let begin = std::time::Instant::now();
-    let found =
-        model.fit_shared(&fitter, &curves, (&start).into(), &options, &sharing).expect("sound");
-    let together = begin.elapsed().as_secs_f64();
-    let part = &found.shared.parts[0];
-    let visits: f64 = found.shared.fits.evaluations.iter().map(|&visits| f64::from(visits)).sum();
-    let own: f64 = separate.fits.evaluations.iter().map(|&visits| f64::from(visits)).sum();
-    println!(
-        "{sets} sets: separate {alone:.2} s ({:.1} visits), together {together:.2} s ({:.1} visits), {:.2} times; {} steps, {:?}",
-        own / sets as f64,
-        visits / sets as f64,
-        together / alone,
-        part.iterations,
-        part.status
-    );
-    assert!(part.status.is_converged(), "{part:?}");
-    for (value, wanted) in found.shared.values.iter().zip([0.8, 5.0, 2.0]) {
-        println!("{value:?}");
-        assert!((value.value - wanted).abs() < 5.0 * value.error, "{value:?}");
+    for backend in BACKENDS {
+        let fitter = CurveFitter::new(backend, 0).expect("threads");
+        let fine = options.clone().with_precision(CurvePrecision::F64);
+        let begin = std::time::Instant::now();
+        let separate = model.fit_with(&fitter, &curves, (&start).into(), &fine).expect("sound");
+        let alone = begin.elapsed().as_secs_f64();
+        let begin = std::time::Instant::now();
+        let found =
+            model.fit_shared(&fitter, &curves, (&start).into(), &options, &sharing).expect("sound");
+        let together = begin.elapsed().as_secs_f64();
+        let part = &found.shared.parts[0];
+        let visits = |fits: &CurveFits| {
+            let all: f64 = fits.evaluations.iter().map(|&visits| f64::from(visits)).sum();
+            all / sets as f64
+        };
+        println!(
+            "{backend:?}, {sets} sets: separate {alone:.2} s ({:.1} visits), together {together:.2} s ({:.1} visits), {:.2} times; {} steps, {:?}",
+            visits(&separate.fits),
+            visits(&found.shared.fits),
+            together / alone,
+            part.iterations,
+            part.status
+        );
+        assert!(part.status.is_converged(), "{part:?}");
+        for (value, wanted) in found.shared.values.iter().zip([0.8, 5.0, 2.0]) {
+            println!("{value:?}");
+            assert!((value.value - wanted).abs() < 5.0 * value.error, "{value:?}");
+        }
+        assert!(together < 10.0 * alone, "{together} s beside {alone} s");
     }
-    assert!(together < 10.0 * alone, "{together} s beside {alone} s");
 }

@@ -335,8 +335,8 @@ class Model:
         rule = weights if isinstance(weights, str) else None
         noise = told(loss, scale, outlier_rate, rule, trials, x_errors, estimator, data.shape)
         refuse_answers(noise, statistics=statistics, intervals=intervals, compare=compare)
-        # What is shared is fitted in double precision on the CPU.
-        fitter = _fitter("reference" if shared or prior else backend, instruction_set, device, threads)
+        # What is shared is fitted on the CPU.
+        fitter = _fitter("cpu" if backend == "gpu" and (shared or prior) else backend, instruction_set, device, threads)
         made = Made(self, points, grid or (data.shape[1],), estimator, fitter.threads, absolute)
         options: dict[str, Any] = {
             "grid": grid,

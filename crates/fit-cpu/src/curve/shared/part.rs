@@ -11,7 +11,7 @@ use fit_core::Status;
 use fit_curves::{CurveBatch, Prior};
 use rayon::prelude::*;
 
-use super::super::Evaluated;
+use super::super::MakeWork;
 use super::super::engine::{PUSHED, Work};
 use super::super::visit::Formulated;
 use super::dense::{Equations, norm, product};
@@ -26,11 +26,12 @@ const ROUNDING: f64 = 4.0 * f64::EPSILON;
 pub(super) struct Works<'b, 'c, 's, 'o> {
     idle: Mutex<Vec<Work<Formulated<'static>>>>,
     batch: &'b CurveBatch<'c, 's, 'o>,
+    make: &'b MakeWork<'b>,
 }
 
 impl<'b, 'c, 's, 'o> Works<'b, 'c, 's, 'o> {
-    pub(super) fn new(batch: &'b CurveBatch<'c, 's, 'o>) -> Self {
-        Self { idle: Mutex::new(Vec::new()), batch }
+    pub(super) fn new(batch: &'b CurveBatch<'c, 's, 'o>, make: &'b MakeWork<'b>) -> Self {
+        Self { idle: Mutex::new(Vec::new()), batch, make }
     }
 
     /// Does something for blocks of data sets, on the threads of this pool.
@@ -41,7 +42,7 @@ impl<'b, 'c, 's, 'o> Works<'b, 'c, 's, 'o> {
     ) -> Vec<T> {
         let block = |number: usize| {
             let own = self.idle.lock().ok().and_then(|mut idle| idle.pop());
-            let mut work = own.unwrap_or_else(|| self.batch.interpreted());
+            let mut work = own.unwrap_or_else(|| (self.make)(self.batch));
             let these = number * BLOCK..count.min((number + 1) * BLOCK);
             let found: Vec<T> = these.map(|at| of(&mut work, at)).collect();
             if let Ok(mut idle) = self.idle.lock() {

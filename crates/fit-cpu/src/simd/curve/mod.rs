@@ -3,6 +3,7 @@
 mod engine;
 mod functions;
 mod gpufit;
+mod in_double;
 mod lattice;
 mod long;
 mod ours;

@@ -41,6 +41,17 @@ pub(super) fn work<'c>(
             _ => Box::new(Stream::<portable::Double4>::new(batch)),
         }));
     }
+    packed(set, batch)
+}
+
+/// The same for data sets that are copied, however long they are.
+pub(super) fn packed(
+    set: InstructionSet,
+    batch: &CurveBatch<'_, '_, '_>,
+) -> Work<Formulated<'static>> {
+    if batch.options.parameters() > MOST_IN_PACKS {
+        return batch.interpreted();
+    }
     let mut work = batch.work(Formulated::Packs(match set {
         #[cfg(target_arch = "x86_64")]
         InstructionSet::Avx512 => Box::new(Points::<avx512::F64x8>::new(batch)),

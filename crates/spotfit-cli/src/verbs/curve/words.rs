@@ -223,7 +223,7 @@ pub(super) fn fitter(arguments: &CurveArguments) -> FitterOptions {
     let mut backend = arguments.backend;
     if arguments.shared.is_asked() && backend != Backend::Reference {
         say!("spotfit: --share and --prior are fitted in double precision on the CPU");
-        backend = Backend::Reference;
+        backend = Backend::Cpu;
     }
     FitterOptions::default()
         .with_backend(backend)

@@ -81,8 +81,8 @@ impl Profiled<'_, '_> {
         let copies = Copies::of(self.curves, self.model.variables().len(), rows);
         let Some((loss, scales)) = self.loss else {
             let from = CurveStart::PerFit(start.view().into());
-            let reference = self.fitter.reference();
-            let fits = reference.fit(&self.model.formula, &copies.curves(), from, options)?;
+            let formula = &self.model.formula;
+            let fits = self.fitter.fit_double(formula, &copies.curves(), from, options)?;
             let known = options.absolute || options.estimator == Estimator::MaximumLikelihood;
             let unit = |fit: usize| match fits.degrees[fit] {
                 _ if known => 1.0,

@@ -312,7 +312,7 @@ impl<'a> Task<'a> {
     ) -> Result<CurveFits, ModelError> {
         let (formula, start) = (&self.model.formula, start.view().into());
         if self.precise {
-            return Ok(self.fitter.reference().fit(formula, curves, start, options)?);
+            return self.fitter.fit_double(formula, curves, start, options);
         }
         self.fitter.fit(formula, curves, start, options)
     }

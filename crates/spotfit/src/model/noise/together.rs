@@ -235,7 +235,8 @@ impl Together<'_> {
             let curves = self.task.curves.reborrow().with_weights(weights.view());
             let from = ended.parameters.view().into();
             let formula = &self.task.model.formula;
-            let found = reference.fit_shared(formula, &curves, from, &finer, self.sharing)?;
+            let found =
+                self.task.fitter.fit_shared(formula, &curves, from, &finer, self.sharing)?;
             for part in active {
                 if is_lost[part] {
                     continue;
@@ -326,8 +327,7 @@ impl Together<'_> {
         let from = ended.parameters.view().into();
         let known = (*options).clone().with_absolute(true);
         let formula = &model.formula;
-        let reference = fitter.reference();
-        let mut shared = reference.fit_shared(formula, &pseudo, from, &known, self.sharing)?;
+        let mut shared = fitter.fit_shared(formula, &pseudo, from, &known, self.sharing)?;
         let mut scales = vec![f64::NAN; count];
         let mut outliers = Vec::new();
         for (part, (fits, _)) in self.parts.iter().enumerate() {

@@ -64,7 +64,7 @@ impl SharedModelFits {
 
 impl Model {
     /// Fits curves that share parameters, or of whose parameters something is known beforehand ([`Sharing`]), in double precision on the
-    /// threads of the CPU, whatever the backend of the fitter.
+    /// threads of the CPU: number by number with [`Backend::Reference`](crate::Backend::Reference), and otherwise with points of a data set in the lanes of vector registers.
     ///
     /// For any values of the shared parameters each data set has its best parameters of its own; Levenberg–Marquardt finds the shared
     /// ones with the Schur complement of the block-arrow normal equations. Errors contain all correlations: those of a data set's own
@@ -100,14 +100,13 @@ impl Model {
         options: &CurveOptions,
         sharing: &Sharing,
     ) -> Result<SharedModelFits, ModelError> {
-        let reference = fitter.reference();
         let shared = match start {
             CurveStart::Estimate => {
                 let start = self.start_beside(fitter, curves, options, sharing)?;
                 let start = start.view().into();
-                reference.fit_shared(&self.formula, curves, start, options, sharing)?
+                fitter.fit_shared(&self.formula, curves, start, options, sharing)?
             }
-            _ => reference.fit_shared(&self.formula, curves, start, options, sharing)?,
+            _ => fitter.fit_shared(&self.formula, curves, start, options, sharing)?,
         };
         Ok(SharedModelFits::new(self, shared))
     }
