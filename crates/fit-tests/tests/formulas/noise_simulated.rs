@@ -1,7 +1,7 @@
 //! How far off fits with noise of other kinds are, by simulation: 10⁴ data sets of each with
 //!
 //! ```sh
-//! SPOTFIT_TESTS=all cargo test --release -p fit-tests --test formulas noise_simulated:: -- --nocapture
+//! SPOTFIT_TESTS=all SPOTFIT_SIMULATIONS=10000 cargo test --release -p fit-tests --test formulas noise_simulated:: -- --nocapture
 //! ```
 
 use fit_sim::Random;
@@ -11,6 +11,13 @@ use spotfit::model::{CurveFits, CurveFitter, CurveNoise, Curves, Loss, Model, Po
 
 /// The data sets of tests that fit each many times.
 pub(crate) const SETS: usize = 1000;
+
+/// The same, or as many as `SPOTFIT_SIMULATIONS` says.
+fn sets() -> usize {
+    let asked = std::env::var("SPOTFIT_SIMULATIONS").ok();
+    asked.map_or(SETS, |sets| sets.parse().expect("SPOTFIT_SIMULATIONS is a number"))
+}
+
 const COUNT: usize = if cfg!(long_tests) { 10_000 } else { 1000 };
 
 pub(crate) struct Simulated {
@@ -106,7 +113,7 @@ impl Simulated {
         if let Some(weights) = weights {
             curves = curves.with_weights(weights.view());
         }
-        let fitter = CurveFitter::new(Backend::Reference, 0).expect("a fitter");
+        let fitter = CurveFitter::new(Backend::Cpu, 0).expect("a fitter");
         let options = model.options().with_covariance(false);
         let start = self.start();
         let found = model.fit_noise(&fitter, &curves, start[..].into(), &options, noise);
@@ -227,11 +234,12 @@ const DOSES: Simulated = Simulated { range: [0.05, 500.0], by_factors: true, ..M
 /// that the lowest loss was found.
 #[test]
 fn a_fifth_of_outliers() {
+    let sets = sets();
     let mut wrong = Vec::new();
     let [line, decay, peak, dose] = [0, 1, 2, 3].map(|at| &MODELS[at]);
     for (seed, case) in (1..).zip([line, decay, peak, dose, &DOSES]) {
         for (sizes, most) in [([8.0, 30.0], 1.1), ([0.0, 30.0], f64::INFINITY)] {
-            let (data, good) = case.data_of(SETS, case.points / 5, sizes, seed);
+            let (data, good) = case.data_of(sets, case.points / 5, sizes, seed);
             let plain = case.fit(&data, Some(&good), &CurveNoise::default()).fits.fits;
             let tukey = CurveNoise::default().with_loss(Loss::Tukey).with_outlier_rate(0.01);
             let found = case.fit(&data, None, &tukey);
@@ -239,7 +247,7 @@ fn a_fifth_of_outliers() {
             let listed: Vec<_> = found.outliers.iter().map(|of| (of.fit, of.point)).collect();
             let none = listed.iter().filter(|place| is_none(place)).count();
             let share = none as f64 / listed.len().max(1) as f64;
-            let found_of = (listed.len() - none) as f64 / (SETS * (case.points / 5)) as f64;
+            let found_of = (listed.len() - none) as f64 / (sets * (case.points / 5)) as f64;
             let pair = [&plain, &found.fits.fits];
             let (lower, higher) = case.losses(&data, &plain, &found);
             let beside = |all: Vec<Vec<f64>>| -> Vec<f64> {
@@ -247,7 +255,7 @@ fn a_fifth_of_outliers() {
             };
             let [all, others, typical] =
                 [case.rms(&pair), case.rms_without(&pair, &lower), case.usual(&pair)].map(beside);
-            let outbid = lower.iter().filter(|lower| **lower).count() as f64 / SETS as f64;
+            let outbid = lower.iter().filter(|lower| **lower).count() as f64 / sets as f64;
             println!(
                 "{} {:?} {sizes:?}: rms {all:.3?}, another curve has a lower loss {outbid:.4}, rms without these {others:.3?}, of 68 % {typical:.3?}, \
                  a higher loss {higher:.4}, listed {found_of:.3}, of these none {share:.4}",

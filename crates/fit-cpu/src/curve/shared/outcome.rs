@@ -178,22 +178,22 @@ impl Layout<'_, '_, '_, '_> {
                     (out[j], unknown[j]) = (held[slot], inverse.unknown[slot]);
                     to[k] = 1.0;
                 }
-                None => to.copy_from_slice(&answer.by[j * shared.len()..][..shared.len()]),
+                None => to.copy_from_slice(&answer.by()[j * shared.len()..][..shared.len()]),
             }
         }
         for direction in &inverse.null {
-            let size = |k: usize| direction[slots[k] as usize].abs() * answer.diagonal[k].sqrt();
+            let size = |k: usize| direction[slots[k] as usize].abs() * answer.diagonal()[k].sqrt();
             let most = (0..shared.len()).map(size).fold(0.0, f64::max);
             for j in (0..width).filter(|&j| !out[j] && place(j).is_none()) {
                 let by = &follows[j * shared.len()..][..shared.len()];
                 let along: f64 =
                     by.iter().zip(slots).map(|(by, &slot)| by * direction[slot as usize]).sum();
-                unknown[j] |= along.abs() * answer.own[j].sqrt() > LEAST_PART * most;
+                unknown[j] |= along.abs() * answer.own()[j].sqrt() > LEAST_PART * most;
             }
         }
         let covariance = |j: usize, l: usize| {
             let own = place(j).is_none() && place(l).is_none();
-            let alone = if own { answer.inverse[j * width + l] } else { 0.0 };
+            let alone = if own { answer.inverse()[j * width + l] } else { 0.0 };
             let mut sum = 0.0;
             for (k, &slot) in slots.iter().enumerate() {
                 for (m, &other) in slots.iter().enumerate() {
@@ -219,7 +219,7 @@ impl Layout<'_, '_, '_, '_> {
             .map(|j| match all[j * width + j] {
                 _ if out[j] => 0.0,
                 _ if unknown[j] => f64::INFINITY,
-                own => finite(own.sqrt() * answer.lengths[j] * deviation),
+                own => finite(own.sqrt() * answer.lengths()[j] * deviation),
             })
             .collect();
         let mixed = answer.frame.as_ref().is_some_and(Frame::mixes);
@@ -231,7 +231,7 @@ impl Layout<'_, '_, '_, '_> {
                     _ if unknown[j] || unknown[l] => f64::INFINITY,
                     own if mixed => own / (all[j * width + j].sqrt() * all[l * width + l].sqrt()),
                     own => finite(
-                        own * (answer.lengths[j] * deviation) * (answer.lengths[l] * deviation),
+                        own * (answer.lengths()[j] * deviation) * (answer.lengths()[l] * deviation),
                     ),
                 }
             })

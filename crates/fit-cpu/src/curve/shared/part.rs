@@ -127,19 +127,21 @@ impl Part<'_, '_, '_, '_> {
         }
         let before = rows.as_slice();
         let answered = self.works.each(self.sets.len(), |work, at| {
-            let mut row = before[at * width..][..width].to_vec();
-            let slots = &self.slots[at * shared..][..shared];
-            let lengths: Vec<f64> = slots.iter().map(|&slot| lengths[slot as usize]).collect();
-            let other = other.map(|rows| &rows[at * width..][..width]);
-            let fit = self.sets[at];
-            let question = Question { fit, lengths: &lengths, search, other };
-            work.ask(self.batch, &self.common, question, &mut row).map(|answer| (row, answer))
+            let question = Question {
+                fit: self.sets[at],
+                at: &before[at * width..][..width],
+                lengths,
+                slots: &self.slots[at * shared..][..shared],
+                search,
+                other: other.map(|rows| &rows[at * width..][..width]),
+            };
+            work.ask(self.batch, &self.common, question)
         });
         let mut answers = Vec::with_capacity(self.sets.len());
         for (found, to) in answered.into_iter().zip(rows.chunks_exact_mut(width)) {
             // No model has more parameters than there is room for.
-            let Some((row, answer)) = found else { continue };
-            to.copy_from_slice(&row);
+            let Some(answer) = found else { continue };
+            to.copy_from_slice(answer.row());
             answers.push(answer);
         }
         let mut state = State {
@@ -165,10 +167,10 @@ impl Part<'_, '_, '_, '_> {
                 let slots = &slots[number * shared..][..shared];
                 for (k, &slot) in slots.iter().enumerate() {
                     let slot = slot as usize;
-                    gradient[slot] += answer.gradient[k];
-                    sizes[slot] += answer.diagonal[k];
+                    gradient[slot] += answer.gradient()[k];
+                    sizes[slot] += answer.diagonal()[k];
                     for (l, &other) in slots.iter().enumerate() {
-                        hessian[slot * n + other as usize] += answer.reduced[k * shared + l];
+                        hessian[slot * n + other as usize] += answer.reduced()[k * shared + l];
                     }
                 }
             }
@@ -335,8 +337,8 @@ impl Part<'_, '_, '_, '_> {
             for (j, to) in row.iter_mut().enumerate() {
                 let follows = slots.iter().enumerate();
                 let follows =
-                    follows.map(|(k, &slot)| answer.by[j * shared + k] * by[slot as usize]);
-                let moved = *to + answer.lengths[j] * follows.sum::<f64>();
+                    follows.map(|(k, &slot)| answer.by()[j * shared + k] * by[slot as usize]);
+                let moved = *to + answer.lengths()[j] * follows.sum::<f64>();
                 if answer.held >> j & 1 == 0 && moved.is_finite() {
                     *to = moved;
                 }

@@ -39,8 +39,11 @@ impl Common {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Question<'a> {
     pub(super) fit: usize,
-    /// The length in which each of the shared parameters is measured.
+    /// Where its own parameters begin, and its shared ones are, in its coordinates.
+    pub(super) at: &'a [f64],
+    /// The length in which each shared value is measured, and which of them it has.
     pub(super) lengths: &'a [f64],
+    pub(super) slots: &'a [u32],
     /// Whether its own parameters are searched for.
     pub(super) search: bool,
     /// Its own parameters may as well begin here.
@@ -68,31 +71,68 @@ pub(super) struct Answer {
     pub(super) limited: u64,
     /// Those of its own that it does not determine.
     pub(super) unknown: u64,
-    /// The gradient by the shared ones, with the best of all others.
-    pub(super) gradient: Vec<f64>,
-    /// The diagonal of the Hessian of the shared ones with all others held.
-    pub(super) diagonal: Vec<f64>,
-    /// The Hessian of the shared ones with the best of all others, row after row.
-    pub(super) reduced: Vec<f64>,
-    /// How its own parameters follow, (parameter, shared).
-    pub(super) by: Vec<f64>,
-    /// The inverse Hessian of its own parameters in their lengths, row after row, and the lengths of all; unless it has searched.
-    pub(super) inverse: Vec<f64>,
-    pub(super) lengths: Vec<f64>,
-    /// The diagonal of its own Hessian.
-    pub(super) own: Vec<f64>,
+    /// Row, lengths and diagonal of its own Hessian, then gradient and diagonal of the shared ones, how its own parameters follow, and the two
+    /// matrices, in one piece of memory: there may be very many data sets.
+    numbers: Vec<f64>,
+    parameters: usize,
+    shared: usize,
     pub(super) frame: Option<Frame>,
+}
+
+impl Answer {
+    fn part(&self, before: [usize; 2], length: usize) -> &[f64] {
+        &self.numbers[before[0] * self.parameters + before[1] * self.shared..][..length]
+    }
+
+    /// All parameters, in the coordinates of the data set.
+    pub(super) fn row(&self) -> &[f64] {
+        self.part([0, 0], self.parameters)
+    }
+
+    /// The lengths of all parameters.
+    pub(super) fn lengths(&self) -> &[f64] {
+        self.part([1, 0], self.parameters)
+    }
+
+    /// The diagonal of its own Hessian.
+    pub(super) fn own(&self) -> &[f64] {
+        self.part([2, 0], self.parameters)
+    }
+
+    /// The gradient by the shared ones, with the best of all others.
+    pub(super) fn gradient(&self) -> &[f64] {
+        self.part([3, 0], self.shared)
+    }
+
+    /// The diagonal of the Hessian of the shared ones with all others held.
+    pub(super) fn diagonal(&self) -> &[f64] {
+        self.part([3, 1], self.shared)
+    }
+
+    /// How its own parameters follow, (parameter, shared).
+    pub(super) fn by(&self) -> &[f64] {
+        self.part([3, 2], self.parameters * self.shared)
+    }
+
+    /// The Hessian of the shared ones with the best of all others, row after row.
+    pub(super) fn reduced(&self) -> &[f64] {
+        self.part([3 + self.shared, 2], self.shared * self.shared)
+    }
+
+    /// The inverse Hessian of its own parameters in their lengths, row after row; empty if it has searched.
+    pub(super) fn inverse(&self) -> &[f64] {
+        &self.numbers[(3 + self.shared) * self.parameters + (2 + self.shared) * self.shared..]
+    }
 }
 
 /// What answers for the data sets of a batch.
 pub(super) trait Ask {
-    /// Begins with `at`, in the coordinates of the data set, and leaves the best there.
+    /// Answers a question.
     fn ask(
         &mut self,
         batch: &CurveBatch<'_, '_, '_>,
         common: &Common,
         question: Question<'_>,
-        at: &mut [f64],
     ) -> Option<Answer>;
 }
 
@@ -102,11 +142,10 @@ impl Ask for Work<Formulated<'static>> {
         batch: &CurveBatch<'_, '_, '_>,
         common: &Common,
         question: Question<'_>,
-        at: &mut [f64],
     ) -> Option<Answer> {
         with_room_for!(
-            at.len(),
-            |ROOM| Some(self.answer::<ROOM>(batch, common, question, at)),
+            question.at.len(),
+            |ROOM| Some(self.answer::<ROOM>(batch, common, question)),
             None,
             [1 2 3 4 5 6 7 8 16 32 64]
         )
@@ -130,20 +169,23 @@ impl Work<Formulated<'static>> {
         batch: &CurveBatch<'_, '_, '_>,
         common: &Common,
         question: Question<'_>,
-        at: &mut [f64],
     ) -> Answer {
-        let Question { fit, lengths: of_shared, search, other } = question;
+        let Question { fit, at, lengths: of_shared, slots, search, other } = question;
         let (count, poisson) = (at.len(), common.poisson);
         self.take(batch, fit);
         let seen = self.see(poisson);
         let frame = common.frame(batch, &self.origin, seen.extent);
         let mut limits = std::mem::take(&mut self.begin.limits);
-        let infinite = [f64::NEG_INFINITY, f64::INFINITY];
-        let mut means = vec![infinite; count];
-        common.priors.iter().for_each(|prior| means[prior.parameter] = [prior.mean; 2]);
+        let mut means = Vec::new();
+        if !common.priors.is_empty() {
+            means.resize(count, [f64::NEG_INFINITY, f64::INFINITY]);
+            common.priors.iter().for_each(|prior| means[prior.parameter] = [prior.mean; 2]);
+        }
         if let Some(frame) = &frame {
             frame.enter_limits(&mut limits);
-            frame.enter_limits(&mut means);
+            if !means.is_empty() {
+                frame.enter_limits(&mut means);
+            }
             let level = frame.level();
             self.data.iter_mut().for_each(|datum| *datum -= level);
         }
@@ -217,15 +259,14 @@ impl Work<Formulated<'static>> {
             }
             (best, ended) = (found.parameters, well);
         }
-        at.copy_from_slice(&best[..count]);
         let mut lengths = best;
         for j in 0..count {
             if of_data != 1.0 && self.linear >> j & 1 == 1 {
                 lengths[j] = 1.0 / of_data;
             }
         }
-        for (&j, &length) in common.shared.iter().zip(of_shared) {
-            lengths[j] = length;
+        for (&j, &slot) in common.shared.iter().zip(slots) {
+            lengths[j] = of_shared[slot as usize];
         }
         let units = Units::at(&lengths);
         let sums = self.sums::<P, false>(&best, poisson, &units);
@@ -247,40 +288,51 @@ impl Work<Formulated<'static>> {
             row.iter_mut().for_each(|of| *of = if of.is_finite() { *of } else { 0.0 });
         }
         let shared = &common.shared;
-        let mut by = vec![0.0; count * shared.len()];
-        for j in (0..count).filter(|&j| !held[j]) {
-            for (k, &parameter) in shared.iter().enumerate() {
-                let own = (0..count).filter(|&l| !held[l]);
-                let sum: f64 = own.map(|l| inverse.at(j, l) * hessian.at(l, parameter)).sum();
-                by[j * shared.len() + k] = -sum;
-            }
+        let (together, own) = (shared.len(), || (0..count).filter(|&j| !held[j]));
+        let rest = (2 + count + together) * together + if search { 0 } else { count * count };
+        let mut numbers = Vec::with_capacity(3 * count + rest);
+        numbers.extend_from_slice(&best[..count]);
+        numbers.extend_from_slice(&units.length[..count]);
+        numbers.extend((0..count).map(|j| hessian.at(j, j)));
+        // The gradient, which needs what follows it.
+        numbers.resize(numbers.len() + together, 0.0);
+        numbers.extend(shared.iter().map(|&j| hessian.at(j, j)));
+        let first = numbers.len();
+        for j in 0..count {
+            numbers.extend(shared.iter().map(|&parameter| match held[j] {
+                true => 0.0,
+                false => -own().map(|l| inverse.at(j, l) * hessian.at(l, parameter)).sum::<f64>(),
+            }));
         }
-        let follows = |j: usize, k: usize| by[j * shared.len() + k];
-        let own = || (0..count).filter(|&j| !held[j]);
-        let of_gradient = |(k, &j): (usize, &usize)| {
-            gradient[j] + own().map(|l| follows(l, k) * gradient[l]).sum::<f64>()
-        };
-        let by_shared: Vec<f64> = shared.iter().enumerate().map(of_gradient).collect();
-        let mut reduced = vec![0.0; shared.len() * shared.len()];
+        for (k, &j) in shared.iter().enumerate() {
+            let follows = |l: usize| numbers[first + l * together + k];
+            let by_own = own().map(|l| follows(l) * gradient[l]).sum::<f64>();
+            numbers[3 * count + k] = gradient[j] + by_own;
+        }
+        let reduced = numbers.len();
+        numbers.resize(reduced + together * together, 0.0);
         for (k, &j) in shared.iter().enumerate() {
             for (l, &i) in shared.iter().enumerate().skip(k) {
-                let less: f64 = own().map(|m| follows(m, k) * hessian.at(m, i)).sum();
+                let follows = |m: usize| numbers[first + m * together + k];
+                let less: f64 = own().map(|m| follows(m) * hessian.at(m, i)).sum();
                 let all = hessian.at(j, i) + less;
                 let all = if k == l { all.max(0.0) } else { all };
-                reduced[k * shared.len() + l] = all;
-                reduced[l * shared.len() + k] = all;
+                numbers[reduced + k * together + l] = all;
+                numbers[reduced + l * together + k] = all;
             }
         }
         let left =
             own().map(|j| own().map(|l| gradient[j] * inverse.at(j, l) * gradient[l]).sum::<f64>());
         let left: f64 = left.sum();
         let finite = |of: &[f64]| of.iter().all(|of| of.is_finite());
-        let sound = positive && normal.cost.is_finite() && finite(&by_shared) && finite(&reduced);
+        let by_shared = &numbers[3 * count..][..together];
+        let sound =
+            positive && normal.cost.is_finite() && finite(by_shared) && finite(&numbers[reduced..]);
         let bits =
             |of: &[bool; P]| (0..count).filter(|&j| of[j]).fold(0_u64, |all, j| all | 1 << j);
-        let all = |of: &dyn Fn(usize, usize) -> f64| {
-            (0..count * count).map(|at| of(at / count, at % count)).collect::<Vec<f64>>()
-        };
+        if !search {
+            numbers.extend((0..count * count).map(|at| inverse.at(at / count, at % count)));
+        }
         Answer {
             cost: normal.cost,
             left: if left.is_finite() { left.max(0.0) } else { 0.0 },
@@ -291,13 +343,9 @@ impl Work<Formulated<'static>> {
             held: held_bits,
             limited,
             unknown: bits(&unknown),
-            gradient: by_shared,
-            diagonal: shared.iter().map(|&j| hessian.at(j, j)).collect(),
-            reduced,
-            by,
-            inverse: if search { Vec::new() } else { all(&|j, l| inverse.at(j, l)) },
-            lengths: units.length[..count].to_vec(),
-            own: (0..count).map(|j| hessian.at(j, j)).collect(),
+            numbers,
+            parameters: count,
+            shared: together,
             frame,
         }
     }
