@@ -33,6 +33,17 @@ def test_a_time_is_shared() -> None:
     assert again.shared == fits.shared and np.array_equal(again.parameters, fits.parameters)
 
 
+def test_shared_on_each_backend() -> None:
+    model = spotfit.Model("exponential")
+    reference = model.fit(decays(), shared="t", backend="reference")
+    assert np.array_equal(model.fit(decays(), shared="t", backend="auto").parameters, reference.parameters)
+    # What is shared needs no GPU.
+    for backend in ("cpu", "gpu"):
+        found = model.fit(decays(), shared="t", backend=backend)
+        assert np.allclose(found.parameters, reference.parameters, rtol=1e-6)
+        assert np.allclose(found.errors, reference.errors, rtol=1e-6)
+
+
 def test_groups_are_words_or_numbers() -> None:
     model = spotfit.Model("a*exp(-x/t) + c")
     groups = ["cold", "warm", "cold", "warm", "cold", "warm"]

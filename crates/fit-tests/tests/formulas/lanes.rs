@@ -39,7 +39,8 @@ impl Fitter {
             Self::Gpu(fitter) => {
                 let found = fitter.fit(formula, curves, start, options);
                 let (mut fits, left) = found.expect("a GPU");
-                reference().fit_left(formula, curves, start, options, &left, &mut fits)?;
+                let rest = CurveSimd::new(0, None).expect("threads");
+                rest.fit_left(formula, curves, start, options, &left, &mut fits)?;
                 Ok(fits)
             }
         }

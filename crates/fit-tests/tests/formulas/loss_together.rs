@@ -44,16 +44,16 @@ fn decay() -> Model {
     Model::of_variables("a*exp(-x/t) + c", &["x"]).expect("a formula")
 }
 
-fn fitter() -> CurveFitter {
-    CurveFitter::new(Backend::Cpu, 0).expect("threads")
+fn fitter(backend: Backend) -> CurveFitter {
+    CurveFitter::new(backend, 0).expect("threads")
 }
 
-fn fit(curves: &Curves<'_>, noise: &CurveNoise<'_>) -> SharedNoiseFits {
+fn fit(backend: Backend, curves: &Curves<'_>, noise: &CurveNoise<'_>) -> SharedNoiseFits {
     let model = decay();
     let sharing = Sharing::default().with_groups(1, groups());
     let start = CurveStart::Shared(&[8.0, 6.0, 0.5]);
     let options = model.options().with_covariance(false);
-    let found = model.fit_shared_noise(&fitter(), curves, start, &options, &sharing, noise);
+    let found = model.fit_shared_noise(&fitter(backend), curves, start, &options, &sharing, noise);
     found.expect("fits")
 }
 
@@ -66,12 +66,17 @@ fn rms(of: impl Iterator<Item = f64>) -> f64 {
 /// they say, of what is shared and of what is not, and that outliers are listed.
 #[test]
 fn a_loss_of_data_sets_that_share() {
-    for (loss, outliers) in [(Loss::Tukey, 5), (Loss::Huber, 0), (Loss::Cauchy, 0)] {
+    for (loss, outliers, backend) in [
+        (Loss::Tukey, 5, Backend::Cpu),
+        (Loss::Tukey, 5, Backend::Reference),
+        (Loss::Huber, 0, Backend::Cpu),
+        (Loss::Cauchy, 0, Backend::Reference),
+    ] {
         let (data, good) = decays(outliers, 7);
         let curves = Curves::new(data.view(), Points::Index);
         let noise = CurveNoise::default().with_loss(loss).with_outlier_rate(0.01);
-        let found = fit(&curves, &noise);
-        let plain = fit(&curves.with_weights(good.view()), &CurveNoise::default());
+        let found = fit(backend, &curves, &noise);
+        let plain = fit(backend, &curves.with_weights(good.view()), &CurveNoise::default());
         let of = |fits: &SharedNoiseFits| {
             let shared = rms(fits.fits.of("t").map(|own| own.value - 7.0));
             let all = &fits.fits.shared.fits;
@@ -85,7 +90,7 @@ fn a_loss_of_data_sets_that_share() {
         ];
         let share =
             found.outliers.len() as f64 / good.iter().filter(|w| **w == 0.0).count().max(1) as f64;
-        println!("{}: {ours:?} {best:?} stated {stated:?} listed {share}", loss.name());
+        println!("{backend:?} {}: {ours:?} {best:?} stated {stated:?} listed {share}", loss.name());
         for (own, (best, stated)) in ours.iter().zip(best.iter().zip(&stated)) {
             assert!(own / best < 1.1, "{own} {best}");
             assert!((own / stated - 1.0).abs() < 0.12, "{own} {stated}");
@@ -100,7 +105,8 @@ fn a_wide_loss_is_none() {
     let (data, _) = decays(0, 8);
     let curves = Curves::new(data.view(), Points::Index);
     let wide = CurveNoise::default().with_loss(Loss::Huber).with_scale(LossScale::Held(1e4));
-    let [found, plain] = [wide, CurveNoise::default()].map(|noise| fit(&curves, &noise));
+    let backend = Backend::Cpu;
+    let [found, plain] = [wide, CurveNoise::default()].map(|noise| fit(backend, &curves, &noise));
     for (own, wanted) in found.fits.of("t").zip(plain.fits.of("t")) {
         assert!((own.value / wanted.value - 1.0).abs() < 1e-6, "{own:?} {wanted:?}");
         assert!((own.error / wanted.error - 1.0).abs() < 1e-3, "{own:?} {wanted:?}");
@@ -129,7 +135,7 @@ fn answers(
     sharing: &Sharing,
     asked: &FitAnswers,
 ) -> (spotfit::model::NoiseFits, Vec<AnswerColumn>) {
-    let (fitter, noise) = (fitter(), CurveNoise::default());
+    let (fitter, noise) = (fitter(Backend::Cpu), CurveNoise::default());
     let start = CurveStart::Shared(start);
     let found = model.fit_shared_noise(&fitter, curves, start, options, sharing, &noise);
     let found = found.expect("fits").into_fits();

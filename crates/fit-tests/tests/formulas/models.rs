@@ -279,12 +279,7 @@ fn check(estimator: Estimator) {
             continue;
         }
         let (data, factor) = case.data(estimator);
-        let begin = Instant::now();
         let found = case.fit(&double, &data, estimator).fits;
-        println!("TIME {} double {:.2}", case.name, begin.elapsed().as_secs_f64());
-        let begin = Instant::now();
-        case.fit(&single, &data, estimator);
-        println!("TIME {} single {:.2}", case.name, begin.elapsed().as_secs_f64());
         let (rms, converged) = case.measure(estimator, &found, factor);
         println!("{:<24} {converged:.4} {rms:.3?}", case.name);
         // The third parameter of fcs is held.

@@ -106,6 +106,7 @@ impl Simulated {
         data: &Array2<f64>,
         weights: Option<&Array2<f64>>,
         noise: &CurveNoise<'_>,
+        backend: Backend,
     ) -> spotfit::model::NoiseFits {
         let model = self.model();
         let x = Array2::from_shape_vec((1, self.points), self.x()).expect("a row");
@@ -113,7 +114,7 @@ impl Simulated {
         if let Some(weights) = weights {
             curves = curves.with_weights(weights.view());
         }
-        let fitter = CurveFitter::new(Backend::Cpu, 0).expect("a fitter");
+        let fitter = CurveFitter::new(backend, 0).expect("a fitter");
         let options = model.options().with_covariance(false);
         let start = self.start();
         let found = model.fit_noise(&fitter, &curves, start[..].into(), &options, noise);
@@ -122,16 +123,6 @@ impl Simulated {
 
     /// Data with noise and so many outliers in each data set, of either sign and of a size between these numbers of standard
     /// deviations: (data, weights of the good points).
-    pub(crate) fn data(
-        &self,
-        outliers: usize,
-        sizes: [f64; 2],
-        seed: u64,
-    ) -> (Array2<f64>, Array2<f64>) {
-        self.data_of(COUNT, outliers, sizes, seed)
-    }
-
-    /// The same of so many data sets.
     pub(crate) fn data_of(
         &self,
         count: usize,
@@ -240,9 +231,10 @@ fn a_fifth_of_outliers() {
     for (seed, case) in (1..).zip([line, decay, peak, dose, &DOSES]) {
         for (sizes, most) in [([8.0, 30.0], 1.1), ([0.0, 30.0], f64::INFINITY)] {
             let (data, good) = case.data_of(sets, case.points / 5, sizes, seed);
-            let plain = case.fit(&data, Some(&good), &CurveNoise::default()).fits.fits;
+            let plain =
+                case.fit(&data, Some(&good), &CurveNoise::default(), Backend::Cpu).fits.fits;
             let tukey = CurveNoise::default().with_loss(Loss::Tukey).with_outlier_rate(0.01);
-            let found = case.fit(&data, None, &tukey);
+            let found = case.fit(&data, None, &tukey, Backend::Cpu);
             let is_none = |place: &(usize, usize)| good[*place] > 0.0;
             let listed: Vec<_> = found.outliers.iter().map(|of| (of.fit, of.point)).collect();
             let none = listed.iter().filter(|place| is_none(place)).count();
@@ -274,34 +266,37 @@ fn a_fifth_of_outliers() {
 /// Proves that the errors of clean data hold the truth as often as they say, and that losses cost no more than their 5 %.
 #[test]
 fn clean_data() {
-    for (seed, case) in (20..).zip(&MODELS) {
-        let (data, _) = case.data(0, [0.0; 2], seed);
-        let plain = case.fit(&data, None, &CurveNoise::default()).fits.fits;
+    let both = [(Backend::Reference, SETS), (Backend::Cpu, COUNT)];
+    for ((seed, case), (backend, count)) in
+        (20..).zip(&MODELS).flat_map(|case| both.map(|of| (case, of)))
+    {
+        let (data, _) = case.data_of(count, 0, [0.0; 2], seed);
+        let plain = case.fit(&data, None, &CurveNoise::default(), backend).fits.fits;
         for loss in Loss::ALL {
             let noise = CurveNoise::default().with_loss(loss).with_outlier_rate(0.01);
-            let found = case.fit(&data, None, &noise);
+            let found = case.fit(&data, None, &noise, backend);
             let fits = &found.fits.fits;
             let parameters = case.truth.len();
             let inside = |j: usize| {
                 let is_inside = |fit: &usize| {
                     (fits.parameters[[*fit, j]] - case.truth[j]).abs() <= fits.errors[[*fit, j]]
                 };
-                (0..COUNT).filter(is_inside).count() as f64 / COUNT as f64
+                (0..count).filter(is_inside).count() as f64 / count as f64
             };
             let coverage: Vec<f64> = (0..parameters).map(inside).collect();
             let rms = case.rms(&[&plain, fits]);
             let ratios: Vec<f64> = rms[1].iter().zip(&rms[0]).map(|(a, b)| a / b).collect();
-            let scale = found.scales.iter().sum::<f64>() / COUNT as f64 / case.noise;
+            let scale = found.scales.iter().sum::<f64>() / count as f64 / case.noise;
             let mut listed: Vec<usize> = found.outliers.iter().map(|outlier| outlier.fit).collect();
             listed.dedup();
-            let listed = listed.len() as f64 / COUNT as f64;
-            let rounds = fits.iterations.iter().sum::<u32>() as f64 / COUNT as f64;
+            let listed = listed.len() as f64 / count as f64;
+            let rounds = fits.iterations.iter().sum::<u32>() as f64 / count as f64;
             println!(
-                "{} {}: inside {coverage:.3?}, rms {ratios:.3?}, scale {scale:.3}, listed {listed:.4}, steps {rounds:.1}",
+                "{backend:?} {} {}: inside {coverage:.3?}, rms {ratios:.3?}, scale {scale:.3}, listed {listed:.4}, steps {rounds:.1}",
                 case.formula,
                 loss.name()
             );
-            let range = if cfg!(long_tests) { 0.66..=0.70 } else { 0.63..=0.73 };
+            let range = if count > SETS { 0.66..=0.70 } else { 0.63..=0.73 };
             assert!(coverage.iter().all(|share| range.contains(share)), "{coverage:?}");
             assert!(ratios.iter().all(|ratio| *ratio < 1.08), "{ratios:?}");
         }
@@ -329,7 +324,7 @@ fn successes() {
         });
         let trials = Array2::from_elem((1, case.points), trials);
         let noise = CurveNoise::default().with_trials(trials.view());
-        let found = case.fit(&data, None, &noise);
+        let found = case.fit(&data, None, &noise, Backend::Reference);
         let fits = &found.fits.fits;
         let rms = case.rms(&[fits]);
         let degrees = f64::from(fits.degrees[0]);

@@ -1,12 +1,17 @@
 //! Double precision with the points of a data set in the lanes of registers.
 
+use std::fmt::Debug;
+
 use fit_core::Estimator;
-use fit_cpu::{CurveReference, CurveSimd, InstructionSet};
-use fit_curves::{CurveFits, CurveOptions, CurvePrecision, CurveStart, Curves, Points, Values};
+use fit_cpu::{CurveReference, CurveSimd, InstructionSet, SharedFits};
+use fit_curves::{
+    CurveFits, CurveOptions, CurvePrecision, CurveStart, Curves, Points, Sharing, Values,
+};
 use fit_formula::Formula;
 use fit_sim::Random;
 use fit_tests::models::{SIMULATED, model};
-use ndarray::Array2;
+use ndarray::{Array2, Array3};
+use spotfit::model::Model;
 
 /// A parameter may differ by this share of its error or of itself, whichever is larger.
 const MOST: f64 = 1e-9;
@@ -17,6 +22,16 @@ fn reference() -> CurveReference {
 
 fn everywhere(test: impl Fn(InstructionSet)) {
     InstructionSet::ALL.into_iter().filter(|set| set.is_available()).for_each(test);
+}
+
+/// Whether fits in double precision are those of the reference to the last bit.
+fn number_by_number(set: InstructionSet, parameters: usize) -> bool {
+    parameters > 16 || (cfg!(target_arch = "x86_64") && set == InstructionSet::Portable)
+}
+
+/// Checks that outcomes are the same to the last bit, which is what is written of them; NaN is itself.
+fn exact(what: &str, wanted: &impl Debug, found: &impl Debug) {
+    assert_eq!(format!("{wanted:?}"), format!("{found:?}"), "{what}");
 }
 
 /// Checks that fits are the same but for rounding.
@@ -58,6 +73,7 @@ fn all_models_end_where_the_reference_does() {
             let curves = Curves::new(data.view(), case.points(&at));
             let options =
                 CurveOptions::new(start.len()).with_tolerance(1e-11).with_estimator(estimator);
+            let start_count = start.len();
             let start = CurveStart::Shared(&start);
             let wanted =
                 reference().fit(model.as_formula(), &curves, start, &options).expect("sound");
@@ -65,10 +81,169 @@ fn all_models_end_where_the_reference_does() {
             everywhere(|set| {
                 let simd = CurveSimd::new(0, Some(set)).expect("available");
                 let found = simd.fit(model.as_formula(), &curves, start, &options).expect("sound");
-                same(&format!("{}, {set}, {estimator:?}", case.name), &wanted, &found, MOST);
+                let what = format!("{}, {set}, {estimator:?}", case.name);
+                same(&what, &wanted, &found, MOST);
+                let double = simd.fit_double(model.as_formula(), &curves, start, &options);
+                let double = double.expect("sound");
+                same(&format!("{what}, from the start"), &wanted, &double, MOST);
+                if number_by_number(set, start_count) {
+                    exact(&what, &wanted, &double);
+                }
             });
         }
     }
+}
+
+/// Data sets that share something.
+struct Together {
+    formula: Formula,
+    data: Array2<f64>,
+    x: Option<Array3<f64>>,
+    grid: Option<[usize; 2]>,
+    weights: Option<Array2<f64>>,
+    start: Vec<f64>,
+    options: CurveOptions,
+    sharing: Sharing,
+}
+
+impl Together {
+    /// Some values of a formula at 0, 1, 2, …, with noise.
+    fn of(formula: &str, truth: &[f64], sets: usize, points: usize) -> Self {
+        let model = Model::of_variables(formula, &["x"]).expect("a formula");
+        let formula = model.as_formula().clone();
+        let at: Vec<Vec<f64>> = (0..points).map(|x| vec![0.1 * x as f64]).collect();
+        let values = model.values(truth, &at);
+        let mut random = Random::new(45, 9);
+        let data =
+            Array2::from_shape_fn((sets, points), |(_, x)| values[x] + 0.05 * random.normal());
+        let x = Array3::from_shape_fn((sets, 1, points), |(_, _, x)| 0.1 * x as f64);
+        let options = CurveOptions::new(truth.len()).with_tolerance(1e-9);
+        let start = truth.iter().map(|value| 1.05 * value).collect();
+        let sharing = Sharing::default().with_shared(1);
+        Self { formula, data, x: Some(x), grid: None, weights: None, start, options, sharing }
+    }
+
+    fn curves(&self) -> Curves<'_> {
+        let points = match (&self.x, self.grid) {
+            (Some(x), _) => Points::PerFit(Values::from(x.view())),
+            (None, Some([width, height])) => Points::Grid { width, height },
+            (None, None) => Points::Index,
+        };
+        let curves = Curves::new(self.data.view(), points);
+        match &self.weights {
+            Some(weights) => curves.with_weights(weights.view()),
+            None => curves,
+        }
+    }
+
+    fn on(&self, set: InstructionSet, threads: usize) -> SharedFits {
+        let simd = CurveSimd::new(threads, Some(set)).expect("available");
+        let Self { formula, start, options, sharing, .. } = self;
+        simd.fit_shared(formula, &self.curves(), start[..].into(), options, sharing).expect("sound")
+    }
+}
+
+/// Proves that fits which share parameters, or have priors, end where those of the reference do on every instruction set: with points of their
+/// own and points that are left out, on grids, by maximum likelihood, with many parameters, and with long data, whose bits no thread changes.
+#[test]
+fn shared_fits_end_where_the_reference_does() {
+    let decay = "a*exp(-x/t) + c";
+    let mut holes = Together::of(decay, &[5.0, 0.7, 1.0], 9, 31);
+    let mut weights = Array2::ones((9, 31));
+    weights[[2, 7]] = 0.0;
+    weights[[3, 30]] = f64::NAN;
+    (holes.data[[2, 7]], holes.data[[3, 30]]) = (f64::NAN, 1e300);
+    holes.weights = Some(weights);
+    let mut counts = Together::of(decay, &[50.0, 0.7, 9.0], 9, 31);
+    counts.data.mapv_inplace(f64::round);
+    counts.options = counts.options.with_estimator(Estimator::MaximumLikelihood);
+    counts.sharing = counts.sharing.with_prior(2, 9.0, 0.5).with_prior(1, 0.7, 0.1);
+    let mut known = Together::of(decay, &[5.0, 0.7, 1.0], 9, 31);
+    known.options = known.options.with_absolute(true);
+    known.sharing = Sharing::default().with_prior(1, 0.8, 0.01);
+    let mut grid = Together::of(decay, &[5.0, 0.7, 1.0], 6, 63);
+    grid.formula =
+        Formula::of_variables("a*exp(-((x - p)^2 + (y - q)^2)/(2*s^2)) + b", &["x", "y"])
+            .expect("a formula");
+    let names = grid.formula.parameters().to_vec();
+    let value = |name: &str| match name {
+        "a" => 9.0,
+        "p" => 4.2,
+        "q" => 2.9,
+        "s" => 1.4,
+        _ => 1.0,
+    };
+    grid.data = Array2::from_shape_fn((6, 63), |(fit, at)| {
+        let (x, y) = ((at % 9) as f64 - 4.2, (at / 9) as f64 - 2.9);
+        9.0 * (-(x * x + y * y) / 3.92).exp() + 1.0 + 0.1 * (((at * 7 + fit * 5) % 13) as f64 - 6.0)
+    });
+    (grid.x, grid.grid) = (None, Some([9, 7]));
+    grid.start = names.iter().map(|name| 1.05 * value(name)).collect();
+    grid.options = CurveOptions::new(5).with_tolerance(1e-9);
+    let of_s = names.iter().position(|name| name == "s").expect("a width");
+    grid.sharing = Sharing::default().with_shared(of_s);
+    let waves: Vec<String> =
+        (1..=8).map(|k| format!("a{k}*cos({k}*x) + b{k}*sin({k}*x)")).collect();
+    let many = format!("c*x + {}", waves.join(" + "));
+    let many = Together::of(&many, &[0.5; 17], 5, 90);
+    let long = Together::of(decay, &[5.0, 900.0, 1.0], 2, 70_001);
+    let cases = [
+        ("holes", holes),
+        ("counts", counts),
+        ("known", known),
+        ("grid", grid),
+        ("many", many),
+        ("long", long),
+    ];
+    for (what, case) in &cases {
+        let Together { formula, start, options, sharing, .. } = case;
+        let curves = case.curves();
+        let wanted = reference().fit_shared(formula, &curves, start[..].into(), options, sharing);
+        let wanted = wanted.expect("sound");
+        assert!(wanted.parts.iter().all(|part| part.status.is_converged()), "{what} {wanted:?}");
+        everywhere(|set| {
+            let found = case.on(set, 1);
+            exact(&format!("{what}, {set}, threads"), &case.on(set, 3), &found);
+            same(&format!("{what}, {set}"), &wanted.fits, &found.fits, 1e-7);
+            if number_by_number(set, start.len()) {
+                exact(&format!("{what}, {set}"), &wanted, &found);
+            } else {
+                assert_ne!(
+                    found.fits.parameters, wanted.fits.parameters,
+                    "no lanes: {what}, {set}"
+                );
+            }
+            for (own, wanted) in found.values.iter().zip(&wanted.values) {
+                let most = 1e-7 * wanted.error.max(wanted.value.abs());
+                assert!((own.value - wanted.value).abs() <= most, "{what}, {set}: {own:?}");
+                assert!((own.error - wanted.error).abs() <= 1e-6 * wanted.error, "{own:?}");
+            }
+        });
+    }
+}
+
+/// Proves that data sets which another fitter has left are fitted as if they had been asked for, and no others.
+#[test]
+fn what_is_left_is_fitted_alone() {
+    let case = Together::of("a*exp(-x/t) + c", &[5.0, 0.7, 1.0], 200, 31);
+    let Together { formula, start, options, .. } = &case;
+    everywhere(|set| {
+        let simd = CurveSimd::new(2, Some(set)).expect("available");
+        let curves = case.curves();
+        let all = simd.fit_double(formula, &curves, start[..].into(), options).expect("sound");
+        let mut fits = CurveFits::invalid(200, 3, options.covariance);
+        let left: Vec<usize> = (0..200).filter(|fit| fit % 3 == 1).collect();
+        simd.fit_left(formula, &curves, start[..].into(), options, &left, &mut fits)
+            .expect("sound");
+        for fit in 0..200 {
+            if fit % 3 == 1 {
+                assert_eq!(fits.parameters.row(fit), all.parameters.row(fit), "{set} {fit}");
+                assert_eq!(fits.errors.row(fit), all.errors.row(fit), "{set} {fit}");
+            } else {
+                assert!(fits.parameters.row(fit).iter().all(|of| of.is_nan()), "{set} {fit}");
+            }
+        }
+    });
 }
 
 /// Proves that functions have all their digits in packs: the multiple of a function that fits data best is that of the reference.

@@ -56,6 +56,30 @@ fn shared_by_all_or_by_groups() {
     assert!((all[0][0] - 4.0).abs() < 0.1 && (all[0][2] - 8.0).abs() < 0.2, "{all:?}");
 }
 
+/// Proves that shared fits are in double precision on each backend, and number by number unless lanes are asked for.
+#[test]
+fn shared_on_each_backend() {
+    let folder = Folder::new();
+    let of = |backend: &str| {
+        let words: [Word<'_>; 6] =
+            [&"-m", &"exponential", &"--share", &"t", &"--backend", &backend];
+        fit(&folder, &words)
+    };
+    let (table, said) = of("reference");
+    assert!(!said.contains("on the CPU"), "{said}");
+    assert_eq!(of("auto").0, table);
+    let (lanes, said) = of("cpu");
+    assert!(
+        said.contains("--share and --prior are fitted in double precision on the CPU"),
+        "{said}"
+    );
+    for name in ["a", "t", "c", "t_error", "chi2"] {
+        for (wanted, found) in column(&table, name).into_iter().zip(column(&lanes, name)) {
+            assert!((found - wanted).abs() < 1e-6 * wanted.abs(), "{name}: {wanted} {found}");
+        }
+    }
+}
+
 /// Proves that the table has parameters that follow from others, with errors, and that a prior pulls.
 #[test]
 fn ties_and_priors() {

@@ -10,7 +10,8 @@ use crate::simd::double::packed;
 
 impl CurveSimd {
     /// Fits a formula to curves in double precision from the start, as [`CurveReference::fit`] but for the rounding of sums and functions: the
-    /// lanes have points of one data set, eight with AVX-512 and four with AVX2; with other instruction sets it is the same to the last bit.
+    /// lanes have points of one data set, eight with AVX-512, four with AVX2 and on processors that are not x86-64. With other instruction
+    /// sets of these, and for models of more than 16 parameters, it is the same to the last bit.
     ///
     /// # Errors
     /// As [`CurveReference::fit`].
@@ -44,7 +45,7 @@ impl CurveSimd {
     }
 
     /// Fits a formula to curves that share parameters, or of whose parameters something is known beforehand, as
-    /// [`CurveReference::fit_shared`] but for the rounding of sums and functions: the lanes have points of one data set. The outcome does
+    /// [`CurveReference::fit_shared`] but for the rounding of sums and functions, in lanes as [`CurveSimd::fit_double`]. The outcome does
     /// not depend on the number of threads.
     ///
     /// # Errors

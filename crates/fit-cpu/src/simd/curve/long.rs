@@ -6,12 +6,9 @@ use super::CurveSimd;
 use crate::curve::Evaluated;
 use crate::simd::double;
 
-/// Data sets whose points are shared by threads, if they are long.
-const FEW: usize = 4;
-
 /// Whether the data sets are so few and so long that lanes would have nothing to do.
 pub(super) fn is_long(curves: &Curves<'_>) -> bool {
-    curves.count() <= FEW && double::is_long(curves.points())
+    curves.count() <= double::FEW && double::is_long(curves.points())
 }
 
 impl CurveSimd {

@@ -18,7 +18,7 @@ use fit_formula::Axes;
 use super::InstructionSet;
 use crate::curve::{Evaluated, Formulated, MOST_IN_PACKS, Work};
 use points::Points;
-pub(super) use points::is_long;
+pub(super) use points::{FEW, is_long};
 use stream::Stream;
 
 /// Working memory for fits in double precision on an instruction set, which the processor has.

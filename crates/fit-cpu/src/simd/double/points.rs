@@ -28,10 +28,16 @@ use crate::curve::{
 /// Points of a part, or at least a row of them.
 pub(super) const PART: usize = 1 << 14;
 
+/// Threads share the points of so many data sets at most: more of them are shared themselves.
+pub(in crate::simd) const FEW: usize = 4;
+
 /// Whether threads share the points of a data set of so many.
 pub(in crate::simd) const fn is_long(points: usize) -> bool {
     points > 4 * PART
 }
+
+/// Parameters of models whose scaled sums have a room of their own.
+const FEW_SCALED: usize = 5;
 
 /// A formula at the points of a data set.
 pub(super) struct Points<R> {
@@ -67,7 +73,7 @@ impl<R: Summing> Points<R> {
                 cut(rows, (PART / columns.max(1)).max(1)).map(|own| part(0..columns, own)).collect()
             }
         };
-        Self { parts, shared: is_long(columns * rows) }
+        Self { parts, shared: is_long(columns * rows) && batch.curves.count() <= FEW }
     }
 
     /// Does something for each part, on the threads of this pool if they share the parts.
@@ -146,7 +152,8 @@ fn load<R: Double>(numbers: &[f64], from: usize, count: usize) -> R {
     R::load(&lanes)
 }
 
-/// Visits the points of a part, for a model with room for N parameters. What has to be scaled is rare, and so in one room alone.
+/// Visits the points of a part, for a model with room for N parameters. What has to be scaled, and what has priors, is rare, and so in two
+/// rooms alone.
 #[inline(always)]
 fn visit<R: Summing, const N: usize>(part: &mut Part<R>, seen: DataSet<'_>, to: &mut Total) {
     let Part { model, columns, rows, across, .. } = part;
@@ -175,7 +182,7 @@ fn visit<R: Summing, const N: usize>(part: &mut Part<R>, seen: DataSet<'_>, to: 
     }
     let one = R::splat(1.0);
     match scaled {
-        Some((scale, lengths)) if N == MOST_IN_PACKS => {
+        Some((scale, lengths)) if N == FEW_SCALED || N == MOST_IN_PACKS => {
             let scaling = Scaling::new(scale, lengths, model.scales::<N>());
             sum!(|at, datum, weight| {
                 scaling.add(at, [datum, weight], poisson, &mut sums);
@@ -212,6 +219,7 @@ macro_rules! entries {
                 // SAFETY: an engine of this instruction set was made after the processor said that it has it.
                 unsafe {
                     match seen.count {
+                        0..=FEW_SCALED if seen.scaled.is_some() => entry::<FEW_SCALED>(part, seen, to),
                         _ if seen.scaled.is_some() => entry::<MOST_IN_PACKS>(part, seen, to),
                         0..=3 => entry::<3>(part, seen, to),
                         4 => entry::<4>(part, seen, to),

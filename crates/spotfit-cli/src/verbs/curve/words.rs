@@ -221,7 +221,7 @@ pub(super) fn values(option: &str, text: &str, model: &Model) -> Result<Vec<f64>
 /// Where fits run.
 pub(super) fn fitter(arguments: &CurveArguments) -> FitterOptions {
     let mut backend = arguments.backend;
-    if arguments.shared.is_asked() && backend != Backend::Reference {
+    if arguments.shared.is_asked() && matches!(backend, Backend::Cpu | Backend::Gpu) {
         say!("spotfit: --share and --prior are fitted in double precision on the CPU");
         backend = Backend::Cpu;
     }

@@ -1,7 +1,7 @@
 //! Losses of data sets that share parameters: one scale for all that depend on each other.
 
 use fit_core::Status;
-use fit_curves::{CurveOptions, CurveStart, Curves, Sharing};
+use fit_curves::{CurveOptions, CurvePrecision, CurveStart, Curves, Sharing};
 use ndarray::Array2;
 
 use super::loss::Loss;
@@ -103,7 +103,8 @@ impl Model {
         let mut best = together.search(first.clone(), Phase::Absolute)?;
         // Data sets that do not tell all of their parameters have no separate fits.
         let alone = CurveNoise { outlier_rate: None, weights: None, ..*noise };
-        if let Ok(alone) = self.fit_noise(fitter, &weighted, start, options, &alone) {
+        let fine = options.clone().with_precision(CurvePrecision::F64);
+        if let Ok(alone) = self.fit_noise(fitter, &weighted, start, &fine, &alone) {
             let mut from = first;
             let fits = &alone.fits.fits;
             for fit in (0..fits.len()).filter(|&fit| fits.is_found(fit)) {

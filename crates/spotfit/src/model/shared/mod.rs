@@ -64,7 +64,8 @@ impl SharedModelFits {
 
 impl Model {
     /// Fits curves that share parameters, or of whose parameters something is known beforehand ([`Sharing`]), in double precision on the
-    /// threads of the CPU: number by number with [`Backend::Reference`](crate::Backend::Reference), and otherwise with points of a data set in the lanes of vector registers.
+    /// threads of the CPU: number by number with [`Backend::Reference`](crate::Backend::Reference) and `Auto`, with points of a data set in the lanes of vector
+    /// registers with `Cpu` and `Gpu`, where the model has at most 16 parameters.
     ///
     /// For any values of the shared parameters each data set has its best parameters of its own; Levenberg–Marquardt finds the shared
     /// ones with the Schur complement of the block-arrow normal equations. Errors contain all correlations: those of a data set's own
