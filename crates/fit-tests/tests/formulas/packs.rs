@@ -208,10 +208,8 @@ fn shared_fits_end_where_the_reference_does() {
             if number_by_number(set, start.len()) {
                 exact(&format!("{what}, {set}"), &wanted, &found);
             } else {
-                assert_ne!(
-                    found.fits.parameters, wanted.fits.parameters,
-                    "no lanes: {what}, {set}"
-                );
+                // What converges to a point may have its bits; sums of squares have their own.
+                assert_ne!(found.fits.chi2, wanted.fits.chi2, "no lanes: {what}, {set}");
             }
             for (own, wanted) in found.values.iter().zip(&wanted.values) {
                 let most = 1e-7 * wanted.error.max(wanted.value.abs());
