@@ -528,9 +528,9 @@ fn many_data_sets() {
         }
         together
     });
-    let [by_number, in_lanes] = seconds;
-    assert!(by_number < 10.0 * separate[0], "{by_number} s beside {separate:?} s");
-    assert!(in_lanes < 1.5 * by_number, "{in_lanes} s beside {by_number} s");
+    for together in seconds {
+        assert!(together < 10.0 * separate[0], "{together} s beside {separate:?} s");
+    }
 }
 
 /// Visits to the points of a data set, on average.
