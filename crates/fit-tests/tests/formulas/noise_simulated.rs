@@ -253,7 +253,12 @@ fn a_fifth_of_outliers() {
                  a higher loss {higher:.4}, listed {found_of:.3}, of these none {share:.4}",
                 case.formula, case.range
             );
-            let judged = if std::ptr::eq(case, dose) { &typical } else { &all };
+            let judged = match () {
+                () if std::ptr::eq(case, dose) => &typical,
+                // Of very many, a few have such a curve.
+                () if sets > SETS => &others,
+                () => &all,
+            };
             if judged.iter().any(|ratio| *ratio > most) || higher > 0.01 {
                 wrong.push((case.formula, all, higher));
             }
