@@ -4,7 +4,7 @@ import fs from "node:fs";
 import path from "node:path";
 import process from "node:process";
 import { Pictures } from "./pictures.mjs";
-import { apart, blobs, drag, ended, fill, keyboard, nextSpot, rowsOf, same, spread, stack } from "./tools.mjs";
+import { apart, blobs, drag, ended, fill, fillMovie, keyboard, nextSpot, rowsOf, same, spread, stack } from "./tools.mjs";
 import { browser, complete, expect, folder, open, serve, spotfit, until, wrong } from "./window.mjs";
 
 const write = process.argv.includes("--write");
@@ -376,7 +376,7 @@ await step("pictures: light and dark, wide and narrow", async () => {
       const server = await serve(["movie.tif", "molecules.csv"], ".", looks);
       const page = await open(chromium, server.address, { width, height, look });
       await page.waitForFunction(() => document.fonts.ready.then(() => true));
-      await fill(page, CAMERA);
+      await fillMovie(page, CAMERA);
       await until("spots", async () => Number(await page.locator("#kept").textContent()) > 0);
       await nextSpot(page);
       await page.evaluate(() => /** @type {any} */ (document.activeElement)?.blur());

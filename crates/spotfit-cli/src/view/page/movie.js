@@ -279,6 +279,7 @@ export class MoviePanel {
       return;
     }
     this.asking = true;
+    this.stage.element.ariaBusy = "true";
     const [movie, frame, words] = [this.opened, this.number, this.form.words(WRITING)];
     try {
       const preview = await post("preview", { words, frame });
@@ -291,6 +292,7 @@ export class MoviePanel {
       if (!this.again && movie === this.opened) this.refuse(error);
     }
     this.asking = false;
+    this.stage.element.ariaBusy = String(this.again);
     if (!this.again) return;
     this.again = false;
     this.refresh();
