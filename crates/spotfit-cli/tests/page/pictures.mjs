@@ -8,6 +8,8 @@ import { expect } from "./window.mjs";
 const LEVELS = 40;
 /** The share of the pixels that may be others. */
 const OTHERS = 0.005;
+/** How long a picture may take until it is as it was, in milliseconds. */
+const LATE = 5000;
 
 export class Pictures {
   /**
@@ -89,16 +91,24 @@ export class Pictures {
     const made = path.join(this.made, `${path.basename(committed).replace(/\.\w+$/, "")}.png`);
     // No caret, no pointer: they are where the last step left them.
     await page.mouse.move(0, 0);
-    await page.waitForTimeout(100);
-    const png = await page.screenshot({ path: made, caret: "hide", animations: "disabled" });
+    const shoot = async () => {
+      await page.waitForTimeout(100);
+      return page.screenshot({ path: made, caret: "hide", animations: "disabled" });
+    };
     if (this.write) {
+      const png = await shoot();
       fs.mkdirSync(path.dirname(committed), { recursive: true });
       if ((await this.differ(committed, png)) === "") return;
       fs.writeFileSync(committed, committed.endsWith("webp") ? await this.small(png) : png);
       console.log(`  wrote ${committed}`);
       return;
     }
-    const reason = await this.differ(committed, png);
+    // What a slow machine draws late is waited for.
+    const end = Date.now() + LATE;
+    let reason = "";
+    do {
+      reason = await this.differ(committed, await shoot());
+    } while (reason !== "" && Date.now() < end);
     expect(reason === "", `${committed}: ${reason}; it was made as ${made}`);
   }
 }

@@ -249,13 +249,11 @@ await step("3-D: points that turn", async () => {
   await page.getByRole("button", { name: "3-D" }).click();
   const canvas = page.locator("canvas.points");
   await until("points", async () => /\d of/.test(await page.locator(".space .caption").textContent()));
-  await page.waitForTimeout(200);
-  const before = await canvas.screenshot();
-  expect((await blobs(page, before)).length > 5, "no points are drawn");
+  await until("drawn points", async () => (await blobs(page, await canvas.screenshot())).length > 5);
   await canvas.focus();
+  const before = await canvas.screenshot();
   await page.keyboard.press("ArrowRight");
-  await page.waitForTimeout(200);
-  expect(!before.equals(await canvas.screenshot()), "the points do not turn");
+  await until("points that turn", async () => !before.equals(await canvas.screenshot()));
   await page.getByRole("button", { name: "3-D" }).click();
 });
 
