@@ -31,26 +31,12 @@ export async function ended(page, verb) {
   return job.locator("code").textContent();
 }
 
-/**
- * Sets options of the movie, and waits until what they find is shown.
- * @param {any} page
- * @param {Record<string, string>} values
- */
-export async function fillMovie(page, values) {
-  await fill(page, values);
-  const words = Object.entries(values).map(([name, value]) => `--${name} ${value} `);
-  await until(`what ${words.join("")}finds`, async () => {
-    const command = await page.locator("#movie .command code").textContent();
-    return words.every((word) => command.includes(word));
-  });
-}
-
-/** Shows the first spot of the frame. @param {any} page */
+/** Shows the first spot that the newest options find in the frame. @param {any} page */
 export async function nextSpot(page) {
   const frame = page.getByRole("application", { name: "Frame" });
   await until("what is found in the frame", async () => (await frame.getAttribute("aria-busy")) === "false");
   await frame.focus();
-  // Once: an answer that takes long is of the spot that was asked for.
+  // Once: another press is the next spot, however long the first one's window takes.
   await page.keyboard.press("n");
   await page.getByRole("region", { name: "Spot" }).getByText("residual").waitFor();
 }

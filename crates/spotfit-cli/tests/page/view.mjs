@@ -4,7 +4,7 @@ import fs from "node:fs";
 import path from "node:path";
 import process from "node:process";
 import { Pictures } from "./pictures.mjs";
-import { apart, blobs, drag, ended, fill, fillMovie, keyboard, nextSpot, rowsOf, same, spread, stack } from "./tools.mjs";
+import { apart, blobs, drag, ended, fill, keyboard, nextSpot, rowsOf, same, spread, stack } from "./tools.mjs";
 import { browser, complete, expect, folder, open, serve, spotfit, until, wrong } from "./window.mjs";
 
 const write = process.argv.includes("--write");
@@ -251,7 +251,12 @@ await step("3-D: points that turn", async () => {
   await until("points", async () => /\d of/.test(await page.locator(".space .caption").textContent()));
   await until("drawn points", async () => (await blobs(page, await canvas.screenshot())).length > 5);
   await canvas.focus();
-  const before = await canvas.screenshot();
+  let before = await canvas.screenshot();
+  await until("points at rest", async () => {
+    const last = before;
+    before = await canvas.screenshot();
+    return last.equals(before);
+  });
   await page.keyboard.press("ArrowRight");
   await until("points that turn", async () => !before.equals(await canvas.screenshot()));
   await page.getByRole("button", { name: "3-D" }).click();
@@ -374,8 +379,7 @@ await step("pictures: light and dark, wide and narrow", async () => {
       const server = await serve(["movie.tif", "molecules.csv"], ".", looks);
       const page = await open(chromium, server.address, { width, height, look });
       await page.waitForFunction(() => document.fonts.ready.then(() => true));
-      await fillMovie(page, CAMERA);
-      await until("spots", async () => Number(await page.locator("#kept").textContent()) > 0);
+      await fill(page, CAMERA);
       await nextSpot(page);
       await page.evaluate(() => /** @type {any} */ (document.activeElement)?.blur());
       const file = (/** @type {string} */ tab) => path.join(here, "screenshots", `${tab}-${look}-${width}.webp`);
