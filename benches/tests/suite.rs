@@ -152,11 +152,13 @@ fn a_run_keeps_its_report() {
     let (own, other) = (folder.path().join("own"), folder.path().join("other"));
     drop(Journal::open(&own, about(), false).expect("a journal"));
     let record = Record { about: about(), cells: Vec::new() };
-    report(&record, &[], &own).expect("the report of the run");
-    let other_report = render(&own.join("record.json"), &[], &other).expect("a new folder");
+    // One figure is enough: where a report may be written does not hang on what is in it.
+    let one = ["lw-fig2".to_owned()];
+    report(&record, &one, &own).expect("the report of the run");
+    let other_report = render(&own.join("record.json"), &one, &other).expect("a new folder");
     assert_eq!(other_report.report, other.join("report.html"));
-    render(&own, &[], &own).expect("its own report again");
-    let error = render(&other, &[], &own).expect_err("another run's folder");
+    render(&own, &one, &own).expect("its own report again");
+    let error = render(&other, &one, &own).expect_err("another run's folder");
     assert!(matches!(&error, SuiteError::Exists(_)), "{error}");
 }
 

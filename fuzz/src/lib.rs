@@ -1,12 +1,12 @@
-//! What the fuzz targets share: the formats of `crates/spotfit-cli/tests/attack`, which an ordinary `cargo test` attacks with
+//! What the fuzz targets share: the formats of `crates/spotfit-tests/tests/attack`, which an ordinary `cargo test` attacks with
 //! mutated files.
 
-#[path = "../../crates/spotfit/tests/common/mod.rs"]
+#[path = "../../crates/spotfit-tests/tests/common/library/mod.rs"]
 mod common;
 #[allow(dead_code)] // The fuzzer learns the words of a format from the comparisons that it sees.
-#[path = "../../crates/spotfit-cli/tests/attack/formats.rs"]
+#[path = "../../crates/spotfit-tests/tests/attack/formats.rs"]
 mod formats;
-#[path = "../../crates/spotfit-cli/tests/attack/seeds.rs"]
+#[path = "../../crates/spotfit-tests/tests/attack/seeds.rs"]
 mod seeds;
 
 use std::sync::LazyLock;

@@ -2,6 +2,7 @@
 
 mod circles;
 mod layers;
+mod mutants;
 mod names;
 #[path = "../../kernels/src/pack.rs"]
 mod pack;
@@ -11,6 +12,7 @@ mod ptx;
 #[path = "../../kernels/src/recency.rs"]
 mod recency;
 mod source;
+mod times;
 mod toolchain;
 
 use std::ffi::OsString;
@@ -64,6 +66,26 @@ enum Task {
         #[arg(value_name = "MADE")]
         made: PathBuf,
     },
+    /// Run all tests with the numbers of samples that ordinary runs and CI do without: `cargo test` of the whole workspace with
+    /// SPOTFIT_TESTS=all and SPOTFIT_NIGHTLY=1.
+    Nightly {
+        /// Arguments of `cargo test`, such as `-p fit-tests --test formulas`.
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        arguments: Vec<OsString>,
+    },
+    /// Say where the time of the last build (`--timings`), of the last run of the tests (with `.ci/timed` as cargo's runner) and of
+    /// the last `.ci/run` went, the largest first.
+    Times {
+        /// Put the steps of the last `.ci/run` in the place of those that are committed (`.ci/times`).
+        #[arg(long)]
+        write: bool,
+    },
+    /// Put faults into a clone of the last commit, one at a time, and prove that the tests find them (xtask/mutants).
+    Mutants {
+        /// Parts of the names of those to try, such as `fit-core`; without, all.
+        #[arg(value_name = "NAME")]
+        names: Vec<String>,
+    },
     /// Reproduce every figure and table of both papers on this machine: numbers, pictures and a report. `cargo xtask
     /// bench --help` lists its options.
     #[command(disable_help_flag = true)]
@@ -89,6 +111,9 @@ enum TaskError {
     /// The manifest is no manifest.
     #[error("kernels/manifest.json: {0}")]
     Manifest(#[from] serde_json::Error),
+    /// Cargo's page of timings has another form.
+    #[error("target/cargo-timings/cargo-timing.html: {0}")]
+    Timings(serde_json::Error),
     /// What was checked is not as it should be.
     #[error("the check failed:\n{}\n`cargo xtask ptx` makes the files anew", .0.join("\n"))]
     Check(Vec<String>),
@@ -104,6 +129,9 @@ enum TaskError {
     /// A picture is not what is committed.
     #[error("{made} is not {committed}: {reason}")]
     Picture { committed: String, made: String, reason: String },
+    /// Faults that no test finds.
+    #[error("{}", .0.join("\n"))]
+    Mutants(Vec<String>),
     /// No kernel has that name.
     #[error("there is no kernel '{0}'; kernels/manifest.json lists them")]
     NoKernel(String),
@@ -133,6 +161,9 @@ fn main() -> ExitCode {
         Task::Picture { committed, made } => {
             pictures::compare(&committed, &made).map(|()| ExitCode::SUCCESS)
         }
+        Task::Times { write } => times::report(&ptx::root(), write).map(|()| ExitCode::SUCCESS),
+        Task::Mutants { names } => mutants::check(&ptx::root(), &names).map(|()| ExitCode::SUCCESS),
+        Task::Nightly { arguments } => nightly(&arguments),
         Task::Bench { arguments } => bench(&arguments),
     };
     match result {
@@ -144,11 +175,31 @@ fn main() -> ExitCode {
     }
 }
 
+fn cargo() -> Command {
+    Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
+}
+
+/// What a program ended with.
+fn code_of(status: std::process::ExitStatus) -> ExitCode {
+    let code = status.code().and_then(|code| u8::try_from(code).ok());
+    code.map_or(ExitCode::FAILURE, ExitCode::from)
+}
+
+/// Runs the tests with all that they can do.
+fn nightly(arguments: &[OsString]) -> Result<ExitCode, TaskError> {
+    let mut tests = cargo();
+    tests.args(["test", "--locked", "--no-fail-fast"]);
+    if !arguments.iter().any(|word| word == "-p" || word == "--package") {
+        tests.arg("--workspace");
+    }
+    let tests = tests.args(arguments).env("SPOTFIT_TESTS", "all").env("SPOTFIT_NIGHTLY", "1");
+    Ok(code_of(tests.status().map_err(TaskError::of_file(Path::new("cargo")))?))
+}
+
 /// Runs the suite, which is a program of its own: it needs the kernels, and this one makes them. It runs the command, which it finds beside
 /// itself.
 fn bench(arguments: &[OsString]) -> Result<ExitCode, TaskError> {
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let built = Command::new(cargo)
+    let built = cargo()
         .args(["build", "--quiet", "--release", "--locked", "--workspace"])
         .args(["--bin", "suite", "--bin", "spotfit"])
         .status()
@@ -162,6 +213,5 @@ fn bench(arguments: &[OsString]) -> Result<ExitCode, TaskError> {
     let suite = target.join("release/suite").with_extension(std::env::consts::EXE_EXTENSION);
     let status = Command::new(&suite).args(arguments).status();
     let status = status.map_err(TaskError::of_file(&suite))?;
-    let code = status.code().and_then(|code| u8::try_from(code).ok());
-    Ok(code.map_or(ExitCode::FAILURE, ExitCode::from))
+    Ok(code_of(status))
 }

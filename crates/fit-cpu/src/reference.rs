@@ -79,7 +79,7 @@ pub trait Arithmetic: Scalar {
 }
 
 macro_rules! arithmetic {
-    ($($(#[$inline:ident])? $type:ty),*) => {$(
+    ($($(#[$inline:meta])? $type:ty),*) => {$(
         impl Arithmetic for $type {
             $(#[$inline])?
             fn fit(
@@ -105,7 +105,7 @@ macro_rules! arithmetic {
     )*};
 }
 arithmetic!(
-    #[inline]
+    #[cfg_attr(not(feature = "whole"), inline)]
     f32,
     f64
 );

@@ -2,7 +2,7 @@
 //!
 //! `cargo run --release -p fit-crowd --example crowd [-- FRAMES [REPEATS [CASE [fixed|free [bounds]]]]]`
 
-#[path = "../tests/support/mod.rs"]
+#[path = "../tests/crowds/support.rs"]
 mod support;
 
 use std::time::Instant;

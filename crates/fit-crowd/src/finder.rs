@@ -58,6 +58,22 @@ impl CrowdFinder {
         Ok(Self { size, search: Search::new(Setup::new(options), size), emitters: Vec::new() })
     }
 
+    /// The same, which searches all of every frame.
+    #[cfg(feature = "internals")]
+    #[doc(hidden)]
+    pub fn of_all(self) -> Self {
+        Self { search: self.search.of_all(), ..self }
+    }
+
+    /// The emitters of a frame of that size as the search finds them: some may be just outside.
+    #[cfg(feature = "internals")]
+    #[doc(hidden)]
+    pub fn find_all(&mut self, frame: &CrowdFrame<'_>) -> &[Emitter] {
+        self.emitters.clear();
+        self.search.find(frame, &mut self.emitters);
+        &self.emitters
+    }
+
     /// The emitters of a frame, sorted by y, then by x.
     ///
     /// # Errors
@@ -105,27 +121,5 @@ fn find_neighbours(emitters: &mut [Emitter]) {
         let after = emitters[at + 1..].iter().all(&mut look);
         debug_assert!((before && after) || nearest.is_finite());
         emitters[at].neighbour = nearest.sqrt();
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::frame::ReadVariance;
-
-    /// Proves that the neighbour is the nearest of all.
-    #[test]
-    fn neighbours_are_the_nearest() {
-        let pixels: Vec<f32> = (0..900).map(|i| if i % 97 == 40 { 900.0 } else { 20.0 }).collect();
-        let frame = CrowdFrame::new(30, 30, &pixels, ReadVariance::Same(1.0)).unwrap();
-        let mut finder = CrowdFinder::new(30, 30, &CrowdOptions::default()).unwrap();
-        let emitters = finder.find(&frame).unwrap();
-        assert!(emitters.len() > 5, "{}", emitters.len());
-        for (at, one) in emitters.iter().enumerate() {
-            let others = emitters.iter().enumerate().filter(|&(other, _)| other != at);
-            let distances = others.map(|(_, other)| (one.x - other.x).hypot(one.y - other.y));
-            let nearest = distances.fold(f64::INFINITY, f64::min);
-            assert!((one.neighbour - nearest).abs() < 1e-9, "{} {nearest}", one.neighbour);
-        }
     }
 }

@@ -14,6 +14,9 @@ mod frame;
 mod gaussian;
 mod geometry;
 mod heights;
+#[cfg(feature = "internals")]
+#[doc(hidden)]
+pub mod internals;
 mod kernel;
 mod lanes;
 mod limit;
@@ -33,8 +36,6 @@ mod spot;
 mod start;
 mod sums;
 mod system;
-#[cfg(test)]
-mod tests;
 mod thresholds;
 mod tiles;
 mod trial;

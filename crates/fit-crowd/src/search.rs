@@ -52,7 +52,7 @@ impl Search {
     }
 
     /// The same, which searches all of every frame.
-    #[cfg(test)]
+    #[cfg(feature = "internals")]
     pub(crate) fn of_all(self) -> Self {
         Self { crowded: [0.0; 2], ..self }
     }
@@ -225,6 +225,3 @@ impl Parts {
         join(found, setup.seam(), into);
     }
 }
-
-#[cfg(test)]
-mod tests;

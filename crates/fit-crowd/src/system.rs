@@ -47,7 +47,7 @@ impl System {
     }
 
     /// Whether a block couples with one before it.
-    #[cfg(test)]
+    #[cfg(feature = "internals")]
     pub(crate) fn couples(&self, block: usize, other: usize) -> bool {
         self.rows[block].start <= other
     }

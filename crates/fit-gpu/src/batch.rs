@@ -59,6 +59,16 @@ impl Gpu {
         Ok(Self { pipelines, family })
     }
 
+    /// Whether nothing is on its way.
+    ///
+    /// # Errors
+    /// [`GpuError`] if a device failed.
+    #[cfg(feature = "internals")]
+    #[doc(hidden)]
+    pub fn is_done(&self) -> Result<bool, GpuError> {
+        self.pipelines.iter().try_fold(true, |done, of| Ok(done & lock(of).is_done()?))
+    }
+
     /// The devices in use.
     pub fn devices(&self) -> Vec<DeviceInfo> {
         let info = |pipeline: &Mutex<Pipeline>| lock(pipeline).info().clone();

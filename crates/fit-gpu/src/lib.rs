@@ -11,6 +11,9 @@ mod error;
 mod frames;
 mod in_place;
 mod inputs;
+#[cfg(feature = "internals")]
+#[doc(hidden)]
+pub mod internals;
 mod lent;
 mod marks;
 mod pinned;

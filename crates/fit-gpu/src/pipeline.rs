@@ -118,6 +118,12 @@ impl Pipeline {
         PinnedBuffer::on(&self.card, length)
     }
 
+    /// Whether nothing is on its way.
+    #[cfg(feature = "internals")]
+    pub(crate) fn is_done(&self) -> Result<bool, GpuError> {
+        self.slots.iter().try_fold(true, |done, slot| Ok(done & slot.stream().is_done()?))
+    }
+
     /// Runs a part of a batch that has been validated.
     pub(crate) fn run(
         &mut self,
@@ -242,57 +248,7 @@ fn is_room<E>(
 
 #[cfg(test)]
 mod tests {
-    use fit_core::{Corner, Fit, Size};
-    use fit_windows::{Weights, Windows};
-    use ndarray::{ArrayView2, ArrayView3};
-
     use super::*;
-    use crate::driver::fault;
-    use crate::{Pinnable, PinnedBuffer};
-
-    /// Proves that nothing is on its way when a batch ends, whichever call failed: neither frames and an image of weights, nor windows
-    /// and outcomes.
-    #[test]
-    #[ignore = "needs an NVIDIA GPU"]
-    fn no_error_leaves_copies_under_way() {
-        const SIDE: usize = 8000;
-        const COUNT: usize = 2_000_000;
-        fn pinned<T: Pinnable>(length: usize) -> PinnedBuffer<T> {
-            PinnedBuffer::new(length).expect("memory")
-        }
-        let mut image = pinned::<f32>(SIDE * SIDE);
-        image.fill(1.0);
-        let pixels = pinned::<u8>(COUNT * 81);
-        let corners: Vec<Corner> = (0..100).map(|x| Corner { frame: 0, x, y: 0 }).collect();
-        let frames = ArrayView3::from_shape((1, SIDE, SIDE), &pixels[..SIDE * SIDE]).expect("all");
-        let image = ArrayView2::from_shape((SIDE, SIDE), &image).expect("as many");
-        let spots = ArrayView3::from_shape((COUNT, 9, 9), &pixels).expect("as many");
-        let cuts = Windows::cuts(frames, Size::new(9, 9), &corners);
-        let options = &Options::default();
-        let mut fits = pinned::<Fit<f32>>(COUNT);
-        for windows in [
-            AnyWindows::from(cuts.with_weights(Weights::Frame(image))),
-            Windows::stack(spots).into(),
-        ] {
-            let range = 0..windows.count();
-            let (family, operation) = (None, Operation::Fit(Start::Estimate));
-            let side = SideInputs::new(&windows, options);
-            let side = side.as_ref();
-            let fits = std::cell::RefCell::new(&mut fits[range.clone()]);
-            let part = Part { options, family, windows, operation, range, side, sent: None };
-            fault::each(
-                &mut Pipeline::new(0).expect("a GPU"),
-                |pipeline| {
-                    let mut fits = fits.borrow_mut();
-                    pipeline.run(&part, &mut Results::Fits((&mut **fits).into()))
-                },
-                |pipeline, told| {
-                    let is_done = |slot: &Slot| slot.stream().is_done().expect("no fault");
-                    assert!(pipeline.slots.iter().all(is_done), "{told}");
-                },
-            );
-        }
-    }
 
     /// Proves that frames of the same size go to the device in every batch or in none, up to half of its memory; and
     /// that larger ones count what smaller ones hold as free.

@@ -53,6 +53,16 @@ impl Resident {
         Self::of(device, &Windows::stack(spots).into(), start)
     }
 
+    /// Whether nothing is on its way.
+    ///
+    /// # Errors
+    /// [`GpuError`] if the device failed.
+    #[cfg(feature = "internals")]
+    #[doc(hidden)]
+    pub fn is_done(&self) -> Result<bool, GpuError> {
+        self.stream.is_done()
+    }
+
     fn of(device: usize, windows: &AnyWindows<'_>, start: Start<'_>) -> Result<Self, GpuError> {
         let (count, size, kind) = (windows.count(), windows.size(), kind_of(windows));
         size.validate()?;
@@ -242,46 +252,5 @@ impl Resident {
         // SAFETY: the kernel has written every outcome; the stream is waited for before anyone looks.
         unsafe { self.stream.copy_out(std::ptr::from_mut(fits), &self.fits)? };
         self.stream.wait()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use ndarray::Array3;
-
-    use super::*;
-    use crate::PinnedBuffer;
-    use crate::driver::fault;
-
-    /// Proves that nothing is on its way when a call ends, whichever call of the driver failed.
-    #[test]
-    #[ignore = "needs an NVIDIA GPU"]
-    fn no_error_leaves_copies_under_way() {
-        const COUNT: usize = 1_000_000;
-        let (window, options) = (Array3::<u8>::zeros((1, 9, 9)), Options::default());
-        let spots = window.broadcast((COUNT, 9, 9)).expect("a view without memory");
-        let mut resident = Resident::new(0, spots, Start::Estimate).expect("a GPU");
-        let look = |resident: &Resident, told: &str| {
-            assert!(resident.stream.is_done().expect("no fault"), "{told}");
-        };
-        fault::each(&mut resident, |resident| resident.fit(&options), look);
-        let fits = std::cell::RefCell::new(PinnedBuffer::new(COUNT).expect("memory"));
-        fault::each(&mut resident, |resident| resident.fetch(&mut fits.borrow_mut()), look);
-        let errors = std::cell::RefCell::new(PinnedBuffer::new(COUNT).expect("memory"));
-        let find_errors =
-            |resident: &mut Resident| resident.errors_into(&options, &mut errors.borrow_mut());
-        fault::each(&mut resident, find_errors, look);
-    }
-
-    /// Proves that views which repeat a window more often than a kernel counts, or than there are bytes for, are
-    /// errors.
-    #[test]
-    fn huge_views_are_errors() {
-        let window = Array3::<f32>::zeros((1, 9, 9));
-        for count in [1 << 32, (isize::MAX as usize) / 81] {
-            let spots = window.broadcast((count, 9, 9)).expect("a view without memory");
-            let result = Resident::new(0, spots, Start::Estimate);
-            assert!(matches!(result, Err(GpuError::TooManyWindows { .. })), "{result:?}");
-        }
     }
 }

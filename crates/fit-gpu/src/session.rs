@@ -81,6 +81,16 @@ impl GpuSession {
         })
     }
 
+    /// Whether nothing is on its way.
+    ///
+    /// # Errors
+    /// [`GpuError`] if the device failed.
+    #[cfg(feature = "internals")]
+    #[doc(hidden)]
+    pub fn is_done(&self) -> Result<bool, GpuError> {
+        self.stream.is_done()
+    }
+
     /// Fits every window of a stack (n, height, width), where n is at most the number the session was made for.
     ///
     /// # Errors
@@ -183,43 +193,5 @@ impl GpuSession {
         }
         fence(Ordering::Acquire);
         Ok(())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use ndarray::Array3;
-
-    use super::*;
-    use crate::driver::fault;
-
-    /// Proves that nothing is on its way when a call ends with an error, whichever call of the driver failed.
-    #[test]
-    #[ignore = "needs an NVIDIA GPU"]
-    fn no_error_leaves_copies_under_way() {
-        const COUNT: usize = 300_000;
-        let spots = Array3::<f32>::zeros((COUNT, 9, 9));
-        let options = Options::default();
-        let mut session = GpuSession::new(0, Size::new(9, 9), COUNT, &options).expect("a GPU");
-        let fits = std::cell::RefCell::new(vec![Fit::invalid(); COUNT]);
-        fault::each(
-            &mut session,
-            |session| session.fit_into(spots.view(), Start::Estimate, &mut fits.borrow_mut()),
-            |session, told| {
-                // Who got all outcomes does not wait for the end of the kernel.
-                let all_well = told.ends_with("None");
-                assert!(all_well || session.stream.is_done().expect("no fault"), "{told}");
-            },
-        );
-    }
-
-    /// Proves that a session for more windows than have an address, or than a kernel counts, is an error.
-    #[test]
-    fn a_huge_session_is_an_error() {
-        let new = |most| GpuSession::new(0, Size::new(9, 9), most, &Options::default());
-        for most in [1 << 32, (1 << 62) + 1, usize::MAX] {
-            let error = new(most);
-            assert!(matches!(error, Err(GpuError::TooManyWindows { .. })), "{error:?}");
-        }
     }
 }

@@ -90,7 +90,7 @@ fn fit<const N: usize>(
 /// As [`Setup::new`].
 ///
 /// # Panics
-/// For numbers of pixels that no test has asked for yet: more than 128, other than 225 to 256 and 993 to
+/// For numbers of pixels that no test has asked for yet: more than 96, other than 225 to 256 and 993 to
 /// 1024; and if the threads do not agree.
 pub fn fit_as_published(
     pixels: &[f32],
@@ -102,7 +102,6 @@ pub fn fit_as_published(
         32 => fit::<32>(pixels, size, start, options),
         64 => fit::<64>(pixels, size, start, options),
         96 => fit::<96>(pixels, size, start, options),
-        128 => fit::<128>(pixels, size, start, options),
         256 => fit::<256>(pixels, size, start, options),
         1024 => fit::<1024>(pixels, size, start, options),
         threads => panic!("nothing is compiled for {threads} threads"),

@@ -19,6 +19,21 @@ pub mod tolerances;
 
 use spotfit::{Backend, FitError, Fitter, FitterOptions, InstructionSet, Options};
 
+/// Whether the tests have the time of a night, for what is only more of the same: `SPOTFIT_NIGHTLY=1`.
+pub fn nightly() -> bool {
+    std::env::var_os("SPOTFIT_NIGHTLY").is_some_and(|value| value == "1")
+}
+
+/// How many of something a test takes: in a plain `cargo test`, with `SPOTFIT_TESTS=all`, which CI sets, and in a night
+/// ([`nightly`]).
+pub fn effort(plain: usize, all: usize, night: usize) -> usize {
+    match () {
+        () if nightly() => night,
+        () if cfg!(long_tests) => all,
+        () => plain,
+    }
+}
+
 /// A backend under test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TestBackend {
@@ -49,6 +64,17 @@ pub fn backends() -> Vec<TestBackend> {
         }
     }
     all
+}
+
+/// One backend for each arithmetic that any machine has: the reference, and every instruction set. What [`backends`] has
+/// besides gives the same bits with other numbers of threads, which the tests of `spots::parity` prove; in a night all are tried.
+pub fn arithmetics() -> Vec<TestBackend> {
+    if nightly() {
+        return backends();
+    }
+    let sets = InstructionSet::ALL.into_iter().filter(|set| set.is_available());
+    let sets = sets.map(|set| TestBackend { set: Some(set), ..TestBackend::new(Backend::Cpu, 3) });
+    [TestBackend::new(Backend::Reference, 3)].into_iter().chain(sets).collect()
 }
 
 impl TestBackend {

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use fit_sim::{Maps, MovieSimulation, MovieTruth, SpotShape};
 use fit_tests::data::{read_columns, real_data, real_oracle};
+use fit_tests::effort;
 use fit_tests::tolerances::{HONEST, OUTSIDE_DOUBLE};
 use spotfit::detect::{Candidate, DEFAULT_FALSE_RATE, Detector};
 use spotfit::drift::{Drift, DriftError, DriftOptions};
@@ -272,6 +273,10 @@ fn spots_without_a_flag_are_as_precise_as_they_say() {
         assert!(all > 2.0 && flagged > 4.0, "{name}: {all}, {flagged}");
         assert!(suspected < 0.06 && share < 0.25, "{name}: {suspected} {share}");
 
+        // What is dropped hangs on the flags alone: one movie shows it, and the others in CI.
+        if effort(1, 4, 4) == 1 && name != "ordinary" {
+            continue;
+        }
         let (kept, counts) = localize(options.with_drop(Flags::ALL));
         let clean = |spot: &&Localization| spot.checks.is_some_and(|c| c.flags.is_empty());
         let expected: Vec<_> = found.iter().filter(clean).map(|spot| (spot.x, spot.y)).collect();
@@ -296,14 +301,15 @@ fn noise_alone_has_few_spots() {
         let detector = Detector::new(512, 512, 7, 7.0).expect("sound options");
         let detector = detector.with_false_rate(DEFAULT_FALSE_RATE, &camera).expect("a rate");
         let mut plan = simulation.plan().expect("a sound simulation");
-        let mut count = 0;
-        for frame in 0..400 {
+        // A hundred spots are expected in 400 frames, and fifty, known to a seventh, in 200.
+        let (mut count, frames) = (0, effort(200, 200, 400));
+        for frame in 0..frames {
             let frames = plan.piece(frame..frame + 1).frames();
             let found = detector.detect(frames.index_axis(ndarray::Axis(0), 0)).expect("a frame");
             let inside = |c: &&Candidate| (3..509).contains(&c.x) && (3..509).contains(&c.y);
             count += found.iter().filter(inside).count();
         }
-        let rate = count as f64 / (400.0 * 506.0 * 506.0 / 1e6);
+        let rate = count as f64 / (frames as f64 * 506.0 * 506.0 / 1e6);
         println!("{background} photons: {rate:.2} in a million pixels");
         assert!((0.5..2.0).contains(&rate), "{background}: {rate}");
     }

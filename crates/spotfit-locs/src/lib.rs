@@ -15,8 +15,6 @@ pub mod render;
 #[cfg(feature = "report")]
 pub mod report;
 mod short;
-#[cfg(test)]
-mod simulated;
 pub mod statistics;
 pub mod table;
 

@@ -188,8 +188,11 @@ def test_a_cluster_finds_the_same(client: Any) -> None:
     assert equal(spotfit.dask.localize(movie).compute(), spotfit.localize(frames()))
 
 
-def slowly(block: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
-    time.sleep(0.1)
+def held(block: npt.NDArray[np.float32], folder: Path) -> npt.NDArray[np.float32]:
+    """The block, after a worker was killed."""
+    (folder / f"begun {os.getpid()}").touch()
+    while not (folder / "killed").exists():
+        time.sleep(0.01)
     return block
 
 
@@ -198,13 +201,17 @@ def kill_one(client: Any) -> None:
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="there is no SIGKILL")
-def test_a_killed_worker_loses_no_windows(client: Any) -> None:
-    spots = da.from_array(SPOTS, chunks=(25, 9, 9)).map_blocks(slowly, dtype=np.float32)
+def test_a_killed_worker_loses_no_windows(client: Any, tmp_path: Path) -> None:
+    # Without `meta` dask would try the function here.
+    words = {"dtype": np.float32, "meta": np.empty((0, 0, 0), np.float32)}
+    spots = da.from_array(SPOTS, chunks=(25, 9, 9)).map_blocks(held, folder=tmp_path, **words)
     future = client.compute(spotfit.dask.fit(spots))
-    time.sleep(0.5)
+    while len(list(tmp_path.glob("begun *"))) < 2:
+        time.sleep(0.01)
     assert not future.done()
     kill_one(client)
-    assert same(future.result(timeout=60), spotfit.fit(SPOTS))
+    (tmp_path / "killed").touch()
+    assert same(future.result(timeout=600), spotfit.fit(SPOTS))
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="there is no SIGKILL")

@@ -7,6 +7,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
 import warnings
 from collections.abc import Callable
@@ -220,13 +221,20 @@ def test_nothing_begins_after_an_exception(movies: list[Path], tmp_path: Path) -
     def stop(done: int, every: int) -> None:
         raise KeyboardInterrupt
 
-    def slow() -> None:
-        time.sleep(0.2)
+    raised = threading.Event()
+
+    class Held:
+        """Of its one worker, which has nothing but the first movie before the exception."""
+
+        def submit(self, fn: Callable[..., Any], /, *args: Any) -> Any:
+            return executor.submit(lambda: (args[0].name == "a" or raised.wait(600)) and fn(*args))
 
     with ThreadPoolExecutor(1) as executor:
         with pytest.raises(KeyboardInterrupt):
-            spotfit.fit_files(movies, tmp_path / "out", executor=executor, progress=stop)
-        executor.submit(slow).result()
+            spotfit.fit_files(movies, tmp_path / "out", executor=Held(), progress=stop)
+        raised.set()
+        # Its turn is after all that was not cancelled.
+        executor.submit(int).result()
         # The one that ended, and one that had begun meanwhile.
         assert len(list((tmp_path / "out").glob("*.hdf5"))) <= 2
 

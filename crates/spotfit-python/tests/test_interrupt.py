@@ -15,14 +15,51 @@ import numpy as np
 import pytest
 import spotfit
 
+#: So many seconds that nothing here takes as long, however busy the machine is.
+LONG_TIME = 600
+
+
+def worked(process: subprocess.Popen[bytes]) -> float:
+    """How many seconds processors have worked for a process; for ever where the system does not tell it."""
+    try:
+        numbers = Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()
+    except FileNotFoundError:
+        return float("inf")
+    return (int(numbers[11]) + int(numbers[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def let_work(process: subprocess.Popen[bytes], seconds: float) -> None:
+    """Waits until processors have worked for a process for so long."""
+    end = worked(process) + seconds
+    while worked(process) < end:
+        assert process.poll() is None
+        time.sleep(0.002)
+
+
+def end_by_ctrl_c(process: subprocess.Popen[bytes]) -> float:
+    """How many seconds processors work for a process from Ctrl-C to its end, as far as the system tells it.
+
+    Ctrl-C comes while the process stands still: however late this one goes on, nothing is done meanwhile.
+    """
+    process.send_signal(signal.SIGSTOP)
+    os.waitpid(process.pid, os.WUNTRACED)
+    before = worked(process)
+    process.send_signal(signal.SIGINT)
+    process.send_signal(signal.SIGCONT)
+    _, status, used = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    return used.ru_utime + used.ru_stime - before
+
+
 LONG = """
 import signal, sys, numpy as np, spotfit
 signal.signal(signal.SIGINT, signal.default_int_handler)
 window = spotfit.simulate(1).spots[0]
 spots = np.broadcast_to(window, (8_000_000, 9, 9))
-print("begin", flush=True)
 try:
-    CALL
+    print("begin", flush=True)
+    while True:
+        CALL
 except KeyboardInterrupt:
     sys.exit(7)
 """
@@ -32,8 +69,8 @@ EARLY = """
 import signal, sys, numpy as np, spotfit
 signal.signal(signal.SIGINT, signal.default_int_handler)
 spots = np.broadcast_to(spotfit.simulate(1).spots[0], (300_000, 9, 9))
-print("begin", flush=True)
 try:
+    print("begin", flush=True)
     while True:
         spotfit.fit(spots, errors=True, backend="reference", max_iterations=2)
 except KeyboardInterrupt:
@@ -42,14 +79,14 @@ except KeyboardInterrupt:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows sends no SIGINT to one process")
-@pytest.mark.parametrize("wait", [0.02, 0.1, 0.3])
-def test_ctrl_c_in_the_first_call_with_errors(wait: float) -> None:
+@pytest.mark.parametrize("work", [0.02, 0.1, 0.3])
+def test_ctrl_c_in_the_first_call_with_errors(work: float) -> None:
     """It ends as Ctrl-C does, wherever in the call it comes."""
     process = subprocess.Popen([sys.executable, "-c", EARLY], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     assert process.stdout is not None and process.stdout.readline() == b"begin\n"
-    time.sleep(wait)
+    let_work(process, work)
     process.send_signal(signal.SIGINT)
-    _, told = process.communicate(timeout=60)
+    _, told = process.communicate(timeout=LONG_TIME)
     assert process.returncode == 7, told
 
 
@@ -60,18 +97,15 @@ def test_ctrl_c_in_the_first_call_with_errors(wait: float) -> None:
         'spotfit.fit(spots, backend="reference", criteria="tight")',
         # As large as what a GPU would be given, where there is none.
         'spotfit.fit(spots, shape="rotated", criteria="tight", errors=True)',
-        "while True: spotfit.simulate(1_000_000)",
+        "spotfit.simulate(1_000_000)",
     ],
 )
 def test_ctrl_c_ends_a_long_call(call: str) -> None:
     process = subprocess.Popen([sys.executable, "-c", LONG.replace("CALL", call)], stdout=subprocess.PIPE)
     assert process.stdout is not None and process.stdout.readline() == b"begin\n"
-    time.sleep(0.5)
-    assert process.poll() is None
-    begin = time.monotonic()
-    process.send_signal(signal.SIGINT)
-    assert process.wait(timeout=60) == 7
-    assert time.monotonic() - begin < 5
+    let_work(process, 0.5)
+    assert end_by_ctrl_c(process) < 5 * (os.cpu_count() or 1)
+    assert process.returncode == 7
     process.stdout.close()
 
 
@@ -110,8 +144,8 @@ import signal, sys, time, numpy as np, spotfit
 signal.signal(signal.SIGINT, signal.default_int_handler)
 rng = np.random.default_rng(1)
 PREPARE
-print("begin", flush=True)
 try:
+    print("begin", flush=True)
     while True:
         call()
 except KeyboardInterrupt:
@@ -122,32 +156,36 @@ except KeyboardInterrupt:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows sends no SIGINT to one process")
 @pytest.mark.parametrize("what", SLOW)
-def test_ctrl_c_ends_within_a_second(what: str) -> None:
-    """Proves that calls that cannot be divided hear Ctrl-C within a second, however long they take."""
+def test_ctrl_c_ends_within_a_second_of_work(what: str) -> None:
+    """Proves that calls that cannot be divided hear Ctrl-C before any processor has worked for another second, however long they take."""
     program = SLOW_CALL.replace("PREPARE", SLOW[what])
     process = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE)
     assert process.stdout is not None and process.stdout.readline() == b"begin\n"
-    time.sleep(1.5)
-    assert process.poll() is None
-    begin = time.monotonic()
-    process.send_signal(signal.SIGINT)
-    assert process.stdout.readline() == b"end\n"
-    assert time.monotonic() - begin < 1
-    assert process.wait(timeout=60) == 7
+    let_work(process, 1.5)
+    assert end_by_ctrl_c(process) < (os.cpu_count() or 1)
+    assert process.returncode == 7 and process.stdout.read() == b"end\n"
     process.stdout.close()
 
 
 def test_python_goes_on_while_a_fit_runs() -> None:
     window = spotfit.simulate(1).spots[0]
-    spots = np.broadcast_to(window, (60_000, 9, 9))
     done: list[int] = []
-    thread = threading.Thread(target=lambda: done.append(len(spotfit.fit(spots, backend="reference"))))
-    thread.start()
-    turns = 0
-    while thread.is_alive():
-        turns += 1
-        time.sleep(0.001)
-    assert done == [60_000] and turns > 10
+
+    def fit(count: int) -> None:
+        done.append(len(spotfit.fit(np.broadcast_to(window, (count, 9, 9)), backend="reference")))
+
+    # On a machine that is busy with others it has fewer turns, and in a longer call more.
+    turns, count = 0, 60_000
+    while turns <= 10 and count < 10_000_000:
+        thread = threading.Thread(target=fit, args=(count,))
+        thread.start()
+        turns = 0
+        while thread.is_alive():
+            turns += 1
+            thread.join(0.001)
+        assert done.pop() == count
+        count *= 2
+    assert turns > 10
 
 
 def test_many_threads_share_a_fitter() -> None:
@@ -215,7 +253,7 @@ def test_localizing_stays_where_it_began(tmp_path: Path) -> None:
 
 
 def in_a_fork(work: Callable[[], bool]) -> bool:
-    """Whether it succeeds in a forked process, within 30 seconds."""
+    """Whether it succeeds in a forked process, which may hang."""
     child = os.fork()
     if child == 0:
         try:
@@ -224,7 +262,7 @@ def in_a_fork(work: Callable[[], bool]) -> bool:
             traceback.print_exc()
             good = False
         os._exit(0 if good else 1)
-    for _ in range(300):
+    for _ in range(10 * LONG_TIME):
         finished, status = os.waitpid(child, os.WNOHANG)
         if finished:
             break

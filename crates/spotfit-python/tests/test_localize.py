@@ -2,7 +2,6 @@
 
 import subprocess
 import threading
-import time
 import warnings
 from dataclasses import replace
 from pathlib import Path
@@ -293,22 +292,30 @@ def test_movies_are_followed_while_they_are_written(movie: Any, tmp_path: Path) 
     np.save(tmp_path / "whole.npy", movie)
     whole = (tmp_path / "whole.npy").read_bytes()
     frame, start = movie[0].nbytes, len(whole) - movie.nbytes
+    read = threading.Event()
 
     def write() -> None:
         with path.open("wb", buffering=0) as file:
             file.write(whole[:start])
-            for at in range(start, len(whole), frame):
+            for number, at in enumerate(range(start, len(whole), frame)):
+                if number == 100:
+                    # Defects need 64 of them.
+                    read.wait()
                 file.write(whole[at : at + frame // 2])
                 file.write(whole[at + frame // 2 : at + frame])
-                time.sleep(0.001)
 
-    writer = threading.Thread(target=write)
+    writer = threading.Thread(target=write, daemon=True)
     writer.start()
     options: dict[str, Any] = {"camera": spotfit.Camera(), "defects": "auto"}
     seen: list[tuple[int, int]] = []
+
+    def progress(done: int, all_: int) -> None:
+        seen.append((done, all_))
+        read.set()
+
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        locs = spotfit.localize(path, follow=True, idle=30, progress=lambda done, all_: seen.append((done, all_)), **options)
+        locs = spotfit.localize(path, follow=True, idle=600, progress=progress, **options)
         writer.join()
         expected = spotfit.localize(path, **options)
     assert same(locs, expected) and locs.movie == expected.movie and len(seen) > 1 and seen[-1] == (300, 300)

@@ -74,7 +74,7 @@ def test_points_lie_on_their_image() -> None:
 def wait_for(what: Callable[[], bool]) -> None:
     from qtpy.QtWidgets import QApplication
 
-    end = time.monotonic() + 30
+    end = time.monotonic() + 600
     while not what():
         assert time.monotonic() < end
         QApplication.processEvents()

@@ -77,11 +77,10 @@ def test_examples_in_pages_run(page: str, tmp_path: Path) -> None:
     subprocess.run([sys.executable, "-W", "error", script], check=True, cwd=tmp_path)
 
 
-def test_import_is_quick() -> None:
-    """At most 50 ms beyond NumPy; the quickest of five, for the machine may have other things to do."""
-    code = "import time, numpy; begin = time.perf_counter(); import spotfit; print(time.perf_counter() - begin)"
-    times = [float(subprocess.check_output([sys.executable, "-c", code])) for _ in range(5)]
-    assert min(times) < 0.05, times
+def test_import_is_light() -> None:
+    """Few modules beyond those of NumPy: 44 of its own, and what they need."""
+    code = "import sys, numpy; own = set(sys.modules); import spotfit; print(len({*sys.modules} - own))"
+    assert int(subprocess.check_output([sys.executable, "-c", code])) < 100
 
 
 def test_nothing_else_is_imported() -> None:

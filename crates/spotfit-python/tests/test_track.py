@@ -73,18 +73,21 @@ def test_rings_are_written_read_and_tracked(frames: Any, tmp_path: Path) -> None
     name, back = str(tmp_path / "ring"), str(tmp_path / "drifts")
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as heard:
         heard.bind(("127.0.0.1", 0))
-        heard.settimeout(20)
+        heard.settimeout(600)
         drifts: list[spotfit.TrackedFrame] = []
         done: dict[str, Any] = {}
 
         def follow() -> None:
             port = heard.getsockname()[1]
-            done["track"] = spotfit.track(f"ring:{name}", camera=CAMERA, udp=port, ring_out=back, callback=drifts.append)
+            done["track"] = spotfit.track(
+                f"ring:{name}", camera=CAMERA, udp=port, ring_out=back, callback=drifts.append, idle=600
+            )
 
         thread = threading.Thread(target=follow)
         thread.start()
         while not Path(back).exists():
-            pass
+            assert thread.is_alive()
+            thread.join(0.001)
         reader = spotfit.RingReader(back)
         assert (reader.shape, reader.dtype) == ((1, 10), np.dtype("float64"))
         with spotfit.RingWriter(name, width=96, height=80, dtype="uint16", slots=64) as ring:
@@ -101,7 +104,7 @@ def test_rings_are_written_read_and_tracked(frames: Any, tmp_path: Path) -> None
                 numbers = struct.unpack("<10d", datagram[16:])
                 assert numbers[0] == number + 1
                 assert np.array_equal(next(reader).pixels[0], numbers, equal_nan=True)
-        thread.join(60)
+        thread.join()
     track = done["track"]
     check(track)
     assert own.counts == (40, 0, 0, 0)

@@ -1,9 +1,8 @@
-"""The tutorial's blocks run in their order, and print what the page shows, within a minute."""
+"""The tutorial's blocks run in their order, and print what the page shows."""
 
 import contextlib
 import io
 import re
-import time
 from pathlib import Path
 
 import pytest
@@ -18,10 +17,8 @@ def test_the_tutorial_prints_what_it_shows(tmp_path: Path, monkeypatch: pytest.M
     assert len(blocks) > 8
     monkeypatch.chdir(tmp_path)
     space: dict[str, object] = {}
-    begin = time.monotonic()
     for number, (code, shown) in enumerate(blocks, 1):
         printed = io.StringIO()
         with contextlib.redirect_stdout(printed):
             exec(compile(code, f"{PAGE.name}, block {number}", "exec"), space)
         assert printed.getvalue() == shown != "", f"block {number}"
-    assert time.monotonic() - begin < 60

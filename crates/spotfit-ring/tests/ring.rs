@@ -19,10 +19,17 @@ fn ring(slots: u32) -> (tempfile::TempDir, String, RingWriter) {
     (folder, name, writer)
 }
 
+/// A reader for which no writer is dead, however long a busy machine lets it wait.
 fn open(name: &str) -> RingReader {
-    let options = RingOptions::default().with_timeout(Duration::from_millis(200));
-    RingReader::open(name, &options).expect("a ring")
+    open_for(name, Duration::from_secs(600))
 }
+
+fn open_for(name: &str, timeout: Duration) -> RingReader {
+    RingReader::open(name, &RingOptions::default().with_timeout(timeout)).expect("a ring")
+}
+
+/// How long a writer is silent that is to be found dead.
+const SHORT: Duration = Duration::from_millis(200);
 
 fn write(writer: &mut RingWriter, number: u64) {
     writer
@@ -93,7 +100,7 @@ fn missed_frames_are_counted() {
 #[test]
 fn torn_slots_are_counted() {
     let (folder, name, mut writer) = ring(4);
-    let mut reader = open(&name);
+    let mut reader = open_for(&name, SHORT);
     write(&mut writer, 0);
     let file = OpenOptions::new().write(true).open(folder.path().join("ring")).expect("a file");
     let sequence =
@@ -122,10 +129,15 @@ fn torn_slots_are_counted() {
 #[test]
 fn silent_writers_are_told() {
     let (_folder, name, mut writer) = ring(4);
-    let mut reader = open(&name);
-    for _ in 0..8 {
+    let mut reader = open_for(&name, SHORT);
+    let (_other, silent, killed) = ring(4);
+    std::mem::forget(killed);
+    for _ in 0..2 {
+        // As long as it takes to find that another one is dead.
+        let error = until_told(&mut open_for(&silent, SHORT)).expect_err("nobody writes");
+        assert!(error.to_string().contains("silent for 0.2 s"), "{error}");
         writer.alive().expect("it is written");
-        assert_eq!(reader.wait(Duration::from_millis(50)).expect("a step"), RingStep::Nothing);
+        assert_eq!(reader.advance().expect("a step"), RingStep::Nothing);
     }
     std::mem::forget(writer);
     let error = until_told(&mut reader).expect_err("nobody writes");

@@ -97,12 +97,14 @@ fn run(
     for frame in 0..frames {
         let [x, y, _] = stage.advance().displacement;
         places.push([x, y]);
-        let drift = tracker.update(FrameView::u16(width, height, stage.pixels()), frame as f64);
-        // Without beads there is nothing to take back.
-        let seen =
-            if drift.status == FrameStatus::Measured { [drift.x, drift.y] } else { [0.0; 2] };
+        let mut seen = || {
+            let drift = tracker.update(FrameView::u16(width, height, stage.pixels()), frame as f64);
+            // Without beads there is nothing to take back.
+            if drift.status == FrameStatus::Measured { [drift.x, drift.y] } else { [0.0; 2] }
+        };
+        let told = if knows { [x, y] } else { seen() };
         if frame >= closed {
-            let [x, y] = controller.command(if knows { [x, y] } else { seen });
+            let [x, y] = controller.command(told);
             stage.command([x, y, 0.0]);
         }
     }

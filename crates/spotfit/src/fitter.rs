@@ -419,6 +419,3 @@ impl Make for Invalid<'_> {
         self.0.filled(Fit::invalid(), self.1)
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -12,7 +12,7 @@ use super::visit::Formulated;
 
 impl Work<Formulated<'_>> {
     /// Fits a data set, and writes the outcome.
-    #[inline]
+    #[cfg_attr(not(feature = "whole"), inline)]
     pub(crate) fn fit_gpufit(
         &mut self,
         batch: &CurveBatch<'_, '_, '_>,

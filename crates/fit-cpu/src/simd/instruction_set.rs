@@ -38,15 +38,18 @@ impl InstructionSet {
         }
     }
 
-    /// Whether this processor has it.
+    /// Whether this processor and this build have it. A release has all; a debug build has the portable one and the best of the
+    /// machine that made it.
     pub fn is_available(self) -> bool {
         match self {
-            #[cfg(target_arch = "x86_64")]
+            #[cfg(lanes_avx512)]
             Self::Avx512 => is_x86_feature_detected!("avx512f"),
-            #[cfg(target_arch = "x86_64")]
+            #[cfg(not(lanes_avx512))]
+            Self::Avx512 => false,
+            #[cfg(lanes_avx2)]
             Self::Avx2 => is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma"),
-            #[cfg(not(target_arch = "x86_64"))]
-            Self::Avx512 | Self::Avx2 => false,
+            #[cfg(not(lanes_avx2))]
+            Self::Avx2 => false,
             #[cfg(target_arch = "aarch64")]
             Self::Neon => std::arch::is_aarch64_feature_detected!("neon"),
             #[cfg(not(target_arch = "aarch64"))]
@@ -74,7 +77,11 @@ impl InstructionSet {
         if self.is_available() {
             Ok(self)
         } else {
-            let reason = "this processor does not have it";
+            let reason = match cfg!(all(target_arch = "x86_64", not(all(lanes_avx512, lanes_avx2))))
+            {
+                true => "this processor or this debug build does not have it",
+                false => "this processor does not have it",
+            };
             Err(BatchError::InstructionSet { name: self.name().to_owned(), reason })
         }
     }

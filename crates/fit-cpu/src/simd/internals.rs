@@ -8,13 +8,15 @@ use fit_core::{Fit, Mask, Start};
 use fit_formula::Op;
 use fit_windows::NoteKind;
 
+#[cfg(lanes_avx2)]
+use super::arch::avx2;
+#[cfg(lanes_avx512)]
+use super::arch::avx512;
 #[cfg(target_arch = "aarch64")]
 use super::arch::neon;
 use super::arch::pack::{Exponent, Pack};
 use super::arch::portable::Array4;
 use super::arch::{Portable, Source};
-#[cfg(target_arch = "x86_64")]
-use super::arch::{avx2, avx512};
 use super::engine::{Numbers, Sink};
 use super::load::{How, Load};
 use super::{InstructionSet, WindowFitter};
@@ -27,9 +29,9 @@ use crate::reference::BatchError;
 /// [`BatchError::InstructionSet`] if the processor does not have it.
 pub fn operate(set: InstructionSet, op: Op, operands: [&[f32]; 2]) -> Result<Vec<f32>, BatchError> {
     Ok(match set.checked()? {
-        #[cfg(target_arch = "x86_64")]
+        #[cfg(lanes_avx512)]
         InstructionSet::Avx512 => in_lanes::<avx512::F32x16>(op, operands),
-        #[cfg(target_arch = "x86_64")]
+        #[cfg(lanes_avx2)]
         InstructionSet::Avx2 => in_lanes::<avx2::F32x8>(op, operands),
         #[cfg(target_arch = "aarch64")]
         InstructionSet::Neon => in_lanes::<neon::F32x4>(op, operands),

@@ -27,6 +27,8 @@ use crate::devices::DeviceInfo;
 use crate::driver::{Function, seen_by_device};
 pub use device_curves::DeviceCurves;
 pub use double::finishing_kernels;
+#[cfg(feature = "internals")]
+pub(crate) use double::texts;
 use double::{CachedDouble, Finished};
 use halves::Halves;
 use kept::Kept;

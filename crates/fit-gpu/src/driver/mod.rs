@@ -2,7 +2,7 @@
 //! call the driver; docs/gpu-safety.md tells what its calls must guarantee.
 
 mod calls;
-#[cfg(test)]
+#[cfg(feature = "internals")]
 pub(crate) mod fault;
 mod function;
 mod memory;
@@ -45,11 +45,11 @@ macro_rules! call {
 use call;
 
 /// What a call fails with, if a test lets it fail.
-#[cfg(not(test))]
+#[cfg(not(feature = "internals"))]
 const fn fault(_: &'static str) -> Option<GpuError> {
     None
 }
-#[cfg(test)]
+#[cfg(feature = "internals")]
 use fault::fault;
 
 /// Finds the driver, and starts it. Gives the number of devices.

@@ -7,6 +7,7 @@ use fit_curves::{
 };
 use fit_formula::Formula;
 use fit_gpu::CurveGpu;
+use fit_tests::effort;
 use fit_tests::models::{SIMULATED, Simulated, model};
 use ndarray::{Array2, Array3, s};
 
@@ -185,12 +186,14 @@ impl Batch {
         println!(
             "{what}: of {count} {states} end alike, {iterations} after as many steps, {near} near"
         );
+        // Of few fits more may by chance be among those that rounding leads elsewhere. One lane of sixteen that is wrong is four
+        // fits of 64, the fewest of models of one or two variables.
+        let most = |one_of: usize, few: usize| if count < 100 { few } else { count / one_of };
         // Splines of many arguments say little of where they lie if one of them is held beside the truth.
-        let share = if self.case.extent.len() > 2 { 0.9 } else { 0.98 };
-        let least = |share: f64| (share * count as f64) as usize;
-        assert!(states >= least(0.99), "{what}: {states} of {count}");
-        assert!(iterations >= least(0.98), "{what}: {iterations} of {count}");
-        assert!(near >= least(share), "{what}: {near} of {count}");
+        let far = if self.case.extent.len() > 2 { (count / 4).min(10) } else { most(50, 3) };
+        assert!(count - states <= most(100, 2), "{what}: {states} of {count}");
+        assert!(count - iterations <= most(50, 3), "{what}: {iterations} of {count}");
+        assert!(count - near <= far, "{what}: {near} of {count}");
     }
 }
 
@@ -213,7 +216,15 @@ fn lanes_take_the_steps_of_double_precision() {
         .map(|set| [1, 3].map(|threads| CurveSimd::new(threads, Some(set)).expect("threads")))
         .collect();
     for case in cases() {
-        let count = if case.extent.len() > 2 { 100 } else { 200 };
+        // A spline of five arguments has 1024 terms at each of 432 points. What is its own are values and derivatives, without which no fit
+        // would end where it should; all else is seen with the other models.
+        let [plain, more] = match case.extent.len() {
+            1 | 2 => [64, 200],
+            3 => [48, 100],
+            4 => [32, 100],
+            _ => [20, 100],
+        };
+        let count = effort(plain, plain, more);
         for batch in batches(case, count) {
             let wanted = batch.on_lanes(&fitters[0][1], &DOUBLE, count);
             for [one, three] in &fitters {

@@ -4,6 +4,7 @@ use fit_cpu::{CurveReference, CurveSimd, InstructionSet};
 use fit_curves::{CurveFits, CurveOptions, CurveStart, Curves, Linear, Points};
 use fit_formula::{Axes, Formula};
 use fit_sim::Random;
+use fit_tests::effort;
 use fit_tests::models::{SIMULATED, Simulated, model};
 use ndarray::{Array2, array};
 
@@ -168,13 +169,13 @@ fn their_start_does_not_count() {
 /// normal distribution. They are printed.
 #[test]
 fn poor_starts() {
-    const COUNT: usize = if cfg!(long_tests) { 10_000 } else { 400 };
+    let count = effort(400, 400, 10_000);
     println!("| model | s | searched: converged, at the minimum | eliminated | evaluations |");
     println!("|---|---|---|---|---|");
     for name in ["exponential", "exponential_2", "lorentz", "logistic"] {
         let (case, model) = (case(name), model(name));
         let formula = model.as_formula();
-        let (data, at) = (case.data(COUNT), case.at());
+        let (data, at) = (case.data(count), case.at());
         let curves = Curves::new(data.view(), case.points(&at));
         let parameters = case.truth.len();
         let plain = options(parameters, Linear::Searched).with_covariance(false);
@@ -182,19 +183,19 @@ fn poor_starts() {
         let best = reference().fit(formula, &curves, best, &plain).expect("sound");
         for spread in [0.5, 1.0] {
             let mut random = Random::new(7, 0);
-            let starts = Array2::from_shape_fn((COUNT, parameters), |(_, j)| {
+            let starts = Array2::from_shape_fn((count, parameters), |(_, j)| {
                 case.truth[j] * (spread * random.normal()).exp()
             });
             let shares = |linear| {
                 let start = CurveStart::PerFit(starts.view().into());
                 let options = plain.clone().with_linear(linear);
                 let fits = reference().fit(formula, &curves, start, &options).expect("sound");
-                let share = |count: usize| count as f64 / COUNT as f64;
+                let share = |of: usize| of as f64 / count as f64;
                 let converged = fits.statuses.iter().filter(|status| status.is_converged()).count();
                 let right = |fit: &usize| fits.chi2[*fit] < best.chi2[*fit] * 1.0001;
-                let right = (0..COUNT).filter(right).count();
+                let right = (0..count).filter(right).count();
                 let evaluations: f64 = fits.evaluations.iter().map(|&n| f64::from(n)).sum();
-                [share(converged), share(right), evaluations / COUNT as f64]
+                [share(converged), share(right), evaluations / count as f64]
             };
             let [searched, eliminated] = [Linear::Searched, Linear::Eliminated].map(shares);
             println!(

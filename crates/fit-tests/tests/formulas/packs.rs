@@ -9,6 +9,7 @@ use fit_curves::{
 };
 use fit_formula::Formula;
 use fit_sim::Random;
+use fit_tests::effort;
 use fit_tests::models::{SIMULATED, model};
 use ndarray::{Array2, Array3};
 use spotfit::model::Model;
@@ -65,7 +66,8 @@ fn all_models_end_where_the_reference_does() {
     for case in SIMULATED {
         let model = model(case.name);
         let (at, start) = (case.at(), case.start());
-        let mut data = case.data(20);
+        // Lanes have the points of one data set: each is fitted alone, and all fits of a model do the same.
+        let mut data = case.data(effort(6, 6, 20));
         for estimator in [Estimator::LeastSquares, Estimator::MaximumLikelihood] {
             if estimator == Estimator::MaximumLikelihood {
                 data.mapv_inplace(|datum| datum.max(0.0).round());

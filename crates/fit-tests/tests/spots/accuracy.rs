@@ -10,7 +10,7 @@ use fit_tests::statistics::{median_mean_std, percentile};
 use fit_tests::tolerances::{
     ROUNDING, ROUNDING_ITERATIONS, TABLE_1_CENTRE, TABLE_1_NONNEGATIVE, TABLE_1_SIGMA,
 };
-use fit_tests::{GPU, TestBackend, backends};
+use fit_tests::{GPU, TestBackend, backends, effort};
 use rayon::prelude::*;
 use spotfit::{Backend, Fit, Fitter, Start, Windows};
 
@@ -44,16 +44,14 @@ fn errors(fitter: &Fitter, signal: f64, background: f64, seed: u64, count: usize
     Errors { spread: [a, b, c, d, e, f], iterations }
 }
 
-/// One of each backend: threads do not change what is found.
-fn each_backend() -> impl Iterator<Item = TestBackend> {
-    [Backend::Reference, Backend::Cpu].into_iter().map(|backend| TestBackend::new(backend, 0))
-}
-
 /// Proves Table 1 for the free fit with 100,000 fits a row, and the mode of the histogram of
-/// iterations (Fig. 8) for the paper's iteration, on every backend.
+/// iterations (Fig. 8) for the paper's iteration: in lanes, and in CI by the reference, too. That both find the same minima
+/// takes fewer fits, elsewhere.
 #[test]
 fn table_1_is_reproduced() {
-    check_table_1(each_backend());
+    let all = [Backend::Cpu, Backend::Reference];
+    let some = all.into_iter().take(effort(1, 2, 2));
+    check_table_1(some.map(|backend| TestBackend::new(backend, 0)));
 }
 
 /// Proves the same for the GPU.
@@ -89,15 +87,17 @@ fn check_table_1(backends: impl Iterator<Item = TestBackend>) {
 }
 
 /// Proves that a background held at or above zero makes σ at least as precise as the paper's
-/// Fit2DGaussian, with a million fits a row and three seeds.
+/// Fit2DGaussian, with a million fits a row and three seeds in a night. Of 300,000 the spread is known to 1/√(2·300,000) = 0.13 %,
+/// an eighth of what it may be off.
 #[test]
 #[cfg_attr(not(long_tests), ignore = "long: SPOTFIT_TESTS=all runs it")]
 fn a_background_not_below_zero_beats_table_1() {
     let options = Options::default().with_background(Background::NonNegative);
     let fitter = TestBackend::new(Backend::Auto, 0).fitter(options);
-    for seed in 1..=3 {
+    for seed in 1..=effort(1, 1, 3) as u64 {
         for Table1 { signal, background, fit2d_gaussian, .. } in TABLE_1 {
-            let Errors { spread, .. } = errors(&fitter, signal, background, seed, 1_000_000);
+            let count = effort(300_000, 300_000, 1_000_000);
+            let Errors { spread, .. } = errors(&fitter, signal, background, seed, count);
             println!("seed {seed} {signal}:{background} {spread:.4?}");
             for i in 3..6 {
                 let ratio = spread[i] / fit2d_gaussian[i];
@@ -199,7 +199,7 @@ const PHOTONS: [f64; 5] = [100.0, 1e3, 1e4, 1e5, 1e6];
 /// the distance to the minimum of double precision is under 1 % of the error of the fit.
 #[test]
 fn single_precision_is_enough_for_every_shape() {
-    check_rounding_of_shapes(&backends(), if cfg!(long_tests) { 4000 } else { 500 });
+    check_rounding_of_shapes(&backends(), effort(250, 500, 4000));
 }
 
 /// Proves the same for the GPU.
@@ -240,7 +240,8 @@ fn check_rounding_of_shapes(backends: &[TestBackend], count: usize) {
                             of(a.x - b.x, errors.x()).max(of(a.y - b.y, errors.y()))
                         })
                         .collect();
-                    let worst = percentile(&off, 0.99);
+                    // Four fits of 500 may be further off, and so may they among the first 250; a lane of sixteen is fifteen of these.
+                    let worst = percentile(&off, if count < 500 { 0.98 } else { 0.99 });
                     let name = format!("{case}, {} {:?}", backend.backend, backend.set);
                     println!("{name}: {:.4} % of the error", 100.0 * worst);
                     assert!(worst < ROUNDING, "{name}: {worst}");

@@ -482,8 +482,8 @@ struct Busy {
     done: &'static AtomicBool,
 }
 
-/// The longest that it lasts.
-const PATIENCE: Duration = Duration::from_secs(5);
+/// The longest that it lasts: a fit that waits for it is not to hang for ever.
+const PATIENCE: Duration = Duration::from_secs(600);
 
 impl Busy {
     fn new(flags: sys::CUstream_flags) -> Self {

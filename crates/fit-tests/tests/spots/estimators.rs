@@ -12,7 +12,7 @@ use fit_tests::data::{
     Answer, answers_folder, oracle_answers, read_stack, real_answers, real_data, shape_answers,
 };
 use fit_tests::tolerances::{OUTSIDE_DOUBLE, OUTSIDE_SINGLE};
-use fit_tests::{GPU, TestBackend, backends};
+use fit_tests::{GPU, TestBackend, arithmetics};
 use ndarray::{Array3, Axis};
 use spotfit::{Backend, CameraMap, Fitter, Pixel, Weights, Windows};
 
@@ -98,7 +98,7 @@ const SHAPES: [(&str, Shape); 3] = [
 /// weighted least squares and maximum likelihood, the latter also with a camera map.
 #[test]
 fn stored_minima_of_every_method_are_found() {
-    find_stored_minima(&backends());
+    find_stored_minima(&arithmetics());
 }
 
 /// Proves it for the GPU.
@@ -197,7 +197,7 @@ fn find_stored_minima(backends: &[TestBackend]) {
 #[test]
 #[cfg_attr(not(real_images), ignore = "needs the real images: SPOTFIT_DATA names their folder")]
 fn real_minima_of_every_method_are_found() {
-    let backends = &backends()[..];
+    let backends = &arithmetics()[..];
     let folder = real_data().expect("the folder of the real images");
     let (lse, mle) = (Estimator::LeastSquares, Estimator::MaximumLikelihood);
     let (sampled, integrated) = (PixelProfile::Sampled, PixelProfile::Integrated);

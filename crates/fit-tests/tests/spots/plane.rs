@@ -12,7 +12,7 @@ use fit_core::{
 use fit_sim::Random;
 use fit_tests::data::{answers_folder, read_columns, read_stack};
 use fit_tests::tolerances::{OUTSIDE_DOUBLE, OUTSIDE_SINGLE};
-use fit_tests::{GPU, TestBackend, backends};
+use fit_tests::{GPU, TestBackend, arithmetics, effort};
 use ndarray::{Array2, Array3, Axis};
 use spotfit::{Backend, CameraMap, Errors, Parameter, Weights, Windows};
 
@@ -135,7 +135,7 @@ fn weights(size: Size) -> Array2<f32> {
 /// shape, profile and estimator, in windows of many sizes, square or not.
 #[test]
 fn spots_without_noise_are_recovered() {
-    recover(&backends());
+    recover(&arithmetics());
 }
 
 /// Proves it for the GPU.
@@ -194,14 +194,14 @@ fn recover(backends: &[TestBackend]) {
 /// with a camera and with a map of one.
 #[test]
 fn backends_agree() {
-    agree(&backends());
+    agree(&arithmetics(), effort(100, 100, 200));
 }
 
 /// Proves it for the GPU.
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
 fn the_gpu_agrees() {
-    agree(&[GPU]);
+    agree(&[GPU], 200);
 }
 
 fn map(size: Size) -> CameraMap {
@@ -215,18 +215,17 @@ fn map(size: Size) -> CameraMap {
     CameraMap::new(offset.view(), gain.view(), variance.view()).expect("a camera")
 }
 
-fn agree(backends: &[TestBackend]) {
-    const COUNT: usize = 200;
+fn agree(backends: &[TestBackend], count: usize) {
     let em =
         Camera::default().with_em_gain(Some(20.0)).with_sensitivity(18.0).with_read_noise(30.0);
     for (width, height) in [(9, 9), (11, 8), (20, 13)] {
         let size = Size::new(width, height);
         let (weights, map) = (weights(size), map(size));
-        let corners = vec![Corner::default(); COUNT];
+        let corners = vec![Corner::default(); count];
         for shape in SHAPES {
             for &profile in profiles(shape) {
                 let mut random = Random::new(6, 1);
-                let light: Vec<Vec<f64>> = (0..COUNT)
+                let light: Vec<Vec<f64>> = (0..count)
                     .map(|_| {
                         let truth = Truth::draw(&mut random, shape, size, 2000.0, 4.0);
                         let light = truth.light(size, profile);
@@ -261,7 +260,9 @@ fn compare(what: &str, options: Options, windows: &Windows<'_, f64>, backends: &
     let reference = REFERENCE.fitter(options);
     let stated = reference.errors((*windows).into(), &expected).expect("fits of these windows");
     let lost = expected.iter().filter(|fit| !ended(fit)).count();
-    assert!(lost <= expected.len() / 50, "{what}: {lost} lost");
+    // What 200 fits may have, and so may the first 100 of them: a lane of sixteen that is wrong is six of these.
+    let [far, unlike] = [4, 2];
+    assert!(lost <= far, "{what}: {lost} lost");
     for &backend in backends {
         let fitter = backend.fitter(options);
         let single = fitter.is_single_precision();
@@ -284,7 +285,7 @@ fn compare(what: &str, options: Options, windows: &Windows<'_, f64>, backends: &
             .all(|off| off.abs() < near)
         });
         let same = same.count();
-        assert!(same * 100 >= fits.len() * 98, "{backend:?}, {what}: {same} of {}", fits.len());
+        assert!(same + far >= fits.len(), "{backend:?}, {what}: {same} of {}", fits.len());
         let errors = fitter.errors((*windows).into(), &expected).expect("fits of these windows");
         let tolerance = if single { 0.01 } else { 1e-5 };
         let like = |(errors, stated): &(&Errors, &Errors)| {
@@ -296,14 +297,14 @@ fn compare(what: &str, options: Options, windows: &Windows<'_, f64>, backends: &
             pairs.all(|(found, stated)| found == stated || (found / stated - 1.0).abs() < tolerance)
         };
         let like = errors.iter().zip(&stated).filter(like).count();
-        assert!(like * 100 >= fits.len() * 99, "{backend:?}, {what}: errors of {like}");
+        assert!(like + unlike >= fits.len(), "{backend:?}, {what}: errors of {like}");
     }
 }
 
 /// Proves that every backend finds the minima that SciPy found (`scripts/planes.py`), with background and slopes.
 #[test]
 fn stored_minima_are_found() {
-    find_stored_minima(&backends());
+    find_stored_minima(&arithmetics());
 }
 
 /// Proves it for the GPU.
@@ -358,14 +359,14 @@ fn find_stored_minima(backends: &[TestBackend]) {
 /// without the plane.
 #[test]
 fn errors_are_those_stated() {
-    const COUNT: usize = if cfg!(long_tests) { 20_000 } else { 3000 };
+    let count = effort(3000, 3000, 20_000);
     let size = Size::new(9, 9);
     for (photons, shape) in [500.0, 2000.0, 2e4].into_iter().flat_map(|n| SHAPES.map(|s| (n, s))) {
         for estimator in Estimator::ALL {
             let profile = PixelProfile::Sampled;
             let mut random = Random::new(8, photons as u64);
             let truths: Vec<Truth> =
-                (0..COUNT).map(|_| Truth::draw(&mut random, shape, size, photons, 5.0)).collect();
+                (0..count).map(|_| Truth::draw(&mut random, shape, size, photons, 5.0)).collect();
             let light: Vec<Vec<f64>> = truths
                 .iter()
                 .map(|truth| {
@@ -398,7 +399,7 @@ fn errors_are_those_stated() {
                     light += ((fit.background - truth.background) / of_light).powi(2);
                     used += 1.0;
                 }
-                assert!(used > 0.985 * COUNT as f64, "{photons}, {options:?}: {used}");
+                assert!(used > 0.985 * count as f64, "{photons}, {options:?}: {used}");
                 ((squares / used / 2.0).sqrt(), along / used, (light / used).sqrt())
             };
             let (rms, bias, light) = measure(options);
@@ -409,7 +410,7 @@ fn errors_are_those_stated() {
                 shape.name(),
                 estimator.name(),
             );
-            let chance = 4.0 / (4.0 * COUNT as f64).sqrt();
+            let chance = 4.0 / (4.0 * count as f64).sqrt();
             assert!(rms > 0.97 - chance && rms < 1.06 + chance, "{options:?}: {rms}");
             assert!(bias.abs() < 0.1, "{options:?}: {bias}");
             assert!(shifted > 0.1, "{options:?}: {shifted}");
@@ -422,7 +423,7 @@ fn errors_are_those_stated() {
 /// darkness, hot pixels, and slopes that fall below nothing.
 #[test]
 fn what_tells_no_plane_has_a_status() {
-    end(&backends());
+    end(&arithmetics());
 }
 
 /// Proves it for the GPU.

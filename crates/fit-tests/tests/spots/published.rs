@@ -1,11 +1,10 @@
 //! The kernel that does as the paper did: emulated on the host, and on a GPU.
 
-use fit_core::{
-    Circle, Criteria, Fit, Options, Setup, Size, Start, Status, fit_window, scratch_len,
-};
+use fit_core::{Circle, Criteria, Fit, Options, Size, Start, Status};
 use fit_cpu::Reference;
 use fit_gpu::{Family, Gpu, GpuError};
 use fit_sim::{SimulatedSpots, SpotSimulation};
+use fit_tests::effort;
 use fit_tests::emulation::fit_as_published;
 use fit_tests::tolerances::{PUBLISHED_BIN, PUBLISHED_EQUAL, PUBLISHED_MEAN};
 use ndarray::{Array3, s};
@@ -19,18 +18,22 @@ fn pixels_of(spots: &SimulatedSpots, number: usize) -> Vec<f32> {
     spots.pixels.slice(s![number, .., ..]).iter().copied().collect()
 }
 
-fn reference(pixels: &[f32], size: Size, start: Circle<f64>) -> Fit<f64> {
-    let setup = Setup::new(size, &Options::default()).expect("a window to fit");
-    let mut scratch = vec![0.0; scratch_len(size)];
-    fit_window(&setup, pixels, Some(start.into()), &mut scratch)
-        .expect("as many pixels as there should be")
+fn reference(spots: &SimulatedSpots, number: usize, start: [f32; 3]) -> Fit<f64> {
+    let mut fit = [Fit::<f64>::invalid()];
+    let reference = Reference::<f64>::new(1).expect("the calling thread");
+    let window = spots.pixels.slice(s![number..=number, .., ..]);
+    let start = [start];
+    reference
+        .fit_into(&Options::default(), window, Start::F32(&start), &mut fit)
+        .expect("a window to fit");
+    fit[0]
 }
 
 /// Proves that the paper's way finds what the reference finds, in windows of any shape, of one warp and of
 /// several, whole and not; that hopeless windows are told from others; and that a limit of evaluations holds.
 #[test]
 fn a_thread_a_pixel() {
-    let sizes = [(4, 4), (5, 5), (8, 4), (7, 7), (9, 9), (11, 6), (16, 16), (20, 5), (32, 32)];
+    let sizes = [(4, 4), (5, 5), (8, 4), (7, 7), (9, 9), (11, 6), (16, 16), (20, 4), (32, 32)];
     for (width, height) in sizes {
         let size = Size::new(width, height);
         let spots = SpotSimulation::new(size).with_signal(2e4);
@@ -38,12 +41,11 @@ fn a_thread_a_pixel() {
         for number in 0..4 {
             let pixels = pixels_of(&spots, number);
             let given = [0.5 * width as f32 - 0.6, 0.5 * height as f32 - 0.4, 1.2];
-            let start = Circle::new(given[0].into(), given[1].into(), given[2].into());
             let fit = |pixels: &[f32], options: &Options| {
                 fit_as_published(pixels, size, given, options).expect("a window to fit")
             };
             let what = format!("published, {width}×{height}, {number}");
-            let reference = reference(&pixels, size, start);
+            let reference = reference(&spots, number, given);
             let found = fit(&pixels, &Options::default());
             let off = |a: f32, b: f64| (f64::from(a) - b).abs();
             let worst = off(found.x, reference.x).max(off(found.y, reference.y));
@@ -123,7 +125,8 @@ fn check_iterations(
 #[test]
 fn as_many_iterations_as_the_reference() {
     let size = Size::new(9, 9);
-    for signal in [400.0, 1600.0] {
+    // Bright spots end sooner, and more of them alike: they are for CI.
+    for &signal in &[400.0, 1600.0][..effort(1, 2, 2)] {
         let (spots, starts) = benchmark(size, signal, 10_000);
         let published = emulated(&spots, &starts, size);
         check_iterations(&format!("emulated, {signal}:40"), &published, &spots, &starts);

@@ -5,7 +5,7 @@ use std::f64::consts::{FRAC_PI_2, FRAC_PI_4};
 use fit_core::{Criteria, Estimator, Fit, Options, PixelProfile, Size, Status};
 use fit_sim::{SpotShape, SpotSimulation};
 use fit_tests::tolerances::ROUNDING;
-use fit_tests::{TestBackend, backends};
+use fit_tests::{TestBackend, arithmetics, effort};
 use ndarray::{Array2, Array3, ArrayView3, s};
 use spotfit::{Backend, Corner, Rotated, Shape, Start, Weights, Windows};
 
@@ -75,7 +75,7 @@ fn every_backend_fits_rotated_spots() {
                 let what = format!("{width}×{height}, {profile:?}, {method}");
                 let converged = expected.iter().filter(|fit| fit.status.is_converged()).count();
                 assert!(converged * 100 >= count * 98, "{what}: {converged} of {count}");
-                for backend in backends() {
+                for backend in arithmetics() {
                     let fits = fit(backend);
                     assert!(fits.iter().all(|fit| fit.status != Status::Invalid), "{backend:?}");
                     let near = |(a, b): &(&Fit<f64>, &Fit<f64>)| distance(a, b) < 1e-3;
@@ -152,7 +152,7 @@ fn starts_have_an_angle() {
 }
 
 /// Proves that single precision is enough, from few photons to 10⁶: what it changes in a centre is 1 % of the
-/// error by noise at most, in 99 of 100 fits.
+/// error by noise at most, in 99 of 100 fits (98 of the first half of them).
 #[test]
 fn single_precision_is_enough() {
     let size = Size::new(11, 11);
@@ -161,12 +161,16 @@ fn single_precision_is_enough() {
             .with_shape(SpotShape::Rotated)
             .with_signal(signal)
             .with_background(5.0 * size.pixels() as f64);
-        let spots = simulation.generate(0..500).expect("sound").pixels;
+        let count = effort(250, 500, 500);
+        let spots = simulation.generate(0..count).expect("sound").pixels;
         for estimator in Estimator::ALL {
             for profile in [PixelProfile::Sampled, PixelProfile::Integrated] {
                 let options = options(estimator, profile);
                 let expected = fit(REFERENCE, options, spots.view());
-                for backend in backends() {
+                for backend in arithmetics() {
+                    if !backend.fitter(options).is_single_precision() {
+                        continue;
+                    }
                     let fits = fit(backend, options, spots.view());
                     let mut off: Vec<f64> = fits
                         .iter()
@@ -178,9 +182,10 @@ fn single_precision_is_enough() {
                             apart * signal.sqrt() / expected.sigma
                         })
                         .collect();
-                    assert!(off.len() >= 450, "{signal}, {estimator:?}, {profile:?}");
+                    assert!(10 * off.len() >= 9 * count, "{signal}, {estimator:?}, {profile:?}");
                     off.sort_by(f64::total_cmp);
-                    let worst = off[off.len() * 99 / 100];
+                    // Four fits of 500 may be further off, and so may they among the first 250; a lane of sixteen is fifteen of these.
+                    let worst = off[off.len() * if count < 500 { 98 } else { 99 } / 100];
                     println!("{signal:>8} {estimator:?} {profile:?} {backend:?}: {worst:.5}");
                     assert!(worst < ROUNDING, "{signal}, {estimator:?}, {profile:?}, {backend:?}");
                 }

@@ -4,7 +4,7 @@
 use fit_core::spot::axis::{GaussianAxis, PixelProfile};
 use fit_core::{Background, Camera, Criteria, Estimator, MaxError, Options, Shape, Size, Status};
 use fit_sim::Random;
-use fit_tests::{GPU, TestBackend, backends};
+use fit_tests::{GPU, TestBackend, arithmetics};
 use ndarray::{Array2, Array3, s};
 use spotfit::{
     Circular, Elliptical, Errors, Fit, Fitter, FixedSigma, Rotated, Start, Weights, Windows,
@@ -137,7 +137,7 @@ fn check_units_of_pixels(backends: &[TestBackend]) {
 /// to 10³⁰ in single precision, with and without weights.
 #[test]
 fn fits_do_not_depend_on_the_unit_of_the_pixels() {
-    check_units_of_pixels(&backends());
+    check_units_of_pixels(&arithmetics());
 }
 
 /// Proves the same for the GPU.
@@ -182,7 +182,7 @@ fn check_units_of_weights(backends: &[TestBackend]) {
 /// 10⁻³⁰ to 10³⁰.
 #[test]
 fn fits_do_not_depend_on_the_unit_of_the_weights() {
-    check_units_of_weights(&backends());
+    check_units_of_weights(&arithmetics());
 }
 
 /// Proves the same for the GPU.
@@ -235,7 +235,7 @@ fn check_baselines(backends: &[TestBackend]) {
 /// Proves that fits are the same whatever the camera's baseline, and that β ≥ 0 is held above the baseline.
 #[test]
 fn fits_do_not_depend_on_the_baseline() {
-    check_baselines(&backends());
+    check_baselines(&arithmetics());
 }
 
 /// Proves the same for the GPU.
@@ -362,7 +362,7 @@ fn model(fit: &Fit<f64>, profile: PixelProfile) -> Array2<f64> {
 
 #[test]
 fn the_last_step_of_maximum_likelihood_keeps_a_model() {
-    check_models(&backends());
+    check_models(&arithmetics());
 }
 
 /// Proves the same for the GPU.
@@ -378,7 +378,7 @@ fn the_last_step_of_maximum_likelihood_keeps_a_model_on_the_gpu() {
 fn a_fixed_sigma_wider_than_the_window_is_refused() {
     let pixels = spots(800.0, 4.0, 9);
     let wide = Shape::FixedSigma(FixedSigma { sigma: 130.0 });
-    for backend in backends() {
+    for backend in arithmetics() {
         for estimator in Estimator::ALL {
             let options = Options::default().with_shape(wide).with_estimator(estimator);
             let fit = |options| {

@@ -7,7 +7,7 @@ use fit_core::{
     condition, estimate,
 };
 use fit_sim::{SimulatedSpots, SpotShape, SpotSimulation};
-use fit_tests::{GPU, TestBackend, backends};
+use fit_tests::{GPU, TestBackend, arithmetics};
 use ndarray::{Array2, Array3};
 use spotfit::{Backend, CameraMap, Start, Weights, Windows};
 
@@ -71,7 +71,7 @@ fn a_fixed_sigma_is_one_held_by_equal_limits() {
 /// Proves that every backend finds the reference's minima.
 #[test]
 fn every_backend_fits_a_fixed_sigma() {
-    check(&backends());
+    check(&arithmetics());
 }
 
 /// Proves the same for the GPU.

@@ -1,19 +1,22 @@
 //! Fits are as far off as they say. All windows take a minute:
 //!
 //! ```sh
-//! SPOTFIT_TESTS=all cargo test --release -p fit-tests --test spots stated:: -- --nocapture
+//! SPOTFIT_NIGHTLY=1 cargo test --release -p fit-tests --test spots stated:: -- --nocapture
 //! ```
 
 use fit_core::Estimator;
+use fit_tests::effort;
 use fit_tests::stated::{Case, PHOTONS, Reads, Summary, background, chance};
 use spotfit::{Backend, FitterOptions, Shape};
 
-/// Windows of a case: a tenth of them where long tests are not wanted.
-const COUNT: usize = if cfg!(long_tests) { 20_000 } else { 2000 };
+/// Windows of a case: a tenth of them but in a night. [`chance`] says what their number leaves open.
+fn count() -> usize {
+    effort(2000, 2000, 20_000)
+}
 
 fn measure(case: &Case) -> Summary {
     let fitter = FitterOptions::default().with_backend(Backend::Cpu);
-    let summary = case.measure_with(COUNT, &fitter);
+    let summary = case.measure_with(count(), &fitter);
     println!("{case:<75} {summary}");
     summary
 }
@@ -30,7 +33,7 @@ fn check(reads: Reads, limits: impl Fn(f64, Estimator) -> Option<(f64, f64)>) {
             for case in Case::of_all_shapes([photons, background(photons)], reads, estimator) {
                 let summary = measure(&case);
                 assert!(summary.exploding() <= 0.005 && summary.lost == 0, "{case}: {summary}");
-                let (position, chance_of_two) = (summary.position(), chance(2 * COUNT));
+                let (position, chance_of_two) = (summary.position(), chance(2 * count()));
                 let within = position > low - chance_of_two && position < high + chance_of_two;
                 assert!(within, "{case}: {position} is not within {low} to {high}");
                 // The widths of a turned spot that is nearly a circle do not err normally.
@@ -38,7 +41,7 @@ fn check(reads: Reads, limits: impl Fn(f64, Estimator) -> Option<(f64, f64)>) {
                     continue;
                 }
                 for rms in summary.rms[2..].iter().flatten() {
-                    let within = *rms > 0.97 - chance(COUNT) && *rms < 1.04 + chance(COUNT);
+                    let within = *rms > 0.97 - chance(count()) && *rms < 1.04 + chance(count());
                     assert!(within, "{case}: {rms} is not within 0.97 to 1.04, {summary}");
                 }
             }

@@ -12,6 +12,9 @@ export const binary = path.resolve(process.env.SPOTFIT ?? "target/release/spotfi
 const playwright = pathToFileURL(path.join(folder, "node_modules/playwright-core/index.mjs")).href;
 const { chromium } = await import(playwright);
 
+/** Milliseconds: only what hangs takes so long, whatever else its machine does. */
+const HANGS = 600000;
+
 // Each server has one.
 process.setMaxListeners(40);
 
@@ -73,7 +76,7 @@ export async function serve(words, output, where = folder) {
       if (line.includes("\n")) resolve(line.trim());
     });
     child.on("exit", () => reject(new Error(`spotfit view ${words.join(" ")}: ${said}`)));
-    setTimeout(() => reject(new Error(`spotfit view says no address: ${said}`)), 20000).unref();
+    setTimeout(() => reject(new Error(`spotfit view says no address: ${said}`)), HANGS).unref();
   });
   const stop = async () => {
     child.kill("SIGINT");
@@ -104,7 +107,7 @@ async function proxied(address) {
 export async function open(chromium, address, { width = 1280, height = 800, look = "light" } = {}) {
   const context = await chromium.newContext({ viewport: { width, height }, colorScheme: look, reducedMotion: "reduce" });
   const page = await context.newPage();
-  page.setDefaultTimeout(15000);
+  page.setDefaultTimeout(HANGS);
   const origin = new URL(address).origin;
   page.on("request", (/** @type {any} */ request) => {
     const url = request.url();
@@ -127,7 +130,7 @@ export async function open(chromium, address, { width = 1280, height = 800, look
  * @param {() => Promise<any> | any} holds
  * @param {number} [most] milliseconds
  */
-export async function until(what, holds, most = 20000) {
+export async function until(what, holds, most = HANGS) {
   const end = Date.now() + most;
   for (;;) {
     const found = await holds();

@@ -20,8 +20,6 @@ mod cells;
 mod encoding;
 mod roles;
 mod sets;
-#[cfg(test)]
-mod tests;
 mod workbook;
 
 use ndarray::Array2;

@@ -23,8 +23,6 @@ mod header;
 mod member;
 mod reader;
 mod root;
-#[cfg(test)]
-mod tests;
 mod text;
 mod writer;
 mod writer_parts;

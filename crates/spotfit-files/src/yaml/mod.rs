@@ -6,8 +6,6 @@
 
 mod build;
 mod scalar;
-#[cfg(test)]
-mod tests;
 mod write;
 
 use std::io::{self, Read};

@@ -33,6 +33,9 @@ mod device;
 mod false_rate;
 mod filter;
 mod ground;
+#[cfg(feature = "internals")]
+#[doc(hidden)]
+pub mod internals;
 mod lines;
 mod map;
 mod mean;

@@ -370,7 +370,3 @@ impl CommonDrift {
 fn times([a, b]: [f64; 2], [c, d]: [f64; 2]) -> [f64; 2] {
     [a * c - b * d, a * d + b * c]
 }
-
-#[cfg(test)]
-#[path = "common_tests.rs"]
-mod tests;

@@ -306,6 +306,3 @@ impl Tracks {
         }
     }
 }
-
-#[cfg(test)]
-mod tests;

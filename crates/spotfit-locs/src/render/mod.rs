@@ -19,8 +19,6 @@ mod order;
 mod parts;
 mod picture;
 mod survey;
-#[cfg(test)]
-mod tests;
 mod view;
 mod write;
 

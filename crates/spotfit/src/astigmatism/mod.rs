@@ -8,6 +8,8 @@ pub mod calibrate;
 pub mod curve;
 pub mod file;
 pub mod find;
+#[cfg(test)]
+mod huang;
 mod polynomial;
 #[cfg(test)]
 mod simulated;

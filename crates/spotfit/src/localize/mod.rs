@@ -292,6 +292,12 @@ impl Localizer {
         self.measured.as_ref().map(Measured::fitter)
     }
 
+    /// Whether a GPU searches the frames, too.
+    #[doc(hidden)]
+    pub fn searches_on_gpu(&self) -> bool {
+        self.on_gpu.is_some()
+    }
+
     fn process_frames(
         &mut self,
         first: usize,

@@ -326,26 +326,3 @@ impl LocalizeOptions {
 pub(crate) fn is_box(side: &usize) -> bool {
     side % 2 == 1 && (5..=63).contains(side)
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use fit_core::Options;
-
-    /// Proves that options out of their range are refused by name, and so is a second camera.
-    #[test]
-    fn senseless_options_are_refused() {
-        let default = LocalizeOptions::default;
-        let camera = Options::default().with_camera(Some(Camera::default()));
-        for (options, name) in [
-            (default().with_fitter(camera.into()), "fitter.fit.camera"),
-            (default().with_false_rate(0.0), "false_rate"),
-            (default().with_false_rate(f64::NAN), "false_rate"),
-            (default().with_saturation(Some(f64::INFINITY)), "saturation"),
-            (default().with_box_size(6), "box_size"),
-        ] {
-            let error = options.validate().expect_err("refused").to_string();
-            assert!(error.starts_with(name), "{error}");
-        }
-    }
-}

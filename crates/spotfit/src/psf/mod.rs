@@ -12,8 +12,6 @@ mod bounds;
 mod calibrate;
 mod error;
 mod file;
-#[cfg(test)]
-mod file_tests;
 mod fit;
 mod follow;
 mod judge;
@@ -21,11 +19,7 @@ mod lattice;
 mod measured;
 mod metadata;
 mod noise;
-#[cfg(test)]
-mod simulated;
 mod start;
-#[cfg(test)]
-mod tests;
 
 pub use beads::{FoundBeads, frames_in_photons, locate_beads};
 pub use calibrate::{

@@ -13,8 +13,6 @@
 mod input;
 mod method;
 mod old;
-#[cfg(test)]
-mod tests;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

@@ -1,4 +1,4 @@
-//! Which jobs go to the GPU, and what becomes of files.
+//! Which jobs go to the GPU.
 
 use super::*;
 
@@ -36,38 +36,4 @@ fn crossovers_follow_from_rates() {
     let file = |threads| usual.file_on_gpu_from(Estimator::LeastSquares, threads);
     assert!(usual.fit_on_gpu_from(Estimator::LeastSquares, 2) < file(2) && file(2) < usize::MAX);
     assert_eq!(file(16), usize::MAX);
-}
-
-/// Proves that a file has what was kept, in a folder that was not there; that no file is none; and that others are errors that say what
-/// is wrong and where.
-#[test]
-fn files_are_read_again_or_refused() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("settings/spotfit/speeds.json");
-    assert!(Speeds::read(&path).unwrap().is_none());
-    for kept in [Speeds::default(), speeds(0.1 + 0.2, 1.0 / 3.0, None)] {
-        kept.save(&path).unwrap();
-        assert_eq!(Speeds::read(&path).unwrap(), Some(kept));
-    }
-    assert_eq!(fs::read_dir(path.parent().unwrap()).unwrap().count(), 1);
-    let good = fs::read_to_string(&path).unwrap();
-    let spoiled = [
-        (String::new(), "EOF"),
-        (good[..good.len() / 2].to_owned(), "EOF"),
-        (good.replace("context", "contest"), "contest"),
-        (good.replace("0.3333333333333333", "\"fast\""), "invalid type"),
-        (good.replace("0.3333333333333333", "-1"), "out of its range"),
-        (good.replace("0.3333333333333333", "0"), "out of its range"),
-        (good.replace("0.3333333333333333", "1e300"), "out of its range"),
-        ("[]".to_owned(), "invalid"),
-        ("null".to_owned(), "invalid type"),
-    ];
-    for (text, why) in spoiled {
-        fs::write(&path, &text).unwrap();
-        let error = Speeds::read(&path).unwrap_err().to_string();
-        assert!(error.contains("speeds.json") && error.contains(why), "{text}: {error}");
-    }
-    assert!(matches!(Speeds::read(folder.path()), Err(SpeedsError::File { .. })));
-    let below_a_file = path.join("speeds.json");
-    assert!(matches!(speeds(1.0, 1.0, None).save(&below_a_file), Err(SpeedsError::File { .. })));
 }

@@ -38,7 +38,7 @@
 //! the error that is stated. z of 20 elliptical beads of 5000 photons: 1.07 times the bound. With delays of 1 to 5 frames, the example
 //! `stage_lock` holds a stage at 1.11, 1.02, 1.01, 1.02 and 1.01 times the error of the same controller that knows the truth. Beads of a real
 //! image, drawn anew at known shifts, and halves of its photons: 1.01 and 0.99 times the stated error
-//! (`cargo test -p spotfit --test track -- --nocapture`, 2026-11-26).
+//! (`SPOTFIT_NIGHTLY=1 cargo test -p spotfit-tests --test library track:: -- --nocapture`, 2026-11-26).
 
 mod bead;
 mod deep;

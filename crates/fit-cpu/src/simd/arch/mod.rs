@@ -3,9 +3,9 @@
 #[macro_use]
 mod register;
 
-#[cfg(target_arch = "x86_64")]
+#[cfg(lanes_avx2)]
 pub(super) mod avx2;
-#[cfg(target_arch = "x86_64")]
+#[cfg(lanes_avx512)]
 pub(super) mod avx512;
 #[cfg(target_arch = "aarch64")]
 pub(super) mod neon;
@@ -36,18 +36,28 @@ pub(super) type Portable = sse2::F32x4;
 #[cfg(not(target_arch = "x86_64"))]
 pub(super) type Portable = portable::Array4;
 
-/// Windows that the registers of every instruction set of this architecture can be loaded from.
-#[cfg(target_arch = "x86_64")]
+/// Windows that a register can be loaded from, of an instruction set that this build has or that it has not.
+macro_rules! loads {
+    ($name:ident, $register:ty, $compiled:meta) => {
+        #[cfg($compiled)]
+        pub(super) trait $name: Load<$register> {}
+        #[cfg($compiled)]
+        impl<W: Load<$register>> $name for W {}
+        #[cfg(not($compiled))]
+        pub(super) trait $name {}
+        #[cfg(not($compiled))]
+        impl<W> $name for W {}
+    };
+}
+loads!(LoadsAvx512, avx512::F32x16, lanes_avx512);
+loads!(LoadsAvx2, avx2::F32x8, lanes_avx2);
+loads!(LoadsNeon, neon::F32x4, target_arch = "aarch64");
+
+/// Windows that the registers of every instruction set of this build can be loaded from.
 pub(super) trait Source:
-    Sync + Load<avx512::F32x16> + Load<avx2::F32x8> + Load<Portable>
+    Sync + LoadsAvx512 + LoadsAvx2 + LoadsNeon + Load<Portable>
 {
 }
-/// Windows that the registers of every instruction set of this architecture can be loaded from.
-#[cfg(target_arch = "aarch64")]
-pub(super) trait Source: Sync + Load<neon::F32x4> + Load<Portable> {}
-/// Windows that the registers of every instruction set of this architecture can be loaded from.
-#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-pub(super) trait Source: Sync + Load<Portable> {}
 
 impl<X: Pixel> Source for Windows<'_, X> {}
 
@@ -133,9 +143,9 @@ macro_rules! made_for_a_shape {
                 // SAFETY: whoever makes this promises that the processor has the instruction set.
                 unsafe {
                     match set {
-                        #[cfg(target_arch = "x86_64")]
+                        #[cfg(lanes_avx512)]
                         InstructionSet::Avx512 => $avx512::<S, K, Q>(shape, size, options, $extra),
-                        #[cfg(target_arch = "x86_64")]
+                        #[cfg(lanes_avx2)]
                         InstructionSet::Avx2 => $avx2::<S, K, Q>(shape, size, options, $extra),
                         #[cfg(target_arch = "aarch64")]
                         InstructionSet::Neon => $neon::<S, K, Q>(shape, size, options, $extra),
@@ -317,9 +327,9 @@ macro_rules! entries {
         }
     };
 }
-#[cfg(target_arch = "x86_64")]
+#[cfg(lanes_avx512)]
 entries!(avx512_engine, avx512_appraiser, avx512::F32x16, "avx512f,avx2,fma");
-#[cfg(target_arch = "x86_64")]
+#[cfg(lanes_avx2)]
 entries!(avx2_engine, avx2_appraiser, avx2::F32x8, "avx2,fma");
 #[cfg(target_arch = "aarch64")]
 entries!(neon_engine, neon_appraiser, neon::F32x4, "neon");

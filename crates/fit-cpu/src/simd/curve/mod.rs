@@ -21,11 +21,13 @@ use fit_formula::{Formula, Function, Function2, Spline};
 use rayon::prelude::*;
 
 use super::arch::Portable;
+#[cfg(lanes_avx2)]
+use super::arch::avx2;
+#[cfg(lanes_avx512)]
+use super::arch::avx512;
 #[cfg(target_arch = "aarch64")]
 use super::arch::neon;
 use super::arch::pack::{Pack, nearest};
-#[cfg(target_arch = "x86_64")]
-use super::arch::{avx2, avx512};
 use super::{InstructionSet, double};
 use crate::curve::{
     Block, Compiled, CurveReference, Evaluate, Evaluated, FitOne, Functions, Lattice, RESULTS,
@@ -132,9 +134,9 @@ impl CurveSimd {
         let coarse = batch.coarse();
         let lanes = batch.with_options(if batch.is_fine() { &coarse } else { options });
         let worker = || match self.set {
-            #[cfg(target_arch = "x86_64")]
+            #[cfg(lanes_avx512)]
             InstructionSet::Avx512 => avx512_compiled(&lanes, model),
-            #[cfg(target_arch = "x86_64")]
+            #[cfg(lanes_avx2)]
             InstructionSet::Avx2 => avx2_compiled(&lanes, model),
             #[cfg(target_arch = "aarch64")]
             InstructionSet::Neon => neon_compiled(&lanes, model),
@@ -153,7 +155,7 @@ impl CurveSimd {
     /// # Errors
     /// If there are not as many points, weights, start values, limits or outcomes as data.
     // Compiled by those who ask for it: few do.
-    #[inline]
+    #[cfg_attr(not(feature = "whole"), inline)]
     pub fn fit_gpufit(
         &self,
         formula: &Formula,
@@ -197,7 +199,7 @@ impl CurveSimd {
     /// # Errors
     /// As [`CurveSimd::fit_gpufit`].
     // Compiled by those who ask for it: few do.
-    #[inline]
+    #[cfg_attr(not(feature = "whole"), inline)]
     pub fn fit_gpufit_left(
         &self,
         formula: &Formula,
@@ -319,9 +321,9 @@ fn worker<K: SearchKind + 'static>(
     kind: &K,
 ) -> Box<dyn Worker<K>> {
     match set {
-        #[cfg(target_arch = "x86_64")]
+        #[cfg(lanes_avx512)]
         InstructionSet::Avx512 => avx512_worker(batch, kind),
-        #[cfg(target_arch = "x86_64")]
+        #[cfg(lanes_avx2)]
         InstructionSet::Avx2 => avx2_worker(batch, kind),
         #[cfg(target_arch = "aarch64")]
         InstructionSet::Neon => neon_worker(batch, kind),
@@ -490,9 +492,9 @@ macro_rules! entries {
         }
     };
 }
-#[cfg(target_arch = "x86_64")]
+#[cfg(lanes_avx512)]
 entries!(avx512_worker, avx512_compiled, avx512::F32x16, [2 3 4 5 6 7], "avx512f,avx2,fma");
-#[cfg(target_arch = "x86_64")]
+#[cfg(lanes_avx2)]
 entries!(avx2_worker, avx2_compiled, avx2::F32x8, [2 3 4 5 6 7], "avx2,fma");
 #[cfg(target_arch = "aarch64")]
 entries!(neon_worker, neon_compiled, neon::F32x4, [2 3 4 5 6 7], "neon");

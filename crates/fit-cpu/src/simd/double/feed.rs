@@ -1,10 +1,12 @@
 //! Registers that are filled with numbers where these lie, and emptied into sums.
 
+#[cfg(lanes_avx2)]
+use super::avx2::F64x4;
+#[cfg(lanes_avx512)]
+use super::avx512::F64x8;
 use super::pack::Double;
 #[cfg(not(target_arch = "x86_64"))]
 use super::portable::Double4;
-#[cfg(target_arch = "x86_64")]
-use super::{avx2::F64x4, avx512::F64x8};
 use crate::curve::Functions;
 
 /// The most lanes of a register.
@@ -52,9 +54,9 @@ macro_rules! feed_double {
     };
 }
 
-#[cfg(target_arch = "x86_64")]
+#[cfg(lanes_avx512)]
 feed_double!(F64x8);
-#[cfg(target_arch = "x86_64")]
+#[cfg(lanes_avx2)]
 feed_double!(F64x4);
 #[cfg(not(target_arch = "x86_64"))]
 feed_double!(Double4);

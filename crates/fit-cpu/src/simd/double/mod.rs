@@ -1,8 +1,8 @@
 //! Formulas in double precision, with the points of a data set in the lanes of vector registers.
 
-#[cfg(target_arch = "x86_64")]
+#[cfg(lanes_avx2)]
 mod avx2;
-#[cfg(target_arch = "x86_64")]
+#[cfg(lanes_avx512)]
 mod avx512;
 mod feed;
 mod functions;
@@ -31,9 +31,9 @@ pub(super) fn work<'c>(
     }
     if is_long(batch.curves.points()) && batch.axes == Axes::Together {
         return batch.work(Formulated::Held(match set {
-            #[cfg(target_arch = "x86_64")]
+            #[cfg(lanes_avx512)]
             InstructionSet::Avx512 => Box::new(Stream::<avx512::F64x8>::new(batch)),
-            #[cfg(target_arch = "x86_64")]
+            #[cfg(lanes_avx2)]
             InstructionSet::Avx2 => Box::new(Stream::<avx2::F64x4>::new(batch)),
             #[cfg(target_arch = "x86_64")]
             _ => return batch.interpreted(),
@@ -53,9 +53,9 @@ pub(super) fn packed(
         return batch.interpreted();
     }
     let mut work = batch.work(Formulated::Packs(match set {
-        #[cfg(target_arch = "x86_64")]
+        #[cfg(lanes_avx512)]
         InstructionSet::Avx512 => Box::new(Points::<avx512::F64x8>::new(batch)),
-        #[cfg(target_arch = "x86_64")]
+        #[cfg(lanes_avx2)]
         InstructionSet::Avx2 => Box::new(Points::<avx2::F64x4>::new(batch)),
         // Packs of two numbers are no faster than numbers.
         #[cfg(target_arch = "x86_64")]

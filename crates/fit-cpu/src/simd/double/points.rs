@@ -12,9 +12,9 @@ use fit_curves::CurveBatch;
 use fit_formula::{Axes, Function, Function2, Spline};
 use rayon::prelude::*;
 
-#[cfg(target_arch = "x86_64")]
+#[cfg(lanes_avx2)]
 use super::avx2::F64x4;
-#[cfg(target_arch = "x86_64")]
+#[cfg(lanes_avx512)]
 use super::avx512::F64x8;
 use super::functions;
 use super::pack::Double;
@@ -258,9 +258,9 @@ macro_rules! entries {
         }
     };
 }
-#[cfg(target_arch = "x86_64")]
+#[cfg(lanes_avx512)]
 entries!(F64x8, "avx512f,avx2,fma");
-#[cfg(target_arch = "x86_64")]
+#[cfg(lanes_avx2)]
 entries!(F64x4, "avx2,fma");
 #[cfg(not(target_arch = "x86_64"))]
 entries!(Double4);

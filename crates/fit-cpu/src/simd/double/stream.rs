@@ -13,12 +13,14 @@ use fit_curves::{CurveBatch, Curves, Points, clean};
 use fit_formula::Axes;
 use rayon::prelude::*;
 
+#[cfg(lanes_avx2)]
+use super::avx2::F64x4;
+#[cfg(lanes_avx512)]
+use super::avx512::F64x8;
 use super::feed::{Feed, MOST_LANES};
 use super::points::PART;
 #[cfg(not(target_arch = "x86_64"))]
 use super::portable::Double4;
-#[cfg(target_arch = "x86_64")]
-use super::{avx2::F64x4, avx512::F64x8};
 use crate::curve::{
     DataSet, Held, Interpreter, MOST_IN_PACKS, Places, Scaling, Seen, Total, see, size,
 };
@@ -521,9 +523,9 @@ macro_rules! entries {
         }
     };
 }
-#[cfg(target_arch = "x86_64")]
+#[cfg(lanes_avx512)]
 entries!(F64x8, "avx512f,avx2,fma");
-#[cfg(target_arch = "x86_64")]
+#[cfg(lanes_avx2)]
 entries!(F64x4, "avx2,fma");
 #[cfg(not(target_arch = "x86_64"))]
 entries!(Double4);

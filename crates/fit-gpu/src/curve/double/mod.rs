@@ -10,9 +10,9 @@ mod search;
 pub(super) mod slot;
 mod special;
 mod system;
-#[cfg(test)]
-mod tests;
 mod text;
+#[cfg(feature = "internals")]
+pub(crate) mod texts;
 mod visit;
 
 use std::sync::{Arc, PoisonError};

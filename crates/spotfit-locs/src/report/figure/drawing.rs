@@ -282,39 +282,3 @@ impl Drawing {
         all
     }
 }
-
-#[cfg(test)]
-impl Drawing {
-    /// All texts, and the rectangles that they take: left, top, right and bottom.
-    pub(crate) fn texts(&self) -> Vec<([f64; 4], String)> {
-        fn all(shapes: &[Shape], [x, y]: [f64; 2], found: &mut Vec<([f64; 4], String)>) {
-            for shape in shapes {
-                match shape {
-                    Shape::Text([left, base], text, look) => {
-                        let width = super::measure::text_width(text, look.size);
-                        let back = match look.anchor {
-                            Anchor::Start => 0.0,
-                            Anchor::Middle => width / 2.0,
-                            Anchor::End => width,
-                        };
-                        let (x, y) = (x + left, y + base);
-                        let (up, down) = (0.75 * look.size, 0.22 * look.size);
-                        let rect = match look.turned {
-                            true => [x - up, y + back - width, x + down, y + back],
-                            false => [x - back, y - up, x - back + width, y + down],
-                        };
-                        found.push((rect, text.clone()));
-                    }
-                    Shape::Clip(_, inside) => all(inside, [x, y], found),
-                    Shape::Moved([right, down], inside) => {
-                        all(inside, [x + right, y + down], found);
-                    }
-                    _ => {}
-                }
-            }
-        }
-        let mut found = Vec::new();
-        all(&self.shapes, [0.0; 2], &mut found);
-        found
-    }
-}

@@ -37,3 +37,32 @@ pub fn shortened(text: &str, size: f64, width: f64) -> String {
     }
     kept.trim_end().to_owned() + "…"
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Proves that what is longer than its room is cut, and what fits is not.
+    #[test]
+    fn text_is_shortened_to_its_room() {
+        let text = "a name that is rather long";
+        let width = text_width(text, 11.0);
+        assert_eq!(shortened(text, 11.0, width), text);
+        for room in [5.0, 20.0, 80.0, width - 1.0] {
+            let short = shortened(text, 11.0, room);
+            assert!(short.ends_with('…') && text_width(&short, 11.0) <= room.max(11.0), "{short}");
+        }
+    }
+
+    /// Proves that text is as wide as it is said to be, to a twentieth of its size for each letter.
+    #[cfg(feature = "render")]
+    #[test]
+    fn text_has_its_width() {
+        for text in ["Localizations per frame", "σ (px) ± 0.35·10⁻³", "÷", "x²·√y – Ångström", "µm"]
+        {
+            let (_, width) = crate::render::letter_outlines(text, 20.0);
+            let (said, width) = (text_width(text, 20.0), f64::from(width));
+            assert!((said - width).abs() <= text.chars().count() as f64, "{text}: {said} {width}");
+        }
+    }
+}

@@ -16,8 +16,6 @@ mod file;
 mod measure;
 #[cfg(feature = "render")]
 mod raster;
-#[cfg(test)]
-mod tests;
 mod tint;
 #[cfg(feature = "render")]
 mod tones;

@@ -69,20 +69,3 @@ impl PartBars {
         drawing
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Proves that bars are as long as their numbers say, and that names are no markup.
-    #[test]
-    fn bars_have_their_lengths() {
-        let parts = vec![("to <it>".to_owned(), 2.0), ("back".to_owned(), 1.0)];
-        let bars = PartBars::new("a & b", "ms", vec![("gpu".to_owned(), parts)]);
-        let svg = bars.clone().svg();
-        for part in ["width=\"260\"", "width=\"130\"", "to &lt;it&gt;", "a &amp; b", ">2 ms<"] {
-            assert!(svg.contains(part), "{part} is missing in {svg}");
-        }
-        assert!(!svg.contains("in all") && bars.summed().svg().contains("gpu: 3 ms in all"));
-    }
-}

@@ -8,8 +8,6 @@ mod field;
 mod pixels;
 mod series;
 mod sheet;
-#[cfg(test)]
-mod tests;
 
 pub use axis::Axis;
 pub use bars::PartBars;

@@ -190,6 +190,3 @@ impl<H: Fn(usize) -> bool> Field<'_, H> {
         rings.resolution(pixel, tiles.len(), localizations)
     }
 }
-
-#[cfg(test)]
-mod tests;

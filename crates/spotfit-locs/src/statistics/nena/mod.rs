@@ -276,6 +276,3 @@ impl Fit {
         Ok(Nena { sigma: curve.precision(), standard_error, curve, edges, counts })
     }
 }
-
-#[cfg(test)]
-mod tests;

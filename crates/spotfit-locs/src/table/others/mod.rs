@@ -270,6 +270,3 @@ impl Pixels {
         }
     }
 }
-
-#[cfg(test)]
-mod tests;

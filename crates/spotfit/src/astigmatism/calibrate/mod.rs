@@ -58,6 +58,3 @@ pub fn calibrate_widths(
     let solution = solve::solve(&mut beads, options)?;
     summary::summarize(beads, &solution, options, invalid)
 }
-
-#[cfg(test)]
-mod tests;

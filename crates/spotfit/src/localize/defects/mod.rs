@@ -198,6 +198,3 @@ impl fmt::Display for Defects {
         Ok(())
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -266,6 +266,3 @@ impl<'w> Visitor<'w> for Measure<'_> {
         slopes.places = places;
     }
 }
-
-#[cfg(test)]
-mod tests;

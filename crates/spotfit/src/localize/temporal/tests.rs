@@ -1,12 +1,9 @@
-use fit_core::{Estimator, Options};
 use fit_sim::MovieSimulation;
 use fit_sim::recipes::{FrameRecipe, MovieRecipe};
+use fit_windows::Windows;
 use ndarray::{Array3, Axis, Slice};
 
 use super::*;
-use crate::backend::FitterOptions;
-use crate::localize::{Localization, LocalizeOptions, Localizer};
-use fit_windows::Windows;
 
 const SIZE: (usize, usize) = (24, 20);
 
@@ -16,29 +13,6 @@ fn hazy(frames: usize, haze: f64) -> Array3<u16> {
     let recipe = MovieRecipe::default().with_frame(frame).with_frames(frames).with_haze(haze);
     let simulation: MovieSimulation = recipe.with_spots(1.0).simulation().expect("a sound recipe");
     simulation.plan().expect("a sound simulation").piece(0..frames).frames()
-}
-
-fn options(window: usize) -> LocalizeOptions {
-    let camera = Camera::default().with_baseline(100.0).with_read_noise(1.5);
-    let fit = Options::default().with_estimator(Estimator::MaximumLikelihood);
-    LocalizeOptions::default()
-        .with_camera(camera)
-        .with_fitter(FitterOptions::from(fit))
-        .with_temporal_background(Some(window))
-}
-
-/// All localizations of a movie that comes in blocks of so many frames.
-fn localized(movie: &Array3<u16>, options: &LocalizeOptions, block: usize) -> Vec<Localization> {
-    let mut localizer = Localizer::new(SIZE, options.clone()).expect("sound options");
-    let mut all = Vec::new();
-    for frames in movie.axis_chunks_iter(Axis(0), block) {
-        let first = localizer.next_frame;
-        let found = localizer.process_frames(first, Windows::stack(frames).into());
-        all.extend(found.expect("localizations"));
-    }
-    all.extend(localizer.finish().expect("localizations"));
-    assert_eq!(localizer.counts().frames, movie.dim().0);
-    all
 }
 
 /// The median of counts, as grouped data, by its definition.
@@ -118,21 +92,6 @@ fn known_light_is_that_of_the_definition() {
     }
 }
 
-/// Proves that localizations depend neither on the blocks of a movie nor on the number of threads, and that a localizer can be given
-/// another movie afterwards.
-#[test]
-fn blocks_and_threads_do_not_matter() {
-    let movie = hazy(90, 200.0);
-    let options = options(31);
-    let all = localized(&movie, &options, 90);
-    assert!(all.len() > 20, "{}", all.len());
-    for block in [1, 13, 40] {
-        assert_eq!(localized(&movie, &options, block), all, "{block}");
-    }
-    let fitter = options.fitter.clone().with_threads(3);
-    assert_eq!(localized(&movie, &options.with_fitter(fitter), 13), all);
-}
-
 /// Proves that memory is bounded: frames are forgotten while others come.
 #[test]
 fn few_frames_are_held() {
@@ -153,27 +112,4 @@ fn few_frames_are_held() {
         assert!(stream.medians.len() <= 2);
     }
     assert!(most <= 33 + 3 * 4, "{most}");
-}
-
-/// Proves that windows out of their range, movies that are too short, and frames out of order or of another type are refused by name.
-#[test]
-fn senseless_windows_are_refused() {
-    for window in [0, 1, 2, usize::MAX] {
-        let error = Localizer::new(SIZE, options(window)).expect_err("refused").to_string();
-        assert!(error.starts_with(NAME) && error.contains("3 to "), "{error}");
-    }
-    let movie = hazy(5, 0.0);
-    let mut localizer = Localizer::new(SIZE, options(31)).expect("sound options");
-    let part = |frames: Range<usize>| movie.slice_axis(Axis(0), Slice::from(frames));
-    let mut refused = |first: usize, frames: AnyWindows<'_>, what: &str| {
-        localizer.process_frames(0, Windows::stack(part(0..2)).into()).expect("frames that wait");
-        let error = localizer.process_frames(first, frames).expect_err("refused").to_string();
-        assert!(error.starts_with(what), "{error}");
-    };
-    refused(3, Windows::stack(part(3..4)).into(), "first");
-    let others = movie.mapv(f32::from);
-    refused(2, Windows::stack(others.view()).into(), "frames");
-    localizer.process_frames(0, Windows::stack(part(0..2)).into()).expect("frames that wait");
-    let error = localizer.finish().expect_err("refused").to_string();
-    assert!(error.starts_with(NAME) && error.contains("2 frames"), "{error}");
 }

@@ -6,8 +6,6 @@ mod parts;
 mod solve;
 mod start;
 mod table;
-#[cfg(test)]
-mod tests;
 
 use ndarray::Array3;
 use rayon::prelude::*;

@@ -16,8 +16,6 @@ mod run;
 mod shared;
 mod summary;
 mod task;
-#[cfg(test)]
-mod tests;
 
 pub use follow::follow;
 pub use listener::{BatchListener, BatchProgress};

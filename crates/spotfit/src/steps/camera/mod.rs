@@ -226,6 +226,3 @@ fn read(
     }
     Ok((dark, levels))
 }
-
-#[cfg(test)]
-mod tests;

@@ -4,8 +4,6 @@ mod fit;
 #[cfg(feature = "render")]
 mod pictures;
 mod places;
-#[cfg(test)]
-mod tests;
 
 use crate::model::answers::{BandFit, CurveBands};
 use crate::model::{CurveFits, CurveOptions, Curves, Model, Points, points};

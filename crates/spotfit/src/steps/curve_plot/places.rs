@@ -58,3 +58,20 @@ pub(super) fn line(
     let values = model.values(parameters, &places);
     places.iter().zip(values).map(|(at, value)| (at[0], value)).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Proves that doses are told from times: what grows by factors over two decades is, and nothing else.
+    #[test]
+    fn doses_are_told_from_times() {
+        let doses: Vec<f64> = (0..10).map(|step| 0.01 * 3f64.powi(step)).collect();
+        assert!(is_geometric(&doses) && is_geometric(&[1e-3, 3e-3, 1e-2, 3e-2, 0.1, 0.3, 1.0]));
+        let times: Vec<f64> = (1..2000).map(f64::from).collect();
+        let with_zero: Vec<f64> = std::iter::once(0.0).chain(doses.iter().copied()).collect();
+        for x in [&times[..], &doses[..3], &with_zero, &[1.0, 2.0, 4.0, 8.0], &[], &[f64::NAN; 5]] {
+            assert!(!is_geometric(x), "{x:?}");
+        }
+    }
+}

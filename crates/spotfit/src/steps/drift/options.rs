@@ -51,26 +51,3 @@ impl DriftOptions {
         const with_with_error: with_error: bool,
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Proves that options are the same after they were written as JSON, and how beads are given there.
-    #[test]
-    fn options_come_back() {
-        let read = |text: &str| serde_json::from_str::<DriftOptions>(text);
-        assert_eq!(read("{}").unwrap(), DriftOptions::default());
-        assert_eq!(read(r#"{"beads": "auto"}"#).unwrap().beads, Some(Beads::Auto));
-        let options = read(r#"{"beads": {"at": [[1.5, 2]]}, "range": "5px", "knots": 9}"#).unwrap();
-        let expected = DriftOptions::default()
-            .with_beads(Some(Beads::At(vec![[1.5, 2.0]])))
-            .with_range(Some(Length::pixels(5.0)))
-            .with_knots(Some(9));
-        assert_eq!(options, expected);
-        assert_eq!(read(&serde_json::to_string(&options).unwrap()).unwrap(), options);
-        for wrong in [r#"{"beads": "some"}"#, r#"{"apply": "drift.csv"}"#, r#"{"segment": -1}"#] {
-            assert!(read(wrong).is_err(), "{wrong}");
-        }
-    }
-}

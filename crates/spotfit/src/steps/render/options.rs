@@ -277,44 +277,6 @@ impl<'de> Deserialize<'de> for Colour {
 mod tests {
     use super::*;
 
-    /// Proves that options are the same after they were written as JSON, whose numbers and words mean what they do on the command
-    /// line, and that what is no option is refused.
-    #[test]
-    fn options_come_back() {
-        let text = r##"{"pixel": "0.1px", "blur": 12, "extent": [0, "1um", 500, "20px"], "colours": ["red", "#0a0b0c"],
-            "colour_map": "grey", "scale_bar": 0}"##;
-        let options: RenderOptions = serde_json::from_str(text).unwrap();
-        let expected = RenderOptions::default()
-            .with_pixel(Some(Length::pixels(0.1)))
-            .with_blur(Blur::Fixed(12.0.into()))
-            .with_extent(Some([
-                0.0.into(),
-                Length::nanometres(1000.0),
-                500.0.into(),
-                Length::pixels(20.0),
-            ]))
-            .with_colours(vec![Colour([255, 0, 0]), Colour([10, 11, 12])])
-            .with_colour_map(Some(ColourMap::Grey))
-            .with_scale_bar(Some(0.0.into()));
-        assert_eq!(options, expected);
-        for options in [expected, RenderOptions::default()] {
-            let text = serde_json::to_string(&options).unwrap();
-            assert_eq!(serde_json::from_str::<RenderOptions>(&text).unwrap(), options, "{text}");
-        }
-        for blur in [Blur::Uncertainty, Blur::Average, Blur::None, Blur::Fixed(Length::pixels(2.0))]
-        {
-            assert_eq!(blur.to_string().parse(), Ok(blur));
-        }
-        for wrong in [
-            r#"{"blur": "much"}"#,
-            r#"{"colours": ["pink"]}"#,
-            r#"{"pixels": 3}"#,
-            r#"{"extent": [1, 2, 3]}"#,
-        ] {
-            assert!(serde_json::from_str::<RenderOptions>(wrong).is_err(), "{wrong}");
-        }
-    }
-
     /// Proves that options that do not go together, or with so many tables, are refused by name.
     #[test]
     fn contradictions_are_refused() {

@@ -1,0 +1,155 @@
+//! Measured PSFs: `calibrate --spline` and `localize --psf`.
+
+use crate::common;
+
+use std::ffi::OsStr;
+use std::fs;
+
+use common::{Folder, compared, fails, succeeds};
+
+type Words<'a> = Vec<&'a dyn AsRef<OsStr>>;
+
+const CAMERA: [&str; 6] = ["--baseline", "100", "--sensitivity", "1", "--read-noise", "1.5"];
+
+fn with<'a>(words: &[&'a dyn AsRef<OsStr>], more: &'a [&'a str]) -> Words<'a> {
+    let more = more.iter().map(|word| word as &dyn AsRef<OsStr>);
+    words.iter().copied().chain(more).collect()
+}
+
+fn said(words: &Words<'_>) -> String {
+    String::from_utf8_lossy(&succeeds(words).stderr).into_owned()
+}
+
+/// Proves that a PSF of simulated beads finds x, y and z of simulated molecules with the errors that it states, by both
+/// estimators, into CSV and for Picasso; that spots beyond the range say so; and that what makes no sense is refused with the
+/// reason.
+#[test]
+fn measured_psfs_find_heights() {
+    let folder = Folder::new();
+    let [stack, psf, plot, movie, truth, locs, hdf5, yaml] = [
+        "beads.tif",
+        "psf.hdf5",
+        "psf.svg",
+        "movie.tif",
+        "truth.csv",
+        "locs.csv",
+        "locs.hdf5",
+        "x.yaml",
+    ]
+    .map(|name| folder.path(name));
+    let simulate_beads =
+        ["--width", "192", "--height", "192", "--beads", "16", "--step", "40", "--signal", "20000"];
+    succeeds(&with(&[&"simulate", &"beads", &"-o", &stack], &simulate_beads));
+    let spline = ["--spline", "--step", "40", "--pixel-size", "100"];
+    let words = with(&[&"calibrate", &stack, &"-o", &psf, &"--plot", &plot], &spline);
+    let told = said(&with(&words, &CAMERA));
+    assert!(told.contains("16 beads") && told.contains("16 of 16 beads used"), "{told}");
+    assert!(told.contains("windows of up to 17×17 pixels"), "{told}");
+    assert!(fs::read_to_string(&plot).expect("a picture").contains("z (nm)"));
+
+    let simulate = [
+        "--shape",
+        "defocused",
+        "--frames",
+        "80",
+        "--width",
+        "128",
+        "--height",
+        "128",
+        "--spots",
+        "3",
+        "--signal",
+        "4000",
+        "--unevenness",
+        "0",
+        "--sigma",
+        "1.3",
+        "--on-time",
+        "1000",
+    ];
+    succeeds(&with(&[&"simulate", &"movie", &"-o", &movie, &"--truth", &truth], &simulate));
+    let localize = with(
+        &[&"localize", &movie, &"-o", &locs, &"--psf", &psf, &"--pixel-size", &"100"],
+        &CAMERA,
+    );
+    for estimator in ["mle", "lse"] {
+        let words = with(&localize, &["--drop", "neighbour,saturated", "--errors", "--estimator"]);
+        let told = said(&with(&words, &[estimator]));
+        assert!(told.contains("converged"), "{told}");
+        let found = compared(&locs, &truth, 2000.0, 450.0);
+        let (ratios, count) = (found.ratios(), found.count);
+        // A PSF of sixteen beads and molecules that are in many frames have errors of their own; those of a ratio by chance, of 160
+        // localizations, are 6 %.
+        assert!(count > 120, "{count}");
+        assert!(ratios.iter().all(|ratio| (0.7..1.5).contains(ratio)), "{ratios:?}");
+    }
+    let picasso =
+        with(&[&"localize", &movie, &"-o", &hdf5, &"--psf", &psf, &"--all", &"--flags"], &CAMERA);
+    succeeds(&picasso);
+    let [short, narrow] = ["short.tif", "narrow.hdf5"].map(|name| folder.path(name));
+    let simulate = [&simulate_beads[..], &["--range", "280"]].concat();
+    succeeds(&with(&[&"simulate", &"beads", &"-o", &short], &simulate));
+    let words = with(&[&"calibrate", &short, &"-o", &narrow], &spline);
+    succeeds(&with(&words, &CAMERA));
+    let ends = with(
+        &[&"localize", &movie, &"-o", &locs, &"--psf", &narrow, &"--pixel-size", &"100"],
+        &CAMERA,
+    );
+    let told = said(&ends);
+    assert!(told.contains("at an end of the range of z"), "{told}");
+    // What became of the candidates adds up.
+    let number = |before: &str| -> usize {
+        let at = told.find(before).unwrap_or_else(|| panic!("{before}: {told}"));
+        let word = told[..at].trim_end().rsplit([' ', '\n', '(']).next().expect("a word");
+        word.parse().unwrap_or_else(|_| panic!("{before}: {told}"))
+    };
+    let dropped = told.split("dropped: ").nth(1).and_then(|rest| rest.lines().next());
+    let dropped: usize = dropped
+        .expect("what was dropped")
+        .split(", ")
+        .filter_map(|part| part.split(' ').next()?.parse::<usize>().ok())
+        .sum();
+    assert_eq!(number("candidates"), number("localizations") + dropped, "{told}");
+    let kept = folder.path("kept.csv");
+    succeeds(&[&"filter", &locs, &"z_status == found", &"-o", &kept]);
+    let kept = String::from_utf8(fs::read(&kept).expect("a table")).expect("text");
+    assert!(kept.contains("found") && !kept.contains("below") && !kept.contains("above"));
+    let table = String::from_utf8(fs::read(&locs).expect("a table")).expect("text");
+    assert!(table.contains("\"below\"") || table.contains("below"), "{}", &table[..400]);
+
+    let refused = |more: &[&str], parts: &[&str]| fails(&with(&localize, more), parts);
+    refused(&["--shape", "elliptical"], &["--shape", "measured PSF"]);
+    refused(&["--calibration", "x.yaml"], &["cannot be used with"]);
+    for option in [&["--background", "free"][..], &["--criteria", "tight"], &["--sigma-min", "1"]] {
+        refused(option, &[option[0], "for Gaussians"]);
+    }
+    refused(&["--box", "19"], &["windows of 19×19 pixels", "PSF of 18×18"]);
+    fails(
+        &[&"localize", &movie, &"-o", &locs, &"--psf", &stack],
+        &["beads.tif", "not an HDF5 file"],
+    );
+    fails(&[&"localize", &movie, &"-o", &psf, &"--psf", &psf], &["replace an input"]);
+    let calibrate = with(&[&"calibrate", &stack, &"-o", &yaml], &spline);
+    fails(&calibrate, &["x.yaml", "a measured PSF ends in .hdf5"]);
+    fails(&[&"calibrate", &stack, &"-o", &psf, &"--step", &"20"], &["psf.hdf5", "ends in .yaml"]);
+    fails(
+        &with(&[&"calibrate", &stack, &"-o", &psf], &[&spline[..], &["--range=-5,5"]].concat()),
+        &["--range"],
+    );
+    fails(&with(&[&"calibrate", &movie, &"-o", &psf], &spline), &["bead"]);
+    let again = with(&[&"calibrate", &stack, &"-o", &psf], &spline);
+    for (more, parts) in [
+        (["--sensitivity", "0"], ["sensitivity", "1e-12 to 1e12"]),
+        (["--magnification", "0"], ["--magnification 0", "above 0"]),
+        (["--planes", "0.5"], ["--planes 0.5", "1 to 1000 nm"]),
+        (["--estimator", "lse"], ["--estimator", "of its own"]),
+        (["--plot", "x.txt"], ["x.txt", "ends in .svg or .png"]),
+    ] {
+        fails(&with(&again, &more), &parts);
+    }
+    fails(&with(&again, &["--box", "101"]), &["no beads were found", "--box 101"]);
+    fails(
+        &with(&[&"calibrate", &stack, &"-o", &psf], &[&spline[..], &["--box", "8"]].concat()),
+        &["the box is 8"],
+    );
+}
