@@ -327,7 +327,7 @@ fn numbers() -> impl Strategy<Value = Vec<f64>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(64))]
+    #![proptest_config(ProptestConfig::with_cases(24))]
 
     /// Proves C = A⁻¹BA⁻¹, Pearson's χ² with its variance and the error of the photons, from their definitions, for every
     /// shape, profile, estimator and camera, with weights, variances and pixels that are not seen, on even light and on planes.

@@ -253,8 +253,13 @@ fn a_fifth_of_outliers() {
     let backend = Backend::Cpu;
     let mut wrong = Vec::new();
     let [line, decay, peak, dose] = [0, 1, 2, 3].map(|at| &MODELS[at]);
+    // Each of the others tells of a kind of data what its neighbour in this list does.
+    let is_whole = asked().is_some() || effort(0, 1, 1) > 0;
     for (seed, case) in (1..).zip([line, decay, peak, dose, &DOSES]) {
         for (sizes, most) in [([8.0, 30.0], 1.1), ([0.0, 30.0], f64::INFINITY)] {
+            if !is_whole && (most.is_infinite() || std::ptr::eq(case, dose)) {
+                continue;
+            }
             let (data, good) = case.data_of(sets, case.points / 5, sizes, seed);
             let plain = case.fit(&data, Some(&good), &CurveNoise::default(), backend).fits.fits;
             let tukey = CurveNoise::default().with_loss(Loss::Tukey).with_outlier_rate(0.01);

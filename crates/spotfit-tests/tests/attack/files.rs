@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use fit_sim::Random;
 
-use crate::common::{in_parallel, nightly, worked};
+use crate::common::{in_parallel, thorough, worked};
 use crate::formats::{Format, formats, target};
 use crate::mutate::mutate;
 use crate::{effort, memory};
@@ -53,8 +53,7 @@ fn every_format_has_a_fuzz_target() {
 fn mutated_files() {
     let formats = formats();
     let short = effort(40_000, 13_000_000) / formats.len();
-    let all = std::env::var_os("SPOTFIT_TESTS").is_some_and(|value| value == "all");
-    let each = if all || nightly() { short.max(10_000) } else { short };
+    let each = if thorough() { short.max(10_000) } else { short };
     for (number, format) in formats.iter().enumerate() {
         // The largest frame that is read, as wide numbers and as what they become.
         memory::bounded(1500, format.name, || attack(number as u64, format, each));

@@ -8,11 +8,5 @@ mod window;
 
 /// How often to try: `more` where time does not matter.
 fn effort(usual: usize, more: usize) -> usize {
-    if std::env::var_os("SPOTFIT_TESTS").is_some_and(|tests| tests == "all")
-        || crate::common::nightly()
-    {
-        more
-    } else {
-        usual
-    }
+    if crate::common::thorough() { more } else { usual }
 }

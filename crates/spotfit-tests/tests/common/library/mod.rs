@@ -42,6 +42,11 @@ pub fn nightly() -> bool {
     std::env::var("SPOTFIT_NIGHTLY").is_ok_and(|value| value == "1")
 }
 
+/// Whether the tests have the time that CI has: `SPOTFIT_TESTS=all`, or a night.
+pub fn thorough() -> bool {
+    nightly() || std::env::var("SPOTFIT_TESTS").is_ok_and(|tests| tests == "all")
+}
+
 pub fn npy(descr: &str, fortran: &str, shape: &str, data: &[u8]) -> Vec<u8> {
     let header = format!("{{'descr': {descr}, 'fortran_order': {fortran}, 'shape': {shape}, }}\n");
     let mut bytes = b"\x93NUMPY\x01\x00".to_vec();

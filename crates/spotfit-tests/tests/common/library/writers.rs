@@ -40,11 +40,10 @@ pub const KINDS: [Kind; 7] = [
     Kind::Npy,
 ];
 
-/// Runs a test for each kind; with `SPOTFIT_TESTS=all` ten times, of which a few run side by side, since both who writes and who
+/// Runs a test for each kind; with `SPOTFIT_TESTS=all` three times, which run side by side, since both who writes and who
 /// follows wait most of the time.
 pub fn each_kind(test: impl Fn(Kind) + Sync) {
-    let all = std::env::var("SPOTFIT_TESTS").is_ok_and(|tests| tests == "all");
-    let (rounds, at_once) = if all { (10, 5) } else { (1, 1) };
+    let (rounds, at_once) = if super::thorough() { (3, 3) } else { (1, 1) };
     let cases: Vec<Kind> = (0..rounds).flat_map(|_| KINDS).collect();
     let next = AtomicUsize::new(0);
     std::thread::scope(|scope| {
