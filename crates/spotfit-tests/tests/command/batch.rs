@@ -706,7 +706,7 @@ mod signals {
     /// at, whole movies are not touched again, and in the end there are the bytes of one process and nothing else.
     #[test]
     fn two_runs_share_a_folder() {
-        let rounds = if crate::common::thorough() { 20 } else { 3 };
+        let rounds = if common::thorough() { 20 } else { 3 };
         let folder = Folder::new();
         let all = ["a.tif", "b.tif", "c.tif", "d.tif", "e.tif", "f.tif"];
         movies(&folder, &all, 100);

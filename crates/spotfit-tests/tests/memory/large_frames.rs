@@ -17,10 +17,11 @@ struct Zeros {
 impl Read for Zeros {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let count = buffer.len().min(self.length.saturating_sub(self.at) as usize);
-        for byte in &mut buffer[..count] {
-            *byte = self.head.get(self.at as usize).copied().unwrap_or(0);
-            self.at += 1;
-        }
+        let head = self.head.get(self.at as usize..).unwrap_or_default();
+        let own = head.len().min(count);
+        buffer[..own].copy_from_slice(&head[..own]);
+        buffer[own..count].fill(0);
+        self.at += count as u64;
         Ok(count)
     }
 }
