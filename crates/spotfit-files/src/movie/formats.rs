@@ -145,11 +145,13 @@ impl fmt::Display for Foreign {
     }
 }
 
-#[cfg(all(test, feature = "tiff"))]
+#[cfg(test)]
 mod tests {
+    #[cfg(feature = "tiff")]
     use super::*;
 
     /// Proves that every ending is that of a format.
+    #[cfg(feature = "tiff")]
     #[test]
     fn endings_are_those_of_formats() {
         assert_eq!([&TIFF[..], &[LIST], &FOLLOWED, &COMPLETE].concat(), ENDINGS);
