@@ -19,12 +19,15 @@ use tokio::time::timeout;
 
 use super::answer::{Answer, Refused, Reply, stream};
 use super::routes::{Call, answer};
+use super::server::time;
 use super::session::Session;
 
 /// How long a request may take to come, and another after it.
 const HEAD: Duration = Duration::from_secs(5);
 /// How long its body may take.
 const BODY: Duration = Duration::from_secs(10);
+/// The variable that changes both in tests.
+const WAITS: &str = "SPOTFIT_VIEW_WAITS";
 /// The most bytes of a head, and of its address.
 const MOST_HEAD: usize = 32 << 10;
 const MOST_HEADERS: usize = 64;
@@ -38,7 +41,7 @@ pub(super) async fn serve(stream: TcpStream, session: Arc<Session>, proved: Arc<
         async move { Ok::<_, Infallible>(reply(session, request, &proved).await) }
     });
     let mut builder = http1::Builder::new();
-    builder.timer(TokioTimer::new()).header_read_timeout(HEAD);
+    builder.timer(TokioTimer::new()).header_read_timeout(time(HEAD, WAITS));
     builder.max_buf_size(MOST_HEAD).max_headers(MOST_HEADERS);
     // Whoever breaks off has no answer.
     let _ = builder.serve_connection(TokioIo::new(stream), service).await;
@@ -135,5 +138,5 @@ async fn body(mut incoming: Incoming) -> Result<Bytes, Refused> {
         status: StatusCode::REQUEST_TIMEOUT,
         text: "the request took too long".to_owned(),
     };
-    timeout(BODY, all).await.map_err(late)?
+    timeout(time(BODY, WAITS), all).await.map_err(late)?
 }

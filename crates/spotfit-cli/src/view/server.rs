@@ -51,7 +51,9 @@ pub(super) fn serve(session: Arc<Session>, asked: &Asked<'_>) -> Result<(), CliE
         session.begin()?;
         let accepting = tokio::spawn(accept(listener, session.clone()));
         let mut beaten = Instant::now();
-        while interrupt::check().is_ok() && !session.events.left_for(stays()) {
+        while interrupt::check().is_ok()
+            && !session.events.left_for(time(STAYS, "SPOTFIT_VIEW_STAYS"))
+        {
             sleep(LOOK).await;
             if beaten.elapsed() >= BEAT {
                 session.events.beat();
@@ -71,14 +73,15 @@ pub(super) fn serve(session: Arc<Session>, asked: &Asked<'_>) -> Result<(), CliE
     interrupt::close()
 }
 
-/// How long the server stays after its last page. Tests of a debug build need not wait.
-fn stays() -> Duration {
-    #[cfg(debug_assertions)]
-    if let Some(time) = std::env::var("SPOTFIT_VIEW_STAYS").ok().and_then(|text| text.parse().ok())
+/// How long something takes at most. Tests of a debug build name a variable with other milliseconds: they neither wait nor depend on how
+/// busy the machine is.
+pub(super) fn time(usual: Duration, variable: &str) -> Duration {
+    if cfg!(debug_assertions)
+        && let Some(time) = std::env::var(variable).ok().and_then(|text| text.parse().ok())
     {
         return Duration::from_millis(time);
     }
-    STAYS
+    usual
 }
 
 /// A connection that is open.

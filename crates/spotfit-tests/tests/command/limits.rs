@@ -23,6 +23,8 @@ struct Ended {
 fn start(arguments: &[&dyn AsRef<OsStr>]) -> Child {
     Command::new(env!("CARGO_BIN_EXE_spotfit-tested"))
         .args(arguments.iter().map(AsRef::as_ref))
+        // Each thread has memory of its own.
+        .env("RAYON_NUM_THREADS", "2")
         .stdin(Stdio::piped())
         .stdout(Stdio::null())
         .stderr(Stdio::piped())

@@ -173,7 +173,8 @@ fn too_much_is_refused() {
 fn slow_requests_are_cut_off() {
     let folder = Folder::new();
     movie(&folder, 4);
-    let window = Window::open(folder.0.path(), &["m.tif"]);
+    let waits = [("SPOTFIT_VIEW_WAITS", "2000")];
+    let window = Window::with(folder.0.path(), &["m.tif"], &waits);
     let slowly = |number| {
         let mut stream = window.connect();
         let begun = format!("GET /{number}/api/session HTTP/1.1\r\nX-Slow: ");

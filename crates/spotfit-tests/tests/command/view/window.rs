@@ -58,6 +58,8 @@ impl Window {
             .args(files)
             .arg("--no-open")
             .current_dir(folder)
+            // A busy machine is no slow stranger.
+            .env("SPOTFIT_VIEW_WAITS", "600000")
             .envs(variables.iter().copied())
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
