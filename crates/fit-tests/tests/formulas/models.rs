@@ -166,9 +166,14 @@ impl Case {
 
     /// Data sets. The relative error of an rms of N numbers is 1/√(2N), and four of them are 0.25 for 128 data sets: a stated error that
     /// lacks a factor of √2 is seen (smaller faults by the certified errors of NIST's problems, MINOS and the intervals). With many points, where
-    /// a data set takes long, four are 0.35, and a factor of 2 is seen.
+    /// a data set takes long, four are 0.35 (0.5 with five axes, which take half of all the time), and a factor of 2 is seen.
     fn count(&self) -> usize {
-        effort(if self.points().len() > 200 { 64 } else { 128 }, 400, 4000)
+        let plain = match self.points().len() {
+            _ if self.name == "spline_5d" => 32,
+            201.. => 64,
+            _ => 128,
+        };
+        effort(plain, 400, 4000)
     }
 
     /// Simulated data (fit, point), and the factor between them and the model at its truth.
@@ -275,7 +280,7 @@ fn compare(case: &Case, a: &CurveFits, b: &CurveFits) -> [usize; 2] {
 /// One of so many fits may be found elsewhere by single precision.
 const ELSEWHERE: usize = 100;
 /// As many as 400 fits may have, their first ones may have: a lane of sixteen that is wrong is eight of 128 fits, and of 64 it is four with
-/// an error for each of five and more parameters.
+/// an error for each of five and more parameters. Of 32 it is two.
 const FEW: usize = 4;
 
 fn check(estimator: Estimator) {
@@ -301,7 +306,7 @@ fn check(estimator: Estimator) {
             wrong.push(format!("{}: {lost} of {count} lost, {rms:.3?}", case.name));
         }
         let compared = compare(case, &found, &case.fit(&single, &data, estimator).fits);
-        if compared.iter().any(|&off| off > (count / ELSEWHERE).max(FEW)) {
+        if compared.iter().any(|&off| off > (count / ELSEWHERE).max(FEW.min(count / 16))) {
             let [elsewhere, errors] = compared;
             wrong.push(format!("{}: {elsewhere} elsewhere, {errors} errors", case.name));
         }
