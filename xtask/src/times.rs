@@ -70,7 +70,8 @@ fn steps(text: &str) -> BTreeMap<&str, (f64, f64)> {
 /// The steps of a run beside those that are committed.
 fn beside(now: &str, committed: &str) -> String {
     let (now, before) = (steps(now), steps(committed));
-    let all = |steps: &BTreeMap<&str, (f64, f64)>| steps.values().map(|took| took.0).sum::<f64>();
+    let all =
+        |steps: &BTreeMap<&str, (f64, f64)>| steps.values().fold(0.0, |sum, took| sum + took.0);
     let mut text = format!(
         "CI: {:.0} processor seconds, {:.0} are committed ({COMMITTED})\n",
         all(&now),
