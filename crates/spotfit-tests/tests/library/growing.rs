@@ -277,17 +277,18 @@ fn what_happens_to_a_file_is_told() {
         (Kind::Tiff, |path| fs::remove_file(path).expect("removed"), "no longer there"),
         (
             Kind::Raw,
+            // At once: in between there would be no file.
             |path| {
-                fs::rename(path, path.with_extension("old")).expect("renamed");
-                fs::write(path, [0; 9]).expect("another");
+                fs::write(path.with_extension("new"), [0; 9]).expect("another");
+                fs::rename(path.with_extension("new"), path).expect("renamed");
             },
             "was replaced by another file",
         ),
         (
             Kind::Tiff,
             |path| {
-                fs::rename(path, path.with_extension("old")).expect("renamed");
-                fs::copy(path.with_extension("old"), path).expect("another");
+                fs::copy(path, path.with_extension("new")).expect("another");
+                fs::rename(path.with_extension("new"), path).expect("renamed");
             },
             "was replaced by another file",
         ),
