@@ -6,8 +6,8 @@
 
 use std::time::{Duration, Instant};
 
-use fit_tests::effort;
 use fit_tests::models::{model, places};
+use fit_tests::{effort, nightly};
 use ndarray::{Array2, Array3, ArrayView2};
 use spotfit::model::{
     CurveFits, CurveFitter, CurveOptions, CurveStart, Curves, Linear, Model, ModelFits, Points,
@@ -157,6 +157,8 @@ impl Case {
                     })
                     .collect()
             }
+            // Each point of a spline with five axes has 1024 terms: only at night it has all of them.
+            Box(_) if self.name == "spline_5d" && !nightly() => places(&[5, 5, 3, 2, 2]),
             Box(lengths) => places(lengths),
             Grid(width, height) => {
                 (0..width * height).map(|i| vec![(i % width) as f64, (i / width) as f64]).collect()

@@ -19,9 +19,10 @@ fn asked() -> Option<usize> {
     asked.map(|sets| sets.parse().expect("SPOTFIT_SIMULATIONS is a number"))
 }
 
-/// Data sets that are fitted in lanes: the share of them whose errors hold the truth is known to 0.015, and to 0.005 in a night.
+/// Data sets that are fitted in lanes: the share of them whose errors hold the truth is known to 0.021, to 0.015 in all tests, and to
+/// 0.005 in a night.
 fn many() -> usize {
-    effort(SETS, SETS, 10_000)
+    effort(SETS / 2, SETS, 10_000)
 }
 
 /// The first data sets, which the reference fits too, number by number. What it finds is compared fit by fit, which
@@ -333,7 +334,12 @@ fn clean_data() {
                 case.formula,
                 loss.name()
             );
-            let range = if count > SETS { 0.66..=0.70 } else { 0.63..=0.73 };
+            // 3.4 times as far from 0.68 as the share is known, or four times in a night.
+            let range = match count {
+                ..SETS => 0.61..=0.75,
+                SETS => 0.63..=0.73,
+                _ => 0.66..=0.70,
+            };
             assert!(coverage.iter().all(|share| range.contains(share)), "{coverage:?}");
             let near = |share: &f64| (0.63..=0.73).contains(share);
             assert!(few() < SETS || of_few.iter().all(near), "{of_few:?}");
@@ -374,7 +380,7 @@ fn successes() {
             let stated = ((0..count).map(square).sum::<f64>() / count as f64).sqrt();
             let ratio = rms[0][j] / stated;
             println!("{} {j}: rms over stated {ratio:.3}, deviance {deviance:.3}", case.formula);
-            // Of 1000 numbers the rms is known to 1/√2000, of 10⁴ to 0.007.
+            // Of 500 numbers the rms is known to 1/√1000, of 10⁴ to 0.007.
             let most = if count > SETS { 0.04 } else { 0.1 };
             assert!((ratio - 1.0).abs() < most, "{ratio}");
         }

@@ -77,7 +77,7 @@ fn tables_do_not_depend_on_threads() {
     let file = |name: &str| folder.path(name);
     let (movie, truth) = (file("m.tif"), file("t.csv"));
     // A frame has about 110 rows, and frames are what threads share.
-    let frames = if nightly() { 20 } else { 4 };
+    let frames = if nightly() { 20 } else { 3 };
     simulate("3", "--photons 2000", "--uniform", frames, &movie, &truth);
     for width in ["", "--sigma shared", "--fixed-sigma 1.3"] {
         let table = |threads: usize, more: &str| {

@@ -519,7 +519,7 @@ fn an_interrupted_movie_leaves_nothing() {
     }
 }
 
-/// Proves that a movie of 4 GB, made on the fly, is localized within 500 MB.
+/// Proves that a movie of 512 MB, made on the fly, is localized within 250 MB; by night, one of 4 GB within 500 MB.
 #[cfg(target_os = "linux")]
 #[test]
 fn memory_does_not_grow_with_the_movie() {
@@ -527,8 +527,9 @@ fn memory_does_not_grow_with_the_movie() {
 
     let folder = Folder::new();
     let (width, height) = (1024usize, 1024usize);
-    // What keeps the movie keeps a gigabyte at least, twice the bound.
-    let bytes_of_movie = if nightly() { 4usize << 30 } else { 1 << 30 };
+    // What keeps the movie keeps twice the bound at least. Blocks and what is found take 110 MB on 64 threads.
+    let (bytes_of_movie, most) =
+        if nightly() { (4usize << 30, 500_000) } else { (1 << 29, 250_000) };
     let count = bytes_of_movie / (2 * width * height);
     let frame = MovieSimulation::new(width, height, 1).plan().unwrap().piece(0..1).frames();
     let data = bytes(frame.as_slice().unwrap(), |p| p.to_le_bytes());
@@ -571,8 +572,8 @@ fn memory_does_not_grow_with_the_movie() {
     assert!(status.success());
     let table = rows(&reader.join().unwrap());
     assert!(table.len() > 100 * count / 100, "{} rows", table.len());
-    println!("peak memory {peak} kB for {} GB", count * data.len() / 1_000_000_000);
-    assert!(peak > 1000 && peak < 500_000, "{peak} kB");
+    println!("peak memory {peak} kB for {} MB", count * data.len() / 1_000_000);
+    assert!(peak > 1000 && peak < most, "{peak} kB");
 }
 
 /// The table must not be written over the movie, nor over the positions.

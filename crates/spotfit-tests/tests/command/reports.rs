@@ -70,7 +70,7 @@ fn reports_are_what_is_said() {
     let told = report(&folder, beads);
     assert_eq!((&told["beads"], &told["frames"]), (&Value::from(6), &Value::from(29)));
     let camera = "--baseline 100 --sensitivity 1 --read-noise 1.5 --pixel-size 100";
-    for kind in ["-o @cal.yaml", "--spline -o @psf.hdf5"] {
+    for kind in ["-o @cal.yaml", "--spline --box 9 -o @psf.hdf5"] {
         let line = format!("calibrate @beads.tif --step 50 {kind} {camera}");
         let told = report(&folder, &line);
         let said = String::from_utf8(run(&folder, &line).stderr).expect("text");

@@ -222,7 +222,7 @@ fn check_troubled(frames: usize) {
 /// those that are sound, that beads come and go without a jump above 6 standard errors, and that errors are stated to 10 %.
 #[test]
 fn unsound_beads_do_little_harm() {
-    check_troubled(5000);
+    check_troubled(if nightly() { 5000 } else { 2500 });
 }
 
 /// Proves the same in 10⁵ frames.
@@ -267,9 +267,10 @@ fn nothing_is_lost_in_a_very_long_run() {
 /// that the loop is stable there. By day the ends of these are tried: noise is worst at the one, and stability at the other.
 #[test]
 fn a_stage_is_held() {
+    let frames = if nightly() { 800 } else { 400 };
     for delay in if nightly() { vec![1, 2, 3, 4, 5] } else { vec![1, 5] } {
-        let own = stage_lock::hold(delay, 800, false).unwrap();
-        let best = stage_lock::hold(delay, 800, true).unwrap();
+        let own = stage_lock::hold(delay, frames, false).unwrap();
+        let best = stage_lock::hold(delay, frames, true).unwrap();
         println!("delay {delay}: {own:.4} px, with the truth {best:.4} px");
         assert!(own <= 1.3 * best, "delay {delay}: {own} {best}");
         assert!(own < 0.06, "delay {delay}: {own}");

@@ -26,8 +26,10 @@ fn with_files() -> Folder {
     for name in ["one.csv", "two.csv"] {
         fs::copy(INPUTS.path("locs.csv"), folder.path(name)).expect("a copy");
     }
-    for name in ["beads.tif", "beads1.tif", "beads2.tif"] {
-        fs::copy(INPUTS.path("beads.tif"), folder.path(name)).expect("a copy");
+    for (name, input) in
+        [("beads.tif", "beads.tif"), ("beads1.tif", "coarse.tif"), ("beads2.tif", "coarse.tif")]
+    {
+        fs::copy(INPUTS.path(input), folder.path(name)).expect("a copy");
     }
     for (name, light) in [("darks", 0), ("flats1", 50), ("flats2", 200), ("flats3", 800)] {
         let mut file = Cursor::new(Vec::new());
@@ -89,7 +91,7 @@ fn examples_run() {
             None if example.contains("simulate movie") && !example.contains("--frames") => {
                 format!("{example} --frames 30")
             }
-            None => (*example).to_owned(),
+            None => example.replace("--frames 200", "--frames 30"),
         };
         let output = shell(folder.0.path(), &line);
         let told = said(&output);

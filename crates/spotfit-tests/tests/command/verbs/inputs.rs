@@ -70,6 +70,7 @@ pub static INPUTS: LazyLock<Folder> = LazyLock::new(|| {
         "set -e
          spotfit simulate movie -o movie.tif --truth truth.csv --frames 60 --width 64 --height 64 --spots 6 --shape elliptical
          spotfit simulate beads -o beads.tif --width 96 --height 96 --beads 12 --step 40 --photons 20000
+         spotfit simulate beads -o coarse.tif --width 96 --height 96 --beads 12 --step 80 --photons 20000
          spotfit simulate movie -o stage.tif --frames 30 --width 96 --height 80 --beads 12 --spots 0.001 --drift 0.03,-0.02
          spotfit simulate --count 6 --size 11 -o spots.npy
          spotfit calibrate beads.tif -o calibration.yaml --step 40 --pixel-size 100 --baseline 100 --sensitivity 1

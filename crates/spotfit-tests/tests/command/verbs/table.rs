@@ -95,7 +95,7 @@ pub const CASES: [Case; 51] = [
         &[],
     ),
     case(
-        "calibrate {}/beads.tif --step 40 --pixel-size 100 --baseline 100 --sensitivity 1 --spline",
+        "calibrate {}/coarse.tif --step 80 --pixel-size 100 --baseline 100 --sensitivity 1 --spline --box 9",
         &[("-o", "hdf5"), ("--plot", "svg")],
         &[],
     ),

@@ -12,6 +12,7 @@ use spotfit::{Background, Camera, CameraMap, Estimator, FitterOptions, Options};
 use crate::common::nightly;
 
 const SIDE: usize = 96;
+/// The frames of a movie, but for those where all spots are fitted together, which take long.
 const FRAMES: usize = 150;
 /// A spot is found if a localization is so near, in pixels.
 const NEAR: f64 = 2.5;
@@ -23,7 +24,7 @@ struct Movie {
 }
 
 /// A movie in haze, with spots that each frame has for itself.
-fn hazy(photons: f64, em_gain: Option<f64>, seed: u64) -> Movie {
+fn hazy(frames: usize, photons: f64, em_gain: Option<f64>, seed: u64) -> Movie {
     let camera = SimulatedCamera::default()
         .with_baseline(100.0)
         .with_read_noise(1.5)
@@ -38,14 +39,14 @@ fn hazy(photons: f64, em_gain: Option<f64>, seed: u64) -> Movie {
         .with_seed(seed);
     let recipe = MovieRecipe::default()
         .with_frame(frame)
-        .with_frames(FRAMES)
+        .with_frames(frames)
         .with_density(Some(0.08))
         .with_uniform(true)
         .with_photons(photons)
         .with_haze(150.0);
     let mut plan = recipe.simulation().expect("a sound recipe").plan().expect("a sound simulation");
-    let piece = plan.piece(0..FRAMES);
-    let truth = (0..FRAMES).map(|frame| piece.truth(frame).collect()).collect();
+    let piece = plan.piece(0..frames);
+    let truth = (0..frames).map(|frame| piece.truth(frame).collect()).collect();
     let sensitivity = if em_gain.is_some() { 10.0 } else { 1.0 };
     let camera = Camera::default().with_baseline(100.0).with_read_noise(1.5);
     let camera = camera.with_sensitivity(sensitivity).with_em_gain(em_gain);
@@ -92,7 +93,7 @@ struct Score {
 fn score(movie: &Movie, found: &[Localization]) -> Score {
     let margin = 6.0..=SIDE as f64 - 7.0;
     let inside = |x: f64, y: f64| margin.contains(&x) && margin.contains(&y);
-    let mut frames: Vec<Vec<&Localization>> = vec![Vec::new(); FRAMES];
+    let mut frames: Vec<Vec<&Localization>> = vec![Vec::new(); movie.truth.len()];
     found.iter().for_each(|spot| frames[spot.frame].push(spot));
     let (mut hits, mut there, mut false_ones) = (0.0, 0.0, 0.0);
     let (mut count, mut squares, mut normal, mut photon_normal) = (0.0, 0.0, 0.0, 0.0);
@@ -146,7 +147,7 @@ fn score(movie: &Movie, found: &[Localization]) -> Score {
 #[test]
 fn haze_that_is_known_is_no_harm() {
     for (photons, em_gain) in [(1000.0, None), (2000.0, Some(100.0))] {
-        let movie = hazy(photons, em_gain, 5);
+        let movie = hazy(FRAMES, photons, em_gain, 5);
         let without = score(&movie, &localized(&movie, options(&movie, None)));
         let with = score(&movie, &localized(&movie, options(&movie, Some(51))));
         println!("{photons} photons, gain {em_gain:?}\n without: {without:?}\n with:    {with:?}");
@@ -163,7 +164,7 @@ fn haze_that_is_known_is_no_harm() {
 /// of them are found.
 #[test]
 fn known_haze_goes_with_crowds() {
-    let movie = hazy(1000.0, None, 7);
+    let movie = hazy(if nightly() { FRAMES } else { 100 }, 1000.0, None, 7);
     let auto = |window| {
         let options = options(&movie, window).with_emitters(Emitters::Auto);
         score(&movie, &localized(&movie, options))
@@ -176,7 +177,9 @@ fn known_haze_goes_with_crowds() {
         println!(" without: {without:?}");
         assert!(with.jaccard >= without.jaccard, "{without:?}, {with:?}");
     }
-    assert!((0.95..1.1).contains(&with.ratio), "{with:?}");
+    // Two errors of each of four spots in a frame: the ratio is known to 1/√1600 = 2.5 %, and to 2 % in a night.
+    let least = if nightly() { 0.95 } else { 0.93 };
+    assert!((least..1.1).contains(&with.ratio), "{with:?}");
     assert!((0.9..1.1).contains(&with.photon_ratio), "{with:?}");
     assert!(with.photon_bias.abs() < 0.02 && with.background_bias.abs() < 0.02, "{with:?}");
 }
@@ -185,7 +188,7 @@ fn known_haze_goes_with_crowds() {
 /// without, by at least a quarter, and photons have no bias.
 #[test]
 fn known_haze_goes_with_every_way() {
-    let movie = hazy(1000.0, None, 9);
+    let movie = hazy(FRAMES, 1000.0, None, 9);
     let mut positions = Positions::default();
     for (frame, spots) in movie.truth.iter().enumerate() {
         spots.iter().for_each(|spot| positions.push(frame, spot.shape.x, spot.shape.y));
