@@ -19,7 +19,7 @@ BACKENDS = ("reference", "cpu")
 ASKED = {
     "share": ["--share", "t"],
     "intervals": ["--intervals", "0.68"],
-    "prior": ["--prior", "t=7+-1", "--absolute"],
+    "prior": ["--prior", "t=7+-1", "--absolute", "--weights", "25"],
 }
 
 

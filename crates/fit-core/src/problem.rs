@@ -1,11 +1,14 @@
 //! Fits of the caller's own residuals or model, with the search that fits spots and curves.
 
 use crate::arithmetic::Number;
-use crate::curve::{At, Descent, Explicit, Factored, Sums, Units, covariance};
+use crate::curve::{At, Descent, Explicit, Factored, Sums, Units, covariance, is_pushed};
 use crate::error::{ArgumentError, check};
 use crate::search::solve::Symmetric;
 use crate::search::{Count, Newton, Resumable, Settings};
 use crate::status::Status;
+
+/// Where a search cannot go on, a full step gains no more than this share of the variance from a minimum.
+const MOST_LEFT: f64 = 1e-3;
 
 /// A search has a bit of a word for each parameter.
 const MOST: usize = u64::BITS as usize;
@@ -116,7 +119,7 @@ impl<R, const P: usize> ProblemOptions<R, P> {
 pub struct Minimum<R, const P: usize> {
     /// The parameters. NaN if the status is [`Status::Invalid`], as are all other numbers.
     pub parameters: [R; P],
-    /// Their standard errors: 0 for a parameter that ended at a limit, infinite for one that the residuals do not
+    /// Their standard errors: 0 for a parameter that the residuals push against a limit, infinite for one that the residuals do not
     /// determine.
     pub errors: [R; P],
     /// Their covariance.
@@ -157,6 +160,24 @@ impl<R: Number, const P: usize> Factored<R, P> for Whole {
     fn factors(&self) -> [R; P] {
         [R::splat(1.0); P]
     }
+}
+
+/// Visits the residuals.
+fn sums<R: Number, Q: Problem<R, P>, const P: usize>(
+    problem: &Q,
+    parameters: &[R; P],
+) -> Sums<R, P> {
+    let mut sums = Sums::zero(Count::ALL);
+    for index in 0..problem.residuals() {
+        let (value, by) = problem.residual(parameters, index);
+        sums.add_square::<true>(
+            &At { value, by },
+            R::splat(0.0),
+            problem.weight(index),
+            R::splat(1.0),
+        );
+    }
+    sums
 }
 
 /// Minimizes the sum of the squares of the residuals by the Levenberg–Marquardt method in a trust region (Moré 1978),
@@ -220,24 +241,28 @@ pub fn fit_problem<R: Number, Q: Problem<R, P>, const P: usize>(
     let units = Units::at(&start);
     let mut descent = Descent::start(settings, Explicit::default(), true, start, units);
     while descent.running() {
-        let mut sums = Sums::zero(Count::ALL);
-        for index in 0..count {
-            let (value, by) = problem.residual(descent.search().trial(), index);
-            sums.add_square::<true>(&At { value, by }, zero, problem.weight(index), one);
-        }
+        let sums = sums(problem, descent.search().trial());
         descent.step(sums, &mut Whole, false, size, R::splat(count as f64));
     }
     let record = descent.record();
-    let status = Status::from_code(record.status.to_f64() as u8).unwrap_or(Status::Invalid);
+    let mut status = Status::from_code(record.status.to_f64() as u8).unwrap_or(Status::Invalid);
     if status == Status::Invalid || !record.cost.is_finite() {
         return Ok(Minimum::invalid());
     }
-    for j in 0..P {
-        // One that ended on a limit counts as held there.
+    let search = descent.search();
+    let on_limit = |j: usize| {
         let at = record.parameters[j];
-        if !held[j] && (at <= lower[j] || upper[j] <= at) {
-            held[j] = true;
-            degrees += 1;
+        !held[j] && (at <= lower[j] || upper[j] <= at)
+    };
+    let (mut gradient, mut out) = (search.at_best().gradient, held);
+    if (0..P).any(on_limit) {
+        // A last step is taken without another look.
+        let normal = sums(problem, &record.parameters).normal(&search.constants().length).0;
+        gradient = normal.gradient;
+        for j in (0..P).filter(|&j| on_limit(j)) {
+            if is_pushed(gradient[j], normal.hessian.0[j][j], size + record.cost) {
+                (out[j], degrees) = (true, degrees + 1);
+            }
         }
     }
     let variance = match degrees {
@@ -246,9 +271,23 @@ pub fn fit_problem<R: Number, Q: Problem<R, P>, const P: usize>(
         0 => R::splat(f64::INFINITY),
         _ => record.cost / R::splat(degrees as f64),
     };
-    let search = descent.search();
-    let covariance =
-        covariance(Count::ALL, &search.at_best().hessian, search.constants(), &held, variance);
+    let hessian = &search.at_best().hessian;
+    if search.status().to_f64() as u8 == Status::NotConverged as u8 {
+        // No step helps, and no parameter alone would gain what can be resolved. All together may.
+        let one_each = Units::at(&[one; P]);
+        let inverse = covariance(Count::ALL, hessian, &one_each, &out, one);
+        let mut gain = zero;
+        for j in (0..P).filter(|&j| !out[j]) {
+            for k in (0..P).filter(|&k| !out[k]) {
+                gain = gain + gradient[j] * inverse.at(j, k) * gradient[k];
+            }
+        }
+        let is_minimum = gain <= R::splat(MOST_LEFT) * variance;
+        if !is_minimum {
+            status = Status::NotConverged;
+        }
+    }
+    let covariance = covariance(Count::ALL, hessian, search.constants(), &out, variance);
     let mut errors = [zero; P];
     for j in 0..P {
         errors[j] = covariance.at(j, j).sqrt();

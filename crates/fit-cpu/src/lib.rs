@@ -3,16 +3,23 @@
 mod curve;
 mod one;
 mod reference;
+mod scatter;
 mod simd;
 mod threads;
 
-pub use curve::{CurveReference, SharedFits, SharedPart, SharedValue};
+pub use curve::{
+    CurveReference, ErrorsOfVariables, SharedFits, SharedPart, SharedValue, effective_weights,
+};
 pub use reference::{Arithmetic, BatchError, Reference};
+pub use scatter::widen_errors;
 pub use simd::{CurveSimd, InstructionSet, Simd, WindowFitter};
 pub use threads::MOST_THREADS;
 
 /// For the tests of this crate alone.
 #[doc(hidden)]
 pub mod internals {
-    pub use crate::simd::internals::{fit_loaded, operate, portable_operations};
+    pub use crate::simd::internals::{
+        RegisterOperations, fit_loaded, operate, portable_operations, real_operations,
+        register_operations,
+    };
 }

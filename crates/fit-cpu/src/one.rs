@@ -1,18 +1,39 @@
 //! The reference's arithmetic for one window, compiled for each shape and method; all around it is compiled once.
 
 use std::marker::PhantomData;
+use std::panic::{RefUnwindSafe, UnwindSafe};
 
 use fit_core::pass::{
     Axes, CovarianceEstimator, Likelihood, Method, PlaneFit, Serial, Summable, Visitor,
     WeightedFit, on_plane,
 };
 use fit_core::{
-    ArgumentError, Errors, Estimator, Fit, Options, Outline, Scalar, Setup, Size, fit_in_place,
+    ArgumentError, Errors, Estimator, Fit, Options, Outline, Pixel, Scalar, Setup, Size,
+    fit_in_place,
 };
 use fit_windows::NoteKind;
+use ndarray::ArrayView2;
+
+/// The EM gain of the camera, if there is one.
+pub(crate) fn em_gain(options: &Options) -> f64 {
+    options.camera.and_then(|camera| camera.em_gain).unwrap_or(1.0)
+}
+
+/// Writes the pixels of a window, row after row, to the first of `numbers`.
+pub(crate) fn read<P: Pixel, R: Scalar>(window: ArrayView2<'_, P>, numbers: &mut [R]) {
+    if let Some(pixels) = window.to_slice() {
+        for (number, &pixel) in numbers.iter_mut().zip(pixels) {
+            *number = R::from_pixel(pixel);
+        }
+    } else {
+        for (number, &pixel) in numbers.iter_mut().zip(window) {
+            *number = R::from_pixel(pixel);
+        }
+    }
+}
 
 /// A method for spots of some shape. A call for each fit takes no time beside it.
-pub(crate) trait FitOne<R>: Sync {
+pub(crate) trait FitOne<R>: Send + Sync + UnwindSafe + RefUnwindSafe {
     /// See [`Method::takes_notes`].
     fn takes_notes(&self) -> bool;
     /// See [`fit_in_place`].
@@ -42,7 +63,7 @@ impl<R: Scalar, M: Method<R>> FitOne<R> for ByMethod<M> {
 }
 
 /// Errors of fits of some shape.
-pub(crate) trait ErrorsOfOne<R>: Sync {
+pub(crate) trait ErrorsOfOne<R>: Send + Sync + UnwindSafe + RefUnwindSafe {
     /// The errors of a fit of a window with variances and weights; `None` if there is too little memory for axes.
     fn errors(&self, window: &[R], side: [&[R]; 2], axes: &mut [R], fit: &Fit<R>)
     -> Option<Errors>;

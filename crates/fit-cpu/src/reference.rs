@@ -8,9 +8,9 @@ use fit_core::{
 };
 use fit_curves::CurveError;
 use fit_windows::{AnyWindows, NoteKind, Windows};
-use ndarray::ArrayView2;
 
-use crate::one::{ErrorsOfOne, FitOne, errors_of_one, fit_one};
+use crate::one::{ErrorsOfOne, FitOne, em_gain, errors_of_one, fit_one, read};
+use crate::scatter::widen_errors;
 use crate::threads::{filled, pool, share};
 
 /// Why a batch could not be fitted.
@@ -149,7 +149,8 @@ impl<R: Arithmetic> Reference<R> {
         fits: Fits<'_>,
         errors: &mut [Errors],
     ) -> Result<(), BatchError> {
-        R::errors(self, options, windows, fits, errors)
+        R::errors(self, options, windows, fits, errors)?;
+        Ok(widen_errors(options, windows, 0, fits, errors)?)
     }
 
     /// Knows no pixel type and no shape: `read` writes the pixels of a window to the first numbers that it is given, variances to
@@ -219,24 +220,6 @@ impl<R: Arithmetic> Reference<R> {
                 let mut scratch = scratch();
                 Ok(Box::new(move |first, fits| fit_chunk(&mut scratch, first, fits)))
             }),
-        }
-    }
-}
-
-/// The EM gain of the camera, if there is one.
-pub(crate) fn em_gain(options: &Options) -> f64 {
-    options.camera.and_then(|camera| camera.em_gain).unwrap_or(1.0)
-}
-
-/// Writes the pixels of a window, row after row, to the first of `numbers`.
-pub(crate) fn read<P: Pixel, R: Scalar>(window: ArrayView2<'_, P>, numbers: &mut [R]) {
-    if let Some(pixels) = window.to_slice() {
-        for (number, &pixel) in numbers.iter_mut().zip(pixels) {
-            *number = R::from_pixel(pixel);
-        }
-    } else {
-        for (number, &pixel) in numbers.iter_mut().zip(window) {
-            *number = R::from_pixel(pixel);
         }
     }
 }

@@ -11,7 +11,7 @@ use crate::{CurveError, CurveOptions};
 pub struct CurveFits {
     /// (fit, parameter).
     pub parameters: Array2<f64>,
-    /// Their standard errors: (fit, parameter); 0 for fixed parameters and for those that ended at a limit. The errors
+    /// Their standard errors: (fit, parameter); 0 for fixed parameters and for those that the data push against a limit. The errors
     /// of the others are then those of a fit with this parameter fixed at the limit. Errors are infinite for parameters
     /// that the data do not determine, alone or with others (for instance a and b, if only a·b is determined).
     pub errors: Array2<f64>,

@@ -380,8 +380,11 @@ impl Rules {
     /// Whether nothing better is known of a search that ended so: it converged, at a limit or within, or had all of its iterations.
     #[inline(always)]
     fn is_end(self, ended: Status, raw: f32, iterations: f32) -> bool {
-        ended.is_converged()
-            || (ended == Status::AtLimit && status(raw).is_converged())
+        // That a search of least squares gave up where no parameter alone can gain does not tell what all together can. A model of counts
+        // meets a wall where it is 0, before which no step helps.
+        let kept = status(raw).is_converged();
+        (ended.is_converged() && (kept || self.poisson))
+            || (ended == Status::AtLimit && kept)
             || (ended == Status::MaxIterations && iterations >= self.most_iterations)
     }
 }

@@ -11,6 +11,7 @@ use crate::invariance::Invariance;
 use crate::lower;
 use crate::parse::{Names, Parsed, Value, parse};
 use crate::program::{Axes, Program};
+use crate::roles::Roles;
 use crate::spline::{Spline, SplineAxis};
 
 /// A model function: a number for each point, of variables and parameters.
@@ -186,30 +187,60 @@ impl Formula {
         )
     }
 
-    /// The operations whose value is the derivative by a variable: how steep the model is along it.
+    /// The operations for the value and, in the place of derivatives by parameters, those by variables: the slope along each, and then
+    /// the curvatures, the derivatives by each pair (0, 0), (0, 1), …, (1, 1), ….
     ///
     /// ```
     /// use fit_formula::{Evaluator, Formula};
     ///
-    /// let formula = Formula::of_variables("a*x^2 + b", &["x"])?;
-    /// let slope = formula.slope(0).ok_or("too long")?;
-    /// let mut evaluator = Evaluator::new(&slope);
+    /// let formula = Formula::of_variables("a*x^2*y + b", &["x", "y"])?;
+    /// let along = formula.along_variables().ok_or("too long")?;
+    /// let mut evaluator = Evaluator::new(&along);
     /// evaluator.set_parameters(&[3.0, 1.0]);
-    /// assert_eq!(evaluator.value(&[2.0]), 12.0);
+    /// let mut by = [0.0; 5];
+    /// assert_eq!(evaluator.value(&[2.0, 5.0]), 61.0);
+    /// evaluator.derivatives(&mut by);
+    /// assert_eq!(by, [60.0, 12.0, 30.0, 12.0, 0.0]);
     /// # Ok::<(), Box<dyn core::error::Error>>(())
     /// ```
     ///
-    /// `None` if there is no such variable, or the derivative is too long.
-    pub fn slope(&self, variable: usize) -> Option<Program> {
-        if variable >= self.variables.len() {
-            return None;
-        }
+    /// `None` if these are too long.
+    pub fn along_variables(&self) -> Option<Program> {
         let mut graph = self.graph.clone();
-        let slope = graph.slope(self.value, variable);
+        let count = self.variables.len();
+        let mut all: Vec<Id> = (0..count).map(|k| graph.slope(self.value, k)).collect();
+        for k in 0..count {
+            all.extend((k..count).map(|l| graph.slope(all[k], l)).collect::<Vec<_>>());
+        }
+        let all: Vec<Option<Id>> = all.into_iter().map(Some).collect();
+        let names = [&self.variables[..], &self.parameters[..]];
+        let made =
+            || lower::program(&graph, self.value, &all, Axes::Together, names, &self.splines);
+        (!graph.is_full()).then(made)
+    }
+
+    /// What the parameters are to the variables, as far as the form of the formula tells: where a search for these can begin.
+    ///
+    /// ```
+    /// use fit_formula::{Formula, Role};
+    ///
+    /// let formula = Formula::of_variables("a*exp(-(x/1000 - m)^2) + b", &["x"])?;
+    /// let roles = formula.roles(&[false, true, false]);
+    /// assert_eq!(roles.parameters[1], Role::Place { part: 0, factor: 0.001 });
+    /// # Ok::<(), fit_formula::FormulaError>(())
+    /// ```
+    ///
+    /// # Panics
+    /// If there are not as many numbers as the formula has parameters.
+    pub fn roles(&self, searched: &[bool]) -> Roles {
+        assert_eq!(searched.len(), self.parameters.len(), "one for each parameter");
         let none = alloc::vec![None; self.parameters.len()];
         let names = [&self.variables[..], &self.parameters[..]];
-        let made = || lower::program(&graph, slope, &none, Axes::Together, names, &self.splines);
-        (!graph.is_full()).then(made)
+        let program = |graph: &Graph, id: Id| {
+            lower::program(graph, id, &none, Axes::Together, names, &self.splines)
+        };
+        let variables = self.variables.len();
+        Roles::new(&self.graph, self.value, &self.derivatives, searched, variables, program)
     }
 
     /// The parameters that the value is a linear function of, all of them together: a set in which none appears in the

@@ -15,6 +15,7 @@ mod library;
 mod lower;
 mod parse;
 mod program;
+mod roles;
 mod show;
 mod special;
 mod spline;
@@ -28,6 +29,7 @@ pub use graph::Comparison;
 pub use invariance::{Invariance, Translation};
 pub use library::functions;
 pub use program::{Arguments, Axes, Derivative, Evaluator, Level, Op, OpId, Program};
+pub use roles::{Role, Roles, Turning};
 pub use spline::{MAX_SPLINE_AXES, Spline, SplineAxis, SplineError};
 
 /// The most bytes of a formula.

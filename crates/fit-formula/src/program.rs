@@ -444,7 +444,7 @@ impl<'p> Evaluator<'p> {
         let on_variables = |&at: &usize| program.levels[at].on_variables();
         let first = (0..program.ops.len()).filter(on_variables).collect();
         let values = vec![0.0; program.ops.len()];
-        let parameters = vec![0.0; program.derivatives.len()];
+        let parameters = vec![0.0; program.parameters.len()];
         let mut evaluator = Self { program, values, parameters, first };
         evaluator.prepare();
         evaluator
@@ -480,13 +480,13 @@ impl<'p> Evaluator<'p> {
         values[program.value as usize]
     }
 
-    /// The derivatives at the point of the last call of [`Evaluator::value`], by each parameter; 0 for those that are
-    /// not needed.
+    /// The derivatives at the point of the last call of [`Evaluator::value`], by each parameter, or as the program has them; 0 for those
+    /// that are not needed.
     ///
     /// # Panics
-    /// If there are not as many as parameters.
+    /// If there are not as many.
     pub fn derivatives(&self, into: &mut [f64]) {
-        assert_eq!(into.len(), self.parameters.len(), "a derivative for each parameter");
+        assert_eq!(into.len(), self.program.derivatives.len(), "one for each derivative");
         let of = |id: OpId| self.values[id as usize];
         for (to, derivative) in into.iter_mut().zip(&self.program.derivatives) {
             *to = match *derivative {

@@ -6,9 +6,11 @@ use core::ptr::{null, null_mut};
 use fit_core::Mask;
 use fit_core::arithmetic::functions::Elementary;
 use fit_core::cooperative::COOPERATIVE_THREADS;
-use fit_core::curve::{At, Descent, Explicit, Factored, Sums, Units, covariance, single};
+use fit_core::curve::{
+    At, Descent, Explicit, Factored, Sums, Units, covariance, is_surely_pushed, single,
+};
 use fit_core::search::solve::Symmetric;
-use fit_core::search::{Count, Newton, Resumable, Settings};
+use fit_core::search::{Count, Newton, Normal, Resumable, Settings};
 
 use crate::device;
 
@@ -309,13 +311,17 @@ where
     }
     let record = descent.record();
     let search = descent.search();
-    let hessian = &search.at_best().hessian;
+    let Normal { gradient, hessian, .. } = search.at_best();
+    let little = settings.finish.mul_add(record.cost, settings.tolerance);
     let mut degrees = degrees;
+    let mut doubted = [R::Mask::splat(false); P];
     for j in 0..P {
-        // One that ended on a limit counts as held there.
         let at = record.parameters[j];
-        let on_limit = at.le(begin.lower[j]) | begin.upper[j].le(at);
-        degrees = degrees + R::select(on_limit & !held[j], one, zero);
+        let on_limit = (at.le(begin.lower[j]) | begin.upper[j].le(at)) & !held[j];
+        let pushed = is_surely_pushed(gradient[j], hessian.0[j][j], size, little);
+        degrees = degrees + R::select(on_limit & pushed, one, zero);
+        // Whether the data push the others, single precision does not tell.
+        doubted[j] = on_limit & !pushed;
         held[j] = held[j] | on_limit;
     }
     let covariance = covariance(Count::ALL, hessian, &Units::at(&[one; P]), &held, one);
@@ -325,6 +331,7 @@ where
         let variance = covariance.at(j, j);
         let alike = hessian.0[j][j] * variance;
         let told = alike.le(R::splat(single::MOST_ALIKE)) & (held[j] | zero.lt(variance));
+        let told = told & !doubted[j];
         errors[j] = R::select(told, variance.sqrt(), R::splat(f64::INFINITY));
     }
     let raw = search.status();

@@ -4,9 +4,10 @@ use numpy::ndarray::{Array2, Axis};
 use numpy::{IntoPyArray, PyArray2, PyReadonlyArray2, PyReadonlyArray3, PyUntypedArrayMethods};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use spotfit::model::answers::{BandFit, CurveBands};
+use spotfit::model::answers::{BandFit, CurveBands, datum_weights};
 
 use crate::model::Model;
+use crate::noise::rule_of;
 use crate::numbers::numbers;
 use crate::outcomes::statuses;
 
@@ -16,7 +17,7 @@ type Given<'py> = (Bound<'py, PyAny>, Bound<'py, PyAny>, Vec<f64>, Vec<u32>, Bou
 /// Value, ends of the band of confidence and of that of prediction (fit, point), where the points are (fit, variable, point), of weights (fit, point);
 /// NaN for fits that were not found.
 #[pyfunction]
-#[pyo3(signature = (model, fits, *, points, weights, level, absolute, estimator))]
+#[pyo3(signature = (model, fits, *, points, weights, rule, level, absolute, estimator))]
 #[expect(clippy::too_many_arguments, reason = "they have names where they are given")]
 pub(crate) fn bands_table<'py>(
     py: Python<'py>,
@@ -24,6 +25,7 @@ pub(crate) fn bands_table<'py>(
     fits: Given<'py>,
     points: &Bound<'py, PyAny>,
     weights: Option<&Bound<'py, PyAny>>,
+    rule: Option<String>,
     level: f64,
     absolute: bool,
     estimator: &str,
@@ -52,6 +54,7 @@ pub(crate) fn bands_table<'py>(
     let options = model.options().with_absolute(absolute);
     let options = options.with_estimator(crate::options::estimator(estimator)?);
     let bands = CurveBands::new(model, &options, level);
+    let bands = bands.with_rule(rule.map(rule_of).transpose()?);
     let mut all: [Array2<f64>; 5] =
         std::array::from_fn(|_| Array2::from_elem((count, length), f64::NAN));
     let (parameters, covariance) = (parameters.as_array(), covariance.as_array());
@@ -65,9 +68,11 @@ pub(crate) fn bands_table<'py>(
         let known = BandFit::new(&own, &spread, chi2[fit], degrees[fit]);
         let at = |point: usize| points.slice(numpy::ndarray::s![fit, .., point]).to_vec();
         let places: Vec<Vec<f64>> = (0..length).map(at).collect();
-        let weight =
-            |point: usize| weights.as_ref().map_or(1.0, |weights| weights.as_array()[[fit, point]]);
-        for (point, at) in bands.at(&known, &places, weight).into_iter().enumerate() {
+        let own = weights.as_ref().map_or_else(
+            || vec![1.0; length],
+            |weights| datum_weights(&weights.as_array().row(fit).to_vec()),
+        );
+        for (point, at) in bands.at(&known, &places, |point| own[point]).into_iter().enumerate() {
             let ends = at.confidence.into_iter().chain(at.prediction);
             for (table, number) in all.iter_mut().zip(std::iter::once(at.value).chain(ends)) {
                 table[[fit, point]] = number;

@@ -4,7 +4,9 @@ use numpy::ndarray::{Array2, Array3, Axis, Ix2, Ix3, Slice};
 use numpy::{PyArray1, PyArray2, PyReadonlyArray, PyUntypedArrayMethods};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use spotfit::model::{CurveNoise, Loss, LossScale, NoiseFits, Outlier, Spread, Values, WeightRule};
+use spotfit::model::{
+    CurveNoise, Loss, LossScale, NoiseFits, Outlier, Spread, UnweightedPoints, Values, WeightRule,
+};
 
 use crate::numbers::{array, numbers};
 
@@ -40,12 +42,7 @@ impl OwnNoise {
         let wrong = |told: String| PyValueError::new_err(told);
         let loss = loss.map(|word| word.parse()).transpose();
         let loss = loss.map_err(|error| wrong(format!("loss: {error}")))?;
-        let named = |word: String| {
-            let found = WeightRule::ALL.into_iter().find(|rule| rule.name() == word);
-            let rules = WeightRule::ALL.map(|rule| format!("'{}'", rule.name())).join(", ");
-            found.ok_or_else(|| wrong(format!("weights = '{word}' is none of {rules}")))
-        };
-        let rule = rule.map(named).transpose()?;
+        let rule = rule.map(rule_of).transpose()?;
         let trials = trials.map(|given| -> PyResult<_> {
             let shape = "(1, points) or (n, points)";
             let given: PyReadonlyArray<'_, f64, Ix2> = numbers("trials", &given, shape)?;
@@ -92,15 +89,24 @@ impl OwnNoise {
     }
 }
 
-/// What is known besides of fits with noise: the scale of each data set, and whether points (fit, point) are outliers.
+/// What is known besides of fits with noise: the scale of each data set, whether points (fit, point) are outliers, and what is said of points
+/// that are left out.
 pub(crate) type Beside<'py> =
-    (Option<Bound<'py, PyArray1<f64>>>, Option<Bound<'py, PyArray2<bool>>>);
+    (Option<Bound<'py, PyArray1<f64>>>, Option<Bound<'py, PyArray2<bool>>>, Option<String>);
+
+/// A rule for weights by its words.
+pub(crate) fn rule_of(word: String) -> PyResult<WeightRule> {
+    let found = WeightRule::ALL.into_iter().find(|rule| rule.name() == word);
+    let rules = WeightRule::ALL.map(|rule| format!("'{}'", rule.name())).join(", ");
+    found.ok_or_else(|| PyValueError::new_err(format!("weights = '{word}' is none of {rules}")))
+}
 
 /// The same as it is found.
 #[derive(Default)]
 pub(crate) struct FoundBeside {
     scales: Vec<f64>,
     outliers: Vec<(usize, usize)>,
+    left_out: UnweightedPoints,
     fits: usize,
 }
 
@@ -109,6 +115,7 @@ impl FoundBeside {
         self.scales.extend(&found.scales);
         let place = |outlier: &Outlier| (outlier.fit + self.fits, outlier.point);
         self.outliers.extend(found.outliers.iter().map(place));
+        self.left_out.add(found.left_out);
         self.fits += found.fits.fits.len();
     }
 
@@ -124,6 +131,6 @@ impl FoundBeside {
             self.outliers.into_iter().for_each(|place| all[place] = true);
             PyArray2::from_owned_array(py, all)
         });
-        (scales, outliers)
+        (scales, outliers, (self.left_out.points > 0).then(|| self.left_out.to_string()))
     }
 }

@@ -3,6 +3,7 @@
 use pyo3::PyResult;
 use pyo3::exceptions::PyValueError;
 use spotfit::model::CurvePrecision;
+use spotfit::steps::localize::usual_background;
 use spotfit::{
     Background, Camera, Circular, Criteria, Elliptical, Estimator, FixedSigma, FixedSigmas,
     GivenSigma, PixelProfile, Rotated, Shape,
@@ -64,10 +65,9 @@ pub(crate) fn background(word: Option<&str>, estimator: Estimator) -> PyResult<B
         ("nonnegative", Background::NonNegative),
         ("plane", Background::Plane),
     ];
-    match (word, estimator) {
-        (Some(word), _) => choose("background", word, &backgrounds),
-        (None, Estimator::MaximumLikelihood) => Ok(Background::NonNegative),
-        (None, _) => Ok(Background::Free),
+    match word {
+        Some(word) => choose("background", word, &backgrounds),
+        None => Ok(usual_background(estimator)),
     }
 }
 

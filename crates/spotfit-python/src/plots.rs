@@ -13,6 +13,7 @@ use spotfit::steps::drift;
 use spotfit::table::Unit;
 
 use crate::model::Model;
+use crate::noise::rule_of;
 use crate::numbers::numbers;
 use crate::options::choose;
 use crate::outcomes::statuses;
@@ -61,7 +62,7 @@ type Given<'py> =
 /// width of the images that the data are.
 #[pyfunction]
 #[pyo3(signature = (
-    model, fits, data, *, points, weights, image, absolute, log_x, log_y, format, bands=None, estimator="lse"
+    model, fits, data, *, points, weights, image, absolute, log_x, log_y, format, bands=None, rule=None, estimator="lse"
 ))]
 #[expect(clippy::too_many_arguments, reason = "they have names where they are given")]
 pub(crate) fn draw_curves<'py>(
@@ -77,6 +78,7 @@ pub(crate) fn draw_curves<'py>(
     log_y: bool,
     format: &str,
     bands: Option<(f64, Bound<'py, PyAny>)>,
+    rule: Option<String>,
     estimator: &str,
 ) -> PyResult<Bound<'py, PyBytes>> {
     let log_x =
@@ -121,6 +123,7 @@ pub(crate) fn draw_curves<'py>(
         .with_log_x(log_x)
         .with_log_y(log_y)
         .with_absolute(absolute)
+        .with_rule(rule.map(rule_of).transpose()?)
         .with_bands(bands.as_ref().map(|bands| bands.0), &options);
     let (points, weights) = (points.as_array(), weights.as_ref().map(|weights| weights.as_array()));
     for fit in 0..count {

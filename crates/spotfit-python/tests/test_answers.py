@@ -129,6 +129,52 @@ def test_bands_are_a_table() -> None:
         fits.bands_table(1)
 
 
+def half(bands: dict[str, Any], name: str) -> Any:
+    return (bands[f"{name}_high"] - bands[f"{name}_low"]) / 2
+
+
+def test_bands_take_the_weights_of_the_fit() -> None:
+    """Proves that bands of prediction, R² and plots take the weights that the fit had, in the unit of y, also of parts of the fits; that a rule follows
+    the model; and that what is not known is refused."""
+    for absolute, quantile in (True, 1.959964), (False, 2.026192):
+        fits = fitted(covariance=True, absolute=absolute, weights=np.full((6, 40), 100.0))
+        scale = 1 if absolute else np.sqrt(fits.chi2 / fits.degrees)[:, None]
+        for bands in fits.bands_table(0.95), fits.bands_table(0.95, x=np.linspace(0, 9, 40)):
+            wanted = np.hypot(quantile * 0.1 * scale, half(bands, "confidence"))
+            assert np.allclose(half(bands, "prediction"), wanted, rtol=1e-5)
+        some = fits[2:4].bands_table(0.95)
+        assert (some["prediction_low"] == fits.bands_table(0.95)["prediction_low"][2:4]).all()
+        assert fits.svg(Y, bands=0.95) == fits.svg(Y, bands=0.95, weights=np.full(40, 100.0))
+    weights = np.linspace(0, 300, 40)
+    fits = fitted(covariance=True, weights=weights, statistics=True)
+    assert np.allclose(fits.r_squared(Y), fits["r_squared"])
+    bands = fits.bands_table(0.95)
+    assert np.isinf(bands["prediction_high"][:, 0]).all() and np.isfinite(bands["prediction_high"][:, 1:]).all()
+    with pytest.raises(ValueError, match="must say those of data at x"):
+        fits.bands_table(0.95, x=[1.0, 2.0])
+    counts = np.where(X == X[7], 0, np.round(10 * Y))
+    with pytest.warns(spotfit.SpotfitWarning, match="6 of 240 points are left out"):
+        fits = MODEL.fit(counts, x=X, start=[40, 2, 5], weights="1/y", absolute=True, covariance=True)
+    bands = fits.bands_table(0.95)
+    assert np.allclose(half(bands, "prediction"), np.hypot(1.959964 * np.sqrt(bands["value"]), half(bands, "confidence")), rtol=1e-5)
+    for options, told in (
+        ({"loss": "huber"}, "loss"), ({"x_errors": 0.1, "weights": np.full(40, 100.0)}, "x_errors"),
+    ):  # fmt: skip
+        fits = fitted(covariance=True, **options)
+        with pytest.raises(ValueError, match=told):
+            fits.bands_table(0.95)
+        with pytest.raises(ValueError, match=told):
+            fits.svg(Y, bands=0.95)
+
+
+def test_absolute_errors_need_weights() -> None:
+    """Proves that nothing is taken for the errors of the points in silence."""
+    with pytest.raises(ValueError, match="give weights"):
+        fitted(absolute=True)
+    assert np.allclose(fitted(absolute=True, weights=4).errors * 2, fitted(absolute=True, weights=np.ones(40)).errors, rtol=1e-3)
+    MODEL.fit(np.round(10 * Y), x=X, start=[40, 2, 5], absolute=True, estimator="mle")
+
+
 def test_losses_go_with_answers() -> None:
     """Proves that losses go with intervals and comparisons, and that shared parameters go with all of them."""
     # Of many points intervals are as wide as errors say.

@@ -179,6 +179,6 @@ def test_a_report_says_what_was_counted() -> None:
     """Proves that the report comes with the table, and not with parts of it."""
     locs = spotfit.Locs({"frame": [0, 1], "x": [1.0, 1.3], "y": [2.0, 2.0]})
     linked = spotfit.link(locs, radius="0.4px", gap=2)
-    counted = {"localizations": 2, "molecules": 1, "not_finite": 0, "radius": 0.4, "unit": "px", "gap": 2}
+    counted = {"localizations": 2, "molecules": 1, "not_finite": 0, "radius": 0.4, "unit": "px", "by_uncertainty": False, "gap": 2}
     assert linked.report == counted
     assert locs.report == linked[:1].report == {}

@@ -102,11 +102,11 @@ def test_residuals_and_r_squared() -> None:
     mean = np.average(noisy, axis=1, weights=weights)
     expected = 1 - fits.chi2 / (weights * (noisy - mean[:, None]) ** 2).sum(axis=1)
     assert np.allclose(fits.r_squared(noisy, weights=weights), expected) and (expected > 0.95).all()
-    assert np.allclose(fits.r_squared(noisy), 1 - (left**2).sum(axis=1) / ((noisy - noisy.mean(axis=1)[:, None]) ** 2).sum(axis=1))
+    assert np.allclose(fits.r_squared(noisy, weights=np.ones(40)), 1 - (left**2).sum(axis=1) / ((noisy - noisy.mean(axis=1)[:, None]) ** 2).sum(axis=1))
     holes = noisy.copy()
     holes[:, 3] = np.nan
     masked = np.where(np.arange(40) == 3, np.nan, 1.0)
-    assert np.isfinite(fits.r_squared(holes, weights=masked)).all() and np.isnan(fits.r_squared(holes)).all()
+    assert np.isfinite(fits.r_squared(holes, weights=masked)).all() and np.isnan(fits.r_squared(holes, weights=np.ones(40))).all()
     assert np.isnan(fits[:2].r_squared(np.ones((2, 40)))).all()
     line = spotfit.Model("a*x + b").fit(2 * X + 1, x=X, start=[0, 0])
     assert line.r_squared(2 * X + 1).tolist() == [1] and line.residuals(2 * X + 1).shape == (1, 40)

@@ -258,6 +258,43 @@ def test_batches_fit_positions(folder: Path, tmp_path: Path) -> None:
     assert failed.state == "failed" and "places.csv" in (failed.error or "")
 
 
+#: Options on which the defaults of others depend.
+DEPENDING: list[dict[str, Any]] = [
+    {},
+    {"estimator": "mle"},
+    {"estimator": "lse"},
+    {"psf": "psf.hdf5"},
+    {"psf": "psf.hdf5", "estimator": "mle"},
+    {"psf": "psf.hdf5", "estimator": "lse"},
+    {"calibration": "cal.yaml"},
+    {"calibration": "cal.yaml", "estimator": "mle"},
+    {"emitters": "auto", "fixed_sigma": "1.3px"},
+    {"fixed_sigma": "1.3px", "estimator": "mle"},
+    {"background": "plane", "estimator": "mle"},
+]
+
+
+@pytest.mark.parametrize("case", DEPENDING, ids=str)
+def test_defaults_that_depend_on_options_are_those_of_the_command(case: dict[str, Any], folder: Path, tmp_path: Path) -> None:
+    """Proves that `fit_files` takes what the command takes where nothing is said: each knows the tables of the other."""
+    camera = spotfit.Camera(baseline=100)
+    beads = spotfit.simulate_beads(step=40, beads=12, width=160, height=160, camera=camera, seed=4)
+    spotfit.calibrate_psf(beads.frames, step=40, camera=camera, pixel_size=107).save(tmp_path / "psf.hdf5")
+    (tmp_path / "cal.yaml").write_text(CALIBRATION, encoding="utf-8")
+    np.save(tmp_path / "movie.npy", spotfit.simulate_movie(6, width=64, height=64, spots=4, camera=camera, seed=2).frames)
+    (tmp_path / "list.txt").write_text("movie.npy\n", encoding="utf-8")
+    given = {name: tmp_path / value if name in ("psf", "calibration") else value for name, value in case.items()}
+    words = ["--baseline", 100, "--sensitivity", 1, *SIZE, *words_of("batch", case)]
+    told, _ = spoken(tmp_path, "batch", "list.txt", "--out", "out", *words)
+    assert told["localized"] == 1
+    [known] = spotfit.fit_files([tmp_path / "movie.npy"], tmp_path / "out", camera=camera, pixel_size=107, **given)
+    assert known.state == "done", known.error
+    [made] = spotfit.fit_files([tmp_path / "movie.npy"], tmp_path / "ours", camera=camera, pixel_size=107, **given)
+    assert made.error is None
+    told, _ = spoken(tmp_path, "batch", "list.txt", "--out", "ours", *words)
+    assert (told["localized"], told["finished"]) == (0, 1)
+
+
 #: Options of fits, as the command has them; those of a camera are one of Python.
 FITS: list[dict[str, Any]] = [
     {},
@@ -298,7 +335,7 @@ def test_fits_are_those_of_the_command(case: dict[str, Any], folder: Path) -> No
 CURVES: list[tuple[str, dict[str, Any]]] = [
     ("a*exp(-x/t) + c", {"start": {"a": 40, "t": 4, "c": 1}}),
     ("a*exp(-x/t) + c", {"start": {"a": 40, "t": 4, "c": 1}, "bounds": {"t": (None, 5.0), "c": (0.0, 9.0)}, "estimator": "mle"}),
-    ("a*exp(-x/t) + c", {"start": {"a": 40, "t": 6, "c": 1}, "fixed": ["t"], "absolute": True, "linear": "searched"}),
+    ("a*exp(-x/t) + c", {"start": {"a": 40, "t": 6, "c": 1}, "fixed": ["t"], "absolute": True, "weights": "w.npy", "linear": "searched"}),
     ("exponential", {"max_iterations": 20, "tolerance": 0.01}),
     ("exponential", {"weights": "w.npy", "backend": "reference", "threads": 1}),
     ("exponential", {"backend": "cpu", "instruction_set": "portable", "device": 0}),

@@ -65,7 +65,7 @@ def test_ties_and_priors() -> None:
     assert fits["a2_error"][0] == pytest.approx(fits.errors[0, 0], rel=1e-6)
     assert pickle.loads(pickle.dumps(model)).parameters == model.parameters
     plain = spotfit.Model("exponential")
-    free, known = (plain.fit(decays(), absolute=True, prior=prior) for prior in (None, {"t": (4, 0.01)}))
+    free, known = (plain.fit(decays(), absolute=True, weights=1, prior=prior) for prior in (None, {"t": (4, 0.01)}))
     assert np.all(np.abs(known["t"] - 4) < np.abs(free["t"] - 4))
     assert np.all(known.errors[:, 1] <= 0.01)
 
@@ -78,9 +78,9 @@ def test_ties_and_priors() -> None:
         ({"shared": ["t", "t"]}, "shared twice"),
         ({"shared": "t", "fixed": "t", "start": {"a": 1, "t": 1, "c": 0}}, "fixed"),
         ({"prior": {"t": (3, 1)}}, "absolute"),
-        ({"prior": {"t": (3, 0)}, "absolute": True}, "not above 0"),
-        ({"prior": {"t": 3}, "absolute": True}, "a mean and a standard deviation"),
-        ({"prior": {"t": (3, 1)}, "absolute": True, "bounds": {"t": (4, None)}}, "outside its limits"),
+        ({"prior": {"t": (3, 0)}, "absolute": True, "weights": 1}, "not above 0"),
+        ({"prior": {"t": 3}, "absolute": True, "weights": 1}, "a mean and a standard deviation"),
+        ({"prior": {"t": (3, 1)}, "absolute": True, "weights": 1, "bounds": {"t": (4, None)}}, "outside its limits"),
         ({"shared": "t", "intervals": 0.68, "loss": "huber"}, "not of a loss"),
     ],
 )

@@ -49,6 +49,24 @@ def test_frames_in_memory_are_tracked(frames: Any) -> None:
     assert np.median([np.abs(first - x).min() for x in last]) < 0.1
 
 
+def test_a_stage_that_goes_dark_is_found_again_or_lost() -> None:
+    """Proves that after a dark frame a stage which jumped by 12 pixels is found where it is, and that it is "lost" where two beads of ten are left."""
+    movie = spotfit.simulate_movie(420, width=96, height=80, beads=12, spots=0.001, drift=(0.03, 0.0), seed=1)
+    tracker = spotfit.Tracker(movie.frames[0], camera=CAMERA)
+    for frame in movie.frames[1:401]:
+        assert tracker.update(frame).status == "measured"
+    assert tracker.update(np.zeros((80, 96), "u2")).status == "held"
+    drift = tracker.update(movie.frames[1])
+    assert drift.status == "measured" and drift.beads >= 6
+    assert abs(drift.x - 0.03) < 6 * drift.x_error + 0.02 and abs(drift.y) < 6 * drift.y_error + 0.02
+    few = np.full_like(movie.frames[1], 100)
+    for x, y in spotfit.Tracker(movie.frames[0], camera=CAMERA).beads[:2].round().astype(int):
+        few[y - 6 : y + 7, x - 6 : x + 7] = movie.frames[1][y - 6 : y + 7, x - 6 : x + 7]
+    track = spotfit.track(np.stack([*movie.frames[:3], few, few, movie.frames[2]]), camera=CAMERA)
+    assert track.status.tolist() == ["measured"] * 3 + ["lost"] * 2 + ["measured"]
+    assert track.report["lost_frames"] == 2 and (track.beads[3:5] == 0).all() and (track.x[3:5] == track.x[2]).all()
+
+
 def test_the_command_says_the_same(frames: Any, tmp_path: Path) -> None:
     """Proves that the command and Python give the same table of the same file, with words for smoothing, beads and windows."""
     if COMMAND is None:
@@ -61,6 +79,7 @@ def test_the_command_says_the_same(frames: Any, tmp_path: Path) -> None:
     assert told["frame"].tolist() == (track.frame + 1).tolist()
     for name in ("x", "y", "x_error", "y_error", "beads"):
         assert told[name].tolist() == getattr(track, name).tolist(), name
+    assert told["status"].tolist() == track.status.tolist()
     subprocess.run([COMMAND, "track", tmp_path / "movie.npy", "-o", tmp_path / "drift.csv", *words], check=True)
     track.save(tmp_path / "own.csv")
     assert (tmp_path / "own.csv").read_bytes() == (tmp_path / "drift.csv").read_bytes()
@@ -89,7 +108,7 @@ def test_rings_are_written_read_and_tracked(frames: Any, tmp_path: Path) -> None
             assert thread.is_alive()
             thread.join(0.001)
         reader = spotfit.RingReader(back)
-        assert (reader.shape, reader.dtype) == ((1, 10), np.dtype("float64"))
+        assert (reader.shape, reader.dtype) == ((1, 11), np.dtype("float64"))
         with spotfit.RingWriter(name, width=96, height=80, dtype="uint16", slots=64) as ring:
             own = spotfit.RingReader(name)
             for number, frame in enumerate(frames):
@@ -100,8 +119,8 @@ def test_rings_are_written_read_and_tracked(frames: Any, tmp_path: Path) -> None
                 assert read.number == number and np.array_equal(read.pixels, frame)
             for number in range(40):
                 datagram = heard.recv(200)
-                assert datagram[:8] == b"SPOTDRFT" and len(datagram) == 96
-                numbers = struct.unpack("<10d", datagram[16:])
+                assert datagram[:8] == b"SPOTDRFT" and len(datagram) == 104
+                numbers = struct.unpack("<11d", datagram[16:])
                 assert numbers[0] == number + 1
                 assert np.array_equal(next(reader).pixels[0], numbers, equal_nan=True)
         thread.join()

@@ -109,6 +109,9 @@ def test_a_camera_that_cannot_be_right_is_warned_about(tmp_path: Path) -> None:
     [noise] = told(lambda: spotfit.Blocks(dim, camera=CAMERA))
     assert "read noise of about 1.5 photo-electrons" in str(noise.message) and str(noise.message).endswith(": read_noise 1.5")
     assert not told(lambda: spotfit.Blocks(dim, camera=replace(CAMERA, read_noise=1.5)))
+    subtracted = frames().astype(np.float32) - np.float32(np.median(frames()))
+    found = [str(warning.message) for warning in told(lambda: spotfit.Blocks(subtracted, camera=spotfit.Camera(0)))]
+    assert any("farther below baseline than noise explains" in text for text in found)
 
 
 def test_metadata_say_the_size_of_a_pixel(tmp_path: Path) -> None:

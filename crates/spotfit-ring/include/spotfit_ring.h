@@ -27,7 +27,7 @@
 #include <unistd.h>
 
 enum { SPOTFIT_U8 = 1, SPOTFIT_U16 = 2, SPOTFIT_F32 = 3, SPOTFIT_F64 = 4 };
-enum { SPOTFIT_RING_HEADER = 256, SPOTFIT_SLOT_HEADER = 64, SPOTFIT_DRIFT_NUMBERS = 10 };
+enum { SPOTFIT_RING_HEADER = 256, SPOTFIT_SLOT_HEADER = 64, SPOTFIT_DRIFT_NUMBERS = 11 };
 
 /* The header, as it is in the file. */
 typedef struct {
@@ -194,6 +194,10 @@ static inline void spotfit_ring_close(spotfit_ring *ring) {
   ring->header = NULL;
 }
 
+/* What became of a frame. Only a drift that was measured is one: it is held in frames without a bead, and in those in which it is
+   not known where the beads are. A program that moves a stage leaves it alone there. */
+enum { SPOTFIT_MEASURED = 0, SPOTFIT_HELD = 1, SPOTFIT_LOST = 2, SPOTFIT_WRONG_SIZE = 3 };
+
 /* Drift, as Spotfit writes it into a ring of its own (spotfit track --ring-out NAME). */
 typedef struct {
   double frame, time;              /* from 1; in seconds since the first frame */
@@ -201,9 +205,10 @@ typedef struct {
   double x_error, y_error, z_error; /* standard errors; NaN if not known */
   double beads;                    /* beads that it rests on */
   double latency;                  /* microseconds from the frame to this drift */
+  double status;                   /* SPOTFIT_MEASURED and others */
 } spotfit_drift;
 
-_Static_assert(sizeof(spotfit_drift) == 8 * SPOTFIT_DRIFT_NUMBERS, "ten numbers");
+_Static_assert(sizeof(spotfit_drift) == 8 * SPOTFIT_DRIFT_NUMBERS, "eleven numbers");
 
 /* Opens the ring of drifts. It is read from its newest drift on. */
 static inline int spotfit_drifts_open(spotfit_ring *ring, const char *name) {

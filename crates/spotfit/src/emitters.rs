@@ -356,7 +356,7 @@ impl<'w> Visitor<'w> for Search<'_> {
         let make = || (CrowdFinder::new(width, height, self.options), Electrons::default());
         windows_of(self.part, &make, &|(finder, electrons), number| {
             let finder = finder.as_mut().map_err(|error| *error)?;
-            electrons.take(&windows, number, self.camera);
+            let raised = electrons.take(&windows, number, self.camera);
             let mut found = finder.find(&electrons.frame(width, height)?)?.to_vec();
             // A stable order: of equal ones that above.
             found.sort_by(|a, b| b.photons.total_cmp(&a.photons));
@@ -364,7 +364,11 @@ impl<'w> Visitor<'w> for Search<'_> {
                 return Ok(vec![EmitterFit::none(number)]);
             }
             let all = (1..).zip(&found);
-            Ok(all.map(|(emitter, found)| EmitterFit::of(number, emitter, found, excess)).collect())
+            let of = |(emitter, found)| {
+                let fit = EmitterFit::of(number, emitter, found, excess);
+                EmitterFit { background: fit.background - raised, ..fit }
+            };
+            Ok(all.map(of).collect())
         })
     }
 }

@@ -343,7 +343,11 @@ impl Fitter {
                 Err(GpuError::WindowTooLarge { .. }) => {
                     self.beside_gpu()?.errors_into(options, windows, fits, errors)?;
                 }
-                other => other?,
+                other => {
+                    other?;
+                    fit_cpu::widen_errors(options, windows, 0, fits.into(), errors)
+                        .map_err(BatchError::from)?;
+                }
             },
         }
         Ok(())

@@ -14,6 +14,7 @@ mod measure;
 pub mod model;
 pub mod npy;
 pub mod psf;
+mod raise;
 pub mod record;
 pub mod speeds;
 mod stage_times;

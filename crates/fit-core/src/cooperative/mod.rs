@@ -49,9 +49,11 @@ pub fn fit<R: Real, C: Cooperative<R, N>, const N: usize>(
         search.update(group, start, &evaluation);
     }
     let (status, raw) = search.outcome(group, start);
-    // One that ended on a limit counts as held there.
-    let on_limit = search.best.le(start.lower) | start.upper.le(search.best);
-    let degrees = survey.degrees + group.over(R::select(on_limit & !held, one, zero));
+    let on_limit = (search.best.le(start.lower) | start.upper.le(search.best)) & !held;
+    let pushed = search.is_pushed(survey.size);
+    let degrees = survey.degrees + group.over(R::select(on_limit & pushed, one, zero));
+    // Whether the data push the others, single precision does not tell.
+    let doubted = on_limit & !pushed;
     let held = held | on_limit;
     let mut covariance = search.hessian;
     let keeps = R::select(held, zero, one);
@@ -71,9 +73,10 @@ pub fn fit<R: Real, C: Cooperative<R, N>, const N: usize>(
     let alike = search.diagonal * variance;
     let told_apart = alike.le(R::splat(single::MOST_ALIKE)) & zero.lt(variance);
     let error = R::select(told_apart, variance.sqrt(), infinite);
+    let error = R::select(held, zero, error);
     ThreadOutcome {
         parameter: search.best,
-        error: R::select(held, zero, error),
+        error: R::select(doubted, infinite, error),
         covariance,
         others: [
             search.cost,

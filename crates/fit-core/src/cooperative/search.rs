@@ -5,9 +5,9 @@ use super::matrix;
 use super::sums::{self, Evaluation, Survey};
 use super::threads::{Cooperative, ParameterStart, SearchOptions};
 use crate::arithmetic::{Mask, Real};
-use crate::curve::Explicit;
+use crate::curve::{Explicit, is_surely_pushed};
 use crate::search::region::{BADLY, ROUNDS, SLACK, WELL};
-use crate::search::{Coordinates, LAMBDA_START};
+use crate::search::{Coordinates, LAMBDA_START, MOST_BENT, bent};
 use crate::status::Status;
 
 /// A search in progress. What is not said to be of all parameters is of this thread's own.
@@ -260,7 +260,17 @@ impl<R: Real, const N: usize> CooperativeSearch<R, N> {
         let near = lambda.le(R::splat(<Explicit as Coordinates<1>>::LAMBDA_NEAR));
         let last = (predicted.lt(little) & least.le(predicted) & near).any();
         let whole = group.all(trial.le(far) & far.le(trial));
-        if self.runs() & exact & last & whole {
+        let bend = group.over(bent(self.best, trial, made) * self.diagonal);
+        let most = R::splat(MOST_BENT) * little;
+        let mut ends = self.runs() & exact & last & whole & bend.le(most).any();
+        if ends & zero.lt(lambda).any() {
+            // Where a direction has become flat the least λ damps all of it: what is left to gain is that of a full step.
+            let (inverse, _) = self.inverse_of(group, keeps, zero);
+            let full = matrix::product(group, &inverse, b);
+            let slope = b + b + matrix::product(group, &self.hessian, full);
+            ends = (-group.over(slope * full)).le(most).any();
+        }
+        if ends {
             self.best = trial;
             self.cost = (self.cost - predicted).max(zero);
             self.end(true, Status::MinStep);
@@ -296,6 +306,13 @@ impl<R: Real, const N: usize> CooperativeSearch<R, N> {
         let far = step.mul_add(self.length, self.best);
         let trial = limit(start, far);
         [far, trial, (trial - self.best) * self.inverse]
+    }
+
+    /// Whether the data surely push this thread's parameter; `size` is that of the data.
+    #[inline(always)]
+    pub(super) fn is_pushed(&self, size: R) -> R::Mask {
+        let little = self.finish.mul_add(self.cost, self.tolerance);
+        is_surely_pushed(self.gradient, self.diagonal, size, little)
     }
 
     /// The status with and without a look at the limits, as [`crate::search::Search::record`] gives it.

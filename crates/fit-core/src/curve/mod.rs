@@ -15,12 +15,14 @@
 
 mod covariance;
 mod descent;
+mod limits;
 pub mod single;
 mod sums;
 mod units;
 
 pub use covariance::{covariance, determined};
 pub use descent::{Descent, Factored};
+pub use limits::{is_pushed, is_surely_pushed};
 pub use sums::{At, Projected, Sums};
 pub(crate) use sums::{MOST_LOST, MOST_SHIFTED, ROUNDING, counted, least_square};
 pub use units::{Explicit, Units};

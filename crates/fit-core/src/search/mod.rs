@@ -385,6 +385,20 @@ impl<R: Real, C: Coordinates<P>, const P: usize, const L: usize> Search<R, C, P,
                     & far[j].le(trial[j])
                     & !(held[j] & R::Mask::splat(L > 0));
             }
+            if C::GAUSS_NEWTON && last.any() {
+                let mut bend = zero;
+                for j in count.all::<R>() {
+                    bend = bent(best[j], trial[j], made[j]).mul_add(h.0[j][j], bend);
+                }
+                let most = R::splat(MOST_BENT) * little;
+                last = last & bend.le(most);
+                let damped = last & zero.lt(lambda);
+                if damped.any() {
+                    // Where a direction has become flat the least λ damps all of it: what is left to gain is that of a full step.
+                    let (full, _) = solve(count, &h, &b, zero);
+                    last = last & (!damped | predicted_decrease(count, &h, &b, &full).le(most));
+                }
+            }
             self.take_last(count, last, (&trial, &made, predicted), evaluation);
         }
         if FORESEE && !NEWTON {
@@ -620,6 +634,20 @@ impl<R: Real, C: Coordinates<P>, const P: usize, const L: usize> Resumable<R>
         self.max_cost = R::select(mask, other.max_cost, self.max_cost);
         self.status = R::select(mask, other.status, self.status);
     }
+}
+
+/// A last step is taken without another look where the bend of the model changes χ² by no more than so many times what may be left to
+/// gain: along a valley a step may be long, and lead out of it, though it is predicted to gain nothing.
+pub(crate) const MOST_BENT: f64 = 100.0;
+
+/// What of the square of a step, `made` in relative units, the model's bend makes: as if each derivative changed by the share by which its
+/// parameter does, or by all of it.
+#[inline(always)]
+pub(crate) fn bent<R: Real>(from: R, to: R, made: R) -> R {
+    let (moved, size) = ((to - from).abs(), from.abs());
+    let share = R::select(moved.lt(size), moved * size.reciprocal(), R::splat(1.0));
+    let bent = share * made;
+    bent * bent
 }
 
 /// The parameters after a step in relative units.

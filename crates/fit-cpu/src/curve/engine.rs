@@ -2,7 +2,9 @@
 
 use std::ops::Range;
 
-use fit_core::curve::{At, Descent, Explicit, Factored, Sums, Units, determined};
+use fit_core::curve::{
+    At, Descent, Explicit, Factored, Sums, Units, determined, is_pushed, is_surely_pushed,
+};
 use fit_core::search::{Count, Evaluation, Newton, Resumable, Settings};
 use fit_core::{Estimator, Record, Status};
 use fit_curves::{CompiledModel, CurveBatch, CurveOptions, Frame, Place};
@@ -161,10 +163,6 @@ where
 
 /// Largest data and weights whose squares, and their sums, are numbers without being scaled; the smallest are 1 over this.
 const MOST_PLAIN: f64 = 1e60;
-
-/// A gradient by a parameter, over the root of its element in the Hessian, is rounding below the root of this share of the data's
-/// squares.
-pub(super) const PUSHED: f64 = (8.0 * f64::EPSILON) * (8.0 * f64::EPSILON);
 
 /// What rounding leaves of residuals that the search cannot tell from none.
 const UNRESOLVED: f64 = 4.0 * f64::EPSILON;
@@ -355,7 +353,7 @@ impl<E: SetPoints<f64>> Work<E> {
             upper,
             newton: Newton::Always,
             finish,
-            tolerance: tolerance * scale[0] * scale[0] * scale[1],
+            tolerance: tolerance * scale[0] * scale[1] * scale[0],
         };
         // In this order what is not beyond the range of numbers does not pass through there.
         let own_cost = |cost: f64| match own_scale {
@@ -418,13 +416,22 @@ impl<E: SetPoints<f64>> Work<E> {
         // A parameter that ended on a limit counts as held there: the errors of the others are those beside it. One that
         // the data do not push against it only happens to be there.
         let (gradient, hessian) = (search.at_best().gradient, search.at_best().hessian);
-        let pushed =
-            |j: usize, share: f64| gradient[j] * gradient[j] > share * self.size * hessian.0[j][j];
         let on_limit = |j: usize| {
             let at = record.parameters[j];
             !held[j] && (at <= lower[j] || upper[j] <= at)
         };
-        let reached = |j: usize| on_limit(j) && pushed(j, PUSHED);
+        let units = search.constants();
+        let little = settings.finish * record.cost + settings.tolerance;
+        let doubted = |j: usize| {
+            on_limit(j) && !is_surely_pushed(gradient[j], hessian.0[j][j], self.size, little)
+        };
+        // A last step is taken without another look.
+        let at_end = (0..count).any(doubted).then(|| {
+            let sums = self.sums::<P, false>(&record.parameters, poisson, units);
+            sums.normal(&self.scales(units)).0.gradient
+        });
+        let at_end = at_end.unwrap_or(gradient);
+        let reached = |j: usize| on_limit(j) && is_pushed(at_end[j], hessian.0[j][j], self.size);
         let mut out = held;
         let mut degrees = degrees;
         for j in (0..count).filter(|&j| reached(j)) {
@@ -432,10 +439,11 @@ impl<E: SetPoints<f64>> Work<E> {
         }
         let (inverse, mut unknown) =
             told.unwrap_or_else(|| determined(Count::new(count), &search.at_best().hessian, &out));
-        let units = search.constants();
         let mut status = status(&record);
         let gave_up = search.status() as u8 == Status::NotConverged as u8;
-        let open = |j: usize| !held[j] && !on_limit(j) && pushed(j, UNRESOLVED);
+        let resolved =
+            |j: usize| gradient[j] * gradient[j] > UNRESOLVED * self.size * hessian.0[j][j];
+        let open = |j: usize| !held[j] && !on_limit(j) && resolved(j);
         if status == Status::AtLimit && gave_up && (0..count).any(open) {
             // The others were still on their way.
             status = Status::NotConverged;

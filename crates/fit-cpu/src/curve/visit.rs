@@ -6,6 +6,7 @@ use fit_curves::CompiledModel;
 
 use super::compiled::Compiled;
 use super::evaluate::{AtPoint, Evaluate, SetPoints};
+use super::feet::Orthogonal;
 use super::held::Held;
 use super::interpreter::Interpreter;
 use super::places::{DataSet, MOST_IN_PACKS, Places, Scaling, Total};
@@ -79,6 +80,8 @@ pub(crate) enum Formulated<'a> {
     Packs(Box<dyn Packs>),
     /// Points in packs, where they lie in memory.
     Held(Box<dyn Held + 'a>),
+    /// With errors of the variables.
+    Orthogonal(Box<Orthogonal<'a>>),
 }
 
 /// A formula at points in packs that it has taken.
@@ -115,6 +118,7 @@ impl SetPoints<f64> for Formulated<'_> {
             Self::Packs(packs) => packs.set_points(&of),
             // They are there.
             Self::Held(_) => {}
+            Self::Orthogonal(model) => model.set_points(of),
         }
     }
     fn held(&mut self) -> Option<&mut (dyn Held + '_)> {
@@ -131,6 +135,7 @@ impl<const P: usize> Visit<P> for Formulated<'_> {
             Self::Plain(model) => model.set_parameters(parameters),
             Self::Packs(packs) => packs.place(parameters),
             Self::Held(held) => held.place(parameters),
+            Self::Orthogonal(model) => model.place(parameters),
         }
     }
     fn factors(&self) -> [f64; P] {
@@ -138,6 +143,7 @@ impl<const P: usize> Visit<P> for Formulated<'_> {
             Self::Plain(model) => model.scales(),
             Self::Packs(packs) => factors(&**packs),
             Self::Held(held) => factors(&**held),
+            Self::Orthogonal(_) => [1.0; P],
         }
     }
     fn visit<const OBSERVED: bool>(&mut self, seen: DataSet<'_>) -> Sums<f64, P> {
@@ -145,6 +151,7 @@ impl<const P: usize> Visit<P> for Formulated<'_> {
             Self::Plain(model) => sums::<_, P, OBSERVED>(&mut **model, seen),
             Self::Packs(packs) => visited(&mut **packs, seen),
             Self::Held(held) => visited(&mut **held, seen),
+            Self::Orthogonal(model) => model.visit(seen),
         }
     }
 }

@@ -11,6 +11,7 @@ use super::load::How;
 use super::window_fitter::{ErrorsByPixelType, how};
 use super::{InstructionSet, WindowFitter};
 use crate::reference::BatchError;
+use crate::scatter::widen_errors;
 use crate::threads::{filled, pool, share};
 
 /// Windows given to a thread at a time: about a tenth of a millisecond of work.
@@ -146,20 +147,16 @@ impl Simd {
         // SAFETY: the processor has the instruction set, or this would not have been made.
         let make = || unsafe { appraiser(self.set, windows.size(), options, side) };
         let find = |made: &mut Box<dyn Appraiser>, first: usize, errors: &mut [Errors]| {
-            windows.visit(ErrorsByPixelType { appraiser: &mut **made, first, fits, errors });
+            let appraiser = &mut **made;
+            windows.visit(ErrorsByPixelType { appraiser, first, fits, errors: &mut *errors });
+            widen_errors(options, windows, first, fits, errors)
         };
         match &self.pool {
             Some(pool) if count > ALONE => share(pool, errors, self.part(count), &|| {
                 let mut made = make()?;
-                Ok(Box::new(move |first, errors| {
-                    find(&mut made, first, errors);
-                    Ok(())
-                }))
+                Ok(Box::new(move |first, errors| Ok(find(&mut made, first, errors)?)))
             }),
-            _ => {
-                find(&mut make()?, 0, errors);
-                Ok(())
-            }
+            _ => Ok(find(&mut make()?, 0, errors)?),
         }
     }
 

@@ -9,7 +9,7 @@ use fit_windows::{AnyWindows, NoteKind};
 use super::arch::pack::Pack;
 use super::lanes::turn;
 use super::load::{How, Load};
-use crate::reference::em_gain;
+use crate::one::em_gain;
 
 /// The side data that windows come with.
 #[derive(Clone, Copy, Debug, PartialEq)]

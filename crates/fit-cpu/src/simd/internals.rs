@@ -4,8 +4,8 @@
 use std::ops::Range;
 
 use fit_core::pass::RawFit;
-use fit_core::{Fit, Mask, Start};
-use fit_formula::Op;
+use fit_core::{Fit, Mask, Real, Start};
+use fit_formula::{Function, Function2, Op};
 use fit_windows::NoteKind;
 
 #[cfg(lanes_avx2)]
@@ -17,6 +17,13 @@ use super::arch::neon;
 use super::arch::pack::{Exponent, Pack};
 use super::arch::portable::Array4;
 use super::arch::{Portable, Source};
+#[cfg(lanes_avx2)]
+use super::double::avx2::F64x4;
+#[cfg(lanes_avx512)]
+use super::double::avx512::F64x8;
+use super::double::functions as double;
+use super::double::pack::Double;
+use super::double::portable::Double4;
 use super::engine::{Numbers, Sink};
 use super::load::{How, Load};
 use super::{InstructionSet, WindowFitter};
@@ -56,18 +63,12 @@ pub fn portable_operations(numbers: [[f32; 4]; 3]) -> [Vec<(&'static str, [u32; 
     [operations::<Portable>(numbers), operations::<Array4>(numbers)]
 }
 
-fn operations<P: Exponent>(numbers: [[f32; 4]; 3]) -> Vec<(&'static str, [u32; 4])> {
-    let [a, b, c] = numbers.map(|numbers| P::load(&numbers));
-    let (yes, no) = (P::splat(1.0), P::splat(0.0));
-    let of_mask = |mask: P::Mask| P::select(mask, yes, no);
-    let mut from = [0; 32];
-    from[..4].copy_from_slice(&numbers[1].map(|number| number.to_bits() % 4));
-    let moves = P::moves(&from);
-    let [mut put, mut columns] = [[a, b, c, a - b], [no; 4]];
-    P::put(&mut put, a.lt(b), &[c, a, b, c], moves);
-    P::transpose(&[a, yes, b, yes, c, yes, a * b], 2, &mut columns);
-    let whole = P::splat(f64::from(numbers[2][0].to_bits() % 60));
-    let mut all = vec![
+/// What each operation of [`Real`] gives, with its name; a truth is 1 or 0.
+pub fn real_operations<R: Real>([a, b, c]: [R; 3]) -> Vec<(&'static str, R)> {
+    let (yes, no) = (R::splat(1.0), R::splat(0.0));
+    let truth = |mask: R::Mask| R::select(mask, yes, no);
+    let all = |holds: bool| truth(R::Mask::splat(holds));
+    vec![
         ("add", a + b),
         ("sub", a - b),
         ("mul", a * b),
@@ -84,17 +85,149 @@ fn operations<P: Exponent>(numbers: [[f32; 4]; 3]) -> Vec<(&'static str, [u32; 4
         ("abs", a.abs()),
         ("min", a.min(b)),
         ("max", a.max(b)),
-        ("sqrt", a.abs().sqrt()),
-        ("lt", of_mask(a.lt(b))),
-        ("le", of_mask(a.le(b))),
-        ("not", of_mask(!a.le(b))),
-        ("and", of_mask(a.le(b) & b.lt(c))),
-        ("or", of_mask(a.le(b) | b.lt(c))),
-        ("splat", of_mask(P::Mask::splat(true))),
-        ("any", P::splat(f64::from(u8::from(a.lt(b).any())))),
-        ("is_finite", of_mask(a.is_finite())),
-        ("select", P::select(a.lt(b), b, c)),
+        ("sqrt", a.sqrt()),
+        ("lt", truth(a.lt(b))),
+        ("le", truth(a.le(b))),
+        ("not", truth(!a.le(b))),
+        ("and", truth(a.le(b) & b.lt(c))),
+        ("or", truth(a.le(b) | b.lt(c))),
+        ("splat", all(true)),
+        ("any", all(a.lt(b).any())),
+        ("all", all(a.le(b).all())),
+        ("is_finite", truth(a.is_finite())),
+        ("select", R::select(a.lt(b), b, c)),
         ("normalizer", a.normalizer()),
+    ]
+}
+
+/// What each operation of a type of registers gives in each lane, with its name.
+#[derive(Debug)]
+pub struct RegisterOperations {
+    /// The type.
+    pub name: &'static str,
+    /// Whether numbers have double precision.
+    pub double: bool,
+    /// Whether a product and a sum are rounded together.
+    pub fused: bool,
+    /// The operations.
+    pub lanes: Vec<(&'static str, Vec<f64>)>,
+}
+
+/// What the operations of all types of registers that this build and this processor have give of three numbers in each of 16 lanes, or
+/// in the first of them. `scaled` is the first times two to the power of `whole`, and `swapped` has each lane of the first in the place
+/// of its neighbour.
+pub fn register_operations(numbers: &[[f64; 16]; 3], whole: i32) -> Vec<RegisterOperations> {
+    let mut all = vec![
+        in_single("portable", false, numbers, whole, of_formulas::<Portable>),
+        // Formulas are never in arrays where processors have registers.
+        in_single::<Array4>("array", false, numbers, whole, |_| Vec::new()),
+        in_double::<Double4>("array", false, numbers, whole),
+    ];
+    #[cfg(lanes_avx512)]
+    if InstructionSet::Avx512.is_available() {
+        all.push(in_single("avx512", true, numbers, whole, of_formulas::<avx512::F32x16>));
+        all.push(in_double::<F64x8>("avx512", true, numbers, whole));
+    }
+    #[cfg(lanes_avx2)]
+    if InstructionSet::Avx2.is_available() {
+        all.push(in_single("avx2", true, numbers, whole, of_formulas::<avx2::F32x8>));
+        all.push(in_double::<F64x4>("avx2", true, numbers, whole));
+    }
+    #[cfg(target_arch = "aarch64")]
+    if InstructionSet::Neon.is_available() {
+        all.push(in_single("neon", true, numbers, whole, of_formulas::<neon::F32x4>));
+    }
+    all
+}
+
+/// Functions of formulas that are as exact as an operation.
+fn exact_functions<R: Copy>(
+    [a, b, _]: [R; 3],
+    call: impl Fn(Function, &[R], &mut [R]),
+    call2: impl Fn(Function2, R, R) -> R,
+) -> [(&'static str, R); 4] {
+    let of = |function| {
+        let mut to = [a];
+        call(function, &[a], &mut to);
+        to[0]
+    };
+    [
+        ("floor", of(Function::Floor)),
+        ("magnitude", of(Function::Abs)),
+        ("smaller", call2(Function2::Min, a, b)),
+        ("larger", call2(Function2::Max, a, b)),
+    ]
+}
+
+fn of_formulas<P: Pack + Functions>(numbers: [P; 3]) -> Vec<(&'static str, P)> {
+    exact_functions(numbers, P::call, P::call2).into()
+}
+
+fn in_single<P: Pack>(
+    name: &'static str,
+    fused: bool,
+    numbers: &[[f64; 16]; 3],
+    whole: i32,
+    functions: fn([P; 3]) -> Vec<(&'static str, P)>,
+) -> RegisterOperations {
+    let [a, b, c] = numbers.map(|numbers| P::load(&numbers.map(|number| number as f32)));
+    let mut all = real_operations([a, b, c]);
+    all.extend(functions([a, b, c]));
+    let n = P::splat(whole.into());
+    let swap = std::array::from_fn(|lane| lane as u32 ^ 1);
+    all.extend([
+        ("scaled", a.scaled(n)),
+        ("power_of_two", P::power_of_two(n)),
+        ("swapped", a.moved(P::moves(&swap))),
+        ("bits", P::select(P::mask(P::bits(a.lt(b))), b, c)),
+    ]);
+    let lanes = |pack: P| {
+        let mut numbers = [0.0; 32];
+        pack.store(&mut numbers);
+        numbers[..P::LANES].iter().map(|&number| number.into()).collect()
+    };
+    let lanes = all.into_iter().map(|(name, pack)| (name, lanes(pack))).collect();
+    RegisterOperations { name, double: false, fused, lanes }
+}
+
+fn in_double<D: Double>(
+    name: &'static str,
+    fused: bool,
+    numbers: &[[f64; 16]; 3],
+    whole: i32,
+) -> RegisterOperations {
+    let [a, b, c] = numbers.each_ref().map(|numbers| D::load(numbers));
+    let mut all = real_operations([a, b, c]);
+    all.extend(exact_functions([a, b, c], double::call, double::call2));
+    let n = D::splat(whole.into());
+    all.extend([
+        ("scaled", a.scaled(n)),
+        ("power_of_two", D::power_of_two(n)),
+        ("negated", a.each(|number| -number)),
+        ("subtracted", a.both(b, |a, b| a - b)),
+    ]);
+    let lanes = |pack: D| {
+        let mut numbers = [0.0; 8];
+        pack.store(&mut numbers);
+        numbers[..D::LANES].to_vec()
+    };
+    let lanes = all.into_iter().map(|(name, pack)| (name, lanes(pack))).collect();
+    RegisterOperations { name, double: true, fused, lanes }
+}
+
+fn operations<P: Exponent>(numbers: [[f32; 4]; 3]) -> Vec<(&'static str, [u32; 4])> {
+    let [a, b, c] = numbers.map(|numbers| P::load(&numbers));
+    let (yes, no) = (P::splat(1.0), P::splat(0.0));
+    let of_mask = |mask: P::Mask| P::select(mask, yes, no);
+    let mut from = [0; 32];
+    from[..4].copy_from_slice(&numbers[1].map(|number| number.to_bits() % 4));
+    let moves = P::moves(&from);
+    let [mut put, mut columns] = [[a, b, c, a - b], [no; 4]];
+    P::put(&mut put, a.lt(b), &[c, a, b, c], moves);
+    P::transpose(&[a, yes, b, yes, c, yes, a * b], 2, &mut columns);
+    let whole = P::splat(f64::from(numbers[2][0].to_bits() % 60));
+    let mut all = real_operations([a, b, c]);
+    all.extend([
         ("moved", a.moved(moves)),
         ("power_of_two", P::power_of_two(whole)),
         ("scaled", a.scaled(whole)),
@@ -103,7 +236,7 @@ fn operations<P: Exponent>(numbers: [[f32; 4]; 3]) -> Vec<(&'static str, [u32; 4
         ("lower_exponent", yes.lower_exponent(whole + P::splat(12_582_912.0))),
         ("numbers", P::load(P::numbers(&mut [a]))),
         ("load_pixels", P::load_pixels(&numbers[0])),
-    ];
+    ]);
     all.extend(put.map(|pack| ("put", pack)));
     all.extend(columns.map(|pack| ("transpose", pack)));
     let bits = |pack: P| {

@@ -14,7 +14,9 @@ use super::arch::{Appraiser, Engine, Source, appraiser, engine};
 use super::engine::{Numbers, Sink};
 use super::errors::SideKinds;
 use super::load::How;
-use crate::reference::{BatchError, em_gain};
+use crate::one::em_gain;
+use crate::reference::BatchError;
+use crate::scatter::Widener;
 
 /// Fits a handful of windows at once, again and again, for control loops. It is made once for a size and
 /// options; after that it neither allocates, nor takes a lock, nor hands work to another thread. Only the first windows
@@ -44,7 +46,7 @@ pub struct WindowFitter {
     how: How,
     pub(super) engine: Box<dyn Engine>,
     /// Finds errors, once they were asked for.
-    appraiser: Option<(SideKinds, Box<dyn Appraiser>)>,
+    appraiser: Option<(SideKinds, Box<dyn Appraiser>, Widener)>,
 }
 
 impl fmt::Debug for WindowFitter {
@@ -173,14 +175,15 @@ impl WindowFitter {
         }
         windows.validate_errors(&self.options, fits.len(), errors.len())?;
         let side = SideKinds::of(&windows);
-        if self.appraiser.as_ref().is_none_or(|(made_for, _)| *made_for != side) {
+        if self.appraiser.as_ref().is_none_or(|(made_for, ..)| *made_for != side) {
             // SAFETY: the processor has the instruction set, or this would not have been made.
             let made = unsafe { appraiser(self.set, size, &self.options, side) }?;
-            self.appraiser = Some((side, made));
+            self.appraiser = Some((side, made, Widener::new(&self.options, &windows)?));
         }
-        if let Some((_, appraiser)) = &mut self.appraiser {
+        if let Some((_, appraiser, widener)) = &mut self.appraiser {
             let appraiser = &mut **appraiser;
-            windows.visit(ErrorsByPixelType { appraiser, first: 0, fits, errors });
+            windows.visit(ErrorsByPixelType { appraiser, first: 0, fits, errors: &mut *errors });
+            widener.widen(windows, 0, fits, errors)?;
         }
         Ok(())
     }

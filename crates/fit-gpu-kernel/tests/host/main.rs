@@ -2,6 +2,7 @@
 //! what is compiled here is what has lines of its own, and sizes that are numbers at run time are many.
 
 mod fits;
+mod operations;
 mod rows;
 mod turns;
 

@@ -148,7 +148,7 @@ impl<const N: usize> Cooperative<Warp, N> for Emulated<'_, N> {
 }
 
 /// Fits as the warps of a kernel do. Also returns which fits are left to another fitter.
-fn fit_as_kernels_do<const N: usize>(
+pub(super) fn fit_as_kernels_do<const N: usize>(
     formula: &Formula,
     curves: &Curves<'_>,
     start: &[f64],

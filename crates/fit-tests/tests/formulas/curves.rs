@@ -209,15 +209,10 @@ fn nist_values_are_found_in_single_precision() {
                 let fits = single.fit(&formula, &curves, start[..].into(), options).expect("sound");
                 let wanted =
                     double.fit(&formula, &curves, start[..].into(), options).expect("sound");
-                let off = (0..count)
-                    .map(|j| {
-                        let error = fits.parameters[[0, j]] - problem.certified[j];
-                        (error / problem.deviations[j]).abs()
-                    })
-                    .fold(
-                        0.0,
-                        |most: f64, off| if off > most || off.is_nan() { off } else { most },
-                    );
+                let off = fit_tests::statistics::largest((0..count).map(|j| {
+                    let error = fits.parameters[[0, j]] - problem.certified[j];
+                    (error / problem.deviations[j]).abs()
+                }));
                 println!(
                     "{} {set} {off:.1e} {}, {} in f64",
                     problem.name, fits.iterations[0], wanted.iterations[0]

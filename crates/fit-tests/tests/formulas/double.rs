@@ -11,14 +11,16 @@ use spotfit::model::Model;
 /// The distance of two parameters, as a share of the standard error or of themselves, whichever is larger.
 const MOST: f64 = 1e-9;
 
-/// Proves that the kernels that finish searches are what NVIDIA's assembler takes, where there is one, for all models with names that the
+/// The share of fits that may end in another minimum than the reference, or where this has none. Single precision rounds the first steps,
+/// which are long, so that a search may come to the other of two minima; more than a few of them would be a fault.
+const MOST_OTHERS: f64 = 0.01;
+
+/// Proves that the kernels that finish searches are what NVIDIA's assembler takes, for all models with names that the
 /// GPU finishes, or some of them where long tests do not run; the others are listed.
 #[test]
+#[ignore = "needs NVIDIA's assembler, which the environment variable PTXAS names"]
 fn finishing_kernels_assemble() {
-    let Some(assembler) = std::env::var_os("PTXAS") else {
-        println!("SKIPPED: the environment variable PTXAS names no assembler");
-        return;
-    };
+    let assembler = std::env::var_os("PTXAS").expect("the environment variable PTXAS names one");
     let folder = std::env::temp_dir().join(format!("spotfit-finishing-{}", std::process::id()));
     std::fs::create_dir_all(&folder).expect("a folder");
     let mut lost = Vec::new();
@@ -140,10 +142,13 @@ fn compare(
     let exact = options.clone().with_tolerance(1e-10);
     let expected = reference.fit(&formula, curves, start, &exact).expect("a fit");
     let mut worst = [0.0_f64; 3];
+    let (mut compared, mut others) = (0, 0);
     for fit in (0..fits.len()).filter(|fit| left.binary_search(fit).is_err()) {
         if !expected.is_found(fit) || !same_minimum(&fits, &expected, fit) {
+            others += 1;
             continue;
         }
+        compared += 1;
         for j in 0..case.truth.len() {
             let [found, other] = [&fits, &expected].map(|all| all.parameters[[fit, j]]);
             let [error, other_error] = [&fits, &expected].map(|all| all.errors[[fit, j]]);
@@ -158,7 +163,9 @@ fn compare(
         worst[2] = worst[2].max((fits.chi2[fit] / expected.chi2[fit] - 1.0).abs());
         assert_eq!(fits.degrees[fit], expected.degrees[fit], "{what}");
     }
-    println!("{what}, {}: {worst:?}, {} left", case.formula, left.len());
+    println!("{what}, {}: {worst:?}, {others} others, {} left", case.formula, left.len());
+    let told = format!("{what}, {}: {others} others beside {compared}", case.formula);
+    assert!(others as f64 <= MOST_OTHERS * (compared + others) as f64, "{told}");
     assert!(worst[0] < MOST, "{what}, {}: parameters are off by {:e}", case.formula, worst[0]);
     assert!(worst[1] < 1e-6, "{what}, {}: errors are off by {:e}", case.formula, worst[1]);
     assert!(worst[2] < 1e-8, "{what}, {}: χ² is off by {:e}", case.formula, worst[2]);

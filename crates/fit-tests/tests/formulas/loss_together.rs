@@ -166,7 +166,8 @@ fn intervals_of_data_sets_that_share() {
     let data = Array2::from_shape_fn((12, 10), |(fit, x)| {
         fit as f64 + 0.5 * x as f64 + 0.3 * random.normal()
     });
-    let curves = Curves::new(data.view(), Points::Index);
+    let weights = Array2::<f64>::ones((1, 10));
+    let curves = Curves::new(data.view(), Points::Index).with_weights(weights.view());
     let line = Model::of_variables("b + m*x", &["x"]).expect("a formula");
     let asked = FitAnswers::default().with_intervals(Some(0.68));
     let by_group = Sharing::default().with_groups(1, (0..12).map(|fit| fit / 4).collect());

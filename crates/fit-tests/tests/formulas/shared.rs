@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use fit_core::{Estimator, Status};
 use fit_curves::{
-    CurveFits, CurveLimits, CurveOptions, CurvePrecision, CurveStart, Curves, Points, Sharing,
-    Values,
+    CurveFits, CurveLimits, CurveOptions, CurvePrecision, CurveStart, Curves, Linear, Points,
+    Sharing, Values,
 };
 use ndarray::{Array2, ArrayView2, ArrayView3, Axis, s};
 use spotfit::Backend;
@@ -219,25 +219,39 @@ fn neither_threads_nor_order() {
     }
 }
 
-/// Proves that the fit is the same in other units of y and x, however large.
+/// Proves that the fit is the same in other units of y and x, however large, with linear parameters that are eliminated and searched.
 #[test]
 fn units() {
-    for backend in BACKENDS {
-        let data = decays(20, 20);
-        let plain = shared_time(backend, &data, 1);
-        let model = decay();
-        let options = model.options().with_tolerance(1e-7);
-        for (of_y, of_x) in [(1e6, 1.0), (1e-9, 1e-9), (1.0, 1e12), (1e-200, 1e-30), (1e150, 1e30)]
-        {
+    let data = decays(20, 20);
+    let model = decay();
+    for (backend, linear) in BACKENDS
+        .into_iter()
+        .flat_map(|backend| [Linear::Eliminated, Linear::Searched].map(|linear| (backend, linear)))
+    {
+        let options = model.options().with_tolerance(1e-7).with_linear(linear);
+        let curves = Curves::new(data.view(), Points::Index);
+        let sharing = Sharing::default().with_shared(1);
+        let plain = fitted((backend, 1), &model, &curves, &options, &sharing);
+        for (of_y, of_x) in [
+            (1e6, 1.0),
+            (1e-9, 1e-9),
+            (1.0, 1e12),
+            (1e-100, 1e10),
+            (1e-200, 1e-30),
+            (1e-300, 1.0),
+            (1e150, 1e30),
+            (1e300, 1.0),
+        ] {
             let scaled = data.mapv(|value| value * of_y);
             let x = Array2::from_shape_fn((1, 20), |(_, at)| at as f64 * of_x);
             let curves = Curves::new(scaled.view(), Points::Shared(Values::from(x.view())));
             let start = [START[0] * of_y, START[1] * of_x, START[2] * of_y];
             let fitter = CurveFitter::new(backend, 1).expect("a thread");
-            let sharing = Sharing::default().with_shared(1);
             let found = model
                 .fit_shared(&fitter, &curves, (&start).into(), &options, &sharing)
                 .expect("sound");
+            let part = &found.shared.parts[0];
+            assert!(part.status.is_converged(), "{of_y} {of_x}: {:?}", part.status);
             let [t, u] = [&plain, &found].map(|fits| fits.shared.values[0]);
             assert!(near(t.value * of_x, u.value, 1e-8), "{of_y} {of_x}: {t:?} {u:?}");
             assert!(near(t.error * of_x, u.error, 1e-6), "{of_y} {of_x}: {t:?} {u:?}");
@@ -400,7 +414,8 @@ fn too_little_is_said() {
 fn contradictions() {
     let data = decays(3, 20);
     let model = decay();
-    let curves = Curves::new(data.view(), Points::Index);
+    let weights = Array2::<f64>::ones((1, 20));
+    let curves = Curves::new(data.view(), Points::Index).with_weights(weights.view());
     let fitter = CurveFitter::new(Backend::Reference, 1).expect("a thread");
     let plain = model.options();
     let absolute = model.options().with_absolute(true);

@@ -7,6 +7,7 @@ use fit_core::spot::sums::direct;
 use fit_core::{Background, Circle, Criteria, Options, Size};
 use fit_cpu::Reference;
 use fit_tests::data::{Oracle, REAL_SETS, real_data, real_oracle, stored_oracles};
+use fit_tests::statistics::largest;
 use fit_tests::tolerances::{OUTSIDE_DOUBLE, OUTSIDE_SINGLE};
 use fit_tests::{GPU, TestBackend, backends};
 use ndarray::Axis;
@@ -104,9 +105,7 @@ fn gradient(pixels: &[f64], size: Size, fit: &Fit<f64>) -> f64 {
     let data = condition(&mut conditioned);
     let sums = direct(&conditioned, size, Circle::new(fit.x, fit.y, fit.sigma));
     let at = assemble(&sums, &data, Background::Free).normal;
-    (0..3)
-        .map(|j| at.gradient[j].abs() / (at.hessian.at(j, j) * at.cost).sqrt())
-        .fold(0.0, f64::max)
+    largest((0..3).map(|j| at.gradient[j].abs() / (at.hessian.at(j, j) * at.cost).sqrt()))
 }
 
 /// The reference in single precision is no backend of the facade, but is held to the same.

@@ -6,6 +6,7 @@ use fit_gpu::{Family, Gpu, GpuError};
 use fit_sim::{SimulatedSpots, SpotSimulation};
 use fit_tests::effort;
 use fit_tests::emulation::fit_as_published;
+use fit_tests::statistics::largest;
 use fit_tests::tolerances::{PUBLISHED_BIN, PUBLISHED_EQUAL, PUBLISHED_MEAN};
 use ndarray::{Array3, s};
 use rayon::prelude::*;
@@ -115,7 +116,7 @@ fn check_iterations(
         let (a, b) = (share(published, status), share(&fits, status));
         println!("  {status}: {:.2} %, the reference {:.2} %", 100.0 * a, 100.0 * b);
     }
-    let worst = (0..bins.len()).map(|i| (bins[i] - others[i]).abs()).fold(0.0, f64::max);
+    let worst = largest((0..bins.len()).map(|i| (bins[i] - others[i]).abs()));
     println!("  {:.2} points in the bin that differs most", 100.0 * worst);
     assert!((mean / expected - 1.0).abs() <= PUBLISHED_MEAN, "{what}");
     assert!(worst <= PUBLISHED_BIN, "{what}");

@@ -51,7 +51,8 @@ pub(crate) struct DriftArguments {
     /// if not given.
     #[arg(long, value_name = "FRAMES", value_parser = clap::value_parser!(u32).range(1..))]
     segment: Option<u32>,
-    /// Frames between two knots of the curve, such that it has 2 to 2048 intervals; as short as the data ask for if not given.
+    /// Frames between two knots of the curve, such that it has 2 to 2048 intervals; as short as the data ask for if not given. What is
+    /// too fast for them adds to the error.
     #[arg(long, value_name = "FRAMES", value_parser = clap::value_parser!(u32).range(1..))]
     knots: Option<u32>,
     /// The largest drift between two segments that is looked for, in nanometres or with a unit, as in 5px; a hundred times the

@@ -22,11 +22,11 @@ pub(crate) struct LinkArguments {
     /// Where to write the molecules: a .csv file, or a .hdf5 file for Picasso; - for CSV on standard output.
     #[arg(short, long, value_name = "LOCS", help_heading = "Output")]
     output: PathBuf,
-    /// How far a localization may be from the mean of those before it, in nanometres or with a unit, as in 0.5px; four times
-    /// the median uncertainty if not given.
+    /// How far a localization may be from the mean of those before it, in nanometres or with a unit, as in 0.5px. If not given: four
+    /// times the uncertainty, as the root mean square of its own and theirs.
     #[arg(long, value_name = "LENGTH")]
     radius: Option<Length>,
-    /// The same along z; four times the median uncertainty of z, or three times --radius, if not given.
+    /// The same along z. If not given: four times the uncertainty of z, or without that three times --radius.
     #[arg(long, value_name = "LENGTH")]
     radius_z: Option<Length>,
     /// For how many frames a molecule may be dark and still be the same.

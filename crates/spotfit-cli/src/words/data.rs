@@ -215,6 +215,11 @@ pub(crate) fn read_all(path: &Path) -> Result<Numbers, CliError> {
 const MOST_VARIABLES: usize = 31;
 
 impl Numbers {
+    /// The same number for each point.
+    pub(crate) fn same(name: &str, points: usize, value: f64) -> Self {
+        Self { file: name.to_owned(), shape: vec![points], values: vec![value; points] }
+    }
+
     /// All numbers.
     pub(crate) fn into_values(self) -> Vec<f64> {
         self.values

@@ -116,13 +116,10 @@ impl SpotOptions {
             Some(text) => options.with_shape(fixed_sigma(text, pixel_size)?),
             None => options,
         };
-        let (estimator, natural) = match self.estimator() {
-            EstimatorChoice::Lse => (Estimator::LeastSquares, Background::Free),
-            EstimatorChoice::Mle => (Estimator::MaximumLikelihood, Background::NonNegative),
-        };
+        let estimator = self.asked_estimator().unwrap_or(Estimator::LeastSquares);
         Ok(options
             .with_estimator(estimator)
-            .with_background(background.unwrap_or(natural))
+            .with_background(background.unwrap_or(localize::usual_background(estimator)))
             .with_camera(self.camera.options().camera()))
     }
 
@@ -156,10 +153,6 @@ impl SpotOptions {
     /// What is said of the camera.
     pub(crate) fn camera_options(&self) -> localize::CameraOptions {
         self.camera.options()
-    }
-
-    fn estimator(&self) -> EstimatorChoice {
-        self.estimator.unwrap_or(EstimatorChoice::Lse)
     }
 
     /// Refuses words that a measured PSF has no use for: its shape, profile and width are its own.

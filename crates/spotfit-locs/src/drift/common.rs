@@ -60,6 +60,35 @@ pub struct CommonShift {
     pub beads: usize,
 }
 
+/// How a sample is turned and grown.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Turn {
+    /// Whether it may turn, and grow.
+    free: [bool; 2],
+    /// a.
+    by: [f64; 2],
+    /// The variances of θ and of |a|.
+    variance: [f64; 2],
+}
+
+impl Turn {
+    /// Turned by an angle more, from x to y in radians, and free to turn from there on.
+    pub fn turned(self, angle: f64) -> Self {
+        let (sin, cos) = angle.sin_cos();
+        Self { free: [true, self.free[1]], by: times(self.by, [cos, sin]), ..self }
+    }
+
+    /// θ, in radians.
+    pub fn angle(self) -> f64 {
+        self.by[1].atan2(self.by[0])
+    }
+
+    /// Whether it may turn.
+    pub fn is_free(self) -> bool {
+        self.free[0]
+    }
+}
+
 /// Finds what beads have in common, frame after frame. After the start it takes no memory.
 ///
 /// ```
@@ -78,13 +107,8 @@ pub struct CommonShift {
 pub struct CommonDrift {
     /// c.
     centre: [f64; 2],
-    /// Whether the sample may turn, and grow.
-    free: [bool; 2],
     jump: f64,
-    /// a.
-    turn: [f64; 2],
-    /// The variances of θ and of |a|.
-    turn_variance: [f64; 2],
+    turn: Turn,
     /// By what factor the squares of deviations are larger than expected, in the plane and along z, and how many deviations said so.
     scatter: [[f64; 2]; 2],
     sorted: Vec<(f64, f64)>,
@@ -102,30 +126,43 @@ impl CommonDrift {
     pub fn new(centre: [f64; 2], free: [bool; 2], jump: f64, beads: usize) -> Self {
         Self {
             centre,
-            free,
             jump,
-            turn: [1.0, 0.0],
-            turn_variance: [0.0; 2],
+            turn: Turn { free, by: [1.0, 0.0], variance: [0.0; 2] },
             scatter: [[1.0, FIRST]; 2],
             sorted: Vec::with_capacity(beads),
         }
     }
 
+    /// c.
+    pub fn centre(&self) -> [f64; 2] {
+        self.centre
+    }
+
+    /// How the sample is turned, as far as it is known.
+    pub fn turn(&self) -> Turn {
+        self.turn
+    }
+
+    /// Takes a turn for that of the sample. The next search for what beads have in common begins there.
+    pub fn set_turn(&mut self, turn: Turn) {
+        self.turn = turn;
+    }
+
     /// Where a place of the reference is after a drift.
     pub fn place(&self, reference: [f64; 3], by: [f64; 3]) -> [f64; 3] {
-        let [x, y] = times(self.turn, self.lever(reference));
+        let [x, y] = times(self.turn.by, self.lever(reference));
         let [cx, cy] = self.centre;
         [cx + by[0] + x, cy + by[1] + y, reference[2] + by[2]]
     }
 
     /// The angle and its variance.
     pub fn rotation(&self) -> [f64; 2] {
-        [self.turn[1].atan2(self.turn[0]), self.turn_variance[0]]
+        [self.turn.angle(), self.turn.variance[0]]
     }
 
     /// The factor of growth and its variance.
     pub fn growth(&self) -> [f64; 2] {
-        [self.turn[0].hypot(self.turn[1]), self.turn_variance[1]]
+        [self.turn.by[0].hypot(self.turn.by[1]), self.turn.variance[1]]
     }
 
     /// The factor by which variances along an axis are larger than stated.
@@ -230,7 +267,7 @@ impl CommonDrift {
                 part.weight[axis] /= sums[axis].max(f64::MIN_POSITIVE);
             }
         }
-        if self.free != [false; 2] {
+        if self.turn.free != [false; 2] {
             self.find_turn(parts);
         }
         let mut by = [0.0; 3];
@@ -285,14 +322,14 @@ impl CommonDrift {
         if !(square > 1e-9 * all && length > 0.0 && length.is_finite()) {
             return;
         }
-        self.turn = match self.free {
+        self.turn.by = match self.turn.free {
             [true, true] => product.map(|product| product / square),
             [true, false] => product.map(|product| product / length),
             _ => [product[0] / square, 0.0],
         };
         let factor = self.scatter(0) / (square * square);
         let variance = [factor * turned, factor * grown];
-        self.turn_variance = [0, 1].map(|i| if self.free[i] { variance[i] } else { 0.0 });
+        self.turn.variance = [0, 1].map(|i| if self.turn.free[i] { variance[i] } else { 0.0 });
     }
 
     /// The variance of the drift along an axis.
@@ -315,7 +352,7 @@ impl CommonDrift {
             return f64::INFINITY;
         }
         let turned = if axis < 2 {
-            let [by_turn, by_growth] = self.turn_variance;
+            let [by_turn, by_growth] = self.turn.variance;
             lever[1 - axis].powi(2) * by_turn + lever[axis].powi(2) * by_growth
         } else {
             0.0
@@ -325,7 +362,7 @@ impl CommonDrift {
 
     /// What is left of all parts, whether they agree or not.
     fn rests(&self, parts: &mut [SeenPlace], by: [f64; 3]) {
-        let [cos, sin] = self.turn;
+        let [cos, sin] = self.turn.by;
         let square = cos * cos + sin * sin;
         let back = [cos / square, -sin / square];
         for part in parts {
@@ -352,7 +389,7 @@ impl CommonDrift {
             }
         }
         // A turn and a growth take the freedom of a part each.
-        let taken = self.free.iter().filter(|free| **free).count() as f64;
+        let taken = self.turn.free.iter().filter(|free| **free).count() as f64;
         counts[0] -= if used[0] > 0.0 { taken } else { 0.0 };
         for (kind, [factor, seen]) in self.scatter.iter_mut().enumerate() {
             // Two beads say little, and may disagree for good.

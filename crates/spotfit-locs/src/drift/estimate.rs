@@ -4,7 +4,7 @@ use super::error::DriftError;
 use super::movement::Drift;
 use super::options::{DriftInput, DriftOptions, check_frames};
 use super::points::Points;
-use super::refine::Search;
+use super::refine::{Fine, Search};
 use super::{chance, guess};
 
 /// Segments and intervals of the curve that can be asked for.
@@ -61,9 +61,14 @@ impl Drift {
         }
         let search = Search { points: &points, span, range: range[0], knots };
         let curve = guess::first(&search, segment, range);
-        let (values, errors) = search.fine(curve, &whole);
+        let Fine { values, errors, slow } = search.fine(curve, &whole);
         if !options.anyway {
-            let significance = chance::significance(&search, &values, segment, range);
+            let of = |drift| chance::significance(&search, drift, segment, range);
+            let mut significance = of(&values);
+            // Halves of the field tell less of fast motion than the whole, and do not look for it.
+            if let Some(slow) = slow.filter(|_| significance < NEEDED) {
+                significance = significance.max(of(&slow));
+            }
             if significance.is_nan() || significance < NEEDED {
                 return Err(DriftError::Chance { significance, needed: NEEDED });
             }

@@ -122,6 +122,11 @@ impl Band {
 }
 
 impl BandFactor {
+    /// The logarithm of the determinant.
+    pub(super) fn log_determinant(&self) -> f64 {
+        self.rows.iter().map(|row| row[0].ln()).sum()
+    }
+
     pub(super) fn solve(&self, side: &mut [f64]) {
         let size = self.rows.len();
         for k in 0..size {

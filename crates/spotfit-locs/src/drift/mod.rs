@@ -14,6 +14,7 @@ mod chance;
 mod common;
 mod error;
 mod estimate;
+mod fast;
 mod guess;
 mod jumps;
 mod matrix;
@@ -26,7 +27,7 @@ mod refine;
 mod segments;
 
 pub use beads::{BeadOptions, BeadTrack, beads_at, track_beads};
-pub use common::{CommonDrift, CommonShift, SeenPlace};
+pub use common::{CommonDrift, CommonShift, SeenPlace, Turn};
 pub use error::DriftError;
 pub use movement::Drift;
 pub use options::{DriftInput, DriftOptions};

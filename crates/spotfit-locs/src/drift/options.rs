@@ -46,8 +46,8 @@ pub struct DriftOptions {
     /// number of localizations, and also begins with localizations that are close in time.
     pub segment: Option<u32>,
     /// Frames between two knots of the curve. Range: such that there are 2 to 2048 intervals; `None` makes them as
-    /// short as the data require. There are at most a quarter as many intervals as molecules. In both cases the data
-    /// decide how smooth the curve is.
+    /// short as the data require. There are at most a quarter as many intervals as molecules. Motion
+    /// that is too fast for intervals that were asked for adds to the error. In both cases the data decide how smooth the curve is.
     pub knots: Option<u32>,
     /// Whether to return drift that cannot be told from chance.
     pub anyway: bool,

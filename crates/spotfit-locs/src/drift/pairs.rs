@@ -6,7 +6,7 @@
 use rayon::prelude::*;
 
 use super::points::{Points, mixed, square_of};
-use crate::near::Cells;
+use crate::near::{Cells, Grid};
 
 /// Parts of the movie, alike in length. The drift is given in their middles, and on lines between those.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -19,6 +19,16 @@ impl Bins {
     /// The one that a frame is in.
     pub(super) fn of(&self, frame: u32) -> usize {
         (u64::from(frame) * self.count as u64 / u64::from(self.span)) as usize
+    }
+
+    /// The one of each frame.
+    fn of_frames(&self) -> Vec<u32> {
+        (0..self.span).map(|frame| self.of(frame) as u32).collect()
+    }
+
+    /// The first frame of one.
+    fn first(&self, bin: usize) -> u32 {
+        (bin as u64 * u64::from(self.span)).div_ceil(self.count as u64) as u32
     }
 
     /// Frames of one.
@@ -70,8 +80,12 @@ struct Pair {
     cell: u16,
 }
 
+/// How far the last steps are from Newton's, which go too far where pairs are not yet near.
+pub(super) const DAMPING: f64 = 0.1;
+/// A bin is held by such a share of the mean at least.
+const LEAST_DEGREE: f64 = 0.02;
 /// Parts of the field, of which many share a number.
-const CELLS: usize = 512;
+pub(super) const CELLS: usize = 512;
 /// The side of a part, in units of the reach.
 const SIDE: f64 = 4.0;
 /// So many parts tell how much pulls vary.
@@ -96,6 +110,8 @@ pub(super) struct Wanted {
     pub(super) most: f64,
     /// About how many there are, where that is not to be found out.
     pub(super) near: Option<f64>,
+    /// Whether each point has some, with a share of the others, rather than a share of the points all theirs.
+    pub(super) each: bool,
 }
 
 /// Most pairs that are looked at.
@@ -112,7 +128,8 @@ impl Pairs {
             whole.pairs_within(wanted.reach) * (2.0 * lag).min(1.0)
         });
         let looked_at = MOST_LOOKED_AT.min(LOOKED_AT * wanted.most);
-        let thin = (looked_at / near).sqrt();
+        let each = wanted.each && near > looked_at;
+        let thin = if each { 1.0 } else { (looked_at / near).sqrt() };
         let thinned;
         let (points, moved) = match thin < 1.0 {
             true => {
@@ -121,10 +138,14 @@ impl Pairs {
             }
             false => (points, whole),
         };
+        let others = if each { (0.5 * looked_at / near * 2f64.powi(64)) as u64 } else { u64::MAX };
+        let other = |row: u32| mixed(u64::from(row)) <= others;
         let share = wanted.most / near.min(looked_at);
         let limit = if share < 1.0 { (share * 2f64.powi(32)) as u64 } else { u64::MAX };
         let axes = points.axes();
-        let cells = moved.cells(wanted.reach);
+        let rows: Vec<u32> = (0..points.len() as u32).filter(|row| other(*row)).collect();
+        let grid = Grid::new(&moved.x, &moved.y, wanted.reach);
+        let cells = Cells::new(grid, &moved.x, &moved.y, rows.into_iter());
         let usual = points.precision().powi(2);
         let weights: Vec<f32> =
             points.variance.iter().map(|v| (2.0 * usual / (usual + v)) as f32).collect();
@@ -138,12 +159,16 @@ impl Pairs {
                 let frame = points.frames[one];
                 let (x, y) = (moved.x[one], moved.y[one]);
                 let cell = (square_of(x, y, side) % CELLS as u64) as u16;
-                let first = starts[bin + 1]
+                let later = starts[bin + 1]
                     .max(points.frames.partition_point(|&other| other < frame + wanted.lags[0]))
                     as u32;
                 let beyond = frame.saturating_add(wanted.lags[1]);
+                // Pairs with one that has no others of its own may go back in time.
+                let back = each && !other(one as u32);
+                let first = if back { 0 } else { later };
                 each_within(&cells, (x, y), wanted.reach, first, |other| {
-                    if points.frames[other as usize] > beyond {
+                    let near_in_time = (starts[bin] as u32..later).contains(&other);
+                    if points.frames[other as usize] > beyond || near_in_time {
                         return;
                     }
                     let z = moved.z.get(one).map_or(0.0, |z| moved.z[other as usize] - z);
@@ -170,20 +195,22 @@ impl Pairs {
         Self { bins, rows, axes }
     }
 
-    /// What they say at a drift, given for each axis and frame.
-    pub(super) fn sums(&self, drift: &[Vec<f64>], reach: f64, damping: f64) -> Sums {
-        let (count, axes) = (self.bins.count, self.axes);
-        let bin_of: Vec<u32> =
-            (0..self.bins.span).map(|frame| self.bins.of(frame) as u32).collect();
+    /// What they say of the drift in bins, at one that is given for each axis and frame.
+    pub(super) fn sums(&self, bins: Bins, drift: &[Vec<f64>], reach: f64, damping: f64) -> Sums {
+        let (count, axes) = (bins.count, self.axes);
+        let bin_of = bins.of_frames();
         let drift = Moved::new(drift);
-        let row = |pairs: &Vec<Pair>| {
+        let row = |bin: usize| {
             let mut row = Row {
                 bend: vec![vec![0.0; count]; axes],
                 pull: vec![vec![0.0; count]; axes],
                 value: 0.0,
             };
             let turn = (4.0 * (1.0 - damping)) as f32;
-            for pair in pairs {
+            let frames = [bin, bin + 1].map(|bin| bins.first(bin));
+            let listed = self.bins.of(frames[0])..self.bins.of(frames[1].max(1) - 1) + 1;
+            let own = |pair: &&Pair| bin_of[pair.frames[0] as usize] as usize == bin;
+            for pair in self.rows[listed].iter().flatten().filter(own) {
                 let Some(near) = drift.near(pair, axes, reach as f32) else { continue };
                 let to = bin_of[pair.frames[1] as usize] as usize;
                 let slope = pair.weight * near.left * near.left;
@@ -197,12 +224,13 @@ impl Pairs {
             }
             row
         };
-        let rows: Vec<Row> = self.rows.par_iter().map(row).collect();
+        let rows: Vec<Row> = (0..count).into_par_iter().map(row).collect();
         let mut sums = Sums {
             count,
             value: rows.iter().map(|row| row.value).sum(),
             bend: Vec::new(),
             degree: Vec::new(),
+            within: Vec::new(),
             pull: Vec::new(),
         };
         // d/dδ of Σ(1 − u)³ with u = r²/R².
@@ -216,44 +244,135 @@ impl Pairs {
             let share = if all > 0.0 { all / positive } else { 0.1 };
             let (mut pull, mut degree) = (vec![0.0; count], vec![0.0; count]);
             let mut bend = vec![0f32; count * count];
+            let mut within = vec![0.0; count];
             for (one, row) in rows.iter().enumerate() {
-                for other in one + 1..count {
+                within[one] = 2.0 * unit * share * f64::from(row.bend[axis][one].max(0.0));
+                for other in (0..count).filter(|other| *other != one) {
                     let force = unit * reach * f64::from(row.pull[axis][other]);
                     let weight = unit * share * f64::from(row.bend[axis][other].max(0.0));
                     pull[one] -= force;
                     pull[other] += force;
                     degree[one] += weight;
                     degree[other] += weight;
-                    bend[one * count + other] = weight as f32;
-                    bend[other * count + one] = weight as f32;
+                    bend[one * count + other] += weight as f32;
+                    bend[other * count + one] += weight as f32;
                 }
             }
             sums.pull.push(pull);
             sums.degree.push(degree);
+            sums.within.push(within);
             sums.bend.push(bend);
         }
         sums
     }
 
-    /// The pull in each bin (for each axis) of each part of the field: what varies by chance from one to the next.
-    pub(super) fn parts(&self, drift: &[Vec<f64>], reach: f64, bins: Bins) -> Vec<Vec<f64>> {
+    /// The pull in each bin (for each axis) of each part of the field.
+    pub(super) fn parts(&self, bins: Bins, drift: &[Vec<f64>], reach: f64) -> Vec<Vec<f64>> {
+        self.alone(bins, drift, reach, DAMPING, CELLS).1
+    }
+
+    /// What pairs say of each bin while all the others stay, and the pull in each bin (for each axis) of each of so many parts of the
+    /// field: what varies by chance from one to the next.
+    pub(super) fn alone(
+        &self,
+        bins: Bins,
+        drift: &[Vec<f64>],
+        reach: f64,
+        damping: f64,
+        cells: usize,
+    ) -> (Sums, Vec<Vec<f64>>) {
         let (count, axes) = (bins.count, self.axes);
         let drift = Moved::new(drift);
-        let bin_of: Vec<u32> = (0..self.bins.span).map(|frame| bins.of(frame) as u32).collect();
-        let unit = (6.0 / reach) as f32;
-        let mut parts = vec![vec![0.0; CELLS * count]; axes];
+        let bin_of = bins.of_frames();
+        let (unit, turn) = ((6.0 / reach) as f32, (4.0 * (1.0 - damping)) as f32);
+        let mut parts = vec![vec![0.0; cells * count]; axes];
+        let mut degrees = vec![vec![0.0; count]; axes];
         for pair in self.rows.iter().flatten() {
             let Some(near) = drift.near(pair, axes, reach as f32) else { continue };
             let [from, to] = pair.frames.map(|frame| bin_of[frame as usize] as usize);
+            if from == to {
+                continue;
+            }
             let slope = unit * pair.weight * near.left * near.left;
-            for (axis, parts) in parts.iter_mut().enumerate() {
-                let own = &mut parts[usize::from(pair.cell) * count..][..count];
-                let force = f64::from(slope * near.off[axis]);
-                own[from] -= force;
-                own[to] += force;
+            let inner = unit * pair.weight * near.left * turn;
+            let cell = usize::from(pair.cell) % cells;
+            for (axis, (parts, degree)) in parts.iter_mut().zip(&mut degrees).enumerate() {
+                let off = near.off[axis];
+                let force = f64::from(slope * off);
+                parts[cell * count + from] -= force;
+                parts[cell * count + to] += force;
+                let bend = f64::from(slope - inner * off * off) / reach;
+                degree[from] += bend;
+                degree[to] += bend;
             }
         }
-        parts
+        // By chance, some bins are pushed away.
+        for degree in &mut degrees {
+            let least = LEAST_DEGREE * degree.iter().sum::<f64>() / count as f64;
+            degree.iter_mut().for_each(|degree| *degree = degree.max(least));
+        }
+        let pull = |parts: &Vec<f64>| {
+            let mut pull = vec![0.0; count];
+            for part in parts.chunks(count) {
+                pull.iter_mut().zip(part).for_each(|(sum, part)| *sum += part);
+            }
+            pull
+        };
+        let pull = parts.iter().map(pull).collect();
+        let (bend, within) = (vec![Vec::new(); axes], vec![Vec::new(); axes]);
+        let sums = Sums { count, value: 0.0, bend, degree: degrees, within, pull };
+        (sums, parts)
+    }
+
+    /// What pairs say of many bins, with ties as those between fewer, in shares.
+    pub(super) fn shared(&self, bins: Bins, few: Bins, drift: &[Vec<f64>], reach: f64) -> Shared {
+        let (mut own, _) = self.alone(bins, drift, reach, DAMPING, 1);
+        let ties = self.sums(few, drift, reach, DAMPING);
+        let part = |bin: usize| few.of(bins.middle(bin).max(0.0) as u32).min(few.count - 1);
+        let to: Vec<usize> = (0..bins.count).map(part).collect();
+        for (axis, degree) in own.degree.iter_mut().enumerate() {
+            let mut sums = vec![0.0; few.count];
+            to.iter().zip(&*degree).for_each(|(&to, degree)| sums[to] += degree);
+            for (&to, degree) in to.iter().zip(degree) {
+                *degree *= (ties.degree[axis][to] + ties.within[axis][to])
+                    / sums[to].max(f64::MIN_POSITIVE);
+            }
+        }
+        Shared { own, ties, to }
+    }
+}
+
+/// What pairs say of many bins.
+#[derive(Clone, Debug)]
+pub(super) struct Shared {
+    /// Of each, while all the others stay.
+    pub(super) own: Sums,
+    /// The ties between fewer bins.
+    pub(super) ties: Sums,
+    /// Of these, the one of each.
+    to: Vec<usize>,
+}
+
+impl Shared {
+    /// The product of the ties along an axis with a curve.
+    pub(super) fn tied(&self, axis: usize, curve: &[f64]) -> Vec<f64> {
+        let count = self.ties.count;
+        let (degree, within) = (&self.ties.degree[axis], &self.ties.within[axis]);
+        let share = |bin: usize| {
+            let to = self.to[bin];
+            self.own.degree[axis][bin] / (degree[to] + within[to]).max(f64::MIN_POSITIVE)
+        };
+        let mut few = vec![0.0; count];
+        for (bin, value) in curve.iter().enumerate() {
+            few[self.to[bin]] += share(bin) * value;
+        }
+        let rows = self.ties.bend[axis].chunks(count).enumerate();
+        let tied = rows.map(|(one, row)| {
+            let others: f64 = row.iter().zip(&few).map(|(tie, of)| f64::from(*tie) * of).sum();
+            others + within[one] * few[one]
+        });
+        let tied: Vec<f64> = tied.collect();
+        (0..curve.len()).map(|bin| share(bin) * tied[self.to[bin]]).collect()
     }
 }
 
@@ -305,38 +424,10 @@ pub(super) struct Sums {
     pub(super) bend: Vec<Vec<f32>>,
     /// The sums of its rows.
     pub(super) degree: Vec<Vec<f64>>,
+    /// How strongly what is within each bin is tied.
+    pub(super) within: Vec<Vec<f64>>,
     /// Derivatives by the drift of each bin.
     pub(super) pull: Vec<Vec<f64>>,
-}
-
-impl Sums {
-    /// The same in fewer bins.
-    pub(super) fn merged(&self, own: Bins, bins: Bins) -> Self {
-        let to: Vec<usize> = (0..own.count).map(|bin| bin * bins.count / own.count).collect();
-        let add = |from: &Vec<f64>| {
-            let mut sums = vec![0.0; bins.count];
-            to.iter().zip(from).for_each(|(&to, from)| sums[to] += from);
-            sums
-        };
-        let mut merged = Self {
-            count: bins.count,
-            value: self.value,
-            bend: Vec::new(),
-            degree: Vec::new(),
-            pull: self.pull.iter().map(add).collect(),
-        };
-        for bend in &self.bend {
-            let mut sums = vec![0.0f64; bins.count * bins.count];
-            for (row, &one) in bend.chunks(own.count).zip(&to) {
-                for (value, &other) in row.iter().zip(&to).filter(|(_, other)| **other != one) {
-                    sums[one * bins.count + other] += f64::from(*value);
-                }
-            }
-            merged.degree.push(sums.chunks(bins.count).map(|row| row.iter().sum()).collect());
-            merged.bend.push(sums.iter().map(|&value| value as f32).collect());
-        }
-        merged
-    }
 }
 
 /// The side of parts of the field: as large as leaves enough of them.

@@ -235,7 +235,7 @@ impl Points {
         if self.crowded() > CROWDED {
             return Cow::Borrowed(self);
         }
-        let options = LinkOptions { radius: BLINK, radius_z: BLINK, gap: 1 };
+        let options = LinkOptions::new(BLINK, BLINK).with_gap(1);
         let z = Some(&self.z[..]).filter(|z| !z.is_empty());
         let Ok(links) = link(&self.frames, &self.x, &self.y, z, &options) else {
             return Cow::Borrowed(self);

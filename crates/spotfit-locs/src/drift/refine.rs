@@ -10,7 +10,7 @@ use rayon::prelude::*;
 
 use super::jumps::sharpen;
 use super::matrix::{Band, BandFactor, Cholesky, descend};
-use super::pairs::{Bins, Pairs, Sums, Wanted};
+use super::pairs::{Bins, DAMPING, Pairs, Shared, Sums, Wanted};
 use super::points::Points;
 use super::prior::Prior;
 use super::segments::strays;
@@ -21,7 +21,7 @@ const LAST: f64 = 3.4;
 const SCALES: [f64; 3] = [4.0, 2.0, 1.0];
 /// The most pairs in a step of a coarse curve, and of a fine one.
 const FEW_PAIRS: f64 = 3e5;
-const MOST_PAIRS: f64 = 2e6;
+pub(super) const MOST_PAIRS: f64 = 2e6;
 /// Bins of the first curve, of the one whose smoothness is chosen, and of the last.
 const COARSE: usize = 64;
 const MIDDLE: usize = 128;
@@ -33,7 +33,7 @@ const STRAYS: usize = 3;
 /// Finer bins at both ends of which none may be between two jumps.
 const ENDS: usize = 4;
 /// Changes below that end the steps, in units of the precision.
-const NEGLIGIBLE: f64 = 0.02;
+pub(super) const NEGLIGIBLE: f64 = 0.02;
 /// A curve of which the data tell fewer parameters for each bin is smooth: finer bins would say nothing new.
 const SMOOTH: f64 = 0.2;
 
@@ -45,7 +45,7 @@ pub(super) struct Curve {
     pub(super) values: Vec<Vec<f64>>,
     pub(super) priors: Vec<Prior>,
     /// The best ones of the other order.
-    others: Vec<Prior>,
+    pub(super) others: Vec<Prior>,
     /// What makes a log-likelihood of the sum over pairs, for each axis.
     pub(super) shares: Vec<f64>,
     /// How many parameters the data tell, of the axis with the most.
@@ -72,6 +72,24 @@ impl Curve {
             freedom: self.freedom,
         }
     }
+
+    /// Goes a step, and not too far; how far it went at most.
+    pub(super) fn follow(&mut self, chosen: Vec<Chosen>, most: f64) -> f64 {
+        let mut longest = 0f64;
+        let mut next = Curve::new(self.bins, std::mem::take(&mut self.values));
+        for (values, chosen) in next.values.iter_mut().zip(chosen) {
+            for (value, change) in values.iter_mut().zip(chosen.change) {
+                longest = longest.max(change.abs());
+                *value += change.clamp(-most, most);
+            }
+            next.priors.push(chosen.prior);
+            next.others.push(chosen.other);
+            next.shares.push(chosen.share);
+            next.freedom = next.freedom.max(chosen.freedom);
+        }
+        *self = next;
+        longest
+    }
 }
 
 /// How well a curve does.
@@ -86,13 +104,23 @@ pub(super) struct Score {
 }
 
 /// What an axis of a step decided on.
-struct Chosen {
-    prior: Prior,
-    other: Prior,
-    share: f64,
-    change: Vec<f64>,
-    evidence: f64,
-    freedom: f64,
+#[derive(Clone, Debug)]
+pub(super) struct Chosen {
+    pub(super) prior: Prior,
+    pub(super) other: Prior,
+    pub(super) share: f64,
+    pub(super) change: Vec<f64>,
+    pub(super) evidence: f64,
+    pub(super) freedom: f64,
+}
+
+/// The last curve, for each axis and frame.
+pub(super) struct Fine {
+    pub(super) values: Vec<Vec<f64>>,
+    /// Its standard errors.
+    pub(super) errors: Vec<Vec<f64>>,
+    /// The curve without fast motion, if there is some.
+    pub(super) slow: Option<Vec<Vec<f64>>>,
 }
 
 /// How pairs are compared.
@@ -111,7 +139,7 @@ impl Search<'_> {
         scale * LAST * std::f64::consts::SQRT_2 * self.points.precision()
     }
 
-    fn most_bins(&self) -> usize {
+    pub(super) fn most_bins(&self) -> usize {
         (self.points.len() / IN_A_BIN).min(self.span as usize).max(2)
     }
 
@@ -142,7 +170,7 @@ impl Search<'_> {
         let reach = self.reach(scale);
         let coarse = curve.bins.count <= COARSE;
         let most_pairs = if coarse { FEW_PAIRS } else { MOST_PAIRS };
-        let wanted = Wanted { reach: 1.2 * reach, lags, most: most_pairs, near };
+        let wanted = Wanted { reach: 1.2 * reach, lags, most: most_pairs, near, each: false };
         let mut pairs = None;
         let mut moved = 0.0;
         let mut score = Score::default();
@@ -155,9 +183,9 @@ impl Search<'_> {
                 moved = 0.0;
                 Pairs::list(self.points, curve.bins, &frames, &wanted)
             });
-            let damping = if scale > 1.0 { 0.3 } else { 0.1 };
-            let sums = pairs.sums(&frames, reach, damping);
-            let parts = pairs.parts(&frames, reach, curve.bins);
+            let damping = if scale > 1.0 { 0.3 } else { DAMPING };
+            let sums = pairs.sums(curve.bins, &frames, reach, damping);
+            let parts = pairs.parts(curve.bins, &frames, reach);
             let longest;
             (longest, score) = self.step(curve, &sums, &parts, 0.3 * reach, near.is_some());
             moved += longest;
@@ -189,23 +217,13 @@ impl Search<'_> {
             })
             .collect();
         let Some(chosen) = chosen else { return (0.0, Score::default()) };
-        let mut longest = 0f64;
-        let mut score = Score { value: sums.value, evidence: 0.0, share: 0.0 };
-        let mut next = Curve::new(curve.bins, std::mem::take(&mut curve.values));
-        for (axis, chosen) in chosen.into_iter().enumerate() {
-            for (value, change) in next.values[axis].iter_mut().zip(chosen.change) {
-                longest = longest.max(change.abs());
-                *value += change.clamp(-most, most);
-            }
-            score.evidence += chosen.evidence;
-            score.share += chosen.share / self.points.axes() as f64;
-            next.priors.push(chosen.prior);
-            next.others.push(chosen.other);
-            next.shares.push(chosen.share);
-            next.freedom = next.freedom.max(chosen.freedom);
-        }
-        *curve = next;
-        (longest, score)
+        let axes = self.points.axes() as f64;
+        let score = Score {
+            value: sums.value,
+            evidence: chosen.iter().map(|chosen| chosen.evidence).sum(),
+            share: chosen.iter().map(|chosen| chosen.share / axes).sum(),
+        };
+        (curve.follow(chosen, most), score)
     }
 
     /// The curve at the scales down to the last, from a first one in coarse bins.
@@ -230,7 +248,7 @@ impl Search<'_> {
     /// The last curve and its standard errors, for each axis and frame.
     ///
     /// `whole` are the localizations before blinks were merged.
-    pub(super) fn fine(&self, curve: Curve, whole: &Points) -> (Vec<Vec<f64>>, Vec<Vec<f64>>) {
+    pub(super) fn fine(&self, curve: Curve, whole: &Points) -> Fine {
         let all = [1, u32::MAX];
         let most = self.knots.unwrap_or(FINE).min(self.most_bins()).max(2);
         let mut curve = curve.again(MIDDLE.min(most));
@@ -244,15 +262,22 @@ impl Search<'_> {
             }
             self.steps(&mut curve, 1.0, all, 4);
         }
-        let middle = curve.bins.count;
+        let coarse = curve.bins;
         if curve.priors.is_empty() {
             // Nothing is near anything.
-            return (curve.frames(), vec![Vec::new(); curve.values.len()]);
+            let errors = vec![Vec::new(); curve.values.len()];
+            return Fine { values: curve.frames(), errors, slow: None };
         }
-        let smooth = curve.freedom < SMOOTH * middle as f64;
-        let mut curve = match smooth {
-            true => curve.again(if self.knots.is_some() { most } else { most.min(2 * MIDDLE) }),
-            false => {
+        let faster = self.faster(&curve);
+        let quick = faster.is_some();
+        let slow = quick.then(|| curve.frames());
+        let smooth = !quick && curve.freedom < SMOOTH * coarse.count as f64;
+        let mut curve = match faster {
+            Some(faster) => faster,
+            None if smooth => {
+                curve.again(if self.knots.is_some() { most } else { most.min(2 * MIDDLE) })
+            }
+            None => {
                 let mut curve = self.sharper(whole, curve, most.min(4 * MIDDLE));
                 self.steps(&mut curve, 1.0, all, 2);
                 if self.put_back(&mut curve, Some(ENDS)) {
@@ -262,7 +287,8 @@ impl Search<'_> {
             }
         };
         let reach = self.reach(1.0);
-        let wanted = Wanted { reach: 1.2 * reach, lags: all, most: MOST_PAIRS, near: None };
+        let wanted =
+            Wanted { reach: 1.2 * reach, lags: all, most: MOST_PAIRS, near: None, each: quick };
         let mut listed = None;
         let mut moved = 0.0;
         let mut sums = None;
@@ -275,7 +301,7 @@ impl Search<'_> {
                 moved = 0.0;
                 Pairs::list(self.points, curve.bins, &frames, &wanted)
             });
-            let found = pairs.sums(&frames, reach, 0.1);
+            let found = pairs.shared(curve.bins, coarse, &frames, reach);
             let longest = self.step_finely(&mut curve, &found, smooth);
             moved += longest;
             sums = Some(found);
@@ -285,13 +311,17 @@ impl Search<'_> {
         }
         let mut frames = curve.frames();
         let mut errors = match (listed, sums) {
-            (Some(pairs), Some(sums)) => self.errors(&curve, &sums, &pairs, &frames, middle),
+            (Some(pairs), Some(sums)) => self.errors(&curve, &sums, &pairs, &frames, coarse),
             _ => vec![Vec::new(); frames.len()],
         };
         if !smooth {
             sharpen(self, whole, &curve, &mut frames, &mut errors);
         }
-        (frames, errors)
+        if self.knots.is_some() && curve.bins.count > most {
+            let bins = Bins { count: most, span: self.span };
+            frames.iter_mut().zip(&mut errors).for_each(|(of, error)| blunt(bins, of, error));
+        }
+        Fine { values: frames, errors, slow }
     }
 
     /// Puts bins that lie elsewhere where they belong, of all or of so many at both ends; whether there are any.
@@ -320,13 +350,14 @@ impl Search<'_> {
         finer
     }
 
-    fn step_finely(&self, curve: &mut Curve, sums: &Sums, smooth: bool) -> f64 {
+    fn step_finely(&self, curve: &mut Curve, found: &Shared, smooth: bool) -> f64 {
         let most = 0.3 * self.reach(1.0);
         let changes: Vec<Option<(Prior, Vec<f64>)>> = (0..self.points.axes())
             .into_par_iter()
             .map(|axis| {
-                let own = Axis::new(sums, axis, &curve.values[axis])?;
-                own.finely(&curve.priors[axis], curve.shares[axis], smooth)
+                let own = Axis::new(&found.own, axis, &curve.values[axis])?;
+                let tied = |of: &[f64]| found.tied(axis, of);
+                own.finely(&curve.priors[axis], curve.shares[axis], smooth, tied)
             })
             .collect();
         let mut longest = 0f64;
@@ -345,25 +376,23 @@ impl Search<'_> {
     fn errors(
         &self,
         curve: &Curve,
-        sums: &Sums,
+        found: &Shared,
         pairs: &Pairs,
         frames: &[Vec<f64>],
-        middle: usize,
+        coarse: Bins,
     ) -> Vec<Vec<f64>> {
-        let coarse = Bins { count: middle, span: self.span };
-        let parts = pairs.parts(frames, self.reach(1.0), coarse);
-        let merged = sums.merged(curve.bins, coarse);
+        let parts = pairs.parts(coarse, frames, self.reach(1.0));
         (0..self.points.axes())
             .into_par_iter()
             .map(|axis| {
-                let fine = Axis::new(sums, axis, &curve.values[axis]);
+                let fine = Axis::new(&found.own, axis, &curve.values[axis]);
                 let values = curve.bins.again(&curve.values[axis], coarse);
-                let merged = Axis::new(&merged, axis, &values);
+                let merged = Axis::new(&found.ties, axis, &values);
                 let (Some(fine), Some(merged)) = (fine, merged) else { return Vec::new() };
                 let prior = fine.doubted(&curve.priors[axis], curve.shares[axis]);
                 let within = fine.band(&prior, curve.shares[axis]).map(|band| band.inverse());
                 let between = prior.between();
-                let prior = prior.finer(middle);
+                let prior = prior.finer(coarse.count);
                 let errors = merged.errors(&prior, curve.shares[axis], &parts[axis]);
                 let near = merged.band(&prior, curve.shares[axis]).map(|band| band.inverse());
                 let (Some(near), Some(within)) = (near, within) else { return Vec::new() };
@@ -383,31 +412,50 @@ impl Search<'_> {
     }
 }
 
+/// The drift of all frames in fewer bins, as asked for; what it does there beside the curve adds to its error.
+fn blunt(bins: Bins, drift: &mut [f64], errors: &mut [f64]) {
+    let means = |of: &dyn Fn(usize) -> f64| -> Vec<f64> {
+        let mut sums = vec![(0.0, 0.0); bins.count];
+        for frame in 0..drift.len() {
+            let (sum, count) = &mut sums[bins.of(frame as u32)];
+            (*sum, *count) = (*sum + of(frame), *count + 1.0);
+        }
+        sums.into_iter().map(|(sum, count)| sum / f64::max(count, 1.0)).collect()
+    };
+    let lines = bins.values(&means(&|frame| drift[frame]));
+    let beside = bins.values(&means(&|frame| (drift[frame] - lines[frame]).powi(2)));
+    drift.copy_from_slice(&lines);
+    for (error, beside) in errors.iter_mut().zip(beside) {
+        *error = error.hypot(beside.max(0.0).sqrt());
+    }
+}
+
 /// Squares of pulls of parts of the field.
 #[derive(Clone, Copy, Debug, Default)]
-struct Varies {
+pub(super) struct Varies {
     sum: f64,
     squares: f64,
 }
 
 impl Varies {
-    fn add(&mut self, square: f64) {
+    pub(super) fn add(&mut self, square: f64) {
         self.sum += square;
         self.squares += square * square;
     }
 
     /// Their sum. All pulls together vanish on the curve, so that of n alike one is no news: n/(n − 1) as much.
-    fn sum(&self) -> f64 {
+    pub(super) fn sum(&self) -> f64 {
         let alike = self.sum * self.sum / self.squares.max(f64::MIN_POSITIVE);
         self.sum * alike / (alike - 1.0).max(0.5)
     }
 }
 
 /// One axis of what pairs say at a curve.
-struct Axis<'a> {
-    count: usize,
+pub(super) struct Axis<'a> {
+    pub(super) count: usize,
+    /// Nothing where each bin is looked at alone.
     bend: &'a [f32],
-    degree: &'a [f64],
+    pub(super) degree: &'a [f64],
     pull: &'a [f64],
     values: &'a [f64],
     /// The least weight of a bin.
@@ -423,7 +471,7 @@ const FREEDOM: f64 = 3.0;
 const HEAVY_ROUNDS: usize = 12;
 
 impl<'a> Axis<'a> {
-    fn new(sums: &'a Sums, axis: usize, values: &'a [f64]) -> Option<Self> {
+    pub(super) fn new(sums: &'a Sums, axis: usize, values: &'a [f64]) -> Option<Self> {
         let degree = &sums.degree[axis];
         let mean = degree.iter().sum::<f64>() / degree.len() as f64;
         (mean > 0.0).then_some(Self {
@@ -436,7 +484,11 @@ impl<'a> Axis<'a> {
         })
     }
 
-    fn mean(&self) -> f64 {
+    fn is_alone(&self) -> bool {
+        self.bend.is_empty()
+    }
+
+    pub(super) fn mean(&self) -> f64 {
         self.degree.iter().sum::<f64>() / self.count as f64
     }
 
@@ -460,7 +512,7 @@ impl<'a> Axis<'a> {
     }
 
     /// c·H + P without the ties between bins.
-    fn band(&self, prior: &Prior, share: f64) -> Option<BandFactor> {
+    pub(super) fn band(&self, prior: &Prior, share: f64) -> Option<BandFactor> {
         let mut band = Band::new(self.degree.iter().map(|degree| share * degree.max(self.least)));
         prior.add_to(&mut band);
         band.factor()
@@ -473,15 +525,22 @@ impl<'a> Axis<'a> {
     }
 
     /// The logarithm of the marginal likelihood of a prior, and the step that it makes.
-    fn evidence(&self, prior: &Prior, share: f64) -> Option<(f64, Vec<f64>)> {
-        let matrix = self.dense(prior, share)?;
+    pub(super) fn evidence(&self, prior: &Prior, share: f64) -> Option<(f64, Vec<f64>)> {
         let rest = self.rest(prior, share);
         let mut change = rest.clone();
-        matrix.solve(&mut change);
+        let log_determinant = if self.is_alone() {
+            let matrix = self.band(prior, share)?;
+            matrix.solve(&mut change);
+            matrix.log_determinant()
+        } else {
+            let matrix = self.dense(prior, share)?;
+            matrix.solve(&mut change);
+            matrix.log_determinant()
+        };
         let gained: f64 = rest.iter().zip(&change).map(|(a, b)| a * b).sum();
         let force = prior.force(self.values);
         let against: f64 = force.iter().zip(self.values).map(|(a, b)| a * b).sum();
-        let volume = prior.log_determinant() - matrix.log_determinant();
+        let volume = prior.log_determinant() - log_determinant;
         Some((0.5 * (volume - against + gained), change))
     }
 
@@ -535,17 +594,21 @@ impl<'a> Axis<'a> {
     }
 
     /// The most likely variance from one on, the logarithm of its marginal likelihood, and the step.
-    fn climb(&self, from: &Prior, share: f64) -> Option<(Prior, f64, Vec<f64>)> {
+    pub(super) fn climb(&self, from: &Prior, share: f64) -> Option<(Prior, f64, Vec<f64>)> {
         let with = |factor: f64| {
             let mut prior = from.clone();
             prior.variance *= factor;
             let (value, change) = self.evidence(&prior, share)?;
             Some((factor, value, change))
         };
-        let whole = from.variance * (self.count as f64).powi(if from.order == 1 { 1 } else { 3 });
+        let power = if from.order == 1 { 1 } else { 3 };
+        let (whole, lowest) = match self.is_alone() {
+            true => (from.variance, self.stiffest(share)),
+            false => (from.variance * (self.count as f64).powi(power), LOWEST),
+        };
         // No more than the range of the drift.
         let highest = from.slope * (self.count as f64).powi(2);
-        let allowed = |factor: f64| (LOWEST..highest).contains(&(factor * whole));
+        let allowed = |factor: f64| (lowest..highest).contains(&(factor * whole));
         let mut middle = with(1.0).or_else(|| with(100.0)).or_else(|| with(0.01))?;
         let mut low = with(middle.0 / FACTOR);
         let mut high = with(middle.0 * FACTOR);
@@ -576,7 +639,10 @@ impl<'a> Axis<'a> {
 
     /// What makes a log-likelihood of the sum over pairs: their curvature over how much their pull varies. And how many
     /// parameters the data tell.
-    fn share(&self, prior: &Prior, share: f64, parts: &[f64]) -> Option<(f64, f64)> {
+    pub(super) fn share(&self, prior: &Prior, share: f64, parts: &[f64]) -> Option<(f64, f64)> {
+        if self.is_alone() {
+            return self.share_alone(prior, share, parts);
+        }
         let inverse = self.dense(prior, share)?.inverse();
         let count = self.count;
         let mut bend = 0.0;
@@ -664,7 +730,13 @@ impl<'a> Axis<'a> {
     }
 
     /// A step in many bins, with steps of the curve that are not normally distributed if some stand out.
-    fn finely(&self, prior: &Prior, share: f64, smooth: bool) -> Option<(Prior, Vec<f64>)> {
+    fn finely(
+        &self,
+        prior: &Prior,
+        share: f64,
+        smooth: bool,
+        tied: impl Fn(&[f64]) -> Vec<f64>,
+    ) -> Option<(Prior, Vec<f64>)> {
         let mut prior = prior.clone();
         let step = |prior: &Prior| {
             let band = self.band(prior, share)?;
@@ -672,10 +744,8 @@ impl<'a> Axis<'a> {
             let own = prior.clone();
             let product = |of: &[f64]| {
                 let mut out = own.force(of);
-                let narrow: Vec<f32> = of.iter().map(|&value| value as f32).collect();
-                for (k, out) in out.iter_mut().enumerate() {
-                    let ties = product(&self.bend[k * self.count..][..self.count], &narrow);
-                    *out += (share * self.degree[k] + fixed) * of[k] - share * f64::from(ties);
+                for (k, (out, tied)) in out.iter_mut().zip(tied(of)).enumerate() {
+                    *out += (share * self.degree[k] + fixed) * of[k] - share * tied;
                 }
                 out
             };
@@ -732,16 +802,3 @@ impl<'a> Axis<'a> {
 
 /// A step whose variance is so many times that of the others is no chance.
 const OUTSTANDING: f64 = 12.0;
-
-/// The sum of products, in sixteen parts that go side by side.
-fn product(a: &[f32], b: &[f32]) -> f32 {
-    let mut parts = [0f32; 16];
-    let (mut left, mut right) = (a.chunks_exact(16), b.chunks_exact(16));
-    for (a, b) in left.by_ref().zip(right.by_ref()) {
-        for k in 0..16 {
-            parts[k] += a[k] * b[k];
-        }
-    }
-    let rest = left.remainder().iter().zip(right.remainder());
-    parts.iter().sum::<f32>() + rest.map(|(a, b)| a * b).sum::<f32>()
-}

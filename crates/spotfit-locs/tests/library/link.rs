@@ -6,7 +6,7 @@ use spotfit_locs::table::CsvReader;
 
 use crate::simulated::{Blinking, Table, anywhere, blinking};
 
-const OPTIONS: LinkOptions = LinkOptions::new(50.0, 100.0).with_gap(1);
+const OPTIONS: LinkOptions<'_> = LinkOptions::new(50.0, 100.0).with_gap(1);
 
 fn simulated(density: f64, sigma: (f64, f64), seed: u64) -> Table {
     let plan = Blinking {
@@ -38,7 +38,7 @@ fn found(table: &Table, links: &Links) -> (f64, f64) {
     (exact, groups.iter().filter(mixed).count() as f64 / links.count as f64)
 }
 
-fn link_table(table: &Table, options: &LinkOptions) -> Links {
+fn link_table(table: &Table, options: &LinkOptions<'_>) -> Links {
     link(&table.frames, &table.x, &table.y, None, options).unwrap()
 }
 
@@ -52,6 +52,90 @@ fn runs_are_found() {
         println!("{density} per µm²: {exact:.4} exact, {mixed:.4} of groups mixed");
         assert!(exact >= least && mixed <= most, "{density}: {exact} {mixed}");
     }
+}
+
+/// Proves that runs are found where uncertainties differ from row to row, in all of which as many links are missed: the nearest is the most
+/// likely, a row that hardly shows keeps none from others, and those without an uncertainty have the usual radius.
+#[test]
+fn every_row_has_its_own_radius() {
+    let mut table = simulated(0.5, (4.0, 40.0), 3);
+    let of = |table: &Table, options: LinkOptions<'_>| {
+        let links = link_table(table, &options);
+        (links.count as f64 / table.run_count as f64, found(table, &links))
+    };
+    let usual = LinkOptions::new(4.0 * 22.0, 1.0).with_gap(1);
+    let sigma = table.sigma.clone();
+    let own = usual.with_uncertainties(Some([&sigma, &sigma]));
+    let ((same, _), (all, (exact, mixed))) = (of(&table, usual), of(&table, own));
+    println!("one radius: {same:.4}; own: {all:.4}, {exact:.4} exact, {mixed:.4} mixed");
+    assert!((all - 1.0).abs() < 0.02 && (same - 1.0).abs() > 0.04, "{all} {same}");
+    assert!(exact > 0.95 && mixed < 0.02, "{exact} {mixed}");
+    // Equal uncertainties are one radius, in any unit.
+    let even = vec![22.0; table.x.len()];
+    let even = usual.with_uncertainties(Some([&even, &even]));
+    assert_eq!(link_table(&table, &even), link_table(&table, &usual));
+    // Rows as wide as the field, and rows without an uncertainty.
+    let mut odd = table.sigma.clone();
+    odd.iter_mut().step_by(50).for_each(|error| *error = f64::NAN);
+    odd.iter_mut().skip(7).step_by(50).for_each(|error| *error = 20_000.0);
+    let (all, (exact, mixed)) = of(&table, usual.with_uncertainties(Some([&odd, &odd])));
+    println!("odd: {all:.4}, {exact:.4} exact, {mixed:.4} mixed");
+    assert!((all - 1.0).abs() < 0.08 && exact > 0.8 && mixed < 0.12, "{all} {exact} {mixed}");
+    // The order of the rows does not matter, nor does the unit.
+    let count = |table: &Table, usual: LinkOptions<'_>| {
+        link_table(table, &usual.with_uncertainties(Some([&table.sigma, &table.sigma]))).count
+    };
+    let wanted = count(&table, usual);
+    table = table.shuffled_with(&mut Random::new(8, 0), 0.01);
+    assert_eq!(count(&table, usual.with_radius(0.88)), wanted);
+}
+
+/// Proves within which radius two rows are linked: along each axis four times the root mean square of their uncertainties, those of a track
+/// being the mean of their squares; and which of two pairs is the more likely.
+#[test]
+fn radii_are_those_of_the_pair() {
+    let linked = |x: &[f64], y: &[f64], z: Option<&[f64]>, errors: [&[f64]; 3], radius: f64| {
+        let options = LinkOptions::new(radius, radius)
+            .with_uncertainties(Some([errors[0], errors[1]]))
+            .with_uncertainties_z(z.map(|_| errors[2]));
+        let frames: Vec<u32> = (0..x.len() as u32).collect();
+        link(&frames, x, y, z, &options).unwrap().count == 1
+    };
+    let pair = |far: f64, errors: [f64; 2], radius: f64| {
+        let (near, at) = ([0.0; 2], [0.0, far]);
+        let wide = [1e3; 2];
+        let in_x = linked(&at, &near, None, [&errors, &wide, &[]], radius);
+        assert_eq!(in_x, linked(&near, &at, None, [&wide, &errors, &[]], radius));
+        assert_eq!(in_x, linked(&near, &near, Some(&at), [&wide, &wide, &errors], radius));
+        in_x
+    };
+    for errors in [[1.0, 1.0], [1.0, 7.0], [7.0, 1.0], [0.3, 0.2]] {
+        let reach = 4.0 * ((errors[0] * errors[0] + errors[1] * errors[1]) / 2.0_f64).sqrt();
+        for radius in [1.0, 4.0, 20.0] {
+            let seen = [0.999 * reach, 1.001 * reach].map(|far| pair(far, errors, radius));
+            // No row is wider than sixteen times the usual radius, which the last of these errors reaches with the first radius.
+            let most = 16.0 * radius;
+            assert!(seen == [true, false] || 4.0 * errors[0].max(errors[1]) > most, "{errors:?}");
+        }
+    }
+    // What is not known has the usual radius.
+    for error in [f64::NAN, 0.0, -1.0, f64::INFINITY] {
+        assert!(pair(3.99, [error, 1.0], 4.0) && !pair(4.01, [error, 1.0], 4.0), "{error}");
+    }
+    // The mean square of a track of three.
+    let errors = [1.0, 3.0, 2.0, 1.0];
+    let reach = 4.0 * ((1.0 + 14.0 / 3.0) / 2.0_f64).sqrt();
+    for (far, one) in [(0.999 * reach, true), (1.001 * reach, false)] {
+        let x = [0.0, 0.0, 0.0, far];
+        assert_eq!(linked(&x, &[0.0; 4], None, [&errors, &errors, &[]], 4.0), one);
+    }
+    // A sharp row at 3 is more likely the molecule than a wide one at 2.
+    let (x, errors) = ([0.0, 2.0, 3.0], [1.0, 9.0, 1.0]);
+    let options = LinkOptions::new(4.0, 1.0).with_uncertainties(Some([&errors, &errors]));
+    assert_eq!(link(&[0, 1, 1], &x, &[0.0; 3], None, &options).unwrap().groups, [0, 1, 0]);
+    let short = options.with_uncertainties(Some([&errors, &errors[1..]]));
+    let error = link(&[0, 1, 1], &x, &[0.0; 3], None, &short).unwrap_err().to_string();
+    assert_eq!(error, "the column of uncertainties of y has 2 rows, that of x has 3");
 }
 
 /// Proves that the order of the rows does not matter, and how groups are numbered and sorted.
@@ -117,7 +201,7 @@ fn odd_places_stand_alone() {
 /// Proves that bad input and crowds are refused.
 #[test]
 fn bad_input_is_an_error() {
-    let error = |x: &[f64], z: Option<&[f64]>, options: LinkOptions| {
+    let error = |x: &[f64], z: Option<&[f64]>, options: LinkOptions<'_>| {
         link(&[0], x, &[0.0], z, &options).unwrap_err().to_string()
     };
     assert_eq!(error(&[1.0, 2.0], None, OPTIONS), "the column of y has 1 rows, that of x has 2");
@@ -132,7 +216,8 @@ fn bad_input_is_an_error() {
     let links = Links { groups: vec![0, 3], count: 3, not_finite: 0 };
     let group = LinkError::Group { row: 1, group: 3, count: 3 };
     assert_eq!(Groups::new(&[0, 0], &links), Err(group));
-    assert!(Groups::new(&[0], &links).is_err());
+    let rows = Groups::new(&[0], &links).unwrap_err().to_string();
+    assert_eq!(rows, "the column of groups has 2 rows, that of x has 1");
 }
 
 /// Proves that a million tracks in one place are forgotten one by one without a look at all others, which would take half an hour.

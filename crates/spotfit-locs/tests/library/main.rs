@@ -9,6 +9,7 @@ mod column_names;
 mod common_drift;
 mod density;
 mod duplicates;
+mod fast_drift;
 #[cfg(feature = "report")]
 mod figures;
 mod frc;

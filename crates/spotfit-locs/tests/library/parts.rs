@@ -104,6 +104,7 @@ fn many_are_drawn_nearly_as_all_are() {
                 let white = all.density().iter().copied().fold(0.0, f32::max);
                 let pairs = all.density().iter().zip(found.density());
                 let worst = pairs.map(|(a, b)| (a - b).abs()).fold(0.0, f32::max) / white;
+                assert!(all.density().iter().chain(found.density()).all(|light| light.is_finite()));
                 assert!(worst < 0.01, "{left} {pixel} {blur:?}: {worst}");
                 is_same &= worst == 0.0;
                 let sum = |canvas: &Canvas| {

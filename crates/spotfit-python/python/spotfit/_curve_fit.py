@@ -13,6 +13,7 @@ from . import _arguments as arguments
 from ._model import Model, _named
 from ._model_fits import Doubles, ModelFits
 from ._trace import count_of, takes, traced
+from ._warnings import tell
 
 #: The names of variables in formulas.
 LETTERS = ("x", "y", "z")
@@ -46,7 +47,8 @@ def curve_fit(
     sigma : array_like (M,) or (n, M), or a number, optional
         The errors of the data. SciPy's matrix (M, M) of correlated errors is refused.
     absolute_sigma : bool
-        Whether `sigma` is what it says. Otherwise the residuals scale the covariance.
+        Whether `sigma` is what it says. Otherwise the residuals scale the covariance. Without `sigma` it is 1, as in SciPy, which a
+        `SpotfitWarning` says.
     check_finite : bool, optional
         Whether what is not finite is refused. Default: yes, unless `nan_policy` is given. With False such points are left out.
     bounds : pair of array_like, or scipy.optimize.Bounds
@@ -59,7 +61,7 @@ def curve_fit(
     popt : array (parameters,) or (n, parameters)
         What was found; NaN for data sets, of several, whose fit did not converge.
     pcov : array (parameters, parameters) or (n, parameters, parameters)
-        Its covariance. Unlike SciPy's, that of a parameter at a limit is 0, and the others' are beside it. Infinite for parameters that
+        Its covariance. Unlike SciPy's, that of a parameter pushed against a limit is 0, and the others' are beside it. Infinite for parameters that
         the data do not determine.
 
     Raises
@@ -87,6 +89,9 @@ def curve_fit(
         raise ValueError(f"xdata must be (M,) or (k, M) and ydata (M,) or (n, M), not of the shapes {x.shape} and {y.shape}")
     points, rows = np.atleast_2d(x), np.atleast_2d(y)
     weights = _weights(sigma, rows)
+    if absolute_sigma and weights is None:
+        tell("absolute_sigma without sigma: each point is taken to have the error 1 in the unit of y, as SciPy takes it")
+        weights = np.ones((1, rows.shape[1]))
     points, rows, weights = _finite(points, rows, weights, check_finite, nan_policy)
     model = _model(f, len(points), p0, bounds)
     names = model.parameters

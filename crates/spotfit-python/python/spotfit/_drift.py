@@ -43,7 +43,7 @@ def find_drift(
         of localizations.
     knots : int, optional
         Frames between two knots of the curve, such that it has 2 to 2048 intervals. Default: as short as the data ask
-        for.
+        for. What is too fast for them adds to the error.
     range : float or str, optional
         The largest drift between two segments that is looked for, in nanometres or with a unit. Default: a hundred times the
         median uncertainty, and at least 500 nm (5 pixels if their size is not known).

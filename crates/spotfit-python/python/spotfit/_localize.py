@@ -253,8 +253,8 @@ class Blocks(Iterator[Locs]):
             gaussian = [name for name in _GAUSSIAN if name in options]
             if gaussian:
                 raise ValueError(f"{gaussian[0]} is for Gaussians: a measured PSF has a shape of its own")
-            options.setdefault("estimator", "mle")
-        if emitters != 1:
+        if psf is not None or emitters != 1:
+            # These have a background of their own.
             options.setdefault("estimator", "mle")
             options.setdefault("background", "free")
         if calibration is not None and options.get("shape", "circular") == "circular" and options.get("fixed_sigma") is None:

@@ -12,8 +12,9 @@ import numpy.typing as npt
 from . import _arguments as arguments
 from . import _spotfit
 from ._model_fits import Doubles, Made, ModelFits
-from ._noise import refuse_answers, told
+from ._noise import costs, refuse_answers, told
 from ._shared import fit as _fit_shared
+from ._warnings import tell
 
 if TYPE_CHECKING:
     from ._noise import Loss, ModelEstimator, WeightRule
@@ -250,14 +251,15 @@ class Model:
             Lower and upper limit of parameters by name; None where there is none. Each is a number, or one for each set.
         fixed : str or sequence of str
             Parameters that keep their start value.
-        weights : array_like (points,) or (n, points), optional
+        weights : array_like (), (points,) or (n, points), optional
             Weights of the points; those of 0 or NaN are left out. Or a rule: ``"1/y"`` or ``"1/y^2"`` of the data (points with y = 0
-            are left out), ``"1/f"`` or ``"1/f^2"`` of the model's own values.
+            are left out, and a `SpotfitWarning` counts them), ``"1/f"`` or ``"1/f^2"`` of the model's own values.
         estimator : {"lse", "mle", "binomial"}
             Least squares; Poisson maximum likelihood; or maximum likelihood of data that are successes among `trials`, where the model
             is their probability.
         absolute : bool
-            Whether weights are 1/variance, so that errors are what they say. Otherwise the residuals scale them.
+            Whether weights are 1/variance, so that errors are what they say. Otherwise the residuals scale them. Needs `weights`, or
+            the estimator "mle".
         linear : {"auto", "eliminated", "searched"}
             What is done with parameters in which the formula is linear. Eliminated ones need no good start.
         precision : {"auto", "f64"}
@@ -287,7 +289,8 @@ class Model:
         trials : array_like (), (points,) or (n, points), optional
             For the estimator "binomial".
         x_errors : array_like (), (points,), (variables, points) or (n, variables, points), optional
-            The standard deviation of x. Needs `weights` of 1/variance.
+            The standard deviation of x. Needs `weights` of 1/variance. The sum of the squares of all errors is least (orthogonal distance
+            regression, as of ODRPACK), which `chi2` is.
         statistics : bool
             Whether R², adjusted R², AICc, BIC and the p-value of χ² are wanted: ``fits["r_squared"]`` and so on.
         derive : str or sequence of str
@@ -337,14 +340,17 @@ class Model:
         refuse_answers(noise, statistics=statistics, intervals=intervals, compare=compare)
         # What is shared is fitted on the CPU.
         fitter = _fitter("cpu" if backend == "gpu" and (shared or prior) else backend, instruction_set, device, threads)
-        made = Made(self, points, grid or (data.shape[1],), estimator, fitter.threads, absolute)
+        given = None if weights is None or rule else np.asarray(arguments.unmasked("weights", weights))
+        if given is not None:
+            given = np.full((1, data.shape[1]), float(given)) if given.ndim == 0 else np.atleast_2d(given)
+        made = Made(self, points, grid or (data.shape[1],), estimator, fitter.threads, absolute, given, rule, costs(noise))
         options: dict[str, Any] = {
             "grid": grid,
             "points": points,
             "start": self._start(start, count),
             "bounds": self._bounds(bounds or {}, count),
             "fixed": [name in fixed for name in names],
-            "weights": None if weights is None or rule else np.atleast_2d(np.asarray(arguments.unmasked("weights", weights))),
+            "weights": given,
             "estimator": estimator,
             "absolute": absolute,
             "linear": linear,
@@ -358,7 +364,10 @@ class Model:
             if noise[4] is not None:
                 raise ValueError("shared parameters and priors are fitted without trials")
             return _fit_shared(self, fitter, data, made, shared, prior, noise=noise, **options)
-        return ModelFits(names, *self._model.fit(fitter, data, noise=noise, **options), made=made)
+        found = self._model.fit(fitter, data, noise=noise, **options)
+        if found[8][2] is not None:
+            tell(found[8][2])
+        return ModelFits(names, *found[:8], found[8][:2], found[9], made)
 
     def _asked(self, statistics: bool, derive: Any, intervals: Any, compare: Any, start: Any) -> Any:
         """What is asked of fits besides parameters, as Rust takes it; None if nothing is."""

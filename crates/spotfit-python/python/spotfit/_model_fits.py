@@ -25,8 +25,8 @@ Counts = npt.NDArray[np.uint32]
 
 
 class Made(NamedTuple):
-    """How fits were made: the model, where the points lie if that was said, the shape of a data set, estimator, threads, and whether
-    weights are 1/variance."""
+    """How fits were made: the model, where the points lie if that was said, the shape of a data set, estimator, threads, whether weights
+    are 1/variance, weights (1 or n, points) or the rule that made them, and what leaves the spread of data unknown."""
 
     model: Model
     points: npt.NDArray[Any] | None
@@ -34,6 +34,9 @@ class Made(NamedTuple):
     estimator: str
     threads: int
     absolute: bool = False
+    weights: npt.NDArray[Any] | None = None
+    rule: str | None = None
+    costs: str | None = None
 
 
 class ModelFits:
@@ -47,14 +50,14 @@ class ModelFits:
     parameters : array (n, parameters)
         What was found; NaN where the status is invalid.
     errors : array (n, parameters)
-        Standard errors; 0 for parameters that are held, or ended on a limit: those of the others are beside it. Infinite
-        for parameters that the data do not determine.
+        Standard errors; 0 for parameters that are held, or that the data push against a limit: those of the others are
+        beside it. Infinite for parameters that the data do not determine.
     covariance : array (n, parameters, parameters) or None
         Their covariance, if it was wanted.
     chi2 : array (n,)
         χ² = Σw(f - y)², or the deviance.
     degrees : array (n,)
-        Points less parameters that are neither held nor ended on a limit.
+        Points less parameters that are neither held nor pushed against a limit.
     iterations, evaluations : array (n,)
         Steps taken, and visits to the points.
     status : array (n,)
@@ -135,6 +138,8 @@ class ModelFits:
         made = self._made
         if made is not None and made.points is not None and made.points.ndim == 3:
             made = made._replace(points=rows(made.points, index, "fits"))
+        if made is not None and made.weights is not None and len(made.weights) == len(self) != 1:
+            made = made._replace(weights=rows(made.weights, index, "fits"))
         answers = {name: rows(values, index, "fits") for name, values in self.answers.items()}
         return ModelFits(self.names, *parts, beside=(beside[0], beside[1]), answers=answers, made=made)  # type: ignore[misc]
 
@@ -199,6 +204,21 @@ class ModelFits:
         found: Doubles = np.subtract(data, values, out=values)
         return found
 
+    def _weights(self, weights: Any, data: Doubles, x: npt.ArrayLike | None = None) -> Doubles | None:
+        """Weights (n, points) of data at x: those that are given, or those of the fits; None if all are 1."""
+        made = self._made
+        if weights is None and made is not None and made.rule is not None:
+            values = data if made.rule.startswith("1/y") else self.predict(x).reshape(data.shape)
+            with np.errstate(divide="ignore"):
+                found: Doubles = np.where(values == 0, 0.0, np.abs(values) ** (-2.0 if made.rule.endswith("^2") else -1.0))
+            return found
+        weights = made.weights if weights is None and made is not None else weights
+        if weights is None:
+            return None
+        all_: Doubles = np.asarray(arguments.unmasked("weights", weights), dtype=float)
+        all_ = all_.reshape(len(all_), -1) if all_.ndim == 3 else np.atleast_2d(all_)
+        return np.broadcast_to(all_, (len(self), all_.shape[1])) if len(all_) == 1 else all_
+
     def r_squared(
         self, y: npt.ArrayLike | None = None, x: npt.ArrayLike | None = None, *, weights: npt.ArrayLike | None = None
     ) -> Doubles:
@@ -211,7 +231,7 @@ class ModelFits:
         x : array_like, optional
             As of `predict`.
         weights : array_like (points,) or (n, points), optional
-            Weights of the points; those of 0 or NaN are left out.
+            Weights of the points; those of 0 or NaN are left out. Default: those of the fit.
 
         Returns
         -------
@@ -231,12 +251,11 @@ class ModelFits:
             return self._answer("r_squared")
         left = self.residuals(y, x).reshape(len(self), -1)
         data = np.asarray(y, dtype=float).reshape(left.shape)
-        weight: Doubles = np.ones(left.shape[1])
-        if weights is not None:
-            weight = np.asarray(arguments.unmasked("weights", weights), dtype=float)
-            weight = weight.reshape(len(weight), -1) if weight.ndim == 3 else weight
-            if weight.shape not in (left.shape, left.shape[1:]):
-                raise ValueError(f"weights must have the shape {left.shape[1:]} or {left.shape}, not {weight.shape}")
+        weight = self._weights(weights, data, x)
+        if weight is None:
+            weight = np.ones_like(left)
+        if weight.shape != left.shape:
+            raise ValueError(f"weights must have the shape {left.shape[1:]} or {left.shape}, not {weight.shape}")
         used = weight > 0
         weight = np.where(used, weight, 0.0)
         left, data = np.where(used, left, 0.0), np.where(used, data, 0.0)
@@ -270,7 +289,7 @@ class ModelFits:
         x : array_like, optional
             As of `predict`.
         weights : array_like (points,) or (n, points), optional
-            The weights of the fit, which are drawn as errors of the data; points of weight 0 or NaN are not drawn.
+            Weights, which are drawn as errors of the data; points of weight 0 or NaN are not drawn. Default: those of the fit.
         plots : int
             The number of fits to draw, evenly spread over all fits.
         log_x : {"auto", "yes", "no"}
@@ -321,6 +340,9 @@ class ModelFits:
             raise ValueError("bands follow from the covariance: Model.fit(…, covariance=True)")
         if made is None:
             raise ValueError("these fits do not know their model, and cannot be drawn")
+        if bands is not None and made.costs is not None and (weights is None or made.costs != "x_errors"):
+            raise ValueError(f"bands do not go with {made.costs}")
+        rule = weights is None
         most = min(arguments.whole("plots", plots), count)
         chosen = np.arange(most) * count // max(most, 1)
         some: ModelFits = self[chosen]
@@ -337,10 +359,8 @@ class ModelFits:
         elif points is None:
             points = np.arange(float(data.shape[1]))[None]
         points = points[chosen] if points.ndim == 3 else np.broadcast_to(points, (most, *points.shape))
-        if weights is not None:
-            weights = np.asarray(arguments.unmasked("weights", weights), dtype=float)
-            weights = weights.reshape(len(weights), -1) if weights.ndim == 3 else np.atleast_2d(weights)
-            weights = np.broadcast_to(weights, (most, weights.shape[1])) if len(weights) == 1 else weights[chosen]
+        all_ = some._weights(None, data, x) if weights is None else self._weights(weights, data, x)
+        weights = all_ if weights is None or all_ is None else all_[chosen]
         fits = (
             [f"fit {number}" for number in chosen], some.parameters, some.errors, some.chi2.tolist(), some.degrees.tolist(), some.status,
         )  # fmt: skip
@@ -348,7 +368,8 @@ class ModelFits:
             made.model._model, fits, data,
             points=np.asarray(points, dtype=float), weights=weights, image=image, absolute=made.absolute, log_x=log_x,
             log_y=arguments.flag("log_y", log_y), format=format,
-            bands=None if bands is None else (arguments.number("bands", bands), some.covariance), estimator=made.estimator,
+            bands=None if bands is None else (arguments.number("bands", bands), some.covariance), rule=made.rule if rule else None,
+            estimator=made.estimator,
         )  # fmt: skip
 
     def bands_table(
@@ -364,7 +385,9 @@ class ModelFits:
         x : array_like, optional
             Where, as of `predict`.
         weights : array_like (points,) or (n, points), optional
-            The weights of data at these points, as of the fit. Default: 1.
+            The weights of data at these points. Default: those of the fit, and 1 without any; a rule such as ``"1/f"`` follows the model there.
+            Where the weights of the points differ, those of data elsewhere must be given. Points of weight 0 have an infinite band of
+            prediction, unless all others have the same weight, which is theirs, too.
 
         Returns
         -------
@@ -391,14 +414,20 @@ class ModelFits:
         elif points is None:
             points = np.arange(float(made.shape[0]))[None]
         points = points if points.ndim == 3 else np.broadcast_to(points, (count, *points.shape))
-        if weights is not None:
-            weights = np.asarray(arguments.unmasked("weights", weights), dtype=float)
-            weights = weights.reshape(len(weights), -1) if weights.ndim == 3 else np.atleast_2d(weights)
-            weights = np.broadcast_to(weights, (count, weights.shape[1])) if len(weights) == 1 else weights
+        if made.costs is not None and (weights is None or made.costs != "x_errors"):
+            raise ValueError(f"bands do not go with {made.costs}")
+        rule = made.rule if weights is None else None
+        own = None if rule is not None else self._weights(weights, np.empty((count, 0)))
+        if weights is None and x is not None and own is not None:
+            used = own > 0
+            low, high = np.where(used, own, np.inf).min(axis=1), np.where(used, own, 0.0).max(axis=1)
+            if (low < high).any():
+                raise ValueError("the weights of the points of these fits differ: weights must say those of data at x")
+            own = np.broadcast_to(high[:, None], (count, points.shape[2]))
         fits = (self.parameters, self.covariance, self.chi2.tolist(), self.degrees.tolist(), self.status)
         found = _spotfit.bands_table(
-            made.model._model, fits, points=np.asarray(points, dtype=float), weights=weights, level=arguments.number("level", level),
-            absolute=made.absolute, estimator=made.estimator,
+            made.model._model, fits, points=np.asarray(points, dtype=float), weights=own, rule=rule,
+            level=arguments.number("level", level), absolute=made.absolute, estimator=made.estimator,
         )  # fmt: skip
         names = ("value", "confidence_low", "confidence_high", "prediction_low", "prediction_high")
         return dict(zip(names, found, strict=True))

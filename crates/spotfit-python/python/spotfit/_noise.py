@@ -43,6 +43,13 @@ def told(
     return loss, held, rate, rule, among, errors
 
 
+def costs(told: _Told) -> str | None:
+    """What makes bands of prediction unknown: a cost that is no sum of weighted squares, or errors that are not those of y alone."""
+    loss, _, _, _, among, errors = told
+    noise = [("loss", loss), ("the estimator 'binomial'", among), ("x_errors", errors)]
+    return next((word for word, given in noise if given is not None), None)
+
+
 def refuse_answers(told: _Told, *, statistics: bool, intervals: Any, compare: Any) -> None:
     """Refuses what does not follow from fits whose weights are not those that were given: intervals and comparisons fit again with these
     or a loss, and with other costs than χ² statistics mean something else."""

@@ -10,13 +10,14 @@ import numpy as np
 from . import _arguments as arguments
 from . import _spotfit
 from ._model_fits import ModelFits
+from ._warnings import tell
 
 if TYPE_CHECKING:
     from ._model import Model
 
 
 class SharedValue(NamedTuple):
-    """A value that data sets share: its standard error is 0 at a limit, and infinite if the data do not determine it."""
+    """A value that data sets share: its standard error is 0 at a limit that the data push it against, and infinite if the data do not determine it."""
 
     name: str
     group: Hashable
@@ -92,9 +93,11 @@ def fit(model: Model, fitter: Any, data: Any, made: Any, shared: Any, priors: An
             raise ValueError(f"the prior of {name} must be a mean and a standard deviation") from None
         mean, deviation = (arguments.number(f"prior of {name}", value) for value in (mean, deviation))
         known.append((names.index(name), mean, deviation))
-    (*outcomes, answers), told = _spotfit.fit_shared(model._model, fitter, data, shared=asked, priors=known, **options)
+    (*outcomes, beside, answers), told = _spotfit.fit_shared(model._model, fitter, data, shared=asked, priors=known, **options)
     values, chi2, degrees, left_out = told
-    fits = SharedModelFits(model.parameters, *outcomes, answers=answers, made=made)  # type: ignore[misc]
+    if beside[2] is not None:
+        tell(beside[2])
+    fits = SharedModelFits(model.parameters, *outcomes, beside=beside[:2], answers=answers, made=made)  # type: ignore[misc]
     named = [
         SharedValue(names[number], labels[number][group] if number in labels else None, value, error, status)
         for number, group, value, error, status in values

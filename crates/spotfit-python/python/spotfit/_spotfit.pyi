@@ -260,7 +260,7 @@ class Model:
         npt.NDArray[np.uint32],
         npt.NDArray[np.uint32],
         npt.NDArray[np.uint8],
-        tuple[npt.NDArray[np.float64] | None, npt.NDArray[np.bool_] | None],
+        tuple[npt.NDArray[np.float64] | None, npt.NDArray[np.bool_] | None, str | None],
         dict[str, Any] | None,
     ]: ...
 
@@ -545,6 +545,7 @@ def bands_table(
     *,
     points: npt.NDArray[Any],
     weights: npt.NDArray[Any] | None,
+    rule: str | None,
     level: float,
     absolute: bool,
     estimator: str,
@@ -564,6 +565,7 @@ def draw_curves(
     log_y: bool,
     format: str,
     bands: tuple[float, npt.NDArray[np.float64] | None] | None = ...,
+    rule: str | None = ...,
     estimator: str = ...,
 ) -> bytes: ...
 def simulate(

@@ -143,9 +143,9 @@ def link(
         The localizations.
     radius : float or str, optional
         How far one may be from the mean of those before it, in nanometres or with a unit, as in ``"0.5px"``. Default: four times
-        the median uncertainty.
+        the uncertainty, as the root mean square of its own and theirs.
     radius_z : float or str, optional
-        The same along z. Default: four times the median uncertainty of z, or three times the radius.
+        The same along z. Default: four times the uncertainty of z, or without that three times the radius.
     gap : int
         For how many frames a molecule may be dark and still be the same.
     label : bool
@@ -156,7 +156,8 @@ def link(
     Locs
         One row for each molecule: photons and background are summed, positions weighted by 1/uncertainty². ``molecule``,
         ``detections`` and ``on_time`` are new. The ``report`` has ``localizations``, ``molecules``, ``not_finite`` (those that stand
-        alone, for a number is not finite), ``radius`` with its ``unit``, and ``gap``.
+        alone, for a number is not finite), ``radius`` (the median where ``by_uncertainty`` is true, and each has its own) with its
+        ``unit``, and ``gap``.
 
     Raises
     ------

@@ -42,11 +42,11 @@ class TrackedFrame(NamedTuple):
     x_error: float
     y_error: float
     z_error: float | None
-    #: The beads that it rests on; 0 if it is held.
+    #: The beads that it rests on; 0 if it was not measured.
     beads: int
     #: The beads that are lost.
     lost: int
-    #: "measured", "held" or "wrong_size".
+    #: "measured"; "held" without a bead; "lost", where it is not known where the beads are; or "wrong_size". Only the first is a measurement.
     status: str
     #: Microseconds from the frame in memory to its drift.
     latency: float
@@ -73,7 +73,9 @@ class Track:
     x_error, y_error, z_error : array (n,) or (0,)
         Standard errors.
     beads : array (n,) of int
-        The beads that each rests on; 0 where it is held.
+        The beads that each rests on; 0 where it was not measured.
+    status : array (n,) of str
+        ``"measured"``; ``"held"`` without a bead; or ``"lost"``, where it is not known where the beads are. Only the first is a measurement.
     latency : array (n,) or (0,)
         Microseconds from each frame in memory to its drift, where frames come as they are taken.
     unit : {"px", "nm"}
@@ -81,7 +83,7 @@ class Track:
     pixel_size : float or None
         Side of a pixel in nanometres, if it is known.
     report : dict
-        What was counted: ``frames``, ``held``, ``missed``, ``torn``, ``disorder``, ``beads``, the range and the error of each axis,
+        What was counted: ``frames``, ``held``, ``lost_frames``, ``missed``, ``torn``, ``disorder``, ``beads``, the range and the error of each axis,
         ``latency`` and others.
     """
 
@@ -91,6 +93,7 @@ class Track:
     x_error: Doubles
     y_error: Doubles
     beads: npt.NDArray[np.int64]
+    status: npt.NDArray[np.str_] = field(default_factory=lambda: np.zeros(0, "U10"))
     time: Doubles = field(default_factory=_nothing)
     z: Doubles = field(default_factory=_nothing)
     z_error: Doubles = field(default_factory=_nothing)
@@ -365,6 +368,9 @@ def track(
     found: dict[str, Any] = {name: frozen(values) for name, _, _, values, _ in columns}
     for name in ("frame", "beads"):
         found[name] = frozen(found[name].astype(np.int64))
+    for name, _, _, values, words in columns:
+        if name == "status":
+            found[name] = frozen(np.array(words)[values.astype(np.int64)])
     if "latency_us" in found:
         found["latency"] = found.pop("latency_us")
     return Track(**found, unit="nm" if unit == "nm" else "px", pixel_size=size, report=json.loads(report), _columns=columns)

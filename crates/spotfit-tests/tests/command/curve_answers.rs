@@ -100,7 +100,8 @@ fn answers_are_columns() {
     assert_eq!(column(&table, "preferred"), ["model"; 3]);
     assert!(said.contains("median of R² 0.99") && said.contains("intervals: 9 closed"), "{said}");
     assert!(said.contains("preferred: 3 model"), "{said}");
-    let words: &[Word<'_>] = &[&"-m", &"exponential", &"--statistics", &"--absolute"];
+    let words: &[Word<'_>] =
+        &[&"-m", &"exponential", &"--statistics", &"--absolute", &"--weights", &"1"];
     assert!(
         numbers(&fit(&folder, &data, words).0, "p_value").iter().all(|p| (0.0..=1.0).contains(p))
     );
@@ -172,6 +173,61 @@ fn reports_and_bands_are_files() {
     for row in 0..90 {
         assert!((1..5).all(|at| ends[at - 1][row] < ends[at][row]), "row {row}");
     }
+}
+
+/// Proves that bands of prediction are in the unit of y: q·√(σ² + σ_f²) with the errors of the points and `--absolute`, with those times the root of
+/// χ²/degrees otherwise, also at a point without data; that those of a rule follow the model, at points of 0 too; and that a point whose error nobody knows has an
+/// infinite one.
+#[test]
+fn bands_are_in_the_unit_of_y() {
+    let folder = Folder::new();
+    let table = |name: &str, text: &str, words: &str| {
+        let data = folder.file(name, text.as_bytes());
+        let bands = folder.path("bands.csv");
+        let words = format!("-m linear --bands 0.95 {words}");
+        let mut all: Vec<Word<'_>> = vec![&"--bands-table", &bands];
+        let words: Vec<&str> = words.split(' ').collect();
+        all.extend(words.iter().map(|word| word as Word<'_>));
+        let (fits, _) = fit(&folder, &data, &all);
+        (fits, rows(&fs::read(&bands).expect("bands")))
+    };
+    let half = |bands: &[Vec<String>], name: &str| -> Vec<f64> {
+        let ends = ["low", "high"].map(|end| numbers(bands, &format!("{name}_{end}")));
+        ends[1].iter().zip(&ends[0]).map(|(high, low)| (high - low) / 2.0).collect()
+    };
+    let mut text = "x,y,y_sd\n".to_owned();
+    for x in 0..12 {
+        let y = 2.0 * f64::from(x) + 0.1 * f64::from(x * 7 % 5 - 2);
+        text += &if x == 4 { "4,,\n".to_owned() } else { format!("{x},{y},0.1\n") };
+    }
+    // Normal, and Student's of nine degrees of freedom.
+    for (rest, quantile) in [(" --absolute", 1.959964), ("", 2.262157)] {
+        let (fits, bands) = table("line.csv", &text, &format!("--error-columns _sd{rest}"));
+        let scaled = (numbers(&fits, "chi2")[0] / 9.0).sqrt();
+        let scale = if rest.is_empty() { scaled } else { 1.0 };
+        let [own, new] = ["confidence", "prediction"].map(|name| half(&bands, name));
+        assert_eq!(own.len(), 12);
+        for (own, new) in own.iter().zip(&new) {
+            let wanted = own.hypot(quantile * 0.1 * scale);
+            assert!((new / wanted - 1.0).abs() < 1e-5, "{rest}: {new} {wanted}");
+        }
+    }
+    let (_, bands) = table(
+        "counts.csv",
+        "x,y\n0,3\n1,0\n2,5\n3,9\n4,12\n5,11\n6,15\n",
+        "--weights 1/y --absolute",
+    );
+    let [own, new] = ["confidence", "prediction"].map(|name| half(&bands, name));
+    for ((own, new), value) in own.iter().zip(&new).zip(numbers(&bands, "value")) {
+        let wanted = own.hypot(1.959964 * value.sqrt());
+        assert!((new / wanted - 1.0).abs() < 1e-5, "{new} {wanted}");
+    }
+    let text = text.replacen(",0.1\n", ",0.3\n", 3);
+    let (_, bands) = table("uneven.csv", &text, "--error-columns _sd");
+    let new = half(&bands, "prediction");
+    let infinite: Vec<usize> = (0..12).filter(|&at| new[at].is_infinite()).collect();
+    assert_eq!(infinite, [4]);
+    assert!(new[0] > 2.0 * new[11], "{new:?}");
 }
 
 /// Proves that answers that cannot be given are refused before anything is written, with the word that is wrong.

@@ -163,6 +163,85 @@ fn weights_and_errors() {
     refused("--error-columns _err", "there is no column '_err'");
 }
 
+/// Proves that absolute errors are refused where nothing says how large those of the points are, with what can be given, and are what is given.
+#[test]
+fn absolute_errors_need_weights() {
+    let folder = Folder::new();
+    let mut text = "x,y\n".to_owned();
+    for x in 1..=12 {
+        text += &format!("{x},{}\n", 2 * x + x * 7 % 5 + 1);
+    }
+    let data = folder.file("line.csv", text.as_bytes());
+    let line = |rest: &str| format!("-m k*x+c --start k=1,c=0 --absolute{rest}");
+    let says = &["give weights", "1/y", "maximum likelihood", "scatter"];
+    for rest in ["", " --loss huber", " --share k", " --statistics", " --backend cpu"] {
+        refused(&folder, &data, &line(rest), says);
+    }
+    let error = |rest: &str| number(&fitted(&folder, &data, &line(rest)).0, 1, "k_error");
+    // The sum of the squares of x from their mean is 143.
+    let one = error(" --weights 1");
+    assert!((one - 143.0_f64.sqrt().recip()).abs() < 1e-6, "{one}");
+    assert!((error(" --weights 4") * 2.0 / one - 1.0).abs() < 1e-6);
+    assert!(error(" --weights 1/y") > 0.0 && error(" --estimator mle") > 0.0);
+    refused(&folder, &data, &line(" --weights 0"), &["--weights 0", "above 0"]);
+    refused(&folder, &data, &line(" --weights=-2"), &["--weights -2", "above 0"]);
+}
+
+/// Proves that points which count for nothing, though nobody says so, are counted: those of 0 by a rule for the data, and those without trials.
+#[test]
+fn points_that_are_left_out_are_counted() {
+    let folder = Folder::new();
+    let mut text = "x,a,b,n\n".to_owned();
+    for x in 0..20 {
+        text += &format!("{x},{},{},{}\n", x % 3, x % 4 + 1, if x < 2 { 0 } else { 9 });
+    }
+    let data = folder.file("counts.csv", text.as_bytes());
+    let said = |words: &str| fitted(&folder, &data, words).1;
+    for rule in ["1/y", "1/y^2"] {
+        let words = format!("--columns x,a,b -m linear --weights {rule}");
+        assert!(said(&words).contains("7 of 40 points are left out"), "{}", said(&words));
+        let shared = format!("{words} --share slope");
+        assert!(said(&shared).contains("7 of 40 points are left out"), "{}", said(&shared));
+    }
+    assert!(!said("--columns x,b -m linear --weights 1/y").contains("left out"));
+    assert!(!said("--columns x,a -m linear --weights 1/f").contains("left out"));
+    let trials = "-m 1/(1+exp(-(x-m)/w)) --start m=5,w=9 --estimator binomial --trials n";
+    let few = text.lines().enumerate().map(|(at, line)| match at {
+        1 | 2 => format!("{},0,0,0\n", at - 1),
+        _ => format!("{line}\n"),
+    });
+    let few = folder.file("trials.csv", few.collect::<String>().as_bytes());
+    let (_, said) = fitted(&folder, &few, &format!("--columns x,b {trials}"));
+    assert!(said.contains("2 of 20 points are left out: there are no trials"), "{said}");
+}
+
+/// Proves that a fit with errors of x ends where the weights of the effective variance go round, with a χ² that is the sum of both errors.
+#[test]
+fn errors_of_x_end() {
+    let folder = Folder::new();
+    let stored = include_str!("../../../fit-tests/data/orthogonal.txt");
+    let mut sums = Vec::new();
+    let mut text = "set,x,y\n".to_owned();
+    for (set, case) in stored.split("\n\n").filter(|case| case.starts_with("cubic")).enumerate() {
+        let of = |name: &str| -> Vec<f64> {
+            let line = case.lines().find_map(|line| line.strip_prefix(name)).expect(name);
+            line.split_whitespace().map(|number| number.parse().expect(number)).collect()
+        };
+        for (x, y) in of("x ").iter().zip(of("data ")) {
+            text += &format!("{set},{x},{y}\n");
+        }
+        sums.push(of("sum ")[0]);
+    }
+    let data = folder.file("cubics.csv", text.as_bytes());
+    let words =
+        "--by set -m a+b*x+c*x^3 --start a=1,b=0,c=0 --weights 0.25 --x-errors 0.3 --absolute";
+    let (table, said) = fitted(&folder, &data, words);
+    assert!(said.contains("30 converged"), "{said}");
+    for (set, sum) in sums.iter().enumerate() {
+        assert!(number(&table, set + 1, "chi2") < sum + 1e-3, "{set}: {sum}");
+    }
+}
+
 /// Proves that each value of a column of a long table is a data set, of its own length, that models of several variables have theirs,
 /// and that a group with one point has a status.
 #[test]

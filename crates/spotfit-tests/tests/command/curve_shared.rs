@@ -93,7 +93,8 @@ fn ties_and_priors() {
         assert!((of_c[fit] - of_a[fit] / 5.0).abs() < 1e-4 * of_c[fit], "{of_a:?} {of_c:?}");
     }
     let words = |prior: &'static str| -> Vec<f64> {
-        let words: &[Word<'_>] = &[&"-m", &"exponential", &"--absolute", &"--prior", &prior];
+        let words: &[Word<'_>] =
+            &[&"-m", &"exponential", &"--absolute", &"--weights", &"25", &"--prior", &prior];
         column(&fit(&folder, words).0, "t")
     };
     for (sign, t) in [("t=6+-0.001", 6.0), ("t=6±0.001", 6.0), ("t=6+/-0.001,c=1+-5", 6.0)] {
@@ -128,12 +129,16 @@ fn what_is_refused() {
         (&["--prior", "t=7+-1", "--absolute", "--compare", "linear"], "without priors"),
         (&["--prior", "t=7+-1", "--absolute", "--intervals", "0.68"], "without priors"),
         (&["--prior", "t=7+-1"], "absolute"),
-        (&["--prior", "t=7+-0", "--absolute"], "not above 0"),
-        (&["--prior", "t=7+--1", "--absolute"], "not above 0"),
+        (&["--prior", "t=7+-0", "--absolute", "--weights", "1"], "not above 0"),
+        (&["--prior", "t=7+--1", "--absolute", "--weights", "1"], "not above 0"),
         (&["--prior", "t=7", "--absolute"], "NAME=MEAN+-DEVIATION"),
-        (&["--prior", "t=nan+-1", "--absolute"], "not finite"),
-        (&["--prior", "t=7+-1,t=8+-1", "--absolute"], "two priors"),
-        (&["--prior", "t=7+-1", "--absolute", "--bounds", "t=8:"], "outside its limits"),
+        (&["--prior", "t=nan+-1", "--absolute", "--weights", "1"], "not finite"),
+        (&["--prior", "t=7+-1,t=8+-1", "--absolute", "--weights", "1"], "two priors"),
+        (
+            &["--prior", "t=7+-1", "--absolute", "--weights", "1", "--bounds", "t=8:"],
+            "outside its limits",
+        ),
+        (&["--prior", "t=7+-1", "--absolute"], "give weights"),
         (&["--where", "c=1-c"], "tied to itself"),
         (&["--where", "c=a", "--where", "a=c"], "circle"),
         (&["--where", "c=x"], "variable"),
@@ -148,5 +153,77 @@ fn what_is_refused() {
         all.extend(words.iter().map(|word| word as Word<'_>));
         fails(&all, &[told]);
         assert!(!fits.exists(), "{words:?}");
+    }
+}
+
+/// Proves that data which harm a shared fit neither panic nor keep it going for ever, whatever is asked for beside: they are fitted, or
+/// refused with a message.
+#[test]
+fn harmful_data_end() {
+    let folder = Folder::new();
+    let table = |name: &str, of: &dyn Fn(usize, usize) -> String| {
+        let mut text = "x,a,b\n".to_owned();
+        for at in 0..12 {
+            text += &format!("{},{},{}\n", of(at, 0), of(at, 1), of(at, 2));
+        }
+        folder.file(name, text.as_bytes())
+    };
+    let plain = |at: usize, column: usize| match column {
+        0 => at.to_string(),
+        column => {
+            let noise = ((at * 7 + column * 3) % 5) as f64;
+            (column as f64 * 3.0 * (-(at as f64) / 3.0).exp() + 1.0 + 0.02 * noise).to_string()
+        }
+    };
+    let with = |own: &'static str, [row, in_column]: [usize; 2]| {
+        move |at: usize, column: usize| {
+            let is_here = (row == usize::MAX || at == row) && column == in_column;
+            if is_here { own.to_owned() } else { plain(at, column) }
+        }
+    };
+    const ALL: usize = usize::MAX;
+    let scaled = |by: f64| {
+        move |at: usize, column: usize| {
+            let value = plain(at, column);
+            if column == 0 { value } else { (value.parse::<f64>().expect("one") * by).to_string() }
+        }
+    };
+    let tables = [
+        table("far_x.csv", &with("1e300", [5, 0])),
+        table("same_x.csv", &with("1", [ALL, 0])),
+        table("far_y.csv", &with("1e300", [5, 1])),
+        table("flat.csv", &with("2", [ALL, 1])),
+        table("none.csv", &with("nan", [ALL, 1])),
+        table("some.csv", &with("nan", [3, 2])),
+        table("huge.csv", &scaled(1e250)),
+        table("tiny.csv", &scaled(1e-250)),
+        folder.file("few.csv", b"x,a,b\n0,1,2\n"),
+    ];
+    let beside: [&[&str]; 9] = [
+        &[],
+        &["--compare", "0.5"],
+        &["--compare", "linear", "--intervals", "0.68"],
+        &["--intervals", "0.95", "--bounds", "t=0.1:"],
+        &["--loss", "tukey"],
+        &["--estimator", "mle"],
+        &["--absolute", "--prior", "t=3+-1e-200"],
+        &["--absolute", "--prior", "a=3+-1e200"],
+        &["--weights", "1/y^2", "--precision", "f64"],
+    ];
+    for data in &tables {
+        // Whether a fit of anything is made must not depend on what is asked for beside it.
+        for (number, words) in beside.iter().enumerate() {
+            let fits = folder.path("fits.csv");
+            let start = ["auto", "a=2,t=2,c=1"][number % 2];
+            let model = "a*exp(-x/t) + c";
+            let mut all: Vec<Word<'_>> = vec![&"curve" as Word<'_>, data, &"-m", &model];
+            all.extend([&"--start" as Word<'_>, &start, &"--share", &"t", &"-o", &fits]);
+            all.extend(words.iter().map(|word| word as Word<'_>));
+            let output = common::spotfit(&all);
+            let said = String::from_utf8_lossy(&output.stderr);
+            let what = format!("{} {words:?}: {said}", data.display());
+            assert!(matches!(output.status.code(), Some(0..=2)), "{what}");
+            assert!(output.status.success() || said.starts_with("spotfit: "), "{what}");
+        }
     }
 }

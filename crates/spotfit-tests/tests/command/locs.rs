@@ -189,6 +189,52 @@ fn localizations_are_linked() {
     fails(&[&"link", &bare, &"-o", &out], &["no uncertainties", "--radius"]);
 }
 
+/// Proves that without a radius each localization has its own, by its uncertainties along x, y and z, and that a radius is the same for all.
+#[test]
+fn radii_are_by_uncertainty() {
+    let folder = Folder::new();
+    let (locs, out) = (folder.path("locs.csv"), folder.path("out.csv"));
+    // Pairs so far apart, and their uncertainties; most are 5 nm, whose radius is 20 nm.
+    let pairs = [(15.0, 5.0), (15.0, 5.0), (15.0, 5.0), (15.0, 5.0), (60.0, 20.0), (15.0, 2.0)];
+    let molecules = |head: &str, row: &dyn Fn(f64, f64, f64) -> String, words: &[&str]| {
+        let mut text = format!("frame,{head}\n");
+        for frame in [1, 2] {
+            for (number, (far, error)) in pairs.into_iter().enumerate() {
+                let far = if frame == 1 { 0.0 } else { far };
+                text += &format!("{frame},{}\n", row(1e3 * (number + 1) as f64, far, error));
+            }
+        }
+        fs::write(&locs, text).expect("a table");
+        let mut all: Vec<&dyn AsRef<std::ffi::OsStr>> =
+            vec![&"link", &locs, &"-o", &out, &"--json", &"--overwrite"];
+        all.extend(words.iter().map(|word| word as &dyn AsRef<std::ffi::OsStr>));
+        let told: serde_json::Value = serde_json::from_slice(&succeeds(&all).stdout).expect("JSON");
+        assert_eq!(told["by_uncertainty"], words.is_empty(), "{told}");
+        assert_eq!(told["radius"], 20.0, "{told}");
+        told["molecules"].as_u64().expect("a number")
+    };
+    let in_x = |x: f64, far: f64, error: f64| format!("{},1000,{error}", x + far);
+    let head = "x [nm],y [nm],uncertainty_xy [nm]";
+    // The wide pair is one molecule, the sharp one is two.
+    assert_eq!(molecules(head, &in_x, &[]), 7);
+    assert_eq!(molecules(head, &in_x, &["--radius", "20"]), 7);
+    let wide = |x: f64, far: f64, error: f64| {
+        format!("{},1000,{error}", x + if error == 2.0 { 3.0 } else { far })
+    };
+    assert_eq!(molecules(head, &wide, &[]), 6);
+    assert_eq!(molecules(head, &wide, &["--radius", "20"]), 7);
+    let in_y = |x: f64, far: f64, error: f64| format!("{x},{},5,{error}", 1000.0 + far);
+    assert_eq!(molecules("x [nm],y [nm],uncertainty_x [nm],uncertainty_y [nm]", &in_y, &[]), 7);
+    let in_z = |x: f64, far: f64, error: f64| format!("{x},1000,{far},5,{error}");
+    assert_eq!(
+        molecules("x [nm],y [nm],z [nm],uncertainty_xy [nm],uncertainty_z [nm]", &in_z, &[]),
+        7
+    );
+    // Three times wider where nothing is known of z.
+    let deep = |x: f64, far: f64, error: f64| format!("{x},1000,{},{error}", 2.9 * far);
+    assert_eq!(molecules("x [nm],y [nm],z [nm],uncertainty_xy [nm]", &deep, &[]), 7);
+}
+
 /// Proves that linking a table of many columns, which are read some at a time, combines each of them and keeps their order.
 #[test]
 fn wide_tables_are_linked() {

@@ -9,7 +9,7 @@ use std::path::Path;
 
 use common::planes::{Nd2, nd2};
 use common::set::{block, frames, ome};
-use common::{Folder, fails, rows, succeeds};
+use common::{Folder, bytes, fails, npy, rows, succeeds};
 use fit_sim::{MovieSimulation, SimulatedBead};
 use spotfit::movie::{Movie, Pixels};
 use tiff::encoder::Rational;
@@ -214,6 +214,47 @@ fn odd_baselines_are_warned_about() {
                 "--baseline {baseline} is above the median of the first frame, {median} ADU"
             );
             assert_eq!(said.contains(&about), warned, "{said}");
+        }
+    }
+}
+
+/// Proves that pixels that cannot be photons above the baseline are warned about, and that uncertainties are then about those of the offset
+/// that is true: with no baseline, with one that is too high, and where the background was subtracted.
+#[test]
+fn subtracted_images_are_warned_about() {
+    let folder = Folder::new();
+    let counts = beads(&[7.0, 12.0, 15.0]).concat();
+    let of = |subtracted: f32, words: &[&str]| {
+        let counts: Vec<f32> = counts.iter().map(|&count| f32::from(count) - subtracted).collect();
+        let bytes =
+            npy("'<f4'", "False", "(3, 20, 24)", &bytes(&counts, |count| count.to_le_bytes()));
+        let path = folder.file("m.npy", &bytes);
+        let mut all: Vec<&dyn AsRef<OsStr>> = vec![&"localize", &path, &"-o", &"-"];
+        all.extend(words.iter().map(|word| word as &dyn AsRef<OsStr>));
+        let output = succeeds(&all);
+        let table = rows(&output.stdout);
+        let at = table[0].iter().position(|name| name.contains("uncertainty_xy")).expect("there");
+        let all: Vec<f64> =
+            table[1..].iter().map(|row| row[at].parse().expect("a number")).collect();
+        (all, String::from_utf8_lossy(&output.stderr).into_owned())
+    };
+    let above = |baseline: &'static str| ["--baseline", baseline, "--sensitivity", "1"];
+    let (known, said) = of(0.0, &above("100"));
+    let told = "uncertainties there follow from the scatter of residuals";
+    assert!(known.len() == 3 && !said.contains(told), "{said}");
+    let cases: [(f32, &[&str], &str); 4] = [
+        (300.0, &[], "% of the pixels of the first frame are below 0, and no --baseline is given"),
+        (120.0, &["--sensitivity", "1"], "below 0, and no --baseline is given"),
+        (20.0, &above("120"), "is above the median of the first frame"),
+        (0.0, &above("116"), "are farther below --baseline than noise explains"),
+    ];
+    for (subtracted, words, expected) in cases {
+        let (found, said) = of(subtracted, words);
+        assert!(said.contains(expected), "{subtracted} {words:?}: {said}");
+        assert_eq!(found.len(), known.len(), "{said}");
+        for (found, known) in found.iter().zip(&known) {
+            let ratio = found / known;
+            assert!((0.75..1.35).contains(&ratio), "{subtracted} {words:?}: {found}, {known}");
         }
     }
 }

@@ -21,3 +21,4 @@ mod steps;
 mod tables;
 mod text;
 mod track;
+mod track_lost;

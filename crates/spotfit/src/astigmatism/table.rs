@@ -15,6 +15,8 @@ use crate::table::{Column, Kind, Meaning, Table, TableError, Unit};
 
 /// Side of the windows, in pixels, if neither the caller nor the calibration gives it: that of `spotfit calibrate`.
 const BOX: usize = 13;
+/// How many parameters a fit may have: from those of a spot of known width to those of a rotated one on a plane.
+const PARAMETERS: [usize; 2] = [3, 9];
 /// Rows that are looked at together.
 const PART: usize = 1 << 12;
 
@@ -45,7 +47,7 @@ pub enum TableDepthError {
 /// background if the table has them.
 ///
 /// The side of the windows is the first known of these: the argument of [`TableFinder::new`], the value that follows
-/// from the table (`chi2` over the square of `background_std` is the number of pixels less 5), that of the calibration
+/// from the table (`chi2` over the square of `background_std` is the number of pixels less that of parameters), that of the calibration
 /// ([`Finder::box_size`]), and 13.
 #[derive(Debug)]
 pub struct TableFinder {
@@ -206,17 +208,25 @@ impl TableFinder {
 fn told_box(table: &Table) -> Option<usize> {
     let (chi2, deviation) =
         (table.values(Meaning::Chi2).ok()?, table.values(Meaning::BackgroundStd).ok()?);
-    let pixels = chi2.iter().zip(deviation).map(|(chi2, deviation)| chi2 / deviation.powi(2) + 5.0);
-    let mut sides: Vec<f64> = pixels.map(f64::sqrt).filter(|side| side.is_finite()).collect();
-    if sides.is_empty() {
-        return None;
-    }
-    sides.sort_unstable_by(f64::total_cmp);
-    let side = sides[sides.len() / 2].round();
+    let freedom = chi2.iter().zip(deviation).map(|(chi2, deviation)| chi2 / deviation.powi(2));
+    let mut sides: Vec<Option<usize>> =
+        freedom.filter(|freedom| freedom.is_finite()).map(side_of).collect();
+    sides.sort_unstable();
+    let at = |quarter: usize| sides.get(sides.len() * quarter / 4).copied().flatten();
     // Other programs mean other things by these words, and rows then do not agree.
-    let agree =
-        [sides.len() / 4, sides.len() * 3 / 4].iter().all(|&at| (sides[at] - side).abs() < 0.1);
-    Some(side as usize).filter(|side| agree && is_box(side))
+    at(2).filter(|_| at(1) == at(2) && at(2) == at(3))
+}
+
+/// The side of a window with so many degrees of freedom: the squares of odd sides are farther apart than numbers of parameters. Tables
+/// of versions before 0.2 count 5 parameters, whatever was fitted.
+fn side_of(freedom: f64) -> Option<usize> {
+    let middle = 0.5 * (PARAMETERS[0] + PARAMETERS[1]) as f64;
+    let half = ((freedom + middle).sqrt() - 1.0) / 2.0;
+    let side = 2 * half.round() as usize + 1;
+    let parameters = (side * side) as f64 - freedom;
+    let counted = (PARAMETERS[0]..=PARAMETERS[1]).contains(&(parameters.round() as usize));
+    let whole = (parameters - parameters.round()).abs() < 0.1;
+    Some(side).filter(|side| parameters > 0.0 && counted && whole && is_box(side))
 }
 
 /// What is needed of the covariance of a fit.

@@ -17,7 +17,7 @@ use super::found::{Found, Seen};
 use super::options::LocalizeOptions;
 use super::places::{Cut, Place};
 use super::residuals;
-use super::spot::{Localization, SpotErrors};
+use super::spot::{Localization, SpotErrors, deviation};
 use super::temporal::Lit;
 use super::{LocalizeError, Roi};
 use crate::astigmatism::find::{Depth, DepthStatus, Finder};
@@ -131,6 +131,14 @@ impl Crowd {
         excess(&self.camera)
     }
 
+    /// How many parameters a spot has. Its background is that of the frame: the pixels of a box hardly change it.
+    fn parameters(&self) -> usize {
+        let third = self.psf.is_some()
+            || self.calibration.is_some()
+            || matches!(self.options.shape, EmitterImage::Free { .. });
+        3 + usize::from(third)
+    }
+
     /// The height of a spot, if it has one. `residual` is by how many standard deviations the residuals exceed the noise.
     fn depth(&self, emitter: &Emitter, residual: f64) -> Option<Depth> {
         let (range, scale) = match (&self.psf, &self.calibration) {
@@ -191,6 +199,8 @@ fn shape_of(options: &LocalizeOptions) -> Result<EmitterImage, CrowdError> {
 #[derive(Default)]
 struct Room {
     light_of: Electrons,
+    /// By how many photons its pixels are raised.
+    raised: f64,
     /// The light of all spots; 0 between two frames.
     light: Vec<f64>,
     /// The columns and rows where that is not 0.
@@ -208,7 +218,7 @@ impl<'w> Visitor<'w> for InFrames<'_> {
 
     fn visit<P: Pixel>(self, windows: Windows<'w, P>) -> Self::Output {
         frames(windows.count(), &|room, frame| {
-            room.light_of.take(&windows, frame, &self.crowd.camera);
+            room.raised = room.light_of.take(&windows, frame, &self.crowd.camera);
             let mut finder = self.crowd.finder()?;
             let found = self.find(&mut finder, frame, windows.window(frame), room);
             self.crowd.give_back(finder);
@@ -298,7 +308,7 @@ impl InFrames<'_> {
         let offset = emitter.background * excess;
         let half = (self.crowd.box_size / 2) as f64;
         let limit = self.saturation.unwrap_or(f64::INFINITY);
-        let (mut squares, mut pixels, mut saturated) = (0.0, 0.0, false);
+        let (mut squares, mut pixels, mut saturated) = (0.0, 0, false);
         let columns = near(emitter.x.round(), half, width);
         for row in near(emitter.y.round(), half, height) {
             for column in columns.clone() {
@@ -308,7 +318,7 @@ impl InFrames<'_> {
                 let residual = photons - offset - room.light[at];
                 if residual.is_finite() {
                     squares += residual * residual;
-                    pixels += 1.0;
+                    pixels += 1;
                 }
             }
         }
@@ -331,10 +341,10 @@ impl InFrames<'_> {
             sigma_y,
             angle: 0.0,
             intensity: emitter.photons * excess,
-            offset,
+            offset: offset - room.raised,
             offset_x: 0.0,
             offset_y: 0.0,
-            background_std: (squares / f64::max(pixels - 5.0, 1.0)).sqrt(),
+            background_std: deviation(squares, pixels, self.crowd.parameters()),
             chi2: squares,
             uncertainty: root_mean_square(errors.x, errors.y),
             uncertainty_x: errors.x,

@@ -4,6 +4,8 @@ use fit_core::{Camera, Number, Pixel};
 use fit_crowd::{CrowdError, CrowdFrame, ReadVariance};
 use fit_windows::{CameraMap, NoteKind, Windows};
 
+use crate::raise::raise;
+
 /// By how much the variance of light exceeds that of its photo-electrons.
 pub(crate) fn excess(camera: &Camera) -> f64 {
     if camera.em_gain.is_some() { 2.0 } else { 1.0 }
@@ -50,13 +52,32 @@ impl Electrons {
         photons
     }
 
-    /// Takes the pixels of a window.
+    /// Takes the pixels of a window; returns by how many photons they are raised above the offset of the camera, because that leaves
+    /// pixels that cannot be photons.
     pub(crate) fn take<P: Pixel>(
         &mut self,
         windows: &Windows<'_, P>,
         index: usize,
         camera: &Camera,
-    ) {
+    ) -> f64 {
+        self.take_above(windows, index, camera);
+        let excess = excess(camera);
+        let mapped = windows.side_data().is_mapped();
+        let unit = if mapped { 1.0 } else { camera.photons_per_adu() } / excess;
+        let read = |at: usize| match self.read_variances.get(at) {
+            _ if !self.electrons[at].is_finite() => None,
+            Some(read) => Some(f64::from(*read)),
+            None => Some(self.read_variance.into()),
+        };
+        let raised = raise(&self.electrons, windows.size().width, read, 1.0, unit);
+        if raised > 0.0 {
+            self.electrons.iter_mut().for_each(|electrons| *electrons += raised as f32);
+        }
+        raised * excess
+    }
+
+    /// Takes the pixels of a window above the offset of the camera.
+    fn take_above<P: Pixel>(&mut self, windows: &Windows<'_, P>, index: usize, camera: &Camera) {
         let excess = excess(camera);
         self.electrons.clear();
         self.read_variances.clear();

@@ -106,9 +106,10 @@ impl Localizer {
             None => vec![Errors::unknown(); fits.len()],
         };
         let residuals = self.residuals(windows, &fits);
-        let pixels = windows.size().pixels();
+        let (pixels, seen) = (windows.size().pixels(), residuals::seen(windows));
         let all = fits.iter().zip(&errors).enumerate();
         let found = |(index, (fit, errors))| {
+            let pixels = seen.as_ref().map_or(pixels, |seen| seen[index]);
             Found::of_fit(fit, errors, residuals.get(index), pixels, &self.options)
         };
         Ok(all.map(found).collect())

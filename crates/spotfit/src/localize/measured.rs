@@ -9,14 +9,16 @@ use spotfit_locs::private::root_mean_square;
 
 use super::found::{Found, Seen};
 use super::options::LocalizeOptions;
-use super::residuals::{is_saturated, most};
-use super::spot::{Localization, SpotErrors};
+use super::residuals::{self, is_saturated, most};
+use super::spot::{Localization, SpotErrors, deviation};
 use crate::astigmatism::find::{Depth, DepthStatus};
 use crate::backend::Backend;
 use crate::psf::{Psf, PsfError, PsfFitOptions, PsfFits, PsfFitter, PsfNoise, PsfQuality};
 
 /// Windows that are fitted at a time.
 const PART: usize = 1 << 13;
+/// A spot has a centre, a height, photons and a background.
+const PARAMETERS: usize = 5;
 
 /// Fits windows with a PSF.
 #[derive(Debug)]
@@ -56,7 +58,7 @@ impl Measured {
         let camera = &options.camera;
         let em_gain = camera.em_gain.unwrap_or(1.0);
         let excess = if camera.em_gain.is_some() { 2.0 } else { 1.0 };
-        let count = windows.size().pixels();
+        let (count, seen) = (windows.size().pixels(), residuals::seen(windows));
         let mut all = Vec::with_capacity(windows.count());
         // A part at a time: what is computed on the way takes several times the memory of the pixels.
         for first in (0..windows.count()).step_by(PART) {
@@ -70,6 +72,7 @@ impl Measured {
             let fits = self.fitter.fit_noisy(pixels.view(), &noise, &self.options)?;
             let quality = self.fitter.quality(pixels.view(), &noise, &fits)?;
             let of = |(fit, (quality, saturated))| {
+                let count = seen.as_ref().map_or(count, |seen| seen[first + fit]);
                 self.found(&fits, fit, quality, saturated, count, options.errors)
             };
             all.extend(quality.into_iter().zip(saturated).enumerate().map(of));
@@ -107,7 +110,7 @@ impl Measured {
             offset,
             offset_x: 0.0,
             offset_y: 0.0,
-            background_std: (squares / (pixels as f64 - 5.0)).sqrt(),
+            background_std: deviation(squares, pixels, PARAMETERS),
             chi2: squares,
             uncertainty: root_mean_square(errors[0], errors[1]),
             uncertainty_x: errors[0],

@@ -58,7 +58,7 @@ use temporal::{Lit, Temporal};
 use watch::Watch;
 use widths::Widths;
 
-pub use brightness::median_of_first;
+pub use brightness::{median_of_first, share_below};
 pub use checks::{Checks, Flags, LARGE_RESIDUALS, ODD_WIDTH};
 pub use defects::{Defect, DefectKind, Defects, DefectsError};
 pub use emitters::{Emitters, Sigma};

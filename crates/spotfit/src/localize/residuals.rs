@@ -6,7 +6,7 @@
 //! standard normal variate where there is one spot only (a score test).
 
 use fit_core::spot::axis::GaussianAxis;
-use fit_core::{Background, Camera, Fit, Number, Options, Pixel, PixelProfile, Shape, Size};
+use fit_core::{Background, Camera, Fit, Number, Options, Pixel, PixelProfile, Size};
 use fit_windows::{AnyWindows, CameraMap, NoteKind, Visitor, Windows};
 use rayon::prelude::*;
 
@@ -146,8 +146,7 @@ impl Look<'_> {
                 }
             }
         }
-        let fitted = fitted(self.options.shape) + if on_plane { SLOPES } else { 0 };
-        (squares, structure(&mut matrix, &mut right, fitted))
+        (squares, structure(&mut matrix, &mut right, parameters(self.options)))
     }
 }
 
@@ -157,13 +156,30 @@ pub(super) fn is_saturated(pixels: &[f64], variances: &[f64], limit: f64) -> boo
     pixels.iter().zip(variances).any(|(&pixel, &variance)| pixel >= limit && variance < masked)
 }
 
-/// How many patterns, of the first ones, the parameters of a fit can change.
-fn fitted(shape: Shape) -> usize {
-    match shape {
-        Shape::Circular(_) => 5,
-        Shape::FixedSigma(_) | Shape::FixedSigmas(_) | Shape::GivenSigma(_) => 4,
-        Shape::Elliptical(_) => 6,
-        _ => 7,
+/// How many parameters a fit has: so many patterns, the first, it can change.
+pub(super) fn parameters(options: &Options) -> usize {
+    let plane = if options.background == Background::Plane { SLOPES } else { 0 };
+    options.shape.name().parameters() + 2 + plane
+}
+
+/// How many pixels of each window a fit sees, where some are masked.
+pub(super) fn seen(windows: AnyWindows<'_>) -> Option<Vec<usize>> {
+    let masks = windows.side_data().map().is_some_and(|map| map.masked() > 0);
+    masks.then(|| windows.visit(Seen))
+}
+
+struct Seen;
+
+impl<'w> Visitor<'w> for Seen {
+    type Output = Vec<usize>;
+
+    fn visit<P: Pixel>(self, windows: Windows<'w, P>) -> Vec<usize> {
+        let mut variances = vec![0.0; windows.size().pixels()];
+        let seen = |index| {
+            windows.notes(index, NoteKind::Variances, &mut variances, 1.0);
+            variances.iter().filter(|&&variance| variance < f64::from(CameraMap::MASKED)).count()
+        };
+        (0..windows.count()).map(seen).collect()
     }
 }
 

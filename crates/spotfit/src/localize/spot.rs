@@ -37,7 +37,7 @@ pub struct Localization {
     /// The slope by y.
     #[cfg_attr(feature = "serde", serde(default))]
     pub offset_y: f64,
-    /// Standard deviation of the residuals, √(χ²/(N − 5)), in photons.
+    /// Standard deviation of the residuals, √(χ²/(N − P)) of the N pixels that the fit of P parameters has seen, in photons.
     pub background_std: f64,
     /// Σ(h − g)² in photons², whatever the estimator.
     pub chi2: f64,
@@ -99,11 +99,16 @@ pub(super) fn in_photons(fit: &Fit<f64>, camera: &Camera) -> Fit<f64> {
     }
 }
 
-/// The localization of a fit in photons. `chi2` is Σ(h − g)² over that many pixels, in photons².
+/// The standard deviation of the residuals of a fit of so many parameters, from the sum of their squares over so many pixels.
+pub(super) fn deviation(squares: f64, pixels: usize, parameters: usize) -> f64 {
+    (squares / pixels.saturating_sub(parameters).max(1) as f64).sqrt()
+}
+
+/// The localization of a fit of so many parameters in photons. `chi2` is Σ(h − g)² over that many pixels, in photons².
 pub(super) fn localization(
     fit: &Fit<f64>,
     chi2: f64,
-    pixels: usize,
+    [pixels, parameters]: [usize; 2],
     [uncertainty_x, uncertainty_y]: [f64; 2],
 ) -> Localization {
     Localization {
@@ -119,7 +124,7 @@ pub(super) fn localization(
         offset: fit.background,
         offset_x: fit.offset_x,
         offset_y: fit.offset_y,
-        background_std: (chi2 / (pixels as f64 - 5.0)).sqrt(),
+        background_std: deviation(chi2, pixels, parameters),
         chi2,
         uncertainty: root_mean_square(uncertainty_x, uncertainty_y),
         uncertainty_x,

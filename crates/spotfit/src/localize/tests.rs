@@ -39,7 +39,7 @@ fn infinite_errors_are_counted_as_such() {
         ..Fit::invalid()
     };
     let mut found = |fit: &Fit<f64>, uncertainty: f64| {
-        let spot = spot::localization(fit, 1.0, 49, [uncertainty, 0.1]);
+        let spot = spot::localization(fit, 1.0, [49, 5], [uncertainty, 0.1]);
         let found = Found { spot, converged: true, bright: true, at_end: false, seen: None };
         judge.judge(0, &place, found).is_some()
     };

@@ -26,6 +26,7 @@ mod named;
 mod noise;
 mod search;
 mod shared;
+mod spectrum;
 mod start;
 mod starts;
 mod ties;
@@ -43,11 +44,12 @@ pub use fit_formula::{Axes, FormulaError, Spline, SplineAxis, SplineError, funct
 pub use fitter::CurveFitter;
 pub use noise::{
     CurveNoise, Loss, LossScale, NoiseError, NoiseFits, Outlier, SharedNoiseFits, Spread,
-    UnknownLoss, WeightRule,
+    UnknownLoss, UnweightedPoints, WeightRule,
 };
 pub use shared::{SharedModelFits, groups_of, read_groups, read_prior};
 pub use ties::Tie;
 
+use crate::Estimator;
 use crate::backend::Backend;
 
 use named::{MODELS, Named};
@@ -308,8 +310,20 @@ impl Model {
     /// [`Model::fit`] on another backend, or on threads that were started before.
     ///
     /// # Errors
-    /// As [`Model::fit`].
+    /// As [`Model::fit`], and [`NoiseError::Absolute`].
     pub fn fit_with(
+        &self,
+        fitter: &CurveFitter,
+        curves: &Curves<'_>,
+        start: CurveStart<'_>,
+        options: &CurveOptions,
+    ) -> Result<ModelFits, ModelError> {
+        check_absolute(curves, options)?;
+        self.fit_given(fitter, curves, start, options)
+    }
+
+    /// The same where weights come from elsewhere.
+    fn fit_given(
         &self,
         fitter: &CurveFitter,
         curves: &Curves<'_>,
@@ -344,17 +358,25 @@ impl Model {
     }
 }
 
+/// Refuses absolute errors of least squares where no weights say how large those of the points are.
+fn check_absolute(curves: &Curves<'_>, options: &CurveOptions) -> Result<(), NoiseError> {
+    let scaled = !options.absolute || options.estimator == Estimator::MaximumLikelihood;
+    if scaled || curves.weights.is_some() { Ok(()) } else { Err(NoiseError::Absolute) }
+}
+
 /// The variables at each point of a fit.
 pub fn points(curves: &Curves<'_>, variables: usize, fit: usize) -> Vec<Vec<f64>> {
-    let of = |point: usize| -> Vec<f64> {
-        match curves.points {
-            Points::Grid { width, .. } => vec![(point % width) as f64, (point / width) as f64],
-            Points::Shared(at) => (0..variables).map(|k| at.get([k, point])).collect(),
-            Points::PerFit(at) => (0..variables).map(|k| at.get([fit, k, point])).collect(),
-            _ => vec![point as f64],
-        }
-    };
-    (0..curves.points()).map(of).collect()
+    (0..curves.points()).map(|at| point(curves, variables, fit, at)).collect()
+}
+
+/// The variables at one of them.
+fn point(curves: &Curves<'_>, variables: usize, fit: usize, point: usize) -> Vec<f64> {
+    match curves.points {
+        Points::Grid { width, .. } => vec![(point % width) as f64, (point / width) as f64],
+        Points::Shared(at) => (0..variables).map(|k| at.get([k, point])).collect(),
+        Points::PerFit(at) => (0..variables).map(|k| at.get([fit, k, point])).collect(),
+        _ => vec![point as f64],
+    }
 }
 
 /// The outcomes of fits, by the names of the parameters.

@@ -20,6 +20,30 @@ pub(super) enum Kind {
     Depth(usize),
 }
 
+/// The numbers of the parameters of a wave.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct WaveParameters {
+    pub(super) amplitude: usize,
+    /// The decay time of its envelope.
+    pub(super) time: Option<usize>,
+    pub(super) frequency: usize,
+    pub(super) phase: usize,
+    pub(super) offset: usize,
+}
+
+impl WaveParameters {
+    /// Of a sine, damped or not, over an offset.
+    pub(super) fn of(kinds: &[Kind]) -> Option<Self> {
+        let time = match kinds {
+            [Linear, Kind::Frequency, Kind::Among(_), Linear] => None,
+            [Linear, Kind::Scale(0), Kind::Frequency, Kind::Among(_), Linear] => Some(1),
+            _ => return None,
+        };
+        let offset = kinds.len() - 1;
+        Some(Self { amplitude: 0, time, frequency: offset - 2, phase: offset - 1, offset })
+    }
+}
+
 /// A model with a name.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Named {

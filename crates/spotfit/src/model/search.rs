@@ -1,12 +1,14 @@
-//! Candidates for the parameters of any formula: what they are is read off its derivatives, their sizes follow from the points.
+//! Candidates for the parameters of any formula: what they are is read off its form, their sizes follow from the points.
 
-use fit_formula::{Evaluator, Formula};
+use std::ops::Range;
+
+use fit_formula::{Evaluator, Formula, Program, Role, Roles};
+
+use super::spectrum::Spectrum;
 
 /// How many candidates are tried for a formula, and in how many parts: the best of each part is fitted.
-pub(super) const CANDIDATES: usize = 4096;
+const CANDIDATES: usize = 4096;
 pub(super) const STARTS: usize = 8;
-/// Points at which symmetries are looked for.
-const PROBES: usize = 40;
 /// Lengths that are tried, in decades of the range of a variable; powers of them for rates and the like.
 const LENGTHS: [f64; 2] = [-2.2, 0.8];
 /// Numbers without a unit that are tried, in decades.
@@ -14,47 +16,156 @@ const NUMBERS: [f64; 2] = [-1.5, 1.5];
 /// The share of numbers that are tried below 0.
 const NEGATIVE: f64 = 0.2;
 
-/// What a parameter is to the variables.
-#[derive(Clone, Debug, PartialEq)]
-enum Role {
-    /// A place on the axis of a variable.
-    Place(usize),
-    /// A product of powers of lengths along the axes.
-    Powers(Vec<f64>),
-    /// Nobody knows.
-    Unknown,
+/// Low and length of a part of the formula, over the points.
+type Extent = [f64; 2];
+
+/// Envelopes of waves that are looked for, as shares of the range of the points.
+const ENVELOPES: [f64; 3] = [f64::INFINITY, 0.3, 0.1];
+/// How many candidates are tried for each choice of frequencies, of which so many are fitted.
+const AT_FREQUENCIES: usize = 8;
+pub(super) const CHOICES: usize = 4;
+
+/// The search for the parameters of a formula.
+pub(super) struct Search<'f> {
+    formula: &'f Formula,
+    linear: &'f [bool],
+    searched: Vec<usize>,
+    roles: Roles,
 }
 
-/// Low and length of the axis of each variable.
-type Ranges = Vec<[f64; 2]>;
+impl<'f> Search<'f> {
+    pub(super) fn new(formula: &'f Formula, linear: &'f [bool]) -> Self {
+        let is_searched: Vec<bool> = linear.iter().map(|linear| !linear).collect();
+        let searched = (0..linear.len()).filter(|&j| is_searched[j]).collect();
+        Self { formula, linear, searched, roles: formula.roles(&is_searched) }
+    }
 
-/// Parameters that are tried, those that are eliminated being 0; at points (point, variable). Those that are never negative stay positive.
-pub(super) fn candidates(
-    formula: &Formula,
-    linear: &[bool],
-    positive: &[bool],
-    points: &[Vec<f64>],
-    turn: usize,
-) -> Vec<Vec<f64>> {
-    let ranges = ranges(formula.variables().len(), points);
-    let roles = roles(formula, linear, &ranges);
-    let searched: Vec<usize> = (0..linear.len()).filter(|&j| !linear[j]).collect();
-    let count = if searched.is_empty() { 1 } else { CANDIDATES };
-    let step = steps(2 * searched.len());
-    let one = |number: usize| {
-        let at = |axis: usize| (0.5 + step[axis] * (number + 1) as f64).fract();
-        let mut parameters = vec![0.0; linear.len()];
-        for (order, &j) in searched.iter().enumerate() {
-            let [size, sign] = [at(2 * order), at(2 * order + 1)];
-            let value = sample(&roles[j], &ranges, size, sign, number);
-            // Places are relative to the middle of the points.
-            let stays = positive[j] && !matches!(roles[j], Role::Place(_));
-            parameters[j] = if stays { value.abs() } else { value };
+    /// Parameters that are tried, those that are eliminated being 0; at points (point, variable). Those that are never negative stay positive.
+    pub(super) fn candidates(
+        &self,
+        positive: &[bool],
+        points: &[Vec<f64>],
+        turn: usize,
+    ) -> Vec<Vec<f64>> {
+        let count = match (self.searched.is_empty(), self.turns()) {
+            (true, _) => 1,
+            // Others begin at frequencies of the data.
+            (_, true) => CANDIDATES / 2,
+            (_, false) => CANDIDATES,
+        };
+        // Each turn goes on where that before has ended.
+        self.sampled(positive, points, turn * count..(turn + 1) * count)
+    }
+
+    fn sampled(
+        &self,
+        positive: &[bool],
+        points: &[Vec<f64>],
+        numbers: Range<usize>,
+    ) -> Vec<Vec<f64>> {
+        let parts: Vec<Extent> = self.roles.parts.iter().map(|part| extent(part, points)).collect();
+        let axes: Vec<Extent> = (0..self.formula.variables().len())
+            .map(|variable| extent_of(points.iter().map(|point| point[variable])))
+            .collect();
+        let step = steps(2 * self.searched.len());
+        let one = |number: usize| {
+            let at = |axis: usize| (0.5 + step[axis] * (number + 1) as f64).fract();
+            let mut parameters = vec![0.0; self.linear.len()];
+            for (order, &j) in self.searched.iter().enumerate() {
+                let [size, sign] = [at(2 * order), at(2 * order + 1)];
+                let role = &self.roles.parameters[j];
+                let value = sample(role, &parts, &axes, size, sign, number);
+                // Places are relative to the middle of the points.
+                let stays = positive[j] && !matches!(role, Role::Place { .. });
+                parameters[j] = if stays { value.abs() } else { value };
+            }
+            parameters
+        };
+        numbers.map(one).collect()
+    }
+
+    /// What can be added to a parameter without a change, if it is an angle.
+    pub(super) fn periods(&self) -> Vec<Option<f64>> {
+        let of = |role: &Role| match role {
+            Role::Phase { period } => Some(*period),
+            _ => None,
+        };
+        self.roles.parameters.iter().map(of).collect()
+    }
+
+    /// Whether parameters turn sines.
+    pub(super) fn turns(&self) -> bool {
+        !self.roles.turning.is_empty()
+    }
+
+    /// The spectrum of data at these places.
+    pub(super) fn spectrum(&self, x: &[f64], weights: &[f64]) -> Option<Spectrum> {
+        let plain = |program: &Program| {
+            let mut evaluator = Evaluator::new(program);
+            x.iter().map(|x| evaluator.value(&[*x])).collect()
+        };
+        let columns: Vec<Vec<f64>> = self.roles.plain.iter().map(plain).collect();
+        let is_angle = |j: &&usize| matches!(self.roles.parameters[**j], Role::Phase { .. });
+        let angles = self.searched.iter().filter(is_angle).count();
+        let only_turns = self.roles.turning.len() + angles == self.searched.len();
+        let shares = if only_turns { &ENVELOPES[..1] } else { &ENVELOPES };
+        Spectrum::new(x, weights, &columns, shares)
+    }
+
+    /// Parameters that are tried at frequencies of the data, for each of some choices of them; limits of parameters say which.
+    pub(super) fn at_frequencies(
+        &self,
+        spectrum: &Spectrum,
+        data: &[f64],
+        positive: &[bool],
+        limit: impl Fn(usize) -> [f64; 2],
+        points: &[Vec<f64>],
+        turn: usize,
+    ) -> Vec<Vec<f64>> {
+        let turning = &self.roles.turning;
+        let most = (turn + 1) * CHOICES;
+        let mut frequencies: Vec<f64> = Vec::new();
+        if let [only] = turning[..] {
+            let [low, high] =
+                limit(only.parameter).map(|end| only.factor * end.abs().powf(only.power));
+            let within = if limit(only.parameter)[0] < 0.0 {
+                0.0..=f64::INFINITY
+            } else {
+                low.min(high)..=low.max(high)
+            };
+            frequencies.extend(spectrum.waves(data, &within, most).iter().map(|of| of.frequency));
+            // Of a square, or of products, the data have twice the frequency.
+            if let Some(&first) = frequencies.first() {
+                frequencies.insert(frequencies.len().min(2), 0.5 * first);
+            }
+        } else {
+            // Each in what the others leave.
+            let mut left = data.to_vec();
+            while let Some(wave) = spectrum.wave(&left, &(0.0..=f64::INFINITY)) {
+                frequencies.push(wave.frequency);
+                if frequencies.len() == turning.len() + most / turning.len() {
+                    break;
+                }
+                spectrum.subtract(&wave, &mut left);
+            }
         }
-        parameters
-    };
-    // Each turn goes on where that before has ended.
-    (turn * count..(turn + 1) * count).map(one).collect()
+        if frequencies.len() < turning.len() {
+            return Vec::new();
+        }
+        let count = CHOICES * AT_FREQUENCIES;
+        let mut all = self.sampled(positive, points, turn * count..(turn + 1) * count);
+        for (number, parameters) in all.iter_mut().enumerate() {
+            let choice = turn * CHOICES + number / AT_FREQUENCIES;
+            let (set, order) = (choice / turning.len(), choice % turning.len());
+            for (number, of) in turning.iter().enumerate() {
+                let at = (number + order) % turning.len();
+                let at = if at + 1 == turning.len() { at + set } else { at };
+                let frequency = frequencies[at % frequencies.len()];
+                parameters[of.parameter] = (frequency / of.factor).powf(of.power.recip());
+            }
+        }
+        all
+    }
 }
 
 /// Steps of an additive sequence of low discrepancy: powers of the inverse of the root of gᵈ⁺¹ = g + 1 (Roberts 2018).
@@ -67,14 +178,16 @@ fn steps(dimensions: usize) -> Vec<f64> {
     (1..=dimensions as i32).map(|power| root.powi(-power).fract()).collect()
 }
 
-fn ranges(variables: usize, points: &[Vec<f64>]) -> Ranges {
-    let of = |variable: usize| {
-        let all = points.iter().map(|point| point[variable]);
-        let none = [f64::INFINITY, f64::NEG_INFINITY];
-        let [low, high] = all.fold(none, |[low, high], x| [low.min(x), high.max(x)]);
-        if high > low { [low, high - low] } else { [if low.is_finite() { low } else { 0.0 }, 1.0] }
-    };
-    (0..variables).map(of).collect()
+fn extent(part: &Program, points: &[Vec<f64>]) -> Extent {
+    let mut evaluator = Evaluator::new(part);
+    extent_of(points.iter().map(|point| evaluator.value(point)))
+}
+
+fn extent_of(values: impl Iterator<Item = f64>) -> Extent {
+    let none = [f64::INFINITY, f64::NEG_INFINITY];
+    let finite = values.filter(|value| value.is_finite());
+    let [low, high] = finite.fold(none, |[low, high], x| [low.min(x), high.max(x)]);
+    if high > low { [low, high - low] } else { [if low.is_finite() { low } else { 0.0 }, 1.0] }
 }
 
 fn between([low, high]: [f64; 2], share: f64) -> f64 {
@@ -82,194 +195,42 @@ fn between([low, high]: [f64; 2], share: f64) -> f64 {
 }
 
 /// A value for a parameter from two numbers between 0 and 1.
-fn sample(role: &Role, ranges: &Ranges, size: f64, sign: f64, number: usize) -> f64 {
+fn sample(
+    role: &Role,
+    parts: &[Extent],
+    axes: &[Extent],
+    size: f64,
+    sign: f64,
+    number: usize,
+) -> f64 {
     // Of a range far from 0 the distance from 0 is a length, too.
-    let length = |&[low, length]: &[f64; 2]| match number % 2 {
+    let length = |&[low, length]: &Extent| match number % 2 {
         0 => length,
         _ => low.abs().max((low + length).abs()),
     };
     let signed = |value: f64| if sign < NEGATIVE { -value } else { value };
+    let place = |[low, length]: Extent, size: f64| low + length * between([-0.1, 1.1], size);
+    let power = |of: f64, power: f64, size: f64| match power {
+        0.0 => signed(of * 10f64.powf(between(NUMBERS, size))),
+        power => signed(of * 10f64.powf(between(LENGTHS, size) * power)),
+    };
     match role {
-        Role::Place(axis) => {
-            let [low, length] = ranges[*axis];
-            low + length * between([-0.1, 1.1], size)
+        Role::Place { part, factor } => factor * place(parts[*part], size),
+        Role::Size { factor, powers } => {
+            let lengths = parts.iter().zip(powers).map(|(range, power)| length(range).powf(*power));
+            power(factor * lengths.product::<f64>(), powers.iter().sum(), size)
         }
-        Role::Powers(powers) if powers.iter().any(|&power| power != 0.0) => {
-            let decades = between(LENGTHS, size);
-            let value = |(power, range): (&f64, &[f64; 2])| {
-                (length(range) * 10f64.powf(decades)).powf(*power)
-            };
-            signed(powers.iter().zip(ranges).map(value).product())
-        }
-        Role::Powers(_) => signed(10f64.powf(between(NUMBERS, size))),
-        Role::Unknown => {
+        Role::Phase { period } => period * size,
+        _ => {
             let (kind, size) = ((4.0 * size) as u32, (4.0 * size).fract());
-            let powers = |power: f64| vec![power; ranges.len()];
-            let role = match kind {
-                0 => Role::Place(number / 2 % ranges.len().max(1)),
-                1 => Role::Powers(powers(1.0)),
-                2 => Role::Powers(powers(-1.0)),
-                _ => Role::Powers(powers(0.0)),
-            };
-            match role {
-                Role::Place(_) if ranges.is_empty() => signed(10f64.powf(between(NUMBERS, size))),
-                role => sample(&role, ranges, size, sign, number),
+            let product: f64 = axes.iter().map(length).product();
+            let count = axes.len() as f64;
+            match kind {
+                0 if !axes.is_empty() => place(axes[number / 2 % axes.len()], size),
+                1 => power(product, count, size),
+                2 => power(product.recip(), -count, size),
+                _ => power(1.0, 0.0, size),
             }
-        }
-    }
-}
-
-/// What each parameter is: a model that stretches with a variable, f(λx; p) = f(x; λᵉp), has Σeⱼpⱼ∂f/∂pⱼ = −x∂f/∂x but for what
-/// linear parameters take up, and likewise where it moves with a variable.
-fn roles(formula: &Formula, linear: &[bool], ranges: &Ranges) -> Vec<Role> {
-    let count = linear.len();
-    let searched: Vec<usize> = (0..count).filter(|&j| !linear[j]).collect();
-    let mut roles = vec![Role::Unknown; count];
-    let mut powers: Vec<Option<Vec<f64>>> = vec![Some(Vec::new()); count];
-    for variable in 0..ranges.len() {
-        let stretched = symmetry(formula, &searched, ranges, variable, true);
-        let moved = symmetry(formula, &searched, ranges, variable, false);
-        for (order, &j) in searched.iter().enumerate() {
-            let shift = moved.as_ref().map_or(0.0, |moved| moved[order]);
-            if (shift - 1.0).abs() < 1e-3 {
-                roles[j] = Role::Place(variable);
-            }
-            let power = stretched.as_ref().map(|all| (2.0 * all[order]).round() / 2.0);
-            match (power, &mut powers[j]) {
-                (Some(power), Some(powers)) if power.abs() <= 6.0 => powers.push(power),
-                (_, powers) => *powers = None,
-            }
-        }
-    }
-    for (role, powers) in roles.iter_mut().zip(powers) {
-        if let (Role::Unknown, Some(powers)) = (&role, powers) {
-            *role = Role::Powers(powers);
-        }
-    }
-    roles
-}
-
-/// By how much each searched parameter must change, in units of itself or as it is, so that a variable may be stretched or moved; `None` if
-/// no change does it.
-fn symmetry(
-    formula: &Formula,
-    searched: &[usize],
-    ranges: &Ranges,
-    variable: usize,
-    stretch: bool,
-) -> Option<Vec<f64>> {
-    let count = formula.parameters().len();
-    let program = formula.program(fit_formula::Axes::Together, &vec![true; count]);
-    let mut evaluator = Evaluator::new(&program);
-    let own = steps(count + ranges.len());
-    // The same for any parameters: some without relations between them.
-    let parameters: Vec<f64> = (0..count).map(|j| 0.4 + (own[j] * 17.0).fract()).collect();
-    evaluator.set_parameters(&parameters);
-    let mut slopes = vec![0.0; count];
-    let mut columns = vec![Vec::new(); count + 1];
-    for probe in 1..=PROBES {
-        // Near 1, where the parameters are: where the points really lie does not matter.
-        let mut place: Vec<f64> = (0..ranges.len())
-            .map(|v| 0.2 + 2.0 * (own[count + v] * probe as f64).fract())
-            .collect();
-        let here = place[variable];
-        let step = 1e-4;
-        let mut at = |shift: f64| {
-            place[variable] = here + shift;
-            evaluator.value(&place)
-        };
-        // Of fourth order.
-        let by =
-            (8.0 * (at(step) - at(-step)) - (at(2.0 * step) - at(-2.0 * step))) / (12.0 * step);
-        at(0.0);
-        evaluator.derivatives(&mut slopes);
-        columns[count].push(if stretch { -by * here } else { -by });
-        for (j, slope) in slopes.iter().enumerate() {
-            let factor = if stretch && searched.contains(&j) { parameters[j] } else { 1.0 };
-            columns[j].push(slope * factor);
-        }
-    }
-    let wanted = columns.pop()?;
-    let found = solved(&columns, &wanted)?;
-    Some(searched.iter().map(|&j| found[j]).collect())
-}
-
-/// The factors with which columns add up to another one; `None` if they do not, or in several ways.
-fn solved(columns: &[Vec<f64>], wanted: &[f64]) -> Option<Vec<f64>> {
-    let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
-    let sizes: Vec<f64> = columns.iter().map(|column| dot(column, column).sqrt()).collect();
-    let (mut basis, mut factors) = (Vec::<Vec<f64>>::new(), Vec::new());
-    for (column, size) in columns.iter().zip(&sizes) {
-        let mut column: Vec<f64> = column.iter().map(|value| value / size).collect();
-        let mut along = vec![0.0; basis.len()];
-        // Twice, so that nothing of the others is left.
-        for _ in 0..2 {
-            for (earlier, along) in basis.iter().zip(&mut along) {
-                let share = dot(earlier, &column);
-                column.iter_mut().zip(earlier).for_each(|(to, from)| *to -= share * from);
-                *along += share;
-            }
-        }
-        let left = dot(&column, &column).sqrt();
-        if left.is_nan() || left < 1e-6 {
-            return None;
-        }
-        column.iter_mut().for_each(|value| *value /= left);
-        along.push(left);
-        factors.push(along);
-        basis.push(column);
-    }
-    let size = dot(wanted, wanted).sqrt();
-    let mut rest = wanted.to_vec();
-    let mut shares = vec![0.0; basis.len()];
-    for (earlier, share) in basis.iter().zip(&mut shares) {
-        *share = dot(earlier, &rest);
-        rest.iter_mut().zip(earlier).for_each(|(to, from)| *to -= *share * from);
-    }
-    let left = dot(&rest, &rest).sqrt();
-    if left.is_nan() || left > 1e-6 * size {
-        return None;
-    }
-    for l in (0..shares.len()).rev() {
-        shares[l] /= factors[l][l];
-        let own = shares[l];
-        for m in 0..l {
-            shares[m] -= own * factors[l][m];
-        }
-    }
-    let unscaled = shares.iter().zip(&sizes).map(|(share, size)| share / size);
-    Some(unscaled.collect())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Proves that lengths, rates, places and numbers are told from each other, whatever the linear parameters are.
-    #[test]
-    fn parameters_are_told_by_their_roles() {
-        let of = |text: &str| {
-            let formula = Formula::of_variables(text, &["x"]).expect("a formula");
-            let linear = formula.linear();
-            let roles = roles(&formula, &linear, &vec![[0.0, 1.0]]);
-            let names = formula.parameters().iter().cloned();
-            names.zip(roles).filter(|(name, _)| !name.starts_with('a')).collect::<Vec<_>>()
-        };
-        let powers = |power: f64| Role::Powers(vec![power]);
-        for (text, wanted) in [
-            ("a*exp(-x/t) + a2", vec![powers(1.0)]),
-            ("a*exp(-k*x) + a2", vec![powers(-1.0)]),
-            (
-                "a*exp(-k*x) + a2*exp(-(x - m)^2/s^2)",
-                vec![powers(-1.0), Role::Place(0), powers(1.0)],
-            ),
-            ("(a + a2*x)/(1 + p*x + q*x^2)", vec![powers(-1.0), powers(-2.0)]),
-            ("a*exp(b/(x + c))", vec![powers(1.0), powers(1.0)]),
-            ("a*x^n/(k^n + x^n)", vec![powers(0.0), powers(1.0)]),
-            ("exp(-b*x)/(c + d*x)", vec![powers(-1.0), powers(0.0), powers(-1.0)]),
-        ] {
-            let found: Vec<Role> = of(text).into_iter().map(|(_, role)| role).collect();
-            assert_eq!(found, wanted, "{text}");
         }
     }
 }

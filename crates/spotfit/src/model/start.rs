@@ -7,14 +7,16 @@ use super::named::Kind;
 /// The most candidates.
 const MOST: usize = 4000;
 /// Shares of the range of the points that are tried as lengths.
-const SCALES: [f64; 4] = [0.03, 0.1, 0.3, 1.0];
+pub(super) const SCALES: [f64; 4] = [0.03, 0.1, 0.3, 1.0];
 /// Of an image.
 const WIDTHS: [f64; 3] = [0.1, 0.2, 0.4];
+
+/// The squares that are left with parameters.
+pub(super) type Found = (f64, Vec<f64>);
 
 /// Candidates for the parameters that a model is not linear in.
 pub(super) struct Candidates {
     linear: Vec<usize>,
-    parameters: usize,
     entries: Vec<Entry>,
 }
 
@@ -57,7 +59,7 @@ impl Candidates {
                 more
             });
             if next.is_none() || entries.len() >= MOST {
-                return Self { linear, parameters: kinds.len(), entries };
+                return Self { linear, entries };
             }
         }
     }
@@ -74,17 +76,18 @@ impl Candidates {
         let linear: Vec<usize> = (0..linear.len()).filter(|&j| linear[j]).collect();
         let entry = |parameters| Entry::new(&mut evaluator, parameters, &linear, points);
         let entries: Vec<Entry> = all.into_iter().filter_map(entry).collect();
-        Self { linear, parameters: formula.parameters().len(), entries }
+        Self { linear, entries }
     }
 
-    /// The best of each of so many parts, as [`Candidates::best`]; nothing for parts of which none has a value.
+    /// The parameters that are nearest to the data of each of so many parts, if the model must be `positive`, the nearest for which it is, if
+    /// there are any; nothing for parts of which none has a value.
     pub(super) fn best_of_parts(
         &self,
         data: &[f64],
         positive: bool,
         parts: usize,
-    ) -> Vec<Option<Vec<f64>>> {
-        let length = self.entries.len().div_ceil(parts).max(1);
+    ) -> Vec<Option<Found>> {
+        let length = self.entries.len().div_ceil(parts.max(1)).max(1);
         let part = |part: usize| {
             let all = self.entries.len();
             let here = &self.entries[(part * length).min(all)..((part + 1) * length).min(all)];
@@ -94,15 +97,8 @@ impl Candidates {
         (0..parts).map(part).collect()
     }
 
-    /// The parameters that are nearest to the data; if the model must be `positive`, the nearest for which it is, if
-    /// there are any.
-    pub(super) fn best(&self, data: &[f64], positive: bool) -> Vec<f64> {
-        let mut found = self.best_of_parts(data, positive, 1);
-        found.pop().flatten().unwrap_or_else(|| vec![1.0; self.parameters])
-    }
-
-    fn nearest(&self, among: &[Entry], data: &[f64], positive: bool) -> Option<Vec<f64>> {
-        let mut best: Option<(f64, Vec<f64>)> = None;
+    fn nearest(&self, among: &[Entry], data: &[f64], positive: bool) -> Option<Found> {
+        let mut best: Option<Found> = None;
         let mut residual = vec![0.0; data.len()];
         // In a unit of their size where their squares may be no numbers.
         let most = largest(data);
@@ -117,7 +113,14 @@ impl Candidates {
             }
             let size = dot(&residual, &residual);
             let along: Vec<f64> = entry.basis.iter().map(|basis| dot(basis, &residual)).collect();
-            let left = size - dot(&along, &along);
+            let mut left = size - dot(&along, &along);
+            // Where little is left, as of what a number in the formula adds, the difference has no digits.
+            if left < 1e-4 * size && best.as_ref().is_none_or(|best| left < best.0 + 1e-12 * size) {
+                for (basis, along) in entry.basis.iter().zip(&along) {
+                    residual.iter_mut().zip(basis).for_each(|(to, from)| *to -= along * from);
+                }
+                left = dot(&residual, &residual);
+            }
             if left.is_finite() && best.as_ref().is_none_or(|best| left < best.0) {
                 if positive && !entry.is_positive(&along, unit) {
                     continue;
@@ -136,7 +139,7 @@ impl Candidates {
                 best = Some((left, parameters));
             }
         }
-        best.map(|best| best.1)
+        best
     }
 }
 

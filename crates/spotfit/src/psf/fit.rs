@@ -16,6 +16,7 @@ use crate::backend::{Backend, FitterOptions};
 use crate::model::{
     CurveFitter, CurveLimits, CurveOptions, CurveStart, Curves, Linear, Model, ModelFits, Points,
 };
+use crate::raise::raise;
 
 /// Planes that are tried first are this far apart, in nm.
 const START_STEP: f64 = 100.0;
@@ -183,6 +184,8 @@ impl PsfFitter {
         options: &PsfFitOptions,
     ) -> Result<PsfFits, PsfError> {
         noise.check(windows)?;
+        let raised = self.raised(windows, noise);
+        let windows = raised.as_ref().map_or(windows, |(windows, _)| windows.view());
         let poisson = options.estimator == Estimator::MaximumLikelihood;
         let photons = Photons::new(windows, noise, poisson);
         let Photons { weights, read, .. } = &photons;
@@ -247,7 +250,33 @@ impl PsfFitter {
                 to.iter_mut().zip(errors).for_each(|(to, error)| *to = error);
             }
         }
+        if let Some((_, raised)) = &raised {
+            let mut background = all.parameters.column_mut(4);
+            background.iter_mut().zip(raised).for_each(|(level, raised)| *level -= raised);
+        }
         Ok(all)
+    }
+
+    /// The windows with so many photons more that each may be photons, if there is one that is none.
+    fn raised(
+        &self,
+        windows: ArrayView3<'_, f32>,
+        noise: &PsfNoise<'_>,
+    ) -> Option<(Array3<f32>, Vec<f64>)> {
+        let (count, _, width) = windows.dim();
+        let raised = self.fitter.reference().map(count, |fit| {
+            let read = |at: usize| noise.of([fit, at / width, at % width]);
+            let window = windows.index_axis(Axis(0), fit);
+            let values = window.as_standard_layout();
+            let values = values.as_slice().unwrap_or_default();
+            raise(values, width, read, noise.excess, 1.0)
+        });
+        raised.iter().any(|&raised| raised > 0.0).then(|| {
+            let mut all = windows.to_owned();
+            let each = all.outer_iter_mut().zip(&raised).filter(|(_, raised)| **raised > 0.0);
+            each.for_each(|(mut window, &raised)| window += raised as f32);
+            (all, raised)
+        })
     }
 
     /// The quality of the fits of these windows (spot, row, column).

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use super::fitted::{by_status, counts, found, rate, seconds};
 use crate::model::{
     CurveFits, CurveFitter, CurveNoise, CurveOptions, CurveStart, Curves, Model, ModelError,
-    NoiseFits, Sharing,
+    NoiseFits, Sharing, UnweightedPoints,
 };
 use crate::{Status, StatusCounts};
 
@@ -40,6 +40,9 @@ pub struct CurveReport {
     /// Outliers, where they were listed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub outliers: Option<usize>,
+    /// Points that were left out though their weight does not say so, if there are some.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub left_out: Option<UnweightedPoints>,
     /// What data sets share, if they do.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub shared: Option<SharedReport>,
@@ -71,6 +74,7 @@ impl CurveReport {
     pub(super) fn outcome(&self) -> String {
         let Self { fits, statuses, converged, at_limit, answers, outliers, shared, .. } = self;
         let mut lines = vec![format!("{fits} fits: {}", counts(statuses))];
+        lines.extend(self.left_out.as_ref().map(ToString::to_string));
         lines.extend((!answers.is_empty()).then(|| answers.to_string()));
         lines.extend(shared.as_ref().map(ToString::to_string));
         lines.extend(outliers.map(|outliers| {
@@ -89,6 +93,7 @@ impl CurveReport {
             statuses: counts,
             answers: AnswerSummary::default(),
             outliers: None,
+            left_out: None,
             shared: None,
             threads,
             fitting: Duration::ZERO,
@@ -135,6 +140,7 @@ pub struct CurveFitting<'a> {
     options: &'a CurveOptions,
     counts: StatusCounts,
     outliers: Option<usize>,
+    left_out: UnweightedPoints,
     sharing: Sharing,
     groups: Vec<(usize, Vec<String>)>,
     shared: Option<SharedReport>,
@@ -146,7 +152,7 @@ impl<'a> CurveFitting<'a> {
     /// Begins with no data set.
     pub fn begin(model: &'a Model, fitter: &'a CurveFitter, options: &'a CurveOptions) -> Self {
         let (counts, begin) = (StatusCounts::default(), Instant::now());
-        let (outliers, shared) = (None, None);
+        let (outliers, left_out, shared) = (None, UnweightedPoints::default(), None);
         let (sharing, groups) = Default::default();
         Self {
             model,
@@ -154,6 +160,7 @@ impl<'a> CurveFitting<'a> {
             options,
             counts,
             outliers,
+            left_out,
             sharing,
             groups,
             shared,
@@ -208,6 +215,7 @@ impl<'a> CurveFitting<'a> {
         };
         self.fitting += begin.elapsed();
         found.fits.fits.statuses.iter().for_each(|status| self.counts.count(*status));
+        self.left_out.add(found.left_out);
         if noise.outlier_rate.is_some() {
             *self.outliers.get_or_insert(0) += found.outliers.len();
         }
@@ -218,6 +226,7 @@ impl<'a> CurveFitting<'a> {
     pub fn finish(self) -> CurveReport {
         CurveReport {
             outliers: self.outliers,
+            left_out: Some(self.left_out).filter(|left_out| left_out.points > 0),
             shared: self.shared,
             fitting: self.fitting,
             time: self.begin.elapsed(),

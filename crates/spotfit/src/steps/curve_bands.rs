@@ -3,11 +3,11 @@
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
-use crate::model::answers::{BandFit, CurveBands};
-use crate::model::{CurveFits, CurveOptions, Curves, Model, points};
+use crate::model::answers::{BandFit, CurveBands, data_and_weights, datum_weights};
+use crate::model::{CurveFits, CurveOptions, Curves, Model, WeightRule, points};
 
 /// Writes the bands at the points of the data as CSV: the data set, its variables, the value of the model, and the ends of the bands of
-/// confidence and prediction.
+/// confidence and prediction, as [`CurveBands`] and [`datum_weights`] say.
 #[derive(Debug)]
 pub struct BandTable<W> {
     output: W,
@@ -31,6 +31,12 @@ impl<W: Write> BandTable<W> {
         Ok(Self { output, bands: CurveBands::new(model, options, level) })
     }
 
+    /// The same of fits whose weights a rule made, beside those of the curves.
+    #[must_use]
+    pub fn with_rule(self, rule: impl Into<Option<WeightRule>>) -> Self {
+        Self { bands: self.bands.with_rule(rule), ..self }
+    }
+
     /// Appends those of fits, which have their covariance; the first has the number `first`, and names are those of all data sets. Fits
     /// that were not found have no rows.
     ///
@@ -51,18 +57,15 @@ impl<W: Write> BandTable<W> {
                 fits.covariance.index_axis(ndarray::Axis(0), row).iter().copied().collect();
             let parameters = fits.parameters.row(row).to_vec();
             let fit = BandFit::new(&parameters, &covariance, fits.chi2[row], fits.degrees[row]);
-            let weight = |point: usize| {
-                let of = |weights: &crate::model::Values<'_, ndarray::Ix2>| {
-                    weights.get([if weights.shape()[0] == 1 { 0 } else { row }, point])
-                };
-                curves.weights.as_ref().map_or(1.0, of)
-            };
+            let weights = datum_weights(&data_and_weights(curves, row)[1]);
             let named = names.get(first + row).filter(|name| !name.is_empty());
             let name = match named {
                 Some(name) => super::curve_table::quoted(name),
                 None => (first + row).to_string(),
             };
-            for (place, at) in places.iter().zip(self.bands.at(&fit, &places, weight)) {
+            for (place, at) in
+                places.iter().zip(self.bands.at(&fit, &places, |point| weights[point]))
+            {
                 let numbers = place.iter().chain([&at.value]).chain(&at.confidence);
                 text.push_str(&name);
                 for number in numbers.chain(&at.prediction) {

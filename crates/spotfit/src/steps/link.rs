@@ -5,7 +5,7 @@ use std::fmt;
 use super::words::{length, symbol, usual};
 use super::{Listener, Sink, Source, StepError};
 use crate::Length;
-use crate::link::{Groups, LinkOptions as Within, Links, link};
+use crate::link::{FACTOR, Groups, LinkOptions as Within, Links, link};
 use crate::table::{Column, Kind, Meaning, Table, Unit};
 
 /// How localizations are linked.
@@ -13,10 +13,10 @@ use crate::table::{Column, Kind, Meaning, Table, Unit};
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct LinkOptions {
-    /// The largest distance of a localization from the mean of those before it; four times the median uncertainty if
-    /// not given.
+    /// The largest distance of a localization from the mean of those before it. If not given, it is four times the uncertainty: of the
+    /// localization and of those before it, as the root mean square of both ([`crate::link::LinkOptions::uncertainties`]).
     pub radius: Option<Length>,
-    /// The same along z; four times the median uncertainty of z, or three times `radius`, if not given.
+    /// The same along z. If not given, it is four times the uncertainty of z, or without that three times `radius`.
     pub radius_z: Option<Length>,
     /// The number of frames for which a molecule may be dark.
     pub gap: u32,
@@ -49,8 +49,10 @@ pub struct LinkReport {
     pub molecules: usize,
     /// Localizations that stand alone because a number of them is not finite.
     pub not_finite: usize,
-    /// The radius within which they were linked, in `unit`.
+    /// The radius within which they were linked, in `unit`; its median where each has its own.
     pub radius: f64,
+    /// Whether each localization has a radius of its own, by its uncertainty.
+    pub by_uncertainty: bool,
     /// The unit of the table, `px` or `nm`.
     pub unit: &'static str,
     /// The number of frames for which a molecule was allowed to be dark.
@@ -59,12 +61,13 @@ pub struct LinkReport {
 
 impl fmt::Display for LinkReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { localizations, molecules, not_finite, radius, unit, gap } = self;
+        let Self { localizations, molecules, not_finite, radius, by_uncertainty, unit, gap } = self;
         let mean = *localizations as f64 / (*molecules).max(1) as f64;
         let unit = if *unit == "nm" { Unit::Nanometre } else { Unit::Pixel };
+        let own = if *by_uncertainty { "4 times their uncertainties, usually " } else { "" };
         write!(
             f,
-            "{localizations} localizations of {molecules} molecules, {mean:.2} each; within {}, {gap} dark frames",
+            "{localizations} localizations of {molecules} molecules, {mean:.2} each; within {own}{}, {gap} dark frames",
             length(*radius, unit)
         )?;
         if *not_finite > 0 {
@@ -94,11 +97,36 @@ pub fn run(
             let usual = usual(&table, Meaning::Uncertainty, unit).ok_or_else(|| {
                 StepError::input(source.name(), "the table has no uncertainties; give `radius`")
             })?;
-            4.0 * usual
+            FACTOR * usual
         }
     };
-    let radius_z = radius_z(options, source, &table, radius, unit)?;
-    let within = Within::new(radius, radius_z).with_gap(options.gap);
+    let by_uncertainty = options.radius.is_none();
+    let errors = |of: Meaning, unit: Unit, wanted: bool| match wanted {
+        true => table.lengths(of, unit).map(Some).map_err(source.wrong()),
+        false => Ok(None),
+    };
+    let [error_x, error_y] = [
+        errors(Meaning::UncertaintyX, unit, by_uncertainty)?,
+        errors(Meaning::UncertaintyY, unit, by_uncertainty)?,
+    ];
+    let (radius_z, own_z) = radius_z(options, source, &table, radius, unit)?;
+    let error_z = match own_z {
+        true => errors(Meaning::UncertaintyZ, Unit::Nanometre, true)?,
+        // Without errors of z as without a radius of z.
+        false
+            if by_uncertainty
+                && options.radius_z.is_none()
+                && table.column(Meaning::Z).is_some() =>
+        {
+            let all = errors(Meaning::Uncertainty, Unit::Nanometre, true)?;
+            all.map(|all| all.iter().map(|error| AXIAL * error).collect())
+        }
+        false => None,
+    };
+    let within = Within::new(radius, radius_z)
+        .with_gap(options.gap)
+        .with_uncertainties(error_x.as_deref().zip(error_y.as_deref()).map(|(x, y)| [x, y]))
+        .with_uncertainties_z(error_z.as_deref());
     let x = table.values(Meaning::X).map_err(source.wrong())?;
     let y = table.values(Meaning::Y).map_err(source.wrong())?;
     let links =
@@ -108,9 +136,11 @@ pub fn run(
         molecules: links.count,
         not_finite: links.not_finite,
         radius,
+        by_uncertainty,
         unit: symbol(unit),
         gap: options.gap,
     };
+    drop((error_x, error_y, error_z));
     if options.label {
         drop((table, frames));
         label(source, &links, sink, listener)?;
@@ -123,29 +153,33 @@ pub fn run(
     Ok(report)
 }
 
-/// The radius along z in nanometres.
+/// Uncertainties along z that are not known are so many times those in x and y.
+const AXIAL: f64 = 3.0;
+
+/// The radius along z in nanometres, and whether it is that of the median of uncertainties.
 fn radius_z(
     options: &LinkOptions,
     source: &Source,
     table: &Table,
     radius: f64,
     unit: Unit,
-) -> Result<f64, StepError> {
+) -> Result<(f64, bool), StepError> {
     if table.column(Meaning::Z).is_none() {
-        return Ok(1.0);
+        return Ok((1.0, false));
     }
     if let Some(radius) = options.radius_z {
-        return source.length("radius_z", radius, Unit::Nanometre, &table.info);
+        let radius = source.length("radius_z", radius, Unit::Nanometre, &table.info)?;
+        return Ok((radius, false));
     }
     if let Some(usual) = usual(table, Meaning::UncertaintyZ, Unit::Nanometre) {
-        return Ok(4.0 * usual);
+        return Ok((FACTOR * usual, true));
     }
     let in_nanometres = match unit {
         Unit::Pixel => table.info.pixel_size.map(|size| radius * size),
         _ => Some(radius),
     };
     in_nanometres
-        .map(|radius| 3.0 * radius)
+        .map(|radius| (AXIAL * radius, false))
         .ok_or_else(|| StepError::input(source.name(), "there is z; give `radius_z`"))
 }
 

@@ -46,6 +46,8 @@ pub(super) struct Own {
     seen: f64,
     /// How far it is from where it is expected.
     pub(super) stray: [f64; 2],
+    /// Frames with a drift in which it was not with the others, one after the other.
+    pub(super) apart: u64,
     /// Whether it belongs to the others.
     pub(super) member: bool,
     trial: Trial,
@@ -94,6 +96,7 @@ impl Own {
             goodness: sight.goodness,
             seen: 1.0,
             stray: [0.0; 2],
+            apart: 0,
             member: true,
             trial: Trial::default(),
             trial_frames: TRIAL / 2,
@@ -215,6 +218,7 @@ impl Own {
     /// It does not belong to the others any more.
     pub(super) fn leave(&mut self) {
         self.member = false;
+        self.apart = 0;
         self.trial = Trial::default();
         self.trial_frames = (2 * self.trial_frames).min(MOST_TRIAL);
     }
@@ -254,7 +258,7 @@ impl Own {
             self.information[2] = 0.0;
             self.misfit = 1.0;
             self.member = true;
-            self.stray = [0.0; 2];
+            (self.stray, self.apart) = ([0.0; 2], 0);
         }
         still
     }

@@ -5,23 +5,36 @@
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum FrameStatus {
-    /// At least one bead was measured.
+    /// Beads were measured, enough of those that were there before, or of all, to know that they are these.
     #[default]
     Measured,
     /// No bead could be used: the drift is the last one that was known, or where the filter expects it, and its error grows from
     /// frame to frame as the drift has moved so far.
     Held,
+    /// It is not known where the beads are: the frame has spots which are not the pattern of the beads, or too few of them to be sure,
+    /// or the pattern may be in several places; or no bead was used for so many frames that all count as lost. The numbers are those of
+    /// [`FrameStatus::Held`], and the stage may have moved by more than the errors say. It lasts until the pattern is found.
+    Lost,
     /// The frame does not have the size of the reference, or not as many pixels as its sides say. Nothing was done with it, and
     /// the drift is held.
     WrongSize,
 }
 
 impl FrameStatus {
+    /// All of them, in the order of their numbers.
+    pub const ALL: [Self; 4] = [Self::Measured, Self::Held, Self::Lost, Self::WrongSize];
+
+    /// Its number where there are only numbers: 0 measured, 1 held, 2 lost, 3 of a wrong size.
+    pub const fn number(self) -> u8 {
+        self as u8
+    }
+
     /// Its name in files.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Measured => "measured",
             Self::Held => "held",
+            Self::Lost => "lost",
             Self::WrongSize => "wrong_size",
         }
     }
@@ -30,7 +43,7 @@ impl FrameStatus {
 /// The displacement of the sample in a frame, relative to the reference: what [`drift --table`](crate::steps::drift) writes and
 /// `drift --apply` subtracts from positions.
 ///
-/// All numbers are finite. Errors are standard errors relative to the reference's own drift: what the noise of the reference
+/// All numbers are finite; they are a measurement only where the status is [`FrameStatus::Measured`]. Errors are standard errors relative to the reference's own drift: what the noise of the reference
 /// frame adds is the same in all frames, and is [`FrameDrift::zero_x_error`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize)]
 #[non_exhaustive]
@@ -55,7 +68,7 @@ pub struct FrameDrift {
     pub raw: [f64; 3],
     /// The standard errors of [`FrameDrift::raw`]; that of z is 0 if the tracker finds no heights.
     pub raw_error: [f64; 3],
-    /// By what angle the sample turned, in radians from x to y, if asked for; otherwise 0.
+    /// By what angle the sample turned, in radians from x to y, if asked for, or if beads were found again after a turn; otherwise 0.
     pub rotation: f64,
     /// The standard error of the angle.
     pub rotation_error: f64,

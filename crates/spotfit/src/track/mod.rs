@@ -6,7 +6,9 @@
 //! 1. A window is cut around each bead where the drift so far, and its speed, say that it is; the spot is fitted in the lanes of the
 //!    calling thread ([`crate::WindowFitter`]), from the bead's usual width, and its errors are computed.
 //! 2. A gate asks whether it is as bright, as wide and as well fitted as usual, less what all beads have in common (the lamp, the
-//!    focus). If more than half of the beads are missed, the stage has made a step: they are looked for around, then in the whole frame.
+//!    focus). If more than half of the beads are missed, the stage has made a step: they are looked for around, then their pattern in the
+//!    whole frame, turned by up to 2°. Few of them, or a pattern that fits in two places, are no measurement: the tracker is lost
+//!    ([`FrameStatus::Lost`]) until it is clear where the beads are.
 //! 3. The drift is the mean of the beads' displacements, weighted by their errors, without those that disagree; with a turn and a growth
 //!    if asked for. Each bead's place in the reference is refined meanwhile, such that the drift does not depend on which beads are seen.
 //! 4. A filter smooths it over time, if asked for ([`Smooth`]).
@@ -40,6 +42,7 @@
 //! image, drawn anew at known shifts, and halves of its photons: 1.01 and 0.99 times the stated error
 //! (`SPOTFIT_NIGHTLY=1 cargo test -p spotfit-tests --test library track:: -- --nocapture`, 2026-11-26).
 
+mod again;
 mod bead;
 mod deep;
 mod drift;
@@ -48,6 +51,7 @@ mod find;
 mod frame;
 mod look;
 mod options;
+mod pattern;
 mod search;
 mod smooth;
 mod time;
@@ -84,9 +88,16 @@ pub struct Tracker {
     beads: Vec<Bead>,
     parts: Vec<SeenPlace>,
     patience: u64,
+    jump: f64,
     clock: bool,
     deep: bool,
     times: Times,
+    /// The beads of the last frame with a drift; and how many may be at bright places in a wrong one.
+    due: usize,
+    alike: usize,
+    /// Frames since the last one with a drift, and whether since then spots were seen that are not the pattern of the beads.
+    waited: f64,
+    lost: bool,
     /// The drift of the last frame with beads, and its variance.
     shift: [f64; 3],
     variance: [f64; 3],
@@ -140,7 +151,8 @@ impl Tracker {
             state: BeadState::Held,
         };
         let beads: Vec<Bead> = own.iter().map(bead).collect();
-        let common = CommonDrift::new(centre, free, options.gates.jump, own.len());
+        let jump = options.gates.jump;
+        let common = CommonDrift::new(centre, free, jump, own.len());
         let mut tracker = Self {
             frame: size,
             parts: Vec::with_capacity(own.len()),
@@ -148,9 +160,14 @@ impl Tracker {
             common,
             beads,
             patience: options.patience.into(),
+            jump,
             clock: options.clock,
             deep,
             times: Times::default(),
+            due: sights.len(),
+            alike: 0,
+            waited: 0.0,
+            lost: false,
             shift: [0.0; 3],
             variance: [0.0; 3],
             speed: [0.0; 2],
@@ -159,6 +176,7 @@ impl Tracker {
             axes: [Axis::new(options.smooth); 3],
             drift: FrameDrift { scale: 1.0, ..FrameDrift::default() },
         };
+        tracker.alike = tracker.watch.learn_pattern(reference);
         // What is allocated at the first fit is allocated now.
         tracker.watch.look(reference, &tracker.common, [0.0; 3], &tracker.beads);
         Ok(tracker)
@@ -178,6 +196,8 @@ impl Tracker {
             FrameStatus::WrongSize
         } else if self.measure(frame, frames) {
             FrameStatus::Measured
+        } else if self.lost {
+            FrameStatus::Lost
         } else {
             FrameStatus::Held
         };
@@ -209,31 +229,30 @@ impl Tracker {
         self.deep
     }
 
-    /// Finds the drift of a frame; false if no bead shows it.
+    /// Finds the drift of a frame; false if the beads do not show it.
     fn measure(&mut self, frame: FrameView<'_>, frames: f64) -> bool {
         let [vx, vy] = self.speed.map(|speed| speed * frames);
         let ahead = [self.shift[0] + vx, self.shift[1] + vy, self.shift[2]];
-        let due = watch::due(&self.beads);
+        let turn = self.common.turn();
         self.watch.look(frame, &self.common, ahead, &self.beads);
         let mut found = self.gather();
-        for far in [false, true] {
-            // Half of those that were there, and half of those that are.
-            let enough = |shift: CommonShift, parts: usize| 2 * shift.beads >= due.max(parts);
-            if found.is_some_and(|shift| enough(shift, self.parts.len())) {
-                break;
-            }
-            if self.watch.search(frame, &self.common, ahead, far) {
-                found = self.gather();
-            }
+        if !self.is_sure(found) {
+            found = self.find_again(frame, ahead, turn, found);
+        } else if self.waited > 0.0 {
+            found = self.with_turn(turn);
         }
         self.watch.count_blind(found.is_none());
         let Some(shift) = found else {
+            self.common.set_turn(turn);
             self.watch.miss(&mut self.beads, self.patience);
+            let gone = |bead: &Bead| matches!(bead.state, BeadState::Lost | BeadState::Outside);
+            self.lost |= self.beads.iter().all(gone);
             return false;
         };
         self.common.learn_scatter(&self.parts);
-        self.drift.beads = shift.beads;
+        (self.drift.beads, self.due) = (shift.beads, shift.beads);
         self.move_to(shift.by, shift.variance, frames);
+        (self.waited, self.lost) = (0.0, false);
         self.learn();
         self.watch.settle(
             &self.common,
@@ -280,6 +299,7 @@ impl Tracker {
 
     /// Takes a drift that was measured.
     fn move_to(&mut self, by: [f64; 3], variance: [f64; 3], frames: f64) {
+        let passed = frames + self.waited;
         for axis in 0..3 {
             if !variance[axis].is_finite() {
                 self.variance[axis] += self.walk[axis] * frames;
@@ -287,11 +307,11 @@ impl Tracker {
                 continue;
             }
             let step = by[axis] - self.shift[axis];
-            let square = (step * step - variance[axis] - self.variance[axis]) / frames;
+            let square = (step * step - variance[axis] - self.variance[axis]) / passed;
             self.walk[axis] = (self.walk[axis] + (square - self.walk[axis]) / WALK).max(0.0);
             if let Some(speed) = self.speed.get_mut(axis) {
-                let calm = step.abs() < STEP * frames.max(1.0);
-                *speed = if calm { *speed + SPEED * (step / frames - *speed) } else { 0.0 };
+                let calm = step.abs() < STEP * passed.max(1.0);
+                *speed = if calm { *speed + SPEED * (step / passed - *speed) } else { 0.0 };
             }
             (self.shift[axis], self.variance[axis]) = (by[axis], variance[axis]);
             self.axes[axis].add(by[axis], variance[axis], frames);
@@ -340,6 +360,7 @@ impl Tracker {
     fn hold(&mut self, frames: f64) {
         self.speed = [0.0; 2];
         self.drift.beads = 0;
+        self.waited += frames;
         for axis in 0..3 {
             self.variance[axis] += self.walk[axis] * frames;
             self.axes[axis].hold(self.walk[axis], frames);

@@ -6,7 +6,8 @@ use ndarray::ArrayView2;
 use super::FrameView;
 use super::frame::FrameVisitor;
 
-/// A bright place: the middle of nine pixels, and what they add up to.
+/// A bright place: the middle of nine pixels, and what they add up to. If it was looked for everywhere, the centroid, and by how much
+/// they stand out of what is around.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Peak {
     pub(super) place: [f64; 2],
@@ -21,6 +22,8 @@ struct Seek<'a> {
     /// Peaks are so far from each other, and from what is taken.
     apart: f64,
     taken: &'a [[f64; 2]],
+    /// Peaks must stand out by so much; if it is not given, light counts as it is.
+    least: Option<f32>,
     /// The brightest first; never more than it has room for.
     peaks: &'a mut Vec<Peak>,
     /// Sums of three pixels of each column.
@@ -31,11 +34,13 @@ impl FrameVisitor for Seek<'_> {
     type Output = ();
 
     fn visit<P: Pixel>(self, frame: ArrayView2<'_, P>) {
-        let Self { columns: [left, right], rows: [top, bottom], apart, taken, peaks, sums } = self;
+        let Self { columns: [left, right], rows: [top, bottom], apart, taken, .. } = self;
+        let Self { least: floor, peaks, sums, .. } = self;
         let near =
             |a: [f64; 2], b: [f64; 2]| (a[0] - b[0]).abs() < apart && (a[1] - b[1]).abs() < apart;
         let Some(pixels) = frame.to_slice() else { return };
-        let width = frame.dim().1;
+        let (height, width) = frame.dim();
+        let image = Image { pixels, width, height };
         for y in top..bottom {
             let [above, own, below] =
                 [y - 1, y, y + 1].map(|y| &pixels[y * width..(y + 1) * width]);
@@ -43,7 +48,22 @@ impl FrameVisitor for Seek<'_> {
                 sums[x] = above[x].to_f32() + own[x].to_f32() + below[x].to_f32();
             }
             for x in left..right {
-                let light = sums[x - 1] + sums[x] + sums[x + 1];
+                let mut light = sums[x - 1] + sums[x] + sums[x + 1];
+                if let Some(floor) = floor {
+                    let pixel = own[x].to_f32();
+                    // Of pixels that are the same, the first is the top.
+                    let is_top = pixel > own[x - 1].to_f32()
+                        && pixel > above[x].to_f32()
+                        && pixel >= own[x + 1].to_f32()
+                        && pixel >= below[x].to_f32();
+                    if !is_top {
+                        continue;
+                    }
+                    light -= 9.0 * image.beside([x, y], apart as usize);
+                    if !(light > floor && light < f32::INFINITY) {
+                        continue;
+                    }
+                }
                 let full = peaks.len() == peaks.capacity();
                 let least = peaks.last().map_or(f32::NEG_INFINITY, |peak| peak.light);
                 // Also for light that is no number.
@@ -64,6 +84,70 @@ impl FrameVisitor for Seek<'_> {
                 peaks.insert(at, Peak { place, light });
             }
         }
+        if floor.is_some() {
+            for peak in peaks {
+                peak.place = image.centroid(peak.place.map(|at| at as usize), apart as usize);
+            }
+        }
+    }
+}
+
+/// Pixels, row by row.
+struct Image<'a, P> {
+    pixels: &'a [P],
+    width: usize,
+    height: usize,
+}
+
+impl<P: Pixel> Image<'_, P> {
+    fn at(&self, x: usize, y: usize) -> f32 {
+        self.pixels[y * self.width + x].to_f32()
+    }
+
+    /// The mean of eight pixels, so far beside and above.
+    fn beside(&self, [x, y]: [usize; 2], far: usize) -> f32 {
+        let (left, right) = (x.saturating_sub(far), (x + far).min(self.width - 1));
+        let (top, bottom) = (y.saturating_sub(far), (y + far).min(self.height - 1));
+        let row = |y: usize| self.at(left, y) + self.at(right, y);
+        (row(top) + row(y) + row(bottom) + self.at(x, top) + self.at(x, bottom)) / 8.0
+    }
+
+    /// Of 25 pixels that stand out of those beside.
+    fn centroid(&self, [x, y]: [usize; 2], far: usize) -> [f64; 2] {
+        let level = self.beside([x, y], far);
+        let (mut sum, mut moments) = (0.0, [0.0; 2]);
+        for row in y.saturating_sub(2)..(y + 3).min(self.height) {
+            for column in x.saturating_sub(2)..(x + 3).min(self.width) {
+                let light = f64::from(self.at(column, row) - level).max(0.0);
+                sum += light;
+                moments[0] += light * (column as f64 - x as f64);
+                moments[1] += light * (row as f64 - y as f64);
+            }
+        }
+        let found = [x as f64 + moments[0] / sum, y as f64 + moments[1] / sum];
+        if found.iter().all(|at| at.is_finite()) { found } else { [x as f64, y as f64] }
+    }
+}
+
+/// By how much nine pixels stand out.
+struct Light {
+    at: [usize; 2],
+    far: usize,
+}
+
+impl FrameVisitor for Light {
+    type Output = f64;
+
+    fn visit<P: Pixel>(self, frame: ArrayView2<'_, P>) -> f64 {
+        let (height, width) = frame.dim();
+        let [x, y] = self.at;
+        let inside =
+            (1..width.saturating_sub(1)).contains(&x) && (1..height.saturating_sub(1)).contains(&y);
+        let Some(pixels) = frame.to_slice().filter(|_| inside) else { return f64::NAN };
+        let image = Image { pixels, width, height };
+        let nine = (y - 1..y + 2).flat_map(|y| (x - 1..x + 2).map(move |x| (x, y)));
+        let light: f32 = nine.map(|(x, y)| image.at(x, y)).sum();
+        f64::from(light - 9.0 * image.beside(self.at, self.far))
     }
 }
 
@@ -77,18 +161,13 @@ pub(super) struct Search {
     apart: f64,
 }
 
-/// Beads that are tried in turn when all were lost.
-const TRIED: usize = 8;
-/// A bead is at a peak if it is so near, in pixels.
-const NEAR: f64 = 2.5;
-
 impl Search {
     /// For frames of so many columns, and so many beads.
     pub(super) fn new(columns: usize, beads: usize, side: usize) -> Self {
         Self {
             sums: vec![0.0; columns],
             one: Vec::with_capacity(1),
-            all: Vec::with_capacity((2 * beads).clamp(8, 256)),
+            all: Vec::with_capacity((4 * beads).clamp(32, 256)),
             apart: side as f64 / 2.0,
         }
     }
@@ -115,45 +194,29 @@ impl Search {
         let (columns, rows) = (along(place[0], frame.width)?, along(place[1], frame.height)?);
         let Self { sums, one, apart, .. } = self;
         one.clear();
-        frame.visit(Seek { columns, rows, apart: *apart, taken, peaks: one, sums })?;
+        let apart = *apart;
+        frame.visit(Seek { columns, rows, apart, taken, least: None, peaks: one, sums })?;
         self.one.first().map(|peak| peak.place)
     }
 
-    /// The shift at which most of the beads, the brightest first, are at bright places of the frame.
-    pub(super) fn everywhere(
-        &mut self,
-        frame: FrameView<'_>,
-        beads: impl Iterator<Item = [f64; 2]> + Clone,
-    ) -> Option<[f64; 2]> {
+    /// By how much the nine pixels at a place stand out of what is around; NaN at the edge.
+    pub(super) fn light(&self, frame: FrameView<'_>, place: [f64; 2]) -> f64 {
+        let at = place.map(|at| at.round().max(0.0) as usize);
+        frame.visit(Light { at, far: self.apart as usize }).unwrap_or(f64::NAN)
+    }
+
+    /// The places of the frame that stand out of what is around by more than `least`, or the brightest of them, from top to bottom.
+    pub(super) fn everywhere(&mut self, frame: FrameView<'_>, least: f32) -> &[Peak] {
         let Self { sums, all, apart, .. } = self;
         all.clear();
         let (columns, rows) =
             ([1, frame.width.saturating_sub(1)], [1, frame.height.saturating_sub(1)]);
-        if columns[1] < 2 || rows[1] < 2 {
-            return None;
+        if columns[1] > 1 && rows[1] > 1 {
+            let (apart, least) = (*apart, Some(least));
+            frame.visit(Seek { columns, rows, apart, taken: &[], least, peaks: all, sums });
         }
-        frame.visit(Seek { columns, rows, apart: *apart, taken: &[], peaks: all, sums })?;
-        let peaks = &self.all;
-        let count = beads.clone().count();
-        let mut best: Option<([f64; 2], usize)> = None;
-        for bead in beads.clone().take(TRIED) {
-            for peak in peaks {
-                let shift = [peak.place[0] - bead[0], peak.place[1] - bead[1]];
-                let there = |bead: &[f64; 2]| {
-                    peaks.iter().any(|peak| {
-                        (bead[0] + shift[0] - peak.place[0]).abs() < NEAR
-                            && (bead[1] + shift[1] - peak.place[1]).abs() < NEAR
-                    })
-                };
-                let found = beads.clone().filter(there).count();
-                if best.is_none_or(|(_, most)| found > most) {
-                    best = Some((shift, found));
-                }
-            }
-        }
-        // Fewer are there by chance.
-        let enough = (count.div_ceil(3)).max(count.min(2));
-        best.filter(|&(_, found)| found >= enough).map(|(shift, _)| shift)
+        all.sort_unstable_by(|one, other| one.place[1].total_cmp(&other.place[1]));
+        all
     }
 }
 
@@ -161,13 +224,13 @@ impl Search {
 mod tests {
     use super::*;
 
-    /// Proves that the brightest place is found around a place, that what is taken is left out, and that places at the edge, beyond
-    /// it and nowhere are no panic.
+    /// Proves that the brightest place is found around a place, that what is taken is left out, that places at the edge, beyond
+    /// it and nowhere are no panic, and that everywhere what stands out is found from top to bottom, on a slope too.
     #[test]
     fn bright_places_are_found() {
-        let mut pixels = vec![10u16; 40 * 30];
+        let mut pixels: Vec<u16> = (0..40 * 30).map(|at| 10 + 20 * (at % 40) as u16).collect();
         for (x, y, light) in [(12, 9, 500), (15, 20, 900), (30, 5, 700)] {
-            pixels[y * 40 + x] = light;
+            pixels[y * 40 + x] += light;
         }
         let frame = FrameView::u16(40, 30, &pixels);
         let mut search = Search::new(40, 3, 7);
@@ -176,14 +239,23 @@ mod tests {
         };
         assert!(near(search.around(frame, [10.0, 10.0], 5, &[]).unwrap(), 12.0, 9.0));
         assert!(near(search.around(frame, [12.0, 14.0], 8, &[]).unwrap(), 15.0, 20.0));
-        let other = search.around(frame, [12.0, 14.0], 8, &[[15.0, 20.0]]).unwrap();
+        // The slope is brighter than this one farther on.
+        let other = search.around(frame, [9.0, 14.0], 6, &[[15.0, 20.0]]).unwrap();
         assert!(near(other, 12.0, 9.0));
         for place in [[0.0, 0.0], [39.0, 29.0], [-3.0, 40.0], [1e9, -1e9], [f64::NAN, 3.0]] {
             let _ = search.around(frame, place, 8, &[]);
+            let _ = search.light(frame, place);
         }
-        // All moved by (−4, 3), and one is gone.
-        let beads = [[16.0, 6.0], [19.0, 17.0], [34.0, 2.0], [20.0, 25.0]];
-        let shift = search.everywhere(frame, beads.into_iter()).unwrap();
-        assert!((shift[0] + 4.0).abs() < 2.5 && (shift[1] - 3.0).abs() < 2.5, "{shift:?}");
+        assert!((search.light(frame, [15.0, 20.0]) - 900.0).abs() < 1.0);
+        let found: Vec<[f64; 2]> =
+            search.everywhere(frame, 100.0).iter().map(|peak| peak.place).collect();
+        assert_eq!(found.len(), 3, "{found:?}");
+        for (found, (x, y)) in found.into_iter().zip([(30.0, 5.0), (12.0, 9.0), (15.0, 20.0)]) {
+            assert!(near(found, x, y), "{found:?}");
+        }
+        for value in [f32::NAN, f32::INFINITY, 0.0] {
+            let pixels = vec![value; 40 * 30];
+            assert!(search.everywhere(FrameView::f32(40, 30, &pixels), 1.0).is_empty());
+        }
     }
 }

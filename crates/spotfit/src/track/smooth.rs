@@ -17,6 +17,8 @@ pub(super) struct Axis {
     how: Smooth,
     /// Whether there was a frame.
     begun: bool,
+    /// Frames since then without a measurement.
+    waited: f64,
     value: f64,
     velocity: f64,
     /// The variances of value and velocity, and their covariance.
@@ -28,7 +30,15 @@ pub(super) struct Axis {
 impl Axis {
     /// At 0, which is exact.
     pub(super) fn new(how: Smooth) -> Self {
-        Self { how, begun: false, value: 0.0, velocity: 0.0, variance: [0.0; 3], wander: 0.0 }
+        Self {
+            how,
+            begun: false,
+            waited: 0.0,
+            value: 0.0,
+            velocity: 0.0,
+            variance: [0.0; 3],
+            wander: 0.0,
+        }
     }
 
     /// The value and its variance.
@@ -39,10 +49,15 @@ impl Axis {
     /// After a frame with this drift, so many frames after the last one.
     pub(super) fn add(&mut self, value: f64, variance: f64, frames: f64) {
         let begun = std::mem::replace(&mut self.begun, true);
+        let waited = std::mem::take(&mut self.waited);
+        let surprise = (value - self.value).powi(2) / (self.variance[0] + variance);
         match self.how {
             Smooth::None => (self.value, self.variance[0]) = (value, variance),
-            Smooth::Exponential { frames: long } if begun => {
-                let gain = 1.0 - (-frames / long).exp();
+            // A stage that moved while nothing was measured is not followed slowly.
+            Smooth::Exponential { frames: long }
+                if begun && (waited == 0.0 || surprise < SURPRISE) =>
+            {
+                let gain = 1.0 - (-(frames + waited) / long).exp();
                 self.value += gain * (value - self.value);
                 let kept = 1.0 - gain;
                 self.variance[0] = kept * kept * self.variance[0] + gain * gain * variance;
@@ -61,6 +76,7 @@ impl Axis {
             self.velocity *= 0.9f64.powf(frames);
         }
         self.variance[0] += walk * frames;
+        self.waited += frames;
     }
 
     fn restart(&mut self, value: f64, variance: f64, wander: Option<f64>) {
@@ -143,8 +159,8 @@ mod tests {
         assert!((0.85..1.15).contains(&ratio), "{ratio}");
     }
 
-    /// Proves that the exponential mean has the error that it states for a drift that stays, and that the error of a drift that is
-    /// held grows.
+    /// Proves that the exponential mean has the error that it states for a drift that stays, that the error of a drift that is held
+    /// grows, that frames without a measurement count as time, and that a jump meanwhile is followed at once.
     #[test]
     fn an_exponential_mean_states_its_error() {
         let mut random = Random::new(1, 2);
@@ -164,5 +180,10 @@ mod tests {
         axis.hold(0.01, 4.0);
         assert_eq!(axis.now()[0], before[0]);
         assert!((axis.now()[1] - before[1] - 0.04).abs() < 1e-12);
+        let mut other = axis;
+        axis.add(before[0] + 0.5, 0.09, 1.0);
+        assert!((axis.now()[0] - before[0] - 0.5 * (1.0 - (-0.5f64).exp())).abs() < 1e-12);
+        other.add(20.0, 0.09, 1.0);
+        assert_eq!(other.now(), [20.0, 0.09]);
     }
 }

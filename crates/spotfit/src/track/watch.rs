@@ -5,6 +5,7 @@ use spotfit_locs::drift::{CommonDrift, SeenPlace};
 
 use super::bead::{Allowed, Own};
 use super::look::{Look, Sight};
+use super::pattern::{self, Pattern, Pose};
 use super::search::Search;
 use super::{Bead, BeadState, Doubt, FrameView, TrackError, TrackOptions};
 
@@ -15,8 +16,15 @@ const MISSED_TURN: u64 = 4;
 const LOST_TURN: u64 = 16;
 /// After so many frames in which most beads were gone, they are looked for in one of [`MISSED_TURN`] frames only.
 const BLIND: u64 = 4;
+/// Where few of all beads are left, all are looked for in one of so many frames.
+const DOUBT_TURN: u64 = 64;
 /// Of fewer beads it cannot be said what they have in common.
-const FEW: usize = 4;
+pub(super) const FEW: usize = 4;
+/// What stands out by less than this share of what beads usually do is not looked at.
+const FAINT: f64 = 0.2;
+/// A bead that others agreed without for so many frames says nothing of what all have in common: it may have bleached, and what is seen
+/// in its place is noise.
+const GONE: u64 = 4;
 /// What they may have in common: ln of brightness and width.
 const COMMON: [f64; 2] = [0.7, 0.4];
 
@@ -31,6 +39,9 @@ pub(super) struct Watch {
     pub(super) own: Vec<Own>,
     look: Look,
     search: Search,
+    pattern: Pattern,
+    /// By how much nine pixels of a bead stand out, for each of its photons.
+    light: f64,
     sights: Vec<Option<Sight>>,
     doubts: Vec<Option<Doubt>>,
     /// Whether there is no window for it.
@@ -58,6 +69,8 @@ impl Watch {
         Ok(Self {
             look: Look::new(size, options, count)?,
             search: Search::new(size.width, count, options.box_size),
+            pattern: Pattern::new(count),
+            light: 0.0,
             sights: vec![None; count],
             doubts: vec![None; count],
             outside: vec![false; count],
@@ -70,6 +83,32 @@ impl Watch {
             blind: 0,
             own,
         })
+    }
+
+    /// Learns from the reference by how much beads stand out, and how many of them are at bright places if the pattern is shifted onto
+    /// others.
+    pub(super) fn learn_pattern(&mut self, reference: FrameView<'_>) -> usize {
+        let Self { own, search, sorted, .. } = self;
+        sorted.clear();
+        for own in own.iter() {
+            let [x, y, _] = own.reference;
+            let light = search.light(reference, [x, y]) / own.photons();
+            sorted.extend(Some(light).filter(|light| light.is_finite()));
+        }
+        self.light = middle(sorted).unwrap_or(0.0).max(0.0);
+        let least = self.faintest();
+        let places: Vec<[f64; 2]> =
+            self.own.iter().map(|own| [own.reference[0], own.reference[1]]).collect();
+        let apart = self.search.apart();
+        pattern::alike(&places, self.search.everywhere(reference, least), apart)
+    }
+
+    /// By how much a place must stand out to be looked at.
+    fn faintest(&mut self) -> f32 {
+        self.sorted.clear();
+        self.sorted.extend(self.own.iter().map(Own::photons));
+        let photons = middle(&mut self.sorted).unwrap_or(0.0);
+        ((FAINT * self.light * photons) as f32).max(f32::MIN_POSITIVE)
     }
 
     /// What a frame shows of a bead that is as it should be.
@@ -87,13 +126,7 @@ impl Watch {
         beads: &[Bead],
     ) {
         self.frame += 1;
-        self.look.clear();
-        self.sights.fill(None);
-        for (bead, own) in self.own.iter().enumerate() {
-            let place = expected(common, own, ahead);
-            self.outside[bead] = !self.look.add(bead, place, own.outline, own.height);
-        }
-        self.see(frame, false);
+        self.look_at(frame, common, ahead, true);
         let held = |(bead, known): (usize, &Bead)| {
             known.state == BeadState::Held && self.good(bead).is_none()
         };
@@ -104,40 +137,87 @@ impl Watch {
         }
     }
 
-    /// Looks for all beads around where they are expected, or, if `far`, anywhere. False if it did not look, because it did so in vain
-    /// in many frames.
-    pub(super) fn search(
+    /// Looks at all beads where they are after a drift; with `strays`, also as far aside as they were.
+    pub(super) fn look_at(
+        &mut self,
+        frame: FrameView<'_>,
+        common: &CommonDrift,
+        by: [f64; 3],
+        strays: bool,
+    ) {
+        self.look.clear();
+        self.sights.fill(None);
+        for (bead, own) in self.own.iter().enumerate() {
+            let [x, y, _] = common.place(own.reference, by);
+            let stray = if strays { own.stray } else { [0.0; 2] };
+            let place = [x + stray[0], y + stray[1]];
+            self.outside[bead] = !self.look.add(bead, place, own.outline, own.height);
+        }
+        self.see(frame, false);
+    }
+
+    /// Whether it is time to look elsewhere: after many frames in vain, not in each.
+    pub(super) fn is_time(&self) -> bool {
+        self.blind <= BLIND || self.frame.is_multiple_of(MISSED_TURN)
+    }
+
+    /// Whether it is time to see whether few beads are right.
+    pub(super) fn is_time_to_doubt(&self) -> bool {
+        self.frame.is_multiple_of(DOUBT_TURN)
+    }
+
+    /// Looks for all beads around where they are expected.
+    pub(super) fn look_around(
         &mut self,
         frame: FrameView<'_>,
         common: &CommonDrift,
         ahead: [f64; 3],
-        far: bool,
-    ) -> bool {
-        if self.blind > BLIND && !self.frame.is_multiple_of(MISSED_TURN) {
-            return false;
-        }
-        let still = |own: &Own, by: [f64; 3]| {
-            let [x, y, _] = common.place(own.reference, by);
-            [x, y]
-        };
-        let members = self.own.iter().filter(|own| own.member);
-        let (from, reach) = if far {
-            let places = members.map(|own| still(own, [0.0; 3]));
-            let Some([x, y]) = self.search.everywhere(frame, places) else { return false };
-            // It is known to a pixel or so.
-            ([x, y, 0.0], 3)
-        } else {
-            (ahead, self.reach)
-        };
+    ) {
         self.again.clear();
         for (bead, own) in self.own.iter().enumerate().filter(|(_, own)| own.member) {
-            let place = still(own, from);
-            let found = self.search.around(frame, place, reach, &[]);
+            let [x, y, _] = common.place(own.reference, ahead);
+            let found = self.search.around(frame, [x, y], self.reach, &[]);
             self.again.extend(found.map(|found| (bead, found)));
             (self.sights[bead], self.doubts[bead]) = (None, Some(Doubt::Fit));
         }
         self.look_again(frame);
-        true
+    }
+
+    /// How the pattern of the beads may lie among the bright places of the whole frame; how many of these there are, and how many poses
+    /// were tried.
+    pub(super) fn poses(&mut self, frame: FrameView<'_>, common: &CommonDrift) -> [usize; 2] {
+        let least = self.faintest();
+        let Self { own, search, pattern, .. } = self;
+        let peaks = search.everywhere(frame, least);
+        let members = own.iter().filter(|own| own.member);
+        pattern.search(common.centre(), members.map(|own| lever(common, own)), peaks);
+        [peaks.len(), pattern.tried()]
+    }
+
+    /// One of the poses that were found last, the best first.
+    pub(super) fn pose(&self, number: usize) -> Option<Pose> {
+        self.pattern.poses().get(number).copied()
+    }
+
+    /// Whether there are more poses than were found.
+    pub(super) fn has_more_poses(&self) -> bool {
+        self.pattern.is_full()
+    }
+
+    /// A pose after what was seen of the beads.
+    pub(super) fn refine(&self, pose: Pose, common: &CommonDrift) -> Pose {
+        let members = self.own.iter().enumerate().filter(|(_, own)| own.member);
+        let seen = members.filter_map(|(bead, own)| {
+            let [x, y, _] = self.good(bead)?.place;
+            Some((lever(common, own), [x, y]))
+        });
+        pattern::refine(pose, common.centre(), seen)
+    }
+
+    /// How many beads there are, and how many of them have a window in the frame.
+    pub(super) fn members(&self) -> [usize; 2] {
+        let members = || self.own.iter().zip(&self.outside).filter(|(own, _)| own.member);
+        [members().count(), members().filter(|(_, outside)| !**outside).count()]
     }
 
     /// Counts the frames in which most beads were gone, one after the other.
@@ -180,13 +260,13 @@ impl Watch {
         for which in 0..2 {
             self.sorted.clear();
             for (own, sight) in self.own.iter().zip(&self.sights) {
-                if let Some(sight) = sight.as_ref().filter(|_| own.member) {
+                let is_here = own.member && own.apart < GONE;
+                if let Some(sight) = sight.as_ref().filter(|_| is_here) {
                     self.sorted.push(own.change(sight)[which]);
                 }
             }
-            let middle = self.sorted.len() / 2;
             if self.sorted.len() >= FEW {
-                let median = *self.sorted.select_nth_unstable_by(middle, f64::total_cmp).1;
+                let median = middle(&mut self.sorted).unwrap_or(0.0);
                 found[which] = if median.abs() < COMMON[which] { median } else { 0.0 };
             }
         }
@@ -297,8 +377,11 @@ impl Watch {
                 self.doubt_trial(bead);
                 self.missed(known, bead, doubt, patience);
                 // It is there for long, and another than it was: it may join as it is now. One that is dark is as it was.
-                if self.is_other(bead) && self.own[bead].member && known.missed > 2 * patience {
-                    self.own[bead].leave();
+                let is_other = self.is_other(bead);
+                let own = &mut self.own[bead];
+                own.apart += 1;
+                if is_other && own.member && own.apart > 2 * patience {
+                    own.leave();
                 }
                 continue;
             };
@@ -309,6 +392,7 @@ impl Watch {
                     let own = &mut self.own[bead];
                     own.learn_look(&sight);
                     own.stray = [0.0; 2];
+                    own.apart = 0;
                     let height = sight.variance[2];
                     if own.information[2] == 0.0 && height.is_finite() && variance[2].is_finite() {
                         own.learn_height(sight.place[2] - by[2], height + variance[2]);
@@ -320,9 +404,11 @@ impl Watch {
                 Some(part) => {
                     let own = &mut self.own[bead];
                     own.stray = [part.rest[0], part.rest[1]];
-                    if known.missed >= patience {
+                    // Frames in which all were gone say nothing of it.
+                    if own.apart >= patience {
                         own.leave();
                     }
+                    own.apart += 1;
                     known.missed += 1;
                     known.state = BeadState::Doubted(Doubt::Place);
                 }
@@ -375,8 +461,15 @@ pub(super) fn due(beads: &[Bead]) -> usize {
     beads.iter().filter(|bead| bead.state == BeadState::Held).count()
 }
 
-/// Where a bead is expected.
-fn expected(common: &CommonDrift, own: &Own, ahead: [f64; 3]) -> [f64; 2] {
-    let [x, y, _] = common.place(own.reference, ahead);
-    [x + own.stray[0], y + own.stray[1]]
+/// How far a bead is from the middle, turned as the sample is.
+fn lever(common: &CommonDrift, own: &Own) -> [f64; 2] {
+    let ([x, y, _], [cx, cy]) = (common.place(own.reference, [0.0; 3]), common.centre());
+    [x - cx, y - cy]
+}
+
+/// The median, which changes the order; `None` of nothing.
+fn middle(numbers: &mut [f64]) -> Option<f64> {
+    let middle = numbers.len() / 2;
+    let is_empty = numbers.is_empty();
+    (!is_empty).then(|| *numbers.select_nth_unstable_by(middle, f64::total_cmp).1)
 }

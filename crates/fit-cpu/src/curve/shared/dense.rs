@@ -91,8 +91,14 @@ pub(super) fn norm(step: &[f64], scales: &[f64]) -> f64 {
     step.iter().zip(scales).map(|(step, scale)| (step * scale).powi(2)).sum::<f64>().sqrt()
 }
 
+/// −2bᵀδ − δᵀHδ: by how much a step is predicted to lower the cost.
+pub(super) fn predicted(gradient: &[f64], hessian: &[f64], step: &[f64]) -> f64 {
+    let made = product(hessian, step);
+    -gradient.iter().zip(&made).zip(step).map(|((g, made), by)| (2.0 * g + made) * by).sum::<f64>()
+}
+
 /// H·v, element by element.
-pub(super) fn product(h: &[f64], v: &[f64]) -> Vec<f64> {
+fn product(h: &[f64], v: &[f64]) -> Vec<f64> {
     let dot = |row: &[f64]| row.iter().zip(v).map(|(h, v)| h * v).sum();
     h.chunks_exact(v.len().max(1)).map(dot).collect()
 }
@@ -114,8 +120,9 @@ impl Equations<'_> {
                 radius
             };
             let (own, damped) = self.free_step(&slope, &held, rest);
-            let stops = |j: usize| !(limits[j][0]..=limits[j][1]).contains(&own[j]);
+            let stops = |j: usize| own[j] < limits[j][0] || own[j] > limits[j][1];
             let stopped = (0..n).any(|j| !held[j] && stops(j));
+            // What overflows is stopped by no limit.
             if !stopped {
                 for j in (0..n).filter(|&j| !held[j]) {
                     by[j] = own[j];
@@ -124,12 +131,8 @@ impl Equations<'_> {
             }
             clipped = true;
             for j in 0..n {
-                let [low, high] = limits[j];
-                if held[j] {
-                    continue;
-                }
-                if own[j] < low || own[j] > high {
-                    by[j] = own[j].clamp(low, high);
+                if !held[j] && stops(j) {
+                    by[j] = own[j].max(limits[j][0]).min(limits[j][1]);
                     held[j] = true;
                 }
             }

@@ -26,7 +26,7 @@ pub struct SharedValue {
     pub group: usize,
     /// The value; NaN if no data set with it could be fitted.
     pub value: f64,
-    /// Its standard error: 0 at a limit, infinite if the data do not determine it.
+    /// Its standard error: 0 at a limit that the data push it against, infinite if the data do not determine it.
     pub error: f64,
     /// The part of the data sets that it belongs to.
     pub part: usize,
@@ -42,7 +42,7 @@ pub struct SharedPart {
     pub left_out: usize,
     /// χ² or the deviance of all of them, with the priors.
     pub chi2: f64,
-    /// Points and priors minus all parameters that are neither fixed nor at a limit.
+    /// Points and priors minus all parameters that are neither fixed nor pushed against a limit.
     pub degrees: u64,
     /// Steps of the shared values.
     pub iterations: u32,

@@ -8,17 +8,20 @@
 use std::sync::Mutex;
 
 use fit_core::Status;
+use fit_core::curve::is_pushed;
 use fit_curves::{CurveBatch, Prior};
 use rayon::prelude::*;
 
 use super::super::MakeWork;
-use super::super::engine::{PUSHED, Work};
+use super::super::engine::Work;
 use super::super::visit::Formulated;
-use super::dense::{Equations, norm, product};
+use super::dense::{Equations, norm, predicted};
 use super::set::{Answer, Ask, Common, Question, is_relative};
 
 /// Data sets that a thread takes at a time.
 pub(super) const BLOCK: usize = 64;
+/// After its last step a search may be so many times as far from the minimum, in what is left to gain, as where it ends.
+const MOST_LEFT: f64 = 100.0;
 /// The rounding units that a gradient may be off by.
 const ROUNDING: f64 = 4.0 * f64::EPSILON;
 
@@ -105,8 +108,10 @@ pub(super) struct Found {
 }
 
 impl Part<'_, '_, '_, '_> {
-    fn scale(&self) -> f64 {
-        self.common.scale.map_or(1.0, |[data, weight]| data * data * weight)
+    /// What the cost of so much of the data and of its weight is, as both are scaled. In this order what is not beyond the range of numbers does
+    /// not pass through there.
+    fn scaled(&self, of: f64) -> f64 {
+        self.common.scale.map_or(of, |[data, weight]| of * data * weight * data)
     }
 
     /// The data sets with these values, each with the best parameters of its own.
@@ -120,7 +125,9 @@ impl Part<'_, '_, '_, '_> {
     ) -> State {
         let (n, shared) = (values.len(), self.common.shared.len());
         let width = self.batch.options.parameters();
-        for (row, slots) in rows.chunks_exact_mut(width).zip(self.slots.chunks(shared.max(1))) {
+        for (row, slots) in
+            rows.chunks_exact_mut(width.max(1)).zip(self.slots.chunks(shared.max(1)))
+        {
             for (&j, &slot) in self.common.shared.iter().zip(slots) {
                 row[j] = values[slot as usize];
             }
@@ -138,10 +145,10 @@ impl Part<'_, '_, '_, '_> {
             work.ask(self.batch, &self.common, question)
         });
         let mut answers = Vec::with_capacity(self.sets.len());
-        for (found, to) in answered.into_iter().zip(rows.chunks_exact_mut(width)) {
-            // No model has more parameters than there is room for.
-            let Some(answer) = found else { continue };
-            to.copy_from_slice(answer.row());
+        for (at, found) in answered.into_iter().enumerate() {
+            // No model has more parameters than there is room for. One without any has no rows, and an answer all the same.
+            let answer = found.expect("room for the parameters");
+            rows[at * width..][..width].copy_from_slice(answer.row());
             answers.push(answer);
         }
         let mut state = State {
@@ -178,7 +185,8 @@ impl Part<'_, '_, '_, '_> {
             *size += own_size;
         }
         for &(slot, Prior { mean, deviation, .. }) in &self.priors {
-            let weight = self.scale() / (deviation * deviation);
+            let [data, weight] = self.common.scale.unwrap_or([1.0; 2]);
+            let weight = data / deviation * weight * (data / deviation);
             let (length, missing) = (lengths[slot], values[slot] - mean);
             *cost += weight * missing * missing;
             *size += weight * mean * mean;
@@ -208,13 +216,13 @@ impl Part<'_, '_, '_, '_> {
         let open = (0..n).filter(|&k| !closed(k)).count();
         let degrees = self.degrees - open as i64;
         let [share, tolerance] = options.ends();
-        let [finish, tolerance] = [share / degrees.max(1) as f64, tolerance * self.scale()];
+        let [finish, tolerance] = [share / degrees.max(1) as f64, self.scaled(tolerance)];
         let mut best = self.evaluate(values, rows, &lengths, None, true);
         let (mut iterations, mut radius) = (0, f64::INFINITY);
         let mut visits: Vec<u32> = best.answers.iter().map(|answer| answer.visits).collect();
         let mut scales = vec![0.0; n];
         let most = 10 * u64::from(options.max_iterations) + 10;
-        let mut tried = 0;
+        let (mut tried, mut spent, mut ending) = (0, false, None);
         let status = loop {
             if !best.sound {
                 break Status::NotConverged;
@@ -237,11 +245,9 @@ impl Part<'_, '_, '_, '_> {
             let flat =
                 |k: usize| best.gradient[k].abs() <= best.sizes[k].sqrt() * all.sqrt() * ROUNDING;
             if (0..n).all(|k| held[k] || flat(k)) {
-                break if open == 0 || held.iter().all(|held| *held) {
-                    Status::MinStep
-                } else {
-                    Status::Stalled
-                };
+                let is_held = open == 0 || held.iter().all(|held| *held);
+                let status = if is_held { Status::MinStep } else { Status::Stalled };
+                break ending.unwrap_or(status);
             }
             let room: Vec<[f64; 2]> = (0..n)
                 .map(|k| limits[k].map(|limit| (limit - best.values[k]) / lengths[k]))
@@ -252,16 +258,25 @@ impl Part<'_, '_, '_, '_> {
                 sizes: &best.sizes,
                 scales: &scales,
             };
-            let step = equations.step(&held, radius, &room);
-            let along: f64 = best.gradient.iter().zip(&step.by).map(|(g, by)| g * by).sum();
-            let curved: f64 =
-                product(&best.hessian, &step.by).iter().zip(&step.by).map(|(h, by)| h * by).sum();
-            let predicted = -(2.0 * along + curved);
+            let ends = ending.is_some() || spent;
+            let step = equations.step(&held, if ends { f64::INFINITY } else { radius }, &room);
+            let predicted = predicted(&best.gradient, &best.hessian, &step.by);
             let rounded = ROUNDING * all + 2.0 * (best.cost * all).sqrt() + best.cost;
             let resolution = Some(rounded * ROUNDING).filter(|of| of.is_finite()).unwrap_or(0.0);
-            let full = !step.damped && !step.clipped;
-            let last = full && predicted < finish * best.cost + tolerance;
-            let tiny = predicted <= resolution;
+            let little = finish * best.cost + tolerance;
+            // Where no step helps, and after the last, a full one would gain nothing from a minimum.
+            let is_minimum = predicted <= (MOST_LEFT * little).max(resolution);
+            match ending.take() {
+                Some(status) if is_minimum => break status,
+                None if spent && is_minimum => break Status::Stalled,
+                None if spent => break Status::NotConverged,
+                // Along a valley the last step was long, and led out of it.
+                Some(_) => continue,
+                None => {}
+            }
+            let last = !step.damped && !step.clipped && predicted < little;
+            // What a damped step gains says nothing of what is left to gain.
+            let tiny = !step.damped && predicted <= resolution;
             let trial = self.moved(&best, &step.by, &lengths, limits);
             // Far from the minimum the own parameters may be better where they were.
             let far = predicted > 0.1 * best.cost;
@@ -285,7 +300,11 @@ impl Part<'_, '_, '_, '_> {
                 iterations += 1;
             }
             if last || tiny {
-                break if last { Status::MinStep } else { Status::Stalled };
+                let status = if last { Status::MinStep } else { Status::Stalled };
+                if !better {
+                    break status;
+                }
+                ending = Some(status);
             }
             if ratio < 0.25 || !better {
                 let share = if ratio.is_finite() { 0.5 / (1.0 - ratio.min(0.0)) } else { 0.1 };
@@ -293,18 +312,15 @@ impl Part<'_, '_, '_, '_> {
             } else if ratio > 0.75 || !step.damped {
                 radius = if step.damped { radius.max(2.0 * length) } else { radius };
             }
-            if iterations >= options.max_iterations || tried >= most {
+            if ending.is_none() && (iterations >= options.max_iterations || tried >= most) {
                 break Status::MaxIterations;
             }
             let extent = norm(&vec![1.0; n], &scales);
-            if radius.is_nan() || radius <= 1e-16 * extent {
-                break Status::NotConverged;
-            }
+            spent = radius.is_nan() || radius <= 1e-16 * extent;
         };
         let inside = |k: usize| limits[k][0] < best.values[k] && best.values[k] < limits[k][1];
         let on_limit: Vec<bool> = (0..n).map(|k| !(closed(k) || inside(k))).collect();
-        let pushed =
-            |k: usize| best.gradient[k] * best.gradient[k] > PUSHED * best.size * best.sizes[k];
+        let pushed = |k: usize| is_pushed(best.gradient[k], best.sizes[k], best.size);
         let held = (0..n).map(|k| closed(k) || (on_limit[k] && pushed(k))).collect();
         Found { state: best, status, iterations, visits, held, on_limit, lengths }
     }
@@ -332,7 +348,9 @@ impl Part<'_, '_, '_, '_> {
             }
         });
         let mut rows = from.rows.clone();
-        for (at, (row, answer)) in rows.chunks_exact_mut(width).zip(&from.answers).enumerate() {
+        for (at, (row, answer)) in
+            rows.chunks_exact_mut(width.max(1)).zip(&from.answers).enumerate()
+        {
             let slots = &self.slots[at * shared..][..shared];
             for (j, to) in row.iter_mut().enumerate() {
                 let follows = slots.iter().enumerate();
@@ -353,7 +371,9 @@ impl Part<'_, '_, '_, '_> {
         let least = state.size * (f64::EPSILON * f64::EPSILON) / (12.0 * self.points as f64);
         match degrees {
             _ if self.common.poisson => 1.0,
-            _ if !is_relative(self.batch) => self.scale().sqrt(),
+            _ if !is_relative(self.batch) => {
+                self.common.scale.map_or(1.0, |[data, weight]| data * weight.sqrt())
+            }
             // Without a degree of freedom the residuals say nothing of the errors.
             ..=0 => f64::INFINITY,
             _ => (state.cost / degrees as f64).max(least).sqrt(),

@@ -1,12 +1,12 @@
 //! A data set of a fit that shares parameters: its best parameters of its own beside the shared ones, and what it says of those.
 
-use fit_core::curve::{Explicit, Units, determined};
+use fit_core::curve::{Explicit, Units, determined, is_pushed};
 use fit_core::search::{Count, Newton, Settings};
 use fit_core::{Estimator, Status};
 use fit_curves::{CurveBatch, Frame, Points, Prior};
 
 use super::super::Evaluated;
-use super::super::engine::{Known, PUSHED, Work, with_room_for};
+use super::super::engine::{Known, Work, with_room_for};
 use super::super::visit::{Formulated, Visit};
 
 /// What data sets that share parameters have in common.
@@ -195,7 +195,8 @@ impl Work<Formulated<'static>> {
         self.known.extend(common.priors.iter().map(|&Prior { parameter, deviation, .. }| Known {
             parameter,
             mean: means[parameter][0],
-            weight: of_data * of_data * of_weights / (deviation * deviation),
+            // In this order what is not beyond the range of numbers does not pass through there.
+            weight: of_data / deviation * of_weights * (of_data / deviation),
         }));
         let size = self.size_of_data(poisson);
         let known = self.known.iter().map(|known| known.weight * known.mean * known.mean);
@@ -239,21 +240,26 @@ impl Work<Formulated<'static>> {
                 upper,
                 newton: Newton::Always,
                 finish: share / degrees as f64,
-                tolerance: tolerance * of_data * of_data * of_weights,
+                tolerance: tolerance * of_data * of_weights * of_data,
             };
+            let closed: [bool; P] = std::array::from_fn(|j| lower[j] >= upper[j]);
             let mut searched = |explicit: Explicit| {
-                let found = self.searched(&settings, explicit, initial, poisson).record();
+                let descent = self.searched(&settings, explicit, initial, poisson);
+                let found = descent.record();
                 let status = Status::from_code(found.status as u8).unwrap_or(Status::Invalid);
-                (found, status.is_converged() || status == Status::AtLimit)
+                let well = status.is_converged() || status == Status::AtLimit;
+                let hessian = &descent.search().at_best().hessian;
+                let told = || !determined(Count::new(count), hessian, &closed).1.contains(&true);
+                (found, well, explicit.eliminated == 0 || (well && told()))
             };
             let explicit = Explicit { ..batch.explicit };
-            let (mut found, mut well) = searched(explicit);
+            let (mut found, mut well, told) = searched(explicit);
             visits += found.evaluations as u32;
-            if explicit.eliminated != 0 && !well {
+            if !told {
                 // From the start values, with all parameters, other ways are open.
-                let (all, fine) = searched(Explicit { eliminated: 0, ..explicit });
+                let (all, fine, _) = searched(Explicit { eliminated: 0, ..explicit });
                 visits += all.evaluations as u32;
-                if fine || all.cost < found.cost {
+                if (fine && !well) || (fine == well && all.cost < found.cost) {
                     (found, well) = (all, fine);
                 }
             }
@@ -276,7 +282,7 @@ impl Work<Formulated<'static>> {
         let (mut held, mut limited, mut held_bits) = ([true; P], 0, 0);
         for j in 0..count {
             let open = lower[j] < upper[j];
-            let pushed = gradient[j] * gradient[j] > PUSHED * self.size * hessian.at(j, j);
+            let pushed = is_pushed(gradient[j], hessian.at(j, j), self.size);
             let low = open && pushed && best[j] <= lower[j] && gradient[j] > 0.0;
             let high = open && pushed && best[j] >= upper[j] && gradient[j] < 0.0;
             limited |= u64::from(low || high) << j;

@@ -61,7 +61,7 @@ impl Neg for F32x8 {
     type Output = Self;
     #[inline(always)]
     fn neg(self) -> Self {
-        Self::splat(0.0) - self
+        Self(instruction!(_mm256_xor_ps(self.0, _mm256_set1_ps(-0.0))))
     }
 }
 

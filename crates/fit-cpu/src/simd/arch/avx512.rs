@@ -72,7 +72,12 @@ impl Neg for F32x16 {
     type Output = Self;
     #[inline(always)]
     fn neg(self) -> Self {
-        Self::splat(0.0) - self
+        // Of floating-point numbers AVX-512F has no exclusive or.
+        Self(instruction!({
+            let (bits, sign) =
+                (_mm512_castps_si512(self.0), _mm512_castps_si512(_mm512_set1_ps(-0.0)));
+            _mm512_castsi512_ps(_mm512_xor_epi32(bits, sign))
+        }))
     }
 }
 

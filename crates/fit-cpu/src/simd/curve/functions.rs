@@ -31,7 +31,11 @@ pub(super) fn call<P: Elementary>(function: Function, of: &[P], to: &mut [P]) {
         Function::Cosh => each!(|x| functions::cosh(x)),
         Function::Tanh => each!(|x| functions::tanh(x)),
         Function::Logistic => each!(|x| functions::logistic(x)),
-        Function::Floor => each!(|x| functions::floor(x)),
+        // The floor of −0 is −0, as it is lane by lane where a neighbour is large.
+        Function::Floor => each!(|x| {
+            let below = functions::floor(x);
+            P::select(below.lt(x), below, x)
+        }),
         Function::Erf => each!(|x| functions::erf(x)),
         Function::Abs => each!(|x| x.abs()),
         other => each!(|x| x.each(|x| other.value(x))),
@@ -43,9 +47,9 @@ pub(super) fn call<P: Elementary>(function: Function, of: &[P], to: &mut [P]) {
 pub(super) fn call2<P: Elementary>(function: Function2, x: P, y: P) -> P {
     match function {
         Function2::Power => functions::power(x, y),
-        // Of a number and NaN it is the number.
-        Function2::Min => P::select(x.lt(y) | !y.le(y), x, y),
-        Function2::Max => P::select(y.lt(x) | !y.le(y), x, y),
+        // Of a number and NaN it is the number, and of equal ones, as 0 and −0, the first.
+        Function2::Min => P::select(y.lt(x) | !x.le(x), y, x),
+        Function2::Max => P::select(x.lt(y) | !x.le(x), y, x),
         other => x.both(y, |x, y| other.value(x, y)),
     }
 }

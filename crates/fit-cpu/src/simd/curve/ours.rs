@@ -1,8 +1,8 @@
 //! The search of this project in lanes.
 
 use fit_core::Mask;
-use fit_core::curve::{Descent, Factored, Sums, Units, covariance, single};
-use fit_core::search::{Count, Newton, Resumable, Settings};
+use fit_core::curve::{Descent, Factored, Sums, Units, covariance, is_surely_pushed, single};
+use fit_core::search::{Count, Newton, Normal, Resumable, Settings};
 use fit_curves::{Chunk, CurveBatch, SingleFit};
 
 use super::engine::Seeds;
@@ -111,17 +111,22 @@ impl<P: Pack, const N: usize> LaneSearch<P, N> for Searches<P, N> {
     ) {
         let (one, infinite) = (P::splat(1.0), P::splat(f64::INFINITY));
         let (record, search) = (self.descent.record(), self.descent.search());
+        let Normal { gradient, hessian, .. } = search.at_best();
+        let Settings { finish, tolerance, .. } = self.descent.settings;
+        let little = finish.mul_add(record.cost, tolerance);
         let mut held = [P::Mask::splat(false); N];
+        let mut doubted = held;
         let mut degrees = seeds.degrees;
         for j in 0..N {
             let at = record.parameters[j];
-            let (low, high) = (at.le(seeds.lower[j]), seeds.upper[j].le(at));
             let free = seeds.lower[j].lt(seeds.upper[j]);
-            // One that ended on a limit counts as held there.
-            held[j] = !free | low | high;
-            degrees = degrees + P::select(free & held[j], one, P::splat(0.0));
+            let on_limit = free & (at.le(seeds.lower[j]) | seeds.upper[j].le(at));
+            let pushed = is_surely_pushed(gradient[j], hessian.0[j][j], seeds.size, little);
+            degrees = degrees + P::select(on_limit & pushed, one, P::splat(0.0));
+            // Whether the data push the others, single precision does not tell.
+            doubted[j] = on_limit & !pushed;
+            held[j] = !free | on_limit;
         }
-        let hessian = &search.at_best().hessian;
         let all = covariance(Count::new(self.count), hessian, &Units::at(&[one; N]), &held, one);
         let mut numbers = Lanes::<N>::new();
         for j in 0..N {
@@ -129,8 +134,8 @@ impl<P: Pack, const N: usize> LaneSearch<P, N> for Searches<P, N> {
             search.constants().length[j].store(&mut numbers.lengths[j]);
             // 1/(1 − R²): where it is large, rounding of the sums is all that tells parameters apart.
             let alone = hessian.0[j][j] * all.at(j, j);
-            let error =
-                P::select(alone.le(P::splat(single::MOST_ALIKE)), all.at(j, j).sqrt(), infinite);
+            let told = alone.le(P::splat(single::MOST_ALIKE)) & !doubted[j];
+            let error = P::select(told, all.at(j, j).sqrt(), infinite);
             error.store(&mut numbers.errors[j]);
             for k in 0..N {
                 if k >= j && batch.options.covariance {

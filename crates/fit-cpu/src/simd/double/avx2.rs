@@ -61,7 +61,7 @@ impl Neg for F64x4 {
     type Output = Self;
     #[inline(always)]
     fn neg(self) -> Self {
-        Self::splat(0.0) - self
+        Self(instruction!(_mm256_xor_pd(self.0, _mm256_set1_pd(-0.0))))
     }
 }
 

@@ -72,7 +72,12 @@ impl Neg for F64x8 {
     type Output = Self;
     #[inline(always)]
     fn neg(self) -> Self {
-        Self::splat(0.0) - self
+        // Of floating-point numbers AVX-512F has no exclusive or.
+        Self(instruction!({
+            let (bits, sign) =
+                (_mm512_castpd_si512(self.0), _mm512_castpd_si512(_mm512_set1_pd(-0.0)));
+            _mm512_castsi512_pd(_mm512_xor_epi64(bits, sign))
+        }))
     }
 }
 

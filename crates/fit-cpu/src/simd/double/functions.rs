@@ -242,7 +242,7 @@ fn power<R: Double>(x: R, y: R) -> R {
 
 /// A function of each number.
 #[inline(always)]
-pub(super) fn call<R: Double>(function: Function, of: &[R], to: &mut [R]) {
+pub(in crate::simd) fn call<R: Double>(function: Function, of: &[R], to: &mut [R]) {
     macro_rules! each {
         (|$x:ident| $value:expr) => {
             for (to, &$x) in to.iter_mut().zip(of) {
@@ -270,12 +270,12 @@ pub(super) fn call<R: Double>(function: Function, of: &[R], to: &mut [R]) {
 
 /// A function of two numbers.
 #[inline(always)]
-pub(super) fn call2<R: Double>(function: Function2, x: R, y: R) -> R {
+pub(in crate::simd) fn call2<R: Double>(function: Function2, x: R, y: R) -> R {
     match function {
         Function2::Power => power(x, y),
-        // Of a number and NaN it is the number.
-        Function2::Min => R::select(x.lt(y) | !y.le(y), x, y),
-        Function2::Max => R::select(y.lt(x) | !y.le(y), x, y),
+        // Of a number and NaN it is the number, and of equal ones, as 0 and −0, the first.
+        Function2::Min => R::select(y.lt(x) | !x.le(x), y, x),
+        Function2::Max => R::select(x.lt(y) | !x.le(x), y, x),
         other => x.both(y, |x, y| other.value(x, y)),
     }
 }

@@ -1,15 +1,14 @@
 //! Formulas in double precision, with the points of a data set in the lanes of vector registers.
 
 #[cfg(lanes_avx2)]
-mod avx2;
+pub(super) mod avx2;
 #[cfg(lanes_avx512)]
-mod avx512;
+pub(super) mod avx512;
 mod feed;
-mod functions;
-mod pack;
+pub(super) mod functions;
+pub(super) mod pack;
 mod points;
-#[cfg(not(target_arch = "x86_64"))]
-mod portable;
+pub(super) mod portable;
 mod stream;
 
 use fit_curves::CurveBatch;

@@ -62,12 +62,12 @@ fn functions_are_those_of_the_processor() {
                 _ => expected.abs().max(1e-290),
             };
             let off = (found - expected).abs() / size;
+            assert!(off < 3e-15, "{function:?} of {x}: {found}, off by {off:e}");
             if off > worst.0 {
                 worst = (off, x);
             }
         }
         println!("{function:?}: {:.1e} at {}", worst.0, worst.1);
-        assert!(worst.0 < 3e-15, "{function:?} of {}: off by {:e}", worst.1, worst.0);
     }
     for &function in Function2::ALL {
         let Some(text) = value_of_two(function) else {
@@ -324,13 +324,11 @@ fn limits_and_special_data() {
     assert!((found.of(0, 0) - 100.0).abs() < 1e-11);
 }
 
-/// Proves that NVIDIA's assembler, where there is one, takes each kind of kernel of a formula.
+/// Proves that NVIDIA's assembler takes each kind of kernel of a formula.
 #[test]
+#[ignore = "needs NVIDIA's assembler, which the environment variable PTXAS names"]
 fn each_kind_assembles() {
-    let Some(assembler) = std::env::var_os("PTXAS") else {
-        println!("SKIPPED: the environment variable PTXAS names no assembler");
-        return;
-    };
+    let assembler = std::env::var_os("PTXAS").expect("the environment variable PTXAS names one");
     let formula = Formula::new("a*exp(-x/t) + c", &["x"], &["a", "t", "c"]).expect("a formula");
     let program = formula.program(Axes::Together, &[true; 3]);
     let file = std::env::temp_dir().join(format!("spotfit-double-{}.ptx", std::process::id()));

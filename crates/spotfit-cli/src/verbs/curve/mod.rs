@@ -98,15 +98,15 @@ pub(crate) struct CurveArguments {
     /// The sheet of a workbook (.xlsx) that is read, by its name or number from 1; the first by default.
     #[arg(long, value_name = "NAME|N", help_heading = "Data")]
     sheet: Option<String>,
-    /// Weights: an NPY file with an array (point) or (fit, point), where points of weight 0 or NaN are left out; or a rule: 1/y or
-    /// 1/y^2 of the data (points with y = 0 are left out), 1/f or 1/f^2 of the model's own values.
-    #[arg(long, value_name = "W.npy|1/y|1/y^2|1/f|1/f^2", help_heading = "Data")]
+    /// Weights: an NPY file with an array (point) or (fit, point), where points of weight 0 or NaN are left out; a number for all points, such as
+    /// 1/variance; or a rule: 1/y or 1/y^2 of the data (points with y = 0 are left out and counted), 1/f or 1/f^2 of the model's own values.
+    #[arg(long, value_name = "W.npy|W|1/y|1/y^2|1/f|1/f^2", help_heading = "Data")]
     weights: Option<String>,
     /// The estimator: lse (least squares), mle (maximum likelihood of counts) or binomial (maximum likelihood of successes among
     /// --trials; the model is their probability).
     #[arg(long, value_enum, default_value = "lse", value_name = "ESTIMATOR", help_heading = "Fit")]
     estimator: EstimatorChoice,
-    /// The weights are 1/variance: the errors follow from them, and are not scaled by the residuals.
+    /// The weights are 1/variance: the errors follow from them, and are not scaled by the residuals. Needs weights (--error-columns, --weights).
     #[arg(long, help_heading = "Fit")]
     absolute: bool,
     /// Parameters in which the formula is linear, such as amplitudes and backgrounds: eliminated (their start values
@@ -179,7 +179,7 @@ impl CurveArguments {
 
     /// The files that are read, but for start values.
     fn inputs(&self) -> impl Iterator<Item = &Path> {
-        let arrays = [Some(&*self.data), self.x.as_deref(), noise::weights(self)];
+        let arrays = [Some(&*self.data), self.x.as_deref(), noise::weights_file(self)];
         let noise = self.noise.inputs().map(|input| input.1);
         let groups = self.shared.inputs();
         arrays.into_iter().flatten().chain(noise).chain(groups).chain(splines::files(&self.splines))
@@ -189,7 +189,7 @@ impl CurveArguments {
     fn recorded(&self) -> Result<Recorded, CliError> {
         let mut record = self.record.of(&self.output)?;
         record.reads("data", &self.data)?;
-        for (role, file) in [("x", self.x.as_deref()), ("weights", noise::weights(self))] {
+        for (role, file) in [("x", self.x.as_deref()), ("weights", noise::weights_file(self))] {
             file.map_or(Ok(()), |file| record.reads(role, file))?;
         }
         self.noise.inputs().try_for_each(|(role, file)| record.reads(role, file))?;
@@ -250,7 +250,7 @@ pub(crate) fn run(arguments: &CurveArguments) -> Result<(), CliError> {
     let variables = words::variables(arguments, &data, at.as_ref());
     let model = arguments.shared.tied(words::model(arguments, &variables)?)?;
     let start = words::starts(arguments, &model)?;
-    let weights = noise::weights(arguments).map(data::read_all).transpose()?;
+    let weights = noise::weights(arguments, data.points)?;
     let options = words::options(arguments, &model, &start)?;
     let answers = arguments.answers.answers(&model, &variables, &arguments.splines)?;
     let answers = arguments.shared.answers(answers, &model)?;
@@ -268,6 +268,7 @@ pub(crate) fn run(arguments: &CurveArguments) -> Result<(), CliError> {
         true => arguments.plot(&model, data.count, is_image, &options)?,
         false => None,
     };
+    plot = plot.map(|plot| plot.with_rule(noise.rule()));
     let outputs: Vec<&Path> =
         std::iter::once(&arguments.output).chain(&arguments.plot).map(PathBuf::as_path).collect();
     let beside = arguments.answers.beside(arguments.inputs(), &outputs)?;
@@ -293,7 +294,8 @@ pub(crate) fn run(arguments: &CurveArguments) -> Result<(), CliError> {
         Some((path, level)) => {
             let output = Output::create(path)?;
             let failed = CliError::write(output.name());
-            Some(BandTable::create(output, &model, &options, level).map_err(failed)?)
+            let table = BandTable::create(output, &model, &options, level).map_err(failed)?;
+            Some(table.with_rule(noise.rule()))
         }
         None => None,
     };
@@ -346,7 +348,8 @@ pub(crate) fn run(arguments: &CurveArguments) -> Result<(), CliError> {
         }
         if let Some(table) = &mut band_table {
             let failed = CliError::write("the table of bands");
-            table.write(&model, &shown, &data.names, first, fits).map_err(failed)?;
+            let weighed = if noise.rule().is_some() { &curves } else { &shown };
+            table.write(&model, weighed, &data.names, first, fits).map_err(failed)?;
         }
         let found = answers
             .columns_beside(&model, &fitter, &curves, &noisy, &options, &shared.sharing)

@@ -40,7 +40,7 @@ pub(super) struct NoiseArguments {
     #[arg(long, value_name = "N|COLUMN|TRIALS.npy", help_heading = "Noise")]
     trials: Option<String>,
     /// The standard deviation of x: a number, a column of a text, or an NPY file with an array as of --x. Needs the errors of y
-    /// (--error-columns or --weights of 1/variance).
+    /// (--error-columns or --weights of 1/variance). The sum of the squares of all errors is least (orthogonal distance regression).
     #[arg(long, value_name = "S|COLUMN|ERRORS.npy", help_heading = "Noise")]
     x_errors: Option<String>,
     /// The columns of a text that have the standard deviations of y: one for each data set, by names or numbers; or what their names have
@@ -124,9 +124,33 @@ fn rule(word: &str) -> Option<WeightRule> {
     WeightRule::ALL.into_iter().find(|rule| rule.name() == word.trim())
 }
 
+/// The weight of all points, if it is one number.
+fn number(word: &str) -> Option<f64> {
+    word.trim().parse().ok()
+}
+
 /// The file with weights, if they are in one.
-pub(super) fn weights(arguments: &CurveArguments) -> Option<&Path> {
-    arguments.weights.as_deref().filter(|word| rule(word).is_none()).map(Path::new)
+pub(super) fn weights_file(arguments: &CurveArguments) -> Option<&Path> {
+    let is_file = |word: &&str| rule(word).is_none() && number(word).is_none();
+    arguments.weights.as_deref().filter(is_file).map(Path::new)
+}
+
+/// The weights that are given, if no rule is.
+pub(super) fn weights(
+    arguments: &CurveArguments,
+    points: usize,
+) -> Result<Option<Numbers>, CliError> {
+    match arguments.weights.as_deref().and_then(number) {
+        None => weights_file(arguments).map(read_all).transpose(),
+        Some(weight) if weight > 0.0 && weight.is_finite() => {
+            Ok(Some(Numbers::same("--weights", points, weight)))
+        }
+        Some(weight) => Err(CliError::Option {
+            name: "--weights".to_owned(),
+            value: weight.to_string(),
+            range: "above 0".to_owned(),
+        }),
+    }
 }
 
 /// What is told of the noise without arrays.
@@ -233,6 +257,11 @@ impl Noise {
 }
 
 impl Noise {
+    /// The rule that makes the weights, but for what errors of x add to them.
+    pub(super) fn rule(&self) -> Option<WeightRule> {
+        self.plain.rule.filter(|_| self.x_errors.is_none())
+    }
+
     /// The word for noise that weights alone do not tell, and what is known of it.
     pub(super) fn what(&self) -> Option<NoiseWord> {
         let of = |word, has_chi2, has_profile| Some(NoiseWord { word, has_chi2, has_profile });

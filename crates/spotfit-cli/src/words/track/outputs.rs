@@ -21,7 +21,7 @@ use spotfit::table::{CsvWriter, Table, TableError};
 /// Where drifts go.
 #[derive(Debug, Args)]
 pub(crate) struct OutputWords {
-    /// Where to write the drift: a .csv file frame,time,x,y,z,x_error,y_error,z_error,beads,latency_us (z with a calibration, time
+    /// Where to write the drift: a .csv file frame,time,x,y,z,x_error,y_error,z_error,beads,status,latency_us (z with a calibration, time
     /// where it is known, latency_us where frames come as they are taken), which `spotfit drift --apply` reads; a .npy file with the same as a structured array; or - for CSV on standard output. Of
     /// a source that is not a movie the CSV file is there from the start, and grows by whole rows.
     #[arg(help_heading = "Output", short, long, value_name = "DRIFT.csv|DRIFT.npy")]

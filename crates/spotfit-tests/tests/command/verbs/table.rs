@@ -181,7 +181,7 @@ pub const CASES: [Case; 51] = [
         &[],
     ),
     case(
-        "curve {}/decays.csv -m exponential_2 --share t1,t2 --where a2=0.1*a1 --prior c=1+-0.5 --absolute",
+        "curve {}/decays.csv -m exponential_2 --share t1,t2 --where a2=0.1*a1 --prior c=1+-0.5 --absolute --weights 1",
         &[("-o", "csv"), ("--plot", "svg")],
         &[],
     ),

@@ -257,6 +257,18 @@ fn tables_that_do_not_tell_z_are_refused() {
     assert_eq!(side(Some(13), Some(7), &told), 7);
     told.set(Column::new("chi2", Unit::None, Kind::Double, vec![50.0, 400.0, 8000.0, 1.0]));
     assert_eq!(side(Some(11), None, &told), 11);
+    // As many parameters as a fit may have, and those of versions that took 5 for all of them.
+    for side_of_fit in [5, 7, 9, 21] {
+        for parameters in [4, 5, 6, 7, 8, 9] {
+            let freedom = (side_of_fit * side_of_fit - parameters) as f64;
+            let squares = vec![4.0 * freedom, freedom, 9.0 * freedom, f64::NAN];
+            told.set(Column::new("chi2", Unit::None, Kind::Double, squares));
+            assert_eq!(side(Some(13), None, &told), side_of_fit, "{parameters} parameters");
+        }
+    }
+    // Windows that lack more pixels than that tell nothing.
+    told.set(Column::new("chi2", Unit::None, Kind::Double, vec![240.0, 60.0, 540.0, 60.0]));
+    assert_eq!(side(Some(11), None, &told), 11);
 }
 
 /// Proves that z by maximum likelihood is as good as the light allows.

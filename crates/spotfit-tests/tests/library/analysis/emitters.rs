@@ -160,6 +160,31 @@ fn cameras_give_photons() {
     }
 }
 
+/// Proves that what is found, and its errors, do not depend on how much was subtracted from a frame.
+#[test]
+fn an_offset_that_is_too_high_changes_the_background_alone() {
+    let (frames, truth) = made(movie(0.3, 40, FrameRecipe::default()));
+    let known = localized(&frames, auto(), 40);
+    for amount in [20.0, 40.0, 90.0] {
+        let mistaken = camera().with_baseline(100.0 + amount);
+        let found = localized(&frames, auto().with_camera(mistaken), 40);
+        let pairs = pairs(&truth, &found);
+        let mut ratios: Vec<f64> = pairs
+            .iter()
+            .map(|(spot, own)| ((own.x - spot.shape.x) / own.uncertainty_x).abs())
+            .collect();
+        ratios.sort_by(f64::total_cmp);
+        let ratio = ratios[ratios.len() / 2] / 0.6745;
+        let background = pairs.iter().map(|(spot, own)| own.offset - spot.background);
+        let background = background.sum::<f64>() / pairs.len() as f64;
+        let (many, all) = (found.len() as f64, known.len() as f64);
+        println!("{amount}: {many} of {all}, {ratio:.3}, background {background:.2}");
+        assert!((many / all - 1.0).abs() < 0.1, "{amount}: {many} of {all}");
+        assert!((0.8..1.25).contains(&ratio), "{amount}: {ratio}");
+        assert!((background + amount).abs() < 1.0, "{amount}: {background}");
+    }
+}
+
 /// Proves that a region gives the spots that the whole frame has there, and no others.
 #[test]
 fn a_region_gives_its_spots() {

@@ -18,7 +18,9 @@ fn worst(curve: &Astigmatism, truth: &Huang) -> f64 {
         let spot = SpotWidths { sigma, errors: sigma.map(|s| 0.02 * s), correlation: 0.0 };
         (finder.find(&spot).z - z).abs()
     };
-    (-50..=50).map(|i| error(10.0 * f64::from(i))).fold(0.0, f64::max)
+    // No height is no small error.
+    let errors = (-50..=50).map(|i| error(10.0 * f64::from(i)));
+    errors.map(|off| if off.is_nan() { f64::INFINITY } else { off }).fold(0.0, f64::max)
 }
 
 fn usual() -> WidthCalibrationOptions {

@@ -7,7 +7,7 @@ use fit_formula::{Axes, Evaluator, Program};
 use super::derived::delta;
 use super::distributions::{normal_quantile, student_quantile};
 use crate::Estimator;
-use crate::model::{CurveOptions, Model};
+use crate::model::{CurveOptions, Model, WeightRule};
 
 /// What a fit leaves to know of its model, from which bands follow.
 #[derive(Clone, Copy, Debug)]
@@ -44,7 +44,8 @@ pub struct BandAt {
 
 /// Confidence and prediction bands of a model, by the delta method: value ± q·√(gᵀCg), and ± q·√(gᵀCg + v) with the variance v of a
 /// datum. That is χ²/degrees over the weight, and q a quantile of Student's t, where residuals scale the errors; 1/weight with
-/// absolute weights, and the value itself of counts, with the normal quantile.
+/// absolute weights, and the value itself of counts, with the normal quantile. The weight is the one that a datum at the place has, as
+/// [`datum_weights`] says of the points of the data, times that of a rule for the value of the model there, if a rule made the weights.
 #[derive(Clone, Debug)]
 pub struct CurveBands {
     program: Arc<Program>,
@@ -52,6 +53,19 @@ pub struct CurveBands {
     level: f64,
     poisson: bool,
     absolute: bool,
+    rule: Option<WeightRule>,
+}
+
+/// The weight that another datum would have at each point of a data set with these weights: the point's own. Where all points that count
+/// have the same one, it is that of those that were left out, too; otherwise theirs is 0, as nobody knows it.
+pub fn datum_weights(weights: &[f64]) -> Vec<f64> {
+    let counts = |weight: &f64| *weight > 0.0 && weight.is_finite();
+    let mut used = weights.iter().copied().filter(counts);
+    let first = used.next().unwrap_or(0.0);
+    if used.all(|weight| weight == first) {
+        return vec![first; weights.len()];
+    }
+    weights.iter().map(|weight| if counts(weight) { *weight } else { 0.0 }).collect()
 }
 
 impl CurveBands {
@@ -60,7 +74,13 @@ impl CurveBands {
         let parameters = model.parameters().len();
         let program = model.as_formula().program(Axes::Together, &vec![true; parameters]);
         let poisson = options.estimator == Estimator::MaximumLikelihood;
-        Self { program, parameters, level, poisson, absolute: options.absolute }
+        Self { program, parameters, level, poisson, absolute: options.absolute, rule: None }
+    }
+
+    /// The same where this rule made the weights, beside those that are given.
+    #[must_use]
+    pub fn with_rule(self, rule: impl Into<Option<WeightRule>>) -> Self {
+        Self { rule: rule.into(), ..self }
     }
 
     /// The level.
@@ -68,8 +88,8 @@ impl CurveBands {
         self.level
     }
 
-    /// The bands of a fit at places, each with the weight that a datum there has. They are infinite where the data do not determine
-    /// the model.
+    /// The bands of a fit at places, each with the weight that a datum there has, without that of a rule. They are infinite where the data
+    /// do not determine the model, and those of prediction where the weight is 0.
     ///
     /// # Panics
     /// If the model has other parameters or variables.
@@ -93,7 +113,10 @@ impl CurveBands {
             let own = delta(&slopes, |j, k| fit.covariance[j * self.parameters + k]);
             let variance = match self.poisson {
                 true => value.max(0.0),
-                false => scale / weight(number),
+                false => {
+                    let ruled = self.rule.map_or(1.0, |rule| rule.weight(value));
+                    scale / (weight(number) * ruled)
+                }
             };
             let around = |width: f64| {
                 // Without degrees of freedom nothing is known of the spread.

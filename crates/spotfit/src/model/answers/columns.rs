@@ -10,7 +10,7 @@ use super::sharing::Sharers;
 use super::statistics::{FitStatistics, fit_statistics};
 use crate::model::{
     CurveFits, CurveFitter, CurveNoise, CurveOptions, CurveStart, Curves, Model, ModelError,
-    ModelFits, NoiseFits, Sharing,
+    ModelFits, NoiseError, NoiseFits, Sharing,
 };
 
 /// The most letters of a word in a column.
@@ -195,7 +195,7 @@ impl FitAnswers {
     /// The same of fits with noise: intervals and comparisons are those of their loss. Statistics are those of χ².
     ///
     /// # Errors
-    /// Those of further fits.
+    /// Those of further fits, and [`NoiseError::Together`]: fits with trials, errors of x and weights of the model have no intervals and are not compared.
     pub fn columns_of(
         &self,
         model: &Model,
@@ -222,6 +222,12 @@ impl FitAnswers {
         sharing: &Sharing,
     ) -> Result<Vec<AnswerColumn>, ModelError> {
         self.check_sharing(found.loss.is_some(), sharing)?;
+        if let (Some(second), true) =
+            (found.moving, self.intervals.is_some() || self.compare.is_some())
+        {
+            let (first, reason) = ("intervals or comparisons", "");
+            return Err(NoiseError::Together { first, second, reason }.into());
+        }
         let (curves, fits) = (&found.shown(curves), &found.fits.fits);
         let parameters = model.parameters();
         let mut values = Vec::new();

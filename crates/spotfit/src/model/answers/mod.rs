@@ -35,7 +35,7 @@ mod side;
 mod statistics;
 
 pub use super::copies::data_and_weights;
-pub use bands::{BandAt, BandFit, CurveBands};
+pub use bands::{BandAt, BandFit, CurveBands, datum_weights};
 pub use columns::{AnswerColumn, AnswerValues, ComparedModel, FitAnswers, WORD_WIDTH};
 pub use compare::{ModelComparison, PreferredModel, compare_models};
 pub use derived::{DerivedError, DerivedQuantity};

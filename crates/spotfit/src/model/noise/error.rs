@@ -78,6 +78,12 @@ pub enum NoiseError {
         /// What it was.
         value: f64,
     },
+    /// Errors are to be absolute, and nothing says how large those of the points are.
+    #[error(
+        "absolute errors follow from those of the points, and none are given: give weights of 1/variance (one number, an array, or columns of errors) \
+         or a rule such as 1/y, or fit counts by maximum likelihood; errors that are not absolute follow from the scatter of the points"
+    )]
+    Absolute,
     /// The model has no slope along its variables.
     #[error("the model is too long for errors of x, which need its slope")]
     NoSlope,

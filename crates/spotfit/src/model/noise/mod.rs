@@ -3,6 +3,7 @@
 mod error;
 mod held;
 mod loss;
+mod orthogonal;
 mod outliers;
 mod robust;
 mod rounds;
@@ -12,6 +13,8 @@ mod spread;
 mod subsets;
 mod together;
 mod triangle;
+
+use std::fmt;
 
 use fit_core::{Estimator, Status};
 use fit_curves::{CurveOptions, CurveStart, Curves, Values};
@@ -23,12 +26,12 @@ pub use outliers::Outlier;
 pub use spread::Spread;
 pub use together::SharedNoiseFits;
 
-use super::{CurveFitter, Model, ModelError, ModelFits};
+use super::{CurveFitter, Model, ModelError, ModelFits, check_absolute};
 pub(super) use held::fit_held;
 pub(super) use robust::LossUnit;
 use robust::Robust;
-use rounds::{Scheme, State, Task};
-use schemes::{Binomial, ErrorsOfX, OfModel};
+use rounds::{State, Task};
+use schemes::{Binomial, OfModel};
 
 /// A rule that weights follow, beside those that are given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,7 +66,7 @@ impl WeightRule {
         matches!(self, Self::Model | Self::ModelSquared)
     }
 
-    fn weight(self, value: f64) -> f64 {
+    pub(crate) fn weight(self, value: f64) -> f64 {
         match self {
             Self::Data | Self::Model => 1.0 / value.abs(),
             Self::DataSquared | Self::ModelSquared => 1.0 / value / value,
@@ -198,6 +201,37 @@ impl<'a> CurveNoise<'a> {
     }
 }
 
+/// Points that count for nothing though no weight says so.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
+#[non_exhaustive]
+pub struct UnweightedPoints {
+    /// How many.
+    pub points: usize,
+    /// Among so many that have a weight.
+    pub of: usize,
+    /// Why.
+    #[serde(skip)]
+    pub reason: &'static str,
+}
+
+impl UnweightedPoints {
+    const ZERO: &'static str = "the rule for weights has none for data of 0";
+    const TRIALS: &'static str = "there are no trials";
+
+    /// Adds those of other data sets.
+    pub fn add(&mut self, other: Self) {
+        *self = Self { points: self.points + other.points, of: self.of + other.of, ..other };
+    }
+}
+
+impl fmt::Display for UnweightedPoints {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { points, of, reason } = self;
+        let are = if *points == 1 { "is" } else { "are" };
+        write!(f, "{points} of {of} points {are} left out: {reason}")
+    }
+}
+
 /// The outcomes of fits with noise.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
@@ -206,23 +240,38 @@ pub struct NoiseFits {
     pub fits: ModelFits,
     /// The data (fit, point) that were fitted, if they are not those given: with trials the shares of successes.
     pub data: Option<Array2<f64>>,
-    /// The weights (fit, point) that the last fits had, if they are not those given.
+    /// The weights (fit, point) that the last fits had, if they are not those given: with errors of x 1/(σy² + Σ(σx·∂f/∂x)²) with the slopes where the
+    /// points lie on the curve.
     pub weights: Option<Array2<f64>>,
     /// The scale of each data set, with a loss; otherwise none.
     pub scales: Vec<f64>,
     /// Outliers, by data sets and points.
     pub outliers: Vec<Outlier>,
+    /// Points that are left out: those of 0 by a rule for the data, and those without trials.
+    pub left_out: UnweightedPoints,
     /// The loss that was asked for.
     pub(super) loss: Option<(Loss, LossScale)>,
     /// The weights (fit, point) that a rule for the data gave, with a loss.
     own: Option<Array2<f64>>,
+    /// What makes weights that do not stay where a parameter is held, or the model is another.
+    pub(super) moving: Option<&'static str>,
 }
 
 impl NoiseFits {
     /// Those of fits whose weights say all.
     pub(super) fn plain(fits: ModelFits) -> Self {
-        let (data, weights, scales, outliers) = Default::default();
-        Self { fits, data, weights, scales, outliers, loss: None, own: None }
+        let (data, weights, scales, outliers, left_out) = Default::default();
+        Self {
+            fits,
+            data,
+            weights,
+            scales,
+            outliers,
+            left_out,
+            loss: None,
+            own: None,
+            moving: None,
+        }
     }
 
     /// The data as they were fitted, for plots and statistics: shares of successes, and the weights that follow from rules and errors of
@@ -245,13 +294,15 @@ impl Model {
     ///
     /// Fits are repeated with weights that follow from what was found, on every backend, until parameters move by less than
     /// a tenth of the tolerance (in single precision by less than 10⁻³ errors); those that have ended are not fitted again.
-    /// [`CurveOptions::max_iterations`] bounds the repetitions, too.
+    /// [`CurveOptions::max_iterations`] bounds the repetitions, too. With errors of x the sum of the squares of all errors is least, those
+    /// of x eliminated point by point (Boggs, Byrd, Schnabel 1987), in double precision on the CPU, from where least squares ends and from the start
+    /// values; χ² is that sum.
     ///
     /// Errors are those of the theory of each: of M-estimators with a loss (Huber, Robust Statistics, 1981, 7.6), of Fisher's
     /// information with trials, of orthogonal distance regression with errors of x.
     ///
     /// # Errors
-    /// As [`Model::fit_with`], and [`ModelError::Noise`].
+    /// As [`Model::fit_with`], and [`ModelError::Noise`], for absolute errors without weights and without a rule for them, too.
     pub fn fit_noise(
         &self,
         fitter: &CurveFitter,
@@ -261,27 +312,29 @@ impl Model {
         noise: &CurveNoise<'_>,
     ) -> Result<NoiseFits, ModelError> {
         noise.check(options)?;
+        if noise.weights.is_none() && noise.trials.is_none() {
+            check_absolute(curves, options)?;
+        }
         let plain = NoiseFits::plain;
         if noise.is_plain() {
-            return self.fit_with(fitter, curves, start, options).map(plain);
+            return self.fit_given(fitter, curves, start, options).map(plain);
         }
         if let Some(trials) = noise.trials {
             return self.fit_binomial(fitter, curves, start, options, &Binomial { trials });
         }
         let rule = noise.weights.filter(|rule| !rule.is_of_model());
         let own = rule.map(|rule| weights_of_data(curves, rule)).transpose()?;
+        let (own, left_out) = own.map_or_else(Default::default, |(own, out)| (Some(own), out));
         let mut weighted = curves.reborrow();
         if let Some(own) = &own {
             weighted = weighted.with_weights(own.view());
         }
         if let Some(errors) = noise.x_errors {
-            let needed = "errors of y: weights of 1/variance";
-            if weighted.weights.is_none() {
-                return Err(NoiseError::Needs { what: "errors of x", needed }.into());
-            }
-            check_errors(&errors, curves, self.variables().len())?;
+            let found = self.fit_orthogonal(fitter, &weighted, start, options, &errors)?;
+            return Ok(NoiseFits { left_out, ..found });
         }
-        let mut found = plain(self.fit_with(fitter, &weighted, start, options)?);
+        let mut found = plain(self.fit_given(fitter, &weighted, start, options)?);
+        found.left_out = left_out;
         let fits = &mut found.fits.fits;
         let task = Task::new(self, fitter, &weighted, options);
         if let Some(loss) = noise.loss {
@@ -293,11 +346,11 @@ impl Model {
             return Ok(NoiseFits { weights, scales, outliers, loss, own, ..found });
         }
         let mut states = vec![State::default(); fits.len()];
-        let mut repeat =
-            |task: &Task<'_>, scheme: &dyn Scheme| task.rounds(scheme, fits, &mut states);
-        found.weights = match (noise.x_errors, noise.weights) {
-            (Some(errors), _) => Some(repeat(&task.with_slopes()?, &ErrorsOfX { errors })?),
-            (None, Some(rule)) if rule.is_of_model() => Some(repeat(&task, &OfModel(rule))?),
+        found.weights = match noise.weights {
+            Some(rule) if rule.is_of_model() => {
+                found.moving = Some("weights of the model");
+                Some(task.rounds(&OfModel(rule), fits, &mut states)?)
+            }
             _ => own,
         };
         Ok(found)
@@ -335,6 +388,8 @@ impl Model {
         check_weights(curves)?;
         let mut shares = Array2::zeros((count, points));
         let mut weights = Array2::zeros((count, points));
+        let mut left_out =
+            UnweightedPoints { reason: UnweightedPoints::TRIALS, ..UnweightedPoints::default() };
         for fit in 0..count {
             let given = given(curves, fit);
             let trials = binomial.trials(fit, points);
@@ -351,6 +406,8 @@ impl Model {
                 if k < 0.0 || k > n {
                     return Err(NoiseError::Successes { fit, point, value: k, trials: n }.into());
                 }
+                left_out.of += 1;
+                left_out.points += usize::from(n == 0.0);
                 if n > 0.0 {
                     shares[[fit, point]] = k / n;
                     // As if there were a trial more, of either outcome.
@@ -384,7 +441,8 @@ impl Model {
             }
         }
         let (data, weights) = (Some(shares), Some(last));
-        Ok(NoiseFits { data, weights, ..NoiseFits::plain(found) })
+        let moving = Some("trials");
+        Ok(NoiseFits { data, weights, left_out, moving, ..NoiseFits::plain(found) })
     }
 }
 
@@ -398,15 +456,22 @@ fn given(curves: &Curves<'_>, fit: usize) -> Vec<f64> {
     weights
 }
 
-/// Given weights times those of a rule for the data.
-fn weights_of_data(curves: &Curves<'_>, rule: WeightRule) -> Result<Array2<f64>, ModelError> {
+/// Given weights times those of a rule for the data, and the points that have none by the rule.
+fn weights_of_data(
+    curves: &Curves<'_>,
+    rule: WeightRule,
+) -> Result<(Array2<f64>, UnweightedPoints), ModelError> {
     check_weights(curves)?;
+    let mut left_out =
+        UnweightedPoints { reason: UnweightedPoints::ZERO, ..UnweightedPoints::default() };
     let mut all = Array2::zeros((curves.count(), curves.points()));
     let mut data = vec![0.0; curves.points()];
     for (fit, mut row) in all.rows_mut().into_iter().enumerate() {
         curves.data.row(fit, &mut data);
         for ((to, value), given) in row.iter_mut().zip(&data).zip(given(curves, fit)) {
             let weight = rule.weight(*value) * given;
+            left_out.of += usize::from(given > 0.0);
+            left_out.points += usize::from(given > 0.0 && *value == 0.0);
             // Data that are no numbers make the fit invalid, as they do without a rule.
             *to = match (*value == 0.0 || given == 0.0, value.is_finite()) {
                 (true, _) => 0.0,
@@ -415,7 +480,7 @@ fn weights_of_data(curves: &Curves<'_>, rule: WeightRule) -> Result<Array2<f64>,
             };
         }
     }
-    Ok(all)
+    Ok((all, left_out))
 }
 
 /// Checks that there are weights for all data.
@@ -432,30 +497,4 @@ fn check_shape(what: &'static str, found: &[usize], wanted: &[usize]) -> Result<
     let count = wanted[0];
     let (found, wanted) = (found.to_vec(), wanted.to_vec());
     if is_right { Ok(()) } else { Err(NoiseError::Shape { what, found, wanted, count }) }
-}
-
-fn check_errors(
-    errors: &Spread<'_>,
-    curves: &Curves<'_>,
-    variables: usize,
-) -> Result<(), NoiseError> {
-    let is_wrong = |error: f64| !(error >= 0.0 && error.is_finite());
-    match errors {
-        Spread::All(error) if is_wrong(*error) => {
-            let (what, range) = ("the error of x", "0 or more");
-            Err(NoiseError::Range { what, range, value: *error })
-        }
-        Spread::All(_) => Ok(()),
-        Spread::Each(values) => {
-            let wanted = [curves.count(), variables, curves.points()];
-            check_shape("errors of x", &values.shape(), &wanted)?;
-            match values.position(is_wrong) {
-                Some(at) => {
-                    let value = values.get([at[0], at[1], at[2]]);
-                    Err(NoiseError::ErrorOfX { fit: at[0], point: at[2], value })
-                }
-                None => Ok(()),
-            }
-        }
-    }
 }

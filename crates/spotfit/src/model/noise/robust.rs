@@ -6,7 +6,7 @@ use ndarray::{Array2, Axis};
 
 use super::loss::{Loss, LossScale};
 use super::outliers::{self, Outlier};
-use super::rounds::{Phase, Rows, Scheme, Seen, State, Task};
+use super::rounds::{Phase, Scheme, Seen, State, Task};
 use super::scales::{biweight, reach, spread};
 use super::subsets;
 use super::triangle::Triangle;
@@ -163,12 +163,9 @@ impl Robust {
         rate: Option<f64>,
     ) -> Option<Judged> {
         let seen = task.see(fit, fits.parameters.row(fit).to_vec());
-        let at_limit = |&j: &usize| {
-            let limits = task.options.limit(fit, j);
-            fits.statuses[fit] == Status::AtLimit && limits.contains(&seen.parameters[j])
-        };
-        let free =
-            (0..seen.parameters.len()).filter(|&j| !task.options.fixed[j]).filter(|j| !at_limit(j));
+        // What a limit holds has no error.
+        let is_free = |&j: &usize| !task.options.fixed[j] && fits.errors[[fit, j]] != 0.0;
+        let free = (0..seen.parameters.len()).filter(is_free);
         let free: Vec<usize> = free.collect();
         let residuals = seen.residuals(task)?;
         let used = seen.weights.iter().filter(|weight| **weight > 0.0).count();
@@ -248,7 +245,7 @@ struct Judged {
 }
 
 impl Scheme for Robust {
-    fn weigh(&self, task: &Task<'_>, seen: &Seen, state: &mut State) -> Option<Rows> {
+    fn weigh(&self, task: &Task<'_>, seen: &Seen, state: &mut State) -> Option<Vec<f64>> {
         let residuals = seen.residuals(task)?;
         let held = self.held(task);
         // In the last phase it stays.
@@ -272,7 +269,7 @@ impl Scheme for Robust {
             true => weight * share(residual / scale),
             false => 0.0,
         });
-        Some(Rows { weights: weights.collect(), moved: None })
+        Some(weights.collect())
     }
 
     fn ends(&self, shift: f64, most: f64, state: &mut State) -> bool {
@@ -290,7 +287,7 @@ impl Scheme for Robust {
 struct Beginning<'a>(&'a Robust);
 
 impl Scheme for Beginning<'_> {
-    fn weigh(&self, task: &Task<'_>, seen: &Seen, state: &mut State) -> Option<Rows> {
+    fn weigh(&self, task: &Task<'_>, seen: &Seen, state: &mut State) -> Option<Vec<f64>> {
         self.0.weigh(task, seen, state)
     }
 

@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use fit_core::Status;
-use fit_curves::{CurveFits, CurveLimits, CurveOptions, Curves, Points, clean};
+use fit_curves::{CurveFits, CurveOptions, Curves, Points, clean};
 use fit_formula::{Axes, Evaluator, Program};
-use ndarray::{Array2, Array3, ArrayView1, Axis};
+use ndarray::{Array2, ArrayView1, Axis};
 
 use super::super::{Model, ModelError};
-use super::NoiseError;
 use crate::backend::Backend;
 use crate::model::CurveFitter;
+use crate::model::copies::{Copies, options_of};
 
 /// Rounds after which weights move only half way, so that they cannot jump to and fro.
 const ROUNDS: u32 = 10;
@@ -24,7 +24,6 @@ pub(super) struct Task<'a> {
     /// Whether fits are in double precision on any backend.
     precise: bool,
     program: Arc<Program>,
-    slopes: Vec<Program>,
     /// The points, where they are the same for all fits.
     shared: Option<Vec<f64>>,
 }
@@ -66,22 +65,12 @@ pub(super) struct State {
     pub(super) rounds: u32,
     /// The weights before.
     pub(super) before: Vec<f64>,
-    /// Points in place of the given ones.
-    pub(super) places: Vec<f64>,
-}
-
-/// What the next fit gets.
-#[derive(Default)]
-pub(super) struct Rows {
-    pub(super) weights: Vec<f64>,
-    /// Other data and points.
-    pub(super) moved: Option<(Vec<f64>, Vec<f64>)>,
 }
 
 /// How a fit is weighed.
 pub(super) trait Scheme: Sync {
-    /// What the next fit gets; `None` where the model has no numbers.
-    fn weigh(&self, task: &Task<'_>, seen: &Seen, state: &mut State) -> Option<Rows>;
+    /// The weights that the next fit gets; `None` where the model has no numbers.
+    fn weigh(&self, task: &Task<'_>, seen: &Seen, state: &mut State) -> Option<Vec<f64>>;
 
     /// A fit has moved by so many errors, beside those at which it may end; whether it ends.
     fn ends(&self, shift: f64, most: f64, _: &mut State) -> bool {
@@ -98,8 +87,8 @@ impl<'a> Task<'a> {
     ) -> Self {
         let curves = curves.reborrow();
         let program = model.formula.program(Axes::Together, &vec![true; options.parameters()]);
-        let (precise, slopes, shared) = (fitter.backend() == Backend::Reference, Vec::new(), None);
-        let mut task = Self { model, fitter, curves, options, precise, program, slopes, shared };
+        let precise = fitter.backend() == Backend::Reference;
+        let mut task = Self { model, fitter, curves, options, precise, program, shared: None };
         if !matches!(curves.points, Points::PerFit(_)) && curves.count() > 0 {
             task.shared = Some(task.read_places(0));
         }
@@ -109,14 +98,6 @@ impl<'a> Task<'a> {
     /// The same in double precision.
     pub(super) fn precise(self) -> Self {
         Self { precise: true, ..self }
-    }
-
-    /// The same with the slopes along the variables.
-    pub(super) fn with_slopes(mut self) -> Result<Self, NoiseError> {
-        let all = (0..self.model.variables().len())
-            .map(|variable| self.model.formula.slope(variable).ok_or(NoiseError::NoSlope));
-        self.slopes = all.collect::<Result<_, _>>()?;
-        Ok(self)
     }
 
     fn read_places(&self, fit: usize) -> Vec<f64> {
@@ -145,8 +126,9 @@ impl<'a> Task<'a> {
         Seen { fit, data, weights, places, parameters, free }
     }
 
-    fn run(&self, program: &Program, parameters: &[f64], places: &[f64]) -> Vec<f64> {
-        let mut evaluator = Evaluator::new(program);
+    /// The model at places.
+    pub(super) fn values(&self, parameters: &[f64], places: &[f64]) -> Vec<f64> {
+        let mut evaluator = Evaluator::new(&self.program);
         evaluator.set_parameters(parameters);
         let points = self.curves.points();
         let mut at = vec![0.0; self.model.variables().len()];
@@ -155,16 +137,6 @@ impl<'a> Task<'a> {
             evaluator.value(&at)
         };
         (0..points).map(value).collect()
-    }
-
-    /// The model at places.
-    pub(super) fn values(&self, parameters: &[f64], places: &[f64]) -> Vec<f64> {
-        self.run(&self.program, parameters, places)
-    }
-
-    /// Its slope along a variable.
-    pub(super) fn slope(&self, variable: usize, parameters: &[f64], places: &[f64]) -> Vec<f64> {
-        self.run(&self.slopes[variable], parameters, places)
     }
 
     /// The derivatives by the parameters that are wanted, a column for each.
@@ -216,24 +188,22 @@ impl<'a> Task<'a> {
                 let mut state = states[fit].clone();
                 state.rounds += 1;
                 let seen = self.see(fit, parameters(fit));
-                scheme.weigh(self, &seen, &mut state).map(|rows| (rows, state))
+                scheme.weigh(self, &seen, &mut state).map(|own| (own, state))
             });
             let mut batch = Vec::with_capacity(active.len());
-            let mut all = Vec::with_capacity(active.len());
             for (fit, made) in active.iter().copied().zip(made) {
-                let Some((rows, state)) = made.filter(|(rows, _)| is_sound(&rows.weights)) else {
+                let Some((own, state)) = made.filter(|(own, _)| is_sound(own)) else {
                     fits.statuses[fit] = Status::NotConverged;
                     continue;
                 };
                 states[fit] = state;
-                weights.row_mut(fit).iter_mut().zip(&rows.weights).for_each(|(to, of)| *to = *of);
+                weights.row_mut(fit).iter_mut().zip(own).for_each(|(to, of)| *to = of);
                 batch.push(fit);
-                all.push(rows);
             }
             if batch.is_empty() {
                 return Ok(weights);
             }
-            let found = self.fit(&batch, all, fits, &options)?;
+            let found = self.fit(&batch, &weights, fits, &options)?;
             active.clear();
             for (place, &fit) in batch.iter().enumerate() {
                 let [from, to] = [fits.parameters.row(fit), found.parameters.row(place)];
@@ -247,74 +217,27 @@ impl<'a> Task<'a> {
         Ok(weights)
     }
 
-    /// Fits some of the data sets again from where they are.
+    /// Fits some of the data sets again from where they are, with these weights (fit, point) of all.
     fn fit(
         &self,
         batch: &[usize],
-        rows: Vec<Rows>,
+        weights: &Array2<f64>,
         fits: &CurveFits,
         options: &CurveOptions,
     ) -> Result<CurveFits, ModelError> {
-        let (points, variables) = (self.curves.points(), self.model.variables().len());
-        let moves = rows.first().is_some_and(|rows| rows.moved.is_some());
-        let mut data = Vec::with_capacity(batch.len() * points);
-        let mut places = Vec::new();
-        let mut weights = Vec::with_capacity(batch.len() * points);
-        for (rows, &fit) in rows.into_iter().zip(batch) {
-            weights.extend(rows.weights);
-            if let Some((own, at)) = rows.moved {
-                data.extend(own);
-                places.extend(at);
-            } else {
-                let first = data.len();
-                data.resize(first + points, 0.0);
-                self.curves.data.row(fit, &mut data[first..]);
-                if let Points::PerFit(_) = self.curves.points {
-                    places.extend(self.read_places(fit));
-                }
-            }
-        }
-        let shape = (batch.len(), points);
-        let table = |numbers| Array2::from_shape_vec(shape, numbers).unwrap_or_default();
-        let (data, weights) = (table(data), table(weights));
-        let places = Array3::from_shape_vec((batch.len(), variables, points), places);
-        let places = places.unwrap_or_default();
-        let at = match self.curves.reborrow().points {
-            Points::PerFit(_) => Points::PerFit(places.view().into()),
-            _ if moves => Points::PerFit(places.view().into()),
-            at => at,
-        };
+        let weighted = self.curves.reborrow().with_weights(weights.view());
+        let copies = Copies::of(&weighted, self.model.variables().len(), batch);
+        let options = options_of(options, batch);
         let mut start = fits.parameters.select(Axis(0), batch);
-        for (mut start, &fit) in start.rows_mut().into_iter().zip(batch) {
-            for (j, value) in start.iter_mut().enumerate() {
-                let [lower, upper] = self.options.limit(fit, j);
-                *value = value.clamp(lower, upper);
-            }
+        for ((row, j), value) in start.indexed_iter_mut() {
+            let [lower, upper] = options.limit(row, j);
+            *value = value.clamp(lower, upper);
         }
-        let curves = Curves::new(data.view(), at).with_weights(weights.view());
-        match &self.options.limits {
-            CurveLimits::PerFit(limits) => {
-                let each = self.options.parameters();
-                let own = |&fit: &usize| limits[fit * each..(fit + 1) * each].iter().copied();
-                let own = CurveLimits::PerFit(batch.iter().flat_map(own).collect());
-                let options = options.clone().with_limits(own);
-                self.fit_from(&curves, &start, &options)
-            }
-            _ => self.fit_from(&curves, &start, options),
-        }
-    }
-
-    fn fit_from(
-        &self,
-        curves: &Curves<'_>,
-        start: &Array2<f64>,
-        options: &CurveOptions,
-    ) -> Result<CurveFits, ModelError> {
         let (formula, start) = (&self.model.formula, start.view().into());
         if self.precise {
-            return self.fitter.fit_double(formula, curves, start, options);
+            return self.fitter.fit_double(formula, &copies.curves(), start, &options);
         }
-        self.fitter.fit(formula, curves, start, options)
+        self.fitter.fit(formula, &copies.curves(), start, &options)
     }
 }
 

@@ -3,8 +3,7 @@
 use ndarray::Ix2;
 
 use super::WeightRule;
-use super::rounds::{Rows, Scheme, Seen, State, Task, damp};
-use super::spread::Spread;
+use super::rounds::{Scheme, Seen, State, Task, damp};
 use crate::Backend;
 use fit_curves::Values;
 
@@ -15,7 +14,7 @@ const LEAST_VALUE: f64 = 1e-12;
 pub(super) struct OfModel(pub(super) WeightRule);
 
 impl Scheme for OfModel {
-    fn weigh(&self, task: &Task<'_>, seen: &Seen, state: &mut State) -> Option<Rows> {
+    fn weigh(&self, task: &Task<'_>, seen: &Seen, state: &mut State) -> Option<Vec<f64>> {
         let values = task.values(&seen.parameters, &seen.places);
         let used = values.iter().zip(&seen.weights).filter(|pair| *pair.1 > 0.0);
         let most = used.clone().fold(0.0_f64, |most, (value, _)| most.max(value.abs()));
@@ -31,7 +30,7 @@ impl Scheme for OfModel {
         let unit = self.0.weight(most);
         let mut weights: Vec<f64> = pairs.map(weight).map(|weight| weight * unit).collect();
         damp(&mut weights, state);
-        Some(Rows { weights, moved: None })
+        Some(weights)
     }
 }
 
@@ -73,7 +72,7 @@ impl Binomial<'_> {
 }
 
 impl Scheme for Binomial<'_> {
-    fn weigh(&self, task: &Task<'_>, seen: &Seen, state: &mut State) -> Option<Rows> {
+    fn weigh(&self, task: &Task<'_>, seen: &Seen, state: &mut State) -> Option<Vec<f64>> {
         let values = task.values(&seen.parameters, &seen.places);
         let trials = self.trials(seen.fit, values.len());
         let is_double = task.fitter.backend() == Backend::Reference;
@@ -86,64 +85,6 @@ impl Scheme for Binomial<'_> {
         };
         let mut weights = all.map(weight).collect::<Option<Vec<f64>>>()?;
         damp(&mut weights, state);
-        Some(Rows { weights, moved: None })
-    }
-}
-
-/// Errors of the variables.
-///
-/// The points move to where they most probably are, x̂, along the model's slope there; a fit of y − f′·(x − x̂) at x̂ with the
-/// weight 1/(σy² + f′²σx²), the effective variance, ends where the sum of squares of all errors is least.
-pub(super) struct ErrorsOfX<'a> {
-    pub(super) errors: Spread<'a>,
-}
-
-impl Scheme for ErrorsOfX<'_> {
-    fn weigh(&self, task: &Task<'_>, seen: &Seen, state: &mut State) -> Option<Rows> {
-        let points = seen.data.len();
-        let variables = seen.places.len() / points.max(1);
-        let errors = self.errors.row(seen.fit, variables, points);
-        if state.places.is_empty() {
-            state.places.clone_from(&seen.places);
-        }
-        let slopes = |places: &[f64]| -> Vec<Vec<f64>> {
-            (0..variables).map(|k| task.slope(k, &seen.parameters, places)).collect()
-        };
-        let variance = |slopes: &[Vec<f64>], point: usize| {
-            let of_x =
-                (0..variables).map(|k| (slopes[k][point] * errors[k * points + point]).powi(2));
-            1.0 / seen.weights[point] + of_x.sum::<f64>()
-        };
-        let left = |places: &[f64], slopes: &[Vec<f64>], point: usize| {
-            let at = |k: usize| k * points + point;
-            let back = |k: usize| slopes[k][point] * (seen.places[at(k)] - places[at(k)]);
-            seen.data[point] - (0..variables).map(back).sum::<f64>()
-        };
-        let values = task.values(&seen.parameters, &state.places);
-        let before = slopes(&state.places);
-        let mut places = seen.places.clone();
-        for point in (0..points).filter(|&point| seen.weights[point] > 0.0) {
-            let residual = left(&state.places, &before, point) - values[point];
-            let share = residual / variance(&before, point);
-            for k in 0..variables {
-                let at = k * points + point;
-                places[at] += before[k][point] * errors[at] * errors[at] * share;
-                if !places[at].is_finite() {
-                    return None;
-                }
-            }
-        }
-        let now = slopes(&places);
-        let mut data = seen.data.clone();
-        let mut weights = vec![0.0; points];
-        for point in (0..points).filter(|&point| seen.weights[point] > 0.0) {
-            data[point] = left(&places, &now, point);
-            weights[point] = 1.0 / variance(&now, point);
-            if !data[point].is_finite() || !weights[point].is_finite() {
-                return None;
-            }
-        }
-        state.places.clone_from(&places);
-        Some(Rows { weights, moved: Some((data, places)) })
+        Some(weights)
     }
 }

@@ -20,15 +20,19 @@ impl<'a> From<f64> for Spread<'a> {
 }
 
 impl Spread<'_> {
-    /// Those of a fit, one variable after the other.
-    pub(super) fn row(&self, fit: usize, variables: usize, points: usize) -> Vec<f64> {
-        let of = |number: usize| match self {
+    /// That of a point of a fit.
+    pub(super) fn of(&self, fit: usize, variable: usize, point: usize) -> f64 {
+        match self {
             Self::All(error) => *error,
             Self::Each(values) => {
-                let fit = if values.shape()[0] == 1 { 0 } else { fit };
-                values.get([fit, number / points, number % points])
+                values.get([if values.shape()[0] == 1 { 0 } else { fit }, variable, point])
             }
-        };
-        (0..variables * points).map(of).collect()
+        }
+    }
+
+    /// Those of a fit, one variable after the other.
+    pub(super) fn row(&self, fit: usize, variables: usize, points: usize) -> Vec<f64> {
+        let all = 0..variables * points;
+        all.map(|number| self.of(fit, number / points, number % points)).collect()
     }
 }

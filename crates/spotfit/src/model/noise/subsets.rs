@@ -13,7 +13,7 @@ use ndarray::{Array2, ArrayView1, Axis};
 
 use super::loss::Loss;
 use super::robust::Robust;
-use super::rounds::{Phase, Rows, Scheme, Seen, State, Task, take};
+use super::rounds::{Phase, Scheme, Seen, State, Task, take};
 use super::scales::{half_scale, lower_scale, reach, spread};
 use crate::model::ModelError;
 use crate::model::copies::{Copies, options_of};
@@ -271,7 +271,7 @@ fn mixed(number: u64) -> u64 {
 struct Trimmed;
 
 impl Scheme for Trimmed {
-    fn weigh(&self, task: &Task<'_>, seen: &Seen, state: &mut State) -> Option<Rows> {
+    fn weigh(&self, task: &Task<'_>, seen: &Seen, state: &mut State) -> Option<Vec<f64>> {
         let residuals = seen.residuals(task)?;
         state.scale = spread(seen, &residuals, reach(state.scale));
         let weight = |(weight, left): (&f64, &f64)| match *weight > 0.0 {
@@ -279,7 +279,7 @@ impl Scheme for Trimmed {
             false => 0.0,
         };
         let weights = seen.weights.iter().zip(&residuals).map(weight).collect();
-        Some(Rows { weights, moved: None })
+        Some(weights)
     }
 
     fn ends(&self, shift: f64, most: f64, state: &mut State) -> bool {

@@ -9,7 +9,7 @@ use super::outliers::{self, Outlier};
 use super::robust::{KNEE, MOST_ROUNDS, NEAR, Robust, STEADY};
 use super::rounds::{Phase, Seen, Task, shift};
 use super::scales::{biweight, half_scale, lower_scale, reach, spread};
-use super::{CurveNoise, NoiseFits, weights_of_data};
+use super::{CurveNoise, NoiseFits, UnweightedPoints, weights_of_data};
 use crate::model::copies::within;
 use crate::model::shared::parts_of;
 use crate::model::{CurveFitter, Model, ModelError, SharedFits, SharedModelFits};
@@ -24,21 +24,24 @@ pub struct SharedNoiseFits {
     pub scales: Vec<f64>,
     /// Outliers, by data sets and points.
     pub outliers: Vec<Outlier>,
+    /// Points that are left out: those of 0 by a rule for the data.
+    pub left_out: UnweightedPoints,
     loss: Option<(Loss, super::LossScale)>,
     own: Option<Array2<f64>>,
 }
 
 impl SharedNoiseFits {
     /// Those whose weights say all.
-    fn plain(fits: SharedModelFits, own: Option<Array2<f64>>) -> Self {
-        Self { fits, scales: Vec::new(), outliers: Vec::new(), loss: None, own }
+    fn plain(fits: SharedModelFits, own: Option<Array2<f64>>, left_out: UnweightedPoints) -> Self {
+        Self { fits, scales: Vec::new(), outliers: Vec::new(), left_out, loss: None, own }
     }
 
     /// The outcomes of the data sets, as those of separate fits.
     pub fn into_fits(self) -> NoiseFits {
-        let Self { fits, scales, outliers, loss, own } = self;
+        let Self { fits, scales, outliers, left_out, loss, own } = self;
         let weights = if loss.is_some() { None } else { own.clone() };
-        NoiseFits { scales, outliers, loss, own, weights, ..NoiseFits::plain(fits.into_fits()) }
+        let plain = NoiseFits::plain(fits.into_fits());
+        NoiseFits { scales, outliers, left_out, loss, own, weights, ..plain }
     }
 }
 
@@ -83,12 +86,15 @@ impl Model {
         noise.check(options)?;
         noise.refuse_sharing(sharing)?;
         let own = noise.weights.map(|rule| weights_of_data(curves, rule)).transpose()?;
+        let (own, left_out) = own.map_or_else(Default::default, |(own, out)| (Some(own), out));
         let mut weighted = curves.reborrow();
         if let Some(own) = &own {
             weighted = weighted.with_weights(own.view());
         }
         let plain = self.fit_shared(fitter, &weighted, start, options, sharing)?;
-        let Some(loss) = noise.loss else { return Ok(SharedNoiseFits::plain(plain, own)) };
+        let Some(loss) = noise.loss else {
+            return Ok(SharedNoiseFits::plain(plain, own, left_out));
+        };
         if sharing.is_empty() {
             let reason = "no parameter is shared: data sets with a loss are fitted one by one";
             return Err(ModelError::Shared(reason.into()));
@@ -115,7 +121,8 @@ impl Model {
         }
         let (shared, scales, outliers) = together.told(&best, noise.outlier_rate)?;
         let fits = SharedModelFits::new(self, shared);
-        Ok(SharedNoiseFits { fits, scales, outliers, loss: Some((loss, noise.scale)), own })
+        let loss = Some((loss, noise.scale));
+        Ok(SharedNoiseFits { fits, scales, outliers, left_out, loss, own })
     }
 }
 

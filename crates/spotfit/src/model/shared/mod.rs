@@ -11,7 +11,7 @@ use fit_curves::{CurveOptions, CurveStart, Curves, Sharing};
 pub(super) use parts::parts_of;
 pub use words::{read_groups, read_prior};
 
-use super::{CurveFitter, Model, ModelError, ModelFits};
+use super::{CurveFitter, Model, ModelError, ModelFits, check_absolute};
 
 /// The groups of data sets by what they are called: a number for each, as they appear, and the names by these numbers.
 ///
@@ -101,6 +101,7 @@ impl Model {
         options: &CurveOptions,
         sharing: &Sharing,
     ) -> Result<SharedModelFits, ModelError> {
+        check_absolute(curves, options)?;
         let shared = match start {
             CurveStart::Estimate => {
                 let start = self.start_beside(fitter, curves, options, sharing)?;

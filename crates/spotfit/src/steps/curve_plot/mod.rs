@@ -6,7 +6,7 @@ mod pictures;
 mod places;
 
 use crate::model::answers::{BandFit, CurveBands};
-use crate::model::{CurveFits, CurveOptions, Curves, Model, Points, points};
+use crate::model::{CurveFits, CurveOptions, Curves, Model, Points, WeightRule, points};
 use crate::report::figure::{Drawing, Stroke, TextLook, Tint, text_width};
 use crate::report::number::with_error;
 use crate::report::svg::{Axis, Chart, Series};
@@ -30,6 +30,8 @@ pub struct CurvePlot {
     absolute: bool,
     /// The level of bands, and how fits were made.
     bands: Option<(f64, CurveOptions)>,
+    /// The rule that made the weights.
+    rule: Option<WeightRule>,
     title: String,
     is_image: bool,
     has_errors: bool,
@@ -47,6 +49,7 @@ impl CurvePlot {
             log_y: false,
             absolute: false,
             bands: None,
+            rule: None,
             title: String::new(),
             is_image: false,
             has_errors: false,
@@ -77,6 +80,12 @@ impl CurvePlot {
     #[must_use]
     pub fn with_bands(self, level: Option<f64>, options: &CurveOptions) -> Self {
         Self { bands: level.map(|level| (level, options.clone())), ..self }
+    }
+
+    /// The same of fits whose weights this rule made, beside others: bands of prediction follow it.
+    #[must_use]
+    pub fn with_rule(self, rule: impl Into<Option<WeightRule>>) -> Self {
+        Self { rule: rule.into(), ..self }
     }
 
     /// The fits that are drawn, by their numbers.
@@ -276,17 +285,22 @@ impl CurvePlot {
         else {
             return Vec::new();
         };
-        let bands = CurveBands::new(model, options, *level);
+        let bands = CurveBands::new(model, options, *level).with_rule(self.rule);
         let fitted = BandFit::new(fit.parameters, covariance, *chi2, *degrees);
         let places: Vec<Vec<f64>> = line.x().map(|x| vec![x]).collect();
         let scale = if options.absolute { 1.0 } else { chi2 / f64::from(*degrees) };
         let distance = |point: &usize, place: usize| (x[*point] - places[place][0]).abs();
-        // A datum between others is as uncertain as the nearest one.
+        let ruled = |point: usize| {
+            let Some(rule) = self.rule else { return 1.0 };
+            let value = || model.values(fit.parameters, &[vec![x[point]]])[0];
+            rule.weight(if rule.is_of_model() { value() } else { fit.data[point] })
+        };
+        // A datum between others is as uncertain as the nearest one, but for what the rule says.
         let weight = |place: usize| {
             let Some(errors) = &fit.data_errors else { return 1.0 };
             let nearest =
                 shown.iter().min_by(|a, b| distance(a, place).total_cmp(&distance(b, place)));
-            nearest.map_or(1.0, |&point| scale / errors[point].powi(2))
+            nearest.map_or(1.0, |&point| scale / errors[point].powi(2) / ruled(point))
         };
         let all = bands.at(&fitted, &places, weight);
         let series = |name: &str, ends: &dyn Fn(usize) -> [f64; 2]| {

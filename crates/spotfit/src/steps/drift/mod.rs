@@ -108,7 +108,7 @@ pub fn run(
     }
     let mut found = match apply {
         Some(table) => {
-            let drift = read(table, unit, &all.info)?;
+            let drift = table::read_and_tell(table, unit, &all.info, listener)?;
             let report = DriftReport::of(&drift, unit, all.rows());
             Found { drift, unit, info: all.info.clone(), report }
         }

@@ -29,6 +29,7 @@ pub struct DriftOptions {
     /// localizations if not given.
     pub segment: Option<u32>,
     /// Frames between two knots of the curve, such that it has 2 to 2048 intervals; as few as the data require if not given.
+    /// What is too fast for them adds to the error.
     pub knots: Option<u32>,
     /// The largest drift between two segments that is looked for; a hundred times the median uncertainty and at least 500 nm
     /// (5 pixels if their size is not known) if not given.

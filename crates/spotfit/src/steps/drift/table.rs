@@ -1,8 +1,9 @@
 //! Drift as a table, and what is read of tables for it.
 
 use crate::drift::Drift;
-use crate::steps::{Silent, Source, StepError};
+use crate::steps::{Listener, Note, Silent, Source, StepError};
 use crate::table::{Column, Info, Kind, Meaning, Table, TableError, Unit};
+use crate::track::FrameStatus;
 
 /// The names of the standard errors of x, y and z: those of drift, which no other table has.
 pub(super) const ERRORS: [&str; 3] = ["x_error", "y_error", "z_error"];
@@ -44,6 +45,16 @@ pub fn table(drift: &Drift, unit: Unit, info: &Info) -> Table {
 /// [`StepError::Input`] if rows are missing (there must be one for each frame, from the first), if a number is not finite, or if an
 /// error is negative.
 pub fn read(source: &Source, unit: Unit, info: &Info) -> Result<Drift, StepError> {
+    read_and_tell(source, unit, info, &Silent)
+}
+
+/// The same; the listener hears of frames in which a tracker was lost.
+pub(super) fn read_and_tell(
+    source: &Source,
+    unit: Unit,
+    info: &Info,
+    listener: &dyn Listener,
+) -> Result<Drift, StepError> {
     let refused = |reason: String| StepError::input(source.name(), reason);
     let wrong = |error: TableError| refused(error.to_string());
     let table = source.clone().of_movie(info).load(None, &Silent).map_err(plain)?;
@@ -54,6 +65,14 @@ pub fn read(source: &Source, unit: Unit, info: &Info) -> Result<Drift, StepError
     if !frames.iter().copied().eq(0..frames.len() as u32) || frames.is_empty() {
         let reason = "a drift has a row for each frame, in their order, from the first";
         return Err(refused(reason.to_owned()));
+    }
+    let lost = lost_frames(&table);
+    if lost > 0 {
+        let name = source.name();
+        let text = format!(
+            "{name}: in {lost} frames the beads were lost: their drift is that before, and not known"
+        );
+        listener.note(&Note::Warning(text));
     }
     let finite = |values: &[f64]| match values.iter().position(|value| !value.is_finite()) {
         Some(row) => Err(refused(format!("row {}: a number is not finite", row + 1))),
@@ -85,6 +104,20 @@ pub fn read(source: &Source, unit: Unit, info: &Info) -> Result<Drift, StepError
         y_error: error(1, unit)?,
         z_error: error(2, Unit::Nanometre)?,
     })
+}
+
+/// What a tracker's table says of each frame; other tables have no such column.
+const STATUS: &str = "status";
+
+/// In how many frames a tracker was lost.
+fn lost_frames(table: &Table) -> usize {
+    let status = table.column(STATUS);
+    let (words, values) = match status.map(|column| (&column.kind, &column.values)) {
+        Some((Kind::Words(words), values)) => (words, values),
+        _ => return 0,
+    };
+    let lost = words.iter().position(|word| word == FrameStatus::Lost.name());
+    values.iter().filter(|value| Some(**value as usize) == lost).count()
 }
 
 /// A column of errors of a table of drift: its name has a unit in it, which is no other than that of the drift if it has none.

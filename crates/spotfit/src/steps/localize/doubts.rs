@@ -3,12 +3,13 @@
 use std::path::Path;
 
 use super::camera::CameraOptions;
-use crate::AsWindows;
 use crate::localize::{
-    CameraDoubt, SlopeDoubt, camera_doubts, estimate_sensitivity, median_of_first, two_digits,
+    CameraDoubt, SlopeDoubt, camera_doubts, estimate_sensitivity, median_of_first, share_below,
+    two_digits,
 };
 use crate::movie::{Acquisition, Movie, Pixels};
 use crate::steps::{Listener, Note, PixelScale};
+use crate::{AsWindows, Camera};
 
 /// The subject of a note.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -77,16 +78,31 @@ impl CameraOptions {
         // With maps of the camera there is nothing to look for.
         let wanted = !lacks_baseline && !has_maps && self.camera().is_some();
         let wanted = wanted && (many || hears.wants(Topic::Median));
-        let seen = wanted.then(|| frames(many)).flatten();
+        let first = wanted || lacks_baseline && hears.wants(Topic::Median);
+        let seen = first.then(|| frames(wanted && many)).flatten();
         let median = seen.as_ref().and_then(median_of_first);
-        if let Some(median) = median.filter(|&median| camera.baseline > median) {
+        let below = seen.as_ref().and_then(|frames| share_below(frames, lowest(&camera)));
+        let above = median.filter(|&median| !lacks_baseline && camera.baseline > median);
+        if let Some(median) = above {
             let baseline = camera.baseline;
             let text = format!(
                 "`baseline` {baseline} is above the median of the first frame, {median} ADU; most pixels would have less than \
                  no light"
             );
             warn(Topic::Median, text);
+        } else if let Some(below) = below.filter(|&below| below > MANY) {
+            let share = two_digits(100.0 * below);
+            let known = if lacks_baseline {
+                "below 0, and no `baseline` is given: something was subtracted that nothing tells"
+            } else {
+                "farther below `baseline` than noise explains: it is too high, or more was subtracted"
+            };
+            let text = format!(
+                "{share} % of the pixels of the first frame are {known}; uncertainties there follow from the scatter of residuals"
+            );
+            warn(Topic::Median, text);
         }
+        let seen = seen.filter(|_| wanted);
         let estimated = seen
             .as_ref()
             .filter(|_| wants_sensitivity)
@@ -121,6 +137,15 @@ impl CameraOptions {
         }
     }
 }
+
+/// What a pixel of photons is not below, in ADU. A read noise that is not given is not above 2 photo-electrons.
+fn lowest(camera: &Camera) -> f64 {
+    let noise = if camera.read_noise > 0.0 { camera.read_noise } else { 2.0 };
+    camera.baseline - 5.0 * noise / camera.sensitivity - 1.0
+}
+
+/// More than this share of pixels is not there by chance.
+const MANY: f64 = 1e-3;
 
 /// What slopes of the light do, and what to do about them.
 pub fn slopes(doubt: &SlopeDoubt) -> Note {

@@ -66,7 +66,7 @@ pub use frame_time::FrameTime;
 pub use given::Given;
 pub(crate) use lengths::frames as frames_of;
 pub use lengths::{fixed_sigma, roi};
-pub use options::LocalizeOptions;
+pub use options::{LocalizeOptions, usual_background};
 pub(crate) use options::{Told, measured};
 pub use positions::{positions_of, read_positions};
 pub(crate) use prepared::{OfMovie, Prepared};

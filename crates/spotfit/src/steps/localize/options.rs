@@ -20,6 +20,15 @@ use crate::table::{Layout, TableFormat, WidthColumns};
 use crate::yaml::YamlError;
 use crate::{Background, Elliptical, Estimator, Length, Shape, camera_maps};
 
+/// The background of a fit if nothing is said: it cannot be negative where it is a rate of photons, which maximum likelihood takes the
+/// logarithm of. Measured PSFs and overlapping spots have a background of their own, and count as [`Background::Free`].
+pub fn usual_background(estimator: Estimator) -> Background {
+    match estimator {
+        Estimator::MaximumLikelihood => Background::NonNegative,
+        _ => Background::Free,
+    }
+}
+
 /// How a movie is localized.
 ///
 /// A new option of the localizer is one of [`localize::LocalizeOptions`] alone, unless it depends on the movie or names a
@@ -155,10 +164,6 @@ impl LocalizeOptions {
             fit.shape = fixed_sigma(text, known)?;
         }
         let crowd = engine.emitters.are_together();
-        fit.background = self.background.unwrap_or(match self.estimator {
-            Some(Estimator::MaximumLikelihood) if !crowd => Background::NonNegative,
-            _ => Background::Free,
-        });
         if let (Some(_), Shape::Circular(_)) = (&self.calibration, fit.shape) {
             fit.shape = Shape::Elliptical(Elliptical);
         }
@@ -171,6 +176,11 @@ impl LocalizeOptions {
         fit.estimator = self.estimator.unwrap_or(match likely {
             true => Estimator::MaximumLikelihood,
             false => Estimator::LeastSquares,
+        });
+        fit.background = self.background.unwrap_or(match likely {
+            // These have a background of their own.
+            true => Background::Free,
+            false => usual_background(fit.estimator),
         });
         let defects = self.defects.as_ref().map(DefectsOption::given).transpose()?.flatten();
         let options = engine

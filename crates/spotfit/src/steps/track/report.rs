@@ -5,6 +5,7 @@ use std::fmt;
 use super::{Lost, Row};
 use crate::steps::words::length;
 use crate::table::Unit;
+use crate::track::FrameStatus;
 
 /// From a frame in memory to its drift, in microseconds. Quantiles are within 2 %.
 #[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize)]
@@ -28,6 +29,8 @@ pub struct TrackReport {
     pub frames: u64,
     /// Those of them without a bead, whose drift is held.
     pub held: u64,
+    /// Those of them in which it was not known where the beads are ([`FrameStatus::Lost`]).
+    pub lost_frames: u64,
     /// Frames that were lost on the way.
     #[serde(flatten)]
     pub lost: Lost,
@@ -77,7 +80,9 @@ impl TrackReport {
             (*least, *greatest, self.fewest) = (place, place, row.beads);
         }
         self.frames += 1;
-        self.held += u64::from(row.beads == 0);
+        let is_lost = row.status == FrameStatus::Lost;
+        self.held += u64::from(row.beads == 0 && !is_lost);
+        self.lost_frames += u64::from(is_lost);
         self.fewest = self.fewest.min(row.beads);
         for axis in 0..3 {
             least[axis] = least[axis].min(place[axis]);
@@ -96,11 +101,12 @@ impl TrackReport {
 impl fmt::Display for TrackReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let unit = if self.unit == "nm" { Unit::Nanometre } else { Unit::Pixel };
-        let Self { frames, held, beads, fewest, .. } = self;
+        let Self { frames, held, lost_frames, beads, fewest, .. } = self;
         write!(f, "{frames} frames, {beads} beads (at least {fewest} of them in a frame)")?;
         let Lost { missed, torn, disorder } = self.lost;
         let counts = [
             (*held, "without a bead"),
+            (*lost_frames, "in which the beads were lost"),
             (missed, "lost on the way"),
             (torn, "overwritten while they were read"),
             (disorder, "with a number that is not above that of the frame before"),

@@ -46,12 +46,13 @@ impl About {
             ("y_error", self.unit, true),
             ("z_error", Unit::Nanometre, self.has_z),
             ("beads", Unit::None, true),
+            ("status", Unit::None, true),
             ("latency_us", Unit::None, self.has_latency),
         ];
         all.into_iter().filter(|(.., has)| *has).map(|(name, unit, _)| (name, unit)).collect()
     }
 
-    /// Rows as a table: `frame`, `time` in seconds, `x`, `y`, `z`, their standard errors, `beads` and `latency_us`.
+    /// Rows as a table: `frame`, `time` in seconds, `x`, `y`, `z`, their standard errors, `beads`, `status` in words and `latency_us`.
     pub fn table(&self, rows: &[Row]) -> Table {
         let [width, height] = self.size;
         let mut info = Info::default();
@@ -60,6 +61,7 @@ impl About {
         for (name, unit) in self.columns() {
             let kind = match name {
                 "frame" | "beads" => Kind::Whole,
+                "status" => Kind::Words(FrameStatus::ALL.map(|status| status.name().into()).into()),
                 "time" => Kind::Rounded(6),
                 "latency_us" => Kind::Rounded(1),
                 _ => Kind::Rounded(unit.decimals()),
@@ -92,7 +94,7 @@ pub struct Row {
     pub y_error: f64,
     /// The standard error of z.
     pub z_error: Option<f64>,
-    /// The beads that it rests on; 0 if it is held.
+    /// The beads that it rests on; 0 if it is none that was measured.
     pub beads: usize,
     /// The beads that are lost.
     pub lost: usize,
@@ -138,13 +140,14 @@ impl Row {
             "y_error" => Some(self.y_error),
             "z_error" => self.z_error,
             "beads" => Some(self.beads as f64),
+            "status" => Some(f64::from(self.status.number())),
             "latency_us" => Some(self.latency),
             _ => None,
         }
     }
 
-    /// All ten numbers in the order of the columns, frames counted from 1; NaN where one is not known.
-    pub fn numbers(&self) -> [f64; 10] {
+    /// All eleven numbers, frames counted from 1; NaN where one is not known: those of the columns in their order, then that of the status.
+    pub fn numbers(&self) -> [f64; 11] {
         let or = |value: Option<f64>| value.unwrap_or(f64::NAN);
         [
             self.frame as f64 + 1.0,
@@ -157,22 +160,23 @@ impl Row {
             or(self.z_error),
             self.beads as f64,
             self.latency,
+            f64::from(self.status.number()),
         ]
     }
 
-    /// The row as JSON: its columns by their names, frames counted from 1, with `unit` and `status`.
+    /// The row as JSON: its columns by their names, frames counted from 1, with `unit`.
     pub fn json(&self, about: &About) -> Value {
         let mut told = Map::new();
         for (name, _) in about.columns() {
             let value = match name {
                 "frame" => json!(self.frame.saturating_add(1)),
                 "beads" => json!(self.beads),
+                "status" => json!(self.status.name()),
                 name => json!(self.number(name)),
             };
             told.insert(name.to_owned(), value);
         }
         told.insert("unit".to_owned(), json!(symbol(about.unit)));
-        told.insert("status".to_owned(), json!(self.status.name()));
         Value::Object(told)
     }
 }

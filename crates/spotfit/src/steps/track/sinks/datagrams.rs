@@ -8,13 +8,13 @@ use crate::steps::{Listener, Note, StepError};
 use crate::table::Unit;
 
 /// The bytes of a datagram.
-pub const DATAGRAM_BYTES: usize = 96;
+pub const DATAGRAM_BYTES: usize = 104;
 
 /// Sends a datagram over UDP for each drift. It waits for nobody: a datagram that nobody takes is lost, and counted.
 ///
-/// A datagram has [`DATAGRAM_BYTES`] bytes, all numbers with the lowest byte first: the text `SPOTDRFT`; the version 1 in 4 bytes; 4
-/// bytes of marks, of which 1 says that x and y are in nanometres and not in pixels; and ten numbers of 8 bytes (IEEE 754), those of
-/// [`Row::numbers`]: frame, time, x, y, z, their three errors, beads, and latency in microseconds.
+/// A datagram has [`DATAGRAM_BYTES`] bytes, all numbers with the lowest byte first: the text `SPOTDRFT`; the version 2 in 4 bytes; 4
+/// bytes of marks, of which 1 says that x and y are in nanometres and not in pixels; and eleven numbers of 8 bytes (IEEE 754), those of
+/// [`Row::numbers`]: frame, time, x, y, z, their three errors, beads, latency in microseconds, and status.
 #[derive(Debug)]
 pub struct Datagrams {
     name: String,
@@ -59,7 +59,7 @@ impl Datagrams {
     fn datagram(&self, row: &Row) -> [u8; DATAGRAM_BYTES] {
         let mut bytes = [0; DATAGRAM_BYTES];
         bytes[..8].copy_from_slice(b"SPOTDRFT");
-        bytes[8..12].copy_from_slice(&1_u32.to_le_bytes());
+        bytes[8..12].copy_from_slice(&2_u32.to_le_bytes());
         bytes[12..16].copy_from_slice(&u32::from(self.nanometres).to_le_bytes());
         for (place, number) in bytes[16..].chunks_exact_mut(8).zip(row.numbers()) {
             place.copy_from_slice(&number.to_le_bytes());

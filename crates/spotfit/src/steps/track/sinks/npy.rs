@@ -8,9 +8,11 @@ use crate::steps::{Listener, StepError};
 
 /// Digits of the largest count.
 const DIGITS: usize = 20;
+/// The letters of the longest status.
+const STATUS: usize = 10;
 
-/// Writes an NPY file with a structured array, whose fields are the columns of a table: `frame` (from 1) and `beads` as whole numbers, the
-/// others in double precision. Where the number of rows is not known before, it is put in at the end, which only a file can do.
+/// Writes an NPY file with a structured array, whose fields are the columns of a table: `frame` (from 1) and `beads` as whole numbers, `status`
+/// as text, the others in double precision. Where the number of rows is not known before, it is put in at the end, which only a file can do.
 #[derive(Debug)]
 pub struct NpyRows<W> {
     name: String,
@@ -34,9 +36,13 @@ impl<W: Write + Seek> NpyRows<W> {
 
     /// Writes the header for so many rows; it is as long for any number of them.
     fn header(&mut self, rows: u64) -> Result<(), StepError> {
-        let whole = |name: &str| name == "frame" || name == "beads";
         let field = |(name, _): (&'static str, _)| {
-            format!("('{name}', '{}')", if whole(name) { "<i8" } else { "<f8" })
+            let kind = match name {
+                "frame" | "beads" => "<i8".to_owned(),
+                "status" => format!("<U{STATUS}"),
+                _ => "<f8".to_owned(),
+            };
+            format!("('{name}', '{kind}')")
         };
         let fields: Vec<String> = self.about.columns().into_iter().map(field).collect();
         let spare = DIGITS.saturating_sub(rows.to_string().len());
@@ -58,8 +64,8 @@ impl<W: Write + Seek> DriftSink for NpyRows<W> {
 
     fn take(&mut self, row: &Row, _: &dyn Listener) -> Result<(), StepError> {
         self.rows += 1;
-        let mut bytes = Vec::with_capacity(80);
-        let [frame, time, x, y, z, x_error, y_error, z_error, _, latency] = row.numbers();
+        let mut bytes = Vec::with_capacity(128);
+        let [frame, time, x, y, z, x_error, y_error, z_error, _, latency, _] = row.numbers();
         let About { has_time, has_z, has_latency, .. } = self.about;
         bytes.extend((frame as i64).to_le_bytes());
         let mut put = |has: bool, value: f64| {
@@ -79,6 +85,8 @@ impl<W: Write + Seek> DriftSink for NpyRows<W> {
             put(has, value);
         }
         bytes.extend((row.beads as i64).to_le_bytes());
+        let name = row.status.name().chars().map(u32::from).chain(std::iter::repeat(0));
+        bytes.extend(name.take(STATUS).flat_map(u32::to_le_bytes));
         if has_latency {
             bytes.extend(latency.to_le_bytes());
         }

@@ -8,9 +8,9 @@ use crate::steps::{Listener, StepError};
 /// The drifts that the ring holds.
 const SLOTS: u32 = 1024;
 /// The numbers of a drift.
-const NUMBERS: u32 = 10;
+const NUMBERS: u32 = 11;
 
-/// Writes each drift into a [ring](spotfit_ring) in shared memory: frames of 10×1 numbers of 64 bits, those of [`Row::numbers`].
+/// Writes each drift into a [ring](spotfit_ring) in shared memory: frames of 11×1 numbers of 64 bits, those of [`Row::numbers`].
 #[derive(Debug)]
 pub struct DriftRing {
     name: String,
