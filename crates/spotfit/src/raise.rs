@@ -1,7 +1,7 @@
 //! Pixels that cannot be photons above the camera's offset, in frames and windows whose spots are fitted together or with a measured PSF.
 //!
 //! Where too much was subtracted from an image, or a background, a pixel of the mean μ has the variance ε(μ + Δ) + v of an offset
-//! that is lower by Δ. What neighbouring pixels differ by says how much that is, and such a fit is one of pixels with Δ more. Fits of
+//! that is lower by Δ. What neighbouring pixels differ by (Immerkær 1996) says how much that is, and such a fit is one of pixels with Δ more. Fits of
 //! windows by Gaussians have [`fit_cpu::widen_errors`].
 
 use spotfit_locs::private::median;
@@ -34,11 +34,18 @@ pub(crate) fn raise(
     if count as f64 <= CHANCE * values.len() as f64 {
         return 0.0;
     }
-    let rows = (0..values.len()).filter(|at| at % width + 2 < width);
-    let squares = rows.filter_map(|at| {
-        let all = [at, at + 1, at + 2].map(|at| seen(at).map(|_| f64::from(values[at])));
-        let [Some(a), Some(b), Some(c)] = all else { return None };
-        Some((a - 2.0 * b + c).powi(2) / 6.0)
+    // Differences of differences along both axes, of 3×3 pixels: a spot is nearly as straight as a plane to them.
+    let corners = (0..values.len().saturating_sub(2 * width)).filter(|at| at % width + 2 < width);
+    let squares = corners.filter_map(|corner| {
+        let mut sum = 0.0;
+        for (row, by) in [1.0, -2.0, 1.0].into_iter().enumerate() {
+            let at = corner + row * width;
+            for (at, along) in (at..at + 3).zip([1.0, -2.0, 1.0]) {
+                seen(at)?;
+                sum += by * along * f64::from(values[at]);
+            }
+        }
+        Some(sum * sum / 36.0)
     });
     let noise = median(squares) / MEDIAN;
     let all = (0..values.len()).filter_map(|at| Some([values[at].into(), seen(at)?]));

@@ -164,6 +164,9 @@ where
 /// Largest data and weights whose squares, and their sums, are numbers without being scaled; the smallest are 1 over this.
 const MOST_PLAIN: f64 = 1e60;
 
+/// Where a last step led to a limit, the search goes on if a full step would gain more than this share of the variance.
+const MOST_LEFT: f64 = 1e-3;
+
 /// What rounding leaves of residuals that the search cannot tell from none.
 const UNRESOLVED: f64 = 4.0 * f64::EPSILON;
 
@@ -390,7 +393,7 @@ impl<E: SetPoints<f64>> Work<E> {
         let status = |record: &Record<f64, P, 0>| {
             Status::from_code(record.status as u8).unwrap_or(Status::Invalid)
         };
-        let mut told = None;
+        let (mut told, mut again) = (None, true);
         if self.explicit.eliminated != 0 && !brought {
             let has_ended = |record: &_| {
                 let status = status(record);
@@ -412,33 +415,66 @@ impl<E: SetPoints<f64>> Work<E> {
                 told = Some(all);
             }
         }
-        let search = descent.search();
         // A parameter that ended on a limit counts as held there: the errors of the others are those beside it. One that
         // the data do not push against it only happens to be there.
-        let (gradient, hessian) = (search.at_best().gradient, search.at_best().hessian);
-        let on_limit = |j: usize| {
-            let at = record.parameters[j];
-            !held[j] && (at <= lower[j] || upper[j] <= at)
+        let free_degrees = degrees;
+        let (search, gradient, hessian, on_limit, out, degrees, inverse, mut unknown) = loop {
+            let search = descent.search();
+            let (gradient, hessian) = (search.at_best().gradient, search.at_best().hessian);
+            let end = record.parameters;
+            let on_limit = move |j: usize| !held[j] && (end[j] <= lower[j] || upper[j] <= end[j]);
+            let units = search.constants();
+            let little = settings.finish * record.cost + settings.tolerance;
+            let doubted = |j: usize| {
+                on_limit(j) && !is_surely_pushed(gradient[j], hessian.0[j][j], self.size, little)
+            };
+            // A last step is taken without another look.
+            let looked = (0..count).any(doubted);
+            let at_end = if looked {
+                let sums = self.sums::<P, false>(&end, poisson, units);
+                sums.normal(&self.scales(units)).0.gradient
+            } else {
+                gradient
+            };
+            let reached = |j: usize| {
+                let against = if end[j] <= lower[j] { at_end[j] > 0.0 } else { at_end[j] < 0.0 };
+                on_limit(j) && against && is_pushed(at_end[j], hessian.0[j][j], self.size)
+            };
+            let (mut out, mut degrees) = (held, free_degrees);
+            for j in (0..count).filter(|&j| reached(j)) {
+                (out[j], degrees, told) = (true, degrees + 1, None);
+            }
+            let (inverse, unknown) =
+                told.take().unwrap_or_else(|| determined(Count::new(count), &hessian, &out));
+            // Together with others one that was held, and is pushed no longer, may gain what it does not alone.
+            let free = || (0..count).filter(|&j| !out[j]);
+            let gain: f64 = free()
+                .flat_map(|j| free().map(move |k| (j, k)))
+                .map(|(j, k)| at_end[j] * inverse.at(j, k) * at_end[k])
+                .sum();
+            let variance = if poisson { 1.0 } else { record.cost / degrees.max(1) as f64 };
+            let ends = status(&record) == Status::AtLimit;
+            if !(looked && ends && again && gain > MOST_LEFT * variance) {
+                break (
+                    descent.search(),
+                    gradient,
+                    hessian,
+                    on_limit,
+                    out,
+                    degrees,
+                    inverse,
+                    unknown,
+                );
+            }
+            again = false;
+            let other = self.searched(&settings, self.explicit, end, poisson);
+            let found = other.record();
+            evaluations += found.evaluations;
+            if found.cost <= record.cost {
+                (descent, record) = (other, found);
+            }
         };
         let units = search.constants();
-        let little = settings.finish * record.cost + settings.tolerance;
-        let doubted = |j: usize| {
-            on_limit(j) && !is_surely_pushed(gradient[j], hessian.0[j][j], self.size, little)
-        };
-        // A last step is taken without another look.
-        let at_end = (0..count).any(doubted).then(|| {
-            let sums = self.sums::<P, false>(&record.parameters, poisson, units);
-            sums.normal(&self.scales(units)).0.gradient
-        });
-        let at_end = at_end.unwrap_or(gradient);
-        let reached = |j: usize| on_limit(j) && is_pushed(at_end[j], hessian.0[j][j], self.size);
-        let mut out = held;
-        let mut degrees = degrees;
-        for j in (0..count).filter(|&j| reached(j)) {
-            (out[j], degrees, told) = (true, degrees + 1, None);
-        }
-        let (inverse, mut unknown) =
-            told.unwrap_or_else(|| determined(Count::new(count), &search.at_best().hessian, &out));
         let mut status = status(&record);
         let gave_up = search.status() as u8 == Status::NotConverged as u8;
         let resolved =

@@ -19,9 +19,8 @@ use spotfit::model::{CurveFitter, CurveNoise, Loss, LossScale, Model};
 
 use super::cooperative::fit_as_kernels_do;
 
-/// A full step from a minimum gains no more than this share of the variance of the noise. The aim is 0.001; of 887 fits by the reference one,
-/// by counts and with a parameter that its last step led off its limit, has 0.0015 left.
-const MOST_LEFT: f64 = 2e-3;
+/// A full step from a minimum gains no more than this share of the variance of the noise.
+const MOST_LEFT: f64 = 1e-3;
 /// Directions that the data see this many times less than others are those that they do not determine.
 const UNSEEN: f64 = 1e-8;
 /// Data sets of a batch.
