@@ -50,11 +50,7 @@ pub fn widen_errors(
     fits: Fits<'_>,
     errors: &mut [Errors],
 ) -> Result<(), ArgumentError> {
-    if errors.iter().all(|errors| !is_odd(errors)) {
-        return Ok(());
-    }
-    let mut widener = Widener::new(options, &windows)?;
-    widener.widen(windows, first, fits, errors)
+    Widener::widen_odd(&mut None, options, windows, first, fits, errors)
 }
 
 /// What [`widen_errors`] needs for windows of one size and kind, made once. It does not allocate afterwards.
@@ -72,6 +68,25 @@ impl Widener {
         let camera = options.camera.unwrap_or_default();
         let unit = if side[0] { 1.0 } else { camera.photons_per_adu() };
         Ok(Self { options: *options, side, work: Work::new(windows.size(), options, side, unit)? })
+    }
+
+    /// Makes it where there is none and something is to be widened.
+    pub(crate) fn widen_odd(
+        made: &mut Option<Self>,
+        options: &Options,
+        windows: AnyWindows<'_>,
+        first: usize,
+        fits: Fits<'_>,
+        errors: &mut [Errors],
+    ) -> Result<(), ArgumentError> {
+        if errors.iter().all(|errors| !is_odd(errors)) {
+            return Ok(());
+        }
+        let widener = match made {
+            Some(widener) => widener,
+            None => made.insert(Self::new(options, &windows)?),
+        };
+        widener.widen(windows, first, fits, errors)
     }
 
     pub(crate) fn widen(

@@ -173,6 +173,11 @@ def test_absolute_errors_need_weights() -> None:
         fitted(absolute=True)
     assert np.allclose(fitted(absolute=True, weights=4).errors * 2, fitted(absolute=True, weights=np.ones(40)).errors, rtol=1e-3)
     MODEL.fit(np.round(10 * Y), x=X, start=[40, 2, 5], absolute=True, estimator="mle")
+    for wrong in 0, -2, np.nan:
+        with pytest.raises(ValueError, match="above 0"):
+            fitted(weights=wrong)
+    fits = fitted(weights=4)
+    assert (fits.r_squared(Y, weights=4) == fits.r_squared(Y)).all()
 
 
 def test_losses_go_with_answers() -> None:

@@ -2,9 +2,7 @@
 
 use std::ops::Range;
 
-use fit_core::curve::{
-    At, Descent, Explicit, Factored, Sums, Units, determined, is_pushed, is_surely_pushed,
-};
+use fit_core::curve::{At, Descent, Explicit, Factored, Sums, Units, determined, is_pushed};
 use fit_core::search::{Count, Evaluation, Newton, Resumable, Settings};
 use fit_core::{Estimator, Record, Status};
 use fit_curves::{CompiledModel, CurveBatch, CurveOptions, Frame, Place};
@@ -424,12 +422,8 @@ impl<E: SetPoints<f64>> Work<E> {
             let end = record.parameters;
             let on_limit = move |j: usize| !held[j] && (end[j] <= lower[j] || upper[j] <= end[j]);
             let units = search.constants();
-            let little = settings.finish * record.cost + settings.tolerance;
-            let doubted = |j: usize| {
-                on_limit(j) && !is_surely_pushed(gradient[j], hessian.0[j][j], self.size, little)
-            };
             // A last step is taken without another look.
-            let looked = (0..count).any(doubted);
+            let looked = (0..count).any(on_limit);
             let at_end = if looked {
                 let sums = self.sums::<P, false>(&end, poisson, units);
                 sums.normal(&self.scales(units)).0.gradient

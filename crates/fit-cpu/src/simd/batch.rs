@@ -11,7 +11,7 @@ use super::load::How;
 use super::window_fitter::{ErrorsByPixelType, how};
 use super::{InstructionSet, WindowFitter};
 use crate::reference::BatchError;
-use crate::scatter::widen_errors;
+use crate::scatter::Widener;
 use crate::threads::{filled, pool, share};
 
 /// Windows given to a thread at a time: about a tenth of a millisecond of work.
@@ -146,17 +146,17 @@ impl Simd {
         let side = SideKinds::of(&windows);
         // SAFETY: the processor has the instruction set, or this would not have been made.
         let make = || unsafe { appraiser(self.set, windows.size(), options, side) };
-        let find = |made: &mut Box<dyn Appraiser>, first: usize, errors: &mut [Errors]| {
-            let appraiser = &mut **made;
+        let find = |(appraiser, widener): &mut (Box<dyn Appraiser>, _), first, errors: &mut [_]| {
+            let appraiser = &mut **appraiser;
             windows.visit(ErrorsByPixelType { appraiser, first, fits, errors: &mut *errors });
-            widen_errors(options, windows, first, fits, errors)
+            Widener::widen_odd(widener, options, windows, first, fits, errors)
         };
         match &self.pool {
             Some(pool) if count > ALONE => share(pool, errors, self.part(count), &|| {
-                let mut made = make()?;
+                let mut made = (make()?, None);
                 Ok(Box::new(move |first, errors| Ok(find(&mut made, first, errors)?)))
             }),
-            _ => Ok(find(&mut make()?, 0, errors)?),
+            _ => Ok(find(&mut (make()?, None), 0, errors)?),
         }
     }
 

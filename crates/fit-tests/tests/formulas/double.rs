@@ -165,6 +165,7 @@ fn compare(
     }
     println!("{what}, {}: {worst:?}, {others} others, {} left", case.formula, left.len());
     let told = format!("{what}, {}: {others} others beside {compared}", case.formula);
+    assert!(compared > 0 || left.len() == fits.len(), "{told}");
     assert!(others as f64 <= MOST_OTHERS * (compared + others) as f64, "{told}");
     assert!(worst[0] < MOST, "{what}, {}: parameters are off by {:e}", case.formula, worst[0]);
     assert!(worst[1] < 1e-6, "{what}, {}: errors are off by {:e}", case.formula, worst[1]);

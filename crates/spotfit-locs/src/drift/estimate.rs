@@ -66,7 +66,8 @@ impl Drift {
             let of = |drift| chance::significance(&search, drift, segment, range);
             let mut significance = of(&values);
             // Halves of the field tell less of fast motion than the whole, and do not look for it.
-            if let Some(slow) = slow.filter(|_| significance < NEEDED) {
+            let is_chance = significance.is_nan() || significance < NEEDED;
+            if let Some(slow) = slow.filter(|_| is_chance) {
                 significance = significance.max(of(&slow));
             }
             if significance.is_nan() || significance < NEEDED {

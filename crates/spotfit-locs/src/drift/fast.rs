@@ -165,7 +165,7 @@ impl Axis<'_> {
         };
         let before = before.map(|prior| with(prior, self.stiffest(share)));
         let known = before.iter().filter_map(|prior| self.evidence(prior, share));
-        let known = known.map(|found| found.0).fold(f64::MIN, f64::max);
+        let known = known.map(|found| found.0).reduce(f64::max)?;
         let best = |prior: &Prior| {
             // There may be two tops: of what is slow, and of what is fast.
             let quick = with(prior, QUICK);

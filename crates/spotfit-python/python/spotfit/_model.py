@@ -341,6 +341,8 @@ class Model:
         # What is shared is fitted on the CPU.
         fitter = _fitter("cpu" if backend == "gpu" and (shared or prior) else backend, instruction_set, device, threads)
         given = None if weights is None or rule else np.asarray(arguments.unmasked("weights", weights))
+        if given is not None and given.ndim == 0 and not 0 < float(given) < np.inf:
+            raise ValueError(f"weights must be a number above 0, an array or a rule, not {given}")
         if given is not None:
             given = np.full((1, data.shape[1]), float(given)) if given.ndim == 0 else np.atleast_2d(given)
         made = Made(self, points, grid or (data.shape[1],), estimator, fitter.threads, absolute, given, rule, costs(noise))

@@ -216,6 +216,7 @@ class ModelFits:
         if weights is None:
             return None
         all_: Doubles = np.asarray(arguments.unmasked("weights", weights), dtype=float)
+        all_ = np.full((1, data.shape[1]), float(all_)) if all_.ndim == 0 else all_
         all_ = all_.reshape(len(all_), -1) if all_.ndim == 3 else np.atleast_2d(all_)
         return np.broadcast_to(all_, (len(self), all_.shape[1])) if len(all_) == 1 else all_
 

@@ -307,7 +307,8 @@ impl Tracker {
                 continue;
             }
             let step = by[axis] - self.shift[axis];
-            let square = (step * step - variance[axis] - self.variance[axis]) / passed;
+            // What the stage walked while it was not measured is in the variance already.
+            let square = (step * step - variance[axis] - self.variance[axis]) / frames;
             self.walk[axis] = (self.walk[axis] + (square - self.walk[axis]) / WALK).max(0.0);
             if let Some(speed) = self.speed.get_mut(axis) {
                 let calm = step.abs() < STEP * passed.max(1.0);

@@ -113,6 +113,8 @@ impl CurveBands {
             let own = delta(&slopes, |j, k| fit.covariance[j * self.parameters + k]);
             let variance = match self.poisson {
                 true => value.max(0.0),
+                // Nothing is known of the spread of what does not count.
+                false if weight(number) == 0.0 => f64::INFINITY,
                 false => {
                     let ruled = self.rule.map_or(1.0, |rule| rule.weight(value));
                     scale / (weight(number) * ruled)

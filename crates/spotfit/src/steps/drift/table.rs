@@ -117,7 +117,8 @@ fn lost_frames(table: &Table) -> usize {
         _ => return 0,
     };
     let lost = words.iter().position(|word| word == FrameStatus::Lost.name());
-    values.iter().filter(|value| Some(**value as usize) == lost).count()
+    // A cell without a word has no number.
+    lost.map_or(0, |lost| values.iter().filter(|value| **value == lost as f64).count())
 }
 
 /// A column of errors of a table of drift: its name has a unit in it, which is no other than that of the drift if it has none.
