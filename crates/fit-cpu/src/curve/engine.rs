@@ -464,7 +464,8 @@ impl<E: SetPoints<f64>> Work<E> {
             let other = self.searched(&settings, self.explicit, end, poisson);
             let found = other.record();
             evaluations += found.evaluations;
-            if found.cost <= record.cost {
+            // It never ends above where it begins, but what was gained by a step without a look is only predicted.
+            if found.cost.is_finite() {
                 (descent, record) = (other, found);
             }
         };
