@@ -296,11 +296,7 @@ impl PsfFitter {
             return Err(PsfError::Counts { windows: count, fits: fits.statuses.len() });
         }
         let judge = Judge { psf: &self.psf, noise: *noise, poisson: false, size: [height, width] };
-        // As they were fitted.
-        let raised = self.raised(windows, noise);
-        let windows = raised.as_ref().map_or(windows, |(windows, _)| windows.view());
-        Ok(self.each(fits, |patch, fit, mut parameters| {
-            parameters[4] += raised.as_ref().map_or(0.0, |(_, raised)| raised[fit]);
+        Ok(self.each(fits, |patch, fit, parameters| {
             judge.quality(patch, fit, parameters, windows.index_axis(Axis(0), fit))
         }))
     }
