@@ -373,31 +373,29 @@ pub(crate) fn estimates(
     frames: &Bound<'_, PyAny>,
     camera: CameraNumbers,
 ) -> PyResult<(Option<f64>, Option<f64>)> {
-    of_frames(py, frames, camera, |frames, camera| {
+    of_frames(py, frames, Some(camera), |frames, camera| {
         let sensitivity = localize::estimate_sensitivity(frames.windows(), camera);
         (sensitivity, localize::estimate_read_noise(frames.windows(), camera))
     })
 }
 
-/// What frames say against a camera.
+/// What frames say against a camera, or against having none.
 #[pyfunction]
 pub(crate) fn doubts(
     py: Python<'_>,
     frames: &Bound<'_, PyAny>,
-    camera: CameraNumbers,
+    camera: Option<CameraNumbers>,
 ) -> PyResult<Vec<String>> {
-    of_frames(py, frames, camera, |frames, _| {
-        told(&camera_options(Some(camera)), |_| Some(frames.clone()))
-    })
+    of_frames(py, frames, camera, |frames, _| told(camera, |_| Some(frames.clone())))
 }
 
 fn of_frames<T: Send>(
     py: Python<'_>,
     frames: &Bound<'_, PyAny>,
-    camera: CameraNumbers,
+    camera: Option<CameraNumbers>,
     say: impl Fn(&Pixels, &spotfit::Camera) -> T + Send + Sync,
 ) -> PyResult<T> {
-    let camera = options::camera(camera);
+    let camera = camera.map_or_else(spotfit::Camera::default, options::camera);
     camera.validate().map_err(|error| PyValueError::new_err(error.to_string()))?;
     let frames = pixels::Pixels::of("movie", frames)?;
     let view = frames.view();
@@ -412,17 +410,13 @@ pub(crate) fn doubts_of_movie(
     path: PathBuf,
     channel: Option<usize>,
     slice: Option<usize>,
-    camera: CameraNumbers,
+    camera: Option<CameraNumbers>,
     parts: Vec<PathBuf>,
     position: Option<String>,
 ) -> Vec<String> {
     let mut chosen = MovieOptions::default().with_parts(parts).with_position(position);
     (chosen.channel, chosen.slice) = (channel, slice);
-    py.detach(|| {
-        told(&camera_options(Some(camera)), |many| {
-            Stack::open(&path, &chosen).ok()?.first_frames(many)
-        })
-    })
+    py.detach(|| told(camera, |many| Stack::open(&path, &chosen).ok()?.first_frames(many)))
 }
 
 /// What is to be said of pixels of this size, if it is unusual.
@@ -463,10 +457,16 @@ pub(crate) fn camera_asked(
         .with_cameras(cameras))
 }
 
-/// What frames say against a camera, in words.
-fn told(camera: &CameraOptions, frames: impl FnOnce(bool) -> Option<Pixels>) -> Vec<String> {
-    let heard = Heard::default();
-    camera.doubt(frames, &heard);
+/// What frames say against a camera, or against having none, in words; that none is given, Python says by itself.
+fn told(camera: Option<CameraNumbers>, frames: impl FnOnce(bool) -> Option<Pixels>) -> Vec<String> {
+    let (heard, options) = (Heard::default(), camera_options(camera));
+    match camera {
+        Some(_) => options.doubt(frames, &heard),
+        None => {
+            let note = frames(false).and_then(|first| options.unlike_light(&first));
+            note.iter().for_each(|note| heard.note(note));
+        }
+    }
     heard.into_notes()
 }
 

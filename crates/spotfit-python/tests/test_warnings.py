@@ -112,6 +112,10 @@ def test_a_camera_that_cannot_be_right_is_warned_about(tmp_path: Path) -> None:
     subtracted = frames().astype(np.float32) - np.float32(np.median(frames()))
     found = [str(warning.message) for warning in told(lambda: spotfit.Blocks(subtracted, camera=spotfit.Camera(0)))]
     assert any("farther below baseline than noise explains" in text for text in found)
+    np.save(tmp_path / "subtracted.npy", subtracted)
+    for source in subtracted, tmp_path / "subtracted.npy":
+        found = [str(warning.message) for warning in told(lambda source=source: spotfit.Blocks(source))]
+        assert sum("below 0, and no baseline is given" in text for text in found) == 1
 
 
 def test_metadata_say_the_size_of_a_pixel(tmp_path: Path) -> None:

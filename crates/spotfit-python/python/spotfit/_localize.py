@@ -332,7 +332,7 @@ class Blocks(Iterator[Locs]):
             source = _spotfit.MovieLocalizer(self._options, file, frames.start, frames.stop)
             self._source: _spotfit.MovieLocalizer | _spotfit.ArrayLocalizer = source
             if waits is None:
-                if camera is not None:
+                if maps is None:
                     notes += _spotfit.doubts_of_movie(fspath(movie), channel, slice, camera, parts, arguments.stage(position))
                 first, last, _ = frames.indices(info.numbers[3] or 0)
                 self._next = self._of_file(source)
@@ -363,11 +363,11 @@ class Blocks(Iterator[Locs]):
             self.total = max(last - first, 0)
             info = _spotfit.Info(None, width, height, count)
             end = min(last, first + _spotfit.frames_for_estimates(height, width))
-            few: Any = array[first:end] if looks or camera is not None else None
+            few: Any = array[first:end] if looks or camera is not None else array[first : first + 1]
             if looks:
                 self._look(_spotfit.Defects.find(few, maps), defects, notes)
             self._source = localizer = _spotfit.ArrayLocalizer(self._options, height, width, first, max(last, first))
-            if camera is not None:
+            if maps is None:
                 notes += _spotfit.doubts(few, camera)
             self._next = self._of_array(localizer, array, first, max(last, first))
         self._info = info if size is None else info.with_pixel_size(size)
@@ -470,7 +470,7 @@ class _Late(NamedTuple):
             found = _spotfit.Defects.find_in(self.movie, self.channel, self.slice, self.maps, position=self.position)
             if found is not None and len(found):
                 notes.append(_defects.note(found))
-        if self.camera is not None:
+        if self.maps is None:
             notes += _spotfit.doubts_of_movie(self.movie, self.channel, self.slice, self.camera, position=self.position)
         return notes
 

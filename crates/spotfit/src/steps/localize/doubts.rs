@@ -60,6 +60,33 @@ impl CameraOptions {
         self.doubt_to(frames, &listener);
     }
 
+    /// What the first frame says against the baseline, or against having none: pixels of less than no light.
+    pub fn unlike_light(&self, frames: &Pixels) -> Option<Note> {
+        let lacks_baseline = self.baseline.is_none() && self.maps.is_none();
+        let camera = self.camera().unwrap_or_default();
+        let above = median_of_first(frames).filter(|&median| camera.baseline > median);
+        let below = share_below(frames, lowest(&camera)).filter(|&below| below > MANY);
+        let text = match (above, below) {
+            (Some(median), _) if !lacks_baseline => format!(
+                "`baseline` {} is above the median of the first frame, {median} ADU; most pixels would have less than no light",
+                camera.baseline
+            ),
+            (_, Some(below)) => {
+                let share = two_digits(100.0 * below);
+                let known = if lacks_baseline {
+                    "below 0, and no `baseline` is given: something was subtracted that nothing tells"
+                } else {
+                    "farther below `baseline` than noise explains: it is too high, or more was subtracted"
+                };
+                format!(
+                    "{share} % of the pixels of the first frame are {known}; uncertainties there follow from the scatter of residuals"
+                )
+            }
+            _ => return None,
+        };
+        Some(Note::Warning(text))
+    }
+
     pub(super) fn doubt_to(&self, frames: impl FnOnce(bool) -> Option<Pixels>, hears: &dyn Hears) {
         let has_maps = self.maps.is_some();
         let lacks = |number: Option<f64>| number.is_none() && !has_maps;
@@ -80,27 +107,8 @@ impl CameraOptions {
         let wanted = wanted && (many || hears.wants(Topic::Median));
         let first = wanted || lacks_baseline && hears.wants(Topic::Median);
         let seen = first.then(|| frames(wanted && many)).flatten();
-        let median = seen.as_ref().and_then(median_of_first);
-        let below = seen.as_ref().and_then(|frames| share_below(frames, lowest(&camera)));
-        let above = median.filter(|&median| !lacks_baseline && camera.baseline > median);
-        if let Some(median) = above {
-            let baseline = camera.baseline;
-            let text = format!(
-                "`baseline` {baseline} is above the median of the first frame, {median} ADU; most pixels would have less than \
-                 no light"
-            );
-            warn(Topic::Median, text);
-        } else if let Some(below) = below.filter(|&below| below > MANY) {
-            let share = two_digits(100.0 * below);
-            let known = if lacks_baseline {
-                "below 0, and no `baseline` is given: something was subtracted that nothing tells"
-            } else {
-                "farther below `baseline` than noise explains: it is too high, or more was subtracted"
-            };
-            let text = format!(
-                "{share} % of the pixels of the first frame are {known}; uncertainties there follow from the scatter of residuals"
-            );
-            warn(Topic::Median, text);
+        if let Some(note) = seen.as_ref().and_then(|first| self.unlike_light(first)) {
+            hears.hear(Topic::Median, note);
         }
         let seen = seen.filter(|_| wanted);
         let estimated = seen
