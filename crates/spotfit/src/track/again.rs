@@ -101,11 +101,14 @@ impl Tracker {
             missing: missing(beads),
         });
         let mut all = [None; 1 + pattern::KEPT];
-        for (number, found) in all.iter_mut().enumerate().skip(1) {
-            *found = self
-                .watch
-                .pose(number - 1)
-                .and_then(|pose| self.try_pose(frame, pose, ahead[2], turn));
+        let mut most = 0;
+        for (number, found) in all[1..].iter_mut().enumerate() {
+            // Those with fewer votes are ruled out by what was found.
+            let Some(pose) = self.watch.pose(number).filter(|pose| 2 * pose.votes > most) else {
+                break;
+            };
+            *found = self.try_pose(frame, pose, ahead[2], turn);
+            most = most.max(found.map_or(0, |found| found.beads));
         }
         if let Some((stays, here)) = stays.zip(here)
             && self.may_stay(here, ahead)

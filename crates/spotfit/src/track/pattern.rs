@@ -14,7 +14,9 @@ pub(super) const MOST_TURN: f64 = 0.0375;
 const NEAR: f64 = 1.0;
 /// The most that uncertain turns may add to that.
 const MOST_NEAR: f64 = 3.0;
-/// The most that is tried in a frame, and that is kept.
+/// So many times at most a bead is asked in a frame where a pose has it: 4096 poses of 64 beads, or fewer of more.
+const MOST_ASKED: usize = 4096 * 64;
+/// The most poses that are tried in a frame, and that are kept.
 const MOST_TRIED: usize = 4096;
 pub(super) const KEPT: usize = 8;
 /// Two that differ by less than this at the beads, in pixels, are the same.
@@ -28,7 +30,7 @@ pub(super) struct Pose {
     /// From the reference, in pixels.
     pub(super) shift: [f64; 2],
     /// Beads that are at bright places, and the sum of the squares of how far they are from them.
-    votes: usize,
+    pub(super) votes: usize,
     rest: f64,
 }
 
@@ -110,6 +112,8 @@ pub(super) struct Pattern {
     /// How far beads are from the middle, rms.
     size: f64,
     tried: usize,
+    /// As many as may be tried.
+    most: usize,
     attempts: usize,
 }
 
@@ -122,6 +126,7 @@ impl Pattern {
             poses: Vec::with_capacity(KEPT),
             size: 0.0,
             tried: 0,
+            most: MOST_TRIED,
             attempts: 0,
         }
     }
@@ -139,6 +144,7 @@ impl Pattern {
         self.poses.clear();
         self.tried = 0;
         let count = self.levers.len();
+        self.most = MOST_TRIED.min(MOST_ASKED / count.max(1)).max(1);
         let squares: f64 = self.levers.iter().map(|[x, y]| x * x + y * y).sum();
         self.size = (squares / count.max(1) as f64).sqrt();
         if let [[x, y]] = self.levers[..] {
@@ -155,6 +161,9 @@ impl Pattern {
         let paired = count.min(PAIRED);
         for one in 0..paired {
             for other in one + 1..paired {
+                if self.tried == self.most {
+                    return;
+                }
                 self.pair([self.levers[at(one)], self.levers[at(other)]], peaks);
             }
         }
@@ -193,7 +202,7 @@ impl Pattern {
                 if off > NEAR || angle.abs() > MOST_TURN + NEAR / length {
                     continue;
                 }
-                if self.tried == MOST_TRIED {
+                if self.tried == self.most {
                     return;
                 }
                 self.tried += 1;
