@@ -198,6 +198,12 @@ impl Options {
         const with_camera: camera: Option<Camera>,
     }
 
+    /// How many numbers a fit may choose: those of the shape, amplitude and background, and the slopes of a plane.
+    pub const fn parameters(&self) -> usize {
+        let slopes = if matches!(self.background, Background::Plane) { 2 } else { 0 };
+        self.shape.name().parameters() + 2 + slopes
+    }
+
     /// Checks every value against its range.
     ///
     /// # Errors

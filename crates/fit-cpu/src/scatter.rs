@@ -326,8 +326,7 @@ impl Work {
             let known = excess * light[at].max(0.0) + variances[at];
             [photons[at] - light[at] - window.level(fit, at), known]
         }));
-        let plane = if self.options.background == Background::Plane { 2 } else { 0 };
-        let parameters = self.options.shape.name().parameters() + 2 + plane;
+        let parameters = self.options.parameters();
         let share = all.len() as f64 / all.len().saturating_sub(parameters).max(1) as f64;
         let least = (self.excess * fit.background).max(0.0);
         squares.clear();

@@ -8,7 +8,7 @@ use super::options::LocalizeOptions;
 use super::outcome::Counts;
 use super::places::Place;
 use super::reason::DropReason;
-use super::residuals::{Residuals, parameters};
+use super::residuals::Residuals;
 use super::spot::{self, Localization};
 use super::temporal::Lit;
 use super::watch::Watch;
@@ -56,7 +56,7 @@ impl Found {
     ) -> Self {
         let chi2 = residuals.map_or(fit.chi2, |residuals| residuals.squares);
         let uncertainty = [errors.x().into(), errors.y().into()];
-        let count = parameters(&options.fitter.fit);
+        let count = options.fitter.fit.parameters();
         let mut spot = spot::localization(fit, chi2, [pixels, count], uncertainty);
         spot.depth = options.calibration.as_ref().map(|finder| spot::depth(finder, fit, errors));
         spot.errors = options.errors.then(|| spot::errors(errors));

@@ -146,7 +146,8 @@ impl Look<'_> {
                 }
             }
         }
-        (squares, structure(&mut matrix, &mut right, parameters(self.options)))
+        // So many patterns, the first, a fit can change.
+        (squares, structure(&mut matrix, &mut right, self.options.parameters()))
     }
 }
 
@@ -154,12 +155,6 @@ impl Look<'_> {
 pub(super) fn is_saturated(pixels: &[f64], variances: &[f64], limit: f64) -> bool {
     let masked = f64::from(CameraMap::MASKED);
     pixels.iter().zip(variances).any(|(&pixel, &variance)| pixel >= limit && variance < masked)
-}
-
-/// How many parameters a fit has: so many patterns, the first, it can change.
-pub(super) fn parameters(options: &Options) -> usize {
-    let plane = if options.background == Background::Plane { SLOPES } else { 0 };
-    options.shape.name().parameters() + 2 + plane
 }
 
 /// How many pixels of each window a fit sees, where some are masked.

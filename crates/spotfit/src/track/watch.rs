@@ -64,7 +64,7 @@ impl Watch {
         own: Vec<Own>,
     ) -> Result<Self, TrackError> {
         let count = own.len();
-        let parameters = options.fitter.fit.shape.name().parameters() + 2;
+        let parameters = options.fitter.fit.parameters();
         let freedom = options.size().pixels().saturating_sub(parameters);
         Ok(Self {
             look: Look::new(size, options, count)?,
