@@ -3,8 +3,8 @@
 use crate::arithmetic::Number;
 use crate::curve::{At, Descent, Explicit, Factored, Sums, Units, covariance, is_pushed};
 use crate::error::{ArgumentError, check};
-use crate::search::solve::Symmetric;
-use crate::search::{Count, Newton, Resumable, Settings};
+use crate::search::solve::{Symmetric, predicted_decrease, solve};
+use crate::search::{Count, Newton, Resumable, Settings, without};
 use crate::status::Status;
 
 /// Where a search cannot go on, a full step gains no more than this share of the variance from a minimum.
@@ -162,20 +162,17 @@ impl<R: Number, const P: usize> Factored<R, P> for Whole {
     }
 }
 
-/// Visits the residuals.
-fn sums<R: Number, Q: Problem<R, P>, const P: usize>(
+/// Visits the residuals, and adds in this precision.
+fn sums<S: Number, R: Number, Q: Problem<R, P>, const P: usize>(
     problem: &Q,
     parameters: &[R; P],
-) -> Sums<R, P> {
+) -> Sums<S, P> {
+    let own = |number: R| S::splat(number.to_f64());
     let mut sums = Sums::zero(Count::ALL);
     for index in 0..problem.residuals() {
         let (value, by) = problem.residual(parameters, index);
-        sums.add_square::<true>(
-            &At { value, by },
-            R::splat(0.0),
-            problem.weight(index),
-            R::splat(1.0),
-        );
+        let (at, weight) = (At { value: own(value), by: by.map(own) }, problem.weight(index));
+        sums.add_square::<true>(&at, own(R::splat(0.0)), own(weight), S::splat(1.0));
     }
     sums
 }
@@ -241,7 +238,7 @@ pub fn fit_problem<R: Number, Q: Problem<R, P>, const P: usize>(
     let units = Units::at(&start);
     let mut descent = Descent::start(settings, Explicit::default(), true, start, units);
     while descent.running() {
-        let sums = sums(problem, descent.search().trial());
+        let sums = sums::<R, R, Q, P>(problem, descent.search().trial());
         descent.step(sums, &mut Whole, false, size, R::splat(count as f64));
     }
     let record = descent.record();
@@ -254,13 +251,19 @@ pub fn fit_problem<R: Number, Q: Problem<R, P>, const P: usize>(
         let at = record.parameters[j];
         !held[j] && (at <= lower[j] || upper[j] <= at)
     };
-    let (mut gradient, mut out) = (search.at_best().gradient, held);
-    if (0..P).any(on_limit) {
-        // A last step is taken without another look.
-        let normal = sums(problem, &record.parameters).normal(&search.constants().length).0;
-        gradient = normal.gradient;
+    // A last step is taken without another look, single precision cannot tell whether a full step still gains, and where no step helps all
+    // parameters together may gain what none can alone.
+    let gave_up = search.status().to_f64() as u8 == Status::NotConverged as u8;
+    let again = gave_up || R::EPSILON > f64::EPSILON || (0..P).any(on_limit);
+    let length = search.constants().length.map(|length| length.to_f64());
+    let normal = again.then(|| sums::<f64, R, Q, P>(problem, &record.parameters).normal(&length).0);
+    let mut out = held;
+    if let Some(normal) = &normal {
         for j in (0..P).filter(|&j| on_limit(j)) {
-            if is_pushed(gradient[j], normal.hessian.0[j][j], size + record.cost) {
+            let (at_lower, slope) = (record.parameters[j] <= lower[j], normal.gradient[j]);
+            let against = if at_lower { slope > 0.0 } else { slope < 0.0 };
+            let [slope, own] = [slope, normal.hessian.0[j][j]].map(R::splat);
+            if against && is_pushed(slope, own, size + record.cost) {
                 (out[j], degrees) = (true, degrees + 1);
             }
         }
@@ -272,20 +275,20 @@ pub fn fit_problem<R: Number, Q: Problem<R, P>, const P: usize>(
         _ => record.cost / R::splat(degrees as f64),
     };
     let hessian = &search.at_best().hessian;
-    if search.status().to_f64() as u8 == Status::NotConverged as u8 {
-        // No step helps, and no parameter alone would gain what can be resolved. All together may.
-        let one_each = Units::at(&[one; P]);
-        let inverse = covariance(Count::ALL, hessian, &one_each, &out, one);
-        let mut gain = zero;
-        for j in (0..P).filter(|&j| !out[j]) {
-            for k in (0..P).filter(|&k| !out[k]) {
-                gain = gain + gradient[j] * inverse.at(j, k) * gradient[k];
-            }
-        }
-        let is_minimum = gain <= R::splat(MOST_LEFT) * variance;
-        if !is_minimum {
-            status = Status::NotConverged;
-        }
+    // Nothing depends on it, or a full step still gains.
+    let mut open = (0..P).any(|j| !out[j] && !(zero < hessian.0[j][j]));
+    if let Some(normal) = &normal {
+        let h = without(Count::ALL, &normal.hessian, &out);
+        let b = core::array::from_fn(|j| if out[j] { 0.0 } else { normal.gradient[j] });
+        let (step, _) = solve(Count::ALL, &h, &b, 0.0);
+        let gain = predicted_decrease(Count::ALL, &h, &b, &step);
+        let (size, cost) = (size.to_f64(), record.cost.to_f64());
+        let resolved = R::EPSILON * cost + 64.0 * R::EPSILON * R::EPSILON * P as f64 * size;
+        let little = (MOST_LEFT * variance.to_f64()).max(resolved);
+        open |= gain.is_nan() || gain > little;
+    }
+    if open && (status.is_converged() || status == Status::AtLimit) {
+        status = Status::NotConverged;
     }
     let covariance = covariance(Count::ALL, hessian, search.constants(), &out, variance);
     let mut errors = [zero; P];

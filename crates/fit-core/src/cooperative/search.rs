@@ -203,6 +203,7 @@ impl<R: Real, const N: usize> CooperativeSearch<R, N> {
 
         let most = self.radius * R::splat(1.0 + SLACK);
         let mut lambda = zero;
+        let mut whole = zero;
         let mut step;
         let mut exact = accepted;
         let mut times = 0;
@@ -211,6 +212,8 @@ impl<R: Real, const N: usize> CooperativeSearch<R, N> {
             step = matrix::product(group, &inverse, b);
             if times == 0 {
                 exact &= group.all(positive | held);
+                // What an undamped step gains.
+                whole = -group.over(b * step);
             }
             let norm = self.norm(group, step);
             if norm.le(most).any() {
@@ -259,18 +262,12 @@ impl<R: Real, const N: usize> CooperativeSearch<R, N> {
         let least = if group.all(one.le(self.damped)) { zero } else { -little };
         let near = lambda.le(R::splat(<Explicit as Coordinates<1>>::LAMBDA_NEAR));
         let last = (predicted.lt(little) & least.le(predicted) & near).any();
-        let whole = group.all(trial.le(far) & far.le(trial));
+        let inside = group.all(trial.le(far) & far.le(trial));
         let bend = group.over(bent(self.best, trial, made) * self.diagonal);
         let most = R::splat(MOST_BENT) * little;
-        let mut ends = self.runs() & exact & last & whole & bend.le(most).any();
-        if ends & zero.lt(lambda).any() {
-            // Where a direction has become flat the least λ damps all of it: what is left to gain is that of a full step.
-            let (inverse, _) = self.inverse_of(group, keeps, zero);
-            let full = matrix::product(group, &inverse, b);
-            let slope = b + b + matrix::product(group, &self.hessian, full);
-            ends = (-group.over(slope * full)).le(most).any();
-        }
-        if ends {
+        // Where a direction has become flat the least λ damps all of it: what is left to gain is that of a full step.
+        let little = (bend.le(most) & whole.le(most)).any();
+        if self.runs() & exact & last & inside & little {
             self.best = trial;
             self.cost = (self.cost - predicted).max(zero);
             self.end(true, Status::MinStep);

@@ -61,6 +61,14 @@ impl<R: Real, const P: usize> Descent<R, P> {
         self.search.record(&self.settings, &self.explicit)
     }
 
+    /// Moves the trial to the best values of the parameters that are eliminated, as the sums there tell: for models whose derivatives
+    /// by the others come whole, with the factors `scales` that they would else come without, and so have to be made anew.
+    #[inline(always)]
+    pub fn eliminate(&mut self, mut sums: Sums<R, P>, scales: &[R; P]) {
+        let shift = sums.project(self.explicit, scales).shift;
+        self.search.shift(&shift);
+    }
+
     /// Takes the sums over `points` points at the trial, and proposes the next. `size` is Σwd², or Σd for maximum likelihood
     /// (`poisson`, which eliminates nothing).
     #[inline(always)]

@@ -285,6 +285,8 @@ impl<R: Real, C: Coordinates<P>, const P: usize, const L: usize> Search<R, C, P,
         }
         let mut lambda = if NEWTON { R::select(undamped, zero, self.lambda) } else { self.lambda };
         let (mut h, mut chosen, mut step);
+        // What an undamped step gains, −bᵀδ, where one was looked for.
+        let mut whole = zero;
         if !NEWTON || settings.newton == Newton::Never {
             chosen = self.at_best.hessian;
             h = without(count, &chosen, &held);
@@ -306,6 +308,12 @@ impl<R: Real, C: Coordinates<P>, const P: usize, const L: usize> Search<R, C, P,
                 }
                 (step, positive) = solve(count, &h, &b, lambda);
                 if C::TRUST_REGION {
+                    if C::GAUSS_NEWTON {
+                        whole = zero;
+                        for j in count.all::<R>() {
+                            whole = whole - b[j] * step[j];
+                        }
+                    }
                     let among = (self.running(), coordinates.rounds());
                     lambda = C::region(&self.constants).damp(count, &h, &b, among, &mut step);
                 }
@@ -390,14 +398,9 @@ impl<R: Real, C: Coordinates<P>, const P: usize, const L: usize> Search<R, C, P,
                 for j in count.all::<R>() {
                     bend = bent(best[j], trial[j], made[j]).mul_add(h.0[j][j], bend);
                 }
+                // Where a direction has become flat the least λ damps all of it: what is left to gain is that of a full step.
                 let most = R::splat(MOST_BENT) * little;
-                last = last & bend.le(most);
-                let damped = last & zero.lt(lambda);
-                if damped.any() {
-                    // Where a direction has become flat the least λ damps all of it: what is left to gain is that of a full step.
-                    let (full, _) = solve(count, &h, &b, zero);
-                    last = last & (!damped | predicted_decrease(count, &h, &b, &full).le(most));
-                }
+                last = last & bend.le(most) & whole.le(most);
             }
             self.take_last(count, last, (&trial, &made, predicted), evaluation);
         }
@@ -668,7 +671,7 @@ pub(crate) fn stepped<R: Real, C: Coordinates<P>, const P: usize>(
 
 /// A Hessian without the rows and columns of parameters that take no part.
 #[inline(always)]
-fn without<R: Real, const P: usize>(
+pub(crate) fn without<R: Real, const P: usize>(
     count: Count<P>,
     hessian: &Symmetric<R, P>,
     held: &[R::Mask; P],

@@ -3,7 +3,8 @@
 use std::ops::Range;
 
 use fit_core::curve::{At, Descent, Explicit, Factored, Sums, Units, determined, is_pushed};
-use fit_core::search::{Count, Evaluation, Newton, Resumable, Settings};
+use fit_core::search::solve::Symmetric;
+use fit_core::search::{Count, Evaluation, Newton, Normal, Resumable, Settings};
 use fit_core::{Estimator, Record, Status};
 use fit_curves::{CompiledModel, CurveBatch, CurveOptions, Frame, Place};
 use rayon::prelude::*;
@@ -167,6 +168,21 @@ const MOST_LEFT: f64 = 1e-3;
 
 /// What rounding leaves of residuals that the search cannot tell from none.
 const UNRESOLVED: f64 = 4.0 * f64::EPSILON;
+
+/// What is seen where a search ended.
+struct End<const P: usize> {
+    /// What takes no part: what is fixed, and what the data push against the limit that it is on. The errors of the others are those beside
+    /// it. One that the data do not push only happens to be on its limit.
+    out: [bool; P],
+    /// Those that are on a limit.
+    on_limit: [bool; P],
+    degrees: i64,
+    inverse: Symmetric<f64, P>,
+    /// What is not determined.
+    unknown: [bool; P],
+    /// Whether a full step from a limit would gain what matters.
+    gains: bool,
+}
 
 /// A model in units of the parameters: in these its derivatives are whole, where the data had to be scaled.
 struct InUnits<'a, E, const P: usize> {
@@ -391,7 +407,7 @@ impl<E: SetPoints<f64>> Work<E> {
         let status = |record: &Record<f64, P, 0>| {
             Status::from_code(record.status as u8).unwrap_or(Status::Invalid)
         };
-        let (mut told, mut again) = (None, true);
+        let mut told = None;
         if self.explicit.eliminated != 0 && !brought {
             let has_ended = |record: &_| {
                 let status = status(record);
@@ -413,69 +429,27 @@ impl<E: SetPoints<f64>> Work<E> {
                 told = Some(all);
             }
         }
-        // A parameter that ended on a limit counts as held there: the errors of the others are those beside it. One that
-        // the data do not push against it only happens to be there.
-        let free_degrees = degrees;
-        let (search, gradient, hessian, on_limit, out, degrees, inverse, mut unknown) = loop {
-            let search = descent.search();
-            let (gradient, hessian) = (search.at_best().gradient, search.at_best().hessian);
-            let end = record.parameters;
-            let on_limit = move |j: usize| !held[j] && (end[j] <= lower[j] || upper[j] <= end[j]);
-            let units = search.constants();
-            // A last step is taken without another look.
-            let looked = (0..count).any(on_limit);
-            let at_end = if looked {
-                let sums = self.sums::<P, false>(&end, poisson, units);
-                sums.normal(&self.scales(units)).0.gradient
-            } else {
-                gradient
-            };
-            let reached = |j: usize| {
-                let against = if end[j] <= lower[j] { at_end[j] > 0.0 } else { at_end[j] < 0.0 };
-                on_limit(j) && against && is_pushed(at_end[j], hessian.0[j][j], self.size)
-            };
-            let (mut out, mut degrees) = (held, free_degrees);
-            for j in (0..count).filter(|&j| reached(j)) {
-                (out[j], degrees, told) = (true, degrees + 1, None);
-            }
-            let (inverse, unknown) =
-                told.take().unwrap_or_else(|| determined(Count::new(count), &hessian, &out));
-            // Together with others one that was held, and is pushed no longer, may gain what it does not alone.
-            let free = || (0..count).filter(|&j| !out[j]);
-            let gain: f64 = free()
-                .flat_map(|j| free().map(move |k| (j, k)))
-                .map(|(j, k)| at_end[j] * inverse.at(j, k) * at_end[k])
-                .sum();
-            let variance = if poisson { 1.0 } else { record.cost / degrees.max(1) as f64 };
-            let ends = status(&record) == Status::AtLimit;
-            if !(looked && ends && again && gain > MOST_LEFT * variance) {
-                break (
-                    descent.search(),
-                    gradient,
-                    hessian,
-                    on_limit,
-                    out,
-                    degrees,
-                    inverse,
-                    unknown,
-                );
-            }
-            again = false;
-            let other = self.searched(&settings, self.explicit, end, poisson);
+        let mut end = self.look_at_end(&descent, &record, degrees, told, poisson);
+        if end.gains {
+            let other = self.searched(&settings, self.explicit, record.parameters, poisson);
             let found = other.record();
             evaluations += found.evaluations;
             // It never ends above where it begins, but what was gained by a step without a look is only predicted.
             if found.cost.is_finite() {
                 (descent, record) = (other, found);
+                end = self.look_at_end(&descent, &record, degrees, None, poisson);
             }
-        };
+        }
+        let End { out, on_limit, degrees, inverse, mut unknown, gains } = end;
+        let search = descent.search();
+        let (gradient, hessian) = (search.at_best().gradient, &search.at_best().hessian);
         let units = search.constants();
         let mut status = status(&record);
         let gave_up = search.status() as u8 == Status::NotConverged as u8;
         let resolved =
             |j: usize| gradient[j] * gradient[j] > UNRESOLVED * self.size * hessian.0[j][j];
-        let open = |j: usize| !held[j] && !on_limit(j) && resolved(j);
-        if status == Status::AtLimit && gave_up && (0..count).any(open) {
+        let open = |j: usize| !held[j] && !on_limit[j] && resolved(j);
+        if status == Status::AtLimit && (gains || gave_up && (0..count).any(open)) {
             // The others were still on their way.
             status = Status::NotConverged;
         }
@@ -556,6 +530,51 @@ impl<E: SetPoints<f64>> Work<E> {
         }
     }
 
+    /// Looks at where a search ended, with so many degrees of freedom if nothing is held there. `told` is what the Hessian tells with nothing
+    /// held but what is fixed, if that is known.
+    fn look_at_end<const P: usize>(
+        &mut self,
+        descent: &Descent<f64, P>,
+        record: &Record<f64, P, 0>,
+        mut degrees: i64,
+        mut told: Option<(Symmetric<f64, P>, [bool; P])>,
+        poisson: bool,
+    ) -> End<P>
+    where
+        E: Visit<P>,
+    {
+        let (search, Settings { lower, upper, .. }) = (descent.search(), descent.settings);
+        let (at, units) = (record.parameters, search.constants());
+        let Normal { mut gradient, hessian, .. } = *search.at_best();
+        let mut out: [bool; P] = std::array::from_fn(|j| lower[j] == upper[j]);
+        let on_limit: [bool; P] =
+            std::array::from_fn(|j| !out[j] && (at[j] <= lower[j] || upper[j] <= at[j]));
+        let looked = on_limit.contains(&true);
+        if looked {
+            // A last step is taken without another look.
+            let sums = self.sums::<P, false>(&at, poisson, units);
+            gradient = sums.normal(&self.scales(units)).0.gradient;
+        }
+        for j in (0..P).filter(|&j| on_limit[j]) {
+            let against = if at[j] <= lower[j] { gradient[j] > 0.0 } else { gradient[j] < 0.0 };
+            if against && is_pushed(gradient[j], hessian.0[j][j], self.size) {
+                (out[j], degrees, told) = (true, degrees + 1, None);
+            }
+        }
+        let count = Count::new(self.explicit.count);
+        let (inverse, unknown) = told.unwrap_or_else(|| determined(count, &hessian, &out));
+        // Together with others one that was held, and is pushed no longer, may gain what it does not alone.
+        let free = || count.all::<f64>().filter(|&j| !out[j]);
+        let gain: f64 = free()
+            .flat_map(|j| free().map(move |k| (j, k)))
+            .map(|(j, k)| gradient[j] * inverse.at(j, k) * gradient[k])
+            .sum();
+        let variance = if poisson { 1.0 } else { record.cost / degrees.max(1) as f64 };
+        let little = (MOST_LEFT * variance).max(UNRESOLVED * (self.size + record.cost));
+        let gains = looked && record.status as u8 == Status::AtLimit as u8 && gain > little;
+        End { out, on_limit, degrees, inverse, unknown, gains }
+    }
+
     /// A search to its end.
     pub(super) fn searched<const P: usize>(
         &mut self,
@@ -604,7 +623,11 @@ impl<E: SetPoints<f64>> Work<E> {
     ) where
         E: Visit<P>,
     {
-        let sums = self.sums::<P, false>(descent.search().trial(), poisson, units);
+        let mut sums = self.sums::<P, false>(descent.search().trial(), poisson, units);
+        if self.scale.is_some() && descent.explicit.eliminated != 0 {
+            descent.eliminate(sums, &units.inverse);
+            sums = self.sums::<P, false>(descent.search().trial(), poisson, units);
+        }
         self.give(descent, sums, units, poisson);
     }
 
