@@ -100,6 +100,8 @@ impl TiffSource {
         {
             acquisition = text.acquisition();
         }
+        let of_pixels = packed::bits(&mut decoder).map(u32::from);
+        acquisition.significant_bits = of_pixels.or(acquisition.significant_bits);
         let kind = kind(&mut decoder);
         let signed = imagej.as_ref().is_some_and(|text| text.signed) && kind == Kind::U16;
         let said = imagej.as_ref().map_or(Vec::new(), |text| text.notes.clone());
@@ -162,7 +164,9 @@ impl TiffSource {
                     (Some(Described { ome, image, parts }), _) => {
                         let (chosen, series) = (&ome.images[*image], ome.images.len());
                         if chosen.acquisition.source.is_some() {
+                            let bits = acquisition.significant_bits;
                             acquisition = chosen.acquisition.clone();
+                            acquisition.significant_bits = acquisition.significant_bits.or(bits);
                         }
                         pixel = chosen.pixel.map(|size| (size, PixelSizeSource::Ome)).or(pixel);
                         let parts = (&parts[..], set.own);

@@ -213,7 +213,9 @@ fn image(element: &BytesStart<'_>) -> Result<Image, String> {
     let height = length("PhysicalSizeY", "PhysicalSizeYUnit")?;
     let pixel = width.map(|width| (width, height.unwrap_or(width)));
     let frame_time = time(element, "TimeIncrement", "TimeIncrementUnit")?;
-    let acquisition = Acquisition { frame_time, ..Acquisition::default() };
+    let significant_bits = attribute(element, "SignificantBits")?;
+    let significant_bits = significant_bits.and_then(|text| text.trim().parse().ok());
+    let acquisition = Acquisition { frame_time, significant_bits, ..Acquisition::default() };
     Ok(Image {
         name: String::new(),
         times: Vec::new(),
