@@ -252,9 +252,8 @@ fn halves_and_booleans_are_read() {
             assert_eq!(pixels(movie.expect("a movie")), [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
         }
         for movie in opened(&npy(descr, "False", "(2, 3, 1)", &data[..9])) {
-            let error = movie
-                .map(|mut movie| movie.read(2).expect_err("too short"))
-                .unwrap_or_else(|error| error);
+            let error =
+                movie.map_or_else(|error| error, |mut movie| movie.read(2).expect_err("too short"));
             assert!(error.to_string().contains("truncated"), "{error}");
         }
     }
