@@ -5,6 +5,9 @@
 mod columns;
 mod endings;
 mod hdf5;
+#[cfg(feature = "tiff")]
+mod imagej;
+mod movies;
 mod npy;
 mod number_text;
 mod parallel;

@@ -21,6 +21,12 @@ pub enum TableError {
     /// Two columns have one name.
     #[error("there are two columns '{0}'")]
     TwoColumns(String),
+    /// It is rapidSTORM's file of tracks.
+    #[error(
+        "this is rapidSTORM's file of tracks, whose rows have all localizations of a track each: let rapidSTORM write a table of \
+         localizations, and link these"
+    )]
+    Tracks,
     /// A format cannot hold the name of a column.
     #[error("the column '{column}' cannot be written: {reason}")]
     Name {

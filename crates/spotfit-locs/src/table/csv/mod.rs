@@ -90,7 +90,7 @@ impl<R: Read> CsvReader<R> {
     /// Reads the names of the columns.
     ///
     /// # Errors
-    /// [`TableError::Header`], [`TableError::TwoColumns`], [`TableError::LongRow`], [`TableError::Io`].
+    /// [`TableError::Header`], [`TableError::TwoColumns`], [`TableError::Tracks`], [`TableError::LongRow`], [`TableError::Io`].
     pub fn new(reader: R) -> Result<Self, TableError> {
         let mut lines = Lines::new(reader);
         let mut line = lines.first()?;
@@ -106,7 +106,11 @@ impl<R: Read> CsvReader<R> {
         if said.is_some() {
             line = lines.first()?;
         }
-        let described = std::str::from_utf8(&line).ok().and_then(names::of_rapidstorm);
+        let text = std::str::from_utf8(&line).ok();
+        let described = text.and_then(names::of_rapidstorm);
+        if described.is_some() && text.is_some_and(names::has_tracks) {
+            return Err(TableError::Tracks);
+        }
         // rapidSTORM counts frames from 0, although its lengths have units.
         let counts_from_0 = described.is_some();
         let (headers, delimiter) = match described {
