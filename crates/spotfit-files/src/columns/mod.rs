@@ -19,7 +19,6 @@
 //! What is left out is counted in [`Columns::notes`].
 
 mod cells;
-mod encoding;
 mod roles;
 mod sets;
 mod workbook;
@@ -27,13 +26,13 @@ mod workbook;
 use ndarray::Array2;
 
 use cells::{Cell, Dialect, HeadLine, Line, is_nameless, used};
-use encoding::decoded;
 use roles::{Head, Roles};
 
 pub use crate::decimal::DecimalMark;
 pub use sets::DataSets;
 
 use crate::decimal::MarkEvidence;
+use crate::encoding::decoded;
 use crate::excerpt::excerpt;
 use crate::no_text::no_text;
 
@@ -325,7 +324,16 @@ impl Numbers {
             };
             wrong = result.err();
         });
-        let table = wrong.map_or_else(|| table.ok_or(ColumnError::Empty), Err)?;
+        let none = || {
+            let has = |cell: &String| cell == workbook::UNCOMPUTED;
+            let found =
+                head.iter().find_map(|line| Some((line.line, line.cells.iter().position(has)?)));
+            found.map_or(ColumnError::Empty, |(line, column)| {
+                let cell = workbook::UNCOMPUTED.to_owned();
+                ColumnError::NotANumber { line, column: column + 1, cell, mark: None }
+            })
+        };
+        let table = wrong.map_or_else(|| table.ok_or_else(none), Err)?;
         let mut table = table.finished(&dialect)?;
         table.head.notes.splice(..0, notes);
         Ok(table)

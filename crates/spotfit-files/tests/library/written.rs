@@ -17,7 +17,7 @@ pub(crate) struct Written {
 
 /// How numbers of a column are written.
 #[derive(Clone, Copy)]
-enum Form {
+pub(crate) enum Form {
     Decimals(usize),
     Shortest,
     Power,
@@ -33,7 +33,7 @@ enum Index {
     Missing(bool),
 }
 
-fn pick<T: Copy>(random: &mut Random, all: &[T]) -> T {
+pub(crate) fn pick<T: Copy>(random: &mut Random, all: &[T]) -> T {
     all[(random.uniform() * all.len() as f64) as usize % all.len()]
 }
 
@@ -79,29 +79,95 @@ fn is_doubtful(cell: &str) -> bool {
         && are_digits(rest)
 }
 
-/// A table with these names, or names of its own; the numbers of the columns have these signs and sizes.
+/// How a program writes a table.
+pub(crate) struct Style {
+    pub(crate) separator: char,
+    mark: char,
+    group: Option<char>,
+    minus: char,
+    quotes: bool,
+    encoding: usize,
+    end: &'static str,
+    /// Whether a number has a mark, has one reading only, and has a point.
+    has_marks: bool,
+    is_clear: bool,
+    has_points: bool,
+}
+
+impl Style {
+    pub(crate) fn new(random: &mut Random, separators: &[char]) -> Self {
+        let separator = pick(random, separators);
+        let mark = pick(random, &['.', ',']);
+        let other = if mark == '.' { ',' } else { '.' };
+        // Between commas and spaces nobody groups digits by points.
+        let points = mark == ',' && matches!(separator, ',' | ' ');
+        let (narrow, other) = ('\u{202f}', if points { '\'' } else { other });
+        let groups = [None, None, Some(other), Some('\''), Some(narrow), Some('\u{a0}')];
+        let encoding = pick(random, &[0, 0, 0, 1, 2, 3, 4, 5, 6]);
+        let is_latin = encoding == 6;
+        let minus = if is_latin { '-' } else { pick(random, &['-', '-', '\u{2212}']) };
+        let group = pick(random, &groups).filter(|&group| !is_latin || group != narrow);
+        let quotes = pick(random, &[false, false, true]);
+        let end = pick(random, &["\n", "\r\n", "\r"]);
+        let (has_marks, is_clear, has_points) = (false, false, false);
+        Self {
+            separator,
+            mark,
+            group,
+            minus,
+            quotes,
+            encoding,
+            end,
+            has_marks,
+            is_clear,
+            has_points,
+        }
+    }
+
+    /// A number as it is read, and its cell.
+    pub(crate) fn number(&mut self, value: f64, form: Form) -> (f64, String) {
+        let (plain, text) = number(value, form, self.mark, self.group, self.minus);
+        let has_mark = text.contains(['.', ',']);
+        self.has_marks |= has_mark;
+        self.is_clear |= has_mark && !is_doubtful(&text);
+        self.has_points |= text.contains('.');
+        (plain.parse().expect("a number"), self.cell(&text))
+    }
+
+    pub(crate) fn cell(&self, text: &str) -> String {
+        match self.quotes || text.contains([self.separator, ' ', '"']) {
+            true => format!("\"{}\"", text.replace('"', "\"\"")),
+            false => text.to_owned(),
+        }
+    }
+
+    /// Whether all numbers together have one reading.
+    pub(crate) fn has_one_reading(&self) -> bool {
+        self.is_clear || !self.has_marks
+    }
+
+    /// The lines as text, and as a file.
+    pub(crate) fn file(&self, lines: &[Vec<String>]) -> (String, Vec<u8>) {
+        let separator = self.separator.to_string();
+        let text: String = lines.iter().map(|line| line.join(&separator) + self.end).collect();
+        let units = |first: Option<u16>| first.into_iter().chain(text.encode_utf16());
+        let file = match self.encoding {
+            1 => format!("\u{feff}{text}").into_bytes(),
+            2 => units(Some(0xfeff)).flat_map(u16::to_le_bytes).collect(),
+            3 => units(Some(0xfeff)).flat_map(u16::to_be_bytes).collect(),
+            4 => units(None).flat_map(u16::to_le_bytes).collect(),
+            5 => units(None).flat_map(u16::to_be_bytes).collect(),
+            6 => text.chars().map(|sign| sign as u8).collect(),
+            _ => text.clone().into_bytes(),
+        };
+        (text, file)
+    }
+}
+
+/// A table of numbers.
 pub(crate) fn table(random: &mut Random) -> Written {
-    let separator = pick(random, &['\t', ';', ',', ' ']);
-    let mark = pick(random, &['.', ',']);
-    let other = if mark == '.' { ',' } else { '.' };
-    // Between commas and spaces nobody groups digits by points.
-    let points = mark == ',' && matches!(separator, ',' | ' ');
-    let narrow = '\u{202f}';
-    let groups = [
-        None,
-        None,
-        Some(if points { '\'' } else { other }),
-        Some('\''),
-        Some(narrow),
-        Some('\u{a0}'),
-    ];
-    let group = pick(random, &groups);
-    let quotes = pick(random, &[false, false, true]);
-    let encoding = pick(random, &[0, 0, 0, 1, 2, 3, 4, 5, 6]);
-    let (latin, is_signed) = (encoding == 6, encoding != 6);
-    let minus = if is_signed { pick(random, &['-', '-', '\u{2212}']) } else { '-' };
-    let group = group.filter(|&group| !latin || group != narrow);
-    let end = pick(random, &["\n", "\r\n", "\r"]);
+    let mut style = Style::new(random, &['\t', ';', ',', ' ']);
+    let separator = style.separator;
     let has_names = pick(random, &[true, true, true, false]);
     let index = match has_names {
         true => pick(
@@ -119,15 +185,8 @@ pub(crate) fn table(random: &mut Random) -> Written {
     };
     let count = 2 + pick(random, &[0, 1, 2, 3]) + usize::from(matches!(index, Index::Unnamed(_)));
     let rows = 2 + pick(random, &[1, 2, 5, 10]);
-    let cell = |text: &str| match text {
-        _ if quotes || text.contains([separator, ' ', '"']) => {
-            format!("\"{}\"", text.replace('"', "\"\""))
-        }
-        text => text.to_owned(),
-    };
     let mut lines: Vec<Vec<String>> = vec![Vec::new(); rows];
     let mut columns = Vec::new();
-    let (mut has_marks, mut is_clear, mut has_points) = (false, false, false);
     // Tables of one form only are those that may have two readings.
     let form = |random: &mut Random| {
         pick(
@@ -150,21 +209,19 @@ pub(crate) fn table(random: &mut Random) -> Written {
         let mut values = Vec::new();
         for line in &mut lines {
             let value = size * (2.0 * random.uniform() - 0.6);
-            if column > 0 && random.uniform() < 0.04 {
+            if column > 0 && !values.is_empty() && random.uniform() < 0.04 {
                 line.push(pick(random, &["NA", "NaN", "#N/A", "null"]).to_owned());
                 values.push(f64::NAN);
                 continue;
             }
             let value = if random.uniform() < 0.2 { value.round() } else { value };
-            let (plain, text) = number(value, form, mark, group, minus);
-            has_marks |= text.contains(['.', ',']);
-            is_clear |= text.contains(['.', ',']) && !is_doubtful(&text);
-            has_points |= text.contains('.');
-            values.push(plain.parse().expect("a number"));
-            line.push(cell(&text));
+            let (value, cell) = style.number(value, form);
+            values.push(value);
+            line.push(cell);
         }
         columns.push(values);
     }
+    let cell = |text: &str| style.cell(text);
     for (row, line) in lines.iter_mut().enumerate() {
         match index {
             Index::None => {}
@@ -205,24 +262,9 @@ pub(crate) fn table(random: &mut Random) -> Written {
             _ => {}
         }
     }
-    let mut text = String::new();
-    for line in head.iter().chain(&lines) {
-        text += &(line.join(&separator.to_string()) + end);
-    }
-    let bytes = |to: fn(u16) -> [u8; 2], first: &[u16]| {
-        first.iter().copied().chain(text.encode_utf16()).flat_map(to).collect()
-    };
-    let file: Vec<u8> = match encoding {
-        1 => format!("\u{feff}{text}").into_bytes(),
-        2 => bytes(u16::to_le_bytes, &[0xfeff]),
-        3 => bytes(u16::to_be_bytes, &[0xfeff]),
-        4 => bytes(u16::to_le_bytes, &[]),
-        5 => bytes(u16::to_be_bytes, &[]),
-        6 => text.chars().map(|sign| sign as u8).collect(),
-        _ => text.clone().into_bytes(),
-    };
+    let (text, file) = style.file(&[head, lines].concat());
     // Between commas a first number may be one half of a number with a decimal comma.
-    let halves = index == Index::Missing(false) && separator == ',' && !has_points;
-    let has_one_reading = (is_clear || !has_marks) && !halves;
+    let halves = index == Index::Missing(false) && separator == ',' && !style.has_points;
+    let has_one_reading = style.has_one_reading() && !halves;
     Written { file, text, names: has_names.then_some(names), columns, has_one_reading }
 }
