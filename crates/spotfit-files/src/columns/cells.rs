@@ -167,6 +167,8 @@ pub(super) struct Dialect {
     delimiter: Delimiter,
     /// Whether the first line says what separates columns.
     said: bool,
+    /// Whether numbers are as a workbook has them.
+    book: bool,
 }
 
 /// Lines by which it is known.
@@ -175,6 +177,10 @@ const SAMPLE: usize = 200;
 const PLAIN: usize = 1 << 20;
 
 impl Dialect {
+    /// That of the text of a sheet.
+    pub(super) const WORKBOOK: Self =
+        Self { delimiter: Delimiter::Byte(b'\t'), said: false, book: true };
+
     /// The dialect in which most lines are numbers; in case of doubt the first of these.
     pub(super) fn of(text: &str, skip: usize) -> Self {
         let all = [
@@ -188,7 +194,7 @@ impl Dialect {
             let mark = *mark.as_bytes().first().filter(|_| mark.len() == 1)?;
             word.trim_start_matches('"').eq_ignore_ascii_case("sep").then_some(mark)
         });
-        let made = |delimiter| Self { delimiter, said: said.is_some() };
+        let made = |delimiter| Self { delimiter, said: said.is_some(), book: false };
         let is_said =
             |&delimiter: &Delimiter| said.is_none_or(|mark| delimiter == Delimiter::Byte(mark));
         let mut best = (0, made(said.map_or(Delimiter::Byte(b','), Delimiter::Byte)));
@@ -214,9 +220,11 @@ impl Dialect {
         self.delimiter == Delimiter::Byte(b',')
     }
 
-    /// The mark of numbers, each of which is one with either mark: nobody groups digits by points between commas or spaces.
+    /// The mark of numbers, each of which is one with either mark: nobody groups digits by points between commas or spaces, and neither
+    /// does a workbook.
     pub(super) fn usual_mark(&self) -> Option<DecimalMark> {
-        let points = matches!(self.delimiter, Delimiter::Byte(b',') | Delimiter::Spaces);
+        let points =
+            self.book || matches!(self.delimiter, Delimiter::Byte(b',') | Delimiter::Spaces);
         points.then_some(DecimalMark::Point)
     }
 

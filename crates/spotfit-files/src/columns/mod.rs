@@ -295,7 +295,8 @@ struct Lead {
 impl Numbers {
     fn read(bytes: &[u8], options: &ColumnOptions) -> Result<Self, ColumnError> {
         let sheet = options.sheet.as_deref();
-        let (text, notes) = match workbook::is_workbook(bytes) {
+        let is_workbook = workbook::is_workbook(bytes);
+        let (text, notes) = match is_workbook {
             true => workbook::text(bytes, sheet).map(|(text, notes)| (text.into(), notes))?,
             false => {
                 if let Some(what) = no_text(bytes) {
@@ -307,7 +308,10 @@ impl Numbers {
                 (decoded(bytes), Vec::new())
             }
         };
-        let dialect = Dialect::of(&text, options.skip);
+        let dialect = match is_workbook {
+            true => Dialect::WORKBOOK,
+            false => Dialect::of(&text, options.skip),
+        };
         let anywhere = options.anywhere();
         let (mut head, mut table, mut wrong) = (Vec::new(), None, None);
         dialect.lines(&text, options.skip, |line| {

@@ -50,6 +50,7 @@ fn book_with(strings: &str, rows: &str, chart: bool) -> Vec<u8> {
     let sheets = r#"<workbook xmlns:r="r"><sheets><sheet name="A" r:id="a"/></sheets></workbook>"#;
     let relations = r#"<Relationships><Relationship Id="a" Type="x/worksheet" Target="worksheets/s.xml"/>
         <Relationship Id="b" Type="x/sharedStrings" Target="sharedStrings.xml"/></Relationships>"#;
+    let root = r#"<Relationships><Relationship Id="w" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/officeDocument" Target="xl/workbook.xml"/></Relationships>"#;
     let (mut sheets, mut relations) = (sheets.to_owned(), relations.to_owned());
     if chart {
         let first = r#"<sheets><sheet name="Chart1" r:id="c"/>"#;
@@ -60,6 +61,7 @@ fn book_with(strings: &str, rows: &str, chart: bool) -> Vec<u8> {
     let rows = format!("<worksheet><sheetData>{rows}</sheetData></worksheet>");
     let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
     for (name, text) in [
+        ("_rels/.rels", root),
         ("xl/chartsheets/c.xml", "<chartsheet/>"),
         ("xl/workbook.xml", &sheets),
         ("xl/_rels/workbook.xml.rels", &relations),
@@ -136,6 +138,10 @@ fn tables_are_found_where_they_are() {
         let error = Columns::read(&file, &options).expect_err(sheet).to_string();
         assert!(error.contains(says), "{error}");
     }
+    // A workbook has decimal points, whatever its numbers look like.
+    let rows = r#"<row><c><v>1.125</v></c><c><v>2.375</v></c></row><row><c><v>3.125</v></c><c><v>4.375</v></c></row>"#;
+    let columns = Columns::read(&book("<sst/>", rows), &ColumnOptions::default()).expect("numbers");
+    assert_eq!(columns.values.row(0).to_vec(), [1.125, 3.125]);
     let blank = book(strings, r#"<row r="1"><c r="A1"/></row>"#);
     let error = Columns::read(&blank, &ColumnOptions::default()).expect_err("blank").to_string();
     assert!(error.contains("no sheet with cells"), "{error}");

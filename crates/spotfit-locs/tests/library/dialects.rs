@@ -149,6 +149,12 @@ fn lines_of_names_are_known() {
     let options = TextOptions::default().with_skip_lines(2);
     let mut reader = CsvReader::with_options(skipped.as_bytes(), options).expect("names");
     assert_eq!(reader.read_all(9).expect("rows"), table);
+    let names = "x=POSITION_X nm, y=POSITION_Y nm".parse().expect("names");
+    let reader = CsvReader::new(TRACKMATE.as_bytes()).expect("names").with_names(&names);
+    assert_eq!(
+        reader.expect("names").read_all(9).expect("rows").values("x").expect("x"),
+        [1.5, 2.5]
+    );
     let units = read("frame,x,y\n,(nm),(nm)\n0,1,2\n").expect("units below names");
     assert_eq!(units.column("y").expect("y").unit, Unit::Nanometre);
     for (text, says) in [

@@ -203,8 +203,15 @@ impl<R: Read> CsvReader<R> {
     pub fn with_names(mut self, names: &ColumnNames) -> Result<Self, TableError> {
         let columns = &mut self.layout.columns;
         for (file, here) in names.pairs() {
-            let named = columns.iter_mut().find(|field| field.header.trim() == file);
+            // A unit may have been below the name.
+            let without_unit = |field: &Field| {
+                let parts = field.header.rsplit_once(' ');
+                parts.is_some_and(|(name, unit)| name == file && unit.starts_with(['(', '[']))
+            };
+            let named = columns.iter().position(|field| field.header.trim() == file);
+            let named = named.or_else(|| columns.iter().position(without_unit));
             let named = named.ok_or_else(|| TableError::Column(excerpt(file)))?;
+            let named = &mut columns[named];
             *named = Field { header: named.header.clone(), ..field(here.to_owned(), false) };
         }
         for (number, field) in columns.iter().enumerate() {
@@ -533,7 +540,8 @@ fn more_names<R: Read>(
             lines.unread(line);
             return Ok(count);
         }
-        for (header, cell) in headers.iter_mut().zip(fields) {
+        let known = headers.iter_mut().zip(&numbers).zip(fields).filter(|((_, known), _)| **known);
+        for ((header, _), cell) in known {
             let unit = narrow(cell);
             let is_unit = unit.starts_with(['(', '[']) && unit.ends_with([')', ']']);
             if is_unit && !header.ends_with([')', ']']) {
@@ -623,13 +631,20 @@ struct Words {
 
 impl Words {
     fn place(&mut self, word: &str) -> usize {
-        if self.all.get(self.last).is_none_or(|last| last != word) {
-            self.last = self.places.get(word).copied().unwrap_or_else(|| {
-                self.places.insert(word.to_owned(), self.all.len());
-                self.all.push(word.to_owned());
-                self.all.len() - 1
-            });
+        /// So many are found faster one by one.
+        const FEW: usize = 8;
+        if self.all.get(self.last).is_some_and(|last| last == word) {
+            return self.last;
         }
+        let known = match self.all.len() {
+            0..=FEW => self.all.iter().position(|known| known == word),
+            _ => self.places.get(word).copied(),
+        };
+        self.last = known.unwrap_or_else(|| {
+            self.places.insert(word.to_owned(), self.all.len());
+            self.all.push(word.to_owned());
+            self.all.len() - 1
+        });
         self.last
     }
 }
