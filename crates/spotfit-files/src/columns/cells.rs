@@ -229,7 +229,7 @@ impl Dialect {
     }
 
     /// Gives each line that is not empty and no comment.
-    pub(super) fn lines<'a>(&self, text: &'a str, skip: usize, mut give: impl FnMut(Line<'_>)) {
+    pub(super) fn lines(&self, text: &str, skip: usize, mut give: impl FnMut(Line<'_>)) {
         let (start, skipped) = after(text, skip + usize::from(self.said));
         let is_comment =
             |cell: &str| cell.starts_with(['#', '%', '!']) && Cell::of(cell) == Cell::Text;

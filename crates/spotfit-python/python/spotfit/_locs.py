@@ -407,7 +407,8 @@ def read_table(
     if first_frame is not None and first_frame not in (0, 1):
         raise ValueError(f"first_frame must be 0 or 1, not {first_frame!r}")
     size = arguments.length("pixel_size", pixel_size)
-    columns, info, notes = _spotfit.read_table(path, size, first_frame, origin, column_names, skip_lines, decimal)
+    skipped = arguments.whole("skip_lines", skip_lines)
+    columns, info, notes = _spotfit.read_table(path, size, first_frame, origin, column_names, skipped, decimal)
     tell(notes)
     return Locs._made(columns, info)
 

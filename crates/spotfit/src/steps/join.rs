@@ -92,9 +92,8 @@ pub fn run(
         let mut after = Next { frames: next.frames + own, ..next };
         let (mut rows, mut clock) = (0, Clock::default());
         source.blocks(None, listener, |block| {
-            let block = joined.alike(source, block)?;
+            let mut block = joined.alike(source, block)?;
             rows += block.rows();
-            let mut block = block;
             if options.frames == Frames::Continue {
                 clock.go_on(&mut block, &next);
             }
