@@ -121,7 +121,7 @@ const MISSING: [&str; 16] = [
 
 impl Cell {
     /// With a mark that is not known.
-    fn of(cell: &str) -> Self {
+    pub(super) fn of(cell: &str) -> Self {
         let number = || DecimalMark::Comma.number(cell.as_bytes());
         Self::from(cell, DecimalMark::Point.number(cell.as_bytes()).or_else(number))
     }

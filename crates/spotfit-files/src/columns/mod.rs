@@ -421,19 +421,16 @@ impl Numbers {
             let number = match read {
                 Cell::Number(value) => value,
                 Cell::Missing => f64::NAN,
-                Cell::Text => {
-                    let wrong = self.wrong(*line, column, cell);
-                    match &mut self.lead {
-                        Some(lead) if column == 0 => lead.word = lead.word.take().or(Some(wrong)),
-                        _ => return Err(wrong),
-                    }
-                    f64::NAN
-                }
+                // A name of a row may be one.
+                Cell::Text if column == 0 && self.lead.is_some() => f64::NAN,
+                Cell::Text => return Err(self.wrong(*line, column, cell)),
             };
-            if let Some(lead) = self.lead.as_mut().filter(|_| column == 0) {
-                lead.count(number);
-            }
             self.rows.push(number);
+        }
+        if let Some(mut lead) = self.lead.take() {
+            let first = cells.first().copied().unwrap_or_default();
+            lead.count(Cell::of(first), || self.wrong(*line, 0, first));
+            self.lead = Some(lead);
         }
         if self.mark.is_none() && !self.doubtful.is_empty() {
             for (column, cell) in cells.iter().enumerate() {
@@ -491,15 +488,18 @@ impl Numbers {
             self.chosen[place] != 0
                 && self.rows.iter().skip(place).step_by(each).any(|value| !value.is_nan())
         });
-        let is_index = lead.is_index() && (lead.missing || others.count() > 1);
-        if let (Some(word), true) = (lead.word, lead.numbers) {
-            return Err(word);
-        }
+        let is_index = lead.is_index() && others.count() > 1;
         // Between commas a number may be half of one with a decimal comma.
         let commas = dialect.has_commas() && self.mark != Some(DecimalMark::Point);
-        if lead.missing && lead.numbers && (commas || !lead.grows) {
-            let (line, found) = (lead.line, self.head.width);
-            return Err(ColumnError::Names { line, found, names: found - 1 });
+        match lead.word {
+            Some(word) if lead.numbers && !lead.missing && self.chosen.contains(&0) => {
+                return Err(word);
+            }
+            None if lead.missing && (commas || !lead.grows) => {
+                let (line, found) = (lead.line, self.head.width);
+                return Err(ColumnError::Names { line, found, names: found - 1 });
+            }
+            _ => {}
         }
         self.head.index = is_index || lead.missing;
         let note = match self.head.index {
@@ -516,8 +516,16 @@ impl Numbers {
 }
 
 impl Lead {
-    /// Looks at a cell.
-    fn count(&mut self, number: f64) {
+    /// Looks at a cell, which is an error where numbers should be if it is a word.
+    fn count(&mut self, cell: Cell, word: impl FnOnce() -> ColumnError) {
+        let number = match cell {
+            Cell::Number(number) => number,
+            Cell::Missing => f64::NAN,
+            Cell::Text => {
+                self.word.get_or_insert_with(word);
+                f64::NAN
+            }
+        };
         self.numbers |= !number.is_nan();
         self.grows &= number > self.last && number.fract() == 0.0;
         self.counted = match self.counted {

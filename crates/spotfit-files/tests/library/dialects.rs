@@ -197,6 +197,12 @@ fn tables_as_people_have_them() {
     let some = ColumnOptions::default().with_columns(vec!["a".to_owned(), "b".to_owned()]);
     let text = b"a;b;c\n1;1,125;v\n2;2,250;0,5\n";
     assert_eq!(Columns::read(text, &some).expect("columns").values.row(1).to_vec(), [1.125, 2.25]);
+    // Half of a number is none of the names of rows, whichever columns are read.
+    let some = ColumnOptions::default().with_columns(vec!["x".to_owned(), "y".to_owned()]);
+    let error = Columns::read(b"x,y\n0,5,11\n1,5,13\n", &some).expect_err("halves").to_string();
+    assert!(error.contains("line 2 has 3 cells below 2 names"), "{error}");
+    let rows = Columns::read(b"x;y\na;5;11\n7;6;13\n", &some).expect("names of rows");
+    assert_eq!(rows.values.row(0).to_vec(), [5.0, 6.0]);
     let indexed = ColumnOptions::default().with_columns(vec!["1".to_owned(), "signal".to_owned()]);
     let columns = Columns::read(b",time,signal\n0,0.5,11\n1,1.5,13\n", &indexed).expect("columns");
     assert_eq!(columns.values.row(0).to_vec(), [0.0, 1.0]);
