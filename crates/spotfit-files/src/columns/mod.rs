@@ -363,7 +363,7 @@ impl Numbers {
             let (line, found) = (first.line, used(&first.cells));
             return Err(ColumnError::Names { line, found, names: count });
         }
-        let lead = (count > 1 && is_nameless(&names[0])).then(|| Lead {
+        let lead = (count > 1 && is_nameless(&names[0])).then_some(Lead {
             missing,
             word: None,
             numbers: false,
