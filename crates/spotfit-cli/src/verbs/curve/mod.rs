@@ -96,7 +96,7 @@ pub(crate) struct CurveArguments {
     /// Do not look at the first N lines of a text.
     #[arg(
         long,
-        visible_alias = "skip-lines",
+        alias = "skip-lines",
         default_value_t = 0,
         value_name = "N",
         help_heading = "Data"
