@@ -41,7 +41,7 @@ fn tables_of_every_dialect() {
                 }
             }
             Err(error) if written.has_one_reading => {
-                refused.push(format!("{error}\n{}", written.text))
+                refused.push(format!("{error}\n{}", written.text));
             }
             Err(_) => {}
         }

@@ -61,7 +61,7 @@ impl TextOptions {
 /// unit of x are converted to it, if the size of a pixel is known.
 #[derive(Debug)]
 pub struct CsvReader<R> {
-    lines: Lines<R>,
+    lines: Box<Lines<R>>,
     layout: Layout,
     /// The kinds of the columns are known.
     settled: bool,
@@ -122,7 +122,7 @@ impl<R: Read> CsvReader<R> {
     /// # Errors
     /// As [`CsvReader::new`].
     pub fn with_options(reader: R, options: TextOptions) -> Result<Self, TableError> {
-        let mut lines = Lines::new(reader);
+        let mut lines = Box::new(Lines::new(reader));
         for _ in 0..options.skip_lines {
             lines.first()?;
         }

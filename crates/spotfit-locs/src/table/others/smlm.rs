@@ -212,7 +212,7 @@ fn channels(parts: &[Part], fields: &mut Fields) -> Result<Option<Vec<String>>, 
     words.sort_unstable();
     words.dedup();
     if words.len() > MOST_CHANNELS {
-        return Err(refused(&format!("it has more than {MOST_CHANNELS} channels")));
+        return Err(refused(format!("it has more than {MOST_CHANNELS} channels")));
     }
     let field = fields.add("channel", NumberKind::F64, None);
     let kind = Kind::Words(words.clone());
