@@ -159,6 +159,7 @@ fn origin_of(path: &Path, said: Option<&str>) -> PyResult<Origin> {
 
 /// Reads a table, with (0, 0) at the centre of the first pixel. Last comes what whoever reads it should know.
 #[pyfunction]
+#[expect(clippy::too_many_arguments, reason = "they have names where they are given")]
 pub(crate) fn read_table<'py>(
     py: Python<'py>,
     path: PathBuf,
