@@ -3,6 +3,7 @@
 //! Tests of nearly everything are here and not beside the code: there each would have to be compiled with all that it reaches once more.
 
 mod columns;
+mod dialects;
 mod endings;
 mod hdf5;
 #[cfg(feature = "tiff")]
@@ -12,6 +13,7 @@ mod npy;
 mod number_text;
 mod parallel;
 mod workbook;
+mod written;
 mod yaml;
 
 /// Whether the tests have the time of a night, for what is only more of the same: `SPOTFIT_NIGHTLY=1`.

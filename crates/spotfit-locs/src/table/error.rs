@@ -100,15 +100,16 @@ pub enum TableError {
         /// The line with which the row begins, from 1.
         line: u64,
     },
-    /// A column has more different words than a table of localizations would.
+    /// Nothing tells whether a mark is before decimals or between groups of digits.
     #[error(
-        "column '{column}' has more than {most} different words; it must be numbers, or left out"
+        "'{cell}' is {} with a decimal point and {} with a decimal comma, and nothing tells which is meant: say what the decimal mark is",
+        .readings[0], .readings[1]
     )]
-    ManyWords {
-        /// The column's name.
-        column: String,
-        /// The most allowed.
-        most: usize,
+    Marks {
+        /// The first number that has two readings.
+        cell: String,
+        /// These, with a point and with a comma.
+        readings: [f64; 2],
     },
     /// The file cannot be read or written.
     #[error(transparent)]

@@ -523,7 +523,7 @@ class TableFile:
 
 def read_columns(
     path: str | PathLike[str], columns: list[str], skip: int, by: list[str], error_columns: list[str], x_columns: list[str],
-    sheet: str | None,
+    sheet: str | None, decimal: str | None,
 ) -> tuple[
     tuple[list[str], list[str]],
     list[str],
@@ -534,7 +534,8 @@ def read_columns(
     list[str],
 ]: ...
 def read_table(
-    path: str | PathLike[str], pixel_size: float | None, first_frame: int | None, origin: str | None, column_names: str | None
+    path: str | PathLike[str], pixel_size: float | None, first_frame: int | None, origin: str | None, column_names: str | None,
+    skip_lines: int, decimal: str | None,
 ) -> tuple[_Columns, Info, list[str]]: ...
 def write_table(path: str | PathLike[str], columns: _Columns, info: Info, overwrite: bool, picasso: int) -> int: ...
 def filter_table(condition: str, columns: _Columns, info: Info) -> npt.NDArray[np.bool_]: ...

@@ -219,6 +219,14 @@ impl Record {
         record.pixel_size.filter(|_| matches!(record.state, State::Done { .. }))
     }
 
+    /// The frames of the whole movie of a table of localizations, by its record.
+    pub fn frames_of(table: &Path) -> Option<usize> {
+        let record = Self::beside(table)?;
+        let is_whole = record.options.get("frames").is_some_and(Value::is_null);
+        let State::Done { counts } = &record.state else { return None };
+        counts.get("frames").filter(|_| is_whole).map(|&frames| frames as usize)
+    }
+
     /// Nothing if it may be either.
     fn known_origin(&self) -> Option<Origin> {
         match (self.origin, &self.state) {

@@ -27,6 +27,7 @@ use crate::error::CliError;
 use crate::say::listener::Terminal;
 use crate::say::message::say;
 use crate::words::data::{self, Data};
+use crate::words::locs::Decimal;
 use crate::words::output::{Output, complete};
 use crate::words::paths::refuse_same_file;
 use crate::words::plot::{draw_plot, refuse_plot};
@@ -93,8 +94,17 @@ pub(crate) struct CurveArguments {
     #[arg(long, value_delimiter = ',', value_name = "NAME|N,...", help_heading = "Data")]
     columns: Vec<String>,
     /// Do not look at the first N lines of a text.
-    #[arg(long, default_value_t = 0, value_name = "N", help_heading = "Data")]
+    #[arg(
+        long,
+        alias = "skip-lines",
+        default_value_t = 0,
+        value_name = "N",
+        help_heading = "Data"
+    )]
     skip: usize,
+    /// The mark before decimals, where the numbers of a text do not tell: 1,250 may be 1250 or 1.25.
+    #[arg(long, value_enum, value_name = "MARK", help_heading = "Data")]
+    decimal: Option<Decimal>,
     /// The sheet of a workbook (.xlsx) that is read, by its name or number from 1; the first by default.
     #[arg(long, value_name = "NAME|N", help_heading = "Data")]
     sheet: Option<String>,
@@ -233,6 +243,7 @@ pub(crate) fn run(arguments: &CurveArguments) -> Result<(), CliError> {
     let fitter = CurveFitter::with_options(&words::fitter(arguments))?;
     let chosen = ColumnOptions::default()
         .with_skip(arguments.skip)
+        .with_decimal(arguments.decimal.map(Into::into))
         .with_sheet(arguments.sheet.clone())
         .with_columns(arguments.columns.iter().map(|name| name.trim().to_owned()).collect());
     let chosen = arguments.noise.columns(chosen);
