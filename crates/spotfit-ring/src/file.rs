@@ -126,9 +126,8 @@ impl RingFile {
 pub fn check_free(name: &str) -> Result<(), RingError> {
     let path = path_of(name)?;
     let Ok(metadata) = fs::metadata(&path) else { return Ok(()) };
-    let header = head(&path).filter(|header| {
-        header.starts_with(MAGIC) || (metadata.is_file() && metadata.len() == 0)
-    });
+    let header = head(&path)
+        .filter(|header| header.starts_with(MAGIC) || (metadata.is_file() && metadata.len() == 0));
     let Some(header) = header else {
         let source = io::Error::new(io::ErrorKind::AlreadyExists, "it is there and no ring");
         return Err(RingError::Io { name: name.to_owned(), source });
