@@ -33,10 +33,10 @@ pub(super) fn open(address: &str) -> Option<NamedTempFile> {
 /// A page that leads to an address, in a file of this user alone.
 fn forwarding(address: &str) -> io::Result<NamedTempFile> {
     let mut page = Builder::new().prefix("spotfit-").suffix(".html").tempfile()?;
-    write!(
+    writeln!(
         page,
         "<!doctype html><meta charset=\"utf-8\"><meta name=\"referrer\" content=\"no-referrer\">\
-         <meta http-equiv=\"refresh\" content=\"0;url={address}\"><title>Spotfit</title><a href=\"{address}\">Spotfit</a>\n"
+         <meta http-equiv=\"refresh\" content=\"0;url={address}\"><title>Spotfit</title><a href=\"{address}\">Spotfit</a>"
     )?;
     page.flush()?;
     Ok(page)

@@ -27,7 +27,7 @@ pub(crate) fn write_movie(
     let extension = path.extension().map(std::ffi::OsStr::to_ascii_lowercase);
     let mut output = Output::create(path)?;
     let name = output.name().to_owned();
-    let mut truth = truth.map(|path| Output::create(path)).transpose()?;
+    let mut truth = truth.map(Output::create).transpose()?;
     if let Some(truth) = &mut truth {
         let look = Look::of(plan.simulation().shape).columns();
         let header = format!("frame,x,y,{look},signal,background,molecule\n");

@@ -228,9 +228,7 @@ impl DriftOutputs {
                 let others = finished_chart(chart)?.map(Into::into);
                 let mut go_on = || report.interrupted || interrupt::check().is_ok();
                 let counts = counts.into_iter().collect();
-                return Ok(table
-                    .finish_counted(others, counts, &mut go_on)
-                    .map_err(step(&name))?);
+                return table.finish_counted(others, counts, &mut go_on).map_err(step(&name));
             }
         }
         let files = match record {
