@@ -281,8 +281,7 @@ fn sets_are_localized_whole() {
     {
         let link = folder.path("link.csv");
         std::os::unix::fs::symlink(&second, &link).unwrap();
-        let words =
-            [&"localize" as &dyn AsRef<std::ffi::OsStr>, &first, &"-o", &link, &"--overwrite"];
+        let words = [&"localize" as &dyn AsRef<OsStr>, &first, &"-o", &link, &"--overwrite"];
         fails(&words, &["would replace an input"]);
     }
     fs::remove_file(&second).unwrap();
