@@ -11,7 +11,7 @@ use crate::say::hearer::hearer;
 use crate::say::message::say;
 use crate::words::input::Input;
 use crate::words::output::{Output, Writing};
-use crate::words::paths::{is_stream, refuse_folder, refuse_same_file, refuse_same_output};
+use crate::words::paths::{is_stream, refuse_folder, refuse_same_file};
 use crate::words::record::{reads, typed};
 use spotfit::record::{Origin, Record};
 use spotfit::steps::{Sink, Source, StepError, TableFile};
@@ -101,10 +101,6 @@ impl From<OriginChoice> for Origin {
 }
 
 impl LocsArguments {
-    pub(crate) fn path(&self) -> &Path {
-        &self.localizations
-    }
-
     /// The table for an operation; what is to be known of it is said.
     pub(crate) fn source(&self) -> Result<Source, CliError> {
         self.table.source(&self.localizations)
@@ -233,9 +229,6 @@ impl LocsOutput {
         writing: Writing,
     ) -> Result<Self, CliError> {
         let inputs = || sources.iter().filter_map(Source::path);
-        for input in inputs().flat_map(written) {
-            refuse_replacing(&input, path)?;
-        }
         let corner = sources.first().is_some_and(Source::has_corner_origin);
         let picasso = sources.first().is_some_and(Source::is_picasso);
         let output = Self::create(path, shift(corner, picasso, path)?, writing)?;
@@ -376,11 +369,4 @@ pub(crate) fn written(path: &Path) -> Vec<PathBuf> {
 /// Refuses an output that would replace an input, by itself or by the file beside it.
 pub(crate) fn refuse_replacing(input: &Path, output: &Path) -> Result<(), CliError> {
     written(output).iter().try_for_each(|written| refuse_same_file(input, written))
-}
-
-/// The outputs of a verb must be different files.
-pub(crate) fn refuse_same(outputs: &[Option<&Path>]) -> Result<(), CliError> {
-    let all: Vec<PathBuf> = outputs.iter().flatten().flat_map(|path| written(path)).collect();
-    let all: Vec<&Path> = all.iter().map(PathBuf::as_path).collect();
-    refuse_same_output(&all)
 }
