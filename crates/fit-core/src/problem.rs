@@ -255,7 +255,7 @@ pub fn fit_problem<R: Number, Q: Problem<R, P>, const P: usize>(
     // parameters together may gain what none can alone.
     let gave_up = search.status().to_f64() as u8 == Status::NotConverged as u8;
     let again = gave_up || R::EPSILON > f64::EPSILON || (0..P).any(on_limit);
-    let length = search.constants().length.map(|length| length.to_f64());
+    let length = search.constants().length.map(Number::to_f64);
     let normal = again.then(|| sums::<f64, R, Q, P>(problem, &record.parameters).normal(&length).0);
     let mut out = held;
     if let Some(normal) = &normal {
@@ -276,7 +276,7 @@ pub fn fit_problem<R: Number, Q: Problem<R, P>, const P: usize>(
     };
     let hessian = &search.at_best().hessian;
     // Nothing depends on it, or a full step still gains.
-    let mut open = (0..P).any(|j| !out[j] && !(zero < hessian.0[j][j]));
+    let mut open = (0..P).any(|j| !out[j] && hessian.0[j][j] <= zero);
     if let Some(normal) = &normal {
         let h = without(Count::ALL, &normal.hessian, &out);
         let b = core::array::from_fn(|j| if out[j] { 0.0 } else { normal.gradient[j] });

@@ -113,8 +113,8 @@ def test_a_camera_that_cannot_be_right_is_warned_about(tmp_path: Path) -> None:
     found = [str(warning.message) for warning in told(lambda: spotfit.Blocks(subtracted, camera=spotfit.Camera(0)))]
     assert any("farther below baseline than noise explains" in text for text in found)
     np.save(tmp_path / "subtracted.npy", subtracted)
-    for source in subtracted, tmp_path / "subtracted.npy":
-        found = [str(warning.message) for warning in told(lambda source=source: spotfit.Blocks(source))]
+    for movie in subtracted, tmp_path / "subtracted.npy":
+        found = [str(warning.message) for warning in told(lambda movie=movie: spotfit.Blocks(movie))]
         assert sum("below 0, and no baseline is given" in text for text in found) == 1
 
 
