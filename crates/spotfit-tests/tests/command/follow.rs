@@ -143,7 +143,9 @@ fn a_disk_that_fills_up_leaves_whole_rows() {
     let line = "trap '' XFSZ; ulimit -f 16; exec \"$0\" \"$@\"";
     let mut command = Command::new("sh");
     command.args(["-c", line, env!("CARGO_BIN_EXE_spotfit-tested"), "localize", "--follow"]);
-    command.arg(&movie).arg("-o").arg(&table).args(CAMERA).args(["--idle", "600"]);
+    // The full scale is given: rows do not wait for the frames that would tell it.
+    let given = ["--idle", "600", "--saturation", "65535"];
+    command.arg(&movie).arg("-o").arg(&table).args(CAMERA).args(given);
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().expect("a process");
     let mut writer = Kind::Raw.writer(folder.0.path(), SIZE, 400);
