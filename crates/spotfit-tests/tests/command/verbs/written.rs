@@ -4,6 +4,8 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use spotfit::ring::{PixelType, RingLayout, RingPixels, RingWriter, now};
 
@@ -158,6 +160,15 @@ fn no_output_takes_the_place_of_something_else() {
     for_each_in_parallel(&tries, |&(case, output, there)| is_refused(case, output, there));
 }
 
+/// Ends the thread that keeps rings alive.
+struct Ends<'a>(&'a AtomicBool);
+
+impl Drop for Ends<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
 /// Proves that a tracker takes no ring of a living program, be it the one that it reads, by any name; that neither its table nor its plot
 /// is a ring or has the name of its own; that a pipe and a folder are no rings; and that what is there stays.
 #[test]
@@ -172,27 +183,39 @@ fn rings_of_others_stay() {
     let before =
         |folder: &Folder| (files(folder.0.path()).into_keys().collect::<Vec<_>>(), folder.names());
     let names = before(&folder);
-    for (words, says) in [
-        ("--ring-out ./camera", "would replace an input"),
-        ("--ring-out ./link", "would replace an input"),
-        ("--ring-out ./hard", "would replace an input"),
-        ("--ring-out ./other", "that of another program"),
-        ("-o new.csv --ring-out ./new.csv", "the same file"),
-        ("--plot new.svg --ring-out ./new.svg", "the same file"),
-        ("-o drift.csv", "a ring of frames"),
-        ("--plot drift.svg -o -", "a ring of frames"),
-        ("--ring-out ./pipe", "no ring"),
-        ("--ring-out ./folder", "no ring"),
-    ] {
-        // Whoever writes a ring says every second that it is alive; the machine may be busy.
-        writers.iter_mut().for_each(|writer| writer.alive().expect("a ring"));
-        let line = format!("spotfit track ring:./camera --idle 600 {words}");
-        let run = shell(at, &line);
-        let told = said(&run);
-        assert_eq!(run.status.code(), Some(1), "{line}: {told}");
-        assert!(told.contains(says), "{line}: {told}");
-        assert!(before(&folder) == names, "{line}: {:?}", folder.names());
-    }
+    // Whoever writes a ring says that it is alive, however busy the machine is.
+    let done = AtomicBool::new(false);
+    std::thread::scope(|threads| {
+        let alive = threads.spawn(|| {
+            while !done.load(Ordering::Relaxed) {
+                writers.iter_mut().for_each(|writer| writer.alive().expect("a ring"));
+                std::thread::sleep(Duration::from_millis(10));
+            }
+        });
+        // Also where a case fails: the thread must end.
+        let ends = Ends(&done);
+        for (words, says) in [
+            ("--ring-out ./camera", "would replace an input"),
+            ("--ring-out ./link", "would replace an input"),
+            ("--ring-out ./hard", "would replace an input"),
+            ("--ring-out ./other", "that of another program"),
+            ("-o new.csv --ring-out ./new.csv", "the same file"),
+            ("--plot new.svg --ring-out ./new.svg", "the same file"),
+            ("-o drift.csv", "a ring of frames"),
+            ("--plot drift.svg -o -", "a ring of frames"),
+            ("--ring-out ./pipe", "no ring"),
+            ("--ring-out ./folder", "no ring"),
+        ] {
+            let line = format!("spotfit track ring:./camera --idle 600 {words}");
+            let run = shell(at, &line);
+            let told = said(&run);
+            assert_eq!(run.status.code(), Some(1), "{line}: {told}");
+            assert!(told.contains(says), "{line}: {told}");
+            assert!(before(&folder) == names, "{line}: {:?}", folder.names());
+        }
+        drop(ends);
+        alive.join().expect("rings");
+    });
     for (name, writer) in ["camera", "other", "drift.csv", "drift.svg"].iter().zip(&mut writers) {
         writer.write(1, now(), RingPixels::U16(&[9; 8])).expect("it is there");
         let bytes = fs::read(folder.path(name)).expect("a ring");
