@@ -157,6 +157,9 @@ impl fmt::Display for FormulaErrorKind {
                 crate::MAX_OPERATIONS
             ),
             Self::NoValue => f.write_str("the formula has no value"),
+            Self::Character(c @ ('²' | '³' | '¹' | '⁰' | '⁴'..='⁹' | '⁻')) => {
+                write!(f, "`{c}` means nothing here: a power is written `x^2` or `x^-1`")
+            }
             Self::Character(c) => write!(f, "`{}` means nothing here", c.escape_debug()),
             Self::OpenQuote => f.write_str("the quoted name does not end"),
             Self::BadNumber => f.write_str("this is no number that can be used"),

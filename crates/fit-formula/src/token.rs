@@ -77,9 +77,9 @@ fn begins_name(c: char) -> bool {
     c.is_alphabetic() || c == '_'
 }
 
-/// Whether a name can go on with the character.
+/// Whether a name can go on with the character: `x²` is no name, and would be a parameter that nobody meant.
 fn goes_on(c: char) -> bool {
-    c.is_alphanumeric() || matches!(c, '_' | '\'') || ('₀'..='₉').contains(&c)
+    begins_name(c) || c.is_ascii_digit() || c == '\'' || ('₀'..='₉').contains(&c)
 }
 
 /// Whether the text can be written as a name without quotes.

@@ -884,7 +884,8 @@ fn odd_movies_have_all_spots() {
         ("packed12.tif", 40),
         ("zstd.tif", 40),
         ("thumbnail_page.tif", 5),
-        ("truncated.tif", 20),
+        // Its frames are in one piece and all there; half of its directories are not.
+        ("truncated.tif", 40),
         ("ij_contig_trunc.tif", 20),
     ] {
         let (found, counts) = localize(&folder.join(name), LocalizeOptions::default());

@@ -14,9 +14,7 @@ mod words;
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-#[cfg(feature = "view")]
-use clap::CommandFactory as _;
-use clap::{Parser, Subcommand};
+use clap::{ArgMatches, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
 use error::CliError;
 use say::message::say;
@@ -26,6 +24,7 @@ use verbs::{
     z,
 };
 use words::preset::with_preset;
+use words::written::check;
 
 /// Finds the centre, width and brightness of spots of light in camera images.
 #[derive(Debug, Parser)]
@@ -96,9 +95,9 @@ enum Command {
 /// Runs the command with the words of this process, and gives the status to exit with.
 pub fn main() -> ExitCode {
     let words = with_preset(std::env::args_os().collect());
-    let parsed = words.map(Arguments::parse_from);
+    let parsed = words.map(|words| Arguments::command().get_matches_from(words));
     interrupt::watch();
-    match parsed.and_then(|Arguments { command }| run(command)) {
+    match parsed.and_then(|matches| run_checked(&matches)) {
         Ok(()) => ExitCode::SUCCESS,
         // The reader of our output has closed it, which is not an error.
         Err(error) if error.is_broken_pipe() => ExitCode::SUCCESS,
@@ -146,6 +145,13 @@ fn run(command: Command) -> Result<(), CliError> {
 fn run_typed(words: &[OsString]) -> Result<(), CliError> {
     let name = OsString::from("spotfit");
     let typed = std::iter::once(&name).chain(words).cloned().collect();
-    let parsed = Arguments::try_parse_from(with_preset(typed)?);
-    run(parsed.map_err(|error| CliError::Other(error.to_string()))?.command)
+    let matches = Arguments::command().try_get_matches_from(with_preset(typed)?);
+    run_checked(&matches.map_err(|error| CliError::Other(error.to_string()))?)
+}
+
+/// Runs a command whose words were understood, unless what it would write is refused.
+fn run_checked(matches: &ArgMatches) -> Result<(), CliError> {
+    check(&Arguments::command(), matches)?;
+    let arguments = Arguments::from_arg_matches(matches);
+    run(arguments.map_err(|error| CliError::Other(error.to_string()))?.command)
 }

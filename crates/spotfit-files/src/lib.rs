@@ -3,6 +3,8 @@
 
 pub mod archive;
 pub mod columns;
+mod decimal;
+mod encoding;
 mod excerpt;
 pub mod hdf5;
 pub mod movie;
@@ -19,6 +21,8 @@ pub use ndarray;
 #[doc(hidden)]
 pub mod private {
     pub use crate::__with_number as with_number;
+    pub use crate::decimal::{MarkEvidence, Reading};
+    pub use crate::encoding::{Encoding, narrow};
     pub use crate::excerpt::excerpt;
     pub use crate::movie::possible_pixel;
     pub use crate::no_text::no_text;

@@ -13,7 +13,11 @@ pub fn no_text(bytes: &[u8]) -> Option<String> {
     // A name of a column may begin like those that are letters.
     let has_control = bytes.iter().take(HEAD).any(|&byte| byte < b'\t');
     let is = |magic: &[u8]| bytes.starts_with(magic) && (has_control || !magic.is_ascii());
-    Some(if is(b"PAR1") {
+    Some(if is_jcamp(bytes) {
+        "it is JCAMP-DX; in Python, d = jcamp.jcamp_readfile('a.jdx') and numpy.savetxt('a.txt', numpy.c_[d['x'], d['y']]) \
+         make columns of it"
+            .to_owned()
+    } else if is(b"PAR1") {
         pandas("Parquet", "read_parquet")
     } else if is(b"ARROW1") || is(b"FEA1") {
         pandas("Feather of Apache Arrow", "read_feather")
@@ -37,5 +41,16 @@ pub fn no_text(bytes: &[u8]) -> Option<String> {
         "it is a TIFF image".to_owned()
     } else {
         return None;
+    })
+}
+
+/// Whether one of the first lines names the version of JCAMP-DX, whose numbers are no columns. (McDonald & Wilks 1988, JCAMP-DX: a
+/// standard form for exchange of infrared spectra in computer readable form; labels have any capitals, spaces and hyphens.)
+fn is_jcamp(bytes: &[u8]) -> bool {
+    let lines = bytes[..bytes.len().min(1 << 12)].split(|byte| matches!(byte, b'\n' | b'\r'));
+    lines.filter_map(|line| line.trim_ascii_start().strip_prefix(b"##")).any(|line| {
+        let label = line.split(|&byte| byte == b'=').next().unwrap_or_default();
+        let letters = label.iter().filter(|byte| byte.is_ascii_alphabetic());
+        letters.map(u8::to_ascii_uppercase).eq(*b"JCAMPDX")
     })
 }

@@ -50,18 +50,19 @@ impl Defects {
         })
     }
 
-    /// Those that the first frames show.
+    /// Those that the first frames show, of which the first has this number.
     #[staticmethod]
-    #[pyo3(signature = (frames, camera_map=None))]
+    #[pyo3(signature = (frames, camera_map=None, first=0))]
     fn find(
         py: Python<'_>,
         frames: &Bound<'_, PyAny>,
         camera_map: Option<&Bound<'_, CameraMap>>,
+        first: usize,
     ) -> PyResult<Self> {
         let frames = Pixels::of("movie", frames)?;
         let view = frames.view();
         let map = camera_map.map(|map| &map.get().0);
-        Ok(Self::of_found(py.detach(|| found(&stored(view), map))))
+        Ok(Self::of_found(py.detach(|| found(&stored(view), map).numbered_from(first))))
     }
 
     /// The same for a file; nothing if it has its frames only once. What is wrong with it is said when it is localized.
@@ -98,6 +99,23 @@ impl Defects {
             let first = movie.peek(frames_for_estimates(movie.size())).ok()??;
             Some(Self::of_found(found(first, map)))
         }))
+    }
+
+    /// The same with the pixels of others that are not finite.
+    fn with_not_finite(&self, others: &Self) -> Self {
+        Self::of_found(self.0.with_not_finite(&others.0))
+    }
+
+    /// What is to be said of pixels that are not finite besides those of a mask, and of whole frames.
+    #[getter]
+    fn notes(&self) -> Vec<String> {
+        [self.0.frames_left_out(), self.0.beside_mask()].into_iter().flatten().collect()
+    }
+
+    /// What is to be said of frames of which most pixels are not finite.
+    #[getter]
+    fn frames_left_out(&self) -> Option<String> {
+        self.0.frames_left_out()
     }
 
     /// How many there are.

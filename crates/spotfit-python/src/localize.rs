@@ -10,7 +10,8 @@ use std::time::{Duration, Instant};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use spotfit::localize::{
-    self, Flags, Localization, Localizations, LocalizeError, Localizer, Sigma, SlopeDoubt,
+    self, Flags, FullScale, Localization, Localizations, LocalizeError, Localizer, Sigma,
+    SlopeDoubt,
 };
 use spotfit::movie::{Block, FollowOptions, GrowingMovie, Movie, MovieError, MovieOptions, Pixels};
 use spotfit::steps::localize::{self as step, CameraOptions, DefectsOption, Given, LocalizeReport};
@@ -288,30 +289,30 @@ impl ArrayLocalizer {
         json(&LocalizeReport::of(&localizer, None, None, self.begin.elapsed()))
     }
 
-    /// What is to be said of slopes of the light in the frames so far.
-    fn slope_doubt(&self) -> PyResult<Option<String>> {
+    /// What is to be said of the full scale of the camera and of slopes of the light in the frames so far.
+    fn doubts(&self) -> PyResult<Vec<String>> {
         let localizer = self.localizer.get("localizing")?;
         let localizer = localizer.lock().unwrap_or_else(PoisonError::into_inner);
-        Ok(localizer.slope_doubt().as_ref().map(of_light))
+        Ok(seen_in_frames(localizer.full_scale(), localizer.slope_doubt()))
     }
 
-    /// How many of the first frames are to be given to `find_sigma`; 0 if the width of spots is known or not needed.
+    /// How many of the first frames are to be given to `look_ahead`; 0 if it would find nothing that is needed.
     #[getter]
-    fn frames_for_sigma(&self) -> PyResult<usize> {
+    fn frames_ahead(&self) -> PyResult<usize> {
         let localizer = self.localizer.get("localizing")?;
         let localizer = localizer.lock().unwrap_or_else(PoisonError::into_inner);
-        Ok(localizer.frames_for_sigma())
+        Ok(localizer.frames_ahead())
     }
 
-    /// Finds the width of spots in some frames.
-    fn find_sigma(&self, py: Python<'_>, frames: &Bound<'_, PyAny>) -> PyResult<()> {
+    /// Finds the width of spots and the full scale of the camera in some frames.
+    fn look_ahead(&self, py: Python<'_>, frames: &Bound<'_, PyAny>) -> PyResult<()> {
         let localizer = self.localizer.get("localizing")?;
         let frames = pixels::Pixels::of("movie", frames)?;
         let view = frames.view();
         let found = py.detach(|| {
             let frames = stored(view);
             let mut localizer = localizer.lock().unwrap_or_else(PoisonError::into_inner);
-            localizer.find_sigma(frames.windows())
+            localizer.look_ahead(frames.windows(), None)
         });
         py.check_signals()?;
         found.map_err(of_localize)
@@ -425,9 +426,11 @@ pub(crate) fn unusual_pixels(pixel_size: f64) -> Option<String> {
     step::unusual_pixels(Some(pixel_size)).as_ref().map(in_words)
 }
 
-/// What slopes of the light do to spots, in words.
-fn of_light(doubt: &SlopeDoubt) -> String {
-    in_words(&step::uneven_light(doubt))
+/// What frames show of the camera, and what slopes of the light do to spots, in words.
+fn seen_in_frames(scale: Option<FullScale>, doubt: Option<SlopeDoubt>) -> Vec<String> {
+    let scale = scale.as_ref().map(step::at_full_scale);
+    let doubt = doubt.as_ref().map(step::uneven_light);
+    scale.iter().chain(&doubt).map(in_words).collect()
 }
 
 /// What is known of a camera that Python gives: whoever says that there is no read noise may not have looked.
@@ -642,8 +645,8 @@ pub(crate) struct MovieLocalizer {
     found: Here<Mutex<Option<Localizations>>>,
     frames_are: Option<String>,
     begin: Instant,
-    /// What is to be said of slopes of the light.
-    slope_doubt: Mutex<Option<String>>,
+    /// What is to be said of the full scale of the camera and of slopes of the light.
+    doubts: Mutex<Vec<String>>,
     /// As JSON, at the end.
     report: Mutex<Option<String>>,
     /// How a movie has ended that was being written.
@@ -671,9 +674,9 @@ impl MovieLocalizer {
         let localizer = options.get().localizer(movie.size(), known);
         let found = localizer.and_then(|localizer| localizer.localize(movie, first..last));
         let found = Here::new(Mutex::new(Some(found.map_err(of_localize)?)));
-        let (begin, slope_doubt, report) = (Instant::now(), Mutex::default(), Mutex::default());
+        let (begin, doubts, report) = (Instant::now(), Mutex::default(), Mutex::default());
         let notes = Mutex::default();
-        Ok(Self { options, found, frames_are, begin, slope_doubt, report, notes, stop })
+        Ok(Self { options, found, frames_are, begin, doubts, report, notes, stop })
     }
 
     /// How a movie has ended that was being written, and what it is not that it was.
@@ -681,9 +684,9 @@ impl MovieLocalizer {
         self.notes.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// What is to be said of slopes of the light, as soon as it is known.
-    fn slope_doubt(&self) -> Option<String> {
-        self.slope_doubt.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    /// What is to be said of the full scale of the camera and of slopes of the light, as soon as it is known.
+    fn doubts(&self) -> Vec<String> {
+        self.doubts.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// The report of all frames as JSON, at the end.
@@ -699,9 +702,9 @@ impl MovieLocalizer {
                 let mut found = held.lock().unwrap_or_else(PoisonError::into_inner);
                 let Some(localizations) = found.as_mut() else { return Some(None) };
                 let next = localizations.next_within(LOOK)?;
-                let doubt = localizations.slope_doubt();
-                *self.slope_doubt.lock().unwrap_or_else(PoisonError::into_inner) =
-                    doubt.as_ref().map(of_light);
+                let (scale, doubt) = (localizations.full_scale(), localizations.slope_doubt());
+                *self.doubts.lock().unwrap_or_else(PoisonError::into_inner) =
+                    seen_in_frames(scale, doubt);
                 if next.is_none()
                     && let Some(ended) = found.take()
                 {

@@ -10,11 +10,12 @@ use spotfit::output::Output;
 use spotfit::record::{Origin, Record};
 use spotfit::table::{
     self, Column, ColumnNames, Filter, Kind, PicassoVersion, SaveOptions, Table, TableError,
-    TableFormat, TableOutput, TableReader, Unit,
+    TableFormat, TableOutput, TableReader, TextOptions, Unit,
 };
 
 use crate::error::room;
 use crate::numbers::numbers;
+use crate::text_columns::decimal_mark;
 use crate::threads;
 
 /// What is known of the movie that a table is of.
@@ -158,6 +159,7 @@ fn origin_of(path: &Path, said: Option<&str>) -> PyResult<Origin> {
 
 /// Reads a table, with (0, 0) at the centre of the first pixel. Last comes what whoever reads it should know.
 #[pyfunction]
+#[expect(clippy::too_many_arguments, reason = "they have names where they are given")]
 pub(crate) fn read_table<'py>(
     py: Python<'py>,
     path: PathBuf,
@@ -165,7 +167,11 @@ pub(crate) fn read_table<'py>(
     first_frame: Option<u32>,
     origin: Option<&str>,
     column_names: Option<&str>,
+    skip_lines: usize,
+    decimal: Option<&str>,
 ) -> PyResult<(Vec<Made<'py>>, Info, Vec<String>)> {
+    let text =
+        TextOptions::default().with_skip_lines(skip_lines).with_decimal(decimal_mark(decimal)?);
     let names = column_names.map(str::parse::<ColumnNames>).transpose();
     let wrong = |error| PyValueError::new_err(format!("column_names: {error}"));
     let names = names.map_err(wrong)?.unwrap_or_default();
@@ -173,7 +179,7 @@ pub(crate) fn read_table<'py>(
     let corner = origin_of(&path, origin)? == Origin::Corner && !picasso;
     let pool = threads::pool()?;
     let read = || -> Result<(Table, Vec<String>), TableError> {
-        let mut reader = TableReader::open(&path)?.with_names(&names)?;
+        let mut reader = TableReader::open_with(&path, text)?.with_names(&names)?;
         if let Some(first) = first_frame {
             reader = reader.with_first_frame(first);
         }

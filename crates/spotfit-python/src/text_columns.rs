@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use numpy::{PyArray2, PyArray3, ToPyArray};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use spotfit::columns::{ColumnOptions, DataSets};
+use spotfit::columns::{ColumnOptions, DataSets, DecimalMark};
 
 use crate::localize::of_io;
 
@@ -23,8 +23,8 @@ type Read<'py> = (
 /// Reads data sets.
 #[pyfunction]
 #[expect(clippy::too_many_arguments, reason = "they have names where they are given")]
-pub(crate) fn read_columns(
-    py: Python<'_>,
+pub(crate) fn read_columns<'py>(
+    py: Python<'py>,
     path: PathBuf,
     columns: Vec<String>,
     skip: usize,
@@ -32,14 +32,16 @@ pub(crate) fn read_columns(
     error_columns: Vec<String>,
     x_columns: Vec<String>,
     sheet: Option<String>,
-) -> PyResult<Read<'_>> {
+    decimal: Option<&str>,
+) -> PyResult<Read<'py>> {
     let options = ColumnOptions::default()
         .with_skip(skip)
         .with_columns(columns)
         .with_by(by)
         .with_error_columns(error_columns)
         .with_x_columns(x_columns)
-        .with_sheet(sheet);
+        .with_sheet(sheet)
+        .with_decimal(decimal_mark(decimal)?);
     let read = py.detach(|| std::fs::read(&path).map(|text| DataSets::read(&text, &options)));
     let found = read.map_err(|error| of_io(&path, &error))?;
     let sets =
@@ -49,4 +51,16 @@ pub(crate) fn read_columns(
     let weights = sets.weights().to_pyarray(py);
     let (x, y) = (sets.x.to_pyarray(py), sets.y.to_pyarray(py));
     Ok(([sets.x_names, sets.names], sets.units, x, y, errors, weights, notes))
+}
+
+/// The decimal mark, as pandas says it.
+pub(crate) fn decimal_mark(decimal: Option<&str>) -> PyResult<Option<DecimalMark>> {
+    match decimal {
+        None => Ok(None),
+        Some(".") => Ok(Some(DecimalMark::Point)),
+        Some(",") => Ok(Some(DecimalMark::Comma)),
+        Some(other) => {
+            Err(PyValueError::new_err(format!("decimal must be '.' or ',', not '{other}'")))
+        }
+    }
 }

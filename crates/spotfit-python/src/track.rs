@@ -10,7 +10,8 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use spotfit::Length;
 use spotfit::movie::{FollowOptions, MovieOptions, Pixels as Frames};
-use spotfit::ring::RingOptions;
+use spotfit::output::paths::same;
+use spotfit::ring::{RingOptions, path_of};
 use spotfit::steps::localize::{CameraOptions, Given};
 use spotfit::steps::track::{
     self as step, Callback, Datagrams, DriftRing, DriftSink, FollowedFrames, FrameSource,
@@ -356,6 +357,13 @@ pub(crate) fn track<'py>(
         (None, Some(frames)) => From::Array(held(&Pixels::of("frames", frames)?)),
         (None, None) => return Err(PyValueError::new_err("there are no frames")),
     };
+    if let (From::Name(name), Some(out)) = (&from, &ring_out)
+        && let (Some(Ok(read)), Ok(written)) =
+            (name.strip_prefix("ring:").map(path_of), path_of(out))
+        && same(&read, &written)
+    {
+        return Err(PyValueError::new_err("ring_out is the ring that is read"));
+    }
     let options = options.get().clone();
     let movie = movie_options(chosen);
     let work = move |abandoned: &Abandoned| -> PyResult<(Table, String, Vec<String>)> {

@@ -70,3 +70,21 @@ def test_sheets_of_workbooks_are_read() -> None:
         assert spotfit.read_columns(book, sheet=sheet).y.tolist() == [[0, 2, 4]]
     with pytest.raises(ValueError, match="there is no sheet 'Third'"):
         spotfit.read_columns(book, sheet="Third")
+
+
+def test_marks_are_said_where_numbers_do_not_tell(tmp_path: Path) -> None:
+    """Proves that a number with two readings is refused with both, in columns and in tables, unless the decimal mark is given."""
+    columns, table = tmp_path / "columns.csv", tmp_path / "table.csv"
+    columns.write_text("a;b\n1;1,250\n2;2,500\n")
+    table.write_text("made by a program\nframe;x;y\n1;8,937;1\n")
+    with pytest.raises(ValueError, match="'1,250' is 1250 with a decimal point and 1.25 with a decimal comma"):
+        spotfit.read_columns(columns)
+    with pytest.raises(ValueError, match="'8,937' is 8937 with a decimal point"):
+        spotfit.read_table(table, skip_lines=1)
+    assert spotfit.read_columns(columns, decimal=".").y.tolist() == [[1250, 2500]]
+    assert spotfit.read_columns(columns, decimal=",").y.tolist() == [[1.25, 2.5]]
+    assert spotfit.read_table(table, skip_lines=1, decimal=".").x.tolist() == [8937]
+    assert spotfit.read_table(table, skip_lines=1, decimal=",").x.tolist() == [8.937]
+    for read in (spotfit.read_columns, spotfit.read_table):
+        with pytest.raises(ValueError, match=r"decimal must be '\.' or ','"):
+            read(columns, decimal=";")

@@ -16,7 +16,7 @@ WORDS: dict[str, Any] = json.loads((Path(__file__).parent / "options.json").read
 FITTER = spotfit.Fitter.__init__
 #: Options that no function has: files and what is printed are the command's, and a table of Python knows its frames, its origin and the
 #: size of its pixels.
-FILES = {"output", "overwrite", "help", "json", "filter", "origin", "first_frame", "column_names", "pixel_size", "no_record", "picasso"}
+FILES = {"output", "overwrite", "help", "json", "filter", "origin", "first_frame", "column_names", "skip_lines", "decimal", "pixel_size", "no_record", "picasso"}
 #: A camera has a type of its own.
 CAMERA = {"baseline", "sensitivity", "em_gain", "read_noise"}
 #: Simulated files; the overwriting is of them.
@@ -62,7 +62,7 @@ VERBS: dict[str, tuple[list[Callable[..., Any]], set[str], set[str]]] = {
     # The model is an object with its variables, parameters, ties and splines; what is shared is `shared`, which may have groups; text is read by `read_columns`.
     "curve": (
         [spotfit.Model.fit],
-        {"output", "json", "overwrite", "no_record", "plot", "plots", "log_x", "log_y", "sheet", "model", "variables", "parameters", "spline", "where", "share", "columns", "skip",
+        {"output", "json", "overwrite", "no_record", "plot", "plots", "log_x", "log_y", "sheet", "model", "variables", "parameters", "spline", "where", "share", "columns", "skip", "decimal",
          "x_columns", "error_columns", "by", "outliers", "bands", "bands_table", "report"},
         {"shared"},
     ),

@@ -79,20 +79,25 @@ static inline spotfit_slot_header *spotfit_ring_slot(const spotfit_ring *ring, u
   return (spotfit_slot_header *)(void *)(first + (frame % ring->header->slots) * ring->header->slot_size);
 }
 
-/* Whether a file may be replaced by a ring: there is none, or it is one, or empty. */
-static inline int spotfit_ring_replaces(const char *path) {
+/* 0 if a ring may have this path: there is no file, or one that is empty, or a ring that has ended or whose writer has been silent for
+   three seconds. Otherwise EEXIST, or EBUSY for the ring of a living program. */
+static inline int spotfit_ring_taken(const char *path) {
   struct stat status;
-  if (stat(path, &status) != 0) return errno == ENOENT;
-  if (!S_ISREG(status.st_mode)) return 0;
-  char start[8];
+  if (stat(path, &status) != 0) return errno == ENOENT ? 0 : EEXIST;
+  if (!S_ISREG(status.st_mode)) return EEXIST;
+  spotfit_ring_header header;
   int file = open(path, O_RDONLY);
-  if (file < 0) return 0;
-  ssize_t length = read(file, start, sizeof start);
+  if (file < 0) return EEXIST;
+  ssize_t length = read(file, &header, sizeof header);
   close(file);
-  return length == 0 || (length == sizeof start && memcmp(start, "SPOTRING", sizeof start) == 0);
+  if (length == 0) return 0;
+  if (length < (ssize_t)sizeof header.magic || memcmp(header.magic, "SPOTRING", sizeof header.magic) != 0) return EEXIST;
+  if (length < (ssize_t)sizeof header || header.state != 0) return 0;
+  uint64_t now = spotfit_ring_now();
+  return now >= header.heartbeat && now - header.heartbeat < UINT64_C(3000000000) ? EBUSY : 0;
 }
 
-/* Makes a ring, which takes the place of one of this name; another file stays (EEXIST). Frames have at most 2^30 bytes; there are 2 to 65536 slots. */
+/* Makes a ring, which takes the place of one of this name; another file (EEXIST) and the ring of a living program (EBUSY) stay. Frames have at most 2^30 bytes; there are 2 to 65536 slots. */
 static inline int spotfit_ring_create(spotfit_ring *ring, const char *name, uint32_t width, uint32_t height,
                                       uint32_t type, uint32_t slots) {
   const uint64_t sizes[] = {0, 1, 2, 4, 8};
@@ -108,8 +113,9 @@ static inline int spotfit_ring_create(spotfit_ring *ring, const char *name, uint
   char part[sizeof ring->path + 32];
   if (spotfit_ring_path(ring->path, sizeof ring->path, name) != 0) return -1;
   snprintf(part, sizeof part, "%s.%ld.part", ring->path, (long)getpid());
-  if (!spotfit_ring_replaces(ring->path)) {
-    errno = EEXIST;
+  int taken = spotfit_ring_taken(ring->path);
+  if (taken != 0) {
+    errno = taken;
     return -1;
   }
   /* Where others may write, it is not their file or link that is opened. */

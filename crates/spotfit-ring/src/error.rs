@@ -18,6 +18,14 @@ pub enum RingError {
         /// Why not.
         source: io::Error,
     },
+    /// Another program writes a ring of this name.
+    #[error("the ring {name} is that of another program, which was alive {:.1} s ago; choose another name, or end that program", silent.as_secs_f64())]
+    Alive {
+        /// Its name.
+        name: String,
+        /// When it last showed that it is alive.
+        silent: Duration,
+    },
     /// What is there is no ring, or one with a header that cannot be.
     #[error("{name} is not a ring of frames: {reason}")]
     Header {

@@ -3,15 +3,19 @@
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
-use crate::RingError;
-use crate::layout::MAGIC;
+use crate::layout::{HEADER, HEARTBEAT, MAGIC, STATE, u64_at};
+use crate::{LIVING, RingError, now};
 
 /// Where names without a separator are.
 const MEMORY: &str = "/dev/shm";
 
 /// The path of a ring of this name.
-pub(crate) fn path_of(name: &str) -> Result<PathBuf, RingError> {
+///
+/// # Errors
+/// [`RingError::Name`].
+pub fn path_of(name: &str) -> Result<PathBuf, RingError> {
     if name.contains(std::path::is_separator) {
         return Ok(PathBuf::from(name));
     }
@@ -54,12 +58,7 @@ impl RingFile {
     pub(crate) fn create(name: &str, bytes: u64) -> Result<(Self, PathBuf), RingError> {
         let path = path_of(name)?;
         let failed = |source| RingError::Io { name: name.to_owned(), source };
-        if fs::metadata(&path).is_ok() && !is_ring(&path) {
-            return Err(failed(io::Error::new(
-                io::ErrorKind::AlreadyExists,
-                "it is there and no ring",
-            )));
-        }
+        check_free(name)?;
         let mut part = path.file_name().unwrap_or_default().to_owned();
         part.push(format!(".{}.part", std::process::id()));
         let part = path.with_file_name(part);
@@ -119,15 +118,46 @@ impl RingFile {
     }
 }
 
-/// Whether a file is a ring, or empty: nothing else is replaced by one.
-fn is_ring(path: &Path) -> bool {
-    let begins = |mut file: File| {
-        let mut start = Vec::new();
-        file.by_ref().take(MAGIC.len() as u64).read_to_end(&mut start).ok()?;
-        Some(start.is_empty() || start == MAGIC)
+/// Refuses a name under which no ring may be made: of a file that is none and not empty, and of a ring whose writer has shown within
+/// [`LIVING`] that it is alive.
+///
+/// # Errors
+/// [`RingError::Name`], [`RingError::Io`], [`RingError::Alive`].
+pub fn check_free(name: &str) -> Result<(), RingError> {
+    let path = path_of(name)?;
+    let Ok(metadata) = fs::metadata(&path) else { return Ok(()) };
+    let header = head(&path)
+        .filter(|header| header.starts_with(MAGIC) || (metadata.is_file() && metadata.len() == 0));
+    let Some(header) = header else {
+        let source = io::Error::new(io::ErrorKind::AlreadyExists, "it is there and no ring");
+        return Err(RingError::Io { name: name.to_owned(), source });
     };
+    match silence(&header).filter(|silent| *silent < LIVING) {
+        Some(silent) => Err(RingError::Alive { name: name.to_owned(), silent }),
+        None => Ok(()),
+    }
+}
+
+/// Whether a file is a ring: whoever else would write to it would end the programs that have it open.
+pub fn is_ring(path: &Path) -> bool {
+    head(path).is_some_and(|header| header.starts_with(MAGIC))
+}
+
+/// What a file begins with. Opening a pipe would wait for its other end.
+fn head(path: &Path) -> Option<Vec<u8>> {
     let is_file = fs::metadata(path).is_ok_and(|metadata| metadata.is_file());
-    is_file && File::open(path).ok().and_then(begins).unwrap_or(false)
+    let file = is_file.then(|| File::open(path).ok()).flatten()?;
+    let mut start = Vec::new();
+    file.take(HEADER as u64).read_to_end(&mut start).ok()?;
+    Some(start)
+}
+
+/// For how long the writer of a ring that it has not ended has shown no sign of life. A sign from the future is one from before the
+/// machine was started anew.
+fn silence(header: &[u8]) -> Option<Duration> {
+    let ended = header.len() < HEADER || u64_at(header, STATE as usize) != 0;
+    let silent = (!ended).then(|| now().checked_sub(u64_at(header, HEARTBEAT as usize)));
+    silent.flatten().map(Duration::from_nanos)
 }
 
 #[cfg(unix)]

@@ -57,7 +57,12 @@
 //! - `written` is believed when the slot that it leads to says the same.
 //! - A header that changes, and another ring under the name of this one, are errors ([`RingError::Changed`], [`RingError::Replaced`]).
 //! - A writer that shows no sign of life for a while is dead ([`RingError::Silent`]).
+//!
+//! A ring takes the place of one that has ended, or whose writer has been silent for [`LIVING`]; that of a living writer stays
+//! ([`RingError::Alive`]).
 #![forbid(unsafe_code)]
+
+use std::time::Duration;
 
 mod clock;
 mod error;
@@ -69,7 +74,12 @@ mod writer;
 
 pub use clock::now;
 pub use error::RingError;
+pub use file::{check_free, is_ring, path_of};
 pub use layout::{MOST_FRAME_BYTES, MOST_SLOTS, PixelType, RingLayout};
 pub use pixels::RingPixels;
 pub use reader::{RingCounts, RingFrame, RingOptions, RingReader, RingStep};
 pub use writer::RingWriter;
+
+/// Whoever writes a ring shows every second that it is alive. One that was silent for so long has been killed, and another may have its
+/// name.
+pub const LIVING: Duration = Duration::from_secs(3);

@@ -16,10 +16,10 @@ pub struct RingWriter {
 }
 
 impl RingWriter {
-    /// Makes a ring of this name, which takes the place of one that is there.
+    /// Makes a ring of this name, which takes the place of one that has ended or whose writer is dead.
     ///
     /// # Errors
-    /// [`RingError::Name`]; [`RingError::Io`], for instance where a file of this name is no ring: it stays.
+    /// [`RingError::Name`]; [`RingError::Alive`]; [`RingError::Io`], for instance where a file of this name is no ring: it stays.
     pub fn create(name: &str, layout: RingLayout) -> Result<Self, RingError> {
         let (file, part) = RingFile::create(name, layout.bytes())?;
         let mut header = [0; HEADER];

@@ -6,7 +6,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use spotfit_ring::{RingError, RingOptions, RingPixels, RingReader, RingStep};
+use spotfit_ring::{
+    PixelType, RingError, RingLayout, RingOptions, RingPixels, RingReader, RingStep, RingWriter,
+};
 
 /// Compiles the program; nothing without a compiler, which the test says.
 fn camera(folder: &Path) -> Option<PathBuf> {
@@ -121,11 +123,22 @@ fn a_killed_program_is_told() {
     assert_eq!(reader.counts().frames, 10);
 }
 
-/// Proves that a program in C replaces no file that is not a ring.
+/// Proves that a program in C replaces no file that is not a ring, and no ring of a living program.
 #[test]
 fn strangers_stay() {
     let folder = tempfile::tempdir().expect("a folder");
     let Some(program) = camera(folder.path()) else { return };
+    let ring = folder.path().join("ring").display().to_string();
+    let layout = RingLayout::new(4, 2, PixelType::U16, 4).expect("a layout");
+    let is_refused = |_| {
+        let _ = std::fs::remove_file(&ring);
+        let _living = RingWriter::create(&ring, layout).expect("a ring");
+        let mut tried = Command::new(&program);
+        let tried = tried.arg(&ring).args(["10", "10"]).stdin(Stdio::null()).output();
+        tried.expect("it runs").status.code() == Some(1)
+    };
+    // On a machine that stands still for long, the writer counts as dead.
+    assert!((0..100).any(is_refused), "the ring of a living program was taken");
     let stranger = folder.path().join("spots.npy");
     std::fs::write(&stranger, b"spots").expect("a file");
     let ended = Command::new(&program).arg(&stranger).args(["10", "1"]).output().expect("it runs");

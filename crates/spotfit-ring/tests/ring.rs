@@ -19,6 +19,16 @@ fn ring(slots: u32) -> (tempfile::TempDir, String, RingWriter) {
     (folder, name, writer)
 }
 
+/// The file of the ring.
+fn file(folder: &tempfile::TempDir) -> std::fs::File {
+    OpenOptions::new().write(true).open(folder.path().join("ring")).expect("a ring")
+}
+
+/// The writer has shown no sign of life since the machine was started.
+fn silence(folder: &tempfile::TempDir) {
+    file(folder).write_all_at(&1_u64.to_ne_bytes(), 144).expect("it is written");
+}
+
 /// A reader for which no writer is dead, however long a busy machine lets it wait.
 fn open(name: &str) -> RingReader {
     open_for(name, Duration::from_secs(600))
@@ -148,9 +158,6 @@ fn silent_writers_are_told() {
 /// that goes back, and another ring of the same name.
 #[test]
 fn changes_are_told() {
-    let file = |folder: &tempfile::TempDir| {
-        OpenOptions::new().write(true).open(folder.path().join("ring")).expect("a file")
-    };
     let (folder, name, mut writer) = ring(4);
     let mut reader = open(&name);
     write(&mut writer, 0);
@@ -174,9 +181,10 @@ fn changes_are_told() {
     file(&folder).write_all_at(&0_u64.to_ne_bytes(), 128).expect("it is written");
     assert!(matches!(reader.advance(), Err(RingError::Backwards { was: 1, now: 0, .. })));
 
-    let (_folder, name, mut writer) = ring(4);
+    let (folder, name, mut writer) = ring(4);
     let mut reader = open(&name);
     write(&mut writer, 0);
+    silence(&folder);
     let _other =
         RingWriter::create(&name, RingLayout::new(9, 9, PixelType::U8, 3).expect("a layout"))
             .expect("a ring");
@@ -249,7 +257,8 @@ fn frames_are_never_mixed() {
     assert!(counts.frames + counts.missed <= frames);
 }
 
-/// Proves that a ring takes the place of a ring and of an empty file, and that another file, and a folder, stay as they are.
+/// Proves that a ring takes the place of one that has ended or whose writer is dead, and of an empty file; and that another file, a
+/// folder, and the ring of a living writer stay as they are.
 #[test]
 fn strangers_stay() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -263,9 +272,22 @@ fn strangers_stay() {
         assert_eq!(std::fs::read(&path).expect("a file"), stranger);
     }
     std::fs::write(&path, b"").expect("a file");
-    let first = RingWriter::create(&name, layout).expect("a ring");
+    // A machine that lets the first wait until it counts as dead is asked again.
+    let tried = (0..1000).find_map(|_| {
+        let first = RingWriter::create(&name, layout).expect("a ring");
+        Some((RingWriter::create(&name, layout).err()?, first))
+    });
+    let (refused, first) = tried.expect("a living writer");
+    assert!(matches!(refused, RingError::Alive { .. }), "{refused}");
+    // It has ended, but whoever ended it could not take its name away.
+    file(&folder).write_all_at(&1_u64.to_ne_bytes(), 136).expect("it is written");
     let second = RingWriter::create(&name, layout).expect("a ring in place of one");
-    drop((first, second));
+    silence(&folder);
+    let third = RingWriter::create(&name, layout).expect("a ring in place of one");
+    // A sign from the future is one from before the machine was started anew.
+    file(&folder).write_all_at(&u64::MAX.to_ne_bytes(), 144).expect("it is written");
+    drop(RingWriter::create(&name, layout).expect("a ring in place of one"));
+    drop((first, second, third));
     std::fs::create_dir(&path).expect("a folder");
     assert!(RingWriter::create(&name, layout).is_err());
     assert_eq!(std::fs::read_dir(folder.path()).expect("a folder").count(), 1);

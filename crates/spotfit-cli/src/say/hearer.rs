@@ -2,8 +2,10 @@
 
 use std::cell::RefCell;
 use std::ffi::OsString;
+use std::path::Path;
 use std::rc::Rc;
 
+use spotfit::output::Seen;
 use spotfit::steps::Listener;
 use spotfit::table::Table;
 
@@ -17,6 +19,8 @@ pub(crate) trait Hearer: Listener {
     fn report(&self, report: &str);
     /// Rows of the table that is being written.
     fn rows(&self, block: &Table);
+    /// What a file of this name may replace, if not anything.
+    fn seen(&self, output: &Path) -> Option<Seen>;
     /// The verb as it would be typed, without the word `spotfit`.
     fn words(&self) -> &[OsString];
 }

@@ -7,13 +7,13 @@ use clap::Args;
 use crate::error::CliError;
 use crate::say::listener::Terminal;
 use crate::words::defects::write_defects;
-use crate::words::locs::refuse_same;
 use crate::words::movie_options::MovieArguments;
 use crate::words::output::{Output, complete};
 use crate::words::paths::{refuse_ending, refuse_same_file};
 use crate::words::plot::{draw_plot, refuse_plot};
 use crate::words::record::{RecordArguments, counts};
 use crate::words::report::ReportArguments;
+use crate::words::written::WrittenFile;
 use spotfit::hdf5::H5Error;
 use spotfit::record;
 use spotfit::steps::Stack;
@@ -34,13 +34,13 @@ pub(crate) struct CameraArguments {
     /// Where to write the maps of offset (ADU), gain (ADU/e-) and variance (ADU²): a .npz file, with their standard errors, and the pixels that are hot or dead; or
     /// a .hdf5 file for Picasso. `spotfit localize --camera` reads both.
     #[arg(short, long, value_name = "MAPS.npz|MAPS.hdf5", help_heading = "Output")]
-    output: PathBuf,
+    output: WrittenFile,
     /// Where to write the mask of hot and dead pixels, an array (height, width) of booleans, which `spotfit localize --defects` reads.
     #[arg(long, value_name = "MASK.npy", help_heading = "Output")]
-    mask: Option<PathBuf>,
+    mask: Option<WrittenFile>,
     /// Draw maps of offset, noise and gain, and how often each of their values is, with hot pixels by themselves: an .svg or .png file.
     #[arg(long, value_name = "PLOT.svg|PLOT.png", help_heading = "Output")]
-    plot: Option<PathBuf>,
+    plot: Option<WrittenFile>,
     /// Photo-electrons per count of all pixels, where there are no flats. Without both, the maps have no gain, and are read with
     /// --sensitivity.
     #[arg(long, value_name = "E/ADU", conflicts_with = "flats", help_heading = "Camera")]
@@ -66,7 +66,6 @@ pub(crate) fn run(arguments: &CameraArguments) -> Result<(), CliError> {
         refuse_ending(mask, &["npy"], "a mask")?;
     }
     plot.as_deref().map_or(Ok(()), refuse_plot)?;
-    refuse_same(&[Some(output), mask.as_deref(), plot.as_deref()])?;
     let options = CameraOptions::default().with_sensitivity(*sensitivity).with_hot(*hot);
     options.check(flats.len())?;
     let mut darks = arguments.open(darks)?;

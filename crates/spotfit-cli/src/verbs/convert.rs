@@ -9,6 +9,7 @@ use crate::say::listener::Terminal;
 use crate::words::locs::{LocsArguments, LocsOutput};
 use crate::words::output::Writing;
 use crate::words::report::ReportArguments;
+use crate::words::written::WrittenFile;
 use spotfit::steps::convert::{self, ConvertOptions, LengthUnit};
 use spotfit::steps::join::{self, Frames, JoinOptions};
 
@@ -25,7 +26,7 @@ pub(crate) struct ConvertArguments {
     more: Vec<PathBuf>,
     /// Where to write the table: a .csv file, or a .hdf5 file for Picasso; - for CSV on standard output.
     #[arg(help_heading = "Output", short, long, value_name = "LOCS")]
-    output: PathBuf,
+    output: WrittenFile,
     /// The unit of lengths in a CSV table: nm or px; that of LOCS if not given. Heights are in nanometres in either.
     #[arg(long, value_name = "nm|px")]
     unit: Option<LengthUnit>,

@@ -6,14 +6,13 @@ use clap::Args;
 
 use crate::error::{CliError, step};
 use crate::say::listener::Terminal;
-use crate::words::locs::{
-    LocsArguments, LocsOutput, plain, refuse_replacing, refuse_same, written,
-};
+use crate::words::locs::{LocsArguments, LocsOutput, plain, written};
 use crate::words::output::{Output, Writing};
-use crate::words::paths::{refuse_ending, refuse_same_file};
+use crate::words::paths::refuse_ending;
 use crate::words::plot::{draw_plot, refuse_plot};
 use crate::words::record::{RecordArguments, counts};
 use crate::words::report::ReportArguments;
+use crate::words::written::WrittenFile;
 use spotfit::Length;
 use spotfit::steps::drift::{self, Beads, DriftOptions};
 use spotfit::table::{CsvWriter, Table};
@@ -28,14 +27,14 @@ pub(crate) struct DriftArguments {
     /// Where to write the localizations without the drift: a .csv file, or a .hdf5 file for Picasso; - for CSV on standard
     /// output.
     #[arg(short, long, value_name = "LOCS", help_heading = "Output")]
-    output: PathBuf,
+    output: WrittenFile,
     /// Where to write the drift: a CSV file frame,x,y (and z), from frame 1, in the unit of the table; what was subtracted.
     /// x_error, y_error (and z_error) are its standard errors, as far as they are known.
     #[arg(long, value_name = "DRIFT.csv", help_heading = "Output")]
-    table: Option<PathBuf>,
+    table: Option<WrittenFile>,
     /// Where to draw the drift, with a band of one standard error to either side: an .svg or .png file.
     #[arg(long, value_name = "DRIFT.svg|DRIFT.png", help_heading = "Output")]
-    plot: Option<PathBuf>,
+    plot: Option<WrittenFile>,
     /// Take out the drift of this table, which --table wrote, instead of looking for it.
     #[arg(long, value_name = "DRIFT.csv", conflicts_with_all = ["beads", "segment", "knots", "range", "anyway"])]
     apply: Option<PathBuf>,
@@ -79,19 +78,7 @@ pub(crate) fn run(arguments: &DriftArguments) -> Result<(), CliError> {
         arguments.report.check(output)?;
     }
     let source = arguments.locs.source_for(&arguments.output)?;
-    refuse_same(&[Some(&arguments.output), table, plot])?;
     let beads = arguments.beads.as_deref().filter(|beads| *beads != "auto").map(Path::new);
-    for input in [arguments.apply.as_deref(), beads].into_iter().flatten() {
-        refuse_replacing(input, &arguments.output)?;
-        [table, plot]
-            .into_iter()
-            .flatten()
-            .try_for_each(|output| refuse_same_file(input, output))?;
-    }
-    for output in [table, plot].into_iter().flatten() {
-        let mut inputs = source.path().into_iter().flat_map(written);
-        inputs.try_for_each(|input| refuse_same_file(&input, output))?;
-    }
     let mut output = LocsOutput::of(&source, &arguments.output, arguments.overwrite)?;
     let beside = |path| RecordArguments::from(arguments.overwrite).of(path);
     let mut of_drift = table.map(beside).transpose()?;

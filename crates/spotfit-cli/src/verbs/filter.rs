@@ -1,7 +1,5 @@
 //! `spotfit filter`: a table in, some of its rows out.
 
-use std::path::PathBuf;
-
 use clap::Args;
 
 use crate::error::{CliError, step};
@@ -10,6 +8,7 @@ use crate::say::message::print;
 use crate::words::locs::{LocsArguments, LocsOutput};
 use crate::words::output::Writing;
 use crate::words::report::ReportArguments;
+use crate::words::written::WrittenFile;
 use spotfit::Length;
 use spotfit::steps::filter::{self, FilterOptions};
 use spotfit::table::Filter;
@@ -34,7 +33,7 @@ pub(crate) struct FilterArguments {
         value_name = "LOCS",
         required_unless_present = "columns"
     )]
-    output: Option<PathBuf>,
+    output: Option<WrittenFile>,
     /// Of localizations of one frame that are nearer to each other than this, keep the one with the most photons; in nanometres or with
     /// a unit, as in 0.5px.
     #[arg(long, value_name = "LENGTH")]
@@ -45,8 +44,8 @@ pub(crate) struct FilterArguments {
     /// The radius for --neighbours, in nanometres or with a unit.
     #[arg(long, value_name = "LENGTH", requires = "neighbours")]
     radius: Option<Length>,
-    /// Only list the columns that a condition may use.
-    #[arg(long)]
+    /// Only list the columns that a condition may use; nothing is written.
+    #[arg(long, conflicts_with_all = ["output", "merge", "neighbours"])]
     columns: bool,
     #[command(flatten)]
     report: ReportArguments,

@@ -19,6 +19,7 @@ use crate::words::record::{RecordArguments, Recorded, counts};
 use crate::words::report::ReportArguments;
 use crate::words::spot_options::SpotOptions;
 use crate::words::table::format_of;
+use crate::words::written::WrittenFile;
 use spotfit::localize::Emitters;
 use spotfit::npy::StackReader;
 use spotfit::steps::OutcomeFormat;
@@ -37,7 +38,7 @@ pub(crate) struct FitArguments {
     spots: PathBuf,
     /// Where to write the outcomes: a .csv or .npy file, or - for CSV on standard output.
     #[arg(short, long, value_name = "FITS.csv|FITS.npy", help_heading = "Output")]
-    output: PathBuf,
+    output: WrittenFile,
     /// Start values: an NPY file with an array (n, 3): x, y, sigma in pixels of the window. Without
     /// it each window starts from the paper's estimate.
     #[arg(long, alias = "initial", value_name = "START.npy", help_heading = "Fit")]
@@ -112,7 +113,6 @@ pub(crate) fn run(arguments: &FitArguments) -> Result<(), CliError> {
     };
     let file = arguments.spots.display().to_string();
     let stack = input::open(&arguments.spots)?;
-    refuse_same_file(&arguments.spots, &arguments.output)?;
     let (count, windows) = (stack.count(), stack.size());
     if count > 0 {
         // Before any pixel is read: the header says how large the windows are.
@@ -120,10 +120,7 @@ pub(crate) fn run(arguments: &FitArguments) -> Result<(), CliError> {
         judged.map_err(|error| CliError::fit(&file)(BatchError::from(error).into()))?;
     }
     let starts = match &arguments.start {
-        Some(path) => {
-            refuse_same_file(path, &arguments.output)?;
-            Some(starts(path, count)?)
-        }
+        Some(path) => Some(starts(path, count)?),
         None => None,
     };
 
@@ -132,9 +129,6 @@ pub(crate) fn run(arguments: &FitArguments) -> Result<(), CliError> {
         for path in camera_maps::files(path) {
             refuse_same_file(&path, &arguments.output)?;
         }
-    }
-    for path in [&arguments.known.weights, &arguments.known.corners].into_iter().flatten() {
-        refuse_same_file(path, &arguments.output)?;
     }
     let map = map.map(|(map, _)| map);
     let (has_map, record) = (map.is_some(), arguments.recorded(map.as_ref())?);

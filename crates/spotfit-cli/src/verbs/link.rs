@@ -1,7 +1,5 @@
 //! `spotfit link`: localizations of one molecule in successive frames become one.
 
-use std::path::PathBuf;
-
 use clap::Args;
 
 use crate::error::{CliError, step};
@@ -9,6 +7,7 @@ use crate::say::listener::Terminal;
 use crate::words::locs::{LocsArguments, LocsOutput};
 use crate::words::output::Writing;
 use crate::words::report::ReportArguments;
+use crate::words::written::WrittenFile;
 use spotfit::Length;
 use spotfit::steps::link::{self, LinkOptions};
 
@@ -21,7 +20,7 @@ pub(crate) struct LinkArguments {
     locs: LocsArguments,
     /// Where to write the molecules: a .csv file, or a .hdf5 file for Picasso; - for CSV on standard output.
     #[arg(short, long, value_name = "LOCS", help_heading = "Output")]
-    output: PathBuf,
+    output: WrittenFile,
     /// How far a localization may be from the mean of those before it, in nanometres or with a unit, as in 0.5px. If not given: four
     /// times the uncertainty, as the root mean square of its own and theirs.
     #[arg(long, value_name = "LENGTH")]

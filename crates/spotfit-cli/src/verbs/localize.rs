@@ -14,9 +14,10 @@ use crate::words::input::{NO_FRAME, frame_format};
 use crate::words::localize::LocalizeWords;
 use crate::words::locs::{LocsOutput, format_of, refuse_replacing};
 use crate::words::output::{Output, Writing};
-use crate::words::paths::{is_stream, refuse_ending, refuse_same_output};
+use crate::words::paths::{is_stream, refuse_ending};
 use crate::words::preset::PresetArguments;
 use crate::words::report::ReportArguments;
+use crate::words::written::WrittenFile;
 use spotfit::record::Record;
 use spotfit::steps::localize::{LocalizeOptions, Localizing, inputs_of};
 use spotfit::steps::{GrowingTable, Stack};
@@ -39,12 +40,12 @@ pub(crate) struct LocalizeArguments {
     /// Where to write the localizations: a .csv file, a .hdf5 file for Picasso (with its .yaml), or - for CSV on standard
     /// output.
     #[arg(help_heading = "Output", short, long, value_name = "LOCS.csv|LOCS.hdf5")]
-    output: PathBuf,
+    output: WrittenFile,
     /// Where to write the mask of the pixels that --defects masks, an array (height, width) of booleans, which --defects reads again.
     #[arg(help_heading = "Output", long, value_name = "MASK.npy", requires = "defects")]
-    write_defects: Option<PathBuf>,
+    write_defects: Option<WrittenFile>,
     /// Localize while somebody else writes the movie, which need not be there yet: a file, or the folder of one in several TIFF files. A
-    /// .csv table is there from the start and grows by whole rows; other tables appear at the end. Its rows are those of the movie when it
+    /// .csv table is there from its first row on and grows by whole rows; other tables appear at the end. Its rows are those of the movie when it
     /// is written.
     #[arg(help_heading = "Movie", long)]
     follow: bool,
@@ -80,7 +81,6 @@ pub(crate) fn run(arguments: &LocalizeArguments) -> Result<(), CliError> {
     }
     if let Some(mask) = write_defects {
         refuse_ending(mask, &["npy"], "a mask")?;
-        refuse_same_output(&[output, mask])?;
     }
     let listener = Terminal::default();
     let job = Localizing::prepare(&options, stack, format, &listener)?;

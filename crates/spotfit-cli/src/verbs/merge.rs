@@ -1,7 +1,5 @@
 //! `spotfit merge`: spots that were found twice in one frame become one.
 
-use std::path::PathBuf;
-
 use clap::Args;
 
 use crate::error::{CliError, step};
@@ -9,6 +7,7 @@ use crate::say::listener::Terminal;
 use crate::words::locs::{LocsArguments, LocsOutput};
 use crate::words::output::Writing;
 use crate::words::report::ReportArguments;
+use crate::words::written::WrittenFile;
 use spotfit::Length;
 use spotfit::steps::merge::{self, MergeOptions};
 
@@ -21,7 +20,7 @@ pub(crate) struct MergeArguments {
     locs: LocsArguments,
     /// Where to write the rows: a .csv file, or a .hdf5 file for Picasso; - for CSV on standard output.
     #[arg(help_heading = "Output", short, long, value_name = "LOCS")]
-    output: PathBuf,
+    output: WrittenFile,
     /// Localizations of one frame that are nearer to each other than this are one, in nanometres or with a unit, as in 0.5px.
     #[arg(long, value_name = "LENGTH")]
     radius: Length,

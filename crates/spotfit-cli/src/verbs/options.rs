@@ -5,6 +5,7 @@ use serde_json::{Map, Value, json};
 
 use crate::error::CliError;
 use crate::say::message::print;
+use crate::words::written::{Names, names};
 
 /// What stands before the examples of a verb.
 const EXAMPLES: &str = "Examples:";
@@ -71,6 +72,13 @@ fn option(arg: &Arg) -> Value {
     tell("required", arg.is_required_set(), true.into());
     tell("hidden", arg.is_hide_set(), true.into());
     tell("switch", switch, true.into());
+    let written = match names(arg) {
+        Names::File => "file",
+        Names::Folder => "folder",
+        Names::Ring => "ring",
+        Names::Read | Names::Other => "",
+    };
+    tell("written", !written.is_empty(), written.into());
     tell("value", !switch && !values.is_empty(), values.join(" ").into());
     tell("choices", !switch && !choices.is_empty(), choices.clone().into());
     tell("default", !switch && !defaults.is_empty(), defaults.join(",").into());

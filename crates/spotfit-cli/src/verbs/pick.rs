@@ -6,10 +6,11 @@ use clap::Args;
 
 use crate::error::{CliError, step};
 use crate::say::listener::Terminal;
-use crate::words::locs::{LocsArguments, LocsOutput, refuse_replacing, refuse_same};
+use crate::words::locs::{LocsArguments, LocsOutput};
 use crate::words::output::{Output, Writing};
 use crate::words::paths::{is_standard_output, refuse_ending};
 use crate::words::report::ReportArguments;
+use crate::words::written::WrittenFile;
 use spotfit::steps::Sink;
 use spotfit::steps::pick::{self, Pick, PickOptions};
 use spotfit::table::CsvWriter;
@@ -40,10 +41,10 @@ pub(crate) struct PickArguments {
     /// Where to write a row for each pick: how many localizations it has, their photons, mean and standard deviation of x, y and z, frames,
     /// and the rectangle around them; - for standard output. `spotfit drift --beads` takes it.
     #[arg(help_heading = "Output", short, long, value_name = "PICKS.csv")]
-    output: Option<PathBuf>,
+    output: Option<WrittenFile>,
     /// Where to write the localizations that lie in a pick, with its number, from 0, in the column group.
     #[arg(help_heading = "Output", long = "locs", value_name = "LOCS")]
-    inside: Option<PathBuf>,
+    inside: Option<WrittenFile>,
     #[command(flatten)]
     report: ReportArguments,
     #[command(flatten)]
@@ -94,13 +95,8 @@ pub(crate) fn run(arguments: &PickArguments) -> Result<(), CliError> {
     }
     if let Some(output) = output {
         refuse_ending(output, &["csv"], "a table of picks")?;
-        refuse_replacing(locs.path(), output)?;
     }
-    refuse_same(&outputs)?;
     let mut picks = arguments.picks.as_deref().map(read).transpose()?.unwrap_or_default();
-    if let (Some(file), Some(output)) = (&arguments.picks, output) {
-        refuse_replacing(file, output)?;
-    }
     for more in [&arguments.circle, &arguments.boxes, &arguments.polygon] {
         picks.extend(more.iter().cloned());
     }

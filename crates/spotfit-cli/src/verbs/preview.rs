@@ -12,6 +12,7 @@ use crate::words::output::Output;
 use crate::words::paths::{refuse_ending, refuse_same_file};
 use crate::words::preset::PresetArguments;
 use crate::words::report::ReportArguments;
+use crate::words::written::WrittenFile;
 use spotfit::report::figure::FigureFormat;
 use spotfit::steps::Stack;
 use spotfit::steps::preview::{self, Preview, PreviewOptions, drawing_of};
@@ -47,7 +48,7 @@ pub(crate) struct PreviewArguments {
         value_name = "PICTURE",
         required_unless_present = "json"
     )]
-    output: Option<PathBuf>,
+    output: Option<WrittenFile>,
     /// The column that colours what is kept, such as photons, sigma or uncertainty.
     #[arg(help_heading = "Output", long, value_name = "COLUMN", default_value = "photons")]
     colour_by: String,

@@ -1,16 +1,15 @@
 //! `spotfit profile`: how many localizations lie along a line, and how wide what it crosses is.
 
-use std::path::PathBuf;
-
 use clap::Args;
 
 use crate::error::CliError;
 use crate::say::listener::Terminal;
-use crate::words::locs::{LocsArguments, refuse_replacing, refuse_same};
+use crate::words::locs::LocsArguments;
 use crate::words::output::{Output, complete};
 use crate::words::paths::refuse_ending;
 use crate::words::report::ReportArguments;
 use crate::words::several::{Several, several};
+use crate::words::written::WrittenFile;
 use spotfit::Length;
 use spotfit::steps::profile::{self, ProfileOptions};
 use spotfit::table::CsvWriter;
@@ -37,10 +36,10 @@ pub(crate) struct ProfileArguments {
     filter: Option<String>,
     /// Where to write the counts along the line, and the Gaussian that was fitted to them; - for standard output.
     #[arg(help_heading = "Output", short, long, value_name = "PROFILE.csv")]
-    output: Option<PathBuf>,
+    output: Option<WrittenFile>,
     /// Where to draw them.
     #[arg(help_heading = "Output", long, value_name = "PROFILE.svg")]
-    plot: Option<PathBuf>,
+    plot: Option<WrittenFile>,
     #[command(flatten)]
     report: ReportArguments,
 }
@@ -51,9 +50,7 @@ pub(crate) fn run(arguments: &ProfileArguments) -> Result<(), CliError> {
         let Some(path) = path else { continue };
         report.check(path)?;
         refuse_ending(path, &[ending], what)?;
-        refuse_replacing(locs.path(), path)?;
     }
-    refuse_same(&[output.as_deref(), plot.as_deref()])?;
     let source = locs.source()?;
     let options = ProfileOptions::default()
         .with_line(Some(arguments.line.0))

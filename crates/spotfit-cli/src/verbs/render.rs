@@ -7,11 +7,12 @@ use clap::{Args, ValueEnum};
 
 use crate::error::CliError;
 use crate::say::listener::Terminal;
-use crate::words::locs::{TableArguments, plain, written};
+use crate::words::locs::{TableArguments, plain};
 use crate::words::output::Output;
-use crate::words::paths::{is_stream, refuse_folder, refuse_same_file};
+use crate::words::paths::{is_stream, refuse_folder};
 use crate::words::report::ReportArguments;
 use crate::words::several::{Several, several};
+use crate::words::written::WrittenFile;
 use spotfit::Length;
 use spotfit::render::{ColourMap, MOST_PIXELS};
 use spotfit::steps::Source;
@@ -30,7 +31,7 @@ pub(crate) struct RenderArguments {
     table: TableArguments,
     /// Where to write the picture, a .png, .tif or .tiff file; - for PNG on standard output.
     #[arg(short, long, value_name = "IMAGE", help_heading = "Output")]
-    output: PathBuf,
+    output: WrittenFile,
     /// Side of a pixel of the picture, in nanometres or with a unit, as in 0.1px. If not given: half the median uncertainty,
     /// rounded; more in large fields and where there are few localizations.
     #[arg(long, value_name = "LENGTH")]
@@ -148,10 +149,6 @@ pub(crate) fn run(arguments: &RenderArguments) -> Result<(), CliError> {
     }
     let sources = localizations.iter().map(|path| arguments.table.source(path));
     let sources: Vec<Source> = sources.collect::<Result<_, _>>()?;
-    let tables = sources.iter().filter_map(Source::path).flat_map(written);
-    for file in tables.chain(drift.iter().cloned()) {
-        refuse_same_file(&file, output)?;
-    }
     let drifts: Vec<Source> = drift.iter().map(|path| plain(path)).collect::<Result<_, _>>()?;
     let output = Output::create(output)?;
     let rendered = render::run(&options, &sources, &drifts, &Terminal::default())?;

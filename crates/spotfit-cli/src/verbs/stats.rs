@@ -7,14 +7,14 @@ use clap::Args;
 use crate::error::CliError;
 use crate::say::listener::Terminal;
 use crate::say::message::{print, say};
-use crate::words::locs::{LocsArguments, plain, refuse_same};
+use crate::words::locs::{LocsArguments, plain};
 use crate::words::output::Output;
-use crate::words::paths::{is_standard_output, refuse_ending, refuse_same_file};
+use crate::words::paths::{is_standard_output, refuse_ending};
 use crate::words::plot::write_drawing;
 use crate::words::report::json;
+use crate::words::written::WrittenFile;
 use spotfit::report::figure::FigureFormat;
 use spotfit::steps::stats::{self, StatsOptions};
-use spotfit::table::sidecar;
 
 #[derive(Debug, Args)]
 #[command(
@@ -26,7 +26,7 @@ pub(crate) struct StatsArguments {
     /// Where to write the report, an .html file that needs no other, or its charts alone, an .svg or .png file; - for HTML on standard
     /// output.
     #[arg(short, long, value_name = "REPORT.html|CHARTS.svg|CHARTS.png", help_heading = "Output")]
-    output: Option<PathBuf>,
+    output: Option<WrittenFile>,
     /// Describe the rows for which this holds beside all rows; a condition as that of `spotfit filter`.
     #[arg(long, value_name = "CONDITION")]
     filter: Option<String>,
@@ -46,12 +46,7 @@ pub(crate) struct StatsArguments {
 
 pub(crate) fn run(arguments: &StatsArguments) -> Result<(), CliError> {
     let StatsArguments { output, drift, .. } = arguments;
-    refuse_same(&[output.as_deref(), drift.as_deref()])?;
     if let Some(output) = output {
-        let table = arguments.locs.path();
-        for input in [table, &sidecar(table)] {
-            refuse_same_file(input, output)?;
-        }
         let endings = [&["html", "htm"], FigureFormat::ENDINGS].concat();
         refuse_ending(output, &endings, "a report")?;
         if arguments.json && is_standard_output(output) {

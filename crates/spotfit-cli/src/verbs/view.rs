@@ -8,6 +8,7 @@ use clap::{Args, Command};
 use crate::error::CliError;
 use crate::view::{self, Asked, Verbs};
 use crate::words::movie_options::MovieArguments;
+use crate::words::written::WrittenFolder;
 
 #[derive(Debug, Args)]
 #[command(
@@ -22,7 +23,7 @@ pub(crate) struct ViewArguments {
     movie: MovieArguments,
     /// The folder for what is made in the window.
     #[arg(help_heading = "Output", long, value_name = "FOLDER", default_value = ".")]
-    output: PathBuf,
+    output: WrittenFolder,
     /// Open no browser, and print only the address, which holds a secret: whoever knows it may use the window.
     #[arg(long)]
     no_open: bool,

@@ -7,9 +7,10 @@ use clap::{Args, ValueEnum};
 use crate::error::{CliError, step};
 use crate::say::listener::Terminal;
 use crate::words::lengths::side;
-use crate::words::locs::{LocsArguments, LocsOutput, refuse_replacing};
+use crate::words::locs::{LocsArguments, LocsOutput};
 use crate::words::output::Writing;
 use crate::words::report::ReportArguments;
+use crate::words::written::WrittenFile;
 use spotfit::Length;
 use spotfit::astigmatism::file::load_with_pixel_size;
 use spotfit::astigmatism::find::Measure;
@@ -28,7 +29,7 @@ pub(crate) struct ZArguments {
     calibration: PathBuf,
     /// Where to write the localizations with z: a .csv file, or a .hdf5 file for Picasso; - for CSV on standard output.
     #[arg(help_heading = "Output", short, long, value_name = "LOCS")]
-    output: PathBuf,
+    output: WrittenFile,
     /// What is least at the z that is found: mahalanobis, the distance of the widths in standard deviations; or roots, that
     /// of their square roots, as in Picasso.
     #[arg(long, value_enum, default_value = "mahalanobis", value_name = "MEASURE")]
@@ -55,7 +56,6 @@ enum MeasureChoice {
 pub(crate) fn run(arguments: &ZArguments) -> Result<(), CliError> {
     arguments.report.check(&arguments.output)?;
     let source = arguments.locs.source_for(&arguments.output)?;
-    refuse_replacing(&arguments.calibration, &arguments.output)?;
     let measure = match arguments.measure {
         MeasureChoice::Mahalanobis => Measure::Mahalanobis,
         MeasureChoice::Roots => Measure::SquareRoots,

@@ -67,13 +67,25 @@ async fn reply(
         Err(refused) => return closing(refused),
     };
     let query = head.uri.query().unwrap_or_default().to_owned();
-    let call = Call { method: head.method, path, query, body };
+    // Dropped with this answer, also where the other end has gone before it came.
+    let asks = Asks::default();
+    let call = Call { method: head.method, path, query, body, gone: asks.0.clone() };
     let answered = spawn_blocking(move || answer(&session, &call).unwrap_or_else(Answer::from));
     let failed = |_| Refused {
         status: StatusCode::INTERNAL_SERVER_ERROR,
         text: "this is a fault of Spotfit; please report it".to_owned(),
     };
     answered.await.map_err(failed).unwrap_or_else(Answer::from).into()
+}
+
+/// Somebody who waits for an answer: what is worked on for those who have gone ends.
+#[derive(Default)]
+struct Asks(Arc<AtomicBool>);
+
+impl Drop for Asks {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
 }
 
 /// An answer after which nothing more is read.
@@ -99,11 +111,16 @@ fn allowed<'a>(session: &Session, uri: &'a Uri, headers: &HeaderMap) -> Result<&
     }
     let origin = one(ORIGIN)?;
     let same = |origin: &[u8]| origin.strip_prefix(b"http://").is_some_and(is_ours);
-    let across = one(HeaderName::from_static("sec-fetch-site"))? == Some(b"cross-site");
+    let fetch = |name| one(HeaderName::from_static(name));
+    let rest = uri.path().strip_prefix('/').and_then(|path| path.split_once('/'));
+    // The file by which the window is opened in a browser is a page of nobody: it may lead here, and no more.
+    let leads = fetch("sec-fetch-mode")? == Some(b"navigate")
+        && fetch("sec-fetch-dest")? == Some(b"document")
+        && rest.is_some_and(|(_, path)| path.is_empty());
+    let across = fetch("sec-fetch-site")? == Some(b"cross-site") && !leads;
     if origin.is_some_and(|origin| !same(origin)) || across {
         return Err(Refused::forbidden("pages of other servers may not ask"));
     }
-    let rest = uri.path().strip_prefix('/').and_then(|path| path.split_once('/'));
     match rest {
         Some((token, path)) if session.is_token(token) => Ok(path),
         _ => Err(Refused::missing("not found")),

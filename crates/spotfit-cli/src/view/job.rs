@@ -4,12 +4,14 @@ use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::ffi::OsString;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
+use spotfit::output::Seen;
 use spotfit::steps::{Listener, Note, Silent, Source};
 use spotfit::table::Table;
 
@@ -321,6 +323,12 @@ impl Hearer for Page {
         if enough && growing.rows.rows() > growing.shown && growing.when.elapsed() >= PAUSE {
             self.show(growing);
         }
+    }
+
+    fn seen(&self, output: &Path) -> Option<Seen> {
+        let own = self.checked.outputs.iter().find(|made| Path::new(&made.name) == output);
+        // What the window itself has made since then is replaced.
+        own.filter(|made| !self.session.has_made(&made.name)).map(|made| made.seen.clone())
     }
 
     fn words(&self) -> &[OsString] {

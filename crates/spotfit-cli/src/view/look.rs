@@ -15,11 +15,10 @@ use super::answer::{Answer, Refused};
 use super::held::Held;
 use super::query::Query;
 use super::session::Session;
+use super::tables::each_once;
 
 /// The side of a tile in pixels.
 const SIDE: f64 = 256.0;
-/// The most tables of a picture.
-const MOST_TABLES: usize = 8;
 /// The most pixels of a part whose contrast is asked for.
 const MOST_PIXELS: usize = 1 << 24;
 /// The most localizations that say what all have in common.
@@ -47,8 +46,9 @@ struct Layer {
 impl Asked {
     fn of(session: &Session, query: &Query) -> Result<Self, Refused> {
         let tables: Vec<usize> = query.several("tables")?;
-        if tables.is_empty() || tables.len() > MOST_TABLES {
-            return Err(Refused::wrong(format!("1 to {MOST_TABLES} tables are shown together")));
+        each_once(&tables)?;
+        if tables.is_empty() {
+            return Err(Refused::wrong("tables is needed"));
         }
         let pixel: f64 = query.needed("pixel")?;
         if !(pixel > 0.0 && pixel.is_finite()) {

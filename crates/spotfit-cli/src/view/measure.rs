@@ -6,7 +6,7 @@ use spotfit::table::{Column, Kind, Meaning, TableError};
 use super::answer::{Answer, Refused};
 use super::query::Query;
 use super::session::Session;
-use super::tables::symbol;
+use super::tables::{each_once, symbol};
 
 /// The most bins of a histogram.
 const MOST_BINS: usize = 4096;
@@ -90,7 +90,9 @@ pub(super) fn near(session: &Session, query: &Query) -> Result<Answer, Refused> 
     };
     let (x, y, radius) = (needed(x)?, needed(y)?, needed(radius)?);
     let mut best: Option<(f64, usize, usize)> = None;
-    for id in query.several::<usize>("tables")? {
+    let tables = query.several::<usize>("tables")?;
+    each_once(&tables)?;
+    for id in tables {
         let held = session.tables.get(id)?;
         let shown = held.shown(query.text("filter"))?;
         let (xs, ys) = (

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use spotfit::Length;
 use spotfit::steps::pick::{self, Pick, PickOptions};
 use spotfit::steps::profile::{self, ProfileOptions};
-use spotfit::steps::{Silent, Source, StepError};
+use spotfit::steps::{Listener, Source, StepError};
 use spotfit::table::Kind;
 
 use super::answer::{Answer, Refused};
@@ -13,7 +13,7 @@ use super::held::Held;
 use super::query;
 use super::quote::quoted;
 use super::session::Session;
-use super::tables::symbol;
+use super::tables::{each_once, symbol};
 
 /// The most picks at a time.
 const MOST: usize = 10_000;
@@ -47,11 +47,16 @@ fn part(held: &Held, around: [f64; 4], filter: Option<&str>) -> Result<Source, R
 }
 
 /// What lies in picks: a column for each number, a row for each pick of each table.
-pub(super) fn pick(session: &Session, body: &[u8]) -> Result<Answer, Refused> {
+pub(super) fn pick(
+    session: &Session,
+    body: &[u8],
+    listener: &dyn Listener,
+) -> Result<Answer, Refused> {
     let AskedPick { tables, picks, filter } = query::body(body)?;
     if picks.len() > MOST {
         return Err(Refused::wrong("these are too many picks"));
     }
+    each_once(&tables)?;
     let filter = said(filter.as_deref());
     let parsed = picks.iter().map(|text| text.parse::<Pick>());
     let parsed = parsed.collect::<Result<Vec<Pick>, _>>();
@@ -67,7 +72,7 @@ pub(super) fn pick(session: &Session, body: &[u8]) -> Result<Answer, Refused> {
             .into_iter()
             .reduce(|a, b| [a[0].min(b[0]), a[1].min(b[1]), a[2].max(b[2]), a[3].max(b[3])]);
         let around = around.ok_or_else(|| Refused::wrong("there is no pick; give one"))?;
-        let report = pick::run(&options, &part(&held, around, filter)?, None, &Silent)?;
+        let report = pick::run(&options, &part(&held, around, filter)?, None, listener)?;
         let mut add = |name: &str, value: Value| {
             let column = columns.entry(name.to_owned()).or_insert_with(|| json!([]));
             if let Some(column) = column.as_array_mut() {
@@ -102,7 +107,11 @@ pub(super) fn pick(session: &Session, body: &[u8]) -> Result<Answer, Refused> {
 }
 
 /// What lies along a line.
-pub(super) fn profile(session: &Session, body: &[u8]) -> Result<Answer, Refused> {
+pub(super) fn profile(
+    session: &Session,
+    body: &[u8],
+    listener: &dyn Listener,
+) -> Result<Answer, Refused> {
     let AskedProfile { table: id, from, to, width, filter } = query::body(body)?;
     let filter = said(filter.as_deref());
     let held = session.tables.get(id)?;
@@ -110,7 +119,7 @@ pub(super) fn profile(session: &Session, body: &[u8]) -> Result<Answer, Refused>
         .with_line(Some([from[0], from[1], to[0], to[1]].map(Length::from)))
         .with_width(Some(width.into()));
     let around = options.around(&Source::of(held.table.emptied()))?;
-    let report = profile::run(&options, &part(&held, around, filter)?, &Silent)?;
+    let report = profile::run(&options, &part(&held, around, filter)?, listener)?;
     let line = format!("--line={},{},{},{}", from[0], from[1], to[0], to[1]);
     let words = vec![line, "--width".to_owned(), width.to_string()];
     let command = command(session, "profile", id, words, filter, &[]);

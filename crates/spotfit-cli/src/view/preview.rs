@@ -1,6 +1,7 @@
 //! Live detection: what localizing would make of a frame, with the words that the page has.
 
 use std::ffi::OsString;
+use std::io::Write as _;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -10,6 +11,7 @@ use hyper::StatusCode;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use spotfit::movie::MovieOptions;
+use spotfit::output::{self, Seen};
 use spotfit::steps::preview::{PreviewOptions, Previewer};
 use spotfit::steps::{Note, Stack};
 
@@ -18,9 +20,8 @@ use super::query;
 use super::quote::quoted;
 use super::session::Session;
 use super::words::{check_inputs, may_write, told};
-use crate::error::words_of;
+use crate::error::{CliError, words_of};
 use crate::words::localize::LocalizeWords;
-use crate::words::output::Output;
 use crate::words::paths::refuse_ending;
 use crate::words::preset::{PresetArguments, preset_of, with_preset};
 
@@ -168,15 +169,16 @@ struct AskedPreset {
 pub(super) fn preset(session: &Session, body: &[u8]) -> Result<Answer, Refused> {
     let AskedPreset { name, words, replace } = query::body(body)?;
     refuse_ending(Path::new(&name), &["toml"], "a preset")?;
+    let seen = Some(Seen::at(Path::new(&name))).filter(|_| !session.has_made(&name));
     may_write(session, &name, replace)?;
     let mut typed = words.clone();
     typed.extend(["-o", TABLE].map(str::to_owned));
     check_inputs(session, "localize", &typed)?;
     let typed: Vec<OsString> = words.iter().map(OsString::from).collect();
     let text = preset_of(&typed)?;
-    let mut output = Output::create(Path::new(&name))?;
-    output.write_all(text.as_bytes())?;
-    output.finish()?;
+    let mut output = output::Output::create(Path::new(&name)).map_err(CliError::from)?.over(seen);
+    output.write_all(text.as_bytes()).map_err(CliError::write(&name))?;
+    output.finish().map_err(CliError::from)?;
     session.makes(&name);
     let movie = session.movie.as_ref().map_or("MOVIE", |movie| &movie.text);
     let command = quoted(["spotfit", "localize", movie, "--preset", &name, "-o", TABLE]);

@@ -1,9 +1,13 @@
 //! Which request is answered by what.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use hyper::body::Bytes;
 use hyper::{Method, StatusCode};
 use serde::Deserialize;
 use serde_json::json;
+use spotfit::steps::Listener;
 
 use super::answer::{Answer, Refused};
 use super::look;
@@ -26,6 +30,15 @@ pub(super) struct Call {
     pub(super) path: String,
     pub(super) query: String,
     pub(super) body: Bytes,
+    /// Whether whoever asked has gone.
+    pub(super) gone: Arc<AtomicBool>,
+}
+
+/// The work for somebody who has gone ends.
+impl Listener for Call {
+    fn is_cancelled(&self) -> bool {
+        self.gone.load(Ordering::Relaxed)
+    }
 }
 
 #[derive(Deserialize)]
@@ -43,7 +56,10 @@ struct Cancel {
 
 /// Answers a request.
 pub(super) fn answer(session: &Session, call: &Call) -> Result<Answer, Refused> {
-    let Call { method, path, query, body } = call;
+    let Call { method, path, query, body, .. } = call;
+    if call.is_cancelled() {
+        return Err(Refused::wrong("nobody waits for the answer"));
+    }
     if method == Method::GET || method == Method::HEAD {
         if let Some(answer) = of_page(path) {
             return Ok(answer);
@@ -79,8 +95,8 @@ pub(super) fn answer(session: &Session, call: &Call) -> Result<Answer, Refused> 
             session.jobs.cancel(job);
             Ok(Answer::json(&json!({})))
         }
-        "api/profile" => picks::profile(session, body),
-        "api/pick" => picks::pick(session, body),
+        "api/profile" => picks::profile(session, body, call),
+        "api/pick" => picks::pick(session, body, call),
         "api/preview" => preview::preview(session, body),
         "api/preset" => preview::preset(session, body),
         "api/window" => preview::window(session, body),

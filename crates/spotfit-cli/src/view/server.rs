@@ -43,7 +43,8 @@ pub(super) fn serve(session: Arc<Session>, asked: &Asked<'_>) -> Result<(), CliE
         let address = listener.local_addr().map_err(CliError::write("the server"))?;
         session.listens(address.port());
         let address = session.address();
-        if asked.opens && browser::open(&address) {
+        let page = asked.opens.then(|| browser::open(&address)).flatten();
+        if page.is_some() {
             say!("spotfit: {address} is open in your browser; Ctrl-C ends it");
         } else {
             print(&format!("{address}\n"))?;
@@ -61,6 +62,7 @@ pub(super) fn serve(session: Arc<Session>, asked: &Asked<'_>) -> Result<(), CliE
             }
         }
         accepting.abort();
+        drop(page);
         Ok(())
     });
     session.jobs.cancel_all();

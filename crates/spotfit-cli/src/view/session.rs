@@ -59,6 +59,8 @@ impl Session {
             let name = path.display().to_string();
             let wrong = |reason: &str| CliError::file(&name, reason);
             let path = match stays {
+                // A name that begins as an option does is none as a path.
+                true if name.starts_with('-') => Path::new(".").join(path),
                 true => path.clone(),
                 false => std::path::absolute(path).map_err(CliError::write(&name))?,
             };

@@ -20,6 +20,18 @@ pub(super) fn symbol(unit: Unit) -> &'static str {
     }
 }
 
+/// The most tables of a request.
+const MOST: usize = 8;
+
+/// Refuses a request for more tables than a window shows together, or for one of them twice.
+pub(super) fn each_once(tables: &[usize]) -> Result<(), Refused> {
+    let twice = |at: usize| tables[..at].contains(&tables[at]);
+    if tables.len() > MOST || (0..tables.len()).any(twice) {
+        return Err(Refused::wrong(format!("a request is for at most {MOST} tables, each once")));
+    }
+    Ok(())
+}
+
 /// A table as the page knows it.
 #[derive(Clone, Debug)]
 struct Entry {

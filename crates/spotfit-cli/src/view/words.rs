@@ -8,6 +8,7 @@ use std::sync::PoisonError;
 use clap::parser::ValueSource;
 use clap::{Arg, ArgMatches};
 use hyper::StatusCode;
+use spotfit::output::Seen;
 
 use super::answer::Refused;
 use super::quote::quoted;
@@ -56,6 +57,8 @@ const MOST_BYTES: usize = 64 << 10;
 #[derive(Clone, Debug)]
 pub(super) struct Made {
     pub(super) name: String,
+    /// What had its name when the page was asked.
+    pub(super) seen: Seen,
     /// Whether it holds localizations.
     pub(super) is_table: bool,
 }
@@ -122,11 +125,12 @@ fn checked(
         }
         for value in given {
             if OUTPUTS.contains(&(verb, id)) {
+                let is_table = TABLES.contains(&id) && !NO_TABLE.contains(&(verb, id));
+                let seen = Seen::at(Path::new(&value));
                 if let Some(replaces) = replaces {
                     may_write(session, &value, replaces)?;
                 }
-                let is_table = TABLES.contains(&id) && !NO_TABLE.contains(&(verb, id));
-                outputs.push(Made { name: value, is_table });
+                outputs.push(Made { name: value, seen, is_table });
             } else if names_file(arg, &value) {
                 may_read(session, &value)?;
             }

@@ -125,7 +125,7 @@ pub(crate) struct LocalizeWords {
         value_name = "FLAG,..."
     )]
     drop: Vec<FlagChoice>,
-    /// The least value of a saturated pixel, in ADU; the largest number that the movie's pixels can hold if not given.
+    /// The least value of a saturated pixel, in ADU; if not given, what the first frames or the metadata say, or the largest number that the movie's pixels can hold.
     #[arg(help_heading = "Detection", long, value_name = "ADU")]
     saturation: Option<f64>,
     #[command(flatten)]

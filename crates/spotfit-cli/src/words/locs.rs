@@ -11,11 +11,13 @@ use crate::say::hearer::hearer;
 use crate::say::message::say;
 use crate::words::input::Input;
 use crate::words::output::{Output, Writing};
-use crate::words::paths::{is_stream, refuse_folder, refuse_same_file, refuse_same_output};
+use crate::words::paths::{is_stream, refuse_folder, refuse_same_file};
 use crate::words::record::{reads, typed};
 use spotfit::record::{Origin, Record};
 use spotfit::steps::{Sink, Source, StepError, TableFile};
-use spotfit::table::{ColumnNames, SaveOptions, Table, TableError, TableFormat, sidecar};
+use spotfit::table::{
+    ColumnNames, DecimalMark, SaveOptions, Table, TableError, TableFormat, TextOptions, sidecar,
+};
 
 /// A table to read, and what the file may not say.
 #[derive(Debug, Args)]
@@ -47,6 +49,42 @@ pub(crate) struct TableArguments {
     /// (nm, um, px, photons, rad, deg), as in 'x=PosX nm,y=PosY nm,frame=T,photons=Signal'. Frames are counted from 0 then.
     #[arg(help_heading = "Tables", long, value_name = "NAME=COLUMN UNIT,...")]
     column_names: Option<ColumnNames>,
+    #[command(flatten)]
+    text: TextArguments,
+}
+
+/// What the text of a table does not say.
+#[derive(Clone, Copy, Debug, Default, Args)]
+pub(crate) struct TextArguments {
+    /// Do not look at the first N lines of a CSV table.
+    #[arg(help_heading = "Tables", long, value_name = "N", default_value_t = 0)]
+    skip_lines: usize,
+    /// The mark before decimals, where the numbers of a text do not tell: 1,250 may be 1250 or 1.25.
+    #[arg(help_heading = "Tables", long, value_enum, value_name = "MARK")]
+    decimal: Option<Decimal>,
+}
+
+/// The mark before decimals.
+#[derive(Clone, Copy, Debug, PartialEq, ValueEnum)]
+pub(crate) enum Decimal {
+    Point,
+    Comma,
+}
+
+impl From<Decimal> for DecimalMark {
+    fn from(decimal: Decimal) -> Self {
+        match decimal {
+            Decimal::Point => Self::Point,
+            Decimal::Comma => Self::Comma,
+        }
+    }
+}
+
+impl From<TextArguments> for TextOptions {
+    fn from(text: TextArguments) -> Self {
+        let decimal = text.decimal.map(DecimalMark::from);
+        Self::default().with_skip_lines(text.skip_lines).with_decimal(decimal)
+    }
 }
 
 /// Where (0, 0) is.
@@ -63,10 +101,6 @@ impl From<OriginChoice> for Origin {
 }
 
 impl LocsArguments {
-    pub(crate) fn path(&self) -> &Path {
-        &self.localizations
-    }
-
     /// The table for an operation; what is to be known of it is said.
     pub(crate) fn source(&self) -> Result<Source, CliError> {
         self.table.source(&self.localizations)
@@ -80,7 +114,8 @@ impl LocsArguments {
         first_frame: Option<u32>,
     ) -> Result<Source, CliError> {
         let pixel_size = self.table.pixel_size;
-        let table = TableArguments { pixel_size, origin, first_frame, column_names: None };
+        let (column_names, text) = Default::default();
+        let table = TableArguments { pixel_size, origin, first_frame, column_names, text };
         table.noted(path, "truth_origin")
     }
 
@@ -117,7 +152,7 @@ impl TableArguments {
     /// A table for an operation; what is to be known of it is said. An option of this name says its origin.
     fn noted(&self, path: &Path, origin: &'static str) -> Result<Source, CliError> {
         let names = self.column_names.clone().unwrap_or_default();
-        let source = opened(path, self.first_frame, names, self.pixel_size)?;
+        let source = opened(path, self.first_frame, names, self.pixel_size, self.text.into())?;
         let source = source.with_origin_option(origin);
         let source = source.with_origin(self.origin.map(Origin::from));
         for note in source.notes()? {
@@ -194,9 +229,6 @@ impl LocsOutput {
         writing: Writing,
     ) -> Result<Self, CliError> {
         let inputs = || sources.iter().filter_map(Source::path);
-        for input in inputs().flat_map(written) {
-            refuse_replacing(&input, path)?;
-        }
         let corner = sources.first().is_some_and(Source::has_corner_origin);
         let picasso = sources.first().is_some_and(Source::is_picasso);
         let output = Self::create(path, shift(corner, picasso, path)?, writing)?;
@@ -305,7 +337,8 @@ pub(crate) fn format_of(path: &Path) -> Result<TableFormat, CliError> {
 /// A table beside that of the localizations, such as one of drift: what is known of the latter is not true of it.
 pub(crate) fn plain(path: &Path) -> Result<Source, CliError> {
     // Of drift only differences count, so that no option says where its (0, 0) is.
-    Ok(opened(path, None, ColumnNames::default(), None)?.with_origin(Some(Origin::Centre)))
+    Ok(opened(path, None, ColumnNames::default(), None, TextOptions::default())?
+        .with_origin(Some(Origin::Centre)))
 }
 
 /// A table in a file, or one that is read to its end here.
@@ -314,14 +347,15 @@ pub(crate) fn opened(
     first_frame: Option<u32>,
     names: ColumnNames,
     pixel_size: Option<f64>,
+    text: TextOptions,
 ) -> Result<Source, CliError> {
     let (input, length) = Input::open(path)?;
     if length.is_some() {
         let source = Source::file(path).with_pixel_size(pixel_size)?;
-        return Ok(source.with_first_frame(first_frame).with_column_names(names));
+        return Ok(source.with_first_frame(first_frame).with_column_names(names).with_text(text));
     }
     let name = path.display().to_string();
-    Ok(Source::once(&name, Box::new(input), first_frame, &names, pixel_size)?)
+    Ok(Source::once(&name, Box::new(input), first_frame, &names, pixel_size, text)?)
 }
 
 /// The files of a table at this path.
@@ -335,11 +369,4 @@ pub(crate) fn written(path: &Path) -> Vec<PathBuf> {
 /// Refuses an output that would replace an input, by itself or by the file beside it.
 pub(crate) fn refuse_replacing(input: &Path, output: &Path) -> Result<(), CliError> {
     written(output).iter().try_for_each(|written| refuse_same_file(input, written))
-}
-
-/// The outputs of a verb must be different files.
-pub(crate) fn refuse_same(outputs: &[Option<&Path>]) -> Result<(), CliError> {
-    let all: Vec<PathBuf> = outputs.iter().flatten().flat_map(|path| written(path)).collect();
-    let all: Vec<&Path> = all.iter().map(PathBuf::as_path).collect();
-    refuse_same_output(&all)
 }

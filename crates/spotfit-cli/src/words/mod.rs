@@ -28,3 +28,4 @@ pub(crate) mod table;
 pub(crate) mod track;
 pub(crate) mod truth;
 pub(crate) mod weights;
+pub(crate) mod written;

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::io::{Seek, Write};
 use std::ops::Range;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use fit_sim::{MoviePiece, MoviePlan, MovieTruth};
 use tiff::encoder::{TiffEncoder, TiffKind, colortype::Gray16};
@@ -21,13 +21,13 @@ const PIECE: usize = 1 << 20;
 pub(crate) fn write_movie(
     plan: &mut MoviePlan,
     path: &Path,
-    truth: Option<&PathBuf>,
+    truth: Option<&Path>,
     others: Vec<Output>,
 ) -> Result<(), CliError> {
     let extension = path.extension().map(std::ffi::OsStr::to_ascii_lowercase);
     let mut output = Output::create(path)?;
     let name = output.name().to_owned();
-    let mut truth = truth.map(|path| Output::create(path)).transpose()?;
+    let mut truth = truth.map(Output::create).transpose()?;
     if let Some(truth) = &mut truth {
         let look = Look::of(plan.simulation().shape).columns();
         let header = format!("frame,x,y,{look},signal,background,molecule\n");

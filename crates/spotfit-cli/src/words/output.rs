@@ -10,13 +10,15 @@ use spotfit::output::paths::descriptor;
 
 use crate::error::CliError;
 use crate::interrupt;
+use crate::say::hearer::hearer;
+use crate::words::written::was_checked;
 use spotfit::table::PicassoVersion;
 
-/// How tables are written. The file that is named on the command line may be replaced; others are files that nobody named.
+/// How tables are written.
 #[derive(Clone, Copy, Debug, Default, Args)]
 pub(crate) struct Writing {
-    /// Replace files that are not named here, such as the .yaml beside a .hdf5 file, even if Spotfit did not write
-    /// them. Without this option such a file is not changed, and nothing is written.
+    /// Replace files that Spotfit did not write: the output itself, and what is not named here, such as the .yaml beside a .hdf5 file.
+    /// Without this option such a file is not changed, and nothing is written.
     #[arg(help_heading = "Output", long)]
     pub(crate) overwrite: bool,
     /// Write no record beside the table; that of a table that is replaced goes with it. Otherwise LOCS.spotfit.json says how it was made: version, options, the files that were
@@ -46,6 +48,11 @@ impl Output {
     /// Begins to write a file. Without a call to [`Output::finish`], nothing is left behind and an existing
     /// file stays as it was.
     pub(crate) fn create(path: &Path) -> Result<Self, CliError> {
+        debug_assert!(
+            was_checked(path),
+            "no option of a type of `written` names {}",
+            path.display()
+        );
         let name = path.display().to_string();
         if path == Path::new("-") {
             return Ok(Self(output::Output::stream(&name, io::stdout())));
@@ -55,7 +62,10 @@ impl Output {
                 let stream = duplicate(number).map_err(CliError::write(&name))?;
                 output::Output::stream(&name, stream)
             }
-            None => output::Output::create(path)?,
+            None => {
+                let seen = hearer().and_then(|hearer| hearer.seen(path));
+                output::Output::create(path)?.over(seen)
+            }
         }))
     }
 

@@ -24,7 +24,7 @@ pub(crate) fn refuse_folder(path: &Path) -> Result<(), CliError> {
 }
 
 /// Refuses the name of a file that cannot be made, before any work is done for it.
-fn refuse_unreachable(path: &Path) -> Result<(), CliError> {
+pub(crate) fn refuse_unreachable(path: &Path) -> Result<(), CliError> {
     refuse_folder(path)?;
     if is_stream(path) {
         return Ok(());
@@ -39,19 +39,6 @@ const FOLDERS: &str = "a name with a separator at its end is that of a folder, n
 /// Replacing an input by the output would lose it.
 pub(crate) fn refuse_same_file(input: &Path, output: &Path) -> Result<(), CliError> {
     refuse(same(input, output), output, "the output would replace an input; choose another name")
-}
-
-/// Two outputs to one file, or to standard output, would lose one of them.
-pub(crate) fn refuse_same_output(outputs: &[&Path]) -> Result<(), CliError> {
-    for (index, other) in outputs.iter().enumerate() {
-        refuse_unreachable(other)?;
-        for one in &outputs[..index] {
-            let both_standard = is_standard_output(one) && is_standard_output(other);
-            let reason = format!("it is the same file as {}; choose two names", one.display());
-            refuse(both_standard || same(one, other), other, &reason)?;
-        }
-    }
-    Ok(())
 }
 
 fn refuse(refused: bool, output: &Path, reason: &str) -> Result<(), CliError> {

@@ -1,6 +1,5 @@
 //! What stands beside an output and says how it was made.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -8,16 +7,16 @@ use spotfit::record::{InputFile, Record, RecordError, State};
 
 use crate::error::CliError;
 use crate::say::hearer::hearer;
-use crate::words::output::{Output, Writing, complete_ended, refuse_stranger};
+use crate::words::output::{Output, Writing, refuse_stranger};
 use crate::words::paths::is_stream;
 
 /// Whether a record stands beside an output.
 #[derive(Clone, Copy, Debug, Default, Args)]
 pub(crate) struct RecordArguments {
-    /// Replace the record beside the output, OUTPUT.spotfit.json, even if Spotfit did not write it. Without this option such a file is
+    /// Replace files that Spotfit did not write: the output itself, and OUTPUT.spotfit.json beside it. Without this option such a file is
     /// not changed, and nothing is written.
     #[arg(help_heading = "Output", long)]
-    overwrite: bool,
+    pub(crate) overwrite: bool,
     /// Write no record beside the output; that of a file that is replaced goes with it. Otherwise OUTPUT.spotfit.json says how it
     /// was made: version, options, the files that were read, and the camera.
     #[arg(help_heading = "Output", long)]
@@ -80,30 +79,9 @@ impl Recorded {
         Ok(())
     }
 
-    /// The record of an output that is about to be there and grows: it says `begun` until [`Recorded::done`]. Without a record, that
-    /// of a file that is replaced goes away.
-    pub(crate) fn begin(&self) -> Result<(), CliError> {
-        let beside = Record::path(&self.output);
-        let Some(record) = &self.record else {
-            if Record::is_ours(&beside) {
-                fs::remove_file(&beside).map_err(CliError::write(&beside.display().to_string()))?;
-            }
-            return Ok(());
-        };
-        self.refuse_stranger()?;
-        let old = Record::beside(&self.output);
-        self.write(&record.begun(old.as_ref(), self.output.exists()))?.finish()
-    }
-
-    /// The output that has grown is complete.
-    pub(crate) fn done(
-        self,
-        counts: impl IntoIterator<Item = (String, u64)>,
-    ) -> Result<(), CliError> {
-        let Some(record) = &self.record else { return Ok(()) };
-        let mut done = record.clone();
-        done.state = State::Done { counts: counts.into_iter().collect() };
-        complete_ended([self.write(&done)?])
+    /// The record itself, for an output that keeps it while it grows.
+    pub(crate) fn into_record(self) -> Option<Record> {
+        self.record
     }
 
     /// A record that is to be there.

@@ -11,6 +11,8 @@ pub(super) struct Head {
     pub(super) units: Vec<String>,
     pub(super) notes: Vec<String>,
     pub(super) width: usize,
+    /// The first column has names of rows, which are no data.
+    pub(super) index: bool,
     /// The first column of each name.
     places: HashMap<String, usize>,
 }
@@ -28,7 +30,7 @@ impl Head {
         for (column, name) in names.iter().enumerate().filter(|(_, name)| !name.is_empty()) {
             places.entry(name.clone()).or_insert(column);
         }
-        Self { names, units, notes, width, places }
+        Self { names, units, notes, width, index: false, places }
     }
 
     /// The name of a column, or its number from 1.

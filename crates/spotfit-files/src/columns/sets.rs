@@ -182,6 +182,7 @@ impl Table {
             y.clone()
         } else {
             let mut others: Vec<bool> = vec![false; head.width];
+            others[0] = head.index;
             let listed = match &roles.errors {
                 Errors::Listed(listed) => &listed[..],
                 _ => &[],

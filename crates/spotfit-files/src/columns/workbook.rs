@@ -21,7 +21,12 @@ pub(super) fn is_workbook(bytes: &[u8]) -> bool {
     bytes.starts_with(b"PK\x03\x04")
 }
 
-/// The text of the sheet with this name or number from 1, or of the first, and what to say of it. Every row has its line.
+/// What a cell of a formula holds that was never computed: programs that write workbooks leave that to Excel.
+pub(super) const UNCOMPUTED: &str =
+    "a formula whose value is not stored: save the workbook with Excel or LibreOffice";
+
+/// The text of the sheet with this name or number from 1, or of the first with cells, and what to say of it. Every row has its line,
+/// and begins with the first column that has a cell.
 pub(super) fn text(
     bytes: &[u8],
     sheet: Option<&str>,
@@ -34,44 +39,46 @@ pub(super) fn text(
         String::from_utf8(bytes).map_err(|_| wrong(format!("'{}' is no UTF-8", excerpt(name))))
     };
     let sheets = sheets(&part("xl/workbook.xml")?).map_err(wrong)?;
-    let place = match sheet {
-        None => Some(0),
-        Some(wanted) => sheets.iter().position(|(name, _)| name == wanted).or_else(|| {
-            let number: usize = wanted.parse().ok()?;
-            number.checked_sub(1)
-        }),
-    };
-    let Some((name, id)) = place.and_then(|place| sheets.get(place)) else {
-        let there: Vec<&str> = sheets.iter().map(|(name, _)| &**name).collect();
-        return Err(wrong(match sheet {
-            Some(wanted) => {
-                format!("there is no sheet '{wanted}': it has {}", excerpt(&there.join(", ")))
-            }
-            None => "it has no sheet".to_owned(),
-        }));
-    };
     let relations = relations(&part("xl/_rels/workbook.xml.rels")?).map_err(wrong)?;
-    let of = |found: &dyn Fn(&Relation) -> bool| {
-        relations.iter().find(|one| found(one)).map(Relation::path)
-    };
-    let path = of(&|one| one.id == *id);
-    let path = path.ok_or_else(|| wrong(format!("the sheet '{}' is nowhere", excerpt(name))))?;
+    let of = |found: &dyn Fn(&Relation) -> bool| relations.iter().find(|one| found(one));
     let shared = match of(&|one| one.kind.ends_with("/sharedStrings")) {
-        Some(path) => strings(&part(&path)?).map_err(wrong)?,
+        Some(relation) => strings(&part(&relation.path())?).map_err(wrong)?,
         None => Vec::new(),
     };
-    let text = cells(&part(&path)?, &shared).map_err(wrong)?;
-    let others = sheets.len() - 1;
-    let mut notes = Vec::new();
-    if sheet.is_none() && others > 0 {
-        let is = if others == 1 {
-            "1 other sheet is".to_owned()
-        } else {
-            format!("{others} other sheets are")
-        };
-        notes.push(format!("the sheet '{}' is read, {is} left out", excerpt(name)));
+    let mut read = |(name, id): &(String, String)| {
+        let relation = of(&|one| one.id == *id);
+        let relation =
+            relation.ok_or_else(|| wrong(format!("the sheet '{}' is nowhere", excerpt(name))))?;
+        match relation.kind.rsplit('/').next() {
+            Some("chartsheet" | "dialogsheet") => Ok(None),
+            _ => cells(&part(&relation.path())?, &shared).map_err(wrong).map(Some),
+        }
+    };
+    if let Some(wanted) = sheet {
+        let place = sheets.iter().position(|(name, _)| name == wanted);
+        let number = || wanted.parse::<usize>().ok()?.checked_sub(1);
+        let there: Vec<&str> = sheets.iter().map(|(name, _)| &**name).collect();
+        let chosen = place.or_else(number).and_then(|place| sheets.get(place));
+        let chosen = chosen.ok_or_else(|| {
+            wrong(format!("there is no sheet '{wanted}': it has {}", excerpt(&there.join(", "))))
+        })?;
+        let no_cells =
+            || wrong(format!("the sheet '{}' is a chart, without cells", excerpt(&chosen.0)));
+        return Ok((read(chosen)?.ok_or_else(no_cells)?, Vec::new()));
     }
-    Ok((text, notes))
+    for sheet in &sheets {
+        let Some(text) = read(sheet)?.filter(|text| !text.trim().is_empty()) else { continue };
+        let is = match sheets.len() - 1 {
+            0 => return Ok((text, Vec::new())),
+            1 => "1 other sheet is".to_owned(),
+            others => format!("{others} other sheets are"),
+        };
+        return Ok((
+            text,
+            vec![format!("the sheet '{}' is read, {is} left out", excerpt(&sheet.0))],
+        ));
+    }
+    Err(wrong("it has no sheet with cells".to_owned()))
 }
 
 /// Visits the elements and texts of a part.
@@ -218,9 +225,18 @@ struct Lines {
     /// The row, from 1, and the column, from 0, of the cell that comes.
     row: usize,
     column: usize,
+    /// The first column of all that has a cell with something in it.
+    first: Option<usize>,
 }
 
 impl Lines {
+    /// The text without the columns before the first that has something.
+    fn text(self) -> String {
+        let Some(blank) = self.first.filter(|&first| first > 0) else { return self.text };
+        let lines = self.text.split('\n').map(|line| line.get(blank..).unwrap_or_default());
+        lines.collect::<Vec<_>>().join("\n")
+    }
+
     /// Goes on to a row.
     fn go_to_row(&mut self, row: usize) -> Result<(), String> {
         if row <= self.row || row > ROWS {
@@ -239,6 +255,9 @@ impl Lines {
         }
         let begun = usize::from(self.column > 0);
         self.text.extend(std::iter::repeat_n('\t', column - self.column + begun));
+        if !cell.is_empty() {
+            self.first = Some(self.first.map_or(column, |first| first.min(column)));
+        }
         let plain = |sign: char| if matches!(sign, '\t' | '\n' | '\r') { ' ' } else { sign };
         self.text.extend(cell.chars().filter(|&sign| sign != '"').map(plain));
         self.column = column + 1;
@@ -255,6 +274,7 @@ fn cells(xml: &str, shared: &[String]) -> Result<String, String> {
     let mut lines = Lines::default();
     // What is known of the cell, and whether its value is being read.
     let (mut kind, mut column, mut value, mut inside) = (String::new(), None, String::new(), false);
+    let mut formula = false;
     loop {
         match reader.read_event().map_err(|error| excerpt(&error.to_string()))? {
             Event::Start(element) => match element.local_name().as_ref() {
@@ -269,7 +289,9 @@ fn cells(xml: &str, shared: &[String]) -> Result<String, String> {
                         .and_then(|at| place(&at))
                         .map(|(column, _)| column);
                     value.clear();
+                    formula = false;
                 }
+                "f" => formula = true,
                 "v" => inside = true,
                 "t" => inside = kind == "inlineStr",
                 _ => {}
@@ -285,6 +307,8 @@ fn cells(xml: &str, shared: &[String]) -> Result<String, String> {
                         }
                         // Such as #N/A: no number.
                         "e" => "NaN",
+                        // Text may be empty.
+                        kind if formula && value.is_empty() && kind != "str" => UNCOMPUTED,
                         _ => &*value,
                     };
                     lines.write(column, cell)?;
@@ -298,6 +322,8 @@ fn cells(xml: &str, shared: &[String]) -> Result<String, String> {
                     let row = row.map_or(Some(lines.row + 1), |row| row.parse().ok());
                     lines.go_to_row(row.ok_or("a row has no number")?)?;
                 }
+                // Formulas that cells share stand in the first of these.
+                "f" => formula = true,
                 "c" => {
                     let at = attribute(&element, "r")?.and_then(|at| place(&at));
                     lines.write(at.map(|(column, _)| column), "")?;
@@ -306,7 +332,7 @@ fn cells(xml: &str, shared: &[String]) -> Result<String, String> {
             },
             Event::Text(part) if inside => value.push_str(&part.xml10_content()),
             Event::GeneralRef(part) if inside => value.extend(sign(&part)),
-            Event::Eof => return Ok(lines.text),
+            Event::Eof => return Ok(lines.text()),
             _ => {}
         }
     }
@@ -330,6 +356,8 @@ mod tests {
         let good = r#"<row r="2"><c t="s"><v>0</v></c><c r="C2" t="s"><v>2</v></c></row><row><c><v>1</v></c><c/><c t="b"><v>1</v></c></row>
             <row r="5"><c r="A5"><f>1+1</f><v>2</v></c><c r="C5" t="str"><v>3.5</v></c></row>"#;
         assert_eq!(text(good).as_deref(), Ok("\ndose\t\ta < b\n1\t\t1\n\n2\t\t3.5"));
+        let later = r#"<row r="3"><c r="B3"/><c r="C3"><v>1</v></c><c r="D3"><v>2</v></c></row><row r="5"><c r="D5"><f>D3</f></c></row>"#;
+        assert_eq!(text(later), Ok(format!("\n\n1\t2\n\n\t{UNCOMPUTED}")));
         for (rows, expected) in [
             (r#"<row r="1048577"/><row r="1048577"></row>"#, "row 1048577 follows"),
             (r#"<row r="2"></row><row r="2"></row>"#, "row 2 follows row 2"),

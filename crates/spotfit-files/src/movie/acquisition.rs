@@ -22,6 +22,8 @@ pub struct Acquisition {
     pub read_noise: Option<f64>,
     /// How many pixels of the camera are one, along x and y.
     pub binning: Option<[u32; 2]>,
+    /// How many bits of the camera's numbers are significant, where they are not as many as types of numbers have.
+    pub significant_bits: Option<u32>,
     /// How the camera was read out, in its own words: its gain, amplifier or speed.
     pub mode: Option<String>,
     /// What says all of this.
@@ -90,6 +92,9 @@ impl Acquisition {
         self.em_gain = self.em_gain.filter(|&gain| gain > 1.0 && gain < 1e6);
         self.read_noise = self.read_noise.filter(positive);
         self.baseline = self.baseline.filter(|value| value.is_finite());
+        // As many as types of numbers have say nothing.
+        let tells = |bits: &u32| (2..64).contains(bits) && ![8, 16, 32].contains(bits);
+        self.significant_bits = self.significant_bits.filter(tells);
         self.binning = self.binning.filter(|sides| sides.iter().all(|&side| side > 0));
         let named = |name: String| {
             let plain = name.trim().chars().filter(|c| !c.is_control()).take(LONGEST);
@@ -116,6 +121,7 @@ impl fmt::Display for Acquisition {
             self.em_gain.map(|value| format!("EM gain set to {value}")),
             self.read_noise.map(|value| format!("read noise {value} photo-electrons")),
             self.binning.filter(|&sides| sides != [1, 1]).map(|[x, y]| format!("binning {x}×{y}")),
+            self.significant_bits.map(|bits| format!("{bits} significant bits")),
             self.mode.as_ref().map(|mode| format!("read out by {mode}")),
         ];
         let parts: Vec<String> = parts.into_iter().flatten().collect();

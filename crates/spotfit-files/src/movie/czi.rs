@@ -277,6 +277,8 @@ fn acquisition(text: &str) -> Acquisition {
     Acquisition {
         exposure: inside(text, "<ExposureTime", "ExposureTime").and_then(seconds),
         binning: inside(text, "<Binning", "Binning").and_then(sides),
+        significant_bits: inside(text, "<ComponentBitCount", "ComponentBitCount")
+            .and_then(|text| text.trim().parse().ok()),
         ..Acquisition::default()
     }
 }

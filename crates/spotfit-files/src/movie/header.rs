@@ -65,7 +65,8 @@ impl Header {
             }
             notes.push(said(whole, Some(frames)));
         }
-        let source = RawSource::new(bytes, start, number, big_endian, pixels).adjusted(self.adjust);
+        let mut source = RawSource::new(bytes, start, number, big_endian, pixels);
+        source.adjust(self.adjust);
         let dimensions = Dimensions(whole, height, width);
         let times = self.times.map(|mut times| {
             times.truncate(whole);

@@ -50,6 +50,7 @@ pub(super) fn acquisition(text: &str) -> Acquisition {
         frame_time: number(&values, "Interval_ms").map(|time| time / 1e3),
         em_gain: gain.and_then(|text| text.trim().parse().ok()),
         binning: binning.as_deref().and_then(sides),
+        significant_bits: number(&values, "BitDepth").map(|bits| bits as u32),
         mode: Some(modes.join("; ")),
         camera: model.or(camera),
         ..Acquisition::default()

@@ -3,7 +3,7 @@
 //! | file | what is read |
 //! |---|---|
 //! | `.tif`, `.tiff`, `.btf`, `.stk`, or a folder of them | multi-page TIFF, BigTIFF, OME-TIFF, stacks of MetaMorph and of ImageJ (also those larger than 4 GB), grey, 8, 16 or 32 bits, packed 10, 12 or 14 bits, floating point of 16 bits, either byte order; uncompressed, LZW, Deflate, Zstandard, PackBits |
-//! | `.npy` | an array (t, h, w), or (h, w) for one frame, of any number type |
+//! | `.npy` | an array (t, h, w), or (h, w) for one frame, of any number type, halves and booleans too; further axes have length 1 |
 //! | `.raw` | Picasso's movies with their `.yaml` beside them, and the size of a pixel if it says so |
 //! | `.dax` | the Zhuang lab's movies with their `.inf` beside them |
 //! | `.sif` | Andor's movies of one area of the detector |

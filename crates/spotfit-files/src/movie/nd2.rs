@@ -134,6 +134,7 @@ enum Value {
     Whole(i64),
     Number(f64),
     Text(String),
+    Bytes(Vec<u8>),
     Level(Vec<Variant>),
 }
 
@@ -179,7 +180,10 @@ fn variant(bytes: &[u8], depth: usize, left: &mut usize) -> Option<(Option<Varia
             let (text, size) = text(rest)?;
             (Some(Value::Text(text)), size)
         }
-        9 => (None, usize::try_from(u64_at(rest, 0)?).ok()?.checked_add(8)?),
+        9 => {
+            let end = usize::try_from(u64_at(rest, 0)?).ok()?.checked_add(8)?;
+            (Some(Value::Bytes(rest.get(8..end)?.to_vec())), end)
+        }
         11 => {
             let (count, length) = (u32_at(rest, 0)?, usize::try_from(u64_at(rest, 4)?).ok()?);
             let inner = bytes.get(begin.checked_add(12)?..length)?;
@@ -225,6 +229,43 @@ fn level<'a>(all: &'a [Variant], name: &str) -> Option<&'a [Variant]> {
     }
 }
 
+/// How often a loop goes round: as often as it has items that were not left out when it was run.
+fn rounds(kind: u64, level_of: &[Variant], parameters: &[Variant]) -> Option<usize> {
+    let valid = |all: &[Variant], name: &str| -> Vec<bool> {
+        match find(all, name) {
+            Some(Value::Bytes(bytes)) => bytes.iter().map(|&byte| byte != 0).collect(),
+            Some(Value::Level(items)) => {
+                items.iter().map(|item| !matches!(item.value, Value::Whole(0))).collect()
+            }
+            _ => Vec::new(),
+        }
+    };
+    let count = whole(parameters, "uiCount");
+    if kind == POSITIONS {
+        let valid = valid(level_of, "pItemValid");
+        return match valid.is_empty() {
+            true => count,
+            false => Some(valid.iter().take(count?).filter(|&&valid| valid).count()),
+        };
+    }
+    let Some(periods) = level(parameters, "pPeriod").filter(|_| kind == PERIODS) else {
+        return count;
+    };
+    let valid = valid(parameters, "pPeriodValid");
+    let periods = periods.iter().filter_map(|one| match &one.value {
+        Value::Level(period) => Some(period),
+        _ => None,
+    });
+    let run =
+        periods.enumerate().filter(|(at, _)| valid.is_empty() || valid.get(*at) == Some(&true));
+    run.map(|(_, period)| whole(period, "uiCount"))
+        .try_fold(0, |all: usize, one| all.checked_add(one?))
+}
+
+/// Loops over positions of the stage, and over periods of time that differ.
+const POSITIONS: u64 = 2;
+const PERIODS: u64 = 8;
+
 /// What loops make frames, the outermost first, and how often each goes round.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Loop {
@@ -243,15 +284,16 @@ fn loops(experiment: &[Variant]) -> Option<Vec<(Loop, usize)>> {
             [Variant { name, value: Value::Level(inside) }] if name.starts_with('i') => inside,
             parameters => parameters,
         };
-        let kind = match whole(now, "eType")? {
-            1 | 8 => Loop::Times,
-            2 => Loop::Positions,
+        let number = whole(now, "eType")? as u64;
+        let kind = match number {
+            1 | PERIODS => Loop::Times,
+            POSITIONS => Loop::Positions,
             4 => Loop::Slices,
             // Those of spectra are channels.
             6 => return Some(all),
             _ => return None,
         };
-        all.push((kind, whole(parameters, "uiCount")?));
+        all.push((kind, rounds(number, now, parameters)?));
         let Some(next) = level(now, "ppNextLevelEx") else { break };
         match next {
             [Variant { value: Value::Level(inside), .. }, ..] => now = inside,
@@ -331,7 +373,8 @@ pub(super) fn planes(bytes: &Bytes) -> Result<Planes, MovieError> {
         _ => None,
     };
     let exposure = number("dExposureTime").map(|time| time / 1e3);
-    let acquisition = Acquisition { camera, exposure, ..Acquisition::default() };
+    let significant_bits = whole(attributes, "uiBpcSignificant").map(|bits| bits as u32);
+    let acquisition = Acquisition { camera, exposure, significant_bits, ..Acquisition::default() };
     let mut axes = MovieAxes::frames(count / (positions * slices));
     (axes.channels, axes.slices) = (channels, slices);
     Ok(Planes {

@@ -143,6 +143,24 @@ impl Axis {
     }
 }
 
+/// What is to be said of time points that have numbers, where some of them are missing.
+fn gaps(times: &Axis) -> Option<String> {
+    let number = |key: &Key| match key {
+        Key::Number(number) => Some(*number),
+        Key::Name(_) => None,
+    };
+    let mut numbers: Vec<i64> = times.0.iter().map(number).collect::<Option<_>>()?;
+    numbers.sort_unstable();
+    let (first, last) = (*numbers.first()?, *numbers.last()?);
+    // As many as there are numbers between them, which may be more than can be counted.
+    let missing = i128::from(last) - i128::from(first) + 1 - numbers.len() as i128;
+    (missing > 0).then(|| {
+        format!(
+            "{missing} of the time points {first} to {last} are not there; frames are counted without gaps"
+        )
+    })
+}
+
 /// The axes of an index that have a meaning here, and of which the planes have one value each.
 const AXES: [&str; 3] = ["time", "z", "channel"];
 /// Those that are a position together.
@@ -309,6 +327,7 @@ pub(super) fn read(
     let count = count.ok_or_else(|| {
         wrong("its planes do not make a grid of positions, times, slices and channels")
     })?;
+    notes.extend(gaps(&axes[0]));
     let mut places = vec![None; count];
     let mut stamps = vec![f64::NAN; count / channels];
     let mut named = vec![String::new(); positions];
@@ -355,6 +374,9 @@ pub(super) fn read(
         notes.push(odd);
         None
     });
+    let mut acquisition = acquisition.unwrap_or_default();
+    let of_type = [10, 12, 14, 11].get(kind.wrapping_sub(3) as usize).copied();
+    acquisition.significant_bits = acquisition.significant_bits.or(of_type);
     let there = names.into_iter().zip(&files).filter(|(_, file)| file.is_some());
     let names = there.map(|(name, _)| name).collect();
     let planes = Planes {
@@ -365,7 +387,7 @@ pub(super) fn read(
         places,
         times: Some(stamps),
         pixel_size,
-        acquisition: acquisition.unwrap_or_default(),
+        acquisition,
         notes,
     };
     let files = files.into_iter().map(|file| Some(file?.0)).collect();

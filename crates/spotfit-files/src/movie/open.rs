@@ -29,7 +29,7 @@ use super::{
     Dimensions, Foreign, Movie, MovieError, MovieLimits, MovieOptions, Reader, Source, block_length,
 };
 use super::{czi, nd2, ndtiff, sif, spe};
-use crate::npy::NpyReader;
+use crate::npy::{NpyReader, Translated};
 
 /// The longest file that describes a movie, in bytes: Picasso keeps a movie's history in it.
 const LONGEST_SIDECAR: u64 = 1 << 20;
@@ -281,10 +281,17 @@ impl Movie {
         length: Option<u64>,
         limits: &MovieLimits,
     ) -> Result<Self, MovieError> {
-        let mut source = NpyReader::seekable(reader, length)?;
-        if let [height, width] = source.header().shape[..] {
-            source.set_shape(vec![1, height, width]);
-        }
+        Self::of_npy(Translated::new(reader)?, length, limits)
+    }
+
+    fn of_npy(
+        reader: Translated<Reader>,
+        length: Option<u64>,
+        limits: &MovieLimits,
+    ) -> Result<Self, MovieError> {
+        let length = length.map(|length| reader.length(length));
+        let mut source = NpyReader::seekable(Box::new(reader) as Reader, length)?;
+        source.set_shape(frames_of(&source.header().shape));
         let [frames, height, width] = source.header().shape[..] else {
             return Err(MovieError::Shape(source.header().shape.clone()));
         };
@@ -297,9 +304,10 @@ impl Movie {
 
     /// An array in a file. If its frames follow each other, each is read where it lies.
     fn npy_file(bytes: Bytes, length: u64, limits: &MovieLimits) -> Result<Self, MovieError> {
-        let reader = Box::new(View::new(bytes.clone(), 0));
-        let movie = Self::npy(reader, Some(length), limits)?;
-        let Source::Npy(npy) = &movie.source else { return Ok(movie) };
+        let reader = Translated::new(Box::new(View::new(bytes.clone(), 0)) as Reader)?;
+        let is_plain = reader.is_plain();
+        let movie = Self::of_npy(reader, Some(length), limits)?;
+        let (Source::Npy(npy), true) = (&movie.source, is_plain) else { return Ok(movie) };
         let Some(start) = npy.start() else { return Ok(movie) };
         let (header, pixels) = (npy.header(), movie.width as u64 * movie.height as u64);
         let source = RawSource::new(bytes, start, header.number, header.big_endian, pixels);
@@ -390,6 +398,25 @@ impl Movie {
         let (source, dimensions) = description.open(bytes, length)?;
         Self::new(Source::Raw(source), dimensions, limits)
     }
+}
+
+/// The shape of an array as frames: one of two axes is a frame, and axes of length 1 behind rows and columns, or in front of them, say
+/// nothing where there are more than three.
+fn frames_of(shape: &[usize]) -> Vec<usize> {
+    let mut axes = shape.to_vec();
+    while axes.len() > 3 {
+        let before = axes.len() - 2;
+        let one = match axes.last() {
+            Some(1) => Some(axes.len() - 1),
+            _ => axes[..before].iter().rposition(|&length| length == 1),
+        };
+        let Some(one) = one else { break };
+        axes.remove(one);
+    }
+    if axes.len() == 2 {
+        axes.insert(0, 1);
+    }
+    axes
 }
 
 /// Other formats have one file.

@@ -73,9 +73,9 @@ impl RawSource {
         Self { promised: Some(bytes), ..self }
     }
 
-    /// The same with numbers that are adjusted.
-    pub(super) fn adjusted(self, adjust: Option<Adjust>) -> Self {
-        Self { adjust, ..self }
+    /// Adjusts the numbers.
+    pub(super) fn adjust(&mut self, adjust: Option<Adjust>) {
+        self.adjust = adjust;
     }
 
     pub(super) fn skip(&mut self, frames: usize) {
@@ -136,7 +136,15 @@ impl RawSource {
                 Ok(())
             }
             (Some(Adjust::Scaled { scale, zero, blank }), Room::F32(pixels)) => {
-                self.fill_scaled(place, pixels, |value| scale * value + zero, blank)
+                // Double precision does not have all whole numbers of 64 bits.
+                let exact = self.number == NumberType::I64 && scale == 1.0 && zero.fract() == 0.0;
+                if exact {
+                    let zero = zero as i128;
+                    self.fill_scaled(place, pixels, |_, whole| (whole + zero) as f32, blank)
+                } else {
+                    let value = |value, _| (scale * value + zero) as f32;
+                    self.fill_scaled(place, pixels, value, blank)
+                }
             }
             _ => Err(Missing::Io(io::ErrorKind::InvalidInput.into())),
         }
@@ -147,7 +155,7 @@ impl RawSource {
         &self,
         place: u64,
         pixels: &mut [f32],
-        value: impl Fn(f64) -> f64,
+        value: impl Fn(f64, i128) -> f32,
         blank: Option<i64>,
     ) -> Result<(), Missing> {
         let Self { bytes, big_endian, number, .. } = self;
@@ -156,12 +164,15 @@ impl RawSource {
         if got < stored.len() {
             return Err(Missing::Short(got));
         }
-        let blank = blank.map(|blank| blank as f64);
+        let blank = blank.map(i128::from);
         with_number!(*number, T => {
             for (pixel, bytes) in pixels.iter_mut().zip(stored.chunks_exact(size_of::<T>())) {
+                let stored = T::from_bytes(bytes, *big_endian);
+                // Only whole numbers have one that is blank.
+                let whole = stored as i128;
                 #[allow(clippy::unnecessary_cast)] // One of the types is this.
-                let stored = T::from_bytes(bytes, *big_endian) as f64;
-                *pixel = if blank == Some(stored) { f32::NAN } else { value(stored) as f32 };
+                let number = value(stored as f64, whole);
+                *pixel = if blank == Some(whole) { f32::NAN } else { number };
             }
         });
         Ok(())

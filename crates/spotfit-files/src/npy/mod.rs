@@ -14,6 +14,7 @@ mod fortran;
 mod header;
 mod number;
 mod reader;
+mod translated;
 
 use std::io;
 
@@ -23,6 +24,7 @@ pub use header::{NpyHeader, write_header};
 pub use number::{NpyNumber, NumberType};
 pub(crate) use number::{read_numbers, with_number};
 pub use reader::NpyReader;
+pub(crate) use translated::Translated;
 
 /// Errors of reading an NPY file.
 #[derive(Debug, thiserror::Error)]

@@ -4,6 +4,8 @@ use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 
+use super::paths::leads_to;
+
 /// The right to make a file. It ends with this value, and with the process that has it, however that ends.
 ///
 /// The lock is one of the operating system on a file `.NAME.spotfit-lock` beside the one that is made, which is removed with
@@ -35,7 +37,7 @@ impl Lock {
                 Ok(()) => {}
             }
             // Whoever had it before may have removed the file between the lines above.
-            if is_there(&path, &file) {
+            if leads_to(&path, &file) {
                 return Ok(Some(Self { path, file }));
             }
         }
@@ -55,21 +57,6 @@ impl Lock {
         name.push(".spotfit-lock");
         file.with_file_name(name)
     }
-}
-
-/// Whether an open file still has its name.
-#[cfg(unix)]
-fn is_there(path: &Path, file: &File) -> bool {
-    use std::os::unix::fs::MetadataExt;
-    let number = |metadata: fs::Metadata| (metadata.dev(), metadata.ino());
-    let (named, open) = (fs::metadata(path).map(number), file.metadata().map(number));
-    matches!((named, open), (Ok(named), Ok(open)) if named == open)
-}
-
-/// Open files cannot be removed there.
-#[cfg(not(unix))]
-fn is_there(_: &Path, _: &File) -> bool {
-    true
 }
 
 impl Drop for Lock {

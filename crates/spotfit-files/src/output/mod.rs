@@ -31,6 +31,7 @@ use std::fmt;
 use std::fs::{self, OpenOptions};
 use std::io::{self, BufWriter, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use tempfile::NamedTempFile;
 
@@ -39,7 +40,7 @@ pub use lock::Lock;
 pub use parallel::ParallelOutput;
 use parts::{Aside, part_of};
 pub use parts::{abandon, remove_parts};
-use paths::{FOLDERS, check_folder, descriptor, is_folders, resolve};
+use paths::{FOLDERS, Identity, check_folder, descriptor, is_folders, resolve};
 
 /// Refuses to replace a file that nobody named, unless it is one of ours or may be replaced all the same.
 ///
@@ -61,11 +62,27 @@ pub fn refuse_stranger(
     }
 }
 
+/// What a name led to when somebody was asked whether it may be replaced: a file, as it was then, or none.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Seen(Option<(Identity, u64, Option<SystemTime>)>);
+
+impl Seen {
+    /// What a name leads to now.
+    pub fn at(path: &Path) -> Self {
+        let metadata = fs::metadata(path).ok();
+        let seen = metadata
+            .and_then(|found| Some((Identity::of(path)?, found.len(), found.modified().ok())));
+        Self(seen)
+    }
+}
+
 /// A file being written, or a stream.
 #[derive(Debug)]
 pub struct Output {
     name: String,
     target: Target,
+    /// What it may replace, if not anything.
+    over: Option<Seen>,
     /// Files that must not be beside this one once it is there.
     outdated: Vec<PathBuf>,
 }
@@ -92,13 +109,20 @@ impl Output {
     pub fn create(path: &Path) -> Result<Self, OutputError> {
         let name = path.display().to_string();
         let target = Target::create(path).map_err(OutputError::write(&name))?;
-        Ok(Self { name, target, outdated: Vec::new() })
+        Ok(Self { name, target, over: None, outdated: Vec::new() })
+    }
+
+    /// The same that replaces nothing but what was seen, if something was: a file that has got the name since then stays, which is an
+    /// error at the end.
+    #[must_use]
+    pub fn over(self, seen: Option<Seen>) -> Self {
+        Self { over: seen, ..self }
     }
 
     /// Writes to what is open already, under this name in errors.
     pub fn stream(name: &str, writer: impl Write + Send + 'static) -> Self {
         let target = Target::Stream(BufWriter::new(Box::new(writer)));
-        Self { name: name.to_owned(), target, outdated: Vec::new() }
+        Self { name: name.to_owned(), target, over: None, outdated: Vec::new() }
     }
 
     /// What the file that `beside` replaces says is not true of this one: it goes away before this one appears, and
@@ -176,7 +200,7 @@ impl Output {
             resolve(file).is_ok_and(|file| !new.contains(&file)) && record::calls_itself(file)
         };
         for (number, output) in outputs.into_iter().enumerate() {
-            let Self { name, target, mut outdated } = output;
+            let Self { name, target, over, mut outdated } = output;
             outdated.extend(target.records().iter().filter(|file| is_old(file)).cloned());
             let mut asides = Vec::new();
             let put = outdated.iter().try_for_each(|path| {
@@ -184,7 +208,7 @@ impl Output {
                 goes_on(number);
                 Ok(())
             });
-            let appeared = put.and_then(|()| target.appear(&mut parts));
+            let appeared = put.and_then(|()| target.appear(over.as_ref(), &mut parts));
             if appeared.is_err() {
                 asides.into_iter().for_each(Aside::back);
             }
@@ -279,11 +303,23 @@ impl Target {
     }
 
     /// Gives a file its name.
-    fn appear(self, parts: &mut Vec<PathBuf>) -> io::Result<()> {
+    fn appear(self, over: Option<&Seen>, parts: &mut Vec<PathBuf>) -> io::Result<()> {
         if let Self::Replace { writer, path, .. } = self {
             let file = writer.into_inner().map_err(io::IntoInnerError::into_error)?;
             parts.retain(|part| part != file.path());
-            file.persist(path).map_err(|error| error.error)?;
+            let other = || {
+                let reason = "another file has got this name meanwhile, and stays";
+                io::Error::new(io::ErrorKind::AlreadyExists, reason)
+            };
+            let persisted = match over {
+                Some(seen) if *seen != Seen::at(&path) => return Err(other()),
+                Some(Seen(None)) => file.persist_noclobber(path),
+                _ => file.persist(path),
+            };
+            persisted.map_err(|error| match error.error.kind() {
+                io::ErrorKind::AlreadyExists => other(),
+                _ => error.error,
+            })?;
         }
         Ok(())
     }

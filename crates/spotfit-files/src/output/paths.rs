@@ -1,6 +1,7 @@
 //! Which file a path leads to.
 
-use std::fs;
+use std::ffi::OsStr;
+use std::fs::{self, File};
 use std::io;
 use std::path::{self, Path, PathBuf};
 
@@ -102,12 +103,72 @@ pub fn check_folder(path: &Path) -> io::Result<()> {
 pub(super) const FOLDERS: &str =
     "a name with a separator at its end is that of a folder, not of a file";
 
-/// Whether two paths lead to one file, which may not exist yet. A device keeps nothing that could be lost.
-pub fn same(one: &Path, other: &Path) -> bool {
-    let standard = Path::new("-");
-    if one == standard || other == standard {
-        return false;
+/// Which file a path leads to: all links, hard ones too, and all ways to write a path of it have the same one, also before the file is
+/// there.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Identity(Which);
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+enum Which {
+    #[cfg_attr(not(unix), allow(dead_code))]
+    Inode(u64, u64),
+    Path(PathBuf),
+}
+
+impl Identity {
+    /// Nothing for standard output, and for what keeps nothing that could be lost: a device, a socket.
+    pub fn of(path: &Path) -> Option<Self> {
+        if path == Path::new("-") {
+            return None;
+        }
+        let path = resolve(path).ok()?;
+        match fs::metadata(&path) {
+            Ok(metadata) => Self::of_one(&metadata, path),
+            Err(_) => Some(Self(Which::Path(path))),
+        }
     }
-    let (Ok(one), Ok(other)) = (resolve(one), resolve(other)) else { return false };
-    one == other && fs::metadata(one).map_or(true, |metadata| metadata.is_file())
+
+    #[cfg(unix)]
+    fn of_one(metadata: &fs::Metadata, _: PathBuf) -> Option<Self> {
+        use std::os::unix::fs::{FileTypeExt, MetadataExt};
+        let kind = metadata.file_type();
+        let keeps = !(kind.is_char_device() || kind.is_block_device() || kind.is_socket());
+        keeps.then(|| Self(Which::Inode(metadata.dev(), metadata.ino())))
+    }
+
+    #[cfg(not(unix))]
+    fn of_one(metadata: &fs::Metadata, path: PathBuf) -> Option<Self> {
+        (metadata.is_file() || metadata.is_dir()).then(|| Self(Which::Path(path)))
+    }
+}
+
+/// Whether two paths lead to one file, pipe or folder, which may not exist yet.
+pub fn same(one: &Path, other: &Path) -> bool {
+    let one = Identity::of(one);
+    one.is_some() && one == Identity::of(other)
+}
+
+/// Whether a path leads to an open file.
+#[cfg(unix)]
+pub fn leads_to(path: &Path, file: &File) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    let number = |metadata: fs::Metadata| (metadata.dev(), metadata.ino());
+    let (named, open) = (fs::metadata(path).map(number), file.metadata().map(number));
+    matches!((named, open), (Ok(named), Ok(open)) if named == open)
+}
+
+/// Open files cannot be removed there.
+#[cfg(not(unix))]
+pub fn leads_to(_: &Path, _: &File) -> bool {
+    true
+}
+
+/// A name as text that no other name has: what is no UTF-8 is written as in `x\xfe.tif`.
+pub fn shown(name: &OsStr) -> String {
+    let chunks = name.as_encoded_bytes().utf8_chunks();
+    let text = chunks.map(|chunk| {
+        let rest = chunk.invalid().iter().map(|byte| format!("\\x{byte:02x}"));
+        chunk.valid().to_owned() + &rest.collect::<String>()
+    });
+    text.collect()
 }

@@ -373,5 +373,5 @@ fn mutated_tables() {
             }
         }
     }
-    assert!(read > 300 && refused > 300, "{read} {refused}");
+    assert!(read > 200 && refused > 300, "{read} {refused}");
 }

@@ -21,6 +21,12 @@ pub enum TableError {
     /// Two columns have one name.
     #[error("there are two columns '{0}'")]
     TwoColumns(String),
+    /// It is rapidSTORM's file of tracks.
+    #[error(
+        "this is rapidSTORM's file of tracks, whose rows have all localizations of a track each: let rapidSTORM write a table of \
+         localizations, and link these"
+    )]
+    Tracks,
     /// A format cannot hold the name of a column.
     #[error("the column '{column}' cannot be written: {reason}")]
     Name {
@@ -94,15 +100,16 @@ pub enum TableError {
         /// The line with which the row begins, from 1.
         line: u64,
     },
-    /// A column has more different words than a table of localizations would.
+    /// Nothing tells whether a mark is before decimals or between groups of digits.
     #[error(
-        "column '{column}' has more than {most} different words; it must be numbers, or left out"
+        "'{cell}' is {} with a decimal point and {} with a decimal comma, and nothing tells which is meant: say what the decimal mark is",
+        .readings[0], .readings[1]
     )]
-    ManyWords {
-        /// The column's name.
-        column: String,
-        /// The most allowed.
-        most: usize,
+    Marks {
+        /// The first number that has two readings.
+        cell: String,
+        /// These, with a point and with a comma.
+        readings: [f64; 2],
     },
     /// The file cannot be read or written.
     #[error(transparent)]

@@ -1,5 +1,6 @@
 //! Tables in files of either format.
 
+use std::borrow::Cow;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Seek, Write};
 use std::path::{Path, PathBuf};
@@ -13,7 +14,10 @@ use super::others::{OtherProgram, OtherReader};
 use super::picasso::{
     LeftOut, PicassoReader, PicassoWriter, ROWS, beside, is_our_sidecar, sidecar,
 };
-use super::{ColumnNames, CsvReader, CsvWriter, Info, PicassoVersion, Table, TableError};
+use super::{
+    ColumnNames, CsvReader, CsvWriter, Growing, Info, PicassoVersion, Table, TableError,
+    TextOptions,
+};
 
 /// How a table is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,9 +83,19 @@ impl TableReader {
     /// # Errors
     /// [`TableError`].
     pub fn open(path: impl AsRef<Path>) -> Result<Self, TableError> {
+        Self::open_with(path, TextOptions::default())
+    }
+
+    /// The same with what the text of a CSV table does not say.
+    ///
+    /// # Errors
+    /// [`TableError`].
+    pub fn open_with(path: impl AsRef<Path>, options: TextOptions) -> Result<Self, TableError> {
         let path = path.as_ref();
         let file = File::open(path)?;
-        let Some(binary) = Binary::of(path) else { return Self::csv(Box::new(file)) };
+        let Some(binary) = Binary::of(path) else {
+            return Self::csv_with(Box::new(file), options);
+        };
         let mut reader = BufReader::new(file);
         match binary {
             Binary::Smlm => return Ok(Self::Other(Box::new(OtherReader::smlm(reader)?))),
@@ -113,7 +127,18 @@ impl TableReader {
     /// # Errors
     /// As [`CsvReader::new`].
     pub fn csv(reader: Box<dyn Read + Send>) -> Result<Self, TableError> {
-        Ok(Self::Csv(CsvReader::new(reader)?))
+        Self::csv_with(reader, TextOptions::default())
+    }
+
+    /// The same with what its text does not say.
+    ///
+    /// # Errors
+    /// As [`CsvReader::new`].
+    pub fn csv_with(
+        reader: Box<dyn Read + Send>,
+        options: TextOptions,
+    ) -> Result<Self, TableError> {
+        Ok(Self::Csv(CsvReader::with_options(reader, options)?))
     }
 
     /// Changes what is known of the movie.
@@ -184,14 +209,14 @@ impl TableReader {
     /// # Errors
     /// [`TableError`]; [`TableError::ManyRows`].
     pub fn read_all(&mut self, most: usize) -> Result<Table, TableError> {
-        let mut table = Table::default();
+        let mut all = Growing::default();
         while let Some(block) = self.read()? {
-            if table.rows() + block.rows() > most {
+            if all.table.rows() + block.rows() > most {
                 return Err(TableError::ManyRows { most });
             }
-            table.append(&block)?;
+            all.append(Cow::Owned(block))?;
         }
-        Ok(table)
+        Ok(all.table)
     }
 }
 

@@ -25,19 +25,21 @@ mod powers;
 mod version;
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 use std::fmt;
 
 use crate::averages::root_mean_square;
 
 pub use column_names::{ColumnNames, ColumnNamesError};
 pub use corners::CornerReader;
-pub use csv::{CsvReader, CsvWriter};
+pub use csv::{CsvReader, CsvWriter, TextOptions};
 pub use error::TableError;
 pub use file::{SaveOptions, TableFormat, TableOutput, TableReader, TableWriter, Written};
 pub(crate) use meaning::Merge;
 pub use meaning::{Dimension, Meaning};
 pub use others::{OtherProgram, OtherReader};
 pub use picasso::{LeftOut, PicassoReader, PicassoWriter, is_our_sidecar, sidecar};
+pub use spotfit_files::columns::DecimalMark;
 pub use version::PicassoVersion;
 
 /// The unit of a column.
@@ -157,35 +159,66 @@ impl Column {
     fn empty(&self) -> Self {
         Self::new(&self.name, self.unit, self.kind.clone(), Vec::new())
     }
+}
 
-    /// Appends the values of another part of this column.
-    fn append(&mut self, other: &Self) -> Result<(), TableError> {
-        match (&mut self.kind, &other.kind) {
-            (Kind::Words(words), Kind::Words(others)) => {
-                let places: Vec<f64> =
-                    others.iter().map(|word| place(words, word) as f64).collect();
-                if words.len() > MOST_WORDS {
-                    let column = self.name.clone();
-                    return Err(TableError::ManyWords { column, most: MOST_WORDS });
-                }
-                self.values.extend(other.values.iter().map(|&index| places[index as usize]));
+/// A table to which blocks are appended, with the places of its words.
+#[derive(Default)]
+pub(crate) struct Growing {
+    pub(crate) table: Table,
+    /// For each column.
+    places: Vec<HashMap<String, usize>>,
+}
+
+impl Growing {
+    fn of(table: Table) -> Self {
+        let places = table.columns.iter().map(|column| match &column.kind {
+            Kind::Words(words) => {
+                words.iter().enumerate().map(|(place, word)| (word.clone(), place)).collect()
             }
-            (mine, theirs) if mine == theirs => self.values.extend_from_slice(&other.values),
-            _ => return Err(TableError::Parts(self.name.clone())),
+            _ => HashMap::new(),
+        });
+        Self { places: places.collect(), table }
+    }
+
+    /// Appends the rows of a block.
+    ///
+    /// # Errors
+    /// [`TableError::Parts`] if it has other columns.
+    pub(crate) fn append(&mut self, other: Cow<'_, Table>) -> Result<(), TableError> {
+        if self.table.columns.is_empty() {
+            *self = Self::of(other.into_owned());
+            return Ok(());
+        }
+        let Self { table, places } = self;
+        let same = |(mine, its): (&Column, &Column)| mine.name == its.name && mine.unit == its.unit;
+        let all = table.columns.len() == other.columns.len();
+        if let Some((mine, its)) =
+            table.columns.iter().zip(&other.columns).find(|pair| !same(*pair))
+        {
+            return Err(TableError::Parts(format!("{} and {}", mine.name, its.name)));
+        }
+        if !all {
+            let (mine, its) = (table.columns.len(), other.columns.len());
+            return Err(TableError::Parts(format!("{mine} and {its} of them")));
+        }
+        for ((mine, its), places) in table.columns.iter_mut().zip(&other.columns).zip(places) {
+            match (&mut mine.kind, &its.kind) {
+                (Kind::Words(words), Kind::Words(others)) => {
+                    let mut place = |word: &String| {
+                        *places.entry(word.clone()).or_insert_with(|| {
+                            words.push(word.clone());
+                            words.len() - 1
+                        }) as f64
+                    };
+                    let theirs: Vec<f64> = others.iter().map(&mut place).collect();
+                    mine.values.extend(its.values.iter().map(|&index| theirs[index as usize]));
+                }
+                (kind, other) if kind == other => mine.values.extend_from_slice(&its.values),
+                _ => return Err(TableError::Parts(mine.name.clone())),
+            }
         }
         Ok(())
     }
-}
-
-/// The most different words of a column.
-const MOST_WORDS: usize = 1 << 12;
-
-/// The index of a word, which is added if it is not there.
-fn place(words: &mut Vec<String>, word: &str) -> usize {
-    words.iter().position(|known| known == word).unwrap_or_else(|| {
-        words.push(word.to_owned());
-        words.len() - 1
-    })
 }
 
 /// What is known of the movie that a table is of.
@@ -313,23 +346,12 @@ impl Table {
     /// Appends the rows of another block of this table.
     ///
     /// # Errors
-    /// [`TableError::Parts`] if it has other columns, [`TableError::ManyWords`].
+    /// [`TableError::Parts`] if it has other columns.
     pub fn append(&mut self, other: &Self) -> Result<(), TableError> {
-        if self.columns.is_empty() {
-            *self = other.clone();
-            return Ok(());
-        }
-        let same = |(mine, its): (&Column, &Column)| mine.name == its.name && mine.unit == its.unit;
-        let all = self.columns.len() == other.columns.len();
-        if let Some((mine, its)) = self.columns.iter().zip(&other.columns).find(|pair| !same(*pair))
-        {
-            return Err(TableError::Parts(format!("{} and {}", mine.name, its.name)));
-        }
-        if !all {
-            let (mine, its) = (self.columns.len(), other.columns.len());
-            return Err(TableError::Parts(format!("{mine} and {its} of them")));
-        }
-        self.columns.iter_mut().zip(&other.columns).try_for_each(|(mine, its)| mine.append(its))
+        let mut growing = Growing::of(std::mem::take(self));
+        let result = growing.append(Cow::Borrowed(other));
+        *self = growing.table;
+        result
     }
 
     /// Keeps the rows for which it holds.

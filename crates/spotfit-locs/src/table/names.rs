@@ -148,6 +148,11 @@ pub(super) fn of_rapidstorm(line: &str) -> Option<Vec<String>> {
     (!names.is_empty()).then_some(names)
 }
 
+/// Whether the first line of one of rapidSTORM's tables describes rows that have localizations in themselves.
+pub(super) fn has_tracks(line: &str) -> bool {
+    line.matches("<localizations").count() > 1
+}
+
 /// The name in CSV tables of the column that one of another name may be meant for, such as `Photons` or `x_nm`.
 pub(super) fn similar(header: &str) -> Option<&'static str> {
     let plain = |name: &str| {

@@ -1,4 +1,4 @@
-//! Decimal numbers, read and written so that nothing of them is lost.
+//! Decimal numbers, written so that nothing of them is lost.
 
 use std::io::Write as _;
 
@@ -10,55 +10,6 @@ const TENS: [f64; 23] = [
 
 /// Whole numbers below this are exact.
 const EXACT: u64 = 1 << 53;
-
-/// Reads a number as `str::parse` does, in a fraction of the time where it is short.
-pub(super) fn parse(text: &[u8]) -> Option<f64> {
-    short(text).or_else(|| std::str::from_utf8(text).ok()?.parse().ok())
-}
-
-/// Reads a number whose decimal mark is a comma. With a point, which may be there to group digits, it is none.
-pub(super) fn parse_comma(text: &[u8]) -> Option<f64> {
-    /// As long as numbers usually are.
-    const USUAL: usize = 32;
-    if text.contains(&b'.') {
-        return None;
-    }
-    let Some(comma) = text.iter().position(|&byte| byte == b',') else { return parse(text) };
-    if text.len() > USUAL {
-        let mut copy = text.to_vec();
-        copy[comma] = b'.';
-        return parse(&copy);
-    }
-    let mut copy = [0; USUAL];
-    copy[..text.len()].copy_from_slice(text);
-    copy[comma] = b'.';
-    parse(&copy[..text.len()])
-}
-
-/// The number of a text of digits with at most one point. With fewer than 2⁵³ units and at most 22 decimals both are
-/// exact, so that one division rounds correctly (Clinger 1990, How to read floating point numbers accurately).
-fn short(text: &[u8]) -> Option<f64> {
-    let (negative, digits) = match text {
-        [b'-', rest @ ..] => (true, rest),
-        _ => (false, text),
-    };
-    if digits.is_empty() || digits.len() > 18 {
-        return None;
-    }
-    let (mut units, mut decimals, mut point) = (0u64, 0, false);
-    for &digit in digits {
-        match digit {
-            b'0'..=b'9' => {
-                units = 10 * units + u64::from(digit - b'0');
-                decimals += usize::from(point);
-            }
-            b'.' if !point && digits.len() > 1 => point = true,
-            _ => return None,
-        }
-    }
-    let value = (units < EXACT).then(|| units as f64 / TENS[decimals])?;
-    Some(if negative { -value } else { value })
-}
 
 /// Writes a number so that it is read back as it was, with as few digits as that takes or nearly so.
 pub(super) fn write(value: f64, text: &mut Vec<u8>) {
@@ -268,7 +219,13 @@ fn units_of(units: f64, decimals: usize, text: &mut Vec<u8>) {
 
 #[cfg(test)]
 mod tests {
+    use spotfit_files::columns::DecimalMark;
+
     use super::*;
+
+    fn parse(text: &[u8]) -> Option<f64> {
+        DecimalMark::Point.number(text)
+    }
     use proptest::prelude::*;
 
     proptest! {
@@ -382,21 +339,6 @@ mod tests {
             (6, 123456789012.0, Some(f64::INFINITY), "123456789012.000000"),
         ] {
             assert_eq!(written(usual, value, error), needed, "{value:e} ± {error:?}");
-        }
-    }
-
-    /// Proves that numbers with decimal commas are those with points, and that nothing with both, or two commas, is one.
-    #[test]
-    fn commas_are_points() {
-        for text in
-            ["1.5", "-0.25", ".5", "7", "1.5e-5", "NaN", "0.1234567890123456789012345678901234567"]
-        {
-            let comma = text.replace('.', ",");
-            let [found, needed] = [parse_comma(comma.as_bytes()), parse(text.as_bytes())];
-            assert_eq!(found.map(f64::to_bits), needed.map(f64::to_bits), "{text}");
-        }
-        for text in ["1.234,5", "1,234.5", "1,2,3", ",", "", "1.5", "a,b"] {
-            assert_eq!(parse_comma(text.as_bytes()), None, "{text}");
         }
     }
 

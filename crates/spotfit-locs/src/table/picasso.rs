@@ -639,15 +639,19 @@ fn documents(info: &Info, reach: [f64; 3]) -> Vec<Value> {
     let size = [
         ("Width", info.width.map_or(reach[0], |width| width as f64)),
         ("Height", info.height.map_or(reach[1], |height| height as f64)),
-        ("Frames", info.frames.map_or(reach[2], |frames| frames as f64)),
+        ("Frames", info.frames.map_or(reach[2], |frames| (frames as f64).max(reach[2]))),
     ];
     if documents.is_empty() || !matches!(documents[0], Value::Map(_)) {
         documents.insert(0, Value::Map(Vec::new()));
     }
     if let Some(Value::Map(first)) = documents.first_mut() {
         for (key, value) in size {
-            if !first.iter().any(|(known, _)| known == key) {
-                first.push((key.to_owned(), Value::Int(value.max(1.0) as i64)));
+            let size = Value::Int(value.max(1.0) as i64);
+            match first.iter_mut().find(|(known, _)| known == key) {
+                // A movie that was joined with others has become longer.
+                Some((_, said)) if key == "Frames" && said.number() < Some(value) => *said = size,
+                Some(_) => {}
+                None => first.push((key.to_owned(), size)),
             }
         }
     }

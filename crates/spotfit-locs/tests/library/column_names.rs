@@ -33,3 +33,22 @@ fn columns_are_named() {
         assert!(error.to_lowercase().contains(&says.to_lowercase()), "{names}: {error}");
     }
 }
+
+/// Proves that rapidSTORM's files of tracks, whose rows have localizations in themselves, are called what they are.
+#[test]
+fn tracks_of_rapidstorm_are_named() {
+    let field = |name: &str| format!("<field identifier=\"{name}\" unit=\"nanometer\" />");
+    let fields = ["Position-0-0", "Position-1-0"].map(field).concat();
+    let inner = format!(
+        "<localizations insequence=\"false\" repetitions=\"variable\">{fields}</localizations>"
+    );
+    for (inner, is_tracks) in [(inner, true), (String::new(), false)] {
+        let text = format!(
+            "# <localizations insequence=\"true\" repetitions=\"variable\">{fields}{inner}</localizations>\n1 2\n"
+        );
+        let error = CsvReader::new(text.as_bytes()).err().map(|error| error.to_string());
+        let named =
+            error.as_deref().is_some_and(|error| error.contains("rapidSTORM's file of tracks"));
+        assert_eq!((named, error.is_some()), (is_tracks, is_tracks), "{error:?}");
+    }
+}

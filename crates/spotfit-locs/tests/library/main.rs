@@ -8,6 +8,7 @@ mod charts;
 mod column_names;
 mod common_drift;
 mod density;
+mod dialects;
 mod duplicates;
 mod fast_drift;
 #[cfg(feature = "report")]
@@ -26,6 +27,9 @@ mod pictures;
 mod round_trip;
 mod saving;
 mod simulated;
+#[allow(dead_code, reason = "tables of curves are written so, too")]
+#[path = "../../../spotfit-files/tests/library/written.rs"]
+mod written;
 
 /// Whether the tests have the time of a night, for what is only more of the same: `SPOTFIT_NIGHTLY=1`.
 fn nightly() -> bool {

@@ -135,3 +135,22 @@ fn a_kill_at_any_step_leaves_right_units() {
     // Before the first, the old table; the YAML file put aside; the new table; and complete.
     assert_eq!(seen, [100.0, 100.0, 200.0, 200.0, 200.0]);
 }
+
+/// Proves that the file beside a table never says fewer frames than its rows have, whatever it said before, and that it keeps more.
+#[test]
+fn movies_are_as_long_as_their_rows() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("locs.hdf5");
+    for (said, last, frames) in [(1000, 1999.0, 2000), (1000, 10.0, 1000)] {
+        let mut long = table(100.0);
+        long.info = Info::default().with_movie(Some(100.0), [64, 64], said);
+        long.save(&path).expect("saved");
+        let mut long = Table::load(&path).expect("a table");
+        assert_eq!(long.info.frames, Some(said));
+        long.set(Column::new("frame", Unit::None, Kind::Whole, vec![0.0, last]));
+        long.save(&path).expect("saved again");
+        let text = std::fs::read_to_string(sidecar(&path)).expect("a file beside it");
+        assert!(text.contains(&format!("Frames: {frames}\n")), "{text}");
+        assert_eq!(Table::load(&path).expect("a table").info.frames, Some(frames));
+    }
+}

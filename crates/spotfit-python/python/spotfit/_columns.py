@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from os import PathLike
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -49,12 +50,14 @@ def read_columns(
     error_columns: str | Sequence[str | int] = (),
     x_columns: str | Sequence[str | int] = (),
     sheet: str | int | None = None,
+    decimal: Literal[".", ","] | None = None,
 ) -> Columns:
     """Reads columns of numbers from a text, or from a sheet of a workbook of Excel (``.xlsx``).
 
-    Columns are between commas, semicolons, tabs or spaces, whichever makes numbers of them; with decimal points or commas; in UTF-8, UTF-16
-    or Latin-1, with the ends of lines of any system. The first line with a name for each column has the names, the next ones above
-    the numbers have units. Lines that begin with ``#``, ``%`` or ``!`` and columns without numbers are left out.
+    Columns are between commas, semicolons, tabs or spaces, whichever makes numbers of them; with decimal points or commas, and digits in
+    groups, as all numbers together tell; in UTF-8, UTF-16 or Latin-1, with the ends of lines of any system. The last line with a name for
+    each column has the names, and one with units may be below it. Lines that begin with ``#``, ``%`` or ``!``, columns without numbers and
+    names or numbers of rows are left out.
 
     Parameters
     ----------
@@ -72,7 +75,9 @@ def read_columns(
     x_columns : str, or sequence of str or int
         The columns of the variables, where there are several; `columns` has data sets only then.
     sheet : str or int, optional
-        The sheet of a workbook, by its name or number from 1. Default: the first.
+        The sheet of a workbook, by its name or number from 1. Default: the first with cells.
+    decimal : {".", ","}, optional
+        The mark before decimals, where the numbers do not tell: ``1,250`` may be 1250 or 1.25.
 
     Returns
     -------
@@ -84,7 +89,8 @@ def read_columns(
     FileNotFoundError, OSError
         If the file is not there, or cannot be read.
     ValueError
-        If a cell is neither a number nor empty, or there are no two columns.
+        If a cell is neither a number nor empty, or there are no two columns; if nothing tells whether a mark is before decimals or between
+        groups of digits, and `decimal` is not given.
 
     Warns
     -----
@@ -113,7 +119,7 @@ def read_columns(
     whole = arguments.whole("skip", skip)
     chosen, keys, deviations, variables = (_names(of) for of in (columns, by, error_columns, x_columns))
     own = None if sheet is None else str(sheet)
-    names, units, x, y, errors, weights, notes = _spotfit.read_columns(path, chosen, whole, keys, deviations, variables, own)
+    names, units, x, y, errors, weights, notes = _spotfit.read_columns(path, chosen, whole, keys, deviations, variables, own, decimal)
     tell(notes)
     # Where all data sets have the same points, and there is one variable, these axes say nothing.
     shared = x[0] if not keys else x

@@ -129,8 +129,9 @@ class Blocks(Iterator[Locs]):
     errors : bool
         Add the standard errors of photons, background and widths.
     saturation : float, optional
-        The least value of a saturated pixel, in ADU. Default: that of integers of 8 or 16 bits is
-        their largest value; no other number is taken for saturated.
+        The least value of a saturated pixel, in ADU. Default: the value that many pixels of the first frames have and none exceeds, or
+        what the significant bits of the metadata tell; otherwise that of integers of 8 or 16 bits is their largest value, and no other
+        number is taken for saturated.
     calibration : path, optional
         A calibration of ``spotfit calibrate`` or Picasso, by which z of every spot follows from its widths. The shape is
         "elliptical" then, if nothing else is said. Adds ``z`` and its uncertainty in nanometres, ``z_distance`` and ``z_status``.
@@ -304,13 +305,13 @@ class Blocks(Iterator[Locs]):
             self._mask(masked)
         notes = self._options.notes()
         # What the maps of a camera say is not to be found out.
-        looks = _defects.is_word(defects, "auto") or defects is None and maps is None
+        looks = _defects.is_word(defects, "auto") or masked is not None or defects is None and maps is None
         frames = Slice(None) if frames is None else frames
         if not isinstance(frames, Slice) or frames.step not in (None, 1):
             raise ValueError("frames must be a slice without a step, as in slice(0, 100)")
         frames = Slice(arguments.index("frames", frames.start), arguments.index("frames", frames.stop))
         self.done = 0
-        self._told = False
+        self._told: list[str] = []
         if isinstance(movie, (str, PathLike)):
             channel, slice = _chosen(channel, slice)
             file = _spotfit.MovieFile(fspath(movie), channel, slice, waits, arguments.flag("strict", strict), parts, arguments.stage(position))
@@ -325,10 +326,12 @@ class Blocks(Iterator[Locs]):
             notes += self._place(positions, roi, size)
             # What only warns need not be waited for.
             if looks and (waits is None or _defects.is_word(defects, "auto")):
-                found = _spotfit.Defects.find_in(fspath(movie), channel, slice, maps, waits, parts, arguments.stage(position))
+                found = _spotfit.Defects.find_in(
+                    fspath(movie), channel, slice, None if masked is not None else maps, waits, parts, arguments.stage(position)
+                )
                 if found is None and _defects.is_word(defects, "auto"):
                     raise ValueError(f"{fspath(movie)}: defects = 'auto' looks at the first frames, which cannot be read twice")
-                self._look(found, defects, notes)
+                self._look(found, defects, masked, notes)
             source = _spotfit.MovieLocalizer(self._options, file, frames.start, frames.stop)
             self._source: _spotfit.MovieLocalizer | _spotfit.ArrayLocalizer = source
             if waits is None:
@@ -364,8 +367,9 @@ class Blocks(Iterator[Locs]):
             info = _spotfit.Info(None, width, height, count)
             end = min(last, first + _spotfit.frames_for_estimates(height, width))
             few: Any = array[first:end] if looks or camera is not None else array[first : first + 1]
-            if looks:
-                self._look(_spotfit.Defects.find(few, maps), defects, notes)
+            # Whole numbers are finite.
+            if looks and (masked is None or getattr(getattr(array, "dtype", None), "kind", "f") == "f"):
+                self._look(_spotfit.Defects.find(few, None if masked is not None else maps, first), defects, masked, notes)
             self._source = localizer = _spotfit.ArrayLocalizer(self._options, height, width, first, max(last, first))
             if maps is None:
                 notes += _spotfit.doubts(few, camera)
@@ -387,9 +391,16 @@ class Blocks(Iterator[Locs]):
         self._options = self._options.with_positions(placed)
         return placed.notes
 
-    def _look(self, found: _spotfit.Defects | None, defects: Any, notes: list[str]) -> None:
+    def _look(self, found: _spotfit.Defects | None, defects: Any, masked: _spotfit.Defects | None, notes: list[str]) -> None:
         if found is None:
             return
+        if masked is not None:
+            found = masked.with_not_finite(found)
+            self._mask(found)
+            notes += found.notes
+            return
+        if found.frames_left_out is not None:
+            notes.append(found.frames_left_out)
         if _defects.is_word(defects, "auto"):
             self._mask(found)
         elif len(found):
@@ -397,10 +408,10 @@ class Blocks(Iterator[Locs]):
 
     def _of_file(self, source: _spotfit.MovieLocalizer) -> Iterator[list[Any]]:
         while (found := source.next()) is not None:
-            self._tell_slopes()
+            self._tell_doubts()
             columns, self.done = found
             yield columns
-        self._tell_slopes()
+        self._tell_doubts()
 
     def _following(self, source: _spotfit.MovieLocalizer, late: _Late) -> Iterator[list[Any]]:
         yield from self._of_file(source)
@@ -410,23 +421,23 @@ class Blocks(Iterator[Locs]):
         tell([*(note for note in source.notes() if note not in late.told), *late.notes()])
 
     def _of_array(self, localizer: _spotfit.ArrayLocalizer, array: Any, first: int, last: int) -> Iterator[list[Any]]:
-        few = localizer.frames_for_sigma
+        few = localizer.frames_ahead
         if few:
-            localizer.find_sigma(array[first : min(first + few, last)])
+            localizer.look_ahead(array[first : min(first + few, last)])
         step = max(_BLOCK // max(int(array.shape[1]) * int(array.shape[2]), 1), 1)
         for start in range(first, last, step):
             end = min(start + step, last)
             columns = localizer.process(start, array[start:end])
-            self._tell_slopes()
+            self._tell_doubts()
             yield self._counted(columns, end - start)
         rest = localizer.finish()
         if rest is not None:
             yield rest
 
-    def _tell_slopes(self) -> None:
-        if not self._told and (doubt := self._source.slope_doubt()) is not None:
-            self._told = True
-            tell(doubt)
+    def _tell_doubts(self) -> None:
+        doubts = [doubt for doubt in self._source.doubts() if doubt not in self._told]
+        self._told += doubts
+        tell(doubts)
 
     def _counted(self, columns: list[Any], frames: int) -> list[Any]:
         self.done += frames

@@ -351,6 +351,8 @@ def read_table(
     first_frame: Literal[0, 1] | None = None,
     origin: Literal["centre", "corner"] | None = None,
     column_names: str | None = None,
+    skip_lines: int = 0,
+    decimal: Literal[".", ","] | None = None,
 ) -> Locs:
     """Reads a table of localizations.
 
@@ -370,6 +372,10 @@ def read_table(
     column_names : str, optional
         What the columns of a CSV table are, where their names do not tell: for each its name here, that in the file, and its unit
         (nm, um, px, photons, rad, deg), as in ``"x=PosX nm, y=PosY nm, frame=T"``. Frames are counted from 0 then.
+    skip_lines : int
+        Do not look at so many lines above the names of a CSV table.
+    decimal : {".", ","}, optional
+        The mark before decimals, where the numbers of a CSV table do not tell: ``1,250`` may be 1250 or 1.25.
 
     Returns
     -------
@@ -380,12 +386,13 @@ def read_table(
     ------
     ValueError
         If (0, 0) is at the corner of a table in nanometres and the size of a pixel is not known; if a process was killed while
-        it replaced a table by one with another origin, and `origin` is not given.
+        it replaced a table by one with another origin, and `origin` is not given; if nothing tells whether a mark is before decimals
+        or between groups of digits, and `decimal` is not given.
 
     Warns
     -----
     SpotfitWarning
-        If ``id`` begins with 0, so that frames are taken to be counted from 0.
+        If ``id`` begins with 0, so that frames are taken to be counted from 0, or above 1, so that nothing tells.
 
     Examples
     --------
@@ -400,7 +407,8 @@ def read_table(
     if first_frame is not None and first_frame not in (0, 1):
         raise ValueError(f"first_frame must be 0 or 1, not {first_frame!r}")
     size = arguments.length("pixel_size", pixel_size)
-    columns, info, notes = _spotfit.read_table(path, size, first_frame, origin, column_names)
+    skipped = arguments.whole("skip_lines", skip_lines)
+    columns, info, notes = _spotfit.read_table(path, size, first_frame, origin, column_names, skipped, decimal)
     tell(notes)
     return Locs._made(columns, info)
 

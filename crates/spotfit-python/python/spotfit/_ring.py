@@ -47,7 +47,8 @@ class RingWriter:
     Parameters
     ----------
     name : str
-        The ring's name: ``"camera"`` is ``/dev/shm/camera``; a name with a slash is a path.
+        The ring's name: ``"camera"`` is ``/dev/shm/camera``; a name with a slash is a path. The ring of another program that is alive
+        stays (`OSError`).
     width, height : int
         The size of a frame in pixels.
     dtype : {"uint16", "uint8", "float32", "float64"}

@@ -122,6 +122,19 @@ pub(crate) fn formats() -> Vec<Format> {
         "shape",
         "\"offset\": {\"x\": 1e308}",
     ];
+    const COLUMNS: &[&str] = &[
+        "sep=;\n",
+        "1,000",
+        "1.000",
+        "1'000",
+        "1\u{202f}000",
+        "\u{2212}1",
+        "Unnamed: 0",
+        "##JCAMP-DX=",
+        "[s]",
+        "\r",
+        "inf",
+    ];
     const WORKBOOK: &[&str] = &[
         "xl/workbook.xml",
         "<row r=\"1048576\">",
@@ -190,6 +203,7 @@ pub(crate) fn formats() -> Vec<Format> {
         Format { name: "HDF5", seeds: seeds::hdf5().to_vec(), words: MEMBERS, read: hdf5 },
         Format { name: "HDF5 of others", seeds: of_others, words: OTHERS, read: other_hdf5 },
         Format { name: "SMLM", seeds: archives, words: SMLM, read: smlm_file },
+        Format { name: "columns", seeds: seeds::columns(), words: COLUMNS, read: columns },
         Format {
             name: "workbook",
             seeds: vec![seeds::workbook()],
@@ -445,6 +459,22 @@ fn other_hdf5(file: &[u8], round: u64) -> Result<(), String> {
 fn smlm_file(file: &[u8], _: u64) -> Result<(), String> {
     let mut reader = words(OtherReader::smlm(Cursor::new(file.to_vec())))?;
     shown(|| reader.read())
+}
+
+/// Columns of numbers in text: all of them, some, and those of a long table.
+fn columns(file: &[u8], round: u64) -> Result<(), String> {
+    let names = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect();
+    let options = ColumnOptions::default().with_skip(usize::from(round % 8 == 7));
+    let options = match round % 4 {
+        1 => options.with_columns(names(&["1", "2"])),
+        2 => options.with_by(names(&["1"])),
+        _ => options,
+    };
+    let sets = words(DataSets::read(file, &options))?;
+    let (count, points) = sets.y.dim();
+    assert!(sets.names.len() == count && sets.x.dim().2 == points);
+    assert!(sets.x.iter().all(|x| x.is_finite()) && !sets.y.iter().any(|y| y.is_infinite()));
+    Ok(())
 }
 
 fn workbook(file: &[u8], round: u64) -> Result<(), String> {

@@ -253,7 +253,24 @@ pub(crate) fn tables() -> Vec<Vec<u8>> {
         }
         text.into_bytes()
     };
-    vec![table("nm"), table("px"), b"x,y\n1,2\n3,4\n".to_vec()]
+    let foreign = "LABEL,POSITION_X,POSITION_Y,FRAME\nLabel,X,Y,Frame\n,(micron),(micron),\nID1,1.5,2.5,0\nID2,2.5,\"1,250.5\",1\n";
+    let comma = "frame;x [nm];y [nm]\r1;1.250,5;\u{2212}2\r2;8.937,0;3\r";
+    let wide = comma.encode_utf16().flat_map(u16::to_le_bytes).collect();
+    let few = b"x,y\n1,2\n3,4\n".to_vec();
+    vec![table("nm"), table("px"), few, foreign.into(), comma.into(), wide]
+}
+
+/// Columns of numbers in text.
+pub(crate) fn columns() -> Vec<Vec<u8>> {
+    let comma = "Zeit;Signal\r\n[s];[mV]\r\n0;1.250,5\r\n1;\u{2212}2,5\r\n2;NA\r\n";
+    vec![
+        comma.into(),
+        comma.encode_utf16().flat_map(u16::to_be_bytes).collect(),
+        b"dose\tcounts\n250\t510\n750\t1,510\n1,000\t2,010\n1,250\t2,510\n".to_vec(),
+        b"\"time\" \"signal\"\n\"a\" 0.5 11\n\"b\" 1.5 13\n\"c\" 2.5 15\n".to_vec(),
+        b",time,signal\n0,0.5,11.0\n1,1.5,13.0\n2,2.5,15.0\n".to_vec(),
+        b"Instrument: A; version 1,2\nx,y\n1,10\n2,20\n3,30\n".to_vec(),
+    ]
 }
 
 /// Cubes of several types.

@@ -496,6 +496,43 @@ fn standard_input_and_warnings() {
     }
 }
 
+/// Proves that each movie whose noise contradicts the sensitivity that is given has its own warning: on the terminal, in its record and in
+/// the summary, whose bytes are the same when all of them were finished before; and that the others have none.
+#[test]
+fn each_movie_has_its_warnings() {
+    let folder = Folder::new();
+    let words = "--frames 40 --width 64 --height 64 --spots 1 --background 200";
+    for (name, sensitivity) in [("a.tif", "1"), ("b.tif", "3"), ("c.tif", "10"), ("d.tif", "0.1")] {
+        let mut line = vec!["simulate", "movie", "-o", name, "--sensitivity", sensitivity];
+        line.extend(words.split(' '));
+        does(&folder, &line);
+    }
+    folder.file("list.txt", b"a.tif\nb.tif\nc.tif\nd.tif\n");
+    let camera = ["--read-noise", "1"];
+    let first = does(&folder, &batch("list.txt", "out", &camera));
+    let whole = fs::read(folder.path("out/summary.csv")).expect("a summary");
+    let mut table = csv::Reader::from_reader(&whole[..]);
+    let at = table.headers().expect("names").iter().position(|name| name == "warnings");
+    let at = at.expect("a column");
+    let warnings = table.records().map(|row| row.expect("a row")[at].to_owned());
+    let warnings: Vec<String> = warnings.collect();
+    assert_eq!(warnings[0], "", "{first}");
+    for (number, name) in [(1, "b"), (2, "c"), (3, "d")] {
+        let warning = &warnings[number];
+        assert!(warning.contains("sensitivity or EM gain is wrong"), "{name}: {warning}");
+        assert!(!warnings[..number].contains(warning), "{warnings:?}");
+        assert!(first.contains(&format!("({name}.tif)")), "{name}: {first}");
+        let record = fs::read(folder.path(&format!("out/{name}.hdf5.spotfit.json")));
+        let record: serde_json::Value =
+            serde_json::from_slice(&record.expect("a record")).expect("JSON");
+        assert_eq!(record["warnings"][0].as_str(), Some(warning.as_str()), "{record}");
+    }
+    assert!(first.contains("3 of the movies have warnings"), "{first}");
+    let again = does(&folder, &batch("list.txt", "out", &camera));
+    assert!(again.contains("4 finished before"), "{again}");
+    assert!(fs::read(folder.path("out/summary.csv")).expect("a summary") == whole);
+}
+
 /// Proves that what a process leaves that was killed between two files of one movie is completed by the next run, to the
 /// same bytes, and that its temporary files vanish; those of others stay.
 #[test]

@@ -347,7 +347,9 @@ fn output_takes_the_place_of_a_file() {
     fs::set_permissions(&target, fs::Permissions::from_mode(0o640)).unwrap();
     let link = folder.path("link.csv");
     symlink(&target, &link).unwrap();
-    succeeds(&[&"fit", &spots, &"-o", &link]);
+    fails(&[&"fit", &spots, &"-o", &link], &["link.csv", "--overwrite"]);
+    assert_eq!(fs::read(&target).unwrap(), b"old");
+    succeeds(&[&"fit", &spots, &"-o", &link, &"--overwrite"]);
     assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
     assert!(fs::read_to_string(&target).unwrap().starts_with("spot,x,"));
     assert_eq!(fs::metadata(&target).unwrap().permissions().mode() & 0o777, 0o640);

@@ -143,7 +143,9 @@ fn a_disk_that_fills_up_leaves_whole_rows() {
     let line = "trap '' XFSZ; ulimit -f 16; exec \"$0\" \"$@\"";
     let mut command = Command::new("sh");
     command.args(["-c", line, env!("CARGO_BIN_EXE_spotfit-tested"), "localize", "--follow"]);
-    command.arg(&movie).arg("-o").arg(&table).args(CAMERA).args(["--idle", "600"]);
+    // The full scale is given: rows do not wait for the frames that would tell it.
+    let given = ["--idle", "600", "--saturation", "65535"];
+    command.arg(&movie).arg("-o").arg(&table).args(CAMERA).args(given);
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().expect("a process");
     let mut writer = Kind::Raw.writer(folder.0.path(), SIZE, 400);
@@ -164,6 +166,46 @@ fn a_disk_that_fills_up_leaves_whole_rows() {
     assert!(text.lines().all(|row| row.split(',').count() == columns));
     let record = fs::read_to_string(folder.path("live.csv.spotfit.json")).expect("a record");
     assert!(record.contains("\"complete\": false"), "{record}");
+}
+
+/// Proves that movies whose names are no UTF-8 and differ in that alone all have tables, records and lines of the summary of their own, and
+/// are found finished again; and that one which can have no table is a failure.
+#[cfg(target_os = "linux")]
+#[test]
+fn names_that_are_no_text_are_not_lost() {
+    use std::os::unix::ffi::OsStrExt;
+    let folder = Folder::new();
+    let (incoming, out) = (folder.path("incoming"), folder.path("out"));
+    fs::create_dir(&incoming).expect("a folder");
+    let names = [&b"x\xfe"[..], b"x\xff"].map(|name| std::ffi::OsStr::from_bytes(name).to_owned());
+    for (number, name) in names.iter().enumerate() {
+        write(&mut *Kind::Npy.writer(&incoming, SIZE, 4 + number), 0..4 + number);
+        let mut path = name.clone();
+        path.push(".npy");
+        fs::rename(Kind::Npy.path(&incoming), incoming.join(path)).expect("a movie");
+    }
+    let batch = || {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_spotfit-tested"));
+        command.arg("batch").arg("--follow").arg(&incoming).arg("--out").arg(&out).args(CAMERA);
+        let run = command.args(["--format", "csv", "--idle", "0.1"]).output().expect("it runs");
+        (run.status.success(), String::from_utf8_lossy(&run.stderr).into_owned())
+    };
+    for localized in ["2 localized now", "2 finished before"] {
+        let (done, said) = batch();
+        assert!(done && said.contains(localized), "{said}");
+        for name in &names {
+            for ending in [".csv", ".csv.spotfit.json"] {
+                let mut file = name.clone();
+                file.push(ending);
+                assert!(out.join(file).is_file(), "{name:?}{ending}");
+            }
+        }
+        let summary = fs::read_to_string(out.join("summary.csv")).expect("text");
+        for (name, frames) in [("x\\xfe", 4), ("x\\xff", 5)] {
+            let line = format!("{name}.npy,{name}.csv,done,{frames},");
+            assert!(summary.contains(&line), "{line}: {summary}");
+        }
+    }
 }
 
 /// Proves that `batch` follows a folder, and that wrong words are refused.

@@ -101,3 +101,53 @@ fn tables_that_differ_are_refused() {
     fails(&[&"convert", &one, &late, &"-o", &late], &["replace an input"]);
     fails(&[&"convert", &"-", &"-", &"-o", &out], &["standard input"]);
 }
+
+/// Proves that what belongs to no group stays so, that times go on where they begin again, that a movie is as long as its record says, and
+/// that Picasso's file has the frames of all.
+#[test]
+fn joined_movies_go_on() {
+    let folder = Folder::new();
+    let table = |frames: [usize; 3]| {
+        let [a, b, c] = frames;
+        let time = |frame: usize| 0.5 * (frame - 1) as f64;
+        format!(
+            "frame,x [nm],y [nm],group,time [s]\n{a},100,200,-1,{}\n{b},100,200,0,{}\n{c},100,200,2,{}\n",
+            time(a),
+            time(b),
+            time(c)
+        )
+    };
+    let one = written(&folder, "one.csv", &table([1, 3, 7]));
+    let two = written(&folder, "two.csv", &table([1, 2, 4]));
+    let out = folder.path("all.csv");
+    let joined = || {
+        succeeds(&[&"convert", &one, &two, &"-o", &out, &"--pixel-size", &"100", &"--overwrite"]);
+        let all = rows(&fs::read(&out).expect("a table"));
+        ["frame", "time [s]", "group"].map(|name| column(&all, name))
+    };
+    let [frames, times, groups] = joined();
+    assert_eq!(frames, [1.0, 3.0, 7.0, 8.0, 9.0, 11.0]);
+    assert_eq!(times, [0.0, 1.0, 3.0, 3.5, 4.0, 5.0]);
+    assert_eq!(groups, [-1.0, 0.0, 2.0, -1.0, 3.0, 5.0]);
+    // The record of the first says that its movie had ten frames.
+    let record = r#"{"format": "spotfit record 1", "spotfit": "0.1.0", "verb": "localize", "state": "done",
+        "counts": {"frames": 10, "localizations": 3}, "output": "one.csv", "options": {"frames": null}, "inputs": []}"#;
+    written(&folder, "one.csv.spotfit.json", record);
+    let [frames, times, _] = joined();
+    assert_eq!(frames, [1.0, 3.0, 7.0, 11.0, 12.0, 14.0]);
+    assert_eq!(times, [0.0, 1.0, 3.0, 5.0, 5.5, 6.5]);
+    // Clocks that go on by themselves stay.
+    let late = table([1, 2, 4])
+        .replace(",0\n", ",60\n")
+        .replace("0.5\n", "60.5\n")
+        .replace("1.5\n", "61.5\n");
+    fs::write(&two, late).expect("a table");
+    assert_eq!(joined()[1], [0.0, 1.0, 3.0, 60.0, 60.5, 61.5]);
+    let [first, second, all] = ["one.hdf5", "two.hdf5", "all.hdf5"].map(|name| folder.path(name));
+    for (from, to) in [(&one, &first), (&two, &second)] {
+        succeeds(&[&"convert", from, &"-o", to, &"--pixel-size", &"100"]);
+    }
+    succeeds(&[&"convert", &first, &second, &"-o", &all]);
+    let text = fs::read_to_string(folder.path("all.yaml")).expect("a file beside it");
+    assert!(text.contains("Frames: 11\n"), "{text}");
+}

@@ -370,5 +370,6 @@ fn contradictions_are_refused() {
     let known: [Word<'_>; 4] = [&"--camera", &parts, &"--corners", &corners];
     fit(&folder, &spots, &known);
     let gain = parts.join("gain.npy");
-    fails(&[&[&"fit" as Word<'_>, &spots, &"-o", &gain][..], &known].concat(), &["would replace"]);
+    let words: [Word<'_>; 5] = [&"fit", &spots, &"-o", &gain, &"--overwrite"];
+    fails(&[&words[..], &known].concat(), &["would replace"]);
 }

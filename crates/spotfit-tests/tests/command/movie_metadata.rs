@@ -281,7 +281,8 @@ fn sets_are_localized_whole() {
     {
         let link = folder.path("link.csv");
         std::os::unix::fs::symlink(&second, &link).unwrap();
-        fails(&[&"localize", &first, &"-o", &link], &["would replace an input"]);
+        let words = [&"localize" as &dyn AsRef<OsStr>, &first, &"-o", &link, &"--overwrite"];
+        fails(&words, &["would replace an input"]);
     }
     fs::remove_file(&second).unwrap();
     let output = folder.path("locs.csv");

@@ -82,6 +82,36 @@ fn a_sidecar_is_replaced_only_if_it_is_ours() {
     assert!(fs::read(&hdf5).expect("a table").starts_with(b"\x89HDF"));
 }
 
+/// Proves that a result replaces no file of somebody else unless `--overwrite` says so, and one of ours without a word: by its record, also
+/// through a link, or by its description; and that an empty file is nobody's.
+#[test]
+fn results_of_others_are_asked_for() {
+    let folder = with_table();
+    let at = folder.0.path();
+    std::os::unix::fs::symlink("real.csv", folder.path("link.csv")).expect("a link");
+    for (name, record) in
+        [("new.csv", true), ("link.csv", true), ("new.hdf5", true), ("new.hdf5", false)]
+    {
+        let words = if record { "" } else { " --no-record" };
+        let line = format!("spotfit convert in.csv -o {name} --pixel-size 100{words}");
+        let stranger = format!(
+            "rm -f {name}.spotfit.json new.yaml real.csv.spotfit.json; echo precious > {name}"
+        );
+        does(at, &stranger);
+        fails(at, &line, &[name, "--overwrite"]);
+        assert_eq!(fs::read_to_string(folder.path(name)).expect("a file"), "precious\n", "{name}");
+        does(at, &format!("{line} --overwrite"));
+        let written = fs::read(folder.path(name)).expect("a table");
+        assert_ne!(written, b"precious\n");
+        does(at, &line);
+    }
+    does(at, "file=$(mktemp -p . --suffix .csv) && spotfit convert in.csv -o $file");
+    // What lists columns writes nothing, and says so.
+    let listed = shell(at, "spotfit filter in.csv --columns -o out.csv");
+    assert_eq!(listed.status.code(), Some(2), "{}", said(&listed));
+    assert!(said(&listed).contains("--columns") && !folder.path("out.csv").exists());
+}
+
 /// Proves that summaries, simulated maps and the demonstration's files are known again, and what `--overwrite` makes of others.
 #[test]
 fn other_files_that_nobody_named_have_a_sign() {

@@ -81,7 +81,7 @@ fn what_cannot_be_previewed_is_refused() {
     }
     fails(&[&"preview", &movie], &["--output"]);
     fails(&[&"preview", &movie, &"-o", &folder.path("seen.jpg")], &[".png or .svg"]);
-    fails(&[&"preview", &movie, &"-o", &movie], &[".png or .svg"]);
+    fails(&[&"preview", &movie, &"-o", &movie], &["would replace an input"]);
     fails(&[&"preview", &"-", &"-o", &png], &["standard input", "file"]);
     fails(&[&"preview", &movie, &"-o", &png, &"--colour-by", &"hue"], &["--colour-by", "photons"]);
     fails(&[&"preview", &movie, &"-o", &png, &"--filter", &"hue > 3"], &["hue"]);

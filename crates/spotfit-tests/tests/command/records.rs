@@ -90,14 +90,14 @@ fn tables_have_records() {
     succeeds(&[&"filter", &table, &"photons > 1", &"-o", &"-"]);
     assert!(!record(&without).exists());
     // Nothing is left of the table before, nor of its origin.
-    localize(&folder, &without, &["--origin", "corner"]);
+    localize(&folder, &without, &["--origin", "corner", "--overwrite"]);
     assert!(record(&without).exists());
     localize(&folder, &without, &["--no-record"]);
     assert!(!record(&without).exists());
     fs::write(record(&without), "{}").expect("a file");
-    fails(&[&"convert", &table, &"-o", &without], &["c.csv.spotfit.json", "--overwrite"]);
+    fails(&[&"convert", &table, &"-o", &without], &["c.csv", "--overwrite"]);
     assert_eq!(fs::read(record(&without)).expect("a file"), b"{}");
-    succeeds(&[&"convert", &table, &"-o", &without, &"--no-record"]);
+    succeeds(&[&"convert", &table, &"-o", &without, &"--no-record", &"--overwrite"]);
     assert_eq!(fs::read(record(&without)).expect("a file"), b"{}");
     succeeds(&[&"convert", &table, &"-o", &without, &"--overwrite"]);
     assert_eq!(json(&record(&without))["verb"], "convert");
@@ -377,10 +377,7 @@ fn all_results_have_records() {
         fs::write(record(&at(output)), "mine").expect("a file");
         let before = fs::read(at(output)).expect("an output");
         let (done, said) = run(line);
-        assert!(
-            !done && said.contains(".spotfit.json") && said.contains("--overwrite"),
-            "{line}: {said}"
-        );
+        assert!(!done && said.contains("--overwrite"), "{line}: {said}");
         assert_eq!(fs::read(record(&at(output))).expect("a file"), b"mine");
         assert_eq!(fs::read(at(output)).expect("an output"), before, "{line}");
         does(&format!("{line} --overwrite"));

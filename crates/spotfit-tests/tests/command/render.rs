@@ -74,7 +74,7 @@ fn names_say_the_format() {
     fails(&[&"render", &table, &"-o", &at("b.png"), &"--raw"], &["--raw", ".tif"]);
     let output = succeeds(&[&"render", &table, &"-o", &"-"]);
     assert!(output.stdout.starts_with(b"\x89PNG"));
-    fails(&[&"render", &table, &"-o", &table], &["ends in"]);
+    fails(&[&"render", &table, &"-o", &table], &["would replace an input"]);
 }
 
 /// Proves that a region has its edges where it was asked for, that a histogram counts, and that filters and drift change what is

@@ -419,7 +419,7 @@ fn wrong_frames_are_told() {
     );
     fails(&[&"track", &folder.path("stage.tif")], &["nobody would hear"]);
     fails(
-        &[&"track", &folder.path("stage.tif"), &"-o", &folder.path("stage.tif")],
+        &[&"track", &folder.path("stage.tif"), &"-o", &folder.path("drift.tif")],
         &["must end in .csv or .npy"],
     );
     fails(&[&"track", &folder.path("stage.tif"), &"-o", &"-", &"--beads", &"0"], &["--beads 0"]);

@@ -3,7 +3,8 @@
 
 use crate::common;
 
-use std::fs;
+use std::fs::{self, OpenOptions};
+use std::io::Write;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Sender, SyncSender, channel, sync_channel};
@@ -21,7 +22,9 @@ use spotfit::steps::localize::{self, CameraOptions, DefectsOption, LocalizeOptio
 use spotfit::steps::{
     GrowingTable, Listener, Note, PixelScale, Silent, Sink, Stack, StepError, TableFile,
 };
-use spotfit::table::{PicassoVersion, SaveOptions, Table, TableError, TableFormat};
+use spotfit::table::{
+    Column, Kind as Numbers, PicassoVersion, SaveOptions, Table, TableError, TableFormat, Unit,
+};
 
 const SIZE: Size = (48, 40);
 
@@ -524,4 +527,59 @@ fn folders_are_followed() {
     // Nobody writes any more.
     let again = follow(100);
     assert_eq!((again.localized, again.finished, again.failed), (0, 4, 2));
+}
+
+/// Proves that a table begins with its first row, so that what had its name stays until then; and that one which another program removes,
+/// replaces, cuts or adds to is an error of the next row and of the end, with a record that says that it is not complete.
+#[test]
+fn growing_tables_notice_what_others_do() {
+    let rows = |count: usize| {
+        let mut table = Table::default();
+        table.set(Column::new("x", Unit::Nanometre, Numbers::Double, vec![1.5; count]));
+        table
+    };
+    type Act = fn(&Path);
+    let acts: [(&str, Act); 4] = [
+        ("removed", |path| fs::remove_file(path).expect("removed")),
+        ("replaced", |path| {
+            fs::copy(path, path.with_extension("new")).expect("another");
+            fs::rename(path.with_extension("new"), path).expect("renamed");
+        }),
+        ("cut", |path| fs::write(path, "").expect("cut")),
+        ("longer", |path| {
+            let file = OpenOptions::new().append(true).open(path);
+            file.and_then(|mut file| file.write_all(b"2\n")).expect("written");
+        }),
+    ];
+    for (name, act) in acts {
+        for more in [0, 3] {
+            let folder = Folder::new();
+            let path = folder.file("live.csv", b"last night\n");
+            let record = Record::new("localize", &path);
+            let growing = GrowingTable::create(&path, false).expect("a table");
+            let mut growing = growing.with_record(record).expect("a record");
+            growing.write(rows(0)).expect("no rows");
+            assert_eq!(fs::read(&path).expect("a table"), b"last night\n");
+            assert_eq!(folder.names(), ["live.csv"]);
+            growing.write(rows(2)).expect("rows");
+            assert_eq!(fs::read(&path).expect("a table"), b"\"x [nm]\"\n1.5\n1.5\n");
+            act(&path);
+            if more > 0 {
+                let error = growing.write(rows(more)).expect_err("it has changed").to_string();
+                assert!(error.contains("removed, replaced or changed"), "{name}: {error}");
+            }
+            let counts = std::collections::BTreeMap::new();
+            let error = growing.finish([], counts, &mut || true).expect_err("it has changed");
+            assert!(error.to_string().contains("removed, replaced or changed"), "{name}: {error}");
+            let record = Record::beside(&path).expect("a record");
+            assert_eq!((record.state, record.complete), (State::Begun, Some(false)), "{name}");
+        }
+    }
+    // A movie in which nothing is found has a table without rows.
+    let folder = Folder::new();
+    let mut growing = GrowingTable::create(&folder.path("live.csv"), false).expect("a table");
+    growing.write(rows(0)).expect("no rows");
+    assert_eq!(folder.names(), Vec::<String>::new());
+    growing.finish([], Default::default(), &mut || true).expect("a table");
+    assert_eq!(fs::read(folder.path("live.csv")).expect("a table"), b"\"x [nm]\"\n");
 }

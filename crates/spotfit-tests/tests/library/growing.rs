@@ -320,6 +320,43 @@ fn what_happens_to_a_file_is_told() {
     }
 }
 
+/// Proves that another movie which is written over one while that is read is an error, although the file keeps its name, its inode and its
+/// length: of as many frames, and of frames of another size.
+#[test]
+fn a_movie_that_is_written_anew_is_told() {
+    for kind in [Kind::Tiff, Kind::BigTiff, Kind::Raw, Kind::Npy, Kind::Set] {
+        for size in [SIZE, (SIZE.1, SIZE.0)] {
+            let folder = Folder::new();
+            let path = kind.path(folder.0.path());
+            let written = |size: Size, first: usize| {
+                let mut writer = kind.writer(folder.0.path(), size, 9);
+                (0..9).for_each(|number| writer.frame(&frame(size, first + number)));
+                writer.end();
+            };
+            written(size, 100);
+            let all = fs::read_dir(folder.0.path()).expect("a folder");
+            let all = all.map(|entry| entry.expect("an entry").path());
+            let others: Vec<_> = all.map(|path| (fs::read(&path).expect("a file"), path)).collect();
+            written(SIZE, 0);
+            let mut movie = opened(&path, 100);
+            let anew = |number: usize| {
+                if number == 8 {
+                    for (bytes, path) in &others {
+                        let file = OpenOptions::new().write(true).open(path);
+                        file.and_then(|mut file| file.write_all(bytes)).expect("written");
+                    }
+                }
+                frame(SIZE, number)
+            };
+            let error = check(&mut movie, SIZE, anew).expect_err("it is another movie");
+            let said = error.to_string();
+            assert!(said.contains("was written anew"), "{kind:?} {size:?}: {said}");
+            assert!(movie.read(1).expect("the end").is_none());
+            assert_eq!(movie.frames(), 9, "{kind:?} {size:?}");
+        }
+    }
+}
+
 /// Proves that a page that is wrong ends the movie with an error that names it, after the frames before it were given.
 #[test]
 fn wrong_pages_are_errors() {

@@ -12,6 +12,7 @@ pub(crate) mod electrons;
 pub(crate) mod emitters;
 mod fits;
 mod found;
+mod full_scale;
 mod looked;
 mod measured;
 mod neighbours;
@@ -62,6 +63,7 @@ pub use brightness::{median_of_first, share_below};
 pub use checks::{Checks, Flags, LARGE_RESIDUALS, ODD_WIDTH};
 pub use defects::{Defect, DefectKind, Defects, DefectsError};
 pub use emitters::{Emitters, Sigma};
+pub use full_scale::FullScale;
 pub(crate) use looked::{Looked, Surroundings, photons_of};
 pub use options::{LocalizeOptions, Roi};
 pub use outcome::{Counts, Dropped, LocalizeError};
@@ -85,6 +87,8 @@ pub struct Localizer {
     options: LocalizeOptions,
     detector: Detector,
     roi: Roi,
+    /// What is known of the full scale of the camera besides the type of its pixels.
+    full_scale: Option<FullScale>,
     /// The side of windows in crowds.
     narrow: usize,
     fitter: Fitter,
@@ -181,6 +185,7 @@ impl Localizer {
             options,
             detector,
             roi,
+            full_scale: None,
             narrow,
             fitter,
             on_gpu,
@@ -276,10 +281,15 @@ impl Localizer {
         self.slopes.as_ref().and_then(Slopes::doubt)
     }
 
-    /// How many frames are to be given to [`Localizer::find_sigma`] before the first block; 0 if the width of spots is known or not
-    /// needed.
-    pub fn frames_for_sigma(&self) -> usize {
-        if self.lacks_sigma() { frames_for_sigma(self.size) } else { 0 }
+    /// How many frames are to be given to [`Localizer::look_ahead`] before the first block; 0 if it would find nothing that is needed.
+    pub fn frames_ahead(&self) -> usize {
+        if self.looks_ahead() { frames_for_sigma(self.size) } else { 0 }
+    }
+
+    /// What the first frames, or the metadata of the movie, say of the full scale of the camera, where it is not that of the type of its
+    /// pixels, and where somebody needs it ([`LocalizeOptions::saturation`]).
+    pub fn full_scale(&self) -> Option<FullScale> {
+        self.full_scale
     }
 
     /// The fitter in use, if there is no measured PSF.

@@ -104,8 +104,9 @@ pub struct LocalizeOptions {
     pub psf: Option<Arc<Psf>>,
     /// Localizations to drop, and to count as dropped: those with any of these flags.
     pub drop: Flags,
-    /// The smallest value of a saturated pixel, in ADU. `None` takes the largest value of the pixel type;
-    /// floating-point pixels are then never saturated. Range: finite.
+    /// The smallest value of a saturated pixel, in ADU. `None` takes what the first frames or the metadata say
+    /// ([`super::Localizer::look_ahead`]), and otherwise the largest value of the pixel type; floating-point pixels are then never
+    /// saturated. Range: finite.
     pub saturation: Option<f64>,
 }
 

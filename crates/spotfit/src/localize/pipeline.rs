@@ -12,8 +12,8 @@ use rayon::ThreadPool;
 
 use super::on_gpu::{OnGpu, Sent};
 use super::slopes::Slopes;
-use super::usual_sigma::{first_frames, frames_for_sigma};
-use super::{Counts, Localization, LocalizeError, Localizer, SlopeDoubt};
+use super::usual_sigma::first_frames;
+use super::{Counts, FullScale, Localization, LocalizeError, Localizer, SlopeDoubt};
 use crate::as_windows::AsWindows;
 use crate::movie::{Block, Movie, MovieError};
 
@@ -27,6 +27,7 @@ pub struct Localizations {
     next: Option<Receiver<Result<Found, LocalizeError>>>,
     counts: Counts,
     slope_doubt: Option<SlopeDoubt>,
+    full_scale: Option<FullScale>,
     /// When the caller got the last block, and how long the caller worked on those before.
     given: Option<Instant>,
     written: Duration,
@@ -72,6 +73,7 @@ struct Found {
     spots: Vec<Localization>,
     counts: Counts,
     slope_doubt: Option<SlopeDoubt>,
+    full_scale: Option<FullScale>,
 }
 
 impl Localizer {
@@ -98,7 +100,7 @@ impl Localizer {
         movie: Movie,
         frames: impl RangeBounds<usize>,
     ) -> Result<Localizations, LocalizeError> {
-        let grows = !movie.is_counted();
+        let (grows, bits) = (!movie.is_counted(), movie.acquisition().significant_bits);
         // A pool of one would make reading wait for localizing.
         let movie = match self.pool.current_num_threads() {
             0 | 1 => movie,
@@ -143,8 +145,8 @@ impl Localizer {
                 read.set(read.get() + block.as_ref().map_or(Duration::ZERO, |taken| taken.read));
                 Some(block)
             });
-            let first =
-                self.first_blocks(&mut taken.by_ref().map(|taken| taken.map(|taken| taken.block)));
+            let blocks = &mut taken.by_ref().map(|taken| taken.map(|taken| taken.block));
+            let first = self.first_blocks(blocks, bits);
             let mut slope_doubt = None;
             let first = first
                 .into_iter()
@@ -167,7 +169,8 @@ impl Localizer {
                 }
                 let counts = self.counts.clone();
                 let slope_doubt = slope_doubt.flatten();
-                let found = found.map(|spots| Found { spots, counts, slope_doubt });
+                let full_scale = self.full_scale;
+                let found = found.map(|spots| Found { spots, counts, slope_doubt, full_scale });
                 let failed = found.is_err();
                 let begin = Instant::now();
                 if send_found.send(found).is_err() || failed {
@@ -186,6 +189,7 @@ impl Localizer {
             next: Some(next),
             counts,
             slope_doubt: None,
+            full_scale: None,
             given: None,
             written: Duration::ZERO,
             work,
@@ -254,13 +258,15 @@ impl Localizer {
         }
     }
 
-    /// Blocks in which the width of spots was found; none where it is known.
+    /// Blocks in which was found what is needed ([`Localizer::look_ahead`]); none where it is known.
     fn first_blocks(
         &mut self,
         blocks: &mut impl Iterator<Item = Result<Block, LocalizeError>>,
+        bits: Option<u32>,
     ) -> Vec<Result<Block, LocalizeError>> {
         let (mut first, mut failed, mut frames) = (Vec::new(), None, 0);
-        while self.lacks_sigma() && frames < frames_for_sigma(self.size) {
+        let wanted = self.frames_ahead();
+        while frames < wanted {
             match blocks.next() {
                 Some(Ok(block)) => {
                     frames += block.pixels.windows().count();
@@ -273,9 +279,9 @@ impl Localizer {
                 None => break,
             }
         }
-        if self.lacks_sigma() {
+        if wanted > 0 {
             let frames = first_frames(&first);
-            let found = frames.map_or(Ok(()), |frames| self.find_sigma(frames.windows()));
+            let found = frames.map_or(Ok(()), |frames| self.look_ahead(frames.windows(), bits));
             if let Err(error) = found {
                 return vec![Err(error)];
             }
@@ -294,6 +300,11 @@ impl Localizations {
     /// the movie has ended.
     pub fn slope_doubt(&self) -> Option<SlopeDoubt> {
         self.slope_doubt.or_else(|| self.ended.as_ref()?.0.slope_doubt())
+    }
+
+    /// What [`Localizer::full_scale`] says, once the iterator has returned a block.
+    pub fn full_scale(&self) -> Option<FullScale> {
+        self.full_scale
     }
 
     /// Ends the work and returns the localizer, for more frames of the same size.
@@ -341,9 +352,10 @@ impl Localizations {
         found: Option<Result<Found, LocalizeError>>,
     ) -> Option<Result<Vec<Localization>, LocalizeError>> {
         match found {
-            Some(Ok(Found { spots, counts, slope_doubt })) => {
+            Some(Ok(Found { spots, counts, slope_doubt, full_scale })) => {
                 self.counts = counts;
                 self.slope_doubt = slope_doubt;
+                self.full_scale = full_scale;
                 self.given = Some(Instant::now());
                 return Some(Ok(spots));
             }

@@ -8,7 +8,7 @@ use spotfit_locs::private::median;
 use super::crowd::{Crowd, ORDINARY};
 use super::emitters::{Emitters, Sigma};
 use super::options::LocalizeOptions;
-use super::{Checks, Flags, LocalizeError, Localizer, Roi};
+use super::{Checks, Flags, FullScale, LocalizeError, Localizer, Roi};
 use crate::movie::{Block, Pixels};
 
 /// The most frames, and their most pixels, that tell the width that spots share.
@@ -125,14 +125,38 @@ impl Localizer {
         !self.options.knows_sigma()
     }
 
-    /// Finds the width that the spots of these frames share, if it is needed and not known
-    /// ([`LocalizeOptions::with_usual_sigma_of`]): [`Localizer::process`] needs it, and [`Localizer::localize`] finds it itself.
-    /// Without a frame nothing happens.
+    /// Whether something is to be found in the first frames.
+    pub(super) fn looks_ahead(&self) -> bool {
+        self.lacks_sigma() || self.lacks_full_scale()
+    }
+
+    /// Whether the full scale of the camera is needed, and neither given nor looked for so far.
+    fn lacks_full_scale(&self) -> bool {
+        self.options.saturation.is_none() && self.full_scale.is_none() && self.options.is_checked()
+    }
+
+    /// Finds in the first frames what is needed and not known: the full scale of the camera ([`FullScale::of`]), of whose numbers so many
+    /// `bits` are significant, and the width that spots share ([`LocalizeOptions::with_usual_sigma_of`]), without which
+    /// [`Localizer::process`] fails. [`Localizer::localize`] does it itself. Without a frame nothing happens.
     ///
     /// # Errors
     /// As [`Localizer::process`].
-    pub fn find_sigma(&mut self, frames: AnyWindows<'_>) -> Result<(), LocalizeError> {
-        if !self.lacks_sigma() || frames.count() == 0 {
+    pub fn look_ahead(
+        &mut self,
+        frames: AnyWindows<'_>,
+        bits: Option<u32>,
+    ) -> Result<(), LocalizeError> {
+        if frames.count() == 0 {
+            return Ok(());
+        }
+        if self.lacks_full_scale() {
+            self.full_scale = FullScale::of(frames, bits);
+            self.options.saturation = self.full_scale.and_then(|found| found.saturation());
+            if self.crowd.is_some() {
+                self.crowd = Some(Crowd::new(self.size, self.roi, &self.options)?);
+            }
+        }
+        if !self.lacks_sigma() {
             return Ok(());
         }
         let options = self.options.clone().with_usual_sigma_of(frames)?;

@@ -8,6 +8,8 @@ use std::time::UNIX_EPOCH;
 
 use sha2::{Digest, Sha256};
 
+use crate::output::paths::shown;
+
 /// Files up to this size are hashed whole. A movie is larger: to hash all of it takes as long as to localize it.
 const WHOLE: u64 = 1 << 20;
 /// Of larger ones so many pieces of this size are hashed, evenly spaced, the first and the last among them.
@@ -57,7 +59,7 @@ impl InputFile {
         let metadata = path.metadata()?;
         let since = metadata.modified()?.duration_since(UNIX_EPOCH).unwrap_or_default();
         let modified = format!("{}.{:09}", since.as_secs(), since.subsec_nanos());
-        let name = path.file_name().unwrap_or_default().display().to_string();
+        let name = shown(path.file_name().unwrap_or_default());
         let (role, bytes) = (role.to_owned(), metadata.len());
         Ok(Self { role, name, bytes, modified, sha256: None, whole: false })
     }

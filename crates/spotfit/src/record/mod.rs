@@ -21,7 +21,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 use spotfit_files::movie::Movie;
-use spotfit_files::output::paths::folder;
+use spotfit_files::output::paths::{folder, shown};
 use spotfit_files::output::record::{FORMAT, LONGEST};
 
 pub use input::InputFile;
@@ -67,6 +67,10 @@ pub struct Record {
     /// The side of a pixel in nanometres, if it is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pixel_size: Option<f64>,
+    /// What was told of the movie that may make the table other than it should be, such as a sensitivity that its noise contradicts: of
+    /// tables of a batch.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
 }
 
 /// Where (0, 0) is.
@@ -166,7 +170,7 @@ impl Record {
             verb: verb.to_owned(),
             state: State::Begun,
             complete: None,
-            output: output.file_name().unwrap_or_default().display().to_string(),
+            output: shown(output.file_name().unwrap_or_default()),
             source: None,
             options: BTreeMap::new(),
             inputs: Vec::new(),
@@ -174,6 +178,7 @@ impl Record {
             calibration: None,
             origin: None,
             pixel_size: None,
+            warnings: Vec::new(),
         }
     }
 
@@ -219,6 +224,14 @@ impl Record {
         record.pixel_size.filter(|_| matches!(record.state, State::Done { .. }))
     }
 
+    /// The frames of the whole movie of a table of localizations, by its record.
+    pub fn frames_of(table: &Path) -> Option<usize> {
+        let record = Self::beside(table)?;
+        let is_whole = record.options.get("frames").is_some_and(Value::is_null);
+        let State::Done { counts } = &record.state else { return None };
+        counts.get("frames").filter(|_| is_whole).map(|&frames| frames as usize)
+    }
+
     /// Nothing if it may be either.
     fn known_origin(&self) -> Option<Origin> {
         match (self.origin, &self.state) {
@@ -253,7 +266,7 @@ impl Record {
         // Where the movie cannot be found, its files are not there either, and that is told.
         let new = Movie::new_files(movie, &own).unwrap_or_default();
         let names = own.into_iter().chain(new.iter().map(String::as_str));
-        let files = names.map(|name| (MOVIE, beside.join(name)));
+        let files = names.map(|name| (MOVIE, named(beside, name)));
         let all = files.chain(options.iter().cloned());
         all.filter_map(|(role, file)| InputFile::stamp(role, &file).ok()).collect()
     }
@@ -299,8 +312,20 @@ impl Record {
     }
 }
 
+/// The file of a folder that a record calls so.
+fn named(folder: &Path, name: &str) -> PathBuf {
+    let plain = folder.join(name);
+    // A name that is no UTF-8 is written with escapes.
+    if !name.contains("\\x") || plain.exists() {
+        return plain;
+    }
+    let files = fs::read_dir(folder).into_iter().flatten().flatten();
+    let found = files.map(|file| file.file_name()).find(|file| shown(file) == name);
+    found.map_or(plain, |found| folder.join(found))
+}
+
 fn wrong(file: &Path, reason: String) -> RecordError {
-    let name = file.file_name().unwrap_or_default().display().to_string();
+    let name = shown(file.file_name().unwrap_or_default());
     RecordError { name, reason }
 }
 

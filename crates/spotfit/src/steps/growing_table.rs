@@ -2,19 +2,20 @@
 
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use super::whole_lines::keep_whole_lines;
 use super::{Sink, StepError};
+use crate::output::paths::leads_to;
 use crate::output::{Output, OutputError, refuse_stranger};
 use crate::record::{Record, State};
 use crate::table::{CsvWriter, Table, TableError, TableFormat};
 
-/// A CSV table that is there under its name from its first block on, and grows by whole rows: each block is appended by one write. The
-/// record beside it says that it is not complete until it is.
+/// A CSV table that is there under its name from its first row on, and grows by whole rows: each block is appended by one write. The
+/// record beside it says that it is not complete until it is. What had the name before stays until there is a row.
 ///
-/// Whoever does not come to the end leaves the rows so far, and that record.
+/// Whoever does not come to the end leaves the rows so far, and that record. So does a table that another program removes, replaces or
+/// changes meanwhile, which is an error: its rows would be lost in silence.
 #[derive(Debug)]
 pub struct GrowingTable {
     path: PathBuf,
@@ -27,7 +28,7 @@ pub struct GrowingTable {
 }
 
 impl GrowingTable {
-    /// Begins to write a table, which is there when its first block is written.
+    /// Begins to write a table, which is there when its first row is written, or when it is complete.
     ///
     /// # Errors
     /// [`StepError::Write`] for another format than CSV, and [`StepError::Output`] for something other than a file.
@@ -59,47 +60,87 @@ impl GrowingTable {
     /// Completes the table with its record and `others`. The result are the counts with `localizations` and `left_out`, which are none.
     ///
     /// # Errors
-    /// [`StepError::Output`].
+    /// [`StepError::Output`] and [`StepError::Write`].
     pub fn finish(
         self,
         others: impl IntoIterator<Item = Output>,
         mut counts: BTreeMap<String, u64>,
         go_on: &mut dyn FnMut() -> bool,
     ) -> Result<BTreeMap<String, u64>, StepError> {
-        let Self { path, file, record, rows, .. } = self;
-        if let Some((file, _)) = file {
-            let synced = file.sync_all();
+        counts.insert("localizations".to_owned(), self.rows as u64);
+        counts.insert("left_out".to_owned(), 0);
+        self.finish_counted(others, counts.clone(), go_on)?;
+        Ok(counts)
+    }
+
+    /// The same of a table whose rows are no localizations, with these counts.
+    ///
+    /// # Errors
+    /// As [`GrowingTable::finish`].
+    pub fn finish_counted(
+        mut self,
+        others: impl IntoIterator<Item = Output>,
+        counts: BTreeMap<String, u64>,
+        go_on: &mut dyn FnMut() -> bool,
+    ) -> Result<(), StepError> {
+        let text = std::mem::take(self.writer.get_mut());
+        if self.file.is_none() && !text.is_empty() {
+            let begun = Self::begin(&self.path, self.record.as_ref(), &text);
+            self.file = Some(begun.map_err(StepError::Write)?);
+        }
+        let Self { path, file, record, .. } = self;
+        if let Some((file, length)) = file {
+            let synced = file.sync_all().and_then(|()| check(&path, &file, length));
             let name = path.display().to_string();
             synced.map_err(|source| OutputError::Write { file: name, source })?;
         }
-        counts.insert("localizations".to_owned(), rows as u64);
-        counts.insert("left_out".to_owned(), 0);
         let record = record.map(|mut record| {
-            record.state = State::Done { counts: counts.clone() };
+            record.state = State::Done { counts };
             record.complete = Some(true);
             recorded(&path, &record)
         });
         let record = record.transpose()?;
-        Output::finish_all(others.into_iter().chain(record), &mut |_| go_on())?;
-        Ok(counts)
+        Ok(Output::finish_all(others.into_iter().chain(record), &mut |_| go_on())?)
     }
 
-    /// The table is there from now on, with the names of its columns and these first rows.
-    fn begin(&mut self, text: &[u8]) -> Result<(File, u64), TableError> {
-        let mut table = Output::create(&self.path)?;
+    /// The table is there from now on, with this text.
+    fn begin(path: &Path, record: Option<&Record>, text: &[u8]) -> Result<(File, u64), TableError> {
+        let mut table = Output::create(path)?;
         table.write_all(text)?;
-        let records = self.record.as_ref().map(|record| {
+        let records = record.map(|record| {
             let mut standing = record.clone();
             (standing.state, standing.complete) = (State::Begun, Some(false));
             // Where it replaces a table with another origin, nobody knows that of the table before it is there.
-            let begun = standing.begun(Record::beside(&self.path).as_ref(), self.path.exists());
-            Ok::<_, OutputError>((recorded(&self.path, &begun)?, recorded(&self.path, &standing)?))
+            let begun = standing.begun(Record::beside(path).as_ref(), path.exists());
+            Ok::<_, OutputError>((recorded(path, &begun)?, recorded(path, &standing)?))
         });
         let (first, last) = records.transpose()?.unzip();
         Output::finish_all(first.into_iter().chain([table]).chain(last), &mut |_| true)?;
-        let file = OpenOptions::new().append(true).open(&self.path)?;
+        let file = OpenOptions::new().append(true).open(path)?;
         Ok((file, text.len() as u64))
     }
+}
+
+/// An error if the name does not lead to the file any more, or the file is not as long as it was left.
+fn check(path: &Path, file: &File, length: u64) -> io::Result<()> {
+    if leads_to(path, file) && file.metadata()?.len() == length {
+        return Ok(());
+    }
+    let reason =
+        "another program has removed, replaced or changed it while it grew: it is not complete";
+    Err(io::Error::other(reason))
+}
+
+/// After text was appended to a file of this length, but not all of it: cuts the line that is not whole. The result is the length of the
+/// file, which is shorter where it cannot be cut so.
+fn keep_whole_lines(file: &File, length: u64, text: &[u8]) -> u64 {
+    let end = file.metadata().map_or(length, |metadata| metadata.len());
+    let written = (end.saturating_sub(length) as usize).min(text.len());
+    let whole = text[..written].iter().rposition(|&byte| byte == b'\n').map_or(0, |at| at + 1);
+    let length = length + whole as u64;
+    // A pipe cannot be cut, and ends here.
+    let _ = file.set_len(length);
+    length
 }
 
 /// The record of a table, about to be there.
@@ -117,19 +158,29 @@ impl Sink for GrowingTable {
             record.pixel_size = block.info.pixel_size;
         }
         self.writer.write(&block)?;
-        let text = std::mem::take(self.writer.get_mut());
-        match &mut self.file {
-            None => self.file = Some(self.begin(&text)?),
-            // One write: where a file system shows it page by page, a row is there when its line ends.
-            Some((file, length)) => match file.write_all(&text) {
-                Ok(()) => *length += text.len() as u64,
-                Err(error) => {
-                    *length = keep_whole_lines(file, *length, &text);
-                    return Err(error.into());
-                }
-            },
-        }
         self.rows += block.rows();
+        if self.rows == 0 {
+            return Ok(());
+        }
+        let text = std::mem::take(self.writer.get_mut());
+        let (text, (file, length)) = match &mut self.file {
+            Some(grown) => {
+                check(&self.path, &grown.0, grown.1)?;
+                (&text[..], grown)
+            }
+            none => {
+                // The names alone: of rows that do not fit on the disk, those that do are kept.
+                let names = text.iter().position(|&byte| byte == b'\n').map_or(0, |at| at + 1);
+                let begun = Self::begin(&self.path, self.record.as_ref(), &text[..names])?;
+                (&text[names..], none.insert(begun))
+            }
+        };
+        // One write: where a file system shows it page by page, a row is there when its line ends.
+        if let Err(error) = file.write_all(text) {
+            *length = keep_whole_lines(file, *length, text);
+            return Err(error.into());
+        }
+        *length += text.len() as u64;
         Ok(())
     }
 }

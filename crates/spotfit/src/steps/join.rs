@@ -5,6 +5,7 @@ use std::fmt;
 use super::convert::LengthUnit;
 use super::words::symbol;
 use super::{Listener, Sink, Source, StepError};
+use crate::record::Record;
 use crate::table::{Column, Info, Kind, Meaning, Table, TableError, Unit};
 
 /// How tables become one.
@@ -30,8 +31,8 @@ impl JoinOptions {
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum Frames {
-    /// Those of a table follow those of the one before it, as if their movies were one. A movie has as many frames as its table
-    /// says, or else as the last localization tells.
+    /// Those of a table follow those of the one before it, as if their movies were one, and so do their times. A movie has as many
+    /// frames as its table or the record beside it says, or else as the last localization tells.
     #[default]
     Continue,
     /// Those that they have, for tables of one movie.
@@ -56,7 +57,8 @@ impl fmt::Display for JoinReport {
 }
 
 /// Copies tables to a sink, one after the other. A column `file` says which of them a localization is from, counted from 0, unless all
-/// have such a column. Labels (`id`, `molecule`, `group`, `file`) go on after those of the tables before. Lengths get the unit and
+/// have such a column. Labels (`id`, `molecule`, `group`, `file`) go on after those of the tables before; those below 0, of what belongs to
+/// nothing, stay. Lengths get the unit and
 /// the origin of the first table, and the first size of a pixel that is known.
 ///
 /// ```
@@ -83,17 +85,22 @@ pub fn run(
     let joined = Joined::of(options, sources)?;
     let unit = joined.layout.column(Meaning::X).map_or("", |x| symbol(x.unit));
     let mut report = JoinReport { localizations: Vec::new(), unit };
-    let mut next = Next::default();
+    let labels = [0.0; LABELS.len()];
+    let mut next = Next { frames: 0, labels, time: 0.0, last_time: f64::NEG_INFINITY };
     for (number, source) in sources.iter().enumerate() {
-        let own = source.layout()?.info.frames.unwrap_or(0) as u64;
+        let own = joined.frames[number].unwrap_or(0) as u64;
         let mut after = Next { frames: next.frames + own, ..next };
-        let mut rows = 0;
+        let (mut rows, mut clock) = (0, Clock::default());
         source.blocks(None, listener, |block| {
-            let block = joined.alike(source, block)?;
+            let mut block = joined.alike(source, block)?;
             rows += block.rows();
+            if options.frames == Frames::Continue {
+                clock.go_on(&mut block, &next);
+            }
             let block = renumbered(options, block, number, &next, &mut after);
             sink.write(block.map_err(source.wrong())?).map_err(StepError::Write)
         })?;
+        clock.end(&next, &mut after);
         next = after;
         report.localizations.push(rows);
     }
@@ -105,10 +112,56 @@ const LABELS: [&str; 4] =
     Meaning::names([Meaning::Id, Meaning::Molecule, Meaning::Group, Meaning::File]);
 
 /// The first number after those of the tables before.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 struct Next {
     frames: u64,
     labels: [f64; LABELS.len()],
+    /// Where the times begin of a movie whose own begin again, and the last one so far.
+    time: f64,
+    last_time: f64,
+}
+
+/// The times of a table's movie.
+#[derive(Clone, Copy, Debug, Default)]
+struct Clock {
+    /// Frame and time of the first and of the last row, and what was added to the times.
+    seen: Option<[[f64; 2]; 2]>,
+    shift: f64,
+}
+
+impl Clock {
+    /// Times go on where they begin again.
+    fn go_on(&mut self, block: &mut Table, next: &Next) {
+        let Some(mut column) = block.column(Meaning::Time).cloned() else { return };
+        let frames = block.column(Meaning::Frame).map(|frames| &*frames.values);
+        let finite = |value: &f64| value.is_finite();
+        let least = column.values.iter().copied().filter(finite).fold(f64::INFINITY, f64::min);
+        if self.seen.is_none() && least <= next.last_time {
+            self.shift = next.time;
+        }
+        for (row, time) in column.values.iter_mut().enumerate().filter(|(_, time)| finite(time)) {
+            let point = [frames.map_or(f64::NAN, |frames| frames[row]), *time];
+            let [first, last] = self.seen.get_or_insert([point; 2]);
+            if point[0] < first[0] {
+                *first = point;
+            }
+            if point[0] > last[0] {
+                *last = point;
+            }
+            *time += self.shift;
+        }
+        block.set(column);
+    }
+
+    /// The movie is as long as its frames.
+    fn end(&self, next: &Next, after: &mut Next) {
+        let Some([[first, begin], [last, end]]) = self.seen else { return };
+        let each = (end - begin) / (last - first);
+        let frames = (after.frames - next.frames) as f64;
+        let whole = if each > 0.0 && each.is_finite() { frames * each } else { end };
+        after.time = self.shift + whole.max(end);
+        after.last_time = self.shift + end;
+    }
 }
 
 /// Rows whose frames and labels begin at `next`, and the numbers that follow them.
@@ -131,7 +184,7 @@ fn renumbered(
     for ((label, first), after) in LABELS.iter().zip(next.labels).zip(&mut after.labels) {
         let numbers = block.column(label).filter(|column| !matches!(column.kind, Kind::Words(_)));
         let Some(mut column) = numbers.cloned() else { continue };
-        for value in &mut column.values {
+        for value in column.values.iter_mut().filter(|value| **value >= 0.0) {
             *value += first;
             *after = after.max(*value + 1.0);
         }
@@ -150,6 +203,8 @@ struct Joined {
     layout: Table,
     /// Where the centre of the first pixel is.
     origin: f64,
+    /// The frames of each movie, as far as they are known.
+    frames: Vec<Option<usize>>,
 }
 
 impl Joined {
@@ -157,7 +212,12 @@ impl Joined {
         let Some(first) = sources.first() else {
             return Err(StepError::Options("there is no table to join".into()));
         };
-        let layouts = sources.iter().map(Source::layout).collect::<Result<Vec<Table>, _>>()?;
+        let mut layouts = sources.iter().map(Source::layout).collect::<Result<Vec<Table>, _>>()?;
+        for (layout, source) in layouts.iter_mut().zip(sources) {
+            let recorded = || source.path().and_then(Record::frames_of);
+            layout.info.frames = layout.info.frames.or_else(recorded);
+        }
+        let frames = layouts.iter().map(|layout| layout.info.frames).collect();
         let info = common(layouts.iter().map(|layout| &layout.info), options.frames);
         let mut layout = layouts[0].clone();
         layout.info.pixel_size = info.pixel_size;
@@ -165,7 +225,7 @@ impl Joined {
             layout = layout.in_unit(unit.into()).map_err(first.wrong())?;
         }
         layout.info = info;
-        let mut joined = Self { layout, origin: first.origin() };
+        let mut joined = Self { layout, origin: first.origin(), frames };
         for (source, its) in sources.iter().zip(layouts) {
             joined.check_names(first, source, &its)?;
             for column in joined.alike(source, its)?.columns() {

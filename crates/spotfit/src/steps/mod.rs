@@ -75,7 +75,6 @@ mod stack;
 pub mod stats;
 mod table_file;
 pub mod track;
-mod whole_lines;
 mod words;
 pub mod z;
 

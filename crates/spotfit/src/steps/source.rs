@@ -7,7 +7,9 @@ use std::sync::OnceLock;
 
 use super::{Listener, StepError};
 use crate::record::{Origin, Record};
-use crate::table::{ColumnNames, Info, Table, TableError, TableFormat, TableReader, Unit};
+use crate::table::{
+    ColumnNames, Info, Table, TableError, TableFormat, TableReader, TextOptions, Unit,
+};
 use crate::{Length, OutOfRange};
 
 /// The most rows that are held in memory.
@@ -29,6 +31,7 @@ pub struct Source {
     recorded: Option<Origin>,
     first_frame: Option<u32>,
     names: ColumnNames,
+    text: TextOptions,
     /// What the beginning of the file says, once it was read with the options above.
     begun: OnceLock<Beginning>,
 }
@@ -56,7 +59,8 @@ impl Source {
     }
 
     /// A CSV table that can be read only once, such as a pipe. It is read to its end here; `first_frame` as in
-    /// [`Source::with_first_frame`], `names` as in [`Source::with_column_names`], `pixel_size` as in [`Source::with_pixel_size`].
+    /// [`Source::with_first_frame`], `names` as in [`Source::with_column_names`], `pixel_size` as in [`Source::with_pixel_size`], `text` as
+    /// in [`Source::with_text`].
     ///
     /// # Errors
     /// [`StepError::Table`]; [`StepError::Option`]; [`StepError::Input`] for more rows than are kept in memory.
@@ -66,6 +70,7 @@ impl Source {
         first_frame: Option<u32>,
         names: &ColumnNames,
         pixel_size: Option<f64>,
+        text: TextOptions,
     ) -> Result<Self, StepError> {
         check_size(pixel_size)?;
         let wrong = |source| match source {
@@ -75,7 +80,7 @@ impl Source {
             }
             source => StepError::Table { name: name.to_owned(), source },
         };
-        let reader = TableReader::csv(reader).and_then(|one| one.with_names(names));
+        let reader = TableReader::csv_with(reader, text).and_then(|one| one.with_names(names));
         let reader = reader.map_err(wrong)?;
         let reader = reader.with_info(|info| info.pixel_size = pixel_size);
         let mut reader = match first_frame {
@@ -101,6 +106,7 @@ impl Source {
             recorded,
             first_frame: None,
             names: ColumnNames::default(),
+            text: TextOptions::default(),
             begun: OnceLock::new(),
         }
     }
@@ -168,6 +174,14 @@ impl Source {
         self
     }
 
+    /// The same with what the text of a CSV file does not say.
+    #[must_use]
+    pub fn with_text(mut self, text: TextOptions) -> Self {
+        self.text = text;
+        self.begun = OnceLock::new();
+        self
+    }
+
     /// Whether (0, 0) is the corner of the first pixel: as was set, or else as the record beside the file says.
     pub fn has_corner_origin(&self) -> bool {
         self.origin.or(self.recorded) == Some(Origin::Corner)
@@ -221,7 +235,8 @@ impl Source {
             );
             return Err(StepError::input(&self.name, reason));
         }
-        let reader = TableReader::open(path).and_then(|one| one.with_names(&self.names));
+        let reader =
+            TableReader::open_with(path, self.text).and_then(|one| one.with_names(&self.names));
         let reader = reader.map_err(self.wrong())?;
         let reader = match self.first_frame {
             Some(first) => reader.with_first_frame(first),

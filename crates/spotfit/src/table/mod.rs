@@ -9,8 +9,8 @@ mod layout;
 pub use filter::Filter;
 pub use layout::{FrameTimes, Layout, WidthColumns};
 pub use spotfit_locs::table::{
-    Column, ColumnNames, ColumnNamesError, CornerReader, CsvReader, CsvWriter, Dimension, Info,
-    Kind, LeftOut, Meaning, OtherProgram, OtherReader, PicassoReader, PicassoVersion,
-    PicassoWriter, SaveOptions, Table, TableError, TableFormat, TableOutput, TableReader,
-    TableWriter, Unit, Written, is_our_sidecar, sidecar,
+    Column, ColumnNames, ColumnNamesError, CornerReader, CsvReader, CsvWriter, DecimalMark,
+    Dimension, Info, Kind, LeftOut, Meaning, OtherProgram, OtherReader, PicassoReader,
+    PicassoVersion, PicassoWriter, SaveOptions, Table, TableError, TableFormat, TableOutput,
+    TableReader, TableWriter, TextOptions, Unit, Written, is_our_sidecar, sidecar,
 };

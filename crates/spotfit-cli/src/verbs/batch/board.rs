@@ -58,6 +58,10 @@ impl BatchListener for Board {
         step(&output.display().to_string())(error).to_string()
     }
 
+    fn warning(&self, note: &Note) -> String {
+        words_of(note.text())
+    }
+
     fn is_cancelled(&self) -> bool {
         interrupt::check().is_err()
     }

@@ -13,6 +13,7 @@ use crate::error::CliError;
 use crate::words::follow::IdleArguments;
 use crate::words::preset::PresetArguments;
 use crate::words::report::ReportArguments;
+use crate::words::written::WrittenFolder;
 use board::Board;
 use spotfit::steps::batch::{self, BatchOptions, Shard};
 use spotfit::table::{PicassoVersion, TableFormat};
@@ -31,7 +32,7 @@ pub(crate) struct BatchArguments {
     /// In place of a manifest: the folder to which movies come. Each is localized while it is written, and so are those that are there
     /// already: files that are called like movies, and folders with one movie in several TIFF files or in NDTiff. SIF, FITS, SPE, ND2, CZI and
     /// NDTiff are waited for until they have not changed for --idle seconds. It ends when none has come for
-    /// --idle seconds. With --format csv the tables are there from the start and grow; others appear at the end of each movie.
+    /// --idle seconds. With --format csv the tables are there from their first rows on and grow; others appear at the end of each movie.
     #[arg(long, value_name = "FOLDER", conflicts_with = "shard")]
     follow: Option<PathBuf>,
     #[command(flatten)]
@@ -40,7 +41,7 @@ pub(crate) struct BatchArguments {
     /// it was made, and summary.csv. It is made if it is missing. Several processes may work on one folder: each movie is localized
     /// by one of them.
     #[arg(long, value_name = "DIR")]
-    out: PathBuf,
+    out: WrittenFolder,
     /// Take the movies I, I + N, I + 2N and so on of the manifest: N processes or machines share the work.
     #[arg(long, value_name = "I/N", default_value = "1/1", hide_default_value = true)]
     shard: Shard,
@@ -83,7 +84,7 @@ impl From<TableChoice> for TableFormat {
 
 pub(crate) fn run(arguments: &BatchArguments) -> Result<(), CliError> {
     let BatchArguments { manifest, out, shard, report, overwrite, .. } = arguments;
-    let options = BatchOptions::new(out)
+    let options = BatchOptions::new(&**out)
         .with_format(arguments.format.into())
         .with_picasso(arguments.picasso)
         .with_shard(*shard)

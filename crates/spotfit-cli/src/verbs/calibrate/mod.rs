@@ -12,7 +12,6 @@ use crate::say::listener::Terminal;
 use crate::words::camera_from::{CameraFromArguments, of_movie};
 use crate::words::fit_options::FitOptions;
 use crate::words::lengths::side;
-use crate::words::locs::refuse_same;
 use crate::words::movie_options::{Lengths, MovieArguments, asked_size, parse_lengths, scale};
 use crate::words::output::{Output, complete};
 use crate::words::paths::{refuse_ending, refuse_same_file};
@@ -20,6 +19,7 @@ use crate::words::plot::{draw_plot, refuse_plot};
 use crate::words::record::{RecordArguments, Recorded, counts};
 use crate::words::report::ReportArguments;
 use crate::words::spot_options::SpotOptions;
+use crate::words::written::WrittenFile;
 use spotfit::astigmatism::yaml_text::yaml_text;
 use spotfit::psf::{self, PsfError};
 use spotfit::report::figure::Drawing;
@@ -38,7 +38,7 @@ pub(crate) struct CalibrateArguments {
     stacks: Vec<PathBuf>,
     /// Where to write the calibration: a .yaml file, or a .hdf5 file with --spline. Picasso reads both.
     #[arg(short, long, value_name = "CALIBRATION.yaml|PSF.hdf5", help_heading = "Output")]
-    output: PathBuf,
+    output: WrittenFile,
     /// Make a measured PSF, a cubic spline in x, y and z, for `spotfit localize --psf`, instead of the widths of a
     /// Gaussian. It can have any shape, and needs at least three beads; ten or more make a good one.
     #[arg(long, conflicts_with_all = ["range", "zero"])]
@@ -92,7 +92,7 @@ pub(crate) struct CalibrateArguments {
     magnification: f64,
     /// Where to draw the widths against z, or with --spline the errors of x, y and z for 1000 photons: an .svg or .png file.
     #[arg(long, value_name = "CALIBRATION.svg|CALIBRATION.png", help_heading = "Output")]
-    plot: Option<PathBuf>,
+    plot: Option<WrittenFile>,
     #[command(flatten)]
     report: ReportArguments,
     #[command(flatten)]
@@ -109,7 +109,6 @@ pub(crate) struct CalibrateArguments {
 
 pub(crate) fn run(arguments: &CalibrateArguments) -> Result<(), CliError> {
     arguments.report.check(&arguments.output)?;
-    refuse_same(&[Some(&arguments.output), arguments.plot.as_deref()])?;
     arguments.plot.as_deref().map_or(Ok(()), refuse_plot)?;
     if arguments.spline { arguments.measure_psf() } else { arguments.widths() }
 }
@@ -244,14 +243,8 @@ impl CalibrateArguments {
 
     /// Refuses outputs that would replace an input.
     fn refuse<'a>(&self, inputs: impl IntoIterator<Item = &'a PathBuf>) -> Result<(), CliError> {
-        let outputs: Vec<&Path> = [Some(&self.output), self.plot.as_ref()]
-            .into_iter()
-            .flatten()
-            .map(PathBuf::as_path)
-            .collect();
-        for input in inputs {
-            outputs.iter().try_for_each(|output| refuse_same_file(input, output))?;
-        }
-        Ok(())
+        let outputs = || [Some(&self.output), self.plot.as_ref()].into_iter().flatten();
+        let refuse = |input| outputs().try_for_each(|output| refuse_same_file(input, output));
+        inputs.into_iter().try_for_each(|input: &PathBuf| refuse(input))
     }
 }

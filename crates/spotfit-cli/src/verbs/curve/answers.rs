@@ -1,6 +1,6 @@
 //! What is asked of fits besides parameters.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use clap::Args;
 use spotfit::model::Model;
@@ -9,8 +9,9 @@ use spotfit::model::answers::{ComparedModel, FitAnswers};
 use super::noise::NoiseWord;
 use super::words;
 use crate::error::CliError;
-use crate::words::paths::{refuse_ending, refuse_same_file, refuse_same_output};
+use crate::words::paths::refuse_ending;
 use crate::words::splines::Splines;
+use crate::words::written::WrittenFile;
 
 #[derive(Debug, Args)]
 pub(super) struct AnswerArguments {
@@ -46,10 +47,10 @@ pub(super) struct AnswerArguments {
     bands: Option<f64>,
     /// Write the bands at the points of all data sets to a CSV file: data set, x, value, and the ends of both bands.
     #[arg(long, value_name = "BANDS.csv", requires = "bands", help_heading = "Answers")]
-    bands_table: Option<PathBuf>,
+    bands_table: Option<WrittenFile>,
     /// Write a page for a lab book: model, options, a table of fits with errors and R², and their plots, in one HTML file.
     #[arg(long = "report", value_name = "REPORT.html", help_heading = "Output")]
-    page: Option<PathBuf>,
+    page: Option<WrittenFile>,
 }
 
 /// The other files that are written.
@@ -85,12 +86,8 @@ impl AnswerArguments {
         level("--bands", self.bands)
     }
 
-    /// The other files, none of which is another output or one of these inputs.
-    pub(super) fn beside<'a>(
-        &'a self,
-        inputs: impl Iterator<Item = &'a Path>,
-        outputs: &[&Path],
-    ) -> Result<Beside<'a>, CliError> {
+    /// The other files.
+    pub(super) fn beside(&self) -> Result<Beside<'_>, CliError> {
         let bands = self.bands_table.as_deref().zip(self.bands()?);
         let page = self.page.as_deref();
         if let Some((path, _)) = bands {
@@ -99,11 +96,6 @@ impl AnswerArguments {
         if let Some(path) = page {
             refuse_ending(path, &["html", "htm"], "a report")?;
         }
-        let own: Vec<&Path> = bands.map(|(path, _)| path).into_iter().chain(page).collect();
-        for input in inputs {
-            own.iter().try_for_each(|path| refuse_same_file(input, path))?;
-        }
-        refuse_same_output(&[outputs, &own].concat())?;
         Ok(Beside { bands, page })
     }
 

@@ -27,13 +27,14 @@ use crate::error::CliError;
 use crate::say::listener::Terminal;
 use crate::say::message::say;
 use crate::words::data::{self, Data};
+use crate::words::locs::Decimal;
 use crate::words::output::{Output, complete};
-use crate::words::paths::refuse_same_file;
 use crate::words::plot::{draw_plot, refuse_plot};
 use crate::words::record::{self, RecordArguments, Recorded, counts};
 use crate::words::report::ReportArguments;
 use crate::words::splines;
 use crate::words::table::format_of;
+use crate::words::written::WrittenFile;
 
 #[derive(Debug, Args)]
 #[command(
@@ -51,7 +52,7 @@ pub(crate) struct CurveArguments {
     /// Where to write parameters, their errors and how each fit ended: a .csv or .npy file, or - for CSV on standard
     /// output.
     #[arg(short, long, value_name = "FITS.csv|FITS.npy", help_heading = "Output")]
-    output: PathBuf,
+    output: WrittenFile,
     /// The names of the formula's variables [default: x; x,y for images; x,y,z for three].
     #[arg(long, value_delimiter = ',', value_name = "NAME,...", help_heading = "Model")]
     variables: Vec<String>,
@@ -93,8 +94,17 @@ pub(crate) struct CurveArguments {
     #[arg(long, value_delimiter = ',', value_name = "NAME|N,...", help_heading = "Data")]
     columns: Vec<String>,
     /// Do not look at the first N lines of a text.
-    #[arg(long, default_value_t = 0, value_name = "N", help_heading = "Data")]
+    #[arg(
+        long,
+        alias = "skip-lines",
+        default_value_t = 0,
+        value_name = "N",
+        help_heading = "Data"
+    )]
     skip: usize,
+    /// The mark before decimals, where the numbers of a text do not tell: 1,250 may be 1250 or 1.25.
+    #[arg(long, value_enum, value_name = "MARK", help_heading = "Data")]
+    decimal: Option<Decimal>,
     /// The sheet of a workbook (.xlsx) that is read, by its name or number from 1; the first by default.
     #[arg(long, value_name = "NAME|N", help_heading = "Data")]
     sheet: Option<String>,
@@ -147,7 +157,7 @@ pub(crate) struct CurveArguments {
     threads: usize,
     /// Draw data, model and residuals of some fits, of images as three pictures: an .svg or .png file. Weights are drawn as errors.
     #[arg(long, value_name = "PLOT.svg|PLOT.png", help_heading = "Output")]
-    plot: Option<PathBuf>,
+    plot: Option<WrittenFile>,
     /// The number of fits to draw, evenly spread over all fits.
     #[arg(long, default_value_t = 6, value_name = "N", help_heading = "Output")]
     plots: usize,
@@ -209,8 +219,6 @@ impl CurveArguments {
     ) -> Result<Option<CurvePlot>, CliError> {
         let checked = CurvePlot::check(model, is_image);
         if let Some(path) = &self.plot {
-            self.inputs().try_for_each(|input| refuse_same_file(input, path))?;
-            refuse_same_file(&self.output, path)?;
             refuse_plot(path)?;
             checked.map_err(|reason| CliError::Other(format!("--plot: {reason}")))?;
         } else if checked.is_err() {
@@ -229,10 +237,10 @@ pub(crate) fn run(arguments: &CurveArguments) -> Result<(), CliError> {
     let format = format_of(&arguments.output)?;
     arguments.report.check(&arguments.output)?;
     refuse_shared_input(arguments)?;
-    arguments.inputs().try_for_each(|path| refuse_same_file(path, &arguments.output))?;
     let fitter = CurveFitter::with_options(&words::fitter(arguments))?;
     let chosen = ColumnOptions::default()
         .with_skip(arguments.skip)
+        .with_decimal(arguments.decimal.map(Into::into))
         .with_sheet(arguments.sheet.clone())
         .with_columns(arguments.columns.iter().map(|name| name.trim().to_owned()).collect());
     let chosen = arguments.noise.columns(chosen);
@@ -269,9 +277,7 @@ pub(crate) fn run(arguments: &CurveArguments) -> Result<(), CliError> {
         false => None,
     };
     plot = plot.map(|plot| plot.with_rule(noise.rule()));
-    let outputs: Vec<&Path> =
-        std::iter::once(&arguments.output).chain(&arguments.plot).map(PathBuf::as_path).collect();
-    let beside = arguments.answers.beside(arguments.inputs(), &outputs)?;
+    let beside = arguments.answers.beside()?;
     let columns = model.parameters();
     check_columns(columns)?;
     check_answers(columns, &options.fixed, &answers)?;

@@ -1,7 +1,7 @@
 //! Noise of other kinds than weights tell, as a user types it.
 
 use std::ops::Range;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use clap::Args;
 use ndarray::{Array2, Array3, Axis};
@@ -17,7 +17,8 @@ use super::words::EstimatorChoice;
 use crate::error::CliError;
 use crate::words::data::{Data, Numbers, read_all};
 use crate::words::output::Output;
-use crate::words::paths::{refuse_ending, refuse_same_file};
+use crate::words::paths::refuse_ending;
+use crate::words::written::WrittenFile;
 
 #[derive(Debug, Args)]
 pub(super) struct NoiseArguments {
@@ -31,7 +32,7 @@ pub(super) struct NoiseArguments {
     scale: LossScale,
     /// Write the points that are outliers: a .csv file with fit, point, x, y, residual, score (residual beside scale) and p. Needs --loss.
     #[arg(long, value_name = "OUTLIERS.csv", help_heading = "Noise")]
-    pub(super) outliers: Option<PathBuf>,
+    pub(super) outliers: Option<WrittenFile>,
     /// At most this share of the outliers that are written is none, on the average (false discovery rate).
     #[arg(long, default_value_t = 0.01, value_name = "Q", help_heading = "Noise")]
     outlier_rate: f64,
@@ -298,8 +299,6 @@ pub(super) fn outliers(
 ) -> Result<Option<OutlierTable<Output>>, CliError> {
     let Some(path) = &arguments.noise.outliers else { return Ok(None) };
     refuse_ending(path, &["csv"], "a list of outliers")?;
-    let others = [&arguments.output].into_iter().chain(&arguments.plot).map(PathBuf::as_path);
-    arguments.inputs().chain(others).try_for_each(|other| refuse_same_file(other, path))?;
     let output = Output::create(path)?;
     let written = CliError::write(output.name());
     OutlierTable::create(output, model.variables()).map(Some).map_err(written)

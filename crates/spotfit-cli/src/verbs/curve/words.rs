@@ -11,7 +11,6 @@ use super::CurveArguments;
 use crate::error::CliError;
 use crate::say::message::say;
 use crate::words::data::{self, Data, Numbers};
-use crate::words::paths::refuse_same_file;
 use crate::words::splines::Splines;
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -183,7 +182,6 @@ pub(super) fn starts(arguments: &CurveArguments, model: &Model) -> Result<Start,
             model.parameters().iter().map(|name| format!("{name}=…")).collect::<Vec<_>>().join(",")
         ))),
         Some(path) if file_of_starts(arguments).is_some() => {
-            refuse_same_file(Path::new(path), &arguments.output)?;
             let numbers = data::read_all(Path::new(path))?;
             let count = model.parameters().len();
             if numbers.shape == [count] {

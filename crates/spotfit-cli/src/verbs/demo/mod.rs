@@ -22,7 +22,7 @@ use spotfit::record::Record;
 pub(crate) struct DemoArguments {
     /// The folder for the results; it is created if necessary.
     #[arg(long, default_value = OWN_FOLDER, value_name = "DIR")]
-    out: PathBuf,
+    out: WrittenFolder,
     /// Number of spots in each of the three cases, up to a million.
     #[arg(long, default_value_t = 100_000, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     count: u32,
@@ -92,6 +92,7 @@ macro_rules! say {
         $crate::verbs::demo::print(format_args!($($text)*))?
     };
 }
+use crate::words::written::WrittenFolder;
 use say;
 
 pub(crate) fn run(arguments: &DemoArguments) -> Result<(), CliError> {

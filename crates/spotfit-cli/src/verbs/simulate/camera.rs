@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use clap::Args;
 use fit_core::Size;
@@ -11,6 +11,7 @@ use spotfit::camera_maps::write_npz;
 
 use crate::error::CliError;
 use crate::words::output::{Output, refuse_stranger};
+use crate::words::written::WrittenFile;
 
 /// How many counts a photo-electron gives.
 #[derive(Clone, Copy, Debug, Args)]
@@ -47,7 +48,7 @@ pub(crate) struct CameraArguments {
     /// baseline, gain and read noise, and are written to this file, arrays (height, width) named offset (ADU), gain
     /// (ADU/e-) and variance (ADU²).
     #[arg(help_heading = "Camera", long, value_name = "MAPS.npz", conflicts_with_all = ["baseline", "sensitivity", "gain", "read_noise"])]
-    pub(crate) camera: Option<PathBuf>,
+    pub(crate) camera: Option<WrittenFile>,
     /// Replace the file of --camera even if Spotfit did not simulate it: in other commands --camera names the maps of a
     /// real camera, which are read. Without this option such a file is not changed, and nothing is written.
     #[arg(help_heading = "Camera", long, requires = "camera")]

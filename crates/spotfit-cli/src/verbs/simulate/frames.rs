@@ -1,6 +1,6 @@
 //! The words that `spotfit simulate movie` and `spotfit simulate beads` share: frames, background, camera and files.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use clap::Args;
 use fit_core::Size;
@@ -15,19 +15,20 @@ use super::refuse_no_csv;
 use crate::error::CliError;
 use crate::words::defects::write_defects;
 use crate::words::movie_files::write_movie;
-use crate::words::paths::{refuse_ending, refuse_same_output};
+use crate::words::paths::refuse_ending;
 use crate::words::report::ReportArguments;
+use crate::words::written::WrittenFile;
 
 #[derive(Debug, Args)]
 pub(crate) struct FrameArguments {
     /// Where to write the frames: a .tif (16 bits, BigTIFF if necessary) or .npy file.
     #[arg(short, long, value_name = "MOVIE.tif|MOVIE.npy", help_heading = "Output")]
-    output: PathBuf,
+    output: WrittenFile,
     /// Where to write the truth: a CSV file frame,x,y,sigma,signal,background,molecule, with frames from 0, in pixels
     /// and photo-electrons. Spots that are not circular have sigma_x,sigma_y instead of sigma, then angle (radians) if
     /// rotated and z (nanometres) if defocused.
     #[arg(long, value_name = "TRUTH.csv", help_heading = "Output")]
-    truth: Option<PathBuf>,
+    truth: Option<WrittenFile>,
     /// Width of the frames in pixels.
     #[arg(long, default_value_t = FrameRecipe::default().width, value_name = "PX", help_heading = "Movie")]
     width: usize,
@@ -98,10 +99,6 @@ impl FrameArguments {
         mask: Option<&Path>,
     ) -> Result<(), CliError> {
         self.report.check(&self.output)?;
-        let files = [self.truth.as_deref(), self.camera.camera.as_deref(), mask];
-        let files = files.into_iter().flatten();
-        let files: Vec<&Path> = std::iter::once(self.output.as_path()).chain(files).collect();
-        refuse_same_output(&files)?;
         if !self.output.extension().is_some_and(|own| own.eq_ignore_ascii_case("tiff")) {
             refuse_ending(&self.output, &["tif", "npy"], "a movie")?;
         }
@@ -114,7 +111,7 @@ impl FrameArguments {
         let mask = mask.map(|path| write_defects(path, &hot_pixels(&simulation))).transpose()?;
         let mut plan = simulation.plan()?;
         let others = maps.into_iter().chain(mask).collect();
-        write_movie(&mut plan, &self.output, self.truth.as_ref(), others)?;
+        write_movie(&mut plan, &self.output, self.truth.as_deref(), others)?;
         let molecules = plan.molecules();
         let MovieSimulation { frames, width, height, beads, .. } = plan.simulation();
         let (frames, width, height) = (*frames, *width, *height);

@@ -1,7 +1,5 @@
 //! `spotfit simulate movie`: a movie with its truth.
 
-use std::path::PathBuf;
-
 use clap::{Args, ValueEnum};
 use fit_sim::Heights;
 use fit_sim::recipes::{MovieRecipe, ShapeWord};
@@ -9,6 +7,7 @@ use fit_sim::recipes::{MovieRecipe, ShapeWord};
 use super::frames::FrameArguments;
 use super::spots::SpotArguments;
 use crate::error::CliError;
+use crate::words::written::WrittenFile;
 
 #[derive(Debug, Args)]
 #[command(
@@ -68,7 +67,7 @@ pub(crate) struct MovieArguments {
     haze: f64,
     /// Where to write the mask of the hot pixels, an array (height, width) of booleans, as --defects of `spotfit localize` reads it.
     #[arg(long, value_name = "MASK.npy", help_heading = "Output")]
-    write_defects: Option<PathBuf>,
+    write_defects: Option<WrittenFile>,
     /// Drift from frame to frame: X,Y in pixels, or X,Y,Z with Z in nanometres for defocused spots.
     #[arg(
         help_heading = "Movie",

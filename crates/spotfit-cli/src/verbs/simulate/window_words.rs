@@ -1,7 +1,6 @@
 //! The words of `spotfit simulate` for windows.
 
-use std::path::PathBuf;
-
+use crate::words::written::WrittenFile;
 use clap::{Args, ValueEnum};
 use fit_sim::recipes::WindowRecipe;
 
@@ -69,7 +68,7 @@ pub(super) struct WindowArguments {
     /// Where to write the positions of the windows in the sCMOS camera: a CSV file frame,x,y with the first pixel of
     /// each window; the frame is always 0.
     #[arg(long, value_name = "CORNERS.csv", requires = "camera", help_heading = "Output")]
-    pub(super) corners: Option<PathBuf>,
+    pub(super) corners: Option<WrittenFile>,
     /// The seed: the same seed gives the same bytes on every machine.
     #[arg(long, default_value_t = WindowRecipe::default().seed, value_name = "SEED")]
     pub(super) seed: u64,
@@ -78,12 +77,12 @@ pub(super) struct WindowArguments {
     pub(super) dtype: DtypeChoice,
     /// Where to write the windows: an NPY file (n, height, width), or - for standard output.
     #[arg(short, long, value_name = "SPOTS.npy", help_heading = "Output")]
-    pub(super) output: PathBuf,
+    pub(super) output: WrittenFile,
     /// Where to write the truth: a CSV file spot,x,y,sigma,signal,background, with signal and background as given
     /// above. Spots that are not circular have sigma_x,sigma_y instead of sigma, then angle (radians) if rotated and z
     /// (nanometres) if defocused.
     #[arg(long, value_name = "TRUTH.csv", help_heading = "Output")]
-    pub(super) truth: Option<PathBuf>,
+    pub(super) truth: Option<WrittenFile>,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]

@@ -1,7 +1,6 @@
 //! `spotfit simulate`: windows with their truth.
 
 use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
 
 use clap::Args;
 use fit_core::{Corner, Size};
@@ -15,7 +14,6 @@ use super::spots::SpotArguments;
 use super::window_words::{NoiseChoice, WindowArguments};
 use crate::error::CliError;
 use crate::words::output::Output;
-use crate::words::paths::refuse_same_output;
 use crate::words::report::ReportArguments;
 use crate::words::truth::{Look, write_truth_header, write_truth_rows};
 use spotfit::movie::ENDINGS;
@@ -113,10 +111,6 @@ pub(super) fn run(arguments: &WindowArguments, others: &Others) -> Result<(), Cl
         let reason = "windows are written as an NPY array; the name must end in .npy";
         return Err(CliError::file(&arguments.output.display().to_string(), reason));
     }
-    let files = [&arguments.truth, &camera.camera, &arguments.corners];
-    let files = files.into_iter().flatten().map(PathBuf::as_path);
-    let files: Vec<&Path> = std::iter::once(arguments.output.as_path()).chain(files).collect();
-    refuse_same_output(&files)?;
     for (file, what) in [(&arguments.truth, "the truth"), (&arguments.corners, "corners")] {
         refuse_no_csv(file.as_deref(), what)?;
     }

@@ -5,17 +5,18 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
-use crate::error::CliError;
+use crate::error::{CliError, step};
+use crate::interrupt;
 use crate::words::output::{Output, complete, complete_ended};
-use crate::words::paths::{is_standard_output, is_stream, refuse_same_output};
+use crate::words::paths::{is_standard_output, is_stream, refuse_same_file};
 use crate::words::plot::{refuse_plot, write_drawing};
 use crate::words::record::{RecordArguments, Recorded, counts};
 use crate::words::table::format_of;
+use crate::words::written::{WrittenFile, WrittenRing};
 use spotfit::steps::track::{
-    Datagrams, DriftChart, DriftRing, DriftSink, JsonLines, LiveFile, NpyRows, TableRows,
-    TrackReport,
+    Datagrams, DriftChart, DriftRing, DriftSink, JsonLines, NpyRows, TableRows, TrackReport,
 };
-use spotfit::steps::{OutcomeFormat, Sink};
+use spotfit::steps::{GrowingTable, OutcomeFormat, Sink};
 use spotfit::table::{CsvWriter, Table, TableError};
 
 /// Where drifts go.
@@ -23,12 +24,12 @@ use spotfit::table::{CsvWriter, Table, TableError};
 pub(crate) struct OutputWords {
     /// Where to write the drift: a .csv file frame,time,x,y,z,x_error,y_error,z_error,beads,status,latency_us (z with a calibration, time
     /// where it is known, latency_us where frames come as they are taken), which `spotfit drift --apply` reads; a .npy file with the same as a structured array; or - for CSV on standard output. Of
-    /// a source that is not a movie the CSV file is there from the start, and grows by whole rows.
+    /// a source that is not a movie the CSV file is there from its first row on, and grows by whole rows.
     #[arg(help_heading = "Output", short, long, value_name = "DRIFT.csv|DRIFT.npy")]
-    output: Option<PathBuf>,
+    output: Option<WrittenFile>,
     /// Where to draw the drift, with a band of one standard error to either side: an .svg or .png file.
     #[arg(help_heading = "Output", long, value_name = "DRIFT.svg|DRIFT.png")]
-    plot: Option<PathBuf>,
+    plot: Option<WrittenFile>,
     /// Print each drift as a line of JSON on standard output, as soon as it is known.
     #[arg(help_heading = "Output", long, conflicts_with = "json")]
     json_lines: bool,
@@ -37,7 +38,7 @@ pub(crate) struct OutputWords {
     udp: Option<String>,
     /// Write each drift into a ring of this name in shared memory, for the program of the camera.
     #[arg(help_heading = "Output", long, value_name = "NAME")]
-    ring_out: Option<String>,
+    ring_out: Option<WrittenRing>,
 }
 
 /// Where the table goes.
@@ -45,7 +46,7 @@ enum File {
     /// A file that appears when it is complete, or a stream.
     Csv(Csv<Output>),
     /// A file that grows.
-    Live(Csv<LiveFile>),
+    Live(Box<GrowingTable>),
     /// A stream of which each row is to be had at once.
     Stream(Csv<Flushed>),
     Npy(Box<NpyRows<Output>>),
@@ -99,9 +100,8 @@ impl OutputWords {
         output.map(format_of).transpose()?;
         plot.map_or(Ok(()), refuse_plot)?;
         let files: Vec<&Path> = [output, plot].into_iter().flatten().collect();
-        refuse_same_output(&files)?;
         for input in inputs {
-            files.iter().try_for_each(|file| crate::words::paths::refuse_same_file(input, file))?;
+            files.iter().try_for_each(|file| refuse_same_file(input, file))?;
         }
         if self.json_lines && files.iter().any(|file| is_standard_output(file)) {
             let reason = "--json-lines prints on standard output; write the drift to a file";
@@ -153,12 +153,10 @@ impl OutputWords {
                     File::Stream(Csv(CsvWriter::new(Flushed(Output::create(path)?))))
                 }
                 OutcomeFormat::Csv if live => {
-                    if let Some(recorded) = &mut recorded {
-                        recorded.change(|record| record.complete = Some(false));
-                        recorded.begin()?;
-                    }
-                    let file = LiveFile::create(path).map_err(CliError::write(&name))?;
-                    File::Live(Csv(CsvWriter::new(file)))
+                    let table = GrowingTable::create(path, record.overwrite)?;
+                    let of_table = recorded.take().and_then(Recorded::into_record);
+                    let table = of_table.into_iter().try_fold(table, GrowingTable::with_record)?;
+                    File::Live(Box::new(table))
                 }
                 OutcomeFormat::Csv => File::Csv(Csv(CsvWriter::new(Output::create(path)?))),
             })
@@ -190,7 +188,7 @@ impl DriftOutputs {
         let Self { file, chart, lines, datagrams, ring, .. } = self;
         let (mut rows, npy) = match file {
             Some(File::Csv(csv)) => (Some(TableRows::new(csv)), None),
-            Some(File::Live(csv)) => (Some(TableRows::new(csv)), None),
+            Some(File::Live(table)) => (Some(TableRows::new(&mut **table)), None),
             Some(File::Stream(csv)) => (Some(TableRows::new(csv)), None),
             Some(File::Npy(npy)) => (None, Some(npy)),
             None => (None, None),
@@ -226,13 +224,11 @@ impl DriftOutputs {
             Some(File::Csv(Csv(csv))) => files.push(csv.finish().map_err(failed())?),
             Some(File::Npy(npy)) => files.push(npy.into_inner()),
             Some(File::Stream(Csv(csv))) => files.push(csv.finish().map_err(failed())?.0),
-            Some(File::Live(Csv(csv))) => {
-                csv.finish().map_err(failed())?;
-                if let Some(mut record) = record {
-                    record.change(|record| record.complete = Some(true));
-                    record.done(counts)?;
-                }
-                return complete(finished_chart(chart)?.into_iter().collect());
+            Some(File::Live(table)) => {
+                let others = finished_chart(chart)?.map(Into::into);
+                let mut go_on = || report.interrupted || interrupt::check().is_ok();
+                let counts = counts.into_iter().collect();
+                return table.finish_counted(others, counts, &mut go_on).map_err(step(&name));
             }
         }
         let files = match record {

@@ -6,6 +6,7 @@ pub(super) mod source;
 mod stream;
 pub(super) mod watched;
 
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::thread::sleep;
 use std::time::Instant;
@@ -14,6 +15,7 @@ use super::formats::extension;
 use super::{BLOCK_PIXELS, Block, Foreign, Movie, MovieAxes, MovieError, MovieOptions, Pixels};
 #[cfg(feature = "tiff")]
 use super::{formats::is_tiff, tiff::growing::GrowingTiff, tiff::set::first_in};
+use crate::excerpt::excerpt;
 pub use folder::{is_read_complete, last_change, movies_in};
 pub use options::FollowOptions;
 use source::{Attempt, Progress};
@@ -42,6 +44,8 @@ pub struct GrowingMovie {
     options: FollowOptions,
     source: Source,
     next: usize,
+    /// What tells the first frame from that of another movie.
+    first: Option<u64>,
     waiting: Waiting,
     /// Why there are no more frames, once there are none.
     end: Option<End>,
@@ -101,6 +105,7 @@ impl GrowingMovie {
                         options: options.clone(),
                         source,
                         next: 0,
+                        first: None,
                         waiting: Waiting { since: Instant::now(), seen: (0, 0) },
                         end: None,
                         files: Vec::new(),
@@ -187,8 +192,8 @@ impl GrowingMovie {
     /// The next frames, at most `most` of them and a few megabytes: waits until there is one. `None` at the end.
     ///
     /// # Errors
-    /// [`MovieError`]: a frame cannot be read, or the file has shrunk, was replaced, removed, or has become unreadable. Frames before it
-    /// were returned.
+    /// [`MovieError`]: a frame cannot be read, or the file has shrunk, was replaced, removed, or has become unreadable; at the end, also that
+    /// another movie was written into it. Frames before it were returned.
     pub fn read(&mut self, most: usize) -> Result<Option<Block>, MovieError> {
         let most = most.min(self.block_length()).max(1);
         while self.end.is_none() {
@@ -238,12 +243,14 @@ impl GrowingMovie {
         let pixels = self.source.read(most)?;
         if let Some(pixels) = pixels {
             let first = self.next;
+            self.first = self.first.or_else(|| Some(sign_of(&pixels)));
             self.next += pixels.dim().0;
             self.waiting.since = Instant::now();
             self.files = self.source.files(&self.path);
             return Ok(Some(Block { first, pixels }));
         }
         if self.source.progress().is_done {
+            self.check_same()?;
             self.end = Some(End::Promised);
             return Ok(None);
         }
@@ -252,12 +259,31 @@ impl GrowingMovie {
             self.waiting = Waiting { since: Instant::now(), seen };
         }
         if self.waiting.since.elapsed() >= self.options.idle {
+            self.check_same()?;
             self.end = Some(End::Idle);
             self.tell_end();
             return Ok(None);
         }
         sleep(self.options.poll);
         Ok(None)
+    }
+
+    /// An error if the file begins with another frame than the one that was read: somebody has written another movie into it, which its
+    /// length need not show. Of what cannot be read now, [`GrowingMovie::contradiction`] tells.
+    fn check_same(&self) -> Result<(), MovieError> {
+        let (mut described, mut now) = (None, None);
+        // What describes a file counts when it was the same twice.
+        for _ in 0..2 {
+            now = opened(&self.path, &self.movie_options, &mut described).ok();
+        }
+        let now = now.and_then(|(_, mut source)| source.read(1).ok().flatten());
+        let now = now.map(|pixels| sign_of(&pixels));
+        if now.is_none() || self.first.is_none() || now == self.first {
+            return Ok(());
+        }
+        let file = excerpt(&self.path.file_name().unwrap_or_default().to_string_lossy());
+        let reason = "was written anew: its first frame is another one now".to_owned();
+        Err(MovieError::Growing { frame: self.next + 1, file, reason })
     }
 
     /// Says how the movie has ended, where nobody promised it.
@@ -334,6 +360,21 @@ impl Source {
             Self::Stream(_) => vec![path.to_owned()],
         }
     }
+}
+
+/// What tells the first of these frames from another one, or from one of another size.
+fn sign_of(pixels: &Pixels) -> u64 {
+    let mut sign = DefaultHasher::new();
+    let (_, height, width) = pixels.dim();
+    (height, width).hash(&mut sign);
+    match pixels {
+        Pixels::U8(all) => all.iter().take(height * width).for_each(|pixel| pixel.hash(&mut sign)),
+        Pixels::U16(all) => all.iter().take(height * width).for_each(|pixel| pixel.hash(&mut sign)),
+        Pixels::F32(all) => {
+            all.iter().take(height * width).for_each(|pixel| pixel.to_bits().hash(&mut sign));
+        }
+    }
+    sign.finish()
 }
 
 /// Opens a movie that may not be there yet.

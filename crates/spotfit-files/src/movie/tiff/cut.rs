@@ -6,6 +6,7 @@ use ::tiff::tags::Tag;
 use super::MovieError;
 use super::failure::wrong;
 use super::page::Places;
+use super::run::{first_byte, is_stored, number};
 use crate::movie::place::Bytes;
 use crate::movie::whole::said;
 
@@ -36,6 +37,24 @@ pub(super) fn keep_whole(
     }
     pages.places.truncate(whole);
     Ok(Some(said(whole, promised)))
+}
+
+/// How many frames follow each other from the pixels of the first page on, if they fill the file up to the second directory: so tifffile
+/// and ImageJ write them, with all directories but the first behind them. Without pixels, fewer than 16 bytes may lie between.
+pub(super) fn run(pages: &Places, bytes: &Bytes, second: u64) -> Option<usize> {
+    const BETWEEN: u64 = 16;
+    let open = |page| pages.decoder(page, bytes.clone(), &Default::default()).ok();
+    let mut decoder = open(0)?;
+    let start = first_byte(&mut decoder).ok().filter(|_| is_stored(&mut decoder))?;
+    let (width, height) = decoder.dimensions().ok()?;
+    let size = u64::from(width) * u64::from(height) * number(&mut decoder).ok()?.size() as u64;
+    let room = second.checked_sub(start).filter(|_| size > BETWEEN)?;
+    // No frames: directories and their pixels in turn, or pixels elsewhere.
+    let is_between = (start..second).contains(&pages.places[0]);
+    let follows = pages.places.len() < 2
+        || open(1).and_then(|mut next| first_byte(&mut next).ok()) == start.checked_add(size);
+    let frames = room.checked_div(size).filter(|&frames| frames > 1 && !is_between && follows)?;
+    (room % size < BETWEEN).then_some(usize::try_from(frames).ok()?)
 }
 
 /// How large a page is, and where its pixels end.

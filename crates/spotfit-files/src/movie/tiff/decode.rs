@@ -6,6 +6,7 @@ use ::tiff::decoder::{ChunkType, Decoder, DecodingResult, DecodingSampleType as 
 use ::tiff::tags::{CompressionMethod, Tag};
 use ::tiff::{ColorType, TiffError};
 
+use super::imagej::SIGNED;
 use super::{MovieError, Pixels, packed, zstd};
 use crate::excerpt::excerpt;
 use crate::movie::pixels::stack;
@@ -32,7 +33,16 @@ pub(super) fn decode<R: Read + Seek>(
     fill(decoder, room)
 }
 
-/// The same, in memory of its own.
+/// The same, where numbers of 16 bits are signed ones that ImageJ has stored.
+pub(super) fn decode_signed<R: Read + Seek>(
+    decoder: &mut Decoder<R>,
+    size: (u32, u32),
+    room: Room<'_>,
+) -> Result<(), String> {
+    decoded(decoder, size)?.signed().copy_to(room)
+}
+
+/// The page in memory of its own.
 pub(super) fn decoded<R: Read + Seek>(
     decoder: &mut Decoder<R>,
     size: (u32, u32),
@@ -122,6 +132,16 @@ impl Collected {
             DecodingResult::F64(frame) => converted!(frame),
             DecodingResult::F16(frame) => Self::F32(frame.iter().map(|p| p.to_f32()).collect()),
         })
+    }
+
+    /// The same, where numbers of 16 bits are signed ones that ImageJ has stored.
+    pub(super) fn signed(self) -> Self {
+        match self {
+            Self::U16(frame) => {
+                Self::F32(frame.iter().map(|&p| (i32::from(p) - SIGNED) as f32).collect())
+            }
+            other => other,
+        }
     }
 
     fn copy_to(self, room: Room<'_>) -> Result<(), String> {

@@ -1,6 +1,8 @@
 //! ImageJ's description of its stacks, and the size of a pixel by the file's resolution.
 
-use super::ome::nanometres;
+use super::ome::{nanometres, seconds};
+use crate::excerpt::excerpt;
+use crate::movie::raw::Adjust;
 use crate::movie::{Acquisition, AcquisitionSource, PixelSize, PixelSizeSource};
 
 /// The largest pixel that a resolution per inch or centimetre can mean, in nanometres: coarser ones, such as 72 or 1200 dots per
@@ -9,6 +11,13 @@ const LARGEST: f64 = 1e4;
 /// A centimetre. Nobody prints by smaller units.
 const CENTIMETRE: f64 = 1e7;
 
+/// What is added to signed numbers of 16 bits where they are stored as unsigned ones.
+pub(super) const SIGNED: i32 = 1 << 15;
+
+/// What is done with such numbers.
+pub(super) const ADJUST: Adjust =
+    Adjust::Scaled { scale: 1.0, zero: -(SIGNED as f64), blank: None };
+
 /// What the text says.
 #[derive(Debug, PartialEq)]
 pub(super) struct ImageJ {
@@ -16,27 +25,60 @@ pub(super) struct ImageJ {
     pub(super) channels: usize,
     pub(super) slices: usize,
     pub(super) frames: usize,
-    unit: Option<String>,
+    /// Whether the slices of a channel follow each other, and not the channels of a slice.
+    pub(super) slices_first: bool,
+    /// Whether grey values of 16 bits are signed numbers to which [`SIGNED`] was added.
+    pub(super) signed: bool,
+    /// The units of the width and of the height of a pixel.
+    units: [Option<String>; 2],
     /// From a frame to the next, in seconds.
     interval: Option<f64>,
+    /// What is odd about it.
+    pub(super) notes: Vec<String>,
 }
 
 impl ImageJ {
     pub(super) fn read(text: &str) -> Option<Self> {
         let text = text.strip_prefix("ImageJ=")?;
+        // As in files of properties, the last value of a key counts.
         let value = |key: &str| {
-            let mut lines = text.lines().filter_map(|line| line.split_once('='));
-            lines.find_map(|(name, value)| (name == key).then_some(value.trim()))
+            let mut lines = text.lines().rev().filter_map(|line| line.split_once('='));
+            let (_, value) = lines.find(|(name, _)| name.trim() == key)?;
+            Some(unescaped(value.trim()))
         };
-        let count = |key| value(key)?.parse().ok().filter(|&count: &usize| count > 0);
-        let number = |key| value(key)?.parse().ok().filter(|&number: &f64| number > 0.0);
+        let number = |key: &str| value(key)?.parse().ok().filter(|number: &f64| number.is_finite());
+        let count = |key| number(key).filter(|&count| count >= 1.0).map(|count| count as usize);
+        let mut notes = Vec::new();
+        let order = value("order").unwrap_or_default().to_lowercase();
+        if !["", "czt", "zct"].contains(&&*order) {
+            notes.push(format!(
+                "ImageJ's description has order={}, which ImageJ does not know; channels are read first, then slices, then frames",
+                excerpt(&order)
+            ));
+        }
+        let coefficients: Vec<f64> = (0..5).map_while(|n| number(&format!("c{n}"))).collect();
+        let unit = value("vunit").filter(|_| number("cf").is_some());
+        let straight = number("cf") == Some(0.0);
+        let signed = unit.is_some() && straight && coefficients == [-f64::from(SIGNED), 1.0];
+        let plain = unit.is_none() || straight && matches!(coefficients[..], [0.0, 1.0] | []);
+        if let (Some(unit), false, false) = (unit, signed, plain) {
+            notes.push(format!(
+                "ImageJ's description has a calibration of grey values ({}); values are read as they are stored",
+                excerpt(&unit)
+            ));
+        }
+        let units = [value("unit"), value("yunit").or_else(|| value("unit"))];
+        let interval = interval([number("finterval"), number("fps")], value("tunit"), &mut notes);
         Some(Self {
             images: count("images"),
             channels: count("channels").unwrap_or(1),
             slices: count("slices").unwrap_or(1),
             frames: count("frames").unwrap_or(1),
-            unit: value("unit").map(str::to_owned),
-            interval: number("finterval").or_else(|| number("fps").map(f64::recip)),
+            slices_first: order == "zct",
+            signed,
+            units,
+            interval,
+            notes,
         })
     }
 
@@ -45,6 +87,51 @@ impl ImageJ {
         let found = Acquisition { frame_time: self.interval, ..Acquisition::default() };
         found.by(AcquisitionSource::ImageJ)
     }
+}
+
+/// From a frame to the next in seconds, by the interval in its unit, or by frames per second.
+fn interval(
+    [interval, rate]: [Option<f64>; 2],
+    unit: Option<String>,
+    notes: &mut Vec<String>,
+) -> Option<f64> {
+    let positive = |number: &f64| *number > 0.0;
+    let unit = unit.unwrap_or_else(|| "sec".to_owned());
+    match (interval.filter(positive), rate.filter(positive), seconds(&unit)) {
+        (Some(interval), _, Some(unit)) => Some(interval * unit),
+        (Some(interval), _, None) => {
+            notes.push(format!(
+                "ImageJ's description gives {interval} {} from frame to frame, which is no time; it is left aside",
+                excerpt(&unit)
+            ));
+            None
+        }
+        (None, Some(rate), _) => {
+            notes.push(format!(
+                "ImageJ's description has no interval between frames but fps={rate}, which is taken for it; ImageJ itself plays \
+                 stacks at that speed"
+            ));
+            Some(rate.recip())
+        }
+        (None, None, _) => None,
+    }
+}
+
+/// A value without the escapes of files of properties: `\\u00B5m` is µm.
+fn unescaped(value: &str) -> String {
+    let mut parts = value.split("\\u");
+    let mut text = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let code = part.get(..4).and_then(|digits| u32::from_str_radix(digits, 16).ok());
+        match code.and_then(char::from_u32) {
+            Some(one) => {
+                text.push(one);
+                text.push_str(&part[4..]);
+            }
+            None => text.extend(["\\u", part]),
+        }
+    }
+    text
 }
 
 /// The resolution of a TIFF file: pixels per unit along x and y, and the tag `ResolutionUnit`.
@@ -63,13 +150,18 @@ impl Resolution {
             3 => Some(CENTIMETRE),
             _ => None,
         };
-        let theirs = imagej.and_then(|text| nanometres(text.unit.as_deref()?));
-        let (unit, source) = match (theirs, own) {
-            (Some(unit), _) => (unit, PixelSizeSource::ImageJ),
-            (None, unit) => (unit?, PixelSizeSource::Resolution),
+        let theirs = |axis: usize| nanometres(imagej?.units[axis].as_deref()?);
+        // So Micro-Manager writes micrometres, and ImageJ reads them.
+        let per_centimetre =
+            self.unit == 3 && imagej.is_some_and(|text| text.units[0].as_deref() == Some("um"));
+        let (units, source) = match (theirs(0), own) {
+            (Some(x), _) if !per_centimetre => {
+                ((x, theirs(1).unwrap_or(x)), PixelSizeSource::ImageJ)
+            }
+            (_, unit) => ((unit?, unit?), PixelSizeSource::Resolution),
         };
-        let size = (unit / self.x, unit / self.y);
-        let largest = if unit < CENTIMETRE { f64::MAX } else { LARGEST };
+        let size = (units.0 / self.x, units.1 / self.y);
+        let largest = if units.0 < CENTIMETRE { f64::MAX } else { LARGEST };
         let sound = |size: f64| size > 0.0 && size <= largest;
         (sound(size.0) && sound(size.1)).then_some((size, source))
     }

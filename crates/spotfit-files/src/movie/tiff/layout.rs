@@ -22,26 +22,36 @@ pub(super) struct Page {
 /// The pages of the frames.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Order {
-    /// Every so many pages from the first one, through all files.
+    /// Every so many pages from the first one, through all files: each time `run` of them that follow each other.
     Strided {
         first: usize,
         step: usize,
+        run: usize,
     },
     Listed(Vec<Page>),
 }
+
+/// The pages in their order.
+pub(super) const PLAIN: Order = Order::Strided { first: 0, step: 1, run: 1 };
 
 impl Order {
     /// The page of a frame, if there is one; `ends` counts the pages up to the end of each file.
     pub(super) fn page(&self, frame: usize, ends: &[usize]) -> Option<Page> {
         match self {
             Self::Listed(pages) => pages.get(frame).copied(),
-            Self::Strided { first, step } => {
-                let page = frame.checked_mul(*step)?.checked_add(*first)?;
+            Self::Strided { .. } => {
+                let page = self.strided(frame)?;
                 let file = ends.partition_point(|&end| end <= page);
                 let before = if file == 0 { 0 } else { ends[file - 1] };
                 (file < ends.len()).then(|| Page { file, page: page - before })
             }
         }
+    }
+
+    /// The page of a frame among those of all files, if these are not listed.
+    pub(super) fn strided(&self, frame: usize) -> Option<usize> {
+        let &Self::Strided { first, step, run } = self else { return None };
+        (frame / run).checked_mul(step)?.checked_add(first)?.checked_add(frame % run)
     }
 }
 
@@ -81,11 +91,10 @@ impl Layout {
     pub(super) fn plain(pages: usize, options: &MovieOptions) -> Result<Self, MovieError> {
         let axes = MovieAxes::frames(pages);
         options.channel_of(&axes)?;
-        let order = Order::Strided { first: 0, step: 1 };
-        Ok(Self { axes, order, frames: pages, notes: Vec::new() })
+        Ok(Self { axes, order: PLAIN, frames: pages, notes: Vec::new() })
     }
 
-    /// The order of ImageJ's stacks: channels, then slices, then time points. Where one file of `several` has the
+    /// The order of ImageJ's stacks: channels, then slices (or slices, then channels), then time points. Where one file of `several` has the
     /// description, it need not count the pages of the others.
     pub(super) fn imagej(
         text: &ImageJ,
@@ -93,7 +102,7 @@ impl Layout {
         several: bool,
         options: &MovieOptions,
     ) -> Result<Self, MovieError> {
-        let ImageJ { channels, slices, frames: times, .. } = *text;
+        let ImageJ { channels, slices, frames: times, slices_first, .. } = *text;
         let mut axes = MovieAxes { channels, slices, times, pixel_size: None };
         let mut notes = Vec::new();
         let promised = axes.planes();
@@ -109,21 +118,24 @@ impl Layout {
                 ));
             }
             let whole = pages.div_ceil(axes.channels);
-            // Slices that the pages do not fill are frames.
-            if !whole.is_multiple_of(axes.slices) {
+            // Slices that the pages do not fill are frames, unless channels lie between them.
+            if !whole.is_multiple_of(axes.slices) && (axes.channels == 1 || !slices_first) {
                 axes.slices = 1;
             }
-            axes.times = whole / axes.slices;
+            axes.times = whole.div_ceil(axes.slices);
         }
         let channel = options.channel_of(&axes)?;
-        let (first, step) = match options.slice {
-            None => (channel, axes.channels),
-            Some(slice) => {
-                (channel + axes.channels * slice, axes.channels.saturating_mul(axes.slices))
-            }
+        let MovieAxes { channels, slices, .. } = axes;
+        let all = channels.saturating_mul(slices);
+        let (first, step, run) = match (slices_first && channels > 1, options.slice) {
+            (false, None) => (channel, channels, 1),
+            (false, Some(slice)) => (channel + channels * slice, all, 1),
+            (true, None) => (channel * slices, all, slices),
+            (true, Some(slice)) => (channel * slices + slice, all, 1),
         };
-        let frames = pages.saturating_sub(first).div_ceil(step);
-        Ok(Self { axes, order: Order::Strided { first, step }, frames, notes })
+        let left = pages.saturating_sub(first);
+        let frames = left / step * run + (left % step).min(run);
+        Ok(Self { axes, order: Order::Strided { first, step, run }, frames, notes })
     }
 
     /// The pages that OME metadata name. `parts` says where the files that blocks name are in the list of files, whose

@@ -26,10 +26,11 @@ use ::tiff::tags::{CompressionMethod, Tag};
 
 use super::micro_manager;
 use super::place::Bytes;
+use super::room::Kind;
 use super::{
     Acquisition, Dimensions, MovieAxes, MovieError, MovieOptions, PixelSizeSource, Pixels,
 };
-use decode::check_page;
+use decode::{check_page, kind};
 use failure::{undecodable, wrong};
 use imagej::{ImageJ, Resolution};
 use images::Images;
@@ -99,6 +100,11 @@ impl TiffSource {
         {
             acquisition = text.acquisition();
         }
+        let of_pixels = packed::bits(&mut decoder).map(u32::from);
+        acquisition.significant_bits = of_pixels.or(acquisition.significant_bits);
+        let kind = kind(&mut decoder);
+        let signed = imagej.as_ref().is_some_and(|text| text.signed) && kind == Kind::U16;
+        let said = imagej.as_ref().map_or(Vec::new(), |text| text.notes.clone());
         let mut times = None;
         let resolution = resolution(&mut decoder);
         let mut pixel = resolution.and_then(|resolution| resolution.pixel(imagej.as_ref()));
@@ -110,14 +116,17 @@ impl TiffSource {
         let run = imagej.as_ref().and_then(|text| text.images.filter(|&images| images > 1));
         let one_page = survey.pages.places.len() == 1;
         let planes = survey.planes.unwrap_or(0);
+        // Where the frames are there without their directories, those that are left do not count them.
+        let behind = survey.run.filter(|_| images.is_none());
+        let cut = behind.and_then(|_| survey.cut.take());
         let mut set = Set::find(path, survey, options)?;
         if let (Some(path), Some(images)) = (path, images) {
             set.add_images(path, images)?;
         }
-        let (mut layout, open) = match (run, &set.ome, imagej) {
+        let (mut layout, mut open) = match (run, &set.ome, imagej) {
             (Some(images), _, Some(text)) if one_page && set.files.len() == 1 => {
                 let run = Run { promised: images, pixels: pixels as u64, program: "ImageJ" };
-                let (source, images, note) = run.open(decoder, bytes, options.strict)?;
+                let (source, images, note) = run.open(&mut decoder, bytes, options.strict)?;
                 // What is missing is said by the file's length, not by the number of pages.
                 let mut layout = Layout::imagej(&text, images, note.is_some(), options)?;
                 layout.notes.extend(note);
@@ -126,19 +135,38 @@ impl TiffSource {
             }
             (None, None, None) if planes > 1 && set.files.len() == 1 => {
                 let run = Run { promised: planes, pixels: pixels as u64, program: "MetaMorph" };
-                let (source, planes, note) = run.open(decoder, bytes, options.strict)?;
+                let (source, planes, note) = run.open(&mut decoder, bytes, options.strict)?;
                 let mut layout = Layout::plain(planes, options)?;
                 layout.notes.extend(note);
                 set.pages = vec![planes];
                 (layout, Open::Run(source))
             }
             (_, described, imagej) => {
+                let run = match behind.filter(|_| set.files.len() == 1) {
+                    Some(promised) => {
+                        let program = "the file";
+                        let found = Run { promised, pixels: pixels as u64, program };
+                        let (source, whole, note) =
+                            found.open(&mut decoder, bytes.clone(), options.strict)?;
+                        set.notes.push(note.unwrap_or_else(|| {
+                            format!("the file is cut off behind its {whole} frames, which are read")
+                        }));
+                        set.pages = vec![whole];
+                        Some(source)
+                    }
+                    None => {
+                        set.notes.extend(cut.map(|cut| format!("the file {cut}")));
+                        None
+                    }
+                };
                 let total = set.pages.iter().sum();
                 let layout = match (described, imagej) {
                     (Some(Described { ome, image, parts }), _) => {
                         let (chosen, series) = (&ome.images[*image], ome.images.len());
                         if chosen.acquisition.source.is_some() {
+                            let bits = acquisition.significant_bits;
                             acquisition = chosen.acquisition.clone();
+                            acquisition.significant_bits = acquisition.significant_bits.or(bits);
                         }
                         pixel = chosen.pixel.map(|size| (size, PixelSizeSource::Ome)).or(pixel);
                         let parts = (&parts[..], set.own);
@@ -150,7 +178,8 @@ impl TiffSource {
                         layout
                     }
                     (None, Some(text)) => {
-                        Layout::imagej(&text, total, set.files.len() > 1, options)?
+                        let several = set.files.len() > 1 || run.is_some();
+                        Layout::imagej(&text, total, several, options)?
                     }
                     (None, None) => match images {
                         // The channel is chosen already.
@@ -165,14 +194,18 @@ impl TiffSource {
                 };
                 // A file that names others need not be one of them.
                 let is_own = set.files[set.own].as_deref() == path;
-                let open = is_own.then_some((set.own, bytes));
+                let own = is_own.then_some((set.own, bytes));
                 let stored = u64::from(CompressionMethod::None.to_u16());
                 let packed = decoder.get_tag_u64(Tag::Compression).unwrap_or(stored) != stored;
-                (layout, Open::Pages(Paged::new(open, packed)))
+                (layout, run.map_or_else(|| Open::Pages(Paged::new(own, packed)), Open::Run))
             }
         };
+        if let Open::Run(source) = &mut open {
+            source.adjust(signed.then_some(imagej::ADJUST));
+        }
         let Layout { mut axes, order, frames, mut notes } = {
             layout.notes.splice(0..0, std::mem::take(&mut set.notes));
+            layout.notes.extend(said);
             layout.notes.extend(set.greys[set.own].notes());
             layout
         };
@@ -190,8 +223,18 @@ impl TiffSource {
         let files = set.files.iter().flatten().cloned().collect();
         let ones = set.greys.into_iter().map(|greys| greys.ones.into()).collect();
         let (files_of, places) = (set.files, set.places);
-        let source =
-            Self { size, order, ends, files: files_of, places, ones, frames, next: 0, open };
+        let source = Self {
+            size,
+            order,
+            ends,
+            files: files_of,
+            places,
+            ones,
+            signed,
+            frames,
+            next: 0,
+            open,
+        };
         let dimensions = Dimensions(frames, height, width);
         Ok(Opened { source, dimensions, axes, acquisition, times, notes, files })
     }

@@ -213,7 +213,9 @@ fn image(element: &BytesStart<'_>) -> Result<Image, String> {
     let height = length("PhysicalSizeY", "PhysicalSizeYUnit")?;
     let pixel = width.map(|width| (width, height.unwrap_or(width)));
     let frame_time = time(element, "TimeIncrement", "TimeIncrementUnit")?;
-    let acquisition = Acquisition { frame_time, ..Acquisition::default() };
+    let significant_bits = attribute(element, "SignificantBits")?;
+    let significant_bits = significant_bits.and_then(|text| text.trim().parse().ok());
+    let acquisition = Acquisition { frame_time, significant_bits, ..Acquisition::default() };
     Ok(Image {
         name: String::new(),
         times: Vec::new(),
@@ -238,15 +240,8 @@ fn block(element: &BytesStart<'_>) -> Result<Block, String> {
 /// A time in seconds.
 fn time(element: &BytesStart<'_>, name: &str, unit: &str) -> Result<Option<f64>, String> {
     let Some(text) = attribute(element, name)? else { return Ok(None) };
-    let seconds = match attribute(element, unit)?.as_deref() {
-        None | Some("s") => 1.0,
-        Some("ms") => 1e-3,
-        Some("µs" | "μs" | "us") => 1e-6,
-        Some("ns") => 1e-9,
-        Some("min") => 60.0,
-        Some("h") => 3600.0,
-        Some(_) => return Ok(None),
-    };
+    let unit = attribute(element, unit)?;
+    let Some(seconds) = seconds(unit.as_deref().unwrap_or("s")) else { return Ok(None) };
     Ok(text.trim().parse::<f64>().ok().map(|time| time * seconds))
 }
 
@@ -304,13 +299,26 @@ impl Planes {
     }
 }
 
+/// A unit of time, as OME and ImageJ write it, in seconds.
+pub(super) fn seconds(unit: &str) -> Option<f64> {
+    Some(match unit.trim() {
+        "s" | "sec" | "secs" | "second" | "seconds" => 1.0,
+        "ms" | "msec" | "millisecond" | "milliseconds" => 1e-3,
+        // The micro sign, and the Greek letter.
+        "µs" | "μs" | "us" | "usec" | "µsec" | "μsec" | "microsecond" | "microseconds" => 1e-6,
+        "ns" | "nsec" | "nanosecond" | "nanoseconds" => 1e-9,
+        "min" | "mins" | "minute" | "minutes" => 60.0,
+        "h" | "hr" | "hrs" | "hour" | "hours" => 3600.0,
+        "d" | "day" | "days" => 86_400.0,
+        _ => return None,
+    })
+}
+
 /// A unit of length, as OME and ImageJ write it, in nanometres.
 pub(super) fn nanometres(unit: &str) -> Option<f64> {
     Some(match unit.trim() {
-        // The micro sign, the Greek letter, and the sign as ImageJ escapes it.
-        "µm" | "μm" | "um" | "\\u00B5m" | "micron" | "microns" | "micrometer" | "micrometre" => {
-            1e3
-        }
+        // The micro sign, and the Greek letter.
+        "µm" | "μm" | "um" | "micron" | "microns" | "micrometer" | "micrometre" => 1e3,
         "nm" | "nanometer" | "nanometre" => 1.0,
         "pm" => 1e-3,
         "Å" | "\u{212b}" => 0.1,

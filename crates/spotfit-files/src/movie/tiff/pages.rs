@@ -30,9 +30,13 @@ pub(super) struct Survey {
     pub(super) description: String,
     /// The planes of a stack of MetaMorph, which follow each other behind the only directory.
     pub(super) planes: Option<usize>,
+    /// The frames that follow each other behind the first directory, where the file is cut off and others are missing.
+    pub(super) run: Option<usize>,
     pub(super) greys: Greys,
-    /// What is missing or left out; each is the rest of a sentence that begins with the file.
+    /// What is left out; each is the rest of a sentence that begins with the file.
     pub(super) notes: Vec<String>,
+    /// What is missing, in the same way.
+    pub(super) cut: Option<String>,
 }
 
 /// Pages whose values are grey, although they are shown in other ways.
@@ -147,8 +151,11 @@ pub(super) fn survey(bytes: &Bytes, strict: bool) -> Result<Survey, MovieError> 
     if !is_ome(&description) {
         notes.extend(leave_out(&mut pages.places, &reduced));
     }
-    notes.extend(keep_whole(&mut pages, file, (length, offset != 0, strict), shaped)?);
-    Ok(Survey { pages, description, planes: planes.filter(|_| page == 1), greys, notes })
+    let second = pages.places.get(1).copied().unwrap_or(offset);
+    let run = if offset != 0 { cut::run(&pages, file, second) } else { None };
+    let cut = keep_whole(&mut pages, file, (length, offset != 0, strict), shaped)?;
+    let planes = planes.filter(|_| page == 1);
+    Ok(Survey { pages, description, planes, run, greys, notes, cut })
 }
 
 /// The entries of a directory, and where the next one lies.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use rayon::ThreadPool;
 
-use super::decode::{decode, kind};
+use super::decode::{decode, decode_signed, kind};
 use super::failure::wrong;
 use super::layout::{Order, Page};
 use super::page::{Pages, Places, decoding_limits};
@@ -32,6 +32,8 @@ pub(in crate::movie) struct TiffSource {
     pub(super) places: Vec<Places>,
     /// What is read as 1 of each file.
     pub(super) ones: Vec<Arc<[u64]>>,
+    /// Whether unsigned numbers of 16 bits are signed ones, stored as ImageJ stores them.
+    pub(super) signed: bool,
     pub(super) frames: usize,
     /// The next frame.
     pub(super) next: usize,
@@ -88,7 +90,7 @@ impl TiffSource {
     ) -> Result<Pixels, MovieError> {
         let first = self.next;
         let read = match (&mut self.open, &self.order) {
-            (Open::Run(source), Order::Strided { step: 1, first: offset }) => {
+            (Open::Run(source), Order::Strided { step: 1, first: offset, .. }) => {
                 source.go_to(offset + first);
                 source.read(shape, pool).map_err(|error| (first, error))
             }
@@ -222,7 +224,10 @@ impl TiffSource {
     fn kind(&self, frame: usize) -> Kind {
         let page = self.order.page(frame, &self.ends);
         let decoder = page.and_then(|page| self.decoder(page).ok());
-        decoder.map_or(Kind::F32, |mut decoder| kind(&mut decoder))
+        match decoder.map(|mut decoder| kind(&mut decoder)) {
+            Some(Kind::U16) if self.signed => Kind::F32,
+            kind => kind.unwrap_or(Kind::F32),
+        }
     }
 
     /// One frame.
@@ -230,6 +235,7 @@ impl TiffSource {
         let Some(page) = self.order.page(frame, &self.ends) else {
             return Err(wrong(frame, "its page is missing"));
         };
+        let decode = if self.signed { decode_signed } else { decode };
         let read = self
             .decoder(page)
             .and_then(|mut decoder| decode(&mut decoder, self.size, room).map_err(Problem::Page));

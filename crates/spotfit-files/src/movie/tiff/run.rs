@@ -1,4 +1,5 @@
-//! Stacks with one directory and all frames after each other: those beyond 4 GB of ImageJ, and all of MetaMorph.
+//! Stacks with one directory and all frames after each other: those beyond 4 GB of ImageJ, all of MetaMorph, and those that lost their
+//! other directories.
 
 use ::tiff::decoder::DecodingSampleType as Sample;
 use ::tiff::tags::{ByteOrder, CompressionMethod, Predictor, Tag};
@@ -11,7 +12,7 @@ use crate::movie::raw::RawSource;
 use crate::movie::whole::said;
 use crate::npy::NumberType;
 
-/// The frames, of so many pixels each, that lie behind the only directory, as a program's metadata promise them.
+/// The frames, of so many pixels each, that lie behind the first directory, as a program's metadata promise them.
 pub(super) struct Run<'a> {
     pub(super) promised: usize,
     pub(super) pixels: u64,
@@ -22,21 +23,17 @@ impl Run<'_> {
     /// The frames that are there, how many they are, and what is missing, unless that is `strict`ly refused.
     pub(super) fn open(
         self,
-        mut decoder: Pages,
+        decoder: &mut Pages,
         bytes: Bytes,
         strict: bool,
     ) -> Result<(RawSource, usize, Option<String>), MovieError> {
         let Self { promised, pixels, program } = self;
-        let mut tag = |tag, default: u16| decoder.get_tag_u64(tag).unwrap_or(u64::from(default));
-        // What the decoder would undo, page by page.
-        let stored = tag(Tag::Compression, 1) == u64::from(CompressionMethod::None.to_u16())
-            && tag(Tag::Predictor, 1) == u64::from(Predictor::None.to_u16());
-        if !stored {
+        if !is_stored(decoder) {
             let reason = format!("a stack of {program} with one directory must not be compressed");
             return Err(wrong(0, reason));
         }
-        let number = number(&mut decoder)?;
-        let start = first_byte(&mut decoder)?;
+        let number = number(decoder)?;
+        let start = first_byte(decoder)?;
         let big_endian = decoder.byte_order() == ByteOrder::BigEndian;
         let length = bytes.length()?;
         let there =
@@ -55,8 +52,15 @@ impl Run<'_> {
     }
 }
 
+/// Whether pixels are stored as they are: what the decoder would undo, it undoes page by page.
+pub(super) fn is_stored(decoder: &mut Pages) -> bool {
+    let mut tag = |tag, default: u16| decoder.get_tag_u64(tag).unwrap_or(u64::from(default));
+    tag(Tag::Compression, 1) == u64::from(CompressionMethod::None.to_u16())
+        && tag(Tag::Predictor, 1) == u64::from(Predictor::None.to_u16())
+}
+
 /// The type of the pixels, as the decoder of single pages takes it.
-fn number(decoder: &mut Pages) -> Result<NumberType, MovieError> {
+pub(super) fn number(decoder: &mut Pages) -> Result<NumberType, MovieError> {
     let layout = decoder.image_buffer_layout().map_err(|error| undecodable(0, error))?;
     match layout.sample_type {
         Some(Sample::U8) => Ok(NumberType::U8),
@@ -74,7 +78,7 @@ fn number(decoder: &mut Pages) -> Result<NumberType, MovieError> {
 }
 
 /// Where the pixels begin. The strips of the first frame must follow each other, as the frames do.
-fn first_byte(decoder: &mut Pages) -> Result<u64, MovieError> {
+pub(super) fn first_byte(decoder: &mut Pages) -> Result<u64, MovieError> {
     let mut list = |tag| decoder.get_tag_u64_vec(tag).map_err(|error| undecodable(0, error));
     let (starts, lengths) = (list(Tag::StripOffsets)?, list(Tag::StripByteCounts)?);
     let follow = |(pair, &length): (&[u64], &u64)| pair[0].checked_add(length) == Some(pair[1]);

@@ -50,7 +50,7 @@ impl Set {
         survey: Survey,
         options: &MovieOptions,
     ) -> Result<Self, MovieError> {
-        let Survey { pages, description, greys, notes, .. } = survey;
+        let Survey { pages, description, greys, notes, cut, .. } = survey;
         let mut set = Self {
             ome: None,
             files: vec![path.map(Path::to_owned)],
@@ -58,7 +58,7 @@ impl Set {
             places: vec![pages],
             greys: vec![greys],
             own: 0,
-            notes: notes.into_iter().map(|note| format!("the file {note}")).collect(),
+            notes: notes.into_iter().chain(cut).map(|note| format!("the file {note}")).collect(),
             strict: options.strict,
         };
         if is_ome(&description) {
@@ -123,7 +123,8 @@ impl Set {
         let file: Bytes = Arc::new(File::open(&path)?);
         let survey = pages::survey(&file, self.strict).map_err(unreadable)?;
         let name = excerpt(name);
-        self.notes.extend(survey.notes.iter().map(|note| format!("the file {name} {note}")));
+        let notes = survey.notes.iter().chain(&survey.cut);
+        self.notes.extend(notes.map(|note| format!("the file {name} {note}")));
         self.files.push(Some(path));
         self.pages.push(survey.pages.places.len());
         self.places.push(survey.pages);

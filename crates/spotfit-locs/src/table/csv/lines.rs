@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::io::{self, Read};
 
-use spotfit_files::private::no_text;
+use spotfit_files::private::{Encoding, narrow, no_text};
 
 use crate::table::TableError;
 use crate::table::error::LONGEST_ROW;
@@ -21,11 +21,17 @@ pub(super) struct Lines<R> {
     pub(super) lines: u64,
     /// The end of the input was seen.
     ended: bool,
+    encoding: Option<Encoding>,
+    /// What was read of a sign that has another half.
+    half: Vec<u8>,
+    /// Whether lines end with a carriage return alone, once one has ended.
+    returns: Option<bool>,
 }
 
 impl<R: Read> Lines<R> {
     pub(super) fn new(reader: R) -> Self {
-        Self { reader, buffer: Vec::new(), lines: 0, ended: false }
+        let (buffer, half) = Default::default();
+        Self { reader, buffer, lines: 0, ended: false, encoding: None, half, returns: None }
     }
 
     /// The first line; what was read beyond it is kept.
@@ -35,6 +41,12 @@ impl<R: Read> Lines<R> {
         self.buffer.splice(0..0, line.drain(end..));
         self.lines += 1;
         Ok(line)
+    }
+
+    /// Gives a line back that was the last to be given.
+    pub(super) fn unread(&mut self, line: Vec<u8>) {
+        self.lines -= 1;
+        self.buffer.splice(0..0, line);
     }
 
     /// The next whole lines: at least so many bytes, as far as there are, and at least one line.
@@ -48,21 +60,7 @@ impl<R: Read> Lines<R> {
                 return Err(TableError::LongRow { line: self.lines + before as u64 + 1 });
             }
             let known = self.buffer.len();
-            self.buffer.resize(known + READ, 0);
-            let count = loop {
-                match self.reader.read(&mut self.buffer[known..]) {
-                    Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                    result => break result?,
-                }
-            };
-            self.buffer.truncate(known + count);
-            self.ended = count == 0;
-            if known == 0
-                && self.lines == 0
-                && let Some(what) = no_text(&self.buffer)
-            {
-                return Err(TableError::Header(what));
-            }
+            self.fill()?;
             // Elyra writes what it knows of the movie below its table, after a line of a zero.
             let from = known.saturating_sub(1);
             let zero = self.buffer[from..].iter().position(|&byte| byte == 0);
@@ -74,7 +72,8 @@ impl<R: Read> Lines<R> {
                 self.buffer.truncate(at);
                 self.ended = true;
             }
-            let known = known.min(self.buffer.len());
+            // Before the first end of a line no line is known to end.
+            let known = if end == 0 { 0 } else { known.min(self.buffer.len()) };
             end = last_end(&self.buffer[known..]).map_or(end, |at| known + at);
         }
         if self.ended {
@@ -82,6 +81,62 @@ impl<R: Read> Lines<R> {
         }
         let rest = self.buffer.split_off(end);
         Ok(std::mem::replace(&mut self.buffer, rest))
+    }
+
+    /// Reads on, as UTF-8 whose lines end with a line feed.
+    fn fill(&mut self) -> Result<(), TableError> {
+        let known = self.buffer.len();
+        let mut count = 0;
+        // The mark of an encoding has up to three bytes.
+        loop {
+            self.buffer.resize(known + count + READ, 0);
+            let more = loop {
+                match self.reader.read(&mut self.buffer[known + count..]) {
+                    Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                    result => break result?,
+                }
+            };
+            count += more;
+            self.ended = more == 0;
+            if self.ended || count >= 4 || self.encoding.is_some() {
+                break;
+            }
+        }
+        self.buffer.truncate(known + count);
+        if self.encoding.is_none() {
+            if let Some(what) = no_text(&self.buffer) {
+                return Err(TableError::Header(what));
+            }
+            let (encoding, mark) = Encoding::of(&self.buffer);
+            self.encoding = Some(encoding);
+            self.buffer.drain(..mark);
+        }
+        if let Some(encoding @ Encoding::Wide { .. }) = self.encoding {
+            self.half.extend(self.buffer.drain(known..));
+            encoding.decode(&mut self.half, &mut self.buffer);
+        }
+        if self.returns.is_none() {
+            let is_end = |byte: &u8| matches!(byte, b'\r' | b'\n');
+            let end = self.buffer.iter().position(is_end).map(|end| &self.buffer[end..]);
+            self.returns = match end {
+                Some([b'\n', ..] | [b'\r', b'\n', ..]) => Some(false),
+                Some([b'\r', _, ..]) => Some(true),
+                Some(_) if self.ended => Some(true),
+                _ => None,
+            };
+            if self.returns == Some(true) {
+                self.feed(0);
+            }
+        } else if self.returns == Some(true) {
+            self.feed(known);
+        }
+        Ok(())
+    }
+
+    /// Ends lines as others do.
+    fn feed(&mut self, from: usize) {
+        let returns = self.buffer[from..].iter_mut().filter(|byte| **byte == b'\r');
+        returns.for_each(|byte| *byte = b'\n');
     }
 }
 
@@ -138,8 +193,8 @@ fn between_quotes(field: &[u8]) -> Option<&[u8]> {
 /// A field as a word: spaces between quotes belong to it.
 pub(super) fn word(field: &[u8]) -> Cow<'_, str> {
     match between_quotes(field) {
-        None => String::from_utf8_lossy(field),
-        Some(inside) => String::from_utf8_lossy(inside).replace("\"\"", "\"").into(),
+        None => narrow(field),
+        Some(inside) => narrow(inside).replace("\"\"", "\"").into(),
     }
 }
 

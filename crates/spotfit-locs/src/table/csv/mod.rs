@@ -4,15 +4,16 @@ mod lines;
 mod write;
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 use std::io::Read;
 
 use rayon::prelude::*;
-use spotfit_files::private::excerpt;
+use spotfit_files::columns::DecimalMark;
+use spotfit_files::private::{MarkEvidence, Reading, excerpt, narrow};
 
 use super::error::LONGEST_ROW;
 use super::{
-    Column, ColumnNames, Dimension, Info, Kind, MOST_WORDS, Meaning, Table, TableError, Unit,
-    names, number, place,
+    Column, ColumnNames, Dimension, Growing, Info, Kind, Meaning, Table, TableError, Unit, names,
 };
 use lines::{Fields, Lines, parts, plain, trim, word};
 
@@ -25,21 +26,42 @@ const DELIMITERS: [u8; 3] = [b',', b';', b'\t'];
 const BLOCK: usize = 1 << 22;
 /// So many rows say which columns have words.
 const SETTLING: usize = 100;
+/// The most lines of names and units below the first.
+const MORE_NAMES: usize = 3;
 /// The largest whole number up to which all are exact.
 const LARGEST: f64 = (1u64 << 53) as f64;
 
-/// Reads a CSV table block by block: memory does not grow with the table, and all processors read the numbers.
+/// What the text of a table does not say.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct TextOptions {
+    /// So many lines above the names are not looked at.
+    pub skip_lines: usize,
+    /// The mark before decimals, where the numbers do not tell.
+    pub decimal: Option<DecimalMark>,
+}
+
+impl TextOptions {
+    fit_core::__setters! {
+        const with_skip_lines: skip_lines: usize,
+        const with_decimal: decimal: Option<DecimalMark>,
+    }
+}
+
+/// Reads a CSV table block by block: memory does not grow with the table, and all processors read the numbers. It is UTF-8, UTF-16 or
+/// Latin-1, with the ends of lines of any system.
 ///
-/// The first line has the names of the columns; every other line is a row. Empty lines are skipped. A column with a value in its
+/// The first line has the names of the columns; every other line is a row. Up to three more lines of names and units may be below the
+/// first, as in TrackMate's tables. Empty lines are skipped. A column with a value in its
 /// first hundred rows that is no number has words; an empty field is NaN.
 ///
 /// Fields are separated by commas, semicolons or tabs, whichever gives the first line the most names that are known, or else the most
-/// names; a line `sep=;` before it says which. With semicolons or tabs the decimal mark may be a comma: the first number with either
-/// mark tells which, and what has the other is no number. Lengths that are not in the unit of x are converted to it, if the size of a
-/// pixel is known.
+/// names; a line `sep=;` before it says which. The decimal mark may be a point or a comma, and the other may group digits: the
+/// numbers of the first 4 MiB tell which ([`DecimalMark`]); where `1,000` may be 1 or 1000, the table is refused. Lengths that are not in the
+/// unit of x are converted to it, if the size of a pixel is known.
 #[derive(Debug)]
 pub struct CsvReader<R> {
-    lines: Lines<R>,
+    lines: Box<Lines<R>>,
     layout: Layout,
     /// The kinds of the columns are known.
     settled: bool,
@@ -52,8 +74,8 @@ struct Layout {
     info: Info,
     /// What is between fields.
     delimiter: u8,
-    /// Whether the decimal mark is a comma.
-    comma: bool,
+    /// The decimal mark, once it is known.
+    mark: Option<DecimalMark>,
     /// Where frames are counted from was said.
     told: bool,
     /// What the reader of the table should know.
@@ -90,13 +112,21 @@ impl<R: Read> CsvReader<R> {
     /// Reads the names of the columns.
     ///
     /// # Errors
-    /// [`TableError::Header`], [`TableError::TwoColumns`], [`TableError::LongRow`], [`TableError::Io`].
+    /// [`TableError::Header`], [`TableError::TwoColumns`], [`TableError::Tracks`], [`TableError::LongRow`], [`TableError::Io`].
     pub fn new(reader: R) -> Result<Self, TableError> {
-        let mut lines = Lines::new(reader);
-        let mut line = lines.first()?;
-        if let Some(rest) = line.strip_prefix("\u{feff}".as_bytes()) {
-            line = rest.to_vec();
+        Self::with_options(reader, TextOptions::default())
+    }
+
+    /// The same with what the text does not say.
+    ///
+    /// # Errors
+    /// As [`CsvReader::new`].
+    pub fn with_options(reader: R, options: TextOptions) -> Result<Self, TableError> {
+        let mut lines = Box::new(Lines::new(reader));
+        for _ in 0..options.skip_lines {
+            lines.first()?;
         }
+        let mut line = lines.first()?;
         let said = line.strip_prefix(b"sep=").and_then(|rest| match rest {
             [delimiter @ (b',' | b';' | b'\t'), rest @ ..] if rest.trim_ascii().is_empty() => {
                 Some(*delimiter)
@@ -106,13 +136,23 @@ impl<R: Read> CsvReader<R> {
         if said.is_some() {
             line = lines.first()?;
         }
-        let described = std::str::from_utf8(&line).ok().and_then(names::of_rapidstorm);
+        let text = std::str::from_utf8(&line).ok();
+        let described = text.and_then(names::of_rapidstorm);
+        if described.is_some() && text.is_some_and(names::has_tracks) {
+            return Err(TableError::Tracks);
+        }
         // rapidSTORM counts frames from 0, although its lengths have units.
         let counts_from_0 = described.is_some();
-        let (headers, delimiter) = match described {
+        let (mut headers, delimiter) = match described {
             Some(names) => (names, b' '),
             None => headers(&line, said)?,
         };
+        let mut notes = Vec::new();
+        let more = more_names(&mut lines, &mut headers, delimiter)?;
+        if more > 0 {
+            let lines = if more == 1 { "1 line is" } else { &format!("{more} lines are") };
+            notes.push(format!("{lines} taken for more names and units of the columns"));
+        }
         let units = !counts_from_0
             && headers.iter().any(|header| {
                 names::known(header).is_some_and(|(known, unit, _)| {
@@ -145,17 +185,11 @@ impl<R: Read> CsvReader<R> {
             }
             columns.push(field);
         }
-        let layout = Layout {
-            columns,
-            info: Info::default(),
-            delimiter,
-            comma: false,
-            told: false,
-            notes: match others.is_empty() {
-                true => Vec::new(),
-                false => vec![format!("columns of another program: {}", others.join(", "))],
-            },
-        };
+        if !others.is_empty() {
+            notes.push(format!("columns of another program: {}", others.join(", ")));
+        }
+        let (info, mark) = (Info::default(), options.decimal);
+        let layout = Layout { columns, info, delimiter, mark, told: false, notes };
         Ok(Self { lines, layout, settled: false })
     }
 
@@ -173,8 +207,15 @@ impl<R: Read> CsvReader<R> {
     pub fn with_names(mut self, names: &ColumnNames) -> Result<Self, TableError> {
         let columns = &mut self.layout.columns;
         for (file, here) in names.pairs() {
-            let named = columns.iter_mut().find(|field| field.header.trim() == file);
+            // A unit may have been below the name.
+            let without_unit = |field: &Field| {
+                let parts = field.header.rsplit_once(' ');
+                parts.is_some_and(|(name, unit)| name == file && unit.starts_with(['(', '[']))
+            };
+            let named = columns.iter().position(|field| field.header.trim() == file);
+            let named = named.or_else(|| columns.iter().position(without_unit));
             let named = named.ok_or_else(|| TableError::Column(excerpt(file)))?;
+            let named = &mut columns[named];
             *named = Field { header: named.header.clone(), ..field(here.to_owned(), false) };
         }
         for (number, field) in columns.iter().enumerate() {
@@ -233,6 +274,7 @@ impl<R: Read> CsvReader<R> {
                 let layout = &self.layout;
                 return Ok(first.then(|| layout.table(layout.columns.iter().map(|_| Vec::new()))));
             }
+            self.layout.find_mark(&rows)?;
             if !self.settled {
                 self.settled = self.layout.settle(&rows)?;
             }
@@ -240,19 +282,16 @@ impl<R: Read> CsvReader<R> {
             let parts = parts(&rows, rayon::current_num_threads());
             let done: Vec<Part> = parts.into_par_iter().map(|part| layout.part(part)).collect();
             let mut done = done.into_iter();
-            let mut table = None;
+            let mut table = Growing::default();
             for part in done.by_ref() {
                 if let Some(error) = part.error {
                     return Err(error.at(self.lines.lines));
                 }
                 self.lines.lines += part.lines;
-                match &mut table {
-                    None => table = Some(part.table),
-                    Some(table) => table.append(&part.table)?,
-                }
+                table.append(Cow::Owned(part.table))?;
             }
-            if let Some(table) = table.filter(|table| table.rows() > 0) {
-                return Ok(Some(table));
+            if table.table.rows() > 0 {
+                return Ok(Some(table.table));
             }
         }
     }
@@ -262,14 +301,14 @@ impl<R: Read> CsvReader<R> {
     /// # Errors
     /// [`TableError`]; [`TableError::ManyRows`].
     pub fn read_all(&mut self, most: usize) -> Result<Table, TableError> {
-        let mut table = Table::new(self.layout.info.clone());
+        let mut all = Growing::default();
         while let Some(block) = self.read()? {
-            if table.rows() + block.rows() > most {
+            if all.table.rows() + block.rows() > most {
                 return Err(TableError::ManyRows { most });
             }
-            table.append(&block)?;
+            all.append(Cow::Owned(block))?;
         }
-        Ok(table)
+        Ok(all.table)
     }
 }
 
@@ -305,25 +344,49 @@ impl Layout {
 
     /// The number that a field is.
     fn number(&self, text: &[u8]) -> Option<f64> {
-        if self.comma { number::parse_comma(text) } else { number::parse(text) }
+        self.mark.unwrap_or(DecimalMark::Point).number(text)
     }
 
-    /// Finds among the first rows which columns have words, what the decimal mark is, and where frames are counted from; false if there
-    /// is no row yet.
+    /// The lines of some rows that are not empty.
+    fn lines<'a>(&self, rows: &'a [u8]) -> impl Iterator<Item = &'a [u8]> + Clone + use<'a> {
+        let delimiter = self.delimiter;
+        let lines = rows.split(|&byte| byte == b'\n').map(move |line| trim(line, delimiter));
+        lines.filter(|line| !line.is_empty())
+    }
+
+    /// Finds the decimal mark, if these rows have one.
+    fn find_mark(&mut self, rows: &[u8]) -> Result<(), TableError> {
+        let has_mark =
+            |&byte: &u8| byte == b'.' || byte == b',' && self.delimiter != b',' || byte == b'"';
+        if self.mark.is_some() || !rows.iter().any(has_mark) {
+            return Ok(());
+        }
+        let mut evidence = MarkEvidence::default();
+        let lines = self.lines(rows);
+        'all: for line in lines {
+            let fields = Fields::of(line, self.delimiter).enumerate();
+            for (index, text) in
+                fields.filter(|&(index, _)| self.columns.get(index).is_some_and(|field| field.read))
+            {
+                if let Reading::With(..) = evidence.see(index, plain(text)) {
+                    break 'all;
+                }
+            }
+        }
+        self.mark = evidence.mark().or_else(|(cell, readings)| {
+            // Nobody groups digits by points between commas or spaces.
+            let is_usual = matches!(self.delimiter, b',' | b' ') && !cell.contains(',');
+            let wrong = || TableError::Marks { cell: excerpt(&cell), readings };
+            if is_usual { Ok(Some(DecimalMark::Point)) } else { Err(wrong()) }
+        })?;
+        Ok(())
+    }
+
+    /// Finds among the first rows which columns have words, and where frames are counted from; false if there is no row yet.
     fn settle(&mut self, rows: &[u8]) -> Result<bool, TableError> {
         let delimiter = self.delimiter;
-        let lines = rows.split(|&byte| byte == b'\n').map(|line| trim(line, delimiter));
-        let mut lines = lines.filter(|line| !line.is_empty()).peekable();
+        let mut lines = self.lines(rows).peekable();
         let Some(first) = lines.peek().copied() else { return Ok(false) };
-        if delimiter != b',' {
-            let comma = |text: &[u8]| match (number::parse(text), number::parse_comma(text)) {
-                (Some(_), None) => Some(false),
-                (None, Some(_)) => Some(true),
-                _ => None,
-            };
-            let mut fields = lines.clone().flat_map(|line| Fields::of(line, delimiter));
-            self.comma = fields.find_map(|text| comma(plain(text))).unwrap_or(false);
-        }
         let mut is_words = vec![false; self.columns.len()];
         for line in lines.take(SETTLING) {
             for (is_words, text) in is_words.iter_mut().zip(Fields::of(line, delimiter)) {
@@ -356,12 +419,15 @@ impl Layout {
         let value =
             Fields::of(first, self.delimiter).nth(id).and_then(|text| self.number(plain(text)));
         let frames = self.columns.iter_mut().find(|field| field.is(Meaning::Frame));
-        if let Some(frames) = frames.filter(|field| field.offset == 1.0)
-            && value == Some(0.0)
-        {
+        let Some(frames) = frames.filter(|field| field.offset == 1.0) else { return };
+        if value == Some(0.0) {
             frames.offset = 0.0;
             let note = "id begins with 0, so frames are taken to be counted from 0, too";
             self.notes.push(note.to_owned());
+        } else if let Some(first) = value.filter(|&first| first > 1.0) {
+            self.notes.push(format!(
+                "id begins with {first}, and the row that would tell whether frames are counted from 0 or 1 is not there: they are taken to be counted from 1"
+            ));
         }
     }
 
@@ -370,7 +436,7 @@ impl Layout {
         let most = text.len() / (2 * self.columns.len()).max(1) + 1;
         let room = most.min(text.len() / 16 + 1);
         let mut values: Vec<Vec<f64>> = self.columns.iter().map(|_| Vec::new()).collect();
-        let mut words: Vec<Vec<String>> = self.columns.iter().map(|_| Vec::new()).collect();
+        let mut words: Vec<Words> = self.columns.iter().map(|_| Words::default()).collect();
         for (values, field) in values.iter_mut().zip(&self.columns) {
             values.reserve(if field.read { room } else { 0 });
         }
@@ -388,19 +454,14 @@ impl Layout {
         let words = words.into_iter().zip(&self.columns).filter(|(_, field)| field.read);
         for (column, (words, _)) in columns.zip(words) {
             if let Kind::Words(all) = &mut column.kind {
-                *all = words;
+                *all = words.all;
             }
         }
         Part { table, lines, error }
     }
 
     /// Reads a line.
-    fn row(
-        &self,
-        line: &[u8],
-        values: &mut [Vec<f64>],
-        words: &mut [Vec<String>],
-    ) -> Result<(), Wrong> {
+    fn row(&self, line: &[u8], values: &mut [Vec<f64>], words: &mut [Words]) -> Result<(), Wrong> {
         if line.len() > LONGEST_ROW {
             return Err(Wrong::new(What::Long));
         }
@@ -414,13 +475,7 @@ impl Layout {
             found += 1;
             let Some(field) = self.columns.get(index).filter(|field| field.read) else { continue };
             let value = match &field.column.kind {
-                Kind::Words(_) => {
-                    let word = word(text);
-                    if words[index].len() > MOST_WORDS {
-                        return Err(Wrong::new(What::Words(excerpt(&field.header))));
-                    }
-                    place(&mut words[index], &word) as f64
-                }
+                Kind::Words(_) => words[index].place(&word(text)) as f64,
                 kind => {
                     let wrong = |needed| Wrong::new(What::value(field, text, needed));
                     let read = |text: &[u8]| match text.is_empty() && *kind != Kind::Whole {
@@ -461,6 +516,46 @@ impl Layout {
     }
 }
 
+/// Reads on below the names: the lines in which columns of numbers have names or units. A column gets the unit that is in brackets
+/// below its name. Gives how many there were.
+fn more_names<R: Read>(
+    lines: &mut Lines<R>,
+    headers: &mut [String],
+    delimiter: u8,
+) -> Result<usize, TableError> {
+    let is_number =
+        |header: &String| names::known(header).is_some_and(|(known, ..)| known.words().is_none());
+    let numbers: Vec<bool> = headers.iter().map(is_number).collect();
+    for count in 0..MORE_NAMES {
+        let line = lines.first()?;
+        let fields: Vec<&[u8]> = Fields::of(trim(&line, delimiter), delimiter).map(plain).collect();
+        let known = fields.iter().zip(&numbers).filter(|(_, is_number)| **is_number);
+        let mut cells = known.map(|(cell, _)| *cell).filter(|cell| !cell.is_empty()).peekable();
+        // Words that stand for numbers are none.
+        let is_word = |cell: &[u8]| {
+            let none: [&[u8]; 8] =
+                [b"nan", b"na", b"n/a", b"null", b"none", b"inf", b"-inf", b"infinity"];
+            cell.iter().any(u8::is_ascii_alphabetic)
+                && !cell.iter().any(u8::is_ascii_digit)
+                && !none.iter().any(|none| cell.eq_ignore_ascii_case(none))
+        };
+        let is_head = fields.len() == headers.len() && cells.peek().is_some() && cells.all(is_word);
+        if !is_head {
+            lines.unread(line);
+            return Ok(count);
+        }
+        let known = headers.iter_mut().zip(&numbers).zip(fields).filter(|((_, known), _)| **known);
+        for ((header, _), cell) in known {
+            let unit = narrow(cell);
+            let is_unit = unit.starts_with(['(', '[']) && unit.ends_with([')', ']']);
+            if is_unit && !header.ends_with([')', ']']) {
+                *header = format!("{header} {unit}");
+            }
+        }
+    }
+    Ok(MORE_NAMES)
+}
+
 /// The names in the first line, and what is between them if that was not said.
 fn headers(line: &[u8], said: Option<u8>) -> Result<(Vec<String>, u8), TableError> {
     let line = line.trim_ascii_end();
@@ -475,7 +570,7 @@ fn headers(line: &[u8], said: Option<u8>) -> Result<(Vec<String>, u8), TableErro
         Some(plain) => Cow::Owned(plain),
         None => Cow::Borrowed(line),
     };
-    if std::str::from_utf8(&line).is_err() {
+    if std::str::from_utf8(&line).is_err() && line.iter().any(|&byte| byte < b'\t') {
         return Err(TableError::Header("it is not text".to_owned()));
     }
     if line.trim_ascii().is_empty() {
@@ -529,6 +624,35 @@ fn field(header: String, units: bool) -> Field {
     Field { header, column, offset, scale, read: true }
 }
 
+/// The words of a column in the order in which they first come.
+#[derive(Default)]
+struct Words {
+    all: Vec<String>,
+    places: HashMap<String, usize>,
+    /// The place of the last one: it often comes again.
+    last: usize,
+}
+
+impl Words {
+    fn place(&mut self, word: &str) -> usize {
+        /// So many are found faster one by one.
+        const FEW: usize = 8;
+        if self.all.get(self.last).is_some_and(|last| last == word) {
+            return self.last;
+        }
+        let known = match self.all.len() {
+            0..=FEW => self.all.iter().position(|known| known == word),
+            _ => self.places.get(word).copied(),
+        };
+        self.last = known.unwrap_or_else(|| {
+            self.places.insert(word.to_owned(), self.all.len());
+            self.all.push(word.to_owned());
+            self.all.len() - 1
+        });
+        self.last
+    }
+}
+
 /// Some lines as they were read.
 struct Part {
     table: Table,
@@ -546,7 +670,6 @@ struct Wrong {
 enum What {
     Long,
     Fields(usize, usize),
-    Words(String),
     Value(String, String, &'static str),
 }
 
@@ -568,7 +691,6 @@ impl Wrong {
         match self.what {
             What::Long => TableError::LongRow { line },
             What::Fields(found, columns) => TableError::Fields { line, found, columns },
-            What::Words(column) => TableError::ManyWords { column, most: MOST_WORDS },
             What::Value(column, value, needed) => TableError::Value { line, column, value, needed },
         }
     }

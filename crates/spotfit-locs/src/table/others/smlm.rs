@@ -9,7 +9,7 @@ use spotfit_files::private::excerpt;
 
 use super::field::Fields;
 use super::{Found, Numbers, OtherProgram, odd};
-use crate::table::{Column, Dimension, Info, Kind, MOST_WORDS, Meaning, TableError, Unit, names};
+use crate::table::{Column, Dimension, Info, Kind, Meaning, TableError, Unit, names};
 
 /// The longest manifest in bytes, and the longest row.
 const MANIFEST: usize = 16 << 20;
@@ -200,6 +200,9 @@ pub(super) fn open<R: BufRead + Seek + Send + 'static>(
     Ok(Found { fields, numbers: Box::new(numbers), info: Info::default(), notes })
 }
 
+/// The most channels that are told apart.
+const MOST_CHANNELS: usize = 1 << 12;
+
 /// Several tables get a column with the channel of each.
 fn channels(parts: &[Part], fields: &mut Fields) -> Result<Option<Vec<String>>, TableError> {
     if parts.len() < 2 {
@@ -208,8 +211,8 @@ fn channels(parts: &[Part], fields: &mut Fields) -> Result<Option<Vec<String>>, 
     let mut words: Vec<String> = parts.iter().map(|part| part.channel.clone()).collect();
     words.sort_unstable();
     words.dedup();
-    if words.len() > MOST_WORDS {
-        return Err(TableError::ManyWords { column: "channel".to_owned(), most: MOST_WORDS });
+    if words.len() > MOST_CHANNELS {
+        return Err(refused(format!("it has more than {MOST_CHANNELS} channels")));
     }
     let field = fields.add("channel", NumberKind::F64, None);
     let kind = Kind::Words(words.clone());

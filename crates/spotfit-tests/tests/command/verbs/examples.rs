@@ -93,6 +93,11 @@ fn examples_run() {
             }
             None => example.replace("--frames 200", "--frames 30"),
         };
+        // What an example writes is there for others, which read it.
+        if let Some(written) = example.split(" -o ").nth(1).and_then(|rest| rest.split(' ').next())
+        {
+            let _ = fs::remove_file(folder.path(written));
+        }
         let output = shell(folder.0.path(), &line);
         let told = said(&output);
         // A short movie has no drift, and no bead is in all of its frames.

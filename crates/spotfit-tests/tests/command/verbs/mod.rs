@@ -6,3 +6,4 @@ mod examples;
 mod inputs;
 mod strangers;
 mod table;
+mod written;

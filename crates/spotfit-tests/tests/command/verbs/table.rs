@@ -233,11 +233,7 @@ fn all_verbs_are_in_the_table() {
             missing.insert(verb.clone());
         }
         let options = words["options"].as_array().expect("options").iter();
-        let writes = options.filter(|option| {
-            let help = option["help"].as_str().unwrap_or_default();
-            let told = ["Where to write", "Where to draw", "written to this file"];
-            option["positional"].is_null() && told.iter().any(|told| help.contains(told))
-        });
+        let writes = options.filter(|option| option["written"] == "file");
         for name in writes.filter_map(|option| option["name"].as_str()) {
             let name = if name == "output" { "-o".to_owned() } else { format!("--{name}") };
             let in_words = |case: &&Case| case.words.contains(&format!("{name} "));

@@ -1,12 +1,15 @@
 //! What is asked of the files of a window: only those that were named and those that were made.
 
+use std::io::{BufRead, BufReader, Read, Write};
+use std::process::{Command, Stdio};
+
 use serde_json::json;
 
 use super::jobs::movie;
 use super::pictures::table;
 use super::window::Window;
 use crate::common::set::frames;
-use crate::common::{Folder, fails};
+use crate::common::{Folder, endless, fails, until, worked};
 
 /// Proves that no name leads out of the folder or to files that nobody named, in results, in words and in addresses.
 #[test]
@@ -138,6 +141,172 @@ fn files_of_others_stay() {
     // What the window made it may make again.
     assert_eq!(window.run("filter", &["locs.csv", "x > 9", "-o", "mine.csv"])["kind"], "done");
     window.ends_well();
+}
+
+/// Proves that a file which gets the name of an output after the page was asked stays, whether there was none or the one that the user let
+/// be replaced; and that the error says so.
+#[test]
+fn files_that_come_after_the_question_stay() {
+    let folder = Folder::new();
+    endless(&folder);
+    table(&folder, 50);
+    let window = Window::open(folder.0.path(), &["endless.raw", "locs.csv"]);
+    window.wait_for_tables();
+    for (there, replace) in [(false, false), (true, true)] {
+        let own = folder.path("mine.csv");
+        if there {
+            folder.file("mine.csv", b"of before");
+        }
+        // The jobs after one without an end wait.
+        let first = json!({ "verb": "localize", "words": ["-o", "endless.csv"] });
+        let first = window.post("api/run", &first).json()["job"].as_u64().expect("a job");
+        let words = json!({ "verb": "filter", "words": ["locs.csv", "x > 0", "-o", "mine.csv"], "replace": replace });
+        let events = window.events();
+        let job = window.post("api/run", &words).json()["job"].as_u64().expect("a job");
+        folder.file("another", b"precious");
+        std::fs::rename(folder.path("another"), &own).expect("renamed");
+        assert_eq!(window.post("api/cancel", &json!({ "job": first })).status, 200);
+        let ended = events.end_of(job);
+        assert_eq!(ended["kind"], "failed", "{ended}");
+        assert!(
+            ended["error"]
+                .as_str()
+                .is_some_and(|text| text.contains("mine.csv") && text.contains("meanwhile")),
+            "{ended}"
+        );
+        assert_eq!(std::fs::read(&own).expect("it is there"), b"precious");
+        std::fs::remove_file(&own).expect("it goes");
+    }
+    window.ends_well();
+}
+
+/// Proves that a movie whose name begins as an option does is shown and localized, where `--` stands before it.
+#[test]
+fn names_may_begin_as_options_do() {
+    let folder = Folder::new();
+    movie(&folder, 4);
+    std::fs::rename(folder.path("m.tif"), folder.path("--x.tif")).expect("renamed");
+    let window = Window::open(folder.0.path(), &["--", "--x.tif"]);
+    assert_eq!(window.get("api/frame?number=3").status, 200);
+    let done = window.run("localize", &["-o", "a.csv", "--baseline", "100", "--sensitivity", "1"]);
+    assert_eq!(done["kind"], "done", "{done}");
+    assert!(folder.path("a.csv").is_file());
+    window.ends_well();
+}
+
+/// Proves that a request is for at most eight tables, each once: by one of a few bytes for a million tables, memory would end.
+#[test]
+fn requests_have_bounds() {
+    let folder = Folder::new();
+    table(&folder, 50);
+    let window = Window::open(folder.0.path(), &["locs.csv"]);
+    window.wait_for_tables();
+    let near =
+        |tables: &str| window.get(&format!("api/near?tables={tables}&x=1&y=1&radius=9")).status;
+    assert_eq!(near("0"), 200);
+    for tables in ["0,0", "0,1,2,3,4,5,6,7,8"] {
+        assert_eq!(near(tables), 400, "{tables}");
+        let ids: Vec<usize> = tables.split(',').map(|id| id.parse().expect("a number")).collect();
+        let picks = json!({ "tables": ids, "picks": ["circle:1000,1000,500"] });
+        let answer = window.post("api/pick", &picks);
+        assert_eq!(answer.status, 400, "{tables}");
+        assert!(answer.error().contains("at most 8 tables, each once"), "{}", answer.error());
+    }
+    window.ends_well();
+}
+
+/// Proves that what nobody waits for any more ends: the server answers others long before the work would be done.
+#[cfg(target_os = "linux")]
+#[test]
+fn work_for_those_who_have_gone_ends() {
+    let folder = Folder::new();
+    table(&folder, 60_000);
+    let window = Window::open(folder.0.path(), &["locs.csv"]);
+    window.wait_for_tables();
+    let process = window.process().to_string();
+    let worked = || worked(&process).expect("the system tells it");
+    let corner = |number: usize| format!("polygon:{},0,9000,0,9000,9000,0,9000", number % 100);
+    let picks: Vec<String> = (0..10_000).map(corner).collect();
+    let body = json!({ "tables": [0], "picks": picks }).to_string();
+    let request = format!(
+        "POST /{}/api/pick HTTP/1.1\r\n{}\r\nContent-Length: {}\r\n\r\n{body}",
+        window.token,
+        window.host(),
+        body.len()
+    );
+    let before = worked();
+    // As many as the server works on at a time.
+    let asked = (0..6).map(|_| {
+        let mut stream = window.connect();
+        stream.write_all(request.as_bytes()).expect("a request");
+        stream
+    });
+    let asked: Vec<_> = asked.collect();
+    until(|| (worked() > before + 30).then_some(()));
+    drop(asked);
+    assert_eq!(window.get("api/session").status, 200);
+    // Time of a processor, in hundredths of a second, which load does not change. All of the work takes a minute.
+    assert!(worked() - before < 1500, "{}", worked() - before);
+    window.ends_well();
+}
+
+/// Proves that the secret is in no command line: the browser is given a file that its user alone can read, which leads to the window, may do
+/// so, and is gone at the end.
+#[cfg(target_os = "linux")]
+#[test]
+fn the_secret_is_in_no_command_line() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = Folder::new();
+    table(&folder, 5);
+    for name in ["bin", "temporary"] {
+        std::fs::create_dir(folder.path(name)).expect("a folder");
+    }
+    let at = folder.0.path().display();
+    let script = format!(
+        "#!/bin/sh\nprintf '%s\\n' \"$@\" > '{at}/words'\nstat -c %a \"$1\" > '{at}/mode'\ncp \"$1\" '{at}/page'\nmv '{at}/page' '{at}/page.html'\n"
+    );
+    let program = folder.file("bin/xdg-open", script.as_bytes());
+    std::fs::set_permissions(program, std::fs::Permissions::from_mode(0o755)).expect("a mode");
+    let path = std::env::var("PATH").unwrap_or_default();
+    let mut child = Command::new(env!("CARGO_BIN_EXE_spotfit-tested"))
+        .args(["view", "locs.csv"])
+        .current_dir(folder.0.path())
+        .env("PATH", format!("{}:{path}", folder.path("bin").display()))
+        .env("TMPDIR", folder.path("temporary"))
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the command runs");
+    let mut said = BufReader::new(child.stderr.take().expect("a pipe"));
+    let mut line = String::new();
+    said.read_line(&mut line).expect("a line");
+    let address = line.split(' ').find(|word| word.starts_with("http://")).expect("an address");
+    until(|| folder.path("page.html").exists().then_some(()));
+    let read = |name: &str| std::fs::read_to_string(folder.path(name)).expect("a file");
+    let token = address.trim_end_matches('/').rsplit('/').next().expect("a secret");
+    assert!(token.len() == 32 && !read("words").contains(token), "{}", read("words"));
+    assert_eq!(read("mode"), "600\n");
+    assert!(read("page.html").contains(address), "{}", read("page.html"));
+    // What a browser says of a page that a file leads to; nothing else may be asked so.
+    let host = address.split('/').nth(2).expect("a host");
+    let lines =
+        ["Sec-Fetch-Site: cross-site", "Sec-Fetch-Mode: navigate", "Sec-Fetch-Dest: document"];
+    for (path, status) in [("", " 200 "), ("api/session", " 403 ")] {
+        let mut stream = std::net::TcpStream::connect(host).expect("a connection");
+        let request = format!(
+            "GET /{token}/{path} HTTP/1.1\r\nHost: {host}\r\n{}\r\nConnection: close\r\n\r\n",
+            lines.join("\r\n")
+        );
+        stream.write_all(request.as_bytes()).expect("a request");
+        let mut answer = String::new();
+        let _ = stream.read_to_string(&mut answer);
+        assert!(
+            answer.lines().next().is_some_and(|first| first.contains(status)),
+            "{path}: {answer}"
+        );
+    }
+    crate::common::signal(&child, "INT");
+    assert!(child.wait().expect("an end").success());
+    assert_eq!(std::fs::read_dir(folder.path("temporary")).expect("a folder").count(), 0);
 }
 
 /// Proves that a movie that vanishes or is cut off while it is shown is an error or is served, and that the window stays.

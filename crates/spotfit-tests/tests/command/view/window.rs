@@ -54,9 +54,8 @@ impl Window {
 
     pub(crate) fn with(folder: &Path, files: &[&str], variables: &[(&str, &str)]) -> Self {
         let mut child = Command::new(env!("CARGO_BIN_EXE_spotfit-tested"))
-            .arg("view")
+            .args(["view", "--no-open"])
             .args(files)
-            .arg("--no-open")
             .current_dir(folder)
             // A busy machine is no slow stranger.
             .env("SPOTFIT_VIEW_WAITS", "600000")

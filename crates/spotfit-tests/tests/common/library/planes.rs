@@ -23,6 +23,7 @@ pub enum Lv<'a> {
     Number(f64),
     True,
     Text(&'a str),
+    Bytes(&'a [u8]),
     Level(Vec<Vec<u8>>),
 }
 
@@ -39,6 +40,7 @@ pub fn lv(name: &str, value: Lv<'_>) -> Vec<u8> {
         Lv::Number(number) => [head(6), number.to_le_bytes().to_vec()].concat(),
         Lv::True => [head(1), vec![1]].concat(),
         Lv::Text(text) => [head(8), utf16(text)].concat(),
+        Lv::Bytes(bytes) => [&head(9)[..], &(bytes.len() as u64).to_le_bytes(), bytes].concat(),
         Lv::Level(parts) => {
             let (head, count) = (head(11), parts.len());
             let inside = parts.concat();
@@ -76,22 +78,36 @@ pub struct Nd2 {
 
 /// An ND2 file of frames, each with its rows, one every 20 ms.
 pub fn nd2(of: &Nd2, frames: &[Vec<u8>]) -> Vec<u8> {
-    let row = of.width * of.channels * of.bits / 8 + of.margin;
-    let whole = |name: &str, value: u32| lv(name, Lv::Whole(value));
-    let attributes = lv(
-        "SLxImageAttributes",
-        Lv::Level(vec![
-            whole("uiWidth", of.width),
-            whole("uiWidthBytes", row),
-            whole("uiHeight", of.height),
-            whole("uiComp", of.channels),
-            whole("uiBpcInMemory", of.bits),
-            whole("uiSequenceCount", frames.len() as u32),
-            whole("eCompression", of.compression),
-        ]),
-    );
     let loops =
         of.loops.iter().rev().fold(None, |inner, &(kind, count)| Some(round(kind, count, inner)));
+    nd2_of(of, frames, loops)
+}
+
+/// The same with such loops, as values of the outermost one.
+pub fn nd2_of(of: &Nd2, frames: &[Vec<u8>], loops: Option<Vec<Vec<u8>>>) -> Vec<u8> {
+    nd2_with(of, frames, loops, &[])
+}
+
+/// The same with more attributes of its frames.
+pub fn nd2_with(
+    of: &Nd2,
+    frames: &[Vec<u8>],
+    loops: Option<Vec<Vec<u8>>>,
+    more: &[(&str, u32)],
+) -> Vec<u8> {
+    let row = of.width * of.channels * of.bits / 8 + of.margin;
+    let whole = |name: &str, value: u32| lv(name, Lv::Whole(value));
+    let more = more.iter().map(|&(name, value)| whole(name, value));
+    let own = [
+        whole("uiWidth", of.width),
+        whole("uiWidthBytes", row),
+        whole("uiHeight", of.height),
+        whole("uiComp", of.channels),
+        whole("uiBpcInMemory", of.bits),
+        whole("uiSequenceCount", frames.len() as u32),
+        whole("eCompression", of.compression),
+    ];
+    let attributes = lv("SLxImageAttributes", Lv::Level(own.into_iter().chain(more).collect()));
     let setting = vec![
         lv("dExposureTime", Lv::Number(15.0)),
         lv("pCameraSetting", Lv::Level(vec![lv("CameraUserName", Lv::Text("ORCA"))])),

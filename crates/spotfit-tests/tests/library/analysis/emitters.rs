@@ -279,11 +279,11 @@ fn what_does_not_go_together_is_refused() {
     refused(auto().with_positions(Some(positions)), auto_names("positions"));
     refused(auto().with_sigma(Sigma::Shared), auto_names("sigma"));
     let mut lacks = Localizer::new((48, 48), shaped(Shape::CIRCULAR)).expect("sound options");
-    assert_eq!(lacks.frames_for_sigma(), 32);
+    assert_eq!(lacks.frames_ahead(), 32);
     let dark = Pixels::U16(Array3::from_elem((1, 48, 48), 100));
     let said = lacks.process(&Block { first: 0, pixels: dark.clone() }).unwrap_err().to_string();
     assert!(said.starts_with("usual_sigma = none"), "{said}");
-    lacks.find_sigma(dark.windows()).expect("frames of this size");
+    lacks.look_ahead(dark.windows(), None).expect("frames of this size");
     assert!(lacks.process(&Block { first: 0, pixels: dark }).unwrap().is_empty());
     refused(auto().with_usual_sigma(Some(0.0)), auto_names("usual_sigma"));
     let one = LocalizeOptions::default();

@@ -67,7 +67,7 @@ fn options(movie: &Movie, window: Option<usize>) -> LocalizeOptions {
 fn localized(movie: &Movie, options: LocalizeOptions) -> Vec<Localization> {
     let mut localizer = Localizer::new((SIDE, SIDE), options).expect("sound options");
     let block = Block { first: 0, pixels: Pixels::U16(movie.frames.clone()) };
-    localizer.find_sigma(spotfit::AsWindows::windows(&block.pixels)).expect("a width");
+    localizer.look_ahead(spotfit::AsWindows::windows(&block.pixels), None).expect("a width");
     let mut all = localizer.process(&block).expect("localizations");
     all.extend(localizer.finish().expect("localizations"));
     all

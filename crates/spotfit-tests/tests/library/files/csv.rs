@@ -84,9 +84,7 @@ fn delimiters_and_decimal_marks_are_found() {
 #[test]
 fn what_is_no_table_is_refused() {
     let said = |text: &str| read(text).expect_err("refused").to_string();
-    for text in
-        ["x;y\n1,5;2\n1.5;2\n", "x;y\n1.5;2\n1,5;2\n", "x;y\n1.234,5;2\n", "x\ty\n1\t1,2,3\n"]
-    {
+    for text in ["x;y\n1,5;2\n1.5;2\n", "x;y\n1.5;2\n1,5;2\n", "x\ty\n1\t1,2,3\n"] {
         assert!(said(text).contains("is not a number"), "{text}: {}", said(text));
     }
     assert!(said("x y\n1 2\n").contains("one column, 'x y', without numbers"));
@@ -218,7 +216,7 @@ fn what_is_wrong_is_named() {
     let parquet = format!("PAR1\u{4}{}", "x".repeat(200_000));
     assert!(read(&parquet).unwrap_err().to_string().contains("it is Parquet; in Python, pandas"));
     let many: String = (0..10_000).map(|row| format!("word{row},1\n")).collect();
-    assert!(matches!(read(&("kind,x\n".to_owned() + &many)), Err(TableError::ManyWords { .. })));
+    assert_eq!(read(&("kind,x\n".to_owned() + &many)).expect("many words").rows(), 10_000);
     let rows = read("x,y\n1,2\n3,4\n").expect("a table");
     assert!(matches!(
         CsvReader::new("x,y\n1,2\n3,4\n".as_bytes()).unwrap().read_all(1),

@@ -56,6 +56,46 @@ impl<'w> Visitor<'w> for Find {
     }
 }
 
+/// Finds those of the first frames, at most so many, of which most pixels are not finite; none if they are all of them.
+pub(super) struct Blank {
+    pub(super) most: usize,
+}
+
+impl<'w> Visitor<'w> for Blank {
+    type Output = Vec<usize>;
+
+    fn visit<P: Pixel>(self, frames: Windows<'w, P>) -> Vec<usize> {
+        let frames = frames.frames();
+        let first = || frames.outer_iter().take(self.most).enumerate();
+        let blank = first().filter(|(_, frame)| {
+            let finite = frame.iter().filter(|pixel| pixel.to_f32().is_finite()).count();
+            2 * finite < frame.len()
+        });
+        let blank: Vec<usize> = blank.map(|(number, _)| number).collect();
+        if blank.len() < first().count() { blank } else { Vec::new() }
+    }
+}
+
+/// The first frames, at most so many, without some.
+pub(super) struct Without<'a> {
+    pub(super) frames: &'a [usize],
+    pub(super) most: usize,
+}
+
+impl<'w> Visitor<'w> for Without<'_> {
+    type Output = Array3<f32>;
+
+    fn visit<P: Pixel>(self, frames: Windows<'w, P>) -> Array3<f32> {
+        let frames = frames.frames();
+        let (count, height, width) = frames.dim();
+        let kept: Vec<usize> =
+            (0..count.min(self.most)).filter(|number| !self.frames.contains(number)).collect();
+        Array3::from_shape_fn((kept.len(), height, width), |(frame, y, x)| {
+            frames[(kept[frame], y, x)].to_f32()
+        })
+    }
+}
+
 /// Converts the first frames, at most so many, to photo-electrons; what the map masks is not a number.
 pub(super) struct Convert<'a> {
     pub(super) map: &'a CameraMap,

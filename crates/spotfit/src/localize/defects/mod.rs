@@ -14,7 +14,8 @@
 //! - It is *hot* if it is bright in at least half of the frames, and otherwise *flickering*.
 //! - It is *dark* (or dead) if its mean is below those of all of its neighbours, and of their surroundings, by more than 3
 //!   times the noise. Light makes bright spots only.
-//! - It is *not finite* if it is not a number, or infinite, in one of the frames.
+//! - It is *not finite* if it is not a number, or infinite, in one of the frames. A frame of which most pixels are so says nothing of the
+//!   camera: it is left out and named, unless all frames are.
 //!
 //! Means over frames leave out the highest and the lowest quarter, so that molecules that blink nearby do not matter. Pixels that
 //! were found are no longer neighbours of others. Two hot pixels side by side that are equally bright may be a spot, and are not
@@ -91,6 +92,8 @@ pub struct Defects {
     height: usize,
     /// In the order of rows.
     pixels: Vec<Defect>,
+    /// The frames that were left out.
+    frames: Vec<usize>,
 }
 
 impl Defects {
@@ -99,7 +102,17 @@ impl Defects {
     pub fn find(frames: AnyWindows<'_>) -> Self {
         let (_, height, width) = frames.frames();
         let most = frames_for_estimates((width, height));
-        Self { width, height, pixels: frames.visit(find::Find { most }) }
+        let left_out = match frames {
+            AnyWindows::F32(_) | AnyWindows::F64(_) => frames.visit(find::Blank { most }),
+            _ => Vec::new(),
+        };
+        if left_out.is_empty() {
+            let pixels = frames.visit(find::Find { most });
+            return Self { width, height, pixels, frames: left_out };
+        }
+        let others = frames.visit(find::Without { frames: &left_out, most });
+        let pixels = AnyWindows::from(Windows::stack(others.view())).visit(find::Find { most });
+        Self { width, height, pixels, frames: left_out }
     }
 
     /// The same of a camera whose pixels differ: what its maps say is no defect. Pixels that they mask are not among them. Maps of
@@ -121,7 +134,57 @@ impl Defects {
         let (height, width) = mask.dim();
         let all = mask.indexed_iter().filter(|(_, masked)| **masked);
         let pixels = all.map(|((y, x), _)| Defect { x, y, kind: DefectKind::Given }).collect();
-        Self { width, height, pixels }
+        Self { width, height, pixels, frames: Vec::new() }
+    }
+
+    /// The same with the pixels of others that are not finite, of the same camera; none of another one.
+    #[must_use]
+    pub fn with_not_finite(&self, others: &Self) -> Self {
+        let mut all = self.clone();
+        if self.size() == others.size() {
+            let known = self.mask();
+            let more = others.not_finite().filter(|pixel| !known[(pixel.y, pixel.x)]);
+            all.pixels.extend(more);
+            all.pixels.sort_by_key(|pixel| (pixel.y, pixel.x));
+            all.frames.clone_from(&others.frames);
+        }
+        all
+    }
+
+    /// The same where the first of the frames had this number, counted from 0.
+    #[must_use]
+    pub fn numbered_from(mut self, first: usize) -> Self {
+        self.frames.iter_mut().for_each(|frame| *frame += first);
+        self
+    }
+
+    fn not_finite(&self) -> impl Iterator<Item = Defect> {
+        self.pixels.iter().copied().filter(|pixel| pixel.kind == DefectKind::NotFinite)
+    }
+
+    /// What is to be said of pixels that are not finite besides those of a mask: a sentence without a full stop.
+    pub fn beside_mask(&self) -> Option<String> {
+        let pixels: Vec<Defect> = self.not_finite().collect();
+        let be = if pixels.len() == 1 { "is" } else { "are" };
+        let found = Self { pixels, frames: Vec::new(), ..*self };
+        (!found.is_empty()).then(|| format!("the mask leaves out {found}, which {be} masked, too"))
+    }
+
+    /// What is to be said of the frames, counted from 1, of which most pixels are not finite: a sentence without a full stop.
+    pub fn frames_left_out(&self) -> Option<String> {
+        let named = self.frames.iter().take(NAMED).map(|frame| (frame + 1).to_string());
+        let named: Vec<String> = named.collect();
+        let more = match self.frames.len().saturating_sub(NAMED) {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        let frame = if self.frames.len() == 1 { "frame" } else { "frames" };
+        (!named.is_empty()).then(|| {
+            let named = named.join(", ");
+            format!(
+                "most pixels of {frame} {named}{more} are not finite: nothing is found there, and defects are those of the other frames"
+            )
+        })
     }
 
     /// Width and height of the frame.
@@ -196,5 +259,46 @@ impl fmt::Display for Defects {
             write!(f, " and {} more", count - NAMED)?;
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ndarray::Array3;
+
+    use super::*;
+
+    /// Proves that a frame that is not finite is named and condemns no pixel, that a pixel that is not finite is found all the same and
+    /// joins a mask, and that a movie without a finite pixel has none that is right.
+    #[test]
+    fn frames_that_are_not_finite_condemn_no_pixel() {
+        let mut frames = Array3::from_shape_fn((12, 9, 10), |(t, y, x)| {
+            100.0 + (t * 7 + y * 5 + x * 11) as f32 % 13.0
+        });
+        frames[(4, 2, 3)] = f32::INFINITY;
+        let alone = Defects::find(Windows::stack(frames.view()).into());
+        assert_eq!(alone.frames_left_out(), None);
+        frames.index_axis_mut(ndarray::Axis(0), 6).fill(f32::NAN);
+        frames.index_axis_mut(ndarray::Axis(0), 11).fill(f32::NAN);
+        frames[(11, 0, 0)] = 5.0;
+        let found = Defects::find(Windows::stack(frames.view()).into());
+        assert_eq!(found.pixels(), [Defect { x: 3, y: 2, kind: DefectKind::NotFinite }]);
+        assert_eq!(found.pixels(), alone.pixels());
+        let said = found.clone().numbered_from(100).frames_left_out().expect("frames");
+        assert!(said.starts_with("most pixels of frames 107, 112 are not finite"), "{said}");
+        let mut mask = Array2::from_elem((9, 10), false);
+        mask[(8, 1)] = true;
+        let given = Defects::from_mask(mask.view());
+        assert_eq!(given.beside_mask(), None);
+        let both = given.with_not_finite(&found);
+        let kinds: Vec<_> =
+            both.pixels().iter().map(|pixel| (pixel.x, pixel.y, pixel.kind)).collect();
+        assert_eq!(kinds, [(3, 2, DefectKind::NotFinite), (1, 8, DefectKind::Given)]);
+        assert!(both.beside_mask().expect("a pixel").contains("(3, 2)"));
+        mask[(2, 3)] = true;
+        assert_eq!(Defects::from_mask(mask.view()).with_not_finite(&found).beside_mask(), None);
+        frames.fill(f32::NAN);
+        let all = Defects::find(Windows::stack(frames.view()).into());
+        assert_eq!((all.pixels().len(), all.frames_left_out()), (90, None));
     }
 }

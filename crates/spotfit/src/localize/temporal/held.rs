@@ -12,10 +12,23 @@ macro_rules! held {
         }
 
         impl Held {
-            /// None, of the type of these.
-            pub(super) fn like(frames: AnyWindows<'_>) -> Self {
+            /// None, of the type of these, with room for so many pixels.
+            pub(super) fn like(frames: AnyWindows<'_>, room: usize) -> Self {
                 match frames {
-                    $(AnyWindows::$kind(_) => Self::$kind(Vec::new()),)*
+                    $(AnyWindows::$kind(_) => {
+                        let mut all = Vec::new();
+                        // A movie may have less.
+                        let _ = all.try_reserve_exact(room);
+                        Self::$kind(all)
+                    })*
+                }
+            }
+
+            /// For how many pixels there is room.
+            #[cfg(test)]
+            pub(super) fn room(&self) -> usize {
+                match self {
+                    $(Self::$kind(all) => all.capacity(),)*
                 }
             }
 

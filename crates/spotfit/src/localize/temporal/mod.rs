@@ -25,8 +25,8 @@ use spotfit_frames::median::medians;
 
 /// The fewest frames of a window: the median of two is their mean, with half of a spot in it.
 const LEAST: usize = 3;
-/// The most pixels of the frames of a window.
-const MOST_PIXELS: usize = 1 << 32;
+/// The most pixels of the frames of a window: 1 GiB where they have 16 bits.
+const MOST_PIXELS: usize = 1 << 29;
 /// Windows that begin within the length of one.
 const OVERLAP: usize = 8;
 /// Frames are searched together up to so many pixels: each needs about 30 bytes.
@@ -153,8 +153,10 @@ impl Temporal {
         pool: &rayon::ThreadPool,
     ) -> Result<(), OutOfRange> {
         let (count, ..) = frames.frames();
+        // Frames are forgotten before there are more.
+        let room = (self.window + 3 * self.step + count) * self.size.0 * self.size.1;
         let stream = self.stream.get_or_insert_with(|| Stream {
-            frames: Held::like(frames),
+            frames: Held::like(frames, room),
             held: first..first,
             window: first,
             next: first,

@@ -110,6 +110,11 @@ fn few_frames_are_held() {
         let stream = temporal.stream.as_ref().expect("frames");
         most = most.max(stream.held.len());
         assert!(stream.medians.len() <= 2);
+        // Memory is asked for once.
+        assert!(stream.frames.room() <= (33 + 3 * 4 + 1) * SIZE.0 * SIZE.1);
     }
     assert!(most <= 33 + 3 * 4, "{most}");
+    assert!(check(128, (2048, 2048)).is_ok());
+    let error = check(129, (2048, 2048)).expect_err("more than 2^29 pixels").to_string();
+    assert!(error.contains("3 to 128 frames of 2048×2048 pixels"), "{error}");
 }

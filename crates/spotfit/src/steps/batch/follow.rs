@@ -17,7 +17,7 @@ use super::summary;
 use super::task::{Method, Task};
 use crate::movie::{FollowOptions, is_read_complete, last_change, movies_in};
 use crate::output::OutputError;
-use crate::output::paths::same;
+use crate::output::paths::{same, shown};
 use crate::record::Record;
 use crate::steps::StepError;
 
@@ -115,8 +115,8 @@ struct Arrivals<'a> {
 }
 
 impl Arrivals<'_> {
-    /// Looks for new movies. The result are names of movies that can have no table, and why.
-    fn look(&mut self) -> Result<Vec<(String, String)>, StepError> {
+    /// Looks for new movies. The result are those that can have no table, and why.
+    fn look(&mut self) -> Result<Vec<(usize, Arc<Task>, String)>, StepError> {
         let mut refused = Vec::new();
         let mut before = std::mem::take(&mut self.growing);
         for path in look(self.folder)? {
@@ -131,20 +131,22 @@ impl Arrivals<'_> {
             }
             self.seen.insert(path.clone());
             self.since = Instant::now();
-            let movie = path.file_name().unwrap_or_default().display().to_string();
+            let movie = shown(path.file_name().unwrap_or_default());
             let number = self.tasks.len();
-            match self.output(number + 1, &path, &movie) {
-                Ok(output) => {
-                    let task = Task::new(movie, path, output, self.method.clone());
-                    let task = Arc::new(match is_whole {
-                        true => task,
-                        false => task.following(self.follow.clone()),
-                    });
+            let output = self.output(number + 1, &path, &movie);
+            let table = output.as_deref().unwrap_or(Path::new(""));
+            let task = Task::new(movie, &path, table, self.method.clone());
+            let task = Arc::new(match is_whole {
+                true => task,
+                false => task.following(self.follow.clone()),
+            });
+            self.tasks.push(task.clone());
+            match output {
+                Ok(_) => {
                     clean(&self.options.out, std::slice::from_ref(&task), &self.options.summary());
-                    self.tasks.push(task.clone());
                     self.waiting.insert(0, (number, task));
                 }
-                Err(reason) => refused.push((movie, reason)),
+                Err(reason) => refused.push((number, task, reason)),
             }
         }
         // Those that are gone.
@@ -205,8 +207,11 @@ impl Batch<'_> {
                 arrivals.busy += usize::from(next.is_some());
                 (next, refused, arrivals.is_over())
             };
-            for (movie, reason) in refused {
-                self.listener.tell(&movie, &reason);
+            for (index, task, reason) in refused {
+                self.listener.tell(task.movie(), &reason);
+                let mut done = lock(done);
+                done.1.done += 1;
+                done.0.push((index, Outcome::Failed(reason)));
             }
             match next {
                 Some((index, task)) => {

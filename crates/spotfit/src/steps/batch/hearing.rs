@@ -1,6 +1,6 @@
 //! Progress and notes of one movie become those of its batch.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::sync::atomic::Ordering;
 
 use super::shared::{Batch, Done, lock};
@@ -15,11 +15,24 @@ pub(super) struct Hearing<'a> {
     done: &'a Done,
     /// Frames and localizations that the batch knows of.
     seen: Cell<(u64, u64)>,
+    warnings: RefCell<Vec<String>>,
 }
 
 impl<'a> Hearing<'a> {
     pub(super) fn new(batch: &'a Batch<'a>, task: &'a Task, done: &'a Done) -> Self {
-        Self { batch, task, done, seen: Cell::new((0, 0)) }
+        Self { batch, task, done, seen: Cell::new((0, 0)), warnings: RefCell::default() }
+    }
+
+    /// The warnings so far, each in one line.
+    pub(super) fn warnings(&self) -> Vec<String> {
+        self.warnings.borrow().clone()
+    }
+
+    fn keep(&self, note: &Note) {
+        if let Note::Warning(_) = note {
+            let text = self.batch.listener.warning(note).replace('\n', " ");
+            self.warnings.borrow_mut().push(text);
+        }
     }
 }
 
@@ -39,6 +52,7 @@ impl Listener for Hearing<'_> {
     }
 
     fn note(&self, note: &Note) {
+        self.keep(note);
         self.batch.listener.note(Some(self.task.movie()), note);
     }
 
@@ -48,13 +62,15 @@ impl Listener for Hearing<'_> {
 }
 
 impl Hears for Hearing<'_> {
-    fn wants(&self, topic: Topic) -> bool {
-        lock(&self.batch.told).iter().all(|(other, _)| *other != topic)
+    /// Everything: its record has the warnings of each movie.
+    fn wants(&self, _: Topic) -> bool {
+        true
     }
 
     fn hear(&self, topic: Topic, note: Note) {
-        // What differs from movie to movie by numbers alone is told of one.
-        let differs = matches!(topic, Topic::Metadata | Topic::Defects);
+        self.keep(&note);
+        // What is only not known is told of one movie; what is hardly right, of each.
+        let differs = !matches!(topic, Topic::Baseline | Topic::Sensitivity | Topic::ReadNoise);
         let key = if differs { note.text().to_owned() } else { String::new() };
         if !lock(&self.batch.told).insert((topic, key)) {
             return;

@@ -48,6 +48,11 @@ pub trait BatchListener: Sync {
         error.to_string()
     }
 
+    /// A warning in words, as it stands in records and summaries.
+    fn warning(&self, note: &Note) -> String {
+        note.text().to_owned()
+    }
+
     /// Whether the batch should end. Movies that were localized stay.
     fn is_cancelled(&self) -> bool {
         false

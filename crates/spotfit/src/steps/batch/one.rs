@@ -53,7 +53,7 @@ impl Batch<'_> {
                 Err(StepError::Cancelled | StepError::Output(OutputError::Interrupted)) => {
                     return Err(StepError::Cancelled);
                 }
-                Err(error) => Outcome::Failed(self.failed(task, error)),
+                Err(error) => Outcome::Failed(self.failed(task, hearing, error)),
             },
         };
         // A failure is recorded by now: without the lock, it might replace what another process has done.
@@ -84,15 +84,18 @@ impl Batch<'_> {
             let mut table = table.with_record(record)?;
             let report = job.run_to(&mut table, hearing, hearing)?;
             if let Some(record) = table.record_mut() {
-                record.inputs = files(&report)?;
+                (record.inputs, record.warnings) = (files(&report)?, hearing.warnings());
             }
             let counts = table.finish([], report.counts(), go_on)?;
             (report, LeftOut::default(), counts)
         } else {
             let mut table = TableFile::create(task.output(), save)?.with_record(record)?;
             let report = job.run_to(&mut table, hearing, hearing)?;
-            if let Some(record) = table.record_mut().filter(|_| follow.is_some()) {
-                record.inputs = files(&report)?;
+            if let Some(record) = table.record_mut() {
+                record.warnings = hearing.warnings();
+                if follow.is_some() {
+                    record.inputs = files(&report)?;
+                }
             }
             let (left_out, counts) = table.finish([], report.counts(), go_on)?;
             (report, left_out, counts)
@@ -108,10 +111,11 @@ impl Batch<'_> {
     }
 
     /// Tells and records a failure of whoever has the lock. The record of outputs that are there stays what it is.
-    fn failed(&self, task: &Task, error: StepError) -> String {
+    fn failed(&self, task: &Task, hearing: &Hearing<'_>, error: StepError) -> String {
         let reason = self.told(task, error);
         if !task.has_output() {
             let mut record = task.now();
+            record.warnings = hearing.warnings();
             record.state = State::Failed { error: reason.clone() };
             let free = refuse_stranger(task.record(), Record::is_ours, self.options.overwrite);
             let written = free.map_err(StepError::from).and_then(|()| {
@@ -132,8 +136,10 @@ impl Batch<'_> {
 /// Refuses a table that would replace what its movie is read from.
 fn refuse_replacing(task: &Task, movie: &Stack) -> Result<(), StepError> {
     let beside = ["yaml", "inf"].map(|ending| task.path().with_extension(ending));
+    let named: Vec<_> = task.method().options.files().into_iter().map(|(_, file)| file).collect();
     for output in task.tables() {
-        if movie.files().iter().chain(&beside).any(|input| same(input, &output)) {
+        let inputs = movie.files().iter().chain(&beside).chain(&named);
+        if inputs.into_iter().any(|input| same(input, &output)) {
             let reason = "the output would replace an input; choose another name";
             return Err(StepError::input(&output.display().to_string(), reason));
         }

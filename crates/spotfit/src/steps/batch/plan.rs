@@ -2,13 +2,13 @@
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
-use std::fs;
+use std::ffi::{OsStr, OsString};
 use std::path::{Component, Path, PathBuf};
 
 use super::options::BatchOptions;
 use super::task::Task;
 use crate::movie::NDTIFF_INDEX;
-use crate::output::paths::resolve;
+use crate::output::paths::{Identity, shown};
 use crate::table::TableFormat;
 
 /// The ends of names that only outputs have.
@@ -29,7 +29,7 @@ pub struct Planner<'a> {
     options: &'a BatchOptions,
     summary: PathBuf,
     /// The names of outputs, in small letters, and their tasks.
-    names: HashMap<String, usize>,
+    names: HashMap<OsString, usize>,
 }
 
 impl<'a> Planner<'a> {
@@ -64,31 +64,40 @@ impl<'a> Planner<'a> {
     }
 
     /// The table of this name.
-    fn file(&self, name: &str) -> PathBuf {
+    fn file(&self, name: &OsStr) -> PathBuf {
         let ending = match self.options.format {
-            TableFormat::Picasso => "hdf5",
-            _ => "csv",
+            TableFormat::Picasso => ".hdf5",
+            _ => ".csv",
         };
-        self.options.out.join(format!("{name}.{ending}"))
+        let mut file = name.to_owned();
+        file.push(ending);
+        self.options.out.join(file)
     }
 
     /// The name of an output, which no other has.
-    fn name(&mut self, number: usize, movie: &Path, given: Option<&str>) -> Result<String, String> {
+    fn name(
+        &mut self,
+        number: usize,
+        movie: &Path,
+        given: Option<&str>,
+    ) -> Result<OsString, String> {
         let name = match given {
-            Some(name) => name.to_owned(),
+            Some(name) => name.into(),
             None => name_of(movie).ok_or_else(|| {
                 format!("'{}' has no name; a column 'output' gives it one", movie.display())
             })?,
         };
         let mut components = Path::new(&name).components();
         let first = components.next();
-        let plain = matches!(first, Some(Component::Normal(own)) if own == name.as_str());
-        if !plain || components.next().is_some() || name.contains('\0') {
-            return Err(format!("the output '{name}' is no name of a file within `out`"));
+        let plain = matches!(first, Some(Component::Normal(own)) if own == name);
+        let text = shown(&name);
+        if !plain || components.next().is_some() || text.contains('\0') {
+            return Err(format!("the output '{text}' is no name of a file within `out`"));
         }
-        let small = name.to_lowercase();
-        if given.is_some() && ENDS.iter().any(|end| small.ends_with(end)) {
-            return Err(format!("the output '{name}' is to be a name without its ending"));
+        let small = name.to_str().map_or_else(|| name.clone(), |name| name.to_lowercase().into());
+        let ends = |end: &&str| small.as_encoded_bytes().ends_with(end.as_bytes());
+        if given.is_some() && ENDS.iter().any(ends) {
+            return Err(format!("the output '{text}' is to be a name without its ending"));
         }
         // Some file systems do not tell large letters from small ones.
         match self.names.entry(small) {
@@ -96,7 +105,7 @@ impl<'a> Planner<'a> {
             Entry::Occupied(other) => {
                 let other = other.get();
                 return Err(format!(
-                    "its output has the name '{name}', like that of line {other}; a column 'output' gives them names"
+                    "its output has the name '{text}', like that of line {other}; a column 'output' gives them names"
                 ));
             }
         };
@@ -110,7 +119,7 @@ impl<'a> Planner<'a> {
         others: impl IntoIterator<Item = (PathBuf, String)>,
     ) -> Vec<Wrong> {
         let inputs = inputs(tasks.clone(), others);
-        let replaced = |file: &Path| inputs.get(&resolve(file).ok()?);
+        let replaced = |file: &Path| inputs.get(&Identity::of(file)?);
         let mut wrong = Vec::new();
         if let Some(input) = replaced(&self.summary) {
             let file = self.summary.display();
@@ -132,35 +141,29 @@ impl<'a> Planner<'a> {
 }
 
 /// The name of a movie: that of its folder, as of an index of NDTiff, or that of its file without `.tif`, `.ome.tif` and the like.
-fn name_of(path: &Path) -> Option<String> {
+fn name_of(path: &Path) -> Option<OsString> {
     if path.is_dir() {
-        return Some(path.file_name()?.to_str()?.to_owned());
+        return Some(path.file_name()?.to_owned());
     }
     if let Some(folder) = path.parent().and_then(Path::file_name)
         && path.file_name()? == NDTIFF_INDEX
     {
-        return Some(folder.to_str()?.to_owned());
+        return Some(folder.to_owned());
     }
-    let name = path.file_stem()?.to_str()?;
-    let split = name.len().checked_sub(4).and_then(|at| name.split_at_checked(at));
-    let name = match split {
-        Some((start, end)) if !start.is_empty() && end.eq_ignore_ascii_case(".ome") => start,
-        _ => name,
-    };
-    Some(name.to_owned())
+    let name = Path::new(path.file_stem()?);
+    let is_ome = name.extension().is_some_and(|end| end.eq_ignore_ascii_case("ome"));
+    Some(if is_ome { name.file_stem()? } else { name.as_os_str() }.to_owned())
 }
 
 /// The files that are read, which no output may replace, and what they are.
 fn inputs<'t>(
     tasks: impl IntoIterator<Item = &'t (usize, Task)>,
     others: impl IntoIterator<Item = (PathBuf, String)>,
-) -> HashMap<PathBuf, String> {
+) -> HashMap<Identity, String> {
     let mut inputs = HashMap::new();
     let mut add = |path: &Path, what: String| {
-        if let Ok(path) = resolve(path)
-            && fs::metadata(&path).map_or(true, |metadata| metadata.is_file())
-        {
-            inputs.entry(path).or_insert(what);
+        if let Some(file) = Identity::of(path) {
+            inputs.entry(file).or_insert(what);
         }
     };
     others.into_iter().for_each(|(path, what)| add(&path, what));

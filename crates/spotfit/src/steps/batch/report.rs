@@ -5,6 +5,7 @@ use std::fmt;
 use std::time::Duration;
 
 use super::task::Task;
+use crate::record::Record;
 use crate::stage_times::StageTimes;
 use crate::steps::fitted::seconds;
 
@@ -37,6 +38,9 @@ pub struct MovieOutcome {
     pub stages: Option<StageTimes>,
     /// Why there is no table, or another one.
     pub error: Option<String>,
+    /// What its record warns of.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
 }
 
 impl MovieOutcome {
@@ -47,7 +51,9 @@ impl MovieOutcome {
             Outcome::Failed(error) => (None, None, Some(error)),
         };
         let (movie, output, now) = (task.movie().to_owned(), task.file(), stages.is_some());
-        Self { movie, output, now, counts, stages, error }
+        let record = Record::read(task.record()).ok().flatten();
+        let warnings = record.map_or(Vec::new(), |record| record.warnings);
+        Self { movie, output, now, counts, stages, error, warnings }
     }
 
     /// A count by its name.
@@ -111,6 +117,10 @@ impl fmt::Display for BatchReport {
             if let Some(reason) = &movie.error {
                 writeln!(f, "failed: {}: {reason}", movie.movie)?;
             }
+        }
+        let warned = movies.iter().filter(|movie| !movie.warnings.is_empty()).count();
+        if warned > 0 {
+            writeln!(f, "{warned} of the movies have warnings, which the summary lists")?;
         }
         let count = movies.len();
         write!(

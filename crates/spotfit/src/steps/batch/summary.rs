@@ -13,6 +13,9 @@ const FIRST: [&str; 3] = ["movie", "output", "state"];
 /// The counts.
 const COUNTS: [&str; 5] = ["frames", "candidates", "fits", "converged", "localizations"];
 
+/// What is said of it.
+const LAST: [&str; 2] = ["error", "warnings"];
+
 /// Whether a file begins as summaries do, whatever they count.
 pub(super) fn is_ours(path: &Path) -> bool {
     let begin = format!("{},", FIRST.join(","));
@@ -32,7 +35,7 @@ pub(super) fn write(
     let failed =
         |error: csv::Error| OutputError::Write { file: file.clone(), source: error.into() };
     let mut writer = csv::Writer::from_writer(&mut output);
-    let header = FIRST.into_iter().chain(COUNTS).chain(["error"]);
+    let header = FIRST.into_iter().chain(COUNTS).chain(LAST);
     writer.write_record(header).map_err(failed)?;
     for movie in movies {
         let count = |name: &str| movie.count(name).map(|count| count.to_string());
@@ -40,6 +43,7 @@ pub(super) fn write(
         let mut row = vec![movie.movie.clone(), movie.output.clone(), state.to_owned()];
         row.extend(COUNTS.map(|name| count(name).unwrap_or_default()));
         row.push(movie.error.clone().unwrap_or_default());
+        row.push(movie.warnings.join("; "));
         writer.write_record(row).map_err(failed)?;
     }
     writer.flush().map_err(|source| OutputError::Write { file: file.clone(), source })?;

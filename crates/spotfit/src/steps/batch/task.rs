@@ -10,6 +10,7 @@ use serde_json::Value;
 
 use super::options::BatchOptions;
 use crate::movie::{FollowOptions, MovieOptions, last_change};
+use crate::output::paths::shown;
 use crate::record::{self, Record, RecordError, State};
 use crate::steps::StepError;
 use crate::steps::localize::LocalizeOptions;
@@ -159,7 +160,7 @@ impl Task {
 
     /// The name of the table's file.
     pub fn file(&self) -> String {
-        self.output.file_name().unwrap_or_default().display().to_string()
+        shown(self.output.file_name().unwrap_or_default())
     }
 
     /// The files of the table.

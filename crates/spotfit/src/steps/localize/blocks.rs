@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use super::doubts::{Hears, Topic};
 use super::following::{Doubting, Following};
 use super::report::LocalizeReport;
-use super::{lengths, uneven_light};
+use super::{at_full_scale, lengths, uneven_light};
 use crate::localize::{Counts, Localization, Localizations, LocalizeError, SlopeDoubt};
 use crate::movie::{GrowingMovie, Movie};
 use crate::steps::StepError;
@@ -30,6 +30,8 @@ pub struct LocalizedBlocks {
     /// Whether it was known from the start how many frames there are.
     pub(super) counted: bool,
     pub(super) following: Option<Following>,
+    /// Whether the full scale and slopes were told.
+    pub(super) told: [bool; 2],
     /// What is still to be looked for in the first frames.
     pub(super) doubting: Option<Doubting>,
 }
@@ -45,11 +47,16 @@ impl LocalizedBlocks {
         self.found.slope_doubt()
     }
 
-    /// Tells of slopes of the light; whether there was something to tell.
-    pub(super) fn tell(&self, hears: &dyn Hears) -> bool {
-        let doubt = self.slope_doubt();
-        doubt.iter().for_each(|doubt| hears.hear(Topic::Slopes, uneven_light(doubt)));
-        doubt.is_some()
+    /// Tells of the full scale of the camera and of slopes of the light, each once and as soon as it is known.
+    pub(super) fn tell(&mut self, hears: &dyn Hears) {
+        let (scale, doubt) = (self.found.full_scale(), self.slope_doubt());
+        let [told_scale, told_slopes] = &mut self.told;
+        if let Some(scale) = scale.filter(|_| !std::mem::replace(told_scale, scale.is_some())) {
+            hears.hear(Topic::FullScale, at_full_scale(&scale));
+        }
+        if let Some(doubt) = doubt.filter(|_| !std::mem::replace(told_slopes, doubt.is_some())) {
+            hears.hear(Topic::Slopes, uneven_light(&doubt));
+        }
     }
 
     /// Tells of doubts as soon as the first frames are there.

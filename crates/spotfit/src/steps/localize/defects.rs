@@ -52,15 +52,23 @@ impl DefectsOption {
     }
 }
 
-/// The defective pixels of a movie, if they are to be found.
+/// The defective pixels of a movie, if they are to be found: besides those of a mask that was given, pixels that are not finite.
 ///
 /// # Errors
 /// [`StepError::Input`] for a movie whose frames can be read only once.
 pub(crate) fn find(
     asked: Option<&DefectsOption>,
+    given: Option<&Defects>,
     map: Option<&CameraMap>,
     movie: &Stack,
 ) -> Result<Option<Arc<Defects>>, StepError> {
+    if let (Some(DefectsOption::Given(_)), Some(given)) = (asked, given) {
+        // Whole numbers are finite.
+        let first = movie.first_frames(false).filter(|first| matches!(first, Pixels::F32(_)));
+        let frames = first.and_then(|_| movie.first_frames(true));
+        let found = frames.map(|frames| Defects::find(frames.windows()));
+        return Ok(found.map(|found| Arc::new(given.with_not_finite(&found))));
+    }
     let Some(DefectsOption::Auto) = asked else { return Ok(None) };
     let frames = movie.first_frames(true).ok_or_else(|| {
         let reason = "`defects` auto looks at the first frames before the others: give a file, or `defects` with a mask";
@@ -80,8 +88,19 @@ pub(crate) fn tell(
     seen: Option<&Pixels>,
     hears: &dyn Hears,
 ) {
+    let hear_of_frames = |found: &Defects| {
+        let text = found.frames_left_out();
+        text.into_iter().for_each(|text| hears.hear(Topic::Defects, Note::Warning(text)));
+    };
     match (asked, masked) {
+        (Some(DefectsOption::Given(_)), Some(defects)) => {
+            hear_of_frames(defects);
+            if let Some(text) = defects.beside_mask() {
+                hears.hear(Topic::Defects, Note::Warning(text));
+            }
+        }
         (Some(DefectsOption::Auto), Some(defects)) => {
+            hear_of_frames(defects);
             let text = if defects.is_empty() {
                 "no defective pixels in the first frames".to_owned()
             } else {
@@ -92,6 +111,7 @@ pub(crate) fn tell(
         }
         (None, _) => {
             let found = seen.map(|frames| Defects::find(frames.windows()));
+            found.iter().for_each(hear_of_frames);
             if let Some(found) = found.filter(|found| !found.is_empty()) {
                 let text = format!(
                     "the first frames show {found}: `defects` auto masks them, and `defects` none leaves them as they are"

@@ -4,8 +4,8 @@ use std::path::Path;
 
 use super::camera::CameraOptions;
 use crate::localize::{
-    CameraDoubt, SlopeDoubt, camera_doubts, estimate_sensitivity, median_of_first, share_below,
-    two_digits,
+    CameraDoubt, FullScale, SlopeDoubt, camera_doubts, estimate_sensitivity, median_of_first,
+    share_below, two_digits,
 };
 use crate::movie::{Acquisition, Movie, Pixels};
 use crate::steps::{Listener, Note, PixelScale};
@@ -32,6 +32,8 @@ pub(crate) enum Topic {
     Defects,
     /// The light has slopes.
     Slopes,
+    /// The camera has another full scale than the type of its pixels.
+    FullScale,
 }
 
 /// Hears of doubts.
@@ -158,6 +160,12 @@ const MANY: f64 = 1e-3;
 /// What slopes of the light do, and what to do about them.
 pub fn slopes(doubt: &SlopeDoubt) -> Note {
     Note::Warning(format!("{doubt}; `background` plane fits slopes, too"))
+}
+
+/// From which value on pixels are taken for saturated.
+pub fn at_full_scale(scale: &FullScale) -> Note {
+    let text = format!("{scale}; `saturation` ADU overrules it");
+    if scale.saturation().is_some() { Note::Notice(text) } else { Note::Warning(text) }
 }
 
 /// Pixels that a microscope may have, in nanometres.

@@ -60,7 +60,7 @@ pub use camera::{CameraFrom, CameraOptions};
 pub use defects::DefectsOption;
 pub(crate) use defects::{find as find_defects, tell as tell_defects};
 pub(crate) use doubts::{Hears, Topic, metadata};
-pub use doubts::{frames_are, slopes as uneven_light, unusual as unusual_pixels};
+pub use doubts::{at_full_scale, frames_are, slopes as uneven_light, unusual as unusual_pixels};
 pub use following::inputs_of;
 pub use frame_time::FrameTime;
 pub use given::Given;
@@ -169,7 +169,8 @@ impl Localizing {
             (None, None) => None,
         };
         let positions = positions.map(Arc::unwrap_or_clone);
-        let found = defects::find(options.defects.as_ref(), engine.map.as_deref(), &movie)?;
+        let (given, map) = (engine.defects.as_deref(), engine.map.as_deref());
+        let found = defects::find(options.defects.as_ref(), given, map, &movie)?;
         let of = OfMovie { size, count, wanted: frames.len(), pixel_size, format };
         let Prepared { localizer, layout, filter, info, defects, notes } =
             options.prepared(told, positions, found, &of)?;
@@ -267,7 +268,6 @@ impl Localizing {
         let frames = self.frames();
         let mut blocks = self.begin(hears)?;
         listener.begin(frames as u64, "frames");
-        let mut told = false;
         loop {
             go_on(listener)?;
             // A movie that is being written may let us wait for long.
@@ -275,16 +275,14 @@ impl Localizing {
             blocks.doubt(hears);
             let Some(block) = block else { break };
             let block = block.inspect_err(|_| listener.end())?;
-            told = told || blocks.tell(hears);
+            blocks.tell(hears);
             sink.write(block).map_err(StepError::Write)?;
             listener.progress(blocks.counts().frames as u64);
             listener.found(blocks.counts().kept as u64);
         }
         listener.end();
         go_on(listener)?;
-        if !told {
-            blocks.tell(hears);
-        }
+        blocks.tell(hears);
         blocks.tell_end(hears)?;
         Ok(blocks.finish())
     }
@@ -327,6 +325,7 @@ impl Localizing {
             asked: options.frames,
             counted,
             following,
+            told: [false; 2],
             doubting: Some(doubting),
         };
         // Threads are at work on the first blocks while the same frames are looked at here.

@@ -7,7 +7,7 @@ use std::path::Path;
 use crate::localize::Positions;
 use crate::record::{Origin, Record};
 use crate::steps::{Listener, Note, Source, StepError};
-use crate::table::{ColumnNames, Table, Unit};
+use crate::table::{ColumnNames, Table, TextOptions, Unit};
 
 /// The most positions: half a gigabyte.
 const MOST: usize = 1 << 24;
@@ -68,7 +68,14 @@ fn positions(
 fn opened(path: &Path, pixel_size: Option<f64>) -> Result<Source, StepError> {
     let name = path.display().to_string();
     let once = |reader: Box<dyn Read + Send>| {
-        Source::once(&name, reader, None, &ColumnNames::default(), pixel_size)
+        Source::once(
+            &name,
+            reader,
+            None,
+            &ColumnNames::default(),
+            pixel_size,
+            TextOptions::default(),
+        )
     };
     if path == Path::new("-") {
         return once(Box::new(stdin()));

@@ -12,6 +12,9 @@ pub use shape::{Pick, PickError};
 
 use report::Sums;
 
+/// So many rows are looked at before somebody is asked whether to go on.
+const STRIDE: usize = 1 << 12;
+
 /// Which parts are looked at.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -79,6 +82,9 @@ pub fn run(
         let rows = Rows::of(&block).map_err(source.wrong())?;
         let mut groups = vec![f64::NAN; block.rows()];
         for row in 0..block.rows() {
+            if row % STRIDE == 0 && listener.is_cancelled() {
+                return Err(StepError::Cancelled);
+            }
             let (x, y) = (rows.x[row], rows.y[row]);
             if !(x.is_finite() && y.is_finite()) {
                 without += 1;

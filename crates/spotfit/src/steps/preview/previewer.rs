@@ -15,8 +15,8 @@ use super::window::{SpotWindow, Spots};
 use crate::localize::{Defects, DropReason, Fate, Localization, Localizer, Looked, Surroundings};
 use crate::movie::{Movie, Pixels};
 use crate::steps::localize::{
-    DefectsOption, LocalizeOptions, LocalizeReport, OfMovie, Prepared, Told, find_defects,
-    frames_are, frames_of, metadata, tell_defects,
+    DefectsOption, LocalizeOptions, LocalizeReport, OfMovie, Prepared, Told, at_full_scale,
+    find_defects, frames_are, frames_of, metadata, tell_defects,
 };
 use crate::steps::{Listener, Note, Stack, StepError};
 use crate::table::{Filter, Info, Layout, Meaning};
@@ -175,15 +175,18 @@ impl Previewer {
             notes.extend(self.doubts(asked, defects.as_deref())?);
         }
         let failed = |error| StepError::localize(Some(&name))(error);
-        if localizer.frames_for_sigma() > 0 {
+        let ahead = localizer.frames_ahead();
+        if ahead > 0 {
             let first = match &all {
                 Some(all) => {
-                    let end = all.end.min(all.start + localizer.frames_for_sigma());
+                    let end = all.end.min(all.start + ahead);
                     Arc::new(self.frames.some(all.start..end)?)
                 }
                 None => pixels.clone(),
             };
-            localizer.find_sigma(first.windows()).map_err(failed)?;
+            let bits = self.frames.stack().about(|movie| movie.acquisition().significant_bits)?;
+            localizer.look_ahead(first.windows(), bits).map_err(failed)?;
+            notes.extend(localizer.full_scale().as_ref().map(at_full_scale));
             let known = localizer.usual_sigma();
             self.cache.sigma = known.map(|known| Kept::new(sigma_of, known));
         }
@@ -228,8 +231,10 @@ impl Previewer {
         let Self { frames, cache, .. } = self;
         let of =
             format!("{:?} {}", asked.defects.as_ref().map(kind), identity_of_camera(&asked.camera));
-        let map = told.options.map.as_deref();
-        keep(&mut cache.defects, of, || find_defects(asked.defects.as_ref(), map, frames.stack()))
+        let (given, map) = (told.options.defects.as_deref(), told.options.map.as_deref());
+        keep(&mut cache.defects, of, || {
+            find_defects(asked.defects.as_ref(), given, map, frames.stack())
+        })
     }
 
     /// What is doubtful about the camera and its pixels.

@@ -47,8 +47,8 @@ pub use realtime::{Realtime, realtime};
 pub use report::{LatencyReport, TrackReport};
 pub use row::{About, Row};
 pub use sinks::{
-    Callback, DATAGRAM_BYTES, Datagrams, DriftChart, DriftRing, DriftSink, JsonLines, LiveFile,
-    NpyRows, TableRows,
+    Callback, DATAGRAM_BYTES, Datagrams, DriftChart, DriftRing, DriftSink, JsonLines, NpyRows,
+    TableRows,
 };
 pub use sources::{
     Arrival, Arrived, FollowedFrames, FrameFormat, FrameSource, FrameType, Lost, MovieFrames,

@@ -27,6 +27,8 @@ pub(in crate::movie) struct GrowingTiff {
     path: PathBuf,
     options: MovieOptions,
     size: (u32, u32),
+    /// Whether unsigned numbers of 16 bits are signed ones, stored as ImageJ stores them.
+    signed: bool,
     plan: Plan,
     /// The file that is read, its number, and the pages of all files before it.
     chain: Chain,
@@ -101,6 +103,7 @@ impl GrowingTiff {
         let pixel = resolution.and_then(|resolution| resolution.pixel(imagej.as_ref()));
         let mut notes = std::mem::take(&mut plan.notes);
         notes.extend(first.greys().notes());
+        notes.extend(imagej.iter().flat_map(|text| text.notes.iter().cloned()));
         let mut axes = MovieAxes { pixel_size: None, ..plan.axes };
         match plan.pixel.or(pixel).map(|(size, source)| imagej::side(size, source)) {
             Some(Ok(size)) => axes.pixel_size = size,
@@ -115,6 +118,7 @@ impl GrowingTiff {
             path: path.to_owned(),
             options: options.clone(),
             size,
+            signed: imagej.is_some_and(|text| text.signed),
             chain,
             file: plan.own,
             before: 0,
@@ -258,10 +262,7 @@ impl GrowingTiff {
         let page = self.chain.pages;
         match &self.plan.order {
             Order::Listed(pages) => pages.get(self.next) == Some(&Page { file: self.file, page }),
-            &Order::Strided { first, step } => {
-                let wanted = self.next.checked_mul(step).and_then(|page| page.checked_add(first));
-                wanted == self.before.checked_add(page)
-            }
+            order => order.strided(self.next) == self.before.checked_add(page),
         }
     }
 
@@ -274,7 +275,8 @@ impl GrowingTiff {
     fn pixels(&self, directory: &Directory, frame: usize) -> Result<Collected, MovieError> {
         let (width, height) = self.size();
         let mut decoder = limited(self.chain.decoder(directory, frame)?, width * height);
-        decoded(&mut decoder, self.size).map_err(|reason| {
+        let pixels = decoded(&mut decoder, self.size);
+        pixels.map(|pixels| if self.signed { pixels.signed() } else { pixels }).map_err(|reason| {
             let name = self.current().file_name().map(|name| name.display().to_string());
             let page = self.chain.pages + 1;
             match name {

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::super::failure::wrong;
 use super::super::imagej::ImageJ;
-use super::super::layout::{Layout, Order, Page};
+use super::super::layout::{Layout, Order, PLAIN, Page};
 use super::super::ome::is_ome;
 use super::super::set::{Told, in_folder, told};
 use super::{MovieAxes, MovieError, MovieOptions, PixelSizeSource};
@@ -116,7 +116,7 @@ impl Plan {
             // Pages that the metadata do not know are frames of a movie of one channel in one file.
             let is_plain = pages.iter().enumerate().all(|(frame, page)| page.page == frame);
             if is_plain && !several && layout.axes.channels == 1 && series == 1 {
-                layout.order = Order::Strided { first: 0, step: 1 };
+                layout.order = PLAIN;
             }
         }
         notes.append(&mut layout.notes);

@@ -3,7 +3,6 @@
 mod chart;
 mod datagrams;
 mod lines;
-mod live;
 mod npy;
 mod ring;
 
@@ -14,7 +13,6 @@ use crate::steps::{Listener, Sink, StepError};
 pub use chart::DriftChart;
 pub use datagrams::{DATAGRAM_BYTES, Datagrams};
 pub use lines::JsonLines;
-pub use live::LiveFile;
 pub use npy::NpyRows;
 pub use ring::DriftRing;
 
