@@ -53,14 +53,14 @@ pub(crate) fn read_columns<'py>(
     Ok(([sets.x_names, sets.names], sets.units, x, y, errors, weights, notes))
 }
 
-/// The decimal mark, as pandas says it.
+/// The decimal mark, as the command says it, or pandas.
 pub(crate) fn decimal_mark(decimal: Option<&str>) -> PyResult<Option<DecimalMark>> {
     match decimal {
         None => Ok(None),
-        Some(".") => Ok(Some(DecimalMark::Point)),
-        Some(",") => Ok(Some(DecimalMark::Comma)),
+        Some("point" | ".") => Ok(Some(DecimalMark::Point)),
+        Some("comma" | ",") => Ok(Some(DecimalMark::Comma)),
         Some(other) => {
-            Err(PyValueError::new_err(format!("decimal must be '.' or ',', not '{other}'")))
+            Err(PyValueError::new_err(format!("decimal must be 'point' or 'comma', not '{other}'")))
         }
     }
 }

@@ -82,9 +82,10 @@ def test_marks_are_said_where_numbers_do_not_tell(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="'8,937' is 8937 with a decimal point"):
         spotfit.read_table(table, skip_lines=1)
     assert spotfit.read_columns(columns, decimal=".").y.tolist() == [[1250, 2500]]
+    assert spotfit.read_columns(columns, decimal="point").y.tolist() == [[1250, 2500]]
     assert spotfit.read_columns(columns, decimal=",").y.tolist() == [[1.25, 2.5]]
     assert spotfit.read_table(table, skip_lines=1, decimal=".").x.tolist() == [8937]
-    assert spotfit.read_table(table, skip_lines=1, decimal=",").x.tolist() == [8.937]
+    assert spotfit.read_table(table, skip_lines=1, decimal="comma").x.tolist() == [8.937]
     for read in (spotfit.read_columns, spotfit.read_table):
-        with pytest.raises(ValueError, match=r"decimal must be '\.' or ','"):
-            read(columns, decimal=";")
+        with pytest.raises(ValueError, match="decimal must be 'point' or 'comma'"):
+            read(columns, decimal=";")  # type: ignore[arg-type]

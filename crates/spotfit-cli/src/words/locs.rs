@@ -67,7 +67,9 @@ pub(crate) struct TextArguments {
 /// The mark before decimals.
 #[derive(Clone, Copy, Debug, PartialEq, ValueEnum)]
 pub(crate) enum Decimal {
+    #[value(alias = ".")]
     Point,
+    #[value(alias = ",")]
     Comma,
 }
 

@@ -50,7 +50,7 @@ def read_columns(
     error_columns: str | Sequence[str | int] = (),
     x_columns: str | Sequence[str | int] = (),
     sheet: str | int | None = None,
-    decimal: Literal[".", ","] | None = None,
+    decimal: Literal["point", "comma", ".", ","] | None = None,
 ) -> Columns:
     """Reads columns of numbers from a text, or from a sheet of a workbook of Excel (``.xlsx``).
 
@@ -76,8 +76,8 @@ def read_columns(
         The columns of the variables, where there are several; `columns` has data sets only then.
     sheet : str or int, optional
         The sheet of a workbook, by its name or number from 1. Default: the first with cells.
-    decimal : {".", ","}, optional
-        The mark before decimals, where the numbers do not tell: ``1,250`` may be 1250 or 1.25.
+    decimal : {"point", "comma"}, optional
+        The mark before decimals, where the numbers do not tell: ``1,250`` may be 1250 or 1.25; ``"."`` and ``","`` mean the same.
 
     Returns
     -------

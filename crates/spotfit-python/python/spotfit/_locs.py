@@ -352,7 +352,7 @@ def read_table(
     origin: Literal["centre", "corner"] | None = None,
     column_names: str | None = None,
     skip_lines: int = 0,
-    decimal: Literal[".", ","] | None = None,
+    decimal: Literal["point", "comma", ".", ","] | None = None,
 ) -> Locs:
     """Reads a table of localizations.
 
@@ -374,8 +374,8 @@ def read_table(
         (nm, um, px, photons, rad, deg), as in ``"x=PosX nm, y=PosY nm, frame=T"``. Frames are counted from 0 then.
     skip_lines : int
         Do not look at so many lines above the names of a CSV table.
-    decimal : {".", ","}, optional
-        The mark before decimals, where the numbers of a CSV table do not tell: ``1,250`` may be 1250 or 1.25.
+    decimal : {"point", "comma"}, optional
+        The mark before decimals, where the numbers of a CSV table do not tell: ``1,250`` may be 1250 or 1.25; ``"."`` and ``","`` mean the same.
 
     Returns
     -------
