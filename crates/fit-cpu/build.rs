@@ -24,7 +24,9 @@ fn main() {
 /// Whether this machine has it.
 fn has_avx512() -> bool {
     #[cfg(target_arch = "x86_64")]
-    return is_x86_feature_detected!("avx512f");
+    return is_x86_feature_detected!("avx512f")
+        && is_x86_feature_detected!("avx2")
+        && is_x86_feature_detected!("fma");
     #[cfg(not(target_arch = "x86_64"))]
     return false;
 }

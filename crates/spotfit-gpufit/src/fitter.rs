@@ -29,15 +29,22 @@ impl Fitter {
     /// The fitter of this process.
     pub(crate) fn get() -> Result<Arc<Self>, Wrong> {
         let process = std::process::id();
-        let mut fitter = FITTER.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((owner, fitter)) = &*fitter
+        let lock = || FITTER.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((owner, fitter)) = &*lock()
             && *owner == process
         {
             return Ok(fitter.clone());
         }
-        let had_gpu = |other: &Self| other.is_forked || matches!(other.gpu.get(), Some(Ok(_)));
-        let is_forked = fitter.as_ref().is_some_and(|(_, parent)| had_gpu(parent));
+        // Without the lock: a process that is forked meanwhile would have it for ever, and threads take a while to make.
         let cpu = CurveSimd::new(threads()?, None)?;
+        let mut fitter = lock();
+        let had_gpu = |other: &Self| other.is_forked || matches!(other.gpu.get(), Some(Ok(_)));
+        let is_forked = match &*fitter {
+            // Another thread was first.
+            Some((owner, fitter)) if *owner == process => return Ok(fitter.clone()),
+            Some((_, parent)) => had_gpu(parent),
+            None => false,
+        };
         let made = Arc::new(Self { cpu, gpu: OnceLock::new(), is_forked });
         if let Some((_, other)) = fitter.replace((process, made.clone())) {
             // Its threads are in another process: nobody can wait for them.
@@ -79,7 +86,10 @@ impl Fitter {
         let Some(gpu) = gpu else {
             return Ok(self.cpu.fit_gpufit(formula, curves, start, options, gpufit, room)?);
         };
-        let left = gpu.fit_gpufit(formula, curves, start, options, gpufit, room.reborrow())?;
+        let left = match gpu.fit_gpufit(formula, curves, start, options, gpufit, room.reborrow()) {
+            Err(error) if falls_back(&error)? => (0..curves.count()).collect(),
+            left => left?,
+        };
         if left.len() == curves.count() {
             self.cpu.fit_gpufit(formula, curves, start, options, gpufit, room)?;
         } else if !left.is_empty() {
@@ -99,7 +109,12 @@ impl Fitter {
     ) -> Result<CurveFits, Wrong> {
         let gpu = if anywhere { self.gpu_for(curves.count())? } else { None };
         let Some(gpu) = gpu else { return Ok(self.cpu.fit(formula, curves, start, options)?) };
-        let (mut fits, left) = gpu.fit(formula, curves, start, options)?;
+        let (mut fits, left) = match gpu.fit(formula, curves, start, options) {
+            Err(error) if falls_back(&error)? => {
+                return Ok(self.cpu.fit(formula, curves, start, options)?);
+            }
+            found => found?,
+        };
         if left.len() == fits.len() {
             return Ok(self.cpu.fit(formula, curves, start, options)?);
         }
@@ -110,10 +125,16 @@ impl Fitter {
     }
 }
 
+/// Whether the CPU does what a GPU failed at: nobody asked for the GPU, and nothing is wrong with the request.
+fn falls_back(error: &GpuError) -> Result<bool, Wrong> {
+    let is_request = matches!(error, GpuError::Argument(_) | GpuError::Curve(_));
+    Ok(!is_request && Backend::chosen()? == Backend::Auto)
+}
+
 /// `SPOTFIT_BACKEND`: what `gpufit` fits on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Backend {
-    /// A GPU where there is one and the batch is large, and otherwise the CPU.
+    /// A GPU where there is one that works and the batch is large, and otherwise the CPU.
     Auto,
     Cpu,
     Gpu,

@@ -2,7 +2,9 @@
 
 mod common;
 
-use std::ffi::c_char;
+use std::ffi::{CStr, c_char, c_void};
+use std::process::Command;
+use std::ptr::null_mut;
 
 use common::{Call, Found, PARAMETERS, image, words};
 use fit_gpu::PinnedBuffer;
@@ -103,6 +105,73 @@ fn gpufit_finds_what_cpufit_finds() {
     }
 }
 
+/// Set in the environment of the process whose GPU fails.
+const LOSES: &str = "SPOTFIT_TEST_LOSES_GPU";
+
+/// Proves that the CPU fits what was not asked of the GPU by name, where the card fails after it was opened. A process of its own loses it.
+#[test]
+#[ignore = "needs an NVIDIA GPU"]
+fn a_card_that_fails_is_done_without() {
+    if std::env::var_os(LOSES).is_none() {
+        let done = Command::new(std::env::current_exe().expect("this program"))
+            .args(["a_card_that_fails_is_done_without", "--exact", "--ignored"])
+            .env(LOSES, "1")
+            .output()
+            .expect("a process");
+        assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stdout));
+        return;
+    }
+    let call = noisy(5, 150, 0);
+    let before = call.run().unwrap();
+    lose();
+    let (found, wanted) = (call.run().unwrap(), call.run_on_cpu().unwrap());
+    alike("before", &call, &before, &wanted);
+    let same = |a: &[f32], b: &[f32]| a.iter().zip(b).all(|(a, b)| a.to_bits() == b.to_bits());
+    assert!(same(&found.parameters, &wanted.parameters) && found.states == wanted.states);
+    // SAFETY: no other thread of this process reads or writes the environment.
+    unsafe { std::env::set_var("SPOTFIT_BACKEND", "gpu") };
+    assert!(call.run().is_err());
+}
+
+/// Runs a kernel that traps, after which nothing works in the context of the device, which all libraries of a process share.
+fn lose() {
+    type Handle = *mut c_void;
+    const TRAP: &CStr =
+        c".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry lose() { trap; }\n";
+    // SAFETY: the driver's functions, as its header declares them, with pointers to what is there.
+    unsafe {
+        let driver = libloading::Library::new("libcuda.so.1").expect("the driver");
+        macro_rules! call {
+            ($name:literal ($($argument:expr => $kind:ty),* $(,)?)) => {
+                driver.get::<unsafe extern "C" fn($($kind),*) -> i32>($name).expect("a function")($($argument),*)
+            };
+        }
+        let (mut context, mut module, mut kernel): (Handle, Handle, Handle) =
+            (null_mut(), null_mut(), null_mut());
+        assert_eq!(call!(b"cuDevicePrimaryCtxRetain"(&mut context => *mut Handle, 0 => i32)), 0);
+        assert_eq!(call!(b"cuCtxSetCurrent"(context => Handle)), 0);
+        let text = TRAP.as_ptr();
+        assert_eq!(
+            call!(b"cuModuleLoadData"(&mut module => *mut Handle, text => *const c_char)),
+            0
+        );
+        let (to, name) = (&mut kernel, c"lose".as_ptr());
+        assert_eq!(
+            call!(b"cuModuleGetFunction"(to => *mut Handle, module => Handle, name => *const c_char)),
+            0
+        );
+        let none = null_mut::<Handle>();
+        assert_eq!(
+            call!(b"cuLaunchKernel"(
+                kernel => Handle, 1 => u32, 1 => u32, 1 => u32, 1 => u32, 1 => u32, 1 => u32, 0 => u32,
+                null_mut() => Handle, none => *mut Handle, none => *mut Handle,
+            )),
+            0
+        );
+        assert_ne!(call!(b"cuCtxSynchronize"()), 0, "the kernel does not trap");
+    }
+}
+
 /// Proves that data in memory of the device are fitted where they lie, those that the GPU leaves too, and that what makes no sense is an error
 /// there as well.
 #[test]
@@ -138,7 +207,7 @@ fn there(call: &Call) -> Result<Found, String> {
     let [mut states, mut chi2, mut iterations] = [(); 3].map(|()| put(&vec![0.0; call.fits]));
     let (mut bounds, mut types) = call.constraints.clone().unwrap_or_default();
     let limited = call.constraints.is_some();
-    let (mut to_fit, null) = (call.to_fit.clone(), std::ptr::null_mut());
+    let (mut to_fit, null) = (call.to_fit.clone(), null_mut());
     // SAFETY: all arrays are as long as the call says, and the device reaches them.
     let code = unsafe {
         Gpufit::gpufit_constrained_cuda_interface(

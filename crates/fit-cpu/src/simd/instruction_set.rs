@@ -42,8 +42,13 @@ impl InstructionSet {
     /// machine that made it.
     pub fn is_available(self) -> bool {
         match self {
+            // What is compiled for AVX-512 may have instructions of the others, which a virtual machine can hide one by one.
             #[cfg(lanes_avx512)]
-            Self::Avx512 => is_x86_feature_detected!("avx512f"),
+            Self::Avx512 => {
+                is_x86_feature_detected!("avx512f")
+                    && is_x86_feature_detected!("avx2")
+                    && is_x86_feature_detected!("fma")
+            }
             #[cfg(not(lanes_avx512))]
             Self::Avx512 => false,
             #[cfg(lanes_avx2)]
