@@ -19,8 +19,11 @@ use crate::marks::marked;
 pub(crate) struct Card {
     pub(crate) info: DeviceInfo,
     pub(crate) context: Arc<Context>,
-    functions: Mutex<HashMap<(&'static str, Option<Marks>), Function>>,
+    functions: Mutex<HashMap<(&'static str, Option<Marks>), Place>>,
 }
+
+/// The place of a kernel, which is compiled when it is needed first.
+type Place = Arc<Mutex<Option<Function>>>;
 
 /// What to launch for a batch.
 pub(crate) struct Launch {
@@ -141,34 +144,37 @@ impl Card {
 
     /// The entry of a kernel with these numbers in the place of its marks.
     fn function(&self, kernel: &Kernel, marks: Option<Marks>) -> Result<Function, GpuError> {
-        let mut functions = self.functions.lock().unwrap_or_else(PoisonError::into_inner);
-        let key = (kernel.name, marks);
-        if let Some(function) = functions.get(&key) {
-            return Ok(*function);
-        }
-        let text = ptx(kernel.name).expect("every kernel of the catalogue is embedded");
-        let text = match marks {
-            Some(marks) => marked(&text, &marks),
-            None => text,
-        };
-        let function = Module::load(&self.context, text)?.function("fit")?;
-        functions.insert(key, function);
-        Ok(function)
+        self.kept((kernel.name, marks), || {
+            let text = ptx(kernel.name).expect("every kernel of the catalogue is embedded");
+            match marks {
+                Some(marks) => marked(&text, &marks),
+                None => text,
+            }
+        })
     }
 
     /// The kernel of a step of finding spots.
     pub(crate) fn detection(&self, step: DetectionStep) -> Result<Function, GpuError> {
-        let mut functions = self.functions.lock().unwrap_or_else(PoisonError::into_inner);
         let named = DETECTIONS.iter().find(|(_, known)| *known == step);
         let (name, _) = named.expect("every step is in the table");
-        let key = (*name, None);
-        if let Some(function) = functions.get(&key) {
-            return Ok(*function);
+        self.kept((name, None), || detection(step).expect("every kernel of the table is embedded"))
+    }
+
+    /// The entry of a text, which the driver compiles once. Whoever needs another one does not wait for that.
+    fn kept(
+        &self,
+        key: (&'static str, Option<Marks>),
+        text: impl FnOnce() -> String,
+    ) -> Result<Function, GpuError> {
+        let mut functions = self.functions.lock().unwrap_or_else(PoisonError::into_inner);
+        let place = Arc::clone(functions.entry(key).or_default());
+        drop(functions);
+        let mut place = place.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(function) = *place {
+            return Ok(function);
         }
-        let text = detection(step).expect("every kernel of the table is embedded");
-        let function = Module::load(&self.context, text)?.function("fit")?;
-        functions.insert(key, function);
-        Ok(function)
+        let function = Module::load(&self.context, text())?.function("fit")?;
+        Ok(*place.insert(function))
     }
 
     /// The kernel for a batch, and how to launch it.
