@@ -1,6 +1,6 @@
 //! What points and commas in numbers mean: one stands before the decimals, the other may group digits by threes.
 
-use crate::encoding::narrow;
+use crate::encoding::text_of_bytes;
 
 /// The mark before the decimals of the numbers of a text. The other mark, spaces that do not break and apostrophes may group the
 /// digits before it by threes: `1,234.5` with points, `1.234,5` with commas.
@@ -46,7 +46,7 @@ impl DecimalMark {
     /// A number with a power of ten, with many digits, with groups of them, or with the sign for minus (U+2212).
     #[cold]
     fn long(self, text: &[u8]) -> Option<f64> {
-        let text = &*narrow(text);
+        let text = &*text_of_bytes(text);
         let is_plain = |byte: u8| byte.is_ascii() && byte != b'\'' && byte != b',';
         if self == Self::Point && text.bytes().all(is_plain) {
             return text.parse().ok();

@@ -59,7 +59,7 @@ pub(crate) fn decoded(bytes: &[u8]) -> Cow<'_, str> {
     let (encoding, mark) = Encoding::of(bytes);
     let bytes = &bytes[mark..];
     if encoding == Encoding::Narrow {
-        return narrow(bytes);
+        return text_of_bytes(bytes);
     }
     let mut text = Vec::with_capacity(bytes.len() / 2);
     encoding.decode(&mut bytes.to_vec(), &mut text);
@@ -67,7 +67,7 @@ pub(crate) fn decoded(bytes: &[u8]) -> Cow<'_, str> {
 }
 
 /// Text of UTF-8 or Latin-1.
-pub fn narrow(bytes: &[u8]) -> Cow<'_, str> {
+pub fn text_of_bytes(bytes: &[u8]) -> Cow<'_, str> {
     match std::str::from_utf8(bytes) {
         Ok(text) => Cow::Borrowed(text),
         // Every byte is a character of Latin-1.

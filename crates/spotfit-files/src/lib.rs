@@ -22,7 +22,7 @@ pub use ndarray;
 pub mod private {
     pub use crate::__with_number as with_number;
     pub use crate::decimal::{MarkEvidence, Reading};
-    pub use crate::encoding::{Encoding, narrow};
+    pub use crate::encoding::{Encoding, text_of_bytes};
     pub use crate::excerpt::excerpt;
     pub use crate::movie::possible_pixel;
     pub use crate::no_text::no_text;

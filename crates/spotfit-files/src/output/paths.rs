@@ -148,19 +148,20 @@ pub fn same(one: &Path, other: &Path) -> bool {
     one.is_some() && one == Identity::of(other)
 }
 
-/// Whether a path leads to an open file.
-#[cfg(unix)]
+/// Whether a path leads to an open file. Where files that are open cannot be removed, it does.
 pub fn leads_to(path: &Path, file: &File) -> bool {
-    use std::os::unix::fs::MetadataExt;
-    let number = |metadata: fs::Metadata| (metadata.dev(), metadata.ino());
-    let (named, open) = (fs::metadata(path).map(number), file.metadata().map(number));
-    matches!((named, open), (Ok(named), Ok(open)) if named == open)
-}
-
-/// Open files cannot be removed there.
-#[cfg(not(unix))]
-pub fn leads_to(_: &Path, _: &File) -> bool {
-    true
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt;
+        let number = |metadata: fs::Metadata| (metadata.dev(), metadata.ino());
+        let (named, open) = (fs::metadata(path).map(number), file.metadata().map(number));
+        matches!((named, open), (Ok(named), Ok(open)) if named == open)
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = (path, file);
+        true
+    }
 }
 
 /// A name as text that no other name has: what is no UTF-8 is written as in `x\xfe.tif`.

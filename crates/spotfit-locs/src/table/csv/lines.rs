@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::io::{self, Read};
 
-use spotfit_files::private::{Encoding, narrow, no_text};
+use spotfit_files::private::{Encoding, no_text, text_of_bytes};
 
 use crate::table::TableError;
 use crate::table::error::LONGEST_ROW;
@@ -193,8 +193,8 @@ fn between_quotes(field: &[u8]) -> Option<&[u8]> {
 /// A field as a word: spaces between quotes belong to it.
 pub(super) fn word(field: &[u8]) -> Cow<'_, str> {
     match between_quotes(field) {
-        None => narrow(field),
-        Some(inside) => narrow(inside).replace("\"\"", "\"").into(),
+        None => text_of_bytes(field),
+        Some(inside) => text_of_bytes(inside).replace("\"\"", "\"").into(),
     }
 }
 

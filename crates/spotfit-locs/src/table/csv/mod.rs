@@ -9,7 +9,7 @@ use std::io::Read;
 
 use rayon::prelude::*;
 use spotfit_files::columns::DecimalMark;
-use spotfit_files::private::{MarkEvidence, Reading, excerpt, narrow};
+use spotfit_files::private::{MarkEvidence, Reading, excerpt, text_of_bytes};
 
 use super::error::LONGEST_ROW;
 use super::{
@@ -546,7 +546,7 @@ fn more_names<R: Read>(
         }
         let known = headers.iter_mut().zip(&numbers).zip(fields).filter(|((_, known), _)| **known);
         for ((header, _), cell) in known {
-            let unit = narrow(cell);
+            let unit = text_of_bytes(cell);
             let is_unit = unit.starts_with(['(', '[']) && unit.ends_with([')', ']']);
             if is_unit && !header.ends_with([')', ']']) {
                 *header = format!("{header} {unit}");
