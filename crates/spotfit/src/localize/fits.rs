@@ -10,8 +10,9 @@ use super::options::LocalizeOptions;
 use super::outcome::LocalizeError;
 use super::places::{Cut, Place};
 use super::residuals::{self, Look, Residuals};
+use super::searcher::Searcher;
+use super::spot;
 use super::temporal::Lit;
-use super::{Localizer, spot};
 use crate::backend::Backend;
 
 /// The most windows that a thread fits as one part.
@@ -20,7 +21,7 @@ const PART: usize = 512;
 /// And the fewest: fewer do not fill its lanes well.
 const LEAST: usize = 64;
 
-impl Localizer {
+impl Searcher {
     /// Fits the windows of some places, in their order.
     pub(super) fn found<'a>(
         &self,

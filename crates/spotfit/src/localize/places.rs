@@ -9,26 +9,26 @@ use spotfit_locs::positions::Position;
 
 use super::neighbours;
 use super::on_gpu::Sent;
-use super::options::{LocalizeOptions, Roi};
-use super::outcome::{Counts, LocalizeError};
+use super::options::Roi;
+use super::outcome::LocalizeError;
+use super::searcher::Searcher;
 use super::temporal::Known;
-use super::watch::Watch;
-use crate::detect::{Candidate, DetectError, Detector};
+use crate::detect::{Candidate, DetectError};
 
 /// A spot that is to be fitted.
 #[derive(Clone, Copy)]
-struct Wanted {
-    id: u64,
+pub(super) struct Wanted {
+    pub(super) id: u64,
     /// The frame in the block.
-    frame: usize,
-    x: f64,
-    y: f64,
+    pub(super) frame: usize,
+    pub(super) x: f64,
+    pub(super) y: f64,
     /// How far away the nearest other one is; 0 if nobody asks.
     neighbour: f64,
     /// Whether its window is to be narrow.
     crowded: bool,
     /// By how many times the noise it stands out; 0 if it was given.
-    response: f32,
+    pub(super) response: f32,
 }
 
 /// Where a window is to be cut, and for whom.
@@ -43,39 +43,27 @@ pub(super) struct Place {
     pub(super) response: f32,
 }
 
-/// Looks for spots in blocks of frames.
-pub(super) struct Search<'a> {
-    pub(super) options: &'a LocalizeOptions,
-    pub(super) detector: &'a Detector,
-    /// Where to look.
-    pub(super) roi: Roi,
-    /// The side of windows in crowds.
-    pub(super) narrow: usize,
-    /// What is known of the light of the frames.
-    pub(super) known: Option<&'a Known>,
-    pub(super) pool: &'a rayon::ThreadPool,
-}
-
-impl Search<'_> {
-    /// Where to cut windows in a block; those that would cross an edge are dropped and counted.
-    pub(super) fn places(
+impl Searcher {
+    /// The spots of a block that are to be fitted, while so many such blocks are searched in all.
+    pub(super) fn wanted(
         &self,
-        counts: &mut Counts,
         first: usize,
         frames: AnyWindows<'_>,
+        known: Option<&Known>,
         sent: Option<&mut Sent>,
-        watch: Option<&mut Watch>,
-    ) -> Result<Vec<Place>, LocalizeError> {
-        let (count, height, width) = frames.frames();
-        let wanted: Vec<Wanted> = match &self.options.positions {
-            Some(positions) => {
-                let places = positions.within(first..first + count);
-                let frames = places.chunk_by(|a, b| a.frame == b.frame);
-                frames.flat_map(|places| self.given(first, places)).collect()
-            }
-            None => self.detected(frames, sent)?,
+        at_a_time: usize,
+    ) -> Result<Vec<Wanted>, LocalizeError> {
+        let Some(positions) = &self.options.positions else {
+            return self.detected(frames, known, sent, at_a_time);
         };
-        counts.candidates += wanted.len();
+        let places = positions.within(first..first + frames.count());
+        let frames = places.chunk_by(|a, b| a.frame == b.frame);
+        Ok(frames.flat_map(|places| self.given(first, places)).collect())
+    }
+
+    /// Where to cut their windows, and those whose windows would cross an edge.
+    pub(super) fn places(&self, wanted: Vec<Wanted>) -> (Vec<Place>, Vec<Wanted>) {
+        let (width, height) = self.size;
         let corner = |centre: f64, side: usize, length: usize| {
             let corner = centre.round() - (side / 2) as f64;
             (corner >= 0.0 && corner + side as f64 <= length as f64).then_some(corner as u32)
@@ -86,33 +74,36 @@ impl Search<'_> {
             let corner = Corner { frame: frame as u32, x, y };
             Some(Place { id, corner, side, neighbour, response })
         };
-        let places: Vec<Place> = wanted.iter().filter_map(place).collect();
-        counts.dropped.at_edge += wanted.len() - places.len();
-        if let Some(watch) = watch {
-            for wanted in wanted.iter().filter(|wanted| place(wanted).is_none()) {
-                let Wanted { id, frame, x, y, response, .. } = *wanted;
-                watch.at_edge(id, first + frame, [x, y], response);
+        let (mut places, mut at_edge) = (Vec::with_capacity(wanted.len()), Vec::new());
+        for wanted in wanted {
+            match place(&wanted) {
+                Some(place) => places.push(place),
+                None => at_edge.push(wanted),
             }
         }
-        Ok(places)
+        (places, at_edge)
     }
 
     /// The spots of a block that lie in the region.
     fn detected(
         &self,
         frames: AnyWindows<'_>,
+        known: Option<&Known>,
         sent: Option<&mut Sent>,
+        at_a_time: usize,
     ) -> Result<Vec<Wanted>, LocalizeError> {
-        let by_gpu = sent.map(|sent| sent.candidates(self.detector)).transpose()?;
+        let by_gpu = sent.map(|sent| sent.candidates(&self.detector)).transpose()?;
         let Roi { x, y, width, height } = self.roi;
         let inside =
             |c: &Candidate| (x..x + width).contains(&c.x) && (y..y + height).contains(&c.y);
+        let searched = (frames.count() * at_a_time).max(1);
+        let threads = self.pool.current_num_threads().div_ceil(searched);
         let detect = |frame: usize| {
-            let known = self.known.map(|known| known.of_frame(frame));
+            let known = known.map(|known| known.of_frame(frame));
             let found = by_gpu.as_ref().and_then(|found| found[frame].as_deref());
             let candidates = match found {
                 Some(found) => Cow::Borrowed(found),
-                None => self.detector.detect_window(frames, frame, known)?.into(),
+                None => self.detector.detect_with_threads(frames, frame, known, threads)?.into(),
             };
             let points = candidates.iter().map(|c| (c.x as f64, c.y as f64)).collect();
             let wanted = candidates.iter().zip(self.distances(points));
