@@ -12,7 +12,7 @@ use super::window_fitter::{ErrorsByPixelType, how};
 use super::{InstructionSet, WindowFitter};
 use crate::reference::BatchError;
 use crate::scatter::Widener;
-use crate::threads::{filled, pool, share};
+use crate::threads::{filled, of_pool, pool, share};
 
 /// Windows given to a thread at a time: about a tenth of a millisecond of work.
 const CHUNK: usize = 1024;
@@ -83,6 +83,18 @@ impl Simd {
     pub fn new(threads: usize, set: Option<InstructionSet>) -> Result<Self, BatchError> {
         let set = set.map_or_else(InstructionSet::choose, InstructionSet::checked)?;
         Ok(Self { set, pool: pool(threads)?, kept: Mutex::default() })
+    }
+
+    /// The same with the threads of a pool, which others use too.
+    ///
+    /// # Errors
+    /// [`BatchError::InstructionSet`].
+    pub fn in_pool(
+        pool: Arc<rayon::ThreadPool>,
+        set: Option<InstructionSet>,
+    ) -> Result<Self, BatchError> {
+        let set = set.map_or_else(InstructionSet::choose, InstructionSet::checked)?;
+        Ok(Self { set, pool: of_pool(pool), kept: Mutex::default() })
     }
 
     fn kept(&self) -> MutexGuard<'_, Vec<Kept>> {

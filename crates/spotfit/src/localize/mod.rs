@@ -38,12 +38,13 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use fit_core::Pixel;
+use fit_cpu::{BatchError, MOST_THREADS};
 use fit_windows::{AnyWindows, Windows};
 use ndarray::{ArrayView2, Axis};
 use spotfit_locs::OutOfRange;
 
 use crate::as_windows::AsWindows;
-use crate::backend::Backend;
+use crate::backend::{Backend, FitError};
 use crate::detect::Detector;
 use crate::fitter::Fitter;
 use crate::movie::Block;
@@ -139,7 +140,13 @@ impl Localizer {
             inside(roi.x, roi.width, width) && inside(roi.y, roi.height, height),
             format!("x,y,width,height within the frame of {width}×{height} pixels"),
         )?;
-        let fitter = Fitter::new(&options.fitter.clone().with_fit(options.fit()))?;
+        // There is one pool: what finds spots waits for what fits them.
+        let threads = options.fitter.threads;
+        if threads > MOST_THREADS {
+            return Err(FitError::from(BatchError::TooManyThreads { given: threads }).into());
+        }
+        let pool = Arc::new(rayon::ThreadPoolBuilder::new().num_threads(threads).build()?);
+        let fitter = Fitter::in_pool(&options.fitter.clone().with_fit(options.fit()), Some(&pool))?;
         let on_gpu = OnGpu::new(&detector, &options)?;
         let judge = if options.psf.is_none() {
             let fit = options.fit().with_camera(Some(options.camera));
@@ -149,18 +156,17 @@ impl Localizer {
                 _ => Backend::Cpu,
             };
             let fitter = options.fitter.clone().with_fit(fit).with_backend(backend);
-            Some(Fitter::new(&fitter)?)
+            Some(Fitter::in_pool(&fitter, Some(&pool))?)
         } else {
             None
         };
-        let measured = options.psf.as_ref().map(|psf| Measured::new(psf, &options)).transpose()?;
+        let measured = options.psf.as_ref().map(|psf| Measured::new(psf, &options, &pool));
+        let measured = measured.transpose()?;
         let crowd = match options.emitters.are_together() {
             // Where the width is not known yet, the first frames will tell.
             true if options.knows_sigma() => Some(Crowd::new((width, height), roi, &options)?),
             _ => None,
         };
-        let threads = options.fitter.threads;
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build()?.into();
         let size = (width, height);
         let narrow = options.narrow_box();
         let slopes = Slopes::new(&options);
