@@ -1,5 +1,7 @@
 //! Fits of the windows that were cut: parts of them by a thread each, or all of them by a GPU.
 
+use std::sync::{Mutex, PoisonError};
+
 use fit_core::{Corner, Errors, Fit, Size, Start};
 use fit_windows::AnyWindows;
 use rayon::prelude::*;
@@ -20,6 +22,33 @@ const PART: usize = 512;
 
 /// And the fewest: fewer do not fill its lanes well.
 const LEAST: usize = 64;
+
+/// Memory for the windows of a part and their outcomes.
+#[derive(Debug, Default)]
+struct Room {
+    corners: Vec<Corner>,
+    fits: Vec<Fit<f64>>,
+    errors: Vec<Errors>,
+}
+
+/// Rooms that nobody is in.
+#[derive(Debug, Default)]
+pub(super) struct Rooms(Mutex<Vec<Room>>);
+
+impl Rooms {
+    fn enter(&self) -> Room {
+        let room = self.0.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let Room { mut corners, mut fits, mut errors } = room.unwrap_or_default();
+        corners.clear();
+        fits.clear();
+        errors.clear();
+        Room { corners, fits, errors }
+    }
+
+    fn leave(&self, room: Room) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(room);
+    }
+}
 
 impl Searcher {
     /// Fits the windows of some places, in their order.
@@ -74,15 +103,18 @@ impl Searcher {
         side: usize,
         sent: Option<&Sent>,
     ) -> Result<Vec<Found>, LocalizeError> {
+        let mut room = self.rooms.enter();
         let corners = places.iter().filter(|place| place.side == side).map(|place| place.corner);
-        let corners: Vec<Corner> = corners.collect();
+        room.corners.extend(corners);
         let size = Size::new(side, side);
-        let (frames, corners, map) = Lit::of(lit, frames, corners, self.options.map.as_deref());
-        let windows = frames.visit(Cut { size, corners: &corners, map });
-        match &self.measured {
+        let (frames, map) = Lit::of(lit, frames, &mut room.corners, self.options.map.as_deref());
+        let windows = frames.visit(Cut { size, corners: &room.corners, map });
+        let found = match &self.measured {
             Some(measured) => Ok(measured.fit(windows, &self.options)?),
-            None => self.fitted(windows, sent),
-        }
+            None => self.fitted(windows, sent, &mut room.fits, &mut room.errors),
+        };
+        self.rooms.leave(room);
+        found
     }
 
     /// Fits windows by Gaussians.
@@ -90,10 +122,13 @@ impl Searcher {
         &self,
         windows: AnyWindows<'_>,
         sent: Option<&Sent>,
+        fits: &mut Vec<Fit<f64>>,
+        errors: &mut Vec<Errors>,
     ) -> Result<Vec<Found>, LocalizeError> {
-        let mut fits = vec![Fit::<f64>::invalid(); windows.count()];
+        fits.resize(windows.count(), Fit::invalid());
+        errors.resize(windows.count(), Errors::unknown());
         match sent {
-            Some(sent) => sent.fit(&self.fitter, windows, &mut fits)?,
+            Some(sent) => sent.fit(&self.fitter, windows, fits)?,
             None => {
                 self.fitter.fit_windows(windows, Start::Estimate, fits.as_mut_slice().into())?;
             }
@@ -102,13 +137,12 @@ impl Searcher {
             let camera = &self.options.camera;
             fits.iter_mut().for_each(|fit| *fit = spot::in_photons(fit, camera));
         }
-        let errors = match &self.judge {
-            Some(judge) => judge.errors(windows, &fits)?,
-            None => vec![Errors::unknown(); fits.len()],
-        };
-        let residuals = self.residuals(windows, &fits);
+        if let Some(judge) = &self.judge {
+            judge.errors_into(windows, fits, errors)?;
+        }
+        let residuals = self.residuals(windows, fits);
         let (pixels, seen) = (windows.size().pixels(), residuals::seen(windows));
-        let all = fits.iter().zip(&errors).enumerate();
+        let all = fits.iter().zip(&*errors).enumerate();
         let found = |(index, (fit, errors))| {
             let pixels = seen.as_ref().map_or(pixels, |seen| seen[index]);
             Found::of_fit(fit, errors, residuals.get(index), pixels, &self.options)

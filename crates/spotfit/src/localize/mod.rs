@@ -183,6 +183,7 @@ impl Localizer {
             measured,
             crowd,
             pool,
+            rooms: fits::Rooms::default(),
         };
         Ok(Self {
             searcher: searcher.into(),
@@ -386,7 +387,8 @@ impl Localizer {
         let mut all = Vec::new();
         let searcher = self.searcher.clone();
         let Searcher { options, pool, .. } = &*searcher;
-        while let Some((part, map)) = temporal.ready(ended).zip(options.map.as_deref()) {
+        let threads = pool.current_num_threads();
+        while let Some((part, map)) = temporal.ready(ended, threads).zip(options.map.as_deref()) {
             let known = temporal.known(&part, &options.camera, map, pool)?;
             if let Some((frames, lit)) = temporal.frames(&part, &known) {
                 all.extend(self.search(part.start, frames, Some(&lit), None)?);

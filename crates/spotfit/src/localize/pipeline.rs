@@ -243,7 +243,7 @@ const MOST_PIXELS: usize = 1 << 26;
 impl Searcher {
     /// How many blocks are best searched at a time: frames enough for all threads, and a block for those that are done with the others.
     /// One thread works on one.
-    fn at_a_time(&self) -> usize {
+    pub(super) fn at_a_time(&self) -> usize {
         let pixels = self.size.0 * self.size.1;
         let frames = together(pixels);
         match self.pool.current_num_threads() {

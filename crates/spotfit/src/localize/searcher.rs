@@ -8,6 +8,7 @@ use fit_windows::AnyWindows;
 use spotfit_locs::OutOfRange;
 
 use super::crowd::Crowd;
+use super::fits::Rooms;
 use super::found::Found;
 use super::measured::Measured;
 use super::on_gpu::{OnGpu, Sent};
@@ -39,6 +40,8 @@ pub(super) struct Searcher {
     pub(super) crowd: Option<Crowd>,
     /// The threads that find spots, and read the frames of a movie.
     pub(super) pool: Arc<rayon::ThreadPool>,
+    /// What they keep from part to part.
+    pub(super) rooms: Rooms,
 }
 
 /// Fits that nobody has decided about, in the order of their places.
