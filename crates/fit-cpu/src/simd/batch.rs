@@ -33,8 +33,11 @@ pub struct Simd {
     pool: Option<Arc<rayon::ThreadPool>>,
     /// By what it was made for.
     fitters: Keeper<(Size, Options, How), WindowFitter>,
-    appraisers: Keeper<(Size, Options, SideKinds), (Box<dyn Appraiser>, Option<Widener>)>,
+    appraisers: Keeper<(Size, Options, SideKinds), Appraising>,
 }
+
+/// What finds errors, and what widens them once that was needed.
+type Appraising = (Box<dyn Appraiser>, Option<Widener>);
 
 impl Simd {
     /// A fitter with `threads` threads (0 takes one for each processor) and the given instruction set, or else
@@ -78,7 +81,7 @@ impl Simd {
         how: How,
     ) -> Result<Lent<'_, (Size, Options, How), WindowFitter>, BatchError> {
         let make = || WindowFitter::with(self.set, size, options, how);
-        Ok(self.fitters.lend((size, *options, how), self.threads(), make)?)
+        self.fitters.lend((size, *options, how), self.threads(), make)
     }
 
     /// The instruction set in use.
@@ -127,7 +130,7 @@ impl Simd {
                 ))
             })
         };
-        let find = |lent: &mut Lent<'_, _, (Box<dyn Appraiser>, _)>, first, errors: &mut [_]| {
+        let find = |lent: &mut Lent<'_, _, Appraising>, first, errors: &mut [_]| {
             let Some((appraiser, widener)) = lent.get() else { return Ok(()) };
             let appraiser = &mut **appraiser;
             windows.visit(ErrorsByPixelType { appraiser, first, fits, errors: &mut *errors });

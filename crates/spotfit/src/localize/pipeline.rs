@@ -228,7 +228,7 @@ enum Turn {
     /// Threads of the pool search it, or have done so.
     Searched(Duration, Receiver<Searched>),
     /// Its search depends on the blocks before it, or a GPU has begun it.
-    Own(Taken),
+    Own(Box<Taken>),
 }
 
 /// A block, and what was found in it.
@@ -295,7 +295,10 @@ impl Localizer {
     ) -> Result<Turns, LocalizeError> {
         let searcher = self.searcher.clone();
         if self.temporal.is_some() || searcher.on_gpu.is_some() {
-            return Ok((Box::new(blocks.map(|taken| taken.map(Turn::Own))), None));
+            return Ok((
+                Box::new(blocks.map(|taken| taken.map(|taken| Turn::Own(taken.into())))),
+                None,
+            ));
         }
         let (send, turns) = sync_channel(searcher.at_a_time() - 1);
         let searching = Builder::new()
@@ -309,7 +312,8 @@ impl Localizer {
     fn take(&mut self, turn: Turn) -> Result<Option<Vec<Localization>>, LocalizeError> {
         let (read, searched) = match turn {
             Turn::Searched(read, searched) => (read, searched),
-            Turn::Own(Taken { block, sent, read }) => {
+            Turn::Own(taken) => {
+                let Taken { block, sent, read } = *taken;
                 self.stages.read += read;
                 return self.process_sent(block.first, block.pixels.windows(), sent).map(Some);
             }

@@ -62,9 +62,9 @@ fn any_number_of_threads_finds_the_same() {
     for (frame, x, y) in [(0, 20.2, 30.4), (3, 4.0, 5.0), (3, 4.5, 5.0), (1, 40.0, 600.0)] {
         positions.push(frame, x, y);
     }
-    (4..12).for_each(|frame| {
-        (0..5).for_each(|i| positions.push(frame, 20.0, 99.0 + 180.0 * f64::from(i)))
-    });
+    for (frame, row) in (4..12).flat_map(|frame| (0..5).map(move |row| (frame, row))) {
+        positions.push(frame, 20.0, 99.0 + 180.0 * f64::from(row));
+    }
     positions.push(99, 5.0, 5.0);
     let (small, high) = ((64, 48), (70, 1000));
     let roi = Roi { x: 9, y: 200, width: 50, height: 400 };
