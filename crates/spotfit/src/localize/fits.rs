@@ -1,8 +1,6 @@
 //! Fits of the windows that were cut: parts of them by a thread each, or all of them by a GPU.
 
-use std::sync::{Mutex, PoisonError};
-
-use fit_core::{Corner, Errors, Fit, Size, Start};
+use fit_core::{Errors, Fit, Size, Start};
 use fit_windows::AnyWindows;
 use rayon::prelude::*;
 
@@ -22,33 +20,6 @@ const PART: usize = 512;
 
 /// And the fewest: fewer do not fill its lanes well.
 const LEAST: usize = 64;
-
-/// Memory for the windows of a part and their outcomes.
-#[derive(Debug, Default)]
-struct Room {
-    corners: Vec<Corner>,
-    fits: Vec<Fit<f64>>,
-    errors: Vec<Errors>,
-}
-
-/// Rooms that nobody is in.
-#[derive(Debug, Default)]
-pub(super) struct Rooms(Mutex<Vec<Room>>);
-
-impl Rooms {
-    fn enter(&self) -> Room {
-        let room = self.0.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        let Room { mut corners, mut fits, mut errors } = room.unwrap_or_default();
-        corners.clear();
-        fits.clear();
-        errors.clear();
-        Room { corners, fits, errors }
-    }
-
-    fn leave(&self, room: Room) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(room);
-    }
-}
 
 impl Searcher {
     /// Fits the windows of some places, in their order.

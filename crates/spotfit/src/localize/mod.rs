@@ -8,6 +8,7 @@ mod brightness;
 mod checks;
 mod crowd;
 mod defects;
+mod detected;
 pub(crate) mod electrons;
 pub(crate) mod emitters;
 mod fits;
@@ -56,7 +57,7 @@ use measured::Measured;
 use on_gpu::{OnGpu, Sent};
 use parts::{Part, parts};
 use places::Wanted;
-use searcher::{Fitted, Searcher};
+use searcher::{Fitted, Rooms, Searcher};
 use slopes::Slopes;
 use temporal::{Lit, Temporal};
 use watch::Watch;
@@ -183,7 +184,7 @@ impl Localizer {
             measured,
             crowd,
             pool,
-            rooms: fits::Rooms::default(),
+            rooms: Rooms::default(),
         };
         Ok(Self {
             searcher: searcher.into(),

@@ -1,14 +1,14 @@
 //! What finds and fits the spots of frames. It stays the same from frame to frame, so that blocks are searched side by side, and knows
 //! nothing of what was found before.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use fit_core::{Corner, Errors, Fit};
 use fit_windows::AnyWindows;
 use spotfit_locs::OutOfRange;
 
 use super::crowd::Crowd;
-use super::fits::Rooms;
 use super::found::Found;
 use super::measured::Measured;
 use super::on_gpu::{OnGpu, Sent};
@@ -56,6 +56,33 @@ pub(super) struct Fitted {
     /// How long it took.
     pub(super) detecting: Duration,
     pub(super) fitting: Duration,
+}
+
+/// Memory for the windows of a part and their outcomes.
+#[derive(Debug, Default)]
+pub(super) struct Room {
+    pub(super) corners: Vec<Corner>,
+    pub(super) fits: Vec<Fit<f64>>,
+    pub(super) errors: Vec<Errors>,
+}
+
+/// Rooms that nobody is in.
+#[derive(Debug, Default)]
+pub(super) struct Rooms(Mutex<Vec<Room>>);
+
+impl Rooms {
+    pub(super) fn enter(&self) -> Room {
+        let room = self.0.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let Room { mut corners, mut fits, mut errors } = room.unwrap_or_default();
+        corners.clear();
+        fits.clear();
+        errors.clear();
+        Room { corners, fits, errors }
+    }
+
+    pub(super) fn leave(&self, room: Room) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(room);
+    }
 }
 
 impl Searcher {
