@@ -11,7 +11,7 @@ use fit_windows::{AnyWindows, NoteKind, Windows};
 
 use crate::one::{ErrorsOfOne, FitOne, em_gain, errors_of_one, fit_one, read};
 use crate::scatter::widen_errors;
-use crate::threads::{filled, pool, share};
+use crate::threads::{filled, of_pool, pool, share};
 
 /// Why a batch could not be fitted.
 #[derive(Debug, thiserror::Error)]
@@ -118,6 +118,11 @@ impl<R: Arithmetic> Reference<R> {
     /// [`BatchError::TooManyThreads`]; [`BatchError::Threads`] if the system refuses to start them.
     pub fn new(threads: usize) -> Result<Self, BatchError> {
         Ok(Self { pool: pool(threads)?, arithmetic: PhantomData })
+    }
+
+    /// A reference with the threads of a pool, which others use too.
+    pub fn in_pool(pool: Arc<rayon::ThreadPool>) -> Self {
+        Self { pool: of_pool(pool), arithmetic: PhantomData }
     }
 
     /// The number of threads.

@@ -27,6 +27,11 @@ pub(crate) fn pool(threads: usize) -> Result<Option<Arc<ThreadPool>>, BatchError
     }
 }
 
+/// Threads of a pool that others use too; `None` if it is one, which works only while the caller waits.
+pub(crate) fn of_pool(pool: Arc<ThreadPool>) -> Option<Arc<ThreadPool>> {
+    (pool.current_num_threads() > 1).then_some(pool)
+}
+
 fn all() -> Result<Arc<ThreadPool>, BatchError> {
     let known = || {
         let all = ALL.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,5 +1,6 @@
 //! One way to fit, with any backend.
 
+use std::sync::Arc;
 #[cfg(feature = "gpu")]
 use std::sync::OnceLock;
 
@@ -9,6 +10,7 @@ use fit_cpu::{BatchError, InstructionSet, Reference, Simd};
 use fit_gpu::{Gpu, GpuError};
 use fit_windows::{AnyWindows, Windows};
 use ndarray::ArrayView3;
+use rayon::ThreadPool;
 
 use crate::backend::{Backend, FitError, FitterOptions};
 use crate::speeds::Speeds;
@@ -80,9 +82,20 @@ impl Fitter {
     /// [`FitError`] if an option is out of its range, if threads cannot be started, or if the requested instruction
     /// set or device is not available.
     pub fn new(options: &FitterOptions) -> Result<Self, FitError> {
+        Self::in_pool(options, None)
+    }
+
+    /// The same with the threads of a pool that others use too, if there is one.
+    pub(crate) fn in_pool(
+        options: &FitterOptions,
+        pool: Option<&Arc<ThreadPool>>,
+    ) -> Result<Self, FitError> {
         let FitterOptions { fit, backend, instruction_set, ref devices, threads } = *options;
         fit.validate().map_err(BatchError::from)?;
-        let simd = || Simd::new(threads, instruction_set);
+        let simd = || match pool {
+            Some(pool) => Simd::in_pool(pool.clone(), instruction_set),
+            None => Simd::new(threads, instruction_set),
+        };
         let engine = match backend {
             // Who asks for an instruction set asks for the processor.
             #[cfg(feature = "gpu")]
@@ -95,7 +108,10 @@ impl Fitter {
                 let _ = devices;
                 return Err(FitError::NoGpuSupport);
             }
-            Backend::Reference => Engine::Reference(Reference::new(threads)?),
+            Backend::Reference => Engine::Reference(match pool {
+                Some(pool) => Reference::in_pool(pool.clone()),
+                None => Reference::new(threads)?,
+            }),
         };
         let mut fitter = Self {
             engine,

@@ -80,6 +80,11 @@ impl CurveReference {
         Ok(Self { pool: threads::pool(threads)? })
     }
 
+    /// With the threads of a pool, which others use too.
+    pub fn in_pool(pool: Arc<rayon::ThreadPool>) -> Self {
+        Self { pool: threads::of_pool(pool) }
+    }
+
     /// The number of threads.
     pub fn threads(&self) -> usize {
         self.pool.as_ref().map_or(1, |pool| pool.current_num_threads())

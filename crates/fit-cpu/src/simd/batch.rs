@@ -1,18 +1,19 @@
 //! Batches on any number of threads.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
-use fit_core::{Errors, Fit, Fits, Options, Outcomes, Pixel, Scalar, Size, Start};
+use fit_core::{ArgumentError, Errors, Fit, Fits, Options, Outcomes, Pixel, Scalar, Size, Start};
 use fit_windows::{AnyWindows, Visitor, Windows};
 
 use super::arch::{Appraiser, Source, appraiser};
 use super::errors::SideKinds;
+use super::keeper::{Keeper, Lent};
 use super::load::How;
 use super::window_fitter::{ErrorsByPixelType, how};
 use super::{InstructionSet, WindowFitter};
 use crate::reference::BatchError;
 use crate::scatter::Widener;
-use crate::threads::{filled, pool, share};
+use crate::threads::{filled, of_pool, pool, share};
 
 /// Windows given to a thread at a time: about a tenth of a millisecond of work.
 const CHUNK: usize = 1024;
@@ -30,48 +31,13 @@ const ALONE: usize = 512;
 pub struct Simd {
     set: InstructionSet,
     pool: Option<Arc<rayon::ThreadPool>>,
-    /// Working memory of earlier batches: making it takes longer than fitting a handful of windows.
-    kept: Mutex<Vec<Kept>>,
+    /// By what it was made for.
+    fitters: Keeper<(Size, Options, How), WindowFitter>,
+    appraisers: Keeper<(Size, Options, SideKinds), Appraising>,
 }
 
-/// Working memory, and what it was made for.
-#[derive(Debug)]
-struct Kept {
-    options: Options,
-    fitter: WindowFitter,
-}
-
-/// Working memory in use; it goes back when it is dropped.
-struct Lent<'a> {
-    simd: &'a Simd,
-    options: &'a Options,
-    fitter: Option<WindowFitter>,
-}
-
-impl Lent<'_> {
-    fn run<T: Scalar>(
-        &mut self,
-        source: &dyn Source,
-        start: Start<'_>,
-        first: usize,
-        fits: &mut [Fit<T>],
-    ) {
-        if let Some(fitter) = &mut self.fitter {
-            fitter.run(source, start, first, fits);
-        }
-    }
-}
-
-impl Drop for Lent<'_> {
-    fn drop(&mut self) {
-        let mut kept = self.simd.kept();
-        // That of other sizes or options goes first.
-        if kept.len() > self.simd.threads() {
-            kept.remove(0);
-        }
-        kept.extend(self.fitter.take().map(|fitter| Kept { options: *self.options, fitter }));
-    }
-}
+/// What finds errors, and what widens them once that was needed.
+type Appraising = (Box<dyn Appraiser>, Option<Widener>);
 
 impl Simd {
     /// A fitter with `threads` threads (0 takes one for each processor) and the given instruction set, or else
@@ -82,29 +48,40 @@ impl Simd {
     /// [`BatchError::Threads`] if the system refuses to start threads.
     pub fn new(threads: usize, set: Option<InstructionSet>) -> Result<Self, BatchError> {
         let set = set.map_or_else(InstructionSet::choose, InstructionSet::checked)?;
-        Ok(Self { set, pool: pool(threads)?, kept: Mutex::default() })
+        Ok(Self {
+            set,
+            pool: pool(threads)?,
+            fitters: Keeper::default(),
+            appraisers: Keeper::default(),
+        })
     }
 
-    fn kept(&self) -> MutexGuard<'_, Vec<Kept>> {
-        // Nothing that can panic is done while it is locked.
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    /// The same with the threads of a pool, which others use too.
+    ///
+    /// # Errors
+    /// [`BatchError::InstructionSet`].
+    pub fn in_pool(
+        pool: Arc<rayon::ThreadPool>,
+        set: Option<InstructionSet>,
+    ) -> Result<Self, BatchError> {
+        let set = set.map_or_else(InstructionSet::choose, InstructionSet::checked)?;
+        Ok(Self {
+            set,
+            pool: of_pool(pool),
+            fitters: Keeper::default(),
+            appraisers: Keeper::default(),
+        })
     }
 
     /// Working memory for a size and options, of an earlier batch if there is any.
-    fn lend<'a>(
-        &'a self,
+    fn lend(
+        &self,
         size: Size,
-        options: &'a Options,
+        options: &Options,
         how: How,
-    ) -> Result<Lent<'a>, BatchError> {
-        let mut kept = self.kept();
-        let same = |kept: &Kept| {
-            kept.fitter.size() == size && kept.options == *options && kept.fitter.how() == how
-        };
-        let found = kept.iter().position(same).map(|index| kept.remove(index).fitter);
-        drop(kept);
-        let fitter = found.map_or_else(|| WindowFitter::with(self.set, size, options, how), Ok)?;
-        Ok(Lent { simd: self, options, fitter: Some(fitter) })
+    ) -> Result<Lent<'_, (Size, Options, How), WindowFitter>, BatchError> {
+        let make = || WindowFitter::with(self.set, size, options, how);
+        self.fitters.lend((size, *options, how), self.threads(), make)
     }
 
     /// The instruction set in use.
@@ -144,19 +121,27 @@ impl Simd {
     ) -> Result<(), BatchError> {
         let count = errors.len();
         let side = SideKinds::of(&windows);
-        // SAFETY: the processor has the instruction set, or this would not have been made.
-        let make = || unsafe { appraiser(self.set, windows.size(), options, side) };
-        let find = |(appraiser, widener): &mut (Box<dyn Appraiser>, _), first, errors: &mut [_]| {
+        let lend = || {
+            self.appraisers.lend((windows.size(), *options, side), self.threads(), || {
+                // SAFETY: the processor has the instruction set, or this would not have been made.
+                Ok::<_, ArgumentError>((
+                    unsafe { appraiser(self.set, windows.size(), options, side) }?,
+                    None,
+                ))
+            })
+        };
+        let find = |lent: &mut Lent<'_, _, Appraising>, first, errors: &mut [_]| {
+            let Some((appraiser, widener)) = lent.get() else { return Ok(()) };
             let appraiser = &mut **appraiser;
             windows.visit(ErrorsByPixelType { appraiser, first, fits, errors: &mut *errors });
             Widener::widen_odd(widener, options, windows, first, fits, errors)
         };
         match &self.pool {
             Some(pool) if count > ALONE => share(pool, errors, self.part(count), &|| {
-                let mut made = (make()?, None);
-                Ok(Box::new(move |first, errors| Ok(find(&mut made, first, errors)?)))
+                let mut lent = lend()?;
+                Ok(Box::new(move |first, errors| Ok(find(&mut lent, first, errors)?)))
             }),
-            _ => Ok(find(&mut (make()?, None), 0, errors)?),
+            _ => Ok(find(&mut lend()?, 0, errors)?),
         }
     }
 
@@ -176,16 +161,21 @@ impl Simd {
     ) -> Result<(), BatchError> {
         let count = fits.len();
         let lend = || self.lend(size, options, how);
+        let run = |lent: &mut Lent<'_, _, WindowFitter>, first, fits: &mut [Fit<T>]| {
+            if let Some(fitter) = lent.get() {
+                fitter.run(source, start, first, fits);
+            }
+        };
         match &self.pool {
             Some(pool) if count > ALONE => share(pool, fits, self.part(count), &|| {
                 let mut lent = lend()?;
                 Ok(Box::new(move |first, fits| {
-                    lent.run(source, start, first, fits);
+                    run(&mut lent, first, fits);
                     Ok(())
                 }))
             }),
             _ => {
-                lend()?.run(source, start, 0, fits);
+                run(&mut lend()?, 0, fits);
                 Ok(())
             }
         }

@@ -9,6 +9,7 @@ mod engine;
 mod errors;
 mod instruction_set;
 pub(crate) mod internals;
+mod keeper;
 mod lanes;
 mod load;
 mod window_fitter;

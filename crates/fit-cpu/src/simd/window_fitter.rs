@@ -79,10 +79,6 @@ impl WindowFitter {
         Ok(Self { set, size, options: *options, how, engine, appraiser: None })
     }
 
-    pub(super) fn how(&self) -> How {
-        self.how
-    }
-
     /// The instruction set in use.
     pub fn instruction_set(&self) -> InstructionSet {
         self.set

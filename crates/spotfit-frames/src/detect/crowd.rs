@@ -19,7 +19,7 @@ use std::ops::Range;
 
 use super::filter::Smooth;
 use super::method::{Candidate, Method, Strip, Threshold};
-use super::noise::{NoiseMap, Region};
+use super::noise::{NoiseMap, Region, TilePlaces};
 use super::peaks::{EQUAL, of_equals};
 use super::sharp::{Sharp, laplacian};
 use super::sweep::Room;
@@ -51,30 +51,27 @@ const CERTAIN: f32 = 7.0;
 /// them.
 const SHARE: f32 = 0.75;
 
-/// The tiles of a strip in which there may be a crowd.
-pub(super) struct Dense(Vec<bool>);
+/// The tiles of a frame in which there may be a crowd.
+pub(super) struct Dense(pub(super) Vec<bool>);
+
+/// The shares of some tiles that are bright, of those whose filtered frame is uneven; 0 for the others.
+pub(super) fn shares(
+    method: &Method,
+    room: &Room,
+    tiles: Range<usize>,
+) -> impl Iterator<Item = f32> {
+    let Room { noise, filtered, signal, .. } = room;
+    tiles.map(move |tile| {
+        let (level, spread) = (method.gain * noise.levels[tile], filtered.levels[tile]);
+        match level > 0.0 && spread > SPREAD * level {
+            true => noise.share_above(tile, signal, STANDS_OUT * level),
+            false => 0.0,
+        }
+    })
+}
 
 impl Dense {
-    /// The tiles whose filtered frame is uneven because much of it is bright, if there are any.
-    pub(super) fn of(method: &Method, room: &Room) -> Option<Self> {
-        // A threshold in units of the local noise means what it says.
-        if let Threshold::Fixed(_) = method.threshold {
-            return None;
-        }
-        let Room { noise, filtered, signal, .. } = room;
-        let spreads = noise.levels.iter().zip(&filtered.levels).enumerate();
-        let share = |(tile, (&level, &spread)): (usize, (&f32, &f32))| {
-            let level = method.gain * level;
-            match level > 0.0 && spread > SPREAD * level {
-                true => noise.share_above(tile, signal, STANDS_OUT * level),
-                false => 0.0,
-            }
-        };
-        let shares: Vec<f32> = spreads.map(share).collect();
-        Self::among(&shares)
-    }
-
-    /// The same by the shares of tiles that are bright, of those whose filtered frame is uneven.
+    /// The tiles whose filtered frame is uneven because much of it is bright, if there are any, by their [`shares`].
     pub(super) fn among(shares: &[f32]) -> Option<Self> {
         let among_others = shares.iter().filter(|&&share| share > BRIGHT_AMONG_OTHERS).count();
         let least = if 4 * among_others > shares.len() { BRIGHT_AMONG_OTHERS } else { BRIGHT };
@@ -83,34 +80,46 @@ impl Dense {
     }
 }
 
-/// Searches crowds in a strip, of which these are the pixels. Where there is none, what was found remains.
+/// The maxima of the other filter in some tiles of a strip, of which these are the pixels. Tiles whose noise is not that of independent
+/// pixels are no longer wanted.
 #[multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl+avx2+fma", "x86_64+avx2+fma",))]
 pub(super) fn search(
     method: &Method,
-    found: Vec<Candidate>,
-    dense: Dense,
+    wanted: &mut [bool],
     pixels: &[f32],
     strip: &Strip,
     room: &Room,
 ) -> Vec<Candidate> {
-    let (Dense(mut tiles), Room { noise, signal, .. }) = (dense, room);
-    let fine = noise.fine(pixels, &tiles);
-    for (tile, (fine, noise)) in tiles.iter_mut().zip(fine.iter().zip(&noise.levels)) {
+    let Room { noise, signal, .. } = room;
+    let fine = noise.fine(pixels, wanted);
+    for (tile, (fine, noise)) in wanted.iter_mut().zip(fine.iter().zip(&noise.levels)) {
         *tile &= *fine >= INDEPENDENT * noise;
     }
-    let radius = method.sharp.radius;
     let (mut all, mut sharp) = (Vec::new(), Sharpened::default());
-    for region in noise.regions(&tiles) {
+    for region in noise.regions(wanted) {
         let place = sharpen(method, pixels, &region, &mut sharp);
         let sharp = (&sharp.numbers[..], place);
         all.extend(peaks(method, sharp, signal, noise, strip, &region));
     }
+    all
+}
+
+/// What was found in a frame, with crowds: of `all` maxima in its dense `tiles`, where there are enough of them. Where there is none, what was
+/// found remains.
+pub(super) fn merge(
+    method: &Method,
+    found: Vec<Candidate>,
+    mut all: Vec<Candidate>,
+    mut tiles: Vec<bool>,
+) -> Vec<Candidate> {
+    let radius = method.sharp.radius;
     // Regions share the pixels between them.
     all.sort_by_key(|candidate| (candidate.y, candidate.x));
     all.dedup_by_key(|candidate| (candidate.y, candidate.x));
     let all = of_equals(&all, radius, method);
     let certain = all.iter().filter(|candidate| candidate.significance > CERTAIN);
-    let counts = noise.counts(certain.map(|candidate| (candidate.x, candidate.y)));
+    let places = TilePlaces::new(method.width, method.height);
+    let counts = places.counts(certain.map(|candidate| (candidate.x, candidate.y)));
     let least = WINDOWS.div_ceil(method.box_size.pow(2)).max(FEWEST);
     for (tile, count) in tiles.iter_mut().zip(counts) {
         *tile &= count >= least;
@@ -119,7 +128,7 @@ pub(super) fn search(
         return found;
     }
     let is_crowd =
-        |candidate: &Candidate| noise.holding(candidate.x, candidate.y).any(|tile| tiles[tile]);
+        |candidate: &Candidate| places.holding(candidate.x, candidate.y).any(|tile| tiles[tile]);
     let mut outside = found;
     outside.retain(|candidate| !is_crowd(candidate));
     let inside = all.into_iter().filter(&is_crowd);
@@ -130,7 +139,6 @@ pub(super) fn search(
         let here = merged[i];
         merged[i].crowded = is_crowd(&here) && is_near(&merged, &here, method.box_size - 1);
     }
-    merged.retain(|candidate| strip.own.contains(&candidate.y));
     merged
 }
 

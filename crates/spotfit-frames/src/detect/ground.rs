@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::OnceLock;
 
 /// Where the pixels of a frame come from.
-pub(super) trait Source {
+pub(super) trait Source: Sync {
     /// Writes a row of the frame.
     fn read(&self, y: usize, to: &mut [f32]);
 

@@ -34,25 +34,27 @@ pub struct Swept {
 pub fn swept(detector: &Detector, frame: ArrayView2<'_, f32>, room: &mut Room) -> Swept {
     let source = Frame { pixels: frame, converter: None, known: None };
     let ground = Ground::of(&source, detector.method.width, detector.method.height);
-    let strip = detector.strips(usize::MAX).next().expect("a frame has rows");
+    let (parts, _) = detector.parts(usize::MAX, 1);
     let Room(room) = room;
-    let candidates = sweep(&detector.method, &source, &ground, &strip, room);
+    sweep(&detector.method, &source, &ground, &parts[0].strip, room);
+    let candidates = of_equals(room.tops(), peaks::radius(detector.method.box_size), detector);
     let (noise, filtered) = (room.noise.levels.clone(), room.filtered.levels.clone());
     Swept { noise, signal: room.signal.clone(), filtered, candidates }
 }
 
-/// The candidates of a frame that is searched in strips of about so many pixels.
+/// The candidates of a frame that is searched in strips of about so many pixels by so many threads.
 pub fn in_strips<P: Pixel>(
     detector: &Detector,
     frame: ArrayView2<'_, P>,
     pixels: usize,
+    threads: usize,
 ) -> Vec<Candidate> {
-    detector.detect_in_strips(frame, None, pixels)
+    detector.detect_in_strips(frame, None, pixels, threads)
 }
 
-/// How many strips of about so many pixels a frame has.
-pub fn strips(detector: &Detector, pixels: usize) -> usize {
-    detector.strips(pixels).count()
+/// How many strips of about so many pixels a frame has for so many threads.
+pub fn strips(detector: &Detector, pixels: usize, threads: usize) -> usize {
+    detector.parts(pixels, threads).0.len()
 }
 
 /// One of each group of equals within so many pixels.

@@ -51,6 +51,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use fit_core::{Camera, Pixel, Size};
 use fit_windows::{AnyWindows, CameraMap, Visitor, Windows};
 use ndarray::{ArrayView2, Axis};
+use rayon::prelude::*;
 use spotfit_locs::OutOfRange;
 
 use crowd::Dense;
@@ -60,6 +61,7 @@ pub use map::typical_variance;
 use map::{Converter, Frame};
 pub use method::{Candidate, Response};
 use method::{Method, Strip, Threshold};
+use peaks::of_equals;
 use sharp::Sharp;
 pub use sharp::narrow;
 use sweep::{Room, Rooms, sweep};
@@ -223,71 +225,173 @@ impl Detector {
 
     /// The candidates of one of some frames. With the map of a camera, light of its pixels may be known: it is subtracted from the
     /// photo-electrons.
+    ///
+    /// # Errors
+    /// [`DetectError::FrameSize`] if the frames do not have the size of the detector.
     pub fn detect_window(
         &self,
         frames: AnyWindows<'_>,
         number: usize,
         known: Option<ArrayView2<'_, f32>>,
     ) -> Result<Vec<Candidate>, DetectError> {
+        self.detect_with_threads(frames, number, known, 1)
+    }
+
+    /// The same by so many threads of the current pool of rayon. They search bands of the frame side by side, as far as it is high enough
+    /// for that (two bands from about 650 rows on, for windows of 7 pixels); the candidates are the same.
+    ///
+    /// # Errors
+    /// As [`Detector::detect_window`].
+    pub fn detect_with_threads(
+        &self,
+        frames: AnyWindows<'_>,
+        number: usize,
+        known: Option<ArrayView2<'_, f32>>,
+        threads: usize,
+    ) -> Result<Vec<Candidate>, DetectError> {
         let (_, height, width) = frames.frames();
         let (expected, found) = ((self.method.width, self.method.height), (width, height));
         if found != expected {
             return Err(DetectError::FrameSize { expected, found });
         }
-        Ok(frames.visit(Search { detector: self, number, known }))
+        Ok(frames.visit(Search { detector: self, number, known, threads }))
     }
 
-    /// The candidates of a frame, which is searched in strips of about so many pixels.
+    /// The candidates of a frame, which is searched in strips of about so many pixels, several at a time.
     fn detect_in_strips<P: Pixel>(
         &self,
         frame: ArrayView2<'_, P>,
         known: Option<ArrayView2<'_, f32>>,
         pixels: usize,
+        threads: usize,
     ) -> Vec<Candidate> {
         let source = Frame { pixels: frame, converter: self.converter.as_ref(), known };
-        self.search(&source, pixels)
+        self.search(&source, pixels, threads)
     }
 
     /// All that is not compiled for every type of pixels.
-    fn search(&self, source: &dyn Source, pixels: usize) -> Vec<Candidate> {
-        let ground = Ground::of(source, self.method.width, self.method.height);
-        let search = |strip: Strip, room: &mut Room| {
-            let found = sweep(&self.method, source, &ground, &strip, room);
-            if let Some(heard) = &self.heard {
-                let mut heard = heard.lock().unwrap_or_else(PoisonError::into_inner);
-                heard.extend(room.heard(&strip.own));
+    fn search(&self, source: &dyn Source, pixels: usize, threads: usize) -> Vec<Candidate> {
+        let method = &self.method;
+        let ground = Ground::of(source, method.width, method.height);
+        let (mut parts, at_a_time) = self.parts(pixels, threads);
+        // Crowds are searched in what sweeps leave, if there is memory for all of that.
+        let stays = parts.len() <= at_a_time;
+        side_by_side(&mut parts, at_a_time, |part| {
+            let room = self.swept(source, &ground, &part.strip);
+            // A threshold in units of the local noise means what it says.
+            if let Threshold::OfNoise(_) = method.threshold {
+                let own = room.noise.beginning_in(&part.strip.own);
+                part.shares.extend(crowd::shares(method, &room, own));
             }
-            match Dense::of(&self.method, room) {
-                Some(dense) => {
-                    let pixels = ground.pixels(source, strip.rows.clone());
-                    crowd::search(&self.method, found, dense, &pixels, &strip, room)
+            part.tops.extend_from_slice(room.tops());
+            part.heard.extend_from_slice(room.heard());
+            part.leave(room, stays, &self.rooms);
+        });
+        if let Some(heard) = &self.heard {
+            let mut heard = heard.lock().unwrap_or_else(PoisonError::into_inner);
+            heard.extend(parts.iter().flat_map(|part| &part.heard));
+        }
+        let tops = concat(&parts, |part| &part.tops);
+        let mut found = of_equals(&tops, peaks::radius(method.box_size), method);
+        if let Some(Dense(mut tiles)) = Dense::among(&concat(&parts, |part| &part.shares)) {
+            for part in &mut parts {
+                part.dense.extend(tiles.drain(..part.shares.len()));
+            }
+            side_by_side(&mut parts, at_a_time, |part| {
+                part.tops.clear();
+                if part.dense.contains(&true) {
+                    let kept = part.room.take();
+                    let room = kept.unwrap_or_else(|| self.swept(source, &ground, &part.strip));
+                    let own = room.noise.beginning_in(&part.strip.own);
+                    let mut wanted = vec![false; room.noise.levels.len()];
+                    wanted[own.clone()].copy_from_slice(&part.dense);
+                    let pixels = ground.pixels(source, part.strip.rows.clone());
+                    part.tops = crowd::search(method, &mut wanted, &pixels, &part.strip, &room);
+                    part.dense.copy_from_slice(&wanted[own]);
+                    part.leave(room, stays, &self.rooms);
                 }
-                None => found,
-            }
-        };
-        self.rooms.with(|room| {
-            let mut found = Vec::new();
-            for strip in self.strips(pixels) {
-                found.extend(search(strip, room));
-            }
-            found
-        })
+            });
+            let tops = concat(&parts, |part| &part.tops);
+            found = crowd::merge(method, found, tops, concat(&parts, |part| &part.dense));
+        }
+        parts.into_iter().filter_map(|part| part.room).for_each(|room| self.rooms.leave(room));
+        found
     }
 
-    /// The frame in strips of rows that are searched one after the other: memory is for one of them.
-    fn strips(&self, pixels: usize) -> impl Iterator<Item = Strip> {
+    /// What the sweep of a strip leaves.
+    fn swept(&self, source: &dyn Source, ground: &Ground, strip: &Strip) -> Room {
+        let mut room = self.rooms.enter();
+        sweep(&self.method, source, ground, strip, &mut room);
+        room
+    }
+
+    /// The frame in strips of rows of about so many pixels, and how many of them are searched at a time: memory is for those.
+    fn parts(&self, pixels: usize, threads: usize) -> (Vec<Part>, usize) {
         let Method { width, height, box_size, .. } = self.method;
         // What a candidate depends on: two means and a filter, and the noise between two tiles and around.
         let reach = 2 * box_size + 1;
         let halo = 2 * reach + self.method.kernel.len() + 4 * noise::TILE;
-        let most = (pixels / width).max(halo);
-        let rows = if height <= most { height } else { most };
-        (0..height).step_by(rows).map(move |first| {
+        // Less than twice that would cost more than it gains.
+        let least = 2 * halo;
+        let at_a_time = threads.min(PIXELS_AT_A_TIME / (least * width)).max(1);
+        let most = (pixels.min(PIXELS_AT_A_TIME / at_a_time) / width).max(halo);
+        let each = if at_a_time > 1 { height.div_ceil(at_a_time).max(least) } else { height };
+        let rows = most.min(each);
+        let strips = (0..height).step_by(rows).map(|first| {
             let end = (first + rows).min(height);
             // Means are summed in blocks of so many rows from the first: they stay the same blocks.
             let top = first.saturating_sub(halo) / reach * reach;
             Strip { rows: top..(end + halo).min(height), own: first..end, frame: height }
-        })
+        });
+        let part = |strip| Part {
+            strip,
+            tops: Vec::new(),
+            heard: Vec::new(),
+            shares: Vec::new(),
+            dense: Vec::new(),
+            room: None,
+        };
+        (strips.map(part).collect(), at_a_time)
+    }
+}
+
+/// A strip, and what was found in it.
+struct Part {
+    strip: Strip,
+    /// The maxima in its own rows, of equals all: by the usual filter, then those in crowds by the other one.
+    tops: Vec<Candidate>,
+    /// Those that somebody listens to.
+    heard: Vec<Response>,
+    /// How much of each tile that begins in its own rows is bright, and whether there may be a crowd in it.
+    shares: Vec<f32>,
+    dense: Vec<bool>,
+    /// What the sweep left, if that stays.
+    room: Option<Room>,
+}
+
+impl Part {
+    fn leave(&mut self, room: Room, stays: bool, rooms: &Rooms) {
+        if stays {
+            self.room = Some(room);
+        } else {
+            rooms.leave(room);
+        }
+    }
+}
+
+/// What parts have, one after the other.
+fn concat<T: Copy>(parts: &[Part], of: impl Fn(&Part) -> &Vec<T>) -> Vec<T> {
+    parts.iter().flat_map(of).copied().collect()
+}
+
+/// Works on all parts, on so many at a time.
+fn side_by_side(parts: &mut [Part], at_a_time: usize, work: impl Fn(&mut Part) + Sync) {
+    if parts.len().min(at_a_time) == 1 {
+        parts.iter_mut().for_each(work);
+    } else {
+        for parts in parts.chunks_mut(at_a_time) {
+            parts.par_iter_mut().for_each(&work);
+        }
     }
 }
 
@@ -302,6 +406,7 @@ struct Search<'a> {
     detector: &'a Detector,
     number: usize,
     known: Option<ArrayView2<'a, f32>>,
+    threads: usize,
 }
 
 impl<'w> Visitor<'w> for Search<'_> {
@@ -309,12 +414,15 @@ impl<'w> Visitor<'w> for Search<'_> {
 
     fn visit<P: Pixel>(self, frames: Windows<'w, P>) -> Vec<Candidate> {
         let frame = frames.frames().index_axis_move(Axis(0), self.number);
-        self.detector.detect_in_strips(frame, self.known, STRIP_PIXELS)
+        self.detector.detect_in_strips(frame, self.known, STRIP_PIXELS, self.threads)
     }
 }
 
 /// Frames with more pixels than this are searched in strips of about this size: 200 MB of numbers.
 const STRIP_PIXELS: usize = 1 << 24;
+
+/// The most pixels of strips that are searched at a time, if they are several.
+const PIXELS_AT_A_TIME: usize = 1 << 26;
 
 #[cfg(test)]
 mod tests;

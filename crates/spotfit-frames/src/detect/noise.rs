@@ -68,6 +68,14 @@ impl Column {
         span(self.first + tile, self.frame, self.tiles).end - self.top
     }
 
+    /// The tiles, counted from the first one here, that begin in some rows of the frame.
+    pub(super) fn beginning_in(&self, rows: &Range<usize>) -> Range<usize> {
+        let before = |row: usize| {
+            (0..self.rows).take_while(|&tile| self.start(tile) + self.top < row).count()
+        };
+        before(rows.start)..before(rows.end)
+    }
+
     /// Which two tiles a row lies between, and how far from the first to the second.
     #[inline(always)]
     pub(super) fn between(&self, y: usize) -> (usize, usize, f32) {
@@ -309,30 +317,6 @@ impl NoiseMap {
         above as f32 / all.max(1) as f32
     }
 
-    /// How many of some places, (x, y) in the frame, each tile has.
-    pub(super) fn counts(&self, places: impl Iterator<Item = (usize, usize)>) -> Vec<usize> {
-        let mut counts = vec![0; self.levels.len()];
-        for (x, y) in places {
-            self.holding(x, y).for_each(|tile| counts[tile] += 1);
-        }
-        counts
-    }
-
-    /// The tiles that have a place of the frame: several where they share it.
-    pub(super) fn holding(&self, x: usize, y: usize) -> impl Iterator<Item = usize> {
-        let Self { columns, column: tiles, width, .. } = *self;
-        let y = y - tiles.top;
-        let row = y * tiles.rows / tiles.end(tiles.rows - 1).max(1);
-        let rows = row.saturating_sub(1)..(row + 2).min(tiles.rows);
-        let rows = rows.filter(move |&row| (tiles.start(row)..tiles.end(row)).contains(&y));
-        let column = x * columns / width;
-        rows.flat_map(move |row| {
-            let near = column.saturating_sub(1)..(column + 2).min(columns);
-            let near = near.filter(move |&column| span(column, width, columns).contains(&x));
-            near.map(move |column| row * columns + column)
-        })
-    }
-
     /// Rectangles of pixels, rows counted from the first one here, that cover some tiles and no others: of tiles side by side, and of
     /// such rows one below the other.
     pub(super) fn regions(&self, wanted: &[bool]) -> Vec<Region> {
@@ -354,6 +338,12 @@ impl NoiseMap {
             }
         }
         regions
+    }
+
+    /// The places among the tiles of those that begin in some rows of the frame.
+    pub(super) fn beginning_in(&self, rows: &Range<usize>) -> Range<usize> {
+        let Range { start, end } = self.column.beginning_in(rows);
+        start * self.columns..end * self.columns
     }
 
     pub(super) fn is_zero(&self) -> bool {
@@ -391,6 +381,44 @@ impl NoiseMap {
             }
             x = end;
         }
+    }
+}
+
+/// Where the tiles of a frame lie.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct TilePlaces {
+    columns: usize,
+    rows: Column,
+    width: usize,
+}
+
+impl TilePlaces {
+    pub(super) fn new(width: usize, height: usize) -> Self {
+        let (columns, rows) = (width.div_ceil(TILE).max(1), Column::new(height, 0, height));
+        Self { columns, rows, width }
+    }
+
+    /// How many of some places, (x, y) in the frame, each tile has.
+    pub(super) fn counts(&self, places: impl Iterator<Item = (usize, usize)>) -> Vec<usize> {
+        let mut counts = vec![0; self.rows.rows() * self.columns];
+        for (x, y) in places {
+            self.holding(x, y).for_each(|tile| counts[tile] += 1);
+        }
+        counts
+    }
+
+    /// The tiles that have a place of the frame: several where they share it.
+    pub(super) fn holding(&self, x: usize, y: usize) -> impl Iterator<Item = usize> {
+        let Self { columns, rows: tiles, width } = *self;
+        let row = y * tiles.rows / tiles.end(tiles.rows - 1).max(1);
+        let rows = row.saturating_sub(1)..(row + 2).min(tiles.rows);
+        let rows = rows.filter(move |&row| (tiles.start(row)..tiles.end(row)).contains(&y));
+        let column = x * columns / width;
+        rows.flat_map(move |row| {
+            let near = column.saturating_sub(1)..(column + 2).min(columns);
+            let near = near.filter(move |&column| span(column, width, columns).contains(&x));
+            near.map(move |column| row * columns + column)
+        })
     }
 }
 

@@ -55,10 +55,7 @@ impl<'a> Maxima<'a> {
         let Method { width, box_size, ref threshold, heard_from, .. } = *method;
         let (top, height) = (strip.rows.start, strip.rows.len());
         let radius = radius(box_size);
-        // Of equals one may lie in the next strip.
-        let beyond = 2 * radius;
-        let first = (strip.own.start - top).saturating_sub(beyond);
-        let rows = first..(strip.own.end - top + beyond).min(height);
+        let rows = strip.own.start - top..strip.own.end - top;
         Self { threshold, heard_from, top, width, height, radius, rows }
     }
 
@@ -153,7 +150,8 @@ const BLOCK: usize = 32;
 
 /// One of each group of tops that are within reach of each other, and so are equals: the one that is nearest to the
 /// centre of the frame, which is the same one however the frame is turned or mirrored. Where two are equally near,
-/// that is where the frame's symmetry makes one of the other, the first in reading order.
+/// that is where the frame's symmetry makes one of the other, the first in reading order. `tops` are those of the whole frame: a group may
+/// go through all of it.
 pub(super) fn of_equals(tops: &[Candidate], radius: usize, method: &Method) -> Vec<Candidate> {
     let from_centre = |top: &Candidate| {
         let off = |at: usize, length: usize| (2 * at + 1).abs_diff(length) as u64;

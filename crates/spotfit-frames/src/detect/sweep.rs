@@ -2,7 +2,7 @@
 //!
 //! A row of pixels is read, and leads to noise as soon as the rows of its tiles are there; with the noise it is clipped, and
 //! with the rows around it filtered; and a filtered row has its maxima when the tiles around it are. Each of these stages is as far
-//! behind the one before as it looks ahead, and only the filtered frame is kept as a whole: crowds are searched in it.
+//! behind the one before as it looks ahead, and only the filtered strip is kept as a whole: crowds are searched in it.
 
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
@@ -15,7 +15,7 @@ use super::lines::Lines;
 use super::mean::BoxMean;
 use super::method::{Candidate, Method, Response, Strip, Threshold};
 use super::noise::{Column, Looks, NoiseMap, TILE};
-use super::peaks::{Maxima, Peaks, of_equals};
+use super::peaks::{Maxima, Peaks};
 
 /// The memory of a sweep.
 #[derive(Debug, Default)]
@@ -37,9 +37,14 @@ pub(super) struct Room {
 }
 
 impl Room {
-    /// The maxima in these rows that somebody listens to.
-    pub(super) fn heard(&self, rows: &Range<usize>) -> impl Iterator<Item = Response> {
-        self.peaks.heard.iter().copied().filter(|response| rows.contains(&response.y))
+    /// The maxima in the strip's own rows, those of equals all.
+    pub(super) fn tops(&self) -> &[Candidate] {
+        if self.noise.is_zero() { &[] } else { &self.peaks.tops }
+    }
+
+    /// The maxima in its own rows that somebody listens to.
+    pub(super) fn heard(&self) -> &[Response] {
+        &self.peaks.heard
     }
 }
 
@@ -48,13 +53,14 @@ impl Room {
 pub(super) struct Rooms(Mutex<Vec<Room>>);
 
 impl Rooms {
-    /// Does something in a room that nobody else is in.
-    pub(super) fn with<T>(&self, act: impl FnOnce(&mut Room) -> T) -> T {
-        let rooms = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut room = rooms().pop().unwrap_or_default();
-        let done = act(&mut room);
-        rooms().push(room);
-        done
+    /// A room that nobody else is in.
+    pub(super) fn enter(&self) -> Room {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default()
+    }
+
+    /// Leaves it to others.
+    pub(super) fn leave(&self, room: Room) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(room);
     }
 }
 
@@ -64,7 +70,7 @@ impl Clone for Rooms {
     }
 }
 
-/// The search of a strip, compiled for several instruction sets, of which the processor's best is chosen. All
+/// The sweep of a strip, compiled for several instruction sets, of which the processor's best is chosen. All
 /// that it calls is inlined, and none of it rounds differently for being compiled differently.
 #[multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl+avx2+fma", "x86_64+avx2+fma",))]
 pub(super) fn sweep(
@@ -73,7 +79,7 @@ pub(super) fn sweep(
     ground: &Ground,
     strip: &Strip,
     room: &mut Room,
-) -> Vec<Candidate> {
+) {
     let Method { width, box_size, ref kernel, gain, .. } = *method;
     let (height, top) = (strip.rows.len(), strip.rows.start);
     let tiles = Column::new(strip.frame, top, strip.rows.end);
@@ -138,12 +144,6 @@ pub(super) fn sweep(
             searched += 1;
         }
     }
-    if noise.is_zero() {
-        return Vec::new();
-    }
-    let mut found = of_equals(&peaks.tops, maxima.radius, method);
-    found.retain(|candidate| strip.own.contains(&candidate.y));
-    found
 }
 
 /// Reads rows of a strip that begins at row `top` of the frame.

@@ -5,7 +5,7 @@ use fit_sim::Random;
 use fit_windows::CameraMap;
 use ndarray::Array2;
 use spotfit_frames::detect::internals::{Room, gain, in_strips, strips, swept};
-use spotfit_frames::detect::{Candidate, DetectError, Detector};
+use spotfit_frames::detect::{Candidate, DEFAULT_FALSE_RATE, DetectError, Detector};
 
 /// The largest side of a window.
 const LARGEST_BOX: usize = 1023;
@@ -122,14 +122,76 @@ fn strips_find_what_the_whole_frame_shows() {
     frame[(1200, 40)] = f32::INFINITY;
     for box_size in [5, 7, 11] {
         let detector = Detector::new(width, height, box_size, 5.0).unwrap();
-        let whole = in_strips(&detector, frame.view(), usize::MAX);
+        let whole = in_strips(&detector, frame.view(), usize::MAX, 1);
         assert!(whole.len() > 300, "{}", whole.len());
         for rows in [1, 500, 777] {
-            let strips = strips(&detector, rows * width);
+            let strips = strips(&detector, rows * width, 1);
             assert!(strips > 2, "{strips}");
-            assert_eq!(in_strips(&detector, frame.view(), rows * width), whole);
+            assert_eq!(in_strips(&detector, frame.view(), rows * width, 1), whole);
         }
     }
+}
+
+/// Proves that a frame has the same candidates, to the last bit, for any number of threads that search bands of it side by side, and
+/// however many strips its memory allows: with crowds that end in the frame, which are told by the share of all tiles that they
+/// cover, and with a line of equals through the whole frame, of which one is taken.
+#[test]
+fn bands_find_what_the_whole_frame_shows() {
+    let mut random = Random::new(5, 0);
+    let (width, height) = (83, 1300);
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build().unwrap();
+    let mut spots = |density: &dyn Fn(usize) -> f64| {
+        let mut light = Array2::from_elem((height, width), 20.0_f64);
+        for y in 0..height {
+            for _ in 0..random.poisson(density(y)) as usize {
+                let x = random.uniform() * width as f64;
+                for (row, column) in (y.saturating_sub(5)..(y + 6).min(height))
+                    .flat_map(|row| (0..width).map(move |column| (row, column)))
+                    .filter(|&(_, column)| (column as f64 - x).abs() < 6.0)
+                {
+                    let square = (row as f64 - y as f64).powi(2) + (column as f64 - x).powi(2);
+                    light[(row, column)] += 70.0 * (-square / 3.4).exp();
+                }
+            }
+        }
+        light.mapv(|light| random.poisson(light) as f32)
+    };
+    // In a quarter of the tiles, or a little more, a smaller share of bright pixels makes a crowd.
+    let crowded = |share: f64, density: f64| {
+        move |y: usize| if (y as f64) < share * height as f64 { density } else { 0.1 }
+    };
+    let mut frames = vec![
+        ("a crowd", spots(&crowded(0.2, 1.4))),
+        ("more crowds", spots(&crowded(0.5, 1.1))),
+        ("crowds everywhere", spots(&|y| 0.6 + 0.9 * (y % 200) as f64 / 200.0)),
+    ];
+    let noise = Array2::from_shape_fn((2, width), |_| random.poisson(20.0) as f32);
+    let line = |(y, x): (usize, usize)| noise[(y % 2, x)] + if x == 40 { 200.0 } else { 0.0 };
+    frames.push(("a line", Array2::from_shape_fn((height, width), line)));
+    let camera = Camera::default();
+    let (mut crowded, mut strips_of_crowds) = (0, 0);
+    for (what, frame) in &frames {
+        for box_size in [7, 9] {
+            let detector = Detector::new(width, height, box_size, 5.0).unwrap();
+            let detector = match *what {
+                "a line" => detector,
+                _ => detector.with_false_rate(DEFAULT_FALSE_RATE, &camera).unwrap(),
+            };
+            let whole = in_strips(&detector, frame.view(), usize::MAX, 1);
+            assert!(!whole.is_empty(), "{what}");
+            crowded += whole.iter().filter(|candidate| candidate.crowded).count();
+            for (pixels, threads) in [(1, 1), (500 * width, 1), (1, 3)]
+                .into_iter()
+                .chain([2, 3, 8].map(|threads| (usize::MAX, threads)))
+            {
+                strips_of_crowds += strips(&detector, pixels, threads);
+                let found = || in_strips(&detector, frame.view(), pixels, threads);
+                let found = pool.install(found);
+                assert!(found == whole, "{what}, {box_size}: {pixels} pixels, {threads} threads");
+            }
+        }
+    }
+    assert!(crowded > 500 && strips_of_crowds > 100, "{crowded} {strips_of_crowds}");
 }
 
 /// Proves that a map makes photo-electrons of a frame before it is searched: neither the offsets of pixels, nor hot and
@@ -216,7 +278,7 @@ fn candidates_do_not_depend_on_the_direction() {
                 });
                 let detector = Detector::new(columns, rows, box_size, 3.0).unwrap();
                 let found = detector.detect(turned.view()).unwrap();
-                assert_eq!(in_strips(&detector, turned.view(), 1), found);
+                assert_eq!(in_strips(&detector, turned.view(), 1, 1), found);
                 let found: Vec<(usize, usize, f32)> = found
                     .iter()
                     .map(|c| {
@@ -270,7 +332,7 @@ fn equals_are_one_candidate() {
         }
         let detector = Detector::new(64, height, 7, 8.0).unwrap();
         for pixels in [usize::MAX, 64 * at] {
-            let found = in_strips(&detector, frame.view(), pixels);
+            let found = in_strips(&detector, frame.view(), pixels, 1);
             assert_eq!(found.len(), 1, "{found:?}");
         }
     }

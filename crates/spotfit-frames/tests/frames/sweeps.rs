@@ -17,7 +17,7 @@ fn compare(detector: &Detector, frame: &Array2<f32>, room: &mut Room, what: &str
     assert_eq!(found.filtered, filtered, "{what}: noise of the filtered frame");
     assert_eq!(found.candidates, candidates, "{what}");
     if is_fixed(detector) {
-        assert_eq!(in_strips(detector, frame.view(), 1), candidates, "{what}: strips");
+        assert_eq!(in_strips(detector, frame.view(), 1, 1), candidates, "{what}: strips");
     }
     candidates.len()
 }

@@ -104,8 +104,8 @@ impl Crowd {
         let (count, ..) = frames.frames();
         let Roi { x, y, width, height } = self.fitted;
         let corner = |frame| Corner { frame: frame as u32, x: x as u32, y: y as u32 };
-        let corners: Vec<Corner> = (0..count).map(corner).collect();
-        let (frames, corners, map) = Lit::of(lit, frames, corners, map);
+        let mut corners: Vec<Corner> = (0..count).map(corner).collect();
+        let (frames, map) = Lit::of(lit, frames, &mut corners, map);
         let size = Size::new(width, height);
         let saturation = self.saturation.or(residuals::most(&frames));
         let windows = frames.visit(Cut { size, corners: &corners, map });

@@ -1,6 +1,6 @@
 //! Fits of the windows that were cut: parts of them by a thread each, or all of them by a GPU.
 
-use fit_core::{Corner, Errors, Fit, Size, Start};
+use fit_core::{Errors, Fit, Size, Start};
 use fit_windows::AnyWindows;
 use rayon::prelude::*;
 
@@ -10,8 +10,9 @@ use super::options::LocalizeOptions;
 use super::outcome::LocalizeError;
 use super::places::{Cut, Place};
 use super::residuals::{self, Look, Residuals};
+use super::searcher::Searcher;
+use super::spot;
 use super::temporal::Lit;
-use super::{Localizer, spot};
 use crate::backend::Backend;
 
 /// The most windows that a thread fits as one part.
@@ -20,7 +21,7 @@ const PART: usize = 512;
 /// And the fewest: fewer do not fill its lanes well.
 const LEAST: usize = 64;
 
-impl Localizer {
+impl Searcher {
     /// Fits the windows of some places, in their order.
     pub(super) fn found<'a>(
         &self,
@@ -73,15 +74,18 @@ impl Localizer {
         side: usize,
         sent: Option<&Sent>,
     ) -> Result<Vec<Found>, LocalizeError> {
+        let mut room = self.rooms.enter();
         let corners = places.iter().filter(|place| place.side == side).map(|place| place.corner);
-        let corners: Vec<Corner> = corners.collect();
+        room.corners.extend(corners);
         let size = Size::new(side, side);
-        let (frames, corners, map) = Lit::of(lit, frames, corners, self.options.map.as_deref());
-        let windows = frames.visit(Cut { size, corners: &corners, map });
-        match &self.measured {
+        let (frames, map) = Lit::of(lit, frames, &mut room.corners, self.options.map.as_deref());
+        let windows = frames.visit(Cut { size, corners: &room.corners, map });
+        let found = match &self.measured {
             Some(measured) => Ok(measured.fit(windows, &self.options)?),
-            None => self.fitted(windows, sent),
-        }
+            None => self.fitted(windows, sent, &mut room.fits, &mut room.errors),
+        };
+        self.rooms.leave(room);
+        found
     }
 
     /// Fits windows by Gaussians.
@@ -89,10 +93,13 @@ impl Localizer {
         &self,
         windows: AnyWindows<'_>,
         sent: Option<&Sent>,
+        fits: &mut Vec<Fit<f64>>,
+        errors: &mut Vec<Errors>,
     ) -> Result<Vec<Found>, LocalizeError> {
-        let mut fits = vec![Fit::<f64>::invalid(); windows.count()];
+        fits.resize(windows.count(), Fit::invalid());
+        errors.resize(windows.count(), Errors::unknown());
         match sent {
-            Some(sent) => sent.fit(&self.fitter, windows, &mut fits)?,
+            Some(sent) => sent.fit(&self.fitter, windows, fits)?,
             None => {
                 self.fitter.fit_windows(windows, Start::Estimate, fits.as_mut_slice().into())?;
             }
@@ -101,13 +108,12 @@ impl Localizer {
             let camera = &self.options.camera;
             fits.iter_mut().for_each(|fit| *fit = spot::in_photons(fit, camera));
         }
-        let errors = match &self.judge {
-            Some(judge) => judge.errors(windows, &fits)?,
-            None => vec![Errors::unknown(); fits.len()],
-        };
-        let residuals = self.residuals(windows, &fits);
+        if let Some(judge) = &self.judge {
+            judge.errors_into(windows, fits, errors)?;
+        }
+        let residuals = self.residuals(windows, fits);
         let (pixels, seen) = (windows.size().pixels(), residuals::seen(windows));
-        let all = fits.iter().zip(&errors).enumerate();
+        let all = fits.iter().zip(&*errors).enumerate();
         let found = |(index, (fit, errors))| {
             let pixels = seen.as_ref().map_or(pixels, |seen| seen[index]);
             Found::of_fit(fit, errors, residuals.get(index), pixels, &self.options)

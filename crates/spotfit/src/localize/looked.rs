@@ -37,20 +37,21 @@ impl Surroundings {
 impl Localizer {
     /// The same, which tells what becomes of every candidate. The processor detects: bit by bit as a GPU does.
     pub(crate) fn watched(mut self) -> Self {
-        self.detector = self.detector.heard();
-        self.on_gpu = None;
+        let searcher = self.searcher_mut();
+        searcher.detector = searcher.detector.clone().heard();
+        searcher.on_gpu = None;
         self.watch = Some(Box::default());
         self
     }
 
     /// What it goes by.
     pub(crate) fn options(&self) -> &LocalizeOptions {
-        &self.options
+        &self.searcher.options
     }
 
     /// The width that spots share, once it is known.
     pub(crate) fn usual_sigma(&self) -> Option<f64> {
-        self.options.usual_sigma
+        self.searcher.options.usual_sigma
     }
 
     /// The background over time by these frames, of which the first has this number.
@@ -59,10 +60,10 @@ impl Localizer {
         first: usize,
         frames: AnyWindows<'_>,
     ) -> Result<Option<Surroundings>, LocalizeError> {
-        let Some(window) = self.options.temporal_background else { return Ok(None) };
-        let mut temporal = Temporal::new(window, self.size);
-        temporal.push(first, frames, &self.pool)?;
-        temporal.end(&self.pool)?;
+        let Some(window) = self.searcher.options.temporal_background else { return Ok(None) };
+        let mut temporal = Temporal::new(window, self.searcher.size);
+        temporal.push(first, frames, &self.searcher.pool)?;
+        temporal.end(&self.searcher.pool)?;
         Ok(Some(Surroundings(temporal)))
     }
 
@@ -73,10 +74,15 @@ impl Localizer {
         frame: AnyWindows<'_>,
         around: Option<&Surroundings>,
     ) -> Result<Looked, LocalizeError> {
-        let (spots, known) = match around.zip(self.options.map.clone()) {
+        let (spots, known) = match around.zip(self.searcher.options.map.clone()) {
             Some((Surroundings(temporal), map)) => {
                 let range = number..number + 1;
-                let known = temporal.known(&range, &self.options.camera, &map, &self.pool)?;
+                let known = temporal.known(
+                    &range,
+                    &self.searcher.options.camera,
+                    &map,
+                    &self.searcher.pool,
+                )?;
                 let spots = match temporal.frames(&range, &known) {
                     Some((frames, lit)) => {
                         self.timed(|localizer| localizer.search(number, frames, Some(&lit), None))?
@@ -88,7 +94,7 @@ impl Localizer {
             None => (self.process_frames(number, frame)?, None),
         };
         let Watch { fates, .. } = self.watch.as_deref_mut().map(std::mem::take).unwrap_or_default();
-        Ok(Looked { spots, fates, responses: self.detector.take_heard(), known })
+        Ok(Looked { spots, fates, responses: self.searcher.detector.take_heard(), known })
     }
 }
 

@@ -1,10 +1,12 @@
 //! Fits with a measured PSF in place of a Gaussian.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use fit_core::{Number, Pixel};
 use fit_windows::{AnyWindows, NoteKind, Visitor, Windows};
 use ndarray::{Array3, Axis};
+use rayon::ThreadPool;
 use spotfit_locs::private::root_mean_square;
 
 use super::found::{Found, Seen};
@@ -28,13 +30,17 @@ pub(super) struct Measured {
 }
 
 impl Measured {
-    pub(super) fn new(psf: &Psf, options: &LocalizeOptions) -> Result<Self, PsfError> {
+    pub(super) fn new(
+        psf: &Psf,
+        options: &LocalizeOptions,
+        pool: &Arc<ThreadPool>,
+    ) -> Result<Self, PsfError> {
         let fitter = &options.fitter;
         let backend = match fitter.backend {
             Backend::Auto => Backend::Cpu,
             backend => backend,
         };
-        let made = PsfFitter::with_options(psf, &fitter.clone().with_backend(backend))?;
+        let made = PsfFitter::in_pool(psf, &fitter.clone().with_backend(backend), Some(pool))?;
         let side = options.box_size;
         // Says whether the PSF covers windows of this size.
         made.start(Array3::zeros((0, side, side)).view())?;

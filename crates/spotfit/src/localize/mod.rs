@@ -8,6 +8,7 @@ mod brightness;
 mod checks;
 mod crowd;
 mod defects;
+mod detected;
 pub(crate) mod electrons;
 pub(crate) mod emitters;
 mod fits;
@@ -25,6 +26,7 @@ mod pipeline;
 mod places;
 mod reason;
 mod residuals;
+mod searcher;
 mod sensitivity;
 mod slopes;
 mod spot;
@@ -37,13 +39,14 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use fit_core::Pixel;
+use fit_cpu::{BatchError, MOST_THREADS};
 use fit_windows::{AnyWindows, Windows};
 use ndarray::{ArrayView2, Axis};
 use spotfit_locs::OutOfRange;
 
 use crate::as_windows::AsWindows;
-use crate::backend::Backend;
-use crate::detect::{DetectError, Detector};
+use crate::backend::{Backend, FitError};
+use crate::detect::Detector;
 use crate::fitter::Fitter;
 use crate::movie::Block;
 use crate::psf::PsfFitter;
@@ -53,7 +56,8 @@ use found::Judge;
 use measured::Measured;
 use on_gpu::{OnGpu, Sent};
 use parts::{Part, parts};
-use places::Search;
+use places::Wanted;
+use searcher::{Fitted, Rooms, Searcher};
 use slopes::Slopes;
 use temporal::{Lit, Temporal};
 use watch::Watch;
@@ -82,28 +86,11 @@ pub(crate) use watch::Fate;
 /// Localizes blocks of frames of one movie, in order.
 #[derive(Debug)]
 pub struct Localizer {
-    /// Width and height of the frames.
-    size: (usize, usize),
-    options: LocalizeOptions,
-    detector: Detector,
-    roi: Roi,
+    searcher: Arc<Searcher>,
     /// What is known of the full scale of the camera besides the type of its pixels.
     full_scale: Option<FullScale>,
-    /// The side of windows in crowds.
-    narrow: usize,
-    fitter: Fitter,
-    /// What finds spots in the place of the detector, if a GPU can.
-    on_gpu: Option<OnGpu>,
-    /// What finds the errors of fits in photons; a measured PSF has its own.
-    judge: Option<Fitter>,
-    /// What fits in its place with a measured PSF.
-    measured: Option<Measured>,
-    /// What finds and fits in its place where spots may overlap.
-    crowd: Option<Crowd>,
     /// The frames that wait for their background, if that is known over time.
     temporal: Option<Temporal>,
-    /// The threads that find spots, and read the frames of a movie.
-    pool: Arc<rayon::ThreadPool>,
     counts: Counts,
     stages: StageTimes,
     widths: Widths,
@@ -154,7 +141,13 @@ impl Localizer {
             inside(roi.x, roi.width, width) && inside(roi.y, roi.height, height),
             format!("x,y,width,height within the frame of {width}×{height} pixels"),
         )?;
-        let fitter = Fitter::new(&options.fitter.clone().with_fit(options.fit()))?;
+        // There is one pool: what finds spots waits for what fits them.
+        let threads = options.fitter.threads;
+        if threads > MOST_THREADS {
+            return Err(FitError::from(BatchError::TooManyThreads { given: threads }).into());
+        }
+        let pool = Arc::new(rayon::ThreadPoolBuilder::new().num_threads(threads).build()?);
+        let fitter = Fitter::in_pool(&options.fitter.clone().with_fit(options.fit()), Some(&pool))?;
         let on_gpu = OnGpu::new(&detector, &options)?;
         let judge = if options.psf.is_none() {
             let fit = options.fit().with_camera(Some(options.camera));
@@ -164,36 +157,39 @@ impl Localizer {
                 _ => Backend::Cpu,
             };
             let fitter = options.fitter.clone().with_fit(fit).with_backend(backend);
-            Some(Fitter::new(&fitter)?)
+            Some(Fitter::in_pool(&fitter, Some(&pool))?)
         } else {
             None
         };
-        let measured = options.psf.as_ref().map(|psf| Measured::new(psf, &options)).transpose()?;
+        let measured = options.psf.as_ref().map(|psf| Measured::new(psf, &options, &pool));
+        let measured = measured.transpose()?;
         let crowd = match options.emitters.are_together() {
             // Where the width is not known yet, the first frames will tell.
             true if options.knows_sigma() => Some(Crowd::new((width, height), roi, &options)?),
             _ => None,
         };
-        let threads = options.fitter.threads;
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build()?.into();
         let size = (width, height);
         let narrow = options.narrow_box();
         let slopes = Slopes::new(&options);
         let temporal = options.temporal_background.map(|frames| Temporal::new(frames, size));
-        Ok(Self {
+        let searcher = Searcher {
             size,
             options,
             detector,
             roi,
-            full_scale: None,
             narrow,
             fitter,
             on_gpu,
             judge,
             measured,
             crowd,
-            temporal,
             pool,
+            rooms: Rooms::default(),
+        };
+        Ok(Self {
+            searcher: searcher.into(),
+            full_scale: None,
+            temporal,
             counts: Counts::default(),
             stages: StageTimes::default(),
             widths: Widths::default(),
@@ -271,7 +267,7 @@ impl Localizer {
 
     /// The defective pixels that are masked, if they were given.
     pub fn defects(&self) -> Option<&Defects> {
-        self.options.defects.as_deref()
+        self.searcher.options.defects.as_deref()
     }
 
     /// Whether slopes of the light shift the spots of the first frames, for fits on a flat background; `None` if they do not or too
@@ -283,7 +279,7 @@ impl Localizer {
 
     /// How many frames are to be given to [`Localizer::look_ahead`] before the first block; 0 if it would find nothing that is needed.
     pub fn frames_ahead(&self) -> usize {
-        if self.looks_ahead() { frames_for_sigma(self.size) } else { 0 }
+        if self.looks_ahead() { frames_for_sigma(self.searcher.size) } else { 0 }
     }
 
     /// What the first frames, or the metadata of the movie, say of the full scale of the camera, where it is not that of the type of its
@@ -294,18 +290,24 @@ impl Localizer {
 
     /// The fitter in use, if there is no measured PSF.
     pub fn fitter(&self) -> &Fitter {
-        &self.fitter
+        &self.searcher.fitter
     }
 
     /// The fitter in use, if there is a measured PSF.
     pub fn psf_fitter(&self) -> Option<&PsfFitter> {
-        self.measured.as_ref().map(Measured::fitter)
+        self.searcher.measured.as_ref().map(Measured::fitter)
     }
 
     /// Whether a GPU searches the frames, too.
     #[doc(hidden)]
     pub fn searches_on_gpu(&self) -> bool {
-        self.on_gpu.is_some()
+        self.searcher.on_gpu.is_some()
+    }
+
+    /// What it searches with; nobody searches while that changes.
+    fn searcher_mut(&mut self) -> &mut Searcher {
+        Arc::get_mut(&mut self.searcher)
+            .expect("threads that search end before the localizer is used")
     }
 
     fn process_frames(
@@ -323,16 +325,8 @@ impl Localizer {
         frames: AnyWindows<'_>,
         sent: Option<Sent>,
     ) -> Result<Vec<Localization>, LocalizeError> {
-        let (count, height, width) = frames.frames();
-        let (expected, found) = (self.size, (width, height));
-        if found != expected {
-            return Err(DetectError::FrameSize { expected, found }.into());
-        }
-        let most = usize::MAX - count;
-        OutOfRange::check("first", first, first <= most, format!("0 to {most}"))?;
-        let few = u32::try_from(count).is_ok();
-        OutOfRange::check("frames", count, few, format!("0 to {} in a block", u32::MAX))?;
-        self.next_frame = first + count;
+        self.searcher.check(first, frames)?;
+        self.next_frame = first + frames.count();
         self.timed(|localizer| localizer.search_sent(first, frames, sent))
     }
 
@@ -356,13 +350,14 @@ impl Localizer {
         if self.temporal.is_some() {
             return self.stream(|temporal, pool| temporal.push(first, frames, pool), false);
         }
-        if self.on_gpu.is_none() || sent.is_some() {
+        let searcher = self.searcher.clone();
+        let Some(on_gpu) = searcher.on_gpu.as_ref().filter(|_| sent.is_none()) else {
             return self.search(first, frames, None, sent);
-        }
+        };
         let mut all = Vec::new();
         for part in parts(count, height * width) {
             let (first, frames) = (first + part.start, frames.visit(Part(part)));
-            let sent = self.on_gpu.as_ref().map_or(Ok(None), |on_gpu| on_gpu.send(frames))?;
+            let sent = on_gpu.send(frames)?;
             all.extend(self.search(first, frames, None, sent)?);
         }
         Ok(all)
@@ -375,7 +370,7 @@ impl Localizer {
         ended: bool,
     ) -> Result<Vec<Localization>, LocalizeError> {
         let Some(mut temporal) = self.temporal.take() else { return Ok(Vec::new()) };
-        let found = act(&mut temporal, &self.pool).map_err(LocalizeError::from);
+        let found = act(&mut temporal, &self.searcher.pool).map_err(LocalizeError::from);
         let found = found.and_then(|()| self.search_known(&mut temporal, ended));
         if ended || found.is_err() {
             temporal.reset();
@@ -391,8 +386,11 @@ impl Localizer {
         ended: bool,
     ) -> Result<Vec<Localization>, LocalizeError> {
         let mut all = Vec::new();
-        while let Some((part, map)) = temporal.ready(ended).zip(self.options.map.clone()) {
-            let known = temporal.known(&part, &self.options.camera, &map, &self.pool)?;
+        let searcher = self.searcher.clone();
+        let Searcher { options, pool, .. } = &*searcher;
+        let threads = pool.current_num_threads();
+        while let Some((part, map)) = temporal.ready(ended, threads).zip(options.map.as_deref()) {
+            let known = temporal.known(&part, &options.camera, map, pool)?;
             if let Some((frames, lit)) = temporal.frames(&part, &known) {
                 all.extend(self.search(part.start, frames, Some(&lit), None)?);
             }
@@ -407,35 +405,31 @@ impl Localizer {
         first: usize,
         frames: AnyWindows<'a>,
         lit: Option<&Lit<'a>>,
-        mut sent: Option<Sent>,
+        sent: Option<Sent>,
     ) -> Result<Vec<Localization>, LocalizeError> {
-        self.counts.frames += frames.count();
-        if let Some(crowd) = &self.crowd {
-            let begin = Instant::now();
-            let found = crowd.find(frames, self.options.map.as_deref(), lit, &self.pool)?;
-            self.counts.candidates += found.len();
-            let mut judge = self.judging();
-            let judged = found.into_iter();
-            let kept = judged
-                .filter_map(|(place, found)| judge.judge(first, &place, found.lit(&place, lit)))
-                .collect();
-            self.stages.fit += begin.elapsed();
-            return Ok(kept);
-        }
-        let range = "given with `emitters` auto for single blocks, unless the width is fixed";
-        OutOfRange::check("usual_sigma", "none", !self.lacks_sigma(), range)?;
-        let search = Search {
-            options: &self.options,
-            detector: &self.detector,
-            roi: self.roi,
-            narrow: self.narrow,
-            known: lit.map(Lit::known),
-            pool: &self.pool,
-        };
-        let watch = self.watch.as_deref_mut();
-        let places = search.places(&mut self.counts, first, frames, sent.as_mut(), watch)?;
+        let fitted = self.searcher.search(first, frames, lit, sent, 1)?;
+        self.stages.fit += fitted.fitting;
+        Ok(self.decide(first, frames, lit, fitted))
+    }
+
+    /// Decides about what was found in frames, which follow those before.
+    fn decide<'a>(
+        &mut self,
+        first: usize,
+        frames: AnyWindows<'a>,
+        lit: Option<&Lit<'a>>,
+        fitted: Fitted,
+    ) -> Vec<Localization> {
         let begin = Instant::now();
-        let found = self.found(frames, lit, &places, sent.as_ref())?;
+        let Fitted { places, found, candidates, at_edge, .. } = fitted;
+        self.counts.frames += frames.count();
+        self.counts.candidates += candidates;
+        self.counts.dropped.at_edge += at_edge.len();
+        if let Some(watch) = &mut self.watch {
+            for Wanted { id, frame, x, y, response, .. } in at_edge {
+                watch.at_edge(id, first + frame, [x, y], response);
+            }
+        }
         let mut judge = self.judging();
         let judged = places
             .iter()
@@ -446,13 +440,13 @@ impl Localizer {
             slopes.look(first, frames, &kept);
         }
         self.stages.fit += begin.elapsed();
-        Ok(kept)
+        kept
     }
 
     /// What decides about fits, with what was found so far.
     fn judging(&mut self) -> Judge<'_> {
-        let Self { options, counts, widths, next_id, watch, .. } = self;
-        Judge { options, counts, widths, next_id, watch: watch.as_deref_mut() }
+        let Self { searcher, counts, widths, next_id, watch, .. } = self;
+        Judge { options: &searcher.options, counts, widths, next_id, watch: watch.as_deref_mut() }
     }
 }
 

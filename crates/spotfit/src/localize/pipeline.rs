@@ -1,16 +1,17 @@
 //! Reading, localizing and writing side by side.
 
-use std::cell::Cell;
 use std::ops::{Range, RangeBounds};
 use std::panic::resume_unwind;
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::thread::{Builder, JoinHandle};
 use std::time::{Duration, Instant};
 
 use rayon::ThreadPool;
 
 use super::on_gpu::{OnGpu, Sent};
+use super::parts::together;
+use super::searcher::{Fitted, Searcher};
 use super::slopes::Slopes;
 use super::usual_sigma::first_frames;
 use super::{Counts, FullScale, Localization, LocalizeError, Localizer, SlopeDoubt};
@@ -20,7 +21,8 @@ use crate::movie::{Block, Movie, MovieError};
 /// The localizations of a movie, block by block: an iterator, made by [`Localizer::localize`].
 ///
 /// One thread reads and one localizes, both with the threads of the localizer, while the caller works on the
-/// localizations. The iterator ends after the last frame or after an error.
+/// localizations. The threads search several blocks at a time, and what is found is decided about in their order: it does not depend on
+/// how many threads there are. The iterator ends after the last frame or after an error.
 #[derive(Debug)]
 pub struct Localizations {
     /// What comes next, until the end.
@@ -102,9 +104,9 @@ impl Localizer {
     ) -> Result<Localizations, LocalizeError> {
         let (grows, bits) = (!movie.is_counted(), movie.acquisition().significant_bits);
         // A pool of one would make reading wait for localizing.
-        let movie = match self.pool.current_num_threads() {
+        let movie = match self.searcher.pool.current_num_threads() {
             0 | 1 => movie,
-            _ => movie.with_pool(self.pool.clone()),
+            _ => movie.with_pool(self.searcher.pool.clone()),
         };
         let mut blocks = movie.blocks(frames);
         let begin = blocks.frames().start;
@@ -128,42 +130,42 @@ impl Localizer {
             }
             blocks.into_movie()
         });
-        let (sending, mut coming) = match self.on_gpu.clone() {
+        let (sending, mut coming) = match self.searcher.on_gpu.clone() {
             Some(on_gpu) => {
-                let (sending, taken) = send(on_gpu, self.pool.clone(), received)?;
+                let (sending, taken) = send(on_gpu, self.searcher.pool.clone(), received)?;
                 (Some(sending), Taking::Sent(taken))
             }
             None => (None, Taking::Read(received)),
         };
         let (send_found, next) = sync_channel::<Result<Found, LocalizeError>>(1);
         let localizing = Builder::new().name("spotfit-localize".to_owned()).spawn(move || {
-            let (read, waited) = (Cell::default(), Cell::default());
-            let mut taken = std::iter::from_fn(|| {
-                let begin = Instant::now();
-                let block = coming.next()?;
-                waited.set(waited.get() + begin.elapsed());
-                read.set(read.get() + block.as_ref().map_or(Duration::ZERO, |taken| taken.read));
-                Some(block)
-            });
-            let blocks = &mut taken.by_ref().map(|taken| taken.map(|taken| taken.block));
-            let first = self.first_blocks(blocks, bits);
+            let first = self.first_blocks(&mut coming, bits);
+            let blocks = first.into_iter().chain(coming);
+            let (mut turns, searching) = match self.turns(blocks) {
+                Ok(turns) => turns,
+                Err(error) => {
+                    // Nobody is there to hear it if that fails.
+                    let _ = send_found.send(Err(error));
+                    return self;
+                }
+            };
             let mut slope_doubt = None;
-            let first = first
-                .into_iter()
-                .map(|block| block.map(|block| Taken { block, sent: None, read: Duration::ZERO }));
-            let blocks = first.chain(taken).map(Some);
-            for block in blocks.chain([None]) {
-                if block.is_none() && grows {
+            loop {
+                let begin_waiting = Instant::now();
+                let turn = turns.next();
+                self.stages.waited += begin_waiting.elapsed();
+                let ended = turn.is_none();
+                if ended && grows {
                     // Only now is it known which frames there are.
                     self.leave_out_positions(begin..self.next_frame.max(begin));
                 }
-                let found = match block {
-                    Some(taken) => taken.and_then(|Taken { block, sent, .. }| {
-                        self.process_sent(block.first, block.pixels.windows(), sent)
-                    }),
+                let found = match turn {
+                    Some(turn) => turn.and_then(|turn| self.take(turn)).transpose(),
                     None if self.temporal.is_none() && !grows => break,
-                    None => self.finish(),
+                    None => Some(self.finish()),
                 };
+                // A thread that panicked has found nothing.
+                let Some(found) = found else { break };
                 if slope_doubt.is_none() && self.has_seen_slopes() {
                     slope_doubt = Some(self.slope_doubt());
                 }
@@ -172,14 +174,16 @@ impl Localizer {
                 let full_scale = self.full_scale;
                 let found = found.map(|spots| Found { spots, counts, slope_doubt, full_scale });
                 let failed = found.is_err();
-                let begin = Instant::now();
-                if send_found.send(found).is_err() || failed {
+                let begin_waiting = Instant::now();
+                if send_found.send(found).is_err() || failed || ended {
                     break;
                 }
-                waited.set(waited.get() + begin.elapsed());
+                self.stages.waited += begin_waiting.elapsed();
             }
-            self.stages.read += read.get();
-            self.stages.waited += waited.get();
+            drop(turns);
+            if let Some(searching) = searching {
+                searching.join().unwrap_or_else(|panic| resume_unwind(panic));
+            }
             self
         });
         let (reading, localizing) =
@@ -219,6 +223,116 @@ impl Iterator for Taking {
     }
 }
 
+/// A block whose turn it is.
+enum Turn {
+    /// Threads of the pool search it, or have done so.
+    Searched(Duration, Receiver<Searched>),
+    /// Its search depends on the blocks before it, or a GPU has begun it.
+    Own(Box<Taken>),
+}
+
+/// A block, and what was found in it.
+type Searched = (Block, Result<Fitted, LocalizeError>);
+
+/// Blocks in their order, and the thread that has them searched.
+type Turns = (Box<dyn Iterator<Item = Result<Turn, LocalizeError>>>, Option<JoinHandle<()>>);
+
+/// The most pixels of blocks that are searched at a time, if they are several.
+const MOST_PIXELS: usize = 1 << 26;
+
+impl Searcher {
+    /// How many blocks are best searched at a time: frames enough for all threads, and a block for those that are done with the others.
+    /// One thread works on one.
+    pub(super) fn at_a_time(&self) -> usize {
+        let pixels = self.size.0 * self.size.1;
+        let frames = together(pixels);
+        match self.pool.current_num_threads() {
+            0 | 1 => 1,
+            threads => (1 + threads.div_ceil(frames)).min(MOST_PIXELS / (frames * pixels)).max(1),
+        }
+    }
+
+    /// Has blocks searched by the threads of the pool, and tells of each in its turn.
+    fn search_all(
+        &self,
+        blocks: impl Iterator<Item = Result<Taken, LocalizeError>>,
+        turns: &SyncSender<Result<Turn, LocalizeError>>,
+    ) {
+        let at_a_time = self.at_a_time();
+        self.pool.in_place_scope(|scope| {
+            for taken in blocks {
+                let failed = taken.is_err();
+                let (send, searched) = sync_channel(1);
+                let (turn, block) = match taken {
+                    Ok(Taken { block, read, .. }) => {
+                        (Ok(Turn::Searched(read, searched)), Some(block))
+                    }
+                    Err(error) => (Err(error), None),
+                };
+                // It waits for its turn to come near before it is searched.
+                if turns.send(turn).is_err() || failed {
+                    break;
+                }
+                let Some(block) = block else { break };
+                scope.spawn(move |_| {
+                    let (first, frames) = (block.first, block.pixels.windows());
+                    let checked = self.check(first, frames);
+                    let found =
+                        checked.and_then(|()| self.search(first, frames, None, None, at_a_time));
+                    // If nobody waits for it, an earlier block has failed.
+                    let _ = send.send((block, found));
+                });
+            }
+        });
+    }
+}
+
+impl Localizer {
+    /// Blocks in their turn. They are searched side by side unless a search depends on those before.
+    fn turns(
+        &self,
+        blocks: impl Iterator<Item = Result<Taken, LocalizeError>> + Send + 'static,
+    ) -> Result<Turns, LocalizeError> {
+        let searcher = self.searcher.clone();
+        if self.temporal.is_some() || searcher.on_gpu.is_some() {
+            return Ok((
+                Box::new(blocks.map(|taken| taken.map(|taken| Turn::Own(taken.into())))),
+                None,
+            ));
+        }
+        let (send, turns) = sync_channel(searcher.at_a_time() - 1);
+        let searching = Builder::new()
+            .name("spotfit-search".to_owned())
+            .spawn(move || searcher.search_all(blocks, &send))
+            .map_err(LocalizeError::Spawn)?;
+        Ok((Box::new(turns.into_iter()), Some(searching)))
+    }
+
+    /// The localizations of a block whose turn it is; none if the thread that searched it panicked.
+    fn take(&mut self, turn: Turn) -> Result<Option<Vec<Localization>>, LocalizeError> {
+        let (read, searched) = match turn {
+            Turn::Searched(read, searched) => (read, searched),
+            Turn::Own(taken) => {
+                let Taken { block, sent, read } = *taken;
+                self.stages.read += read;
+                return self.process_sent(block.first, block.pixels.windows(), sent).map(Some);
+            }
+        };
+        self.stages.read += read;
+        let begin = Instant::now();
+        let Ok((block, found)) = searched.recv() else { return Ok(None) };
+        let (frames, fitted) = (block.pixels.windows(), found?);
+        // Others were searched meanwhile: what it took by itself says how the time was spent.
+        let took = begin.elapsed();
+        let all = (fitted.detecting + fitted.fitting).max(Duration::from_nanos(1));
+        let fitting = took.mul_f64(fitted.fitting.div_duration_f64(all));
+        self.stages.fit += fitting;
+        *self.stages.detect.get_or_insert_default() += took.saturating_sub(fitting);
+        self.next_frame = block.first + frames.count();
+        Ok(Some(self.decide(block.first, frames, None, fitted)))
+    }
+}
+
 /// The blocks that wait for fits.
 type Sending = (JoinHandle<()>, Receiver<Result<Taken, LocalizeError>>);
 
@@ -253,7 +367,7 @@ impl Localizer {
     /// Counts the positions to fit that are not in these frames, for callers whose blocks come from nowhere else:
     /// [`Localizer::localize`] does it itself.
     pub fn leave_out_positions(&mut self, frames: Range<usize>) {
-        if let Some(positions) = &self.options.positions {
+        if let Some(positions) = &self.searcher.options.positions {
             self.counts.dropped.no_frame += positions.len() - positions.within(frames).len();
         }
     }
@@ -261,16 +375,19 @@ impl Localizer {
     /// Blocks in which was found what is needed ([`Localizer::look_ahead`]); none where it is known.
     fn first_blocks(
         &mut self,
-        blocks: &mut impl Iterator<Item = Result<Block, LocalizeError>>,
+        blocks: &mut impl Iterator<Item = Result<Taken, LocalizeError>>,
         bits: Option<u32>,
-    ) -> Vec<Result<Block, LocalizeError>> {
+    ) -> Vec<Result<Taken, LocalizeError>> {
         let (mut first, mut failed, mut frames) = (Vec::new(), None, 0);
         let wanted = self.frames_ahead();
         while frames < wanted {
-            match blocks.next() {
-                Some(Ok(block)) => {
-                    frames += block.pixels.windows().count();
-                    first.push(block);
+            let begin = Instant::now();
+            let next = blocks.next();
+            self.stages.waited += begin.elapsed();
+            match next {
+                Some(Ok(taken)) => {
+                    frames += taken.block.pixels.windows().count();
+                    first.push(taken);
                 }
                 Some(Err(error)) => {
                     failed = Some(error);
@@ -280,7 +397,8 @@ impl Localizer {
             }
         }
         if wanted > 0 {
-            let frames = first_frames(&first);
+            let blocks: Vec<_> = first.iter().map(|taken| &taken.block).collect();
+            let frames = first_frames(&blocks);
             let found = frames.map_or(Ok(()), |frames| self.look_ahead(frames.windows(), bits));
             if let Err(error) = found {
                 return vec![Err(error)];

@@ -1,34 +1,22 @@
 //! Where windows are cut: around detected spots, or given positions.
 
-use std::borrow::Cow;
-
 use fit_core::{Corner, Pixel, Size};
 use fit_windows::{AnyWindows, CameraMap, Visitor, Windows};
-use rayon::prelude::*;
-use spotfit_locs::positions::Position;
-
-use super::neighbours;
-use super::on_gpu::Sent;
-use super::options::{LocalizeOptions, Roi};
-use super::outcome::{Counts, LocalizeError};
-use super::temporal::Known;
-use super::watch::Watch;
-use crate::detect::{Candidate, DetectError, Detector};
 
 /// A spot that is to be fitted.
 #[derive(Clone, Copy)]
-struct Wanted {
-    id: u64,
+pub(super) struct Wanted {
+    pub(super) id: u64,
     /// The frame in the block.
-    frame: usize,
-    x: f64,
-    y: f64,
+    pub(super) frame: usize,
+    pub(super) x: f64,
+    pub(super) y: f64,
     /// How far away the nearest other one is; 0 if nobody asks.
-    neighbour: f64,
+    pub(super) neighbour: f64,
     /// Whether its window is to be narrow.
-    crowded: bool,
+    pub(super) crowded: bool,
     /// By how many times the noise it stands out; 0 if it was given.
-    response: f32,
+    pub(super) response: f32,
 }
 
 /// Where a window is to be cut, and for whom.
@@ -41,112 +29,6 @@ pub(super) struct Place {
     pub(super) neighbour: f64,
     /// By how many times the noise it stands out; 0 if no detector has seen it.
     pub(super) response: f32,
-}
-
-/// Looks for spots in blocks of frames.
-pub(super) struct Search<'a> {
-    pub(super) options: &'a LocalizeOptions,
-    pub(super) detector: &'a Detector,
-    /// Where to look.
-    pub(super) roi: Roi,
-    /// The side of windows in crowds.
-    pub(super) narrow: usize,
-    /// What is known of the light of the frames.
-    pub(super) known: Option<&'a Known>,
-    pub(super) pool: &'a rayon::ThreadPool,
-}
-
-impl Search<'_> {
-    /// Where to cut windows in a block; those that would cross an edge are dropped and counted.
-    pub(super) fn places(
-        &self,
-        counts: &mut Counts,
-        first: usize,
-        frames: AnyWindows<'_>,
-        sent: Option<&mut Sent>,
-        watch: Option<&mut Watch>,
-    ) -> Result<Vec<Place>, LocalizeError> {
-        let (count, height, width) = frames.frames();
-        let wanted: Vec<Wanted> = match &self.options.positions {
-            Some(positions) => {
-                let places = positions.within(first..first + count);
-                let frames = places.chunk_by(|a, b| a.frame == b.frame);
-                frames.flat_map(|places| self.given(first, places)).collect()
-            }
-            None => self.detected(frames, sent)?,
-        };
-        counts.candidates += wanted.len();
-        let corner = |centre: f64, side: usize, length: usize| {
-            let corner = centre.round() - (side / 2) as f64;
-            (corner >= 0.0 && corner + side as f64 <= length as f64).then_some(corner as u32)
-        };
-        let place = |&Wanted { id, frame, x, y, neighbour, crowded, response }: &Wanted| {
-            let side = if crowded { self.narrow } else { self.options.box_size };
-            let (x, y) = (corner(x, side, width)?, corner(y, side, height)?);
-            let corner = Corner { frame: frame as u32, x, y };
-            Some(Place { id, corner, side, neighbour, response })
-        };
-        let places: Vec<Place> = wanted.iter().filter_map(place).collect();
-        counts.dropped.at_edge += wanted.len() - places.len();
-        if let Some(watch) = watch {
-            for wanted in wanted.iter().filter(|wanted| place(wanted).is_none()) {
-                let Wanted { id, frame, x, y, response, .. } = *wanted;
-                watch.at_edge(id, first + frame, [x, y], response);
-            }
-        }
-        Ok(places)
-    }
-
-    /// The spots of a block that lie in the region.
-    fn detected(
-        &self,
-        frames: AnyWindows<'_>,
-        sent: Option<&mut Sent>,
-    ) -> Result<Vec<Wanted>, LocalizeError> {
-        let by_gpu = sent.map(|sent| sent.candidates(self.detector)).transpose()?;
-        let Roi { x, y, width, height } = self.roi;
-        let inside =
-            |c: &Candidate| (x..x + width).contains(&c.x) && (y..y + height).contains(&c.y);
-        let detect = |frame: usize| {
-            let known = self.known.map(|known| known.of_frame(frame));
-            let found = by_gpu.as_ref().and_then(|found| found[frame].as_deref());
-            let candidates = match found {
-                Some(found) => Cow::Borrowed(found),
-                None => self.detector.detect_window(frames, frame, known)?.into(),
-            };
-            let points = candidates.iter().map(|c| (c.x as f64, c.y as f64)).collect();
-            let wanted = candidates.iter().zip(self.distances(points));
-            let wanted = wanted.filter(|(candidate, _)| inside(candidate));
-            let wanted = wanted.map(|(candidate, ((x, y), neighbour))| {
-                let Candidate { crowded, significance: response, .. } = *candidate;
-                Wanted { id: 0, frame, x, y, neighbour, crowded, response }
-            });
-            Ok(wanted.collect::<Vec<_>>())
-        };
-        let all = (0..frames.count()).into_par_iter();
-        let found: Result<Vec<Vec<_>>, DetectError> =
-            self.pool.install(|| all.map(detect).collect());
-        Ok(found?.concat())
-    }
-
-    /// The given positions of a frame; `first` is the number of the block's first one.
-    fn given(&self, first: usize, places: &[Position]) -> Vec<Wanted> {
-        let points = places.iter().map(|place| (place.x, place.y)).collect();
-        let wanted = places.iter().zip(self.distances(points));
-        let wanted = wanted.map(|(place, ((x, y), neighbour))| {
-            let Position { id, frame, .. } = *place;
-            Wanted { id, frame: frame - first, x, y, neighbour, crowded: false, response: 0.0 }
-        });
-        wanted.collect()
-    }
-
-    /// Points of a frame with the distance to the nearest other one, if somebody needs to know.
-    fn distances(&self, points: Vec<(f64, f64)>) -> impl Iterator<Item = ((f64, f64), f64)> {
-        let checked = self.options.is_checked();
-        let distances =
-            if checked { neighbours::nearest(&points) } else { vec![0.0; points.len()] };
-        points.into_iter().zip(distances)
-    }
 }
 
 /// Cuts windows out of frames of any type.

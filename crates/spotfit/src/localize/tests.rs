@@ -63,3 +63,29 @@ fn parts_cover_frames() {
         assert_eq!((next, parts.first().map(ExactSizeIterator::len)), (frames, first));
     }
 }
+
+/// Proves that there are frames for all threads, whatever their size, as far as memory allows, and never none.
+#[test]
+fn blocks_are_searched_side_by_side() {
+    let at_a_time = |side: usize, threads: usize| {
+        let fitter = crate::FitterOptions::default().with_threads(threads);
+        let options = LocalizeOptions::default().with_fitter(fitter.with_backend(Backend::Cpu));
+        let localizer = Localizer::new((side, side), options).expect("sound options");
+        localizer.searcher.at_a_time()
+    };
+    for (side, threads, expected) in [
+        (256, 1, 1),
+        (2048, 1, 1),
+        (256, 2, 2),
+        (256, 16, 2),
+        (1024, 8, 3),
+        (2048, 2, 3),
+        (2048, 8, 9),
+        (2048, 40, 16),
+        (4096, 8, 4),
+        (8192, 8, 1),
+        (16384, 3, 1),
+    ] {
+        assert_eq!(at_a_time(side, threads), expected, "{threads} threads, {side}²");
+    }
+}

@@ -122,7 +122,7 @@ pub(crate) fn loneliest(mut spots: Vec<(f64, f64)>) -> Option<f64> {
 impl Localizer {
     /// Whether the width of spots is needed and not known.
     pub(super) fn lacks_sigma(&self) -> bool {
-        !self.options.knows_sigma()
+        !self.searcher.options.knows_sigma()
     }
 
     /// Whether something is to be found in the first frames.
@@ -132,7 +132,8 @@ impl Localizer {
 
     /// Whether the full scale of the camera is needed, and neither given nor looked for so far.
     fn lacks_full_scale(&self) -> bool {
-        self.options.saturation.is_none() && self.full_scale.is_none() && self.options.is_checked()
+        let options = &self.searcher.options;
+        options.saturation.is_none() && self.full_scale.is_none() && options.is_checked()
     }
 
     /// Finds in the first frames what is needed and not known: the full scale of the camera ([`FullScale::of`]), of whose numbers so many
@@ -151,23 +152,26 @@ impl Localizer {
         }
         if self.lacks_full_scale() {
             self.full_scale = FullScale::of(frames, bits);
-            self.options.saturation = self.full_scale.and_then(|found| found.saturation());
-            if self.crowd.is_some() {
-                self.crowd = Some(Crowd::new(self.size, self.roi, &self.options)?);
+            let saturation = self.full_scale.and_then(|found| found.saturation());
+            let searcher = self.searcher_mut();
+            searcher.options.saturation = saturation;
+            if searcher.crowd.is_some() {
+                searcher.crowd = Some(Crowd::new(searcher.size, searcher.roi, &searcher.options)?);
             }
         }
         if !self.lacks_sigma() {
             return Ok(());
         }
-        let options = self.options.clone().with_usual_sigma_of(frames)?;
-        self.crowd = Some(Crowd::new(self.size, self.roi, &options)?);
-        self.options = options;
+        let options = self.searcher.options.clone().with_usual_sigma_of(frames)?;
+        let searcher = self.searcher_mut();
+        searcher.crowd = Some(Crowd::new(searcher.size, searcher.roi, &options)?);
+        searcher.options = options;
         Ok(())
     }
 }
 
 /// The first frames of blocks, as many as [`frames_for_sigma`] says, or as there are; nothing if there is none.
-pub(super) fn first_frames(blocks: &[Block]) -> Option<Pixels> {
+pub(super) fn first_frames(blocks: &[&Block]) -> Option<Pixels> {
     macro_rules! joined {
         ($kind:ident) => {{
             let parts = blocks.iter().filter_map(|block| match &block.pixels {

@@ -1,10 +1,13 @@
 //! What computes the fits of models.
 
+use std::sync::Arc;
+
 use fit_cpu::{CurveReference, CurveSimd, InstructionSet, SharedFits};
 use fit_curves::{CompiledModel, CurveFits, CurveOptions, CurveStart, Curves, Sharing};
 use fit_formula::Formula;
 #[cfg(feature = "gpu")]
 use fit_gpu::CurveGpu;
+use rayon::ThreadPool;
 
 use super::ModelError;
 use crate::backend::{Backend, FitterOptions};
@@ -50,15 +53,29 @@ impl CurveFitter {
     /// # Errors
     /// As [`CurveFitter::new`], and if the processor has no such instructions.
     pub fn with_options(options: &FitterOptions) -> Result<Self, ModelError> {
+        Self::in_pool(options, None)
+    }
+
+    /// The same with the threads of a pool that others use too, if there is one.
+    pub(crate) fn in_pool(
+        options: &FitterOptions,
+        pool: Option<&Arc<ThreadPool>>,
+    ) -> Result<Self, ModelError> {
         let FitterOptions { backend, threads, instruction_set, .. } = *options;
+        let simd = || match pool {
+            Some(pool) => CurveSimd::in_pool(pool.clone(), instruction_set),
+            None => CurveSimd::new(threads, instruction_set),
+        };
         Ok(Self(match backend {
-            Backend::Auto | Backend::Reference => Kind::Double(CurveReference::new(threads)?),
-            Backend::Cpu => Kind::Single(CurveSimd::new(threads, instruction_set)?),
+            Backend::Auto | Backend::Reference => Kind::Double(match pool {
+                Some(pool) => CurveReference::in_pool(pool.clone()),
+                None => CurveReference::new(threads)?,
+            }),
+            Backend::Cpu => Kind::Single(simd()?),
             #[cfg(feature = "gpu")]
             Backend::Gpu => {
                 let device = options.devices.first().copied().unwrap_or(0);
-                let rest = CurveSimd::new(threads, instruction_set)?;
-                Kind::Gpu(Box::new(CurveGpu::new(device)?), rest)
+                Kind::Gpu(Box::new(CurveGpu::new(device)?), simd()?)
             }
             #[cfg(not(feature = "gpu"))]
             Backend::Gpu => return Err(ModelError::NoGpuSupport),

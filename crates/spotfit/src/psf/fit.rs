@@ -4,6 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use fit_core::{Estimator, Status};
 use ndarray::{Array2, Array3, ArrayView2, ArrayView3, Axis};
+use rayon::ThreadPool;
 
 use super::judge::{Judge, PsfQuality};
 use super::lattice::Patch;
@@ -113,6 +114,15 @@ impl PsfFitter {
     /// # Errors
     /// As [`PsfFitter::new`], and if the processor has no such instructions.
     pub fn with_options(psf: &Psf, options: &FitterOptions) -> Result<Self, PsfError> {
+        Self::in_pool(psf, options, None)
+    }
+
+    /// The same with the threads of a pool that others use too, if there is one.
+    pub(crate) fn in_pool(
+        psf: &Psf,
+        options: &FitterOptions,
+        pool: Option<&Arc<ThreadPool>>,
+    ) -> Result<Self, PsfError> {
         let splines = [("psf", psf.spline())];
         let light = "photons*psf(z, x - x0, y - y0) + background";
         let model = |formula: &str, variables: &[&str]| {
@@ -122,7 +132,7 @@ impl PsfFitter {
         let plain = model(light, &["x", "y"]);
         let likely = model(&format!("max({light}, {DARKEST})"), &["x", "y"]);
         let noisy = model(&format!("max({light}, {DARKEST}) + read"), &["x", "y", "read"]);
-        let fitter = CurveFitter::with_options(options)?;
+        let fitter = CurveFitter::in_pool(options, pool)?;
         Ok(Self { psf: psf.clone(), plain, likely, noisy, fitter, starter: Mutex::default() })
     }
 

@@ -10,6 +10,7 @@ mod ours;
 mod search_kind;
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use fit_core::Status;
 use fit_core::arithmetic::functions::{self as elementary, Elementary};
@@ -77,6 +78,18 @@ impl CurveSimd {
     pub fn new(threads: usize, set: Option<InstructionSet>) -> Result<Self, BatchError> {
         let set = set.map_or_else(InstructionSet::choose, InstructionSet::checked)?;
         Ok(Self { set, reference: CurveReference::new(threads)? })
+    }
+
+    /// The same with the threads of a pool, which others use too.
+    ///
+    /// # Errors
+    /// As [`crate::Simd::in_pool`].
+    pub fn in_pool(
+        pool: Arc<rayon::ThreadPool>,
+        set: Option<InstructionSet>,
+    ) -> Result<Self, BatchError> {
+        let set = set.map_or_else(InstructionSet::choose, InstructionSet::checked)?;
+        Ok(Self { set, reference: CurveReference::in_pool(pool) })
     }
 
     /// The instruction set in use.

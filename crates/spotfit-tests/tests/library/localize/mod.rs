@@ -4,6 +4,7 @@ mod defects;
 mod sensitivity;
 mod slopes;
 mod temporal;
+mod threads;
 
 use std::sync::Arc;
 

@@ -29,8 +29,9 @@ const LEAST: usize = 3;
 const MOST_PIXELS: usize = 1 << 29;
 /// Windows that begin within the length of one.
 const OVERLAP: usize = 8;
-/// Frames are searched together up to so many pixels: each needs about 30 bytes.
+/// Frames are searched together up to so many pixels, and larger ones, one for each thread, up to so many: each needs about 30 bytes.
 const PART: usize = 1 << 21;
+const MOST_PART: usize = 1 << 23;
 
 const NAME: &str = "temporal_background";
 
@@ -50,14 +51,14 @@ impl<'a> Lit<'a> {
     pub(super) fn of<'m>(
         lit: Option<&'m Self>,
         frames: AnyWindows<'a>,
-        mut corners: Vec<Corner>,
+        corners: &mut [Corner],
         map: Option<&'m CameraMap>,
-    ) -> (AnyWindows<'a>, Vec<Corner>, Option<&'m CameraMap>) {
-        let Some(Self { tall, known }) = lit else { return (frames, corners, map) };
-        for corner in &mut corners {
+    ) -> (AnyWindows<'a>, Option<&'m CameraMap>) {
+        let Some(Self { tall, known }) = lit else { return (frames, map) };
+        for corner in corners {
             *corner = Corner { frame: 0, y: corner.y + known.top(corner.frame), ..*corner };
         }
-        (*tall, corners, Some(known.map()))
+        (*tall, Some(known.map()))
     }
 }
 
@@ -198,12 +199,14 @@ impl Temporal {
         Ok(())
     }
 
-    /// The next frames whose background is known, as many as are searched together; all that there are if the movie has ended.
-    pub(super) fn ready(&self, ended: bool) -> Option<Range<usize>> {
+    /// The next frames whose background is known, as many as so many threads search together; of all that there are if the movie has
+    /// ended.
+    pub(super) fn ready(&self, ended: bool, threads: usize) -> Option<Range<usize>> {
         let stream = self.stream.as_ref()?;
         let known = stream.medians.back()?.middle + 1;
         let end = if ended { stream.held.end } else { known };
-        let most = (PART / (self.size.0 * self.size.1)).max(1);
+        let pixels = self.size.0 * self.size.1;
+        let most = (PART / pixels).max(threads.min(MOST_PART / pixels)).max(1);
         (stream.next < end).then(|| stream.next..end.min(stream.next + most))
     }
 

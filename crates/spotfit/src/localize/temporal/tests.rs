@@ -62,7 +62,7 @@ fn known_light_is_that_of_the_definition() {
             let mut temporal = Temporal::new(window, SIZE);
             let mut seen = 0;
             let mut look = |temporal: &mut Temporal, ended: bool| {
-                while let Some(part) = temporal.ready(ended) {
+                while let Some(part) = temporal.ready(ended, 2) {
                     let known = temporal.known(&part, &camera, &map, &pool).expect("known");
                     let (frames, _) = temporal.frames(&part, &known).expect("held");
                     assert_eq!((part.start, frames.count()), (seen, part.len()));
@@ -103,7 +103,7 @@ fn few_frames_are_held() {
     for number in 0..400 {
         let frame = movie.slice_axis(Axis(0), Slice::from(number..number + 1));
         temporal.push(number, Windows::stack(frame).into(), &pool).expect("a frame");
-        while let Some(part) = temporal.ready(false) {
+        while let Some(part) = temporal.ready(false, 2) {
             temporal.known(&part, &Camera::default(), &map, &pool).expect("known");
             temporal.done(part.end);
         }
