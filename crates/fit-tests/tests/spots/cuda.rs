@@ -527,8 +527,8 @@ const OWN_PROCESS: &str = "SPOTFIT_TEST_OWN_PROCESS";
 
 /// Proves that fits in place wait for no other stream of the user's; and that memory of outcomes whose address someone had serves no
 /// other fit before all is done that was on its way when they went. Under compute-sanitizer, which itself waits for all streams,
-/// this fails. It takes a process of its own: whatever other tests register or release waits for all streams and keeps a lock of the
-/// driver meanwhile, which the fits need.
+/// this fails. It takes a process of its own: memory that other tests register or release
+/// waits for all streams of the process, and so for the one that is kept busy here.
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
 fn other_streams_are_not_waited_for() {
