@@ -90,7 +90,7 @@ impl DecimalMark {
     }
 }
 
-/// The number of a text of digits with at most one mark. With fewer than 2⁵³ units and at most 22 decimals both are exact, so that
+/// The number of a text of digits with at most one mark. With fewer than 2⁵³ units and at most 18 decimals both are exact, so that
 /// one division rounds correctly (Clinger 1990, How to read floating point numbers accurately).
 #[inline]
 fn short(text: &[u8], mark: u8) -> Option<f64> {

@@ -96,6 +96,7 @@ pub(crate) fn names(arg: &clap::Arg) -> Names {
 struct Claim {
     typed: String,
     files: Vec<PathBuf>,
+    is_ring: bool,
 }
 
 /// Refuses, before anything is touched, what would be written over something that is read or over another output; a folder or a ring of
@@ -119,8 +120,7 @@ pub(crate) fn check(command: &Command, matches: &ArgMatches) -> Result<(), CliEr
                 Names::Read => read.extend(read_at(value)),
                 // Such as NAME=SAMPLES.npy:AXIS, GROUP:GROUPS.csv, and what is a number or a file.
                 Names::Other => {
-                    let parts =
-                        value.to_str().into_iter().flat_map(|text| text.split([',', '=', ':']));
+                    let parts = value.to_str().into_iter().flat_map(parts);
                     let parts = parts.map(Path::new).chain([Path::new(value)]);
                     read.extend(parts.filter(|part| part.is_file()).map(Path::to_owned));
                 }
@@ -147,6 +147,9 @@ pub(crate) fn check(command: &Command, matches: &ArgMatches) -> Result<(), CliEr
             let reason = format!("it is the same file as {}; choose two names", other.typed);
             return refuse(claim, &reason);
         }
+    }
+    for claim in claims.iter().filter(|claim| claim.is_ring) {
+        ring::check_free(&claim.typed).map_err(|error| CliError::Other(error.to_string()))?;
     }
     // What has a record is known again. Of picks it is the table.
     let recorded = if command.get_name() == "pick" { "inside" } else { "output" };
@@ -225,14 +228,26 @@ impl Claim {
             files.extend(beside.then(|| sidecar(path)));
             files.push(Record::path(path));
         }
-        Ok(Self { typed, files })
+        Ok(Self { typed, files, is_ring: false })
     }
 
     fn ring(name: &OsStr) -> Result<Self, CliError> {
         let typed = name.to_string_lossy().into_owned();
         let path = ring::path_of(&typed).map_err(|error| CliError::Other(error.to_string()))?;
-        Ok(Self { typed, files: vec![path] })
+        Ok(Self { typed, files: vec![path], is_ring: true })
     }
+}
+
+/// What may be the name of a file in a word such as `NAME=SAMPLES.npy:AXIS`; the name may have some of these marks itself.
+fn parts(word: &str) -> impl Iterator<Item = &str> {
+    const MARKS: [char; 3] = [',', '=', ':'];
+    const OWN: usize = 3;
+    let begins = [0].into_iter().chain(word.match_indices(MARKS).map(|(at, _)| at + 1));
+    begins.flat_map(move |begin| {
+        let rest = &word[begin..];
+        let ends = rest.match_indices(MARKS).map(|(at, _)| at).chain([rest.len()]);
+        ends.take(OWN + 1).map(move |end| &rest[..end])
+    })
 }
 
 /// The files that are read by this name.

@@ -46,7 +46,7 @@ impl Line<'_> {
         };
         count > 1 && (x || anywhere)
             || x && is_plain(rest)
-            || count > 0 && is_plain(rest) && head.iter().any(is_named)
+            || count > 0 && is_plain(rest) && head.iter().rev().take(SAMPLE).any(is_named)
     }
 }
 

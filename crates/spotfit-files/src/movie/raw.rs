@@ -137,7 +137,8 @@ impl RawSource {
             }
             (Some(Adjust::Scaled { scale, zero, blank }), Room::F32(pixels)) => {
                 // Double precision does not have all whole numbers of 64 bits.
-                let exact = self.number == NumberType::I64 && scale == 1.0 && zero.fract() == 0.0;
+                let is_whole = scale == 1.0 && zero.fract() == 0.0 && zero.abs() <= 2f64.powi(64);
+                let exact = self.number == NumberType::I64 && is_whole;
                 if exact {
                     let zero = zero as i128;
                     self.fill_scaled(place, pixels, |_, whole| (whole + zero) as f32, blank)

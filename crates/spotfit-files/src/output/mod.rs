@@ -193,6 +193,12 @@ impl Output {
         if !goes_on(0) {
             return Err(OutputError::Interrupted);
         }
+        for Self { name, target, over, .. } in &outputs {
+            let found = over.as_ref().zip(target.path());
+            if found.is_some_and(|(seen, path)| *seen != Seen::at(path)) {
+                return Err(OutputError::write(name)(taken()));
+            }
+        }
         let new: HashSet<PathBuf> =
             outputs.iter().filter_map(|output| output.target.path()).cloned().collect();
         // A record that comes with its file has replaced the old one, or will.
@@ -307,22 +313,23 @@ impl Target {
         if let Self::Replace { writer, path, .. } = self {
             let file = writer.into_inner().map_err(io::IntoInnerError::into_error)?;
             parts.retain(|part| part != file.path());
-            let other = || {
-                let reason = "another file has got this name meanwhile, and stays";
-                io::Error::new(io::ErrorKind::AlreadyExists, reason)
-            };
             let persisted = match over {
-                Some(seen) if *seen != Seen::at(&path) => return Err(other()),
+                Some(seen) if *seen != Seen::at(&path) => return Err(taken()),
                 Some(Seen(None)) => file.persist_noclobber(path),
                 _ => file.persist(path),
             };
             persisted.map_err(|error| match error.error.kind() {
-                io::ErrorKind::AlreadyExists => other(),
+                io::ErrorKind::AlreadyExists => taken(),
                 _ => error.error,
             })?;
         }
         Ok(())
     }
+}
+
+fn taken() -> io::Error {
+    let reason = "another file has got this name meanwhile, and stays";
+    io::Error::new(io::ErrorKind::AlreadyExists, reason)
 }
 
 impl fmt::Debug for Target {

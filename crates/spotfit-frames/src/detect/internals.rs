@@ -37,7 +37,8 @@ pub fn swept(detector: &Detector, frame: ArrayView2<'_, f32>, room: &mut Room) -
     let (parts, _) = detector.parts(usize::MAX, 1);
     let Room(room) = room;
     sweep(&detector.method, &source, &ground, &parts[0].strip, room);
-    let candidates = of_equals(room.tops(), peaks::radius(detector.method.box_size), detector);
+    let tops = if room.noise.is_zero() { &[] } else { room.tops() };
+    let candidates = of_equals(tops, peaks::radius(detector.method.box_size), detector);
     let (noise, filtered) = (room.noise.levels.clone(), room.filtered.levels.clone());
     Swept { noise, signal: room.signal.clone(), filtered, candidates }
 }

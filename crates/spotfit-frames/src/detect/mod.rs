@@ -284,6 +284,7 @@ impl Detector {
                 part.shares.extend(crowd::shares(method, &room, own));
             }
             part.tops.extend_from_slice(room.tops());
+            part.silent = room.noise.is_zero();
             part.heard.extend_from_slice(room.heard());
             part.leave(room, stays, &self.rooms);
         });
@@ -291,7 +292,9 @@ impl Detector {
             let mut heard = heard.lock().unwrap_or_else(PoisonError::into_inner);
             heard.extend(parts.iter().flat_map(|part| &part.heard));
         }
-        let tops = concat(&parts, |part| &part.tops);
+        // A frame without noise has no candidates; a strip of another may have none and some.
+        let is_silent = parts.iter().all(|part| part.silent);
+        let tops = if is_silent { Vec::new() } else { concat(&parts, |part| &part.tops) };
         let mut found = of_equals(&tops, peaks::radius(method.box_size), method);
         if let Some(Dense(mut tiles)) = Dense::among(&concat(&parts, |part| &part.shares)) {
             for part in &mut parts {
@@ -346,6 +349,7 @@ impl Detector {
         let part = |strip| Part {
             strip,
             tops: Vec::new(),
+            silent: false,
             heard: Vec::new(),
             shares: Vec::new(),
             dense: Vec::new(),
@@ -360,6 +364,8 @@ struct Part {
     strip: Strip,
     /// The maxima in its own rows, of equals all: by the usual filter, then those in crowds by the other one.
     tops: Vec<Candidate>,
+    /// Whether its pixels have no noise.
+    silent: bool,
     /// Those that somebody listens to.
     heard: Vec<Response>,
     /// How much of each tile that begins in its own rows is bright, and whether there may be a crowd in it.

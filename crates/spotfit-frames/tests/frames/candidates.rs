@@ -168,13 +168,20 @@ fn bands_find_what_the_whole_frame_shows() {
     let noise = Array2::from_shape_fn((2, width), |_| random.poisson(20.0) as f32);
     let line = |(y, x): (usize, usize)| noise[(y % 2, x)] + if x == 40 { 200.0 } else { 0.0 };
     frames.push(("a line", Array2::from_shape_fn((height, width), line)));
+    // Most strips have no noise, and all have light.
+    let lit = |(y, x): (usize, usize)| match (y % 16 < 5 && x % 16 < 5, y < 300) {
+        (true, _) => 5000.0,
+        (false, true) => random.poisson(100.0) as f32,
+        (false, false) => 100.0,
+    };
+    frames.push(("blocks in the dark", Array2::from_shape_fn((height, width), lit)));
     let camera = Camera::default();
     let (mut crowded, mut strips_of_crowds) = (0, 0);
     for (what, frame) in &frames {
         for box_size in [7, 9] {
             let detector = Detector::new(width, height, box_size, 5.0).unwrap();
             let detector = match *what {
-                "a line" => detector,
+                "a line" | "blocks in the dark" => detector,
                 _ => detector.with_false_rate(DEFAULT_FALSE_RATE, &camera).unwrap(),
             };
             let whole = in_strips(&detector, frame.view(), usize::MAX, 1);

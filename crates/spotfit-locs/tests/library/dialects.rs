@@ -155,8 +155,14 @@ fn lines_of_names_are_known() {
         reader.expect("names").read_all(9).expect("rows").values("x").expect("x"),
         [1.5, 2.5]
     );
-    let units = read("frame,x,y\n,(nm),(nm)\n0,1,2\n").expect("units below names");
-    assert_eq!(units.column("y").expect("y").unit, Unit::Nanometre);
+    for units in ["(nm)", "[nm]"] {
+        let text = format!("frame,x,y\n,{units},{units}\n0,1,2\n");
+        let table = read(&text).expect("units below names");
+        assert_eq!(table.column("y").expect("y").unit, Unit::Nanometre);
+        assert_eq!(table.values("frame").expect("frames"), [0.0]);
+    }
+    let beyond = TextOptions::default().with_skip_lines(usize::MAX);
+    assert!(CsvReader::with_options(TRACKMATE.as_bytes(), beyond).is_err());
     for (text, says) in [
         ("frame,x,y\n1,<0.1,2\n1,2,3\n", "line 2: x = '<0.1' is not a number"),
         ("frame,x,y\nNA,NA,NA\n1,2,3\n", "line 2: frame = 'NA'"),

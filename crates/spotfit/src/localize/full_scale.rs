@@ -20,7 +20,7 @@ const BESIDE: usize = 4;
 const NEAR: f64 = 1.0 / 64.0;
 const LEAST_NEAR: f64 = 3.0;
 const RARER: usize = 4;
-/// So many pixels of the first frame tell the median.
+/// So many pixels of the first frame with light tell the median.
 const SAMPLE: usize = 4096;
 
 /// The full scale of a camera, where it is not that of the type of its pixels, and why.
@@ -114,12 +114,11 @@ impl<'w> Visitor<'w> for Look {
         let pixels = || frames.iter().map(|&pixel| f64::from_pixel(pixel));
         let value = pixels().filter(|pixel| pixel.is_finite()).fold(f64::NEG_INFINITY, f64::max);
         let step = (frames.len() / frames.dim().0.max(1) / SAMPLE).max(1);
-        let first = frames.outer_iter().next()?;
-        let sample = first.iter().step_by(step).map(|&pixel| f64::from_pixel(pixel));
-        let sample: Vec<f64> = sample.filter(|pixel| pixel.is_finite()).collect();
-        if sample.is_empty() {
-            return None;
-        }
+        let sample = frames.outer_iter().find_map(|frame| {
+            let sample = frame.iter().step_by(step).map(|&pixel| f64::from_pixel(pixel));
+            let sample: Vec<f64> = sample.filter(|pixel| pixel.is_finite()).collect();
+            (!sample.is_empty()).then_some(sample)
+        })?;
         let near = value - ((value - median(sample)) * NEAR).max(LEAST_NEAR);
         let (mut at, mut below) = (0, 0);
         for pixel in pixels() {

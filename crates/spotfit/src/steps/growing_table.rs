@@ -39,6 +39,8 @@ impl GrowingTable {
         if std::fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
             return Err(OutputError::NoFile { file: path.display().to_string() }.into());
         }
+        // Whether it can be written is not to be learnt when the first row comes.
+        drop(Output::create(path)?);
         let writer = CsvWriter::new(Vec::new());
         Ok(Self { path: path.to_owned(), overwrite, writer, file: None, record: None, rows: 0 })
     }
@@ -89,12 +91,14 @@ impl GrowingTable {
             self.file = Some(begun.map_err(StepError::Write)?);
         }
         let Self { path, file, record, .. } = self;
+        let written = file.is_some();
         if let Some((file, length)) = file {
             let synced = file.sync_all().and_then(|()| check(&path, &file, length));
             let name = path.display().to_string();
             synced.map_err(|source| OutputError::Write { file: name, source })?;
         }
-        let record = record.map(|mut record| {
+        // Without a table, that of before keeps its record.
+        let record = record.filter(|_| written).map(|mut record| {
             record.state = State::Done { counts };
             record.complete = Some(true);
             recorded(&path, &record)

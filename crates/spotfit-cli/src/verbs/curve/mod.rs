@@ -105,7 +105,7 @@ pub(crate) struct CurveArguments {
     /// The mark before decimals, where the numbers of a text do not tell: 1,250 may be 1250 or 1.25.
     #[arg(long, value_enum, value_name = "MARK", help_heading = "Data")]
     decimal: Option<Decimal>,
-    /// The sheet of a workbook (.xlsx) that is read, by its name or number from 1; the first by default.
+    /// The sheet of a workbook (.xlsx) that is read, by its name or number from 1; the first with cells by default.
     #[arg(long, value_name = "NAME|N", help_heading = "Data")]
     sheet: Option<String>,
     /// Weights: an NPY file with an array (point) or (fit, point), where points of weight 0 or NaN are left out; a number for all points, such as

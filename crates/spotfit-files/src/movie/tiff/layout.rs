@@ -130,8 +130,8 @@ impl Layout {
         let (first, step, run) = match (slices_first && channels > 1, options.slice) {
             (false, None) => (channel, channels, 1),
             (false, Some(slice)) => (channel + channels * slice, all, 1),
-            (true, None) => (channel * slices, all, slices),
-            (true, Some(slice)) => (channel * slices + slice, all, 1),
+            (true, None) => (channel.saturating_mul(slices), all, slices),
+            (true, Some(slice)) => (channel.saturating_mul(slices).saturating_add(slice), all, 1),
         };
         let left = pages.saturating_sub(first);
         let frames = left / step * run + (left % step).min(run);

@@ -124,7 +124,9 @@ impl<R: Read> CsvReader<R> {
     pub fn with_options(reader: R, options: TextOptions) -> Result<Self, TableError> {
         let mut lines = Box::new(Lines::new(reader));
         for _ in 0..options.skip_lines {
-            lines.first()?;
+            if lines.first()?.is_empty() {
+                break;
+            }
         }
         let mut line = lines.first()?;
         let said = line.strip_prefix(b"sep=").and_then(|rest| match rest {
@@ -147,12 +149,6 @@ impl<R: Read> CsvReader<R> {
             Some(names) => (names, b' '),
             None => headers(&line, said)?,
         };
-        let mut notes = Vec::new();
-        let more = more_names(&mut lines, &mut headers, delimiter)?;
-        if more > 0 {
-            let lines = if more == 1 { "1 line is" } else { &format!("{more} lines are") };
-            notes.push(format!("{lines} taken for more names and units of the columns"));
-        }
         let units = !counts_from_0
             && headers.iter().any(|header| {
                 names::known(header).is_some_and(|(known, unit, _)| {
@@ -161,6 +157,13 @@ impl<R: Read> CsvReader<R> {
                         && unit != Unit::None
                 })
             });
+        // Units on a line of their own are of another program, which counts frames from 0.
+        let mut notes = Vec::new();
+        let more = more_names(&mut lines, &mut headers, delimiter)?;
+        if more > 0 {
+            let lines = if more == 1 { "1 line is" } else { &format!("{more} lines are") };
+            notes.push(format!("{lines} taken for more names and units of the columns"));
+        }
         let own: Vec<Meaning> =
             headers.iter().filter_map(|header| Some(names::from_csv(header)?.0)).collect();
         let mut columns: Vec<Field> = Vec::new();
