@@ -138,7 +138,7 @@ fn no_output_takes_the_place_of_something_else() {
             let recorded = if verb == "pick" { "locs" } else { "output" };
             let all = all.chain((has_record && name == recorded).then_some(There::Stranger));
             let all: Vec<There> = all.collect();
-            // By day some of them for each output, so that each verb has met all kinds; at night all.
+            // By day two for each output, of another kind from case to case; at night all.
             let count = if nightly() { all.len() } else { 2.min(all.len()) };
             tries.extend((0..count).map(|at| {
                 (case, output, all[(at * all.len() / count + number + output) % all.len()])
