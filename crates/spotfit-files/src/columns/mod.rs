@@ -565,8 +565,7 @@ fn names(mut head: Vec<HeadLine>, width: usize) -> (Vec<String>, Vec<String>, Ve
     let lines = head.len();
     head.retain(|line| named(line) > 1 || used(&line.cells) == width);
     // What is above units are names. Otherwise the last names count which are those of as many columns.
-    let units =
-        (1..head.len()).find(|&place| head[place].is_units() && !head[place - 1].is_preamble());
+    let units = head.iter().skip(1).position(HeadLine::is_units).map(|above| above + 1);
     let last = || {
         let mut best = 0;
         for place in 1..head.len() {

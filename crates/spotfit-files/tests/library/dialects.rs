@@ -119,7 +119,6 @@ fn tables_as_people_have_them() {
         ("n,time,signal\n0,0.5,11\n1,1.5,13\n", "time", [0.0, 0.5], [1.0, 1.5]),
         // Lines above names, and units below them.
         ("Instrument: A; version 1,2\nx,y\n1,10\n2,20\n", "y", [1.0, 10.0], [2.0, 20.0]),
-        ("Sample,7\nt,V\n1,10\n2,20\n", "V", [1.0, 10.0], [2.0, 20.0]),
         ("Instrument A,version B\nx,y\n1,10\n2,20\n", "y", [1.0, 10.0], [2.0, 20.0]),
         ("Date;2024\nx;y\n1;10\n2;20\n", "y", [1.0, 10.0], [2.0, 20.0]),
         ("Run,a=2\nx,y\ns,mV\n1,10\n2,20\n", "y", [1.0, 10.0], [2.0, 20.0]),
