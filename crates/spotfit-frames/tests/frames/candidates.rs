@@ -168,7 +168,7 @@ fn bands_find_what_the_whole_frame_shows() {
     let noise = Array2::from_shape_fn((2, width), |_| random.poisson(20.0) as f32);
     let line = |(y, x): (usize, usize)| noise[(y % 2, x)] + if x == 40 { 200.0 } else { 0.0 };
     frames.push(("a line", Array2::from_shape_fn((height, width), line)));
-    // Most strips have no noise, and all have light.
+    // Light on a ground without noise, beside one with noise.
     let lit = |(y, x): (usize, usize)| match (y % 16 < 5 && x % 16 < 5, y < 300) {
         (true, _) => 5000.0,
         (false, true) => random.poisson(100.0) as f32,
