@@ -51,6 +51,7 @@ mod number;
 mod open;
 mod options;
 mod parts;
+mod pending;
 mod pixels;
 mod place;
 mod placed;
@@ -72,6 +73,7 @@ use rayon::ThreadPool;
 
 use crate::npy::NpyReader;
 use number::read_npy;
+use pending::Stored;
 
 pub use acquisition::{Acquisition, AcquisitionSource};
 #[doc(hidden)]
@@ -83,7 +85,9 @@ pub use follow::{FollowOptions, GrowingMovie, is_read_complete, last_change, mov
 pub use formats::{ENDINGS, Foreign};
 pub use ndtiff::INDEX as NDTIFF_INDEX;
 pub use options::{MovieLimits, MovieOptions};
+pub use pending::PendingBlock;
 pub use pixels::Pixels;
+pub use room::SpareBlocks;
 
 /// Something that can be read from any place.
 pub trait ReadSeek: Read + Seek + Send {}
@@ -116,6 +120,7 @@ pub struct Movie {
     files: Vec<PathBuf>,
     /// Those who read and decode, if it is not the caller alone.
     pool: Option<Arc<ThreadPool>>,
+    spare: SpareBlocks,
 }
 
 impl std::fmt::Debug for Movie {
@@ -157,7 +162,7 @@ impl Movie {
         limits.check(width, height)?;
         let (axes, notes, files) = (MovieAxes::frames(frames), Vec::new(), Vec::new());
         let acquisition = Acquisition::default();
-        let (seen, pool) = (None, None);
+        let (seen, pool, spare) = (None, None, SpareBlocks::default());
         Ok(Self {
             source,
             frames,
@@ -171,6 +176,7 @@ impl Movie {
             notes,
             files,
             pool,
+            spare,
         })
     }
 
@@ -321,6 +327,11 @@ impl Movie {
         Self { pool: Some(pool), ..self }
     }
 
+    /// Where the memory of blocks goes that the caller is done with, if their frames are stored as they are: the next lie there.
+    pub fn spare_blocks(&self) -> &SpareBlocks {
+        &self.spare
+    }
+
     /// The next frames, at most `most` of them and a few megabytes (but at least one frame); `None` at the end.
     ///
     /// # Errors
@@ -361,6 +372,23 @@ impl Movie {
         let first = self.next;
         self.next += count;
         Ok(Some(Block { first, pixels }))
+    }
+
+    /// The same frames as [`Movie::read`] gives, which any thread may read at any time where they are stored as they are; others have
+    /// been read.
+    ///
+    /// # Errors
+    /// [`MovieError`].
+    pub fn read_later(&mut self, most: usize) -> Result<Option<PendingBlock>, MovieError> {
+        let count = block_length(self.width, self.height).min(most).min(self.frames - self.next);
+        let seen = self.seen.as_ref().is_some_and(|seen| seen.dim().0 > 0);
+        let stored = if seen || count == 0 { None } else { Stored::take(&mut self.source, count) };
+        let Some(stored) = stored else {
+            return Ok(self.read(most)?.map(PendingBlock::from));
+        };
+        let (first, shape) = (self.next, (count, self.height, self.width));
+        self.next += count;
+        Ok(Some(PendingBlock::new(stored, first, shape, self.spare.clone())))
     }
 
     /// The next frames, so many of them (more if more were asked for before) or all that there are: they stay the next, and are read once
@@ -411,9 +439,9 @@ impl Movie {
         let pool = self.pool.as_deref();
         let pixels = match &mut self.source {
             #[cfg(feature = "tiff")]
-            Source::Tiff(source) => source.read(shape, pool)?,
-            Source::Raw(source) => source.read(shape, pool)?,
-            Source::Placed(source) => source.read(shape, pool)?,
+            Source::Tiff(source) => source.read(shape, pool, &self.spare)?,
+            Source::Raw(source) => source.read(shape, pool, &self.spare)?,
+            Source::Placed(source) => source.read(shape, pool, &self.spare)?,
             Source::Npy(source) => read_npy(source, shape)?,
             Source::Held(frames) => frames.take(count),
             Source::Growing(_) | Source::Flow(_) | Source::Parts(_) => {
@@ -438,6 +466,28 @@ impl Blocks {
         self.frames.clone()
     }
 
+    /// The next block, as [`Movie::read_later`] gives it.
+    pub fn next_pending(&mut self) -> Option<Result<PendingBlock, MovieError>> {
+        let Self { movie, frames } = self;
+        let skipped = movie.skip_to(frames.start);
+        let block = skipped.and_then(|()| movie.read_later(frames.len()));
+        self.step(block, PendingBlock::count)
+    }
+
+    /// Goes on behind a block of so many frames.
+    fn step<B>(
+        &mut self,
+        block: Result<Option<B>, MovieError>,
+        count: impl Fn(&B) -> usize,
+    ) -> Option<Result<B, MovieError>> {
+        match &block {
+            Ok(Some(block)) => self.frames.start += count(block),
+            // After an error nothing more can be read.
+            _ => self.frames.start = self.frames.end,
+        }
+        block.transpose()
+    }
+
     /// The movie, whose frames were read so far.
     pub fn into_movie(self) -> Movie {
         self.movie
@@ -449,16 +499,9 @@ impl Iterator for Blocks {
 
     fn next(&mut self) -> Option<Self::Item> {
         let Self { movie, frames } = self;
-        let block = match movie.skip_to(frames.start) {
-            Ok(()) => movie.read(frames.len()),
-            Err(error) => Err(error),
-        };
-        match &block {
-            Ok(Some(block)) => frames.start += block.pixels.dim().0,
-            // After an error nothing more can be read.
-            _ => frames.start = frames.end,
-        }
-        block.transpose()
+        let skipped = movie.skip_to(frames.start);
+        let block = skipped.and_then(|()| movie.read(frames.len()));
+        self.step(block, |block| block.pixels.dim().0)
     }
 }
 

@@ -1,12 +1,13 @@
 //! Planes that lie anywhere in a file, uncompressed, maybe with those of other channels between their pixels.
 
 use std::io;
+use std::sync::Arc;
 
 use rayon::ThreadPool;
 
 use super::number::FrameNumber;
 use super::place::{Bytes, fill_at};
-use super::room::{Kind, Room, rooms};
+use super::room::{Kind, Room, SpareBlocks, rooms};
 use super::threads::try_each;
 use super::whole::said;
 use super::{Acquisition, Dimensions, MovieAxes, MovieError, MovieOptions, PixelSize, Pixels};
@@ -137,15 +138,16 @@ impl Planes {
             acquisition.frame_time = acquisition.frame_time.or(Some(each));
         }
         let dimensions = Dimensions(found.len(), lie.height, lie.width);
-        let source = PlacedSource { bytes, places: found, lie, format, next: 0 };
+        let source = PlacedSource { bytes, places: found.into(), lie, format, next: 0 };
         Ok(OfPlanes { source, dimensions, axes, times, acquisition, notes })
     }
 }
 
 /// The frames of a movie, each at its place.
+#[derive(Clone)]
 pub(super) struct PlacedSource {
     bytes: Bytes,
-    places: Vec<u64>,
+    places: Arc<[u64]>,
     lie: Lie,
     format: &'static str,
     next: usize,
@@ -160,9 +162,10 @@ impl PlacedSource {
         &mut self,
         shape: (usize, usize, usize),
         pool: Option<&ThreadPool>,
+        spare: &SpareBlocks,
     ) -> Result<Pixels, MovieError> {
         let kind: Kind = with_number!(self.lie.number, T => T::KIND);
-        let mut frames = kind.frames(shape)?;
+        let mut frames = kind.any_frames(shape, spare)?;
         let places = self.places.get(self.next..).unwrap_or_default();
         let work = |number: usize, room: Room<'_>| match places.get(number) {
             Some(&place) => self.frame(place, room),

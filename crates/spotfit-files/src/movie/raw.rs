@@ -7,7 +7,7 @@ use rayon::ThreadPool;
 
 use super::number::FrameNumber;
 use super::place::{Bytes, fill_at};
-use super::room::{Kind, Room, rooms};
+use super::room::{Kind, Room, SpareBlocks, rooms};
 use super::threads::try_each;
 use super::{Dimensions, MovieError, PixelSize, PixelSizeSource, Pixels};
 use crate::excerpt::excerpt;
@@ -17,6 +17,7 @@ use crate::npy::{NpyError, NpyNumber, NumberType, with_number};
 const PIECE: usize = 1 << 20;
 
 /// Frames one after the other in a file, with nothing between them.
+#[derive(Clone)]
 pub(super) struct RawSource {
     bytes: Bytes,
     /// Where the first of them lies.
@@ -99,8 +100,9 @@ impl RawSource {
         &mut self,
         shape: (usize, usize, usize),
         pool: Option<&ThreadPool>,
+        spare: &SpareBlocks,
     ) -> Result<Pixels, MovieError> {
-        let mut frames = self.kind().frames(shape)?;
+        let mut frames = self.kind().any_frames(shape, spare)?;
         let (start, size) = (self.place(self.next), self.number.size());
         let numbers = PIECE / size;
         let read = |number: usize, room| {

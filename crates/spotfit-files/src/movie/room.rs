@@ -1,6 +1,7 @@
 //! Room for frames that are still to be read.
 
 use std::io;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use ndarray::Array3;
 
@@ -34,6 +35,33 @@ pub(super) fn zeros<P: Copy + Default>(
     stack(shape, vec![P::default(); count])
 }
 
+/// Memory of blocks that nobody needs any more. Blocks that are read later lie there again, since a system takes about as long to make
+/// memory as to read a file that it has at hand.
+#[derive(Clone, Debug, Default)]
+pub struct SpareBlocks(Arc<Mutex<Vec<Pixels>>>);
+
+impl SpareBlocks {
+    /// Leaves the memory of frames to blocks that are read later.
+    pub fn leave(&self, pixels: Pixels) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(pixels);
+    }
+
+    fn take(&self) -> Option<Pixels> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).pop()
+    }
+}
+
+/// Frames in the memory of others, if they were as large at least. What they show is not defined.
+fn again<P>(spare: Array3<P>, shape: (usize, usize, usize)) -> Option<Array3<P>> {
+    let (mut pixels, offset) = spare.into_raw_vec_and_offset();
+    let count = shape.0 * shape.1 * shape.2;
+    if offset.unwrap_or(0) != 0 || pixels.len() < count {
+        return None;
+    }
+    pixels.truncate(count);
+    stack(shape, pixels).ok()
+}
+
 impl Kind {
     /// Frames (count, height, width) without light.
     pub(super) fn frames(self, shape: (usize, usize, usize)) -> Result<Pixels, MovieError> {
@@ -42,6 +70,21 @@ impl Kind {
             Self::U16 => Pixels::U16(zeros(shape)?),
             Self::F32 => Pixels::F32(zeros(shape)?),
         })
+    }
+
+    /// Frames whose pixels are all written before anybody sees them, in memory that was left if there is some.
+    pub(super) fn any_frames(
+        self,
+        shape: (usize, usize, usize),
+        spare: &SpareBlocks,
+    ) -> Result<Pixels, MovieError> {
+        let again = match (self, spare.take()) {
+            (Self::U8, Some(Pixels::U8(spare))) => again(spare, shape).map(Pixels::U8),
+            (Self::U16, Some(Pixels::U16(spare))) => again(spare, shape).map(Pixels::U16),
+            (Self::F32, Some(Pixels::F32(spare))) => again(spare, shape).map(Pixels::F32),
+            _ => None,
+        };
+        again.map_or_else(|| self.frames(shape), Ok)
     }
 }
 

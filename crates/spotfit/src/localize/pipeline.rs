@@ -16,7 +16,7 @@ use super::slopes::Slopes;
 use super::usual_sigma::first_frames;
 use super::{Counts, FullScale, Localization, LocalizeError, Localizer, SlopeDoubt};
 use crate::as_windows::AsWindows;
-use crate::movie::{Block, Movie, MovieError};
+use crate::movie::{Block, Blocks, Movie, MovieError, PendingBlock, SpareBlocks};
 
 /// The localizations of a movie, block by block: an iterator, made by [`Localizer::localize`].
 ///
@@ -47,16 +47,16 @@ struct Work {
     localizing: JoinHandle<Localizer>,
 }
 
-/// Frames that were read, and may have been sent to a GPU.
+/// Frames that were read, and may have been sent to a GPU, or that whoever searches them is to read.
 struct Taken {
-    block: Block,
+    block: PendingBlock,
     sent: Option<Sent>,
     /// How long reading took.
     read: Duration,
 }
 
-/// Frames that were read, and how long that took.
-type ReadBlock = (Result<Block, MovieError>, Duration);
+/// Frames, and how long it took to read them, if they were read.
+type ReadBlock = (Result<PendingBlock, MovieError>, Duration);
 
 impl Work {
     /// Waits for the end. Of two panics the first is the cause.
@@ -108,8 +108,11 @@ impl Localizer {
             0 | 1 => movie,
             _ => movie.with_pool(self.searcher.pool.clone()),
         };
+        let spare = movie.spare_blocks().clone();
         let mut blocks = movie.blocks(frames);
         let begin = blocks.frames().start;
+        // Whoever searches a block reads it, too.
+        let later = self.searches_side_by_side();
         if !grows {
             self.leave_out_positions(blocks.frames());
         }
@@ -121,7 +124,11 @@ impl Localizer {
         let (send_block, received) = sync_channel::<ReadBlock>(1);
         let reading = Builder::new().name("spotfit-read".to_owned()).spawn(move || {
             let mut begin = Instant::now();
-            for block in blocks.by_ref() {
+            let next = |blocks: &mut Blocks| match later {
+                true => blocks.next_pending(),
+                false => Some(blocks.next()?.map(PendingBlock::from)),
+            };
+            while let Some(block) = next(&mut blocks) {
                 let failed = block.is_err();
                 if send_block.send((block, begin.elapsed())).is_err() || failed {
                     break;
@@ -160,7 +167,7 @@ impl Localizer {
                     self.leave_out_positions(begin..self.next_frame.max(begin));
                 }
                 let found = match turn {
-                    Some(turn) => turn.and_then(|turn| self.take(turn)).transpose(),
+                    Some(turn) => turn.and_then(|turn| self.take(turn, &spare)).transpose(),
                     None if self.temporal.is_none() && !grows => break,
                     None => Some(self.finish()),
                 };
@@ -225,14 +232,18 @@ impl Iterator for Taking {
 
 /// A block whose turn it is.
 enum Turn {
-    /// Threads of the pool search it, or have done so.
-    Searched(Duration, Receiver<Searched>),
+    /// Threads of the pool read and search it, or have done so.
+    Searched(Duration, Receiver<Result<Searched, LocalizeError>>),
     /// Its search depends on the blocks before it, or a GPU has begun it.
     Own(Box<Taken>),
 }
 
-/// A block, and what was found in it.
-type Searched = (Block, Result<Fitted, LocalizeError>);
+/// A block, how long it took to read, and what was found in it.
+struct Searched {
+    block: Block,
+    read: Duration,
+    fitted: Fitted,
+}
 
 /// Blocks in their order, and the thread that has them searched.
 type Turns = (Box<dyn Iterator<Item = Result<Turn, LocalizeError>>>, Option<JoinHandle<()>>);
@@ -241,15 +252,31 @@ type Turns = (Box<dyn Iterator<Item = Result<Turn, LocalizeError>>>, Option<Join
 const MOST_PIXELS: usize = 1 << 26;
 
 impl Searcher {
-    /// How many blocks are best searched at a time: frames enough for all threads, and a block for those that are done with the others.
-    /// One thread works on one.
+    /// How many blocks are best read and searched at a time: so many that a thread has one, or shares it with another, and a block for
+    /// those that are done with the others. One thread works on one.
     pub(super) fn at_a_time(&self) -> usize {
         let pixels = self.size.0 * self.size.1;
         let frames = together(pixels);
         match self.pool.current_num_threads() {
             0 | 1 => 1,
-            threads => (1 + threads.div_ceil(frames)).min(MOST_PIXELS / (frames * pixels)).max(1),
+            threads => {
+                (1 + threads.div_ceil(frames.min(2))).min(MOST_PIXELS / (frames * pixels)).max(1)
+            }
         }
+    }
+
+    fn read_and_search(
+        &self,
+        block: PendingBlock,
+        at_a_time: usize,
+    ) -> Result<Searched, LocalizeError> {
+        let begin = Instant::now();
+        let block = block.read()?;
+        let read = begin.elapsed();
+        let (first, frames) = (block.first, block.pixels.windows());
+        self.check(first, frames)?;
+        let fitted = self.search(first, frames, None, None, at_a_time)?;
+        Ok(Searched { block, read, fitted })
     }
 
     /// Has blocks searched by the threads of the pool, and tells of each in its turn.
@@ -275,12 +302,8 @@ impl Searcher {
                 }
                 let Some(block) = block else { break };
                 scope.spawn(move |_| {
-                    let (first, frames) = (block.first, block.pixels.windows());
-                    let checked = self.check(first, frames);
-                    let found =
-                        checked.and_then(|()| self.search(first, frames, None, None, at_a_time));
                     // If nobody waits for it, an earlier block has failed.
-                    let _ = send.send((block, found));
+                    let _ = send.send(self.read_and_search(block, at_a_time));
                 });
             }
         });
@@ -288,13 +311,18 @@ impl Searcher {
 }
 
 impl Localizer {
-    /// Blocks in their turn. They are searched side by side unless a search depends on those before.
+    /// Whether no search of a block depends on those before.
+    fn searches_side_by_side(&self) -> bool {
+        self.temporal.is_none() && self.searcher.on_gpu.is_none()
+    }
+
+    /// Blocks in their turn.
     fn turns(
         &self,
         blocks: impl Iterator<Item = Result<Taken, LocalizeError>> + Send + 'static,
     ) -> Result<Turns, LocalizeError> {
         let searcher = self.searcher.clone();
-        if self.temporal.is_some() || searcher.on_gpu.is_some() {
+        if !self.searches_side_by_side() {
             return Ok((
                 Box::new(blocks.map(|taken| taken.map(|taken| Turn::Own(taken.into())))),
                 None,
@@ -309,27 +337,39 @@ impl Localizer {
     }
 
     /// The localizations of a block whose turn it is; none if the thread that searched it panicked.
-    fn take(&mut self, turn: Turn) -> Result<Option<Vec<Localization>>, LocalizeError> {
+    fn take(
+        &mut self,
+        turn: Turn,
+        spare: &SpareBlocks,
+    ) -> Result<Option<Vec<Localization>>, LocalizeError> {
         let (read, searched) = match turn {
             Turn::Searched(read, searched) => (read, searched),
             Turn::Own(taken) => {
                 let Taken { block, sent, read } = *taken;
                 self.stages.read += read;
-                return self.process_sent(block.first, block.pixels.windows(), sent).map(Some);
+                let block = block.read()?;
+                let found = self.process_sent(block.first, block.pixels.windows(), sent)?;
+                spare.leave(block.pixels);
+                return Ok(Some(found));
             }
         };
         self.stages.read += read;
         let begin = Instant::now();
-        let Ok((block, found)) = searched.recv() else { return Ok(None) };
-        let (frames, fitted) = (block.pixels.windows(), found?);
+        let Ok(searched) = searched.recv() else { return Ok(None) };
+        let Searched { block, read, fitted } = searched?;
         // Others were searched meanwhile: what it took by itself says how the time was spent.
         let took = begin.elapsed();
-        let all = (fitted.detecting + fitted.fitting).max(Duration::from_nanos(1));
-        let fitting = took.mul_f64(fitted.fitting.div_duration_f64(all));
-        self.stages.fit += fitting;
-        *self.stages.detect.get_or_insert_default() += took.saturating_sub(fitting);
+        let all = read + fitted.detecting + fitted.fitting;
+        let share =
+            |of: Duration| took.mul_f64(of.div_duration_f64(all.max(Duration::from_nanos(1))));
+        self.stages.read += share(read);
+        self.stages.fit += share(fitted.fitting);
+        *self.stages.detect.get_or_insert_default() += share(fitted.detecting);
+        let frames = block.pixels.windows();
         self.next_frame = block.first + frames.count();
-        Ok(Some(self.decide(block.first, frames, None, fitted)))
+        let found = self.decide(block.first, frames, None, fitted);
+        spare.leave(block.pixels);
+        Ok(Some(found))
     }
 }
 
@@ -345,9 +385,10 @@ fn send(
     let (send_taken, taken) = sync_channel(on_gpu.ahead());
     let sending = Builder::new().name("spotfit-send".to_owned()).spawn(move || {
         for (block, read) in blocks {
-            let taken = block.map_err(LocalizeError::from).and_then(|block| {
+            let taken = block.and_then(PendingBlock::read).map_err(LocalizeError::from);
+            let taken = taken.and_then(|block| {
                 let sent = pool.install(|| on_gpu.send(block.pixels.windows()))?;
-                Ok(Taken { block, sent, read })
+                Ok(Taken { block: block.into(), sent, read })
             });
             let failed = taken.is_err();
             if send_taken.send(taken).is_err() || failed {
@@ -384,27 +425,29 @@ impl Localizer {
             let begin = Instant::now();
             let next = blocks.next();
             self.stages.waited += begin.elapsed();
-            match next {
-                Some(Ok(taken)) => {
-                    frames += taken.block.pixels.windows().count();
-                    first.push(taken);
+            let Some(next) = next else { break };
+            let read = next.and_then(|Taken { block, sent, read }| Ok((block.read()?, sent, read)));
+            match read {
+                Ok((block, sent, read)) => {
+                    frames += block.pixels.windows().count();
+                    first.push((block, sent, read));
                 }
-                Some(Err(error)) => {
+                Err(error) => {
                     failed = Some(error);
                     break;
                 }
-                None => break,
             }
         }
         if wanted > 0 {
-            let blocks: Vec<_> = first.iter().map(|taken| &taken.block).collect();
+            let blocks: Vec<_> = first.iter().map(|(block, ..)| block).collect();
             let frames = first_frames(&blocks);
             let found = frames.map_or(Ok(()), |frames| self.look_ahead(frames.windows(), bits));
             if let Err(error) = found {
                 return vec![Err(error)];
             }
         }
-        first.into_iter().map(Ok).chain(failed.map(Err)).collect()
+        let taken = |(block, sent, read): (Block, _, _)| Taken { block: block.into(), sent, read };
+        first.into_iter().map(|read| Ok(taken(read))).chain(failed.map(Err)).collect()
     }
 }
 

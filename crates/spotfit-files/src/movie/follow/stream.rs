@@ -7,7 +7,7 @@ use super::watched::Watched;
 use crate::movie::formats::extension;
 use crate::movie::open::described;
 use crate::movie::raw::{self, RawSource};
-use crate::movie::{MovieAxes, MovieError, MovieOptions, Pixels};
+use crate::movie::{MovieAxes, MovieError, MovieOptions, Pixels, SpareBlocks};
 use crate::npy::{NpyError, NpyHeader, NumberType};
 
 /// The frames of one file, as they come.
@@ -153,7 +153,7 @@ impl Stream {
             return Ok(None);
         }
         let (width, height) = self.size;
-        let pixels = self.source.read((count, height, width), None)?;
+        let pixels = self.source.read((count, height, width), None, &SpareBlocks::default())?;
         self.next += count;
         self.file.use_to(self.start + self.next as u64 * self.frame_bytes);
         Ok(Some(pixels))

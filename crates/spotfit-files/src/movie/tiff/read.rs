@@ -15,7 +15,7 @@ use super::{MovieError, Pixels};
 use crate::excerpt::excerpt;
 use crate::movie::place::Bytes;
 use crate::movie::raw::RawSource;
-use crate::movie::room::{Kind, Room, rooms};
+use crate::movie::room::{Kind, Room, SpareBlocks, rooms};
 use crate::movie::threads::try_each;
 
 /// The most pixels of packed frames that are read ahead, for threads that would have nothing to do otherwise.
@@ -83,19 +83,32 @@ impl TiffSource {
         self.next = self.next.saturating_add(frames);
     }
 
+    /// The next frames, if they lie in the file one after the other; it goes on behind them.
+    pub(in crate::movie) fn take(&mut self, count: usize) -> Option<RawSource> {
+        let (Open::Run(source), Order::Strided { step: 1, first, .. }) = (&self.open, &self.order)
+        else {
+            return None;
+        };
+        let mut stored = source.clone();
+        stored.go_to(first + self.next);
+        self.next += count;
+        Some(stored)
+    }
+
     pub(in crate::movie) fn read(
         &mut self,
         shape: (usize, usize, usize),
         pool: Option<&ThreadPool>,
+        spare: &SpareBlocks,
     ) -> Result<Pixels, MovieError> {
         let first = self.next;
         let read = match (&mut self.open, &self.order) {
             (Open::Run(source), Order::Strided { step: 1, first: offset, .. }) => {
                 source.go_to(offset + first);
-                source.read(shape, pool).map_err(|error| (first, error))
+                source.read(shape, pool, spare).map_err(|error| (first, error))
             }
             (Open::Run(source), _) => {
-                let mut pixels = source.kind().frames(shape)?;
+                let mut pixels = source.kind().any_frames(shape, spare)?;
                 let parts = rooms(&mut pixels, shape.1 * shape.2);
                 let read = |number, room| {
                     let Some(page) = self.order.page(first + number, &self.ends) else {
