@@ -12,6 +12,32 @@ fn said(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
+/// Proves that hot pixels are found in frames that are so large that a block of a movie has fewer of them than tell something.
+#[test]
+fn hot_pixels_of_large_frames_are_found() {
+    let folder = Folder::new();
+    let [movie, table] = ["movie.npy", "table.csv"].map(|name| folder.path(name));
+    let size: [&dyn AsRef<OsStr>; 6] =
+        [&"--width", &"2100", &"--height", &"1000", &"--frames", &"5"];
+    let simulate: [&dyn AsRef<OsStr>; 8] =
+        [&"simulate", &"movie", &"-o", &movie, &"--hot-pixels", &"7", &"--spots", &"9"];
+    succeeds(&[&simulate[..], &size].concat());
+    let words: [&dyn AsRef<OsStr>; 10] = [
+        &"localize",
+        &movie,
+        &"-o",
+        &table,
+        &"--baseline",
+        &"100",
+        &"--sensitivity",
+        &"1",
+        &"--defects",
+        &"auto",
+    ];
+    let told = said(&succeeds(&words));
+    assert!(told.contains("7 defective pixels (7 hot)"), "{told}");
+}
+
 /// Proves that hot pixels are warned of by default and left alone with `none`; that `auto` masks and names them and writes the mask, which is
 /// that of the simulation; that this mask, read again, gives the same table; that records tell the ways apart, and that `batch` does
 /// the same. What cannot be is refused before anything is written.

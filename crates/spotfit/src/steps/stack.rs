@@ -205,7 +205,8 @@ impl Stack {
             }
         };
         let most = if many { frames_for_estimates(movie.size()) } else { 1 };
-        movie.read(most).ok()?.map(|block| block.pixels)
+        // A block of large frames may have fewer.
+        movie.peek(most).ok()?.cloned()
     }
 
     /// The movie, from its first frame on.

@@ -209,13 +209,11 @@ impl GrowingMovie {
         Ok(None)
     }
 
-    /// The first frames of a movie of which nothing was read yet: as many as one block of the movie has when it is written, or `most`, or
-    /// all if there are fewer. It waits for them.
+    /// The first `most` frames of a movie of which nothing was read yet, or all if there are fewer. It waits for them.
     ///
     /// # Errors
     /// As [`GrowingMovie::read`].
     pub fn read_first(mut self, most: usize) -> Result<Option<Pixels>, MovieError> {
-        let most = most.min(self.block_length());
         let mut all: Option<Pixels> = None;
         while self.next < most
             && let Some(block) = self.read(most - self.next)?
