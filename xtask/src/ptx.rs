@@ -73,6 +73,11 @@ fn judge(kernel: &Source, architecture: &str, usage: Usage) -> Result<Usage, Str
     ))
 }
 
+/// A kernel that panics stops the whole device: what may, such as a division by a number that may be 0, must not be in it.
+fn panics(name: &str, text: &str) -> Option<String> {
+    text.contains("9panicking").then(|| format!("{name} can panic"))
+}
+
 /// The entries of a module and their parameters, without the names that compilers invent.
 fn entries(ptx: &str) -> Vec<String> {
     ptx.split(".visible .entry ")
@@ -123,6 +128,9 @@ impl Built {
         architectures: &[&str],
     ) -> Result<Self, TaskError> {
         std::fs::write(file, &text).map_err(TaskError::of_file(file))?;
+        if let Some(reason) = panics(kernel.name, &text) {
+            return Err(TaskError::Check(vec![reason]));
+        }
         let (mut registers, mut spilled) = (Usages::new(), Usages::new());
         // What is no kernel has no registers yet.
         if let Some(assembler) = assembler.filter(|_| kernel.whole) {
@@ -435,6 +443,15 @@ mod tests {
         let mut wrong = compare_stored(&module, stored, new.kernel);
         wrong.extend(compare(&module, stored, &new, tools));
         wrong
+    }
+
+    /// Proves that texts are found that call what Rust panics with.
+    #[test]
+    fn panics_are_found() {
+        let call =
+            "call.uni _RNvNtNtCs0_4core9panicking11panic_const23panic_const_div_by_zero, ();";
+        assert_eq!(panics("least9", call).as_deref(), Some("least9 can panic"));
+        assert_eq!(panics("least9", "ret;"), None);
     }
 
     /// Proves that whatever differs from the source is reported, and only that.

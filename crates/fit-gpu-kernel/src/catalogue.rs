@@ -5,7 +5,7 @@ use fit_core::Size;
 use fit_core::spot::shape::ShapeName;
 
 use crate::detect::DetectionStep;
-use crate::{Job, Marks, published, register_tile};
+use crate::{CurveMethod, Job, Marks, published, register_tile};
 
 /// What kernels are for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -256,7 +256,8 @@ pub struct Source {
 
 macro_rules! templates {
     ($($name:literal: $parameters:literal, $method:ident;)*) => {
-        const TEMPLATES: &[(&str, usize)] = &[$(($name, $parameters)),*];
+        const TEMPLATES: &[(&str, usize, CurveMethod)] =
+            &[$(($name, $parameters, CurveMethod::$method)),*];
     };
 }
 crate::templates!(templates);
@@ -282,8 +283,9 @@ pub fn written_extent(model: &str) -> Option<[usize; 2]> {
     WRITTEN.iter().find(named).map(|(_, extent)| *extent)
 }
 
-/// How a template is compiled: loops over parameters are to be unrolled, so that all numbers are in registers.
-const fn template_build(parameters: usize) -> Build {
+/// How a template is compiled: loops over parameters are to be unrolled, so that all numbers are in registers. Where a few fewer make
+/// room for more warps, as many are allowed: 80, 128 and 168 of a thread leave each quarter of a multiprocessor six, four and three; 64 leave eight.
+const fn template_build(parameters: usize, method: CurveMethod) -> Build {
     let unroll_threshold = match parameters {
         0..=3 => 600,
         4..=5 => 1_500,
@@ -293,7 +295,19 @@ const fn template_build(parameters: usize) -> Build {
         // Those of cooperative kernels, whose loops over points and pivots stay loops.
         _ => 1_500,
     };
-    Build { unroll_threshold, most_registers: None, may_spill: parameters > 6, keeps_loops: false }
+    let most_registers = match (method, parameters) {
+        (CurveMethod::Cooperative, _) => None,
+        (CurveMethod::Gpufit, 2) => Some(64),
+        (CurveMethod::Gpufit, 3) => Some(80),
+        (CurveMethod::Gpufit, 7) => Some(168),
+        (CurveMethod::Gpufit, _) => None,
+        (_, 2) => Some(80),
+        (_, 4) => Some(128),
+        (_, 5 | 6) => Some(168),
+        _ => None,
+    };
+    let may_spill = parameters > 6 || most_registers.is_some();
+    Build { unroll_threshold, most_registers, may_spill, keeps_loops: false }
 }
 
 /// All texts: kernels in the order of their table, templates, models written in Rust, functions.
@@ -314,12 +328,14 @@ pub const SOURCES: &[Source] = &{
         i += 1;
     }
     while i < FITS {
-        let (name, parameters) = if i < CURVES {
-            TEMPLATES[i - KERNELS.len()]
+        let (name, build) = if i < CURVES {
+            let (name, parameters, method) = TEMPLATES[i - KERNELS.len()];
+            (name, template_build(parameters, method))
         } else {
-            (WRITTEN[i - CURVES].0, WRITTEN[i - CURVES].1[0])
+            let (name, [parameters, _]) = WRITTEN[i - CURVES];
+            let build = template_build(parameters, CurveMethod::Plain);
+            (name, Build { most_registers: None, ..build })
         };
-        let build = template_build(parameters);
         all[i] = Source { name, build, whole: true };
         i += 1;
     }

@@ -10,8 +10,9 @@ use fit_gpu_ptx::{detection, ptx};
 use fit_windows::NoteKind;
 
 use crate::GpuError;
+use crate::compiled::Compiled;
 use crate::devices::DeviceInfo;
-use crate::driver::{self, Context, Device, Function, Module, Stream};
+use crate::driver::{self, Context, Device, Function, Stream};
 use crate::marks::marked;
 
 /// A device in use: its context, and the kernels that have been needed so far. There is one for each device,
@@ -19,15 +20,22 @@ use crate::marks::marked;
 pub(crate) struct Card {
     pub(crate) info: DeviceInfo,
     pub(crate) context: Arc<Context>,
-    functions: Mutex<HashMap<(&'static str, Option<Marks>), Place>>,
+    /// The last that was used comes first.
+    kept: Mutex<Vec<(Key, Place)>>,
 }
 
+/// What a kernel is known by: its name, and the numbers in the place of its marks.
+type Key = (&'static str, Option<Marks>);
+
 /// The place of a kernel, which is compiled when it is needed first.
-type Place = Arc<Mutex<Option<Function>>>;
+type Place = Arc<Mutex<Option<Arc<Compiled>>>>;
+
+/// Kernels that were compiled for a size, at most; of others there are as many as are embedded.
+const MOST_MARKED: usize = 128;
 
 /// What to launch for a batch.
 pub(crate) struct Launch {
-    function: Function,
+    compiled: Arc<Compiled>,
     block: Block,
     /// The most windows that a thread fits in turn.
     turns: usize,
@@ -121,6 +129,23 @@ impl Choice {
     }
 }
 
+/// The place of a key, which comes first from now on. Beyond [`MOST_MARKED`] that with marks which was not used for the longest time goes;
+/// who uses it still has a share in it.
+fn recent(all: &mut Vec<(Key, Place)>, key: Key) -> Place {
+    if let Some(at) = all.iter().position(|(its, _)| *its == key) {
+        all[..=at].rotate_right(1);
+    } else {
+        all.insert(0, (key, Place::default()));
+        let marked = all.iter().filter(|((_, marks), _)| marks.is_some()).count();
+        if marked > MOST_MARKED
+            && let Some(last) = all.iter().rposition(|((_, marks), _)| marks.is_some())
+        {
+            all.remove(last);
+        }
+    }
+    Arc::clone(&all[0].1)
+}
+
 impl Card {
     /// The device of that number.
     pub(crate) fn get(number: usize) -> Result<Arc<Self>, GpuError> {
@@ -137,13 +162,13 @@ impl Card {
         let info = DeviceInfo::new(number)?;
         info.check()?;
         let context = Context::new(Device::new(number)?)?;
-        let card = Arc::new(Self { info, context, functions: Mutex::default() });
+        let card = Arc::new(Self { info, context, kept: Mutex::default() });
         cards.insert(number, Arc::clone(&card));
         Ok(card)
     }
 
-    /// The entry of a kernel with these numbers in the place of its marks.
-    fn function(&self, kernel: &Kernel, marks: Option<Marks>) -> Result<Function, GpuError> {
+    /// A kernel with these numbers in the place of its marks.
+    fn compiled(&self, kernel: &Kernel, marks: Option<Marks>) -> Result<Arc<Compiled>, GpuError> {
         self.kept((kernel.name, marks), || {
             let text = ptx(kernel.name).expect("every kernel of the catalogue is embedded");
             match marks {
@@ -157,24 +182,20 @@ impl Card {
     pub(crate) fn detection(&self, step: DetectionStep) -> Result<Function, GpuError> {
         let named = DETECTIONS.iter().find(|(_, known)| *known == step);
         let (name, _) = named.expect("every step is in the table");
-        self.kept((name, None), || detection(step).expect("every kernel of the table is embedded"))
+        let text = || detection(step).expect("every kernel of the table is embedded");
+        // It has no marks, so that it stays.
+        Ok(self.kept((name, None), text)?.function)
     }
 
-    /// The entry of a text, which the driver compiles once. Whoever needs another one does not wait for that.
-    fn kept(
-        &self,
-        key: (&'static str, Option<Marks>),
-        text: impl FnOnce() -> String,
-    ) -> Result<Function, GpuError> {
-        let mut functions = self.functions.lock().unwrap_or_else(PoisonError::into_inner);
-        let place = Arc::clone(functions.entry(key).or_default());
-        drop(functions);
+    /// What the driver makes of a text, once. Whoever needs another one does not wait for that.
+    fn kept(&self, key: Key, text: impl FnOnce() -> String) -> Result<Arc<Compiled>, GpuError> {
+        let place = recent(&mut self.kept.lock().unwrap_or_else(PoisonError::into_inner), key);
         let mut place = place.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(function) = *place {
-            return Ok(function);
+        if let Some(compiled) = &*place {
+            return Ok(Arc::clone(compiled));
         }
-        let function = Module::load(&self.context, text())?.function("fit")?;
-        Ok(*place.insert(function))
+        let compiled = Arc::new(Compiled::new(&self.context, text())?);
+        Ok(Arc::clone(place.insert(compiled)))
     }
 
     /// The kernel for a batch, and how to launch it.
@@ -187,12 +208,12 @@ impl Card {
             let pixels = kernel.most_pixels(self.info.shared, choice.noted);
             return Err(GpuError::WindowTooLarge { size, pixels });
         }
-        let function = self.function(kernel, kernel.marks(size, many))?;
+        let compiled = self.compiled(kernel, kernel.marks(size, many))?;
         if block.shared > SHARED {
-            function.allow_all_shared(&self.context)?;
+            compiled.function.allow_all_shared(&self.context)?;
         }
         let turns = kernel.turns();
-        Ok(Launch { function, block, turns, outlines: kernel.takes_outlines() })
+        Ok(Launch { compiled, block, turns, outlines: kernel.takes_outlines() })
     }
 }
 
@@ -218,7 +239,7 @@ impl Launch {
         }
         let job = Job { turns: turns as u32, ..*job };
         // SAFETY: the caller's promise; the block has the shared memory that its fits take.
-        unsafe { self.function.launch(stream, blocks, threads as u32, shared, &job) }
+        unsafe { self.compiled.function.launch(stream, blocks, threads as u32, shared, &job) }
     }
 }
 
@@ -230,6 +251,22 @@ mod tests {
         let size = Size::new(width, height);
         let choice = Choice::new(&Options::default(), size, count, NoteKind::None);
         choice.kernel().expect("there is one for every window").name
+    }
+
+    /// Proves that kernels for sizes are bounded in number, those for none are not, and that one that is used again stays.
+    #[test]
+    fn kernels_for_sizes_are_bounded() {
+        let mut all = Vec::new();
+        let marks = |width: usize| Marks { width, height: 9, lanes: 1, row: width, fit: 9 * width };
+        let of = |width: usize| ("least_circular_rows", Some(marks(width)));
+        let first = recent(&mut all, of(5));
+        let plain = recent(&mut all, ("side9", None));
+        for width in 6..400 {
+            recent(&mut all, of(width));
+            assert!(Arc::ptr_eq(&first, &recent(&mut all, of(5))));
+        }
+        assert_eq!(all.len(), MOST_MARKED + 1);
+        assert!(Arc::ptr_eq(&plain, &recent(&mut all, ("side9", None))));
     }
 
     /// Proves that every window has its kernel: squares by their side and the size of the batch, others by their

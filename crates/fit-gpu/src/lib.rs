@@ -3,6 +3,7 @@
 mod batch;
 mod bytes;
 mod card;
+mod compiled;
 mod curve;
 mod detection;
 mod devices;

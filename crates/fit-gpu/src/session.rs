@@ -3,7 +3,7 @@ use std::ptr::null;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering, fence};
 
-use fit_core::{ArgumentError, Fit, Options, Pixel, Shape, Size, Start};
+use fit_core::{ArgumentError, Fit, Options, Outcomes, Pixel, Shape, Size, Start};
 use fit_gpu_kernel::{Job, PixelKind, Task};
 use fit_windows::{AnyWindows, NoteKind, Windows};
 use ndarray::ArrayView3;
@@ -11,18 +11,19 @@ use ndarray::ArrayView3;
 use crate::GpuError;
 use crate::bytes::{Bytes, window_count};
 use crate::card::{Card, Choice, Launch};
-use crate::driver::{DeviceMemory, HostMemory, Stream};
+use crate::driver::{HostMemory, Stream};
+use crate::pipeline::{Operation, Part, Pipeline, Results};
 use crate::pixels::{gather, gather_outlines, gather_starts, kind_of};
 
-/// Up to this many bytes of pixels the kernel reads directly across the bus; more are copied first.
+/// Up to this many bytes of pixels the kernel reads directly across the bus; more go the way of batches.
 const MAPPED: usize = 48 << 10;
 
 /// What stands where the device has not written yet: no number of an outcome has these bits.
 const NOTHING: u32 = u32::MAX;
 
-/// Fits a limited number of windows of one size again and again, with the shortest delay: memory is allocated
-/// once, the device reads small batches and writes all outcomes directly across the bus, and several threads
-/// share each fit.
+/// Fits a limited number of windows of one size again and again, with the shortest delay. Up to 48 KiB of pixels the device reads, and
+/// their outcomes it writes, directly across the bus, several threads share each fit, and memory is there from the beginning; more are
+/// fitted as [`Gpu::fit_into`](crate::Gpu::fit_into) does, in memory that stays from the first of them on.
 pub struct GpuSession {
     // First, for fields go in this order: it waits for what is in it before the memory goes.
     stream: Stream,
@@ -33,9 +34,11 @@ pub struct GpuSession {
     most: usize,
     launch: Launch,
     pixels: HostMemory,
-    on_device: DeviceMemory,
     starts: HostMemory,
     fits: HostMemory,
+    options: Options,
+    /// What fits more than a few.
+    pipeline: Pipeline,
     card: Arc<Card>,
 }
 
@@ -59,13 +62,15 @@ impl GpuSession {
     ) -> Result<Self, GpuError> {
         let task = Task::of(size, options, false)?;
         window_count(most)?;
-        let pixels = Bytes::of_windows(most, size, PixelKind::F32)?;
-        let starts = Bytes::of::<[f32; 5]>(most)?;
-        let fits = Bytes::of::<Fit<f32>>(most)?;
+        // Pixels of one byte are the most.
+        let few = most.min(MAPPED / size.pixels().max(1));
+        let pixels = Bytes::of_windows(few, size, PixelKind::F32)?;
+        let starts = Bytes::of::<[f32; 5]>(few)?;
+        let fits = Bytes::of::<Fit<f32>>(few)?;
         let card = Card::get(device)?;
         let _guest = card.context.enter()?;
         let host = |bytes| HostMemory::new(&card.context, bytes);
-        let choice = Choice::new(options, size, most, NoteKind::None);
+        let choice = Choice::new(options, size, few, NoteKind::None);
         Ok(Self {
             size,
             given: matches!(options.shape, Shape::GivenSigma(_)),
@@ -73,10 +78,11 @@ impl GpuSession {
             most,
             launch: card.launch(&choice)?,
             pixels: host(pixels)?,
-            on_device: DeviceMemory::new(&card.context, pixels)?,
             starts: host(starts)?,
             fits: host(fits)?,
             stream: Stream::new(&card.context)?,
+            options: *options,
+            pipeline: Pipeline::new(device)?,
             card,
         })
     }
@@ -88,7 +94,7 @@ impl GpuSession {
     #[cfg(feature = "internals")]
     #[doc(hidden)]
     pub fn is_done(&self) -> Result<bool, GpuError> {
-        self.stream.is_done()
+        Ok(self.stream.is_done()? && self.pipeline.is_done()?)
     }
 
     /// Fits every window of a stack (n, height, width), where n is at most the number the session was made for.
@@ -124,20 +130,24 @@ impl GpuSession {
             let error = ArgumentError::OutputCount { spots: count, given: self.most };
             return Err(error.into());
         }
+        let bytes = Bytes::of_windows(count, size, kind)?.get();
+        if bytes > MAPPED {
+            let part = Part {
+                options: &self.options,
+                family: None,
+                windows: *windows,
+                operation: Operation::Fit(start),
+                range: 0..count,
+                side: None,
+                sent: None,
+            };
+            return self.pipeline.run(&part, &mut Results::Fits(Outcomes::F32(fits)));
+        }
         let _guest = self.card.context.enter()?;
         let landing = self.stream.landing();
-        let bytes = Bytes::of_windows(count, size, kind)?.get();
         // SAFETY: the device is not at work; any bytes are bytes.
         let to = unsafe { self.pixels.values::<u8>(bytes) };
         gather(windows, 0, to);
-        let pixels = if bytes > MAPPED {
-            // SAFETY: the memory lives as long as `self`, and nobody else uses it until the stream has been
-            // waited for.
-            unsafe { self.stream.copy_in(&self.on_device, to)? };
-            self.on_device.address::<u8>()
-        } else {
-            self.pixels.device_address::<u8>()
-        };
         let mut outlines = null();
         let starts = match start {
             Start::Estimate => null(),
@@ -156,7 +166,7 @@ impl GpuSession {
             }
         };
         let job = Job {
-            pixels: pixels.cast_const().cast(),
+            pixels: self.pixels.device_address::<u8>().cast_const().cast(),
             starts,
             outlines,
             fits: self.fits.device_address(),

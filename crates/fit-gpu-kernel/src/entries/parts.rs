@@ -7,37 +7,39 @@ const AT_ONCE: u32 = 8;
 
 /// Where numbers go that come one after the other, `length` of each fit.
 struct Places {
-    fit: u32,
+    /// The place of the next number in shared memory, and in its fit.
+    at: u32,
     place: u32,
     length: u32,
+    /// What lies between the numbers of a fit and those of the next.
+    gap: u32,
     /// From a number to that of the same thread which comes next.
-    fits: u32,
+    step: u32,
     places: u32,
 }
 
 impl Places {
-    /// Those of a thread that reads so many numbers together.
+    /// Those of a thread that reads so many numbers together, from `to` on, where fits are `stride` numbers apart.
     #[inline(always)]
-    fn new(length: u32, together: u32) -> Self {
+    fn new(to: u32, length: u32, stride: u32, together: u32) -> Self {
         let (thread, _, threads) = device::place();
-        let (length, first, step) = (length.max(1), together * thread, together * threads);
-        Self {
-            fit: first / length,
-            place: first % length,
-            length,
-            fits: step / length,
-            places: step % length,
-        }
+        let length = length.max(1);
+        let (first, step) = (together * thread, together * threads);
+        let (fit, place) = (first / length, first % length);
+        let (fits, places) = (step / length, step % length);
+        let (at, step, gap) =
+            (to + fit * stride + place, fits * stride + places, stride.wrapping_sub(length));
+        Self { at, place, length, gap, step, places }
     }
 
     /// Moves on to the next.
     #[inline(always)]
     fn step(&mut self) {
-        self.fit += self.fits;
+        self.at += self.step;
         self.place += self.places;
         if self.place >= self.length {
             self.place -= self.length;
-            self.fit += 1;
+            self.at += self.gap;
         }
     }
 }
@@ -47,13 +49,9 @@ pub(super) struct Part {
     /// Words, or, if they are `halves` of words, whole numbers.
     from: *const u32,
     halves: bool,
-    /// Words of all fits of the block.
+    /// Words and numbers of all fits of the block.
     end: u32,
-    /// The fits of the block.
-    count: u32,
-    /// Where the first fit has them in shared memory, and the numbers to the next fit.
-    to: usize,
-    stride: usize,
+    numbers: u32,
     places: Places,
     /// The next word of this thread, and the threads of the block.
     next: u32,
@@ -61,7 +59,7 @@ pub(super) struct Part {
 }
 
 impl Part {
-    /// `length` numbers of each fit, for `to` and where other fits have the same.
+    /// `length` numbers of each fit for `to` and where other fits have the same.
     #[inline(always)]
     pub(super) fn new(
         job: &CurveJob,
@@ -79,8 +77,14 @@ impl Part {
         let numbers = count * length as u32;
         let (together, end) = if halves { (2, numbers.div_ceil(2)) } else { (1, numbers) };
         let from = from.cast::<u32>().wrapping_add(first * length / together as usize);
-        let places = Places::new(length as u32, together);
-        Self { from, halves, end, count, to, stride: job.stride(), places, next: thread, threads }
+        let places = Places::new(to as u32, length as u32, job.stride() as u32, together);
+        Self { from, halves, end, numbers, places, next: thread, threads }
+    }
+
+    /// Whether this thread's next words are all there.
+    #[inline(always)]
+    fn is_whole(&self) -> bool {
+        self.next + (AT_ONCE - 1) * self.threads < self.end
     }
 
     /// Reads the next words of this thread; 0 past the last.
@@ -90,9 +94,10 @@ impl Part {
     #[inline(always)]
     pub(super) unsafe fn read(&self) -> [u32; AT_ONCE as usize] {
         let mut words = [0; AT_ONCE as usize];
+        let whole = self.is_whole();
         for i in 0..AT_ONCE {
             let at = self.next + i * self.threads;
-            if at < self.end {
+            if whole || at < self.end {
                 // SAFETY: the caller's promise.
                 words[i as usize] = unsafe { self.from.add(at as usize).read() };
             }
@@ -106,10 +111,15 @@ impl Part {
     /// The block has shared memory for them.
     #[inline(always)]
     pub(super) unsafe fn put(&mut self, words: &[u32; AT_ONCE as usize]) {
+        let plain = self.is_whole() && !self.halves;
         for i in 0..AT_ONCE {
-            if self.next < self.end {
-                // SAFETY: the caller's promise.
-                unsafe { self.put_word(words[i as usize]) }
+            // SAFETY: the caller's promise.
+            unsafe {
+                if plain {
+                    at(self.places.at).write(f32::from_bits(words[i as usize]));
+                } else if self.next < self.end {
+                    self.put_word(words[i as usize]);
+                }
             }
             self.next += self.threads;
             self.places.step();
@@ -120,27 +130,19 @@ impl Part {
     /// As above.
     #[inline(always)]
     unsafe fn put_word(&self, word: u32) {
-        let Places { mut fit, mut place, length, .. } = self.places;
+        let Places { at: place, gap, .. } = self.places;
         // SAFETY: the caller's promise.
         unsafe {
             if !self.halves {
-                self.at(fit, place).write(f32::from_bits(word));
+                at(place).write(f32::from_bits(word));
                 return;
             }
-            self.at(fit, place).write((word & 0xffff) as f32);
-            place += 1;
-            if place == length {
-                (fit, place) = (fit + 1, 0);
-            }
-            if fit < self.count {
-                self.at(fit, place).write((word >> 16) as f32);
+            at(place).write((word & 0xffff) as f32);
+            if 2 * self.next + 1 < self.numbers {
+                let last = self.places.place + 1 == self.places.length;
+                at(place + 1 + if last { gap } else { 0 }).write((word >> 16) as f32);
             }
         }
-    }
-
-    #[inline(always)]
-    fn at(&self, fit: u32, place: u32) -> *mut f32 {
-        device::shared_memory().wrapping_add(self.to + fit as usize * self.stride + place as usize)
     }
 
     /// Copies all that are left.
@@ -157,4 +159,10 @@ impl Part {
             }
         }
     }
+}
+
+/// A number of the block's shared memory.
+#[inline(always)]
+fn at(place: u32) -> *mut f32 {
+    device::shared_memory().wrapping_add(place as usize)
 }

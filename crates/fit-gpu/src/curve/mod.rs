@@ -3,7 +3,6 @@
 mod device_curves;
 mod double;
 mod halves;
-mod kept;
 mod launch_shape;
 mod records;
 mod resident;
@@ -23,6 +22,7 @@ use fit_gpu_kernel::{CurveJob, CurveMethod};
 
 use crate::GpuError;
 use crate::card::{Card, SHARED_BY_DEFAULT};
+use crate::compiled::Compiled;
 use crate::devices::DeviceInfo;
 use crate::driver::{Function, seen_by_device};
 pub use device_curves::DeviceCurves;
@@ -31,7 +31,6 @@ pub use double::finishing_kernels;
 pub(crate) use double::texts;
 use double::{CachedDouble, Finished};
 use halves::Halves;
-use kept::Kept;
 use launch_shape::{LaunchShape, THREADS, WARP};
 pub use records::{CurveRecord, CurveRecords};
 pub use resident::CurveResident;
@@ -75,7 +74,7 @@ pub struct CurveGpu {
 }
 
 /// A program, the variant of the kernel, and what it was compiled to; nothing, if it cannot be.
-type CachedProgram = (Variant, Program, Option<Arc<Kept>>);
+type CachedProgram = (Variant, Program, Option<Arc<Compiled>>);
 
 /// What is minimized, the parameters that are eliminated, a bit for each, and whether the threads of a warp have a parameter each.
 type Variant = (CurveMethod, u64, bool);
@@ -212,7 +211,7 @@ impl CurveGpu {
         &self,
         batch: &CurveBatch<'_, '_, '_>,
         kind: &K,
-    ) -> Result<Option<(LaunchShape, Arc<Kept>)>, GpuError> {
+    ) -> Result<Option<(LaunchShape, Arc<Compiled>)>, GpuError> {
         if batch.curves.count() == 0 || batch.options.free() == 0 || !batch.is_single() {
             return Ok(None);
         }
@@ -226,7 +225,7 @@ impl CurveGpu {
         batch: &CurveBatch<'_, '_, '_>,
         kind: &K,
         shape: LaunchShape,
-    ) -> Result<Option<(LaunchShape, Arc<Kept>)>, GpuError> {
+    ) -> Result<Option<(LaunchShape, Arc<Compiled>)>, GpuError> {
         let method = kind.method(batch);
         let Some(program) = &batch.program else { return Ok(None) };
         let variant = (method, batch.explicit.eliminated, shape.cooperative);
@@ -374,7 +373,11 @@ impl CurveGpu {
     }
 
     /// The compiled kernel of a program.
-    fn compiled(&self, program: &Program, variant: Variant) -> Result<Option<Arc<Kept>>, GpuError> {
+    fn compiled(
+        &self,
+        program: &Program,
+        variant: Variant,
+    ) -> Result<Option<Arc<Compiled>>, GpuError> {
         if program.ops().len() > MOST_OPERATIONS {
             return Ok(None);
         }
@@ -388,7 +391,7 @@ impl CurveGpu {
         let made = match spliced(program, method, eliminated, cooperative) {
             None => None,
             Some(text) => {
-                let made = Kept::new(&self.card, text)?;
+                let made = Compiled::new(&self.card.context, text)?;
                 for number in spline::called(program) {
                     let (_, spline) = &program.splines()[number];
                     let table = spline::table(number);

@@ -7,12 +7,12 @@ use fit_formula::Formula;
 use fit_gpu_kernel::{CurveJob, CurveMethod, written_extent};
 
 use super::CurveGpu;
-use super::kept::Kept;
 use super::launch_shape::LaunchShape;
 use super::search_kind::{Ours, SearchKind as _};
 use super::slot::{CurveSlot, Tables};
 use crate::GpuError;
 use crate::card::SHARED_BY_DEFAULT;
+use crate::compiled::Compiled;
 use crate::driver::Event;
 
 /// Curves in the memory of a device, to fit them again and again: to measure kernels.
@@ -22,7 +22,7 @@ pub struct CurveResident<'c, 's, 'o> {
     batch: CurveBatch<'c, 's, 'o>,
     shape: LaunchShape,
     task: CurveJob,
-    kept: Arc<Kept>,
+    kept: Arc<Compiled>,
     begin: Event,
     end: Event,
     fitted: bool,
@@ -74,7 +74,7 @@ impl<'c, 's, 'o> CurveResident<'c, 's, 'o> {
         let same = written_extent(model) == extent;
         let fits = plain && same && self.batch.explicit.eliminated == 0;
         let Some(text) = fit_gpu_ptx::written(model).filter(|_| fits) else { return Ok(None) };
-        let kept = Kept::new(&self.gpu.card, text)?;
+        let kept = Compiled::new(&self.gpu.card.context, text)?;
         if self.shape.shared > SHARED_BY_DEFAULT {
             kept.function.allow_all_shared(&self.gpu.card.context)?;
         }

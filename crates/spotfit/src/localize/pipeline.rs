@@ -111,8 +111,8 @@ impl Localizer {
         let spare = movie.spare_blocks().clone();
         let mut blocks = movie.blocks(frames);
         let begin = blocks.frames().start;
-        // Whoever searches a block reads it, too.
-        let later = self.searches_side_by_side();
+        // Whoever searches a block reads it, too, unless a single thread would wait for that.
+        let later = self.searches_side_by_side() && self.searcher.pool.current_num_threads() > 1;
         if !grows {
             self.leave_out_positions(blocks.frames());
         }

@@ -21,11 +21,11 @@ use fit_core::Estimator;
 use fit_curves::{Chunk, CurveBatch, CurveLimits, Points, Values};
 use fit_gpu_kernel::{CurveJob, CurveMethod};
 
-use super::kept::Kept;
 use super::launch_shape::{LaunchShape, THREADS};
 use super::search_kind::{Back, Ours, SearchKind};
 use super::{CurveGpu, MOST_KEPT, SHARED};
 use crate::GpuError;
+use crate::compiled::Compiled;
 use kernel::{DoubleVariant, OTHERS, finishing};
 use plan::Doubling;
 
@@ -37,7 +37,7 @@ const COARSE: f64 = 1e-3;
 const UNLIMITED: [f64; 2] = [f64::NEG_INFINITY, f64::INFINITY];
 
 /// The kernels that finish searches in double precision.
-pub(super) type CachedDouble = (DoubleVariant, fit_formula::Program, Option<Arc<Kept>>);
+pub(super) type CachedDouble = (DoubleVariant, fit_formula::Program, Option<Arc<Compiled>>);
 
 /// The PTX of kernels that finish the search for a formula in double precision: with a thread for each data set, and with a warp. `None` if it
 /// has too many parameters, or calls functions that only the processor has. For tests of the texts.
@@ -60,7 +60,7 @@ impl CurveGpu {
     pub(super) fn doubled(
         &self,
         batch: &CurveBatch<'_, '_, '_>,
-    ) -> Result<Option<(LaunchShape, Arc<Kept>, Doubling)>, GpuError> {
+    ) -> Result<Option<(LaunchShape, Arc<Compiled>, Doubling)>, GpuError> {
         if batch.curves.count() == 0 || batch.options.free() == 0 || !batch.begins_single() {
             return Ok(None);
         }
@@ -134,7 +134,7 @@ impl CurveGpu {
         &self,
         program: &fit_formula::Program,
         variant: DoubleVariant,
-    ) -> Result<Option<Arc<Kept>>, GpuError> {
+    ) -> Result<Option<Arc<Compiled>>, GpuError> {
         if program.ops().len() > MOST_DOUBLE_OPERATIONS {
             return Ok(None);
         }
@@ -146,7 +146,7 @@ impl CurveGpu {
         }
         let made = match finishing(program, variant) {
             None => None,
-            Some(text) => Some(Arc::new(Kept::new(&self.card, text)?)),
+            Some(text) => Some(Arc::new(Compiled::new(&self.card.context, text)?)),
         };
         kept.insert(0, (variant, program.clone(), made.clone()));
         kept.truncate(MOST_KEPT);

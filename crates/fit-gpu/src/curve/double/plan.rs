@@ -5,12 +5,12 @@ use std::sync::Arc;
 use fit_curves::CurveBatch;
 
 use super::kernel::{DoubleVariant, found_numbers};
-use crate::curve::kept::Kept;
+use crate::compiled::Compiled;
 
 /// How the searches of a batch are finished.
 pub(crate) struct Doubling {
     pub(super) variant: DoubleVariant,
-    pub(super) kept: Arc<Kept>,
+    pub(super) kept: Arc<Compiled>,
     /// Limits, weights and variables, as far as all data sets have the same.
     pub(super) tables: Vec<f64>,
     /// Where each of them begins.

@@ -62,11 +62,6 @@ impl Listener for Hearing<'_> {
 }
 
 impl Hears for Hearing<'_> {
-    /// Everything: its record has the warnings of each movie.
-    fn wants(&self, _: Topic) -> bool {
-        true
-    }
-
     fn hear(&self, topic: Topic, note: Note) {
         self.keep(&note);
         // What is only not known is told of one movie; what is hardly right, of each.

@@ -1,6 +1,8 @@
 //! The localizations of a movie, block by block.
 
 use std::ops::Range;
+use std::panic::resume_unwind;
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use super::doubts::{Hears, Topic};
@@ -9,7 +11,7 @@ use super::report::LocalizeReport;
 use super::{at_full_scale, lengths, uneven_light};
 use crate::localize::{Counts, Localization, Localizations, LocalizeError, SlopeDoubt};
 use crate::movie::{GrowingMovie, Movie};
-use crate::steps::StepError;
+use crate::steps::{Note, StepError};
 use crate::table::{Filter, Info, Layout, Table};
 
 /// The localizations of a movie, block by block: an iterator of tables, made by [`super::Localizing::blocks`].
@@ -34,6 +36,8 @@ pub struct LocalizedBlocks {
     pub(super) told: [bool; 2],
     /// What is still to be looked for in the first frames.
     pub(super) doubting: Option<Doubting>,
+    /// Who looks for it meanwhile.
+    pub(super) aside: Option<JoinHandle<Vec<(Topic, Note)>>>,
 }
 
 impl LocalizedBlocks {
@@ -69,6 +73,11 @@ impl LocalizedBlocks {
         };
         if let Some(doubting) = self.doubting.take_if(is_due) {
             doubting.tell(hears);
+        }
+        let is_done = |aside: &mut JoinHandle<_>| has_ended || aside.is_finished();
+        if let Some(aside) = self.aside.take_if(is_done) {
+            let notes = aside.join().unwrap_or_else(|panic| resume_unwind(panic));
+            notes.into_iter().for_each(|(topic, note)| hears.hear(topic, note));
         }
     }
 

@@ -1,5 +1,6 @@
 //! What is not known of a movie and its camera, or hardly right, and what it costs.
 
+use std::cell::RefCell;
 use std::path::Path;
 
 use super::camera::CameraOptions;
@@ -38,20 +39,29 @@ pub(crate) enum Topic {
 
 /// Hears of doubts.
 pub(crate) trait Hears {
-    /// Whether something about this is still to be told: finding it out may take a while.
-    fn wants(&self, topic: Topic) -> bool;
     /// Something about a movie.
     fn hear(&self, topic: Topic, note: Note);
 }
 
-/// Wants to know everything.
 impl Hears for &dyn Listener {
-    fn wants(&self, _: Topic) -> bool {
-        true
-    }
-
     fn hear(&self, _: Topic, note: Note) {
         self.note(&note);
+    }
+}
+
+/// Keeps what is told for somebody who hears it later.
+#[derive(Debug, Default)]
+pub(super) struct Kept(RefCell<Vec<(Topic, Note)>>);
+
+impl Hears for Kept {
+    fn hear(&self, topic: Topic, note: Note) {
+        self.0.borrow_mut().push((topic, note));
+    }
+}
+
+impl Kept {
+    pub(super) fn into_notes(self) -> Vec<(Topic, Note)> {
+        self.0.into_inner()
     }
 }
 
@@ -100,25 +110,20 @@ impl CameraOptions {
             warn(Topic::Baseline, text.to_owned());
         }
         let camera = self.camera().unwrap_or_default();
-        let wants_sensitivity = lacks_sensitivity && hears.wants(Topic::Sensitivity);
-        let wants_doubts = !lacks_sensitivity && hears.wants(Topic::Camera)
-            || lacks_read_noise && hears.wants(Topic::ReadNoise);
-        let many = wants_sensitivity || wants_doubts;
         // With maps of the camera there is nothing to look for.
         let wanted = !lacks_baseline && !has_maps && self.camera().is_some();
-        let wanted = wanted && (many || hears.wants(Topic::Median));
-        let first = wanted || lacks_baseline && hears.wants(Topic::Median);
-        let seen = first.then(|| frames(wanted && many)).flatten();
+        let seen = if wanted || lacks_baseline { frames(wanted) } else { None };
         if let Some(note) = seen.as_ref().and_then(|first| self.unlike_light(first)) {
             hears.hear(Topic::Median, note);
         }
         let seen = seen.filter(|_| wanted);
         let estimated = seen
             .as_ref()
-            .filter(|_| wants_sensitivity)
+            .filter(|_| lacks_sensitivity)
             .and_then(|frames| estimate_sensitivity(frames.windows(), &camera));
         // What a read noise is depends on the sensitivity: on the one that is offered, or assumed.
         let likely = estimated.map_or(camera, |found| camera.with_sensitivity(found));
+        let wants_doubts = !lacks_sensitivity || lacks_read_noise;
         let doubts = seen.as_ref().filter(|_| wants_doubts);
         for doubt in doubts.map_or(Vec::new(), |seen| camera_doubts(seen.windows(), &likely)) {
             match doubt {
@@ -133,7 +138,7 @@ impl CameraOptions {
                 doubt => warn(Topic::Camera, doubt.to_string()),
             }
         }
-        if wants_sensitivity {
+        if lacks_sensitivity {
             let offer = match estimated {
                 _ if lacks_baseline => "; with `baseline` it can be estimated".to_owned(),
                 Some(found) => {

@@ -1,11 +1,13 @@
 //! Movies that somebody else is writing, and what waits for their first frames.
 
+use std::io;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::{Builder, JoinHandle};
 
 use super::defects;
-use super::doubts::{Hears, Topic};
+use super::doubts::{Hears, Kept, Topic};
 use super::options::LocalizeOptions;
 use super::report::LocalizeReport;
 use super::{CameraOptions, DefectsOption};
@@ -13,6 +15,9 @@ use crate::localize::{Defects, frames_for_estimates};
 use crate::movie::{GrowingMovie, Movie};
 use crate::record::{self, InputFile};
 use crate::steps::{Note, PixelScale, Stack, StepError};
+
+/// Pixels that take longer to look at than some blocks to search.
+const LONG: usize = 1 << 22;
 
 /// How a movie is followed. Its reader stops when this is dropped.
 #[derive(Debug)]
@@ -90,9 +95,26 @@ impl Doubting {
         Self { movie, frames: frames_for_estimates(size), camera, asked, defects }
     }
 
+    /// Whether these frames are so large that those who search others would wait for whoever looks at them.
+    pub(super) fn takes_long(&self, (width, height): (usize, usize)) -> bool {
+        self.frames.saturating_mul(width * height) > LONG
+    }
+
     /// How many of the first frames are looked at.
     pub(super) fn frames(&self) -> usize {
         self.frames
+    }
+
+    /// Finds out what is to be told while others work on.
+    ///
+    /// # Errors
+    /// There is no thread for that.
+    pub(super) fn aside(self) -> io::Result<JoinHandle<Vec<(Topic, Note)>>> {
+        Builder::new().name("spotfit-doubt".to_owned()).spawn(move || {
+            let kept = Kept::default();
+            self.tell(&kept);
+            kept.into_notes()
+        })
     }
 
     /// Tells of what is not known of the camera, and what the first frames say against what is.
@@ -100,7 +122,6 @@ impl Doubting {
         let Self { movie, camera, asked, defects, .. } = self;
         // What the maps of a camera say is not to be found out.
         let looks = asked.is_none() && camera.maps.is_none();
-        let looks = looks && hears.wants(Topic::Defects);
         let seen = looks.then(|| movie.first_frames(true)).flatten();
         defects::tell(asked.as_ref(), defects.as_deref(), seen.as_ref(), hears);
         camera.doubt_to(|many| seen.or_else(|| movie.first_frames(many)), hears);

@@ -48,7 +48,7 @@ use serde_json::Value;
 
 use super::words::go_on;
 use super::{Listener, Note, Sink, Stack, StepError};
-use crate::localize::{Defects, Localizer};
+use crate::localize::{Defects, LocalizeError, Localizer};
 use crate::movie::Movie;
 use crate::record::{self, Origin, Record};
 use crate::table::{Filter, Info, Layout, PicassoVersion, Table, TableFormat};
@@ -266,7 +266,7 @@ impl Localizing {
     ) -> Result<LocalizeReport, StepError> {
         sink.write(self.empty()).map_err(StepError::Write)?;
         let frames = self.frames();
-        let mut blocks = self.begin(hears)?;
+        let mut blocks = self.begin(hears, true)?;
         listener.begin(frames as u64, "frames");
         loop {
             go_on(listener)?;
@@ -293,10 +293,11 @@ impl Localizing {
     /// # Errors
     /// [`StepError`].
     pub fn blocks(self, listener: &dyn Listener) -> Result<LocalizedBlocks, StepError> {
-        self.begin(&listener)
+        self.begin(&listener, false)
     }
 
-    fn begin(self, hears: &dyn Hears) -> Result<LocalizedBlocks, StepError> {
+    /// Begins; whether what takes long to find out is told later, in [`LocalizedBlocks::doubt`].
+    fn begin(self, hears: &dyn Hears, later: bool) -> Result<LocalizedBlocks, StepError> {
         let Self { options, mut movie, localizer, layout, filter, info, frames, .. } = self;
         let (defects, notes, following) = (self.defects, self.notes, self.following);
         let slice = movie.options().slice;
@@ -327,7 +328,17 @@ impl Localizing {
             following,
             told: [false; 2],
             doubting: Some(doubting),
+            aside: None,
         };
+        let aside = |doubting: &mut Doubting| later && counted && doubting.takes_long(size);
+        if let Some(doubting) = blocks.doubting.take_if(aside) {
+            blocks.aside = Some(
+                doubting
+                    .aside()
+                    .map_err(LocalizeError::Spawn)
+                    .map_err(StepError::localize(None))?,
+            );
+        }
         // Threads are at work on the first blocks while the same frames are looked at here.
         blocks.doubt(hears);
         Ok(blocks)
