@@ -1,6 +1,7 @@
 //! The workspace's own commands: `cargo xtask`.
 
 mod circles;
+mod gpu_check;
 mod layers;
 mod mutants;
 mod names;
@@ -80,6 +81,9 @@ enum Task {
         #[arg(long)]
         write: bool,
     },
+    /// Check a change on a machine with a GPU: its tests, wrong accesses of memory, bits, and speeds beside the last record of the same
+    /// device (`benches/records/*/gpu-check.tsv`).
+    GpuCheck(gpu_check::GpuCheck),
     /// Put faults into a clone of the last commit, one at a time, and prove that the tests find them (xtask/mutants).
     Mutants {
         /// Parts of the names of those to try, such as `fit-core`; without, all.
@@ -129,6 +133,9 @@ enum TaskError {
     /// A picture is not what is committed.
     #[error("{made} is not {committed}: {reason}")]
     Picture { committed: String, made: String, reason: String },
+    /// What is wrong on a GPU.
+    #[error("{}", .0.join("\n"))]
+    Gpu(Vec<String>),
     /// Faults that no test finds.
     #[error("{}", .0.join("\n"))]
     Mutants(Vec<String>),
@@ -162,6 +169,7 @@ fn main() -> ExitCode {
             pictures::compare(&committed, &made).map(|()| ExitCode::SUCCESS)
         }
         Task::Times { write } => times::report(&ptx::root(), write).map(|()| ExitCode::SUCCESS),
+        Task::GpuCheck(check) => check.run().map(|()| ExitCode::SUCCESS),
         Task::Mutants { names } => mutants::check(&ptx::root(), &names).map(|()| ExitCode::SUCCESS),
         Task::Nightly { arguments } => nightly(&arguments),
         Task::Bench { arguments } => bench(&arguments),

@@ -72,7 +72,7 @@ fn gpu() -> Result<(), GpuError> {
     let bandwidth = rate(COPIED, &mut times?) * 1e-3;
     drop(bus);
     let gpu = CurveGpu::new(0)?;
-    println!("# Formulas on {}: median of {RUNS}\n", gpu.device().name);
+    println!("# Formulas on {}: million fits a second, median of {RUNS}\n", gpu.device().name);
     println!("The bus carries {bandwidth:.1} GB/s to the device.\n");
     println!(
         "| model | points | first fit, s | million fits a second | evaluations | left | from host memory | pinned | pinned, records |"

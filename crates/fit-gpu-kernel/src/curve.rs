@@ -1,6 +1,7 @@
 //! Models given as formulas: the fit of one data set by a group of threads. The model is not here: kernels have marks where
 //! the host puts a formula's own instructions.
 
+use core::cell::Cell;
 use core::ptr::{null, null_mut};
 
 use fit_core::Mask;
@@ -205,6 +206,10 @@ pub trait Curve<R: Elementary, const P: usize> {
 
 /// Numbers that threads sum together.
 pub const TOGETHER: usize = 8;
+
+/// The most parameters of models whose sums are, and room for these sums.
+const MOST_TOGETHER: usize = 7;
+const MOST_SUMS: usize = 40;
 
 /// Where a search begins, and what it must keep to.
 #[derive(Clone, Copy, Debug)]
@@ -497,5 +502,47 @@ where
     } else {
         visit!(|at, point| sums.add_square::<false>(&at, curve.datum(point), one, scale));
     }
-    sums.in_all(|own| curve.sum(own))
+    in_all(curve, &sums)
+}
+
+/// The sums of all threads.
+#[inline(always)]
+#[expect(
+    clippy::manual_memcpy,
+    reason = "slices of other lengths would have to panic, which a GPU cannot"
+)]
+pub(crate) fn in_all<R: Elementary, C: Curve<R, P>, const P: usize>(
+    curve: &C,
+    sums: &Sums<R, P>,
+) -> Sums<R, P> {
+    if P > MOST_TOGETHER {
+        return sums.in_all(|own| curve.sum(own));
+    }
+    let zero = R::splat(0.0);
+    let mut numbers = [zero; MOST_SUMS];
+    let at = Cell::new(0);
+    let places = Cell::from_mut(&mut numbers[..]).as_slice_of_cells();
+    sums.in_all(|own| {
+        places[at.get()].set(own);
+        at.set(at.get() + 1);
+        own
+    });
+    let mut first = 0;
+    while first < at.get() {
+        let mut some = [zero; TOGETHER];
+        for i in 0..TOGETHER {
+            some[i] = numbers[first + i];
+        }
+        some = curve.sum_each(some);
+        for i in 0..TOGETHER {
+            numbers[first + i] = some[i];
+        }
+        first += TOGETHER;
+    }
+    let at = Cell::new(0);
+    sums.in_all(|_| {
+        let number = numbers[at.get()];
+        at.set(at.get() + 1);
+        number
+    })
 }

@@ -1,7 +1,6 @@
 //! Models given as formulas, by Gpufit's search ([`fit_core::search::gpufit`]): the fit of one data set by a group of threads,
 //! and what is found in the order in which Gpufit's programs take it.
 
-use core::cell::Cell;
 use core::ptr::null_mut;
 
 use fit_core::Mask;
@@ -10,10 +9,7 @@ use fit_core::curve::{Sums, Units, single};
 use fit_core::search::gpufit::{GpufitSearch, GpufitSettings, GpufitState};
 use fit_core::search::{Count, Resumable};
 
-use crate::curve::{Begin, Curve, CurveJob, CurveMethod, TOGETHER, condition, scaled};
-
-/// Room for the sums of the largest model that kernels of this search fit, of seven parameters.
-const MOST_SUMS: usize = 40;
+use crate::curve::{Begin, Curve, CurveJob, CurveMethod, condition, in_all, scaled};
 
 /// The argument of every kernel for Gpufit's search.
 #[derive(Clone, Copy, Debug)]
@@ -164,43 +160,4 @@ where
         point += step;
     }
     in_all(curve, &sums)
-}
-
-/// The sums of all threads.
-#[inline(always)]
-#[expect(
-    clippy::manual_memcpy,
-    reason = "slices of other lengths would have to panic, which a GPU cannot"
-)]
-fn in_all<R: Elementary, C: Curve<R, P>, const P: usize>(
-    curve: &C,
-    sums: &Sums<R, P>,
-) -> Sums<R, P> {
-    let zero = R::splat(0.0);
-    let mut numbers = [zero; MOST_SUMS];
-    let at = Cell::new(0);
-    let places = Cell::from_mut(&mut numbers[..]).as_slice_of_cells();
-    sums.in_all(|own| {
-        places[at.get()].set(own);
-        at.set(at.get() + 1);
-        own
-    });
-    let mut first = 0;
-    while first < at.get() {
-        let mut some = [zero; TOGETHER];
-        for i in 0..TOGETHER {
-            some[i] = numbers[first + i];
-        }
-        some = curve.sum_each(some);
-        for i in 0..TOGETHER {
-            numbers[first + i] = some[i];
-        }
-        first += TOGETHER;
-    }
-    let at = Cell::new(0);
-    sums.in_all(|_| {
-        let number = numbers[at.get()];
-        at.set(at.get() + 1);
-        number
-    })
 }

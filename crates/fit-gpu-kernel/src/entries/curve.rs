@@ -119,10 +119,11 @@ impl Data {
         let before_variables = if own_weights { 2 * points } else { points };
         let variables = job.own_variables as usize;
         let [starts, lower, upper] = own_begin(job);
-        let mut first = Part::new(job, job.starts, job.start_step as usize, starts, false);
+        let own = job.start_step > 0;
+        let first = own.then(|| Part::new(job, job.starts, job.start_step as usize, starts, false));
         // Across the bus a word takes a microsecond, so that those of start values are asked for before those of data have come.
         // SAFETY: the caller's promise.
-        let early = unsafe { first.read() };
+        let first = first.map(|first| (unsafe { first.read() }, first));
         let mut part = 0;
         // A loop that is not unrolled keeps the text short.
         while part < device::anew(5) {
@@ -140,10 +141,12 @@ impl Data {
             }
             part += 1;
         }
-        // SAFETY: the caller's promise.
-        unsafe {
-            first.put(&early);
-            first.copy();
+        if let Some((early, mut first)) = first {
+            // SAFETY: the caller's promise.
+            unsafe {
+                first.put(&early);
+                first.copy();
+            }
         }
         device::wait_for(1, threads);
         let number = (block as usize * threads as usize + thread as usize) / lanes;

@@ -81,12 +81,6 @@ impl Part {
         Self { from, halves, end, numbers, places, next: thread, threads }
     }
 
-    /// Whether this thread's next words are all there.
-    #[inline(always)]
-    fn is_whole(&self) -> bool {
-        self.next + (AT_ONCE - 1) * self.threads < self.end
-    }
-
     /// Reads the next words of this thread; 0 past the last.
     ///
     /// # Safety
@@ -94,10 +88,9 @@ impl Part {
     #[inline(always)]
     pub(super) unsafe fn read(&self) -> [u32; AT_ONCE as usize] {
         let mut words = [0; AT_ONCE as usize];
-        let whole = self.is_whole();
         for i in 0..AT_ONCE {
             let at = self.next + i * self.threads;
-            if whole || at < self.end {
+            if at < self.end {
                 // SAFETY: the caller's promise.
                 words[i as usize] = unsafe { self.from.add(at as usize).read() };
             }
@@ -111,15 +104,10 @@ impl Part {
     /// The block has shared memory for them.
     #[inline(always)]
     pub(super) unsafe fn put(&mut self, words: &[u32; AT_ONCE as usize]) {
-        let plain = self.is_whole() && !self.halves;
         for i in 0..AT_ONCE {
-            // SAFETY: the caller's promise.
-            unsafe {
-                if plain {
-                    at(self.places.at).write(f32::from_bits(words[i as usize]));
-                } else if self.next < self.end {
-                    self.put_word(words[i as usize]);
-                }
+            if self.next < self.end {
+                // SAFETY: the caller's promise.
+                unsafe { self.put_word(words[i as usize]) }
             }
             self.next += self.threads;
             self.places.step();
@@ -151,11 +139,44 @@ impl Part {
     /// As for reading and writing.
     #[inline(always)]
     pub(super) unsafe fn copy(mut self) {
-        while self.next < self.end {
+        while self.halves && self.next < self.end {
             // SAFETY: the caller's promise.
             unsafe {
                 let words = self.read();
                 self.put(&words);
+            }
+        }
+        let (together, last) = (AT_ONCE * self.threads, self.end.wrapping_sub(1));
+        while self.next < self.end {
+            let mut words = [0; AT_ONCE as usize];
+            // Words that are all there need no look at each; past the last, the last is read again.
+            let whole = self.next + together - self.threads < self.end;
+            // SAFETY: the caller's promise.
+            unsafe {
+                if whole {
+                    for i in 0..AT_ONCE {
+                        let at = self.next + i * self.threads;
+                        words[i as usize] = self.from.add(at as usize).read();
+                    }
+                    for i in 0..AT_ONCE {
+                        at(self.places.at).write(f32::from_bits(words[i as usize]));
+                        self.places.step();
+                    }
+                    self.next += together;
+                    continue;
+                }
+                for i in 0..AT_ONCE {
+                    let at = self.next + i * self.threads;
+                    let at = if at < last { at } else { last };
+                    words[i as usize] = self.from.add(at as usize).read();
+                }
+                for i in 0..AT_ONCE {
+                    if self.next < self.end {
+                        at(self.places.at).write(f32::from_bits(words[i as usize]));
+                    }
+                    self.next += self.threads;
+                    self.places.step();
+                }
             }
         }
     }

@@ -68,7 +68,9 @@ impl LaunchShape {
     /// The same kernel, which reads the host's memory and writes to it where that takes less time than copies: if there is little to
     /// move, which spares calls, or little to bring back.
     pub(super) fn with_memory<K: SearchKind>(self, count: usize) -> Self {
-        Self { mapped: K::MAPPED || self.bytes(count) <= MAPPED_WHOLE, ..self }
+        // Covariances are written fit by fit, across the bus in small pieces.
+        let together = K::MAPPED && self.job.covariance == 0;
+        Self { mapped: together || self.bytes(count) <= MAPPED_WHOLE, ..self }
     }
 
     /// How many fits are sent at a time.

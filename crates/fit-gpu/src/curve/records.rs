@@ -170,7 +170,7 @@ impl Piece for Together<'_> {
 impl SearchKind for Recorded {
     type Chunk<'c> = Together<'c>;
     type Task = CurveJob;
-    const MAPPED: bool = false;
+    const MAPPED: bool = true;
     const LEFT_THERE: bool = true;
     const COOPERATIVE: bool = true;
 

@@ -15,7 +15,7 @@ pub(super) trait SearchKind: Sync {
     type Chunk<'c>: Piece;
     /// The argument of its kernels.
     type Task: Copy;
-    /// Whether kernels read data from the host's memory and write to it in large batches too: what they find is little.
+    /// Whether kernels read data from the host's memory and write to it in large batches, too.
     const MAPPED: bool;
     /// Whether what is found is left in the pieces' own pinned memory.
     const LEFT_THERE: bool = false;
@@ -88,7 +88,7 @@ pub(super) struct Ours;
 impl SearchKind for Ours {
     type Chunk<'c> = Chunk<'c>;
     type Task = CurveJob;
-    const MAPPED: bool = false;
+    const MAPPED: bool = true;
     const COOPERATIVE: bool = true;
 
     fn method(&self, batch: &CurveBatch<'_, '_, '_>) -> CurveMethod {
