@@ -73,7 +73,6 @@ use rayon::ThreadPool;
 
 use crate::npy::NpyReader;
 use number::read_npy;
-use pending::Stored;
 
 pub use acquisition::{Acquisition, AcquisitionSource};
 #[doc(hidden)]
@@ -382,7 +381,8 @@ impl Movie {
     pub fn read_later(&mut self, most: usize) -> Result<Option<PendingBlock>, MovieError> {
         let count = block_length(self.width, self.height).min(most).min(self.frames - self.next);
         let seen = self.seen.as_ref().is_some_and(|seen| seen.dim().0 > 0);
-        let stored = if seen || count == 0 { None } else { Stored::take(&mut self.source, count) };
+        let stored =
+            if seen || count == 0 { None } else { pending::Stored::take(&mut self.source, count) };
         let Some(stored) = stored else {
             return Ok(self.read(most)?.map(PendingBlock::from));
         };
