@@ -174,6 +174,8 @@ fn read(text: &str) -> (Speeds, Vec<String>) {
 /// How many times as fast each report is, and what has fallen.
 fn compared(now: &Speeds, before: &Speeds) -> (String, Vec<String>) {
     let (mut text, mut fallen) = (String::new(), Vec::new());
+    let missing = before.keys().filter(|key| !now.contains_key(*key));
+    fallen.extend(missing.map(|key| format!("no longer measured: {}", key.replace('\t', ", "))));
     let mut reports: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
     for (key, speed) in now {
         let Some(ratio) = before.get(key).and_then(|&before| speed.over(before)) else { continue };
@@ -239,10 +241,13 @@ impl GpuCheck {
             }
             self.sanitize(&mut wrong)?;
         }
-        let (mut speeds_now, mut bits) = (Speeds::new(), Vec::new());
+        let (mut now, mut bits, mut whole) = (Speeds::new(), Vec::new(), true);
         let mut device = String::new();
         for (package, name, arguments, exact) in REPORTS {
-            let Some(mut command) = self.program("bin", package, name, arguments) else { continue };
+            let Some(mut command) = self.program("bin", package, name, arguments) else {
+                whole = false;
+                continue;
+            };
             println!("{name} …");
             let output = command.current_dir(root_or_here()).stderr(Stdio::inherit()).output();
             let output = output.map_err(TaskError::of_file(Path::new(name)))?;
@@ -251,42 +256,44 @@ impl GpuCheck {
                 wrong.push(format!("{name} failed: {}", output.status));
             }
             if exact {
-                bits = text
-                    .lines()
-                    .filter(|line| !line.trim().is_empty())
-                    .map(str::to_owned)
-                    .collect();
+                let lines = text.lines().filter(|line| !line.trim().is_empty());
+                bits = lines.map(str::to_owned).collect();
             } else {
                 if let Some((_, after)) = text.split_once("# Formulas on ") {
                     device = after.split(':').next().unwrap_or_default().trim().to_owned();
                 }
-                speeds_now.extend(speeds(name, &text));
+                now.extend(speeds(name, &text));
             }
         }
         if device.is_empty() {
-            return Err(TaskError::Gpu(vec!["no GPU was measured".to_owned()]));
+            wrong.push("no GPU was measured".to_owned());
+            return Err(TaskError::Gpu(wrong));
         }
+        let sound = wrong.is_empty();
         let folder = device.to_lowercase().replace(' ', "-");
         let file = root_or_here().join("benches/records").join(folder).join("gpu-check.tsv");
         match fs::read_to_string(&file) {
             Ok(text) => {
                 let (before, bits_before) = read(&text);
-                let (text, fallen) = compared(&speeds_now, &before);
+                let (text, fallen) = compared(&now, &before);
                 println!(
                     "\nTimes as fast as the record of {device} (least to most, how many):\n{text}"
                 );
                 wrong.extend(fallen);
                 let other = bits.iter().filter(|line| !bits_before.contains(line)).count();
-                println!("{other} of {} lines of bits differ", bits.len());
+                if other > 0 {
+                    wrong.push(format!("{other} of {} lines of bits differ", bits.len()));
+                }
             }
             Err(_) => println!("\nThere is no record of {device}."),
         }
-        if self.write {
-            let of = TaskError::of_file(&file);
+        if self.write && !(sound && whole) {
+            println!("not written: something failed, or was left out");
+        } else if self.write {
             let folder = file.parent().unwrap_or(&file);
             fs::create_dir_all(folder)
-                .and_then(|()| fs::write(&file, written(&speeds_now, &bits)))
-                .map_err(of)?;
+                .and_then(|()| fs::write(&file, written(&now, &bits)))
+                .map_err(TaskError::of_file(&file))?;
             println!("written: {}", file.display());
         }
         if wrong.is_empty() { Ok(()) } else { Err(TaskError::Gpu(wrong)) }
@@ -391,5 +398,7 @@ mod tests {
         assert_eq!(fallen.len(), 2, "{fallen:?}");
         assert!(fallen[0].starts_with("0.85") && fallen[1].starts_with("0.72"), "{fallen:?}");
         assert_eq!(text.lines().count(), 2, "{text}");
+        let (_, missing) = compared(&Speeds::new(), &before);
+        assert_eq!(missing.len(), 4, "{missing:?}");
     }
 }

@@ -334,7 +334,7 @@ pub const SOURCES: &[Source] = &{
         } else {
             let (name, [parameters, _]) = WRITTEN[i - CURVES];
             let build = template_build(parameters, CurveMethod::Plain);
-            (name, Build { most_registers: None, ..build })
+            (name, Build { most_registers: None, may_spill: parameters > 6, ..build })
         };
         all[i] = Source { name, build, whole: true };
         i += 1;

@@ -129,9 +129,10 @@ impl Choice {
     }
 }
 
-/// The place of a key, which comes first from now on. Beyond [`MOST_MARKED`] that with marks which was not used for the longest time goes;
-/// who uses it still has a share in it.
-fn recent(all: &mut Vec<(Key, Place)>, key: Key) -> Place {
+/// The place of a key, which comes first from now on, and beyond [`MOST_MARKED`] that with marks which was not used for the longest time:
+/// who uses it still has a share in it, and to unload it may take a while.
+fn recent(all: &mut Vec<(Key, Place)>, key: Key) -> (Place, Option<(Key, Place)>) {
+    let mut gone = None;
     if let Some(at) = all.iter().position(|(its, _)| *its == key) {
         all[..=at].rotate_right(1);
     } else {
@@ -140,10 +141,10 @@ fn recent(all: &mut Vec<(Key, Place)>, key: Key) -> Place {
         if marked > MOST_MARKED
             && let Some(last) = all.iter().rposition(|((_, marks), _)| marks.is_some())
         {
-            all.remove(last);
+            gone = Some(all.remove(last));
         }
     }
-    Arc::clone(&all[0].1)
+    (Arc::clone(&all[0].1), gone)
 }
 
 impl Card {
@@ -189,7 +190,9 @@ impl Card {
 
     /// What the driver makes of a text, once. Whoever needs another one does not wait for that.
     fn kept(&self, key: Key, text: impl FnOnce() -> String) -> Result<Arc<Compiled>, GpuError> {
-        let place = recent(&mut self.kept.lock().unwrap_or_else(PoisonError::into_inner), key);
+        let (place, gone) =
+            recent(&mut self.kept.lock().unwrap_or_else(PoisonError::into_inner), key);
+        drop(gone);
         let mut place = place.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(compiled) = &*place {
             return Ok(Arc::clone(compiled));
@@ -259,14 +262,14 @@ mod tests {
         let mut all = Vec::new();
         let marks = |width: usize| Marks { width, height: 9, lanes: 1, row: width, fit: 9 * width };
         let of = |width: usize| ("least_circular_rows", Some(marks(width)));
-        let first = recent(&mut all, of(5));
-        let plain = recent(&mut all, ("side9", None));
+        let (first, _) = recent(&mut all, of(5));
+        let (plain, _) = recent(&mut all, ("side9", None));
         for width in 6..400 {
             recent(&mut all, of(width));
-            assert!(Arc::ptr_eq(&first, &recent(&mut all, of(5))));
+            assert!(Arc::ptr_eq(&first, &recent(&mut all, of(5)).0));
         }
         assert_eq!(all.len(), MOST_MARKED + 1);
-        assert!(Arc::ptr_eq(&plain, &recent(&mut all, ("side9", None))));
+        assert!(Arc::ptr_eq(&plain, &recent(&mut all, ("side9", None)).0));
     }
 
     /// Proves that every window has its kernel: squares by their side and the size of the batch, others by their

@@ -62,7 +62,7 @@ impl GpuSession {
     ) -> Result<Self, GpuError> {
         let task = Task::of(size, options, false)?;
         window_count(most)?;
-        // Pixels of one byte are the most.
+        // With pixels of one byte there are the most windows.
         let few = most.min(MAPPED / size.pixels().max(1));
         let pixels = Bytes::of_windows(few, size, PixelKind::F32)?;
         let starts = Bytes::of::<[f32; 5]>(few)?;

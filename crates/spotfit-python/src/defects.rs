@@ -93,11 +93,12 @@ impl Defects {
         }
         Ok(py.detach(|| {
             let metadata = path.metadata().ok()?;
-            let mut movie = Movie::open_with(&path, &chosen)
+            let movie = Movie::open_with(&path, &chosen)
                 .ok()
                 .filter(|_| metadata.is_file() || metadata.is_dir())?;
-            let first = movie.peek(frames_for_estimates(movie.size())).ok()??;
-            Some(Self::of_found(found(first, map)))
+            let most = frames_for_estimates(movie.size());
+            let first = movie.read_first(most).ok()??;
+            Some(Self::of_found(found(&first, map)))
         }))
     }
 

@@ -65,8 +65,8 @@ impl LaunchShape {
         count.saturating_mul(self.numbers() * size_of::<f32>())
     }
 
-    /// The same kernel, which reads the host's memory and writes to it where that takes less time than copies: if there is little to
-    /// move, which spares calls, or little to bring back.
+    /// The same kernel, which reads the host's memory and writes to it where that takes less time than two copies and a launch for each
+    /// piece, which threads wait for in the driver.
     pub(super) fn with_memory<K: SearchKind>(self, count: usize) -> Self {
         // Covariances are written fit by fit, across the bus in small pieces.
         let together = K::MAPPED && self.job.covariance == 0;

@@ -15,7 +15,7 @@ pub(super) trait SearchKind: Sync {
     type Chunk<'c>: Piece;
     /// The argument of its kernels.
     type Task: Copy;
-    /// Whether kernels read data from the host's memory and write to it in large batches, too.
+    /// Whether kernels read data from the host's memory and write to it in large batches, too: once, and numbers beside each other.
     const MAPPED: bool;
     /// Whether what is found is left in the pieces' own pinned memory.
     const LEFT_THERE: bool = false;

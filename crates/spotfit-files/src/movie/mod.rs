@@ -374,7 +374,7 @@ impl Movie {
     }
 
     /// The same frames as [`Movie::read`] gives, which any thread may read at any time where they are stored as they are; others have
-    /// been read.
+    /// been read. What is wrong with the former is told by [`PendingBlock::read`], and the movie goes on behind them.
     ///
     /// # Errors
     /// [`MovieError`].
@@ -414,6 +414,18 @@ impl Movie {
         (self.next, self.seen) = (first, all);
         read?;
         Ok(self.seen.as_ref())
+    }
+
+    /// The next `most` frames, or all that there are; if something is wrong behind them, those before it.
+    ///
+    /// # Errors
+    /// [`MovieError`] if the first cannot be read.
+    pub fn read_first(mut self, most: usize) -> Result<Option<Pixels>, MovieError> {
+        let read = self.peek(most).map(drop);
+        match self.seen {
+            Some(seen) => Ok(Some(seen)),
+            None => read.map(|()| None),
+        }
     }
 
     /// The given frames, counted from 0, block by block, without those past the end and those that were read already.
@@ -488,7 +500,7 @@ impl Blocks {
         block.transpose()
     }
 
-    /// The movie, whose frames were read so far.
+    /// The movie, whose frames were read, or handed out to be read, so far.
     pub fn into_movie(self) -> Movie {
         self.movie
     }

@@ -38,16 +38,32 @@ pub(super) fn zeros<P: Copy + Default>(
 /// Memory of blocks that nobody needs any more. Blocks that are read later lie there again, since a system takes about as long to make
 /// memory as to read a file that it has at hand.
 #[derive(Clone, Debug, Default)]
-pub struct SpareBlocks(Arc<Mutex<Vec<Pixels>>>);
+pub struct SpareBlocks(Arc<Mutex<Spares>>);
+
+#[derive(Debug, Default)]
+struct Spares {
+    blocks: Vec<Pixels>,
+    /// Blocks that were read into memory of ours or new one, and not left: of a movie that is read in other ways nothing is kept.
+    out: usize,
+}
+
+/// More blocks are never kept.
+const MOST_SPARES: usize = 32;
 
 impl SpareBlocks {
     /// Leaves the memory of frames to blocks that are read later.
     pub fn leave(&self, pixels: Pixels) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(pixels);
+        let mut spares = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if spares.out > 0 && spares.blocks.len() < MOST_SPARES {
+            spares.blocks.push(pixels);
+        }
+        spares.out = spares.out.saturating_sub(1);
     }
 
     fn take(&self) -> Option<Pixels> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).pop()
+        let mut spares = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        spares.out += 1;
+        spares.blocks.pop()
     }
 }
 
@@ -97,5 +113,34 @@ pub(super) fn rooms(frames: &mut Pixels, pixels: usize) -> Vec<Room<'_>> {
         Pixels::U8(frames) => parts(frames, pixels).map(Room::U8).collect(),
         Pixels::U16(frames) => parts(frames, pixels).map(Room::U16).collect(),
         Pixels::F32(frames) => parts(frames, pixels).map(Room::F32).collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Proves that memory is used again for blocks that are as large at most and of the same type, and that of blocks which were not read
+    /// into it none is kept.
+    #[test]
+    fn memory_is_used_again_and_does_not_grow() {
+        let spare = SpareBlocks::default();
+        let kept = || spare.0.lock().expect("sound").blocks.len();
+        for _ in 0..100 {
+            spare.leave(Pixels::U16(Array3::zeros((2, 3, 4))));
+        }
+        assert_eq!(kept(), 0);
+        let whole = Kind::U16.any_frames((2, 3, 4), &spare).expect("memory");
+        spare.leave(whole);
+        assert_eq!(kept(), 1);
+        let last = Kind::U16.any_frames((1, 3, 4), &spare).expect("memory");
+        assert_eq!((last.dim(), kept()), ((1, 3, 4), 0));
+        spare.leave(last);
+        // It has become too small, or has another type: then it goes.
+        let more = Kind::U16.any_frames((2, 3, 4), &spare).expect("memory");
+        assert_eq!((more.dim(), kept()), ((2, 3, 4), 0));
+        spare.leave(more);
+        let other = Kind::F32.any_frames((2, 3, 4), &spare).expect("memory");
+        assert!(matches!(other, Pixels::F32(_)) && kept() == 0);
     }
 }

@@ -12,7 +12,8 @@ fn said(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
-/// Proves that hot pixels are found in frames that are so large that a block of a movie has fewer of them than tell something.
+/// Proves that hot pixels are found in frames that are so large that a block of a movie has fewer of them than tell something, and that they
+/// are warned of, though others are at work meanwhile.
 #[test]
 fn hot_pixels_of_large_frames_are_found() {
     let folder = Folder::new();
@@ -37,6 +38,8 @@ fn hot_pixels_of_large_frames_are_found() {
     let told = said(&succeeds(&words));
     // Faint ones hide in so few frames.
     assert!(told.contains("4 defective pixels (4 hot)"), "{told}");
+    let told = said(&succeeds(&words[..8]));
+    assert!(told.contains("warning") && told.contains("4 defective pixels (4 hot)"), "{told}");
 }
 
 /// Proves that hot pixels are warned of by default and left alone with `none`; that `auto` masks and names them and writes the mask, which is

@@ -20,9 +20,8 @@ use crate::movie::{Block, Blocks, Movie, MovieError, PendingBlock, SpareBlocks};
 
 /// The localizations of a movie, block by block: an iterator, made by [`Localizer::localize`].
 ///
-/// One thread reads and one localizes, both with the threads of the localizer, while the caller works on the
-/// localizations. The threads search several blocks at a time, and what is found is decided about in their order: it does not depend on
-/// how many threads there are. The iterator ends after the last frame or after an error.
+/// The threads of the localizer read and search several blocks at a time while the caller works on the localizations, and one decides
+/// about what is found in their order: it does not depend on how many threads there are. One thread leaves reading to another. The iterator ends after the last frame or after an error.
 #[derive(Debug)]
 pub struct Localizations {
     /// What comes next, until the end.
@@ -426,7 +425,11 @@ impl Localizer {
             let next = blocks.next();
             self.stages.waited += begin.elapsed();
             let Some(next) = next else { break };
-            let read = next.and_then(|Taken { block, sent, read }| Ok((block.read()?, sent, read)));
+            let read = next.and_then(|Taken { block, sent, read }| {
+                let begin = Instant::now();
+                let block = block.read()?;
+                Ok((block, sent, read + begin.elapsed()))
+            });
             match read {
                 Ok((block, sent, read)) => {
                     frames += block.pixels.windows().count();

@@ -19,8 +19,9 @@ const TILE: usize = 16;
 /// The most frames, and their most pixels, that are looked at.
 const MOST_FRAMES: usize = 64;
 const MOST_PIXELS: usize = 1 << 22;
-/// Of large frames so many are looked at nevertheless.
+/// Of large frames so many are looked at nevertheless, unless they have more pixels than that.
 const LEAST_FRAMES: usize = 4;
+const LARGEST_PIXELS: usize = 1 << 26;
 
 /// The least tiles, and the least pairs of a tile and two frames, that say something.
 const LEAST_TILES: usize = 9;
@@ -57,8 +58,9 @@ const MOST_READ_NOISE: [f64; 2] = [20.0, 200.0];
 
 /// The number of frames, from the first one, that the estimates use for a movie with frames of `width`×`height` pixels.
 pub fn frames_for_estimates((width, height): (usize, usize)) -> usize {
-    let most = MOST_PIXELS / width.saturating_mul(height).max(1);
-    most.clamp(LEAST_FRAMES, MOST_FRAMES)
+    let pixels = width.saturating_mul(height).max(1);
+    let least = (LARGEST_PIXELS / pixels).clamp(1, LEAST_FRAMES);
+    (MOST_PIXELS / pixels).clamp(least, MOST_FRAMES)
 }
 
 /// A contradiction between a movie and the given camera.

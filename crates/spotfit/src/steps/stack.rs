@@ -188,7 +188,12 @@ impl Stack {
     /// what is wrong with it is said there. Nothing of a pipe that was opened by its name, which has its frames only once. Those of a
     /// movie that is being written are waited for.
     pub fn first_frames(&self, many: bool) -> Option<Pixels> {
-        let mut movie = match &self.from {
+        self.first_of(if many { usize::MAX } else { 1 })
+    }
+
+    /// The same, but no more than `most`.
+    pub(crate) fn first_of(&self, most: usize) -> Option<Pixels> {
+        let movie = match &self.from {
             From::Memory(frames) => Movie::of(frames.clone()).ok()?,
             From::Stream { first, .. } => Movie::of(first.clone()).ok()?,
             From::File { path, .. } => {
@@ -200,13 +205,12 @@ impl Stack {
             }
             From::Growing { path, follow, .. } => {
                 let growing = GrowingMovie::open(path, &self.options, follow).ok()?;
-                let most = if many { frames_for_estimates(growing.size()) } else { 1 };
+                let most = frames_for_estimates(growing.size()).min(most);
                 return growing.read_first(most).ok()?;
             }
         };
-        let most = if many { frames_for_estimates(movie.size()) } else { 1 };
-        // A block of large frames may have fewer.
-        movie.peek(most).ok()?.cloned()
+        let most = frames_for_estimates(movie.size()).min(most);
+        movie.read_first(most).ok()?
     }
 
     /// The movie, from its first frame on.

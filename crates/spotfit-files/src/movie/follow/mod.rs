@@ -209,18 +209,19 @@ impl GrowingMovie {
         Ok(None)
     }
 
-    /// The first `most` frames of a movie of which nothing was read yet, or all if there are fewer. It waits for them.
+    /// The first `most` frames of a movie of which nothing was read yet, or all if there are fewer; if something is wrong behind them, those
+    /// before it. It waits for them.
     ///
     /// # Errors
     /// As [`GrowingMovie::read`].
     pub fn read_first(mut self, most: usize) -> Result<Option<Pixels>, MovieError> {
         let mut all: Option<Pixels> = None;
-        while self.next < most
-            && let Some(block) = self.read(most - self.next)?
-        {
-            match &mut all {
-                Some(all) => all.append(&block.pixels)?,
-                None => all = Some(block.pixels),
+        while self.next < most {
+            match (self.read(most - self.next), &mut all) {
+                (Ok(Some(block)), Some(all)) => all.append(&block.pixels)?,
+                (Ok(Some(block)), None) => all = Some(block.pixels),
+                (Err(error), None) => return Err(error),
+                (Ok(None) | Err(_), _) => break,
             }
         }
         Ok(all)

@@ -1,18 +1,19 @@
 //! The localizations of a movie, block by block.
 
 use std::ops::Range;
-use std::panic::resume_unwind;
-use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use super::doubts::{Hears, Topic};
-use super::following::{Doubting, Following};
+use super::following::{Aside, Doubting, Following};
 use super::report::LocalizeReport;
 use super::{at_full_scale, lengths, uneven_light};
 use crate::localize::{Counts, Localization, Localizations, LocalizeError, SlopeDoubt};
 use crate::movie::{GrowingMovie, Movie};
-use crate::steps::{Note, StepError};
+use crate::steps::StepError;
 use crate::table::{Filter, Info, Layout, Table};
+
+/// After so many large frames it is told what somebody found out meanwhile.
+const SOON: usize = 64;
 
 /// The localizations of a movie, block by block: an iterator of tables, made by [`super::Localizing::blocks`].
 #[derive(Debug)]
@@ -37,7 +38,7 @@ pub struct LocalizedBlocks {
     /// What is still to be looked for in the first frames.
     pub(super) doubting: Option<Doubting>,
     /// Who looks for it meanwhile.
-    pub(super) aside: Option<JoinHandle<Vec<(Topic, Note)>>>,
+    pub(super) aside: Option<Aside>,
 }
 
 impl LocalizedBlocks {
@@ -72,13 +73,19 @@ impl LocalizedBlocks {
             None => true,
         };
         if let Some(doubting) = self.doubting.take_if(is_due) {
-            doubting.tell(hears);
+            // Of a movie that has ended no more are waited for.
+            doubting.tell(if has_ended { seen } else { usize::MAX }, hears);
         }
-        let is_done = |aside: &mut JoinHandle<_>| has_ended || aside.is_finished();
-        if let Some(aside) = self.aside.take_if(is_done) {
-            let notes = aside.join().unwrap_or_else(|panic| resume_unwind(panic));
-            notes.into_iter().for_each(|(topic, note)| hears.hear(topic, note));
+        // By then it has been found out; the clock does not say in which order things are told.
+        if has_ended || self.found.counts().frames >= SOON {
+            self.hear_aside(hears);
         }
+    }
+
+    /// Waits for what somebody looks for meanwhile, and tells it.
+    pub(super) fn hear_aside(&mut self, hears: &dyn Hears) {
+        let notes = self.aside.take().map(Aside::into_notes).unwrap_or_default();
+        notes.into_iter().for_each(|(topic, note)| hears.hear(topic, note));
     }
 
     /// Tells how a movie has ended of which it was not known when.

@@ -1,6 +1,7 @@
 //! Movies that somebody else is writing, and what waits for their first frames.
 
 use std::io;
+use std::panic::resume_unwind;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -84,6 +85,30 @@ pub(super) struct Doubting {
     defects: Option<Arc<Defects>>,
 }
 
+/// Who looks at the first frames; waited for when this is dropped, since a file is open meanwhile.
+#[derive(Debug)]
+pub(super) struct Aside(Option<JoinHandle<Vec<(Topic, Note)>>>);
+
+impl Drop for Aside {
+    fn drop(&mut self) {
+        if let Some(thread) = self.0.take() {
+            // Nobody hears of it any more.
+            let _ = thread.join();
+        }
+    }
+}
+
+impl Aside {
+    /// What is to be told.
+    ///
+    /// # Panics
+    /// If the thread panicked.
+    pub(super) fn into_notes(mut self) -> Vec<(Topic, Note)> {
+        let notes = self.0.take().map(JoinHandle::join).unwrap_or_else(|| Ok(Vec::new()));
+        notes.unwrap_or_else(|panic| resume_unwind(panic))
+    }
+}
+
 impl Doubting {
     pub(super) fn new(
         options: &LocalizeOptions,
@@ -109,22 +134,24 @@ impl Doubting {
     ///
     /// # Errors
     /// There is no thread for that.
-    pub(super) fn aside(self) -> io::Result<JoinHandle<Vec<(Topic, Note)>>> {
-        Builder::new().name("spotfit-doubt".to_owned()).spawn(move || {
+    pub(super) fn aside(self) -> io::Result<Aside> {
+        let look = move || {
             let kept = Kept::default();
-            self.tell(&kept);
+            self.tell(usize::MAX, &kept);
             kept.into_notes()
-        })
+        };
+        Ok(Aside(Some(Builder::new().name("spotfit-doubt".to_owned()).spawn(look)?)))
     }
 
-    /// Tells of what is not known of the camera, and what the first frames say against what is.
-    pub(super) fn tell(self, hears: &dyn Hears) {
+    /// Tells of what is not known of the camera, and what the first frames, so many at most, say against what is.
+    pub(super) fn tell(self, most: usize, hears: &dyn Hears) {
         let Self { movie, camera, asked, defects, .. } = self;
         // What the maps of a camera say is not to be found out.
         let looks = asked.is_none() && camera.maps.is_none();
-        let seen = looks.then(|| movie.first_frames(true)).flatten();
+        let seen = looks.then(|| movie.first_of(most)).flatten();
         defects::tell(asked.as_ref(), defects.as_deref(), seen.as_ref(), hears);
-        camera.doubt_to(|many| seen.or_else(|| movie.first_frames(many)), hears);
+        let first = |many: bool| movie.first_of(if many { most } else { 1 });
+        camera.doubt_to(|many| seen.or_else(|| first(many)), hears);
     }
 }
 

@@ -274,7 +274,10 @@ impl Localizing {
             let Some(block) = blocks.next_within(LOOK) else { continue };
             blocks.doubt(hears);
             let Some(block) = block else { break };
-            let block = block.inspect_err(|_| listener.end())?;
+            let block = block.inspect_err(|_| {
+                blocks.hear_aside(hears);
+                listener.end();
+            })?;
             blocks.tell(hears);
             sink.write(block).map_err(StepError::Write)?;
             listener.progress(blocks.counts().frames as u64);
