@@ -104,7 +104,7 @@ impl Aside {
     /// # Panics
     /// If the thread panicked.
     pub(super) fn into_notes(mut self) -> Vec<(Topic, Note)> {
-        let notes = self.0.take().map(JoinHandle::join).unwrap_or_else(|| Ok(Vec::new()));
+        let notes = self.0.take().map_or_else(|| Ok(Vec::new()), JoinHandle::join);
         notes.unwrap_or_else(|panic| resume_unwind(panic))
     }
 }
