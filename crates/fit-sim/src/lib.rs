@@ -22,7 +22,7 @@ pub use light::SpotProfile;
 pub use maps::{MOST_FRAME_PIXELS, Maps};
 pub use movie::{
     HazeCloud, Heights, HotPixel, MOST_BEADS, MOST_CLOUDS, MOST_MOLECULES, MoviePiece, MoviePlan,
-    MovieSimulation, MovieTruth, SimulatedBead, Structure,
+    MovieSimulation, MovieTruth, SimulatedBead, SimulatedPsf, Structure,
 };
 pub use objective::{Dipole, Objective, PupilPsf, Zernike};
 pub use random::Random;

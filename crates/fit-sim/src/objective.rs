@@ -42,7 +42,7 @@ impl Zernike {
     fn validate(&self) -> Result<(), SimulationError> {
         let Self { n, m, waves } = *self;
         check("zernike n", n.into(), 0.0, 20.0, "0 to 20")?;
-        let sound = m.unsigned_abs() <= n && (n - m.unsigned_abs()) % 2 == 0;
+        let sound = m.unsigned_abs() <= n && (n - m.unsigned_abs()).is_multiple_of(2);
         let range = "−n to n, of the parity of n";
         check("zernike m", m.into(), if sound { -20.0 } else { f64::NAN }, 20.0, range)?;
         check("zernike waves", waves, -10.0, 10.0, "-10 to 10")
@@ -64,7 +64,7 @@ impl Zernike {
 fn radial(n: u32, m: u32, rho: f64) -> f64 {
     let factorial = |k: u32| (1..=k).map(f64::from).product::<f64>();
     let term = |k: u32| {
-        let sign = if k % 2 == 0 { 1.0 } else { -1.0 };
+        let sign = if k.is_multiple_of(2) { 1.0 } else { -1.0 };
         let below = factorial(k) * factorial((n + m) / 2 - k) * factorial((n - m) / 2 - k);
         sign * factorial(n - k) / below * libm::pow(rho, f64::from(n - 2 * k))
     };
@@ -390,7 +390,7 @@ const PIXEL: [f64; 4] = [191.0 / 192.0, 307.0 / 384.0, 77.0 / 384.0, 1.0 / 384.0
 /// The point-spread function of an objective: the share of a molecule's light that a pixel has, at any height within a range. Cubic
 /// B-splines with knots a third of a pixel apart, and along the optical axis some tens of nanometres, of which the integral over pixels
 /// is exact.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct PupilPsf {
     /// (height, y, x).
     coefficients: Array3<f64>,
@@ -398,6 +398,7 @@ pub struct PupilPsf {
     heights: [f64; 2],
     /// Samples from the middle to the edge.
     half: usize,
+    sigma: f64,
 }
 
 /// The most distance between heights, in nanometres, as a share of λ/n: light changes over half of that.
@@ -443,12 +444,25 @@ impl PupilPsf {
                 _ => at(plane - 1),
             }
         });
-        Ok(Self { coefficients, heights: [-sides * between, between], half: half + MARGIN })
+        let sigma = 0.21 * objective.wavelength / (objective.na * pixel);
+        Ok(Self { coefficients, heights: [-sides * between, between], half: half + MARGIN, sigma })
+    }
+
+    /// The largest distance from the focus for which it was made, in nanometres.
+    pub const fn range(&self) -> f64 {
+        -self.heights[0]
+    }
+
+    /// The standard deviation of the Gaussian that is most like a spot in focus, in pixels: 0.21 λ/NA (Zhang et al. 2007), without
+    /// aberrations.
+    pub const fn sigma(&self) -> f64 {
+        self.sigma
     }
 
     /// How many pixels to each side of a molecule have light.
     pub fn half(&self) -> f64 {
-        (self.half - MARGIN) as f64 / SAMPLES as f64
+        // Four coefficients belong to each place.
+        (self.half - 1) as f64 / SAMPLES as f64
     }
 
     /// The share of the light of a molecule at a height (nanometres from the focus, away from the objective) that a pixel has whose centre

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::{Heights, MovieSimulation, Structure};
+use super::{Heights, MovieSimulation, SimulatedPsf, Structure};
 use crate::random::Random;
 use crate::shape::{Outline, SpotShape};
 
@@ -33,16 +33,23 @@ impl MovieSimulation {
         of_structure: Option<f64>,
         frame: usize,
     ) -> Outline {
-        let structure = match (self.heights, &self.shape) {
-            (Heights::Structure, SpotShape::Defocused(defocus)) => {
-                of_structure.map(|share| share * defocus.z_range)
-            }
-            _ => None,
+        let z_range = match (&self.psf, &self.shape) {
+            (Some(psf), _) => Some(psf.z_range),
+            (None, SpotShape::Defocused(defocus)) => Some(defocus.z_range),
+            (None, _) => None,
+        };
+        let structure = match self.heights {
+            Heights::Structure => of_structure.zip(z_range).map(|(share, range)| share * range),
+            Heights::Random => None,
         };
         let moved = self.stage + self.drift_z * frame as f64;
         let half = self.sigma_spread * self.sigma;
         // A stream of its own: molecules blink alike whatever they look like.
         let mut random = Random::new(self.seed, (2 << 32) + number as u64);
+        if let Some(SimulatedPsf { psf, z_range }) = &self.psf {
+            let z = structure.unwrap_or_else(|| random.uniform_in(-z_range, *z_range)) + moved;
+            return Outline { sigma: [psf.sigma(); 2], z, ..Outline::default() };
+        }
         let sigma = self.sigma - half..self.sigma + half;
         self.shape.draw(&sigma, &mut random, |drawn| structure.unwrap_or(drawn) + moved)
     }
