@@ -16,6 +16,8 @@ mod fit;
 mod follow;
 mod judge;
 mod lattice;
+#[allow(dead_code)]
+mod learn;
 mod measured;
 mod metadata;
 mod noise;

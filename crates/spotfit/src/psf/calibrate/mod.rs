@@ -16,6 +16,8 @@ pub use self::parts::{
     BeadStack, PlacedBead, PsfBead, PsfCalibration, PsfCalibrationOptions, Rejection,
 };
 
+pub(in crate::psf) use self::solve::conjugate_gradients;
+
 use self::bead::BeadFit;
 use self::parts::{FARTHEST, MARGIN};
 use self::table::Table;

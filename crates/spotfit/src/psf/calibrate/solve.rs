@@ -121,7 +121,7 @@ fn stiff_diagonal(diagonal: &mut [f64], shape: [usize; 3], stiffness: &[f64]) {
 }
 
 /// Hestenes and Stiefel's method, preconditioned by the diagonal.
-fn conjugate_gradients(
+pub(in crate::psf) fn conjugate_gradients(
     solution: &mut [f64],
     right: &[f64],
     diagonal: &[f64],

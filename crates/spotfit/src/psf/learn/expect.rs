@@ -1,0 +1,200 @@
+//! How likely a spot is at each node of a family.
+
+use super::{COUNT, ENDS, Family, HALF, SIDE, SpotWindow};
+use crate::psf::bounds::{Information, inverse};
+use crate::psf::lattice::{Patch, Place};
+
+/// The farthest step of a fit along x and y, in pixels, and the farthest place.
+const LONGEST: f64 = 0.4;
+const MOST_OFF: f64 = 1.4;
+
+/// Residuals beyond so many standard deviations count as if they were so large (Huber 1964), of the noise and of this share of the signal.
+const HUBER: f64 = 3.0;
+const SIGNAL_SHARE: f64 = 0.05;
+
+/// The damping of a step.
+const DAMPING: f64 = 1e-3;
+
+/// A fit of a spot at a node.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct NodeFit {
+    /// x and y in pixels from the middle pixel.
+    pub(super) place: [f64; 2],
+    pub(super) photons: f64,
+    /// Of the middle pixel, and its slopes along x and y.
+    pub(super) background: f64,
+    pub(super) slopes: [f64; 2],
+    /// Half of the deviance.
+    pub(super) cost: f64,
+}
+
+/// A spot, and what is known of it.
+#[derive(Clone, Debug)]
+pub(super) struct SpotFit<'w> {
+    pub(super) window: &'w SpotWindow,
+    /// The fit at each node.
+    pub(super) nodes: Vec<NodeFit>,
+    /// By how much it counts for each node.
+    pub(super) shares: Vec<f64>,
+    /// The weight of each pixel.
+    pub(super) weights: Vec<f64>,
+    /// Whether it is like the others.
+    pub(super) good: bool,
+}
+
+/// Where the pixels of a window are in a family, for an emitter at a place of the axis, and x and y from the middle pixel.
+pub(super) fn place(planes: usize, node: f64, [x, y]: [f64; 2]) -> Place {
+    // The emitter is in the middle of the coefficients.
+    let first = 0.5 * (COUNT - 3) as f64 - HALF as f64;
+    Place::new([planes, COUNT, COUNT], [node, first - y, first - x], [SIDE, SIDE])
+}
+
+/// The light of background and others in a pixel.
+pub(super) fn behind(window: &SpotWindow, fit: &NodeFit, pixel: usize) -> f64 {
+    let [dx, dy] = offsets(pixel);
+    fit.background + fit.slopes[0] * dx + fit.slopes[1] * dy + window.others[pixel]
+}
+
+fn offsets(pixel: usize) -> [f64; 2] {
+    [pixel % SIDE, pixel / SIDE].map(|at| at as f64 - HALF as f64)
+}
+
+impl<'w> SpotFit<'w> {
+    /// A spot before its first fit. Where the family is not known it counts for the nodes beside its place in the order, and a Gaussian says
+    /// how bright its pixels are.
+    pub(super) fn new(window: &'w SpotWindow, nodes: usize, known: bool) -> Self {
+        let SpotWindow { place, photons, background, order, .. } = *window;
+        let fit = NodeFit { place, photons, background, slopes: [0.0; 2], cost: 0.0 };
+        let inner = ((order - ENDS) / (1.0 - 2.0 * ENDS)).clamp(0.0, 1.0) * (nodes - 1) as f64;
+        let share = |node: usize| (1.0 - (inner - node as f64).abs()).max(0.0);
+        let mut spot = Self {
+            window,
+            nodes: vec![fit; nodes],
+            shares: (0..nodes).map(share).collect(),
+            weights: Vec::new(),
+            good: (ENDS..=1.0 - ENDS).contains(&order),
+        };
+        if !known {
+            let gauss = |pixel: usize| {
+                let [dx, dy] = offsets(pixel);
+                let square = (dx - place[0]).powi(2) + (dy - place[1]).powi(2);
+                photons * (-square / (2.0 * 1.69)).exp() / (std::f64::consts::TAU * 1.69)
+            };
+            spot.weights = (0..SIDE * SIDE)
+                .map(|pixel| {
+                    let mean = (gauss(pixel) + background + window.others[pixel]).max(1.0);
+                    f64::from(u8::from(window.counts[pixel])) / (mean + window.read_noise)
+                })
+                .collect();
+        }
+        spot
+    }
+
+    /// Fits it at each node, and says how much it counts for each.
+    pub(super) fn expect(&mut self, family: &Family, nodes: &[f64], steps: usize) {
+        let mut patch = Patch::default();
+        for (fit, &node) in self.nodes.iter_mut().zip(nodes) {
+            improve(self.window, family, node, fit, steps, &mut patch);
+        }
+        let least = self.nodes.iter().map(|fit| fit.cost).fold(f64::INFINITY, f64::min);
+        let shares = self.nodes.iter().map(|fit| (least - fit.cost).exp());
+        let shares: Vec<f64> =
+            shares.map(|share| if share.is_nan() { 0.0 } else { share }).collect();
+        let sum: f64 = shares.iter().sum();
+        self.shares = shares.into_iter().map(|share| share / sum.max(f64::MIN_POSITIVE)).collect();
+    }
+
+    /// The number of the node that is likeliest.
+    fn best_node(&self) -> usize {
+        let costs = self.nodes.iter().map(|fit| fit.cost).enumerate();
+        costs.min_by(|a, b| a.1.total_cmp(&b.1)).map_or(0, |(node, _)| node)
+    }
+
+    /// The fit at the node that is likeliest.
+    pub(super) fn best(&self) -> &NodeFit {
+        &self.nodes[self.best_node()]
+    }
+
+    /// The deviance of that fit by pixel.
+    pub(super) fn deviance(&self) -> f64 {
+        let pixels = self.window.counts.iter().filter(|&&counts| counts).count();
+        2.0 * self.best().cost / pixels.max(1) as f64
+    }
+
+    /// The mean place along the axis.
+    pub(super) fn mean_place(&self, nodes: &[f64]) -> f64 {
+        self.shares.iter().zip(nodes).map(|(share, node)| share * node).sum()
+    }
+
+    /// Weighs its pixels by the model: those that differ too much count less.
+    pub(super) fn weigh(&mut self, family: &Family, nodes: &[f64]) {
+        let node = self.best_node();
+        let (fit, window) = (self.nodes[node], self.window);
+        let mut patch = Patch::default();
+        let place = place(family.planes, nodes[node], fit.place);
+        patch.evaluate(&family.knots, family.shape(), &place, false);
+        let weight = |pixel: usize| {
+            if !window.counts[pixel] {
+                return 0.0;
+            }
+            let signal = fit.photons * patch.value[pixel];
+            let mean = (signal + behind(window, &fit, pixel)).max(1.0) + window.read_noise;
+            let spread = (mean + (SIGNAL_SHARE * signal).powi(2)).sqrt();
+            let residual = (window.pixels[pixel] + window.read_noise - mean).abs() / spread;
+            (HUBER / residual.max(HUBER)) / mean
+        };
+        self.weights = (0..SIDE * SIDE).map(weight).collect();
+    }
+}
+
+/// Improves a fit at a node by so many steps of Fisher's scoring, and finds its cost. Read noise counts as so many photons more, in pixels and model.
+fn improve(
+    window: &SpotWindow,
+    family: &Family,
+    node: f64,
+    fit: &mut NodeFit,
+    steps: usize,
+    patch: &mut Patch,
+) {
+    let shape = family.shape();
+    for step in 0..=steps {
+        let place = place(family.planes, node, fit.place);
+        patch.evaluate(&family.knots, shape, &place, step < steps);
+        let (mut information, mut gradient) = (Information::<6>::NONE, [0.0; 6]);
+        let mut cost = 0.0;
+        for pixel in 0..SIDE * SIDE {
+            if !window.counts[pixel] {
+                continue;
+            }
+            let value = patch.value[pixel];
+            let mean =
+                (fit.photons * value + behind(window, fit, pixel)).max(0.5) + window.read_noise;
+            let datum = (window.pixels[pixel] + window.read_noise).max(1e-3);
+            cost += mean - datum + datum * (datum / mean).ln();
+            if step < steps {
+                let [dx, dy] = offsets(pixel);
+                let [_, by_y, by_x] = &patch.slopes;
+                let slopes =
+                    [-fit.photons * by_x[pixel], -fit.photons * by_y[pixel], value, 1.0, dx, dy];
+                information.add(&slopes, 1.0 / mean);
+                for (sum, slope) in gradient.iter_mut().zip(slopes) {
+                    *sum += slope * (datum / mean - 1.0);
+                }
+            }
+        }
+        fit.cost = cost;
+        if step == steps {
+            break;
+        }
+        information.damp(DAMPING);
+        // A spot that tells nothing stays as it is.
+        let Some(covariance) = inverse(&information) else { continue };
+        let along = |j: usize| (0..6).map(|k| covariance[j][k] * gradient[k]).sum::<f64>();
+        for (axis, place) in fit.place.iter_mut().enumerate() {
+            *place = (*place + along(axis).clamp(-LONGEST, LONGEST)).clamp(-MOST_OFF, MOST_OFF);
+        }
+        fit.photons = (fit.photons + along(2)).max(0.2 * fit.photons);
+        fit.background = (fit.background + along(3)).max(0.1);
+        fit.slopes = [fit.slopes[0] + along(4), fit.slopes[1] + along(5)];
+    }
+}

@@ -1,0 +1,147 @@
+//! The PSF of a movie, learnt from its own spots.
+//!
+//! The PSFs of a movie's spots are taken for a family along one axis: a cubic B-spline with knots a pixel apart, whose planes are places on
+//! that axis, which the spots' widths tell at first. Soft expectation–maximisation (Dempster, Laird and Rubin 1977): each spot is fitted at
+//! each node of the axis, by maximum likelihood, with a plane of background; it then counts for each node by its likelihood there, and the
+//! coefficients follow by weighted least squares. What the pixels cannot tell is fixed after each step: the pedestal and slopes far from the
+//! centre (which the background has), the sum, and the centre.
+
+mod expect;
+mod gauge;
+mod maximize;
+
+use rayon::prelude::*;
+
+use self::expect::SpotFit;
+
+/// Pixels from the middle of a window to its edge, pixels of its side, and coefficients of the family along x and y: emitters are up to
+/// 1½ pixels from the middle.
+const HALF: usize = 8;
+pub(super) const SIDE: usize = 2 * HALF + 1;
+const COUNT: usize = SIDE + 5;
+
+/// Nodes of an interval between two planes.
+const NODES: usize = 2;
+
+/// Steps of a fit, and of the first.
+const STEPS: usize = 4;
+const FIRST_STEPS: usize = 6;
+
+/// A spot counts for a node from this share on.
+const LEAST_SHARE: f64 = 0.02;
+
+/// Of the deviances of spots, those above the median by so many of their deviations are not like the others.
+const UNLIKE: f64 = 3.0;
+
+/// The farthest from the middle pixel that an emitter may be found.
+const FARTHEST: f64 = 1.3;
+
+/// The share of the spots at each end of the order that is left out at first: those that are two have the extreme widths.
+const ENDS: f64 = 0.06;
+
+/// The pixels around a spot, 17×17, row after row.
+#[derive(Clone, Debug)]
+pub(super) struct SpotWindow {
+    /// Photons.
+    pub(super) pixels: Vec<f64>,
+    /// The light of other spots, as far as it is known.
+    pub(super) others: Vec<f64>,
+    /// Whether a pixel is looked at: others are too near to spots that are not known.
+    pub(super) counts: Vec<bool>,
+    /// The variance of the read noise, in photons squared.
+    pub(super) read_noise: f64,
+    /// Where the spot is, in pixels from the middle pixel, and its photons and background, as they were fitted before.
+    pub(super) place: [f64; 2],
+    pub(super) photons: f64,
+    pub(super) background: f64,
+    /// Its place in the order of all spots, 0 to 1.
+    pub(super) order: f64,
+}
+
+/// A family of PSFs.
+#[derive(Clone, Debug)]
+pub(super) struct Family {
+    /// (plane, row, column), [`COUNT`] along rows and columns.
+    pub(super) knots: Vec<f64>,
+    pub(super) planes: usize,
+}
+
+/// A family, and what is known of each spot with it.
+#[derive(Clone, Debug)]
+pub(super) struct Learnt {
+    pub(super) family: Family,
+    /// The place of each spot along the axis, in planes.
+    pub(super) places: Vec<f64>,
+    /// Whether it is like the others.
+    pub(super) good: Vec<bool>,
+    /// The deviance of each by pixel, at its best node.
+    pub(super) deviances: Vec<f64>,
+    /// The share of the light beyond the annulus that falls with r⁻³: a/r³ of a pixel at r pixels.
+    pub(super) tail: f64,
+}
+
+impl Family {
+    fn shape(&self) -> [usize; 3] {
+        [self.planes, COUNT, COUNT]
+    }
+
+    /// The last place along the axis.
+    fn last(&self) -> f64 {
+        (self.planes - 3) as f64
+    }
+
+    fn nodes(&self) -> Vec<f64> {
+        let count = NODES * (self.planes - 3);
+        (0..=count).map(|node| node as f64 / NODES as f64).collect()
+    }
+}
+
+/// Learns a family of so many planes, in so many rounds, from nothing or from one that there is.
+pub(super) fn learn(
+    windows: &[SpotWindow],
+    planes: usize,
+    rounds: usize,
+    begin: Option<Family>,
+) -> Learnt {
+    let mut family =
+        begin.unwrap_or_else(|| Family { knots: vec![0.0; planes * COUNT * COUNT], planes });
+    let known = family.knots.iter().any(|&knot| knot != 0.0);
+    let nodes = family.nodes();
+    let mut spots: Vec<SpotFit<'_>> =
+        windows.par_iter().map(|window| SpotFit::new(window, nodes.len(), known)).collect();
+    let mut tail = 0.0;
+    for round in 0..rounds {
+        if round > 0 || !known {
+            maximize::solve(&mut family, &spots, &nodes);
+            tail = gauge::fix(&mut family, &mut spots, &nodes);
+        }
+        let steps = if round == 0 { FIRST_STEPS } else { STEPS };
+        spots.par_iter_mut().for_each(|spot| spot.expect(&family, &nodes, steps));
+        leave_out(&mut spots);
+        spots.par_iter_mut().for_each(|spot| spot.weigh(&family, &nodes));
+    }
+    let places = spots.iter().map(|spot| spot.mean_place(&nodes)).collect();
+    let good = spots.iter().map(|spot| spot.good).collect();
+    let deviances = spots.iter().map(SpotFit::deviance).collect();
+    Learnt { family, places, good, deviances, tail }
+}
+
+/// Says which spots are like the others.
+fn leave_out(spots: &mut [SpotFit<'_>]) {
+    let mut all: Vec<f64> = spots.iter().map(SpotFit::deviance).collect();
+    let median = |all: &mut [f64]| {
+        all.sort_unstable_by(f64::total_cmp);
+        all.get(all.len() / 2).copied().unwrap_or(f64::NAN)
+    };
+    let middle = median(&mut all);
+    let mut off: Vec<f64> = all.iter().map(|own| (own - middle).abs()).collect();
+    // Of a χ² by pixel the deviation is at least that of so many pixels.
+    let deviation = (1.4826 * median(&mut off)).max(2.0_f64.sqrt() / SIDE as f64);
+    for spot in spots {
+        let near = spot.best().place.iter().all(|at| at.abs() < FARTHEST);
+        spot.good = near && spot.deviance() < middle + UNLIKE * deviation;
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,97 @@
+use fit_sim::{Objective, PupilPsf, Random, Zernike};
+
+use super::*;
+
+/// Spots of an objective within ±range nm, of log-normal photons, over a background with slopes; with their heights.
+fn spots(psf: &PupilPsf, count: usize, range: f64, seed: u64) -> (Vec<SpotWindow>, Vec<f64>) {
+    let mut random = Random::new(seed, 0);
+    let mut heights = Vec::new();
+    let mut windows: Vec<SpotWindow> = (0..count)
+        .map(|_| {
+            let z = random.uniform_in(-range, range);
+            heights.push(z);
+            let place = [0, 1].map(|_| random.uniform_in(-0.5, 0.5));
+            let photons = 1500.0 * (0.6 * random.normal() - 0.18).exp();
+            let slopes = [0, 1].map(|_| random.uniform_in(-0.5, 0.5));
+            let light = |pixel: usize| {
+                let [dx, dy] = [pixel % SIDE, pixel / SIDE].map(|at| at as f64 - HALF as f64);
+                let behind = 30.0 + slopes[0] * dx + slopes[1] * dy;
+                behind + photons * psf.share(dx - place[0], dy - place[1], z)
+            };
+            let means: Vec<f64> = (0..SIDE * SIDE).map(light).collect();
+            let pixels = means.iter().map(|&mean| random.poisson(mean) + 1.5 * random.normal());
+            SpotWindow {
+                pixels: pixels.collect(),
+                others: vec![0.0; SIDE * SIDE],
+                counts: vec![true; SIDE * SIDE],
+                read_noise: 2.25,
+                place: place.map(|at| at + 0.1 * random.normal()),
+                photons: 0.75 * photons,
+                background: 31.0,
+                order: 0.0,
+            }
+        })
+        .collect();
+    // What widths tell of the height is rough.
+    let keys: Vec<f64> = heights.iter().map(|z| z + 60.0 * random.normal()).collect();
+    let mut ranks: Vec<usize> = (0..count).collect();
+    ranks.sort_by(|&a, &b| keys[a].total_cmp(&keys[b]));
+    for (rank, spot) in ranks.into_iter().enumerate() {
+        windows[spot].order = rank as f64 / (count - 1) as f64;
+    }
+    (windows, heights)
+}
+
+/// Proves that a family learnt from noisy spots has the light of the objective that they were seen with, and their order along the axis.
+#[test]
+fn spots_tell_their_psf() {
+    let zernike = vec![Zernike::new(4, 0, 0.04), Zernike::new(2, 2, 0.05)];
+    let objective = Objective::default().with_zernike(zernike);
+    let psf = PupilPsf::new(&objective, 100.0, 300.0).expect("sound");
+    let (windows, heights) = spots(&psf, 400, 200.0, 7);
+    let learnt = learn(&windows, 6, 8, None);
+    let mut sorted = learnt.deviances.clone();
+    sorted.sort_by(f64::total_cmp);
+    println!("deviance {:.3} tail {:.3}", sorted[200], learnt.tail);
+    let good = learnt.good.iter().filter(|&&good| good).count();
+    println!("good {good}");
+    // Spearman's correlation of place and height.
+    let rank = |values: &[f64]| {
+        let mut order: Vec<usize> = (0..values.len()).collect();
+        order.sort_by(|&a, &b| values[a].total_cmp(&values[b]));
+        let mut ranks = vec![0.0; values.len()];
+        order.into_iter().enumerate().for_each(|(rank, at)| ranks[at] = rank as f64);
+        ranks
+    };
+    let (a, b) = (rank(&learnt.places), rank(&heights));
+    let mean = 199.5;
+    let both: f64 = a.iter().zip(&b).map(|(a, b)| (a - mean) * (b - mean)).sum();
+    let square: f64 = a.iter().map(|a| (a - mean) * (a - mean)).sum();
+    println!("order {:.3}", both / square);
+    let mut patch = crate::psf::lattice::Patch::default();
+    for z in [-120.0, 0.0, 120.0] {
+        let mut best = (f64::INFINITY, 0.0, 0.0);
+        let peak = psf.share(0.0, 0.0, z);
+        for step in 0..=30 {
+            let node = 0.1 * f64::from(step);
+            let place = expect::place(6, node, [0.0, 0.0]);
+            patch.evaluate(&learnt.family.knots, learnt.family.shape(), &place, false);
+            let (mut sum, mut count, mut shares) = (0.0, 0.0, [0.0; 2]);
+            for (pixel, value) in patch.value.iter().enumerate() {
+                let [dx, dy] = [pixel % SIDE, pixel / SIDE].map(|at| at as f64 - HALF as f64);
+                let truth = psf.share(dx, dy, z);
+                shares[0] += value;
+                shares[1] += truth;
+                if dx.hypot(dy) <= 5.0 {
+                    sum += (value - truth).powi(2);
+                    count += 1.0;
+                }
+            }
+            let rms = (sum / count).sqrt() / peak;
+            if rms < best.0 {
+                best = (rms, node, shares[0] / shares[1]);
+            }
+        }
+        println!("z {z}: rms {:.4} of the peak at {:.1}, light {:.3}", best.0, best.1, best.2);
+    }
+}
