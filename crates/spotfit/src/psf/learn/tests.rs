@@ -52,9 +52,10 @@ fn spots_tell_their_psf() {
     let learnt = learn(&windows, 6, 8, None);
     let mut sorted = learnt.deviances.clone();
     sorted.sort_by(f64::total_cmp);
-    println!("deviance {:.3} tail {:.3}", sorted[200], learnt.tail);
+    assert!((0.9..1.05).contains(&sorted[200]), "{}", sorted[200]);
     let good = learnt.good.iter().filter(|&&good| good).count();
-    println!("good {good}");
+    assert!(good > 380, "{good}");
+    assert!((0.1..0.25).contains(&learnt.tail), "{}", learnt.tail);
     // Spearman's correlation of place and height.
     let rank = |values: &[f64]| {
         let mut order: Vec<usize> = (0..values.len()).collect();
@@ -67,8 +68,9 @@ fn spots_tell_their_psf() {
     let mean = 199.5;
     let both: f64 = a.iter().zip(&b).map(|(a, b)| (a - mean) * (b - mean)).sum();
     let square: f64 = a.iter().map(|a| (a - mean) * (a - mean)).sum();
-    println!("order {:.3}", both / square);
+    assert!(both / square > 0.85, "{}", both / square);
     let mut patch = crate::psf::lattice::Patch::default();
+    let mut before = 0.0;
     for z in [-120.0, 0.0, 120.0] {
         let mut best = (f64::INFINITY, 0.0, 0.0);
         let peak = psf.share(0.0, 0.0, z);
@@ -92,6 +94,9 @@ fn spots_tell_their_psf() {
                 best = (rms, node, shares[0] / shares[1]);
             }
         }
-        println!("z {z}: rms {:.4} of the peak at {:.1}, light {:.3}", best.0, best.1, best.2);
+        let (rms, node, light) = best;
+        assert!(rms < 0.04 && (light - 1.0).abs() < 0.1, "{z} {rms} {node} {light}");
+        assert!(node > before, "{z} {node}");
+        before = node;
     }
 }
