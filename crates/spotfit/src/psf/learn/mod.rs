@@ -9,6 +9,8 @@
 mod expect;
 mod gauge;
 mod maximize;
+mod movie;
+mod select;
 
 use rayon::prelude::*;
 

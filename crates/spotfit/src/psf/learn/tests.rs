@@ -1,4 +1,10 @@
-use fit_sim::{Objective, PupilPsf, Random, Zernike};
+use std::sync::Arc;
+
+use fit_core::Camera;
+use fit_sim::{MovieSimulation, MovieTruth, Objective, PupilPsf, Random, SimulatedPsf, Zernike};
+
+use crate::localize::{Emitters, Localization, LocalizeOptions, Localizer, Sigma};
+use crate::movie::{Block, Pixels};
 
 use super::*;
 
@@ -98,5 +104,105 @@ fn spots_tell_their_psf() {
         assert!(rms < 0.04 && (light - 1.0).abs() < 0.1, "{z} {rms} {node} {light}");
         assert!(node > before, "{z} {node}");
         before = node;
+    }
+}
+
+/// Jaccard index in percent, precision, and the root of the mean square distance in pixels, of spots within 2 pixels.
+fn score(truth: &[MovieTruth], found: &[Localization], side: f64) -> [f64; 3] {
+    let inside = |x: f64, y: f64| [x, y].iter().all(|&at| at > 4.0 && at < side - 5.0);
+    let (mut right, mut wrong, mut missed, mut square) = (0.0, 0.0, 0.0, 0.0);
+    let frames = truth.iter().map(|spot| spot.frame).max().unwrap_or(0);
+    for frame in 0..=frames {
+        let truth: Vec<_> = truth.iter().filter(|spot| spot.frame == frame).collect();
+        let found: Vec<_> = found.iter().filter(|spot| spot.frame == frame).collect();
+        let mut pairs: Vec<(f64, usize, usize)> = Vec::new();
+        for (t, a) in truth.iter().enumerate() {
+            for (f, b) in found.iter().enumerate() {
+                let distance = (a.shape.x - b.x).hypot(a.shape.y - b.y);
+                if distance < 2.0 {
+                    pairs.push((distance, t, f));
+                }
+            }
+        }
+        pairs.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let (mut seen, mut used) = (vec![false; truth.len()], vec![false; found.len()]);
+        for (distance, t, f) in pairs {
+            if !seen[t] && !used[f] {
+                (seen[t], used[f]) = (true, true);
+                if inside(truth[t].shape.x, truth[t].shape.y) {
+                    right += 1.0;
+                    square += distance * distance;
+                }
+            }
+        }
+        let missing = truth
+            .iter()
+            .zip(&seen)
+            .filter(|(spot, seen)| !**seen && inside(spot.shape.x, spot.shape.y));
+        missed += missing.count() as f64;
+        let false_ones =
+            found.iter().zip(&used).filter(|(spot, used)| !**used && inside(spot.x, spot.y));
+        wrong += false_ones.count() as f64;
+    }
+    [
+        100.0 * right / (right + wrong + missed),
+        100.0 * right / (right + wrong),
+        (square / right).sqrt(),
+    ]
+}
+
+#[test]
+#[ignore = "explores"]
+fn a_movie_tells_its_psf() {
+    let zernike = vec![Zernike::new(4, 0, 0.04), Zernike::new(2, 2, 0.05)];
+    let objective = Objective::default().with_zernike(zernike);
+    let psf = Arc::new(PupilPsf::new(&objective, 100.0, 300.0).expect("sound"));
+    let movie = |frames: usize, density: f64, seed: u64| {
+        MovieSimulation::new(64, 64, frames)
+            .with_uniform(true)
+            .with_own_spots(Some(density * 40.96))
+            .with_signal(1500.0)
+            .with_background(30.0)
+            .with_psf(Some(SimulatedPsf::new(psf.clone(), 200.0)))
+            .with_seed(seed)
+    };
+    let options = LocalizeOptions::default()
+        .with_camera(Camera::default().with_baseline(100.0).with_read_noise(1.5));
+    for density in [0.3, 1.5] {
+        let frames = if density < 1.0 { 250 } else { 400 };
+        let mut plan = movie(frames, density, 11).plan().expect("sound");
+        let pixels = plan.piece(0..frames).frames();
+        let blocks = [Block { first: 0, pixels: Pixels::U16(pixels) }];
+        let begin = std::time::Instant::now();
+        let (learnt, used) = movie::learn_from(&blocks, &options, 2).expect("a PSF");
+        let mut sorted = learnt.deviances.clone();
+        sorted.sort_by(f64::total_cmp);
+        println!(
+            "density {density}: {used} spots, {} planes, deviance {:.3}, tail {:.3}, {:?}",
+            learnt.family.planes,
+            sorted[sorted.len() / 2],
+            learnt.tail,
+            begin.elapsed()
+        );
+        let learnt = Arc::new(learnt.family.psf().expect("a PSF"));
+        for test in [0.3, 1.5] {
+            let mut plan = movie(60, test, 901).plan().expect("sound");
+            let piece = plan.piece(0..60);
+            let truth: Vec<MovieTruth> =
+                (0..60).flat_map(|frame| piece.truth(frame).collect::<Vec<_>>()).collect();
+            let block = Block { first: 0, pixels: Pixels::U16(piece.frames()) };
+            let auto = options.clone().with_emitters(Emitters::Auto);
+            let gauss = auto.clone().with_sigma(Sigma::Shared).with_usual_sigma(Some(1.3));
+            for (name, options) in
+                [("gauss", gauss), ("learnt", auto.with_psf(Some(learnt.clone())))]
+            {
+                let found = Localizer::new((64, 64), options)
+                    .expect("sound")
+                    .process(&block)
+                    .expect("fits");
+                let [jaccard, precision, rms] = score(&truth, &found, 64.0);
+                println!("  {test} {name}: {jaccard:.1} {precision:.1} {:.1} nm", 100.0 * rms);
+            }
+        }
     }
 }

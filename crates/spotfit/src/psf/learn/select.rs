@@ -1,0 +1,143 @@
+//! Spots of a movie from which its PSF is learnt.
+
+use ndarray::ArrayView2;
+
+use super::{HALF, SIDE, SpotWindow};
+use crate::localize::Localization;
+
+/// The nearest neighbour that a spot may have, in pixels, and the nearest if few have none; so many are few.
+const NEAREST: [f64; 2] = [7.5, 6.0];
+const FEW: usize = 500;
+
+/// Pixels nearer to another spot are not looked at.
+const MASKED: f64 = 5.5;
+
+/// Widths as shares of the median that spots have: others are several, or none.
+const WIDTHS: std::ops::Range<f64> = 0.6..1.8;
+
+/// The share of the spots that is too dim to tell much.
+const DIM: f64 = 0.4;
+
+/// The light of a spot at a pixel beside it, as far as it is known.
+pub(super) type Light<'l> = dyn Fn(&Localization, [f64; 2]) -> f64 + 'l;
+
+/// What is known of the light of others.
+pub(super) enum Others<'l> {
+    /// Nothing: pixels near them are not looked at.
+    Masked,
+    /// What they look like; but nearer than so many pixels they are not looked at either, and spots may have neighbours that near.
+    Known { light: &'l Light<'l>, masked: f64, nearest: f64 },
+}
+
+/// A spot that may be used.
+#[derive(Clone, Debug)]
+struct Candidate {
+    window: SpotWindow,
+    sigma: f64,
+    nearest: f64,
+}
+
+/// Spots that may be used.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Candidates(Vec<Candidate>);
+
+impl Candidates {
+    pub(super) fn count(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Adds the spots of a frame in photons, whose place in the order is that of the `key`.
+    pub(super) fn add(
+        &mut self,
+        frame: ArrayView2<'_, f32>,
+        read_noise: f64,
+        spots: &[Localization],
+        others: &Others<'_>,
+        key: impl Fn(&Localization) -> f64,
+    ) {
+        let (height, width) = frame.dim();
+        let (masked, least) = match others {
+            Others::Masked => (MASKED, NEAREST[1]),
+            Others::Known { masked, nearest, .. } => (*masked, *nearest),
+        };
+        for (number, spot) in spots.iter().enumerate() {
+            let [column, row] = [spot.x, spot.y].map(f64::round);
+            let inside =
+                |at: f64, side: usize| at >= HALF as f64 && at + HALF as f64 <= (side - 1) as f64;
+            let beside = || spots.iter().enumerate().filter(|(other, _)| *other != number);
+            let distance = |other: &Localization| (other.x - spot.x).hypot(other.y - spot.y);
+            let nearest = beside().map(|(_, other)| distance(other)).fold(f64::INFINITY, f64::min);
+            let sound = spot.sigma.is_finite() && spot.intensity > 0.0 && key(spot).is_finite();
+            if !(inside(column, width) && inside(row, height) && nearest > least && sound) {
+                continue;
+            }
+            let reach = (2 * HALF) as f64 + MASKED;
+            let near: Vec<&Localization> = beside()
+                .map(|(_, other)| other)
+                .filter(|other| (other.x - column).abs().max((other.y - row).abs()) < reach)
+                .collect();
+            let mut window = SpotWindow {
+                pixels: Vec::with_capacity(SIDE * SIDE),
+                others: vec![0.0; SIDE * SIDE],
+                counts: vec![true; SIDE * SIDE],
+                read_noise,
+                place: [spot.x - column, spot.y - row],
+                photons: spot.intensity,
+                background: spot.offset.max(0.1),
+                order: key(spot),
+            };
+            for pixel in 0..SIDE * SIDE {
+                let at = [
+                    column - HALF as f64 + (pixel % SIDE) as f64,
+                    row - HALF as f64 + (pixel / SIDE) as f64,
+                ];
+                window.pixels.push(frame[(at[1] as usize, at[0] as usize)].into());
+                for other in &near {
+                    let off = [at[0] - other.x, at[1] - other.y];
+                    if off[0].hypot(off[1]) < masked {
+                        window.counts[pixel] = false;
+                    }
+                    if let Others::Known { light, .. } = others {
+                        window.others[pixel] += light(other, off);
+                    }
+                }
+                let datum = window.pixels[pixel];
+                window.counts[pixel] &= datum.is_finite();
+            }
+            self.0.push(Candidate { window, sigma: spot.sigma, nearest });
+        }
+    }
+
+    /// The best of them, `most` at most, in their order along the axis.
+    pub(super) fn chosen(self, most: usize) -> Vec<SpotWindow> {
+        let Self(mut all) = self;
+        let far = all.iter().filter(|spot| spot.nearest > NEAREST[0]).count();
+        if far >= FEW {
+            all.retain(|spot| spot.nearest > NEAREST[0]);
+        }
+        let usual = quantile(all.iter().map(|spot| spot.sigma), 0.5);
+        all.retain(|spot| WIDTHS.contains(&(spot.sigma / usual)));
+        let least = quantile(all.iter().map(|spot| spot.window.photons), DIM);
+        all.retain(|spot| spot.window.photons > least);
+        // Some from all frames.
+        let step = all.len().div_ceil(most.max(1)).max(1);
+        let mut windows: Vec<SpotWindow> =
+            all.into_iter().step_by(step).map(|spot| spot.window).collect();
+        let mut order: Vec<usize> = (0..windows.len()).collect();
+        order.sort_by(|&a, &b| windows[a].order.total_cmp(&windows[b].order));
+        let last = windows.len().saturating_sub(1).max(1) as f64;
+        for (rank, spot) in order.into_iter().enumerate() {
+            windows[spot].order = rank as f64 / last;
+        }
+        windows
+    }
+}
+
+fn quantile(values: impl Iterator<Item = f64>, share: f64) -> f64 {
+    let mut all: Vec<f64> = values.collect();
+    let place = (share * all.len() as f64) as usize;
+    if place >= all.len() {
+        return f64::NAN;
+    }
+    *all.select_nth_unstable_by(place, f64::total_cmp).1
+}
