@@ -160,6 +160,11 @@ fn improve(
     for step in 0..=steps {
         let place = place(family.planes, node, fit.place);
         patch.evaluate(&family.knots, shape, &place, step < steps);
+        if patch.value.len() < SIDE * SIDE {
+            // It is nowhere.
+            fit.cost = f64::INFINITY;
+            return;
+        }
         let (mut information, mut gradient) = (Information::<6>::NONE, [0.0; 6]);
         let mut cost = 0.0;
         for pixel in 0..SIDE * SIDE {

@@ -107,8 +107,8 @@ pub(super) fn learn_from(
     options: &LocalizeOptions,
     rounds: usize,
 ) -> Result<(Learnt, usize), LearnError> {
-    let fit = options.fitter.fit.with_shape(Shape::Elliptical(Elliptical));
-    let fit = fit.with_estimator(Estimator::MaximumLikelihood);
+    let likeliest = options.fitter.fit.with_estimator(Estimator::MaximumLikelihood);
+    let fit = likeliest.with_shape(Shape::Elliptical(Elliptical));
     let first = options
         .clone()
         .with_box_size(BOX)
@@ -127,6 +127,7 @@ pub(super) fn learn_from(
             .clone()
             .with_emitters(Emitters::Auto)
             .with_psf(Some(psf.clone()))
+            .with_fitter(options.fitter.clone().with_fit(likeliest))
             .with_checks(true);
         let axis = |spot: &Localization| spot.depth.map_or(f64::NAN, |depth| depth.z);
         let light = |spot: &Localization, off: [f64; 2]| {

@@ -166,7 +166,9 @@ fn a_movie_tells_its_psf() {
             .with_psf(Some(SimulatedPsf::new(psf.clone(), 200.0)))
             .with_seed(seed)
     };
+    let fit = fit_core::Options::default().with_estimator(fit_core::Estimator::MaximumLikelihood);
     let options = LocalizeOptions::default()
+        .with_fitter(crate::FitterOptions::default().with_fit(fit))
         .with_camera(Camera::default().with_baseline(100.0).with_read_noise(1.5));
     for density in [0.3, 1.5] {
         let frames = if density < 1.0 { 250 } else { 400 };
