@@ -74,6 +74,9 @@ pub struct MovieSimulation {
     pub off_time: f64,
     /// Photo-electrons of a molecule that is on for a whole frame. Range: 0 to 10⁹.
     pub signal: f64,
+    /// How much molecules differ in brightness: the standard deviation of the logarithm of their photons, which are log-normal with the
+    /// mean [`MovieSimulation::signal`]. Range: 0 to 2.
+    pub signal_spread: f64,
     /// Standard deviation of the spots in pixels. Range: 0.3 to 100.
     pub sigma: f64,
     /// How much σ varies from molecule to molecule and bead to bead: it is uniform within this share of
@@ -130,6 +133,7 @@ impl MovieSimulation {
         const with_on_time: on_time: f64,
         const with_off_time: off_time: f64,
         const with_signal: signal: f64,
+        const with_signal_spread: signal_spread: f64,
         const with_sigma: sigma: f64,
         const with_sigma_spread: sigma_spread: f64,
         const with_shape: shape: SpotShape,
@@ -173,6 +177,7 @@ impl MovieSimulation {
             on_time,
             off_time,
             signal: 1000.0,
+            signal_spread: 0.0,
             sigma: 1.3,
             sigma_spread: 0.0,
             shape: SpotShape::Circular,
@@ -229,6 +234,7 @@ impl MovieSimulation {
         check("on_time", self.on_time, 0.1, 1e6, "0.1 to 1e6")?;
         check("off_time", self.off_time, 0.1, 1e9, "0.1 to 1e9")?;
         check("signal", self.signal, 0.0, 1e9, "0 to 1e9")?;
+        check("signal_spread", self.signal_spread, 0.0, 2.0, "0 to 2")?;
         check("sigma", self.sigma, 0.3, 100.0, "0.3 to 100")?;
         check("sigma_spread", self.sigma_spread, 0.0, 0.9, "0 to 0.9")?;
         self.shape.validate()?;

@@ -25,6 +25,17 @@ impl MovieSimulation {
         if self.own_spots.is_some() { 0 } else { self.molecules }
     }
 
+    /// How bright a molecule is beside the mean, by its number.
+    pub(super) fn brightness(&self, number: usize) -> f64 {
+        let spread = self.signal_spread;
+        if spread == 0.0 {
+            return 1.0;
+        }
+        // A stream of its own, too.
+        let mut random = Random::new(self.seed, (6 << 32) + number as u64);
+        libm::exp(spread * random.normal() - 0.5 * spread * spread)
+    }
+
     /// What a molecule looks like in a frame, or a bead, by its number. Beads are on no
     /// structure, so that they have no height of it.
     pub(super) fn outline(

@@ -115,7 +115,8 @@ impl<'a> MoviePiece<'a> {
         let beads = if events.is_some() { &simulation.beads[..] } else { &[] };
         let molecules = events.into_iter().flatten().map(move |event| {
             let Event { molecule, place: [x, y], height, share } = *event;
-            truth(molecule, Some(height), x, y, share * simulation.signal)
+            let signal = share * simulation.signal * simulation.brightness(molecule);
+            truth(molecule, Some(height), x, y, signal)
         });
         let beads = beads
             .iter()

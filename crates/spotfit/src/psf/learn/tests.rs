@@ -162,6 +162,7 @@ fn a_movie_tells_its_psf() {
             .with_uniform(true)
             .with_own_spots(Some(density * 40.96))
             .with_signal(1500.0)
+            .with_signal_spread(0.6)
             .with_background(30.0)
             .with_psf(Some(SimulatedPsf::new(psf.clone(), 200.0)))
             .with_seed(seed)
