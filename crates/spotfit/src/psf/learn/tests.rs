@@ -171,13 +171,29 @@ fn a_movie_tells_its_psf() {
     let options = LocalizeOptions::default()
         .with_fitter(crate::FitterOptions::default().with_fit(fit))
         .with_camera(Camera::default().with_baseline(100.0).with_read_noise(1.5));
-    for density in [0.3, 1.5] {
+    // What beads tell.
+    let mut random = Random::new(3, 0);
+    let beads: Vec<crate::psf::BeadStack> = (0..8)
+        .map(|_| {
+            let place = [0, 1].map(|_| random.uniform_in(-0.5, 0.5));
+            let heights: Vec<f64> = (-12..=12).map(|k| 20.0 * f64::from(k)).collect();
+            let stack =
+                ndarray::Array3::from_shape_fn((heights.len(), 21, 21), |(slice, row, column)| {
+                    let [dx, dy] = [column, row].map(|at| at as f64 - 10.0);
+                    (20.0 + 1e5 * psf.share(dx - place[0], dy - place[1], heights[slice])) as f32
+                });
+            crate::psf::BeadStack { stack, heights }
+        })
+        .collect();
+    let beads = crate::psf::calibrate_psf(&beads, &crate::psf::PsfCalibrationOptions::default());
+    let beads = Arc::new(beads.expect("a PSF").psf);
+    for (density, rounds) in [(0.3, 2), (1.5, 2), (1.5, 3)] {
         let frames = if density < 1.0 { 250 } else { 400 };
         let mut plan = movie(frames, density, 11).plan().expect("sound");
         let pixels = plan.piece(0..frames).frames();
         let blocks = [Block { first: 0, pixels: Pixels::U16(pixels) }];
         let begin = std::time::Instant::now();
-        let (learnt, used) = movie::learn_from(&blocks, &options, 2).expect("a PSF");
+        let (learnt, used) = movie::learn_from(&blocks, &options, rounds).expect("a PSF");
         let mut sorted = learnt.deviances.clone();
         sorted.sort_by(f64::total_cmp);
         println!(
@@ -196,9 +212,11 @@ fn a_movie_tells_its_psf() {
             let block = Block { first: 0, pixels: Pixels::U16(piece.frames()) };
             let auto = options.clone().with_emitters(Emitters::Auto);
             let gauss = auto.clone().with_sigma(Sigma::Shared).with_usual_sigma(Some(1.3));
-            for (name, options) in
-                [("gauss", gauss), ("learnt", auto.with_psf(Some(learnt.clone())))]
-            {
+            for (name, options) in [
+                ("gauss", gauss),
+                ("beads", auto.clone().with_psf(Some(beads.clone()))),
+                ("learnt", auto.with_psf(Some(learnt.clone()))),
+            ] {
                 let found = Localizer::new((64, 64), options)
                     .expect("sound")
                     .process(&block)
