@@ -8,7 +8,7 @@ use crate::psf::calibrate::conjugate_gradients;
 use crate::psf::lattice::{Patch, Place};
 
 /// What second differences along the axis cost, in units of what the pixels say of a coefficient on average, and what any coefficient does.
-const STIFFNESS: f64 = 0.02;
+const STIFFNESS: f64 = 0.5;
 const RIDGE: f64 = 1e-5;
 
 /// Steps of the solution.

@@ -25,7 +25,7 @@ const STEP: f64 = 50.0;
 const MASKED: f64 = 3.0;
 const NEAREST: f64 = 5.0;
 /// An interval at an end of the axis with a smaller share of the spots than this share of a fair one is dropped.
-const FAIR: f64 = 0.35;
+const FAIR: f64 = 0.7;
 
 /// Why no PSF was learnt.
 #[derive(Debug, thiserror::Error)]
