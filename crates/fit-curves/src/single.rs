@@ -364,7 +364,8 @@ impl Rules {
     #[inline(always)]
     fn measure(self, [cost, degrees, size, unit]: [f64; 4], status: f32) -> Measured {
         const STALLED: f32 = Status::Stalled as u8 as f32;
-        let own = if self.absolute { unit } else { cost / degrees };
+        let residual = cost / degrees;
+        let own = if self.absolute { unit } else { residual };
         let least = if status == STALLED {
             MOST_ROUNDED * MOST_ROUNDED * (size + cost)
         } else {
@@ -373,7 +374,8 @@ impl Rules {
         Measured {
             chi2: cost / unit,
             variance: if self.poisson { 1.0 } else { own },
-            exact: !self.poisson & (cost < least * degrees),
+            // Standard errors are those of the weights, which may say less than the residuals.
+            exact: !self.poisson & (residual.min(own) < least),
         }
     }
 

@@ -248,10 +248,6 @@ impl<R: Real, const N: usize> CooperativeSearch<R, N> {
             step = R::select(shortened, step, beside);
             [far, trial, made] = self.take(start, step);
         }
-        // The minimum, as far as this arithmetic can tell: the gradient is rounding.
-        let flat = held | zero.lt(evaluation.flat);
-        let minimum = group.all(flat) & accepted;
-        self.end(minimum, Status::Stalled);
         // −2bᵀδ − δᵀHδ; what is held does not move.
         let slope = b + b + matrix::product(group, &self.hessian, made);
         let predicted = -group.over(slope * made);
@@ -259,6 +255,10 @@ impl<R: Real, const N: usize> CooperativeSearch<R, N> {
         let (finish, tolerance) =
             if evaluation.settled { (self.finish, self.tolerance) } else { (zero, zero) };
         let little = finish.mul_add(self.cost, tolerance);
+        // The minimum, as far as this arithmetic can tell: the gradient is rounding, also for all parameters together.
+        let flat = held | zero.lt(evaluation.flat);
+        let minimum = group.all(flat) & accepted & !little.lt(whole).any();
+        self.end(minimum, Status::Stalled);
         let least = if group.all(one.le(self.damped)) { zero } else { -little };
         let near = lambda.le(R::splat(<Explicit as Coordinates<1>>::LAMBDA_NEAR));
         let last = (predicted.lt(little) & least.le(predicted) & near).any();
