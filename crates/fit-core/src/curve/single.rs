@@ -1,6 +1,10 @@
 //! What single precision can decide; the rest is left to double precision.
 
 use super::sums::ROUNDING;
+use crate::arithmetic::Real;
+use crate::search::solve::Symmetric;
+use crate::search::{Count, MOST_BENT};
+use crate::status::Status;
 
 /// The largest number of a data set, and of its weights, is no smaller than this.
 pub const LEAST: f64 = 1e-30;
@@ -16,3 +20,24 @@ pub const MOST_ROUNDED: f64 = 100.0 * ROUNDING * core::f64::consts::SQRT_2 * f32
 pub const MOST_ALIKE: f64 = 2e4;
 /// Numbers of single precision are no farther from each other than this share of a standard error.
 pub const MOST_SPACED: f64 = 0.02;
+
+/// The status of a search: that it gave up where the gradient is rounding for each parameter alone, but a step of all together would still
+/// gain more than it may leave. `inverse` is that of the Hessian, and `little` what the tolerance allows.
+#[inline(always)]
+pub fn status<R: Real, const P: usize>(
+    count: Count<P>,
+    status: R,
+    gradient: &[R; P],
+    inverse: &Symmetric<R, P>,
+    little: R,
+) -> R {
+    let mut gain = R::splat(0.0);
+    for j in count.all::<R>() {
+        for k in count.all::<R>() {
+            gain = (gradient[j] * gradient[k]).mul_add(inverse.at(j, k), gain);
+        }
+    }
+    let stalled = R::splat(Status::Stalled.code());
+    let left = stalled.le(status) & status.le(stalled) & (R::splat(MOST_BENT) * little).lt(gain);
+    R::select(left, R::splat(Status::NotConverged.code()), status)
+}

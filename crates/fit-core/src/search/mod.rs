@@ -374,13 +374,6 @@ impl<R: Real, C: Coordinates<P>, const P: usize, const L: usize> Search<R, C, P,
         for j in count.all::<R>() {
             minimum = minimum & (held[j] | evaluation.flat[j]);
         }
-        if NEWTON && C::GAUSS_NEWTON && R::EPSILON > f64::EPSILON {
-            // What is rounding for each parameter alone can be a step for those that are hard to tell from each other: a finer search can
-            // take it.
-            let little = settings.finish.mul_add(self.at_best.cost, settings.tolerance);
-            let left = (R::splat(MOST_BENT) * little).lt(whole);
-            self.end(self.running() & minimum & left, Status::NotConverged);
-        }
         self.end(self.running() & minimum, Status::Stalled);
         let predicted = predicted_decrease(count, &h, &b, &made);
 

@@ -23,8 +23,6 @@ use super::cooperative::fit_as_kernels_do;
 const MOST_LEFT: f64 = 1e-3;
 /// Directions that the data see this many times less than others are those that they do not determine.
 const UNSEEN: f64 = 1e-8;
-/// The same in an engine's own precision, in its rounding units.
-const UNTOLD: f64 = 32.0;
 /// Data sets of a batch.
 const SETS: usize = 8;
 
@@ -359,7 +357,7 @@ impl Judge<'_> {
             None if known => 1.0,
             None => all.cost / degrees,
         };
-        let gain = all.gain(self.resolution);
+        let gain = all.gain();
         // χ² is a sum: where weights say that it is millions, its last digit is more than the variance of the noise.
         Some(if gain < self.resolution * all.cost { 0.0 } else { gain / unit })
     }
@@ -369,8 +367,7 @@ impl Equations {
     /// By how much the step of Gauss and Newton within the limits lowers the cost as the equations say: of the residuals what lies in the
     /// space of the derivatives (D. M. Bates and D. G. Watts, A relative offset orthogonality convergence criterion for nonlinear least
     /// squares, Technometrics 23, 179, 1981).
-    fn gain(&self, resolution: f64) -> f64 {
-        let unseen = UNSEEN.max(UNTOLD * resolution);
+    fn gain(&self) -> f64 {
         let (rows, unknowns) = (self.rows.len(), self.room.len());
         let mut matrix = DMatrix::<f64>::zeros(rows, unknowns);
         for (row, (_, of)) in self.rows.iter().enumerate() {
@@ -401,7 +398,7 @@ impl Equations {
             if !free.is_empty() {
                 let qr = matrix.select_columns(&free).qr();
                 let projected = qr.q().transpose() * &rest;
-                let solved = qr.r().svd(true, true).solve(&projected, unseen).expect("both sides");
+                let solved = qr.r().svd(true, true).solve(&projected, UNSEEN).expect("both sides");
                 free.iter().zip(solved.iter()).for_each(|(&k, &by)| step[k] = by);
             }
             let mut stopped = false;
