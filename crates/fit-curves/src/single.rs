@@ -436,3 +436,24 @@ fn power_of_two(n: f32) -> f64 {
         f64::from(n).exp2()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Proves that what weights say of the noise is as much a bound as the residuals: single precision does not resolve a standard error
+    /// below its rounding, however large the residuals are.
+    #[test]
+    fn the_smaller_of_noise_and_residuals_is_resolved() {
+        let is_left = |absolute, residual: f64, unit| {
+            let rules = Rules { poisson: false, absolute, most_iterations: 200.0 };
+            let numbers = [10.0 * residual, 10.0, 20.0, unit];
+            rules.measure(numbers, f32::from(Status::MinStep as u8)).exact
+        };
+        assert!(!is_left(true, 1e-8, 1e-8));
+        assert!(is_left(true, 1e-8, 1e-12));
+        assert!(is_left(true, 1e-12, 1e-8));
+        assert!(!is_left(false, 1e-8, 1e-12));
+        assert!(is_left(false, 1e-12, 1.0));
+    }
+}

@@ -41,3 +41,30 @@ pub fn status<R: Real, const P: usize>(
     let left = stalled.le(status) & status.le(stalled) & (R::splat(MOST_BENT) * little).lt(gain);
     R::select(left, R::splat(Status::NotConverged.code()), status)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::curve::covariance;
+    use crate::curve::units::Units;
+
+    /// Proves that a search does not count as ended where rounding hides a step of two parameters that are hard to tell from each other,
+    /// and does where it hides that of each alone.
+    #[test]
+    fn a_step_of_all_together_counts() {
+        let of = |correlation: f32, gradient: [f32; 2], ended: Status| {
+            let hessian = Symmetric([[1.0, correlation], [0.0, 1.0]]);
+            let units = Units::at(&[1.0; 2]);
+            let inverse = covariance(Count::ALL, &hessian, &units, &[false; 2], 1.0);
+            let found = status(Count::ALL, ended.code() as f32, &gradient, &inverse, 1e-6_f32);
+            Status::from_code(found as u8)
+        };
+        let small = [1e-3, -1e-3];
+        assert_eq!(of(0.0, small, Status::Stalled), Some(Status::Stalled));
+        // 1/(1 − R²) is 500.
+        assert_eq!(of(0.999, small, Status::Stalled), Some(Status::NotConverged));
+        // Along the other direction there is nothing to gain.
+        assert_eq!(of(0.999, [1e-3, 1e-3], Status::Stalled), Some(Status::Stalled));
+        assert_eq!(of(0.999, small, Status::MinStep), Some(Status::MinStep));
+    }
+}
