@@ -711,7 +711,7 @@ fn data_without_noise_are_a_minimum() {
             }
             let near = case.start.row_mut(fit).into_iter().zip(truth).enumerate();
             near.for_each(|(j, (to, truth))| {
-                *to = truth * (1.0 + 0.02 * (fit + j) as f64 / SETS as f64)
+                *to = truth * (1.0 + 0.02 * (fit + j) as f64 / SETS as f64);
             });
         }
         case.options = CurveOptions::new(parameters).with_tolerance(case.options.tolerance);
