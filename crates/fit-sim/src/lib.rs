@@ -7,6 +7,7 @@ mod error;
 mod light;
 mod maps;
 mod movie;
+mod objective;
 pub mod papers;
 mod random;
 pub mod recipes;
@@ -21,8 +22,9 @@ pub use light::SpotProfile;
 pub use maps::{MOST_FRAME_PIXELS, Maps};
 pub use movie::{
     HazeCloud, Heights, HotPixel, MOST_BEADS, MOST_CLOUDS, MOST_MOLECULES, MoviePiece, MoviePlan,
-    MovieSimulation, MovieTruth, SimulatedBead, Structure,
+    MovieSimulation, MovieTruth, SimulatedBead, SimulatedPsf, Structure,
 };
+pub use objective::{Dipole, Objective, PupilPsf, Zernike};
 pub use random::Random;
 pub use shape::{Defocus, SpotShape};
 pub use spots::{SimulatedSpots, SpotSimulation, Truth};

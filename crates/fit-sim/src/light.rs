@@ -6,6 +6,7 @@ use std::ops::Range;
 use fit_core::Circle;
 use fit_core::spot::sums::Profile;
 
+use crate::objective::PupilPsf;
 use crate::shape::Outline;
 
 /// What a pixel sees of a spot.
@@ -20,12 +21,12 @@ pub enum SpotProfile {
 }
 
 /// A spot that illuminates some pixels.
-pub(crate) struct Light {
+pub(crate) struct Light<'p> {
     amplitude: f64,
-    form: Form,
+    form: Form<'p>,
 }
 
-enum Form {
+enum Form<'p> {
     Circle(Circle<f64>),
     Ellipse(Ellipse),
     /// The means over each column and each row, from the first ones on.
@@ -35,6 +36,12 @@ enum Form {
         first: [usize; 2],
     },
     Rotated(Ellipse),
+    /// Behind an objective, at a height.
+    Pupil {
+        psf: &'p PupilPsf,
+        centre: [f64; 2],
+        z: f64,
+    },
 }
 
 #[derive(Clone, Copy)]
@@ -45,7 +52,12 @@ struct Ellipse {
     direction: [f64; 2],
 }
 
-impl Light {
+impl<'p> Light<'p> {
+    /// A spot of `signal` photo-electrons, all of its light, behind an objective.
+    pub(crate) const fn behind(psf: &'p PupilPsf, signal: f64, centre: [f64; 2], z: f64) -> Self {
+        Self { amplitude: signal, form: Form::Pupil { psf, centre, z } }
+    }
+
     /// A spot of `signal` photo-electrons with its centre at (x, y); it will be asked for pixels of these columns
     /// and rows only.
     pub(crate) fn new(
@@ -85,6 +97,7 @@ impl Light {
                 columns[column - first[0]] * rows[row - first[1]]
             }
             Form::Rotated(ellipse) => ellipse.integrated(x, y),
+            Form::Pupil { psf, centre, z } => psf.share(x - centre[0], y - centre[1], *z),
         };
         self.amplitude * share
     }

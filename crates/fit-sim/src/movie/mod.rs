@@ -8,12 +8,15 @@ mod piece;
 mod plan;
 mod structure;
 
+use std::sync::Arc;
+
 use fit_core::Size;
 
 use crate::camera::{Noise, SimulatedCamera};
 use crate::error::{SimulationError, check};
 use crate::light::SpotProfile;
 use crate::maps::{MOST_FRAME_PIXELS, Maps};
+use crate::objective::PupilPsf;
 use crate::shape::{SpotShape, WIDTHS};
 pub use haze::{HazeCloud, MOST_CLOUDS};
 pub use piece::{MoviePiece, MovieTruth};
@@ -28,6 +31,23 @@ pub(crate) const MOST_SPOTS: f64 = 4e9;
 
 /// The most beads of a movie.
 pub const MOST_BEADS: usize = 1_000_000;
+
+/// What spots look like behind an objective.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct SimulatedPsf {
+    /// Their light, for pixels of the movie's size.
+    pub psf: Arc<PupilPsf>,
+    /// z is uniform between −z_range and z_range, in nanometres from the focus. Range: 0 to that of the light.
+    pub z_range: f64,
+}
+
+impl SimulatedPsf {
+    /// Spots within so many nanometres of the focus.
+    pub const fn new(psf: Arc<PupilPsf>, z_range: f64) -> Self {
+        Self { psf, z_range }
+    }
+}
 
 /// The parameters of a simulated movie.
 #[derive(Clone, Debug, PartialEq)]
@@ -54,6 +74,9 @@ pub struct MovieSimulation {
     pub off_time: f64,
     /// Photo-electrons of a molecule that is on for a whole frame. Range: 0 to 10⁹.
     pub signal: f64,
+    /// How much molecules differ in brightness: the standard deviation of the logarithm of their photons, which are log-normal with the
+    /// mean [`MovieSimulation::signal`]. Range: 0 to 2.
+    pub signal_spread: f64,
     /// Standard deviation of the spots in pixels. Range: 0.3 to 100.
     pub sigma: f64,
     /// How much σ varies from molecule to molecule and bead to bead: it is uniform within this share of
@@ -61,6 +84,8 @@ pub struct MovieSimulation {
     pub sigma_spread: f64,
     /// The shape of the spots. Each molecule and bead keeps its own in all frames.
     pub shape: SpotShape,
+    /// What the spots look like behind an objective, in place of their shape, σ and profile.
+    pub psf: Option<SimulatedPsf>,
     /// Whether pixels sample or integrate the spots.
     pub profile: SpotProfile,
     /// Beads. Range: up to [`MOST_BEADS`] of them.
@@ -108,9 +133,11 @@ impl MovieSimulation {
         const with_on_time: on_time: f64,
         const with_off_time: off_time: f64,
         const with_signal: signal: f64,
+        const with_signal_spread: signal_spread: f64,
         const with_sigma: sigma: f64,
         const with_sigma_spread: sigma_spread: f64,
         const with_shape: shape: SpotShape,
+        with_psf: psf: Option<SimulatedPsf>,
         const with_profile: profile: SpotProfile,
         with_maps: maps: Option<Maps>,
         const with_drift: drift: [f64; 2],
@@ -150,9 +177,11 @@ impl MovieSimulation {
             on_time,
             off_time,
             signal: 1000.0,
+            signal_spread: 0.0,
             sigma: 1.3,
             sigma_spread: 0.0,
             shape: SpotShape::Circular,
+            psf: None,
             profile: SpotProfile::Sampled,
             beads: Vec::new(),
             hot_pixels: Vec::new(),
@@ -205,6 +234,7 @@ impl MovieSimulation {
         check("on_time", self.on_time, 0.1, 1e6, "0.1 to 1e6")?;
         check("off_time", self.off_time, 0.1, 1e9, "0.1 to 1e9")?;
         check("signal", self.signal, 0.0, 1e9, "0 to 1e9")?;
+        check("signal_spread", self.signal_spread, 0.0, 2.0, "0 to 2")?;
         check("sigma", self.sigma, 0.3, 100.0, "0.3 to 100")?;
         check("sigma_spread", self.sigma_spread, 0.0, 0.9, "0 to 0.9")?;
         self.shape.validate()?;
@@ -228,6 +258,21 @@ impl MovieSimulation {
     /// Checks where the stage begins and how far it goes.
     fn validate_heights(&self) -> Result<(), SimulationError> {
         let Self { stage, drift_z, .. } = *self;
+        let last = stage + drift_z * (self.frames as f64 - 1.0);
+        if let Some(SimulatedPsf { psf, z_range }) = &self.psf {
+            let round = self.shape == SpotShape::Circular;
+            check("shape", f64::from(round), 1.0, 1.0, "circular where there is a psf")?;
+            check("z_range", *z_range, 0.0, psf.range(), "0 to the range of the psf")?;
+            let most = psf.range() - z_range;
+            check("stage", stage, -most, most, "within the range of the psf")?;
+            return check(
+                "drift_z",
+                last,
+                -most,
+                most,
+                "such that no molecule leaves the range of the psf",
+            );
+        }
         let SpotShape::Defocused(defocus) = self.shape else {
             let range = "0: spots that are not defocused have no height";
             check("stage", stage, 0.0, 0.0, range)?;
@@ -235,7 +280,6 @@ impl MovieSimulation {
         };
         check("stage", stage, -1e6, 1e6, "-1e6 to 1e6")?;
         check("drift_z", drift_z, -1e4, 1e4, "-1e4 to 1e4")?;
-        let last = stage + drift_z * (self.frames as f64 - 1.0);
         for (name, value, at) in [("stage", stage, stage), ("drift_z", drift_z, last)] {
             if !defocus.reaches(at.abs() + defocus.z_range) {
                 return Err(SimulationError::Parameter { name, value, range: WIDTHS });
@@ -251,5 +295,53 @@ impl MovieSimulation {
         let across = libm::cos(tau * (0.8 * x / width as f64 + 0.05));
         let down = libm::cos(tau * (0.7 * y / height as f64 - 0.06));
         background * (1.0 + unevenness * across * down)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use fit_core::Circle;
+
+    use super::*;
+    use crate::objective::Objective;
+
+    /// Proves that spots behind an objective have its light at their places and heights, which stay within their range; and that what leaves
+    /// the range of the light is refused.
+    #[test]
+    fn spots_behind_an_objective_have_its_light() {
+        let psf = Arc::new(PupilPsf::new(&Objective::default(), 100.0, 300.0).expect("sound"));
+        let simulation = MovieSimulation::new(64, 60, 20)
+            .with_uniform(true)
+            .with_own_spots(Some(2.0))
+            .with_signal(30_000.0)
+            .with_background(0.0)
+            .with_noise(Noise::None)
+            .with_camera(SimulatedCamera::default().with_baseline(0.0).with_read_noise(0.0))
+            .with_psf(Some(SimulatedPsf::new(psf.clone(), 200.0)));
+        let mut plan = simulation.clone().plan().expect("sound");
+        let piece = plan.piece(0..20);
+        let frames = piece.frames();
+        let mut spots = 0;
+        for (frame, image) in frames.outer_iter().enumerate() {
+            let truth: Vec<MovieTruth> = piece.truth(frame).collect();
+            spots += truth.len();
+            assert!(truth.iter().all(|spot| spot.z.abs() <= 200.0 && spot.sigma_x == psf.sigma()));
+            for ((y, x), &counts) in image.indexed_iter() {
+                let of = |spot: &MovieTruth| {
+                    let Circle { x: centre_x, y: centre_y, .. } = spot.shape;
+                    spot.signal * psf.share(x as f64 - centre_x, y as f64 - centre_y, spot.z)
+                };
+                let expected: f64 = truth.iter().map(of).sum();
+                assert!((expected - f64::from(counts)).abs() < 1.1, "{x} {y}: {expected} {counts}");
+            }
+        }
+        assert!((20..70).contains(&spots), "{spots}");
+        let refused =
+            |simulation: MovieSimulation| simulation.validate().expect_err("refused").to_string();
+        let wide = SimulatedPsf::new(psf, 301.0);
+        assert!(refused(simulation.clone().with_psf(Some(wide))).starts_with("z_range"));
+        assert!(refused(simulation.clone().with_stage(150.0)).starts_with("stage"));
+        assert!(refused(simulation.clone().with_drift_z(6.0)).starts_with("drift_z"));
+        assert!(refused(simulation.with_shape(SpotShape::Elliptical)).starts_with("shape"));
     }
 }

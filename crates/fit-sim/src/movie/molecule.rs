@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::{Heights, MovieSimulation, Structure};
+use super::{Heights, MovieSimulation, SimulatedPsf, Structure};
 use crate::random::Random;
 use crate::shape::{Outline, SpotShape};
 
@@ -25,6 +25,17 @@ impl MovieSimulation {
         if self.own_spots.is_some() { 0 } else { self.molecules }
     }
 
+    /// How bright a molecule is beside the mean, by its number.
+    pub(super) fn brightness(&self, number: usize) -> f64 {
+        let spread = self.signal_spread;
+        if spread == 0.0 {
+            return 1.0;
+        }
+        // A stream of its own, too.
+        let mut random = Random::new(self.seed, (6 << 32) + number as u64);
+        libm::exp(spread * random.normal() - 0.5 * spread * spread)
+    }
+
     /// What a molecule looks like in a frame, or a bead, by its number. Beads are on no
     /// structure, so that they have no height of it.
     pub(super) fn outline(
@@ -33,16 +44,23 @@ impl MovieSimulation {
         of_structure: Option<f64>,
         frame: usize,
     ) -> Outline {
-        let structure = match (self.heights, &self.shape) {
-            (Heights::Structure, SpotShape::Defocused(defocus)) => {
-                of_structure.map(|share| share * defocus.z_range)
-            }
-            _ => None,
+        let z_range = match (&self.psf, &self.shape) {
+            (Some(psf), _) => Some(psf.z_range),
+            (None, SpotShape::Defocused(defocus)) => Some(defocus.z_range),
+            (None, _) => None,
+        };
+        let structure = match self.heights {
+            Heights::Structure => of_structure.zip(z_range).map(|(share, range)| share * range),
+            Heights::Random => None,
         };
         let moved = self.stage + self.drift_z * frame as f64;
         let half = self.sigma_spread * self.sigma;
         // A stream of its own: molecules blink alike whatever they look like.
         let mut random = Random::new(self.seed, (2 << 32) + number as u64);
+        if let Some(SimulatedPsf { psf, z_range }) = &self.psf {
+            let z = structure.unwrap_or_else(|| random.uniform_in(-z_range, *z_range)) + moved;
+            return Outline { sigma: [psf.sigma(); 2], z, ..Outline::default() };
+        }
         let sigma = self.sigma - half..self.sigma + half;
         self.shape.draw(&sigma, &mut random, |drawn| structure.unwrap_or(drawn) + moved)
     }

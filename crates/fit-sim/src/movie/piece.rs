@@ -13,6 +13,7 @@ use super::{
     own::{self, OwnSpots},
 };
 use crate::light::Light;
+use crate::objective::PupilPsf;
 use crate::random::Random;
 use crate::shape::Outline;
 
@@ -114,7 +115,8 @@ impl<'a> MoviePiece<'a> {
         let beads = if events.is_some() { &simulation.beads[..] } else { &[] };
         let molecules = events.into_iter().flatten().map(move |event| {
             let Event { molecule, place: [x, y], height, share } = *event;
-            truth(molecule, Some(height), x, y, share * simulation.signal)
+            let signal = share * simulation.signal * simulation.brightness(molecule);
+            truth(molecule, Some(height), x, y, signal)
         });
         let beads = beads
             .iter()
@@ -168,13 +170,17 @@ impl<'a> MoviePiece<'a> {
             }
             for spot in self.truth(frame) {
                 let MovieTruth { shape, sigma_x, sigma_y, angle, z, signal, .. } = spot;
-                let reach = 6.0 * sigma_x.max(sigma_y);
+                let psf = self.simulation.psf.as_ref().map(|of| &*of.psf);
+                let reach = psf.map_or(6.0 * sigma_x.max(sigma_y), PupilPsf::half);
                 let columns = range(shape.x, reach, width);
                 let rows = range(shape.y, reach, height);
                 let rows = rows.start.max(top)..rows.end.min(bottom);
                 let outline = Outline { sigma: [sigma_x, sigma_y], angle, z };
                 let (centre, seen) = ([shape.x, shape.y], rows.clone());
-                let light = Light::new(signal, centre, &outline, profile, columns.clone(), seen);
+                let light = match psf {
+                    Some(psf) => Light::behind(psf, signal, centre, z),
+                    None => Light::new(signal, centre, &outline, profile, columns.clone(), seen),
+                };
                 for y in rows {
                     for x in columns.clone() {
                         expected[(y - top, x)] += light.at(x, y);
