@@ -143,6 +143,8 @@ impl MovieRecipe {
     /// # Errors
     /// [`RecipeError`].
     pub fn simulation(&self) -> Result<MovieSimulation, RecipeError> {
+        let spread = self.photons_spread;
+        check("photons_spread", spread, (0.0..=2.0).contains(&spread), "0 to 2")?;
         let psf = self.psf()?;
         let look = if psf.is_some() { self.look.with_z_range(None) } else { self.look };
         let shape = look.spots()?;
