@@ -5,8 +5,8 @@
 
 Needs the Python package, dask with its arrays and distributed, and 16 processors. The workers make the windows themselves
 and return a number for each chunk, so that little travels; both clusters stand all the time, and take turns. What is printed:
-the medians, and their ratio. Making the windows is timed by itself in the same way, and told beside; and what 16 threads of
-one process gain over four.
+the medians, and their ratio. Making the windows is timed by itself in the same way, and told beside; and what as many threads
+of as many processes do with the same chunks without dask.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def made(block_info=None):
 
     (number, *_) = block_info[None]["chunk-location"]
     few = spotfit.simulate(1000, size=9, photons=500, background=3, seed=1 + number).spots
-    return np.tile(few, (CHUNK // 1000, 1, 1))
+    return repeat(few)
 
 
 def main() -> None:
@@ -82,17 +82,60 @@ def main() -> None:
         print(f"{words}: {median[name, True]:.2f} s ({spread}), of which making the windows {median[name, False]:.2f} s")
     print(f"ratio: {median['one', True] / median['four', True]:.2f} (median of {options.runs} in turns)")
 
-    # What the processors give without dask.
-    windows = np.concatenate([made({None: {"chunk-location": (number,)}}) for number in range(16)])
-    fitters = {threads: spotfit.Fitter(shape="elliptical", estimator="mle", threads=threads) for threads in (4, 16)}
-    alone = {threads: [] for threads in fitters}
-    for _ in range(options.runs + 1):
-        for threads, fitter in fitters.items():
-            begin = time.perf_counter()
-            fitter.fit(windows)
-            alone[threads].append(time.perf_counter() - begin)
-    few, many = (statistics.median(taken[1:]) for taken in alone.values())
-    print(f"without dask, one process: 4 threads {few:.3f} s, 16 threads {many:.3f} s for {len(windows):,} windows: {few / many:.2f}")
+    # What the processors give without dask: the same chunks in the threads of as many processes.
+    rates = {(workers, made_anew): [] for workers in (1, 4) for made_anew in (True, False)}
+    for _ in range(options.runs):
+        for (workers, made_anew), found in rates.items():
+            found.append(without_dask(workers, made_anew))
+    for made_anew, words in (True, "made for each fit"), (False, "that stay where they are"):
+        few, many = (statistics.median(rates[workers, made_anew]) for workers in (1, 4))
+        print(f"without dask, windows {words}: {few:.1f} and {many:.1f} chunks a second: {many / few:.2f}")
+
+
+def fit_chunks(made_anew, barrier, found):
+    """Fits ten chunks in each of four threads, and tells how long that took."""
+    import threading
+
+    import spotfit
+    from spotfit._fit import fit_quietly
+
+    few = spotfit.simulate(1000, size=9, photons=500, background=3, seed=1).spots
+    kept = repeat(few)
+
+    def work(chunks):
+        for _ in range(chunks):
+            fit_quietly(repeat(few) if made_anew else kept, shape="elliptical", estimator="mle", threads=1).array["x"].sum()
+
+    work(1)
+    threads = [threading.Thread(target=work, args=(10,)) for _ in range(4)]
+    barrier.wait()
+    begin = time.perf_counter()
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    found.put(time.perf_counter() - begin)
+
+
+def repeat(few):
+    import numpy as np
+
+    return np.tile(few, (CHUNK // len(few), 1, 1))
+
+
+def without_dask(workers, made_anew):
+    """Chunks a second of so many processes of four threads."""
+    import multiprocessing
+
+    context = multiprocessing.get_context("spawn")
+    barrier, found = context.Barrier(workers), context.Queue()
+    processes = [context.Process(target=fit_chunks, args=(made_anew, barrier, found)) for _ in range(workers)]
+    for process in processes:
+        process.start()
+    longest = max(found.get() for _ in processes)
+    for process in processes:
+        process.join()
+    return workers * 40 / longest
 
 
 if __name__ == "__main__":

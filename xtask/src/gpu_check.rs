@@ -232,7 +232,8 @@ impl GpuCheck {
         let mut wrong = Vec::new();
         if !self.only_speed {
             for (package, name, words) in TESTS {
-                let arguments = [&["--ignored"], words].concat();
+                // Those that assemble want an assembler, and no GPU.
+                let arguments = [&["--ignored", "--skip", "assemble"], words].concat();
                 if let Some(command) = self.program("test", package, name, &arguments)
                     && !told(command, package, &format!("tests of {name}"))?
                 {

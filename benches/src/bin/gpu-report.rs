@@ -15,6 +15,7 @@ use fit_gpu::{
     Family, Gpu, GpuError, GpuSession, Pinnable, PinnedBuffer, Resident, devices, free_memory,
 };
 use ndarray::{Array3, ArrayView3, s};
+use rayon::prelude::*;
 
 type Outcome = Result<(), GpuError>;
 
@@ -238,57 +239,95 @@ fn host_to_host(gpu: &Gpu) -> Outcome {
     row(gpu, "u8 | pinned", &bytes, &starts, &mut fits, bandwidth)
 }
 
-/// What several devices of one host gain.
+/// What several devices of one host gain, and what its memory and bridges allow.
 fn several(count: usize) -> Outcome {
-    println!("\n## Several devices: 9×9, 4·10⁷ windows, u16, pinned, start given\n");
-    println!("| devices | million fits a second | times one | copies alone, GB/s | times one |");
-    println!("|---|---|---|---|---|");
+    println!("\n## Several devices: 9×9, 4·10⁷ windows, u16, start given\n");
+    println!(
+        "| devices | million fits a second, pinned | times one | ordinary memory | times one | copies in alone, GB/s | times one | copies in, outcomes out, GB/s | times one |"
+    );
+    println!("|---|---|---|---|---|---|---|---|---|");
     let windows = 40_000_000;
     let work = Workload::new(9, 50_000);
     let source = work.spots.pixels.as_slice().expect("standard layout");
     let pixels = pinned(repeated(source, 81, windows).map(|pixel| pixel as u16), 81 * windows)?;
     let starts = pinned(work.starts.iter().copied().cycle().take(windows), windows)?;
     let mut fits = PinnedBuffer::<Fit<f32>>::new(windows)?;
-    let spots = ArrayView3::from_shape((windows, 9, 9), &pixels).expect("as many");
+    let ordinary = (pixels.to_vec(), starts.to_vec());
+    let mut ordinary_fits = fits.to_vec();
     let numbers: Vec<usize> = (0..count).collect();
     let gpus = (1..=count).map(|n| Gpu::new(&numbers[..n])).collect::<Result<Vec<_>, _>>()?;
-    let mut times = vec![Vec::new(); count];
+    let mut times = vec![[Vec::new(), Vec::new()]; count];
     for _ in 0..6 {
         for (gpu, times) in gpus.iter().zip(&mut times) {
-            let start = Start::F32(&starts);
-            times.push(seconds(|| gpu.fit_into(&Options::default(), spots, start, &mut fits))?);
+            let ordinary = (&ordinary.0[..], &ordinary.1[..], &mut ordinary_fits[..]);
+            let batches = [(&pixels[..], &starts[..], &mut fits[..]), ordinary];
+            for ((pixels, starts, fits), times) in batches.into_iter().zip(times) {
+                let spots = ArrayView3::from_shape((windows, 9, 9), pixels).expect("as many");
+                let fit = || gpu.fit_into(&Options::default(), spots, Start::F32(starts), fits);
+                times.push(seconds(fit)?);
+            }
         }
     }
     work.check(&fits[..50_000]);
-    let rates = times.iter_mut().map(|times| windows as f64 / median(&mut times[1..]));
-    let rates: Vec<f64> = rates.collect();
-    // What the host gives to as many devices when nothing is fitted.
-    let mut buses = numbers.iter().map(|&n| Bus::new(n, 1 << 30)).collect::<Result<Vec<_>, _>>()?;
-    let copies = (1..=count).map(|n| together(&mut buses[..n])).collect::<Result<Vec<_>, _>>()?;
-    for (n, rate) in rates.iter().enumerate() {
-        let (gain, bus) = (rate / rates[0], copies[n] / copies[0]);
-        println!(
-            "| {} | {:.1} | {gain:.2} | {:.1} | {bus:.2} |",
-            n + 1,
-            rate / 1e6,
-            copies[n] / 1e9
-        );
+    work.check(&ordinary_fits[..50_000]);
+    // What brings ordinary memory to where the devices read it.
+    let mut staging = PinnedBuffer::<u16>::new(STAGED)?;
+    let copied = seconds(|| {
+        ordinary.0.chunks_exact(STAGED).for_each(|from| {
+            let parts = staging.par_chunks_mut(1 << 17).zip(from.par_chunks(1 << 17));
+            parts.for_each(|(to, from)| to.copy_from_slice(from));
+        });
+        Ok(())
+    })?;
+    let copied = (ordinary.0.len() / STAGED * STAGED * 2) as f64 / copied;
+    drop((pixels, starts, fits, ordinary, ordinary_fits, staging));
+    // What the host gives to as many devices when nothing is fitted; and when they write what fits of these pixels give.
+    let buses = numbers.iter().map(|&n| Ok([Bus::new(n, GIGABYTE)?, Bus::new(n, GIGABYTE)?]));
+    let mut buses = buses.collect::<Result<Vec<_>, GpuError>>()?;
+    let out = GIGABYTE * size_of::<Fit<f32>>() / (162 + size_of::<[f32; 3]>());
+    let mut one = [f64::NAN; 4];
+    for (n, [pinned, ordinary]) in times.iter_mut().enumerate() {
+        let fitted = |times: &mut [f64]| windows as f64 / median(times) / 1e6;
+        let mut copied = |out| Ok::<_, GpuError>(together(&mut buses[..=n], out)? / 1e9);
+        let rates =
+            [fitted(&mut pinned[1..]), fitted(&mut ordinary[1..]), copied(0)?, copied(out)?];
+        if n == 0 {
+            one = rates;
+        }
+        let cells =
+            rates.iter().zip(one).map(|(rate, one)| format!("{rate:.1} | {:.2}", rate / one));
+        println!("| {} | {} |", n + 1, cells.collect::<Vec<_>>().join(" | "));
     }
+    println!(
+        "\n{} threads copy {:.1} GB/s from ordinary memory to where devices read it: the pixels of {:.0} million fits a second",
+        rayon::current_num_threads(),
+        copied / 1e9,
+        copied / 162e6
+    );
     Ok(())
 }
 
-/// Bytes a second to several devices at once: 16 GB to each, without a pause.
-fn together(buses: &mut [Bus]) -> Result<f64, GpuError> {
+const GIGABYTE: usize = 1 << 30;
+/// Pixels that are copied at a time: as many as the chunks of a batch have.
+const STAGED: usize = 3 << 24;
+
+/// Bytes a second to several devices at once: 16 GiB to each, without a pause, while so many bytes for each GiB come back.
+fn together(buses: &mut [[Bus; 2]], out: usize) -> Result<f64, GpuError> {
     let (rounds, devices) = (16, buses.len());
-    let copy = |bus: &mut Bus| (0..rounds).try_for_each(|_| bus.seconds(1 << 30, 0).map(|_| ()));
+    let copy = |bus: &mut Bus, bytes_in, bytes_out| {
+        (0..rounds).try_for_each(|_| bus.seconds(bytes_in, bytes_out).map(|_| ()))
+    };
     let time = seconds(|| {
         std::thread::scope(|scope| {
-            let threads: Vec<_> =
-                buses.iter_mut().map(|bus| scope.spawn(move || copy(bus))).collect();
+            let threads: Vec<_> = buses
+                .iter_mut()
+                .flat_map(|[to, from]| [(to, GIGABYTE, 0), (from, 0, out)])
+                .map(|(bus, to, from)| scope.spawn(move || copy(bus, to, from)))
+                .collect();
             threads.into_iter().try_for_each(|thread| thread.join().expect("no panic"))
         })
     })?;
-    Ok((devices * rounds) as f64 * (1u64 << 30) as f64 / time)
+    Ok((devices * rounds * GIGABYTE) as f64 / time)
 }
 
 /// Whether memory grows.

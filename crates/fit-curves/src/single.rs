@@ -364,7 +364,8 @@ impl Rules {
     #[inline(always)]
     fn measure(self, [cost, degrees, size, unit]: [f64; 4], status: f32) -> Measured {
         const STALLED: f32 = Status::Stalled as u8 as f32;
-        let own = if self.absolute { unit } else { cost / degrees };
+        let residual = cost / degrees;
+        let own = if self.absolute { unit } else { residual };
         let least = if status == STALLED {
             MOST_ROUNDED * MOST_ROUNDED * (size + cost)
         } else {
@@ -373,7 +374,8 @@ impl Rules {
         Measured {
             chi2: cost / unit,
             variance: if self.poisson { 1.0 } else { own },
-            exact: !self.poisson & (cost < least * degrees),
+            // Standard errors are those of the weights, which may say less than the residuals.
+            exact: !self.poisson & (residual.min(own) < least),
         }
     }
 
@@ -432,5 +434,26 @@ fn power_of_two(n: f32) -> f64 {
         f64::from_bits(((1023 + n as i64) as u64) << 52)
     } else {
         f64::from(n).exp2()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Proves that what weights say of the noise is as much a bound as the residuals: single precision does not resolve a standard error
+    /// below its rounding, however large the residuals are.
+    #[test]
+    fn the_smaller_of_noise_and_residuals_is_resolved() {
+        let is_left = |absolute, residual: f64, unit| {
+            let rules = Rules { poisson: false, absolute, most_iterations: 200.0 };
+            let numbers = [10.0 * residual, 10.0, 20.0, unit];
+            rules.measure(numbers, f32::from(Status::MinStep as u8)).exact
+        };
+        assert!(!is_left(true, 1e-8, 1e-8));
+        assert!(is_left(true, 1e-8, 1e-12));
+        assert!(is_left(true, 1e-12, 1e-8));
+        assert!(!is_left(false, 1e-8, 1e-12));
+        assert!(is_left(false, 1e-12, 1.0));
     }
 }

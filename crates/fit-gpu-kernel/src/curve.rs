@@ -339,7 +339,7 @@ where
         let told = told & !doubted[j];
         errors[j] = R::select(told, variance.sqrt(), R::splat(f64::INFINITY));
     }
-    let raw = search.status();
+    let raw = single::status(Count::ALL, search.status(), gradient, &covariance, little);
     CurveOutcome {
         parameters: record.parameters,
         errors,

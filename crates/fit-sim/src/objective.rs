@@ -41,11 +41,11 @@ impl Zernike {
 
     fn validate(&self) -> Result<(), SimulationError> {
         let Self { n, m, waves } = *self;
-        check("zernike n", n.into(), 0.0, 20.0, "0 to 20")?;
+        check("zernike", n.into(), 0.0, 20.0, "n of 0 to 20")?;
         let sound = m.unsigned_abs() <= n && (n - m.unsigned_abs()).is_multiple_of(2);
-        let range = "−n to n, of the parity of n";
-        check("zernike m", m.into(), if sound { -20.0 } else { f64::NAN }, 20.0, range)?;
-        check("zernike waves", waves, -10.0, 10.0, "-10 to 10")
+        let range = "m of −n to n, of the parity of n";
+        check("zernike", m.into(), if sound { -20.0 } else { f64::NAN }, 20.0, range)?;
+        check("zernike", waves, -10.0, 10.0, "-10 to 10 wavelengths")
     }
 
     /// Its value at a point of the unit disc, for one wavelength (Noll 1976, with a mean square of 1).
@@ -100,7 +100,7 @@ pub struct Objective {
     /// That of the sample. Range: 1 to 4.
     pub sample_index: f64,
     /// How far behind the coverslip a molecule is that is in focus, in nanometres. Range: 0 to 10⁶.
-    pub depth: f64,
+    pub sample_depth: f64,
     /// The aberrations.
     pub zernike: Vec<Zernike>,
     /// How molecules shine.
@@ -115,7 +115,7 @@ impl Default for Objective {
             wavelength: 680.0,
             index: 1.518,
             sample_index: 1.518,
-            depth: 0.0,
+            sample_depth: 0.0,
             zernike: Vec::new(),
             dipole: Dipole::Free,
         }
@@ -160,7 +160,7 @@ impl Objective {
         with_wavelength: wavelength: f64,
         with_index: index: f64,
         with_sample_index: sample_index: f64,
-        with_depth: depth: f64,
+        with_sample_depth: sample_depth: f64,
         with_zernike: zernike: Vec<Zernike>,
         with_dipole: dipole: Dipole,
     }
@@ -168,15 +168,15 @@ impl Objective {
     /// # Errors
     /// [`SimulationError::Parameter`] for a number out of its range.
     pub fn validate(&self) -> Result<(), SimulationError> {
-        let Self { na, wavelength, index, sample_index, depth, .. } = *self;
+        let Self { na, wavelength, index, sample_index, sample_depth, .. } = *self;
         check("index", index, 1.0, 4.0, "1 to 4")?;
         check("sample_index", sample_index, 1.0, 4.0, "1 to 4")?;
-        check("na", na, 0.1, 0.999 * index, "0.1 to 0.999 of the immersion's index")?;
+        check("psf_na", na, 0.1, 0.999 * index, "0.1 to 0.999 of the immersion's index")?;
         check("wavelength", wavelength, 100.0, 1e5, "100 to 1e5 nm")?;
-        check("depth", depth, 0.0, 1e6, "0 to 1e6 nm")?;
+        check("sample_depth", sample_depth, 0.0, 1e6, "0 to 1e6 nm")?;
         if let Dipole::Fixed { polar, azimuth } = self.dipole {
-            check("polar", polar, -TAU, TAU, "-2π to 2π")?;
-            check("azimuth", azimuth, -TAU, TAU, "-2π to 2π")?;
+            check("dipole", polar, -TAU, TAU, "-2π to 2π")?;
+            check("dipole", azimuth, -TAU, TAU, "-2π to 2π")?;
         }
         self.zernike.iter().try_for_each(Zernike::validate)
     }
@@ -251,7 +251,7 @@ impl Objective {
         let (own_mean, other_mean) = (mean(&own), mean(&other));
         let square = mean(&|p| (own(p) - own_mean) * (own(p) - own_mean));
         let both = mean(&|p| (own(p) - own_mean) * (other(p) - other_mean));
-        self.depth * both / square
+        self.sample_depth * both / square
     }
 
     /// The light in squares of samples around a molecule, `half` samples of `step` nanometres to each side, for each height in nanometres
@@ -273,7 +273,7 @@ impl Objective {
             let mut light = Array2::zeros((side, side));
             for &dipole in &dipoles {
                 for axis in 0..2 {
-                    let field = self.field(&pupil, dipole, axis, self.depth + height, focus);
+                    let field = self.field(&pupil, dipole, axis, self.sample_depth + height, focus);
                     add_light(&field, &waves, &mut light);
                 }
             }
@@ -292,7 +292,7 @@ impl Objective {
 
     /// The light that dipoles in focus give a point of the pupil.
     fn light(&self, point: &PupilPoint, dipoles: &[[f64; 3]]) -> f64 {
-        let decay = TAU / self.wavelength * self.sample_index * point.inside[1] * self.depth;
+        let decay = TAU / self.wavelength * self.sample_index * point.inside[1] * self.sample_depth;
         let square = |dipole: &[f64; 3], axis: usize, part: usize| {
             let sum: f64 = (0..3).map(|k| dipole[k] * point.fields[axis][k][part]).sum();
             sum * sum
@@ -404,6 +404,9 @@ pub struct PupilPsf {
 /// The most distance between heights, in nanometres, as a share of λ/n: light changes over half of that.
 const HEIGHT_STEP: f64 = 0.12;
 
+/// The most samples of the light at all heights.
+const MOST_SAMPLES: usize = 1 << 26;
+
 /// So many times λ/NA from the middle there is light that counts, in focus.
 const LEAST_HALF: f64 = 4.0;
 
@@ -414,7 +417,7 @@ impl PupilPsf {
     /// [`SimulationError::Parameter`] for a number out of its range.
     pub fn new(objective: &Objective, pixel: f64, range: f64) -> Result<Self, SimulationError> {
         objective.validate()?;
-        check("pixel", pixel, 1.0, 1e4, "1 to 1e4 nm")?;
+        check("pixel_size", pixel, 1.0, 1e4, "1 to 1e4 nm")?;
         check("range", range, 0.0, 2e4, "0 to 2e4 nm")?;
         // Out of focus light spreads by the aperture's angle.
         let spread = range * objective.na / objective.sample_index.min(objective.index);
@@ -425,6 +428,10 @@ impl PupilPsf {
         let between = if range > 0.0 { range / sides } else { most };
         let heights: Vec<f64> =
             (0..=2 * sides as usize).map(|k| (k as f64 - sides) * between).collect();
+        let samples = (2 * half + 1).saturating_pow(2).saturating_mul(heights.len());
+        let most = if samples > MOST_SAMPLES { 0.0 } else { 1e4 };
+        let few = "larger, for so long a wavelength, so small an aperture or so many heights";
+        check("pixel_size", pixel, 1.0, most, few)?;
         let mut light = objective.samples(&heights, half + MARGIN, pixel / SAMPLES as f64);
         for axis in [1, 2] {
             along(&mut light, axis, |line| {
@@ -639,8 +646,8 @@ mod tests {
     fn depth_aberrates_where_indices_differ() {
         let objective = Objective::default();
         let near = psf(&objective, 0.0);
-        let deep = psf(&objective.clone().with_depth(3000.0), 0.0);
-        let water = psf(&objective.with_sample_index(1.33).with_depth(3000.0), 0.0);
+        let deep = psf(&objective.clone().with_sample_depth(3000.0), 0.0);
+        let water = psf(&objective.with_sample_index(1.33).with_sample_depth(3000.0), 0.0);
         for place in [0.0, 1.3, 4.0] {
             let [near, deep] = [&near, &deep].map(|psf| psf.share(place, 0.0, 0.0));
             assert!((near - deep).abs() < 1e-9, "{near} {deep}");
@@ -653,14 +660,14 @@ mod tests {
     fn wrong_numbers_are_refused() {
         let objective = Objective::default;
         for (objective, name) in [
-            (objective().with_na(1.6), "na"),
-            (objective().with_na(f64::NAN), "na"),
+            (objective().with_na(1.6), "psf_na"),
+            (objective().with_na(f64::NAN), "psf_na"),
             (objective().with_wavelength(0.68), "wavelength"),
             (objective().with_index(0.9), "index"),
-            (objective().with_depth(-1.0), "depth"),
-            (objective().with_zernike(vec![Zernike::new(3, 2, 0.1)]), "zernike m"),
-            (objective().with_zernike(vec![Zernike::new(2, -4, 0.1)]), "zernike m"),
-            (objective().with_zernike(vec![Zernike::new(2, 0, f64::INFINITY)]), "zernike waves"),
+            (objective().with_sample_depth(-1.0), "sample_depth"),
+            (objective().with_zernike(vec![Zernike::new(3, 2, 0.1)]), "zernike"),
+            (objective().with_zernike(vec![Zernike::new(2, -4, 0.1)]), "zernike"),
+            (objective().with_zernike(vec![Zernike::new(2, 0, f64::INFINITY)]), "zernike"),
         ] {
             let error = PupilPsf::new(&objective, 100.0, 0.0).expect_err(name);
             assert!(error.to_string().starts_with(name), "{error}");

@@ -2,7 +2,7 @@
 
 use fit_core::Size;
 use fit_sim::recipes::{BeadRecipe, FocusRecipe, FrameRecipe, LookRecipe, MovieRecipe};
-use fit_sim::{Heights, Maps, MovieSimulation, MovieTruth, SpotShape};
+use fit_sim::{Dipole, Heights, Maps, MovieSimulation, MovieTruth, Objective, SpotShape, Zernike};
 use numpy::ndarray::{Array2, Array3};
 use numpy::{PyArray2, PyArray3, ToPyArray};
 use pyo3::exceptions::{PyKeyboardInterrupt, PyValueError};
@@ -19,6 +19,16 @@ use crate::{error, threads};
 type Frame = (usize, usize, f64, f64, (f64, f64, Option<f64>, f64), u64);
 /// Shape, profile, range of z, focus and depth.
 type Look = (String, String, Option<f64>, Option<f64>, Option<f64>);
+/// NA, wavelength, the indices of immersion and sample, depth, Zernike's terms, and the angles of a dipole that stands still.
+type Behind = (
+    f64,
+    Option<f64>,
+    Option<f64>,
+    Option<f64>,
+    Option<f64>,
+    Vec<(u32, i32, f64)>,
+    Option<(f64, f64)>,
+);
 type Map<'py> = Bound<'py, PyArray2<f32>>;
 /// The maps of a camera, or that they are to be simulated.
 type Given<'py> = (Option<[Bound<'py, PyAny>; 3]>, bool);
@@ -35,7 +45,7 @@ type Mask<'py> = Bound<'py, PyArray2<bool>>;
 /// Simulates a movie of blinking molecules.
 #[pyfunction]
 #[pyo3(signature = (
-    *, frame, frames, spots, density, pixel_size, uniform, photons, sigma, sigma_spread, look, on_time, off_time, beads, hot_pixels, haze, drift, drift_z, heights, maps
+    *, frame, frames, spots, density, pixel_size, uniform, photons, photons_spread, sigma, sigma_spread, look, objective, on_time, off_time, beads, hot_pixels, haze, drift, drift_z, heights, maps
 ))]
 #[expect(clippy::too_many_arguments, reason = "they have names where they are given")]
 pub(crate) fn simulate_movie<'py>(
@@ -47,9 +57,11 @@ pub(crate) fn simulate_movie<'py>(
     pixel_size: f64,
     uniform: bool,
     photons: f64,
+    photons_spread: f64,
     sigma: f64,
     sigma_spread: Option<f64>,
     look: Look,
+    objective: Option<Behind>,
     on_time: f64,
     off_time: f64,
     beads: usize,
@@ -70,9 +82,11 @@ pub(crate) fn simulate_movie<'py>(
         .with_pixel_size(pixel_size)
         .with_uniform(uniform)
         .with_photons(photons)
+        .with_photons_spread(photons_spread)
         .with_sigma(sigma)
         .with_sigma_spread(sigma_spread)
         .with_look(look_of(&look)?)
+        .with_objective(objective.map(objective_of))
         .with_on_time(on_time)
         .with_off_time(off_time)
         .with_beads(beads)
@@ -86,7 +100,7 @@ pub(crate) fn simulate_movie<'py>(
 
 /// Simulates a z stack of beads.
 #[pyfunction]
-#[pyo3(signature = (*, frame, step, range, beads, spread, photons, sigma, focus, depth, profile, maps))]
+#[pyo3(signature = (*, frame, step, range, beads, spread, photons, sigma, focus, depth, profile, objective, pixel_size, maps))]
 #[expect(clippy::too_many_arguments, reason = "they have names where they are given")]
 pub(crate) fn simulate_beads<'py>(
     py: Python<'py>,
@@ -100,6 +114,8 @@ pub(crate) fn simulate_beads<'py>(
     focus: Option<f64>,
     depth: Option<f64>,
     profile: &str,
+    objective: Option<Behind>,
+    pixel_size: f64,
     maps: Given<'py>,
 ) -> PyResult<Movie<'py>> {
     let recipe = BeadRecipe::default()
@@ -111,7 +127,9 @@ pub(crate) fn simulate_beads<'py>(
         .with_photons(photons)
         .with_sigma(sigma)
         .with_focus(FocusRecipe::default().with_focus(focus).with_depth(depth))
-        .with_profile(choose("profile", profile, &PROFILES)?);
+        .with_profile(choose("profile", profile, &PROFILES)?)
+        .with_objective(objective.map(objective_of))
+        .with_pixel_size(pixel_size);
     movie(py, recipe.simulation().map_err(of_recipe)?, maps)
 }
 
@@ -131,6 +149,27 @@ fn look_of((shape, profile, z_range, focus, depth): &Look) -> PyResult<LookRecip
         .with_profile(choose("profile", profile, &PROFILES)?)
         .with_z_range(*z_range)
         .with_focus(FocusRecipe::default().with_focus(*focus).with_depth(*depth)))
+}
+
+fn objective_of(
+    (na, wavelength, index, sample_index, depth, zernike, dipole): Behind,
+) -> Objective {
+    let default = Objective::default();
+    let index = index.unwrap_or(default.index);
+    let wavelength = wavelength.unwrap_or(default.wavelength);
+    let terms = zernike.into_iter().map(|(n, m, waves)| Zernike::new(n, m, waves));
+    let fixed = |(polar, azimuth): (f64, f64)| Dipole::Fixed {
+        polar: polar.to_radians(),
+        azimuth: azimuth.to_radians(),
+    };
+    default
+        .with_na(na)
+        .with_wavelength(wavelength)
+        .with_index(index)
+        .with_sample_index(sample_index.unwrap_or(index))
+        .with_sample_depth(depth.unwrap_or(0.0))
+        .with_zernike(terms.collect())
+        .with_dipole(dipole.map_or(Dipole::Free, fixed))
 }
 
 /// Makes the frames of a movie and its truth, while Python may end it.
@@ -176,6 +215,7 @@ fn frames(
     abandoned: &Abandoned,
 ) -> PyResult<(Vec<u16>, Table)> {
     let MovieSimulation { frames, width, height, shape, .. } = simulation;
+    let behind = simulation.psf.is_some();
     let mut plan = simulation.plan().map_err(error::of_simulation)?;
     let mut spots: Vec<MovieTruth> = Vec::new();
     let length = plan.piece_length();
@@ -189,11 +229,11 @@ fn frames(
         spots.extend((first..end).flat_map(|frame| piece.truth(frame)));
     }
     let info = table::Info::default().with_movie(None, [width, height], frames);
-    Ok((pixels, truth(&spots, shape, info)))
+    Ok((pixels, truth(&spots, (shape, behind), info)))
 }
 
 /// The truth of a movie: the columns of the command's, with `photons` for `signal`.
-fn truth(spots: &[MovieTruth], shape: SpotShape, info: table::Info) -> Table {
+fn truth(spots: &[MovieTruth], (shape, behind): (SpotShape, bool), info: table::Info) -> Table {
     let mut table = Table::new(info);
     let mut add = |meaning: Meaning, unit: Unit, kind: Kind, of: fn(&MovieTruth) -> f64| {
         table.set(Column::new(meaning, unit, kind, spots.iter().map(of).collect()));
@@ -210,6 +250,7 @@ fn truth(spots: &[MovieTruth], shape: SpotShape, info: table::Info) -> Table {
     match shape {
         SpotShape::Rotated => add(Meaning::Angle, Unit::Radian, Kind::Double, |spot| spot.angle),
         SpotShape::Defocused(_) => add(Meaning::Z, Unit::Nanometre, Kind::Double, |spot| spot.z),
+        _ if behind => add(Meaning::Z, Unit::Nanometre, Kind::Double, |spot| spot.z),
         _ => {}
     }
     add(Meaning::Photons, Unit::Photon, Kind::Double, |spot| spot.signal);

@@ -13,6 +13,7 @@ from test_depth import COMMAND
 CAMERA = spotfit.Camera(baseline=100, sensitivity=1, read_noise=1.5)
 WORDS = ("--baseline", "100", "--sensitivity", "1", "--read-noise", "1.5")
 BEADS: dict[str, Any] = {"beads": 10, "width": 128, "height": 128, "step": 25}
+OBJECTIVE: dict[str, Any] = {"psf_na": 1.2, "wavelength": 600, "index": 1.33, "sample_depth": 300, "zernike": {(4, 0): 0.04, (2, -2): -0.05}}
 needs_command = pytest.mark.skipif(
     COMMAND is None, reason="needs the command spotfit: cargo build -p spotfit-cli, or SPOTFIT_COMMAND"
 )
@@ -24,7 +25,12 @@ def command(*words: object) -> str:
 
 
 def words_of(options: dict[str, Any]) -> list[str]:
-    return [word for name, value in options.items() for word in (f"--{name.replace('_', '-')}", str(value))]
+    def text(value: Any) -> str:
+        if isinstance(value, dict):
+            return ",".join(f"{n},{m}={waves}" for (n, m), waves in value.items())
+        return ",".join(map(str, value)) if isinstance(value, tuple) else str(value)
+
+    return [word for name, value in options.items() for word in (f"--{name.replace('_', '-')}", text(value))]
 
 
 @needs_command
@@ -35,6 +41,8 @@ def words_of(options: dict[str, Any]) -> list[str]:
         {"shape": "rotated", "spots": 8, "photons": 500, "seed": 9},
         {"shape": "defocused", "heights": "structure", "z_range": 300, "on_time": 5, "beads": 2, "unevenness": 0},
         {"profile": "integrated", "shape": "elliptical", "sigma_spread": 0.1, "background": 3, "off_time": 50},
+        {"psf_na": 1.4, "z_range": 200, "photons_spread": 0.4, "drift": (0.01, 0.0, -2.0), "heights": "random"},
+        OBJECTIVE | {"dipole": (30.0, -50.0), "pixel_size": 110, "density": 0.5, "uniform": True},
     ],
 )
 def test_movies_are_those_of_the_command(options: dict[str, Any], tmp_path: Path) -> None:
@@ -58,6 +66,9 @@ def test_beads_are_those_of_the_command(tmp_path: Path) -> None:
     frames, maps = tmp_path / "beads.npy", tmp_path / "maps.npz"
     command("simulate", "beads", "-o", frames, "--camera", maps, *words_of(BEADS))
     stack = spotfit.simulate_beads(maps="simulated", **BEADS)
+    behind = BEADS | OBJECTIVE | {"pixel_size": 90}
+    command("simulate", "beads", "-o", tmp_path / "behind.npy", *words_of(behind))
+    assert np.array_equal(spotfit.simulate_beads(**behind).frames, np.load(tmp_path / "behind.npy"))
     assert np.array_equal(stack.frames, np.load(frames))
     assert stack.maps is not None
     for own, name in zip(stack.maps, ("offset", "gain", "variance"), strict=True):
@@ -72,6 +83,12 @@ def test_simulations_that_make_no_sense_are_refused() -> None:
         ({"drift": (0.0, 0.0, 1.0)}, "needs shape defocused"),
         ({"heights": "structure"}, "heights: it needs shape defocused"),
         ({"focus": 100.0}, "focus: it needs shape defocused"),
+        ({"wavelength": 500.0}, "wavelength: it needs psf_na"),
+        ({"psf_na": 1.6}, "psf_na = 1.6 is out of its range"),
+        ({"psf_na": 1.4, "zernike": {(4, 1): 0.1}}, "zernike = 1 is out of its range"),
+        ({"psf_na": 1.4, "zernike": {4: 0.1}}, r"zernike must have keys \(n, m\)"),
+        ({"psf_na": 1.4, "shape": "rotated"}, "psf_na and shape exclude each other"),
+        ({"photons_spread": -1.0}, "photons_spread = -1 is out of its range"),
         ({"spots": 1e9}, "spots = 1000000000 is out of its range"),
         ({"maps": "none"}, "maps must be"),
         ({"sigma": 0.0}, "sigma = 0 is out of its range"),

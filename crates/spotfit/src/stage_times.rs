@@ -7,8 +7,9 @@ use std::time::Duration;
 use serde::Serializer;
 
 /// How long the stages of an operation took all threads. Where each thread does one stage after the other, that is the mean over the threads,
-/// and all together took as long as the operation. Where a GPU fits, and in `localize`, reading and writing go on meanwhile, and all together
-/// took longer: there whoever detects and fits waits for frames to be read and for rows to be written.
+/// and all together took as long as the operation. Where a GPU fits, and in `localize`, writing goes on meanwhile, and reading where those who search
+/// do not read themselves (with one thread, on a GPU, from files that are packed), and all together took longer: there whoever detects and
+/// fits waits for frames to be read and for rows to be written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
 #[non_exhaustive]
 pub struct StageTimes {

@@ -248,10 +248,6 @@ impl<R: Real, const N: usize> CooperativeSearch<R, N> {
             step = R::select(shortened, step, beside);
             [far, trial, made] = self.take(start, step);
         }
-        // The minimum, as far as this arithmetic can tell: the gradient is rounding.
-        let flat = held | zero.lt(evaluation.flat);
-        let minimum = group.all(flat) & accepted;
-        self.end(minimum, Status::Stalled);
         // −2bᵀδ − δᵀHδ; what is held does not move.
         let slope = b + b + matrix::product(group, &self.hessian, made);
         let predicted = -group.over(slope * made);
@@ -259,12 +255,18 @@ impl<R: Real, const N: usize> CooperativeSearch<R, N> {
         let (finish, tolerance) =
             if evaluation.settled { (self.finish, self.tolerance) } else { (zero, zero) };
         let little = finish.mul_add(self.cost, tolerance);
+        // The minimum, as far as this arithmetic can tell: the gradient is rounding. All parameters together may still take a step, if the
+        // search is a finer one.
+        let flat = held | zero.lt(evaluation.flat);
+        let minimum = group.all(flat) & accepted;
+        let most = R::splat(MOST_BENT) * little;
+        let left = R::EPSILON > f64::EPSILON && most.lt(whole).any();
+        self.end(minimum, if left { Status::NotConverged } else { Status::Stalled });
         let least = if group.all(one.le(self.damped)) { zero } else { -little };
         let near = lambda.le(R::splat(<Explicit as Coordinates<1>>::LAMBDA_NEAR));
         let last = (predicted.lt(little) & least.le(predicted) & near).any();
         let inside = group.all(trial.le(far) & far.le(trial));
         let bend = group.over(bent(self.best, trial, made) * self.diagonal);
-        let most = R::splat(MOST_BENT) * little;
         // Where a direction has become flat the least λ damps all of it: what is left to gain is that of a full step.
         let little = (bend.le(most) & whole.le(most)).any();
         if self.runs() & exact & last & inside & little {

@@ -1,6 +1,10 @@
 //! What single precision can decide; the rest is left to double precision.
 
 use super::sums::ROUNDING;
+use crate::arithmetic::Real;
+use crate::search::solve::Symmetric;
+use crate::search::{Count, MOST_BENT};
+use crate::status::Status;
 
 /// The largest number of a data set, and of its weights, is no smaller than this.
 pub const LEAST: f64 = 1e-30;
@@ -16,3 +20,51 @@ pub const MOST_ROUNDED: f64 = 100.0 * ROUNDING * core::f64::consts::SQRT_2 * f32
 pub const MOST_ALIKE: f64 = 2e4;
 /// Numbers of single precision are no farther from each other than this share of a standard error.
 pub const MOST_SPACED: f64 = 0.02;
+
+/// The status of a search: that it gave up where the gradient is rounding for each parameter alone, but a step of all together would still
+/// gain more than it may leave. `inverse` is that of the Hessian, and `little` what the tolerance allows.
+#[inline(always)]
+pub fn status<R: Real, const P: usize>(
+    count: Count<P>,
+    status: R,
+    gradient: &[R; P],
+    inverse: &Symmetric<R, P>,
+    little: R,
+) -> R {
+    let mut gain = R::splat(0.0);
+    for j in count.all::<R>() {
+        for k in count.all::<R>() {
+            gain = (gradient[j] * gradient[k]).mul_add(inverse.at(j, k), gain);
+        }
+    }
+    let stalled = R::splat(Status::Stalled.code());
+    let left = stalled.le(status) & status.le(stalled) & (R::splat(MOST_BENT) * little).lt(gain);
+    R::select(left, R::splat(Status::NotConverged.code()), status)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::curve::covariance;
+    use crate::curve::units::Units;
+
+    /// Proves that a search does not count as ended where rounding hides a step of two parameters that are hard to tell from each other,
+    /// and does where it hides that of each alone.
+    #[test]
+    fn a_step_of_all_together_counts() {
+        let of = |correlation: f32, gradient: [f32; 2], ended: Status| {
+            let hessian = Symmetric([[1.0, correlation], [0.0, 1.0]]);
+            let units = Units::at(&[1.0; 2]);
+            let inverse = covariance(Count::ALL, &hessian, &units, &[false; 2], 1.0);
+            let found = status(Count::ALL, ended.code() as f32, &gradient, &inverse, 1e-6_f32);
+            Status::from_code(found as u8)
+        };
+        let small = [1e-3, -1e-3];
+        assert_eq!(of(0.0, small, Status::Stalled), Some(Status::Stalled));
+        // 1/(1 − R²) is 500.
+        assert_eq!(of(0.999, small, Status::Stalled), Some(Status::NotConverged));
+        // Along the other direction there is nothing to gain.
+        assert_eq!(of(0.999, [1e-3, 1e-3], Status::Stalled), Some(Status::Stalled));
+        assert_eq!(of(0.999, small, Status::MinStep), Some(Status::MinStep));
+    }
+}

@@ -1,7 +1,8 @@
-//! A z stack of beads behind an astigmatic lens.
+//! A z stack of beads behind an astigmatic lens, or an objective.
 
+use super::objective::behind;
 use super::{FocusRecipe, FrameRecipe, RecipeError, check};
-use crate::{Defocus, MovieSimulation, Random, SimulatedBead, SpotProfile, SpotShape};
+use crate::{Defocus, MovieSimulation, Objective, Random, SimulatedBead, SpotProfile, SpotShape};
 
 /// Side of the square that a bead has for itself, in pixels: out of focus it is wide.
 const OWN: usize = 24;
@@ -11,7 +12,7 @@ const MOST_SLICES: f64 = 1e5;
 const PLACES: u64 = 3 << 32;
 
 /// A z stack of beads. Each frame is a slice; the stage goes from above to below, so that the first shows the beads highest.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct BeadRecipe {
     /// Its frames.
@@ -26,12 +27,16 @@ pub struct BeadRecipe {
     pub spread: f64,
     /// Photo-electrons of a bead in a slice.
     pub photons: f64,
-    /// Standard deviation of a bead in focus, in pixels.
+    /// Standard deviation of a bead in focus, in pixels; behind an objective it has no part.
     pub sigma: f64,
     /// How widths follow from the height.
     pub focus: FocusRecipe,
     /// Whether pixels sample or integrate the beads.
     pub profile: SpotProfile,
+    /// The objective that beads are behind, whose light they have in place of a Gaussian's.
+    pub objective: Option<Objective>,
+    /// The side of a pixel in nanometres, for the objective.
+    pub pixel_size: f64,
 }
 
 impl Default for BeadRecipe {
@@ -46,6 +51,8 @@ impl Default for BeadRecipe {
             sigma: 1.3,
             focus: FocusRecipe::default(),
             profile: SpotProfile::Sampled,
+            objective: None,
+            pixel_size: 100.0,
         }
     }
 }
@@ -61,6 +68,8 @@ impl BeadRecipe {
         const with_sigma: sigma: f64,
         const with_focus: focus: FocusRecipe,
         const with_profile: profile: SpotProfile,
+        with_objective: objective: Option<Objective>,
+        const with_pixel_size: pixel_size: f64,
     }
 
     /// The simulation, without the maps of a camera.
@@ -75,12 +84,27 @@ impl BeadRecipe {
         let steps = (2.0 * range / step * (1.0 + 1e-12)).floor();
         let slices = (2.0..MOST_SLICES).contains(&steps);
         check("step", step, slices, "such that the range has 3 to 100000 slices")?;
-        let defocus = self.focus.defocus(Defocus::default().with_z_range(spread));
+        let (shape, psf) = match &self.objective {
+            Some(objective) => {
+                let given = self.focus.focus.or(self.focus.depth).is_some();
+                if given {
+                    return Err(RecipeError::Conflict("`psf_na`", "`focus` and `depth`"));
+                }
+                let moved = 0.5 * steps * step;
+                let psf = behind(objective, self.pixel_size, ("spread", spread), moved)?;
+                (SpotShape::Circular, Some(psf))
+            }
+            None => {
+                let defocus = self.focus.defocus(Defocus::default().with_z_range(spread));
+                (SpotShape::Defocused(defocus), None)
+            }
+        };
         let simulation = self
             .frame
             .simulation(steps as usize + 1)
             .with_molecules(0)
-            .with_shape(SpotShape::Defocused(defocus))
+            .with_shape(shape)
+            .with_psf(psf)
             .with_profile(self.profile)
             .with_sigma(self.sigma)
             .with_signal(self.photons)

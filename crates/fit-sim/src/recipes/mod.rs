@@ -16,6 +16,7 @@
 mod beads;
 mod look;
 mod movie;
+mod objective;
 mod windows;
 
 pub use beads::BeadRecipe;

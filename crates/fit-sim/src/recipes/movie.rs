@@ -1,10 +1,11 @@
 //! A movie of blinking molecules.
 
+use super::objective::behind;
 use super::{FrameRecipe, LookRecipe, RecipeError, ShapeWord, check};
 use crate::movie::MOST_SPOTS;
 use crate::{
-    HazeCloud, Heights, HotPixel, MOST_BEADS, MOST_MOLECULES, MovieSimulation, Random,
-    SimulatedBead,
+    HazeCloud, Heights, HotPixel, MOST_BEADS, MOST_MOLECULES, MovieSimulation, Objective, Random,
+    SimulatedBead, SimulatedPsf,
 };
 
 /// How much the two widths vary if nothing is said: with 0 they would be equal.
@@ -26,7 +27,7 @@ const CLOUD_DRIFT: f64 = 0.002;
 const BLEACHING: [f64; 2] = [500.0, 2000.0];
 
 /// A movie: blinking molecules on lines and rings or anywhere, or spots that each frame has for itself; beads, an uneven background.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct MovieRecipe {
     /// Its frames.
@@ -38,19 +39,24 @@ pub struct MovieRecipe {
     /// Spots of a frame per µm², on average: each frame has spots of its own, whose number is Poisson, and each has all its `photons` in
     /// this one frame. They replace the molecules that blink.
     pub density: Option<f64>,
-    /// The side of a pixel in nanometres, for the `density`.
+    /// The side of a pixel in nanometres, for the `density` and an objective.
     pub pixel_size: f64,
     /// Whether spots lie anywhere in the frame instead of on lines and rings.
     pub uniform: bool,
-    /// Photo-electrons of a molecule in a frame.
+    /// Photo-electrons of a molecule in a frame: behind an objective all that reach the camera of one in focus.
     pub photons: f64,
-    /// Standard deviation of the spots in pixels.
+    /// How much molecules differ in brightness: the standard deviation of the logarithm of their photons, which are log-normal with the mean
+    /// `photons`. Range: 0 to 2.
+    pub photons_spread: f64,
+    /// Standard deviation of the spots in pixels; behind an objective it has no part.
     pub sigma: f64,
     /// How much sigma varies from molecule to molecule: it is uniform within this share of `sigma`, 0 to 0.9. If nothing is
     /// said, [`MovieRecipe::usual_spread`].
     pub sigma_spread: Option<f64>,
-    /// How the spots look.
+    /// How the spots look. Behind an objective only its `z_range` has a part: without one all are in focus.
     pub look: LookRecipe,
+    /// The objective that spots are behind, whose light they have in place of a Gaussian's.
+    pub objective: Option<Objective>,
     /// How long a molecule glows on average, in frames.
     pub on_time: f64,
     /// How long a molecule stays dark on average, in frames: the longer, the more molecules there are, as `spots` is that of a
@@ -67,9 +73,9 @@ pub struct MovieRecipe {
     pub haze: f64,
     /// Drift from frame to frame along x and y, in pixels.
     pub drift: [f64; 2],
-    /// Drift from frame to frame along z, in nanometres, of defocused spots.
+    /// Drift from frame to frame along z, in nanometres, of defocused spots and behind an objective.
     pub drift_z: Option<f64>,
-    /// The heights of defocused spots; random if nothing is said.
+    /// The heights of defocused spots and behind an objective; random if nothing is said.
     pub heights: Option<Heights>,
 }
 
@@ -83,9 +89,11 @@ impl Default for MovieRecipe {
             pixel_size: 100.0,
             uniform: false,
             photons: 1000.0,
+            photons_spread: 0.0,
             sigma: 1.3,
             sigma_spread: None,
             look: LookRecipe::default(),
+            objective: None,
             on_time: 3.0,
             off_time: 300.0,
             beads: 0,
@@ -107,9 +115,11 @@ impl MovieRecipe {
         const with_pixel_size: pixel_size: f64,
         const with_uniform: uniform: bool,
         const with_photons: photons: f64,
+        const with_photons_spread: photons_spread: f64,
         const with_sigma: sigma: f64,
         const with_sigma_spread: sigma_spread: Option<f64>,
         const with_look: look: LookRecipe,
+        with_objective: objective: Option<Objective>,
         const with_on_time: on_time: f64,
         const with_off_time: off_time: f64,
         const with_beads: beads: usize,
@@ -133,11 +143,15 @@ impl MovieRecipe {
     /// # Errors
     /// [`RecipeError`].
     pub fn simulation(&self) -> Result<MovieSimulation, RecipeError> {
-        let shape = self.look.spots()?;
+        let spread = self.photons_spread;
+        check("photons_spread", spread, (0.0..=2.0).contains(&spread), "0 to 2")?;
+        let psf = self.psf()?;
+        let look = if psf.is_some() { self.look.with_z_range(None) } else { self.look };
+        let shape = look.spots()?;
         for (given, name) in
             [(self.drift_z.is_some(), "`drift` X,Y,Z"), (self.heights.is_some(), "`heights`")]
         {
-            if given && self.look.shape != ShapeWord::Defocused {
+            if given && self.look.shape != ShapeWord::Defocused && psf.is_none() {
                 return Err(RecipeError::NotDefocused(name));
             }
         }
@@ -149,9 +163,11 @@ impl MovieRecipe {
             .frame
             .simulation(self.frames)
             .with_signal(self.photons)
+            .with_signal_spread(self.photons_spread)
             .with_sigma(self.sigma)
             .with_sigma_spread(spread)
             .with_shape(shape)
+            .with_psf(psf)
             .with_profile(self.look.profile)
             .with_uniform(self.uniform)
             .with_own_spots(self.own_spots()?)
@@ -181,6 +197,21 @@ impl MovieRecipe {
         let range = format!("0 to {most} with this on-time, of {MOST_MOLECULES} molecules");
         check("spots", self.spots, few, range)?;
         Ok(simulation)
+    }
+
+    /// The light of the objective, if there is one.
+    fn psf(&self) -> Result<Option<SimulatedPsf>, RecipeError> {
+        let Some(objective) = &self.objective else { return Ok(None) };
+        let others = [
+            (self.look.shape != ShapeWord::Circular, "`shape`"),
+            (self.sigma_spread.is_some(), "`sigma_spread`"),
+        ];
+        if let Some((_, name)) = others.into_iter().find(|(given, _)| *given) {
+            return Err(RecipeError::Conflict("`psf_na`", name));
+        }
+        let z_range = ("z_range", self.look.z_range.unwrap_or(0.0));
+        let moved = self.drift_z.unwrap_or(0.0).abs() * self.frames.saturating_sub(1) as f64;
+        behind(objective, self.pixel_size, z_range, moved).map(Some)
     }
 
     /// The mean number of spots that a frame has for itself, if a density is given.

@@ -3,5 +3,6 @@
 mod bytes;
 mod cameras;
 mod heights;
+mod objective;
 mod own_spots;
 mod shapes;

@@ -691,6 +691,42 @@ fn problem_of_squares<R: Number>(case: &Case) -> CurveFits {
     }
 }
 
+/// Proves that residuals of the caller's own have a minimum where the data have no noise, and only rounding is left of them.
+#[test]
+fn data_without_noise_are_a_minimum() {
+    for number in 0..fits().div_ceil(SETS) as u64 {
+        let mut case = Case::random(&mut Random(8 << 32 | number), false);
+        if case.kind.jumps.is_some() {
+            continue;
+        }
+        let parameters = case.kind.parameters.len();
+        let program = case.formula.program(Axes::Together, &vec![true; parameters]);
+        let mut evaluator = Evaluator::new(&program);
+        for fit in 0..SETS {
+            let truth: Vec<f64> =
+                case.kind.between.iter().map(|[low, high]| 0.4 * low + 0.6 * high).collect();
+            evaluator.set_parameters(&truth);
+            for (at, &x) in case.x.iter().enumerate() {
+                case.data[[fit, at]] = evaluator.value(&[x]);
+            }
+            let near = case.start.row_mut(fit).into_iter().zip(truth).enumerate();
+            near.for_each(|(j, (to, truth))| {
+                *to = truth * (1.0 + 0.02 * (fit + j) as f64 / SETS as f64);
+            });
+        }
+        case.options = CurveOptions::new(parameters).with_tolerance(case.options.tolerance);
+        for (name, fits) in [("f32", problem::<f32>(&case)), ("f64", problem::<f64>(&case))] {
+            for fit in 0..SETS {
+                assert!(
+                    fits.statuses[fit].is_converged(),
+                    "{name} {}",
+                    told(&case, number, &fits, fit)
+                );
+            }
+        }
+    }
+}
+
 /// Proves the same of residuals of the caller's own.
 #[test]
 fn no_step_leads_lower_for_residuals_of_ones_own() {

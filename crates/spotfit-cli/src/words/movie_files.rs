@@ -29,7 +29,7 @@ pub(crate) fn write_movie(
     let name = output.name().to_owned();
     let mut truth = truth.map(Output::create).transpose()?;
     if let Some(truth) = &mut truth {
-        let look = Look::of(plan.simulation().shape).columns();
+        let look = Look::of_movie(plan.simulation()).columns();
         let header = format!("frame,x,y,{look},signal,background,molecule\n");
         truth.write_all(header.as_bytes())?;
     }
@@ -65,7 +65,7 @@ fn for_each_piece(
     mut write: impl FnMut(&ndarray::Array3<u16>) -> Result<(), CliError>,
 ) -> Result<(), CliError> {
     let (frames, length) = (plan.simulation().frames, plan.piece_length());
-    let look = Look::of(plan.simulation().shape);
+    let look = Look::of_movie(plan.simulation());
     let mut first = 0;
     while first < frames {
         interrupt::check()?;

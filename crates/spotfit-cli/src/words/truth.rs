@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use fit_sim::{SpotShape, Truth};
+use fit_sim::{MovieSimulation, SpotShape, Truth};
 
 use crate::error::CliError;
 use crate::words::output::Output;
@@ -37,15 +37,24 @@ pub(crate) fn write_truth_rows(
 
 /// The columns of the truth that say what a spot looks like.
 #[derive(Clone, Copy)]
-pub(crate) struct Look(SpotShape);
+pub(crate) struct Look {
+    shape: SpotShape,
+    /// Whether spots are behind an objective, and have a height.
+    behind: bool,
+}
 
 impl Look {
     pub(crate) fn of(shape: SpotShape) -> Self {
-        Self(shape)
+        Self { shape, behind: false }
+    }
+
+    pub(crate) fn of_movie(simulation: &MovieSimulation) -> Self {
+        Self { shape: simulation.shape, behind: simulation.psf.is_some() }
     }
 
     pub(crate) fn columns(self) -> &'static str {
-        match self.0 {
+        match self.shape {
+            _ if self.behind => "sigma,z",
             SpotShape::Elliptical => "sigma_x,sigma_y",
             SpotShape::Rotated => "sigma_x,sigma_y,angle",
             SpotShape::Defocused(_) => "sigma_x,sigma_y,z",
@@ -55,7 +64,8 @@ impl Look {
 
     /// Appends the numbers of a spot.
     pub(crate) fn write(self, text: &mut String, [sigma_x, sigma_y]: [f64; 2], angle: f64, z: f64) {
-        let written = match self.0 {
+        let written = match self.shape {
+            _ if self.behind => write!(text, "{sigma_x:?},{z:?}"),
             SpotShape::Elliptical => write!(text, "{sigma_x:?},{sigma_y:?}"),
             SpotShape::Rotated => write!(text, "{sigma_x:?},{sigma_y:?},{angle:?}"),
             SpotShape::Defocused(_) => write!(text, "{sigma_x:?},{sigma_y:?},{z:?}"),

@@ -90,3 +90,45 @@ impl PendingBlock {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use ndarray::Array3;
+
+    use super::super::{Movie, Pixels, SpareBlocks};
+
+    /// Proves that blocks which are read later, the last of them first and in memory that others have left, have the frames that they have
+    /// when they are read at once; and that a movie in memory gives its frames in the same way.
+    #[test]
+    fn frames_are_the_same_in_any_order() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("movie.npy");
+        let frames = Array3::from_shape_fn((11, 6, 5), |(t, y, x)| (1000 * t + 10 * y + x) as u16);
+        let mut bytes = Vec::new();
+        crate::npy::write_header(&mut bytes, "'<u2'", &[11, 6, 5]).expect("a header");
+        bytes.extend(frames.iter().flat_map(|number| number.to_le_bytes()));
+        std::fs::write(&path, bytes).expect("a file");
+        let of = |mut movie: Movie| {
+            let spare: SpareBlocks = movie.spare_blocks().clone();
+            movie.skip_to(1).expect("frames");
+            let mut blocks = Vec::new();
+            while let Some(block) = movie.read_later(3).expect("frames") {
+                blocks.push(block);
+            }
+            let mut all = Array3::zeros((11, 6, 5));
+            for block in blocks.into_iter().rev() {
+                let block = block.read().expect("frames");
+                let Pixels::U16(pixels) = &block.pixels else { panic!("of 16 bits") };
+                for (number, frame) in pixels.outer_iter().enumerate() {
+                    all.index_axis_mut(ndarray::Axis(0), block.first + number).assign(&frame);
+                }
+                spare.leave(block.pixels);
+            }
+            all
+        };
+        let mut expected = frames.clone();
+        expected.index_axis_mut(ndarray::Axis(0), 0).fill(0);
+        assert_eq!(of(Movie::open(&path).expect("a movie")), expected);
+        assert_eq!(of(Movie::of(Pixels::U16(frames)).expect("a movie")), expected);
+    }
+}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
@@ -173,6 +173,7 @@ def simulate_movie(
     pixel_size: float = 100.0,
     uniform: bool = False,
     photons: float = 1000.0,
+    photons_spread: float = 0.0,
     sigma: float = 1.3,
     sigma_spread: float | None = None,
     shape: Literal["circular", "elliptical", "rotated", "defocused"] = "circular",
@@ -180,6 +181,13 @@ def simulate_movie(
     focus: float | None = None,
     depth: float | None = None,
     profile: Literal["sampled", "integrated"] = "sampled",
+    psf_na: float | None = None,
+    wavelength: float | None = None,
+    index: float | None = None,
+    sample_index: float | None = None,
+    sample_depth: float | None = None,
+    zernike: Mapping[tuple[int, int], float] | None = None,
+    dipole: tuple[float, float] | None = None,
     on_time: float = 3.0,
     off_time: float = 300.0,
     beads: int = 0,
@@ -208,18 +216,36 @@ def simulate_movie(
         Spots of a frame per µm², on average, instead of molecules that blink: each frame has spots of its own, which have all their
         photons in it. `spots`, `on_time` and `off_time` have no part in it.
     pixel_size : float
-        The side of a pixel in nanometres, for `density`.
+        The side of a pixel in nanometres, for `density` and `psf_na`.
     uniform : bool
         Spots lie anywhere in the frame instead of on lines and rings.
     photons : float
-        Photo-electrons of a molecule in a frame.
+        Photo-electrons of a molecule in a frame: behind an objective all that reach the camera of one in focus.
+    photons_spread : float
+        How much molecules differ in brightness: their photons are log-normal with the mean `photons`, and this is the standard deviation
+        of their logarithm, 0 to 2.
     sigma : float
         Standard deviation of the spots in pixels.
     sigma_spread : float, optional
         How much sigma varies from molecule to molecule: it is uniform within this share of `sigma`, 0 to 0.9. Default: 0; 0.25
         for elliptical and rotated spots.
     shape, profile, z_range, focus, depth
-        As for `simulate`, with the same defaults. Only defocused spots take the last three.
+        As for `simulate`, with the same defaults. Only defocused spots take the last three; `z_range` those behind an objective, too,
+        which are in focus without.
+    psf_na : float, optional
+        The numerical aperture of an objective that spots are behind: they have its light, of vectorial optics, in place of a Gaussian's.
+        `sigma` and `profile` have no part in it, and the truth has a column z (nm).
+    wavelength : float, optional
+        The wavelength of its light in vacuum, in nanometres. Default: 680.
+    index, sample_index : float, optional
+        The refractive indices of the immersion and of the sample. Default: 1.518, and that of the immersion.
+    sample_depth : float, optional
+        How far behind the coverslip molecules in focus are, in nanometres. Default: 0.
+    zernike : mapping of (n, m) to float, optional
+        Aberrations: the root of the mean square of Zernike's terms over the pupil, in wavelengths. (4, 0) is spherical, (2, 2) and
+        (2, -2) astigmatism, (3, 1) and (3, -1) coma.
+    dipole : (float, float), optional
+        Molecules stand still, with these angles from the optical axis and in the image, in degrees. Default: they turn freely.
     on_time, off_time : float
         How long a molecule glows, and stays dark, on average, in frames.
     beads : int
@@ -231,9 +257,9 @@ def simulate_movie(
         Six clouds of light out of focus, of half of so many to so many photo-electrons a pixel at their centres in the first frame. They
         move slowly and bleach.
     drift : (float, float) or (float, float, float)
-        Drift from frame to frame: x and y in pixels, and z in nanometres for defocused spots.
+        Drift from frame to frame: x and y in pixels, and z in nanometres for defocused spots and behind an objective.
     heights : {"random", "structure"}, optional
-        The heights of defocused spots: random, or those of the structures. Default: random.
+        The heights of defocused spots and behind an objective: random, or those of the structures. Default: random.
     background : float
         Mean photo-electrons of the background in a pixel.
     unevenness : float
@@ -275,9 +301,11 @@ def simulate_movie(
         pixel_size=arguments.number("pixel_size", pixel_size),
         uniform=uniform,
         photons=arguments.number("photons", photons),
+        photons_spread=arguments.number("photons_spread", photons_spread),
         sigma=arguments.number("sigma", sigma),
         sigma_spread=sigma_spread,
         look=(shape, profile, z_range, focus, depth),
+        objective=_objective(psf_na, wavelength, index, sample_index, sample_depth, zernike, dipole),
         on_time=arguments.number("on_time", on_time),
         off_time=arguments.number("off_time", off_time),
         beads=arguments.whole("beads", beads),
@@ -302,6 +330,14 @@ def simulate_beads(
     focus: float | None = None,
     depth: float | None = None,
     profile: Literal["sampled", "integrated"] = "sampled",
+    psf_na: float | None = None,
+    wavelength: float | None = None,
+    index: float | None = None,
+    sample_index: float | None = None,
+    sample_depth: float | None = None,
+    zernike: Mapping[tuple[int, int], float] | None = None,
+    dipole: tuple[float, float] | None = None,
+    pixel_size: float = 100.0,
     width: int = 256,
     height: int = 256,
     background: float = 20.0,
@@ -310,7 +346,7 @@ def simulate_beads(
     maps: Literal["simulated"] | tuple[npt.ArrayLike, npt.ArrayLike, npt.ArrayLike] | None = None,
     seed: int = 1,
 ) -> SimulatedMovie:
-    """Simulates a z stack of beads behind an astigmatic lens, for `calibrate`. The same options and the same seed give the frames of
+    """Simulates a z stack of beads behind an astigmatic lens or an objective, for `calibrate`. The same options and the same seed give the frames of
     ``spotfit simulate beads`` on every machine.
 
     Parameters
@@ -327,6 +363,8 @@ def simulate_beads(
         Photo-electrons of a bead in a slice.
     sigma : float
         Standard deviation of a bead in focus, in pixels.
+    psf_na, wavelength, index, sample_index, sample_depth, zernike, dipole, pixel_size
+        As for `simulate_movie`: `focus` and `depth` are for the astigmatic lens alone.
     focus, depth, profile, width, height, background, unevenness, camera, maps, seed
         As for `simulate_movie`.
 
@@ -357,9 +395,40 @@ def simulate_beads(
         focus=focus,
         depth=depth,
         profile=profile,
+        objective=_objective(psf_na, wavelength, index, sample_index, sample_depth, zernike, dipole),
+        pixel_size=arguments.number("pixel_size", pixel_size),
         maps=_maps(maps),
     )
     return SimulatedMovie(made, Locs._made(*truth), used)
+
+
+def _objective(
+    na: float | None,
+    wavelength: float | None,
+    index: float | None,
+    sample_index: float | None,
+    sample_depth: float | None,
+    zernike: Mapping[tuple[int, int], float] | None,
+    dipole: tuple[float, float] | None,
+) -> tuple[Any, ...] | None:
+    """The numbers of an objective, if there is one."""
+    numbers = {"wavelength": wavelength, "index": index, "sample_index": sample_index, "sample_depth": sample_depth}
+    if na is None:
+        for name, value in {**numbers, "zernike": zernike, "dipole": dipole}.items():
+            if value is not None:
+                raise ValueError(f"{name}: it needs psf_na")
+        return None
+    checked = [None if value is None else arguments.number(name, value) for name, value in numbers.items()]
+    terms = []
+    for order, waves in ({} if zernike is None else dict(zernike)).items():
+        if not (isinstance(order, tuple) and len(order) == 2 and all(isinstance(part, int) for part in order) and order[0] >= 0):
+            raise ValueError(f"zernike must have keys (n, m) of whole numbers, not {order!r}")
+        terms.append((*order, arguments.number("zernike", waves)))
+    if dipole is not None:
+        if len(dipole) != 2:
+            raise ValueError("dipole must be two angles, in degrees")
+        dipole = (arguments.number("dipole", dipole[0]), arguments.number("dipole", dipole[1]))
+    return (arguments.number("psf_na", na), *checked, terms, dipole)
 
 
 #: The camera of simulated movies, if nothing is said.

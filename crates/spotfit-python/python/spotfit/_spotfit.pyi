@@ -600,9 +600,11 @@ def simulate_movie(
     pixel_size: float,
     uniform: bool,
     photons: float,
+    photons_spread: float,
     sigma: float,
     sigma_spread: float | None,
     look: tuple[str, str, float | None, float | None, float | None],
+    objective: tuple[Any, ...] | None,
     on_time: float,
     off_time: float,
     beads: int,
@@ -625,6 +627,8 @@ def simulate_beads(
     focus: float | None,
     depth: float | None,
     profile: str,
+    objective: tuple[Any, ...] | None,
+    pixel_size: float,
     maps: tuple[list[Any] | None, bool],
 ) -> tuple[npt.NDArray[np.uint16], tuple[_Columns, Info], _Maps | None, npt.NDArray[np.bool_] | None]: ...
 def calibrate(

@@ -21,7 +21,8 @@ use crate::movie::{Block, Blocks, Movie, MovieError, PendingBlock, SpareBlocks};
 /// The localizations of a movie, block by block: an iterator, made by [`Localizer::localize`].
 ///
 /// The threads of the localizer read and search several blocks at a time while the caller works on the localizations, and one decides
-/// about what is found in their order: it does not depend on how many threads there are. One thread leaves reading to another. The iterator ends after the last frame or after an error.
+/// about what is found in their order: it does not depend on how many threads there are. One thread leaves reading to another. The iterator ends after the last frame or after an
+/// error.
 #[derive(Debug)]
 pub struct Localizations {
     /// What comes next, until the end.

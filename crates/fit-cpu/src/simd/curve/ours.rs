@@ -127,7 +127,8 @@ impl<P: Pack, const N: usize> LaneSearch<P, N> for Searches<P, N> {
             doubted[j] = on_limit & !pushed;
             held[j] = !free | on_limit;
         }
-        let all = covariance(Count::new(self.count), hessian, &Units::at(&[one; N]), &held, one);
+        let count = Count::new(self.count);
+        let all = covariance(count, hessian, &Units::at(&[one; N]), &held, one);
         let mut numbers = Lanes::<N>::new();
         for j in 0..N {
             record.parameters[j].store(&mut numbers.parameters[j]);
@@ -145,7 +146,7 @@ impl<P: Pack, const N: usize> LaneSearch<P, N> for Searches<P, N> {
         }
         let Seeds { unit, size, .. } = *seeds;
         let Lanes { others, .. } = &mut numbers;
-        let raw = search.status();
+        let raw = single::status(count, search.status(), gradient, &all, little);
         let of = [record.cost, record.iterations, record.evaluations, record.status, raw];
         for (to, number) in others.iter_mut().zip(of.into_iter().chain([unit, degrees, size])) {
             number.store(to);

@@ -1,15 +1,16 @@
-//! `spotfit simulate beads`: a z stack of beads behind an astigmatic lens, for `spotfit calibrate`.
+//! `spotfit simulate beads`: a z stack of beads behind an astigmatic lens or an objective, for `spotfit calibrate`.
 
 use clap::Args;
 use fit_sim::recipes::BeadRecipe;
 
 use super::frames::FrameArguments;
+use super::objective::ObjectiveArguments;
 use super::spots::{FocusArguments, ProfileArguments};
 use crate::error::CliError;
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  spotfit simulate beads -o beads.tif --step 20\n  spotfit simulate beads -o beads.tif --range 500 --beads 30 --photons 20000"
+    after_help = "Examples:\n  spotfit simulate beads -o beads.tif --step 20\n  spotfit simulate beads -o beads.tif --range 500 --beads 30 --photons 20000\n  spotfit simulate beads -o beads.tif --psf-na 1.4 --zernike 2,2=0.05"
 )]
 pub(crate) struct BeadArguments {
     #[command(flatten)]
@@ -36,6 +37,11 @@ pub(crate) struct BeadArguments {
     focus: FocusArguments,
     #[command(flatten)]
     profile: ProfileArguments,
+    #[command(flatten)]
+    objective: ObjectiveArguments,
+    /// The side of a pixel in nanometres, for --psf-na.
+    #[arg(long, default_value_t = BeadRecipe::default().pixel_size, value_name = "NM", help_heading = "Objective", requires = "psf_na")]
+    pixel_size: f64,
 }
 
 pub(crate) fn run(arguments: &BeadArguments) -> Result<(), CliError> {
@@ -48,6 +54,8 @@ pub(crate) fn run(arguments: &BeadArguments) -> Result<(), CliError> {
         .with_photons(arguments.signal)
         .with_sigma(arguments.sigma)
         .with_focus(arguments.focus.recipe())
-        .with_profile(arguments.profile.profile());
+        .with_profile(arguments.profile.profile())
+        .with_objective(arguments.objective.objective()?)
+        .with_pixel_size(arguments.pixel_size);
     arguments.frame.write(recipe.simulation()?, None)
 }

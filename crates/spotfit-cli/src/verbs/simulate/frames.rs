@@ -26,7 +26,7 @@ pub(crate) struct FrameArguments {
     output: WrittenFile,
     /// Where to write the truth: a CSV file frame,x,y,sigma,signal,background,molecule, with frames from 0, in pixels
     /// and photo-electrons. Spots that are not circular have sigma_x,sigma_y instead of sigma, then angle (radians) if
-    /// rotated and z (nanometres) if defocused.
+    /// rotated and z (nanometres) if defocused; behind an objective z follows sigma, which is 0.21 λ/NA.
     #[arg(long, value_name = "TRUTH.csv", help_heading = "Output")]
     truth: Option<WrittenFile>,
     /// Width of the frames in pixels.

@@ -4,6 +4,7 @@ mod beads;
 mod camera;
 mod frames;
 mod movie;
+mod objective;
 mod spots;
 mod window_words;
 mod windows;

@@ -1,17 +1,19 @@
 //! `spotfit simulate movie`: a movie with its truth.
 
-use clap::{Args, ValueEnum};
+use clap::{ArgGroup, Args, ValueEnum};
 use fit_sim::Heights;
 use fit_sim::recipes::{MovieRecipe, ShapeWord};
 
 use super::frames::FrameArguments;
+use super::objective::ObjectiveArguments;
 use super::spots::SpotArguments;
 use crate::error::CliError;
 use crate::words::written::WrittenFile;
 
 #[derive(Debug, Args)]
+#[command(group(ArgGroup::new("scaled").args(["density", "psf_na"]).multiple(true)))]
 #[command(
-    after_help = "Examples:\n  spotfit simulate movie -o movie.tif --truth truth.csv --frames 200\n  spotfit simulate movie -o movie.npy --shape defocused --heights structure --drift 0.001,0,0.5\n  spotfit simulate movie -o crowd.tif --truth crowd.csv --density 2 --uniform --width 64 --height 64"
+    after_help = "Examples:\n  spotfit simulate movie -o movie.tif --truth truth.csv --frames 200\n  spotfit simulate movie -o movie.npy --shape defocused --heights structure --drift 0.001,0,0.5\n  spotfit simulate movie -o crowd.tif --truth crowd.csv --density 2 --uniform --width 64 --height 64\n  spotfit simulate movie -o real.tif --truth real.csv --psf-na 1.4 --wavelength 680 --zernike 4,0=0.04 --z-range 200"
 )]
 pub(crate) struct MovieArguments {
     #[command(flatten)]
@@ -26,8 +28,8 @@ pub(crate) struct MovieArguments {
     /// their photons in it.
     #[arg(long, value_name = "PER_UM2", help_heading = "Spots", conflicts_with_all = ["spots", "on_time", "off_time"])]
     density: Option<f64>,
-    /// The side of a pixel in nanometres, for --density.
-    #[arg(long, default_value_t = MovieRecipe::default().pixel_size, value_name = "NM", help_heading = "Spots", requires = "density")]
+    /// The side of a pixel in nanometres, for --density and --psf-na.
+    #[arg(long, default_value_t = MovieRecipe::default().pixel_size, value_name = "NM", help_heading = "Spots", requires = "scaled")]
     pixel_size: f64,
     /// Spots lie anywhere in the frame instead of on lines and rings.
     #[arg(long, help_heading = "Spots")]
@@ -35,6 +37,10 @@ pub(crate) struct MovieArguments {
     /// Photo-electrons of a molecule in a frame.
     #[arg(long = "photons", alias = "signal", default_value_t = MovieRecipe::default().photons, value_name = "E", help_heading = "Spots")]
     signal: f64,
+    /// How much molecules differ in brightness: their photons are log-normal with the mean --photons, and this is the standard deviation of
+    /// their logarithm, 0 to 2.
+    #[arg(long, default_value_t = MovieRecipe::default().photons_spread, value_name = "SHARE", help_heading = "Spots")]
+    photons_spread: f64,
     /// Standard deviation of the spots in pixels.
     #[arg(long, default_value_t = MovieRecipe::default().sigma, value_name = "PX", help_heading = "Spots")]
     sigma: f64,
@@ -47,6 +53,8 @@ pub(crate) struct MovieArguments {
     sigma_spread: Option<f64>,
     #[command(flatten)]
     looks: SpotArguments,
+    #[command(flatten)]
+    objective: ObjectiveArguments,
     /// Mean time for which a molecule is bright, in frames.
     #[arg(long, default_value_t = MovieRecipe::default().on_time, value_name = "FRAMES", help_heading = "Spots")]
     on_time: f64,
@@ -68,7 +76,7 @@ pub(crate) struct MovieArguments {
     /// Where to write the mask of the hot pixels, an array (height, width) of booleans, as --defects of `spotfit localize` reads it.
     #[arg(long, value_name = "MASK.npy", help_heading = "Output")]
     write_defects: Option<WrittenFile>,
-    /// Drift from frame to frame: X,Y in pixels, or X,Y,Z with Z in nanometres for defocused spots.
+    /// Drift from frame to frame: X,Y in pixels, or X,Y,Z with Z in nanometres for defocused spots and behind an objective.
     #[arg(
         help_heading = "Movie",
         long,
@@ -77,7 +85,7 @@ pub(crate) struct MovieArguments {
         allow_hyphen_values = true
     )]
     drift: String,
-    /// The heights of defocused spots: random, or those of the structures, so that lines ascend and rings are tilted
+    /// The heights of defocused spots and behind an objective: random, or those of the structures, so that lines ascend and rings are tilted
     /// [default: random].
     #[arg(help_heading = "Spots", long, value_enum, value_name = "HEIGHTS")]
     heights: Option<HeightsChoice>,
@@ -113,9 +121,11 @@ pub(crate) fn run(arguments: &MovieArguments) -> Result<(), CliError> {
         .with_pixel_size(arguments.pixel_size)
         .with_uniform(arguments.uniform)
         .with_photons(arguments.signal)
+        .with_photons_spread(arguments.photons_spread)
         .with_sigma(arguments.sigma)
         .with_sigma_spread(arguments.sigma_spread)
         .with_look(arguments.looks.recipe())
+        .with_objective(arguments.objective.objective()?)
         .with_on_time(arguments.on_time)
         .with_off_time(arguments.off_time)
         .with_beads(arguments.beads)
