@@ -30,7 +30,10 @@ def words_of(options: dict[str, Any]) -> list[str]:
             return ",".join(f"{n},{m}={waves}" for (n, m), waves in value.items())
         return ",".join(map(str, value)) if isinstance(value, tuple) else str(value)
 
-    return [word for name, value in options.items() for word in (f"--{name.replace('_', '-')}", text(value))]
+    words = []
+    for name, value in options.items():
+        words += [f"--{name.replace('_', '-')}", *([] if value is True else [text(value)])]
+    return words
 
 
 @needs_command
