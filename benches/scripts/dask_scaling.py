@@ -132,7 +132,7 @@ def without_dask(workers, made_anew):
     processes = [context.Process(target=fit_chunks, args=(made_anew, barrier, found)) for _ in range(workers)]
     for process in processes:
         process.start()
-    longest = max(found.get() for _ in processes)
+    longest = max(found.get(timeout=300) for _ in processes)
     for process in processes:
         process.join()
     return workers * 40 / longest

@@ -41,7 +41,7 @@ pub struct CrowdOptions {
     /// Whether the background is the same everywhere, as is right for small frames, and does not vary from node to node.
     pub even: bool,
     /// The most spots of a frame. Where there are more, the brightest are fitted, and their status is
-    /// [`fit_core::Status::MaxIterations`]. No more than one spot on 8σ² pixels is fitted in any case.
+    /// [`fit_core::Status::MaxIterations`]. No more than one spot on 8σ² pixels, with the σ in focus, is fitted in any case.
     pub most: usize,
 }
 

@@ -30,6 +30,8 @@ pub(crate) struct Setup {
     pub(crate) sigma: f64,
     /// The largest width.
     widest: f64,
+    /// In focus.
+    narrowest: f64,
     pub(crate) third: Third,
     /// Third parameters with which fits begin, in rising order.
     pub(crate) starts: Vec<f64>,
@@ -112,6 +114,7 @@ impl Setup {
             geometry: Geometry::of(libm::ceil((reach * widest).clamp(2.0, WIDEST as f64)) as usize),
             sigma,
             widest: if third == Third::Width { WIDTHS[1] * sigma } else { widest },
+            narrowest: sigma,
             third,
             starts: vec![sigma],
             functions: if third == Third::Width { PARAMETERS } else { PARAMETERS - 1 },
@@ -135,12 +138,14 @@ impl Setup {
             let [x, y] = shape.widths(z);
             libm::sqrt(x * y)
         });
+        let narrowest = ordinary.clone().fold(f64::INFINITY, f64::min);
         let sigma = ordinary.sum::<f64>() / starts.len() as f64;
         Self {
             shape,
             geometry,
             sigma,
             widest,
+            narrowest,
             third: Third::Height(range),
             starts,
             functions: PARAMETERS,
@@ -265,7 +270,7 @@ impl Setup {
 
     /// How many emitters a region of so many pixels may have at most.
     pub(crate) fn room(&self, pixels: usize) -> usize {
-        let by_area = pixels as f64 / (8.0 * self.sigma * self.sigma);
+        let by_area = pixels as f64 / (8.0 * self.narrowest * self.narrowest);
         (libm::ceil(by_area) as usize).max(1).min(self.most)
     }
 }

@@ -384,8 +384,9 @@ impl Rules {
     fn is_end(self, ended: Status, raw: f32, iterations: f32) -> bool {
         // That a search of least squares gave up where no parameter alone can gain does not tell what all together can. A model of counts
         // meets a wall where it is 0, before which no step helps.
-        let kept = status(raw).is_converged();
-        (ended.is_converged() && (kept || self.poisson))
+        let raw = status(raw);
+        let (kept, at_wall) = (raw.is_converged(), self.poisson && raw == Status::NotConverged);
+        (ended.is_converged() && (kept || at_wall))
             || (ended == Status::AtLimit && kept)
             || (ended == Status::MaxIterations && iterations >= self.most_iterations)
     }
@@ -440,6 +441,19 @@ fn power_of_two(n: f32) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Proves that a search that single precision did not let go on is no end, of counts neither; one that gave up before a wall is one.
+    #[test]
+    fn what_is_left_is_no_end() {
+        let is_end = |poisson, raw: Status| {
+            let rules = Rules { poisson, absolute: false, most_iterations: 200.0 };
+            rules.is_end(Status::Stalled, f32::from(raw as u8), 9.0)
+        };
+        for poisson in [false, true] {
+            assert!(is_end(poisson, Status::Stalled) && !is_end(poisson, Status::Invalid));
+            assert_eq!(is_end(poisson, Status::NotConverged), poisson);
+        }
+    }
 
     /// Proves that what weights say of the noise is as much a bound as the residuals: single precision does not resolve a standard error
     /// below its rounding, however large the residuals are.

@@ -12,20 +12,29 @@ use rayon::prelude::*;
 
 use crate::error::{SimulationError, check};
 
-/// Points of the pupil along its diameter. The image repeats after so many half wavelengths over the aperture, far beyond a patch.
+/// Points of the pupil along its diameter. The image repeats after half as many λ/NA.
 const ACROSS: usize = 96;
+
+/// The farthest that light may go from the middle of an image, in λ/NA, so that what repeats stays away.
+const FARTHEST: f64 = 20.0;
+
+/// The share of the pupil whose light counts for how far it goes.
+const COUNTED: f64 = 0.95;
 
 /// Points in which the share of a cell of the pupil's edge is counted, along each axis.
 const EDGE: usize = 8;
 
-/// Samples of the image along a pixel: the finest pattern of light, λ/(2 NA), has several.
+/// Samples of the image along a pixel.
 const SAMPLES: usize = 3;
+
+/// The largest pixel, in λ/NA: its samples are those that the finest pattern of light, λ/(2 NA), needs.
+const LARGEST: f64 = 0.25 * SAMPLES as f64;
 
 /// A term of the wavefront's aberration.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Zernike {
-    /// The radial order n. Range: 0 to 20.
+    /// The radial order n. Range: 2 to 20.
     pub n: u32,
     /// The azimuthal order m, of n's parity and at most n: cosines of m ≥ 0, sines of m < 0.
     pub m: i32,
@@ -34,14 +43,14 @@ pub struct Zernike {
 }
 
 impl Zernike {
-    /// A term. (4, 0) is spherical aberration, (2, 2) and (2, −2) astigmatism, (3, 1) and (3, −1) coma.
+    /// A term. (2, 0) moves the focus, (4, 0) is spherical aberration, (2, 2) and (2, −2) astigmatism, (3, 1) and (3, −1) coma.
     pub const fn new(n: u32, m: i32, waves: f64) -> Self {
         Self { n, m, waves }
     }
 
     fn validate(&self) -> Result<(), SimulationError> {
         let Self { n, m, waves } = *self;
-        check("zernike", n.into(), 0.0, 20.0, "n of 0 to 20")?;
+        check("zernike", n.into(), 2.0, 20.0, "n of 2 to 20: a tilt would move the spots")?;
         let sound = m.unsigned_abs() <= n && (n - m.unsigned_abs()).is_multiple_of(2);
         let range = "m of −n to n, of the parity of n";
         check("zernike", m.into(), if sound { -20.0 } else { f64::NAN }, 20.0, range)?;
@@ -80,9 +89,9 @@ pub enum Dipole {
     Free,
     /// It stands still.
     Fixed {
-        /// The angle from the optical axis, in radians.
+        /// The angle from the optical axis, in degrees. Range: −360 to 360.
         polar: f64,
-        /// The angle in the image, from x towards y, in radians.
+        /// The angle in the image, from x towards y, in degrees. Range: −360 to 360.
         azimuth: f64,
     },
 }
@@ -99,7 +108,8 @@ pub struct Objective {
     pub index: f64,
     /// That of the sample. Range: 1 to 4.
     pub sample_index: f64,
-    /// How far behind the coverslip a molecule is that is in focus, in nanometres. Range: 0 to 10⁶.
+    /// How far behind the coverslip a molecule is that is in focus, in nanometres. Range: 0 to 10⁶; where the sample's index is not that of
+    /// the immersion, at least as far as molecules are from the focus.
     pub sample_depth: f64,
     /// The aberrations.
     pub zernike: Vec<Zernike>,
@@ -175,8 +185,8 @@ impl Objective {
         check("wavelength", wavelength, 100.0, 1e5, "100 to 1e5 nm")?;
         check("sample_depth", sample_depth, 0.0, 1e6, "0 to 1e6 nm")?;
         if let Dipole::Fixed { polar, azimuth } = self.dipole {
-            check("dipole", polar, -TAU, TAU, "-2π to 2π")?;
-            check("dipole", azimuth, -TAU, TAU, "-2π to 2π")?;
+            check("dipole", polar, -360.0, 360.0, "-360 to 360 degrees")?;
+            check("dipole", azimuth, -360.0, 360.0, "-360 to 360 degrees")?;
         }
         self.zernike.iter().try_for_each(Zernike::validate)
     }
@@ -308,6 +318,7 @@ impl Objective {
         match self.dipole {
             Dipole::Free => vec![[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]],
             Dipole::Fixed { polar, azimuth } => {
+                let [polar, azimuth] = [polar, azimuth].map(f64::to_radians);
                 let sine = libm::sin(polar);
                 vec![[sine * libm::cos(azimuth), sine * libm::sin(azimuth), libm::cos(polar)]]
             }
@@ -315,6 +326,34 @@ impl Objective {
     }
 
     /// The field that a dipole gives the pupil along an axis of the image.
+    /// The phase of a point of the pupil, in radians, and how much of the light decays before the coverslip.
+    fn wave(&self, point: &PupilPoint, behind: f64, focus: f64) -> Complex {
+        let wave = TAU / self.wavelength;
+        let [travels, decays] = point.inside.map(|part| wave * self.sample_index * part);
+        let path = travels * behind - wave * self.index * point.cosine * focus + point.aberration;
+        // No molecule is within the coverslip.
+        [path, decays * behind.max(0.0)]
+    }
+
+    /// How far light goes from the middle of the image of a molecule at a height, in λ/NA: by the slopes of the wavefront.
+    fn reach(&self, pupil: &[PupilPoint], height: f64, focus: f64) -> f64 {
+        let mut waves = Array2::from_elem((ACROSS + 1, ACROSS + 1), f64::NAN);
+        for point in pupil {
+            let [path, _] = self.wave(point, self.sample_depth + height, focus);
+            waves[point.place] = path / TAU;
+        }
+        let step = 2.0 / ACROSS as f64;
+        let slope = |point: &PupilPoint| {
+            let [row, column] = point.place;
+            let to = |other: f64| (other - waves[[row, column]]) / step;
+            libm::hypot(to(waves[[row, column + 1]]), to(waves[[row + 1, column]]))
+        };
+        let mut slopes: Vec<f64> =
+            pupil.iter().map(slope).filter(|slope| !slope.is_nan()).collect();
+        slopes.sort_by(f64::total_cmp);
+        slopes[(COUNTED * (slopes.len() - 1) as f64) as usize]
+    }
+
     fn field(
         &self,
         pupil: &[PupilPoint],
@@ -323,15 +362,11 @@ impl Objective {
         behind: f64,
         focus: f64,
     ) -> [Array2<f64>; 2] {
-        let wave = TAU / self.wavelength;
         let mut field = [(); 2].map(|()| Array2::zeros((ACROSS, ACROSS)));
         for point in pupil {
-            let [travels, decays] =
-                point.inside.map(|part| wave * self.sample_index * part * behind);
-            let path = travels - wave * self.index * point.cosine * focus + point.aberration;
             let of =
                 |part: usize| (0..3).map(|k| dipole[k] * point.fields[axis][k][part]).sum::<f64>();
-            let value = times(turned([path, decays]), [of(0), of(1)]);
+            let value = times(turned(self.wave(point, behind, focus)), [of(0), of(1)]);
             for (field, value) in field.iter_mut().zip(value) {
                 field[point.place] = point.share * value;
             }
@@ -396,6 +431,7 @@ pub struct PupilPsf {
     coefficients: Array3<f64>,
     /// The first height, and from one to the next, in nanometres.
     heights: [f64; 2],
+    range: f64,
     /// Samples from the middle to the edge.
     half: usize,
     sigma: f64,
@@ -405,7 +441,7 @@ pub struct PupilPsf {
 const HEIGHT_STEP: f64 = 0.12;
 
 /// The most samples of the light at all heights.
-const MOST_SAMPLES: usize = 1 << 26;
+const MOST_SAMPLES: usize = 1 << 24;
 
 /// So many times λ/NA from the middle there is light that counts, in focus.
 const LEAST_HALF: f64 = 4.0;
@@ -417,18 +453,32 @@ impl PupilPsf {
     /// [`SimulationError::Parameter`] for a number out of its range.
     pub fn new(objective: &Objective, pixel: f64, range: f64) -> Result<Self, SimulationError> {
         objective.validate()?;
-        check("pixel_size", pixel, 1.0, 1e4, "1 to 1e4 nm")?;
         check("range", range, 0.0, 2e4, "0 to 2e4 nm")?;
-        // Out of focus light spreads by the aperture's angle.
-        let spread = range * objective.na / objective.sample_index.min(objective.index);
-        let reach = LEAST_HALF * objective.wavelength / objective.na + spread;
+        let Objective { na, wavelength, index, sample_index, sample_depth, .. } = *objective;
+        let unit = wavelength / na;
+        check("pixel_size", pixel, 1.0, LARGEST * unit, "1 nm to 0.75 λ/NA")?;
+        if index != sample_index {
+            let why = "at least the range of heights, where the indices differ: molecules are behind the coverslip";
+            // But for rounding.
+            check("sample_depth", sample_depth, range * (1.0 - 1e-6), f64::MAX, why)?;
+        }
+        let pupil = objective.pupil();
+        let focus = objective.focus(&pupil);
+        let slopes = [-range, 0.0, range].map(|height| objective.reach(&pupil, height, focus));
+        let most = slopes.into_iter().fold(0.0, f64::max);
+        let far = if most <= FARTHEST { index } else { 0.0 };
+        let why = "less, or less aberration, depth or range of heights: light would go farther than 20 λ/NA";
+        check("psf_na", na, 0.0, far, why)?;
+        let reach = (LEAST_HALF + most) * unit;
         let half = SAMPLES * libm::ceil(reach / pixel) as usize;
-        let most = HEIGHT_STEP * objective.wavelength / objective.index;
+        let most = HEIGHT_STEP * wavelength / index;
         let sides = libm::ceil(range / most).max(1.0);
         let between = if range > 0.0 { range / sides } else { most };
+        // Splines are rough at their ends, so that there is one more on either side.
+        let sides = sides + 1.0;
         let heights: Vec<f64> =
             (0..=2 * sides as usize).map(|k| (k as f64 - sides) * between).collect();
-        let samples = (2 * half + 1).saturating_pow(2).saturating_mul(heights.len());
+        let samples = (2 * (half + MARGIN) + 1).saturating_pow(2).saturating_mul(heights.len());
         let most = if samples > MOST_SAMPLES { 0.0 } else { 1e4 };
         let few = "larger, for so long a wavelength, so small an aperture or so many heights";
         check("pixel_size", pixel, 1.0, most, few)?;
@@ -451,13 +501,13 @@ impl PupilPsf {
                 _ => at(plane - 1),
             }
         });
-        let sigma = 0.21 * objective.wavelength / (objective.na * pixel);
-        Ok(Self { coefficients, heights: [-sides * between, between], half: half + MARGIN, sigma })
+        let (sigma, half) = (0.21 * unit / pixel, half + MARGIN);
+        Ok(Self { coefficients, heights: [-sides * between, between], range, half, sigma })
     }
 
     /// The largest distance from the focus for which it was made, in nanometres.
     pub const fn range(&self) -> f64 {
-        -self.heights[0]
+        self.range
     }
 
     /// The standard deviation of the Gaussian that is most like a spot in focus, in pixels: 0.21 λ/NA (Zhang et al. 2007), without
@@ -477,6 +527,7 @@ impl PupilPsf {
     pub fn share(&self, x: f64, y: f64, height: f64) -> f64 {
         let (planes, side, _) = self.coefficients.dim();
         let last = (planes - 3) as f64;
+        let height = height.clamp(-self.range, self.range);
         let z = ((height - self.heights[0]) / self.heights[1]).clamp(0.0, last);
         let floor = libm::floor(z).min(last - 1.0);
         let (plane, of_z) = (floor as usize, basis(z - floor));
@@ -620,6 +671,7 @@ mod tests {
     #[test]
     fn three_dipoles_are_a_free_one() {
         let fixed = |polar: f64, azimuth: f64| {
+            let [polar, azimuth] = [polar, azimuth].map(f64::to_degrees);
             psf(&Objective::default().with_dipole(Dipole::Fixed { polar, azimuth }), 0.0)
         };
         let quarter = TAU / 4.0;
@@ -646,13 +698,50 @@ mod tests {
     fn depth_aberrates_where_indices_differ() {
         let objective = Objective::default();
         let near = psf(&objective, 0.0);
-        let deep = psf(&objective.clone().with_sample_depth(3000.0), 0.0);
-        let water = psf(&objective.with_sample_index(1.33).with_sample_depth(3000.0), 0.0);
+        let deep = psf(&objective.clone().with_sample_depth(1500.0), 0.0);
+        let water = psf(&objective.with_sample_index(1.33).with_sample_depth(1500.0), 0.0);
         for place in [0.0, 1.3, 4.0] {
             let [near, deep] = [&near, &deep].map(|psf| psf.share(place, 0.0, 0.0));
             assert!((near - deep).abs() < 1e-9, "{near} {deep}");
         }
         assert!(water.share(0.0, 0.0, 0.0) < 0.6 * near.share(0.0, 0.0, 0.0));
+    }
+
+    /// Proves that heights between those that were computed have the light of a PSF whose heights are others.
+    #[test]
+    fn heights_between_are_interpolated() {
+        let objective = Objective::default().with_zernike(vec![Zernike::new(2, 2, 0.05)]);
+        let [one, other] = [200.0, 331.0].map(|range| psf(&objective, range));
+        let highest = one.share(0.0, 0.0, 0.0);
+        for step in -10..=10 {
+            let z = 19.7 * f64::from(step);
+            for (x, y) in [(0.0, 0.0), (0.3, -0.4), (1.5, 0.7), (-2.2, 1.9)] {
+                let [one, other] = [&one, &other].map(|psf| psf.share(x, y, z));
+                assert!((one - other).abs() < 2e-3 * highest, "{x} {y} {z}: {one} {other}");
+            }
+        }
+    }
+
+    /// Proves that light beyond the critical angle decays with the distance from the coverslip, and that no light is made: of coarse pixels
+    /// or far from the focus neither.
+    #[test]
+    fn there_is_no_more_light_than_there_is() {
+        let water = Objective::default().with_na(1.45).with_sample_index(1.33);
+        let water = psf(&water.with_sample_depth(400.0), 400.0);
+        let sum = |psf: &PupilPsf, z: f64| {
+            let half = psf.half().ceil() as i32;
+            let row =
+                |y: i32| (-half..=half).map(|x| psf.share(x.into(), y.into(), z)).sum::<f64>();
+            (-half..=half).map(row).sum::<f64>()
+        };
+        let sums = [-400.0, -100.0, 0.0, 200.0, 400.0].map(|z| sum(&water, z));
+        assert!(sums.is_sorted_by(|near, far| near > far), "{sums:?}");
+        assert!(sums[0] < 2.0 && sums[2] < 1.0 && sums[4] > 0.8, "{sums:?}");
+        let coarse = PupilPsf::new(&Objective::default(), 360.0, 0.0).expect("sound");
+        let wide = psf(&Objective::default(), 800.0);
+        for sum in [sum(&coarse, 0.0), sum(&wide, 0.0), sum(&wide, 800.0), sum(&wide, -800.0)] {
+            assert!((0.9..=1.0).contains(&sum), "{sum}");
+        }
     }
 
     /// Proves that numbers out of their range are refused by name.
@@ -668,12 +757,17 @@ mod tests {
             (objective().with_zernike(vec![Zernike::new(3, 2, 0.1)]), "zernike"),
             (objective().with_zernike(vec![Zernike::new(2, -4, 0.1)]), "zernike"),
             (objective().with_zernike(vec![Zernike::new(2, 0, f64::INFINITY)]), "zernike"),
+            (objective().with_zernike(vec![Zernike::new(1, 1, 0.1)]), "zernike"),
+            (objective().with_zernike(vec![Zernike::new(4, 0, 4.0)]), "psf_na"),
+            (objective().with_sample_index(1.33).with_sample_depth(1e5), "psf_na"),
         ] {
             let error = PupilPsf::new(&objective, 100.0, 0.0).expect_err(name);
             assert!(error.to_string().starts_with(name), "{error}");
         }
         assert!(PupilPsf::new(&objective(), 0.0, 0.0).is_err());
         assert!(PupilPsf::new(&objective(), 100.0, -1.0).is_err());
+        assert!(PupilPsf::new(&objective(), 400.0, 0.0).is_err());
+        assert!(PupilPsf::new(&objective().with_sample_index(1.33), 100.0, 100.0).is_err());
     }
 
     /// Proves that Zernike's polynomials are orthonormal over the disc.

@@ -1,7 +1,9 @@
 //! Simulated movies and stacks of beads with their truth.
 
 use fit_core::Size;
-use fit_sim::recipes::{BeadRecipe, FocusRecipe, FrameRecipe, LookRecipe, MovieRecipe};
+use fit_sim::recipes::{
+    BeadRecipe, FocusRecipe, FrameRecipe, LookRecipe, MovieRecipe, RecipeError,
+};
 use fit_sim::{Dipole, Heights, Maps, MovieSimulation, MovieTruth, Objective, SpotShape, Zernike};
 use numpy::ndarray::{Array2, Array3};
 use numpy::{PyArray2, PyArray3, ToPyArray};
@@ -95,7 +97,7 @@ pub(crate) fn simulate_movie<'py>(
         .with_drift(drift)
         .with_drift_z(drift_z)
         .with_heights(heights);
-    movie(py, recipe.simulation().map_err(of_recipe)?, maps)
+    movie(py, made(py, move || recipe.simulation())?, maps)
 }
 
 /// Simulates a z stack of beads.
@@ -130,7 +132,7 @@ pub(crate) fn simulate_beads<'py>(
         .with_profile(choose("profile", profile, &PROFILES)?)
         .with_objective(objective.map(objective_of))
         .with_pixel_size(pixel_size);
-    movie(py, recipe.simulation().map_err(of_recipe)?, maps)
+    movie(py, made(py, move || recipe.simulation())?, maps)
 }
 
 fn frame_of((width, height, background, unevenness, camera, seed): Frame) -> FrameRecipe {
@@ -158,10 +160,6 @@ fn objective_of(
     let index = index.unwrap_or(default.index);
     let wavelength = wavelength.unwrap_or(default.wavelength);
     let terms = zernike.into_iter().map(|(n, m, waves)| Zernike::new(n, m, waves));
-    let fixed = |(polar, azimuth): (f64, f64)| Dipole::Fixed {
-        polar: polar.to_radians(),
-        azimuth: azimuth.to_radians(),
-    };
     default
         .with_na(na)
         .with_wavelength(wavelength)
@@ -169,7 +167,18 @@ fn objective_of(
         .with_sample_index(sample_index.unwrap_or(index))
         .with_sample_depth(depth.unwrap_or(0.0))
         .with_zernike(terms.collect())
-        .with_dipole(dipole.map_or(Dipole::Free, fixed))
+        .with_dipole(
+            dipole.map_or(Dipole::Free, |(polar, azimuth)| Dipole::Fixed { polar, azimuth }),
+        )
+}
+
+/// A simulation, whose light may take a while, in the threads of this process.
+fn made(
+    py: Python<'_>,
+    simulation: impl FnOnce() -> Result<MovieSimulation, RecipeError> + Send + 'static,
+) -> PyResult<MovieSimulation> {
+    let pool = threads::pool()?;
+    aside(py, move |_| pool.install(simulation))?.map_err(of_recipe)
 }
 
 /// Makes the frames of a movie and its truth, while Python may end it.

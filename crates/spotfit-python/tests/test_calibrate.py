@@ -30,7 +30,10 @@ def words_of(options: dict[str, Any]) -> list[str]:
             return ",".join(f"{n},{m}={waves}" for (n, m), waves in value.items())
         return ",".join(map(str, value)) if isinstance(value, tuple) else str(value)
 
-    return [word for name, value in options.items() for word in (f"--{name.replace('_', '-')}", text(value))]
+    words = []
+    for name, value in options.items():
+        words += [f"--{name.replace('_', '-')}", *([] if value is True else [text(value)])]
+    return words
 
 
 @needs_command
@@ -87,6 +90,10 @@ def test_simulations_that_make_no_sense_are_refused() -> None:
         ({"psf_na": 1.6}, "psf_na = 1.6 is out of its range"),
         ({"psf_na": 1.4, "zernike": {(4, 1): 0.1}}, "zernike = 1 is out of its range"),
         ({"psf_na": 1.4, "zernike": {4: 0.1}}, r"zernike must have keys \(n, m\)"),
+        ({"psf_na": 1.4, "dipole": (400.0, 0.0)}, "dipole = 400 is out of its range"),
+        ({"psf_na": 1.4, "dipole": 30.0}, "dipole must be two angles"),
+        ({"psf_na": 1.4, "profile": "integrated"}, "psf_na and profile exclude each other"),
+        ({"psf_na": 1.4, "drift": (0.0, 0.0, 9999.0)}, "drift = 9999 is out of its range"),
         ({"psf_na": 1.4, "shape": "rotated"}, "psf_na and shape exclude each other"),
         ({"photons_spread": -1.0}, "photons_spread = -1 is out of its range"),
         ({"spots": 1e9}, "spots = 1000000000 is out of its range"),

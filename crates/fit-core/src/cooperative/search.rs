@@ -261,7 +261,7 @@ impl<R: Real, const N: usize> CooperativeSearch<R, N> {
         let minimum = group.all(flat) & accepted;
         let most = R::splat(MOST_BENT) * little;
         let left = R::EPSILON > f64::EPSILON && most.lt(whole).any();
-        self.end(minimum, if left { Status::NotConverged } else { Status::Stalled });
+        self.end(minimum, if left { Status::Invalid } else { Status::Stalled });
         let least = if group.all(one.le(self.damped)) { zero } else { -little };
         let near = lambda.le(R::splat(<Explicit as Coordinates<1>>::LAMBDA_NEAR));
         let last = (predicted.lt(little) & least.le(predicted) & near).any();

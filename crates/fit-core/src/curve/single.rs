@@ -21,8 +21,8 @@ pub const MOST_ALIKE: f64 = 2e4;
 /// Numbers of single precision are no farther from each other than this share of a standard error.
 pub const MOST_SPACED: f64 = 0.02;
 
-/// The status of a search: that it gave up where the gradient is rounding for each parameter alone, but a step of all together would still
-/// gain more than it may leave. `inverse` is that of the Hessian, and `little` what the tolerance allows.
+/// The status of a search: invalid where the gradient is rounding for each parameter alone, but a step of all together would still gain more
+/// than it may leave. `inverse` is that of the Hessian, and `little` what the tolerance allows.
 #[inline(always)]
 pub fn status<R: Real, const P: usize>(
     count: Count<P>,
@@ -39,7 +39,7 @@ pub fn status<R: Real, const P: usize>(
     }
     let stalled = R::splat(Status::Stalled.code());
     let left = stalled.le(status) & status.le(stalled) & (R::splat(MOST_BENT) * little).lt(gain);
-    R::select(left, R::splat(Status::NotConverged.code()), status)
+    R::select(left, R::splat(Status::Invalid.code()), status)
 }
 
 #[cfg(test)]
@@ -62,7 +62,7 @@ mod tests {
         let small = [1e-3, -1e-3];
         assert_eq!(of(0.0, small, Status::Stalled), Some(Status::Stalled));
         // 1/(1 − R²) is 500.
-        assert_eq!(of(0.999, small, Status::Stalled), Some(Status::NotConverged));
+        assert_eq!(of(0.999, small, Status::Stalled), Some(Status::Invalid));
         // Along the other direction there is nothing to gain.
         assert_eq!(of(0.999, [1e-3, 1e-3], Status::Stalled), Some(Status::Stalled));
         assert_eq!(of(0.999, small, Status::MinStep), Some(Status::MinStep));

@@ -265,13 +265,9 @@ impl MovieSimulation {
             check("z_range", *z_range, 0.0, psf.range(), "0 to the range of the psf")?;
             let most = psf.range() - z_range;
             check("stage", stage, -most, most, "within the range of the psf")?;
-            return check(
-                "drift_z",
-                last,
-                -most,
-                most,
-                "such that no molecule leaves the range of the psf",
-            );
+            let stays = if last.abs() <= most { f64::INFINITY } else { f64::NAN };
+            let range = "such that no molecule leaves the range of the psf";
+            return check("drift_z", drift_z, -stays, stays, range);
         }
         let SpotShape::Defocused(defocus) = self.shape else {
             let range = "0: spots that are not defocused have no height";

@@ -86,12 +86,21 @@ impl BeadRecipe {
         check("step", step, slices, "such that the range has 3 to 100000 slices")?;
         let (shape, psf) = match &self.objective {
             Some(objective) => {
-                let given = self.focus.focus.or(self.focus.depth).is_some();
-                if given {
-                    return Err(RecipeError::Conflict("`psf_na`", "`focus` and `depth`"));
+                let others = [
+                    (self.focus.focus.is_some(), "`focus`"),
+                    (self.focus.depth.is_some(), "`depth`"),
+                    (self.profile != SpotProfile::Sampled, "`profile`"),
+                ];
+                if let Some((_, name)) = others.into_iter().find(|(given, _)| *given) {
+                    return Err(RecipeError::Conflict("`psf_na`", name));
                 }
                 let moved = 0.5 * steps * step;
-                let psf = behind(objective, self.pixel_size, ("spread", spread), moved)?;
+                let psf = behind(
+                    objective,
+                    self.pixel_size,
+                    ("spread", spread),
+                    ("range", range, moved),
+                )?;
                 (SpotShape::Circular, Some(psf))
             }
             None => {

@@ -5,7 +5,7 @@ use super::{FrameRecipe, LookRecipe, RecipeError, ShapeWord, check};
 use crate::movie::MOST_SPOTS;
 use crate::{
     HazeCloud, Heights, HotPixel, MOST_BEADS, MOST_MOLECULES, MovieSimulation, Objective, Random,
-    SimulatedBead, SimulatedPsf,
+    SimulatedBead, SimulatedPsf, SpotProfile,
 };
 
 /// How much the two widths vary if nothing is said: with 0 they would be equal.
@@ -205,13 +205,17 @@ impl MovieRecipe {
         let others = [
             (self.look.shape != ShapeWord::Circular, "`shape`"),
             (self.sigma_spread.is_some(), "`sigma_spread`"),
+            (self.look.profile != SpotProfile::Sampled, "`profile`"),
         ];
         if let Some((_, name)) = others.into_iter().find(|(given, _)| *given) {
             return Err(RecipeError::Conflict("`psf_na`", name));
         }
-        let z_range = ("z_range", self.look.z_range.unwrap_or(0.0));
-        let moved = self.drift_z.unwrap_or(0.0).abs() * self.frames.saturating_sub(1) as f64;
-        behind(objective, self.pixel_size, z_range, moved).map(Some)
+        let z_range = self.look.z_range.unwrap_or(0.0);
+        let ascends = self.heights == Some(Heights::Structure);
+        check("z_range", z_range, z_range > 0.0 || !ascends, "above 0 with `heights` structure")?;
+        let drift = self.drift_z.unwrap_or(0.0);
+        let moved = ("drift", drift, drift.abs() * self.frames.saturating_sub(1) as f64);
+        behind(objective, self.pixel_size, ("z_range", z_range), moved).map(Some)
     }
 
     /// The mean number of spots that a frame has for itself, if a density is given.

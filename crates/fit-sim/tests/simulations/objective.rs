@@ -1,7 +1,9 @@
 //! Movies and beads behind an objective, and molecules of different brightness.
 
 use fit_sim::recipes::{BeadRecipe, FrameRecipe, LookRecipe, MovieRecipe, RecipeError, ShapeWord};
-use fit_sim::{MovieSimulation, MovieTruth, Objective, SimulationError, Zernike};
+use fit_sim::{
+    Heights, MovieSimulation, MovieTruth, Objective, SimulationError, SpotProfile, Zernike,
+};
 
 const FRAMES: usize = 40;
 
@@ -89,8 +91,9 @@ fn senseless_objectives_are_refused() {
     let objective = |objective: Objective| refused(movie().with_objective(Some(objective)));
     assert_eq!(objective(Objective::default().with_na(1.6)), "psf_na");
     assert_eq!(objective(Objective::default().with_wavelength(f64::NAN)), "wavelength");
-    // Too much memory.
+    // Too much memory, and samples too far from each other.
     assert_eq!(objective(Objective::default().with_wavelength(1e5)), "pixel_size");
+    assert_eq!(refused(movie().with_pixel_size(1000.0)), "pixel_size");
     let zernike = vec![Zernike::new(3, 2, 0.1)];
     assert_eq!(objective(Objective::default().with_zernike(zernike)), "zernike");
     assert_eq!(refused(movie().with_pixel_size(0.0)), "pixel_size");
@@ -98,6 +101,9 @@ fn senseless_objectives_are_refused() {
     assert_eq!(look(LookRecipe::default().with_shape(ShapeWord::Elliptical)), "`shape`");
     assert_eq!(look(LookRecipe::default().with_z_range(Some(1e5))), "z_range");
     assert_eq!(refused(movie().with_sigma_spread(Some(0.1))), "`sigma_spread`");
-    assert_eq!(refused(movie().with_drift_z(Some(1e3))), "z_range");
+    assert_eq!(look(LookRecipe::default().with_profile(SpotProfile::Integrated)), "`profile`");
+    assert_eq!(refused(movie().with_drift_z(Some(1e3))), "drift");
+    let flat = movie().with_look(LookRecipe::default()).with_uniform(false);
+    assert_eq!(refused(flat.with_heights(Some(Heights::Structure))), "z_range");
     assert_eq!(refused(movie().with_photons_spread(3.0)), "photons_spread");
 }

@@ -144,7 +144,7 @@ class SimulatedMovie:
         The frames in counts.
     truth : Locs
         The molecules and beads that glow in each frame: ``frame``, ``x``, ``y`` and ``sigma`` in pixels (``sigma_x`` and ``sigma_y``
-        unless circular; ``angle`` in radians if rotated, ``z`` in nanometres if defocused), ``photons`` and ``background`` (of a pixel)
+        unless circular; ``angle`` in radians if rotated, ``z`` in nanometres if defocused or behind an objective), ``photons`` and ``background`` (of a pixel)
         in photo-electrons, and the number of the ``molecule``.
     maps : (offset, gain, variance) or None
         The maps (height, width) of the camera, if there are any: ADU, ADU per photo-electron, ADU².
@@ -240,10 +240,11 @@ def simulate_movie(
     index, sample_index : float, optional
         The refractive indices of the immersion and of the sample. Default: 1.518, and that of the immersion.
     sample_depth : float, optional
-        How far behind the coverslip molecules in focus are, in nanometres. Default: 0.
+        How far behind the coverslip molecules in focus are, in nanometres: where the indices differ, at least as far as molecules are
+        from the focus. Default: 0.
     zernike : mapping of (n, m) to float, optional
-        Aberrations: the root of the mean square of Zernike's terms over the pupil, in wavelengths. (4, 0) is spherical, (2, 2) and
-        (2, -2) astigmatism, (3, 1) and (3, -1) coma.
+        Aberrations: the root of the mean square of Zernike's terms over the pupil, in wavelengths. (2, 0) moves the focus,
+        (4, 0) is spherical, (2, 2) and (2, -2) astigmatism, (3, 1) and (3, -1) coma.
     dipole : (float, float), optional
         Molecules stand still, with these angles from the optical axis and in the image, in degrees. Default: they turn freely.
     on_time, off_time : float
@@ -421,11 +422,12 @@ def _objective(
     checked = [None if value is None else arguments.number(name, value) for name, value in numbers.items()]
     terms = []
     for order, waves in ({} if zernike is None else dict(zernike)).items():
-        if not (isinstance(order, tuple) and len(order) == 2 and all(isinstance(part, int) for part in order) and order[0] >= 0):
-            raise ValueError(f"zernike must have keys (n, m) of whole numbers, not {order!r}")
-        terms.append((*order, arguments.number("zernike", waves)))
+        if not (isinstance(order, tuple) and len(order) == 2):
+            raise ValueError(f"zernike must have keys (n, m), not {order!r}")
+        n, m = arguments.whole("zernike", order[0], 20), arguments.whole("zernike", abs(order[1]), 20)
+        terms.append((n, m if order[1] >= 0 else -m, arguments.number("zernike", waves)))
     if dipole is not None:
-        if len(dipole) != 2:
+        if not (isinstance(dipole, Sequence) and len(dipole) == 2):
             raise ValueError("dipole must be two angles, in degrees")
         dipole = (arguments.number("dipole", dipole[0]), arguments.number("dipole", dipole[1]))
     return (arguments.number("psf_na", na), *checked, terms, dipole)

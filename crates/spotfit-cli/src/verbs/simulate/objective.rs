@@ -8,7 +8,7 @@ use crate::error::CliError;
 #[derive(Debug, Args)]
 pub(crate) struct ObjectiveArguments {
     /// The numerical aperture of an objective that spots are behind: they have its light, of vectorial optics, in place of a Gaussian's.
-    /// Its pixels have the sides of --pixel-size, and spots are in focus without --z-range.
+    /// Its pixels have the sides of --pixel-size; molecules of a movie are in focus without --z-range.
     #[arg(long, value_name = "NA", help_heading = "Objective", conflicts_with_all = ["sigma", "profile", "focus", "depth"])]
     psf_na: Option<f64>,
     // The numbers come from where they are set.
@@ -25,11 +25,12 @@ pub(crate) struct ObjectiveArguments {
     /// The refractive index of the sample [default: that of the immersion].
     #[arg(long, value_name = "N", help_heading = "Objective", requires = "psf_na")]
     sample_index: Option<f64>,
-    /// How far behind the coverslip molecules in focus are, in nanometres [default: 0].
+    /// How far behind the coverslip molecules in focus are, in nanometres: where the indices differ, at least as far as molecules are from
+    /// the focus [default: 0].
     #[arg(long, value_name = "NM", help_heading = "Objective", requires = "psf_na")]
     sample_depth: Option<f64>,
-    /// Aberrations: Zernike's terms n,m with the root of their mean square over the pupil in wavelengths. 4,0 is spherical, 2,2 and 2,-2
-    /// astigmatism, 3,1 and 3,-1 coma.
+    /// Aberrations: Zernike's terms n,m with the root of their mean square over the pupil in wavelengths. 2,0 moves the focus, 4,0 is
+    /// spherical, 2,2 and 2,-2 astigmatism, 3,1 and 3,-1 coma.
     #[arg(
         long,
         value_name = "N,M=WAVES,…",
@@ -93,9 +94,7 @@ fn terms(words: &str) -> Result<Vec<Zernike>, CliError> {
 fn fixed(words: &str) -> Result<Dipole, CliError> {
     let numbers: Result<Vec<f64>, _> = words.split(',').map(|part| part.trim().parse()).collect();
     match numbers.as_deref() {
-        Ok(&[polar, azimuth]) => {
-            Ok(Dipole::Fixed { polar: polar.to_radians(), azimuth: azimuth.to_radians() })
-        }
+        Ok(&[polar, azimuth]) => Ok(Dipole::Fixed { polar, azimuth }),
         _ => Err(CliError::option("dipole", words, "POLAR,AZIMUTH: two numbers, in degrees")),
     }
 }

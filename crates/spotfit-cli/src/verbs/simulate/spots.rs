@@ -20,7 +20,7 @@ pub(crate) struct SpotArguments {
     profile: ProfileArguments,
     // The numbers come from where they are set.
     #[arg(help_heading = "Spots", long, value_name = "NM", help = format!(
-        "Of defocused spots, and behind an objective: z lies within ±NM nanometres [default: {}; 0 behind an objective]",
+        "Of defocused spots, and of movies with --psf-na: z lies within ±NM nanometres [default: {}; 0 with --psf-na]",
         Defocus::default().z_range
     ))]
     z_range: Option<f64>,

@@ -1,6 +1,7 @@
 //! Measured point-spread functions: their calibration, their fits, and their files.
 
 mod calibrate;
+mod crowded;
 mod files;
 mod fits;
 mod simulated;
