@@ -266,9 +266,13 @@ impl Objective {
 
     /// The light in squares of samples around a molecule, `half` samples of `step` nanometres to each side, for each height in nanometres
     /// (upwards, from the coverslip away): shares of all the light that reaches the camera of a molecule in focus, in a sample's area.
-    fn samples(&self, heights: &[f64], half: usize, step: f64) -> Array3<f64> {
-        let pupil = self.pupil();
-        let focus = self.focus(&pupil);
+    fn samples(
+        &self,
+        (pupil, focus): (&[PupilPoint], f64),
+        heights: &[f64],
+        half: usize,
+        step: f64,
+    ) -> Array3<f64> {
         let cell = 2.0 * self.na / (self.wavelength * ACROSS as f64);
         let side = 2 * half + 1;
         // Of the row or column of the pupil, and the sample.
@@ -283,7 +287,7 @@ impl Objective {
             let mut light = Array2::zeros((side, side));
             for &dipole in &dipoles {
                 for axis in 0..2 {
-                    let field = self.field(&pupil, dipole, axis, self.sample_depth + height, focus);
+                    let field = self.field(pupil, dipole, axis, self.sample_depth + height, focus);
                     add_light(&field, &waves, &mut light);
                 }
             }
@@ -482,7 +486,8 @@ impl PupilPsf {
         let most = if samples > MOST_SAMPLES { 0.0 } else { 1e4 };
         let few = "larger, for so long a wavelength, so small an aperture or so many heights";
         check("pixel_size", pixel, 1.0, most, few)?;
-        let mut light = objective.samples(&heights, half + MARGIN, pixel / SAMPLES as f64);
+        let mut light =
+            objective.samples((&pupil, focus), &heights, half + MARGIN, pixel / SAMPLES as f64);
         for axis in [1, 2] {
             along(&mut light, axis, |line| {
                 fit(line, false);
