@@ -114,7 +114,10 @@ pub(super) fn learn(
     let mut tail = 0.0;
     for round in 0..rounds {
         if round > 0 || !known {
-            maximize::solve(&mut family, &spots, &nodes);
+            let share = round as f64 / (rounds - 1).max(1) as f64;
+            let [from, to] = if known { [env("ST2A", 0.5), env("ST2B", 0.5)] } else { [env("ST1A", 0.5), env("ST1B", 0.5)] };
+            let stiffness = from * (to / from).powf(share);
+            maximize::solve(&mut family, &spots, &nodes, stiffness);
             tail = gauge::fix(&mut family, &mut spots, &nodes);
         }
         let steps = if round == 0 { FIRST_STEPS } else { STEPS };
@@ -147,3 +150,7 @@ fn leave_out(spots: &mut [SpotFit<'_>]) {
 
 #[cfg(test)]
 mod tests;
+
+pub(super) fn env(name: &str, usual: f64) -> f64 {
+    std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(usual)
+}

@@ -88,7 +88,7 @@ fn cropped(learnt: &Learnt) -> Family {
         learnt.places.iter().filter(|&&place| place >= from && place <= to).count() as f64 / count
     };
     while family.planes > 4 {
-        let fair = FAIR / family.last();
+        let fair = super::env("FAIR", FAIR) / family.last();
         if within(f64::NEG_INFINITY, low + 1.0) < fair {
             (family, low) = (family.without(true), low + 1.0);
         } else if within(high - 1.0, f64::INFINITY) < fair {
@@ -120,7 +120,7 @@ pub(super) fn learn_from(
     enough(windows.len())?;
     let mut used = windows.len();
     let mut learnt = learn(&windows, PLANES, ROUNDS, None);
-    for _ in 1..rounds {
+    for round in 1..rounds {
         let family = learnt.family.clone();
         let psf = Arc::new(family.psf()?);
         let next = options
@@ -138,7 +138,8 @@ pub(super) fn learn_from(
         let windows = collected(blocks, &next, &others, axis)?.chosen(MOST_SPOTS);
         enough(windows.len())?;
         used = windows.len();
-        learnt = learn(&windows, family.planes + 2, ROUNDS, Some(family.grown()));
+        let grown = if round == 1 { family.grown() } else { family };
+        learnt = learn(&windows, grown.planes, ROUNDS, Some(grown));
         learnt.family = cropped(&learnt);
     }
     Ok((learnt, used))

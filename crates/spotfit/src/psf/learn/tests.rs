@@ -154,9 +154,21 @@ fn score(truth: &[MovieTruth], found: &[Localization], side: f64) -> [f64; 3] {
 #[test]
 #[ignore = "explores"]
 fn a_movie_tells_its_psf() {
-    let zernike = vec![Zernike::new(4, 0, 0.04), Zernike::new(2, 2, 0.05)];
-    let objective = Objective::default().with_zernike(zernike);
-    let psf = Arc::new(PupilPsf::new(&objective, 100.0, 300.0).expect("sound"));
+    let objective = match env("OBJECTIVE", 0.0) as u32 {
+        0 => Objective::default()
+            .with_zernike(vec![Zernike::new(4, 0, 0.04), Zernike::new(2, 2, 0.05)]),
+        1 => Objective::default()
+            .with_na(1.2)
+            .with_index(1.33)
+            .with_sample_index(1.33)
+            .with_zernike(vec![Zernike::new(3, 1, 0.08), Zernike::new(4, 0, 0.1)]),
+        2 => Objective::default().with_na(1.49).with_zernike(vec![Zernike::new(2, 2, 0.15)]),
+        _ => Objective::default()
+            .with_na(1.45)
+            .with_wavelength(640.0)
+            .with_zernike(vec![Zernike::new(4, 0, 0.08)]),
+    };
+    let psf = Arc::new(PupilPsf::new(&objective, 100.0, 600.0).expect("sound"));
     let movie = |frames: usize, density: f64, seed: u64| {
         MovieSimulation::new(64, 64, frames)
             .with_uniform(true)
@@ -164,7 +176,7 @@ fn a_movie_tells_its_psf() {
             .with_signal(1500.0)
             .with_signal_spread(0.6)
             .with_background(30.0)
-            .with_psf(Some(SimulatedPsf::new(psf.clone(), 200.0)))
+            .with_psf(Some(SimulatedPsf::new(psf.clone(), env("RANGE", 200.0))))
             .with_seed(seed)
     };
     let fit = fit_core::Options::default().with_estimator(fit_core::Estimator::MaximumLikelihood);
@@ -176,7 +188,7 @@ fn a_movie_tells_its_psf() {
     let beads: Vec<crate::psf::BeadStack> = (0..8)
         .map(|_| {
             let place = [0, 1].map(|_| random.uniform_in(-0.5, 0.5));
-            let heights: Vec<f64> = (-12..=12).map(|k| 20.0 * f64::from(k)).collect();
+            let heights: Vec<f64> = (-25..=25).map(|k| 20.0 * f64::from(k)).collect();
             let stack =
                 ndarray::Array3::from_shape_fn((heights.len(), 21, 21), |(slice, row, column)| {
                     let [dx, dy] = [column, row].map(|at| at as f64 - 10.0);
@@ -187,43 +199,58 @@ fn a_movie_tells_its_psf() {
         .collect();
     let beads = crate::psf::calibrate_psf(&beads, &crate::psf::PsfCalibrationOptions::default());
     let beads = Arc::new(beads.expect("a PSF").psf);
-    for (density, rounds) in [(0.3, 2), (1.5, 2), (1.5, 3)] {
-        let frames = if density < 1.0 { 250 } else { 400 };
-        let mut plan = movie(frames, density, 11).plan().expect("sound");
-        let pixels = plan.piece(0..frames).frames();
-        let blocks = [Block { first: 0, pixels: Pixels::U16(pixels) }];
-        let begin = std::time::Instant::now();
-        let (learnt, used) = movie::learn_from(&blocks, &options, rounds).expect("a PSF");
-        let mut sorted = learnt.deviances.clone();
-        sorted.sort_by(f64::total_cmp);
-        println!(
-            "density {density}: {used} spots, {} planes, deviance {:.3}, tail {:.3}, {:?}",
-            learnt.family.planes,
-            sorted[sorted.len() / 2],
-            learnt.tail,
-            begin.elapsed()
-        );
-        let learnt = Arc::new(learnt.family.psf().expect("a PSF"));
-        for test in [0.3, 1.5] {
-            let mut plan = movie(60, test, 901).plan().expect("sound");
-            let piece = plan.piece(0..60);
-            let truth: Vec<MovieTruth> =
-                (0..60).flat_map(|frame| piece.truth(frame).collect::<Vec<_>>()).collect();
-            let block = Block { first: 0, pixels: Pixels::U16(piece.frames()) };
-            let auto = options.clone().with_emitters(Emitters::Auto);
-            let gauss = auto.clone().with_sigma(Sigma::Shared).with_usual_sigma(Some(1.3));
-            for (name, options) in [
-                ("gauss", gauss),
-                ("beads", auto.clone().with_psf(Some(beads.clone()))),
-                ("learnt", auto.with_psf(Some(learnt.clone()))),
-            ] {
-                let found = Localizer::new((64, 64), options)
-                    .expect("sound")
-                    .process(&block)
-                    .expect("fits");
-                let [jaccard, precision, rms] = score(&truth, &found, 64.0);
-                println!("  {test} {name}: {jaccard:.1} {precision:.1} {:.1} nm", 100.0 * rms);
+    let seeds = env("SEEDS", 3.0) as u64;
+    let rounds = env("ROUNDS", 2.0) as usize;
+    for (density, rounds) in [(0.3, rounds), (1.5, rounds)] {
+        let frames = if density < 1.0 { env("FRAMES", 250.0) as usize } else { 400 };
+        let mut sums = std::collections::BTreeMap::<String, [f64; 4]>::new();
+        for seed in 0..seeds {
+            let mut plan = movie(frames, density, 11 + seed).plan().expect("sound");
+            let pixels = plan.piece(0..frames).frames();
+            let blocks = [Block { first: 0, pixels: Pixels::U16(pixels) }];
+            let (learnt, used) = movie::learn_from(&blocks, &options, rounds).expect("a PSF");
+            let mut sorted = learnt.deviances.clone();
+            sorted.sort_by(f64::total_cmp);
+            print!(
+                "{used} {} {:.3} {:.3}; ",
+                learnt.family.planes,
+                sorted[sorted.len() / 2],
+                learnt.tail,
+            );
+            let learnt = Arc::new(learnt.family.psf().expect("a PSF"));
+            for test in [0.3, 1.5] {
+                let frames = if test < 1.0 { 120 } else { 40 };
+                let mut plan = movie(frames, test, 901 + seed).plan().expect("sound");
+                let piece = plan.piece(0..frames);
+                let truth: Vec<MovieTruth> =
+                    (0..frames).flat_map(|frame| piece.truth(frame).collect::<Vec<_>>()).collect();
+                let block = Block { first: 0, pixels: Pixels::U16(piece.frames()) };
+                let auto = options.clone().with_emitters(Emitters::Auto);
+                let mut ways = vec![("learnt", auto.clone().with_psf(Some(learnt.clone())))];
+                if std::env::var("BEADS").is_ok() {
+                    ways.push(("beads", auto.clone().with_psf(Some(beads.clone()))));
+                }
+                for (name, options) in ways {
+                    let found = Localizer::new((64, 64), options)
+                        .expect("sound")
+                        .process(&block)
+                        .expect("fits");
+                    let [jaccard, precision, rms] = score(&truth, &found, 64.0);
+                    let sum = sums.entry(format!("{test} {name}")).or_default();
+                    for (sum, value) in sum.iter_mut().zip([jaccard, precision, rms * rms, 1.0]) {
+                        *sum += value;
+                    }
+                }
             }
+        }
+        println!();
+        for (name, [jaccard, precision, square, count]) in sums {
+            println!(
+                "from {density}: {name}: {:.2} {:.2} {:.2} nm",
+                jaccard / count,
+                precision / count,
+                100.0 * (square / count).sqrt()
+            );
         }
     }
 }
