@@ -34,6 +34,13 @@ impl<const N: usize> Information<N> {
         }
     }
 
+    /// Adds this to the diagonal.
+    pub(super) fn ridge(&mut self, more: f64) {
+        for j in 0..N {
+            self.0[j][j] += more;
+        }
+    }
+
     /// δᵀ·information·δ.
     pub(super) fn square(&self, step: &[f64; N]) -> f64 {
         let row = |j: usize| (0..N).map(move |k| step[j] * self.at(j, k) * step[k]);

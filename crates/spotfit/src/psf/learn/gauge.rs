@@ -2,6 +2,7 @@
 
 use super::expect::SpotFit;
 use super::{COUNT, Family, HALF};
+use crate::psf::bounds::{Information, inverse};
 
 /// The annulus, in pixels from the centre, in which there is little light but that which falls with r⁻³.
 const INNER: f64 = 5.5;
@@ -17,29 +18,20 @@ fn offset(at: usize) -> f64 {
 
 /// Fixes them, and moves the spots with the centre. Gives the tail: a pixel at r pixels has a/r³ of the light.
 pub(super) fn fix(family: &mut Family, spots: &mut [SpotFit<'_>], nodes: &[f64]) -> f64 {
-    let planes = family.planes;
+    let (planes, last) = (family.planes, family.last());
+    let pedestal = pedestal(spots, nodes, last);
     let mut tails: Vec<f64> = Vec::with_capacity(planes);
-    let mut pedestals: Vec<[f64; 2]> = Vec::with_capacity(planes);
-    for plane in family.knots.chunks_exact_mut(COUNT * COUNT) {
-        flatten(plane);
-        let [constant, mean, inverse] = pedestal(plane);
-        tails.push(inverse);
-        pedestals.push([constant, mean]);
-    }
-    // The tail changes little along the axis, and noise much.
-    tails.sort_unstable_by(f64::total_cmp);
-    let tail = tails[planes / 2].max(0.0);
     let mut centres = Vec::with_capacity(planes);
-    let mut shares = Vec::with_capacity(planes);
-    for (plane, [level, inverse_cube]) in
-        family.knots.chunks_exact_mut(COUNT * COUNT).zip(pedestals)
-    {
-        let constant = level - tail * inverse_cube;
-        plane.iter_mut().for_each(|value| *value -= constant);
+    for (number, plane) in family.knots.chunks_exact_mut(COUNT * COUNT).enumerate() {
+        // A coefficient has its place a plane before its number.
+        let level = at(&pedestal, along(number as f64 - 1.0, last));
+        plane.iter_mut().for_each(|value| *value += level);
+        flatten(plane);
+        let tail = tail(plane).max(0.0);
         let sum = inside(plane) + tail * beyond();
         if sum > 0.0 {
             plane.iter_mut().for_each(|value| *value /= sum);
-            shares.push(tail / sum);
+            tails.push(tail / sum);
         }
         let centre = centre(plane);
         shift(plane, centre);
@@ -47,7 +39,6 @@ pub(super) fn fix(family: &mut Family, spots: &mut [SpotFit<'_>], nodes: &[f64])
     }
     for spot in spots {
         for (fit, &node) in spot.nodes.iter_mut().zip(nodes) {
-            // A coefficient has its place a plane before its number.
             let at = (node + 1.0).clamp(0.0, (planes - 1) as f64);
             let (low, share) = ((at as usize).min(planes - 2), at.fract());
             for axis in 0..2 {
@@ -56,8 +47,64 @@ pub(super) fn fix(family: &mut Family, spots: &mut [SpotFit<'_>], nodes: &[f64])
             }
         }
     }
-    shares.sort_unstable_by(f64::total_cmp);
-    shares.get(shares.len() / 2).copied().unwrap_or(0.0)
+    tails.sort_unstable_by(f64::total_cmp);
+    tails.get(tails.len() / 2).copied().unwrap_or(0.0)
+}
+
+/// Of a background, what is a quadratic function of the place in the frame; and what grows with the photons, as a quadratic function of
+/// the place along the axis.
+const FIELD: usize = 6;
+const PARTS: usize = FIELD + 3;
+
+/// Residuals beyond so many deviations count less.
+const HUBER: f64 = 2.0;
+
+/// A place along the axis from −1 to 1.
+fn along(place: f64, last: f64) -> f64 {
+    (2.0 * place / last - 1.0).clamp(-1.0, 1.0)
+}
+
+fn at(pedestal: &[f64; 3], t: f64) -> f64 {
+    pedestal[0] + t * (pedestal[1] + t * pedestal[2])
+}
+
+/// What the family lacks in all of its pixels, a photon, along the axis. A spot alone does not tell this from its background; but the true
+/// background does not grow with the photons of the spot on it, and what is lacking does.
+fn pedestal(spots: &[SpotFit<'_>], nodes: &[f64], last: f64) -> [f64; 3] {
+    let used = || spots.iter().filter(|spot| spot.good);
+    let mean = used().map(|spot| spot.best().photons).sum::<f64>() / used().count().max(1) as f64;
+    let rows: Vec<([f64; PARTS], f64)> = used()
+        .map(|spot| {
+            let [x, y] = spot.window.field;
+            let (light, t) =
+                (spot.best().photons / mean, along(spot.mean_place(nodes), last));
+            let row = [1.0, x, y, x * x, x * y, y * y, light, light * t, light * t * t];
+            (row, spot.best().background)
+        })
+        .collect();
+    let mut found = [0.0; PARTS];
+    let mut limit = f64::INFINITY;
+    for _ in 0..4 {
+        let (mut information, mut right) = (Information::<PARTS>::NONE, [0.0; PARTS]);
+        let residual = |found: &[f64; PARTS], (row, own): &([f64; PARTS], f64)| {
+            own - row.iter().zip(found).map(|(part, found)| part * found).sum::<f64>()
+        };
+        for row in &rows {
+            let weight = limit / residual(&found, row).abs().max(limit);
+            let weight = if weight.is_nan() { 1.0 } else { weight };
+            information.add(&row.0, weight);
+            for (sum, part) in right.iter_mut().zip(row.0) {
+                *sum += weight * part * row.1;
+            }
+        }
+        information.ridge(1e-6 * rows.len() as f64);
+        let Some(covariance) = inverse(&information) else { return [0.0; 3] };
+        found = covariance.map(|row| row.iter().zip(&right).map(|(a, b)| a * b).sum());
+        let mut sizes: Vec<f64> = rows.iter().map(|row| residual(&found, row).abs()).collect();
+        sizes.sort_unstable_by(f64::total_cmp);
+        limit = HUBER * 1.4826 * sizes.get(sizes.len() / 2).copied().unwrap_or(f64::INFINITY);
+    }
+    [0, 1, 2].map(|part| found[FIELD + part] / mean)
 }
 
 /// The coefficients in the annulus, with their distance from the centre.
@@ -84,18 +131,12 @@ fn flatten(plane: &mut [f64]) {
     }
 }
 
-/// In the annulus: the mean, that of r⁻³, and a of the line constant + a·r⁻³ through all.
-fn pedestal(plane: &[f64]) -> [f64; 3] {
-    let mut sums = [0.0; 5];
-    for (place, r) in annulus() {
-        let (value, inverse) = (plane[place], r.powi(-3));
-        let parts = [1.0, value, inverse, inverse * inverse, inverse * value];
-        sums.iter_mut().zip(parts).for_each(|(sum, part)| *sum += part);
-    }
-    let [count, values, inverses, squares, products] = sums;
-    let [value, inverse] = [values / count, inverses / count];
-    let slope = (products / count - value * inverse) / (squares / count - inverse * inverse);
-    [value, inverse, slope]
+/// a of a/r³ in the annulus.
+fn tail(plane: &[f64]) -> f64 {
+    let sums = annulus().fold([0.0; 2], |[values, inverses], (place, r)| {
+        [values + plane[place], inverses + r.powi(-3)]
+    });
+    sums[0] / sums[1]
 }
 
 /// The light in the window.

@@ -58,6 +58,9 @@ pub(super) struct SpotWindow {
     pub(super) background: f64,
     /// Its place in the order of all spots, 0 to 1.
     pub(super) order: f64,
+    pub(super) sigma: f64,
+    /// Where it is in the frame, −1 to 1 along x and y.
+    pub(super) field: [f64; 2],
 }
 
 /// A family of PSFs.

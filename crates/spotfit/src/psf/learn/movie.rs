@@ -115,11 +115,13 @@ pub(super) fn learn_from(
         .with_emitters(Emitters::One)
         .with_psf(None)
         .with_fitter(options.fitter.clone().with_fit(fit));
-    let by_width = |spot: &Localization| spot.sigma_x - spot.sigma_y;
+    let both = super::env("SUM", 0.0) > 0.0;
+    let by_width = |spot: &Localization| if both { spot.sigma_x + spot.sigma_y } else { spot.sigma_x - spot.sigma_y };
     let windows = collected(blocks, &first, &Others::Masked, by_width)?.chosen(MOST_SPOTS);
+    if std::env::var("BEADS").is_ok() { let mut s: Vec<f64> = windows.iter().map(|w| w.sigma).collect(); s.sort_by(f64::total_cmp); let n = s.len(); println!("sigma {:.2} {:.2} {:.2}", s[n / 10], s[n / 2], s[n * 9 / 10]); }
     enough(windows.len())?;
     let mut used = windows.len();
-    let mut learnt = learn(&windows, PLANES, ROUNDS, None);
+    let mut learnt = learn(&windows, super::env("PLANES", 6.0) as usize, ROUNDS, None);
     for round in 1..rounds {
         let family = learnt.family.clone();
         let psf = Arc::new(family.psf()?);

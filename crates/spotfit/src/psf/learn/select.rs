@@ -85,6 +85,8 @@ impl Candidates {
                 photons: spot.intensity,
                 background: spot.offset.max(0.1),
                 order: key(spot),
+                sigma: spot.sigma,
+                field: [[column, width as f64], [row, height as f64]].map(|[at, side]| 2.0 * at / side - 1.0),
             };
             for pixel in 0..SIDE * SIDE {
                 let at = [

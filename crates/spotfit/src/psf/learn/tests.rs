@@ -35,6 +35,8 @@ fn spots(psf: &PupilPsf, count: usize, range: f64, seed: u64) -> (Vec<SpotWindow
                 photons: 0.75 * photons,
                 background: 31.0,
                 order: 0.0,
+                sigma: 1.3,
+                field: [0.0; 2],
             }
         })
         .collect();
@@ -104,6 +106,53 @@ fn spots_tell_their_psf() {
         assert!(rms < 0.04 && (light - 1.0).abs() < 0.1, "{z} {rms} {node} {light}");
         assert!(node > before, "{z} {node}");
         before = node;
+    }
+}
+
+fn compare(learnt: &Family, psf: &PupilPsf, heights: &[f64]) {
+    let mut patch = crate::psf::lattice::Patch::default();
+    for &z in heights {
+        let peak = psf.share(0.0, 0.0, z);
+        let mut best = (f64::INFINITY, 0.0, 0.0, 0.0, 0.0);
+        for step in 0..=10 * (learnt.planes - 3) {
+            let node = 0.1 * step as f64;
+            for shift in [-0.2, -0.1, 0.0, 0.1, 0.2] {
+                for shift_y in [-0.2, -0.1, 0.0, 0.1, 0.2] {
+                    let place = expect::place(learnt.planes, node, [shift, shift_y]);
+                    patch.evaluate(&learnt.knots, learnt.shape(), &place, false);
+                    let (mut sum, mut count, mut light, mut far) = (0.0, 0.0, 0.0, [0.0; 3]);
+                    let (mut both, mut square) = (0.0, 0.0);
+                    for (pixel, value) in patch.value.iter().enumerate() {
+                        let [dx, dy] =
+                            [pixel % SIDE, pixel / SIDE].map(|at| at as f64 - HALF as f64);
+                        if dx.hypot(dy) <= 5.0 {
+                            both += value * psf.share(dx, dy, z);
+                            square += value * value;
+                        }
+                    }
+                    let scale = both / square;
+                    for (pixel, value) in patch.value.iter().enumerate() {
+                        let [dx, dy] =
+                            [pixel % SIDE, pixel / SIDE].map(|at| at as f64 - HALF as f64);
+                        let truth = psf.share(dx, dy, z);
+                        light += value * scale;
+                        if dx.hypot(dy) <= 5.0 {
+                            sum += (scale * value - truth).powi(2);
+                            count += 1.0;
+                        } else {
+                            far[0] += scale * value - truth;
+                            far[1] += truth;
+                            far[2] += 1.0;
+                        }
+                    }
+                    let rms = (sum / count).sqrt() / peak;
+                    if rms < best.0 {
+                        best = (rms, node, light, far[0] / far[2] * 1e4, far[1] / far[2] * 1e4);
+                    }
+                }
+            }
+        }
+        println!("z {z}: rms {:.4} at {:.1}, light {:.3}, far {:.2} of {:.2}e-4", best.0, best.1, best.2, best.3, best.4);
     }
 }
 
@@ -217,6 +266,10 @@ fn a_movie_tells_its_psf() {
                 sorted[sorted.len() / 2],
                 learnt.tail,
             );
+            if std::env::var("COMPARE").is_ok() {
+                let r = env("RANGE", 200.0);
+                compare(&learnt.family, &psf, &[-r, -0.5 * r, 0.0, 0.5 * r, r]);
+            }
             let learnt = Arc::new(learnt.family.psf().expect("a PSF"));
             for test in [0.3, 1.5] {
                 let frames = if test < 1.0 { 120 } else { 40 };
