@@ -24,6 +24,8 @@ pub struct SplineImage {
     shape: [usize; 3],
     step: f64,
     zero: f64,
+    /// What the pixels in focus add up to.
+    light: f64,
 }
 
 impl SplineImage {
@@ -56,7 +58,13 @@ impl SplineImage {
         if let Some(&value) = coefficients.iter().find(|value| !value.is_finite()) {
             check("a coefficient", value.into(), false, "finite")?;
         }
-        Ok(Self { coefficients, shape, step, zero })
+        Ok(Self { coefficients, shape, step, zero, light: 1.0 })
+    }
+
+    /// The same, whose pixels add up to this share of the light, instead of all of it.
+    #[must_use]
+    pub fn with_light(self, light: f64) -> Self {
+        Self { light, ..self }
     }
 
     /// The least and the greatest z.
@@ -69,7 +77,7 @@ impl SplineImage {
         (self.shape[1].min(self.shape[2]) - 4) / 2
     }
 
-    /// The width of a Gaussian as compact as the image at a height: 1/√(4πΣg²).
+    /// The width of a Gaussian as compact as the light in the pixels at a height: 1/√(4πΣg²).
     pub(crate) fn sigma(&self, z: f64) -> f64 {
         let geometry = Geometry::of(self.reach().min(LONGEST / 2 - 1));
         let mut functions = vec![0.0; 3 * geometry.size()];
@@ -78,7 +86,7 @@ impl SplineImage {
         let rows = functions[..geometry.size()].chunks_exact(geometry.stride());
         let squares = rows.flat_map(|row| &row[..geometry.rows]).map(|g| f64::from(g * g));
         let sum: f64 = squares.sum();
-        1.0 / libm::sqrt(4.0 * core::f64::consts::PI * sum)
+        self.light / libm::sqrt(4.0 * core::f64::consts::PI * sum)
     }
 
     /// As [`crate::patch::Shape::functions`], the third parameter being z.

@@ -65,6 +65,8 @@ pub fn write<W: Write>(out: W, psf: &Psf, pixel_size: Option<f64>) -> Result<W, 
         n_channels: 1,
         picasso_format: "1.0",
         knots_zero: psf.zero(),
+        light: Some(psf.light()).filter(|&light| light < 1.0),
+        heights: (!psf.has_heights()).then_some(false),
     };
     let metadata = metadata.to_json().map_err(PsfError::Metadata)?;
     let arrays = [
@@ -132,7 +134,12 @@ pub fn read<R: Read + Seek>(mut reader: R) -> Result<Psf, PsfError> {
         // Our own, in the other direction; unless somebody changed what Picasso reads.
         let pieces = planes.saturating_sub(3) as f64;
         let zero = if zero == pieces - written { written } else { pieces - zero };
-        return directed(knots, scaled, zero, 0);
+        let heights = !matches!(metadata.get("heights"), Some(Value::Bool(false)));
+        let light = number(&metadata, "light", Some(1.0))?;
+        if light == 1.0 && heights {
+            return directed(knots, scaled, zero, 0);
+        }
+        return Psf::of_light(knots, scaled, zero, light, heights);
     }
     match metadata.get("model").and_then(Value::text) {
         Some("spline-3d") => {}

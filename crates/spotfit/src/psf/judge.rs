@@ -21,7 +21,7 @@ pub struct PsfQuality {
     pub goodness: f64,
     /// By how many standard deviations Pearson's χ² exceeds its value for pure noise.
     pub excess: f64,
-    /// The width in pixels of a Gaussian as compact as the PSF at this z: 1/√(4πΣf²).
+    /// The width in pixels of a Gaussian as compact as the light in the PSF's pixels at this z: 1/√(4πΣf²).
     pub sigma: f64,
 }
 
@@ -113,7 +113,7 @@ impl Judge<'_, '_> {
             squares,
             goodness: pearson / freedom,
             excess: (pearson - freedom) / f64::max(spread, 1.0).sqrt(),
-            sigma: 1.0 / (4.0 * std::f64::consts::PI * compact).sqrt(),
+            sigma: self.psf.light() / (4.0 * std::f64::consts::PI * compact).sqrt(),
         }
     }
 }

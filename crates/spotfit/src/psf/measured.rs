@@ -23,6 +23,11 @@ pub(super) const DARKEST: f64 = 1e-3;
 /// and y, and z = 0 is at a given plane, which need not be a knot. The value is the share of the photons in a pixel: over
 /// the pixels at ½, 1½, 2½, … intervals along x and y it adds up to 1 at z = 0 (or at the end of the PSF that is next to it), so that the
 /// amplitude of a spot is its number of photons. (A table of Picasso adds up to 1 over the pixels of its box.) At other z the sum may differ, as the light outside of these pixels does.
+/// Where it is known how much light falls beyond these pixels, as with a PSF that was [learnt](super::learn_psf), the sum is
+/// [`Psf::light`], and the amplitude counts all photons.
+///
+/// A PSF that was learnt from spots of unknown height has members in place of heights: [`Psf::has_heights`] is false, and z only says
+/// which member a spot resembles.
 ///
 /// Where there is hardly any light, a measured PSF may be slightly below 0. The likelihood is not defined for such
 /// values of the model, and takes 10⁻³ photons instead.
@@ -32,13 +37,17 @@ pub struct Psf {
     coefficients: Array3<f64>,
     step: f64,
     zero: f64,
+    /// What the pixels at z = 0 add up to.
+    light: f64,
+    /// Whether z is a height.
+    heights: bool,
     /// The same for the engines: (plane, column, row).
     spline: Spline,
 }
 
 impl PartialEq for Psf {
     fn eq(&self, other: &Self) -> bool {
-        let of = |psf: &Self| (psf.step, psf.zero);
+        let of = |psf: &Self| (psf.step, psf.zero, psf.light, psf.heights);
         of(self) == of(other) && self.coefficients == other.coefficients
     }
 }
@@ -53,6 +62,28 @@ impl Psf {
     /// photons and background cannot be distinguished at any z.
     pub fn new(coefficients: Array3<f64>, step: f64, zero: f64) -> Result<Self, PsfError> {
         Self::with_rim(coefficients, step, zero, 0)
+    }
+
+    /// The same where the pixels at z = 0 have this share of the light, and z may be no height.
+    pub(super) fn of_light(
+        coefficients: Array3<f64>,
+        step: f64,
+        zero: f64,
+        light: f64,
+        heights: bool,
+    ) -> Result<Self, PsfError> {
+        if !(light > 0.0 && light <= 1.0) {
+            let (name, range) = ("the light in the PSF's pixels", "above 0, 1 at most");
+            return Err(PsfError::Number { name, value: light, range });
+        }
+        let mut psf = Self::new(coefficients, step, zero)?;
+        psf.heights = heights;
+        if light < 1.0 {
+            let coefficients = &psf.coefficients * light;
+            psf.spline = spline_of(&coefficients);
+            (psf.coefficients, psf.light) = (coefficients, light);
+        }
+        Ok(psf)
     }
 
     /// The same, with the sum over the pixels that are `rim` intervals or more inside along x and y.
@@ -92,11 +123,8 @@ impl Psf {
         {
             return Err(PsfError::NotFinite { plane, row, column });
         }
-        let axes = [planes - 3, columns - 3, rows - 3].map(SplineAxis::Cubic);
-        let turned = coefficients.view().permuted_axes([0, 2, 1]);
-        let turned: Vec<f64> = turned.iter().copied().collect();
-        let spline = Spline::from_knots(&axes, &turned).expect("as many finite coefficients");
-        let psf = Self { coefficients, step, zero, spline };
+        let spline = spline_of(&coefficients);
+        let psf = Self { coefficients, step, zero, light: 1.0, heights: true, spline };
         let planes = 4 * (psf.shape()[0] - 3);
         let [low, high] = psf.range();
         let place = |at: usize| low + (high - low) * (at as f64 + 0.5) / planes as f64;
@@ -122,6 +150,16 @@ impl Psf {
         self.zero
     }
 
+    /// What the pixels at z = 0 add up to: the share of a spot's photons in them, or 1 where nothing is known of the light beyond.
+    pub fn light(&self) -> f64 {
+        self.light
+    }
+
+    /// Whether z is a height; otherwise it numbers the members of a family.
+    pub fn has_heights(&self) -> bool {
+        self.heights
+    }
+
     /// The range of z in nm.
     pub fn range(&self) -> [f64; 2] {
         [0.0, (self.shape()[0] - 3) as f64].map(|plane| self.z_of(plane))
@@ -132,7 +170,8 @@ impl Psf {
     /// # Errors
     /// If it covers fewer than 5 pixels along x or y.
     pub(crate) fn image(&self) -> Result<SplineImage, CrowdError> {
-        SplineImage::new(self.knots(), self.shape(), self.step, self.zero)
+        let image = SplineImage::new(self.knots(), self.shape(), self.step, self.zero)?;
+        Ok(image.with_light(self.light))
     }
 
     /// The number of pixels (rows, columns) that the PSF covers.
@@ -244,6 +283,15 @@ impl Psf {
     pub(super) fn spline(&self) -> &Spline {
         &self.spline
     }
+}
+
+/// The spline of coefficients (plane, row, column), for the engines.
+fn spline_of(coefficients: &Array3<f64>) -> Spline {
+    let (planes, rows, columns) = coefficients.dim();
+    let axes = [planes - 3, columns - 3, rows - 3].map(SplineAxis::Cubic);
+    let turned = coefficients.view().permuted_axes([0, 2, 1]);
+    let turned: Vec<f64> = turned.iter().copied().collect();
+    Spline::from_knots(&axes, &turned).expect("as many finite coefficients")
 }
 
 /// What the pixels at a plane add up to, those in a rim of so many left out.

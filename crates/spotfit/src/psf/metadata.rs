@@ -27,6 +27,12 @@ pub(super) struct Metadata {
     pub(super) picasso_format: &'static str,
     /// Ours: where z is 0, in planes of the knots.
     pub(super) knots_zero: f64,
+    /// Ours: what the pixels at z = 0 add up to, if that is less than 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) light: Option<f64>,
+    /// Ours: false if z is no height.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) heights: Option<bool>,
 }
 
 impl Metadata {
@@ -93,6 +99,8 @@ mod tests {
             n_channels: 1,
             picasso_format: "1.0",
             knots_zero: 1.0 / 3.0,
+            light: None,
+            heights: None,
         };
         let text = metadata.to_json().unwrap();
         assert_eq!(

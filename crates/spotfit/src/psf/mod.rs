@@ -16,7 +16,6 @@ mod fit;
 mod follow;
 mod judge;
 mod lattice;
-#[allow(dead_code)]
 mod learn;
 mod measured;
 mod metadata;
@@ -32,5 +31,6 @@ pub use file::{read, write};
 pub use fit::{PsfFitOptions, PsfFits, PsfFitter};
 pub(crate) use follow::{Followed, PsfFollower};
 pub use judge::PsfQuality;
+pub use learn::{LearnPsfError, LearntPsf, learn_psf};
 pub use measured::Psf;
 pub use noise::PsfNoise;

@@ -55,8 +55,27 @@ pub(super) fn behind(window: &SpotWindow, fit: &NodeFit, pixel: usize) -> f64 {
     fit.background + fit.slopes[0] * dx + fit.slopes[1] * dy + window.others[pixel]
 }
 
-fn offsets(pixel: usize) -> [f64; 2] {
+/// Where a pixel is beside the middle one.
+pub(super) fn offsets(pixel: usize) -> [f64; 2] {
     [pixel % SIDE, pixel / SIDE].map(|at| at as f64 - HALF as f64)
+}
+
+impl NodeFit {
+    /// What was known of a spot before.
+    pub(super) fn first(window: &SpotWindow) -> Self {
+        let SpotWindow { place, photons, background, .. } = *window;
+        Self { place, photons, background, slopes: [0.0; 2], cost: 0.0 }
+    }
+
+    /// Takes a step of x, y, photons, background and slopes.
+    pub(super) fn step(&mut self, step: [f64; 6]) {
+        for (place, step) in self.place.iter_mut().zip(step) {
+            *place = (*place + step.clamp(-LONGEST, LONGEST)).clamp(-MOST_OFF, MOST_OFF);
+        }
+        self.photons = (self.photons + step[2]).max(0.2 * self.photons);
+        self.background = (self.background + step[3]).max(0.1);
+        self.slopes = [self.slopes[0] + step[4], self.slopes[1] + step[5]];
+    }
 }
 
 impl<'w> SpotFit<'w> {
@@ -64,7 +83,7 @@ impl<'w> SpotFit<'w> {
     /// how bright its pixels are.
     pub(super) fn new(window: &'w SpotWindow, nodes: usize, known: bool) -> Self {
         let SpotWindow { place, photons, background, order, .. } = *window;
-        let fit = NodeFit { place, photons, background, slopes: [0.0; 2], cost: 0.0 };
+        let fit = NodeFit::first(window);
         let inner = ((order - ENDS) / (1.0 - 2.0 * ENDS)).clamp(0.0, 1.0) * (nodes - 1) as f64;
         let share = |node: usize| (1.0 - (inner - node as f64).abs()).max(0.0);
         let mut spot = Self {
@@ -195,11 +214,6 @@ fn improve(
         // A spot that tells nothing stays as it is.
         let Some(covariance) = inverse(&information) else { continue };
         let along = |j: usize| (0..6).map(|k| covariance[j][k] * gradient[k]).sum::<f64>();
-        for (axis, place) in fit.place.iter_mut().enumerate() {
-            *place = (*place + along(axis).clamp(-LONGEST, LONGEST)).clamp(-MOST_OFF, MOST_OFF);
-        }
-        fit.photons = (fit.photons + along(2)).max(0.2 * fit.photons);
-        fit.background = (fit.background + along(3)).max(0.1);
-        fit.slopes = [fit.slopes[0] + along(4), fit.slopes[1] + along(5)];
+        fit.step([0, 1, 2, 3, 4, 5].map(along));
     }
 }

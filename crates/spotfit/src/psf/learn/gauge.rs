@@ -16,11 +16,10 @@ fn offset(at: usize) -> f64 {
     at as f64 - 0.5 * (COUNT - 1) as f64
 }
 
-/// Fixes them, and moves the spots with the centre. Gives the tail: a pixel at r pixels has a/r³ of the light.
-pub(super) fn fix(family: &mut Family, spots: &mut [SpotFit<'_>], nodes: &[f64]) -> f64 {
+/// Fixes them, and moves the spots with the centre.
+pub(super) fn fix(family: &mut Family, spots: &mut [SpotFit<'_>], nodes: &[f64]) {
     let (planes, last) = (family.planes, family.last());
     let pedestal = pedestal(spots, nodes, last);
-    let mut tails: Vec<f64> = Vec::with_capacity(planes);
     let mut centres = Vec::with_capacity(planes);
     for (number, plane) in family.knots.chunks_exact_mut(COUNT * COUNT).enumerate() {
         // A coefficient has its place a plane before its number.
@@ -31,7 +30,6 @@ pub(super) fn fix(family: &mut Family, spots: &mut [SpotFit<'_>], nodes: &[f64])
         let sum = inside(plane) + tail * beyond();
         if sum > 0.0 {
             plane.iter_mut().for_each(|value| *value /= sum);
-            tails.push(tail / sum);
         }
         let centre = centre(plane);
         shift(plane, centre);
@@ -47,8 +45,6 @@ pub(super) fn fix(family: &mut Family, spots: &mut [SpotFit<'_>], nodes: &[f64])
             }
         }
     }
-    tails.sort_unstable_by(f64::total_cmp);
-    tails.get(tails.len() / 2).copied().unwrap_or(0.0)
 }
 
 /// Of a background, what is a quadratic function of the place in the frame; and what grows with the photons, as a quadratic function of

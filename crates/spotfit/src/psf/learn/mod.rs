@@ -3,11 +3,13 @@
 //! The PSFs of a movie's spots are taken for a family along one axis: a cubic B-spline with knots a pixel apart, whose planes are places on
 //! that axis, which the spots' widths tell at first. Soft expectation–maximisation (Dempster, Laird and Rubin 1977): each spot is fitted at
 //! each node of the axis, by maximum likelihood, with a plane of background; it then counts for each node by its likelihood there, and the
-//! coefficients follow by weighted least squares. What the pixels cannot tell is fixed after each step: the pedestal and slopes far from the
-//! centre (which the background has), the sum, and the centre.
+//! coefficients follow by weighted least squares. What the pixels of a spot alone cannot tell is fixed after each step:
+//! the slopes far from the centre, which the background has; the sum; the centre; and the pedestal, which follows from how the fitted
+//! backgrounds grow with the photons of the spots on them.
 
 mod expect;
 mod gauge;
+mod held;
 mod maximize;
 mod movie;
 mod select;
@@ -15,6 +17,9 @@ mod select;
 use rayon::prelude::*;
 
 use self::expect::SpotFit;
+
+pub(crate) use movie::learn_while;
+pub use movie::{LearnPsfError, LearntPsf, learn_psf};
 
 /// Pixels from the middle of a window to its edge, pixels of its side, and coefficients of the family along x and y: emitters are up to
 /// 1½ pixels from the middle.
@@ -58,6 +63,7 @@ pub(super) struct SpotWindow {
     pub(super) background: f64,
     /// Its place in the order of all spots, 0 to 1.
     pub(super) order: f64,
+    /// Its width in pixels, as it was fitted before.
     pub(super) sigma: f64,
     /// Where it is in the frame, −1 to 1 along x and y.
     pub(super) field: [f64; 2],
@@ -81,8 +87,6 @@ pub(super) struct Learnt {
     pub(super) good: Vec<bool>,
     /// The deviance of each by pixel, at its best node.
     pub(super) deviances: Vec<f64>,
-    /// The share of the light beyond the annulus that falls with r⁻³: a/r³ of a pixel at r pixels.
-    pub(super) tail: f64,
 }
 
 impl Family {
@@ -114,14 +118,10 @@ pub(super) fn learn(
     let nodes = family.nodes();
     let mut spots: Vec<SpotFit<'_>> =
         windows.par_iter().map(|window| SpotFit::new(window, nodes.len(), known)).collect();
-    let mut tail = 0.0;
     for round in 0..rounds {
         if round > 0 || !known {
-            let share = round as f64 / (rounds - 1).max(1) as f64;
-            let [from, to] = if known { [env("ST2A", 0.5), env("ST2B", 0.5)] } else { [env("ST1A", 0.5), env("ST1B", 0.5)] };
-            let stiffness = from * (to / from).powf(share);
-            maximize::solve(&mut family, &spots, &nodes, stiffness);
-            tail = gauge::fix(&mut family, &mut spots, &nodes);
+            maximize::solve(&mut family, &spots, &nodes);
+            gauge::fix(&mut family, &mut spots, &nodes);
         }
         let steps = if round == 0 { FIRST_STEPS } else { STEPS };
         spots.par_iter_mut().for_each(|spot| spot.expect(&family, &nodes, steps));
@@ -131,29 +131,30 @@ pub(super) fn learn(
     let places = spots.iter().map(|spot| spot.mean_place(&nodes)).collect();
     let good = spots.iter().map(|spot| spot.good).collect();
     let deviances = spots.iter().map(SpotFit::deviance).collect();
-    Learnt { family, places, good, deviances, tail }
+    Learnt { family, places, good, deviances }
 }
 
 /// Says which spots are like the others.
 fn leave_out(spots: &mut [SpotFit<'_>]) {
-    let mut all: Vec<f64> = spots.iter().map(SpotFit::deviance).collect();
+    let limit = unlike(spots.iter().map(SpotFit::deviance).collect());
+    for spot in spots {
+        let near = spot.best().place.iter().all(|at| at.abs() < FARTHEST);
+        spot.good = near && spot.deviance() < limit;
+    }
+}
+
+/// From which deviance of a pixel on a spot is not like the others.
+fn unlike(mut all: Vec<f64>) -> f64 {
     let median = |all: &mut [f64]| {
         all.sort_unstable_by(f64::total_cmp);
         all.get(all.len() / 2).copied().unwrap_or(f64::NAN)
     };
     let middle = median(&mut all);
-    let mut off: Vec<f64> = all.iter().map(|own| (own - middle).abs()).collect();
+    all.iter_mut().for_each(|own| *own = (*own - middle).abs());
     // Of a χ² by pixel the deviation is at least that of so many pixels.
-    let deviation = (1.4826 * median(&mut off)).max(2.0_f64.sqrt() / SIDE as f64);
-    for spot in spots {
-        let near = spot.best().place.iter().all(|at| at.abs() < FARTHEST);
-        spot.good = near && spot.deviance() < middle + UNLIKE * deviation;
-    }
+    middle + UNLIKE * (1.4826 * median(&mut all)).max(2.0_f64.sqrt() / SIDE as f64)
 }
 
 #[cfg(test)]
 mod tests;
 
-pub(super) fn env(name: &str, usual: f64) -> f64 {
-    std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(usual)
-}

@@ -6,17 +6,22 @@ use fit_core::spot::shape::Elliptical;
 use fit_core::{Estimator, Shape};
 use ndarray::{Array3, ArrayView2, Axis};
 
+use super::held::{Judged, judge};
 use super::select::{Candidates, Others};
-use super::{COUNT, Family, Learnt, learn};
+use super::{COUNT, Family, Learnt, SpotWindow, learn};
 use crate::localize::{Emitters, Localization, LocalizeError, LocalizeOptions, Localizer};
+use crate::CameraMap;
 use crate::movie::Block;
 use crate::psf::{Psf, PsfError, frames_in_photons};
 
-/// Planes of the family at first.
+/// Planes of the family at first, and steps of each search.
 const PLANES: usize = 6;
-/// Rounds of the search, and the most spots that are used.
-const ROUNDS: usize = 8;
-pub(super) const MOST_SPOTS: usize = 2000;
+const STEPS: usize = 8;
+/// The most rounds: the first looks at spots that are far from others, the others at all that are told apart.
+const ROUNDS: usize = 3;
+/// The most spots that are used, and so many that are found are enough to choose from.
+const MOST_SPOTS: usize = 2000;
+const ENOUGH: usize = 5000;
 /// The side of the windows of the first fits.
 const BOX: usize = 9;
 /// The distance of two planes, in nanometres that mean nothing: the axis is no height.
@@ -25,24 +30,85 @@ const STEP: f64 = 50.0;
 const MASKED: f64 = 3.0;
 const NEAREST: f64 = 5.0;
 /// An interval at an end of the axis with a smaller share of the spots than this share of a fair one is dropped.
-const FAIR: f64 = 0.7;
+const FAIR: f64 = 0.5;
+/// Of so many frames one is held out.
+const HELD: usize = 5;
+/// A round that leaves more than this share of the deviance of spots that were held out is the last.
+const ENDED: f64 = 0.995;
+/// The fewest spots, and the fewest photons of all, in units of the variance of a photon.
+const FEWEST: usize = 100;
+const FEWEST_PHOTONS: f64 = 2e5;
+/// The family is better than Gaussians where the deviance of a spot that was held out is lower by so many standard errors.
+const BETTER: f64 = 3.0;
 
 /// Why no PSF was learnt.
 #[derive(Debug, thiserror::Error)]
-pub(super) enum LearnError {
+#[non_exhaustive]
+pub enum LearnPsfError {
     /// Spots could not be localized.
     #[error(transparent)]
     Localize(#[from] LocalizeError),
-    /// What was found is no PSF.
+    /// What was found is no PSF, or frames are not of the camera.
     #[error(transparent)]
     Psf(#[from] PsfError),
     /// There are too few spots.
-    #[error("{found} spots are bright and far from others; {needed} are needed")]
-    FewSpots { found: usize, needed: usize },
+    #[error(
+        "the PSF cannot be learnt from {frames} frames: {found} of their spots are bright, far from others and from the frame's edge, and \
+         {FEWEST} are needed"
+    )]
+    FewSpots {
+        /// Frames that were looked at.
+        frames: usize,
+        /// Spots that can be used.
+        found: usize,
+    },
+    /// The spots are too dim.
+    #[error(
+        "the PSF cannot be learnt from {spots} spots of {photons:.0} photons in all, and {FEWEST_PHOTONS:.0} are needed: take more frames"
+    )]
+    Dim {
+        /// Spots that can be used.
+        spots: usize,
+        /// Their photons.
+        photons: f64,
+    },
+    /// Gaussians describe the spots as well.
+    #[error(
+        "the Gaussian is as good as the PSF that was learnt from {spots} spots: in frames that were held out, the deviance of a pixel is \
+         {learnt:.3} with the PSF and {gaussian:.3} with Gaussians"
+    )]
+    NotBetter {
+        /// Spots that were used.
+        spots: usize,
+        /// The deviance of a pixel with the PSF.
+        learnt: f64,
+        /// The same with a Gaussian of two widths for each spot.
+        gaussian: f64,
+    },
+    /// Somebody wants no answer any more.
+    #[error("it was cancelled")]
+    Cancelled,
 }
 
-/// The fewest spots.
-const FEWEST: usize = 100;
+/// A PSF that was learnt from a movie.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct LearntPsf {
+    /// The PSF: its z numbers members of a family, and is no height.
+    pub psf: Psf,
+    /// Frames in which spots were looked for.
+    pub frames: usize,
+    /// Spots from which it was learnt.
+    pub spots: usize,
+    /// Spots that were held out, of which the deviances are.
+    pub held_out: usize,
+    /// Rounds that it took.
+    pub rounds: usize,
+    /// The mean deviance of a pixel of these, which is about 1 where the PSF is right.
+    pub deviance: f64,
+    /// The same with a Gaussian of two widths for each spot.
+    pub gaussian: f64,
+}
 
 impl Family {
     /// The family as a PSF whose z is the place along the axis.
@@ -52,7 +118,9 @@ impl Family {
             Array3::from_shape_fn((self.planes, COUNT - 2, COUNT - 2), |(plane, row, column)| {
                 self.knots[(plane * COUNT + row + 1) * COUNT + column + 1]
             });
-        Psf::new(inner, STEP, 0.5 * self.last())
+        let zero = 0.5 * self.last();
+        let light = crate::psf::measured::sum(&inner, zero, 0);
+        Psf::of_light(inner, STEP, zero, light.min(1.0), false)
     }
 
     /// With a plane more at each end, as a line goes on.
@@ -87,8 +155,8 @@ fn cropped(learnt: &Learnt) -> Family {
     let within = |from: f64, to: f64| {
         learnt.places.iter().filter(|&&place| place >= from && place <= to).count() as f64 / count
     };
-    while family.planes > 4 {
-        let fair = super::env("FAIR", FAIR) / family.last();
+    while family.planes > 5 {
+        let fair = FAIR / family.last();
         if within(f64::NEG_INFINITY, low + 1.0) < fair {
             (family, low) = (family.without(true), low + 1.0);
         } else if within(high - 1.0, f64::INFINITY) < fair {
@@ -100,72 +168,155 @@ fn cropped(learnt: &Learnt) -> Family {
     family
 }
 
-/// Learns the PSF of frames that are localized with these options, in so many rounds: the first looks at spots that are far from others, and
-/// those after it at all that are told apart with what was learnt before.
-pub(super) fn learn_from(
+/// Learns the PSF of a movie from its own spots, without beads.
+///
+/// The `blocks` are frames of the movie from all of its length; `options` say how spots are found in them, and what the camera is. Their
+/// shape, estimator, PSF and calibration do not matter. A family of PSFs along one axis, whatever makes spots differ (mostly the focus), is
+/// found by soft expectation–maximisation, first from spots that are far from others, then from all that are told apart with what was found
+/// before, for as long as spots that were held out are described better. It takes some hundred bright spots; more make it better.
+///
+/// # Errors
+/// [`LearnPsfError`]: among others, that Gaussians describe the spots that were held out as well.
+pub fn learn_psf(blocks: &[Block], options: &LocalizeOptions) -> Result<LearntPsf, LearnPsfError> {
+    learn_while(blocks, options, &|| true)
+}
+
+/// The same, as long as this is true.
+pub(crate) fn learn_while(
     blocks: &[Block],
     options: &LocalizeOptions,
-    rounds: usize,
-) -> Result<(Learnt, usize), LearnError> {
+    go_on: &(dyn Fn() -> bool + Sync),
+) -> Result<LearntPsf, LearnPsfError> {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(options.fitter.threads).build();
+    let pool = pool.map_err(|source| PsfError::from(source))?;
+    pool.install(|| learnt(blocks, options, go_on))
+}
+
+fn learnt(
+    blocks: &[Block],
+    options: &LocalizeOptions,
+    go_on: &(dyn Fn() -> bool + Sync),
+) -> Result<LearntPsf, LearnPsfError> {
     let likeliest = options.fitter.fit.with_estimator(Estimator::MaximumLikelihood);
-    let fit = likeliest.with_shape(Shape::Elliptical(Elliptical));
+    let options = options
+        .clone()
+        .with_positions(None)
+        .with_calibration(None)
+        .with_psf(None)
+        .with_temporal_background(None)
+        .with_checks(true);
+    let elliptical = likeliest.with_shape(Shape::Elliptical(Elliptical));
     let first = options
         .clone()
         .with_box_size(BOX)
         .with_emitters(Emitters::One)
-        .with_psf(None)
-        .with_fitter(options.fitter.clone().with_fit(fit));
-    let both = super::env("SUM", 0.0) > 0.0;
-    let by_width = |spot: &Localization| if both { spot.sigma_x + spot.sigma_y } else { spot.sigma_x - spot.sigma_y };
-    let windows = collected(blocks, &first, &Others::Masked, by_width)?.chosen(MOST_SPOTS);
-    if std::env::var("BEADS").is_ok() { let mut s: Vec<f64> = windows.iter().map(|w| w.sigma).collect(); s.sort_by(f64::total_cmp); let n = s.len(); println!("sigma {:.2} {:.2} {:.2}", s[n / 10], s[n / 2], s[n * 9 / 10]); }
-    enough(windows.len())?;
+        .with_fitter(options.fitter.clone().with_fit(elliptical));
+    let by_widths = |spot: &Localization| spot.sigma_x - spot.sigma_y;
+    let Collected { windows, mut frames } =
+        collected(blocks, &first, &Others::Masked, by_widths, go_on)?;
+    let (windows, held) = parted(windows, frames)?;
     let mut used = windows.len();
-    let mut learnt = learn(&windows, super::env("PLANES", 6.0) as usize, ROUNDS, None);
-    for round in 1..rounds {
-        let family = learnt.family.clone();
-        let psf = Arc::new(family.psf()?);
+    let mut found = learn(&windows, PLANES, STEPS, None);
+    let (mut judged, mut held_out) = (judge(&found.family, &held), held.len());
+    let mut rounds = 1;
+    while rounds < ROUNDS {
+        if !go_on() {
+            return Err(LearnPsfError::Cancelled);
+        }
+        let psf = Arc::new(found.family.psf()?);
         let next = options
             .clone()
             .with_emitters(Emitters::Auto)
             .with_psf(Some(psf.clone()))
-            .with_fitter(options.fitter.clone().with_fit(likeliest))
-            .with_checks(true);
+            .with_fitter(options.fitter.clone().with_fit(likeliest));
         let axis = |spot: &Localization| spot.depth.map_or(f64::NAN, |depth| depth.z);
         let light = |spot: &Localization, off: [f64; 2]| {
             let at = psf.at([off[0], off[1], axis(spot)]);
             at.map_or(0.0, |[share, ..]| spot.intensity * share)
         };
         let others = Others::Known { light: &light, masked: MASKED, nearest: NEAREST };
-        let windows = collected(blocks, &next, &others, axis)?.chosen(MOST_SPOTS);
-        enough(windows.len())?;
-        used = windows.len();
-        let grown = if round == 1 { family.grown() } else { family };
-        learnt = learn(&windows, grown.planes, ROUNDS, Some(grown));
-        learnt.family = cropped(&learnt);
+        let again = collected(blocks, &next, &others, axis, go_on)?;
+        let (apart, windows) = again.windows.parted(HELD);
+        let (apart, windows) = (apart.chosen(MOST_SPOTS), windows.chosen(MOST_SPOTS));
+        if windows.len() < FEWEST {
+            break;
+        }
+        let begin = if rounds == 1 { found.family.grown() } else { found.family.clone() };
+        let mut better = learn(&windows, begin.planes, STEPS, Some(begin));
+        better.family = cropped(&better);
+        // Where spots overlap, the first round sees those that are two: the second is better in any case.
+        let [before, now] = [&found.family, &better.family].map(|family| judge(family, &apart));
+        if rounds > 1 && now.learnt >= before.learnt {
+            break;
+        }
+        rounds += 1;
+        frames = frames.max(again.frames);
+        (found, judged, used, held_out) = (better, now, windows.len(), apart.len());
+        if now.learnt > ENDED * before.learnt {
+            break;
+        }
     }
-    Ok((learnt, used))
+    let Judged { learnt, gaussian, better } = judged;
+    if better.is_nan() || better < BETTER {
+        return Err(LearnPsfError::NotBetter { spots: used, learnt, gaussian });
+    }
+    let psf = found.family.psf()?;
+    Ok(LearntPsf { psf, frames, spots: used, held_out, rounds, deviance: learnt, gaussian })
 }
 
-fn enough(found: usize) -> Result<(), LearnError> {
-    if found >= FEWEST { Ok(()) } else { Err(LearnError::FewSpots { found, needed: FEWEST }) }
+/// Spots to learn from, and others to judge by.
+fn parted(
+    candidates: Candidates,
+    frames: usize,
+) -> Result<(Vec<SpotWindow>, Vec<SpotWindow>), LearnPsfError> {
+    let (held, used) = candidates.parted(HELD);
+    let (held, used) = (held.chosen(MOST_SPOTS), used.chosen(MOST_SPOTS));
+    let (spots, photons) = (used.len(), used.iter().map(|spot| spot.photons).sum());
+    if spots < FEWEST {
+        return Err(LearnPsfError::FewSpots { frames, found: spots });
+    }
+    if photons < FEWEST_PHOTONS {
+        return Err(LearnPsfError::Dim { spots, photons });
+    }
+    Ok((used, held))
 }
 
-/// The spots of all blocks that may be used.
+/// Spots that may be used, and the frames that they are of.
+struct Collected {
+    windows: Candidates,
+    frames: usize,
+}
+
+/// The spots of blocks that may be used, until there are enough. Blocks from all of the movie come first.
 fn collected(
     blocks: &[Block],
     options: &LocalizeOptions,
     others: &Others<'_>,
     key: impl Fn(&Localization) -> f64 + Copy,
-) -> Result<Candidates, LearnError> {
-    let mut candidates = Candidates::default();
-    let Some(block) = blocks.first() else { return Ok(candidates) };
+    go_on: &(dyn Fn() -> bool + Sync),
+) -> Result<Collected, LearnPsfError> {
+    let mut all = Collected { windows: Candidates::default(), frames: 0 };
+    let Some(block) = blocks.first() else { return Ok(all) };
     let (_, height, width) = block.pixels.dim();
     let mut localizer = Localizer::new((width, height), options.clone())?;
-    let read_noise = (options.camera.read_noise / options.camera.em_gain.unwrap_or(1.0)).powi(2);
-    for block in blocks {
+    let camera = &options.camera;
+    // The multiplication of electrons doubles the variance: half as many photons would have as much.
+    let excess = if camera.em_gain.is_some() { 2.0 } else { 1.0 };
+    let read_noise = match options.map.as_deref() {
+        Some(map) => {
+            let all = map.variance();
+            let known = || all.iter().filter(|&&variance| variance < CameraMap::MASKED);
+            known().copied().map(f64::from).sum::<f64>() / known().count().max(1) as f64
+        }
+        None => (camera.read_noise / camera.em_gain.unwrap_or(1.0)).powi(2),
+    };
+    for number in spread(blocks.len()) {
+        if !go_on() {
+            return Err(LearnPsfError::Cancelled);
+        }
+        let block = &blocks[number];
         let found = localizer.process(block)?;
-        let photons = frames_in_photons(block.clone(), &options.camera, options.map.as_deref())?;
+        let photons = frames_in_photons(block.clone(), camera, options.map.as_deref())?;
         let mut rest = &found[..];
         for (number, frame) in photons.axis_iter(Axis(0)).enumerate() {
             let here = |spot: &Localization| spot.frame == block.first + number;
@@ -173,8 +324,21 @@ fn collected(
             let (spots, later) = rest.split_at(count);
             rest = later;
             let frame: ArrayView2<'_, f32> = frame;
-            candidates.add(frame, read_noise, spots, others, key);
+            all.windows.add(frame, (read_noise, excess), spots, others, key);
+        }
+        all.frames += photons.len_of(Axis(0));
+        if all.windows.count() >= ENOUGH {
+            break;
         }
     }
-    Ok(candidates)
+    Ok(all)
+}
+
+/// The numbers below a count, those far from each other first.
+fn spread(count: usize) -> impl Iterator<Item = usize> {
+    let bits = count.next_power_of_two().trailing_zeros();
+    let turned = move |number: usize| {
+        if bits == 0 { 0 } else { number.reverse_bits() >> (usize::BITS - bits) }
+    };
+    (0..count.next_power_of_two()).map(turned).filter(move |&number| number < count)
 }

@@ -33,7 +33,7 @@ pub(super) enum Others<'l> {
 #[derive(Clone, Debug)]
 struct Candidate {
     window: SpotWindow,
-    sigma: f64,
+    frame: usize,
     nearest: f64,
 }
 
@@ -46,11 +46,19 @@ impl Candidates {
         self.0.len()
     }
 
-    /// Adds the spots of a frame in photons, whose place in the order is that of the `key`.
+    /// Those of every so many frames, and the others.
+    pub(super) fn parted(self, every: usize) -> (Self, Self) {
+        let (held, others) =
+            self.0.into_iter().partition(|spot| spot.frame % every == every - 1);
+        (Self(held), Self(others))
+    }
+
+    /// Adds the spots of a frame in photons, with the variance of the read noise, and the variance of a photon; their place in the order is
+    /// that of the `key`.
     pub(super) fn add(
         &mut self,
         frame: ArrayView2<'_, f32>,
-        read_noise: f64,
+        (read_noise, excess): (f64, f64),
         spots: &[Localization],
         others: &Others<'_>,
         key: impl Fn(&Localization) -> f64,
@@ -80,10 +88,10 @@ impl Candidates {
                 pixels: Vec::with_capacity(SIDE * SIDE),
                 others: vec![0.0; SIDE * SIDE],
                 counts: vec![true; SIDE * SIDE],
-                read_noise,
+                read_noise: read_noise / (excess * excess),
                 place: [spot.x - column, spot.y - row],
-                photons: spot.intensity,
-                background: spot.offset.max(0.1),
+                photons: spot.intensity / excess,
+                background: (spot.offset / excess).max(0.1),
                 order: key(spot),
                 sigma: spot.sigma,
                 field: [[column, width as f64], [row, height as f64]].map(|[at, side]| 2.0 * at / side - 1.0),
@@ -93,20 +101,20 @@ impl Candidates {
                     column - HALF as f64 + (pixel % SIDE) as f64,
                     row - HALF as f64 + (pixel / SIDE) as f64,
                 ];
-                window.pixels.push(frame[(at[1] as usize, at[0] as usize)].into());
+                let datum = f64::from(frame[(at[1] as usize, at[0] as usize)]) / excess;
+                window.pixels.push(datum);
                 for other in &near {
                     let off = [at[0] - other.x, at[1] - other.y];
                     if off[0].hypot(off[1]) < masked {
                         window.counts[pixel] = false;
                     }
                     if let Others::Known { light, .. } = others {
-                        window.others[pixel] += light(other, off);
+                        window.others[pixel] += light(other, off) / excess;
                     }
                 }
-                let datum = window.pixels[pixel];
                 window.counts[pixel] &= datum.is_finite();
             }
-            self.0.push(Candidate { window, sigma: spot.sigma, nearest });
+            self.0.push(Candidate { window, frame: spot.frame, nearest });
         }
     }
 
@@ -117,8 +125,8 @@ impl Candidates {
         if far >= FEW {
             all.retain(|spot| spot.nearest > NEAREST[0]);
         }
-        let usual = quantile(all.iter().map(|spot| spot.sigma), 0.5);
-        all.retain(|spot| WIDTHS.contains(&(spot.sigma / usual)));
+        let usual = quantile(all.iter().map(|spot| spot.window.sigma), 0.5);
+        all.retain(|spot| WIDTHS.contains(&(spot.window.sigma / usual)));
         let least = quantile(all.iter().map(|spot| spot.window.photons), DIM);
         all.retain(|spot| spot.window.photons > least);
         // Some from all frames.
