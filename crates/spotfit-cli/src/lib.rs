@@ -20,8 +20,8 @@ use error::CliError;
 use say::message::say;
 use verbs::{
     batch, calibrate, camera, convert, curve, demo, devices, drift, filter, fit, info, link,
-    localize, merge, model, options, pick, preview, profile, render, score, simulate, stats, track,
-    z,
+    localize, merge, model, options, pick, preview, profile, psf, render, score, simulate, stats,
+    track, z,
 };
 use words::preset::with_preset;
 use words::written::check;
@@ -46,6 +46,8 @@ enum Command {
     Batch(Box<batch::BatchArguments>),
     /// Calibrate with z stacks of beads: the widths of spots as functions of z, or the PSF.
     Calibrate(Box<calibrate::CalibrateArguments>),
+    /// Learn the PSF of a movie from its own spots, without beads, for `spotfit localize --psf`.
+    Psf(Box<psf::PsfArguments>),
     /// Measure a camera: offset, noise and gain of each pixel, from dark frames and frames of even light.
     Camera(camera::CameraArguments),
     /// Find the height of localizations from their two widths.
@@ -116,6 +118,7 @@ fn run(command: Command) -> Result<(), CliError> {
         Command::Preview(arguments) => preview::run(&arguments),
         Command::Batch(arguments) => batch::run(&arguments),
         Command::Calibrate(arguments) => calibrate::run(&arguments),
+        Command::Psf(arguments) => psf::run(&arguments),
         Command::Camera(arguments) => camera::run(&arguments),
         Command::Z(arguments) => z::run(&arguments),
         Command::Filter(arguments) => filter::run(&arguments),

@@ -11,12 +11,13 @@ use spotfit::movie::MovieOptions;
 use spotfit::psf;
 use spotfit::report::figure::Drawing;
 use spotfit::steps::calibrate::{CalibrateOptions, PsfOptions, run, run_psf};
+use spotfit::steps::learn::{self, LearnOptions};
 use spotfit::steps::localize::Given;
 use spotfit::steps::{Listener, PixelScale, Stack};
 
 use crate::camera::CameraMap;
 use crate::fitter::Fitter;
-use crate::localize::{CameraFromMetadata, camera_asked, stored};
+use crate::localize::{CameraFromMetadata, LocalizeOptions, camera_asked, stored};
 use crate::pixels::Pixels;
 use crate::plots::encoded;
 use crate::steps::{Heard, json, of_step, options};
@@ -148,4 +149,36 @@ pub(crate) fn calibrate_psf(
     let written = psf::write(Vec::new(), &done.psf, done.pixel_size);
     let bytes = written.map_err(|error| PyValueError::new_err(error.to_string()))?;
     Ok((bytes, json(&done.report)?, plots(&done.drawing())?, notes))
+}
+
+/// Learns the PSF of a movie: a path with the parts that go on with it, or frames.
+#[pyfunction]
+#[pyo3(signature = (given, options, *, parts, chosen, frames, learn_frames))]
+pub(crate) fn learn_psf(
+    py: Python<'_>,
+    given: Bound<'_, PyAny>,
+    options: &Bound<'_, LocalizeOptions>,
+    parts: Vec<PathBuf>,
+    chosen: Chosen,
+    frames: Option<String>,
+    learn_frames: usize,
+) -> PyResult<(Vec<u8>, String, Vec<String>)> {
+    let localize = options.get().whole().with_frames(frames);
+    let options = LearnOptions::default().with_localize(localize).with_learn_frames(learn_frames);
+    let movie = match given.extract::<PathBuf>() {
+        Ok(path) => {
+            let chosen = movie_options(chosen).with_parts(parts);
+            py.detach(|| Stack::open(path, &chosen)).map_err(of_step)?
+        }
+        Err(_) => stacks(py, "movie", &[given], chosen)?.remove(0),
+    };
+    let (done, notes) = aside(py, move |abandoned| {
+        let listener = Heard::new(abandoned);
+        let done = learn::run(&options, movie, &listener).map_err(of_step);
+        (done, listener.notes())
+    })?;
+    let done = done?;
+    let written = psf::write(Vec::new(), &done.psf, done.pixel_size);
+    let bytes = written.map_err(|error| PyValueError::new_err(error.to_string()))?;
+    Ok((bytes, json(&done.report)?, notes))
 }

@@ -39,6 +39,11 @@ VERBS: dict[str, tuple[list[Callable[..., Any]], set[str], set[str]]] = {
         {*FILES - {"pixel_size", "filter"}, *CAMERA, "frames", "max_frame_pixels"},
         {"tolerance", "frames", "follow", "idle"},
     ),
+    "psf": (
+        [spotfit.learn_psf, spotfit.Blocks.__init__, FITTER],
+        {*FILES - {"pixel_size"}, *CAMERA, "max_frame_pixels"},
+        {"tolerance", "follow", "idle"},
+    ),
     "fit": ([spotfit.fit, FITTER], {*FILES - {"pixel_size"}, *CAMERA}, {"dtype", "tolerance"}),
     # --spline is a function of its own, `calibrate_psf`.
     "calibrate": (

@@ -19,6 +19,7 @@ pub(crate) mod options;
 pub(crate) mod pick;
 pub(crate) mod preview;
 pub(crate) mod profile;
+pub(crate) mod psf;
 pub(crate) mod render;
 pub(crate) mod score;
 pub(crate) mod simulate;

@@ -19,6 +19,7 @@ pub(crate) mod output;
 pub(crate) mod paths;
 pub(crate) mod plot;
 pub(crate) mod preset;
+pub(crate) mod psf_file;
 pub(crate) mod record;
 pub(crate) mod report;
 pub(crate) mod several;

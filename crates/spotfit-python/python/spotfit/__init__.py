@@ -22,6 +22,7 @@ from ._files import fit_files
 from ._fit import Fitter, fit, fit_in_frames
 from ._fits import Errors, Fits, Status
 from ._info import info
+from ._learn import learn_psf
 from ._localize import Blocks, estimate_read_noise, estimate_sensitivity, localize
 from ._locs import Locs, Movie, read_table, write_table
 from ._measured_camera import MeasuredCamera, camera
@@ -133,6 +134,7 @@ __all__ = [
     "fit_in_frames",
     "frc",
     "info",
+    "learn_psf",
     "link",
     "localize",
     "merge",

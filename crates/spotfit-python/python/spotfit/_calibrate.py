@@ -45,7 +45,7 @@ class Calibration(Plotted):
 
     def _drawn(self, format: Format) -> bytes:
         if format not in self._plots:
-            raise ValueError("this calibration does not know how it was made")
+            raise ValueError("this calibration does not know how it was made, or was learnt from a movie: it has no plot")
         return self._plots[format]
 
     def save(self, path: str | PathLike[str]) -> None:

@@ -46,6 +46,7 @@ __all__ = [
     "frames_for_estimates",
     "in_pixels",
     "info",
+    "learn_psf",
     "method",
     "operations",
     "plot_format",
@@ -649,6 +650,15 @@ def calibrate_psf(
     chosen: tuple[int | None, int | None, str | None, bool],
     camera_from: tuple[str, tuple[float | None, ...], str | None] | None,
 ) -> tuple[bytes, str, list[bytes], list[str]]: ...
+def learn_psf(
+    given: Any,
+    options: LocalizeOptions,
+    *,
+    parts: list[str],
+    chosen: tuple[int | None, int | None, str | None, bool],
+    frames: str | None,
+    learn_frames: int,
+) -> tuple[bytes, str, list[str]]: ...
 
 @final
 class MeasuredCamera:

@@ -153,3 +153,33 @@ fn measured_psfs_find_heights() {
         &["the box is 8"],
     );
 }
+
+/// Proves that the PSF of a movie is learnt and used by the command, that `info` says what it is, and that a movie from which nothing can
+/// be learnt leaves no file.
+#[test]
+fn psfs_are_learnt_from_movies() {
+    let folder = Folder::new();
+    let [movie, few, psf, none, locs] =
+        ["movie.tif", "few.tif", "psf.hdf5", "none.hdf5", "locs.csv"].map(|name| folder.path(name));
+    let objective = ["--psf-na", "1.4", "--zernike", "4,0=0.04,2,2=0.1", "--pixel-size", "100"];
+    let simulate =
+        with(&[&"simulate", &"movie", &"--width", &"64", &"--height", &"64"], &objective);
+    let spots = ["--density", "0.4", "--uniform", "--photons", "3000", "--background", "30"];
+    let simulate = with(&simulate, &spots);
+    succeeds(&with(&[&simulate[..], &[&"-o", &movie, &"--frames"]].concat(), &["80"]));
+    succeeds(&with(&[&simulate[..], &[&"-o", &few, &"--frames"]].concat(), &["5"]));
+    let told = succeeds(&with(&[&"psf", &movie, &"-o", &psf, &"--pixel-size", &"100"], &CAMERA));
+    let told =
+        String::from_utf8_lossy(&told.stdout).into_owned() + &String::from_utf8_lossy(&told.stderr);
+    assert!(told.contains("learnt from") && told.contains("held out"), "{told}");
+    let info = String::from_utf8(succeeds(&[&"info", &psf]).stdout).expect("text");
+    assert!(info.contains("17×17 pixels; learnt from a movie, without heights"), "{info}");
+    assert!(info.contains("movie.tif"), "{info}");
+    let words: Words<'_> = vec![&"localize", &movie, &"-o", &locs, &"--psf", &psf];
+    succeeds(&with(&words, &["--emitters", "auto", "--pixel-size", "100"]));
+    let header = fs::read_to_string(&locs).expect("a table");
+    let header = header.lines().next().expect("columns");
+    assert!(header.contains("x [nm]") && !header.contains("z"), "{header}");
+    fails(&with(&[&"psf", &few, &"-o", &none], &CAMERA), &["few.tif: the PSF cannot be learnt"]);
+    assert!(!none.exists());
+}

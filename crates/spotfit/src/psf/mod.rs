@@ -31,6 +31,7 @@ pub use file::{read, write};
 pub use fit::{PsfFitOptions, PsfFits, PsfFitter};
 pub(crate) use follow::{Followed, PsfFollower};
 pub use judge::PsfQuality;
+pub(crate) use learn::learn_while;
 pub use learn::{LearnPsfError, LearntPsf, learn_psf};
 pub use measured::Psf;
 pub use noise::PsfNoise;

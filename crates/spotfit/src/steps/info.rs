@@ -40,6 +40,8 @@ pub enum InfoReport {
     },
     /// A measured PSF.
     Psf {
+        /// Whether z is a height; otherwise it numbers the members of a family, and range and step mean nothing.
+        heights: bool,
         /// The lowest and the highest z, in nanometres.
         range: [f64; 2],
         /// The distance of its knots in z, in nanometres.
@@ -139,7 +141,8 @@ pub fn run(path: &Path, listener: &dyn Listener) -> Result<InfoReport, StepError
                 && let Some(psf) = measured(path)
             {
                 let (range, step, extent) = (psf.range(), psf.step(), psf.extent());
-                return Ok(InfoReport::Psf { range, step, extent, record });
+                let heights = psf.has_heights();
+                return Ok(InfoReport::Psf { heights, range, step, extent, record });
             }
             table(path, listener).map(InfoReport::Table)
         }
@@ -278,11 +281,13 @@ impl fmt::Display for InfoReport {
                 lines(numbers, f)?;
                 record.as_deref().map_or(Ok(()), |record| of_record_below(record, f))
             }
-            Self::Psf { range: [low, high], step, extent: [width, height], record } => {
-                write!(
-                    f,
-                    "measured PSF of {width}×{height} pixels; z from {low} to {high} nm, in steps of {step} nm"
-                )?;
+            Self::Psf { heights, range: [low, high], step, extent: [width, height], record } => {
+                write!(f, "measured PSF of {width}×{height} pixels; ")?;
+                if *heights {
+                    write!(f, "z from {low} to {high} nm, in steps of {step} nm")?;
+                } else {
+                    write!(f, "learnt from a movie, without heights")?;
+                }
                 record.as_deref().map_or(Ok(()), |record| of_record_below(record, f))
             }
             Self::Outcomes { record } => {

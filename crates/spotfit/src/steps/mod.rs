@@ -56,6 +56,7 @@ pub mod fitted;
 mod growing_table;
 pub mod info;
 pub mod join;
+pub mod learn;
 mod lengths;
 pub mod link;
 mod listener;

@@ -16,17 +16,17 @@ use crate::words::movie_options::{Lengths, MovieArguments, asked_size, parse_len
 use crate::words::output::{Output, complete};
 use crate::words::paths::{refuse_ending, refuse_same_file};
 use crate::words::plot::{draw_plot, refuse_plot};
+use crate::words::psf_file::write_psf;
 use crate::words::record::{RecordArguments, Recorded, counts};
 use crate::words::report::ReportArguments;
 use crate::words::spot_options::SpotOptions;
 use crate::words::written::WrittenFile;
 use spotfit::astigmatism::yaml_text::yaml_text;
-use spotfit::psf::{self, PsfError};
 use spotfit::report::figure::Drawing;
 use spotfit::steps::Stack;
 use spotfit::steps::calibrate::{self, CalibrateOptions, PsfOptions, StackOptions};
 use spotfit::steps::localize::CameraOptions;
-use spotfit::{Camera, CameraMap, Length, camera_maps, hdf5::H5Error, record};
+use spotfit::{Camera, CameraMap, Length, camera_maps, record};
 
 #[derive(Debug, Args)]
 #[command(
@@ -179,14 +179,7 @@ impl CalibrateArguments {
         let listener = Terminal::default();
         let done =
             calibrate::run_psf(&options, camera.as_ref(), map.as_deref(), &mut stacks, &listener)?;
-        let output = Output::create(&self.output)?;
-        let name = output.name().to_owned();
-        let written = psf::write(output, &done.psf, done.pixel_size);
-        let output = written.map_err(|error| match error {
-            PsfError::Hdf5(H5Error::Io(source)) => CliError::write(&name)(source),
-            PsfError::Hdf5(error) => CliError::file(&name, error.to_string()),
-            error => CliError::Other(error.to_string()),
-        })?;
+        let output = write_psf(&self.output, &done.psf, done.pixel_size)?;
         record.change(|record| record.pixel_size = done.pixel_size);
         let counts = counts([("beads", done.report.beads), ("used", done.report.used)]);
         let plot = self.drawn(|| done.drawing())?;

@@ -4,4 +4,5 @@ mod calibrate;
 mod crowded;
 mod files;
 mod fits;
+mod learn;
 mod simulated;

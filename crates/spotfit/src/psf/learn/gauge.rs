@@ -72,8 +72,7 @@ fn pedestal(spots: &[SpotFit<'_>], nodes: &[f64], last: f64) -> [f64; 3] {
     let rows: Vec<([f64; PARTS], f64)> = used()
         .map(|spot| {
             let [x, y] = spot.window.field;
-            let (light, t) =
-                (spot.best().photons / mean, along(spot.mean_place(nodes), last));
+            let (light, t) = (spot.best().photons / mean, along(spot.mean_place(nodes), last));
             let row = [1.0, x, y, x * x, x * y, y * y, light, light * t, light * t * t];
             (row, spot.best().background)
         })

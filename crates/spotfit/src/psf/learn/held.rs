@@ -22,6 +22,8 @@ pub(super) struct Judged {
     pub(super) gaussian: f64,
     /// By how many of its standard errors the mean deviance of a spot is lower with the family.
     pub(super) better: f64,
+    /// The median of that difference.
+    pub(super) gain: f64,
 }
 
 /// Judges a family.
@@ -46,7 +48,10 @@ pub(super) fn judge(family: &Family, windows: &[SpotWindow]) -> Judged {
     let mean = (sum(1) - sum(0)) / count;
     let square: f64 = sound.iter().map(|spot| (spot[1] - spot[0] - mean).powi(2)).sum();
     let error = (square / (count * (count - 1.0))).sqrt();
-    Judged { learnt: sum(0) / sum(2), gaussian: sum(1) / sum(2), better: mean / error }
+    let mut gains: Vec<f64> = sound.iter().map(|spot| spot[1] - spot[0]).collect();
+    gains.sort_unstable_by(f64::total_cmp);
+    let gain = gains.get(gains.len() / 2).copied().unwrap_or(f64::NAN);
+    Judged { learnt: sum(0) / sum(2), gaussian: sum(1) / sum(2), better: mean / error, gain }
 }
 
 /// Half of the deviance of a Gaussian of two widths, on a background with slopes.

@@ -90,7 +90,7 @@ pub(super) fn solve(family: &mut Family, spots: &[SpotFit<'_>], nodes: &[f64]) {
             for pixel in 0..COUNT * COUNT {
                 let at = |plane: usize| plane * COUNT * COUNT + pixel;
                 let bend = vector[at(before)] - 2.0 * vector[at(middle)] + vector[at(after)];
-                let bend = std::env::var("ST").map_or(1.0, |t| t.parse().unwrap()) * usual * bend;
+                let bend = STIFFNESS * usual * bend;
                 sums[at(before)] += bend;
                 sums[at(middle)] -= 2.0 * bend;
                 sums[at(after)] += bend;
@@ -102,7 +102,7 @@ pub(super) fn solve(family: &mut Family, spots: &[SpotFit<'_>], nodes: &[f64]) {
     second_differences(shape[0], |places| {
         for (plane, times) in places.into_iter().zip([1.0, 4.0, 1.0]) {
             let own = &mut diagonal[plane * COUNT * COUNT..][..COUNT * COUNT];
-            own.iter_mut().for_each(|value| *value += times * std::env::var("ST").map_or(1.0, |t| t.parse().unwrap()) * usual);
+            own.iter_mut().for_each(|value| *value += times * STIFFNESS * usual);
         }
     });
     conjugate_gradients(&mut family.knots, &right, &diagonal, STEPS, apply);

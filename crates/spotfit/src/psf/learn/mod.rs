@@ -83,10 +83,6 @@ pub(super) struct Learnt {
     pub(super) family: Family,
     /// The place of each spot along the axis, in planes.
     pub(super) places: Vec<f64>,
-    /// Whether it is like the others.
-    pub(super) good: Vec<bool>,
-    /// The deviance of each by pixel, at its best node.
-    pub(super) deviances: Vec<f64>,
 }
 
 impl Family {
@@ -129,9 +125,7 @@ pub(super) fn learn(
         spots.par_iter_mut().for_each(|spot| spot.weigh(&family, &nodes));
     }
     let places = spots.iter().map(|spot| spot.mean_place(&nodes)).collect();
-    let good = spots.iter().map(|spot| spot.good).collect();
-    let deviances = spots.iter().map(SpotFit::deviance).collect();
-    Learnt { family, places, good, deviances }
+    Learnt { family, places }
 }
 
 /// Says which spots are like the others.
@@ -157,4 +151,3 @@ fn unlike(mut all: Vec<f64>) -> f64 {
 
 #[cfg(test)]
 mod tests;
-

@@ -5,12 +5,13 @@ use std::sync::Arc;
 use fit_core::spot::shape::Elliptical;
 use fit_core::{Estimator, Shape};
 use ndarray::{Array3, ArrayView2, Axis};
+use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use super::held::{Judged, judge};
 use super::select::{Candidates, Others};
 use super::{COUNT, Family, Learnt, SpotWindow, learn};
-use crate::localize::{Emitters, Localization, LocalizeError, LocalizeOptions, Localizer};
 use crate::CameraMap;
+use crate::localize::{Emitters, Localization, LocalizeError, LocalizeOptions, Localizer};
 use crate::movie::Block;
 use crate::psf::{Psf, PsfError, frames_in_photons};
 
@@ -38,8 +39,10 @@ const ENDED: f64 = 0.995;
 /// The fewest spots, and the fewest photons of all, in units of the variance of a photon.
 const FEWEST: usize = 100;
 const FEWEST_PHOTONS: f64 = 2e5;
-/// The family is better than Gaussians where the deviance of a spot that was held out is lower by so many standard errors.
+/// The family is better than Gaussians where the deviance of a spot that was held out is lower by so many standard errors, and mostly by so
+/// much: less does not change which spots are taken for two.
 const BETTER: f64 = 3.0;
+const GAIN: f64 = 4.0;
 
 /// Why no PSF was learnt.
 #[derive(Debug, thiserror::Error)]
@@ -74,12 +77,14 @@ pub enum LearnPsfError {
     },
     /// Gaussians describe the spots as well.
     #[error(
-        "the Gaussian is as good as the PSF that was learnt from {spots} spots: in frames that were held out, the deviance of a pixel is \
-         {learnt:.3} with the PSF and {gaussian:.3} with Gaussians"
+        "Gaussians are as good as the PSF that was learnt from {spots} spots: in frames that were held out, it lowers the deviance of half of \
+         the spots by less than {gain:.1}, and {GAIN} are wanted (a pixel has {learnt:.3} with it, {gaussian:.3} with Gaussians)"
     )]
     NotBetter {
         /// Spots that were used.
         spots: usize,
+        /// The median of how much lower the deviance of a spot is with it.
+        gain: f64,
         /// The deviance of a pixel with the PSF.
         learnt: f64,
         /// The same with a Gaussian of two widths for each spot.
@@ -185,17 +190,18 @@ pub fn learn_psf(blocks: &[Block], options: &LocalizeOptions) -> Result<LearntPs
 pub(crate) fn learn_while(
     blocks: &[Block],
     options: &LocalizeOptions,
-    go_on: &(dyn Fn() -> bool + Sync),
+    go_on: &dyn Fn() -> bool,
 ) -> Result<LearntPsf, LearnPsfError> {
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(options.fitter.threads).build();
+    let pool = ThreadPoolBuilder::new().num_threads(options.fitter.threads).build();
     let pool = pool.map_err(|source| PsfError::from(source))?;
-    pool.install(|| learnt(blocks, options, go_on))
+    learnt(blocks, options, &pool, go_on)
 }
 
 fn learnt(
     blocks: &[Block],
     options: &LocalizeOptions,
-    go_on: &(dyn Fn() -> bool + Sync),
+    pool: &ThreadPool,
+    go_on: &dyn Fn() -> bool,
 ) -> Result<LearntPsf, LearnPsfError> {
     let likeliest = options.fitter.fit.with_estimator(Estimator::MaximumLikelihood);
     let options = options
@@ -216,8 +222,8 @@ fn learnt(
         collected(blocks, &first, &Others::Masked, by_widths, go_on)?;
     let (windows, held) = parted(windows, frames)?;
     let mut used = windows.len();
-    let mut found = learn(&windows, PLANES, STEPS, None);
-    let (mut judged, mut held_out) = (judge(&found.family, &held), held.len());
+    let mut found = pool.install(|| learn(&windows, PLANES, STEPS, None));
+    let (mut judged, mut held_out) = (pool.install(|| judge(&found.family, &held)), held.len());
     let mut rounds = 1;
     while rounds < ROUNDS {
         if !go_on() {
@@ -242,10 +248,11 @@ fn learnt(
             break;
         }
         let begin = if rounds == 1 { found.family.grown() } else { found.family.clone() };
-        let mut better = learn(&windows, begin.planes, STEPS, Some(begin));
+        let mut better = pool.install(|| learn(&windows, begin.planes, STEPS, Some(begin)));
         better.family = cropped(&better);
         // Where spots overlap, the first round sees those that are two: the second is better in any case.
-        let [before, now] = [&found.family, &better.family].map(|family| judge(family, &apart));
+        let [before, now] =
+            [&found.family, &better.family].map(|family| pool.install(|| judge(family, &apart)));
         if rounds > 1 && now.learnt >= before.learnt {
             break;
         }
@@ -256,9 +263,9 @@ fn learnt(
             break;
         }
     }
-    let Judged { learnt, gaussian, better } = judged;
-    if better.is_nan() || better < BETTER {
-        return Err(LearnPsfError::NotBetter { spots: used, learnt, gaussian });
+    let Judged { learnt, gaussian, better, gain } = judged;
+    if !(better >= BETTER && gain >= GAIN) {
+        return Err(LearnPsfError::NotBetter { spots: used, gain, learnt, gaussian });
     }
     let psf = found.family.psf()?;
     Ok(LearntPsf { psf, frames, spots: used, held_out, rounds, deviance: learnt, gaussian })
@@ -293,7 +300,7 @@ fn collected(
     options: &LocalizeOptions,
     others: &Others<'_>,
     key: impl Fn(&Localization) -> f64 + Copy,
-    go_on: &(dyn Fn() -> bool + Sync),
+    go_on: &dyn Fn() -> bool,
 ) -> Result<Collected, LearnPsfError> {
     let mut all = Collected { windows: Candidates::default(), frames: 0 };
     let Some(block) = blocks.first() else { return Ok(all) };

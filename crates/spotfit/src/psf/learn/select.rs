@@ -48,8 +48,7 @@ impl Candidates {
 
     /// Those of every so many frames, and the others.
     pub(super) fn parted(self, every: usize) -> (Self, Self) {
-        let (held, others) =
-            self.0.into_iter().partition(|spot| spot.frame % every == every - 1);
+        let (held, others) = self.0.into_iter().partition(|spot| spot.frame % every == every - 1);
         (Self(held), Self(others))
     }
 
@@ -94,7 +93,8 @@ impl Candidates {
                 background: (spot.offset / excess).max(0.1),
                 order: key(spot),
                 sigma: spot.sigma,
-                field: [[column, width as f64], [row, height as f64]].map(|[at, side]| 2.0 * at / side - 1.0),
+                field: [[column, width as f64], [row, height as f64]]
+                    .map(|[at, side]| 2.0 * at / side - 1.0),
             };
             for pixel in 0..SIDE * SIDE {
                 let at = [

@@ -53,13 +53,13 @@ impl LocalizeOptions {
         let unsure = size.is_none();
         let told = self.told(size);
         let told = told.or_else(|error| if unsure { self.told(Some(LIKELY)) } else { Err(error) });
-        let Told { options, shape, .. } = told?;
+        let Told { options, .. } = told?;
         let method = self.method(&options, movie);
         if let Some(text) = &self.filter {
             // Whether columns can be had in nanometres the movie may say.
             let parse = |size| {
                 let info = Info::default().with_movie(size, [1, 1], 1);
-                condition(text, &self.layout(size, format, shape).table(&[], &info))
+                condition(text, &self.layout(size, format, &options).table(&[], &info))
             };
             let unsure = self.pixel_size == PixelScale::OfMovie;
             parse(size).or_else(|error| if unsure { parse(Some(LIKELY)) } else { Err(error) })?;

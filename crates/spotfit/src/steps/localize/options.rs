@@ -87,9 +87,8 @@ pub struct LocalizeOptions {
 pub(crate) struct Told {
     /// Without positions.
     pub(crate) options: localize::LocalizeOptions,
-    pub(super) shape: Shape,
     /// What is odd about them.
-    pub(super) notes: Vec<String>,
+    pub(crate) notes: Vec<String>,
 }
 
 impl LocalizeOptions {
@@ -125,8 +124,8 @@ impl LocalizeOptions {
         &self,
         pixel_size: Option<f64>,
     ) -> Result<(localize::LocalizeOptions, Layout, Vec<Note>), StepError> {
-        let Told { options, shape, notes } = self.told(pixel_size)?;
-        let layout = self.layout(None, TableFormat::Picasso, shape);
+        let Told { options, notes } = self.told(pixel_size)?;
+        let layout = self.layout(None, TableFormat::Picasso, &options);
         Ok((options, layout, notes.into_iter().map(Note::Warning).collect()))
     }
 
@@ -197,7 +196,7 @@ impl LocalizeOptions {
         let box_size = box_size.unwrap_or(options.usual_box());
         let options = options.with_box_size(box_size);
         let notes = options.notes();
-        Ok(Told { options, shape: fit.shape, notes })
+        Ok(Told { options, notes })
     }
 
     /// The columns of the table. Picasso's have pixels; what is known of their size stands beside them.
@@ -205,20 +204,19 @@ impl LocalizeOptions {
         &self,
         pixel_size: Option<f64>,
         format: TableFormat,
-        shape: Shape,
+        told: &localize::LocalizeOptions,
     ) -> Layout {
         let picasso = format == TableFormat::Picasso;
-        let engine = &self.localizer;
+        let (engine, psf) = (&self.localizer, told.psf.as_deref());
         Layout::default()
             .with_pixel_size(pixel_size.filter(|_| !picasso))
-            .with_depth(self.calibration.is_some() || self.psf.is_some())
+            .with_depth(told.calibration.is_some() || psf.is_some_and(Psf::has_heights))
             .with_slopes(self.background == Some(Background::Plane))
             .with_errors(engine.errors)
             .with_corner_origin(self.origin == Origin::Corner && !picasso)
-            .with_widths(if self.psf.is_some() {
-                WidthColumns::Measured
-            } else {
-                WidthColumns::of(shape)
+            .with_widths(match psf {
+                Some(_) => WidthColumns::Measured,
+                None => WidthColumns::of(told.fitter.fit.shape),
             })
             .with_checks(engine.checks)
             .with_status(engine.keep_all)

@@ -48,7 +48,8 @@ impl LocalizeOptions {
         of: &OfMovie,
     ) -> Result<Prepared, StepError> {
         let OfMovie { size, count, wanted, pixel_size, format } = *of;
-        let Told { options: engine, shape, notes } = told;
+        let Told { options: engine, notes } = told;
+        let layout = self.layout(pixel_size, format, &engine);
         let short = short_movie(engine.temporal_background, wanted);
         let notes = notes.into_iter().chain(short).collect();
         let engine = engine.with_positions(positions);
@@ -59,7 +60,6 @@ impl LocalizeOptions {
         let engine = with_sooner_backend(engine, pixels);
         let localizer = Localizer::new(size, engine).map_err(StepError::localize(None))?;
         let info = Info::default().with_movie(pixel_size, [size.0, size.1], count);
-        let layout = self.layout(pixel_size, format, shape);
         let parse = |text: &String| condition(text, &layout.table(&[], &info));
         let filter = self.filter.as_ref().map(parse).transpose()?;
         Ok(Prepared { localizer, layout, filter, info, defects, notes })

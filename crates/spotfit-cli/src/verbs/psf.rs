@@ -1,0 +1,75 @@
+//! `spotfit psf`: the PSF of a movie, learnt from its own spots.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use crate::error::CliError;
+use crate::say::listener::Terminal;
+use crate::words::localize::LocalizeWords;
+use crate::words::output::complete;
+use crate::words::paths::{refuse_ending, refuse_same_file};
+use crate::words::preset::PresetArguments;
+use crate::words::psf_file::write_psf;
+use crate::words::record::{RecordArguments, counts};
+use crate::words::report::ReportArguments;
+use crate::words::written::WrittenFile;
+use spotfit::record;
+use spotfit::steps::Stack;
+use spotfit::steps::learn::{self, LearnOptions};
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  spotfit psf movie.tif -o psf.hdf5 --baseline 100 --sensitivity 0.46 --pixel-size 107\n  spotfit localize movie.tif -o locs.csv --psf psf.hdf5 --emitters auto --baseline 100 --sensitivity 0.46 --pixel-size 107"
+)]
+pub(crate) struct PsfArguments {
+    /// The movie: a file, as `spotfit localize` takes it.
+    #[arg(value_name = "MOVIE")]
+    movie: PathBuf,
+    /// Movies that go on with it, in their order: all of them are one movie, whose frames go on counting.
+    #[arg(value_name = "MOVIE")]
+    more: Vec<PathBuf>,
+    /// Where to write the PSF, a .hdf5 file for `spotfit localize --psf`. It has the PSFs that spots of this movie show, and no heights.
+    #[arg(help_heading = "Output", short, long, value_name = "PSF.hdf5")]
+    output: WrittenFile,
+    /// The most frames that are looked at, from all of the movie.
+    #[arg(
+        help_heading = "Movie",
+        long,
+        value_name = "N",
+        default_value_t = LearnOptions::default().learn_frames
+    )]
+    learn_frames: usize,
+    #[command(flatten)]
+    preset: PresetArguments,
+    #[command(flatten)]
+    words: LocalizeWords,
+    #[command(flatten)]
+    report: ReportArguments,
+    #[command(flatten)]
+    record: RecordArguments,
+}
+
+pub(crate) fn run(arguments: &PsfArguments) -> Result<(), CliError> {
+    let PsfArguments { movie, more, output, learn_frames, preset, words, report, record } =
+        arguments;
+    report.check(output)?;
+    refuse_ending(output, &["hdf5", "h5"], "a measured PSF")?;
+    let localize = words.options()?.with_preset(preset.path());
+    let movie_options = words.movie()?.with_parts(more.clone());
+    let stack = Stack::open(movie, &movie_options)?;
+    let beside = ["yaml", "inf"].map(|ending| movie.with_extension(ending));
+    let named = localize.files();
+    let files = named.iter().map(|(_, file)| file.clone());
+    let read = stack.files().iter().cloned().chain(beside).chain(files);
+    read.into_iter().try_for_each(|input| refuse_same_file(&input, output))?;
+    let mut record = record.of(output)?;
+    record.has_read(|| record::inputs(movie, stack.files(), &named))?;
+    let options = LearnOptions::default().with_localize(localize).with_learn_frames(*learn_frames);
+    let done = learn::run(&options, stack, &Terminal::default())?;
+    let written = write_psf(output, &done.psf, done.pixel_size)?;
+    record.change(|record| record.pixel_size = done.pixel_size);
+    let counts = counts([("spots", done.report.used), ("frames", done.report.frames)]);
+    complete(record.around(vec![written], counts)?)?;
+    report.tell(&done.report)
+}

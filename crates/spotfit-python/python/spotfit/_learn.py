@@ -1,0 +1,89 @@
+"""The PSF of a movie, learnt from its own spots."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from os import PathLike, fspath
+from typing import TYPE_CHECKING, Any
+
+from . import _arguments as arguments
+from . import _spotfit
+from ._calibrate import Calibration
+from ._localize import Blocks
+from ._preset import expanded
+from ._warnings import tell
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from ._options import LocalizeOptions
+
+
+def learn_psf(
+    movie: str | PathLike[str] | Sequence[str | PathLike[str]] | Any,
+    *,
+    learn_frames: int = 1000,
+    **options: Unpack[LocalizeOptions],
+) -> Calibration:
+    """Learns the PSF of a movie from its own spots, without beads, as ``spotfit psf`` does.
+
+    It needs some hundred bright spots that are far from others. What makes spots differ, mostly the focus, becomes an axis of the PSF that
+    has no heights: localizing with it gives no z.
+
+    Python goes on meanwhile: other threads run, and Ctrl-C ends it.
+
+    Parameters
+    ----------
+    movie : path, sequence of paths or array_like (n, height, width)
+        The movie, as `localize` takes it.
+    learn_frames : int
+        The most frames that are looked at, from all of the movie.
+    **options
+        Those of `localize` but `positions`, `calibration`, `psf` and `follow`: the camera, and how spots are found.
+
+    Returns
+    -------
+    Calibration
+        The PSF with its report; `Calibration.save` writes it. It has no plot.
+
+    Raises
+    ------
+    ValueError
+        If an option is out of its range; if the spots are too few or too dim, or Gaussians describe those of held-out frames as well.
+    TypeError, OSError
+        As `localize`.
+
+    Warns
+    -----
+    SpotfitWarning
+        As `localize`.
+
+    Examples
+    --------
+    >>> import spotfit
+    >>> camera = spotfit.Camera(baseline=100, read_noise=1.5)
+    >>> movie = spotfit.simulate_movie(
+    ...     frames=100, width=64, height=64, density=0.4, pixel_size=100, uniform=True, photons=3000, background=30, psf_na=1.4, zernike={(2, 2): 0.1}, camera=camera
+    ... )
+    >>> psf = spotfit.learn_psf(movie.frames, camera=camera)
+    >>> psf.kind, psf.report["deviance"] < psf.report["gaussian"]
+    ('psf', True)
+    """
+    given: dict[str, Any] = expanded(options, ("filter",))
+    given.pop("filter", None)
+    for name in ("positions", "calibration", "psf", "follow"):
+        if given.get(name):
+            raise ValueError(f"{name} is for localizing: the PSF is learnt from the movie alone")
+    chosen = arguments.chosen(given.get("channel"), given.get("slice"), given.get("position"), bool(given.get("strict", False)))
+    part = given.get("frames")
+    # What is wrong with a movie and its options is told as where it is localized.
+    blocks = Blocks(movie, **given)
+    frames = None if part is None else f"{(part.start or 0) + 1}:{'' if part.stop is None else part.stop}"
+    parts: list[str] = []
+    if isinstance(movie, (list, tuple)) and movie and all(isinstance(one, (str, PathLike)) for one in movie):
+        movie, *parts = map(fspath, movie)
+    number = arguments.whole("learn_frames", learn_frames)
+    content, report, notes = _spotfit.learn_psf(movie, blocks._options, parts=parts, chosen=chosen, frames=frames, learn_frames=number)
+    tell(notes)
+    return Calibration(json.loads(report), "psf", content)

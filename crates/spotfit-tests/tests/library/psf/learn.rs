@@ -1,0 +1,165 @@
+//! PSFs that are learnt from movies.
+
+use std::sync::Arc;
+
+use fit_core::{Camera, Estimator, Options};
+use fit_sim::{MovieSimulation, Objective, PupilPsf, SimulatedPsf, Zernike};
+use spotfit::FitterOptions;
+use spotfit::localize::{Emitters, LocalizeOptions, Localizer, Sigma};
+use spotfit::movie::{Block, Pixels};
+use spotfit::psf::{self, LearnPsfError, learn_psf};
+use spotfit::steps::learn::{self, LearnOptions};
+use spotfit::steps::localize::{self as step, CameraOptions, Given};
+use spotfit::steps::{Silent, Stack, StepError};
+use spotfit::table::{Table, TableFormat};
+
+const SIDE: usize = 64;
+
+fn objective() -> Arc<PupilPsf> {
+    let zernike = vec![Zernike::new(4, 0, 0.04), Zernike::new(2, 2, 0.05)];
+    let objective = Objective::default().with_zernike(zernike);
+    Arc::new(PupilPsf::new(&objective, 100.0, 300.0).expect("sound"))
+}
+
+/// A movie of molecules within ±200 nm of the focus, 0.3 in a µm².
+fn movie(psf: &Arc<PupilPsf>, frames: usize, seed: u64) -> MovieSimulation {
+    MovieSimulation::new(SIDE, SIDE, frames)
+        .with_uniform(true)
+        .with_own_spots(Some(0.3 * (0.1 * SIDE as f64).powi(2)))
+        .with_signal(1500.0)
+        .with_signal_spread(0.6)
+        .with_background(30.0)
+        .with_psf(Some(SimulatedPsf::new(psf.clone(), 200.0)))
+        .with_seed(seed)
+}
+
+fn blocks(movie: &MovieSimulation, frames: usize) -> Vec<Block> {
+    let mut plan = movie.clone().plan().expect("sound");
+    let starts = (0..frames).step_by(16);
+    let of = |first: usize| {
+        let frames = plan.piece(first..(first + 16).min(frames)).frames();
+        Block { first, pixels: Pixels::U16(frames) }
+    };
+    starts.map(of).collect()
+}
+
+fn options() -> LocalizeOptions {
+    let fit = Options::default().with_estimator(Estimator::MaximumLikelihood);
+    LocalizeOptions::default()
+        .with_fitter(FitterOptions::default().with_fit(fit))
+        .with_camera(Camera::default().with_baseline(100.0).with_read_noise(1.5))
+}
+
+/// How many spots of a movie are found within 2 pixels, how many rows are of no spot, how many spots have no row, and the rows' photons
+/// over those of their spots.
+fn found(movie: &MovieSimulation, frames: usize, options: LocalizeOptions) -> ([usize; 3], f64) {
+    let mut plan = movie.clone().plan().expect("sound");
+    let piece = plan.piece(0..frames);
+    let block = Block { first: 0, pixels: Pixels::U16(piece.frames()) };
+    let mut localizer = Localizer::new((SIDE, SIDE), options).expect("sound");
+    let rows = localizer.process(&block).expect("fits");
+    let inside = |x: f64, y: f64| [x, y].iter().all(|&at| at > 4.0 && at < SIDE as f64 - 5.0);
+    let (mut counts, mut ratios) = ([0; 3], Vec::new());
+    for frame in 0..frames {
+        let mut rows: Vec<_> = rows.iter().filter(|row| row.frame == frame).collect();
+        for truth in piece.truth(frame) {
+            let distance = |x: f64, y: f64| (x - truth.shape.x).hypot(y - truth.shape.y);
+            let near = rows.iter().enumerate().map(|(at, row)| (at, distance(row.x, row.y)));
+            let nearest = near.min_by(|a, b| a.1.total_cmp(&b.1));
+            let hit =
+                nearest.filter(|(_, distance)| *distance < 2.0).map(|(at, _)| rows.remove(at));
+            if inside(truth.shape.x, truth.shape.y) {
+                counts[if hit.is_some() { 0 } else { 2 }] += 1;
+                ratios.extend(hit.map(|row| row.intensity / truth.signal));
+            }
+        }
+        counts[1] += rows.iter().filter(|row| inside(row.x, row.y)).count();
+    }
+    ratios.sort_by(f64::total_cmp);
+    (counts, ratios[ratios.len() / 2])
+}
+
+fn jaccard([right, wrong, missed]: [usize; 3]) -> f64 {
+    right as f64 / (right + wrong + missed) as f64
+}
+
+/// Proves that a PSF that was learnt from a movie without beads finds the spots of another one where a Gaussian takes many of them for
+/// two; that photons are all of a spot's, and not those in the PSF's pixels; that its file has all that it is; and that no z is claimed.
+#[test]
+fn a_movie_tells_its_psf() {
+    let psf = objective();
+    let learnt = learn_psf(&blocks(&movie(&psf, 250, 11), 250), &options()).expect("a PSF");
+    println!(
+        "{} frames, {} spots, {} held out, {} rounds, deviance {:.3}, Gaussian {:.3}, light {:.3}",
+        learnt.frames,
+        learnt.spots,
+        learnt.held_out,
+        learnt.rounds,
+        learnt.deviance,
+        learnt.gaussian,
+        learnt.psf.light()
+    );
+    assert!(learnt.spots > 400 && learnt.deviance < learnt.gaussian - 0.03);
+    assert!(!learnt.psf.has_heights() && (0.8..0.99).contains(&learnt.psf.light()));
+
+    let mut file = std::io::Cursor::new(Vec::new());
+    psf::write(&mut file, &learnt.psf, Some(100.0)).expect("a file");
+    let read = psf::read(file).expect("a PSF");
+    assert_eq!((read.light(), read.has_heights()), (learnt.psf.light(), false));
+    let off = &read.coefficients() - &learnt.psf.coefficients();
+    assert!(off.iter().all(|off| off.abs() < 1e-15));
+
+    let test = movie(&psf, 60, 901);
+    let auto = options().with_emitters(Emitters::Auto);
+    let gaussian = auto.clone().with_sigma(Sigma::Shared).with_usual_sigma(Some(1.3));
+    let (of_gaussian, _) = found(&test, 60, gaussian);
+    let (of_learnt, photons) = found(&test, 60, auto.with_psf(Some(Arc::new(read.clone()))));
+    println!("found, wrong, missed: {of_gaussian:?} {of_learnt:?}; photons {photons:.3}");
+    assert!(jaccard(of_learnt) > 0.96, "{of_learnt:?}");
+    assert!(jaccard(of_learnt) > jaccard(of_gaussian) + 0.1, "{of_gaussian:?} {of_learnt:?}");
+    assert!((photons - 1.0).abs() < 0.08, "{photons}");
+
+    let camera = CameraOptions::default().with_baseline(Some(100.0)).with_sensitivity(Some(1.0));
+    let given = step::LocalizeOptions::default()
+        .with_camera(camera)
+        .with_psf(Some(Given::Content(Arc::new(read))));
+    let mut table = Table::default();
+    let frames = blocks(&test, 16).remove(0).pixels;
+    step::run(&given, Stack::of("movie", frames), TableFormat::Csv, &mut table, &Silent)
+        .expect("a table");
+    assert!(table.rows() > 50);
+    assert!(table.columns().iter().all(|column| !column.name.starts_with('z')));
+}
+
+/// Proves that what cannot be learnt is said: too few spots, spots that are too dim, Gaussians, movies that can be read only once, and
+/// options that are for localizing.
+#[test]
+fn what_cannot_be_learnt_is_refused() {
+    let psf = objective();
+    let few = learn_psf(&blocks(&movie(&psf, 16, 3), 16), &options());
+    assert!(matches!(few, Err(LearnPsfError::FewSpots { frames: 16, .. })), "{few:?}");
+    let none = learn_psf(&[], &options());
+    assert!(matches!(none, Err(LearnPsfError::FewSpots { frames: 0, found: 0 })), "{none:?}");
+    let dim = movie(&psf, 250, 5).with_signal(250.0).with_background(5.0).with_signal_spread(0.0);
+    let dim = learn_psf(&blocks(&dim, 250), &options());
+    assert!(matches!(dim, Err(LearnPsfError::Dim { .. })), "{dim:?}");
+    let gaussians = movie(&psf, 250, 7).with_psf(None);
+    let gaussians = learn_psf(&blocks(&gaussians, 250), &options());
+    assert!(matches!(gaussians, Err(LearnPsfError::NotBetter { .. })), "{gaussians:?}");
+
+    let frames = || blocks(&movie(&psf, 16, 3), 16).remove(0).pixels;
+    let refused = |options: LearnOptions| {
+        let error = learn::run(&options, Stack::of("movie", frames()), &Silent).unwrap_err();
+        (matches!(error, StepError::Input { .. }), error.to_string())
+    };
+    let (of_input, said) = refused(LearnOptions::default());
+    assert!(
+        of_input && said.starts_with("movie: the PSF cannot be learnt from 16 frames"),
+        "{said}"
+    );
+    let (_, said) = refused(LearnOptions::default().with_learn_frames(0));
+    assert!(said.starts_with("learn_frames"), "{said}");
+    let given = step::LocalizeOptions::default().with_psf(Some(Given::File("psf.hdf5".into())));
+    let (_, said) = refused(LearnOptions::default().with_localize(given));
+    assert!(said.starts_with("`psf` is for localizing"), "{said}");
+}
