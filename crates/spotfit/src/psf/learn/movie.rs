@@ -193,7 +193,7 @@ pub(crate) fn learn_while(
     go_on: &dyn Fn() -> bool,
 ) -> Result<LearntPsf, LearnPsfError> {
     let pool = ThreadPoolBuilder::new().num_threads(options.fitter.threads).build();
-    let pool = pool.map_err(|source| PsfError::from(source))?;
+    let pool = pool.map_err(PsfError::from)?;
     learnt(blocks, options, &pool, go_on)
 }
 
