@@ -20,6 +20,8 @@ fn with_files() -> Folder {
         "stage.tif",
         "decays.csv",
         "calibration.yaml",
+        "psf.hdf5",
+        "seen.tif",
     ] {
         fs::copy(INPUTS.path(name), folder.path(name)).expect("a copy");
     }
@@ -93,6 +95,10 @@ fn examples_run() {
             }
             None => example.replace("--frames 200", "--frames 30"),
         };
+        // The PSF of molecules behind an objective can be learnt.
+        if *verb == "psf" {
+            fs::copy(folder.path("seen.tif"), folder.path("movie.tif")).expect("a copy");
+        }
         // What an example writes is there for others, which read it.
         if let Some(written) = example.split(" -o ").nth(1).and_then(|rest| rest.split(' ').next())
         {
