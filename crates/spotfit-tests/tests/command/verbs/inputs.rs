@@ -73,7 +73,7 @@ pub static INPUTS: LazyLock<Folder> = LazyLock::new(|| {
          spotfit simulate beads -o coarse.tif --width 96 --height 96 --beads 12 --step 80 --photons 20000
          spotfit simulate movie -o stage.tif --frames 30 --width 96 --height 80 --beads 12 --spots 0.001 --drift 0.03,-0.02
          spotfit simulate --count 6 --size 11 -o spots.npy
-         spotfit simulate movie -o seen.tif --frames 40 --width 64 --height 64 --density 0.4 --uniform --photons 3000 --background 30 --psf-na 1.4 --zernike 2,2=0.1 --pixel-size 100
+         spotfit simulate movie -o seen.tif --frames 64 --width 64 --height 64 --density 0.4 --uniform --photons 3000 --background 30 --psf-na 1.4 --zernike 2,2=0.1 --pixel-size 100
          spotfit psf seen.tif -o psf.hdf5 --baseline 100 --sensitivity 1
          spotfit calibrate beads.tif -o calibration.yaml --step 40 --pixel-size 100 --baseline 100 --sensitivity 1
          spotfit localize movie.tif -o locs.csv --calibration calibration.yaml --baseline 100 --sensitivity 1 --pixel-size 100
