@@ -13,7 +13,10 @@ fn needs_a_file(case: &Case, ending: &str) -> bool {
     match ending {
         "tif" => case.words.starts_with("simulate"),
         // Measured PSFs and cameras are written in order.
-        "hdf5" | "h5" => !case.words.contains("--spline") && !case.words.starts_with("camera"),
+        "hdf5" | "h5" => {
+            let starts = |verb: &&str| case.words.starts_with(*verb);
+            !(case.words.contains("--spline") || ["camera ", "psf "].iter().any(starts))
+        }
         "npz" => true,
         _ => false,
     }
