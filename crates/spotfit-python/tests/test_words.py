@@ -197,7 +197,18 @@ def calls(tmp_path_factory: Any) -> dict[str, Callable[..., Any]]:
     def table(made: Any) -> Any:
         return {name: made[name].tolist() for name in made}, {**made.report, "time": None, "stages": None}
 
+    def unlearnt(**words: Any) -> str:
+        """How many spots of a short movie there are to learn from."""
+        try:
+            spotfit.learn_psf(movie.frames, camera=camera, pixel_size=100, **words)
+        except ValueError as error:
+            if "cannot be learnt" not in str(error):
+                raise
+            return str(error)
+        raise AssertionError("these are too few")
+
     return {
+        "psf": unlearnt,
         "localize": lambda **words: table(spotfit.localize(movie.frames, camera=camera, pixel_size=100, **words)),
         "preview": lambda **words: table(spotfit.preview(movie.frames, camera=camera, pixel_size=100, **words).kept),
         "fit": lambda **words: spotfit.fit(spots, pixel_size=100, **words).array.tolist(),
