@@ -106,7 +106,7 @@ pub(crate) struct LocalizeWords {
     /// z_status: found, below or above the range, ambiguous, far from the calibration, or invalid.
     #[arg(help_heading = "Fit", long, value_name = "CALIBRATION.yaml")]
     calibration: Option<PathBuf>,
-    /// Fit x, y and z of every spot with this measured PSF, in place of a Gaussian: an .hdf5 file of `spotfit calibrate --spline` or of
+    /// Fit x, y and z of every spot with this measured PSF, in place of a Gaussian: an .hdf5 file of `spotfit calibrate --spline`, of `spotfit psf`, which gives no z, or of
     /// Picasso (spline-3d). The estimator is maximum likelihood then, if nothing else is said. Adds z and its uncertainty; z_distance, by
     /// how many standard deviations the residuals exceed the noise; and z_status: found, below or above (kept by default; drop them by
     /// --filter 'z_status == found'), with --all invalid too. sigma is that of the Gaussian that is as compact as the PSF at that z.

@@ -73,13 +73,13 @@ def learn_psf(
     given: dict[str, Any] = expanded(options, ("filter",))
     given.pop("filter", None)
     for name in ("positions", "calibration", "psf", "follow"):
-        if given.get(name):
+        if given.get(name) not in (None, False) if name == "follow" else given.get(name) is not None:
             raise ValueError(f"{name} is for localizing: the PSF is learnt from the movie alone")
     chosen = arguments.chosen(given.get("channel"), given.get("slice"), given.get("position"), bool(given.get("strict", False)))
     part = given.get("frames")
     # What is wrong with a movie and its options is told as where it is localized.
     blocks = Blocks(movie, **given)
-    frames = None if part is None else f"{(part.start or 0) + 1}:{'' if part.stop is None else part.stop}"
+    frames = None if part is None else f"{blocks._first + 1}:{blocks._first + blocks.total}"
     parts: list[str] = []
     if isinstance(movie, (list, tuple)) and movie and all(isinstance(one, (str, PathLike)) for one in movie):
         movie, *parts = map(fspath, movie)

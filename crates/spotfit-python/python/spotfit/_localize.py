@@ -137,7 +137,8 @@ class Blocks(Iterator[Locs]):
         "elliptical" then, if nothing else is said. Adds ``z`` and its uncertainty in nanometres, ``z_distance`` and ``z_status``.
     psf : path, optional
         A measured PSF of ``spotfit calibrate --spline`` or Picasso (``spline-3d``), with which x, y and z are fitted in place
-        of a Gaussian; by maximum likelihood, if nothing else is said. Adds the same columns.
+        of a Gaussian; by maximum likelihood, if nothing else is said. Adds the same columns, but for one of `learn_psf`, which has no
+        heights.
     emitters : int or "auto"
         How many emitters light may come from: 1, every candidate is fitted in a window of its own; "auto", as many as the frame shows, all
         of them fitted together with a background that varies over the frame: circular, of known widths, or with a height that
@@ -345,6 +346,7 @@ class Blocks(Iterator[Locs]):
                 late = _Late(fspath(movie), channel, slice, arguments.stage(position), camera, maps, looks and defects is None, file.notes, first)
                 self._next = self._following(source, late)
             self.total = max(last - first, 0)
+            self._first = first
         else:
             if movie is None:
                 raise TypeError("movie must be a path or an array, not None")
@@ -364,6 +366,7 @@ class Blocks(Iterator[Locs]):
             first, last, _ = frames.indices(count)
             notes += self._place(positions, roi, size)
             self.total = max(last - first, 0)
+            self._first = first
             info = _spotfit.Info(None, width, height, count)
             end = min(last, first + _spotfit.frames_for_estimates(height, width))
             few: Any = array[first:end] if looks or camera is not None else array[first : first + 1]

@@ -223,7 +223,7 @@ impl LocalizeOptions {
     }
 
     /// Puts a map with masked pixels in the place of the camera or its map, where there are defects.
-    pub(super) fn mask_defects(
+    pub(crate) fn mask_defects(
         &mut self,
         (width, height): (usize, usize),
     ) -> Result<(), OutOfRange> {

@@ -23,7 +23,8 @@ const METADATA: &str = "metadata";
 ///
 /// The dataset `coefficients` and the attribute `metadata` are Picasso's: 64 coefficients for each piece, z downwards,
 /// and a peak of 1 at z = 0. The dataset `knots` (z, y, x) contains [`Psf::coefficients`], and `knots_zero` in the
-/// metadata contains [`Psf::zero`]: a PSF is read back exactly as it was written. `pixel_size`, in nm, is only for
+/// metadata contains [`Psf::zero`], `light` [`Psf::light`] below 1, and `heights` is false without [`Psf::has_heights`] (which Picasso does not
+/// know: it takes the members for heights): a PSF is read back exactly as it was written. `pixel_size`, in nm, is only for
 /// Picasso. No length in the file has another unit in Picasso 1.0 than in earlier versions. The file is marked as one of 1.0
 /// (`picasso_format`), because that version asks for the size of a pixel where the mark is missing; earlier versions ignore it.
 ///

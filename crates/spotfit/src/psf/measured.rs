@@ -76,13 +76,13 @@ impl Psf {
             let (name, range) = ("the light in the PSF's pixels", "above 0, 1 at most");
             return Err(PsfError::Number { name, value: light, range });
         }
-        let mut psf = Self::new(coefficients, step, zero)?;
-        psf.heights = heights;
-        if light < 1.0 {
-            let coefficients = &psf.coefficients * light;
-            psf.spline = spline_of(&coefficients);
-            (psf.coefficients, psf.light) = (coefficients, light);
-        }
+        let mut psf = Self::new(coefficients.clone(), step, zero)?;
+        let sum = sum(&coefficients, zero.clamp(0.0, (coefficients.dim().0 - 3) as f64), 0);
+        // What was written is read as it was.
+        let same = (sum / light - 1.0).abs() < 1e-9;
+        psf.coefficients = if same { coefficients } else { coefficients * (light / sum) };
+        psf.spline = spline_of(&psf.coefficients);
+        (psf.light, psf.heights) = (light, heights);
         Ok(psf)
     }
 

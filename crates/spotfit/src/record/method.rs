@@ -160,6 +160,8 @@ fn of_psf(psf: &Psf) -> String {
     let coefficients = psf.coefficients();
     let shape = coefficients.shape().iter().map(|&side| side as f64);
     let numbers = shape.chain([psf.step(), psf.zero()]).chain(coefficients.iter().copied());
+    let unlike = (!psf.has_heights()).then_some(f64::NAN);
+    let numbers = numbers.chain(unlike);
     numbers.for_each(|number| told.update(number.to_le_bytes()));
     in_hex(&told.finalize())
 }

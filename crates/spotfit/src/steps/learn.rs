@@ -12,6 +12,9 @@ use crate::{Estimator, OutOfRange};
 
 /// Frames that follow each other are read together, so many of them.
 const TOGETHER: usize = 16;
+/// The fewest parts, and the most pixels of one.
+const LEAST_PARTS: usize = 10;
+const PART_PIXELS: usize = 1 << 22;
 /// The most pixels of all frames: half a gigabyte at most.
 const MOST_PIXELS: usize = 1 << 27;
 
@@ -19,8 +22,8 @@ const MOST_PIXELS: usize = 1 << 27;
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct LearnOptions {
-    /// How the movie would be localized: its camera, and how spots are found. Shape, estimator and what becomes of the localizations do
-    /// not matter.
+    /// How the movie would be localized: camera, maps, defects, saturation, false rate, ROI, frames, size of a pixel, threads and instruction
+    /// set. Other options do not matter.
     pub localize: LocalizeOptions,
     /// The most frames that are looked at, from all of the movie. Range: 1 or more.
     pub learn_frames: usize,
@@ -139,7 +142,7 @@ pub fn run(
     let engine = if found.is_some() { engine.with_defects(found) } else { engine };
     let frames = frames_of(asked.frames.as_deref(), count)?;
     let most = (MOST_PIXELS / (size.0 * size.1).max(1)).clamp(1, *learn_frames);
-    let blocks = read(&mut movie, frames, most, listener)?;
+    let blocks = read(&mut movie, frames, (size, most), listener)?;
     let learnt = learn_while(&blocks, &engine, &|| !listener.is_cancelled());
     let learnt = learnt.map_err(|error| match error {
         LearnPsfError::Localize(source) => StepError::localize(None)(source),
@@ -166,19 +169,22 @@ pub fn run(
 fn read(
     stack: &mut Stack,
     frames: std::ops::Range<usize>,
-    most: usize,
+    (size, most): ((usize, usize), usize),
     listener: &dyn Listener,
 ) -> Result<Vec<Block>, StepError> {
     let name = stack.name().to_owned();
     let failed = |source| StepError::Movie { name: name.clone(), source };
     let mut movie = stack.movie()?;
     let mut blocks = Vec::new();
-    let parts = most.min(frames.len()).div_ceil(TOGETHER).max(1);
+    // A few megabytes, and parts enough to hold some out.
+    let pixels = size.0.saturating_mul(size.1).max(1);
+    let together = TOGETHER.min(most.div_ceil(LEAST_PARTS)).min((PART_PIXELS / pixels).max(1));
+    let parts = most.min(frames.len()).div_ceil(together).max(1);
     listener.begin(most.min(frames.len()) as u64, "frames");
     let mut taken = 0;
     for part in 0..parts {
         go_on(listener)?;
-        let many = (most - taken).min(TOGETHER);
+        let many = most.saturating_sub(taken).min(together);
         // Where there are no more, one part follows the other.
         let gap = frames.len().saturating_sub(most.min(frames.len()));
         let first = frames.start + taken + gap * part / parts.saturating_sub(1).max(1);

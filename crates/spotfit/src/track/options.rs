@@ -234,6 +234,10 @@ impl TrackOptions {
         OutOfRange::check("calibration", "given", good, "only with the shape elliptical")?;
         let one = self.calibration.is_none() || self.psf.is_none();
         OutOfRange::check("psf", "given", one, "only without a calibration of widths")?;
+        let heights = self.psf.as_ref().is_none_or(|psf| psf.has_heights());
+        let range =
+            "one with heights, as beads give it: a PSF that was learnt from a movie has none";
+        OutOfRange::check("psf", "without heights", heights, range)?;
         if let Some(map) = &self.map {
             let Size { width, height } = map.size();
             let range = format!("the frame's {}×{} pixels", frame.width, frame.height);

@@ -24,6 +24,8 @@ pub(super) struct NodeFit {
     /// Of the middle pixel, and its slopes along x and y.
     pub(super) background: f64,
     pub(super) slopes: [f64; 2],
+    /// The variance of the photons, and their covariance with the background; 0 before the first fit.
+    pub(super) errors: [f64; 2],
     /// Half of the deviance.
     pub(super) cost: f64,
 }
@@ -64,7 +66,7 @@ impl NodeFit {
     /// What was known of a spot before.
     pub(super) fn first(window: &SpotWindow) -> Self {
         let SpotWindow { place, photons, background, .. } = *window;
-        Self { place, photons, background, slopes: [0.0; 2], cost: 0.0 }
+        Self { place, photons, background, slopes: [0.0; 2], errors: [0.0; 2], cost: 0.0 }
     }
 
     /// Takes a step of x, y, photons, background and slopes.
@@ -214,6 +216,7 @@ fn improve(
         // A spot that tells nothing stays as it is.
         let Some(covariance) = inverse(&information) else { continue };
         let along = |j: usize| (0..6).map(|k| covariance[j][k] * gradient[k]).sum::<f64>();
+        fit.errors = [covariance[2][2], covariance[2][3]];
         fit.step([0, 1, 2, 3, 4, 5].map(along));
     }
 }

@@ -23,7 +23,10 @@ pub(super) fn fix(family: &mut Family, spots: &mut [SpotFit<'_>], nodes: &[f64])
     let mut centres = Vec::with_capacity(planes);
     for (number, plane) in family.knots.chunks_exact_mut(COUNT * COUNT).enumerate() {
         // A coefficient has its place a plane before its number.
-        let level = at(&pedestal, along(number as f64 - 1.0, last));
+        let level = match &pedestal {
+            Some(pedestal) => at(pedestal, along(number as f64 - 1.0, last)),
+            None => usual(plane),
+        };
         plane.iter_mut().for_each(|value| *value += level);
         flatten(plane);
         let tail = tail(plane).max(0.0);
@@ -52,6 +55,13 @@ pub(super) fn fix(family: &mut Family, spots: &mut [SpotFit<'_>], nodes: &[f64])
 const FIELD: usize = 6;
 const PARTS: usize = FIELD + 3;
 
+/// Spots tell the pedestal where the variance of their photons is so many times that of their errors, and such a share of their square.
+const LEAST_SPREAD: f64 = 4.0;
+const LEAST_SPREAD_OF_ALL: f64 = 0.04;
+
+/// a of a/r³ otherwise: that of free dipoles in focus behind an objective of NA 1.2 to 1.45, 100 nm a pixel.
+const USUAL_TAIL: f64 = 0.15;
+
 /// Residuals beyond so many deviations count less.
 const HUBER: f64 = 2.0;
 
@@ -65,41 +75,78 @@ fn at(pedestal: &[f64; 3], t: f64) -> f64 {
 }
 
 /// What the family lacks in all of its pixels, a photon, along the axis. A spot alone does not tell this from its background; but the true
-/// background does not grow with the photons of the spot on it, and what is lacking does.
-fn pedestal(spots: &[SpotFit<'_>], nodes: &[f64], last: f64) -> [f64; 3] {
+/// background does not grow with the photons of the spot on it, and what is lacking does. Photons have errors, which go with those of the
+/// background: what they add to the sums is taken out (Fuller 1987, eq. 2.2.9). `None` where spots are too equal to tell.
+fn pedestal(spots: &[SpotFit<'_>], nodes: &[f64], last: f64) -> Option<[f64; 3]> {
     let used = || spots.iter().filter(|spot| spot.good);
-    let mean = used().map(|spot| spot.best().photons).sum::<f64>() / used().count().max(1) as f64;
-    let rows: Vec<([f64; PARTS], f64)> = used()
+    let count = used().count() as f64;
+    let mean = used().map(|spot| spot.best().photons).sum::<f64>() / count;
+    let rows: Vec<Row> = used()
         .map(|spot| {
             let [x, y] = spot.window.field;
-            let (light, t) = (spot.best().photons / mean, along(spot.mean_place(nodes), last));
-            let row = [1.0, x, y, x * x, x * y, y * y, light, light * t, light * t * t];
-            (row, spot.best().background)
+            let (fit, t) = (spot.best(), along(spot.mean_place(nodes), last));
+            let light = fit.photons / mean;
+            let [variance, together] = fit.errors;
+            Row {
+                parts: [1.0, x, y, x * x, x * y, y * y, light, light * t, light * t * t],
+                background: fit.background,
+                error: [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0, t, t * t],
+                variance: variance / (mean * mean),
+                together: together / mean,
+            }
         })
         .collect();
+    // Spots that are two, or shine for a part of a frame, are outliers here.
+    let median = |values: &mut Vec<f64>| {
+        values.sort_unstable_by(f64::total_cmp);
+        values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
+    };
+    let mut lights: Vec<f64> = rows.iter().map(|row| row.parts[FIELD]).collect();
+    let middle = median(&mut lights);
+    lights.iter_mut().for_each(|light| *light = (*light - middle).abs());
+    let spread = (1.4826 * median(&mut lights)).powi(2);
+    let error = rows.iter().map(|row| row.variance).sum::<f64>() / count;
+    if !(error > 0.0 && spread > LEAST_SPREAD * error && spread > LEAST_SPREAD_OF_ALL) {
+        return None;
+    }
     let mut found = [0.0; PARTS];
     let mut limit = f64::INFINITY;
     for _ in 0..4 {
         let (mut information, mut right) = (Information::<PARTS>::NONE, [0.0; PARTS]);
-        let residual = |found: &[f64; PARTS], (row, own): &([f64; PARTS], f64)| {
-            own - row.iter().zip(found).map(|(part, found)| part * found).sum::<f64>()
-        };
         for row in &rows {
-            let weight = limit / residual(&found, row).abs().max(limit);
+            let weight = limit / row.residual(&found).abs().max(limit);
             let weight = if weight.is_nan() { 1.0 } else { weight };
-            information.add(&row.0, weight);
-            for (sum, part) in right.iter_mut().zip(row.0) {
-                *sum += weight * part * row.1;
+            information.add(&row.parts, weight);
+            information.add(&row.error, -weight * row.variance);
+            for (part, sum) in right.iter_mut().enumerate() {
+                *sum +=
+                    weight * (row.parts[part] * row.background - row.error[part] * row.together);
             }
         }
-        information.ridge(1e-6 * rows.len() as f64);
-        let Some(covariance) = inverse(&information) else { return [0.0; 3] };
+        information.ridge(1e-6 * count);
+        let covariance = inverse(&information)?;
         found = covariance.map(|row| row.iter().zip(&right).map(|(a, b)| a * b).sum());
-        let mut sizes: Vec<f64> = rows.iter().map(|row| residual(&found, row).abs()).collect();
-        sizes.sort_unstable_by(f64::total_cmp);
-        limit = HUBER * 1.4826 * sizes.get(sizes.len() / 2).copied().unwrap_or(f64::INFINITY);
+        let mut sizes: Vec<f64> = rows.iter().map(|row| row.residual(&found).abs()).collect();
+        limit = HUBER * 1.4826 * median(&mut sizes);
     }
-    [0, 1, 2].map(|part| found[FIELD + part] / mean)
+    Some([0, 1, 2].map(|part| found[FIELD + part] / mean))
+}
+
+/// A spot in the regression of backgrounds.
+struct Row {
+    parts: [f64; PARTS],
+    background: f64,
+    /// Which parts the error of the photons is in, its variance, and its covariance with the background's.
+    error: [f64; PARTS],
+    variance: f64,
+    together: f64,
+}
+
+impl Row {
+    fn residual(&self, found: &[f64; PARTS]) -> f64 {
+        self.background
+            - self.parts.iter().zip(found).map(|(part, found)| part * found).sum::<f64>()
+    }
 }
 
 /// The coefficients in the annulus, with their distance from the centre.
@@ -126,6 +173,14 @@ fn flatten(plane: &mut [f64]) {
     }
 }
 
+/// What is lacking if the light in the annulus falls as that of most objectives does.
+fn usual(plane: &[f64]) -> f64 {
+    let (count, light) = annulus().fold((0.0, 0.0), |(count, light), (place, r)| {
+        (count + 1.0, light + USUAL_TAIL * r.powi(-3) - plane[place])
+    });
+    light / count
+}
+
 /// a of a/r³ in the annulus.
 fn tail(plane: &[f64]) -> f64 {
     let sums = annulus().fold([0.0; 2], |[values, inverses], (place, r)| {
@@ -134,18 +189,16 @@ fn tail(plane: &[f64]) -> f64 {
     sums[0] / sums[1]
 }
 
-/// The light in the window.
+/// The light in the pixels of the window: coefficients at its edge count half.
 fn inside(plane: &[f64]) -> f64 {
-    let within = |at: usize| (1..COUNT - 1).contains(&at);
+    let share = |at: usize| (HALF as f64 + 1.0 - offset(at).abs()).clamp(0.0, 1.0);
     let all = plane.iter().enumerate();
-    all.filter(|(place, _)| within(place % COUNT) && within(place / COUNT))
-        .map(|(_, value)| value)
-        .sum()
+    all.map(|(place, value)| share(place % COUNT) * share(place / COUNT) * value).sum()
 }
 
-/// ∫r⁻³ beyond a square of as many pixels as the sum has.
+/// ∫r⁻³ beyond these pixels.
 fn beyond() -> f64 {
-    let half = 0.5 * (COUNT - 2) as f64;
+    let half = HALF as f64 + 0.5;
     // In an octant of the plane the edge is at half/cos φ, and ∫r⁻³·r dr = cos φ/half.
     8.0 * std::f64::consts::FRAC_1_SQRT_2 / half
 }

@@ -3,17 +3,18 @@
 use std::sync::Arc;
 
 use fit_core::spot::shape::Elliptical;
-use fit_core::{Estimator, Shape};
+use fit_core::{Estimator, Options, Shape};
 use ndarray::{Array3, ArrayView2, Axis};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use super::held::{Judged, judge};
-use super::select::{Candidates, Others};
+use super::select::{Candidates, Others, Seen};
 use super::{COUNT, Family, Learnt, SpotWindow, learn};
-use crate::CameraMap;
-use crate::localize::{Emitters, Localization, LocalizeError, LocalizeOptions, Localizer};
+use crate::detect::typical_variance;
+use crate::localize::{Emitters, Localization, LocalizeError, LocalizeOptions, Localizer, Roi};
 use crate::movie::Block;
 use crate::psf::{Psf, PsfError, frames_in_photons};
+use crate::{CameraMap, FitterOptions};
 
 /// Planes of the family at first, and steps of each search.
 const PLANES: usize = 6;
@@ -38,6 +39,7 @@ const HELD: usize = 5;
 const ENDED: f64 = 0.995;
 /// The fewest spots, and the fewest photons of all, in units of the variance of a photon.
 const FEWEST: usize = 100;
+const FEWEST_HELD: usize = 20;
 const FEWEST_PHOTONS: f64 = 2e5;
 /// The family is better than Gaussians where the deviance of a spot that was held out is lower by so many standard errors, and mostly by so
 /// much: less does not change which spots are taken for two.
@@ -57,7 +59,7 @@ pub enum LearnPsfError {
     /// There are too few spots.
     #[error(
         "the PSF cannot be learnt from {frames} frames: {found} of their spots are bright, far from others and from the frame's edge, and \
-         {FEWEST} are needed"
+         {FEWEST} are needed besides {FEWEST_HELD} in other frames that are held out"
     )]
     FewSpots {
         /// Frames that were looked at.
@@ -175,8 +177,8 @@ fn cropped(learnt: &Learnt) -> Family {
 
 /// Learns the PSF of a movie from its own spots, without beads.
 ///
-/// The `blocks` are frames of the movie from all of its length; `options` say how spots are found in them, and what the camera is. Their
-/// shape, estimator, PSF and calibration do not matter. A family of PSFs along one axis, whatever makes spots differ (mostly the focus), is
+/// The `blocks` are frames of the movie from all of its length, some that follow each other in each: from ten blocks on every fifth is held
+/// out, otherwise every fifth frame. Of the `options` only camera, maps, defects, saturation, false rate, ROI, threads and instruction set matter. A family of PSFs along one axis, whatever makes spots differ (mostly the focus), is
 /// found by soft expectation–maximisation, first from spots that are far from others, then from all that are told apart with what was found
 /// before, for as long as spots that were held out are described better. It takes some hundred bright spots; more make it better.
 ///
@@ -203,23 +205,27 @@ fn learnt(
     pool: &ThreadPool,
     go_on: &dyn Fn() -> bool,
 ) -> Result<LearntPsf, LearnPsfError> {
-    let likeliest = options.fitter.fit.with_estimator(Estimator::MaximumLikelihood);
-    let options = options
-        .clone()
-        .with_positions(None)
-        .with_calibration(None)
-        .with_psf(None)
-        .with_temporal_background(None)
+    let likeliest = Options::default().with_estimator(Estimator::MaximumLikelihood);
+    let fitter = FitterOptions::default()
+        .with_instruction_set(options.fitter.instruction_set)
+        .with_threads(options.fitter.threads);
+    let [width, height] = size_of(blocks);
+    // What becomes of localizations, and what Gaussians look like, does not matter.
+    let mut masked = LocalizeOptions::default()
+        .with_camera(options.camera)
+        .with_map(options.map.clone())
+        .with_defects(options.defects.clone())
+        .with_saturation(options.saturation)
+        .with_false_rate(options.false_rate)
         .with_checks(true);
+    masked.mask_defects((width, height)).map_err(LocalizeError::from)?;
+    let roi = options.roi.unwrap_or(Roi { x: 0, y: 0, width, height });
+    let options = masked;
     let elliptical = likeliest.with_shape(Shape::Elliptical(Elliptical));
-    let first = options
-        .clone()
-        .with_box_size(BOX)
-        .with_emitters(Emitters::One)
-        .with_fitter(options.fitter.clone().with_fit(elliptical));
+    let first = options.clone().with_box_size(BOX).with_fitter(fitter.clone().with_fit(elliptical));
     let by_widths = |spot: &Localization| spot.sigma_x - spot.sigma_y;
     let Collected { windows, mut frames } =
-        collected(blocks, &first, &Others::Masked, by_widths, go_on)?;
+        collected(blocks, (&first, roi), &Others::Masked, by_widths, go_on)?;
     let (windows, held) = parted(windows, frames)?;
     let mut used = windows.len();
     let mut found = pool.install(|| learn(&windows, PLANES, STEPS, None));
@@ -232,19 +238,19 @@ fn learnt(
         let psf = Arc::new(found.family.psf()?);
         let next = options
             .clone()
+            .with_box_size(psf.usual_box())
             .with_emitters(Emitters::Auto)
             .with_psf(Some(psf.clone()))
-            .with_fitter(options.fitter.clone().with_fit(likeliest));
+            .with_fitter(fitter.clone().with_fit(likeliest));
         let axis = |spot: &Localization| spot.depth.map_or(f64::NAN, |depth| depth.z);
         let light = |spot: &Localization, off: [f64; 2]| {
             let at = psf.at([off[0], off[1], axis(spot)]);
             at.map_or(0.0, |[share, ..]| spot.intensity * share)
         };
         let others = Others::Known { light: &light, masked: MASKED, nearest: NEAREST };
-        let again = collected(blocks, &next, &others, axis, go_on)?;
-        let (apart, windows) = again.windows.parted(HELD);
-        let (apart, windows) = (apart.chosen(MOST_SPOTS), windows.chosen(MOST_SPOTS));
-        if windows.len() < FEWEST {
+        let again = collected(blocks, (&next, roi), &others, axis, go_on)?;
+        let [apart, windows] = again.windows.parted(HELD).map(|part| part.chosen(MOST_SPOTS));
+        if windows.len() < FEWEST || apart.len() < FEWEST_HELD {
             break;
         }
         let begin = if rounds == 1 { found.family.grown() } else { found.family.clone() };
@@ -276,11 +282,10 @@ fn parted(
     candidates: Candidates,
     frames: usize,
 ) -> Result<(Vec<SpotWindow>, Vec<SpotWindow>), LearnPsfError> {
-    let (held, used) = candidates.parted(HELD);
-    let (held, used) = (held.chosen(MOST_SPOTS), used.chosen(MOST_SPOTS));
+    let [held, used] = candidates.parted(HELD).map(|part| part.chosen(MOST_SPOTS));
     let (spots, photons) = (used.len(), used.iter().map(|spot| spot.photons).sum());
-    if spots < FEWEST {
-        return Err(LearnPsfError::FewSpots { frames, found: spots });
+    if spots < FEWEST || held.len() < FEWEST_HELD {
+        return Err(LearnPsfError::FewSpots { frames, found: spots + held.len() });
     }
     if photons < FEWEST_PHOTONS {
         return Err(LearnPsfError::Dim { spots, photons });
@@ -297,7 +302,7 @@ struct Collected {
 /// The spots of blocks that may be used, until there are enough. Blocks from all of the movie come first.
 fn collected(
     blocks: &[Block],
-    options: &LocalizeOptions,
+    (options, roi): (&LocalizeOptions, Roi),
     others: &Others<'_>,
     key: impl Fn(&Localization) -> f64 + Copy,
     go_on: &dyn Fn() -> bool,
@@ -310,14 +315,16 @@ fn collected(
     // The multiplication of electrons doubles the variance: half as many photons would have as much.
     let excess = if camera.em_gain.is_some() { 2.0 } else { 1.0 };
     let read_noise = match options.map.as_deref() {
-        Some(map) => {
-            let all = map.variance();
-            let known = || all.iter().filter(|&&variance| variance < CameraMap::MASKED);
-            known().copied().map(f64::from).sum::<f64>() / known().count().max(1) as f64
-        }
-        None => (camera.read_noise / camera.em_gain.unwrap_or(1.0)).powi(2),
+        Some(map) => f64::from(typical_variance(map)),
+        None => camera.read_noise.powi(2),
+    } / camera.em_gain.unwrap_or(1.0).powi(2);
+    let unmasked = |pixel: [usize; 2]| {
+        let map = options.map.as_deref();
+        map.is_none_or(|map| map.variance()[pixel] < CameraMap::MASKED)
     };
-    for number in spread(blocks.len()) {
+    // Frames that follow each other show the same molecules: they are held out together.
+    let parts = blocks.len() >= 2 * HELD;
+    for (part, number) in spread(blocks.len()).enumerate() {
         if !go_on() {
             return Err(LearnPsfError::Cancelled);
         }
@@ -331,7 +338,9 @@ fn collected(
             let (spots, later) = rest.split_at(count);
             rest = later;
             let frame: ArrayView2<'_, f32> = frame;
-            all.windows.add(frame, (read_noise, excess), spots, others, key);
+            let group = if parts { part } else { all.frames + number };
+            let seen = Seen { frame, group, roi, read_noise, excess, counts: &unmasked };
+            all.windows.add(&seen, spots, others, key);
         }
         all.frames += photons.len_of(Axis(0));
         if all.windows.count() >= ENOUGH {
@@ -339,6 +348,11 @@ fn collected(
         }
     }
     Ok(all)
+}
+
+/// Columns and rows of the frames.
+fn size_of(blocks: &[Block]) -> [usize; 2] {
+    blocks.first().map_or([1, 1], |block| [block.pixels.dim().2, block.pixels.dim().1])
 }
 
 /// The numbers below a count, those far from each other first.

@@ -3,7 +3,7 @@
 use ndarray::ArrayView2;
 
 use super::{HALF, SIDE, SpotWindow};
-use crate::localize::Localization;
+use crate::localize::{Localization, Roi};
 
 /// The nearest neighbour that a spot may have, in pixels, and the nearest if few have none; so many are few.
 const NEAREST: [f64; 2] = [7.5, 6.0];
@@ -29,11 +29,25 @@ pub(super) enum Others<'l> {
     Known { light: &'l Light<'l>, masked: f64, nearest: f64 },
 }
 
+/// A frame in photons, and what is known of it.
+pub(super) struct Seen<'f> {
+    pub(super) frame: ArrayView2<'f, f32>,
+    /// Groups of frames are held out together.
+    pub(super) group: usize,
+    /// Where spots may be.
+    pub(super) roi: Roi,
+    /// Its variance, in photons squared, and that of a photon.
+    pub(super) read_noise: f64,
+    pub(super) excess: f64,
+    /// Whether the pixel in a row and column is right.
+    pub(super) counts: &'f dyn Fn([usize; 2]) -> bool,
+}
+
 /// A spot that may be used.
 #[derive(Clone, Debug)]
 struct Candidate {
     window: SpotWindow,
-    frame: usize,
+    group: usize,
     nearest: f64,
 }
 
@@ -46,22 +60,21 @@ impl Candidates {
         self.0.len()
     }
 
-    /// Those of every so many frames, and the others.
-    pub(super) fn parted(self, every: usize) -> (Self, Self) {
-        let (held, others) = self.0.into_iter().partition(|spot| spot.frame % every == every - 1);
-        (Self(held), Self(others))
+    /// Those of every so many groups, and the others.
+    pub(super) fn parted(self, every: usize) -> [Self; 2] {
+        let (held, others) = self.0.into_iter().partition(|spot| spot.group % every == every - 1);
+        [Self(held), Self(others)]
     }
 
-    /// Adds the spots of a frame in photons, with the variance of the read noise, and the variance of a photon; their place in the order is
-    /// that of the `key`.
+    /// Adds the spots of a frame; their place in the order is that of the `key`.
     pub(super) fn add(
         &mut self,
-        frame: ArrayView2<'_, f32>,
-        (read_noise, excess): (f64, f64),
+        seen: &Seen<'_>,
         spots: &[Localization],
         others: &Others<'_>,
         key: impl Fn(&Localization) -> f64,
     ) {
+        let Seen { frame, roi, read_noise, excess, .. } = *seen;
         let (height, width) = frame.dim();
         let (masked, least) = match others {
             Others::Masked => (MASKED, NEAREST[1]),
@@ -69,13 +82,23 @@ impl Candidates {
         };
         for (number, spot) in spots.iter().enumerate() {
             let [column, row] = [spot.x, spot.y].map(f64::round);
-            let inside =
-                |at: f64, side: usize| at >= HALF as f64 && at + HALF as f64 <= (side - 1) as f64;
+            let inside = |at: f64, side: usize, [first, count]: [usize; 2]| {
+                let window = at >= HALF as f64 && at + (HALF as f64) < side as f64;
+                window && at >= first as f64 && at < (first + count) as f64
+            };
             let beside = || spots.iter().enumerate().filter(|(other, _)| *other != number);
             let distance = |other: &Localization| (other.x - spot.x).hypot(other.y - spot.y);
             let nearest = beside().map(|(_, other)| distance(other)).fold(f64::INFINITY, f64::min);
-            let sound = spot.sigma.is_finite() && spot.intensity > 0.0 && key(spot).is_finite();
-            if !(inside(column, width) && inside(row, height) && nearest > least && sound) {
+            let saturated = spot.checks.is_some_and(|checks| checks.flags.saturated);
+            let sound = !saturated
+                && spot.sigma.is_finite()
+                && spot.intensity > 0.0
+                && key(spot).is_finite();
+            if !(inside(column, width, [roi.x, roi.width])
+                && inside(row, height, [roi.y, roi.height])
+                && nearest > least
+                && sound)
+            {
                 continue;
             }
             let reach = (2 * HALF) as f64 + MASKED;
@@ -101,8 +124,10 @@ impl Candidates {
                     column - HALF as f64 + (pixel % SIDE) as f64,
                     row - HALF as f64 + (pixel / SIDE) as f64,
                 ];
-                let datum = f64::from(frame[(at[1] as usize, at[0] as usize)]) / excess;
-                window.pixels.push(datum);
+                let place = [at[1] as usize, at[0] as usize];
+                let datum = f64::from(frame[place]) / excess;
+                window.counts[pixel] = datum.is_finite() && (seen.counts)(place);
+                window.pixels.push(if datum.is_finite() { datum } else { 0.0 });
                 for other in &near {
                     let off = [at[0] - other.x, at[1] - other.y];
                     if off[0].hypot(off[1]) < masked {
@@ -112,9 +137,8 @@ impl Candidates {
                         window.others[pixel] += light(other, off) / excess;
                     }
                 }
-                window.counts[pixel] &= datum.is_finite();
             }
-            self.0.push(Candidate { window, frame: spot.frame, nearest });
+            self.0.push(Candidate { window, group: seen.group, nearest });
         }
     }
 
@@ -130,9 +154,10 @@ impl Candidates {
         let least = quantile(all.iter().map(|spot| spot.window.photons), DIM);
         all.retain(|spot| spot.window.photons > least);
         // Some from all frames.
-        let step = all.len().div_ceil(most.max(1)).max(1);
-        let mut windows: Vec<SpotWindow> =
-            all.into_iter().step_by(step).map(|spot| spot.window).collect();
+        let (count, most) = (all.len(), most.min(all.len()));
+        let numbered = all.into_iter().enumerate();
+        let kept = numbered.filter(|(at, _)| (at + 1) * most / count > at * most / count);
+        let mut windows: Vec<SpotWindow> = kept.map(|(_, spot)| spot.window).collect();
         let mut order: Vec<usize> = (0..windows.len()).collect();
         order.sort_by(|&a, &b| windows[a].order.total_cmp(&windows[b].order));
         let last = windows.len().saturating_sub(1).max(1) as f64;

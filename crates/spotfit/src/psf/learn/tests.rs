@@ -52,7 +52,7 @@ fn spots_tell_their_psf() {
     let psf = PupilPsf::new(&objective, 100.0, 300.0).expect("sound");
     let (windows, heights) = spots(&psf, 400, 200.0, 7);
     let learnt = learn(&windows, 6, 8, None);
-    let judged = held::judge(&learnt.family, &windows);
+    let judged = held::judge(&learnt.family, &spots(&psf, 100, 200.0, 8).0);
     assert!((0.9..1.05).contains(&judged.learnt), "{judged:?}");
     assert!(judged.better > 5.0, "{judged:?}");
     // Spearman's correlation of place and height.
