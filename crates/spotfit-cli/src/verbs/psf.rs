@@ -29,7 +29,7 @@ pub(crate) struct PsfArguments {
     /// Movies that go on with it, in their order: all of them are one movie, whose frames go on counting.
     #[arg(value_name = "MOVIE")]
     more: Vec<PathBuf>,
-    /// Where to write the PSF, a .hdf5 file for `spotfit localize --psf`. It has the PSFs that spots of this movie show, and no heights, for which Picasso would take them.
+    /// Where to write the PSF, a .hdf5 file for `spotfit localize --psf`. It numbers the PSFs that spots of this movie show, and has no heights: Picasso would take the numbers for heights.
     #[arg(help_heading = "Output", short, long, value_name = "PSF.hdf5")]
     output: WrittenFile,
     /// The most frames that are looked at, from all of the movie.
