@@ -21,6 +21,7 @@ mod kernel;
 mod lanes;
 mod limit;
 mod maps;
+mod misfit;
 mod moves;
 mod options;
 mod patch;
@@ -46,6 +47,7 @@ pub use finder::CrowdFinder;
 pub use frame::{CrowdFrame, ReadVariance};
 pub use heights::WidthCurve;
 pub use limit::WindowLimit;
+pub use misfit::{Misfit, MisfitShares};
 pub use options::{CrowdOptions, EmitterImage};
 pub use spline::SplineImage;
 

@@ -3,6 +3,7 @@
 use crate::error::CrowdError;
 use crate::heights::{WIDTHS, WIDTHS_SAID, WidthCurve};
 use crate::limit::WindowLimit;
+use crate::misfit::Misfit;
 use crate::spline::SplineImage;
 
 /// The shape of the spots. Widths are standard deviations of Gaussians, in pixels. Range: 0.4 to 8.
@@ -36,6 +37,8 @@ pub struct CrowdOptions {
     pub false_rate: f64,
     /// The probability that one spot is taken for two. Range: 10⁻⁹ to 0.5.
     pub false_splits: f64,
+    /// How spots differ from that shape, so that those that are bright are not taken for several; none if they do not.
+    pub misfit: Option<Misfit>,
     /// The most spots in one window; none if only their light tells how many they are.
     pub window: Option<WindowLimit>,
     /// Whether the background is the same everywhere, as is right for small frames, and does not vary from node to node.
@@ -51,6 +54,7 @@ impl CrowdOptions {
         with_integrated: integrated: bool,
         with_false_rate: false_rate: f64,
         with_false_splits: false_splits: f64,
+        with_misfit: misfit: Option<Misfit>,
         with_window: window: Option<WindowLimit>,
         with_even: even: bool,
         with_most: most: usize,
@@ -95,6 +99,7 @@ impl Default for CrowdOptions {
             integrated: false,
             false_rate: 1.0,
             false_splits: 0.0025,
+            misfit: None,
             window: None,
             even: false,
             most: usize::MAX,

@@ -107,7 +107,7 @@ impl Region {
                 }
             }
             moves += split(scene, score, trial, patch);
-            moves += merge(scene, trial);
+            moves += merge(scene, score, trial);
             if moves == 0 && round > 0 {
                 break;
             }

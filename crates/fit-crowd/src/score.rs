@@ -34,22 +34,22 @@ pub(crate) struct Effective {
 }
 
 impl Score {
-    /// The score of `functions` functions of a patch at a place.
+    /// The score of `functions` functions of a patch at a place; one of the emitters may be left out, as if it were not there.
     pub(crate) fn of(
         &mut self,
         scene: &Scene,
         weighted: &mut Weighted,
         [x, y]: [f64; 2],
-        corner: [i32; 2],
-        patch: &[f32],
+        (corner, patch): ([i32; 2], &[f32]),
         functions: usize,
+        without: Option<usize>,
     ) -> Option<Effective> {
         let setup = &scene.setup;
         self.near.clear();
         let most = setup.nuisance() * setup.nuisance();
         for (number, spot) in scene.spots.iter().enumerate() {
             let distance = spot.distance2(x, y);
-            if distance < most {
+            if distance < most && Some(number) != without {
                 self.near.push((distance, number));
             }
         }

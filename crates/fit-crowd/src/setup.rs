@@ -4,6 +4,7 @@ use crate::depth::planes;
 use crate::gaussian::{Gaussian, Widths};
 use crate::geometry::{Geometry, LONGEST};
 use crate::limit::WindowLimit;
+use crate::misfit::Misfit;
 use crate::options::{CrowdOptions, EmitterImage};
 use crate::patch::{PARAMETERS, Shape};
 use crate::spline::SplineImage;
@@ -38,6 +39,7 @@ pub(crate) struct Setup {
     /// Functions of an emitter's patch.
     pub(crate) functions: usize,
     pub(crate) thresholds: Thresholds,
+    misfit: Option<Misfit>,
     pub(crate) most: usize,
     pub(crate) window: Option<WindowLimit>,
     /// Whether the background is the same everywhere.
@@ -119,6 +121,7 @@ impl Setup {
             starts: vec![sigma],
             functions: if third == Third::Width { PARAMETERS } else { PARAMETERS - 1 },
             thresholds: thresholds(options.false_rate, options.false_splits, sigma),
+            misfit: options.misfit.clone(),
             most: options.most,
             window: options.window,
             even: options.even,
@@ -150,6 +153,7 @@ impl Setup {
             starts,
             functions: PARAMETERS,
             thresholds: Thresholds::of_depth(options.false_rate, options.false_splits, &roughness),
+            misfit: options.misfit.clone(),
             most: options.most,
             window: options.window,
             even: options.even,
@@ -187,6 +191,38 @@ impl Setup {
         }
         let [x, y] = self.shape.widths(is.third);
         libm::sqrt(x * y)
+    }
+
+    /// Where on the range of heights, from 0 to 1, an emitter is.
+    fn height(&self, is: &Emission) -> f64 {
+        match self.third {
+            Third::Height([low, high]) => (is.third - low) / (high - low),
+            Third::Fixed | Third::Width => 0.0,
+        }
+    }
+
+    /// The mean square of the photons that an emitter at a place seems to have because of the misfit of others.
+    pub(crate) fn apparent<'s>(
+        &self,
+        [x, y]: [f64; 2],
+        others: impl Iterator<Item = &'s Spot>,
+    ) -> f64 {
+        let Some(misfit) = &self.misfit else { return 0.0 };
+        let reach = self.whole_coupling();
+        let squares = others.map(|spot| {
+            let square = spot.distance2(x, y);
+            if square > reach * reach {
+                return 0.0;
+            }
+            let share = misfit.share(self.height(&spot.is), square.sqrt());
+            (share * spot.is.photons).powi(2)
+        });
+        squares.sum()
+    }
+
+    /// The mean square of the second moment that the misfit of an emitter has in any direction, in pixels to the fourth.
+    pub(crate) fn apparent_moment(&self, is: &Emission) -> f64 {
+        self.misfit.as_ref().map_or(0.0, |misfit| misfit.moment(self.height(is)).powi(2))
     }
 
     /// Whether the third parameter is fitted.

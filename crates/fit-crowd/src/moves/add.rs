@@ -58,16 +58,20 @@ pub(crate) fn candidate(
     let (third, _) = maps.plane(peak.plane);
     let is = Emission { photons: 0.0, x, y, third };
     let corner = Spot::corner(&is, geometry);
+    let apparent = scene.setup.apparent([x, y], scene.spots.iter());
     let mut best = None;
-    let mut look = |plane: usize, best: &mut Option<(f64, f64, f64)>| {
+    let mut look = |plane: usize, best: &mut Option<(f64, f64, f64, f64)>| {
         let (third, patch) = maps.plane(plane);
         let weighted = &mut trial.equations.weighted;
-        let Some(found) = score.of(scene, weighted, [x, y], corner, patch, 1) else { return };
+        let Some(found) = score.of(scene, weighted, [x, y], (corner, patch), 1, None) else {
+            return;
+        };
         let information = found.information[0][0];
-        let significance = found.score[0] / information.sqrt();
+        let variance = 1.0 + information * apparent;
+        let significance = found.score[0] / (information * variance).sqrt();
         let independent = information >= INDEPENDENT * found.plain;
         if independent && best.is_none_or(|(most, ..)| significance > most) {
-            *best = Some((significance, found.score[0] / information, third));
+            *best = Some((significance, found.score[0] / information, third, variance));
         }
     };
     look(peak.plane, &mut best);
@@ -77,6 +81,6 @@ pub(crate) fn candidate(
             look(plane, &mut best);
         }
     }
-    let (_, photons, third) = best.filter(|&(significance, ..)| significance >= hoped)?;
-    Some((Emission { photons, third, ..is }, needed))
+    let (_, photons, third, variance) = best.filter(|&(significance, ..)| significance >= hoped)?;
+    Some((Emission { photons, third, ..is }, needed * variance))
 }

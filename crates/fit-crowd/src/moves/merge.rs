@@ -1,6 +1,7 @@
 //! Emitters that do not pay.
 
 use crate::scene::Scene;
+use crate::score::Score;
 use crate::spot::Emission;
 use crate::trial::Trial;
 
@@ -10,11 +11,25 @@ const NEAR: f64 = 1.6;
 const WEAK: f64 = 2.0;
 
 /// Merges pairs and deletes weak emitters where that costs less than they must bring; returns how many went.
-pub(crate) fn merge(scene: &mut Scene, trial: &mut Trial) -> usize {
-    pairs(scene, trial) + weak(scene, trial)
+pub(crate) fn merge(scene: &mut Scene, score: &mut Score, trial: &mut Trial) -> usize {
+    pairs(scene, score, trial) + weak(scene, score, trial)
 }
 
-fn pairs(scene: &mut Scene, trial: &mut Trial) -> usize {
+/// The variance of an emitter's score, of noise and of the misfit of the others.
+fn variance(scene: &Scene, score: &mut Score, trial: &mut Trial, number: usize) -> f64 {
+    let spot = &scene.spots[number];
+    let others = scene.spots.iter().enumerate().filter(|&(at, _)| at != number);
+    let place = [spot.is.x, spot.is.y];
+    let apparent = scene.setup.apparent(place, others.map(|(_, spot)| spot));
+    if apparent == 0.0 {
+        return 1.0;
+    }
+    let weighted = &mut trial.equations.weighted;
+    let found = score.of(scene, weighted, place, (spot.corner, &spot.patch), 1, Some(number));
+    1.0 + found.map_or(0.0, |found| found.information[0][0]) * apparent
+}
+
+fn pairs(scene: &mut Scene, score: &mut Score, trial: &mut Trial) -> usize {
     let near = NEAR * scene.setup.sigma;
     let needed = -scene.setup.thresholds.split;
     let mut pairs: Vec<(f64, [f64; 2], [f64; 2])> = Vec::new();
@@ -48,14 +63,15 @@ fn pairs(scene: &mut Scene, trial: &mut Trial) -> usize {
             third: mean(a.third, b.third),
         };
         let removed = [first.min(second), first.max(second)];
+        let dimmer = if a.photons < b.photons { first } else { second };
+        let needed = needed * variance(scene, score, trial, dimmer);
         merged += usize::from(trial.attempt(scene, &removed, &[both], needed));
     }
     merged
 }
 
-fn weak(scene: &mut Scene, trial: &mut Trial) -> usize {
+fn weak(scene: &mut Scene, score: &mut Score, trial: &mut Trial) -> usize {
     let threshold = scene.setup.thresholds.birth;
-    let least = WEAK * threshold.sqrt();
     let mut deleted = 0;
     let mut number = scene.spots.len();
     while number > 0 {
@@ -64,8 +80,9 @@ fn weak(scene: &mut Scene, trial: &mut Trial) -> usize {
         let functions = 1;
         trial.equations.weighted.weigh(&scene.field, spot.corner, &spot.patch, functions);
         let own = trial.equations.weighted.with(spot.corner, &spot.patch, functions)[0][0];
-        if spot.is.photons * own.sqrt() < least {
-            deleted += usize::from(trial.attempt(scene, &[number], &[], -threshold));
+        let variance = variance(scene, score, trial, number);
+        if scene.spots[number].is.photons * own.sqrt() < WEAK * (threshold * variance).sqrt() {
+            deleted += usize::from(trial.attempt(scene, &[number], &[], -threshold * variance));
         }
     }
     deleted

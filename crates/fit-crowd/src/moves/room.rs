@@ -45,9 +45,9 @@ pub(crate) fn wanted(
 ) -> Vec<[f64; 2]> {
     let mut places = Vec::new();
     for number in 0..scene.spots.len() {
-        let Some(halves) = split::halves(scene, score, trial, number, patch) else { continue };
+        let halves = split::halves(scene, score, trial, number, patch);
+        let Some((halves, needed)) = halves else { continue };
         let Emission { x, y, .. } = scene.spots[number].is;
-        let needed = scene.setup.thresholds.split;
         if !scene.setup.allows(&scene.spots, Some(number), &halves)
             && trial.pays(scene, &[number], &halves, needed)
         {

@@ -24,6 +24,8 @@ pub(crate) struct Direction {
     along: [f64; 2],
     /// The distance of the halves from the middle that the score expects, in pixels.
     distance: f64,
+    /// The variance of the score, of noise and misfit.
+    variance: f64,
 }
 
 /// The significance of splitting an emitter: two halves at ±δ·(c, s) are, to second order, the emitter plus
@@ -45,13 +47,15 @@ pub(crate) fn direction(
         *value *= is.photons as f32;
     }
     clear_margin(patch, geometry);
-    let found = score.of(scene, &mut trial.equations.weighted, [is.x, is.y], corner, patch, 3)?;
+    let found =
+        score.of(scene, &mut trial.equations.weighted, [is.x, is.y], (corner, patch), 3, None)?;
     let least = if setup.is_flat() { 0.0 } else { INDEPENDENT };
-    best(&found, least)
+    best(&found, least, setup.apparent_moment(&is))
 }
 
-/// The best of the directions that keep this share of their information beside the nuisances.
-fn best(found: &Effective, least: f64) -> Option<Direction> {
+/// The best of the directions that keep this share of their information beside the nuisances. Misfit alone has second moments of this mean
+/// square.
+fn best(found: &Effective, least: f64, apparent: f64) -> Option<Direction> {
     let Effective { score, information, alone, .. } = found;
     let mut best: Option<Direction> = None;
     for k in 0..DIRECTIONS {
@@ -69,10 +73,12 @@ fn best(found: &Effective, least: f64) -> Option<Direction> {
         if known.is_nan() || known <= least * whole {
             continue;
         }
-        let significance = expected / known.sqrt();
+        // The functions count ½δ², and the second moment of the halves is δ².
+        let variance = 1.0 + known * 0.25 * apparent;
+        let significance = expected / (known * variance).sqrt();
         if best.is_none_or(|best| significance > best.significance) {
             let distance = libm::sqrt(2.0 * (expected / known).max(0.0));
-            best = Some(Direction { significance, along: [c, s], distance });
+            best = Some(Direction { significance, along: [c, s], distance, variance });
         }
     }
     best
@@ -85,7 +91,6 @@ pub(crate) fn split(
     trial: &mut Trial,
     patch: &mut Vec<f32>,
 ) -> usize {
-    let needed = scene.setup.thresholds.split;
     let room = scene.setup.room(scene.size[0] * scene.size[1]);
     let mut splits = 0;
     // Those that a split makes are asked in the next round.
@@ -98,7 +103,7 @@ pub(crate) fn split(
         if !changed[number] || scene.spots.len() >= room {
             continue;
         }
-        let Some(halves) = halves(scene, score, trial, number, patch) else { continue };
+        let Some((halves, needed)) = halves(scene, score, trial, number, patch) else { continue };
         if scene.setup.allows(&scene.spots, Some(number), &halves) {
             splits += usize::from(trial.attempt(scene, &[number], &halves, needed));
         }
@@ -106,17 +111,18 @@ pub(crate) fn split(
     splits
 }
 
-/// The two that an emitter hopes to be.
+/// The two that an emitter hopes to be, and by how much the deviance must fall for them.
 pub(crate) fn halves(
     scene: &mut Scene,
     score: &mut Score,
     trial: &mut Trial,
     number: usize,
     patch: &mut Vec<f32>,
-) -> Option<[Emission; 2]> {
+) -> Option<([Emission; 2], f64)> {
     let found = direction(scene, score, trial, number, patch)?;
     scene.spots[number].split = Some(found.significance);
-    if found.significance < HOPE * scene.setup.thresholds.split.sqrt() {
+    let needed = scene.setup.thresholds.split;
+    if found.significance < HOPE * needed.sqrt() {
         return None;
     }
     let is = scene.spots[number].is;
@@ -125,8 +131,9 @@ pub(crate) fn halves(
     let distance = found.distance.clamp(low, high);
     let [dx, dy] = found.along.map(|part| part * distance);
     let half = Emission { photons: 0.5 * is.photons, ..is };
-    Some([
+    let halves = [
         Emission { x: is.x - dx, y: is.y - dy, ..half },
         Emission { x: is.x + dx, y: is.y + dy, ..half },
-    ])
+    ];
+    Some((halves, needed * found.variance))
 }

@@ -3,6 +3,7 @@
 mod equations;
 mod heights;
 mod hostile;
+mod misfit;
 mod parts;
 mod simulated;
 mod support;
