@@ -69,6 +69,7 @@ impl Crowd {
             .with_shape(shape_of(options)?)
             .with_integrated(profile == PixelProfile::Integrated)
             .with_false_rate(options.false_rate)
+            .with_misfit(options.psf.as_ref().and_then(|psf| psf.misfit().cloned()))
             .with_window(options.emitters.most().map(|most| {
                 let side = options.box_size as f64;
                 WindowLimit { most, side }

@@ -5,7 +5,9 @@ use std::io::{Read, Seek, SeekFrom, Write};
 use ndarray::{Array3, Axis};
 
 use super::measured::MOST;
-use super::metadata::Metadata;
+use fit_crowd::{Misfit, MisfitShares};
+
+use super::metadata::{MISFIT, Metadata};
 use super::{Psf, PsfError};
 use crate::hdf5::{H5Array, H5Reader, NumberKind, write_arrays};
 use crate::model::{Spline, SplineAxis};
@@ -68,6 +70,7 @@ pub fn write<W: Write>(out: W, psf: &Psf, pixel_size: Option<f64>) -> Result<W, 
         knots_zero: psf.zero(),
         light: Some(psf.light()).filter(|&light| light < 1.0),
         heights: (!psf.has_heights()).then_some(false),
+        misfit: misfit_numbers(psf),
     };
     let metadata = metadata.to_json().map_err(PsfError::Metadata)?;
     let arrays = [
@@ -137,10 +140,18 @@ pub fn read<R: Read + Seek>(mut reader: R) -> Result<Psf, PsfError> {
         let zero = if zero == pieces - written { written } else { pieces - zero };
         let heights = !matches!(metadata.get("heights"), Some(Value::Bool(false)));
         let light = number(&metadata, "light", Some(1.0))?;
-        if light == 1.0 && heights {
-            return directed(knots, scaled, zero, 0);
+        let psf = if light == 1.0 && heights {
+            directed(knots, scaled, zero, 0)?
+        } else {
+            Psf::of_light(knots, scaled, zero, light, heights)?
+        };
+        let mut nodes = misfit_nodes(&metadata)?;
+        if scaled < 0.0 {
+            nodes.reverse();
         }
-        return Psf::of_light(knots, scaled, zero, light, heights);
+        let misfit = (!nodes.is_empty()).then(|| Misfit::new(&nodes)).transpose();
+        let misfit = misfit.map_err(|error| wrong(error.to_string()))?;
+        return Ok(psf.with_misfit(misfit));
     }
     match metadata.get("model").and_then(Value::text) {
         Some("spline-3d") => {}
@@ -176,6 +187,35 @@ const LONGER: usize = 2;
 
 /// The most pieces of polynomials: 128 MB.
 const MOST_PIECES: usize = 1 << 18;
+
+/// The numbers of a PSF's misfit.
+fn misfit_numbers(psf: &Psf) -> Vec<[f64; MISFIT]> {
+    let nodes = psf.misfit().map(Misfit::nodes).unwrap_or_default();
+    let numbers = nodes.iter().map(|node| {
+        let mut numbers = [node.moment; MISFIT];
+        numbers[..MISFIT - 1].copy_from_slice(&node.shares);
+        numbers
+    });
+    numbers.collect()
+}
+
+/// The misfit that the metadata have; nothing if they have none.
+fn misfit_nodes(metadata: &Value) -> Result<Vec<MisfitShares>, PsfError> {
+    let bad = || wrong(format!("'misfit' has other than lists of {MISFIT} numbers"));
+    let nodes = match metadata.get("misfit") {
+        None => return Ok(Vec::new()),
+        Some(Value::List(nodes)) => nodes,
+        Some(_) => return Err(bad()),
+    };
+    let node = |node: &Value| {
+        let Value::List(numbers) = node else { return Err(bad()) };
+        let numbers: Option<Vec<f64>> = numbers.iter().map(Value::number).collect();
+        let [shares @ .., moment]: [f64; MISFIT] =
+            numbers.and_then(|numbers| numbers.try_into().ok()).ok_or_else(bad)?;
+        Ok(MisfitShares::new(shares, moment))
+    };
+    nodes.iter().map(node).collect()
+}
 
 /// A PSF whose z rises from plane to plane if `step` is above 0, and falls otherwise. A rim of so many pixels is not counted among
 /// its light.

@@ -1,6 +1,6 @@
 //! A point-spread function as a B-spline.
 
-use fit_crowd::{CrowdError, SplineImage};
+use fit_crowd::{CrowdError, Misfit, SplineImage};
 use ndarray::{Array2, Array3, ArrayView3};
 
 use super::PsfError;
@@ -41,6 +41,8 @@ pub struct Psf {
     light: f64,
     /// Whether z is a height.
     heights: bool,
+    /// What spots look like that are not quite like it.
+    misfit: Option<Misfit>,
     /// The same for the engines: (plane, column, row).
     spline: Spline,
 }
@@ -48,7 +50,8 @@ pub struct Psf {
 impl PartialEq for Psf {
     fn eq(&self, other: &Self) -> bool {
         let of = |psf: &Self| (psf.step, psf.zero, psf.light, psf.heights);
-        of(self) == of(other) && self.coefficients == other.coefficients
+        let same = of(self) == of(other) && self.misfit == other.misfit;
+        same && self.coefficients == other.coefficients
     }
 }
 
@@ -124,7 +127,8 @@ impl Psf {
             return Err(PsfError::NotFinite { plane, row, column });
         }
         let spline = spline_of(&coefficients);
-        let psf = Self { coefficients, step, zero, light: 1.0, heights: true, spline };
+        let psf =
+            Self { coefficients, step, zero, light: 1.0, heights: true, misfit: None, spline };
         let planes = 4 * (psf.shape()[0] - 3);
         let [low, high] = psf.range();
         let place = |at: usize| low + (high - low) * (at as f64 + 0.5) / planes as f64;
@@ -158,6 +162,17 @@ impl Psf {
     /// Whether z is a height; otherwise it numbers the members of a family.
     pub fn has_heights(&self) -> bool {
         self.heights
+    }
+
+    /// How spots differ from this PSF, where that was measured: bright ones are not taken for several because of it.
+    pub fn misfit(&self) -> Option<&Misfit> {
+        self.misfit.as_ref()
+    }
+
+    /// The same PSF with this misfit.
+    #[must_use]
+    pub fn with_misfit(self, misfit: Option<Misfit>) -> Self {
+        Self { misfit, ..self }
     }
 
     /// The range of z in nm.

@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 
+use fit_crowd::Misfit;
 use serde::Serialize;
 use serde_json::Serializer;
 use serde_json::ser::Formatter;
@@ -33,7 +34,13 @@ pub(super) struct Metadata {
     /// Ours: false if z is no height.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) heights: Option<bool>,
+    /// Ours: for each height of the misfit its shares, and the moment.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) misfit: Vec<[f64; MISFIT]>,
 }
+
+/// Numbers of a misfit at a height.
+pub(super) const MISFIT: usize = Misfit::DISTANCES.len() + 1;
 
 impl Metadata {
     /// The text; an error says what is wrong.
@@ -101,6 +108,7 @@ mod tests {
             knots_zero: 1.0 / 3.0,
             light: None,
             heights: None,
+            misfit: Vec::new(),
         };
         let text = metadata.to_json().unwrap();
         assert_eq!(

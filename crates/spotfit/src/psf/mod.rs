@@ -19,7 +19,9 @@ mod lattice;
 mod learn;
 mod measured;
 mod metadata;
+mod misfit;
 mod noise;
+mod parallel;
 mod start;
 
 pub use beads::{FoundBeads, frames_in_photons, locate_beads};
@@ -29,6 +31,7 @@ pub use calibrate::{
 pub use error::PsfError;
 pub use file::{read, write};
 pub use fit::{PsfFitOptions, PsfFits, PsfFitter};
+pub use fit_crowd::{Misfit, MisfitShares};
 pub(crate) use follow::{Followed, PsfFollower};
 pub use judge::PsfQuality;
 pub(crate) use learn::learn_while;

@@ -10,7 +10,7 @@ use sha2::{Digest, Sha256};
 use super::input::in_hex;
 use crate::astigmatism::find::Finder;
 use crate::localize::{Defects, Emitters, LocalizeOptions, Positions, Sigma};
-use crate::psf::Psf;
+use crate::psf::{Misfit, Psf};
 
 /// The options that the outcome of localizing depends on, all of them, given or not: what means the same looks the same,
 /// whoever asked for it. Not among them are threads and devices, which change the time that it takes. Cameras and maps are
@@ -161,7 +161,9 @@ fn of_psf(psf: &Psf) -> String {
     let shape = coefficients.shape().iter().map(|&side| side as f64);
     let numbers = shape.chain([psf.step(), psf.zero()]).chain(coefficients.iter().copied());
     let unlike = (!psf.has_heights()).then_some(f64::NAN);
-    let numbers = numbers.chain(unlike);
+    let misfit = psf.misfit().map(Misfit::nodes).unwrap_or_default();
+    let misfit = misfit.iter().flat_map(|node| node.shares.into_iter().chain([node.moment]));
+    let numbers = numbers.chain(unlike).chain(misfit);
     numbers.for_each(|number| told.update(number.to_le_bytes()));
     in_hex(&told.finalize())
 }

@@ -6,6 +6,7 @@ use super::parts::{BeadStack, FARTHEST, MARGIN, PlacedBead, PsfBead, Rejection};
 use super::table::Table;
 use crate::psf::bounds::{Information, inverse};
 use crate::psf::lattice::{Patch, Place};
+use crate::psf::misfit::Sample;
 
 /// Steps of a fit in a round.
 const STEPS: usize = 4;
@@ -266,6 +267,37 @@ impl<'a> BeadFit<'a> {
                 }
             }
         }
+    }
+
+    /// What its slices show within the range of the PSF, whose z = 0 is at a plane of the table.
+    pub(super) fn seen(
+        &self,
+        table: &Table,
+        zero: f64,
+        excess: f64,
+    ) -> impl Iterator<Item = Sample<'static>> {
+        let [rows, columns] = self.size();
+        let slices = 0..self.bead.heights.len();
+        let slices =
+            slices.filter(|&slice| self.rejected.is_none() && self.slice(table, slice).is_some());
+        slices.map(move |slice| {
+            let place = |axis: usize, side: usize| {
+                let drift = self.share(slice) * self.drift[axis];
+                0.5 * (side - 1) as f64 + self.place[axis] + drift
+            };
+            let z = self.bead.heights[slice] - self.height + (table.zero - zero) * table.step;
+            Sample {
+                pixels: self.image(slice).iter().map(|&pixel| f64::from(pixel)).collect(),
+                others: None,
+                counts: None,
+                size: [rows, columns],
+                read_noise: 0.0,
+                place: [place(0, columns), place(1, rows), z],
+                photons: self.photons,
+                background: self.background[slice],
+                excess,
+            }
+        })
     }
 
     /// What became of it, where z = 0 is at another z of the table.

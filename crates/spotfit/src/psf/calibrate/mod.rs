@@ -22,7 +22,8 @@ use self::bead::BeadFit;
 use self::parts::{FARTHEST, MARGIN};
 use self::table::Table;
 use super::measured::MOST;
-use super::{Psf, PsfError};
+use super::misfit::{MOST_SAMPLES, misfit, said_of};
+use super::{Misfit, Psf, PsfError};
 
 /// The fewest beads.
 const FEWEST_BEADS: usize = 3;
@@ -93,7 +94,34 @@ fn solved(
     let coefficients = coefficients.expect("a number for each place");
     let psf = Psf::new(coefficients, table.step, zero)?;
     let outcomes = fits.iter().map(|fit| fit.outcome((zero - table.zero) * table.step)).collect();
-    Ok(PsfCalibration { psf, outcomes, misfit: (sum / count).sqrt(), rounds, converged })
+    let misfit = (sum / count).sqrt();
+    let psf = psf.with_misfit(of_halves(&table, fits, zero, misfit * misfit));
+    Ok(PsfCalibration { psf, outcomes, misfit, rounds, converged })
+}
+
+/// How beads differ from the PSF of others: each half of them from that of the other half. `None` where halves are too few.
+fn of_halves(table: &Table, fits: Vec<BeadFit<'_>>, zero: f64, squares: f64) -> Option<Misfit> {
+    let fits: Vec<_> = fits.into_iter().filter(|fit| fit.rejected.is_none()).collect();
+    if fits.len() < 2 * FEWEST_BEADS {
+        return None;
+    }
+    let (even, odd): (Vec<_>, Vec<_>) =
+        fits.into_iter().enumerate().partition(|(number, _)| number % 2 == 0);
+    let [even, odd] =
+        [even, odd].map(|half| half.into_iter().map(|(_, fit)| fit).collect::<Vec<_>>());
+    let mut all = Vec::new();
+    for (from, others) in [(&even, &odd), (&odd, &even)] {
+        let mut half = table.clone();
+        solve::solve(&mut half, from, 60);
+        let coefficients = Array3::from_shape_vec(half.shape, half.knots.clone());
+        let psf = Psf::new(coefficients.expect("a number for each place"), half.step, zero).ok()?;
+        // Read noise and multiplied electrons are in what is left, if there are any.
+        let seen = others.iter().flat_map(|fit| fit.seen(&half, zero, squares.max(1.0)));
+        let count: usize = others.iter().map(|fit| fit.bead.heights.len()).sum();
+        let seen: Vec<_> = seen.step_by(count.div_ceil(MOST_SAMPLES).max(1)).collect();
+        all.extend(said_of(&psf, &seen));
+    }
+    misfit(all, 0.0)
 }
 
 fn check(beads: &[BeadStack], options: &PsfCalibrationOptions) -> Result<(), PsfError> {

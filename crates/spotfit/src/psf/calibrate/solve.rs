@@ -1,10 +1,9 @@
 //! The coefficients of the PSF from the pixels of all beads: regularised linear least squares by conjugate gradients.
 
-use rayon::prelude::*;
-
 use super::bead::BeadFit;
 use super::table::Table;
 use crate::psf::lattice::{Patch, Place};
+use crate::psf::parallel::of_each;
 
 /// What second differences of neighbouring coefficients along z, y and x cost, in units of what the pixels say of the one in
 /// the middle. Along z a PSF changes little from plane to plane: what repeats itself within five planes is noise mostly. Along x and
@@ -48,7 +47,7 @@ pub(super) fn solve(table: &mut Table, fits: &[BeadFit<'_>], steps: usize) {
             own
         };
         let groups = GROUPS.min(used.len());
-        let all: Vec<Vec<f64>> = (0..groups).into_par_iter().map(of_group).collect();
+        let all: Vec<Vec<f64>> = of_each(groups, &of_group);
         let mut sums = vec![0.0; total];
         for own in all {
             for (sum, own) in sums.iter_mut().zip(own) {

@@ -6,7 +6,7 @@ use crate::psf::lattice::{Patch, Place};
 
 /// The farthest step of a fit along x and y, in pixels, and the farthest place.
 const LONGEST: f64 = 0.4;
-const MOST_OFF: f64 = 1.4;
+pub(super) const MOST_OFF: f64 = 1.4;
 
 /// Residuals beyond so many standard deviations count as if they were so large (Huber 1964), of the noise and of this share of the signal.
 const HUBER: f64 = 3.0;

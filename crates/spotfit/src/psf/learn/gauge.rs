@@ -1,12 +1,14 @@
 //! What the pixels of spots cannot tell: pedestal and slopes, which the background has, the sum, and the centre.
 
-use super::expect::SpotFit;
+use super::expect::{MOST_OFF, SpotFit};
 use super::{COUNT, Family, HALF};
 use crate::psf::bounds::{Information, inverse};
 
 /// The annulus, in pixels from the centre, in which there is little light but that which falls with r⁻³.
 const INNER: f64 = 5.5;
 const OUTER: f64 = HALF as f64;
+/// Where only that light is left.
+const EDGE: f64 = 7.0;
 
 /// The centre is that of the light within so many pixels.
 const CENTRAL: f64 = 3.2;
@@ -23,9 +25,10 @@ pub(super) fn fix(family: &mut Family, spots: &mut [SpotFit<'_>], nodes: &[f64])
     let mut centres = Vec::with_capacity(planes);
     for (number, plane) in family.knots.chunks_exact_mut(COUNT * COUNT).enumerate() {
         // A coefficient has its place a plane before its number.
+        let usual = usual(plane);
         let level = match &pedestal {
-            Some(pedestal) => at(pedestal, along(number as f64 - 1.0, last)),
-            None => usual(plane),
+            Some(pedestal) => pedestal.with(along(number as f64 - 1.0, last), usual),
+            None => usual,
         };
         plane.iter_mut().for_each(|value| *value += level);
         flatten(plane);
@@ -44,7 +47,8 @@ pub(super) fn fix(family: &mut Family, spots: &mut [SpotFit<'_>], nodes: &[f64])
             let (low, share) = ((at as usize).min(planes - 2), at.fract());
             for axis in 0..2 {
                 let [a, b] = [centres[low][axis], centres[low + 1][axis]];
-                fit.place[axis] += a + share * (b - a);
+                let place = fit.place[axis] + a + share * (b - a);
+                fit.place[axis] = place.clamp(-MOST_OFF, MOST_OFF);
             }
         }
     }
@@ -62,6 +66,11 @@ const LEAST_SPREAD_OF_ALL: f64 = 0.04;
 /// a of a/r³ otherwise: that of free dipoles in focus behind an objective of NA 1.2 to 1.45, 100 nm a pixel.
 const USUAL_TAIL: f64 = 0.15;
 
+/// Standard deviations of the pedestal, a photon: of that which follows from the usual tail; and of that which backgrounds tell, where spots that
+/// nobody knows of brighten them.
+const USUALLY_WITHIN: f64 = 1.2e-4;
+const ITS_BIAS: f64 = 1.5e-4;
+
 /// Residuals beyond so many deviations count less.
 const HUBER: f64 = 2.0;
 
@@ -70,14 +79,33 @@ fn along(place: f64, last: f64) -> f64 {
     (2.0 * place / last - 1.0).clamp(-1.0, 1.0)
 }
 
-fn at(pedestal: &[f64; 3], t: f64) -> f64 {
-    pedestal[0] + t * (pedestal[1] + t * pedestal[2])
+/// What backgrounds tell of the pedestal.
+struct Pedestal {
+    /// A quadratic function of the place along the axis, and the covariance of its coefficients.
+    parts: [f64; 3],
+    covariance: [[f64; 3]; 3],
+}
+
+impl Pedestal {
+    /// The likeliest at a place along the axis, where it would usually be so large.
+    fn with(&self, t: f64, usual: f64) -> f64 {
+        let powers = [1.0, t, t * t];
+        let (mut own, mut variance) = (0.0, ITS_BIAS * ITS_BIAS);
+        for j in 0..3 {
+            own += powers[j] * self.parts[j];
+            for k in 0..3 {
+                variance += powers[j] * self.covariance[j][k] * powers[k];
+            }
+        }
+        let share = variance / (variance + USUALLY_WITHIN * USUALLY_WITHIN);
+        if share.is_finite() { own + share * (usual - own) } else { usual }
+    }
 }
 
 /// What the family lacks in all of its pixels, a photon, along the axis. A spot alone does not tell this from its background; but the true
 /// background does not grow with the photons of the spot on it, and what is lacking does. Photons have errors, which go with those of the
 /// background: what they add to the sums is taken out (Fuller 1987, eq. 2.2.9). `None` where spots are too equal to tell.
-fn pedestal(spots: &[SpotFit<'_>], nodes: &[f64], last: f64) -> Option<[f64; 3]> {
+fn pedestal(spots: &[SpotFit<'_>], nodes: &[f64], last: f64) -> Option<Pedestal> {
     let used = || spots.iter().filter(|spot| spot.good);
     let count = used().count() as f64;
     let mean = used().map(|spot| spot.best().photons).sum::<f64>() / count;
@@ -110,7 +138,7 @@ fn pedestal(spots: &[SpotFit<'_>], nodes: &[f64], last: f64) -> Option<[f64; 3]>
         return None;
     }
     let mut found = [0.0; PARTS];
-    let mut limit = f64::INFINITY;
+    let (mut limit, mut covariance) = (f64::INFINITY, [[0.0; PARTS]; PARTS]);
     for _ in 0..4 {
         let (mut information, mut right) = (Information::<PARTS>::NONE, [0.0; PARTS]);
         for row in &rows {
@@ -124,12 +152,17 @@ fn pedestal(spots: &[SpotFit<'_>], nodes: &[f64], last: f64) -> Option<[f64; 3]>
             }
         }
         information.ridge(1e-6 * count);
-        let covariance = inverse(&information)?;
+        covariance = inverse(&information)?;
         found = covariance.map(|row| row.iter().zip(&right).map(|(a, b)| a * b).sum());
         let mut sizes: Vec<f64> = rows.iter().map(|row| row.residual(&found).abs()).collect();
         limit = HUBER * 1.4826 * median(&mut sizes);
     }
-    Some([0, 1, 2].map(|part| found[FIELD + part] / mean))
+    let variance = (limit / (HUBER * mean)).powi(2);
+    let part = |j: usize, k: usize| variance * covariance[FIELD + j][FIELD + k];
+    Some(Pedestal {
+        parts: [0, 1, 2].map(|part| found[FIELD + part] / mean),
+        covariance: [0, 1, 2].map(|j| [0, 1, 2].map(|k| part(j, k))),
+    })
 }
 
 /// A spot in the regression of backgrounds.
@@ -157,6 +190,11 @@ fn annulus() -> impl Iterator<Item = (usize, f64)> {
     })
 }
 
+/// Those at its edge.
+fn edge() -> impl Iterator<Item = (usize, f64)> {
+    annulus().filter(|&(_, r)| r > EDGE)
+}
+
 /// Takes the slopes that a plane has in the annulus from all of it.
 fn flatten(plane: &mut [f64]) {
     let (mut slopes, mut squares) = ([0.0; 2], [0.0; 2]);
@@ -173,17 +211,17 @@ fn flatten(plane: &mut [f64]) {
     }
 }
 
-/// What is lacking if the light in the annulus falls as that of most objectives does.
+/// What is lacking if the light at the edge of the annulus falls as that of most objectives does.
 fn usual(plane: &[f64]) -> f64 {
-    let (count, light) = annulus().fold((0.0, 0.0), |(count, light), (place, r)| {
+    let (count, light) = edge().fold((0.0, 0.0), |(count, light), (place, r)| {
         (count + 1.0, light + USUAL_TAIL * r.powi(-3) - plane[place])
     });
     light / count
 }
 
-/// a of a/r³ in the annulus.
-fn tail(plane: &[f64]) -> f64 {
-    let sums = annulus().fold([0.0; 2], |[values, inverses], (place, r)| {
+/// a of a/r³ at the edge of the annulus: farther inside is light of spots that are out of focus.
+pub(super) fn tail(plane: &[f64]) -> f64 {
+    let sums = edge().fold([0.0; 2], |[values, inverses], (place, r)| {
         [values + plane[place], inverses + r.powi(-3)]
     });
     sums[0] / sums[1]

@@ -1,10 +1,9 @@
 //! What spots of frames that were held out say of a family, and of Gaussians.
 
-use rayon::prelude::*;
-
 use super::expect::{NodeFit, SpotFit, behind, offsets};
 use super::{Family, SIDE, SpotWindow};
 use crate::psf::bounds::{Information, inverse};
+use crate::psf::parallel::of_each;
 
 /// Steps of a fit of a Gaussian.
 const STEPS: usize = 12;
@@ -17,7 +16,7 @@ const DAMPING: f64 = 1e-3;
 /// How well spots are described that were not learnt from.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Judged {
-    /// The mean deviance of a pixel with the family, and with a Gaussian of two widths for each spot.
+    /// The mean deviance of a pixel with the family, and with a circular Gaussian, each spot with a width of its own.
     pub(super) learnt: f64,
     pub(super) gaussian: f64,
     /// By how many of its standard errors the mean deviance of a spot is lower with the family.
@@ -29,13 +28,13 @@ pub(super) struct Judged {
 /// Judges a family.
 pub(super) fn judge(family: &Family, windows: &[SpotWindow]) -> Judged {
     let nodes = family.nodes();
-    let both = windows.par_iter().map(|window| {
+    let both = of_each(windows.len(), &|number| {
+        let window = &windows[number];
         let mut spot = SpotFit::new(window, nodes.len(), true);
         spot.expect(family, &nodes, super::FIRST_STEPS);
         let pixels = window.counts.iter().filter(|&&counts| counts).count() as f64;
         [2.0 * spot.best().cost, 2.0 * gaussian(window), pixels]
     });
-    let both: Vec<[f64; 3]> = both.collect();
     // Those that neither describes are several.
     let least = |[learnt, gaussian, pixels]: &[f64; 3]| learnt.min(*gaussian) / pixels;
     let limit = super::unlike(both.iter().map(least).collect());
@@ -54,38 +53,49 @@ pub(super) fn judge(family: &Family, windows: &[SpotWindow]) -> Judged {
     Judged { learnt: sum(0) / sum(2), gaussian: sum(1) / sum(2), better: mean / error, gain }
 }
 
-/// Half of the deviance of a Gaussian of two widths, on a background with slopes.
+/// Where spots are, in pixels from the middle pixel and on the family's axis, with their photons and background.
+pub(super) fn placed(family: &Family, windows: &[SpotWindow]) -> Vec<[f64; 5]> {
+    let nodes = family.nodes();
+    of_each(windows.len(), &|number| {
+        let window = &windows[number];
+        let mut spot = SpotFit::new(window, nodes.len(), true);
+        spot.expect(family, &nodes, super::FIRST_STEPS);
+        let NodeFit { place: [x, y], photons, background, .. } = *spot.best();
+        [x, y, spot.mean_place(&nodes), photons, background]
+    })
+}
+
+/// Half of the deviance of a circular Gaussian, as spots would have otherwise, on a background with slopes.
 fn gaussian(window: &SpotWindow) -> f64 {
     let mut fit = NodeFit::first(window);
-    let mut sigmas = [window.sigma.clamp(0.8, 3.0); 2];
+    let mut sigma = window.sigma.clamp(0.8, 3.0);
     let (mut cost, mut damping) = (f64::INFINITY, DAMPING);
-    let mut kept = (fit, sigmas, Information::<8>::NONE, [0.0; 8]);
+    let mut kept = (fit, sigma, Information::<7>::NONE, [0.0; 7]);
     for _ in 0..=STEPS {
-        let (mut information, mut gradient) = (Information::<8>::NONE, [0.0; 8]);
+        let (mut information, mut gradient) = (Information::<7>::NONE, [0.0; 7]);
         let mut own = 0.0;
         for pixel in 0..SIDE * SIDE {
             if !window.counts[pixel] {
                 continue;
             }
             let off = offsets(pixel);
-            let reduced = [0, 1].map(|axis| (off[axis] - fit.place[axis]) / sigmas[axis]);
-            let peak = 1.0 / (std::f64::consts::TAU * sigmas[0] * sigmas[1]);
-            let value = peak * (-0.5 * (reduced[0].powi(2) + reduced[1].powi(2))).exp();
+            let reduced = [0, 1].map(|axis| (off[axis] - fit.place[axis]) / sigma);
+            let square = reduced[0].powi(2) + reduced[1].powi(2);
+            let value = (-0.5 * square).exp() / (std::f64::consts::TAU * sigma * sigma);
             let signal = fit.photons * value;
             let mean = (signal + behind(window, &fit, pixel)).max(0.5) + window.read_noise;
             let datum = (window.pixels[pixel] + window.read_noise).max(1e-3);
             own += mean - datum + datum * (datum / mean).ln();
-            let [by_x, by_y] = [0, 1].map(|axis| signal * reduced[axis] / sigmas[axis]);
-            let [wide, high] =
-                [0, 1].map(|axis| signal * (reduced[axis].powi(2) - 1.0) / sigmas[axis]);
-            let slopes = [by_x, by_y, value, 1.0, off[0], off[1], wide, high];
+            let [by_x, by_y] = [0, 1].map(|axis| signal * reduced[axis] / sigma);
+            let wide = signal * (square - 2.0) / sigma;
+            let slopes = [by_x, by_y, value, 1.0, off[0], off[1], wide];
             information.add(&slopes, 1.0 / mean);
             for (sum, slope) in gradient.iter_mut().zip(slopes) {
                 *sum += slope * (datum / mean - 1.0);
             }
         }
         if own < cost {
-            (cost, kept) = (own, (fit, sigmas, information, gradient));
+            (cost, kept) = (own, (fit, sigma, information, gradient));
             damping = f64::max(0.1 * damping, DAMPING);
         } else {
             damping *= 10.0;
@@ -93,13 +103,10 @@ fn gaussian(window: &SpotWindow) -> f64 {
         let mut information = kept.2;
         information.damp(damping);
         let Some(covariance) = inverse(&information) else { break };
-        let along = |j: usize| (0..8).map(|k| covariance[j][k] * kept.3[k]).sum::<f64>();
-        (fit, sigmas) = (kept.0, kept.1);
+        let along = |j: usize| (0..7).map(|k| covariance[j][k] * kept.3[k]).sum::<f64>();
+        fit = kept.0;
         fit.step([0, 1, 2, 3, 4, 5].map(along));
-        for (axis, sigma) in sigmas.iter_mut().enumerate() {
-            let step = along(6 + axis).clamp(-LONGEST, LONGEST);
-            *sigma = (*sigma + step).clamp(SIGMAS[0], SIGMAS[1]);
-        }
+        sigma = (kept.1 + along(6).clamp(-LONGEST, LONGEST)).clamp(SIGMAS[0], SIGMAS[1]);
     }
     cost
 }

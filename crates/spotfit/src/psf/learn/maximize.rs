@@ -1,11 +1,10 @@
 //! The coefficients of a family from the pixels of all spots.
 
-use rayon::prelude::*;
-
 use super::expect::{SpotFit, behind, place};
 use super::{COUNT, Family, LEAST_SHARE};
 use crate::psf::calibrate::conjugate_gradients;
 use crate::psf::lattice::{Patch, Place};
+use crate::psf::parallel::of_each;
 
 /// What second differences along the axis cost, in units of what the pixels say of a coefficient on average, and what any coefficient does.
 const STIFFNESS: f64 = 1.0;
@@ -49,7 +48,7 @@ pub(super) fn solve(family: &mut Family, spots: &[SpotFit<'_>], nodes: &[f64]) {
                 }
                 own
             };
-            let all: Vec<Vec<f64>> = (0..GROUPS).into_par_iter().map(of_group).collect();
+            let all: Vec<Vec<f64>> = of_each(GROUPS, &of_group);
             all.into_iter().fold(vec![0.0; shape.iter().product()], |mut sums, own| {
                 sums.iter_mut().zip(own).for_each(|(sum, own)| *sum += own);
                 sums

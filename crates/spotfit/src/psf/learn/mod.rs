@@ -14,9 +14,8 @@ mod maximize;
 mod movie;
 mod select;
 
-use rayon::prelude::*;
-
 use self::expect::SpotFit;
+use super::parallel::{change_each, of_each};
 
 pub(crate) use movie::learn_while;
 pub use movie::{LearnPsfError, LearntPsf, learn_psf};
@@ -113,16 +112,16 @@ pub(super) fn learn(
     let known = family.knots.iter().any(|&knot| knot != 0.0);
     let nodes = family.nodes();
     let mut spots: Vec<SpotFit<'_>> =
-        windows.par_iter().map(|window| SpotFit::new(window, nodes.len(), known)).collect();
+        of_each(windows.len(), &|number| SpotFit::new(&windows[number], nodes.len(), known));
     for round in 0..rounds {
         if round > 0 || !known {
             maximize::solve(&mut family, &spots, &nodes);
             gauge::fix(&mut family, &mut spots, &nodes);
         }
         let steps = if round == 0 { FIRST_STEPS } else { STEPS };
-        spots.par_iter_mut().for_each(|spot| spot.expect(&family, &nodes, steps));
+        change_each(&mut spots, &|spot| spot.expect(&family, &nodes, steps));
         leave_out(&mut spots);
-        spots.par_iter_mut().for_each(|spot| spot.weigh(&family, &nodes));
+        change_each(&mut spots, &|spot| spot.weigh(&family, &nodes));
     }
     let places = spots.iter().map(|spot| spot.mean_place(&nodes)).collect();
     Learnt { family, places }

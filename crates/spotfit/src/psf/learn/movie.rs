@@ -7,12 +7,14 @@ use fit_core::{Estimator, Options, Shape};
 use ndarray::{Array3, ArrayView2, Axis};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
-use super::held::{Judged, judge};
+use super::gauge::tail;
+use super::held::{Judged, judge, placed};
 use super::select::{Candidates, Others, Seen};
-use super::{COUNT, Family, Learnt, SpotWindow, learn};
+use super::{COUNT, Family, Learnt, SIDE, SpotWindow, learn};
 use crate::detect::typical_variance;
 use crate::localize::{Emitters, Localization, LocalizeError, LocalizeOptions, Localizer, Roi};
 use crate::movie::Block;
+use crate::psf::misfit::{Sample, misfit, said_of};
 use crate::psf::{Psf, PsfError, frames_in_photons};
 use crate::{CameraMap, FitterOptions};
 
@@ -26,6 +28,10 @@ const MOST_SPOTS: usize = 2000;
 const ENOUGH: usize = 5000;
 /// The side of the windows of the first fits.
 const BOX: usize = 9;
+/// Coefficients of the PSF along x and y: it reaches farther than the windows, as spots that are bright do.
+const WHOLE: usize = 36;
+/// From the first to the second distance, in pixels, the wings change over to what falls with r⁻³.
+const SEEN: [f64; 2] = [6.5, 8.0];
 /// The distance of two planes, in nanometres that mean nothing: the axis is no height.
 const STEP: f64 = 50.0;
 /// With a PSF that is known, pixels nearer to another spot are not looked at, and spots have no nearer neighbours.
@@ -35,12 +41,14 @@ const NEAREST: f64 = 5.0;
 const FAIR: f64 = 0.5;
 /// Of so many frames one is held out.
 const HELD: usize = 5;
+/// Spots are mostly alone where a pixel has less deviance.
+const ALONE: f64 = 1.5;
 /// A round that leaves more than this share of the deviance of spots that were held out is the last.
 const ENDED: f64 = 0.995;
 /// The fewest spots, and the fewest photons of all, in units of the variance of a photon.
 const FEWEST: usize = 100;
 const FEWEST_HELD: usize = 20;
-const FEWEST_PHOTONS: f64 = 2e5;
+const FEWEST_PHOTONS: f64 = 1e5;
 /// The family is better than Gaussians where the deviance of a spot that was held out is lower by so many standard errors, and mostly by so
 /// much: less does not change which spots are taken for two.
 const BETTER: f64 = 3.0;
@@ -89,7 +97,7 @@ pub enum LearnPsfError {
         gain: f64,
         /// The deviance of a pixel with the PSF.
         learnt: f64,
-        /// The same with a Gaussian of two widths for each spot.
+        /// The same with a circular Gaussian, each spot with a width of its own.
         gaussian: f64,
     },
     /// Somebody wants no answer any more.
@@ -113,18 +121,28 @@ pub struct LearntPsf {
     pub rounds: usize,
     /// The mean deviance of a pixel of these, which is about 1 where the PSF is right.
     pub deviance: f64,
-    /// The same with a Gaussian of two widths for each spot.
+    /// The same with a circular Gaussian, each spot with a width of its own.
     pub gaussian: f64,
 }
 
 impl Family {
     /// The family as a PSF whose z is the place along the axis.
     pub(super) fn psf(&self) -> Result<Psf, PsfError> {
-        // The outermost coefficients are hardly seen.
-        let inner =
-            Array3::from_shape_fn((self.planes, COUNT - 2, COUNT - 2), |(plane, row, column)| {
-                self.knots[(plane * COUNT + row + 1) * COUNT + column + 1]
-            });
+        // Far from the centre, where windows show little or nothing, light falls with r⁻³.
+        let (size, middle) = (COUNT * COUNT, 0.5 * (WHOLE - 1) as f64);
+        let tails: Vec<f64> =
+            self.knots.chunks_exact(size).map(|plane| tail(plane).max(0.0)).collect();
+        let own = |plane: usize, row: usize, column: usize| {
+            let at = [row, column].map(|at| at.checked_sub((WHOLE - COUNT) / 2));
+            let [Some(row), Some(column)] = at else { return None };
+            (row < COUNT && column < COUNT).then(|| self.knots[plane * size + row * COUNT + column])
+        };
+        let inner = Array3::from_shape_fn((self.planes, WHOLE, WHOLE), |(plane, row, column)| {
+            let r = (row as f64 - middle).hypot(column as f64 - middle);
+            let share = ((r - SEEN[0]) / (SEEN[1] - SEEN[0])).clamp(0.0, 1.0);
+            let far = tails[plane] / r.max(1.0).powi(3);
+            own(plane, row, column).map_or(far, |own| own + share * (far - own))
+        });
         let zero = 0.5 * self.last();
         let light = crate::psf::measured::sum(&inner, zero, 0);
         Psf::of_light(inner, STEP, zero, light.min(1.0), false)
@@ -210,6 +228,10 @@ fn learnt(
         .with_instruction_set(options.fitter.instruction_set)
         .with_threads(options.fitter.threads);
     let [width, height] = size_of(blocks);
+    if width.min(height) < SIDE {
+        let frames = blocks.iter().map(|block| block.pixels.dim().0).sum();
+        return Err(LearnPsfError::FewSpots { frames, found: 0 });
+    }
     // What becomes of localizations, and what Gaussians look like, does not matter.
     let mut masked = LocalizeOptions::default()
         .with_camera(options.camera)
@@ -224,18 +246,25 @@ fn learnt(
     let elliptical = likeliest.with_shape(Shape::Elliptical(Elliptical));
     let first = options.clone().with_box_size(BOX).with_fitter(fitter.clone().with_fit(elliptical));
     let by_widths = |spot: &Localization| spot.sigma_x - spot.sigma_y;
-    let Collected { windows, mut frames } =
+    let Collected { windows, mut frames, mut density } =
         collected(blocks, (&first, roi), &Others::Masked, by_widths, go_on)?;
     let (windows, held) = parted(windows, frames)?;
     let mut used = windows.len();
     let mut found = pool.install(|| learn(&windows, PLANES, STEPS, None));
     let (mut judged, mut held_out) = (pool.install(|| judge(&found.family, &held)), held.len());
+    let mut last = held;
     let mut rounds = 1;
     while rounds < ROUNDS {
         if !go_on() {
             return Err(LearnPsfError::Cancelled);
         }
-        let psf = Arc::new(found.family.psf()?);
+        // Where most spots are several, what they look like is no misfit.
+        let psf = if judged.learnt < ALONE {
+            pool.install(|| tested(&found.family, &last, density))?
+        } else {
+            found.family.psf()?
+        };
+        let psf = Arc::new(psf);
         let next = options
             .clone()
             .with_box_size(psf.usual_box())
@@ -263,8 +292,9 @@ fn learnt(
             break;
         }
         rounds += 1;
-        frames = frames.max(again.frames);
+        (frames, density) = (frames.max(again.frames), again.density);
         (found, judged, used, held_out) = (better, now, windows.len(), apart.len());
+        last = apart;
         if now.learnt > ENDED * before.learnt {
             break;
         }
@@ -273,8 +303,29 @@ fn learnt(
     if !(better >= BETTER && gain >= GAIN) {
         return Err(LearnPsfError::NotBetter { spots: used, gain, learnt, gaussian });
     }
-    let psf = found.family.psf()?;
+    let psf = pool.install(|| tested(&found.family, &last, density))?;
     Ok(LearntPsf { psf, frames, spots: used, held_out, rounds, deviance: learnt, gaussian })
+}
+
+/// The family as a PSF, with what spots that were held out look like that are not quite like it.
+fn tested(family: &Family, windows: &[SpotWindow], density: f64) -> Result<Psf, PsfError> {
+    let psf = family.psf()?;
+    let middle = (SIDE / 2) as f64;
+    let placed = windows.iter().zip(placed(family, windows));
+    let samples = placed.map(|(window, [x, y, plane, photons, background])| Sample {
+        pixels: window.pixels.as_slice().into(),
+        others: Some(&window.others),
+        counts: Some(&window.counts),
+        size: [SIDE; 2],
+        read_noise: window.read_noise,
+        excess: 1.0,
+        place: [middle + x, middle + y, psf.z_of(plane)],
+        photons,
+        background,
+    });
+    let samples: Vec<Sample<'_>> = samples.collect();
+    let misfit = misfit(said_of(&psf, &samples), density);
+    Ok(psf.with_misfit(misfit))
 }
 
 /// Spots to learn from, and others to judge by.
@@ -297,6 +348,8 @@ fn parted(
 struct Collected {
     windows: Candidates,
     frames: usize,
+    /// Spots in a pixel.
+    density: f64,
 }
 
 /// The spots of blocks that may be used, until there are enough. Blocks from all of the movie come first.
@@ -307,7 +360,7 @@ fn collected(
     key: impl Fn(&Localization) -> f64 + Copy,
     go_on: &dyn Fn() -> bool,
 ) -> Result<Collected, LearnPsfError> {
-    let mut all = Collected { windows: Candidates::default(), frames: 0 };
+    let mut all = Collected { windows: Candidates::default(), frames: 0, density: 0.0 };
     let Some(block) = blocks.first() else { return Ok(all) };
     let (_, height, width) = block.pixels.dim();
     let mut localizer = Localizer::new((width, height), options.clone())?;
@@ -324,6 +377,7 @@ fn collected(
     };
     // Frames that follow each other show the same molecules: they are held out together.
     let parts = blocks.len() >= 2 * HELD;
+    let mut spots = 0;
     for (part, number) in spread(blocks.len()).enumerate() {
         if !go_on() {
             return Err(LearnPsfError::Cancelled);
@@ -331,6 +385,13 @@ fn collected(
         let block = &blocks[number];
         let found = localizer.process(block)?;
         let photons = frames_in_photons(block.clone(), camera, options.map.as_deref())?;
+        let within = |at: f64, first: usize, count: usize| {
+            at >= first as f64 - 0.5 && at < (first + count) as f64 - 0.5
+        };
+        let inside = |spot: &&Localization| {
+            within(spot.x, roi.x, roi.width) && within(spot.y, roi.y, roi.height)
+        };
+        spots += found.iter().filter(inside).count();
         let mut rest = &found[..];
         for (number, frame) in photons.axis_iter(Axis(0)).enumerate() {
             let here = |spot: &Localization| spot.frame == block.first + number;
@@ -347,6 +408,7 @@ fn collected(
             break;
         }
     }
+    all.density = spots as f64 / (all.frames * roi.width * roi.height).max(1) as f64;
     Ok(all)
 }
 

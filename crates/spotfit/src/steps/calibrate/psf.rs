@@ -112,7 +112,8 @@ pub fn run_psf(
 /// The PSF with the factor by which refractive indices change z.
 fn scaled(psf: &Psf, factor: f64) -> Result<Psf, StepError> {
     let scaled = Psf::new(psf.coefficients().to_owned(), psf.step() * factor, psf.zero());
-    scaled.map_err(StepError::refused)
+    let scaled = scaled.map_err(StepError::refused)?;
+    Ok(scaled.with_misfit(psf.misfit().cloned()))
 }
 
 /// How counts become photons.
