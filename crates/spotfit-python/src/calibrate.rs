@@ -11,13 +11,13 @@ use spotfit::movie::MovieOptions;
 use spotfit::psf;
 use spotfit::report::figure::Drawing;
 use spotfit::steps::calibrate::{CalibrateOptions, PsfOptions, run, run_psf};
-use spotfit::steps::learn::{self, LearnOptions};
+use spotfit::steps::learn;
 use spotfit::steps::localize::Given;
 use spotfit::steps::{Listener, PixelScale, Stack};
 
 use crate::camera::CameraMap;
 use crate::fitter::Fitter;
-use crate::localize::{CameraFromMetadata, LocalizeOptions, camera_asked, stored};
+use crate::localize::{CameraFromMetadata, LocalizeOptions, camera_asked, followed, stored};
 use crate::pixels::Pixels;
 use crate::plots::encoded;
 use crate::steps::{Heard, json, of_step, options};
@@ -151,6 +151,39 @@ pub(crate) fn calibrate_psf(
     Ok((bytes, json(&done.report)?, plots(&done.drawing())?, notes))
 }
 
+/// A movie that a PSF is learnt from: a path with the parts that go on with it, whose writer may be idle for so long, or frames.
+pub(crate) fn to_learn_from(
+    py: Python<'_>,
+    given: Bound<'_, PyAny>,
+    parts: Vec<PathBuf>,
+    chosen: Chosen,
+    idle: Option<f64>,
+) -> PyResult<Stack> {
+    let Ok(path) = given.extract::<PathBuf>() else {
+        return Ok(stacks(py, "movie", &[given], chosen)?.remove(0));
+    };
+    let chosen = movie_options(chosen).with_parts(parts);
+    let opened = match idle {
+        None => py.detach(|| Stack::open(path, &chosen)),
+        Some(idle) => followed(py, idle, move |follow| Stack::follow(path, &chosen, &follow))?,
+    };
+    opened.map_err(of_step)
+}
+
+/// Which frames of those from `first` to before `last` a PSF is learnt from.
+#[pyfunction]
+pub(crate) fn frames_to_learn(
+    first: usize,
+    last: usize,
+    height: usize,
+    width: usize,
+    learn_frames: Option<usize>,
+) -> Vec<(usize, usize)> {
+    let most = learn_frames.unwrap_or(learn::LEARN_FRAMES);
+    let parts = learn::frames_to_learn(first..last, (width, height), most);
+    parts.map(|part| (part.start, part.end)).collect()
+}
+
 /// Learns the PSF of a movie: a path with the parts that go on with it, or frames.
 #[pyfunction]
 #[pyo3(signature = (given, options, *, parts, chosen, frames, learn_frames))]
@@ -161,17 +194,10 @@ pub(crate) fn learn_psf(
     parts: Vec<PathBuf>,
     chosen: Chosen,
     frames: Option<String>,
-    learn_frames: usize,
+    learn_frames: Option<usize>,
 ) -> PyResult<(Vec<u8>, String, Vec<String>)> {
-    let localize = options.get().whole().with_frames(frames);
-    let options = LearnOptions::default().with_localize(localize).with_learn_frames(learn_frames);
-    let movie = match given.extract::<PathBuf>() {
-        Ok(path) => {
-            let chosen = movie_options(chosen).with_parts(parts);
-            py.detach(|| Stack::open(path, &chosen)).map_err(of_step)?
-        }
-        Err(_) => stacks(py, "movie", &[given], chosen)?.remove(0),
-    };
+    let options = options.get().whole().with_frames(frames).with_learn_frames(learn_frames);
+    let movie = to_learn_from(py, given, parts, chosen, None)?;
     let (done, notes) = aside(py, move |abandoned| {
         let listener = Heard::new(abandoned);
         let done = learn::run(&options, movie, &listener).map_err(of_step);

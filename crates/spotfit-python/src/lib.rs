@@ -51,7 +51,7 @@ mod _spotfit {
     #[pymodule_export]
     use super::bands::bands_table;
     #[pymodule_export]
-    use super::calibrate::{calibrate, calibrate_psf, learn_psf};
+    use super::calibrate::{calibrate, calibrate_psf, frames_to_learn, learn_psf};
     #[pymodule_export]
     use super::camera::CameraMap;
     #[pymodule_export]

@@ -14,11 +14,14 @@ use spotfit::localize::{
     SlopeDoubt,
 };
 use spotfit::movie::{Block, FollowOptions, GrowingMovie, Movie, MovieError, MovieOptions, Pixels};
-use spotfit::steps::localize::{self as step, CameraOptions, DefectsOption, Given, LocalizeReport};
-use spotfit::steps::{Listener, Note, PixelScale, Stack};
+use spotfit::steps::localize::{
+    self as step, CameraOptions, DefectsOption, Given, LocalizeReport, PsfOption,
+};
+use spotfit::steps::{Listener, Note, PixelScale, Stack, learn};
 use spotfit::table::{self, Layout};
 use spotfit::{AsWindows, Length};
 
+use crate::calibrate::{Chosen, to_learn_from};
 use crate::camera::CameraMap;
 use crate::defects::Defects;
 use crate::error;
@@ -26,7 +29,7 @@ use crate::fitter::Fitter;
 use crate::options;
 use crate::pixels::{self, View};
 use crate::positions::Positions;
-use crate::steps::{json, of_step};
+use crate::steps::{self, json, of_step};
 use crate::tables::{Info, Made, columns};
 use crate::threads::Here;
 use crate::work::aside;
@@ -75,7 +78,7 @@ impl LocalizeOptions {
     #[new]
     #[pyo3(signature = (
         fitter, camera_map, *, camera, box_size, false_rate, threshold, roi, drop, keep_all, checks, errors, saturation,
-        calibration, psf, pixel_size, emitters, sigma, temporal_background, pixels, camera_from=None, frame_time=None
+        calibration, psf, learns, learn_frames, pixel_size, emitters, sigma, temporal_background, pixels, camera_from=None, frame_time=None
     ))]
     #[expect(clippy::too_many_arguments, reason = "they have names where they are given")]
     fn new(
@@ -94,6 +97,8 @@ impl LocalizeOptions {
         saturation: Option<f64>,
         calibration: Option<PathBuf>,
         psf: Option<PathBuf>,
+        learns: bool,
+        learn_frames: Option<usize>,
         pixel_size: Option<f64>,
         emitters: &str,
         sigma: &str,
@@ -140,6 +145,8 @@ impl LocalizeOptions {
             Some(size) => PixelScale::Nanometres(size),
             None => PixelScale::OfMovie,
         };
+        let psf = psf.map(|file| PsfOption::Given(Given::File(file)));
+        let psf = if learns { Some(PsfOption::Learn) } else { psf };
         let step = step::LocalizeOptions::default()
             .with_localizer(localizer)
             .with_camera(camera.with_maps(map))
@@ -147,9 +154,11 @@ impl LocalizeOptions {
             .with_box_size(box_size.map(|side| Length::pixels(side as f64)))
             .with_roi(roi.map(|(x, y, width, height)| format!("{x},{y},{width},{height}")))
             .with_estimator(Some(fit.estimator))
-            .with_background(Some(fit.background))
+            // Where nothing was learnt it is that of Gaussians.
+            .with_background(Some(fit.background).filter(|_| !learns))
             .with_calibration(calibration.map(Given::File))
-            .with_psf(psf.map(Given::File))
+            .with_psf(psf)
+            .with_learn_frames(learn_frames)
             .with_pixel_size(scale);
         let resolved = py.detach(|| step.resolved(pixel_size.filter(|_| !pixels)));
         let (options, layout, notes) = resolved.map_err(of_step)?;
@@ -204,6 +213,38 @@ impl LocalizeOptions {
         same.step = same.step.with_positions(Some(positions.given()));
         same.positions = Some(positions.places().clone());
         same
+    }
+
+    /// The same options with the PSF that a movie tells, if it is to be learnt, and what is to be told of it: a path with the parts that go on
+    /// with it, which may be being written, or frames.
+    #[pyo3(signature = (given, *, parts, chosen, frames, idle))]
+    fn learnt(
+        &self,
+        py: Python<'_>,
+        given: Bound<'_, PyAny>,
+        parts: Vec<PathBuf>,
+        chosen: Chosen,
+        frames: Option<String>,
+        idle: Option<f64>,
+    ) -> PyResult<(Self, Vec<String>)> {
+        let asked = self.whole().with_frames(frames);
+        let mut movie = to_learn_from(py, given, parts, chosen, idle)?;
+        let (done, notes) = aside(py, move |abandoned| {
+            let listener = steps::Heard::new(abandoned);
+            let done = learn::learnt(&asked, &mut movie, &listener).map_err(of_step);
+            (done, listener.notes())
+        })?;
+        let (done, mut same) = (done?, self.clone());
+        same.step = same.step.with_psf(done.psf).with_estimator(done.estimator);
+        let known = match self.step.pixel_size {
+            PixelScale::Nanometres(size) => Some(size),
+            _ => None,
+        };
+        let resolved = py.detach(|| same.step.resolved(known));
+        let (options, layout, _) = resolved.map_err(of_step)?;
+        same.options = options.with_defects(self.options.defects.clone());
+        same.layout = layout;
+        Ok((same, notes))
     }
 
     /// What is odd about the options.

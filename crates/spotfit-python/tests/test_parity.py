@@ -264,6 +264,8 @@ DEPENDING: list[dict[str, Any]] = [
     {"estimator": "mle"},
     {"estimator": "lse"},
     {"psf": "psf.hdf5"},
+    {"psf": "learn"},
+    {"psf": "learn", "learn_frames": 4, "emitters": "auto"},
     {"psf": "psf.hdf5", "estimator": "mle"},
     {"psf": "psf.hdf5", "estimator": "lse"},
     {"calibration": "cal.yaml"},
@@ -274,6 +276,32 @@ DEPENDING: list[dict[str, Any]] = [
 ]
 
 
+def test_a_psf_that_is_learnt_is_that_of_the_command(folder: Path, tmp_path: Path) -> None:
+    """Proves that a movie in a file and its frames have the rows that the command finds with the PSF that it learns, where there is one and where not."""
+    camera = spotfit.Camera(baseline=100, read_noise=1.5)
+    movie = spotfit.simulate_movie(
+        80, width=64, height=64, density=0.4, pixel_size=100, uniform=True, photons=3000, background=30, psf_na=1.4, zernike={(2, 2): 0.1}, camera=camera
+    )
+    for frames, note in (movie.frames, "PSF learnt from"), (movie.frames[:6], "spots are fitted with Gaussians"):
+        np.save(tmp_path / "movie.npy", frames)
+        words = ["--psf", "learn", "--emitters", "auto", "--baseline", 100, "--sensitivity", 1, "--read-noise", 1.5, "--pixel-size", 100]
+        _, told = spoken(tmp_path, "localize", "movie.npy", "-o", "locs.csv", "--overwrite", *words)
+        assert any(note in line for line in told), told
+        expected = spotfit.read_table(tmp_path / "locs.csv")
+        for given in tmp_path / "movie.npy", frames:
+            with warnings.catch_warnings(record=True) as heard:
+                warnings.simplefilter("always")
+                found = spotfit.localize(given, psf="learn", emitters="auto", camera=camera, pixel_size=100).in_nanometres()
+            assert [note in str(one.message) for one in heard] == ([True] if "Gaussians" in note else [])
+            assert len(found) == len(expected) and not any(name.startswith("z") for name in found.names)
+            assert np.allclose(found.x, expected.x, atol=1e-3) and np.allclose(found.photons, expected.photons, rtol=1e-5)
+    with pytest.raises(ValueError, match="learn_frames is for psf"):
+        spotfit.localize(movie.frames, learn_frames=10, camera=camera)
+    with pytest.raises(ValueError, match="learn_frames = 0 is out of its range"):
+        spotfit.localize(movie.frames, psf="learn", learn_frames=0, camera=camera)
+
+
+@pytest.mark.filterwarnings("ignore:psf learn")
 @pytest.mark.parametrize("case", DEPENDING, ids=str)
 def test_defaults_that_depend_on_options_are_those_of_the_command(case: dict[str, Any], folder: Path, tmp_path: Path) -> None:
     """Proves that `fit_files` takes what the command takes where nothing is said: each knows the tables of the other."""
@@ -283,7 +311,7 @@ def test_defaults_that_depend_on_options_are_those_of_the_command(case: dict[str
     (tmp_path / "cal.yaml").write_text(CALIBRATION, encoding="utf-8")
     np.save(tmp_path / "movie.npy", spotfit.simulate_movie(6, width=64, height=64, spots=4, camera=camera, seed=2).frames)
     (tmp_path / "list.txt").write_text("movie.npy\n", encoding="utf-8")
-    given = {name: tmp_path / value if name in ("psf", "calibration") else value for name, value in case.items()}
+    given = {name: tmp_path / value if name in ("psf", "calibration") and value != "learn" else value for name, value in case.items()}
     words = ["--baseline", 100, "--sensitivity", 1, *SIZE, *words_of("batch", case)]
     told, _ = spoken(tmp_path, "batch", "list.txt", "--out", "out", *words)
     assert told["localized"] == 1

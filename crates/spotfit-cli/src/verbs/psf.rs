@@ -16,7 +16,7 @@ use crate::words::report::ReportArguments;
 use crate::words::written::WrittenFile;
 use spotfit::record;
 use spotfit::steps::Stack;
-use spotfit::steps::learn::{self, LearnOptions};
+use spotfit::steps::learn;
 
 #[derive(Debug, Args)]
 #[command(
@@ -32,14 +32,6 @@ pub(crate) struct PsfArguments {
     /// Where to write the PSF, a .hdf5 file for `spotfit localize --psf`. It numbers the PSFs that spots of this movie show, and has no heights: Picasso would take the numbers for heights.
     #[arg(help_heading = "Output", short, long, value_name = "PSF.hdf5")]
     output: WrittenFile,
-    /// The most frames that are looked at, from all of the movie.
-    #[arg(
-        help_heading = "Movie",
-        long,
-        value_name = "N",
-        default_value_t = LearnOptions::default().learn_frames
-    )]
-    learn_frames: usize,
     #[command(flatten)]
     preset: PresetArguments,
     #[command(flatten)]
@@ -51,11 +43,10 @@ pub(crate) struct PsfArguments {
 }
 
 pub(crate) fn run(arguments: &PsfArguments) -> Result<(), CliError> {
-    let PsfArguments { movie, more, output, learn_frames, preset, words, report, record } =
-        arguments;
+    let PsfArguments { movie, more, output, preset, words, report, record } = arguments;
     report.check(output)?;
     refuse_ending(output, &["hdf5", "h5"], "a measured PSF")?;
-    let localize = words.options()?.with_preset(preset.path());
+    let localize = words.of_learning()?.with_preset(preset.path());
     let movie_options = words.movie()?.with_parts(more.clone());
     let stack = Stack::open(movie, &movie_options)?;
     let beside = ["yaml", "inf"].map(|ending| movie.with_extension(ending));
@@ -65,8 +56,7 @@ pub(crate) fn run(arguments: &PsfArguments) -> Result<(), CliError> {
     read.into_iter().try_for_each(|input| refuse_same_file(&input, output))?;
     let mut record = record.of(output)?;
     record.has_read(|| record::inputs(movie, stack.files(), &named))?;
-    let options = LearnOptions::default().with_localize(localize).with_learn_frames(*learn_frames);
-    let done = learn::run(&options, stack, &Terminal::default())?;
+    let done = learn::run(&localize, stack, &Terminal::default())?;
     let written = write_psf(output, &done.psf, done.pixel_size)?;
     record.change(|record| record.pixel_size = done.pixel_size);
     let counts = counts([("spots", done.report.used), ("frames", done.report.frames)]);

@@ -1,6 +1,6 @@
 //! The words for how movies are localized.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 
@@ -15,7 +15,7 @@ use spotfit::Length;
 use spotfit::detect::DEFAULT_FALSE_RATE;
 use spotfit::localize::{self, Emitters, Flags, Sigma};
 use spotfit::movie::MovieOptions;
-use spotfit::steps::localize::{DefectsOption, FrameTime, Given, LocalizeOptions};
+use spotfit::steps::localize::{DefectsOption, FrameTime, Given, LocalizeOptions, PsfOption};
 
 /// How movies are localized, for every command that does it.
 #[derive(Debug, Args)]
@@ -106,12 +106,22 @@ pub(crate) struct LocalizeWords {
     /// z_status: found, below or above the range, ambiguous, far from the calibration, or invalid.
     #[arg(help_heading = "Fit", long, value_name = "CALIBRATION.yaml")]
     calibration: Option<PathBuf>,
-    /// Fit x, y and z of every spot with this measured PSF, in place of a Gaussian: an .hdf5 file of `spotfit calibrate --spline`, of `spotfit psf`, which gives no z, or of
-    /// Picasso (spline-3d). The estimator is maximum likelihood then, if nothing else is said. Adds z and its uncertainty; z_distance, by
+    /// Fit x, y and z of every spot with this measured PSF, in place of a Gaussian: an .hdf5 file of `spotfit calibrate --spline`, of
+    /// `spotfit psf`, or of Picasso (spline-3d); or learn it first from the spots of the movie itself: where they tell too little, a warning
+    /// says why, and spots have Gaussians. The estimator is maximum likelihood then, if nothing else is said. A PSF that was learnt gives no
+    /// z; one of beads adds z and its uncertainty; z_distance, by
     /// how many standard deviations the residuals exceed the noise; and z_status: found, below or above (kept by default; drop them by
     /// --filter 'z_status == found'), with --all invalid too. sigma is that of the Gaussian that is as compact as the PSF at that z.
-    #[arg(help_heading = "Fit", long, value_name = "PSF.hdf5", conflicts_with = "calibration")]
+    #[arg(
+        help_heading = "Fit",
+        long,
+        value_name = "learn|PSF.hdf5",
+        conflicts_with = "calibration"
+    )]
     psf: Option<PathBuf>,
+    /// The most frames that a PSF is learnt from, taken from all of the movie [default: 1000].
+    #[arg(help_heading = "Fit", long, value_name = "N")]
+    learn_frames: Option<usize>,
     /// Write only localizations for which this condition holds, such as 'photons > 300 & uncertainty < 20': see `spotfit
     /// filter`.
     #[arg(help_heading = "Output", long, value_name = "CONDITION")]
@@ -164,6 +174,11 @@ fn defects(text: &str) -> DefectsOption {
     text.parse().unwrap_or_else(|never| match never {})
 }
 
+fn psf(file: &Path) -> PsfOption {
+    let text = file.to_str().and_then(|text| text.parse().ok());
+    text.unwrap_or_else(|| PsfOption::Given(Given::File(file.to_owned())))
+}
+
 impl LocalizeWords {
     /// Which frames the movie consists of.
     pub(crate) fn movie(&self) -> Result<MovieOptions, CliError> {
@@ -172,6 +187,15 @@ impl LocalizeWords {
 
     /// What the words ask for.
     pub(crate) fn options(&self) -> Result<LocalizeOptions, CliError> {
+        let options = self.of_learning()?;
+        if self.learn_frames.is_some() && !matches!(options.psf, Some(PsfOption::Learn)) {
+            return Err(CliError::file("--learn-frames", "it is for --psf learn"));
+        }
+        Ok(options)
+    }
+
+    /// The same where a PSF is learnt in any case.
+    pub(crate) fn of_learning(&self) -> Result<LocalizeOptions, CliError> {
         if self.psf.is_some() {
             self.fit.refuse_gaussians("a measured PSF")?;
             self.spot.refuse_gaussians()?;
@@ -208,7 +232,8 @@ impl LocalizeWords {
             .with_positions(self.positions.clone().map(Given::File))
             .with_defects(self.defects.as_deref().map(defects))
             .with_calibration(self.calibration.clone().map(Given::File))
-            .with_psf(self.psf.clone().map(Given::File))
+            .with_psf(self.psf.as_deref().map(psf))
+            .with_learn_frames(self.learn_frames)
             .with_frames(self.frames.clone())
             .with_filter(self.filter.clone())
             .with_frame_time(self.frame_time.clone())

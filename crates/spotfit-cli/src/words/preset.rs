@@ -14,9 +14,9 @@ use spotfit::output::paths::folder;
 use spotfit::steps::preset::{Preset, PresetValue};
 
 /// The verbs that take presets.
-const VERBS: [&str; 3] = ["localize", "batch", "preview"];
+const VERBS: [&str; 4] = ["localize", "batch", "preview", "psf"];
 /// What is no file, though a file may be given in its place.
-const NO_FILES: [&str; 3] = ["-", "auto", "none"];
+const NO_FILES: [&str; 4] = ["-", "auto", "none", "learn"];
 
 /// Options from a file.
 #[derive(Debug, Args)]

@@ -17,7 +17,7 @@ from . import _record as records
 from ._camera import Camera
 from ._keywords import current
 from ._fit import LENGTHS
-from ._localize import Blocks, needs_size
+from ._localize import Blocks, Unlearnt, needs_size
 from ._preset import expanded
 from ._spotfit import CameraMap
 from ._summary import FileOutcome, FilesSummary
@@ -68,6 +68,7 @@ class Task(NamedTuple):
     def files(self) -> list[tuple[str, str]]:
         """The files that options name, each after its option."""
         given = [(name, self.options.get(name)) for name in ("calibration", "psf", "cameras")]
+        given = [(name, path) for name, path in given if (name, path) != ("psf", "learn")]
         for name, is_file in ("defects", _defects.is_file), ("positions", _positions.is_file):
             option = self.options.get(name)
             given.append((name, option if is_file(option) else None))
@@ -232,6 +233,8 @@ def _fit_file(task: Task) -> FileOutcome:
         inputs = _inputs(task)
         blocks = Blocks(task.movie, **task.options)
         record = {**json.loads(task.now()), "inputs": inputs, "pixel_size": blocks.empty()._info.numbers[0]}
+        if task.options.get("psf") == "learn":
+            record["calibration"] = json.loads(_spotfit.method(blocks._options, None, None)[2])
         made = _spotfit.TableFile(table, json.dumps(record), task.overwrite or _may_replace(task), str(task.picasso))
         empty = True
         for block in blocks:
@@ -437,7 +440,7 @@ def _check(options: dict[str, Any], elsewhere: bool) -> _spotfit.LocalizeOptions
     mask = _defects.given(here.get("defects"))
     if mask is not None:
         height, width = mask.mask.shape
-    checked = Blocks(np.empty((0, height, width), np.uint16), **here)._options
+    checked = Unlearnt(np.empty((0, height, width), np.uint16), **here)._options
     size = here.get("pixel_size")
     placed = _positions.given(positions, roi, _LIKELY if size is None or isinstance(size, str) else size)
     return checked if placed is None else checked.with_positions(placed)

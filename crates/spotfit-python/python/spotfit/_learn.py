@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from . import _arguments as arguments
 from . import _spotfit
 from ._calibrate import Calibration
-from ._localize import Blocks
+from ._localize import Unlearnt, to_learn_from
 from ._preset import expanded
 from ._warnings import tell
 
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
 def learn_psf(
     movie: str | PathLike[str] | Sequence[str | PathLike[str]] | Any,
-    *,
-    learn_frames: int = 1000,
     **options: Unpack[LocalizeOptions],
 ) -> Calibration:
     """Learns the PSF of a movie from its own spots, without beads, as ``spotfit psf`` does.
@@ -37,10 +35,9 @@ def learn_psf(
     ----------
     movie : path, sequence of paths or array_like (n, height, width)
         The movie, as `localize` takes it.
-    learn_frames : int
-        The most frames that are looked at, from all of the movie.
     **options
-        Those of `localize` but `positions`, `calibration`, `psf` and `follow`: the camera, and how spots are found.
+        Those of `localize` but `positions`, `calibration`, `psf` and `follow`: the camera, how spots are found, and ``learn_frames``, the most
+        frames that are looked at, from all of the movie.
 
     Returns
     -------
@@ -72,18 +69,24 @@ def learn_psf(
     """
     given: dict[str, Any] = expanded(options, ("filter",))
     given.pop("filter", None)
+    if given.get("psf") == "learn":
+        del given["psf"]
     for name in ("positions", "calibration", "psf", "follow"):
         if given.get(name) not in (None, False) if name == "follow" else given.get(name) is not None:
             raise ValueError(f"{name} is for localizing: the PSF is learnt from the movie alone")
+    number = given.pop("learn_frames", None)
+    number = None if number is None else arguments.whole("learn_frames", number)
     chosen = arguments.chosen(given.get("channel"), given.get("slice"), given.get("position"), bool(given.get("strict", False)))
     part = given.get("frames")
     # What is wrong with a movie and its options is told as where it is localized.
-    blocks = Blocks(movie, **given)
-    frames = None if part is None else f"{blocks._first + 1}:{blocks._first + blocks.total}"
+    blocks = Unlearnt(movie, **given)
+    first, last = blocks._first, blocks._first + blocks.total
+    frames = None if part is None else f"{first + 1}:{last}"
     parts: list[str] = []
     if isinstance(movie, (list, tuple)) and movie and all(isinstance(one, (str, PathLike)) for one in movie):
         movie, *parts = map(fspath, movie)
-    number = arguments.whole("learn_frames", learn_frames)
+    if not isinstance(movie, (str, PathLike)):
+        movie, frames = to_learn_from(movie, first, last, number), None
     content, report, notes = _spotfit.learn_psf(movie, blocks._options, parts=parts, chosen=chosen, frames=frames, learn_frames=number)
     tell(notes)
     return Calibration(json.loads(report), "psf", content)

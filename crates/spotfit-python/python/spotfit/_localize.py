@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import json
+import sys
 from builtins import slice as Slice
 from collections.abc import Callable, Iterator, Sequence
 from os import PathLike, fspath
@@ -135,10 +136,13 @@ class Blocks(Iterator[Locs]):
     calibration : path, optional
         A calibration of ``spotfit calibrate`` or Picasso, by which z of every spot follows from its widths. The shape is
         "elliptical" then, if nothing else is said. Adds ``z`` and its uncertainty in nanometres, ``z_distance`` and ``z_status``.
-    psf : path, optional
+    psf : path or "learn", optional
         A measured PSF of ``spotfit calibrate --spline`` or Picasso (``spline-3d``), with which x, y and z are fitted in place
         of a Gaussian; by maximum likelihood, if nothing else is said. Adds the same columns, but for one of `learn_psf`, which has no
-        heights.
+        heights. "learn" learns it first from the spots of the movie itself, of one that is being written from its first frames: where they
+        tell too little, a warning says why, and spots have Gaussians.
+    learn_frames : int, optional
+        The most frames that a PSF is learnt from, taken from all of the movie. Default: 1000.
     emitters : int or "auto"
         How many emitters light may come from: 1, every candidate is fitted in a window of its own; "auto", as many as the frame shows, all
         of them fitted together with a background that varies over the frame: circular, of known widths, or with a height that
@@ -229,6 +233,7 @@ class Blocks(Iterator[Locs]):
         saturation: float | None = None,
         calibration: str | PathLike[str] | None = None,
         psf: str | PathLike[str] | None = None,
+        learn_frames: int | None = None,
         emitters: Emitters = 1,
         sigma: Sigma = "free",
         defects: Defects = None,
@@ -255,6 +260,10 @@ class Blocks(Iterator[Locs]):
             gaussian = [name for name in _GAUSSIAN if name in options]
             if gaussian:
                 raise ValueError(f"{gaussian[0]} is for Gaussians: a measured PSF has a shape of its own")
+        # A path is a file, whatever its name.
+        learns = isinstance(psf, str) and psf == "learn"
+        if learn_frames is not None and not learns:
+            raise ValueError("learn_frames is for psf = 'learn'")
         if psf is not None or emitters != 1:
             # These have a background of their own.
             options.setdefault("estimator", "mle")
@@ -291,7 +300,9 @@ class Blocks(Iterator[Locs]):
             errors=errors,
             saturation=saturation,
             calibration=calibration,
-            psf=psf,
+            psf=None if learns else psf,
+            learns=learns,
+            learn_frames=None if learn_frames is None else arguments.whole("learn_frames", learn_frames),
             pixel_size=size,
             emitters=str(emitters),
             sigma=sigma,
@@ -333,6 +344,11 @@ class Blocks(Iterator[Locs]):
                 if found is None and _defects.is_word(defects, "auto"):
                     raise ValueError(f"{fspath(movie)}: defects = 'auto' looks at the first frames, which cannot be read twice")
                 self._look(found, defects, masked, notes)
+            if learns:
+                first, last, _ = frames.indices(sys.maxsize if waits is not None else info.numbers[3] or 0)
+                if last > first:
+                    wanted = f"{first + 1}:{'' if last == sys.maxsize else last}"
+                    notes += self._learn(fspath(movie), parts, (channel, slice, arguments.stage(position), strict), wanted, waits)
             source = _spotfit.MovieLocalizer(self._options, file, frames.start, frames.stop)
             self._source: _spotfit.MovieLocalizer | _spotfit.ArrayLocalizer = source
             if waits is None:
@@ -373,6 +389,8 @@ class Blocks(Iterator[Locs]):
             # Whole numbers are finite.
             if looks and (masked is None or getattr(getattr(array, "dtype", None), "kind", "f") == "f"):
                 self._look(_spotfit.Defects.find(few, None if masked is not None else maps, first), defects, masked, notes)
+            if learns and last > first:
+                notes += self._learn(to_learn_from(array, first, last, learn_frames), [], (None, None, None, False), None, None)
             self._source = localizer = _spotfit.ArrayLocalizer(self._options, height, width, first, max(last, first))
             if maps is None:
                 notes += _spotfit.doubts(few, camera)
@@ -386,6 +404,10 @@ class Blocks(Iterator[Locs]):
     def _mask(self, defects: _spotfit.Defects) -> None:
         self._options = self._options.with_defects(defects)
         self.defects = defects.mask
+
+    def _learn(self, movie: Any, parts: list[str], chosen: Any, frames: str | None, idle: float | None) -> list[str]:
+        self._options, notes = self._options.learnt(movie, parts=parts, chosen=chosen, frames=frames, idle=idle)
+        return notes
 
     def _place(self, positions: Positions, roi: Any, pixel_size: float | None) -> list[str]:
         placed = _positions.given(positions, roi, pixel_size)
@@ -487,6 +509,21 @@ class _Late(NamedTuple):
         if self.maps is None:
             notes += _spotfit.doubts_of_movie(self.movie, self.channel, self.slice, self.camera, position=self.position)
         return notes
+
+
+class Unlearnt(Blocks):
+    """Options and what is wrong with them, without learning a PSF."""
+
+    def _learn(self, movie: Any, parts: list[str], chosen: Any, frames: str | None, idle: float | None) -> list[str]:
+        return []
+
+
+def to_learn_from(array: Any, first: int, last: int, learn_frames: int | None) -> npt.NDArray[Any]:
+    """The frames of an array that a PSF is learnt from."""
+    array = array if hasattr(array, "shape") else np.asarray(array)
+    _, height, width = (int(side) for side in array.shape)
+    parts = _spotfit.frames_to_learn(first, last, height, width, learn_frames)
+    return np.concatenate([np.asarray(array[begin:end]) for begin, end in parts] or [np.asarray(array[:0])])
 
 
 def _waits(movie: Any, follow: bool, idle: float, frames: Slice | None) -> float | None:

@@ -82,6 +82,7 @@ class LocalizeOptions(Options, total=False):
     saturation: float | None
     calibration: str | PathLike[str] | None
     psf: str | PathLike[str] | None
+    learn_frames: int | None
     emitters: Emitters
     sigma: Sigma
     defects: Defects

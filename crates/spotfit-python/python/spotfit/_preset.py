@@ -89,7 +89,7 @@ def _options_of(path: str, given: Mapping[str, Any], more: tuple[str, ...]) -> d
                 raise ValueError(f"{path}: {key} = {value} is not a number") from None
         elif key == "camera":
             found["camera"] = os.path.join(folder, str(value))
-        elif key in _FILES and value not in ("auto", "none"):
+        elif key in _FILES and value not in ("auto", "none", "learn"):
             found[name] = os.path.join(folder, str(value))
         else:
             found[name] = _parsed(path, name, value, numeric)

@@ -15,7 +15,7 @@ import numpy as np
 
 from . import _arguments as arguments
 from . import _spotfit
-from ._localize import Blocks
+from ._localize import Unlearnt
 from ._locs import Column, Locs
 from ._preset import expanded
 
@@ -146,7 +146,7 @@ def preview(
     number = arguments.whole("frame", frame)
     whole = given.get("temporal_background") is not None
     # What is wrong with a movie and its options is told as where it is localized.
-    blocks = Blocks(movie, **given, frames=None if whole else slice(number, number + 1))
+    blocks = Unlearnt(movie, **given, frames=None if whole else slice(number, number + 1))
     if isinstance(movie, (list, tuple)) and movie and all(isinstance(part, (str, PathLike)) for part in movie):
         movie, parts = fspath(movie[0]), [fspath(part) for part in movie[1:]]
     else:
@@ -161,7 +161,7 @@ def preview(
     if number >= count:
         raise ValueError(f"frame = {number} is out of its range (0 to {count - 1})")
     # All of it, if other frames matter, or numbers of frames.
-    whole = whole or given.get("positions") is not None
+    whole = whole or given.get("positions") is not None or given.get("psf") == "learn"
     part, place = (array[0:count], number) if whole else (array[number : number + 1], 0)
     made = _spotfit.Preview.of_frames(blocks._options, part, place, colour_by, filter)
     return Preview(made, number)

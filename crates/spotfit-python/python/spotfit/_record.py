@@ -44,11 +44,12 @@ def options_of(options: Mapping[str, Any]) -> Record:
     every["drop"] = [drop] if isinstance(drop, str) else sorted(set(drop))
     every["frames"] = every["frames"] or slice(None)
     for name in ("calibration", "psf"):
-        if every[name] is not None:
+        if every[name] is not None and (name, every[name]) != ("psf", "learn"):
             every[name] = _content(every[name])
     # Records of earlier versions say nothing of these.
-    if every["temporal_background"] is None:
-        del every["temporal_background"]
+    for name, usual in ("temporal_background", None), ("learn_frames", 1000):
+        if every[name] in (None, usual):
+            del every[name]
     defects = every.pop("defects", None)
     if defects is not None and not _defects.is_word(defects, "none"):
         every["defects"] = _content(defects) if _defects.is_file(defects) else defects

@@ -392,6 +392,8 @@ class LocalizeOptions:
         saturation: float | None,
         calibration: str | PathLike[str] | None,
         psf: str | PathLike[str] | None,
+        learns: bool,
+        learn_frames: int | None,
         pixel_size: float | None,
         emitters: str,
         sigma: str,
@@ -405,6 +407,9 @@ class LocalizeOptions:
     def of_movie(self, movie: MovieFile) -> tuple[LocalizeOptions, list[str]]: ...
     def with_defects(self, defects: Defects) -> LocalizeOptions: ...
     def with_positions(self, positions: Positions) -> LocalizeOptions: ...
+    def learnt(
+        self, given: Any, *, parts: list[str], chosen: tuple[int | None, int | None, str | None, bool], frames: str | None, idle: float | None
+    ) -> tuple[LocalizeOptions, list[str]]: ...
     def notes(self) -> list[str]: ...
     def notes_of(self, frames: int) -> str | None: ...
     def empty(self) -> _Columns: ...
@@ -650,6 +655,7 @@ def calibrate_psf(
     chosen: tuple[int | None, int | None, str | None, bool],
     camera_from: tuple[str, tuple[float | None, ...], str | None] | None,
 ) -> tuple[bytes, str, list[bytes], list[str]]: ...
+def frames_to_learn(first: int, last: int, height: int, width: int, learn_frames: int | None) -> list[tuple[int, int]]: ...
 def learn_psf(
     given: Any,
     options: LocalizeOptions,
@@ -657,7 +663,7 @@ def learn_psf(
     parts: list[str],
     chosen: tuple[int | None, int | None, str | None, bool],
     frames: str | None,
-    learn_frames: int,
+    learn_frames: int | None,
 ) -> tuple[bytes, str, list[str]]: ...
 
 @final

@@ -149,6 +149,8 @@ def localize(movie: str | PathLike[str] | da.Array, **options: Unpack[LocalizeOp
         raise ValueError(f"movie must be (n, height, width), not of shape {movie.shape}")
     if any(side != side for side in movie.shape):
         raise ValueError("movie has chunks of unknown sizes: its frames cannot be numbered; compute_chunk_sizes() counts them")
+    if given.get("psf") == "learn":
+        raise ValueError("psf = 'learn' needs all of the movie: learn it once by spotfit.learn_psf, and give its file")
     wanted = given.pop("frames", None) or slice(None)
     if not isinstance(wanted, slice) or wanted.step not in (None, 1):
         raise ValueError("frames must be a slice without a step")

@@ -96,7 +96,7 @@ fn measured_psfs_find_heights() {
         &CAMERA,
     );
     let told = said(&ends);
-    assert!(told.contains("at an end of the range of z"), "{told}");
+    assert!(told.contains("at an end of the PSF's range"), "{told}");
     // What became of the candidates adds up.
     let number = |before: &str| -> usize {
         let at = told.find(before).unwrap_or_else(|| panic!("{before}: {told}"));
@@ -173,13 +173,34 @@ fn psfs_are_learnt_from_movies() {
         String::from_utf8_lossy(&told.stdout).into_owned() + &String::from_utf8_lossy(&told.stderr);
     assert!(told.contains("learnt from") && told.contains("held out"), "{told}");
     let info = String::from_utf8(succeeds(&[&"info", &psf]).stdout).expect("text");
-    assert!(info.contains("17×17 pixels; learnt from a movie, without heights"), "{info}");
+    assert!(info.contains("33×33 pixels; learnt from a movie, without heights"), "{info}");
     assert!(info.contains("movie.tif"), "{info}");
     let words: Words<'_> = vec![&"localize", &movie, &"-o", &locs, &"--psf", &psf];
-    succeeds(&with(&words, &["--emitters", "auto", "--pixel-size", "100"]));
-    let header = fs::read_to_string(&locs).expect("a table");
-    let header = header.lines().next().expect("columns");
+    let auto = ["--emitters", "auto", "--pixel-size", "100", "--overwrite"];
+    let auto = [&auto[..], &CAMERA].concat();
+    succeeds(&with(&words, &auto));
+    let table = fs::read_to_string(&locs).expect("a table");
+    let header = table.lines().next().expect("columns");
     assert!(header.contains("x [nm]") && !header.contains("z"), "{header}");
     fails(&with(&[&"psf", &few, &"-o", &none], &CAMERA), &["few.tif: the PSF cannot be learnt"]);
     assert!(!none.exists());
+
+    // All at once it is the same, also of a movie that may still grow; and where nothing can be learnt there are Gaussians.
+    let learn = |movie| with(&[&"localize", movie, &"-o", &locs, &"--psf", &"learn"], &auto);
+    let record = || fs::read_to_string(folder.path("locs.csv.spotfit.json")).expect("a record");
+    for more in [&[][..], &["--follow", "--idle", "0.3"]] {
+        let told = said(&with(&learn(&movie), more));
+        assert!(told.contains("PSF learnt from"), "{told}");
+        assert_eq!(fs::read_to_string(&locs).expect("a table"), table);
+        assert!(record().contains("\"psf\": \"learn\""), "{}", record());
+    }
+    let told = said(&learn(&few));
+    assert!(told.contains("--psf learn: the PSF cannot be learnt"), "{told}");
+    assert!(told.contains("spots are fitted with Gaussians"), "{told}");
+    let number = with(&learn(&few), &["--learn-frames", "0"]);
+    fails(&number, &["--learn-frames 0 is out of its range"]);
+    let number = with(&words, &["--learn-frames", "10", "--overwrite"]);
+    fails(&number, &["--learn-frames: it is for --psf learn"]);
+    let preset = folder.file("scope.toml", b"psf = \"learn\"\nlearn-frames = 3\nbaseline = 100\n");
+    fails(&[&"psf", &movie, &"-o", &none, &"--preset", &preset], &["from 3 frames"]);
 }

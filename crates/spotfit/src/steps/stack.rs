@@ -2,7 +2,13 @@
 
 use std::fmt;
 use std::io::Read;
+use std::ops::Range;
+use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
 
 use super::StepError;
 use crate::OutOfRange;
@@ -29,6 +35,9 @@ pub struct Stack {
     /// Which frames it consists of.
     options: MovieOptions,
 }
+
+/// How often to ask whether to go on, while others wait for frames.
+const LOOK: Duration = Duration::from_millis(50);
 
 enum From {
     /// The movie, until it is asked for.
@@ -211,6 +220,46 @@ impl Stack {
         };
         let most = frames_for_estimates(movie.size()).min(most);
         movie.read_first(most).ok()?
+    }
+
+    /// These frames of a movie that is being written, or fewer where it has ended before; nothing of another movie. They are waited for while
+    /// this is true.
+    ///
+    /// # Errors
+    /// [`StepError::Movie`], [`StepError::Cancelled`].
+    pub(crate) fn first_written(
+        &self,
+        frames: Range<usize>,
+        go_on: &dyn Fn() -> bool,
+    ) -> Result<Option<Pixels>, StepError> {
+        let From::Growing { path, follow, .. } = &self.from else { return Ok(None) };
+        let failed = |source| StepError::Movie { name: self.name.clone(), source };
+        let own = Arc::new(AtomicBool::new(false));
+        let stopped = || follow.stop.as_ref().is_some_and(|stop| stop.load(Ordering::Relaxed));
+        let alone = follow.clone().with_stop(Some(own.clone()));
+        let mut growing = GrowingMovie::open(path, &self.options, &alone).map_err(failed)?;
+        let read = move || {
+            let mut next = 0;
+            while next < frames.start {
+                let Some(block) = growing.read(frames.start - next)? else { break };
+                next = block.first + block.pixels.dim().0;
+            }
+            growing.read_first(frames.end)
+        };
+        let read = thread::scope(|scope| {
+            let reader = scope.spawn(read);
+            while !reader.is_finished() {
+                if !go_on() || stopped() {
+                    own.store(true, Ordering::Relaxed);
+                }
+                thread::sleep(follow.poll.min(LOOK));
+            }
+            reader.join().unwrap_or_else(|panic| resume_unwind(panic))
+        });
+        if !go_on() {
+            return Err(StepError::Cancelled);
+        }
+        read.map_err(failed)
     }
 
     /// The movie, from its first frame on.

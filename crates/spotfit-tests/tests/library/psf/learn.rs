@@ -6,11 +6,11 @@ use fit_core::{Background, Camera, Estimator, Options};
 use fit_sim::{MovieSimulation, Objective, PupilPsf, SimulatedPsf, Zernike};
 use spotfit::FitterOptions;
 use spotfit::localize::{Emitters, LocalizeOptions, Localizer, Sigma};
-use spotfit::movie::{Block, Pixels};
+use spotfit::movie::{Block, MovieOptions, Pixels};
 use spotfit::psf::{self, LearnPsfError, learn_psf};
-use spotfit::steps::learn::{self, LearnOptions};
-use spotfit::steps::localize::{self as step, CameraOptions, Given};
-use spotfit::steps::{Silent, Stack, StepError};
+use spotfit::steps::learn;
+use spotfit::steps::localize::{self as step, CameraOptions, Given, PsfOption};
+use spotfit::steps::{Listener, Note, Silent, Stack, StepError};
 use spotfit::table::{Table, TableFormat};
 
 const SIDE: usize = 64;
@@ -79,6 +79,22 @@ fn found(movie: &MovieSimulation, frames: usize, options: LocalizeOptions) -> ([
     (counts, ratios[ratios.len() / 2])
 }
 
+/// What hears notes.
+#[derive(Default)]
+struct Told(std::cell::RefCell<Vec<String>>);
+
+impl Listener for Told {
+    fn note(&self, note: &Note) {
+        self.0.borrow_mut().push(note.text().to_owned());
+    }
+}
+
+/// The columns of a table, to the bit.
+fn bits(table: &Table) -> Vec<(&str, Vec<u64>)> {
+    let bits = |values: &[f64]| values.iter().map(|value| value.to_bits()).collect();
+    table.columns().iter().map(|column| (&column.name[..], bits(&column.values))).collect()
+}
+
 fn jaccard([right, wrong, missed]: [usize; 3]) -> f64 {
     right as f64 / (right + wrong + missed) as f64
 }
@@ -104,8 +120,14 @@ fn a_movie_tells_its_psf() {
 
     let mut file = std::io::Cursor::new(Vec::new());
     psf::write(&mut file, &learnt.psf, Some(100.0)).expect("a file");
+    let mut bytes = file.get_ref().clone();
     let read = psf::read(file).expect("a PSF");
-    assert_eq!(read, learnt.psf);
+    assert!(read == learnt.psf && read.misfit().is_some());
+    let start = b"\"misfit\": [[";
+    let at = bytes.windows(start.len()).position(|part| part == start).expect("its misfit");
+    bytes[at + start.len()] = b'-';
+    let damaged = psf::read(std::io::Cursor::new(bytes)).unwrap_err().to_string();
+    assert!(damaged.contains("misfit"), "{damaged}");
 
     let test = movie(&psf, 60, 901);
     let auto = options().with_emitters(Emitters::Auto);
@@ -120,7 +142,7 @@ fn a_movie_tells_its_psf() {
     let camera = CameraOptions::default().with_baseline(Some(100.0)).with_sensitivity(Some(1.0));
     let given = step::LocalizeOptions::default()
         .with_camera(camera)
-        .with_psf(Some(Given::Content(Arc::new(read))));
+        .with_psf(Some(PsfOption::Given(Given::Content(Arc::new(read)))));
     let mut table = Table::default();
     let frames = blocks(&test, 16).remove(0).pixels;
     step::run(&given, Stack::of("movie", frames), TableFormat::Csv, &mut table, &Silent)
@@ -138,7 +160,7 @@ fn what_cannot_be_learnt_is_refused() {
     assert!(matches!(few, Err(LearnPsfError::FewSpots { frames: 16, .. })), "{few:?}");
     let none = learn_psf(&[], &options());
     assert!(matches!(none, Err(LearnPsfError::FewSpots { frames: 0, found: 0 })), "{none:?}");
-    let dim = movie(&psf, 250, 5).with_signal(250.0).with_background(5.0).with_signal_spread(0.0);
+    let dim = movie(&psf, 250, 5).with_signal(150.0).with_background(5.0).with_signal_spread(0.0);
     let dim = learn_psf(&blocks(&dim, 250), &options());
     assert!(matches!(dim, Err(LearnPsfError::Dim { .. })), "{dim:?}");
     let gaussians = movie(&psf, 120, 7).with_psf(None);
@@ -146,20 +168,68 @@ fn what_cannot_be_learnt_is_refused() {
     assert!(matches!(gaussians, Err(LearnPsfError::NotBetter { .. })), "{gaussians:?}");
 
     let frames = || blocks(&movie(&psf, 16, 3), 16).remove(0).pixels;
-    let refused = |options: LearnOptions| {
+    let refused = |options: step::LocalizeOptions| {
         let error = learn::run(&options, Stack::of("movie", frames()), &Silent).unwrap_err();
         (matches!(error, StepError::Input { .. }), error.to_string())
     };
-    let (of_input, said) = refused(LearnOptions::default());
+    let (of_input, said) = refused(step::LocalizeOptions::default());
     assert!(
         of_input && said.starts_with("movie: the PSF cannot be learnt from 16 frames"),
         "{said}"
     );
-    let (_, said) = refused(LearnOptions::default().with_learn_frames(0));
+    // Localizing goes on with Gaussians, as if nobody had asked but for the estimator.
+    let told = Told::default();
+    let rows = |options: step::LocalizeOptions, listener: &dyn Listener| {
+        let (mut table, movie) = (Table::default(), Stack::of("movie", frames()));
+        let camera =
+            CameraOptions::default().with_baseline(Some(100.0)).with_sensitivity(Some(1.0));
+        let options = options.with_camera(camera);
+        step::run(&options, movie, TableFormat::Csv, &mut table, listener).expect("a table");
+        table
+    };
+    let learn = step::LocalizeOptions::default().with_psf(Some(PsfOption::Learn));
+    let likely = step::LocalizeOptions::default();
+    let likely = likely.with_estimator(Some(Estimator::MaximumLikelihood));
+    assert_eq!(bits(&rows(learn.clone(), &told)), bits(&rows(likely, &Silent)));
+    let told = told.0.into_inner().join("; ");
+    assert!(told.contains("cannot be learnt from 16 frames"), "{told}");
+    assert!(told.contains("spots are fitted with Gaussians"), "{told}");
+    let Pixels::U16(pixels) = frames() else { unreachable!("simulated frames are integers") };
+    let bytes: Vec<u8> = pixels.iter().flat_map(|pixel| pixel.to_le_bytes()).collect();
+    let format = format!("{SIDE}x{SIDE}:u16").parse().expect("a format");
+    let bytes = std::io::Cursor::new(bytes);
+    let stream = Stack::stream("pipe", bytes, Some(format), &MovieOptions::default());
+    let mut table = Table::default();
+    let stream = step::run(&learn, stream.expect("frames"), TableFormat::Csv, &mut table, &Silent);
+    let said = stream.unwrap_err().to_string();
+    assert!(said.starts_with("pipe: a PSF is learnt before"), "{said}");
+    let (_, said) = refused(step::LocalizeOptions::default().with_learn_frames(Some(0)));
     assert!(said.starts_with("learn_frames"), "{said}");
-    let given = step::LocalizeOptions::default().with_psf(Some(Given::File("psf.hdf5".into())));
-    let (_, said) = refused(LearnOptions::default().with_localize(given));
+    let given = PsfOption::Given(Given::File("psf.hdf5".into()));
+    let (_, said) = refused(step::LocalizeOptions::default().with_psf(Some(given)));
     assert!(said.starts_with("`psf` is for localizing"), "{said}");
+}
+
+/// Proves that spots that are alone stay one where they are bright enough to show that they are not quite like the PSF.
+#[test]
+fn bright_spots_stay_one() {
+    let bright = |frames: usize, seed: u64| {
+        let movie = movie(&objective(), frames, seed).with_own_spots(Some(2.5));
+        let movie = movie.with_psf(Some(SimulatedPsf::new(objective(), 0.0)));
+        movie.with_signal(1e5).with_signal_spread(0.0)
+    };
+    let learnt = learn_psf(&blocks(&bright(250, 31), 250), &options()).expect("a PSF");
+    let misfit = learnt.psf.misfit().expect("its misfit");
+    assert!(misfit.nodes().iter().all(|node| node.shares[1] < 0.02), "{misfit:?}");
+    let auto = options().with_emitters(Emitters::Auto);
+    let of_all =
+        found(&bright(60, 907), 60, auto.clone().with_psf(Some(Arc::new(learnt.psf.clone()))));
+    let unknown = Arc::new(learnt.psf.with_misfit(None));
+    let of_none = found(&bright(60, 907), 60, auto.with_psf(Some(unknown)));
+    println!("found, wrong, missed; photons: {of_all:?}, without the misfit {of_none:?}");
+    let ([right, wrong, _], photons) = of_all;
+    assert!(right > 80 && wrong <= 1 && of_none.0[1] > 10 * wrong.max(1), "{of_all:?} {of_none:?}");
+    assert!((photons - 1.0).abs() < 0.05, "{photons}");
 }
 
 /// Proves that spots of one brightness, whose backgrounds tell nothing of the PSF's pedestal, have the photons that they have; and that
@@ -190,7 +260,6 @@ fn equal_spots_have_their_photons() {
         .with_estimator(Some(Estimator::MaximumLikelihood))
         .with_background(Some(Background::Plane))
         .with_box_size(Some(spotfit::Length::pixels(17.0)));
-    let asked = LearnOptions::default().with_localize(asked);
     let stack = Stack::of("movie", Pixels::F32(frames));
     let learnt = learn::run(&asked, stack, &Silent).expect("a PSF");
     println!("{}", learnt.report);

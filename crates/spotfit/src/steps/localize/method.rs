@@ -11,9 +11,11 @@ use super::frame_time::FrameTime;
 use super::given::Given;
 use super::lengths::{has_nanometres, is_plain, numbers, wrong_frames};
 use super::options::{LocalizeOptions, Told};
+use super::psf::PsfOption;
 use crate::localize::{self, Localizer};
 use crate::movie::MovieOptions;
 use crate::record;
+use crate::steps::learn;
 use crate::steps::words::condition;
 use crate::steps::{PixelScale, StepError};
 use crate::table::{Info, TableFormat, Unit};
@@ -109,6 +111,14 @@ impl LocalizeOptions {
         // What they are depends on the movie.
         if let Some(DefectsOption::Auto) = &self.defects {
             method.insert("defects".to_owned(), json!("auto"));
+        }
+        if let Some(PsfOption::Learn) = &self.psf {
+            method.insert("psf".to_owned(), json!("learn"));
+            method.insert("learn_frames".to_owned(), json!(learn::most_frames(self)));
+            let own = [("box", self.box_size.is_some()), ("background", self.background.is_some())];
+            for (name, _) in own.iter().filter(|(_, given)| !given) {
+                method.insert((*name).to_owned(), Value::Null);
+            }
         }
         method.extend(more.map(|(name, value)| (name.to_owned(), value)));
         if let Some(position) = &movie.position {

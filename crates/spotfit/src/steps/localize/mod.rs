@@ -36,6 +36,7 @@ mod method;
 mod options;
 mod positions;
 mod prepared;
+mod psf;
 mod report;
 
 use std::collections::BTreeMap;
@@ -46,6 +47,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
+use super::learn;
 use super::words::go_on;
 use super::{Listener, Note, Sink, Stack, StepError};
 use crate::localize::{Defects, LocalizeError, Localizer};
@@ -70,6 +72,7 @@ pub use options::{LocalizeOptions, usual_background};
 pub(crate) use options::{Told, measured};
 pub use positions::{positions_of, read_positions};
 pub(crate) use prepared::{OfMovie, Prepared};
+pub use psf::PsfOption;
 pub use report::LocalizeReport;
 
 /// Localizes a movie for a table of a format: lengths are in nanometres if the size of a pixel is known, but in pixels for
@@ -160,6 +163,14 @@ impl Localizing {
             // What is asked for is the same for every movie; the record of the camera has what its metadata say.
             Some(_) => asked.method(&asked.told(pixel_size.or(said))?.options, movie.options()),
             None => options.method(&told.options, movie.options()),
+        };
+        let (options, told) = match options.psf {
+            Some(PsfOption::Learn) => {
+                let options = learn::learnt(&options, &mut movie, listener)?;
+                let told = options.told(pixel_size.or(said))?;
+                (options, told)
+            }
+            _ => (options, told),
         };
         let engine = &told.options;
         let camera = record::camera(engine);

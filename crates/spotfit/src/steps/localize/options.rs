@@ -9,6 +9,7 @@ use super::defects::DefectsOption;
 use super::frame_time::FrameTime;
 use super::given::Given;
 use super::lengths::{fixed_sigma, roi};
+use super::psf::PsfOption;
 use crate::astigmatism::file::{CalibrationFileError, load_with_pixel_size};
 use crate::astigmatism::find::Finder;
 use crate::localize::{self, Positions};
@@ -18,7 +19,7 @@ use crate::steps::stack::PixelScale;
 use crate::steps::{Note, StepError, in_pixels, side};
 use crate::table::{Layout, TableFormat, WidthColumns};
 use crate::yaml::YamlError;
-use crate::{Background, Elliptical, Estimator, Length, Shape, camera_maps};
+use crate::{Background, Elliptical, Estimator, Length, OutOfRange, Shape, camera_maps};
 
 /// The background of a fit if nothing is said: it cannot be negative where it is a rate of photons, which maximum likelihood takes the
 /// logarithm of. Measured PSFs and overlapping spots have a background of their own, and count as [`Background::Free`].
@@ -67,8 +68,10 @@ pub struct LocalizeOptions {
     pub defects: Option<DefectsOption>,
     /// A calibration by which z follows from the two widths. The shape is elliptical then, if it would be circular.
     pub calibration: Option<Given<Finder>>,
-    /// A measured PSF, with which x, y and z are fitted.
-    pub psf: Option<Given<Psf>>,
+    /// A measured PSF, with which x, y and z are fitted, or that the movie's own is to be learnt. By maximum likelihood, if nothing else is said.
+    pub psf: Option<PsfOption>,
+    /// The most frames that a PSF is learnt from, taken from all of the movie. Range: 1 or more. Default: 1000.
+    pub learn_frames: Option<usize>,
     /// The frames from A to B, `A:B`, counted from 1; both are meant, and either may be left out.
     pub frames: Option<String>,
     /// Only localizations for which this condition holds are written.
@@ -105,7 +108,8 @@ impl LocalizeOptions {
         with_positions: positions: Option<Given<Positions>>,
         with_defects: defects: Option<DefectsOption>,
         with_calibration: calibration: Option<Given<Finder>>,
-        with_psf: psf: Option<Given<Psf>>,
+        with_psf: psf: Option<PsfOption>,
+        const with_learn_frames: learn_frames: Option<usize>,
         with_frames: frames: Option<String>,
         with_filter: filter: Option<String>,
         with_frame_time: frame_time: Option<FrameTime>,
@@ -140,7 +144,7 @@ impl LocalizeOptions {
             ("positions", positions.as_ref().and_then(Given::file)),
             ("defects", mask),
             ("calibration", calibration.as_ref().and_then(Given::file)),
-            ("psf", psf.as_ref().and_then(Given::file)),
+            ("psf", psf.as_ref().and_then(PsfOption::given).and_then(Given::file)),
             ("preset", preset.as_deref()),
             ("cameras", camera.cameras.as_deref()),
         ];
@@ -152,6 +156,8 @@ impl LocalizeOptions {
     /// Reads the files that are named, but not the positions. Pixels have this size in nanometres, as far as it is known.
     pub(crate) fn told(&self, known: Option<f64>) -> Result<Told, StepError> {
         let engine = &self.localizer;
+        let most = self.learn_frames.unwrap_or(1);
+        OutOfRange::check("learn_frames", most as f64, most > 0, "1 or more")?;
         let mut fit = engine.fitter.fit;
         if let Some(least) = self.sigma_min {
             fit.limits.sigma_min = in_pixels("sigma_min", least, known)?;
@@ -170,8 +176,9 @@ impl LocalizeOptions {
         let calibration = self.calibration.as_ref();
         let calibration =
             calibration.map(|given| given.read(|path| finder(path, known))).transpose()?;
-        let psf = self.psf.as_ref().map(|given| given.read(measured)).transpose()?;
-        let likely = crowd || psf.is_some();
+        let psf = self.psf.as_ref().and_then(PsfOption::given);
+        let psf = psf.map(|given| given.read(measured)).transpose()?;
+        let likely = crowd || self.psf.is_some();
         fit.estimator = self.estimator.unwrap_or(match likely {
             true => Estimator::MaximumLikelihood,
             false => Estimator::LeastSquares,

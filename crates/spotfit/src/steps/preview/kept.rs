@@ -11,7 +11,7 @@ use crate::localize::{Defects, Flags, Positions, Surroundings};
 use crate::psf::Psf;
 use crate::record::Origin;
 use crate::steps::localize::{
-    CameraOptions, DefectsOption, Given, LocalizeOptions, measured, read_positions,
+    CameraOptions, DefectsOption, Given, LocalizeOptions, PsfOption, measured, read_positions,
 };
 use crate::steps::{Listener, Note, StepError};
 
@@ -56,6 +56,8 @@ pub(super) struct Cache {
     positions: Option<Kept<(Arc<Positions>, Vec<Note>)>>,
     /// Of the first frames.
     pub(super) defects: Option<Kept<Option<Arc<Defects>>>>,
+    /// Of frames of all of the movie.
+    pub(super) learnt: Option<Kept<(Option<PsfOption>, Vec<Note>)>>,
     pub(super) doubts: Option<Kept<Vec<Note>>>,
     pub(super) sigma: Option<Kept<f64>>,
     pub(super) around: Option<Kept<Option<Arc<Surroundings>>>>,
@@ -93,7 +95,8 @@ pub(super) fn identity_of(options: &LocalizeOptions) -> String {
         camera.maps.as_ref().map(|given| identity(given, |path| camera_maps::files(path))),
         positions.as_ref().map(|given| identity(given, alone)),
         calibration.as_ref().map(|given| identity(given, alone)),
-        psf.as_ref().map(|given| identity(given, alone)),
+        psf.as_ref().and_then(PsfOption::given).map(|given| identity(given, alone)),
+        Some(matches!(psf, Some(PsfOption::Learn)).to_string()),
         Some(mask),
     ];
     let localizer = options
@@ -124,6 +127,18 @@ pub(super) fn identity_of_fits(options: &LocalizeOptions) -> String {
     identity_of(&plain.with_origin(Origin::Centre))
 }
 
+/// The same of what a PSF is learnt with.
+pub(super) fn identity_of_learning(options: &LocalizeOptions) -> String {
+    let LocalizeOptions { localizer, camera, defects, roi, frames, .. } = options.clone();
+    let plain = crate::localize::LocalizeOptions::default()
+        .with_false_rate(localizer.false_rate)
+        .with_saturation(localizer.saturation);
+    let plain = LocalizeOptions::default().with_localizer(plain).with_camera(camera);
+    let plain = plain.with_defects(defects).with_roi(roi).with_frames(frames);
+    let plain = plain.with_pixel_size(options.pixel_size);
+    identity_of(&plain.with_learn_frames(options.learn_frames))
+}
+
 /// The same of a camera.
 pub(super) fn identity_of_camera(camera: &CameraOptions) -> String {
     identity_of(&LocalizeOptions::default().with_camera(camera.clone()))
@@ -149,9 +164,9 @@ impl Cache {
             let read = keep(&mut self.mask, stamp(&alone(path)), read)?;
             options.defects = Some(DefectsOption::Given(Given::Content(read)));
         }
-        if let Some(Given::File(path)) = &options.psf {
+        if let Some(PsfOption::Given(Given::File(path))) = &options.psf {
             let read = keep(&mut self.psf, stamp(&alone(path)), || measured(path).map(Arc::new))?;
-            options.psf = Some(Given::Content(read));
+            options.psf = Some(PsfOption::Given(Given::Content(read)));
         }
         let positions = match options.positions.take() {
             Some(Given::File(path)) => {

@@ -7,7 +7,8 @@ use std::time::Instant;
 
 use super::frames::Frames;
 use super::kept::{
-    Cache, Heard, Kept, identity_of, identity_of_camera, identity_of_fits, keep, kept,
+    Cache, Heard, Kept, identity_of, identity_of_camera, identity_of_fits, identity_of_learning,
+    keep, kept,
 };
 use super::options::PreviewOptions;
 use super::spots::{Places, Preview, PreviewCounts, reasons, responses};
@@ -15,10 +16,10 @@ use super::window::{SpotWindow, Spots};
 use crate::localize::{Defects, DropReason, Fate, Localization, Localizer, Looked, Surroundings};
 use crate::movie::{Movie, Pixels};
 use crate::steps::localize::{
-    DefectsOption, LocalizeOptions, LocalizeReport, OfMovie, Prepared, Told, at_full_scale,
-    find_defects, frames_are, frames_of, metadata, tell_defects,
+    DefectsOption, LocalizeOptions, LocalizeReport, OfMovie, Prepared, PsfOption, Told,
+    at_full_scale, find_defects, frames_are, frames_of, metadata, tell_defects,
 };
-use crate::steps::{Listener, Note, Stack, StepError};
+use crate::steps::{Listener, Note, Stack, StepError, learn};
 use crate::table::{Filter, Info, Layout, Meaning};
 use crate::{AsWindows, OutOfRange};
 
@@ -153,6 +154,7 @@ impl Previewer {
         let mut notes = self.plain_notes(asked)?;
         notes.extend(by_metadata);
         let (read, positions) = self.cache.read(asked, pixel_size, &mut notes)?;
+        let read = self.learnt(asked, read, &mut notes)?;
         let mut told = read.told(pixel_size.or(self.said))?;
         let found = self.found_defects(&read, &told)?;
         let pixels = self.frames.one(index)?;
@@ -220,6 +222,26 @@ impl Previewer {
     /// What is to be said of the movie, whatever its frames show.
     fn plain_notes(&mut self, asked: &LocalizeOptions) -> Result<Vec<Note>, StepError> {
         self.frames.stack().about(|movie| metadata(movie, asked.pixel_size, &asked.camera))
+    }
+
+    /// The same options with the movie's PSF, if it is to be learnt.
+    fn learnt(
+        &mut self,
+        asked: &LocalizeOptions,
+        read: LocalizeOptions,
+        notes: &mut Vec<Note>,
+    ) -> Result<LocalizeOptions, StepError> {
+        if !matches!(read.psf, Some(PsfOption::Learn)) {
+            return Ok(read);
+        }
+        let Self { frames, cache, .. } = self;
+        let (psf, heard) = keep(&mut cache.learnt, identity_of_learning(asked), || {
+            let heard = Heard::default();
+            let learnt = learn::learnt(&read, frames.stack(), &heard)?;
+            Ok((learnt.psf, heard.0.into_inner()))
+        })?;
+        notes.extend(heard);
+        Ok(learn::with_learnt(&read, psf))
     }
 
     /// The defective pixels of the movie, if they are to be found.

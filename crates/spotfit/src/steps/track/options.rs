@@ -2,7 +2,7 @@
 
 use crate::astigmatism::find::Finder;
 use crate::psf::Psf;
-use crate::steps::localize::{CameraOptions, Given, LocalizeOptions};
+use crate::steps::localize::{CameraOptions, Given, LocalizeOptions, PsfOption};
 use crate::steps::{Note, PixelScale, Silent, Source, StepError};
 use crate::table::{Info, Meaning, TableError, Unit};
 use crate::track::{self, Gates, Smooth, TrackBeads};
@@ -142,7 +142,7 @@ impl TrackOptions {
             .with_fixed_sigma(self.fixed_sigma.clone())
             .with_estimator(self.estimator)
             .with_calibration(self.calibration.clone())
-            .with_psf(self.psf.clone());
+            .with_psf(self.psf.clone().map(PsfOption::Given));
         let (fit, _, notes) = windows.resolved(pixel_size)?;
         let own = self.box_size.is_some() || self.calibration.is_some() || self.psf.is_some();
         let options = usual
