@@ -44,6 +44,7 @@ __all__ = [
     "filter_table",
     "fit_shared",
     "frames_for_estimates",
+    "frames_to_learn",
     "in_pixels",
     "info",
     "learn_psf",
