@@ -181,13 +181,18 @@ fn said(psf: &Psf, sample: &Sample<'_>) -> Option<Said> {
         functions.clear();
         means.clear();
         rest.clear();
+        // Beyond the last height nothing is fitted.
+        let held = step == STEPS && range.contains(&place[2]);
         for pixel in used() {
             let [dx, dy] = offsets(pixel);
             let behind = ground[0] + ground[1] * dx + ground[2] * dy;
             let behind = behind + others.map_or(0.0, |others| others[pixel]);
             let mean = (photons * image.value[pixel] + behind).max(0.5) + read_noise;
             let residual = (pixels[pixel] + read_noise) / mean - 1.0;
-            let by = [0, 1, 2].map(|axis| photons * image.slopes[axis][pixel]);
+            let mut by = [0, 1, 2].map(|axis| photons * image.slopes[axis][pixel]);
+            if held {
+                by[2] = 0.0;
+            }
             let slopes = [by[0], by[1], by[2], image.value[pixel], 1.0, dx, dy];
             information.add(&slopes, 1.0 / mean);
             for (sum, slope) in gradient.iter_mut().zip(slopes) {
@@ -198,8 +203,7 @@ fn said(psf: &Psf, sample: &Sample<'_>) -> Option<Said> {
             rest.push(residual);
         }
         information.damp(1e-6);
-        // Beyond the last height nothing is fitted.
-        if step == STEPS && range.contains(&place[2]) {
+        if held {
             information.hold(2);
         }
         let covariance = inverse(&information)?;
@@ -290,13 +294,14 @@ mod tests {
         Psf::new(Array3::from_shape_fn((7, 18, 18), value), 50.0, 2.0).expect("a PSF")
     }
 
-    /// The misfit of spots of which this share is beside them, in any direction at a distance, or which are two halves that far apart.
-    fn of(share: f64, distance: f64) -> MisfitShares {
+    /// What spots say of which this share is beside them, in any direction at a distance, or which are two halves that far apart.
+    fn saying(share: f64, distance: f64, [low, high]: [f64; 2], photons: f64) -> Vec<Said> {
         let (psf, mut random) = (psf(), Random::new(3, 0));
         let samples: Vec<Sample<'_>> = (0..150)
             .map(|_| {
                 let [x, y] = [(); 2].map(|()| 7.0 + random.uniform_in(-0.5, 0.5));
-                let (z, photons) = (random.uniform_in(-80.0, 80.0), random.uniform_in(3e4, 5e4));
+                let (z, bright) = (random.uniform_in(low, high), random.uniform_in(0.75, 1.25));
+                let photons = bright * photons;
                 let (s, c) = random.uniform_in(0.0, std::f64::consts::TAU).sin_cos();
                 let own = psf.window([x, y, z], [15, 15]);
                 let beside = psf.window([x + distance * c, y + distance * s, z], [15, 15]);
@@ -318,21 +323,42 @@ mod tests {
                 }
             })
             .collect();
-        let found = misfit(said_of(&psf, &samples), 0.0).expect("enough spots");
+        said_of(&psf, &samples)
+    }
+
+    /// Their misfit.
+    fn of(share: f64, distance: f64, heights: [f64; 2]) -> MisfitShares {
+        let found = misfit(saying(share, distance, heights, 4e4), 0.0).expect("enough spots");
         found.nodes()[0]
+    }
+
+    /// Proves that spots whose fit ends at the last height say as much as others: they are not compared with what is beyond it.
+    #[test]
+    fn the_last_height_tells() {
+        let all = saying(0.0, 1.0, [99.99, 100.0], 4e6);
+        let last: Vec<&Said> = all.iter().filter(|said| said.height == 1.0).collect();
+        assert!(last.len() > 40, "{}", last.len());
+        for distance in 1..Misfit::DISTANCES.len() {
+            let squares = last.iter().flat_map(|said| &said.scores[distance]).map(|[t, _]| *t);
+            let squares: Vec<f64> = squares.collect();
+            let mean = squares.iter().sum::<f64>() / squares.len() as f64;
+            assert_eq!(squares.len(), DIRECTIONS * last.len(), "{distance}");
+            assert!((0.7..1.4).contains(&mean), "{distance}: {mean}");
+        }
     }
 
     /// Proves that spots that are like the PSF have hardly any misfit, that one with a light beside it has about the share of that light
     /// where it is, and that what may be several spots tells nothing.
     #[test]
     fn what_is_beside_spots_is_their_misfit() {
-        let alike = of(0.0, 1.0);
+        let within = [-80.0, 80.0];
+        let alike = of(0.0, 1.0, within);
         assert!(alike.shares.iter().all(|&share| share < 0.006), "{alike:?}");
         assert!(alike.moment < 0.03, "{alike:?}");
-        let beside = of(0.03, 3.2);
+        let beside = of(0.03, 3.2, within);
         assert!((0.01..0.04).contains(&beside.shares[3]), "{beside:?}");
         assert!(beside.shares[5] < beside.shares[3], "{beside:?}");
-        let double = of(0.5, 0.8);
+        let double = of(0.5, 0.8, within);
         // Halves at ±0.4 pixels.
         assert!((0.08..0.3).contains(&double.moment), "{double:?}");
         assert!(misfit(Vec::new(), 0.0).is_none());
