@@ -17,12 +17,11 @@ pub(crate) fn report(
     score: &mut Score,
     trial: &mut Trial,
     patch: &mut Vec<f32>,
-    status: Status,
     origin: [usize; 2],
     into: &mut Vec<Emitter>,
 ) {
     let first = into.len();
-    scores(scene, score, trial, patch, status, into);
+    scores(scene, score, trial, patch, into);
     for emitter in &mut into[first..] {
         emitter.x += origin[0] as f64;
         emitter.y += origin[1] as f64;
@@ -34,7 +33,6 @@ fn scores(
     score: &mut Score,
     trial: &mut Trial,
     patch: &mut Vec<f32>,
-    status: Status,
     into: &mut Vec<Emitter>,
 ) {
     // All that patches share: information that lacks a part of it states errors that are none.
@@ -51,7 +49,7 @@ fn scores(
                 background: f64::INFINITY,
                 of_photons_and_sigma: 0.0,
             };
-            let emitter = emitter(scene, score, trial, patch, number, errors, status);
+            let emitter = emitter(scene, score, trial, patch, number, errors);
             into.push(emitter);
         }
         return;
@@ -60,7 +58,7 @@ fn scores(
     let inverse = system.invert();
     for number in 0..scene.spots.len() {
         let errors = errors(scene, &inverse, number);
-        let emitter = emitter(scene, score, trial, patch, number, errors, status);
+        let emitter = emitter(scene, score, trial, patch, number, errors);
         into.push(emitter);
     }
     scene.equations.system = system;
@@ -117,9 +115,8 @@ fn emitter(
     patch: &mut Vec<f32>,
     number: usize,
     errors: EmitterErrors,
-    status: Status,
 ) -> Emitter {
-    let Spot { is, .. } = scene.spots[number];
+    let Spot { is, settled, .. } = scene.spots[number];
     let reach = scene.setup.nuisance() * scene.setup.nuisance();
     let around = scene.spots.iter().filter(|spot| spot.distance2(is.x, is.y) < reach).count() - 1;
     let [column, row] = pixel(scene, number);
@@ -143,7 +140,7 @@ fn emitter(
         neighbour: f64::INFINITY,
         crowd: crowded(significance, around),
         goodness: goodness(scene, number, sigma),
-        status,
+        status: if settled { Status::MinDelta } else { Status::MaxIterations },
     }
 }
 

@@ -32,6 +32,13 @@ impl MisfitShares {
     }
 }
 
+impl Default for Misfit {
+    /// None at all.
+    fn default() -> Self {
+        Self { nodes: [MisfitShares::default()].into() }
+    }
+}
+
 impl Misfit {
     /// Distances from a spot, in pixels.
     pub const DISTANCES: [f64; 6] = [0.8, 1.6, 2.4, 3.2, 4.8, 6.4];
@@ -51,6 +58,23 @@ impl Misfit {
             return Err(CrowdError::Option { name: "misfit", value, range: "0 or more" });
         }
         Ok(Self { nodes: nodes.into() })
+    }
+
+    /// The greater of both, at the heights of both.
+    #[must_use]
+    pub fn or_more(&self, other: &Self) -> Self {
+        let count = match [self, other].map(|misfit| misfit.nodes.len()) {
+            [own, others] if own == others => own,
+            [own, others] => 1 + (own - 1).max(1) * (others - 1).max(1),
+        };
+        let node = |node: usize| {
+            let height = node as f64 / (count - 1).max(1) as f64;
+            let more =
+                |of: &dyn Fn(&MisfitShares) -> f64| self.at(height, of).max(other.at(height, of));
+            let shares = std::array::from_fn(|at| more(&|node| node.shares[at]));
+            MisfitShares::new(shares, more(&|node| node.moment))
+        };
+        Self { nodes: (0..count).map(node).collect() }
     }
 
     /// The misfit at each height.

@@ -1,7 +1,5 @@
 //! The search in one region: a frame, or a tile of it.
 
-use fit_core::Status;
-
 use crate::emitter::Emitter;
 use crate::errors::report;
 use crate::frame::CrowdFrame;
@@ -120,18 +118,18 @@ impl Region {
         if let Some(window) = scene.setup.window {
             if let Some((gone, still)) = room::enforce(&window, scene) {
                 (lacking, settled) = (gone, still);
+                scene.spots.iter_mut().for_each(|spot| spot.settled = false);
             }
             lacking.extend(room::wanted(scene, maps, score, trial, patch));
         }
-        let mut status = if settled { Status::MinDelta } else { Status::MaxIterations };
-        if full {
-            status = Status::MaxIterations;
+        for spot in &mut scene.spots {
+            spot.settled = (settled || spot.settled) && !full;
         }
         if scene.spots.is_empty() {
             return;
         }
         let first = into.len();
-        report(scene, score, trial, patch, status, rect.origin, into);
+        report(scene, score, trial, patch, rect.origin, into);
         if let Some(window) = scene.setup.window {
             let in_frame = |[x, y]: [f64; 2]| [x + left, y + top];
             let lacking: Vec<[f64; 2]> = lacking.into_iter().map(in_frame).collect();

@@ -13,6 +13,8 @@ use crate::system::BLOCK;
 pub(crate) const DAMPING: f64 = 1e-3;
 /// A fit is finished when an iteration lowers the deviance by less.
 pub(crate) const TOLERANCE: f64 = 0.3;
+/// Steps with no more damping are a tenth of whole ones or more.
+const HARDLY_DAMPED: f64 = 10.0;
 /// The damping at which it gives up.
 const MOST_DAMPING: f64 = 1e3;
 
@@ -158,6 +160,11 @@ impl Scene {
                 self.background.step(&self.nodes_before, steps, self.floor);
                 self.redraw();
                 if self.deviance <= start {
+                    // Steps that are much damped are short.
+                    let whole = damping <= HARDLY_DAMPED;
+                    for (spot, before) in self.spots.iter_mut().zip(&self.before) {
+                        spot.settled = whole && spot.hardly_moved(before, &self.setup);
+                    }
                     return start - self.deviance;
                 }
                 self.restore();

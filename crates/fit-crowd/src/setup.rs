@@ -193,6 +193,14 @@ impl Setup {
         libm::sqrt(x * y)
     }
 
+    /// The unit in which changes of the third parameter are told: σ, or the range of heights.
+    pub(crate) fn unit_of_third(&self) -> f64 {
+        match self.third {
+            Third::Height([low, high]) => high - low,
+            Third::Fixed | Third::Width => self.sigma,
+        }
+    }
+
     /// Where on the range of heights, from 0 to 1, an emitter is.
     fn height(&self, is: &Emission) -> f64 {
         match self.third {

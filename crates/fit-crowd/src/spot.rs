@@ -12,6 +12,10 @@ pub(crate) struct Emission {
     pub(crate) third: f64,
 }
 
+/// An emitter is settled when an iteration changes it by smaller shares.
+const SETTLED: f64 = 2e-3;
+const SETTLED_THIRD: f64 = 1e-2;
+
 /// An emitter with its light on a patch: the image g of one photon, and the derivatives of the model in x, y and the third
 /// parameter.
 #[derive(Clone, Debug)]
@@ -22,6 +26,8 @@ pub(crate) struct Spot {
     pub(crate) patch: Vec<f32>,
     /// Whether it was moved, made or given a neighbour since it was last asked whether it is two.
     pub(crate) changed: bool,
+    /// Whether the last iteration of everything hardly moved it.
+    pub(crate) settled: bool,
     /// The significance of a split at the present model, if it is known.
     pub(crate) split: Option<f64>,
 }
@@ -30,7 +36,8 @@ impl Spot {
     /// An emitter whose patch is computed into `memory`.
     pub(crate) fn new(is: Emission, mut memory: Vec<f32>, setup: &Setup) -> Self {
         memory.resize(setup.functions * setup.geometry.size(), 0.0);
-        let mut spot = Self { is, corner: [0; 2], patch: memory, changed: true, split: None };
+        let mut spot =
+            Self { is, corner: [0; 2], patch: memory, changed: true, settled: false, split: None };
         spot.draw(setup);
         spot
     }
@@ -52,6 +59,14 @@ impl Spot {
     /// The first pixel of an emitter's patch.
     pub(crate) fn corner(is: &Emission, geometry: Geometry) -> [i32; 2] {
         [is.x, is.y].map(|at| libm::round(at) as i32 - geometry.half as i32)
+    }
+
+    /// Whether what it was differs by less than a share of σ, of its photons and of the range of the third parameter.
+    pub(crate) fn hardly_moved(&self, before: &Emission, setup: &Setup) -> bool {
+        let moved = libm::sqrt(self.distance2(before.x, before.y)) / setup.sigma;
+        let dimmed = (self.is.photons / before.photons - 1.0).abs();
+        let third = (self.is.third - before.third).abs() / setup.unit_of_third();
+        moved.max(dimmed) < SETTLED && third < SETTLED_THIRD
     }
 
     /// The square of the distance to a place.

@@ -289,5 +289,5 @@ fn copy(scene: &mut Scene, at: usize) -> Spot {
     let mut patch = scene.spare.pop().unwrap_or_default();
     let spot = &scene.spots[at];
     patch.clone_from(&spot.patch);
-    Spot { is: spot.is, corner: spot.corner, patch, changed: spot.changed, split: None }
+    Spot { patch, split: None, ..*spot }
 }

@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use spotfit::localize::{
-    self, Flags, FullScale, Localization, Localizations, LocalizeError, Localizer, Sigma,
-    SlopeDoubt,
+    self, Flags, FullScale, Localization, Localizations, LocalizeError, Localizer, MisfitDoubt,
+    Sigma, SlopeDoubt,
 };
 use spotfit::movie::{Block, FollowOptions, GrowingMovie, Movie, MovieError, MovieOptions, Pixels};
 use spotfit::steps::localize::{
@@ -334,7 +334,8 @@ impl ArrayLocalizer {
     fn doubts(&self) -> PyResult<Vec<String>> {
         let localizer = self.localizer.get("localizing")?;
         let localizer = localizer.lock().unwrap_or_else(PoisonError::into_inner);
-        Ok(seen_in_frames(localizer.full_scale(), localizer.slope_doubt()))
+        let (scale, misfit) = (localizer.full_scale(), localizer.misfit_doubt());
+        Ok(seen_in_frames(scale, misfit, localizer.slope_doubt()))
     }
 
     /// How many of the first frames are to be given to `look_ahead`; 0 if it would find nothing that is needed.
@@ -467,11 +468,16 @@ pub(crate) fn unusual_pixels(pixel_size: f64) -> Option<String> {
     step::unusual_pixels(Some(pixel_size)).as_ref().map(in_words)
 }
 
-/// What frames show of the camera, and what slopes of the light do to spots, in words.
-fn seen_in_frames(scale: Option<FullScale>, doubt: Option<SlopeDoubt>) -> Vec<String> {
+/// What frames show of the camera and of spots, and what slopes of the light do to them, in words.
+fn seen_in_frames(
+    scale: Option<FullScale>,
+    misfit: Option<MisfitDoubt>,
+    doubt: Option<SlopeDoubt>,
+) -> Vec<String> {
     let scale = scale.as_ref().map(step::at_full_scale);
     let doubt = doubt.as_ref().map(step::uneven_light);
-    scale.iter().chain(&doubt).map(in_words).collect()
+    let misfit = misfit.as_ref().map(step::unlike_gaussians);
+    scale.iter().chain(&misfit).chain(&doubt).map(in_words).collect()
 }
 
 /// What is known of a camera that Python gives: whoever says that there is no read noise may not have looked.
@@ -743,9 +749,9 @@ impl MovieLocalizer {
                 let mut found = held.lock().unwrap_or_else(PoisonError::into_inner);
                 let Some(localizations) = found.as_mut() else { return Some(None) };
                 let next = localizations.next_within(LOOK)?;
-                let (scale, doubt) = (localizations.full_scale(), localizations.slope_doubt());
+                let (scale, misfit) = (localizations.full_scale(), localizations.misfit_doubt());
                 *self.doubts.lock().unwrap_or_else(PoisonError::into_inner) =
-                    seen_in_frames(scale, doubt);
+                    seen_in_frames(scale, misfit, localizations.slope_doubt());
                 if next.is_none()
                     && let Some(ended) = found.take()
                 {

@@ -6,14 +6,13 @@ use fit_core::{Camera, Estimator, Fit, Pixel, PixelProfile, Shape, Size, Start, 
 use fit_cpu::{BatchError, MOST_THREADS};
 use fit_crowd::{CrowdError, CrowdFinder, CrowdOptions, Emitter, EmitterImage, WindowLimit};
 use fit_windows::{AnyWindows, Visitor, Windows};
-use ndarray::{Array3, ArrayViewMut2, Axis};
 use rayon::prelude::*;
 use spotfit_locs::private::median;
 
 use crate::backend::{Backend, FitError, FitterOptions};
 use crate::fitter::Fitter;
 use crate::localize::Emitters;
-use crate::localize::electrons::{Electrons, excess};
+use crate::localize::electrons::{Electrons, excess, photons};
 use crate::localize::emitters::Together;
 use crate::localize::usual_sigma::{PASSES, loneliest};
 
@@ -328,7 +327,7 @@ impl EmitterFitter {
         part: Range<usize>,
     ) -> Result<Option<f64>, FitError> {
         let camera = self.camera();
-        let photons = windows.visit(Photons { camera: &camera, part });
+        let photons = photons(windows, part, &camera);
         let fit = self.options.fit.with_estimator(Estimator::LeastSquares).with_camera(None);
         let one = self.options.clone().with_fit(fit).with_backend(Backend::Cpu);
         let fits: Vec<Fit<f64>> = Fitter::new(&one)?.fit(photons.view(), Start::Estimate)?;
@@ -385,26 +384,4 @@ fn windows_of(
     find: &Find<'_>,
 ) -> Result<Vec<Vec<EmitterFit>>, CrowdError> {
     part.into_par_iter().with_min_len(PART).map_init(make, find).collect()
-}
-
-/// The photons of windows.
-struct Photons<'a> {
-    camera: &'a Camera,
-    part: Range<usize>,
-}
-
-impl<'w> Visitor<'w> for Photons<'_> {
-    type Output = Array3<f64>;
-
-    fn visit<P: Pixel>(self, windows: Windows<'w, P>) -> Array3<f64> {
-        let Size { width, height } = windows.size();
-        let mut all = Array3::zeros((self.part.len(), height, width));
-        let mut electrons = Electrons::default();
-        let of = |(mut to, number): (ArrayViewMut2<'_, f64>, usize)| {
-            let photons = electrons.photons(&windows, number, self.camera);
-            to.iter_mut().zip(photons).for_each(|(to, &photons)| *to = photons);
-        };
-        all.axis_iter_mut(Axis(0)).zip(self.part).for_each(of);
-        all
-    }
 }

@@ -69,7 +69,10 @@ impl Crowd {
             .with_shape(shape_of(options)?)
             .with_integrated(profile == PixelProfile::Integrated)
             .with_false_rate(options.false_rate)
-            .with_misfit(options.psf.as_ref().and_then(|psf| psf.misfit().cloned()))
+            .with_misfit(match &options.psf {
+                Some(psf) => psf.misfit().cloned(),
+                None => options.misfit.clone(),
+            })
             .with_window(options.emitters.most().map(|most| {
                 let side = options.box_size as f64;
                 WindowLimit { most, side }
@@ -180,7 +183,7 @@ impl Crowd {
 }
 
 /// The shape of the spots that these options say; [`LocalizeOptions::knows_sigma`].
-fn shape_of(options: &LocalizeOptions) -> Result<EmitterImage, CrowdError> {
+pub(super) fn shape_of(options: &LocalizeOptions) -> Result<EmitterImage, CrowdError> {
     if let Some(psf) = &options.psf {
         return Ok(EmitterImage::Measured(psf.image()?));
     }

@@ -1,14 +1,72 @@
 //! Pixels as photo-electrons, as `fit-crowd` takes them.
 
-use fit_core::{Camera, Number, Pixel};
+use std::ops::Range;
+
+use fit_core::{Camera, Corner, Number, Pixel, Size};
 use fit_crowd::{CrowdError, CrowdFrame, ReadVariance};
-use fit_windows::{CameraMap, NoteKind, Windows};
+use fit_windows::{AnyWindows, CameraMap, NoteKind, Visitor, Windows};
+use ndarray::{Array2, Array3, ArrayViewMut2, Axis};
+
+use super::places::Cut;
 
 use crate::raise::raise;
 
 /// By how much the variance of light exceeds that of its photo-electrons.
 pub(crate) fn excess(camera: &Camera) -> f64 {
     if camera.em_gain.is_some() { 2.0 } else { 1.0 }
+}
+
+/// The photons of a part of these windows (window, row, column); NaN where a pixel is masked.
+pub(crate) fn photons(windows: AnyWindows<'_>, part: Range<usize>, camera: &Camera) -> Array3<f64> {
+    windows.visit(Photons { camera, part })
+}
+
+/// The photons of one of these frames, raised as far as a fit raises them ([`Electrons::take`]), and by how much that is.
+pub(crate) fn photons_of_frame(
+    frames: AnyWindows<'_>,
+    frame: usize,
+    camera: &Camera,
+    map: Option<&CameraMap>,
+) -> (Array2<f64>, f64) {
+    let (_, height, width) = frames.frames();
+    let corners = [Corner { frame: frame as u32, x: 0, y: 0 }];
+    let size = Size::new(width, height);
+    let whole = frames.visit(Cut { size, corners: &corners, map });
+    let raised = whole.visit(Raised { camera });
+    (photons(whole, 0..1, camera).index_axis_move(Axis(0), 0) + raised, raised)
+}
+
+struct Raised<'a> {
+    camera: &'a Camera,
+}
+
+impl<'w> Visitor<'w> for Raised<'_> {
+    type Output = f64;
+
+    fn visit<P: Pixel>(self, windows: Windows<'w, P>) -> f64 {
+        Electrons::default().take(&windows, 0, self.camera)
+    }
+}
+
+struct Photons<'a> {
+    camera: &'a Camera,
+    part: Range<usize>,
+}
+
+impl<'w> Visitor<'w> for Photons<'_> {
+    type Output = Array3<f64>;
+
+    fn visit<P: Pixel>(self, windows: Windows<'w, P>) -> Array3<f64> {
+        let Size { width, height } = windows.size();
+        let mut all = Array3::zeros((self.part.len(), height, width));
+        let mut electrons = Electrons::default();
+        let of = |(mut to, number): (ArrayViewMut2<'_, f64>, usize)| {
+            let photons = electrons.photons(&windows, number, self.camera);
+            to.iter_mut().zip(photons).for_each(|(to, &photons)| *to = photons);
+        };
+        all.axis_iter_mut(Axis(0)).zip(self.part).for_each(of);
+        all
+    }
 }
 
 /// The pixels of one frame or window.

@@ -2,15 +2,16 @@
 
 use std::ops::Range;
 
-use fit_core::{Camera, Corner, Pixel, Size};
-use fit_windows::{AnyWindows, Visitor, Windows};
+use fit_core::{Corner, Size};
+use fit_windows::AnyWindows;
 
-use super::electrons::Electrons;
+use super::electrons::photons;
 use super::places::Cut;
 use super::temporal::{self, Known, Temporal};
 use super::watch::{Fate, Watch};
 use super::{Localization, LocalizeError, LocalizeOptions, Localizer};
 use crate::detect::Response;
+use crate::psf::Misfit;
 
 /// What was found in a frame.
 #[derive(Debug, Default)]
@@ -52,6 +53,11 @@ impl Localizer {
     /// The width that spots share, once it is known.
     pub(crate) fn usual_sigma(&self) -> Option<f64> {
         self.searcher.options.usual_sigma
+    }
+
+    /// How spots differ from Gaussians, once it is known.
+    pub(crate) fn misfit(&self) -> Option<&Misfit> {
+        self.searcher.options.misfit.as_ref()
     }
 
     /// The background over time by these frames, of which the first has this number.
@@ -112,7 +118,7 @@ pub(crate) fn photons_of(
         None => options.map.as_deref(),
     };
     let windows = frame.visit(Cut { size, corners: &corners, map });
-    let mut photons = windows.visit(Photons { camera: &options.camera });
+    let mut photons = photons(windows, 0..1, &options.camera).into_raw_vec_and_offset().0;
     if let Some(known) = &looked.known {
         let places = (0..size.pixels()).map(|at| (at % size.width, at / size.width));
         for (photons, (column, row)) in photons.iter_mut().zip(places) {
@@ -120,18 +126,6 @@ pub(crate) fn photons_of(
         }
     }
     photons
-}
-
-struct Photons<'a> {
-    camera: &'a Camera,
-}
-
-impl<'w> Visitor<'w> for Photons<'_> {
-    type Output = Vec<f64>;
-
-    fn visit<P: Pixel>(self, windows: Windows<'w, P>) -> Vec<f64> {
-        Electrons::default().photons(&windows, 0, self.camera).to_vec()
-    }
 }
 
 impl Looked {

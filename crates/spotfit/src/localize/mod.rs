@@ -14,6 +14,7 @@ pub(crate) mod emitters;
 mod fits;
 mod found;
 mod full_scale;
+mod gaussian_misfit;
 mod looked;
 mod measured;
 mod neighbours;
@@ -23,7 +24,7 @@ pub(crate) mod options;
 mod outcome;
 mod parts;
 mod pipeline;
-mod places;
+pub(crate) mod places;
 mod reason;
 mod residuals;
 mod searcher;
@@ -68,6 +69,7 @@ pub use checks::{Checks, Flags, LARGE_RESIDUALS, ODD_WIDTH};
 pub use defects::{Defect, DefectKind, Defects, DefectsError};
 pub use emitters::{Emitters, Sigma};
 pub use full_scale::FullScale;
+pub use gaussian_misfit::MisfitDoubt;
 pub(crate) use looked::{Looked, Surroundings, photons_of};
 pub use options::{LocalizeOptions, Roi};
 pub use outcome::{Counts, Dropped, LocalizeError};
@@ -310,7 +312,7 @@ impl Localizer {
             .expect("threads that search end before the localizer is used")
     }
 
-    fn process_frames(
+    pub(crate) fn process_frames(
         &mut self,
         first: usize,
         frames: AnyWindows<'_>,

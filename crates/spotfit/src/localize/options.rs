@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use fit_core::{ArgumentError, Background, Camera, Estimator, Options, Shape, Size};
 use fit_cpu::{BatchError, MOST_THREADS};
+use fit_crowd::Misfit;
 use fit_windows::CameraMap;
 use spotfit_locs::OutOfRange;
 use spotfit_locs::positions::Positions;
@@ -65,6 +66,10 @@ pub struct LocalizeOptions {
     /// ([`Sigma::Shared`]), or their fits begin with it ([`Sigma::Free`]), and theirs are half to 1.6 times as large.
     /// [`LocalizeOptions::with_usual_sigma_of`] finds it in frames. Range: 0.4 to 8.
     pub usual_sigma: Option<f64>,
+    /// How spots that are alone differ from Gaussians of these widths, where spots are fitted together: those that are bright are not taken for
+    /// several because of it. [`LocalizeOptions::with_misfit_of`] finds it in frames. A measured PSF has its own. It is not serialized.
+    #[cfg_attr(feature = "serde", serde(skip))]
+    pub misfit: Option<Misfit>,
     /// Places to fit instead of detecting.
     pub positions: Option<Positions>,
     /// The camera.
@@ -120,6 +125,7 @@ impl Default for LocalizeOptions {
             emitters: Emitters::One,
             sigma: Sigma::Free,
             usual_sigma: None,
+            misfit: None,
             positions: None,
             camera: Camera::default(),
             map: None,
@@ -145,6 +151,7 @@ impl LocalizeOptions {
         const with_emitters: emitters: Emitters,
         const with_sigma: sigma: Sigma,
         const with_usual_sigma: usual_sigma: Option<f64>,
+        with_misfit: misfit: Option<Misfit>,
         with_positions: positions: Option<Positions>,
         const with_camera: camera: Camera,
         with_fitter: fitter: FitterOptions,

@@ -14,7 +14,7 @@ use super::parts::together;
 use super::searcher::{Fitted, Searcher};
 use super::slopes::Slopes;
 use super::usual_sigma::first_frames;
-use super::{Counts, FullScale, Localization, LocalizeError, Localizer, SlopeDoubt};
+use super::{Counts, FullScale, Localization, LocalizeError, Localizer, MisfitDoubt, SlopeDoubt};
 use crate::as_windows::AsWindows;
 use crate::movie::{Block, Blocks, Movie, MovieError, PendingBlock, SpareBlocks};
 
@@ -30,6 +30,7 @@ pub struct Localizations {
     counts: Counts,
     slope_doubt: Option<SlopeDoubt>,
     full_scale: Option<FullScale>,
+    misfit_doubt: Option<MisfitDoubt>,
     /// When the caller got the last block, and how long the caller worked on those before.
     given: Option<Instant>,
     written: Duration,
@@ -76,6 +77,7 @@ struct Found {
     counts: Counts,
     slope_doubt: Option<SlopeDoubt>,
     full_scale: Option<FullScale>,
+    misfit_doubt: Option<MisfitDoubt>,
 }
 
 impl Localizer {
@@ -178,8 +180,14 @@ impl Localizer {
                 }
                 let counts = self.counts.clone();
                 let slope_doubt = slope_doubt.flatten();
-                let full_scale = self.full_scale;
-                let found = found.map(|spots| Found { spots, counts, slope_doubt, full_scale });
+                let (full_scale, misfit_doubt) = (self.full_scale, self.misfit_doubt());
+                let found = found.map(|spots| Found {
+                    spots,
+                    counts,
+                    slope_doubt,
+                    full_scale,
+                    misfit_doubt,
+                });
                 let failed = found.is_err();
                 let begin_waiting = Instant::now();
                 if send_found.send(found).is_err() || failed || ended {
@@ -201,6 +209,7 @@ impl Localizer {
             counts,
             slope_doubt: None,
             full_scale: None,
+            misfit_doubt: None,
             given: None,
             written: Duration::ZERO,
             work,
@@ -472,6 +481,11 @@ impl Localizations {
         self.full_scale
     }
 
+    /// What [`Localizer::misfit_doubt`] says, once the iterator has returned a block.
+    pub fn misfit_doubt(&self) -> Option<MisfitDoubt> {
+        self.misfit_doubt
+    }
+
     /// Ends the work and returns the localizer, for more frames of the same size.
     ///
     /// # Panics
@@ -517,7 +531,8 @@ impl Localizations {
         found: Option<Result<Found, LocalizeError>>,
     ) -> Option<Result<Vec<Localization>, LocalizeError>> {
         match found {
-            Some(Ok(Found { spots, counts, slope_doubt, full_scale })) => {
+            Some(Ok(Found { spots, counts, slope_doubt, full_scale, misfit_doubt })) => {
+                self.misfit_doubt = misfit_doubt;
                 self.counts = counts;
                 self.slope_doubt = slope_doubt;
                 self.full_scale = full_scale;

@@ -1,7 +1,10 @@
 //! Where windows are cut: around detected spots, or given positions.
 
+use std::ops::Range;
+
 use fit_core::{Corner, Pixel, Size};
 use fit_windows::{AnyWindows, CameraMap, Visitor, Windows};
+use ndarray::{Axis, Slice};
 
 /// A spot that is to be fitted.
 #[derive(Clone, Copy)]
@@ -29,6 +32,18 @@ pub(super) struct Place {
     pub(super) neighbour: f64,
     /// By how many times the noise it stands out; 0 if no detector has seen it.
     pub(super) response: f32,
+}
+
+/// Some of the frames.
+pub(crate) struct Part(pub(crate) Range<usize>);
+
+impl<'w> Visitor<'w> for Part {
+    type Output = AnyWindows<'w>;
+
+    fn visit<P: Pixel>(self, frames: Windows<'w, P>) -> AnyWindows<'w> {
+        let all = frames.frames();
+        Windows::stack(all.slice_axis_move(Axis(0), Slice::from(self.0))).into()
+    }
 }
 
 /// Cuts windows out of frames of any type.

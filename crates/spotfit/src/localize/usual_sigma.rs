@@ -56,12 +56,18 @@ impl LocalizeOptions {
         let mut masked = self.clone().with_temporal_background(None);
         masked.mask_defects((width, height))?;
         let mut sigma = masked.sigma_of_isolated(frames)?.unwrap_or(ORDINARY);
+        // Where bright spots become several, what is left alone has other widths.
+        let misfit = match &masked.misfit {
+            Some(known) => known.clone(),
+            None => masked.misfit_of_windows(frames, sigma)?,
+        };
         for _ in 0..PASSES {
             let start = masked
                 .clone()
                 // What more there is would be taken for width if there were a limit.
                 .with_emitters(Emitters::Auto)
                 .with_sigma(Sigma::Free)
+                .with_misfit(Some(misfit.clone()))
                 .with_usual_sigma(Some(sigma.clamp(0.5, 5.0)));
             let Some(found) = start.lonely_sigma(frames)? else { break };
             let settled = (found - sigma).abs() < SETTLED * sigma;
@@ -127,7 +133,8 @@ impl Localizer {
 
     /// Whether something is to be found in the first frames.
     pub(super) fn looks_ahead(&self) -> bool {
-        self.lacks_sigma() || self.lacks_full_scale()
+        let options = &self.searcher.options;
+        self.lacks_sigma() || options.lacks_misfit() || self.lacks_full_scale()
     }
 
     /// Whether the full scale of the camera is needed, and neither given nor looked for so far.
@@ -137,14 +144,25 @@ impl Localizer {
     }
 
     /// Finds in the first frames what is needed and not known: the full scale of the camera ([`FullScale::of`]), of whose numbers so many
-    /// `bits` are significant, and the width that spots share ([`LocalizeOptions::with_usual_sigma_of`]), without which
-    /// [`Localizer::process`] fails. [`Localizer::localize`] does it itself. Without a frame nothing happens.
+    /// `bits` are significant, the width that spots share ([`LocalizeOptions::with_usual_sigma_of`]), without which
+    /// [`Localizer::process`] fails, and how spots differ from Gaussians ([`LocalizeOptions::with_misfit_of`]).
+    /// [`Localizer::localize`] does it itself. Without a frame nothing happens.
     ///
     /// # Errors
     /// As [`Localizer::process`].
     pub fn look_ahead(
         &mut self,
         frames: AnyWindows<'_>,
+        bits: Option<u32>,
+    ) -> Result<(), LocalizeError> {
+        self.look_ahead_at(frames, None, bits)
+    }
+
+    /// The same, where other frames may tell how spots differ from Gaussians.
+    pub(crate) fn look_ahead_at(
+        &mut self,
+        frames: AnyWindows<'_>,
+        of_misfit: Option<AnyWindows<'_>>,
         bits: Option<u32>,
     ) -> Result<(), LocalizeError> {
         if frames.count() == 0 {
@@ -159,10 +177,18 @@ impl Localizer {
                 searcher.crowd = Some(Crowd::new(searcher.size, searcher.roi, &searcher.options)?);
             }
         }
-        if !self.lacks_sigma() {
+        if !(self.lacks_sigma() || self.searcher.options.lacks_misfit()) {
             return Ok(());
         }
-        let options = self.searcher.options.clone().with_usual_sigma_of(frames)?;
+        let before = self.searcher.options.clone();
+        let options = before.clone().with_usual_sigma_of(frames)?;
+        let options = match of_misfit {
+            Some(many) => {
+                let told = before.with_usual_sigma_of(many)?.with_misfit_of(many)?;
+                options.with_misfit(told.misfit)
+            }
+            None => options.with_misfit_of(frames)?,
+        };
         let searcher = self.searcher_mut();
         searcher.crowd = Some(Crowd::new(searcher.size, searcher.roi, &options)?);
         searcher.options = options;

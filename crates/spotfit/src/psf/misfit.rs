@@ -2,12 +2,11 @@
 
 use std::borrow::Cow;
 
-use fit_crowd::{Misfit, MisfitShares};
+pub(super) use fit_crowd::{Misfit, MisfitShares};
 
-use super::Psf;
 use super::bounds::{Information, inverse};
-use super::lattice::Patch;
 use super::parallel::of_each;
+use super::spot_image::{Pixels, SpotImage};
 
 /// Steps of the last fit of a spot, and the longest along x and y.
 const STEPS: usize = 5;
@@ -19,12 +18,13 @@ const WIDE: usize = 4;
 const HALF: f64 = 0.5;
 /// What is left of the information of a template beside what is fitted.
 const INDEPENDENT: f64 = 0.02;
-/// χ² of one degree of freedom is above the second number with the first as probability.
-const ABOVE: [f64; 2] = [0.1, 2.705_543];
-/// Spots nearer than so many pixels may be taken for one: all scores of them may be above. If they are a larger share, nothing is told.
-const NEAR: f64 = 2.0;
-const MOST_SEVERAL: f64 = 0.5;
-/// The fewest spots that tell a number, and so many more for one more height.
+/// A spot may be mistaken for several from this square of a score on, which is less than that of a split, as what it really gains is more. The
+/// more spots have others beside them, the oftener a split is right.
+const THRESHOLD: f64 = 8.0;
+const OFTENER: f64 = 2.5;
+/// The square of the score that a split needs.
+const SPLIT: f64 = 12.0;
+/// The fewest spots that tell a height, and so many more for one more.
 const FEWEST: usize = 20;
 const FOR_EACH: usize = 40;
 /// Of so many spots the brightest tells.
@@ -57,132 +57,186 @@ pub(super) struct Sample<'a> {
 /// What a spot says: where it is on the range of z, and for each distance and for the moment the squares of scores with what they would be
 /// for a misfit of 1.
 pub(super) struct Said {
-    height: f64,
+    /// None where spots have no height.
+    height: Option<f64>,
     photons: f64,
     scores: Vec<Vec<[f64; 2]>>,
 }
 
-/// What spots say of a PSF.
-pub(super) fn said_of(psf: &Psf, samples: &[Sample<'_>]) -> Vec<Said> {
+/// What spots say of an image.
+pub(super) fn said_of(image: &SpotImage<'_>, samples: &[Sample<'_>]) -> Vec<Said> {
     let step = samples.len().div_ceil(MOST_SAMPLES).max(1);
     let samples: Vec<&Sample<'_>> = samples.iter().step_by(step).collect();
-    let all = of_each(samples.len(), &|number| said(psf, samples[number]));
+    let all = of_each(samples.len(), &|number| said(image, samples[number]));
     all.into_iter().flatten().collect()
 }
 
-/// The misfit that spots show; `None` where they are too few, or where most may be several, as there are so many in a pixel.
-pub(super) fn misfit(mut said: Vec<Said>, density: f64) -> Option<Misfit> {
-    let several = density * std::f64::consts::PI * NEAR * NEAR;
-    if several > MOST_SEVERAL {
+/// The share of spots that are one which may be mistaken for several.
+const MISTAKEN: f64 = 0.005;
+/// χ² of one degree of freedom is above the second number with the first as probability.
+const ABOVE: [f64; 2] = [0.1, 2.705_543];
+
+/// How it is known that spots are alone, and so which of their scores tell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Alone {
+    /// They are the only maximum around. What many of them show is no neighbour that nobody knows of: many more than have one by chance.
+    Maxima,
+    /// They were fitted together with others, as Gaussians: hardly any of them may be mistaken.
+    ToldApart,
+    /// They were fitted with a PSF that they were held out from: all of their scores are alike.
+    HeldOut,
+}
+
+impl Alone {
+    /// Spots nearer than so many pixels may be taken for one.
+    fn near(self) -> f64 {
+        match self {
+            Self::Maxima => 4.0,
+            Self::ToldApart | Self::HeldOut => 2.0,
+        }
+    }
+
+    /// So many spots tell a number.
+    fn fewest(self) -> usize {
+        match self {
+            Self::Maxima | Self::ToldApart => 6,
+            Self::HeldOut => FEWEST,
+        }
+    }
+
+    /// If a larger share may be several, nothing is told.
+    fn most_several(self) -> f64 {
+        match self {
+            Self::Maxima => 0.25,
+            Self::ToldApart => 0.6,
+            Self::HeldOut => 0.5,
+        }
+    }
+}
+
+/// The median of the largest square of a spot's scores that noise alone makes.
+const MEDIAN: f64 = 1.0;
+/// Some spots differ by so many times what half of them do.
+const MOST_UNUSUAL: f64 = 4.0;
+
+/// What is asked of scores: which share of spots, or of all their scores, may be above a threshold.
+#[derive(Clone, Copy)]
+struct Asked {
+    of_spots: bool,
+    share: f64,
+    threshold: f64,
+}
+
+impl Asked {
+    /// Of so many spots, of which this share may be several: all of those may be above.
+    fn of(alone: Alone, several: f64, count: usize) -> Self {
+        let (one, of_spots) = match alone {
+            Alone::Maxima => ((4.0 * several).clamp(MISTAKEN, 0.5), true),
+            Alone::ToldApart => (MISTAKEN, true),
+            Alone::HeldOut => (ABOVE[0], false),
+        };
+        // There may be one more of them by chance.
+        let chance = if of_spots { 1.0 / count.max(1) as f64 } else { 0.0 };
+        let threshold =
+            if of_spots { (THRESHOLD * (1.0 + OFTENER * several)).min(SPLIT) } else { ABOVE[1] };
+        Self { of_spots, share: several + chance + (1.0 - several) * one, threshold }
+    }
+
+    /// Whether more of these are above it with this square of a misfit.
+    fn is_exceeded(&self, said: &[&Vec<[f64; 2]>], square: f64) -> bool {
+        let above = |score: f64, q: f64| score > self.threshold * (1.0 + square * q);
+        let (above, count) = if self.of_spots {
+            // Light that is missing is no emitter.
+            let mistaken = |scores: &&&Vec<[f64; 2]>| scores.iter().any(|&[t, q]| above(t, q));
+            (said.iter().filter(mistaken).count(), said.len())
+        } else {
+            let all = said.iter().flat_map(|scores| scores.iter());
+            let count = all.clone().count();
+            (all.filter(|[t, q]| above(t.abs(), *q)).count(), count)
+        };
+        above as f64 > self.share * count as f64
+    }
+}
+
+/// The brightest third: another emitter that nobody knows of is the less of a spot, the brighter the spot is.
+pub(super) fn brightest<T>(mut all: Vec<T>, photons: impl Fn(&T) -> f64) -> Vec<T> {
+    all.sort_by(|a, b| photons(b).total_cmp(&photons(a)));
+    all.truncate(all.len().div_ceil(BRIGHTEST).max(FEWEST));
+    all
+}
+
+/// The misfit with which hardly any spot is mistaken for several; `None` where they are too few, or where many may be, as there are so many in a
+/// pixel. Those that were held out are all asked for, otherwise the [`brightest`].
+pub(super) fn misfit(mut said: Vec<Said>, density: f64, alone: Alone) -> Option<Misfit> {
+    let several = density * std::f64::consts::PI * alone.near().powi(2);
+    if several > alone.most_several() || said.len() < alone.fewest() {
         return None;
     }
-    let above = several + (1.0 - several) * ABOVE[0];
-    if said.len() < FEWEST {
-        return None;
+    if alone == Alone::HeldOut {
+        said = brightest(said, |said| said.photons);
     }
-    // Another emitter that nobody knows of is the less of a spot, the brighter the spot is.
-    said.sort_by(|a, b| b.photons.total_cmp(&a.photons));
-    said.truncate(said.len().div_ceil(BRIGHTEST).max(FEWEST));
-    let count = (said.len() / FOR_EACH).clamp(1, MOST_HEIGHTS);
+    let flat = said.iter().all(|said| said.height.is_none());
+    let count = if flat { 1 } else { (said.len() / FOR_EACH).clamp(1, MOST_HEIGHTS) };
     let node = |node: usize| {
         let near = |said: &&Said| {
-            count == 1 || (said.height * (count - 1) as f64 - node as f64).abs() < 1.0
+            let off = |height: f64| (height * (count - 1) as f64 - node as f64).abs();
+            count == 1 || said.height.is_none_or(|height| off(height) < 1.0)
         };
         let near: Vec<&Said> = said.iter().filter(near).collect();
         // Where hardly any spot is, all tell.
         let near = if near.len() < FEWEST { said.iter().collect() } else { near };
-        let number = |at: usize| spread(near.iter().map(|said| &said.scores[at]), above);
+        let asked = Asked::of(alone, several, near.len());
+        let usual = Asked { share: several + 0.5 * (1.0 - several), threshold: MEDIAN, ..asked };
+        let number = |at: usize| {
+            let scores: Vec<_> = near.iter().map(|said| &said.scores[at]).collect();
+            let most = spread(&scores, asked);
+            // A few spots that differ by far more than half of them do have neighbours that nobody knows of.
+            if asked.of_spots { most.min(MOST_UNUSUAL * spread(&scores, usual)) } else { most }
+        };
         let shares = std::array::from_fn(number);
         MisfitShares::new(shares, number(Misfit::DISTANCES.len()))
     };
     Misfit::new(&(0..count).map(node).collect::<Vec<_>>()).ok()
 }
 
-/// The misfit κ with which squares t² of scores are χ²·(1 + κ²·q), by what so large a share of them is above.
-fn spread<'s>(said: impl Iterator<Item = &'s Vec<[f64; 2]>> + Clone, share: f64) -> f64 {
-    let count = said.clone().map(Vec::len).sum::<usize>();
-    let all = || said.clone().flatten();
-    if count == 0 {
-        return 0.0;
-    }
-    let above = |square: f64| {
-        let above = all().filter(|[t, q]| t / (1.0 + square * q) > ABOVE[1]).count();
-        above as f64 / count as f64 > share
-    };
+/// The misfit κ with which squares t² of scores, which have the sign of the scores, are just not above what is asked, as of χ²·(1 + κ²·q).
+fn spread(said: &[&Vec<[f64; 2]>], asked: Asked) -> f64 {
     let (mut low, mut high) = (0.0, LARGEST * LARGEST);
-    if above(low) {
+    if asked.is_exceeded(said, low) {
         for _ in 0..60 {
             let middle = 0.5 * (low + high);
-            if above(middle) { low = middle } else { high = middle }
+            if asked.is_exceeded(said, middle) { low = middle } else { high = middle }
         }
     }
     low.sqrt()
 }
 
-/// Functions of a window's pixels.
-struct Image {
-    patch: Patch,
-    value: Vec<f64>,
-    /// By x, y and z, if wanted.
-    slopes: [Vec<f64>; 3],
-}
-
-impl Image {
-    fn new() -> Self {
-        Self { patch: Patch::default(), value: Vec::new(), slopes: [const { Vec::new() }; 3] }
-    }
-
-    /// Those of a spot at a place; 0 beyond the PSF.
-    fn look(&mut self, psf: &Psf, at: [f64; 3], [rows, columns]: [usize; 2], slopes: bool) {
-        let place = psf.place(at, [rows, columns]);
-        self.patch.evaluate(psf.knots(), psf.shape(), &place, slopes);
-        let Self { patch, value, slopes: by } = self;
-        let clear = |to: &mut Vec<f64>| {
-            to.clear();
-            to.resize(rows * columns, 0.0);
-        };
-        clear(value);
-        by.iter_mut().for_each(clear);
-        let mut from = 0;
-        for row in place.rows.clone() {
-            for column in place.columns.clone() {
-                let at = row * columns + column;
-                value[at] = patch.value[from];
-                if slopes {
-                    let [by_x, by_y, by_z, ..] = psf.slopes(patch, from, 1.0);
-                    (by[0][at], by[1][at], by[2][at]) = (by_x, by_y, by_z);
-                }
-                from += 1;
-            }
-        }
-    }
-}
-
 /// The fit of a spot: x, y, z, photons, background and its slopes along x and y.
 const PARAMETERS: usize = 7;
 
-fn said(psf: &Psf, sample: &Sample<'_>) -> Option<Said> {
+fn said(spot: &SpotImage<'_>, sample: &Sample<'_>) -> Option<Said> {
     let Sample { ref pixels, others, counts, size, read_noise, mut place, .. } = *sample;
     let (mut photons, mut ground) = (sample.photons, [sample.background, 0.0, 0.0]);
     let middle = size.map(|side| 0.5 * (side - 1) as f64);
     let offsets =
         |pixel: usize| [(pixel % size[1]) as f64 - middle[1], (pixel / size[1]) as f64 - middle[0]];
-    let range = psf.range();
+    let range = spot.range();
+    let known_third = range[0] == range[1];
     let used = || {
         let counts = |pixel: usize| counts.is_none_or(|counts| counts[pixel]);
         (0..pixels.len()).filter(move |&pixel| counts(pixel) && pixels[pixel].is_finite())
     };
-    let mut image = Image::new();
+    let mut image = Pixels::default();
     let (mut functions, mut means, mut rest) = (Vec::new(), Vec::new(), Vec::new());
     let mut known = None;
     for step in 0..=STEPS {
-        image.look(psf, place, size, true);
+        spot.look(&mut image, place, size, true);
         let (mut information, mut gradient) = (Information::<PARAMETERS>::NONE, [0.0; PARAMETERS]);
         functions.clear();
         means.clear();
         rest.clear();
         // Beyond the last height nothing is fitted.
-        let held = step == STEPS && range.contains(&place[2]);
+        let held = known_third || step == STEPS && range.contains(&place[2]);
         for pixel in used() {
             let [dx, dy] = offsets(pixel);
             let behind = ground[0] + ground[1] * dx + ground[2] * dy;
@@ -239,7 +293,7 @@ fn said(psf: &Psf, sample: &Sample<'_>) -> Option<Said> {
                 information -= with[j] * covariance[j][k] * with[k];
             }
         }
-        let square = score * score / information / sample.excess;
+        let square = score * score.abs() / information / sample.excess;
         (information > INDEPENDENT * plain).then_some([square, information])
     };
     let around = |angle: f64, distance: f64| {
@@ -250,31 +304,28 @@ fn said(psf: &Psf, sample: &Sample<'_>) -> Option<Said> {
     let mut scores = Vec::with_capacity(Misfit::DISTANCES.len() + 1);
     for distance in Misfit::DISTANCES {
         let found = (0..DIRECTIONS).filter_map(|k| {
-            image.look(
-                psf,
-                around(turn(k, DIRECTIONS, std::f64::consts::TAU), distance),
-                size,
-                false,
-            );
+            let at = around(turn(k, DIRECTIONS, std::f64::consts::TAU), distance);
+            spot.look(&mut image, at, size, false);
             let [square, information] = score(&image.value)?;
             Some([square, photons * photons * information])
         });
         scores.push(found.collect());
     }
-    image.look(psf, place, size, false);
+    spot.look(&mut image, place, size, false);
     let alone = image.value.clone();
     let wide = (0..WIDE).filter_map(|k| {
         let mut template: Vec<f64> = alone.iter().map(|value| -value).collect();
         for distance in [-HALF, HALF] {
-            image.look(psf, around(turn(k, WIDE, std::f64::consts::PI), distance), size, false);
+            let at = around(turn(k, WIDE, std::f64::consts::PI), distance);
+            spot.look(&mut image, at, size, false);
             template.iter_mut().zip(&image.value).for_each(|(to, value)| *to += 0.5 * value);
         }
         template.iter_mut().for_each(|value| *value *= photons / (HALF * HALF));
         score(&template)
     });
     scores.push(wide.collect());
-    let height = (place[2] - range[0]) / (range[1] - range[0]);
-    height.is_finite().then_some(Said { height, photons, scores })
+    let height = spot.has_height().then(|| (place[2] - range[0]) / (range[1] - range[0]));
+    height.is_none_or(f64::is_finite).then_some(Said { height, photons, scores })
 }
 
 #[cfg(test)]
@@ -283,6 +334,7 @@ mod tests {
     use ndarray::Array3;
 
     use super::*;
+    use crate::psf::Psf;
 
     /// A spot that is wider at larger z, 15×15 pixels.
     fn psf() -> Psf {
@@ -323,12 +375,13 @@ mod tests {
                 }
             })
             .collect();
-        said_of(&psf, &samples)
+        said_of(&SpotImage::Measured(&psf), &samples)
     }
 
     /// Their misfit.
     fn of(share: f64, distance: f64, heights: [f64; 2]) -> MisfitShares {
-        let found = misfit(saying(share, distance, heights, 4e4), 0.0).expect("enough spots");
+        let found = misfit(saying(share, distance, heights, 4e4), 0.0, Alone::HeldOut)
+            .expect("enough spots");
         found.nodes()[0]
     }
 
@@ -336,10 +389,10 @@ mod tests {
     #[test]
     fn the_last_height_tells() {
         let all = saying(0.0, 1.0, [99.99, 100.0], 4e6);
-        let last: Vec<&Said> = all.iter().filter(|said| said.height == 1.0).collect();
+        let last: Vec<&Said> = all.iter().filter(|said| said.height == Some(1.0)).collect();
         assert!(last.len() > 40, "{}", last.len());
         for distance in 1..Misfit::DISTANCES.len() {
-            let squares = last.iter().flat_map(|said| &said.scores[distance]).map(|[t, _]| *t);
+            let squares = last.iter().flat_map(|said| &said.scores[distance]).map(|[t, _]| t.abs());
             let squares: Vec<f64> = squares.collect();
             let mean = squares.iter().sum::<f64>() / squares.len() as f64;
             assert_eq!(squares.len(), DIRECTIONS * last.len(), "{distance}");
@@ -361,7 +414,7 @@ mod tests {
         let double = of(0.5, 0.8, within);
         // Halves at ±0.4 pixels.
         assert!((0.08..0.3).contains(&double.moment), "{double:?}");
-        assert!(misfit(Vec::new(), 0.0).is_none());
-        assert!(misfit(Vec::new(), 1.0).is_none());
+        assert!(misfit(Vec::new(), 0.0, Alone::HeldOut).is_none());
+        assert!(misfit(Vec::new(), 1.0, Alone::HeldOut).is_none());
     }
 }

@@ -22,6 +22,7 @@ mod metadata;
 mod misfit;
 mod noise;
 mod parallel;
+mod spot_image;
 mod start;
 
 pub use beads::{FoundBeads, frames_in_photons, locate_beads};
@@ -34,7 +35,8 @@ pub use fit::{PsfFitOptions, PsfFits, PsfFitter};
 pub use fit_crowd::{Misfit, MisfitShares};
 pub(crate) use follow::{Followed, PsfFollower};
 pub use judge::PsfQuality;
-pub(crate) use learn::learn_while;
 pub use learn::{LearnPsfError, LearntPsf, learn_psf};
+pub(crate) use learn::{learn_while, misfit_of_gaussians};
 pub use measured::Psf;
 pub use noise::PsfNoise;
+pub(crate) use spot_image::Gaussian;

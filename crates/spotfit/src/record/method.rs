@@ -99,6 +99,11 @@ pub fn method(options: &LocalizeOptions) -> BTreeMap<String, Value> {
         all.insert("emitters".to_owned(), emitters);
         all.insert("sigma".to_owned(), json!(sigma));
         all.insert("usual_sigma".to_owned(), json!(options.usual_sigma));
+        if let Some(misfit) = &options.misfit {
+            let nodes = misfit.nodes().iter().map(|node| (node.shares, node.moment));
+            let nodes: Vec<_> = nodes.collect();
+            all.insert("misfit".to_owned(), json!(nodes));
+        }
     }
     all
 }

@@ -8,6 +8,7 @@ use fit_sim::{Random, SimulatedCamera};
 use ndarray::{Array2, Array3, s};
 use spotfit::localize::{Emitters, Flags, LocalizeOptions as Engine, Positions, Sigma};
 use spotfit::movie::Pixels;
+use spotfit::psf::Misfit;
 use spotfit::record::Origin;
 use spotfit::steps::localize::{
     self, CameraOptions, DefectsOption, Given, LocalizeOptions, LocalizeReport,
@@ -126,7 +127,9 @@ fn all_options() -> BTreeMap<&'static str, LocalizeOptions> {
     let with = |engine: Engine| plain().with_localizer(engine);
     let likely = Options::default().with_estimator(Estimator::MaximumLikelihood);
     let mle = |options: LocalizeOptions| options.with_estimator(Some(Estimator::MaximumLikelihood));
-    let together = Engine::default().with_emitters(Emitters::Auto);
+    // Misfit is that of the first frames: see below.
+    let none = Some(Misfit::default());
+    let together = Engine::default().with_emitters(Emitters::Auto).with_misfit(none.clone());
     let mut positions = Positions::default();
     for (frame, x, y) in [(6, 20.2, 30.4), (6, 1.0, 3.0), (6, 40.0, 33.0), (9, 40.0, 33.0)] {
         positions.push(frame, x, y);
@@ -147,7 +150,10 @@ fn all_options() -> BTreeMap<&'static str, LocalizeOptions> {
         ("limits", plain().with_sigma_max(Some(Length::pixels(1.35)))),
         ("together", with(together.clone())),
         ("together with one width", with(together.clone().with_sigma(Sigma::Shared))),
-        ("at most three", with(Engine::default().with_emitters(Emitters::UpTo(3)))),
+        (
+            "at most three",
+            with(Engine::default().with_emitters(Emitters::UpTo(3)).with_misfit(none)),
+        ),
         ("flags", with(Engine::default().with_checks(true).with_errors(true))),
         (
             "flags dropped",
@@ -216,6 +222,36 @@ fn a_preview_is_what_localizing_makes_of_the_frame() {
     {
         assert!(reasons.contains_key(reason), "{reason}: {reasons:?}");
     }
+}
+
+/// Proves that how spots differ from Gaussians is that of the movie: with a width that is known, the rows are those that localizing all of
+/// it has of the frame.
+#[test]
+fn misfit_is_that_of_the_movie() {
+    let frames = movie();
+    let mut previewer = Previewer::new(stack(&frames)).expect("a movie");
+    let options = LocalizeOptions::default()
+        .with_camera(camera())
+        .with_fixed_sigma(Some("1.1".to_owned()))
+        .with_localizer(Engine::default().with_emitters(Emitters::Auto));
+    let (table, _) = localized(&frames, &options, TableFormat::Csv);
+    let numbers = table.values("frame").expect("frames").to_vec();
+    for frame in [7, 40] {
+        let asked = PreviewOptions::default().with_localize(options.clone());
+        let mut mine = previewer.preview(&asked, frame).expect("a preview").kept;
+        let mut theirs = table.clone();
+        let here: Vec<bool> = numbers.iter().map(|&one| one == frame as f64 - 1.0).collect();
+        theirs.retain(&here);
+        // Localizations are numbered in the movie.
+        mine.remove("id");
+        theirs.remove("id");
+        assert_eq!(bits(&mine), bits(&theirs), "{frame}");
+    }
+    let other = options.with_localizer(
+        Engine::default().with_emitters(Emitters::Auto).with_misfit(Some(Misfit::default())),
+    );
+    let (other, _) = localized(&frames, &other, TableFormat::Csv);
+    assert_ne!(bits(&other), bits(&table));
 }
 
 /// Proves that a background over time is that of the movie: the rows are those that localizing all of it has of the frame. By day spots

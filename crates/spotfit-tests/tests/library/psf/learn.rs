@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use fit_core::{Background, Camera, Estimator, Options};
 use fit_sim::{MovieSimulation, Objective, PupilPsf, SimulatedPsf, Zernike};
-use spotfit::FitterOptions;
 use spotfit::localize::{Emitters, LocalizeOptions, Localizer, Sigma};
 use spotfit::movie::{Block, MovieOptions, Pixels};
 use spotfit::psf::{self, LearnPsfError, learn_psf};
@@ -12,6 +11,7 @@ use spotfit::steps::learn;
 use spotfit::steps::localize::{self as step, CameraOptions, Given, PsfOption};
 use spotfit::steps::{Listener, Note, Silent, Stack, StepError};
 use spotfit::table::{Table, TableFormat};
+use spotfit::{AsWindows, FitterOptions};
 
 const SIDE: usize = 64;
 
@@ -125,16 +125,22 @@ fn a_movie_tells_its_psf() {
     assert!(read == learnt.psf && read.misfit().is_some());
     let start = b"\"misfit\": [[";
     let at = bytes.windows(start.len()).position(|part| part == start).expect("its misfit");
-    bytes[at + start.len()] = b'-';
+    bytes[at + start.len()] = b'x';
     let damaged = psf::read(std::io::Cursor::new(bytes)).unwrap_err().to_string();
     assert!(damaged.contains("misfit"), "{damaged}");
 
     let test = movie(&psf, 60, 901);
     let auto = options().with_emitters(Emitters::Auto);
     let gaussian = auto.clone().with_sigma(Sigma::Shared).with_usual_sigma(Some(1.3));
-    let (of_gaussian, _) = found(&test, 60, gaussian);
+    let (of_gaussian, _) = found(&test, 60, gaussian.clone());
     let (of_learnt, photons) = found(&test, 60, auto.with_psf(Some(Arc::new(read.clone()))));
-    println!("found, wrong, missed: {of_gaussian:?} {of_learnt:?}; photons {photons:.3}");
+    let misfit = gaussian_misfit(&test, &gaussian);
+    assert!(misfit.nodes()[0].shares[1] > 0.02, "{misfit:?}");
+    let (of_heeded, _) = found(&test, 60, gaussian.clone().with_misfit(Some(misfit)));
+    println!(
+        "found, wrong, missed: {of_gaussian:?} {of_heeded:?} {of_learnt:?}; photons {photons:.3}"
+    );
+    assert!(jaccard(of_heeded) > jaccard(of_gaussian) + 0.07, "{of_gaussian:?} {of_heeded:?}");
     assert!(jaccard(of_learnt) > 0.96, "{of_learnt:?}");
     assert!(jaccard(of_learnt) > jaccard(of_gaussian) + 0.1, "{of_gaussian:?} {of_learnt:?}");
     assert!((photons - 1.0).abs() < 0.13, "{photons}");
@@ -225,11 +231,40 @@ fn bright_spots_stay_one() {
     let of_all =
         found(&bright(60, 907), 60, auto.clone().with_psf(Some(Arc::new(learnt.psf.clone()))));
     let unknown = Arc::new(learnt.psf.with_misfit(None));
-    let of_none = found(&bright(60, 907), 60, auto.with_psf(Some(unknown)));
+    let of_none = found(&bright(60, 907), 60, auto.clone().with_psf(Some(unknown)));
     println!("found, wrong, missed; photons: {of_all:?}, without the misfit {of_none:?}");
     let ([right, wrong, _], photons) = of_all;
     assert!(right > 80 && wrong <= 1 && of_none.0[1] > 10 * wrong.max(1), "{of_all:?} {of_none:?}");
     assert!((photons - 1.0).abs() < 0.05, "{photons}");
+
+    // With Gaussians all of them are several where nobody knows how they differ.
+    let gaussian = auto.with_sigma(Sigma::Shared).with_usual_sigma(Some(1.2));
+    let misfit = gaussian_misfit(&bright(60, 907), &gaussian);
+    let (of_all, _) = found(&bright(60, 907), 60, gaussian.clone().with_misfit(Some(misfit)));
+    let (of_none, _) = found(&bright(60, 907), 60, gaussian);
+    println!("Gaussians: {of_all:?}, without the misfit {of_none:?}");
+    assert!(of_all[2] <= 1 && 15 * of_all[1] < of_none[1], "{of_all:?} {of_none:?}");
+}
+
+/// How the spots of the first frames of a movie differ from Gaussians.
+fn gaussian_misfit(movie: &MovieSimulation, options: &LocalizeOptions) -> psf::Misfit {
+    let mut plan = movie.clone().plan().expect("sound");
+    let frames = Pixels::U16(plan.piece(0..32).frames());
+    let told = options.clone().with_misfit_of(frames.windows()).expect("frames of this size");
+    told.misfit.expect("a misfit")
+}
+
+/// Proves that spots that are Gaussians are taken for what they are: nothing changes, alone and in crowds.
+#[test]
+fn gaussians_have_no_misfit() {
+    for density in [0.3, 3.0] {
+        let movie = movie(&objective(), 32, 41).with_psf(None);
+        let movie = movie.with_own_spots(Some(density * (0.1 * SIDE as f64).powi(2)));
+        let options = options().with_emitters(Emitters::Auto).with_sigma(Sigma::Shared);
+        let options = options.with_usual_sigma(Some(1.3));
+        let misfit = gaussian_misfit(&movie, &options);
+        assert!(misfit.nodes().iter().all(|node| node.shares[1] < 0.015), "{density}: {misfit:?}");
+    }
 }
 
 /// Proves that spots of one brightness, whose backgrounds tell nothing of the PSF's pedestal, have the photons that they have; and that

@@ -22,7 +22,8 @@ use self::bead::BeadFit;
 use self::parts::{FARTHEST, MARGIN};
 use self::table::Table;
 use super::measured::MOST;
-use super::misfit::{MOST_SAMPLES, misfit, said_of};
+use super::misfit::{Alone, MOST_SAMPLES, misfit, said_of};
+use super::spot_image::SpotImage;
 use super::{Misfit, Psf, PsfError};
 
 /// The fewest beads.
@@ -119,9 +120,9 @@ fn of_halves(table: &Table, fits: Vec<BeadFit<'_>>, zero: f64, squares: f64) -> 
         let seen = others.iter().flat_map(|fit| fit.seen(&half, zero, squares.max(1.0)));
         let count: usize = others.iter().map(|fit| fit.bead.heights.len()).sum();
         let seen: Vec<_> = seen.step_by(count.div_ceil(MOST_SAMPLES).max(1)).collect();
-        all.extend(said_of(&psf, &seen));
+        all.extend(said_of(&SpotImage::Measured(&psf), &seen));
     }
-    misfit(all, 0.0)
+    misfit(all, 0.0, Alone::HeldOut)
 }
 
 fn check(beads: &[BeadStack], options: &PsfCalibrationOptions) -> Result<(), PsfError> {

@@ -17,8 +17,8 @@ mod select;
 use self::expect::SpotFit;
 use super::parallel::{change_each, of_each};
 
-pub(crate) use movie::learn_while;
 pub use movie::{LearnPsfError, LearntPsf, learn_psf};
+pub(crate) use movie::{learn_while, misfit_of_gaussians};
 
 /// Pixels from the middle of a window to its edge, pixels of its side, and coefficients of the family along x and y: emitters are up to
 /// 1½ pixels from the middle.
@@ -62,6 +62,8 @@ pub(super) struct SpotWindow {
     pub(super) background: f64,
     /// Its place in the order of all spots, 0 to 1.
     pub(super) order: f64,
+    /// What tells that order.
+    pub(super) key: f64,
     /// Its width in pixels, as it was fitted before.
     pub(super) sigma: f64,
     /// Where it is in the frame, −1 to 1 along x and y.

@@ -4,18 +4,23 @@ use std::sync::Arc;
 
 use fit_core::spot::shape::Elliptical;
 use fit_core::{Estimator, Options, Shape};
-use ndarray::{Array3, ArrayView2, Axis};
+use fit_windows::AnyWindows;
+use ndarray::Array3;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use super::gauge::tail;
 use super::held::{Judged, judge, placed};
 use super::select::{Candidates, Others, Seen};
 use super::{COUNT, Family, Learnt, SIDE, SpotWindow, learn};
+use crate::as_windows::AsWindows;
 use crate::detect::typical_variance;
+use crate::localize::electrons::photons_of_frame;
+use crate::localize::places::Part;
 use crate::localize::{Emitters, Localization, LocalizeError, LocalizeOptions, Localizer, Roi};
 use crate::movie::Block;
-use crate::psf::misfit::{Sample, misfit, said_of};
-use crate::psf::{Psf, PsfError, frames_in_photons};
+use crate::psf::misfit::{Alone, Misfit, Sample, brightest, misfit, said_of};
+use crate::psf::spot_image::{Gaussian, SpotImage};
+use crate::psf::{Psf, PsfError};
 use crate::{CameraMap, FitterOptions};
 
 /// Planes of the family at first, and steps of each search.
@@ -26,6 +31,16 @@ const ROUNDS: usize = 3;
 /// The most spots that are used, and so many that are found are enough to choose from.
 const MOST_SPOTS: usize = 2000;
 const ENOUGH: usize = 5000;
+/// So many tell how spots differ from Gaussians.
+const MOST_ALONE: usize = 400;
+/// Where spots lie on lines, more of them are near each other than by their number in a ring.
+const CLOSER: f64 = 1.35;
+/// Pixels of so many times the usual variance are left out.
+const NOISY: f32 = 4.0;
+/// They are looked for in so many columns and rows at most; smaller frames are searched together, up to as many pixels.
+const MOST_SIDE: usize = 1024;
+/// The most frames that are searched together.
+const AT_A_TIME: usize = 4;
 /// The side of the windows of the first fits.
 const BOX: usize = 9;
 /// Coefficients of the PSF along x and y: it reaches farther than the windows, as spots that are bright do.
@@ -223,31 +238,16 @@ fn learnt(
     pool: &ThreadPool,
     go_on: &dyn Fn() -> bool,
 ) -> Result<LearntPsf, LearnPsfError> {
-    let likeliest = Options::default().with_estimator(Estimator::MaximumLikelihood);
-    let fitter = FitterOptions::default()
-        .with_instruction_set(options.fitter.instruction_set)
-        .with_threads(options.fitter.threads);
+    let blocks: Vec<Frames<'_>> =
+        blocks.iter().map(|block| (block.first, block.pixels.windows())).collect();
+    let blocks = &blocks[..];
     let [width, height] = size_of(blocks);
     if width.min(height) < SIDE {
-        let frames = blocks.iter().map(|block| block.pixels.dim().0).sum();
+        let frames = blocks.iter().map(|(_, frames)| frames.count()).sum();
         return Err(LearnPsfError::FewSpots { frames, found: 0 });
     }
-    // What becomes of localizations, and what Gaussians look like, does not matter.
-    let mut masked = LocalizeOptions::default()
-        .with_camera(options.camera)
-        .with_map(options.map.clone())
-        .with_defects(options.defects.clone())
-        .with_saturation(options.saturation)
-        .with_false_rate(options.false_rate)
-        .with_checks(true);
-    masked.mask_defects((width, height)).map_err(LocalizeError::from)?;
-    let roi = options.roi.unwrap_or(Roi { x: 0, y: 0, width, height });
-    let options = masked;
-    let elliptical = likeliest.with_shape(Shape::Elliptical(Elliptical));
-    let first = options.clone().with_box_size(BOX).with_fitter(fitter.clone().with_fit(elliptical));
-    let by_widths = |spot: &Localization| spot.sigma_x - spot.sigma_y;
-    let Collected { windows, mut frames, mut density } =
-        collected(blocks, (&first, roi), &Others::Masked, by_widths, go_on)?;
+    let (options, roi) = plain(options, (width, height))?;
+    let Collected { windows, mut frames, mut density, .. } = maxima(blocks, &options, roi, go_on)?;
     let (windows, held) = parted(windows, frames)?;
     let mut used = windows.len();
     let mut found = pool.install(|| learn(&windows, PLANES, STEPS, None));
@@ -269,15 +269,14 @@ fn learnt(
             .clone()
             .with_box_size(psf.usual_box())
             .with_emitters(Emitters::Auto)
-            .with_psf(Some(psf.clone()))
-            .with_fitter(fitter.clone().with_fit(likeliest));
+            .with_psf(Some(psf.clone()));
         let axis = |spot: &Localization| spot.depth.map_or(f64::NAN, |depth| depth.z);
         let light = |spot: &Localization, off: [f64; 2]| {
             let at = psf.at([off[0], off[1], axis(spot)]);
             at.map_or(0.0, |[share, ..]| spot.intensity * share)
         };
         let others = Others::Known { light: &light, masked: MASKED, nearest: NEAREST };
-        let again = collected(blocks, (&next, roi), &others, axis, go_on)?;
+        let again = collected(blocks, (&next, roi), &others, (&axis, ENOUGH), go_on)?;
         let [apart, windows] = again.windows.parted(HELD).map(|part| part.chosen(MOST_SPOTS));
         if windows.len() < FEWEST || apart.len() < FEWEST_HELD {
             break;
@@ -310,21 +309,13 @@ fn learnt(
 /// The family as a PSF, with what spots that were held out look like that are not quite like it.
 fn tested(family: &Family, windows: &[SpotWindow], density: f64) -> Result<Psf, PsfError> {
     let psf = family.psf()?;
-    let middle = (SIDE / 2) as f64;
     let placed = windows.iter().zip(placed(family, windows));
-    let samples = placed.map(|(window, [x, y, plane, photons, background])| Sample {
-        pixels: window.pixels.as_slice().into(),
-        others: Some(&window.others),
-        counts: Some(&window.counts),
-        size: [SIDE; 2],
-        read_noise: window.read_noise,
-        excess: 1.0,
-        place: [middle + x, middle + y, psf.z_of(plane)],
-        photons,
-        background,
+    let samples = placed.map(|(window, [x, y, plane, photons, background])| {
+        sample(window, [x, y, psf.z_of(plane)], photons, background)
     });
     let samples: Vec<Sample<'_>> = samples.collect();
-    let misfit = misfit(said_of(&psf, &samples), density);
+    let said = said_of(&SpotImage::Measured(&psf), &samples);
+    let misfit = misfit(said, density, Alone::HeldOut);
     Ok(psf.with_misfit(misfit))
 }
 
@@ -344,25 +335,143 @@ fn parted(
     Ok((used, held))
 }
 
+/// Frames that follow each other, and the number of the first.
+type Frames<'a> = (usize, AnyWindows<'a>);
+
+/// Options to look for spots with, and where: what becomes of localizations, and what Gaussians look like, does not matter.
+fn plain(
+    options: &LocalizeOptions,
+    size: (usize, usize),
+) -> Result<(LocalizeOptions, Roi), LocalizeError> {
+    let fit = Options::default().with_estimator(Estimator::MaximumLikelihood);
+    let fitter = FitterOptions::default()
+        .with_instruction_set(options.fitter.instruction_set)
+        .with_threads(options.fitter.threads)
+        .with_fit(fit);
+    let mut plain = LocalizeOptions::default()
+        .with_camera(options.camera)
+        .with_map(options.map.clone())
+        .with_defects(options.defects.clone())
+        .with_saturation(options.saturation)
+        .with_false_rate(options.false_rate)
+        .with_checks(true)
+        .with_fitter(fitter);
+    plain.mask_defects(size)?;
+    let (width, height) = size;
+    Ok((plain, options.roi.unwrap_or(Roi { x: 0, y: 0, width, height })))
+}
+
+/// Spots that are far from others.
+fn maxima(
+    blocks: &[Frames<'_>],
+    options: &LocalizeOptions,
+    roi: Roi,
+    go_on: &dyn Fn() -> bool,
+) -> Result<Collected, LearnPsfError> {
+    let mut first = options.clone().with_box_size(BOX);
+    first.fitter.fit = first.fitter.fit.with_shape(Shape::Elliptical(Elliptical));
+    let by_widths = |spot: &Localization| spot.sigma_x - spot.sigma_y;
+    collected(blocks, (&first, roi), &Others::Masked, (&by_widths, ENOUGH), go_on)
+}
+
+/// How spots of frames that are alone differ from Gaussians of these widths, which follow from the third parameter that spots have, if they
+/// are looked for with these options; `None` where they are too few to tell.
+///
+/// # Errors
+/// [`LocalizeError`].
+pub(crate) fn misfit_of_gaussians(
+    frames: AnyWindows<'_>,
+    options: &LocalizeOptions,
+    gaussian: &Gaussian<'_>,
+    third: &dyn Fn(&Localization) -> f64,
+) -> Result<Option<Misfit>, LocalizeError> {
+    let (count, height, width) = frames.frames();
+    if width.min(height) < SIDE {
+        return Ok(None);
+    }
+    let roi = middle(options.roi.unwrap_or(Roi { x: 0, y: 0, width, height }));
+    let options = &options.clone().with_roi(Some(roi));
+    let at_a_time = (MOST_SIDE * MOST_SIDE / (roi.width * roi.height)).clamp(1, AT_A_TIME);
+    let parts: Vec<Frames<'_>> = (0..count)
+        .step_by(at_a_time)
+        .map(|first| (first, frames.visit(Part(first..count.min(first + at_a_time)))))
+        .collect();
+    let together = options.emitters.are_together();
+    let light = |spot: &Localization, [x, y]: [f64; 2]| {
+        let square = (x / spot.sigma_x).powi(2) + (y / spot.sigma_y).powi(2);
+        let peak = spot.intensity / (std::f64::consts::TAU * spot.sigma_x * spot.sigma_y);
+        peak * (-0.5 * square).exp()
+    };
+    let others = match together {
+        true => Others::Known { light: &light, masked: MASKED, nearest: NEAREST },
+        false => Others::Masked,
+    };
+    let found = collected(&parts, (options, roi), &others, (third, MOST_ALONE), &|| true);
+    let Collected { windows, density, beside, .. } = match found {
+        Ok(collected) => collected,
+        Err(LearnPsfError::Localize(error)) => return Err(error),
+        Err(_) => return Ok(None),
+    };
+    let windows = brightest(windows.chosen(MOST_ALONE), |window| window.photons);
+    let samples: Vec<Sample<'_>> = windows
+        .iter()
+        .map(|window| {
+            let [x, y] = window.place;
+            sample(window, [x, y, window.key], window.photons, window.background)
+        })
+        .collect();
+    let alone = if together { Alone::ToldApart } else { Alone::Maxima };
+    let pool = ThreadPoolBuilder::new().num_threads(options.fitter.threads).build()?;
+    let said = pool.install(|| said_of(&SpotImage::Gaussian(gaussian), &samples));
+    Ok(misfit(said, density.max(beside), alone))
+}
+
+/// What is in the midst of a region, if that is large.
+fn middle(roi: Roi) -> Roi {
+    let [width, height] = [roi.width, roi.height].map(|side| side.min(MOST_SIDE));
+    let (x, y) = (roi.x + (roi.width - width) / 2, roi.y + (roi.height - height) / 2);
+    Roi { x, y, width, height }
+}
+
+/// A spot, with its place from the middle pixel.
+fn sample(window: &SpotWindow, [x, y, z]: [f64; 3], photons: f64, background: f64) -> Sample<'_> {
+    let middle = (SIDE / 2) as f64;
+    Sample {
+        pixels: window.pixels.as_slice().into(),
+        others: Some(&window.others),
+        counts: Some(&window.counts),
+        size: [SIDE; 2],
+        read_noise: window.read_noise,
+        excess: 1.0,
+        place: [middle + x, middle + y, z],
+        photons,
+        background,
+    }
+}
+
 /// Spots that may be used, and the frames that they are of.
 struct Collected {
     windows: Candidates,
     frames: usize,
-    /// Spots in a pixel.
+    /// Spots in a pixel, and those beside a spot.
     density: f64,
+    beside: f64,
 }
 
 /// The spots of blocks that may be used, until there are enough. Blocks from all of the movie come first.
 fn collected(
-    blocks: &[Block],
+    blocks: &[Frames<'_>],
     (options, roi): (&LocalizeOptions, Roi),
     others: &Others<'_>,
-    key: impl Fn(&Localization) -> f64 + Copy,
+    (key, enough): (&dyn Fn(&Localization) -> f64, usize),
     go_on: &dyn Fn() -> bool,
 ) -> Result<Collected, LearnPsfError> {
-    let mut all = Collected { windows: Candidates::default(), frames: 0, density: 0.0 };
-    let Some(block) = blocks.first() else { return Ok(all) };
-    let (_, height, width) = block.pixels.dim();
+    let mut all =
+        Collected { windows: Candidates::default(), frames: 0, density: 0.0, beside: 0.0 };
+    if blocks.is_empty() {
+        return Ok(all);
+    }
+    let [width, height] = size_of(blocks);
     let mut localizer = Localizer::new((width, height), options.clone())?;
     let camera = &options.camera;
     // The multiplication of electrons doubles the variance: half as many photons would have as much.
@@ -373,7 +482,9 @@ fn collected(
     } / camera.em_gain.unwrap_or(1.0).powi(2);
     let unmasked = |pixel: [usize; 2]| {
         let map = options.map.as_deref();
-        map.is_none_or(|map| map.variance()[pixel] < CameraMap::MASKED)
+        // The read noise is that of usual pixels.
+        let most = |map| CameraMap::MASKED.min(NOISY * typical_variance(map) + 1.0);
+        map.is_none_or(|map| map.variance()[pixel] < most(map))
     };
     // Frames that follow each other show the same molecules: they are held out together.
     let parts = blocks.len() >= 2 * HELD;
@@ -382,9 +493,8 @@ fn collected(
         if !go_on() {
             return Err(LearnPsfError::Cancelled);
         }
-        let block = &blocks[number];
-        let found = localizer.process(block)?;
-        let photons = frames_in_photons(block.clone(), camera, options.map.as_deref())?;
+        let (first, frames) = blocks[number];
+        let found = localizer.process_frames(first, frames)?;
         let within = |at: f64, first: usize, count: usize| {
             at >= first as f64 - 0.5 && at < (first + count) as f64 - 0.5
         };
@@ -393,28 +503,33 @@ fn collected(
         };
         spots += found.iter().filter(inside).count();
         let mut rest = &found[..];
-        for (number, frame) in photons.axis_iter(Axis(0)).enumerate() {
-            let here = |spot: &Localization| spot.frame == block.first + number;
+        for number in 0..frames.count() {
+            let here = |spot: &Localization| spot.frame == first + number;
             let count = rest.iter().take_while(|spot| here(spot)).count();
             let (spots, later) = rest.split_at(count);
             rest = later;
-            let frame: ArrayView2<'_, f32> = frame;
+            let (photons, raised) =
+                photons_of_frame(frames, number, camera, options.map.as_deref());
+            let frame = photons.view();
             let group = if parts { part } else { all.frames + number };
-            let seen = Seen { frame, group, roi, read_noise, excess, counts: &unmasked };
+            let seen = Seen { frame, raised, group, roi, read_noise, excess, counts: &unmasked };
             all.windows.add(&seen, spots, others, key);
         }
-        all.frames += photons.len_of(Axis(0));
-        if all.windows.count() >= ENOUGH {
+        all.frames += frames.count();
+        if all.windows.count() >= enough {
             break;
         }
     }
     all.density = spots as f64 / (all.frames * roi.width * roi.height).max(1) as f64;
+    let [from, to] = others.ring();
+    let ring = std::f64::consts::PI * (to * to - from * from);
+    all.beside = CLOSER * all.windows.beside as f64 / (spots.max(1) as f64 * ring);
     Ok(all)
 }
 
 /// Columns and rows of the frames.
-fn size_of(blocks: &[Block]) -> [usize; 2] {
-    blocks.first().map_or([1, 1], |block| [block.pixels.dim().2, block.pixels.dim().1])
+fn size_of(blocks: &[Frames<'_>]) -> [usize; 2] {
+    blocks.first().map_or([1, 1], |(_, frames)| [frames.frames().2, frames.frames().1])
 }
 
 /// The numbers below a count, those far from each other first.

@@ -12,6 +12,9 @@ const FEW: usize = 500;
 /// Pixels nearer to another spot are not looked at.
 const MASKED: f64 = 5.5;
 
+/// What has a smaller share of the photons of a spot near it may be a part of that.
+const ANOTHER: f64 = 0.3;
+
 /// Widths as shares of the median that spots have: others are several, or none.
 const WIDTHS: std::ops::Range<f64> = 0.6..1.8;
 
@@ -29,9 +32,21 @@ pub(super) enum Others<'l> {
     Known { light: &'l Light<'l>, masked: f64, nearest: f64 },
 }
 
+impl Others<'_> {
+    /// In pixels: others that are nearer may not be told apart, those that are farther have nothing to do with it.
+    pub(super) fn ring(&self) -> [f64; 2] {
+        match self {
+            Self::Masked => [6.0, 9.0],
+            Self::Known { .. } => [1.5, 3.0],
+        }
+    }
+}
+
 /// A frame in photons, and what is known of it.
 pub(super) struct Seen<'f> {
-    pub(super) frame: ArrayView2<'f, f32>,
+    pub(super) frame: ArrayView2<'f, f64>,
+    /// By how much it was raised, so that pixels can be photons.
+    pub(super) raised: f64,
     /// Groups of frames are held out together.
     pub(super) group: usize,
     /// Where spots may be.
@@ -53,17 +68,22 @@ struct Candidate {
 
 /// Spots that may be used.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Candidates(Vec<Candidate>);
+pub(super) struct Candidates {
+    spots: Vec<Candidate>,
+    /// How many others all spots have that are in a ring around them ([`Others::ring`]).
+    pub(super) beside: usize,
+}
 
 impl Candidates {
     pub(super) fn count(&self) -> usize {
-        self.0.len()
+        self.spots.len()
     }
 
     /// Those of every so many groups, and the others.
     pub(super) fn parted(self, every: usize) -> [Self; 2] {
-        let (held, others) = self.0.into_iter().partition(|spot| spot.group % every == every - 1);
-        [Self(held), Self(others)]
+        let (held, others) =
+            self.spots.into_iter().partition(|spot| spot.group % every == every - 1);
+        [held, others].map(|spots| Self { spots, beside: 0 })
     }
 
     /// Adds the spots of a frame; their place in the order is that of the `key`.
@@ -74,21 +94,34 @@ impl Candidates {
         others: &Others<'_>,
         key: impl Fn(&Localization) -> f64,
     ) {
-        let Seen { frame, roi, read_noise, excess, .. } = *seen;
+        let Seen { frame, raised, roi, read_noise, excess, .. } = *seen;
         let (height, width) = frame.dim();
         let (masked, least) = match others {
             Others::Masked => (MASKED, NEAREST[1]),
             Others::Known { masked, nearest, .. } => (*masked, *nearest),
         };
-        for (number, spot) in spots.iter().enumerate() {
+        // Frames may have very many.
+        let mut sorted: Vec<&Localization> = spots.iter().collect();
+        sorted.sort_by(|a, b| a.y.total_cmp(&b.y));
+        let reach = (2 * HALF) as f64 + MASKED;
+        for (number, spot) in sorted.iter().enumerate() {
             let [column, row] = [spot.x, spot.y].map(f64::round);
             let inside = |at: f64, side: usize, [first, count]: [usize; 2]| {
                 let window = at >= HALF as f64 && at + (HALF as f64) < side as f64;
                 window && at >= first as f64 && at < (first + count) as f64
             };
-            let beside = || spots.iter().enumerate().filter(|(other, _)| *other != number);
+            let first = sorted.partition_point(|other| other.y < spot.y - reach - 1.0);
+            let last = sorted.partition_point(|other| other.y < spot.y + reach + 1.0);
+            let near = first..last.max(first);
+            let beside = || near.clone().filter(|&other| other != number).map(|at| sorted[at]);
             let distance = |other: &Localization| (other.x - spot.x).hypot(other.y - spot.y);
-            let nearest = beside().map(|(_, other)| distance(other)).fold(f64::INFINITY, f64::min);
+            let nearest = beside().map(distance).fold(f64::INFINITY, f64::min);
+            let [from, to] = others.ring();
+            // What is much dimmer may be a part of it.
+            let other = |other: &&Localization| {
+                other.intensity > ANOTHER * spot.intensity && (from..to).contains(&distance(other))
+            };
+            self.beside += beside().filter(other).count();
             let saturated = spot.checks.is_some_and(|checks| checks.flags.saturated);
             let sound = !saturated
                 && spot.sigma.is_finite()
@@ -101,9 +134,7 @@ impl Candidates {
             {
                 continue;
             }
-            let reach = (2 * HALF) as f64 + MASKED;
             let near: Vec<&Localization> = beside()
-                .map(|(_, other)| other)
                 .filter(|other| (other.x - column).abs().max((other.y - row).abs()) < reach)
                 .collect();
             let mut window = SpotWindow {
@@ -113,8 +144,9 @@ impl Candidates {
                 read_noise: read_noise / (excess * excess),
                 place: [spot.x - column, spot.y - row],
                 photons: spot.intensity / excess,
-                background: (spot.offset / excess).max(0.1),
-                order: key(spot),
+                background: ((spot.offset + raised) / excess).max(0.1),
+                order: 0.0,
+                key: key(spot),
                 sigma: spot.sigma,
                 field: [[column, width as f64], [row, height as f64]]
                     .map(|[at, side]| 2.0 * at / side - 1.0),
@@ -125,7 +157,7 @@ impl Candidates {
                     row - HALF as f64 + (pixel / SIDE) as f64,
                 ];
                 let place = [at[1] as usize, at[0] as usize];
-                let datum = f64::from(frame[place]) / excess;
+                let datum = frame[place] / excess;
                 window.counts[pixel] = datum.is_finite() && (seen.counts)(place);
                 window.pixels.push(if datum.is_finite() { datum } else { 0.0 });
                 for other in &near {
@@ -138,13 +170,13 @@ impl Candidates {
                     }
                 }
             }
-            self.0.push(Candidate { window, group: seen.group, nearest });
+            self.spots.push(Candidate { window, group: seen.group, nearest });
         }
     }
 
     /// The best of them, `most` at most, in their order along the axis.
     pub(super) fn chosen(self, most: usize) -> Vec<SpotWindow> {
-        let Self(mut all) = self;
+        let mut all = self.spots;
         let far = all.iter().filter(|spot| spot.nearest > NEAREST[0]).count();
         if far >= FEW {
             all.retain(|spot| spot.nearest > NEAREST[0]);
@@ -159,7 +191,7 @@ impl Candidates {
         let kept = numbered.filter(|(at, _)| (at + 1) * most / count > at * most / count);
         let mut windows: Vec<SpotWindow> = kept.map(|(_, spot)| spot.window).collect();
         let mut order: Vec<usize> = (0..windows.len()).collect();
-        order.sort_by(|&a, &b| windows[a].order.total_cmp(&windows[b].order));
+        order.sort_by(|&a, &b| windows[a].key.total_cmp(&windows[b].key));
         let last = windows.len().saturating_sub(1).max(1) as f64;
         for (rank, spot) in order.into_iter().enumerate() {
             windows[spot].order = rank as f64 / last;

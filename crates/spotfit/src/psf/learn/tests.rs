@@ -29,6 +29,7 @@ fn spots(psf: &PupilPsf, count: usize, range: f64, seed: u64) -> (Vec<SpotWindow
                 photons: 0.75 * photons,
                 background: 31.0,
                 order: 0.0,
+                key: 0.0,
                 sigma: 1.3,
                 field: [0.0; 2],
             }

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use super::doubts::{Hears, Topic};
 use super::following::{Aside, Doubting, Following};
 use super::report::LocalizeReport;
-use super::{at_full_scale, lengths, uneven_light};
+use super::{at_full_scale, lengths, uneven_light, unlike_gaussians};
 use crate::localize::{Counts, Localization, Localizations, LocalizeError, SlopeDoubt};
 use crate::movie::{GrowingMovie, Movie};
 use crate::steps::StepError;
@@ -33,8 +33,8 @@ pub struct LocalizedBlocks {
     /// Whether it was known from the start how many frames there are.
     pub(super) counted: bool,
     pub(super) following: Option<Following>,
-    /// Whether the full scale and slopes were told.
-    pub(super) told: [bool; 2],
+    /// Whether the full scale, slopes and misfit were told.
+    pub(super) told: [bool; 3],
     /// What is still to be looked for in the first frames.
     pub(super) doubting: Option<Doubting>,
     /// Who looks for it meanwhile.
@@ -52,10 +52,14 @@ impl LocalizedBlocks {
         self.found.slope_doubt()
     }
 
-    /// Tells of the full scale of the camera and of slopes of the light, each once and as soon as it is known.
+    /// Tells of the full scale of the camera, of spots unlike Gaussians and of slopes of the light, each once and as soon as it is known.
     pub(super) fn tell(&mut self, hears: &dyn Hears) {
         let (scale, doubt) = (self.found.full_scale(), self.slope_doubt());
-        let [told_scale, told_slopes] = &mut self.told;
+        let [told_scale, told_slopes, told_misfit] = &mut self.told;
+        let misfit = self.found.misfit_doubt();
+        if let Some(doubt) = misfit.filter(|_| !std::mem::replace(told_misfit, misfit.is_some())) {
+            hears.hear(Topic::Misfit, unlike_gaussians(&doubt));
+        }
         if let Some(scale) = scale.filter(|_| !std::mem::replace(told_scale, scale.is_some())) {
             hears.hear(Topic::FullScale, at_full_scale(&scale));
         }

@@ -5,8 +5,8 @@ use std::path::Path;
 
 use super::camera::CameraOptions;
 use crate::localize::{
-    CameraDoubt, FullScale, SlopeDoubt, camera_doubts, estimate_sensitivity, median_of_first,
-    share_below, two_digits,
+    CameraDoubt, FullScale, MisfitDoubt, SlopeDoubt, camera_doubts, estimate_sensitivity,
+    median_of_first, share_below, two_digits,
 };
 use crate::movie::{Acquisition, Movie, Pixels};
 use crate::steps::{Listener, Note, PixelScale};
@@ -33,6 +33,8 @@ pub(crate) enum Topic {
     Defects,
     /// The light has slopes.
     Slopes,
+    /// Spots are not Gaussians.
+    Misfit,
     /// The camera has another full scale than the type of its pixels.
     FullScale,
 }
@@ -165,6 +167,11 @@ const MANY: f64 = 1e-3;
 /// What slopes of the light do, and what to do about them.
 pub fn slopes(doubt: &SlopeDoubt) -> Note {
     Note::Warning(format!("{doubt}; `background` plane fits slopes, too"))
+}
+
+/// How unlike Gaussians spots are, and what to do about it.
+pub fn unlike_gaussians(doubt: &MisfitDoubt) -> Note {
+    Note::Notice(format!("{doubt}; `psf` learn learns what spots look like"))
 }
 
 /// From which value on pixels are taken for saturated.

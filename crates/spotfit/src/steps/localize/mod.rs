@@ -62,7 +62,9 @@ pub use camera::{CameraFrom, CameraOptions};
 pub use defects::DefectsOption;
 pub(crate) use defects::{find as find_defects, tell as tell_defects};
 pub(crate) use doubts::{Hears, Topic, metadata};
-pub use doubts::{at_full_scale, frames_are, slopes as uneven_light, unusual as unusual_pixels};
+pub use doubts::{
+    at_full_scale, frames_are, slopes as uneven_light, unlike_gaussians, unusual as unusual_pixels,
+};
 pub use following::inputs_of;
 pub use frame_time::FrameTime;
 pub use given::Given;
@@ -340,7 +342,7 @@ impl Localizing {
             asked: options.frames,
             counted,
             following,
-            told: [false; 2],
+            told: [false; 3],
             doubting: Some(doubting),
             aside: None,
         };

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use crate::CameraMap;
 use crate::camera_maps;
 use crate::localize::{Defects, Flags, Positions, Surroundings};
-use crate::psf::Psf;
+use crate::psf::{Misfit, Psf};
 use crate::record::Origin;
 use crate::steps::localize::{
     CameraOptions, DefectsOption, Given, LocalizeOptions, PsfOption, measured, read_positions,
@@ -60,6 +60,7 @@ pub(super) struct Cache {
     pub(super) learnt: Option<Kept<(Option<PsfOption>, Vec<Note>)>>,
     pub(super) doubts: Option<Kept<Vec<Note>>>,
     pub(super) sigma: Option<Kept<f64>>,
+    pub(super) misfit: Option<Kept<Misfit>>,
     pub(super) around: Option<Kept<Option<Arc<Surroundings>>>>,
 }
 

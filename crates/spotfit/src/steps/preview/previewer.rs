@@ -17,7 +17,7 @@ use crate::localize::{Defects, DropReason, Fate, Localization, Localizer, Looked
 use crate::movie::{Movie, Pixels};
 use crate::steps::localize::{
     DefectsOption, LocalizeOptions, LocalizeReport, OfMovie, Prepared, PsfOption, Told,
-    at_full_scale, find_defects, frames_are, frames_of, metadata, tell_defects,
+    at_full_scale, find_defects, frames_are, frames_of, metadata, tell_defects, unlike_gaussians,
 };
 use crate::steps::{Listener, Note, Stack, StepError, learn};
 use crate::table::{Filter, Info, Layout, Meaning};
@@ -165,10 +165,16 @@ impl Previewer {
         let of = OfMovie { size, count, wanted, pixel_size, format };
         // A window is shown with all errors; rows have those that were asked for.
         told.options.errors = true;
-        let sigma_of = format!("{index} {all:?} {}", identity_of_fits(asked));
+        let of_fits = identity_of_fits(asked);
+        let range = self.range(asked, index)?;
+        let misfit_of = format!("{range:?} {of_fits}");
+        let sigma_of = format!("{index} {all:?} {of_fits}");
         if let Some(known) = kept(&self.cache.sigma, &sigma_of) {
             told.options.usual_sigma = Some(known);
         }
+        let known = kept(&self.cache.misfit, &misfit_of);
+        told.options.misfit = told.options.misfit.or(known);
+        let lacks_misfit = told.options.lacks_misfit();
         let positions = positions.map(Arc::unwrap_or_clone);
         let prepared = read.prepared(told, positions, found, &of)?;
         let Prepared { mut localizer, layout, filter, info, defects, notes: odd } = prepared;
@@ -179,19 +185,24 @@ impl Previewer {
         let failed = |error| StepError::localize(Some(&name))(error);
         let ahead = localizer.frames_ahead();
         if ahead > 0 {
+            let ahead = |range: &Range<usize>| range.start..range.end.min(range.start + ahead);
             let first = match &all {
-                Some(all) => {
-                    let end = all.end.min(all.start + ahead);
-                    Arc::new(self.frames.some(all.start..end)?)
-                }
+                Some(all) => Arc::new(self.frames.some(ahead(all))?),
                 None => pixels.clone(),
             };
+            // One frame tells little of how spots differ from Gaussians.
+            let many = lacks_misfit && all.is_none();
+            let many = many.then(|| self.frames.some(ahead(&range))).transpose()?;
+            let of_misfit = many.as_ref().map(AsWindows::windows);
             let bits = self.frames.stack().about(|movie| movie.acquisition().significant_bits)?;
-            localizer.look_ahead(first.windows(), bits).map_err(failed)?;
+            localizer.look_ahead_at(first.windows(), of_misfit, bits).map_err(failed)?;
             notes.extend(localizer.full_scale().as_ref().map(at_full_scale));
             let known = localizer.usual_sigma();
             self.cache.sigma = known.map(|known| Kept::new(sigma_of, known));
+            let known = localizer.misfit().cloned();
+            self.cache.misfit = known.map(|known| Kept::new(misfit_of, known));
         }
+        notes.extend(localizer.misfit_doubt().as_ref().map(unlike_gaussians));
         let around = match window.zip(all) {
             Some((window, all)) => {
                 let needed = Surroundings::needed(window, index, all);
