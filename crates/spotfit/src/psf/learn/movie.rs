@@ -391,7 +391,7 @@ pub(crate) fn misfit_of_gaussians(
     }
     let roi = middle(options.roi.unwrap_or(Roi { x: 0, y: 0, width, height }));
     let options = &options.clone().with_roi(Some(roi));
-    let at_a_time = (MOST_SIDE * MOST_SIDE / (roi.width * roi.height)).clamp(1, AT_A_TIME);
+    let at_a_time = (MOST_SIDE * MOST_SIDE / (roi.width * roi.height).max(1)).clamp(1, AT_A_TIME);
     let parts: Vec<Frames<'_>> = (0..count)
         .step_by(at_a_time)
         .map(|first| (first, frames.visit(Part(first..count.min(first + at_a_time)))))
