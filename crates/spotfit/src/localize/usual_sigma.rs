@@ -10,6 +10,7 @@ use super::emitters::{Emitters, Sigma};
 use super::options::LocalizeOptions;
 use super::{Checks, Flags, FullScale, LocalizeError, Localizer, Roi};
 use crate::movie::{Block, Pixels};
+use crate::psf::Misfit;
 
 /// The most frames, and their most pixels, that tell the width that spots share.
 const MOST_FRAMES: usize = 32;
@@ -29,6 +30,14 @@ const LONELY: usize = 5;
 /// But so many are looked at where there are as many.
 const LEAST: usize = 20;
 
+/// What tells how spots differ from Gaussians.
+pub(crate) enum MisfitOf<'a> {
+    /// The frames that tell their width.
+    Same,
+    Others(AnyWindows<'a>),
+    Known(Misfit),
+}
+
 impl LocalizeOptions {
     /// Whether the width of spots that may overlap is fitted: it is not given, and does not follow from a height.
     pub(super) fn fits_sigma(&self) -> bool {
@@ -37,7 +46,7 @@ impl LocalizeOptions {
     }
 
     /// Whether the width of spots is known, if it is needed.
-    pub(super) fn knows_sigma(&self) -> bool {
+    pub(crate) fn knows_sigma(&self) -> bool {
         self.emitters == Emitters::One || !self.fits_sigma() || self.usual_sigma.is_some()
     }
 
@@ -155,14 +164,14 @@ impl Localizer {
         frames: AnyWindows<'_>,
         bits: Option<u32>,
     ) -> Result<(), LocalizeError> {
-        self.look_ahead_at(frames, None, bits)
+        self.look_ahead_at(frames, MisfitOf::Same, bits)
     }
 
-    /// The same, where other frames may tell how spots differ from Gaussians.
+    /// The same, where something else may tell how spots differ from Gaussians.
     pub(crate) fn look_ahead_at(
         &mut self,
         frames: AnyWindows<'_>,
-        of_misfit: Option<AnyWindows<'_>>,
+        of_misfit: MisfitOf<'_>,
         bits: Option<u32>,
     ) -> Result<(), LocalizeError> {
         if frames.count() == 0 {
@@ -183,11 +192,12 @@ impl Localizer {
         let before = self.searcher.options.clone();
         let options = before.clone().with_usual_sigma_of(frames)?;
         let options = match of_misfit {
-            Some(many) => {
+            MisfitOf::Others(many) => {
                 let told = before.with_usual_sigma_of(many)?.with_misfit_of(many)?;
                 options.with_misfit(told.misfit)
             }
-            None => options.with_misfit_of(frames)?,
+            MisfitOf::Known(misfit) => options.with_misfit(Some(misfit)),
+            MisfitOf::Same => options.with_misfit_of(frames)?,
         };
         let searcher = self.searcher_mut();
         searcher.crowd = Some(Crowd::new(searcher.size, searcher.roi, &options)?);

@@ -13,6 +13,7 @@ use super::kept::{
 use super::options::PreviewOptions;
 use super::spots::{Places, Preview, PreviewCounts, reasons, responses};
 use super::window::{SpotWindow, Spots};
+use crate::localize::usual_sigma::MisfitOf;
 use crate::localize::{Defects, DropReason, Fate, Localization, Localizer, Looked, Surroundings};
 use crate::movie::{Movie, Pixels};
 use crate::steps::localize::{
@@ -172,8 +173,10 @@ impl Previewer {
         if let Some(known) = kept(&self.cache.sigma, &sigma_of) {
             told.options.usual_sigma = Some(known);
         }
-        let known = kept(&self.cache.misfit, &misfit_of);
-        told.options.misfit = told.options.misfit.or(known);
+        let mut known = kept(&self.cache.misfit, &misfit_of);
+        if told.options.misfit.is_none() && told.options.knows_sigma() {
+            told.options.misfit = known.take();
+        }
         let lacks_misfit = told.options.lacks_misfit();
         let positions = positions.map(Arc::unwrap_or_clone);
         let prepared = read.prepared(told, positions, found, &of)?;
@@ -191,9 +194,13 @@ impl Previewer {
                 None => pixels.clone(),
             };
             // One frame tells little of how spots differ from Gaussians.
-            let many = lacks_misfit && all.is_none();
+            let many = lacks_misfit && known.is_none() && all.is_none();
             let many = many.then(|| self.frames.some(ahead(&range))).transpose()?;
-            let of_misfit = many.as_ref().map(AsWindows::windows);
+            let of_misfit = match (&many, known.filter(|_| lacks_misfit)) {
+                (Some(many), _) => MisfitOf::Others(many.windows()),
+                (None, Some(known)) => MisfitOf::Known(known),
+                (None, None) => MisfitOf::Same,
+            };
             let bits = self.frames.stack().about(|movie| movie.acquisition().significant_bits)?;
             localizer.look_ahead_at(first.windows(), of_misfit, bits).map_err(failed)?;
             notes.extend(localizer.full_scale().as_ref().map(at_full_scale));
