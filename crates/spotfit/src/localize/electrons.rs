@@ -18,7 +18,7 @@ pub(crate) fn excess(camera: &Camera) -> f64 {
 
 /// The photons of a part of these windows (window, row, column); NaN where a pixel is masked.
 pub(crate) fn photons(windows: AnyWindows<'_>, part: Range<usize>, camera: &Camera) -> Array3<f64> {
-    windows.visit(Photons { camera, part })
+    windows.visit(Photons { camera, part, raise: false }).0
 }
 
 /// The photons of one of these frames, raised as far as a fit raises them ([`Electrons::take`]), and by how much that is.
@@ -32,31 +32,21 @@ pub(crate) fn photons_of_frame(
     let corners = [Corner { frame: frame as u32, x: 0, y: 0 }];
     let size = Size::new(width, height);
     let whole = frames.visit(Cut { size, corners: &corners, map });
-    let raised = whole.visit(Raised { camera });
-    (photons(whole, 0..1, camera).index_axis_move(Axis(0), 0) + raised, raised)
+    let (photons, raised) = whole.visit(Photons { camera, part: 0..1, raise: true });
+    (photons.index_axis_move(Axis(0), 0) + raised, raised)
 }
 
-struct Raised<'a> {
-    camera: &'a Camera,
-}
-
-impl<'w> Visitor<'w> for Raised<'_> {
-    type Output = f64;
-
-    fn visit<P: Pixel>(self, windows: Windows<'w, P>) -> f64 {
-        Electrons::default().take(&windows, 0, self.camera)
-    }
-}
-
+/// Photons, and by how much the first window is to be raised if somebody asks.
 struct Photons<'a> {
     camera: &'a Camera,
     part: Range<usize>,
+    raise: bool,
 }
 
 impl<'w> Visitor<'w> for Photons<'_> {
-    type Output = Array3<f64>;
+    type Output = (Array3<f64>, f64);
 
-    fn visit<P: Pixel>(self, windows: Windows<'w, P>) -> Array3<f64> {
+    fn visit<P: Pixel>(self, windows: Windows<'w, P>) -> Self::Output {
         let Size { width, height } = windows.size();
         let mut all = Array3::zeros((self.part.len(), height, width));
         let mut electrons = Electrons::default();
@@ -65,7 +55,7 @@ impl<'w> Visitor<'w> for Photons<'_> {
             to.iter_mut().zip(photons).for_each(|(to, &photons)| *to = photons);
         };
         all.axis_iter_mut(Axis(0)).zip(self.part).for_each(of);
-        all
+        (all, if self.raise { electrons.take(&windows, 0, self.camera) } else { 0.0 })
     }
 }
 
