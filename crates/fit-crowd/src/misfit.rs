@@ -119,6 +119,27 @@ impl Misfit {
 mod tests {
     use super::*;
 
+    /// Proves that the greater of two is nowhere below either, whatever heights they are known at.
+    #[test]
+    fn the_greater_is_nowhere_below() {
+        let of = |numbers: &[f64]| {
+            let nodes = numbers.iter().map(|&number| MisfitShares::new([number; 6], 2.0 * number));
+            Misfit::new(&nodes.collect::<Vec<_>>()).expect("sound")
+        };
+        let all = [of(&[0.2]), of(&[0.1, 0.3]), of(&[0.0, 0.5, 0.1, 0.4]), of(&[0.3, 0.0, 0.6])];
+        for one in &all {
+            assert_eq!(one.or_more(one), *one);
+            for other in &all {
+                let more = one.or_more(other);
+                for height in (0..=60).map(|at| f64::from(at) / 60.0) {
+                    let least = one.share(height, 1.6).max(other.share(height, 1.6));
+                    assert!(more.share(height, 1.6) > least - 1e-12, "{height}");
+                    assert!(more.moment(height) > 2.0 * least - 1e-12, "{height}");
+                }
+            }
+        }
+    }
+
     /// Proves that numbers between those that are known lie on lines, along distances and heights, and fall beyond.
     #[test]
     fn numbers_lie_between_those_that_are_known() {
