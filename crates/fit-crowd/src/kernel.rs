@@ -6,7 +6,7 @@ use multiversion::multiversion;
 use multiversion::target::target_cfg_f;
 
 use crate::geometry::Geometry;
-use crate::lanes::{LANES, fused};
+use crate::lanes::{LANES, Lanes, fused, load, totals};
 use crate::setup::Setup;
 use crate::spot::clear_margin;
 
@@ -20,8 +20,7 @@ pub(crate) enum Kernel {
 
 impl Kernel {
     /// The image of one photon in the middle of a patch, as numbers and as weights.
-    pub(crate) fn image(setup: &Setup, third: f64) -> (Vec<f32>, Self) {
-        let geometry = setup.geometry;
+    pub(crate) fn image(setup: &Setup, third: f64, geometry: Geometry) -> (Vec<f32>, Self) {
         let (size, half, stride) = (geometry.size(), geometry.half, geometry.stride());
         let mut patch = vec![0.0; 3 * size];
         setup.shape.functions([half as f64; 2], third, false, geometry, &mut patch);
@@ -160,4 +159,46 @@ fn correlate_with<const FUSED: bool>(
             into[at..at + LANES].copy_from_slice(&sum);
         }
     }
+}
+
+/// Sums over the pixels under an image g: of a·g, b·g and b·g² for two numbers a and b of each pixel.
+pub(crate) type Products = [f64; 3];
+
+/// Those of a patch whose first pixel is at `first` in memory.
+pub(crate) fn products(
+    from: [&[f32]; 2],
+    patch: &[f32],
+    geometry: Geometry,
+    stride: usize,
+    first: usize,
+) -> Products {
+    let (mut sums, mut all) = ([[0.0; LANES]; 3], [0.0; 3]);
+    multiply(from, patch, geometry, [stride, first], &mut sums);
+    totals(&sums, &mut all);
+    all.map(f64::from)
+}
+
+#[multiversion(targets("x86_64+avx512f+avx512vl+avx2+fma", "x86_64+avx2+fma"))]
+fn multiply(
+    [a, b]: [&[f32]; 2],
+    patch: &[f32],
+    geometry: Geometry,
+    [stride, first]: [usize; 2],
+    into: &mut [Lanes; 3],
+) {
+    let mut sums = [[0.0; LANES]; 3];
+    for (row, weights) in patch.chunks_exact(geometry.stride()).enumerate() {
+        for (chunk, weights) in weights.chunks_exact(LANES).enumerate() {
+            // Beyond the patch weights are 0.
+            let at = first + row * stride + chunk * LANES;
+            let (a, b) = (load(a, at), load(b, at));
+            for lane in 0..LANES {
+                let lit = b[lane] * weights[lane];
+                sums[0][lane] += a[lane] * weights[lane];
+                sums[1][lane] += lit;
+                sums[2][lane] += lit * weights[lane];
+            }
+        }
+    }
+    *into = sums;
 }

@@ -9,6 +9,7 @@ mod equations;
 mod error;
 mod errors;
 mod field;
+mod filters;
 mod finder;
 mod frame;
 mod gaussian;
@@ -19,6 +20,7 @@ mod heights;
 pub mod internals;
 mod kernel;
 mod lanes;
+mod lattice;
 mod limit;
 mod maps;
 mod misfit;
@@ -54,5 +56,8 @@ pub use spline::SplineImage;
 /// For the crates of Spotfit alone: it promises nothing.
 #[doc(hidden)]
 pub mod private {
+    pub use crate::lattice::{
+        LEAST, LEAST_DATUM, LatticePlace, Lit, PAIRS, Patch, WIDE, add_pixels,
+    };
     pub use crate::spline::basis;
 }

@@ -2,6 +2,7 @@
 
 use multiversion::multiversion;
 
+use crate::filters::{Filters, Plane};
 use crate::kernel::{Area, Kernel};
 use crate::scene::Scene;
 use crate::setup::Setup;
@@ -11,25 +12,18 @@ use crate::setup::Setup;
 pub(crate) struct Maps {
     /// Of the region that there is room for.
     area: Area,
+    /// Spots with each third parameter, on patches as emitters have.
     planes: Vec<Plane>,
+    filters: Filters,
+    squares: Vec<Kernel>,
     sums: Vec<f32>,
     weights: Vec<f32>,
     across: Vec<f32>,
-    /// Scores z, of the plane that has the highest.
+    /// Scores z, of the filter that has the highest.
     score: Vec<f32>,
-    /// Those of one plane, and which plane it is, if there is more than one.
+    /// Those of one filter, and which it is, if there is more than one.
     own: Vec<f32>,
     best: Vec<u8>,
-}
-
-/// Spots with one third parameter.
-#[derive(Clone, Debug)]
-struct Plane {
-    third: f64,
-    /// The image of one photon in the middle of a patch.
-    patch: Vec<f32>,
-    image: Kernel,
-    squares: Kernel,
 }
 
 /// A pixel where a spot may be.
@@ -42,15 +36,32 @@ pub(crate) struct Peak {
     pub(crate) plane: usize,
 }
 
+impl Peak {
+    /// The plane that has the highest score at a pixel, if that is above `least`.
+    pub(crate) fn highest(
+        [x, y]: [i32; 2],
+        planes: usize,
+        least: f64,
+        score: impl Fn(usize) -> f64,
+    ) -> Option<Self> {
+        let all = (0..planes).map(|plane| (plane, score(plane)));
+        let (plane, score) = all.max_by(|a, b| a.1.total_cmp(&b.1))?;
+        (score > least).then_some(Self { x, y, score: score as f32, plane })
+    }
+}
+
 impl Maps {
     pub(crate) fn new(setup: &Setup) -> Self {
+        let filters = Filters::new(setup);
         let plane = |&third: &f64| {
-            let (patch, image) = Kernel::image(setup, third);
-            Plane { third, patch, squares: image.squared(), image }
+            let (patch, _) = Kernel::image(setup, third, setup.geometry);
+            Plane { third, patch }
         };
         Self {
             area: Area::default(),
             planes: setup.starts.iter().map(plane).collect(),
+            squares: filters.kernels.iter().map(Kernel::squared).collect(),
+            filters,
             sums: Vec::new(),
             weights: Vec::new(),
             across: Vec::new(),
@@ -72,7 +83,7 @@ impl Maps {
             numbers.clear();
             numbers.resize(length, 0.0);
         }
-        if self.planes.len() > 1 {
+        if self.squares.len() > 1 {
             self.own.resize(length, 0.0);
             self.best.resize(length, 0);
         }
@@ -92,9 +103,9 @@ impl Maps {
     /// The score of one spot more: z = Σ g·r/√(Σ g²·w).
     pub(crate) fn of_residuals(&mut self, scene: &Scene) {
         self.resize(scene);
-        let Self { area, planes, sums, weights, across, score, own, best } = self;
+        let Self { area, filters, squares, sums, weights, across, score, own, best, .. } = self;
         let area = *area;
-        for (number, Plane { image, squares, .. }) in planes.iter_mut().enumerate() {
+        for (number, (image, squares)) in filters.kernels.iter().zip(squares).enumerate() {
             image.sums(&scene.field.residual, area, across, sums);
             squares.sums(&scene.field.weight, area, across, weights);
             let to = if number == 0 { &mut *score } else { &mut *own };
@@ -106,9 +117,21 @@ impl Maps {
     /// The pixels whose score is above `least` and not below any of the eight around, highest first.
     pub(crate) fn peaks(&self, scene: &Scene, least: f64, peaks: &mut Vec<Peak>) {
         peaks.clear();
-        maxima(&self.score, scene.area(), least as f32, |x, y, score| {
-            let plane = self.best.get(scene.field.at(x, y)).map_or(0, |&plane| plane.into());
-            peaks.push(Peak { x, y, score, plane });
+        let (filters, field) = (&self.filters, &scene.field);
+        let from = [&field.residual[..], &field.weight[..]];
+        let seen = (filters.share() * least) as f32;
+        maxima(&self.score, scene.area(), seen, |x, y, score| {
+            let at = field.at(x, y);
+            if filters.exact {
+                let plane = self.best.get(at).map_or(0, |&plane| plane.into());
+                peaks.push(Peak { x, y, score, plane });
+                return;
+            }
+            let score = |plane: usize| {
+                let [residual, _, weight] = filters.at(plane, from, scene.area(), at);
+                residual / libm::sqrt(weight.max(1e-30))
+            };
+            peaks.extend(Peak::highest([x, y], self.planes.len(), least, score));
         });
         sort(peaks);
     }

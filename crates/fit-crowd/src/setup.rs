@@ -27,10 +27,12 @@ pub(crate) enum Third {
 pub(crate) struct Setup {
     pub(crate) shape: Shape,
     pub(crate) geometry: Geometry,
+    /// Patches with which spots are looked for.
+    pub(crate) filter: Geometry,
     /// The width of an ordinary spot: √(σxσy), and the mean of those of all heights.
     pub(crate) sigma: f64,
-    /// The largest width.
-    widest: f64,
+    /// How far the light of spots reaches.
+    light: Light,
     /// In focus.
     narrowest: f64,
     pub(crate) third: Third,
@@ -46,18 +48,45 @@ pub(crate) struct Setup {
     pub(crate) even: bool,
 }
 
+/// How far light reaches.
+#[derive(Clone, Debug)]
+enum Light {
+    /// That of a Gaussian with the largest width.
+    Gaussian(f64),
+    /// The brightest pixel that is more than so many pixels from the centre along x or y, in units of the image's brightest, at any height.
+    Measured(Vec<f64>),
+}
+
+impl Light {
+    /// How many pixels from its centre a spot is seen, where pixels darker than the brightest by this factor are not.
+    fn reach(&self, factor: f64) -> usize {
+        match self {
+            Self::Gaussian(width) => {
+                let seen = width * libm::sqrt(2.0 * libm::log(factor.max(1.0)));
+                libm::ceil(seen - 0.5).max(0.0) as usize
+            }
+            Self::Measured(beyond) => {
+                beyond.iter().position(|light| light * factor < 1.0).unwrap_or(beyond.len())
+            }
+        }
+    }
+}
+
 /// Patches reach so many σ from the pixel of their centre.
 const REACH: f64 = 3.0;
 /// As far where widths are free, and may grow.
 const REACH_OF_FREE: f64 = 4.0;
 /// Heights at which widths are looked at.
 const SAMPLES: usize = 65;
-/// The share of a measured image's squares that a patch may leave out at any height: that of a Gaussian beyond 3σ.
-const LEFT_OUT: f64 = 1e-4;
+/// The share of a measured image's squares that a patch may leave out at any height; bright spots have wider patches.
+const LEFT_OUT: f64 = 1e-3;
+/// The same of a patch with which spots are looked for.
+const LEFT_OUT_OF_FILTERS: f64 = 1e-2;
 /// Light is hidden where it is below this share of the noise.
 const HIDDEN: f64 = 0.3;
-/// The light of a dim spot reaches so many σ.
+/// The light of a dim spot reaches so many σ, and from there on is this share of its brightest.
 const DIM: f64 = 2.5;
+const DIM_SHARE: f64 = 0.044;
 /// Where widths are free, usual ones are not above so many times the σ of starts.
 const USUALLY: f64 = 1.1;
 /// The most pixels from a patch's centre to its edge.
@@ -93,12 +122,14 @@ impl Setup {
                 let widest = all.as_flattened().iter().copied().fold(0.0, f64::max);
                 let most = libm::ceil((REACH * widest).clamp(2.0, WIDEST as f64)) as usize;
                 let shape = gaussian(Widths::Curve(*curve));
-                Self::deep(options, shape, curve.range(), widest, Geometry::of(most))
+                let halves = [most; 2];
+                Self::deep(options, shape, curve.range(), Light::Gaussian(widest), halves)
             }
             EmitterImage::Measured(image) => {
-                let widest = image.reach() as f64 / REACH;
-                let geometry = Geometry::of(half_of(image));
-                Self::deep(options, Shape::Spline(image.clone()), image.range(), widest, geometry)
+                let (light, halves) = seen_of(image);
+                let shape = Shape::Spline(image.clone());
+                let deep = Self::deep(options, shape, image.range(), light, halves);
+                if image.is_single() { deep.without_height(options) } else { deep }
             }
         }
     }
@@ -111,11 +142,16 @@ impl Setup {
             Third::Width => (REACH_OF_FREE, Thresholds::of_widths),
             _ => (REACH, Thresholds::of_plane),
         };
+        let most = libm::ceil((reach * widest).clamp(2.0, WIDEST as f64)) as usize;
         Self {
             shape,
-            geometry: Geometry::of(libm::ceil((reach * widest).clamp(2.0, WIDEST as f64)) as usize),
+            geometry: Geometry::of(most),
+            filter: Geometry::of(most),
             sigma,
-            widest: if third == Third::Width { WIDTHS[1] * sigma } else { widest },
+            light: Light::Gaussian(match third {
+                Third::Width => WIDTHS[1] * sigma,
+                _ => widest,
+            }),
             narrowest: sigma,
             third,
             starts: vec![sigma],
@@ -128,14 +164,15 @@ impl Setup {
         }
     }
 
-    /// Of spots with a height in this range.
+    /// Of spots with a height in this range, on patches of so many pixels from the centre to the edge, and the filters' of so many.
     fn deep(
         options: &CrowdOptions,
         shape: Shape,
         range: [f64; 2],
-        widest: f64,
-        geometry: Geometry,
+        light: Light,
+        halves: [usize; 2],
     ) -> Self {
+        let [geometry, filter] = halves.map(Geometry::of);
         let (starts, roughness) = planes(&shape, range, geometry);
         let ordinary = starts.iter().map(|&z| {
             let [x, y] = shape.widths(z);
@@ -146,8 +183,9 @@ impl Setup {
         Self {
             shape,
             geometry,
+            filter,
             sigma,
-            widest,
+            light,
             narrowest,
             third: Third::Height(range),
             starts,
@@ -157,6 +195,18 @@ impl Setup {
             most: options.most,
             window: options.window,
             even: options.even,
+        }
+    }
+
+    /// The same, where spots are alike at all heights.
+    fn without_height(self, options: &CrowdOptions) -> Self {
+        let (rate, splits) = (options.false_rate, options.false_splits);
+        Self {
+            third: Third::Fixed,
+            starts: vec![0.0],
+            functions: PARAMETERS - 1,
+            thresholds: Thresholds::of_plane(rate, splits, self.sigma),
+            ..self
         }
     }
 
@@ -240,23 +290,27 @@ impl Setup {
 
     /// The same with patches that are `more` pixels wider on every side.
     pub(crate) fn wider(self, more: usize) -> Self {
-        Self { geometry: Geometry::of(self.geometry.half + more), ..self }
+        let geometry = Geometry::of(self.geometry.half + more);
+        let filter = if self.is_separable() { geometry } else { self.filter };
+        Self { geometry, filter, ..self }
     }
 
     /// By how many pixels patches have to be wider where the brightest pixel is `peak` above a mean of `mean`: what they leave
     /// out of a spot as bright must not look like another.
     pub(crate) fn wider_for(&self, peak: f64, mean: f64) -> usize {
-        visible(self.widest, peak, mean).min(self.longest()).saturating_sub(self.geometry.half)
+        let visible = self.light.reach(over_noise(peak, mean));
+        visible.min(self.longest()).saturating_sub(self.geometry.half)
     }
 
     /// How many pixels from its centre the light of a spot reaches whose brightest pixel is `peak` above a mean of `mean`.
     pub(crate) fn reach_of(&self, peak: f64, mean: f64) -> usize {
-        let width = match self.third {
-            Third::Width => USUALLY * self.sigma,
-            Third::Fixed | Third::Height(_) => self.widest,
+        let usual = Light::Gaussian(USUALLY * self.sigma);
+        let light = if self.third == Third::Width { &usual } else { &self.light };
+        let least = match light {
+            Light::Gaussian(width) => libm::ceil(DIM * width) as usize,
+            measured => measured.reach(1.0 / DIM_SHARE),
         };
-        let least = libm::ceil(DIM * width) as usize;
-        visible(width, peak, mean).max(least).min(self.longest())
+        light.reach(over_noise(peak, mean)).max(least).min(self.longest())
     }
 
     /// The most pixels from a patch's centre to its edge.
@@ -319,38 +373,45 @@ impl Setup {
     }
 }
 
-/// How many pixels from its centre a spot of this width is seen.
-fn visible(width: f64, peak: f64, mean: f64) -> usize {
-    let least = HIDDEN * libm::sqrt(mean.max(1.0));
-    let visible = width * libm::sqrt(2.0 * libm::log((peak / least).max(1.0)));
-    libm::ceil(visible - 0.5).max(0.0) as usize
+/// How many times brighter than what noise hides a spot's brightest pixel is.
+fn over_noise(peak: f64, mean: f64) -> f64 {
+    peak / (HIDDEN * libm::sqrt(mean.max(1.0)))
 }
 
-/// The least pixels from a patch's centre to its edge that hold an image at all heights.
-fn half_of(image: &SplineImage) -> usize {
+/// How far the light of an image reaches; and the least pixels from a patch's centre to its edge that hold it at all heights, and that hold
+/// what tells where it is.
+fn seen_of(image: &SplineImage) -> (Light, [usize; 2]) {
     let whole = Geometry::of(image.reach().min(WIDEST));
     let [low, high] = image.range();
     let mut functions = vec![0.0; 3 * whole.size()];
-    let mut reach = 2;
+    let (mut halves, mut light) = ([2; 2], vec![0.0_f64; whole.half]);
     for sample in 0..SAMPLES {
         let z = low + (high - low) * sample as f64 / (SAMPLES - 1) as f64;
         image.functions([whole.half as f64; 2], z, false, whole, &mut functions);
-        // Squares by the distance from the centre, the larger of that along x and along y.
-        let mut rings = vec![0.0; whole.half + 1];
+        // Squares, and the brightest pixel, by the distance from the centre, the larger of that along x and along y.
+        let (mut squares, mut peaks) = (vec![0.0; whole.half + 1], vec![0.0_f64; whole.half + 1]);
         for (row, line) in functions[..whole.size()].chunks_exact(whole.stride()).enumerate() {
             for (column, &value) in line[..whole.rows].iter().enumerate() {
                 let ring = row.abs_diff(whole.half).max(column.abs_diff(whole.half));
-                rings[ring] += f64::from(value * value);
+                squares[ring] += f64::from(value * value);
+                peaks[ring] = peaks[ring].max(value.into());
             }
         }
-        let all: f64 = rings.iter().sum();
-        let mut beyond = 0.0;
-        let mut half = whole.half;
-        while half > reach && beyond + rings[half] < LEFT_OUT * all {
-            beyond += rings[half];
-            half -= 1;
+        let all: f64 = squares.iter().sum();
+        for (reach, left_out) in halves.iter_mut().zip([LEFT_OUT, LEFT_OUT_OF_FILTERS]) {
+            let (mut beyond, mut half) = (0.0, whole.half);
+            while half > *reach && beyond + squares[half] < left_out * all {
+                beyond += squares[half];
+                half -= 1;
+            }
+            *reach = half.max(*reach);
         }
-        reach = reach.max(half);
+        let brightest = peaks.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
+        let mut beyond = 0.0;
+        for half in (0..whole.half).rev() {
+            beyond = peaks[half + 1].max(beyond);
+            light[half] = light[half].max(beyond / brightest);
+        }
     }
-    reach.min(whole.half)
+    (Light::Measured(light), halves.map(|half| half.min(whole.half)))
 }

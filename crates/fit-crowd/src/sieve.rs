@@ -12,8 +12,8 @@ use filter::{WIDE, along_rows, contrasts, moments};
 use share::Share;
 
 use crate::field::LEAST;
+use crate::filters::Filters;
 use crate::frame::{CrowdFrame, usable};
-use crate::geometry::Geometry;
 use crate::kernel::{Area, Kernel};
 use crate::lanes::{LANES, total, totals};
 use crate::maps::{Peak, higher, maxima, sort};
@@ -24,9 +24,9 @@ use crate::spot::Emission;
 /// The scores of a frame, with what they need of the shape of spots.
 #[derive(Clone, Debug)]
 pub(crate) struct Sieve {
-    geometry: Geometry,
     area: Area,
-    planes: Vec<Plane>,
+    filters: Filters,
+    own_of: Vec<OfFilter>,
     /// Pixels from the centre to the edge of the window of the local mean.
     reach: usize,
     /// 1 over the number of pixels in the window.
@@ -41,22 +41,18 @@ pub(crate) struct Sieve {
     across: [Vec<f32>; 2],
     /// Σd·g, if the image is no product of lines.
     sums: Vec<f32>,
-    /// z·|z|, of the plane that has the highest.
+    /// z·|z|, of the filter that has the highest.
     score: Vec<f32>,
-    /// That of one plane, and which plane it is, if there is more than one.
+    /// That of one filter, and which it is, if there is more than one.
     own: Vec<f32>,
     best: Vec<u8>,
     /// The mean of the pixels that are used.
     mean: f64,
 }
 
-/// Spots with one third parameter.
+/// What belongs to a filter.
 #[derive(Clone, Debug)]
-struct Plane {
-    third: f64,
-    /// The image of one photon in the middle of a patch.
-    patch: Vec<f32>,
-    image: Kernel,
+struct OfFilter {
     squares: Kernel,
     /// Its weights along x and along y, with as many zeros as make the window of the mean; ones if it is no product of lines.
     lines: [Vec<f32>; 2],
@@ -65,19 +61,18 @@ struct Plane {
     total: Share,
 }
 
-impl Plane {
-    fn new(setup: &Setup, third: f64, window: usize) -> Self {
-        let (patch, image) = Kernel::image(setup, third);
+impl OfFilter {
+    fn new(image: &Kernel, window: usize) -> Self {
         let padded = |line: &[f32]| {
             let zeros = vec![0.0; (window - line.len()) / 2];
             [&zeros[..], line, &zeros[..]].concat()
         };
-        let lines = match &image {
+        let lines = match image {
             Kernel::Lines([x, y]) => [padded(x), padded(y)],
             Kernel::Patch(..) => [vec![1.0; window], vec![1.0; window]],
         };
         let [light, total] = [(); 2].map(|()| Share::Pixels(Vec::new()));
-        Self { third, patch, squares: image.squared(), image, lines, light, total }
+        Self { squares: image.squared(), lines, light, total }
     }
 }
 
@@ -86,21 +81,23 @@ const FREE: f32 = 0.3;
 
 impl Sieve {
     pub(crate) fn new(setup: &Setup, size: [usize; 2]) -> Self {
-        let geometry = setup.geometry;
-        let reach = geometry.half + 1;
+        let filters = Filters::new(setup);
+        let reach = filters.geometry.half + 1;
         let window = 2 * reach + 1;
         let left = reach.next_multiple_of(LANES);
         let stride = left + size[0].next_multiple_of(WIDE) + left;
         let length = stride * (size[1] + 2 * reach + 2);
         let empty = || vec![0.0; length];
-        let planes: Vec<Plane> =
-            setup.starts.iter().map(|&third| Plane::new(setup, third, window)).collect();
-        let several = if planes.len() > 1 { length } else { 0 };
-        let whole = if setup.is_separable() { 0 } else { length };
+        let kernels = &filters.kernels;
+        let own_of: Vec<OfFilter> =
+            kernels.iter().map(|image| OfFilter::new(image, window)).collect();
+        let several = if kernels.len() > 1 { length } else { 0 };
+        let lines = kernels.iter().all(|image| matches!(image, Kernel::Lines(_)));
+        let whole = if lines { 0 } else { length };
         Self {
-            geometry,
             area: Area { stride, first: [left, reach + 1], size },
-            planes,
+            filters,
+            own_of,
             reach,
             inverse: Share::Pixels(Vec::new()),
             shared: false,
@@ -127,10 +124,12 @@ impl Sieve {
         if !self.shared {
             self.share();
         }
-        let Self { area, planes, inverse, data, across, sums, score, own, best, .. } = self;
+        let Self { area, filters, own_of, inverse, data, across, sums, score, own, best, .. } =
+            self;
         let area = *area;
         let [along, ones] = across;
-        for (number, Plane { image, lines, light, total, .. }) in planes.iter().enumerate() {
+        let all = filters.kernels.iter().zip(own_of).enumerate();
+        for (number, (image, OfFilter { lines, light, total, .. })) in all {
             along_rows(data, &lines[0], area, [&mut along[..], &mut ones[..]]);
             let known = matches!(image, Kernel::Patch(..));
             if known {
@@ -144,10 +143,21 @@ impl Sieve {
             }
         }
         let least = least.max(0.0);
-        maxima(score, area, (least * least) as f32, |x, y, score| {
-            let at = (area.first[1] + y as usize) * area.stride + area.first[0] + x as usize;
-            let plane = best.get(at).map_or(0, |&plane| plane.into());
-            peaks.push(Peak { x, y, score: score.sqrt(), plane });
+        let seen = self.filters.share() * least;
+        maxima(&self.score, area, (seen * seen) as f32, |x, y, score| {
+            if self.filters.exact {
+                let plane = self.best.get(self.at(x as usize, y as usize));
+                let plane = plane.map_or(0, |&plane| plane.into());
+                peaks.push(Peak { x, y, score: score.sqrt(), plane });
+                return;
+            }
+            let at = [x as usize, y as usize];
+            let around = self.mean_around(at);
+            let contrast = |plane: usize| {
+                let [contrast, rest] = self.contrast(at, plane, around);
+                contrast / libm::sqrt((around[0] * rest).max(1e-12))
+            };
+            peaks.extend(Peak::highest([x, y], self.filters.planes.len(), least, contrast));
         });
         sort(peaks);
     }
@@ -179,7 +189,7 @@ impl Sieve {
             let at = self.at(0, y);
             self.mask[at..at + width].iter().all(|&mask| mask > 0.0)
         });
-        let Self { planes, mask, across: [across, _], inverse, reach, shared, .. } = self;
+        let Self { filters, own_of, mask, across: [across, _], inverse, reach, shared, .. } = self;
         let ones = vec![1.0; 2 * *reach + 1];
         let mut of = |kernel: &Kernel| match kernel {
             Kernel::Lines([x, y]) if whole => Share::of_lines([x, y], area.size),
@@ -189,7 +199,7 @@ impl Sieve {
                 Share::Pixels(sums)
             }
         };
-        for Plane { image, squares, light, total, .. } in planes {
+        for (image, OfFilter { squares, light, total, .. }) in filters.kernels.iter().zip(own_of) {
             (*light, *total) = (of(image), of(squares));
         }
         *inverse = of(&Kernel::Lines([ones.clone(), ones])).inverse();
@@ -218,43 +228,52 @@ impl Sieve {
     }
 
     /// Σd·g around a pixel for the image of a plane, and Σg and Σg² over the pixels that are used.
-    fn sums_at(&self, peak: &Peak, plane: usize) -> [f64; 3] {
-        let Plane { patch, light, total, .. } = &self.planes[plane];
-        let (x, y) = (peak.x as usize, peak.y as usize);
-        let Geometry { half, rows, .. } = self.geometry;
-        let first = self.at(x, y) - half * self.area.stride - half;
-        let mut sum = 0.0;
-        for (row, weights) in patch.chunks_exact(self.geometry.stride()).enumerate() {
-            let data = &self.data[first + row * self.area.stride..][..rows];
-            sum += data.iter().zip(weights).map(|(&d, &g)| d * g).sum::<f32>();
+    fn sums_at(&self, [x, y]: [usize; 2], plane: usize) -> [f64; 3] {
+        let (area, at) = (self.area, self.at(x, y));
+        let sums = self.filters.at(plane, [&self.data, &self.mask], area, at);
+        if self.filters.exact {
+            let OfFilter { light, total, .. } = &self.own_of[plane];
+            let [light, total] = [light, total].map(|share| share.at(area, x, y).into());
+            return [sums[0], light, total];
         }
-        [sum, light.at(self.area, x, y), total.at(self.area, x, y)].map(f64::from)
+        sums
+    }
+
+    /// The mean of the window around a pixel, and 1 over the number of its pixels.
+    fn mean_around(&self, [x, y]: [usize; 2]) -> [f64; 2] {
+        let rect = self.around([x, y], self.reach);
+        let rows = rect.rows().map(|y| self.at(rect.origin[0], y));
+        let all: f32 = rows.map(|at| self.data[at..at + rect.size[0]].iter().sum::<f32>()).sum();
+        let share = f64::from(self.inverse.at(self.area, x, y));
+        [f64::from(all) * share, share]
+    }
+
+    /// How much more light there is around a pixel in the image of a plane than in its surroundings, and Σg² there, the mean projected out.
+    fn contrast(&self, at: [usize; 2], plane: usize, [mean, share]: [f64; 2]) -> [f64; 2] {
+        let [sum, light, total] = self.sums_at(at, plane);
+        let rest = (total - light * light * share).max(1e-3 * total).max(1e-12);
+        [sum - mean * light, rest]
     }
 
     /// The emitter with which a fit begins at a peak: where a parabola through the logarithms of the scores has its maximum, with the
     /// amplitude that the score is of.
     pub(crate) fn emission(&self, peak: &Peak) -> Emission {
         let (x, y) = (peak.x as usize, peak.y as usize);
-        let [sum, light, total] = self.sums_at(peak, peak.plane);
-        let rect = self.around([x, y], self.reach);
-        let rows = rect.rows().map(|y| self.at(rect.origin[0], y));
-        let all: f32 = rows.map(|at| self.data[at..at + rect.size[0]].iter().sum::<f32>()).sum();
-        let share = f64::from(self.inverse.at(self.area, x, y));
-        let rest = (total - light * light * share).max(1e-3 * total).max(1e-12);
-        let photons = (sum - f64::from(all) * share * light) / rest;
+        let [contrast, rest] = self.contrast([x, y], peak.plane, self.mean_around([x, y]));
+        let photons = contrast / rest;
         let at = self.at(x, y);
         let vertex = |step: usize| {
             let [before, here, after] =
                 [at - step, at, at + step].map(|at| f64::from(self.score[at]).max(0.0));
             // Scores of several planes are of no parabola.
-            if before <= 0.0 || after <= 0.0 || self.planes.len() > 1 {
+            if before <= 0.0 || after <= 0.0 || self.filters.planes.len() > 1 {
                 return 0.0;
             }
             let (low, high) = (libm::log(here / before), libm::log(here / after));
             if low + high > 0.0 { 0.5 * (low - high) / (low + high) } else { 0.0 }
         };
         let [dx, dy] = [1, self.area.stride].map(|step| vertex(step).clamp(-0.5, 0.5));
-        let third = self.planes[peak.plane].third;
+        let third = self.filters.planes[peak.plane].third;
         Emission { photons, x: f64::from(peak.x) + dx, y: f64::from(peak.y) + dy, third }
     }
 
@@ -307,8 +326,9 @@ impl Sieve {
             .map(|(at, axis)| f64::from(at) - (window.origin[axis] + window.size[axis] / 2) as f64);
         let level = mean + slope_x * (at_x - mean_x) + slope_y * (at_y - mean_y);
         let level = level.max(f64::from(LEAST));
-        let scores = (0..self.planes.len()).map(|plane| {
-            let [sum, light, total] = self.sums_at(peak, plane);
+        let place = [peak.x as usize, peak.y as usize];
+        let scores = (0..self.filters.planes.len()).map(|plane| {
+            let [sum, light, total] = self.sums_at(place, plane);
             (sum - level * light) / libm::sqrt((level * total).max(1e-12))
         });
         Some(scores.fold(f64::NEG_INFINITY, f64::max))

@@ -3,15 +3,20 @@
 use std::sync::Arc;
 
 use multiversion::multiversion;
+use multiversion::target::target_cfg_f;
 
 use crate::error::CrowdError;
 use crate::geometry::{Geometry, LONGEST};
-use crate::lanes::LANES;
+use crate::lanes::{LANES, fused, load};
 
 /// The fewest pixels that an image covers.
 const FEWEST: usize = 5;
+/// Heights of an interval between two knots at which its width is known.
+const WIDTHS_OF_INTERVAL: usize = 8;
 /// Coefficients beside each other in a line, with those before and after the pixels.
 const LINE: usize = LONGEST + LANES;
+/// Lines are computed beyond the last of them.
+const BEYOND: usize = 2 * LANES;
 
 /// The image of a point source by its height: a cubic B-spline whose knots are a pixel apart along x and y, and a step apart along z.
 ///
@@ -19,13 +24,13 @@ const LINE: usize = LONGEST + LANES;
 /// share of the photons in a pixel.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SplineImage {
-    /// (plane, row, column).
+    /// (plane, row, column), and zeros beyond the end.
     coefficients: Arc<[f32]>,
     shape: [usize; 3],
     step: f64,
     zero: f64,
-    /// What the pixels in focus add up to.
-    light: f64,
+    /// The widths of Gaussians as compact as the pixels at heights from one end of the range to the other.
+    sigmas: Arc<[f64]>,
 }
 
 impl SplineImage {
@@ -54,17 +59,18 @@ impl SplineImage {
         check("coefficients", count as f64, needed == Some(count), "planes × rows × columns")?;
         check("step", step, step > 0.0 && step.is_finite(), "above 0")?;
         check("zero", zero, zero.is_finite(), "finite")?;
-        let coefficients: Arc<[f32]> = coefficients.iter().map(|&value| value as f32).collect();
+        let beyond = [0.0; BEYOND];
+        let coefficients: Arc<[f32]> =
+            coefficients.iter().map(|&value| value as f32).chain(beyond).collect();
         if let Some(&value) = coefficients.iter().find(|value| !value.is_finite()) {
             check("a coefficient", value.into(), false, "finite")?;
         }
-        Ok(Self { coefficients, shape, step, zero, light: 1.0 })
-    }
-
-    /// The same, whose pixels add up to this share of the light, instead of all of it.
-    #[must_use]
-    pub fn with_light(self, light: f64) -> Self {
-        Self { light, ..self }
+        let mut image = Self { coefficients, shape, step, zero, sigmas: Arc::default() };
+        let [low, high] = image.range();
+        let count = WIDTHS_OF_INTERVAL * (planes - 3);
+        let height = |number: usize| low + (high - low) * number as f64 / count as f64;
+        image.sigmas = (0..=count).map(|number| image.compactness(height(number))).collect();
+        Ok(image)
     }
 
     /// The least and the greatest z.
@@ -72,13 +78,31 @@ impl SplineImage {
         [0.0, (self.shape[0] - 3) as f64].map(|plane| (plane - self.zero) * self.step)
     }
 
+    /// Whether it is the same at all heights.
+    pub(crate) fn is_single(&self) -> bool {
+        let [planes, rows, columns] = self.shape;
+        let mut all = self.coefficients[..planes * rows * columns].chunks_exact(rows * columns);
+        let first = all.next();
+        all.all(|plane| Some(plane) == first)
+    }
+
     /// The most pixels from the middle of a patch to its edge, of which all are covered.
     pub(crate) fn reach(&self) -> usize {
         (self.shape[1].min(self.shape[2]) - 4) / 2
     }
 
-    /// The width of a Gaussian as compact as the light in the pixels at a height: 1/√(4πΣg²).
+    /// The width of a Gaussian as compact as the pixels at a height.
     pub(crate) fn sigma(&self, z: f64) -> f64 {
+        let last = self.sigmas.len() - 1;
+        let at = (z / self.step + self.zero) * WIDTHS_OF_INTERVAL as f64;
+        let at = at.clamp(0.0, last as f64);
+        let before = (at as usize).min(last - 1);
+        let [low, high] = [self.sigmas[before], self.sigmas[before + 1]];
+        low + (at - before as f64) * (high - low)
+    }
+
+    /// 1/√(4πΣg²) of the pixels at a height.
+    fn compactness(&self, z: f64) -> f64 {
         let geometry = Geometry::of(self.reach().min(LONGEST / 2 - 1));
         let mut functions = vec![0.0; 3 * geometry.size()];
         let centre = [geometry.half as f64; 2];
@@ -86,7 +110,7 @@ impl SplineImage {
         let rows = functions[..geometry.size()].chunks_exact(geometry.stride());
         let squares = rows.flat_map(|row| &row[..geometry.rows]).map(|g| f64::from(g * g));
         let sum: f64 = squares.sum();
-        self.light / libm::sqrt(4.0 * core::f64::consts::PI * sum)
+        1.0 / libm::sqrt(4.0 * core::f64::consts::PI * sum)
     }
 
     /// As [`crate::patch::Shape::functions`], the third parameter being z.
@@ -156,7 +180,7 @@ impl At {
 }
 
 /// Writes functions of which each is one of three kinds of lines, summed along y with a derivative of so many orders, times a factor.
-/// A kind is its orders along z and along x.
+/// A kind is its orders along z and along x. What is written beside a patch's pixels means nothing.
 #[multiversion(targets("x86_64+avx512f+avx512vl+avx2+fma", "x86_64+avx2+fma"))]
 fn evaluate(
     image: &SplineImage,
@@ -166,43 +190,82 @@ fn evaluate(
     geometry: Geometry,
     into: &mut [f32],
 ) {
+    if target_cfg_f!(target_feature = "fma") {
+        evaluate_with::<true>(image, at, kinds, wanted, geometry, into);
+    } else {
+        evaluate_with::<false>(image, at, kinds, wanted, geometry, into);
+    }
+}
+
+#[inline(always)]
+fn evaluate_with<const FUSED: bool>(
+    image: &SplineImage,
+    at: &At,
+    kinds: [[usize; 2]; 3],
+    wanted: &[(usize, usize, f32)],
+    geometry: Geometry,
+    into: &mut [f32],
+) {
     let [_, rows, columns] = image.shape;
+    let Geometry { chunks, .. } = geometry;
     let (size, stride) = (geometry.size(), geometry.stride());
-    let width = geometry.rows;
     let [plane, first, column] = at.first;
+    let needed = |kind: usize| wanted.iter().any(|&(own, ..)| own == kind);
+    let needed = [needed(0), needed(1), needed(2)];
+    let sloped = (0..3).any(|kind| needed[kind] && kinds[kind][0] == 1);
     // Of the last four rows of coefficients.
-    let mut lines = [[[0.0f32; LINE]; 4]; 3];
+    let mut lines = [[[0.0_f32; LINE]; 4]; 3];
+    let mut sums = [[0.0_f32; LINE]; 2];
     for row in 0..geometry.rows + 3 {
         let from = (plane * rows + first + row) * columns + column;
-        let mut sums = [[0.0f32; LINE]; 2];
-        for (order, sums) in sums.iter_mut().enumerate() {
-            let weights = &at.basis[0][order];
-            for (k, &weight) in weights.iter().enumerate() {
-                let values = &image.coefficients[from + k * rows * columns..][..width + 3];
-                for (sum, &value) in sums[..width + 3].iter_mut().zip(values) {
-                    *sum += weight * value;
+        // Lines need three numbers more than they have pixels.
+        for chunk in 0..=chunks {
+            let mut all = [[0.0; LANES]; 2];
+            for k in 0..4 {
+                let values = load(&image.coefficients, from + k * rows * columns + chunk * LANES);
+                for lane in 0..LANES {
+                    all[0][lane] = fused::<FUSED>(at.basis[0][0][k], values[lane], all[0][lane]);
+                }
+                if sloped {
+                    for lane in 0..LANES {
+                        let own = &mut all[1][lane];
+                        *own = fused::<FUSED>(at.basis[0][1][k], values[lane], *own);
+                    }
                 }
             }
-        }
-        for (lines, [by_z, by_x]) in lines.iter_mut().zip(kinds) {
-            let (line, from, weights) =
-                (&mut lines[row % 4][..width], &sums[by_z], &at.basis[2][by_x]);
-            for (i, to) in line.iter_mut().enumerate() {
-                *to = weights[0] * from[i]
-                    + weights[1] * from[i + 1]
-                    + weights[2] * from[i + 2]
-                    + weights[3] * from[i + 3];
+            for order in 0..2 {
+                sums[order][chunk * LANES..][..LANES].copy_from_slice(&all[order]);
             }
         }
-        let Some(done) = row.checked_sub(3) else { continue };
+        for kind in (0..3).filter(|&kind| needed[kind]) {
+            let [by_z, by_x] = kinds[kind];
+            for chunk in 0..chunks {
+                let mut sum = [0.0; LANES];
+                for k in 0..4 {
+                    let values = load(&sums[by_z], chunk * LANES + k);
+                    for lane in 0..LANES {
+                        sum[lane] = fused::<FUSED>(at.basis[2][by_x][k], values[lane], sum[lane]);
+                    }
+                }
+                lines[kind][row % 4][chunk * LANES..][..LANES].copy_from_slice(&sum);
+            }
+        }
+        if row < 3 {
+            continue;
+        }
+        let done = row - 3;
         for (function, &(kind, by_y, factor)) in wanted.iter().enumerate() {
-            let to = &mut into[function * size + done * stride..][..width];
-            let weights = &at.basis[1][by_y];
-            let [a, b, c, d] = [0, 1, 2, 3].map(|k| &lines[kind][(done + k) % 4]);
-            for (i, to) in to.iter_mut().enumerate() {
-                let sum =
-                    weights[0] * a[i] + weights[1] * b[i] + weights[2] * c[i] + weights[3] * d[i];
-                *to = factor * sum;
+            for chunk in 0..chunks {
+                let mut sum = [0.0; LANES];
+                for k in 0..4 {
+                    let values = load(&lines[kind][(done + k) % 4], chunk * LANES);
+                    let weight = factor * at.basis[1][by_y][k];
+                    for lane in 0..LANES {
+                        sum[lane] = fused::<FUSED>(weight, values[lane], sum[lane]);
+                    }
+                }
+                let to = function * size + done * stride + chunk * LANES;
+                into[to..to + LANES].copy_from_slice(&sum);
             }
         }
     }

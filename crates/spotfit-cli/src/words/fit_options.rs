@@ -157,7 +157,6 @@ impl FitOptions {
             ("--min-delta", self.min_delta.is_some()),
             ("--min-step", self.min_step.is_some()),
             ("--max-error", self.max_error.is_some()),
-            ("--background", self.background.is_some()),
             ("--centre-margin", self.centre_margin.is_some()),
             ("--sigma-min", self.sigma_min.is_some()),
             ("--sigma-max", self.sigma_max.is_some()),
@@ -181,6 +180,7 @@ impl FitOptions {
             ("--backend", self.backend != Backend::Auto),
             ("--instruction-set", self.instruction_set.is_some()),
             ("--max-iterations", self.max_iterations.is_some()),
+            ("--background", self.background.is_some()),
             ("--device", self.devices != [0]),
         ];
         match given.iter().find(|(_, given)| *given) {

@@ -120,7 +120,17 @@ fn measured_psfs_find_heights() {
     let refused = |more: &[&str], parts: &[&str]| fails(&with(&localize, more), parts);
     refused(&["--shape", "elliptical"], &["--shape", "measured PSF"]);
     refused(&["--calibration", "x.yaml"], &["cannot be used with"]);
-    for option in [&["--background", "free"][..], &["--criteria", "tight"], &["--sigma-min", "1"]] {
+    // Three columns more than on a flat background: the slopes, and none of them 0.
+    let plane = folder.path("plane.csv");
+    let words: Words<'_> = vec![&"localize", &movie, &"-o", &plane, &"--psf", &psf];
+    succeeds(&with(&with(&words, &CAMERA), &["--pixel-size", "100", "--background", "plane"]));
+    let table = String::from_utf8(fs::read(&plane).expect("a table")).expect("text");
+    let (head, row) = table.split_once('\n').expect("rows");
+    let column = head.split(',').position(|name| name.contains("offset_x")).expect("slopes");
+    let slope = row.lines().next().and_then(|row| row.split(',').nth(column));
+    assert_ne!(slope.expect("a slope").parse::<f64>(), Ok(0.0), "{head}");
+    refused(&["--emitters", "auto", "--background", "plane"], &["--background", "--emitters"]);
+    for option in [&["--criteria", "tight"][..], &["--sigma-min", "1"]] {
         refused(option, &[option[0], "for Gaussians"]);
     }
     refused(&["--box", "19"], &["windows of 19×19 pixels", "PSF of 18×18"]);

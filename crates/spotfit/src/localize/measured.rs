@@ -19,9 +19,6 @@ use crate::psf::{Psf, PsfError, PsfFitOptions, PsfFits, PsfFitter, PsfNoise, Psf
 
 /// Windows that are fitted at a time.
 const PART: usize = 1 << 13;
-/// A spot has a centre, a height, photons and a background.
-const PARAMETERS: usize = 5;
-
 /// Fits windows with a PSF.
 #[derive(Debug)]
 pub(super) struct Measured {
@@ -46,7 +43,8 @@ impl Measured {
         made.start(Array3::zeros((0, side, side)).view())?;
         let options = PsfFitOptions::default()
             .with_estimator(fitter.fit.estimator)
-            .with_max_iterations(fitter.fit.criteria.max_iterations);
+            .with_max_iterations(fitter.fit.criteria.max_iterations)
+            .with_background(fitter.fit.background);
         Ok(Self { fitter: made, options })
     }
 
@@ -97,6 +95,7 @@ impl Measured {
     ) -> Found {
         let [x, y, z, intensity, offset] = std::array::from_fn(|j| fits.parameters[[fit, j]]);
         let errors: [f64; 5] = std::array::from_fn(|j| fits.errors[[fit, j]]);
+        let slope = |axis: usize| fits.parameters.get([fit, 5 + axis]).copied().unwrap_or(0.0);
         let status = fits.statuses[fit];
         let end = matches!(fits.depths[fit], DepthStatus::Below | DepthStatus::Above);
         let sound = end || fits.depths[fit] == DepthStatus::Found;
@@ -114,9 +113,9 @@ impl Measured {
             angle: 0.0,
             intensity,
             offset,
-            offset_x: 0.0,
-            offset_y: 0.0,
-            background_std: deviation(squares, pixels, PARAMETERS),
+            offset_x: slope(0),
+            offset_y: slope(1),
+            background_std: deviation(squares, pixels, fits.parameters.ncols()),
             chi2: squares,
             uncertainty: root_mean_square(errors[0], errors[1]),
             uncertainty_x: errors[0],

@@ -10,6 +10,17 @@ pub(super) struct Information<const N: usize>([[f64; N]; N]);
 impl<const N: usize> Information<N> {
     pub(super) const NONE: Self = Self([[0.0; N]; N]);
 
+    /// The elements of the upper triangle, row after row.
+    pub(super) fn of(mut element: impl FnMut(usize, usize) -> f64) -> Self {
+        let mut all = Self::NONE;
+        for j in 0..N {
+            for k in j..N {
+                all.0[j][k] = element(j, k);
+            }
+        }
+        all
+    }
+
     #[inline]
     pub(super) fn add(&mut self, slopes: &[f64; N], weight: f64) {
         for j in 0..N {
@@ -89,12 +100,12 @@ pub(super) fn inverse<const N: usize>(information: &Information<N>) -> Option<[[
 }
 
 /// The standard errors of least squares under Poisson noise: A⁻¹BA⁻¹ with A = ΣJJᵀ and B = ΣμJJᵀ.
-pub(super) fn sandwich(a: &Information<5>, b: &Information<5>) -> Option<[f64; 5]> {
+pub(super) fn sandwich<const N: usize>(a: &Information<N>, b: &Information<N>) -> Option<[f64; N]> {
     let inverse = inverse(a)?;
-    let errors: [f64; 5] = std::array::from_fn(|j| {
+    let errors: [f64; N] = std::array::from_fn(|j| {
         let mut sum = 0.0;
-        for k in 0..5 {
-            for l in 0..5 {
+        for k in 0..N {
+            for l in 0..N {
                 sum += inverse[j][k] * b.at(k, l) * inverse[l][j];
             }
         }

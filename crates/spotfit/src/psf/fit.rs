@@ -1,13 +1,13 @@
 //! Fits of spots with a measured PSF.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use fit_crowd::private::Patch;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use fit_core::{Estimator, Status};
+use fit_core::{Background, Estimator, Status};
 use ndarray::{Array2, Array3, ArrayView2, ArrayView3, Axis};
 use rayon::ThreadPool;
 
 use super::judge::{Judge, PsfQuality};
-use super::lattice::Patch;
 use super::measured::DARKEST;
 use super::noise::{Photons, PsfNoise};
 use super::start::{Begin, Starter};
@@ -25,8 +25,10 @@ const START_STEP: f64 = 100.0;
 const MOST_SIDE: usize = 101;
 /// Fits whose errors share working memory.
 const CHUNK: usize = 64;
-/// The parameters of the engine: where the spline begins, beside the centre of the first pixel; planes; photons.
-const PARAMETERS: [&str; 5] = ["x0", "y0", "z", "photons", "background"];
+/// The parameters of the engine: where the spline begins, beside the centre of the first pixel; planes; photons; and the background at the
+/// centre, with its slopes if it is a plane.
+const PARAMETERS: [&str; 7] =
+    ["x0", "y0", "z", "photons", "background", "background_x", "background_y"];
 
 /// How spots are fitted.
 #[derive(Clone, Debug, PartialEq)]
@@ -39,11 +41,19 @@ pub struct PsfFitOptions {
     /// A fit ends when its next step is predicted to be shorter than this many standard errors; default 0.01. Range: 0
     /// to 1.
     pub tolerance: f64,
+    /// Free by default: any value, of windows from which more than the camera's offset may have been subtracted. Not below 0; or a plane, with
+    /// two slopes more.
+    pub background: Background,
 }
 
 impl Default for PsfFitOptions {
     fn default() -> Self {
-        Self { estimator: Estimator::MaximumLikelihood, max_iterations: 50, tolerance: 0.01 }
+        Self {
+            estimator: Estimator::MaximumLikelihood,
+            max_iterations: 50,
+            tolerance: 0.01,
+            background: Background::Free,
+        }
     }
 }
 
@@ -52,6 +62,7 @@ impl PsfFitOptions {
         const with_estimator: estimator: Estimator,
         const with_max_iterations: max_iterations: u32,
         const with_tolerance: tolerance: f64,
+        const with_background: background: Background,
     }
 }
 
@@ -60,7 +71,7 @@ impl PsfFitOptions {
 #[non_exhaustive]
 pub struct PsfFits {
     /// (fit, parameter): x and y in px from the centre of the window's first pixel, z in nm, photons, and background in
-    /// photons per pixel.
+    /// photons per pixel; of a plane that at the spot's centre, and its slopes by x and y in photons per pixel in a pixel.
     pub parameters: Array2<f64>,
     /// Their standard errors: the Cramér–Rao bounds for maximum likelihood without multiplied electrons, and otherwise
     /// the sandwich A⁻¹BA⁻¹ with A = ΣwJJᵀ and B = Σw²vJJᵀ, v being the variance of a pixel and w its weight in the
@@ -86,15 +97,51 @@ pub struct PsfFits {
 #[derive(Debug)]
 pub struct PsfFitter {
     psf: Psf,
+    flat: Models,
+    /// Made when the first plane is wanted.
+    plane: OnceLock<Models>,
+    fitter: CurveFitter,
+    /// That of the size of windows that was fitted last.
+    starter: Mutex<Option<Arc<Starter>>>,
+}
+
+/// What is fitted, on a background of a kind.
+#[derive(Debug)]
+struct Models {
     /// For least squares.
     plain: Model,
     /// For maximum likelihood.
     likely: Model,
     /// The same with a variable that is added: the variance of the read noise of each pixel.
     noisy: Model,
-    fitter: CurveFitter,
-    /// That of the size of windows that was fitted last.
-    starter: Mutex<Option<Arc<Starter>>>,
+}
+
+impl Models {
+    fn new(psf: &Psf, plane: bool) -> Self {
+        let splines = [("psf", psf.spline())];
+        let [down, across] = psf.extent().map(|extent| 0.5 * extent as f64);
+        let mut light = "photons*psf(z, x - x0, y - y0) + background".to_owned();
+        if plane {
+            light += &format!(
+                " + background_x*(x - x0 - {across:?}) + background_y*(y - y0 - {down:?})"
+            );
+        }
+        let parameters = &PARAMETERS[..parameters(plane)];
+        let model = |formula: &str, variables: &[&str]| {
+            let model = Model::formula_with_splines(formula, variables, parameters, &splines);
+            model.expect("a formula")
+        };
+        Self {
+            plain: model(&light, &["x", "y"]),
+            likely: model(&format!("max({light}, {DARKEST})"), &["x", "y"]),
+            noisy: model(&format!("max({light}, {DARKEST}) + read"), &["x", "y", "read"]),
+        }
+    }
+}
+
+/// How many parameters there are.
+const fn parameters(plane: bool) -> usize {
+    if plane { PARAMETERS.len() } else { PARAMETERS.len() - 2 }
 }
 
 impl PsfFitter {
@@ -123,17 +170,14 @@ impl PsfFitter {
         options: &FitterOptions,
         pool: Option<&Arc<ThreadPool>>,
     ) -> Result<Self, PsfError> {
-        let splines = [("psf", psf.spline())];
-        let light = "photons*psf(z, x - x0, y - y0) + background";
-        let model = |formula: &str, variables: &[&str]| {
-            let model = Model::formula_with_splines(formula, variables, &PARAMETERS, &splines);
-            model.expect("a formula")
-        };
-        let plain = model(light, &["x", "y"]);
-        let likely = model(&format!("max({light}, {DARKEST})"), &["x", "y"]);
-        let noisy = model(&format!("max({light}, {DARKEST}) + read"), &["x", "y", "read"]);
         let fitter = CurveFitter::in_pool(options, pool)?;
-        Ok(Self { psf: psf.clone(), plain, likely, noisy, fitter, starter: Mutex::default() })
+        Ok(Self {
+            psf: psf.clone(),
+            flat: Models::new(psf, false),
+            plane: OnceLock::new(),
+            fitter,
+            starter: Mutex::default(),
+        })
     }
 
     /// The PSF.
@@ -194,7 +238,9 @@ impl PsfFitter {
         options: &PsfFitOptions,
     ) -> Result<PsfFits, PsfError> {
         noise.check(windows)?;
-        let raised = self.raised(windows, noise);
+        let plane = options.background == Background::Plane;
+        let positive = options.background == Background::NonNegative;
+        let raised = self.raised(windows, noise).filter(|_| !positive);
         let windows = raised.as_ref().map_or(windows, |(windows, _)| windows.view());
         let poisson = options.estimator == Estimator::MaximumLikelihood;
         let photons = Photons::new(windows, noise, poisson);
@@ -203,14 +249,16 @@ impl PsfFitter {
         let (count, height, width) = windows.dim();
         let flat = photons.counted().into_shape_with_order((count, height * width));
         let flat = flat.expect("standard layout");
-        let mut curves = CurveOptions::new(5)
+        let mut curves = CurveOptions::new(parameters(plane))
             .with_estimator(options.estimator)
             .with_max_iterations(options.max_iterations)
             .with_tolerance(options.tolerance)
             .with_linear(Linear::Searched)
             .with_covariance(false);
         let extra = if poisson && noise.pixels.is_none() { noise.read } else { 0.0 };
-        curves.limits = self.limits(windows, poisson.then_some(extra))?;
+        let least = [poisson.then_some(0.0), (poisson || positive).then_some(extra)];
+        curves.limits = self.limits(windows, least, plane)?;
+        curves.fixed[2] = self.psf.is_single();
         let run = |of: &[usize], start: Array2<f64>| {
             let all = of.len() == count;
             let select = |from: ArrayView2<'_, f32>| match all {
@@ -230,10 +278,14 @@ impl PsfFitter {
                     }
                 })
             });
+            let models = match plane {
+                true => self.plane.get_or_init(|| Models::new(&self.psf, true)),
+                false => &self.flat,
+            };
             let (model, points) = match &points {
-                Some(points) => (&self.noisy, Points::PerFit(points.view().into())),
-                None if poisson => (&self.likely, Points::Grid { width, height }),
-                None => (&self.plain, Points::Grid { width, height }),
+                Some(points) => (&models.noisy, Points::PerFit(points.view().into())),
+                None if poisson => (&models.likely, Points::Grid { width, height }),
+                None => (&models.plain, Points::Grid { width, height }),
             };
             let mut data = Curves::new(data, points);
             if let Some(weights) = &weights {
@@ -253,9 +305,13 @@ impl PsfFitter {
         let depths = ends(&mut fits, &curves);
         let mut all = self.results(fits, depths, extra);
         if !poisson || noise.excess != 1.0 {
-            let judge = Judge { psf: &self.psf, noise: *noise, poisson, size: [height, width] };
-            let errors =
-                self.each(&all, |patch, fit, parameters| judge.errors(patch, fit, parameters));
+            let parameters = parameters(plane);
+            let size = [height, width];
+            let judge = Judge { psf: &self.psf, noise: *noise, poisson, size, parameters };
+            let errors: Vec<Vec<f64>> = match plane {
+                true => self.each(&all, |patch, fit, at| judge.errors::<7>(patch, fit, at).into()),
+                false => self.each(&all, |patch, fit, at| judge.errors::<5>(patch, fit, at).into()),
+            };
             for (mut to, errors) in all.errors.outer_iter_mut().zip(errors) {
                 to.iter_mut().zip(errors).for_each(|(to, error)| *to = error);
             }
@@ -300,12 +356,13 @@ impl PsfFitter {
         fits: &PsfFits,
     ) -> Result<Vec<PsfQuality>, PsfError> {
         noise.check(windows)?;
-        self.limits(windows, None)?;
+        self.check_size(windows)?;
         let (count, height, width) = windows.dim();
         if count != fits.statuses.len() {
             return Err(PsfError::Counts { windows: count, fits: fits.statuses.len() });
         }
-        let judge = Judge { psf: &self.psf, noise: *noise, poisson: false, size: [height, width] };
+        let (size, parameters) = ([height, width], fits.parameters.ncols());
+        let judge = Judge { psf: &self.psf, noise: *noise, poisson: false, size, parameters };
         Ok(self.each(fits, |patch, fit, parameters| {
             judge.quality(patch, fit, parameters, windows.index_axis(Axis(0), fit))
         }))
@@ -315,13 +372,16 @@ impl PsfFitter {
     fn each<T: Send>(
         &self,
         fits: &PsfFits,
-        of: impl Fn(&mut Patch, usize, [f64; 5]) -> T + Sync,
+        of: impl Fn(&mut Patch, usize, [f64; 7]) -> T + Sync,
     ) -> Vec<T> {
         let count = fits.statuses.len();
         let chunks = self.fitter.reference().map(count.div_ceil(CHUNK), |chunk| {
             let mut patch = Patch::default();
             let own = chunk * CHUNK..count.min((chunk + 1) * CHUNK);
-            let parameters = |fit: usize| std::array::from_fn(|j| fits.parameters[[fit, j]]);
+            // A background that is no plane has no slopes.
+            let parameters = |fit: usize| {
+                std::array::from_fn(|j| fits.parameters.get([fit, j]).copied().unwrap_or(0.0))
+            };
             own.map(|fit| of(&mut patch, fit, parameters(fit))).collect::<Vec<T>>()
         });
         chunks.into_iter().flatten().collect()
@@ -332,7 +392,7 @@ impl PsfFitter {
         windows: ArrayView3<'_, f32>,
         options: &PsfFitOptions,
     ) -> Result<Vec<Begin>, PsfError> {
-        self.limits(windows, None)?;
+        self.check_size(windows)?;
         let (count, height, width) = windows.dim();
         let starter = self.starter([height, width]);
         let positive = options.estimator == Estimator::MaximumLikelihood;
@@ -357,13 +417,7 @@ impl PsfFitter {
         starter
     }
 
-    /// The limits of the engine's parameters: all pixels are covered, and the spot is not beyond the window. For maximum likelihood there
-    /// are so many photons of background more, and no fewer; nor are those of the spot below 0.
-    fn limits(
-        &self,
-        windows: ArrayView3<'_, f32>,
-        likely: Option<f64>,
-    ) -> Result<CurveLimits, PsfError> {
+    fn check_size(&self, windows: ArrayView3<'_, f32>) -> Result<(), PsfError> {
         let (_, height, width) = windows.dim();
         let [down, across] = self.psf.extent();
         let side = 5..=MOST_SIDE;
@@ -373,6 +427,20 @@ impl PsfFitter {
         {
             return Err(PsfError::Window { width, height, across, down });
         }
+        Ok(())
+    }
+
+    /// The limits of the engine's parameters: all pixels are covered, and the spot is not beyond the window. Photons and background may have a
+    /// least value.
+    fn limits(
+        &self,
+        windows: ArrayView3<'_, f32>,
+        least: [Option<f64>; 2],
+        plane: bool,
+    ) -> Result<CurveLimits, PsfError> {
+        self.check_size(windows)?;
+        let (_, height, width) = windows.dim();
+        let [down, across] = self.psf.extent();
         let free = [f64::NEG_INFINITY, f64::INFINITY];
         let along = |side: usize, extent: usize| {
             let (side, extent) = (side as f64, extent as f64);
@@ -381,18 +449,20 @@ impl PsfFitter {
         };
         let planes = (self.psf.shape()[0] - 3) as f64;
         let (x, y) = (along(width, across), along(height, down));
-        let [photons, background] = match likely {
-            Some(extra) => [[0.0, f64::INFINITY], [extra, f64::INFINITY]],
-            None => [free; 2],
-        };
-        Ok(CurveLimits::Shared(vec![x, y, [0.0, planes], photons, background]))
+        let [photons, background] =
+            least.map(|least| [least.unwrap_or(f64::NEG_INFINITY), f64::INFINITY]);
+        let mut all = vec![x, y, [0.0, planes], photons, background];
+        all.resize(parameters(plane), free);
+        Ok(CurveLimits::Shared(all))
     }
 
     /// Start values as the engine has them, within the limits, with so many photons of background more.
     fn engine(&self, starts: &[[f64; 5]], options: &CurveOptions, extra: f64) -> Array2<f64> {
         let [down, across] = self.psf.extent().map(|extent| 0.5 * extent as f64);
-        Array2::from_shape_fn((starts.len(), 5), |(fit, j)| {
-            let value = starts[fit][j] - [across, down, 0.0, 0.0, -extra][j];
+        Array2::from_shape_fn((starts.len(), options.fixed.len()), |(fit, j)| {
+            // Planes begin flat.
+            let Some(start) = starts[fit].get(j) else { return 0.0 };
+            let value = start - [across, down, 0.0, 0.0, -extra][j];
             let [low, high] = options.limit(fit, j);
             value.clamp(low, high)
         })

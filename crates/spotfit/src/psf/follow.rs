@@ -1,9 +1,9 @@
 //! Fits of one spot after the other whose place is nearly known, on the calling thread and without allocation.
 
 use fit_core::Size;
+use fit_crowd::private::Patch;
 
 use super::bounds::{Information, inverse, sandwich};
-use super::lattice::Patch;
 use super::measured::DARKEST;
 use super::{Psf, PsfError};
 

@@ -1,10 +1,10 @@
 //! Errors of fits with a PSF, and what windows show of them.
 
+use fit_crowd::private::Patch;
 use ndarray::ArrayView2;
 
 use super::Psf;
 use super::bounds::{Information, sandwich};
-use super::lattice::Patch;
 use super::measured::DARKEST;
 use super::noise::PsfNoise;
 
@@ -17,7 +17,7 @@ const FAINTEST: f64 = 0.05;
 pub struct PsfQuality {
     /// Σ(h − g)² in photons².
     pub squares: f64,
-    /// Pearson's χ² per degree of freedom, Σ(h − g)²/variance/(N − 5): about 1 if the PSF and the camera are correct.
+    /// Pearson's χ² per degree of freedom, Σ(h − g)²/variance/(N − 5), or N − 7 on a plane: about 1 if the PSF and the camera are correct.
     pub goodness: f64,
     /// By how many standard deviations Pearson's χ² exceeds its value for pure noise.
     pub excess: f64,
@@ -38,11 +38,19 @@ pub(super) struct Judge<'a, 'n> {
     pub(super) poisson: bool,
     /// Rows and columns.
     pub(super) size: [usize; 2],
+    /// How many parameters fits have.
+    pub(super) parameters: usize,
+}
+
+/// The model at a pixel of a window, where the PSF has this value.
+fn mean(parameters: [f64; 7], value: f64, [column, row]: [usize; 2]) -> f64 {
+    let [x, y, _, photons, background, by_x, by_y] = parameters;
+    photons * value + background + by_x * (column as f64 - x) + by_y * (row as f64 - y)
 }
 
 impl Judge<'_, '_> {
     /// Evaluates the PSF where a fit found a spot, and returns its columns from, and how many they are; `None` if there is no fit.
-    fn evaluate(&self, patch: &mut Patch, parameters: [f64; 5], slopes: bool) -> Option<Covered> {
+    fn evaluate(&self, patch: &mut Patch, parameters: [f64; 7], slopes: bool) -> Option<Covered> {
         let [x, y, z, ..] = parameters;
         parameters.iter().all(|value| value.is_finite()).then(|| {
             let place = self.psf.place([x, y, z], self.size);
@@ -55,17 +63,25 @@ impl Judge<'_, '_> {
         })
     }
 
-    /// The standard errors of a fit.
-    pub(super) fn errors(&self, patch: &mut Patch, fit: usize, parameters: [f64; 5]) -> [f64; 5] {
-        let Some(covered) = self.evaluate(patch, parameters, true) else { return [f64::NAN; 5] };
-        let [.., photons, background] = parameters;
+    /// The standard errors of a fit of N parameters: 7 on a plane.
+    pub(super) fn errors<const N: usize>(
+        &self,
+        patch: &mut Patch,
+        fit: usize,
+        parameters: [f64; 7],
+    ) -> [f64; N] {
+        let Some(covered) = self.evaluate(patch, parameters, true) else { return [f64::NAN; N] };
+        let [.., photons, _, by_x, by_y] = parameters;
         let (mut a, mut b) = (Information::NONE, Information::NONE);
         let rows = patch.value.len().checked_div(covered.width).unwrap_or(0);
         for pixel in 0..rows * covered.width {
             let [row, column] = covered.at(pixel);
             let Some(read) = self.noise.of([fit, row, column]) else { continue };
-            let slopes = self.psf.slopes(patch, pixel, photons);
-            let bright = (photons * patch.value[pixel] + background).max(0.0);
+            let [dx, dy] = [column as f64 - parameters[0], row as f64 - parameters[1]];
+            let [x, y, z, light, behind] = self.psf.slopes(patch, pixel, photons);
+            let all = [x - by_x, y - by_y, z, light, behind, dx, dy];
+            let slopes: [f64; N] = std::array::from_fn(|j| all[j]);
+            let bright = mean(parameters, patch.value[pixel], [column, row]).max(0.0);
             if self.poisson && bright + read <= DARKEST {
                 continue;
             }
@@ -74,7 +90,16 @@ impl Judge<'_, '_> {
             a.add(&slopes, weight);
             b.add(&slopes, weight * weight * variance);
         }
-        sandwich(&a, &b).unwrap_or([f64::INFINITY; 5])
+        let single = self.psf.is_single();
+        if single {
+            a.hold(2);
+            b.hold(2);
+        }
+        let mut errors = sandwich(&a, &b).unwrap_or([f64::INFINITY; N]);
+        if single {
+            errors[2] = 0.0;
+        }
+        errors
     }
 
     /// What a window shows of its fit.
@@ -82,13 +107,12 @@ impl Judge<'_, '_> {
         &self,
         patch: &mut Patch,
         fit: usize,
-        parameters: [f64; 5],
+        parameters: [f64; 7],
         window: ArrayView2<'_, f32>,
     ) -> PsfQuality {
         let Some(covered) = self.evaluate(patch, parameters, false) else {
             return PsfQuality::NONE;
         };
-        let [.., photons, background] = parameters;
         let (mut squares, mut pearson, mut spread, mut seen, mut compact) =
             (0.0, 0.0, 0.0, 0.0, 0.0);
         let rows = patch.value.len().checked_div(covered.width).unwrap_or(0);
@@ -97,7 +121,7 @@ impl Judge<'_, '_> {
             let value = patch.value[pixel];
             compact += value * value;
             let Some(read) = self.noise.of([fit, row, column]) else { continue };
-            let model = photons * value + background;
+            let model = mean(parameters, value, [column, row]);
             let residual = f64::from(window[[row, column]]) - model;
             let bright = model.max(FAINTEST);
             let inverse = 1.0 / (self.noise.excess * bright + read);
@@ -108,12 +132,12 @@ impl Judge<'_, '_> {
             spread += 2.0 + fourth * inverse * inverse;
             seen += 1.0;
         }
-        let freedom = f64::max(seen - 5.0, 1.0);
+        let freedom = f64::max(seen - self.parameters as f64, 1.0);
         PsfQuality {
             squares,
             goodness: pearson / freedom,
             excess: (pearson - freedom) / f64::max(spread, 1.0).sqrt(),
-            sigma: self.psf.light() / (4.0 * std::f64::consts::PI * compact).sqrt(),
+            sigma: 1.0 / (4.0 * std::f64::consts::PI * compact).sqrt(),
         }
     }
 }

@@ -1,11 +1,11 @@
 //! A point-spread function as a B-spline.
 
+use fit_crowd::private::{LatticePlace, Patch};
 use fit_crowd::{CrowdError, Misfit, SplineImage};
-use ndarray::{Array2, Array3, ArrayView3};
+use ndarray::{Array2, Array3, ArrayView3, Axis};
 
 use super::PsfError;
 use super::bounds::{Information, inverse};
-use super::lattice::{Patch, Place};
 use crate::model::{Spline, SplineAxis};
 
 /// The fewest and the most coefficients along an axis.
@@ -23,8 +23,8 @@ pub(super) const DARKEST: f64 = 1e-3;
 /// and y, and z = 0 is at a given plane, which need not be a knot. The value is the share of the photons in a pixel: over
 /// the pixels at ½, 1½, 2½, … intervals along x and y it adds up to 1 at z = 0 (or at the end of the PSF that is next to it), so that the
 /// amplitude of a spot is its number of photons. (A table of Picasso adds up to 1 over the pixels of its box.) At other z the sum may differ, as the light outside of these pixels does.
-/// Where it is known how much light falls beyond these pixels, as with a PSF that was [learnt](super::learn_psf), the sum is
-/// [`Psf::light`], and the amplitude counts all photons.
+/// Where it is known how much light falls beyond these pixels, as with a PSF that was [learnt](super::learn_psf), [`Psf::light`] says
+/// which share of all a spot's photons it is.
 ///
 /// A PSF that was learnt from spots of unknown height has members in place of heights: [`Psf::has_heights`] is false, and z only says
 /// which member a spot resembles.
@@ -37,10 +37,12 @@ pub struct Psf {
     coefficients: Array3<f64>,
     step: f64,
     zero: f64,
-    /// What the pixels at z = 0 add up to.
+    /// The share of all light in the pixels at z = 0.
     light: f64,
     /// Whether z is a height.
     heights: bool,
+    /// Whether all planes are the same.
+    single: bool,
     /// What spots look like that are not quite like it.
     misfit: Option<Misfit>,
     /// The same for the engines: (plane, column, row).
@@ -82,9 +84,10 @@ impl Psf {
         let mut psf = Self::new(coefficients.clone(), step, zero)?;
         let sum = sum(&coefficients, zero.clamp(0.0, (coefficients.dim().0 - 3) as f64), 0);
         // What was written is read as it was.
-        let same = (sum / light - 1.0).abs() < 1e-9;
-        psf.coefficients = if same { coefficients } else { coefficients * (light / sum) };
-        psf.spline = spline_of(&psf.coefficients);
+        if (sum - 1.0).abs() < 1e-9 {
+            psf.spline = spline_of(&coefficients);
+            psf.coefficients = coefficients;
+        }
         (psf.light, psf.heights) = (light, heights);
         Ok(psf)
     }
@@ -127,8 +130,18 @@ impl Psf {
             return Err(PsfError::NotFinite { plane, row, column });
         }
         let spline = spline_of(&coefficients);
-        let psf =
-            Self { coefficients, step, zero, light: 1.0, heights: true, misfit: None, spline };
+        let first = coefficients.index_axis(Axis(0), 0);
+        let single = coefficients.outer_iter().all(|plane| plane == first);
+        let psf = Self {
+            coefficients,
+            step,
+            zero,
+            light: 1.0,
+            heights: true,
+            single,
+            misfit: None,
+            spline,
+        };
         let planes = 4 * (psf.shape()[0] - 3);
         let [low, high] = psf.range();
         let place = |at: usize| low + (high - low) * (at as f64 + 0.5) / planes as f64;
@@ -154,7 +167,8 @@ impl Psf {
         self.zero
     }
 
-    /// What the pixels at z = 0 add up to: the share of a spot's photons in them, or 1 where nothing is known of the light beyond.
+    /// The share of all light of a spot in the pixels at z = 0, or 1 where nothing is known of the light beyond. Fitted photons are those in the
+    /// pixels: divided by it, they are all of a spot's.
     pub fn light(&self) -> f64 {
         self.light
     }
@@ -175,6 +189,11 @@ impl Psf {
         Self { misfit, ..self }
     }
 
+    /// Whether it is the same at all z: nothing tells z then, which is 0 in all fits and without an error.
+    pub fn is_single(&self) -> bool {
+        self.single
+    }
+
     /// The range of z in nm.
     pub fn range(&self) -> [f64; 2] {
         [0.0, (self.shape()[0] - 3) as f64].map(|plane| self.z_of(plane))
@@ -185,8 +204,7 @@ impl Psf {
     /// # Errors
     /// If it covers fewer than 5 pixels along x or y.
     pub(crate) fn image(&self) -> Result<SplineImage, CrowdError> {
-        let image = SplineImage::new(self.knots(), self.shape(), self.step, self.zero)?;
-        Ok(image.with_light(self.light))
+        SplineImage::new(self.knots(), self.shape(), self.step, self.zero)
     }
 
     /// The number of pixels (rows, columns) that the PSF covers.
@@ -261,8 +279,15 @@ impl Psf {
                 information.add(&self.slopes(&patch, pixel, photons), 1.0 / mean);
             }
         }
+        if self.is_single() {
+            information.hold(2);
+        }
         let covariance = inverse(&information)?;
-        Some(std::array::from_fn(|j| covariance[j][j].sqrt()))
+        let mut errors: [f64; 5] = std::array::from_fn(|j| covariance[j][j].sqrt());
+        if self.is_single() {
+            errors[2] = 0.0;
+        }
+        Some(errors)
     }
 
     /// What the model photons·f + background changes by with x, y, z, photons and background.
@@ -274,9 +299,9 @@ impl Psf {
     }
 
     /// Where the pixels of a window are in the spline, for a spot at (x, y, z).
-    pub(super) fn place(&self, [x, y, z]: [f64; 3], size: [usize; 2]) -> Place {
+    pub(super) fn place(&self, [x, y, z]: [f64; 3], size: [usize; 2]) -> LatticePlace {
         let [rows, columns] = self.extent().map(|count| 0.5 * count as f64);
-        Place::new(self.shape(), [self.plane_of(z), rows - y, columns - x], size)
+        LatticePlace::new(self.shape(), [self.plane_of(z), rows - y, columns - x], size)
     }
 
     pub(super) fn knots(&self) -> &[f64] {
@@ -315,7 +340,7 @@ pub(super) fn sum(coefficients: &Array3<f64>, plane: f64, rim: usize) -> f64 {
     let size = [shape[1], shape[2]].map(|count| (count - 3).saturating_sub(2 * rim));
     let mut patch = Patch::default();
     let first = 0.5 + rim as f64;
-    let place = Place::new(shape, [plane, first, first], size);
+    let place = LatticePlace::new(shape, [plane, first, first], size);
     let knots = coefficients.as_slice().expect("standard layout");
     patch.evaluate(knots, shape, &place, false);
     patch.value.iter().sum()

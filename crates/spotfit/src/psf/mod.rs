@@ -15,7 +15,6 @@ mod file;
 mod fit;
 mod follow;
 mod judge;
-mod lattice;
 mod learn;
 mod measured;
 mod metadata;

@@ -2,9 +2,9 @@
 
 use fit_core::PixelProfile;
 use fit_core::spot::axis::{CENTRE_UNIT, GaussianAxis, WIDTH_UNIT};
+use fit_crowd::private::Patch;
 
 use super::Psf;
-use super::lattice::Patch;
 
 /// What a spot looks like, by a third parameter besides x and y.
 pub(super) enum SpotImage<'a> {
@@ -37,13 +37,14 @@ impl SpotImage<'_> {
     /// Whether the third parameter is a height, or stands for one.
     pub(super) fn has_height(&self) -> bool {
         match self {
-            Self::Measured(_) => true,
+            Self::Measured(psf) => !psf.is_single(),
             Self::Gaussian(gaussian) => gaussian.height,
         }
     }
 
     pub(super) fn range(&self) -> [f64; 2] {
         match self {
+            Self::Measured(psf) if psf.is_single() => [0.0; 2],
             Self::Measured(psf) => psf.range(),
             Self::Gaussian(gaussian) => gaussian.range,
         }

@@ -8,7 +8,7 @@ use ndarray::{Array2, Array3, Axis};
 use spotfit::psf::{
     Psf, PsfCalibrationOptions, PsfFitOptions, PsfFits, PsfFitter, PsfNoise, calibrate_psf,
 };
-use spotfit::{Backend, CameraMap, Estimator, Status};
+use spotfit::{Backend, Background, CameraMap, Estimator, Status};
 
 use crate::common::nightly;
 
@@ -78,6 +78,12 @@ fn own_spots(psf: &Psf, count: usize, light: [f64; 2], seed: u64) -> (Array3<f32
     spots(mean, count, 13, [-500.0, 500.0], light, seed)
 }
 
+/// The same in focus.
+fn own_spots_at(psf: &Psf, count: usize, light: [f64; 2], seed: u64) -> (Array3<f32>, Array2<f64>) {
+    let mean = |at: [f64; 3], side: usize| psf.window(at, [side; 2]);
+    spots(mean, count, 13, [0.0, f64::MIN_POSITIVE], light, seed)
+}
+
 /// Proves that errors are the Cramér–Rao bound for maximum likelihood, and those that are stated for both estimators, over
 /// ±500 nm, from 1000 photons to 5000; and that no fit is lost.
 #[test]
@@ -98,6 +104,112 @@ fn errors_are_at_the_bound() {
                 let bound = over_bound.iter().all(|ratio| (0.96..1.05).contains(ratio));
                 assert!(bound, "{light:?}: {over_bound:?}");
             }
+        }
+    }
+}
+
+/// Proves that spots on light with slopes are where they are on a plane, with the errors that are stated, and its slopes and the background
+/// at the centre are the truth; that on a flat background they are shifted; and that electrons that are multiplied change errors alone.
+#[test]
+fn planes_are_fitted() {
+    let fitter = PsfFitter::new(&ROUND, Backend::Cpu, 1).expect("a fitter");
+    let (photons, slopes) = (3000.0, [3.0, -2.0]);
+    let mean = |[x, y, z]: [f64; 3], side: usize| {
+        let mut window = ROUND.window([x, y, z], [side; 2]);
+        for ((row, column), value) in window.indexed_iter_mut() {
+            let [dx, dy] = [column as f64 - x, row as f64 - y];
+            *value += (slopes[0] * dx + slopes[1] * dy) / photons;
+        }
+        window
+    };
+    let (windows, truth) = spots(mean, 2000, 13, [-400.0, 400.0], [photons, 60.0], 21);
+    let excess = PsfNoise::default().with_excess(2.0);
+    for (estimator, noise) in [
+        (Estimator::MaximumLikelihood, PsfNoise::default()),
+        (Estimator::LeastSquares, PsfNoise::default()),
+        (Estimator::MaximumLikelihood, excess),
+    ] {
+        let flat = PsfFitOptions::default().with_estimator(estimator);
+        let plane = flat.clone().with_background(Background::Plane);
+        let fits = fitter.fit_noisy(windows.view(), &noise, &plane).expect("fits");
+        assert_eq!(fits.parameters.ncols(), 7);
+        let good = fits.statuses.iter().filter(|status| status.is_converged()).count();
+        assert!(good >= 1990, "{good}");
+        let of = |fits: &PsfFits, j: usize, at: f64| -> [f64; 2] {
+            let off = fits.parameters.column(j).to_owned() - at;
+            let ratios = &off / &fits.errors.column(j);
+            let count = ratios.len() as f64;
+            [off.sum() / count, (ratios.mapv(|ratio| ratio * ratio).sum() / count).sqrt()]
+        };
+        let centre = |fits: &PsfFits, j: usize| {
+            let mut moved = fits.clone();
+            moved.parameters.column_mut(j).zip_mut_with(&truth.column(j), |x, at| *x -= at);
+            of(&moved, j, 0.0)
+        };
+        let expected = noise.excess.sqrt();
+        for (number, [off, ratio]) in [
+            centre(&fits, 0),
+            centre(&fits, 1),
+            of(&fits, 3, photons),
+            of(&fits, 4, 60.0),
+            of(&fits, 5, slopes[0]),
+            of(&fits, 6, slopes[1]),
+        ]
+        .into_iter()
+        .enumerate()
+        {
+            let ratio = ratio * expected;
+            assert!((0.93..1.08).contains(&ratio), "{estimator:?} {number}: {off} {ratio}");
+        }
+        assert!(centre(&fits, 0)[0].abs() < 0.003 && of(&fits, 5, slopes[0])[0].abs() < 0.05);
+        let shifted = fitter.fit_noisy(windows.view(), &noise, &flat).expect("fits");
+        assert!(centre(&shifted, 0)[0].abs() > 0.02, "{:?}", centre(&shifted, 0));
+        let quality = fitter.quality(windows.view(), &PsfNoise::default(), &fits).expect("quality");
+        let goodness = quality.iter().map(|of| of.goodness).sum::<f64>() / 2000.0;
+        assert!((goodness - 1.0).abs() < 0.02, "{goodness}");
+    }
+}
+
+/// Proves that with least squares a background that must not be negative is none, and otherwise as it is.
+#[test]
+fn backgrounds_are_not_negative_where_they_must_not_be() {
+    let fitter = PsfFitter::new(&ROUND, Backend::Reference, 1).expect("a fitter");
+    let (windows, _) = own_spots(&ROUND, 50, [3000.0, 20.0], 5);
+    let dark = windows.mapv(|value| value - 25.0);
+    for estimator in [Estimator::LeastSquares, Estimator::MaximumLikelihood] {
+        let free = PsfFitOptions::default().with_estimator(estimator);
+        let positive = free.clone().with_background(Background::NonNegative);
+        let least = |options: &PsfFitOptions, windows: &Array3<f32>| {
+            let fits = fitter.fit(windows.view(), options).expect("fits");
+            fits.parameters.column(4).fold(f64::INFINITY, |least, &own| least.min(own))
+        };
+        assert!(least(&free, &dark) < -2.0 && least(&positive, &dark) >= 0.0);
+        assert!((least(&free, &windows) - least(&positive, &windows)).abs() < 1e-6);
+    }
+}
+
+/// Proves that a PSF that is the same at all heights is fitted without one: centres have the errors that are stated, z is 0 and has none.
+#[test]
+fn single_psfs_have_no_height() {
+    let member = ROUND.coefficients().index_axis(Axis(0), 12).to_owned();
+    let planes = Array3::from_shape_fn((5, member.nrows(), member.ncols()), |(_, row, column)| {
+        member[[row, column]]
+    });
+    let psf = Psf::new(planes, 50.0, 1.0).expect("a PSF");
+    assert!(psf.is_single() && !ROUND.is_single());
+    assert_eq!(psf.bound(0.0, 1000.0, 10.0, [13; 2]).expect("a bound")[2], 0.0);
+    let fitter = PsfFitter::new(&psf, Backend::Cpu, 1).expect("a fitter");
+    let (windows, truth) = own_spots_at(&psf, 2000, [2000.0, 10.0], 3);
+    for estimator in [Estimator::MaximumLikelihood, Estimator::LeastSquares] {
+        let options = PsfFitOptions::default().with_estimator(estimator);
+        let fits = fitter.fit(windows.view(), &options).expect("fits");
+        assert!(fits.statuses.iter().all(|status| status.is_converged()));
+        assert!(fits.errors.column(2).iter().all(|&error| error == 0.0));
+        for j in [0, 1, 3, 4] {
+            let off = &fits.parameters.column(j) - &truth.column(j);
+            let square = (off / fits.errors.column(j)).mapv(|ratio| ratio * ratio);
+            let ratio = square.mean().expect("numbers").sqrt();
+            assert!((0.95..1.06).contains(&ratio), "{estimator:?} {j}: {ratio}");
         }
     }
 }

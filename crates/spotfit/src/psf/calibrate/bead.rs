@@ -1,11 +1,11 @@
 //! Where a bead is, by the present PSF.
 
+use fit_crowd::private::{LatticePlace, Patch};
 use ndarray::ArrayView2;
 
 use super::parts::{BeadStack, FARTHEST, MARGIN, PlacedBead, PsfBead, Rejection};
 use super::table::Table;
 use crate::psf::bounds::{Information, inverse};
-use crate::psf::lattice::{Patch, Place};
 use crate::psf::misfit::Sample;
 
 /// Steps of a fit in a round.
@@ -93,20 +93,20 @@ impl<'a> BeadFit<'a> {
     }
 
     /// Where the pixels of a slice are in the PSF; `None` beyond its range of z.
-    pub(super) fn slice(&self, table: &Table, slice: usize) -> Option<Place> {
+    pub(super) fn slice(&self, table: &Table, slice: usize) -> Option<LatticePlace> {
         let plane = (self.bead.heights[slice] - self.height) / table.step + table.zero;
         let inside = (0.0..=(table.shape[0] - 3) as f64).contains(&plane);
         let share = self.share(slice);
         let margin = MARGIN as f64;
         let [x, y] = [0, 1].map(|axis| margin - self.place[axis] - share * self.drift[axis]);
-        inside.then(|| Place::new(table.shape, [plane, y, x], self.size()))
+        inside.then(|| LatticePlace::new(table.shape, [plane, y, x], self.size()))
     }
 
     /// The pixels that the PSF covers: data and weights.
     pub(super) fn covered<'b>(
         &'b self,
         slice: usize,
-        place: &'b Place,
+        place: &'b LatticePlace,
     ) -> impl Iterator<Item = (f64, f64)> + 'b {
         let [rows, columns] = self.size();
         place.rows.clone().flat_map(move |row| {
@@ -222,7 +222,7 @@ impl<'a> BeadFit<'a> {
         let mut patch = Patch::default();
         let [rows, columns] = self.size();
         let slices = self.bead.heights.len();
-        let mut models: Vec<Option<(Place, Vec<f64>)>> = Vec::with_capacity(slices);
+        let mut models: Vec<Option<(LatticePlace, Vec<f64>)>> = Vec::with_capacity(slices);
         let mut known = Vec::new();
         for slice in 0..slices {
             let model = self.slice(table, slice).filter(|place| !place.rows.is_empty());

@@ -2,7 +2,7 @@
 
 use super::bead::BeadFit;
 use super::table::Table;
-use crate::psf::lattice::{Patch, Place};
+use fit_crowd::private::{LatticePlace, Patch};
 
 /// Places in z for each plane.
 const FINENESS: usize = 10;
@@ -13,7 +13,7 @@ pub(super) fn fix(table: &Table, fits: &mut [BeadFit<'_>]) {
     let size = [rows - 3, columns - 3];
     let mut patch = Patch::default();
     let zero = zero(table);
-    let place = Place::new(table.shape, [zero, 0.5, 0.5], size);
+    let place = LatticePlace::new(table.shape, [zero, 0.5, 0.5], size);
     patch.evaluate(&table.knots, table.shape, &place, false);
     let (mut sum, mut moments) = (0.0, [0.0; 2]);
     for (pixel, value) in patch.value.iter().enumerate() {
@@ -47,7 +47,7 @@ pub(super) fn zero(table: &Table) -> f64 {
     let squares: Vec<f64> = (0..=count)
         .map(|at| {
             let plane = at as f64 / FINENESS as f64;
-            let place = Place::new(table.shape, [plane, 0.5, 0.5], size);
+            let place = LatticePlace::new(table.shape, [plane, 0.5, 0.5], size);
             patch.evaluate(&table.knots, table.shape, &place, false);
             patch.value.iter().map(|value| value * value).sum()
         })

@@ -2,8 +2,8 @@
 
 use super::bead::BeadFit;
 use super::table::Table;
-use crate::psf::lattice::{Patch, Place};
 use crate::psf::parallel::of_each;
+use fit_crowd::private::{LatticePlace, Patch};
 
 /// What second differences of neighbouring coefficients along z, y and x cost, in units of what the pixels say of the one in
 /// the middle. Along z a PSF changes little from plane to plane: what repeats itself within five planes is noise mostly. Along x and
@@ -18,12 +18,12 @@ const GROUPS: usize = 16;
 const TOLERANCE: f64 = 1e-6;
 
 /// Appends a number for each pixel of a slice of a bead that the PSF covers: (room, place, bead, slice, numbers).
-type Number<'a> = dyn Fn(&mut Patch, &Place, usize, usize, &mut Vec<f64>) + Sync + 'a;
+type Number<'a> = dyn Fn(&mut Patch, &LatticePlace, usize, usize, &mut Vec<f64>) + Sync + 'a;
 
 /// Improves the coefficients, beginning with those that there are, in some steps.
 pub(super) fn solve(table: &mut Table, fits: &[BeadFit<'_>], steps: usize) {
     let used: Vec<&BeadFit<'_>> = fits.iter().filter(|fit| fit.rejected.is_none()).collect();
-    let places: Vec<Vec<(usize, Place)>> = used
+    let places: Vec<Vec<(usize, LatticePlace)>> = used
         .iter()
         .map(|fit| {
             let slices = 0..fit.bead.heights.len();

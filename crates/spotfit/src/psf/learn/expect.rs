@@ -1,8 +1,9 @@
 //! How likely a spot is at each node of a family.
 
-use super::{COUNT, ENDS, Family, HALF, SIDE, SpotWindow};
+use fit_crowd::private::{LEAST, LEAST_DATUM, LatticePlace, PAIRS, Patch, WIDE, add_pixels};
+
+use super::{ENDS, Extent, Family, SpotWindow};
 use crate::psf::bounds::{Information, inverse};
-use crate::psf::lattice::{Patch, Place};
 
 /// The farthest step of a fit along x and y, in pixels, and the farthest place.
 const LONGEST: f64 = 0.4;
@@ -14,6 +15,9 @@ const SIGNAL_SHARE: f64 = 0.05;
 
 /// The damping of a step.
 const DAMPING: f64 = 1e-3;
+
+/// Nodes with a smaller share, whose neighbours have a smaller one too, are not fitted again.
+const UNLIKELY: f64 = 1e-6;
 
 /// A fit of a spot at a node.
 #[derive(Clone, Copy, Debug)]
@@ -45,21 +49,17 @@ pub(super) struct SpotFit<'w> {
 }
 
 /// Where the pixels of a window are in a family, for an emitter at a place of the axis, and x and y from the middle pixel.
-pub(super) fn place(planes: usize, node: f64, [x, y]: [f64; 2]) -> Place {
+pub(super) fn place(family: &Family, node: f64, [x, y]: [f64; 2]) -> LatticePlace {
     // The emitter is in the middle of the coefficients.
-    let first = 0.5 * (COUNT - 3) as f64 - HALF as f64;
-    Place::new([planes, COUNT, COUNT], [node, first - y, first - x], [SIDE, SIDE])
+    let Extent { half } = family.extent;
+    let first = 0.5 * (family.extent.count() - 3) as f64 - half as f64;
+    LatticePlace::new(family.shape(), [node, first - y, first - x], [family.extent.side(); 2])
 }
 
 /// The light of background and others in a pixel.
 pub(super) fn behind(window: &SpotWindow, fit: &NodeFit, pixel: usize) -> f64 {
-    let [dx, dy] = offsets(pixel);
+    let [dx, dy] = window.extent.offsets(pixel);
     fit.background + fit.slopes[0] * dx + fit.slopes[1] * dy + window.others[pixel]
-}
-
-/// Where a pixel is beside the middle one.
-pub(super) fn offsets(pixel: usize) -> [f64; 2] {
-    [pixel % SIDE, pixel / SIDE].map(|at| at as f64 - HALF as f64)
 }
 
 impl NodeFit {
@@ -97,11 +97,11 @@ impl<'w> SpotFit<'w> {
         };
         if !known {
             let gauss = |pixel: usize| {
-                let [dx, dy] = offsets(pixel);
+                let [dx, dy] = window.extent.offsets(pixel);
                 let square = (dx - place[0]).powi(2) + (dy - place[1]).powi(2);
                 photons * (-square / (2.0 * 1.69)).exp() / (std::f64::consts::TAU * 1.69)
             };
-            spot.weights = (0..SIDE * SIDE)
+            spot.weights = (0..window.extent.pixels())
                 .map(|pixel| {
                     let mean = (gauss(pixel) + background + window.others[pixel]).max(1.0);
                     f64::from(u8::from(window.counts[pixel])) / (mean + window.read_noise)
@@ -114,8 +114,12 @@ impl<'w> SpotFit<'w> {
     /// Fits it at each node, and says how much it counts for each.
     pub(super) fn expect(&mut self, family: &Family, nodes: &[f64], steps: usize) {
         let mut patch = Patch::default();
-        for (fit, &node) in self.nodes.iter_mut().zip(nodes) {
-            improve(self.window, family, node, fit, steps, &mut patch);
+        let last = self.shares.len() - 1;
+        for (number, (fit, &node)) in self.nodes.iter_mut().zip(nodes).enumerate() {
+            let beside = &self.shares[number.saturating_sub(1)..=last.min(number + 1)];
+            if steps == super::FIRST_STEPS || beside.iter().any(|share| *share > UNLIKELY) {
+                improve(self.window, family, node, fit, steps, &mut patch);
+            }
         }
         let least = self.nodes.iter().map(|fit| fit.cost).fold(f64::INFINITY, f64::min);
         let shares = self.nodes.iter().map(|fit| (least - fit.cost).exp());
@@ -152,7 +156,7 @@ impl<'w> SpotFit<'w> {
         let node = self.best_node();
         let (fit, window) = (self.nodes[node], self.window);
         let mut patch = Patch::default();
-        let place = place(family.planes, nodes[node], fit.place);
+        let place = place(family, nodes[node], fit.place);
         patch.evaluate(&family.knots, family.shape(), &place, false);
         let weight = |pixel: usize| {
             if !window.counts[pixel] {
@@ -164,7 +168,7 @@ impl<'w> SpotFit<'w> {
             let residual = (window.pixels[pixel] + window.read_noise - mean).abs() / spread;
             (HUBER / residual.max(HUBER)) / mean
         };
-        self.weights = (0..SIDE * SIDE).map(weight).collect();
+        self.weights = (0..window.extent.pixels()).map(weight).collect();
     }
 }
 
@@ -179,44 +183,53 @@ fn improve(
 ) {
     let shape = family.shape();
     for step in 0..=steps {
-        let place = place(family.planes, node, fit.place);
+        let place = place(family, node, fit.place);
         patch.evaluate(&family.knots, shape, &place, step < steps);
-        if patch.value.len() < SIDE * SIDE {
+        if patch.value.len() < window.extent.pixels() {
             // It is nowhere.
             fit.cost = f64::INFINITY;
             return;
         }
-        let (mut information, mut gradient) = (Information::<6>::NONE, [0.0; 6]);
-        let mut cost = 0.0;
-        for pixel in 0..SIDE * SIDE {
-            if !window.counts[pixel] {
-                continue;
-            }
-            let value = patch.value[pixel];
-            let mean =
-                (fit.photons * value + behind(window, fit, pixel)).max(0.5) + window.read_noise;
-            let datum = (window.pixels[pixel] + window.read_noise).max(1e-3);
-            cost += mean - datum + datum * (datum / mean).ln();
-            if step < steps {
-                let [dx, dy] = offsets(pixel);
-                let [_, by_y, by_x] = &patch.slopes;
-                let slopes =
-                    [-fit.photons * by_x[pixel], -fit.photons * by_y[pixel], value, 1.0, dx, dy];
-                information.add(&slopes, 1.0 / mean);
-                for (sum, slope) in gradient.iter_mut().zip(slopes) {
-                    *sum += slope * (datum / mean - 1.0);
-                }
-            }
-        }
-        fit.cost = cost;
         if step == steps {
+            fit.cost = cost(window, fit, &patch.value);
             break;
         }
+        let Normal { mut information, gradient } = Normal::of(window, fit, patch);
         information.damp(DAMPING);
         // A spot that tells nothing stays as it is.
         let Some(covariance) = inverse(&information) else { continue };
         let along = |j: usize| (0..6).map(|k| covariance[j][k] * gradient[k]).sum::<f64>();
         fit.errors = [covariance[2][2], covariance[2][3]];
         fit.step([0, 1, 2, 3, 4, 5].map(along));
+    }
+}
+
+/// Half of the deviance, where the PSF has these values.
+fn cost(window: &SpotWindow, fit: &NodeFit, values: &[f64]) -> f64 {
+    let pixels = (0..window.extent.pixels()).filter(|&pixel| window.counts[pixel]);
+    let of = |pixel: usize| {
+        let light = fit.photons * values[pixel] + behind(window, fit, pixel);
+        let mean = light.max(LEAST) + window.read_noise;
+        let datum = (window.pixels[pixel] + window.read_noise).max(LEAST_DATUM);
+        mean - datum + datum * (datum / mean).ln()
+    };
+    pixels.map(of).sum()
+}
+
+/// The normal equations of a fit for x, y, photons, background and slopes.
+struct Normal {
+    information: Information<6>,
+    gradient: [f64; 6],
+}
+
+impl Normal {
+    fn of(window: &SpotWindow, fit: &NodeFit, patch: &Patch) -> Self {
+        let mut sums = [[0.0; WIDE]; PAIRS];
+        let NodeFit { photons, background, slopes: [by_x, by_y], .. } = *fit;
+        add_pixels(&window.lit(), [photons, background, by_x, by_y], patch, &mut sums);
+        let mut sums = sums.iter().map(|lanes| lanes.iter().sum());
+        let mut next = || sums.next().unwrap_or(f64::NAN);
+        let gradient = std::array::from_fn(|_| next());
+        Self { information: Information::of(|_, _| next()), gradient }
     }
 }

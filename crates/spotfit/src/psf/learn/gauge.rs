@@ -1,44 +1,38 @@
 //! What the pixels of spots cannot tell: pedestal and slopes, which the background has, the sum, and the centre.
 
 use super::expect::{MOST_OFF, SpotFit};
-use super::{COUNT, Family, HALF};
+use super::{Extent, Family};
 use crate::psf::bounds::{Information, inverse};
 
-/// The annulus, in pixels from the centre, in which there is little light but that which falls with r⁻³.
-const INNER: f64 = 5.5;
-const OUTER: f64 = HALF as f64;
+/// The annulus, in pixels from the edge of windows, in which there is little light but that which falls with r⁻³.
+const INNER: f64 = 2.5;
 /// Where only that light is left.
-const EDGE: f64 = 7.0;
+const EDGE: f64 = 1.0;
 
 /// The centre is that of the light within so many pixels.
 const CENTRAL: f64 = 3.2;
 
-/// Where a coefficient is, in pixels from the middle.
-fn offset(at: usize) -> f64 {
-    at as f64 - 0.5 * (COUNT - 1) as f64
-}
-
 /// Fixes them, and moves the spots with the centre.
 pub(super) fn fix(family: &mut Family, spots: &mut [SpotFit<'_>], nodes: &[f64]) {
-    let (planes, last) = (family.planes, family.last());
+    let (planes, last, extent) = (family.planes, family.last(), family.extent);
     let pedestal = pedestal(spots, nodes, last);
     let mut centres = Vec::with_capacity(planes);
-    for (number, plane) in family.knots.chunks_exact_mut(COUNT * COUNT).enumerate() {
+    for (number, plane) in family.knots.chunks_exact_mut(extent.knots()).enumerate() {
         // A coefficient has its place a plane before its number.
-        let usual = usual(plane);
+        let usual = usual(plane, extent);
         let level = match &pedestal {
             Some(pedestal) => pedestal.with(along(number as f64 - 1.0, last), usual),
             None => usual,
         };
         plane.iter_mut().for_each(|value| *value += level);
-        flatten(plane);
-        let tail = tail(plane).max(0.0);
-        let sum = inside(plane) + tail * beyond();
+        flatten(plane, extent);
+        let tail = tail(plane, extent).max(0.0);
+        let sum = inside(plane, extent) + tail * beyond(extent);
         if sum > 0.0 {
             plane.iter_mut().for_each(|value| *value /= sum);
         }
-        let centre = centre(plane);
-        shift(plane, centre);
+        let centre = centre(plane, extent);
+        shift(plane, centre, extent.count());
         centres.push(centre);
     }
     for spot in spots {
@@ -64,7 +58,7 @@ const LEAST_SPREAD: f64 = 4.0;
 const LEAST_SPREAD_OF_ALL: f64 = 0.04;
 
 /// a of a/r³ otherwise: that of free dipoles in focus behind an objective of NA 1.2 to 1.45, 100 nm a pixel.
-const USUAL_TAIL: f64 = 0.15;
+pub(super) const USUAL_TAIL: f64 = 0.15;
 
 /// Standard deviations of the pedestal, a photon: of that which follows from the usual tail; and of that which backgrounds tell, where spots that
 /// nobody knows of brighten them.
@@ -183,69 +177,80 @@ impl Row {
 }
 
 /// The coefficients in the annulus, with their distance from the centre.
-fn annulus() -> impl Iterator<Item = (usize, f64)> {
-    (0..COUNT * COUNT).filter_map(|place| {
-        let r = offset(place % COUNT).hypot(offset(place / COUNT));
-        (r > INNER && r <= OUTER).then_some((place, r))
+fn annulus(extent: Extent) -> impl Iterator<Item = (usize, f64)> {
+    let half = extent.half as f64;
+    (0..extent.knots()).filter_map(move |place| {
+        let [x, y] = at(extent, place);
+        let r = x.hypot(y);
+        (r > half - INNER && r <= half).then_some((place, r))
     })
 }
 
+/// Where a coefficient of a plane is, in pixels from the middle.
+fn at(extent: Extent, place: usize) -> [f64; 2] {
+    [place % extent.count(), place / extent.count()].map(|at| extent.place(at))
+}
+
 /// Those at its edge.
-fn edge() -> impl Iterator<Item = (usize, f64)> {
-    annulus().filter(|&(_, r)| r > EDGE)
+fn edge(extent: Extent) -> impl Iterator<Item = (usize, f64)> {
+    annulus(extent).filter(move |&(_, r)| r > extent.half as f64 - EDGE)
 }
 
 /// Takes the slopes that a plane has in the annulus from all of it.
-fn flatten(plane: &mut [f64]) {
+fn flatten(plane: &mut [f64], extent: Extent) {
     let (mut slopes, mut squares) = ([0.0; 2], [0.0; 2]);
-    for (place, _) in annulus() {
-        let at = [place % COUNT, place / COUNT].map(offset);
+    for (place, _) in annulus(extent) {
+        let at = at(extent, place);
         for axis in 0..2 {
             slopes[axis] += at[axis] * plane[place];
             squares[axis] += at[axis] * at[axis];
         }
     }
     for (place, value) in plane.iter_mut().enumerate() {
-        let at = [place % COUNT, place / COUNT].map(offset);
+        let at = at(extent, place);
         *value -= at[0] * slopes[0] / squares[0] + at[1] * slopes[1] / squares[1];
     }
 }
 
 /// What is lacking if the light at the edge of the annulus falls as that of most objectives does.
-fn usual(plane: &[f64]) -> f64 {
-    let (count, light) = edge().fold((0.0, 0.0), |(count, light), (place, r)| {
+fn usual(plane: &[f64], extent: Extent) -> f64 {
+    let (count, light) = edge(extent).fold((0.0, 0.0), |(count, light), (place, r)| {
         (count + 1.0, light + USUAL_TAIL * r.powi(-3) - plane[place])
     });
     light / count
 }
 
 /// a of a/r³ at the edge of the annulus: farther inside is light of spots that are out of focus.
-pub(super) fn tail(plane: &[f64]) -> f64 {
-    let sums = edge().fold([0.0; 2], |[values, inverses], (place, r)| {
+pub(super) fn tail(plane: &[f64], extent: Extent) -> f64 {
+    let sums = edge(extent).fold([0.0; 2], |[values, inverses], (place, r)| {
         [values + plane[place], inverses + r.powi(-3)]
     });
     sums[0] / sums[1]
 }
 
 /// The light in the pixels of the window: coefficients at its edge count half.
-fn inside(plane: &[f64]) -> f64 {
-    let share = |at: usize| (HALF as f64 + 1.0 - offset(at).abs()).clamp(0.0, 1.0);
+fn inside(plane: &[f64], extent: Extent) -> f64 {
+    let share = |at: f64| (extent.half as f64 + 1.0 - at.abs()).clamp(0.0, 1.0);
     let all = plane.iter().enumerate();
-    all.map(|(place, value)| share(place % COUNT) * share(place / COUNT) * value).sum()
+    let of = |(place, value): (usize, &f64)| {
+        let [x, y] = at(extent, place);
+        share(x) * share(y) * value
+    };
+    all.map(of).sum()
 }
 
 /// ∫r⁻³ beyond these pixels.
-fn beyond() -> f64 {
-    let half = HALF as f64 + 0.5;
+fn beyond(extent: Extent) -> f64 {
+    let half = extent.half as f64 + 0.5;
     // In an octant of the plane the edge is at half/cos φ, and ∫r⁻³·r dr = cos φ/half.
     8.0 * std::f64::consts::FRAC_1_SQRT_2 / half
 }
 
 /// The centre of the light near the middle, x and y.
-fn centre(plane: &[f64]) -> [f64; 2] {
+fn centre(plane: &[f64], extent: Extent) -> [f64; 2] {
     let (mut sum, mut moments) = (0.0, [0.0; 2]);
     for (place, value) in plane.iter().enumerate() {
-        let at = [place % COUNT, place / COUNT].map(offset);
+        let at = at(extent, place);
         if at[0].hypot(at[1]) < CENTRAL {
             sum += value;
             moments[0] += value * at[0];
@@ -256,24 +261,24 @@ fn centre(plane: &[f64]) -> [f64; 2] {
 }
 
 /// Moves a plane such that this place comes into the middle: cubics through four neighbours, along x and then along y.
-fn shift(plane: &mut [f64], [x, y]: [f64; 2]) {
+fn shift(plane: &mut [f64], [x, y]: [f64; 2], count: usize) {
     let weights = |t: f64| {
         let (a, b, c) = (t + 1.0, t - 1.0, t - 2.0);
         [-t * b * c / 6.0, a * b * c / 2.0, -a * t * c / 2.0, a * t * b / 6.0]
     };
-    for (step, by) in [(1, x), (COUNT, y)] {
+    for (step, by) in [(1, x), (count, y)] {
         let (whole, rest) = (by.floor(), by - by.floor());
         let own = weights(rest);
         let from = plane.to_vec();
         for (place, value) in plane.iter_mut().enumerate() {
             let (at, line) = if step == 1 {
-                (place % COUNT, place - place % COUNT)
+                (place % count, place - place % count)
             } else {
-                (place / COUNT, place % COUNT)
+                (place / count, place % count)
             };
             let of = |k: usize| {
                 let at = at as f64 + whole + k as f64 - 1.0;
-                from[line + at.clamp(0.0, (COUNT - 1) as f64) as usize * step]
+                from[line + at.clamp(0.0, (count - 1) as f64) as usize * step]
             };
             *value = (0..4).map(|k| own[k] * of(k)).sum();
         }

@@ -1,7 +1,7 @@
 //! What spots of frames that were held out say of a family, and of Gaussians.
 
-use super::expect::{NodeFit, SpotFit, behind, offsets};
-use super::{Family, SIDE, SpotWindow};
+use super::expect::{NodeFit, SpotFit, behind};
+use super::{Family, SpotWindow};
 use crate::psf::bounds::{Information, inverse};
 use crate::psf::parallel::of_each;
 
@@ -37,7 +37,7 @@ pub(super) fn judge(family: &Family, windows: &[SpotWindow]) -> Judged {
     });
     // Those that neither describes are several.
     let least = |[learnt, gaussian, pixels]: &[f64; 3]| learnt.min(*gaussian) / pixels;
-    let limit = super::unlike(both.iter().map(least).collect());
+    let limit = super::unlike(both.iter().map(least).collect(), family.extent);
     let sound: Vec<[f64; 3]> = both
         .into_iter()
         .filter(|spot| spot.iter().all(|number| number.is_finite()) && least(spot) < limit)
@@ -74,11 +74,11 @@ fn gaussian(window: &SpotWindow) -> f64 {
     for _ in 0..=STEPS {
         let (mut information, mut gradient) = (Information::<7>::NONE, [0.0; 7]);
         let mut own = 0.0;
-        for pixel in 0..SIDE * SIDE {
+        for pixel in 0..window.extent.pixels() {
             if !window.counts[pixel] {
                 continue;
             }
-            let off = offsets(pixel);
+            let off = window.extent.offsets(pixel);
             let reduced = [0, 1].map(|axis| (off[axis] - fit.place[axis]) / sigma);
             let square = reduced[0].powi(2) + reduced[1].powi(2);
             let value = (-0.5 * square).exp() / (std::f64::consts::TAU * sigma * sigma);

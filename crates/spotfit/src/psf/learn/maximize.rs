@@ -1,10 +1,10 @@
 //! The coefficients of a family from the pixels of all spots.
 
 use super::expect::{SpotFit, behind, place};
-use super::{COUNT, Family, LEAST_SHARE};
+use super::{Family, LEAST_SHARE};
 use crate::psf::calibrate::conjugate_gradients;
-use crate::psf::lattice::{Patch, Place};
 use crate::psf::parallel::of_each;
+use fit_crowd::private::{LatticePlace, Patch};
 
 /// What second differences along the axis cost, in units of what the pixels say of a coefficient on average, and what any coefficient does.
 const STIFFNESS: f64 = 1.0;
@@ -21,19 +21,20 @@ struct Entry<'s, 'w> {
     spot: &'s SpotFit<'w>,
     node: usize,
     share: f64,
-    place: Place,
+    place: LatticePlace,
 }
 
 /// Improves the coefficients by weighted least squares.
 pub(super) fn solve(family: &mut Family, spots: &[SpotFit<'_>], nodes: &[f64]) {
-    let shape = family.shape();
+    let (shape, size, count) = (family.shape(), family.extent.knots(), family.extent.count());
+    let known = &*family;
     let entries: Vec<Entry<'_, '_>> = spots
         .iter()
         .filter(|spot| spot.good)
         .flat_map(|spot| {
             let shares = spot.shares.iter().enumerate().filter(|(_, share)| **share > LEAST_SHARE);
             shares.map(move |(node, &share)| {
-                let place = place(shape[0], nodes[node], spot.nodes[node].place);
+                let place = place(known, nodes[node], spot.nodes[node].place);
                 Entry { spot, node, share, place }
             })
         })
@@ -71,8 +72,8 @@ pub(super) fn solve(family: &mut Family, spots: &[SpotFit<'_>], nodes: &[f64]) {
         pixels.map(number).collect()
     });
     let told = said.iter().filter(|&&said| said > 0.0);
-    let (sum, count) = told.fold((0.0, 0.0), |(sum, count), said| (sum + said, count + 1.0));
-    let usual = sum / f64::max(count, 1.0);
+    let (sum, told) = told.fold((0.0, 0.0), |(sum, told), said| (sum + said, told + 1.0));
+    let usual = sum / f64::max(told, 1.0);
     if usual.is_nan() || usual <= 0.0 {
         return;
     }
@@ -86,8 +87,8 @@ pub(super) fn solve(family: &mut Family, spots: &[SpotFit<'_>], nodes: &[f64]) {
             *sum += RIDGE * usual * value;
         }
         second_differences(shape[0], |[before, middle, after]| {
-            for pixel in 0..COUNT * COUNT {
-                let at = |plane: usize| plane * COUNT * COUNT + pixel;
+            for pixel in 0..size {
+                let at = |plane: usize| plane * size + pixel;
                 let bend = vector[at(before)] - 2.0 * vector[at(middle)] + vector[at(after)];
                 let bend = STIFFNESS * usual * bend;
                 sums[at(before)] += bend;
@@ -100,17 +101,17 @@ pub(super) fn solve(family: &mut Family, spots: &[SpotFit<'_>], nodes: &[f64]) {
     let mut diagonal: Vec<f64> = said.iter().map(|said| said + RIDGE * usual).collect();
     second_differences(shape[0], |places| {
         for (plane, times) in places.into_iter().zip([1.0, 4.0, 1.0]) {
-            let own = &mut diagonal[plane * COUNT * COUNT..][..COUNT * COUNT];
+            let own = &mut diagonal[plane * size..][..size];
             own.iter_mut().for_each(|value| *value += times * STIFFNESS * usual);
         }
     });
     conjugate_gradients(&mut family.knots, &right, &diagonal, STEPS, apply);
     // The rim is hardly seen: it is as its neighbour.
-    for plane in family.knots.chunks_exact_mut(COUNT * COUNT) {
-        let inside = |at: usize| at.clamp(2, COUNT - 3);
-        for place in 0..COUNT * COUNT {
-            let (row, column) = (place / COUNT, place % COUNT);
-            plane[place] = plane[inside(row) * COUNT + inside(column)];
+    for plane in family.knots.chunks_exact_mut(size) {
+        let inside = |at: usize| at.clamp(2, count - 3);
+        for place in 0..size {
+            let (row, column) = (place / count, place % count);
+            plane[place] = plane[inside(row) * count + inside(column)];
         }
     }
 }

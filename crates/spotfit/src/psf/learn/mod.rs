@@ -14,17 +14,57 @@ mod maximize;
 mod movie;
 mod select;
 
+use fit_crowd::private::{Lit, basis};
+
 use self::expect::SpotFit;
 use super::parallel::{change_each, of_each};
 
 pub use movie::{LearnPsfError, LearntPsf, learn_psf};
 pub(crate) use movie::{learn_while, misfit_of_gaussians};
 
-/// Pixels from the middle of a window to its edge, pixels of its side, and coefficients of the family along x and y: emitters are up to
-/// 1½ pixels from the middle.
-const HALF: usize = 8;
-pub(super) const SIDE: usize = 2 * HALF + 1;
-const COUNT: usize = SIDE + 5;
+/// The pixels around spots that are looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Extent {
+    /// From the middle of a window to its edge.
+    pub(super) half: usize,
+}
+
+impl Extent {
+    /// Of all spots, and of those that are so bright that their light is seen farther out.
+    const USUAL: Self = Self { half: 8 };
+    const WIDE: Self = Self { half: 14 };
+
+    pub(super) fn side(self) -> usize {
+        2 * self.half + 1
+    }
+
+    pub(super) fn pixels(self) -> usize {
+        self.side() * self.side()
+    }
+
+    /// Where a pixel is beside the middle one.
+    fn offsets(self, pixel: usize) -> [f64; 2] {
+        [pixel % self.side(), pixel / self.side()].map(|at| at as f64 - self.half as f64)
+    }
+
+    /// Coefficients of a family along x and along y: emitters are up to 1½ pixels from the middle.
+    fn count(self) -> usize {
+        self.side() + 5
+    }
+
+    /// Those of a plane.
+    fn knots(self) -> usize {
+        self.count() * self.count()
+    }
+
+    /// Where a coefficient is along an axis, in pixels from the middle.
+    fn place(self, at: usize) -> f64 {
+        at as f64 - 0.5 * (self.count() - 1) as f64
+    }
+}
+
+/// The fewest planes that an axis has.
+const FEWEST_PLANES: usize = 5;
 
 /// Nodes of an interval between two planes.
 const NODES: usize = 2;
@@ -45,9 +85,10 @@ const FARTHEST: f64 = 1.3;
 /// The share of the spots at each end of the order that is left out at first: those that are two have the extreme widths.
 const ENDS: f64 = 0.06;
 
-/// The pixels around a spot, 17×17, row after row.
+/// The pixels around a spot, row after row.
 #[derive(Clone, Debug)]
 pub(super) struct SpotWindow {
+    pub(super) extent: Extent,
     /// Photons.
     pub(super) pixels: Vec<f64>,
     /// The light of other spots, as far as it is known.
@@ -70,12 +111,22 @@ pub(super) struct SpotWindow {
     pub(super) field: [f64; 2],
 }
 
+impl SpotWindow {
+    fn lit(&self) -> Lit<'_> {
+        let Self { extent, pixels, others, counts, read_noise, .. } = self;
+        Lit { pixels, others, counts, read_noise: *read_noise, side: extent.side() }
+    }
+}
+
 /// A family of PSFs.
 #[derive(Clone, Debug)]
 pub(super) struct Family {
-    /// (plane, row, column), [`COUNT`] along rows and columns.
+    /// (plane, row, column), [`Extent::count`] along rows and columns.
     pub(super) knots: Vec<f64>,
     pub(super) planes: usize,
+    pub(super) extent: Extent,
+    /// Whether it has one member: all planes are the same.
+    pub(super) single: bool,
 }
 
 /// A family, and what is known of each spot with it.
@@ -88,7 +139,18 @@ pub(super) struct Learnt {
 
 impl Family {
     fn shape(&self) -> [usize; 3] {
-        [self.planes, COUNT, COUNT]
+        [self.planes, self.extent.count(), self.extent.count()]
+    }
+
+    /// With one member, that half-way along the axis.
+    fn single(&self) -> Self {
+        let size = self.extent.knots();
+        let weights = basis_of(self.planes, 0.5 * self.last());
+        let mut member = vec![0.0; size];
+        for (plane, weight) in self.knots.chunks_exact(size).zip(weights) {
+            member.iter_mut().zip(plane).for_each(|(sum, knot)| *sum += weight * knot);
+        }
+        Self { knots: member.repeat(FEWEST_PLANES), planes: FEWEST_PLANES, single: true, ..*self }
     }
 
     /// The last place along the axis.
@@ -97,9 +159,21 @@ impl Family {
     }
 
     fn nodes(&self) -> Vec<f64> {
+        if self.single {
+            return vec![0.5 * self.last()];
+        }
         let count = NODES * (self.planes - 3);
         (0..=count).map(|node| node as f64 / NODES as f64).collect()
     }
+}
+
+/// The weights of the planes at a place along the axis.
+fn basis_of(planes: usize, place: f64) -> Vec<f64> {
+    let first = (place as usize).min(planes - 4);
+    let [weights, ..] = basis(place - first as f64);
+    let mut all = vec![0.0; planes];
+    all[first..first + 4].copy_from_slice(&weights);
+    all
 }
 
 /// Learns a family of so many planes, in so many rounds, from nothing or from one that there is.
@@ -109,8 +183,13 @@ pub(super) fn learn(
     rounds: usize,
     begin: Option<Family>,
 ) -> Learnt {
-    let mut family =
-        begin.unwrap_or_else(|| Family { knots: vec![0.0; planes * COUNT * COUNT], planes });
+    let extent = windows.first().map_or(Extent::USUAL, |window| window.extent);
+    let mut family = begin.unwrap_or_else(|| Family {
+        knots: vec![0.0; planes * extent.knots()],
+        planes,
+        extent,
+        single: false,
+    });
     let known = family.knots.iter().any(|&knot| knot != 0.0);
     let nodes = family.nodes();
     let mut spots: Vec<SpotFit<'_>> =
@@ -118,11 +197,15 @@ pub(super) fn learn(
     for round in 0..rounds {
         if round > 0 || !known {
             maximize::solve(&mut family, &spots, &nodes);
+            // Each plane is fixed as it is, and all are one again.
+            let one = |family: Family| if family.single { family.single() } else { family };
+            family = one(family);
             gauge::fix(&mut family, &mut spots, &nodes);
+            family = one(family);
         }
         let steps = if round == 0 { FIRST_STEPS } else { STEPS };
         change_each(&mut spots, &|spot| spot.expect(&family, &nodes, steps));
-        leave_out(&mut spots);
+        leave_out(&mut spots, extent);
         change_each(&mut spots, &|spot| spot.weigh(&family, &nodes));
     }
     let places = spots.iter().map(|spot| spot.mean_place(&nodes)).collect();
@@ -130,8 +213,8 @@ pub(super) fn learn(
 }
 
 /// Says which spots are like the others.
-fn leave_out(spots: &mut [SpotFit<'_>]) {
-    let limit = unlike(spots.iter().map(SpotFit::deviance).collect());
+fn leave_out(spots: &mut [SpotFit<'_>], extent: Extent) {
+    let limit = unlike(spots.iter().map(SpotFit::deviance).collect(), extent);
     for spot in spots {
         let near = spot.best().place.iter().all(|at| at.abs() < FARTHEST);
         spot.good = near && spot.deviance() < limit;
@@ -139,7 +222,7 @@ fn leave_out(spots: &mut [SpotFit<'_>]) {
 }
 
 /// From which deviance of a pixel on a spot is not like the others.
-fn unlike(mut all: Vec<f64>) -> f64 {
+fn unlike(mut all: Vec<f64>, extent: Extent) -> f64 {
     let median = |all: &mut [f64]| {
         all.sort_unstable_by(f64::total_cmp);
         all.get(all.len() / 2).copied().unwrap_or(f64::NAN)
@@ -147,7 +230,7 @@ fn unlike(mut all: Vec<f64>) -> f64 {
     let middle = median(&mut all);
     all.iter_mut().for_each(|own| *own = (*own - middle).abs());
     // Of a χ² by pixel the deviation is at least that of so many pixels.
-    middle + UNLIKE * (1.4826 * median(&mut all)).max(2.0_f64.sqrt() / SIDE as f64)
+    middle + UNLIKE * (1.4826 * median(&mut all)).max(2.0_f64.sqrt() / extent.side() as f64)
 }
 
 #[cfg(test)]

@@ -8,10 +8,10 @@ use fit_windows::AnyWindows;
 use ndarray::Array3;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
-use super::gauge::tail;
+use super::gauge::{USUAL_TAIL, tail};
 use super::held::{Judged, judge, placed};
 use super::select::{Candidates, Others, Seen};
-use super::{COUNT, Family, Learnt, SIDE, SpotWindow, learn};
+use super::{Extent, Family, Learnt, SpotWindow, learn};
 use crate::as_windows::AsWindows;
 use crate::detect::typical_variance;
 use crate::localize::electrons::photons_of_frame;
@@ -45,8 +45,10 @@ const AT_A_TIME: usize = 4;
 const BOX: usize = 9;
 /// Coefficients of the PSF along x and y: it reaches farther than the windows, as spots that are bright do.
 const WHOLE: usize = 36;
-/// From the first to the second distance, in pixels, the wings change over to what falls with r⁻³.
-const SEEN: [f64; 2] = [6.5, 8.0];
+/// In the last pixels of windows the wings change over to what falls with r⁻³.
+const SEEN: f64 = 1.5;
+/// Light is hidden where it is below this share of the noise of a pixel.
+const HIDDEN: f64 = 0.15;
 /// The distance of two planes, in nanometres that mean nothing: the axis is no height.
 const STEP: f64 = 50.0;
 /// With a PSF that is known, pixels nearer to another spot are not looked at, and spots have no nearer neighbours.
@@ -143,29 +145,52 @@ pub struct LearntPsf {
 impl Family {
     /// The family as a PSF whose z is the place along the axis.
     pub(super) fn psf(&self) -> Result<Psf, PsfError> {
-        // Far from the centre, where windows show little or nothing, light falls with r⁻³.
-        let (size, middle) = (COUNT * COUNT, 0.5 * (WHOLE - 1) as f64);
-        let tails: Vec<f64> =
-            self.knots.chunks_exact(size).map(|plane| tail(plane).max(0.0)).collect();
+        let middle = 0.5 * (WHOLE - 1) as f64;
+        let mut all = self.extended(WHOLE);
+        let zero = 0.5 * self.last();
+        let light = crate::psf::measured::sum(&all, zero, 0);
+        // The coefficients at the edges are those of pixels that are in it by half, or not at all.
+        let inside = |at: usize| (middle - 0.5 - (at as f64 - middle).abs()).clamp(0.0, 1.0);
+        for mut plane in all.outer_iter_mut() {
+            let own = plane.indexed_iter();
+            let sum: f64 =
+                own.map(|((row, column), value)| inside(row) * inside(column) * value).sum();
+            plane /= if sum > 0.0 { sum } else { 1.0 };
+        }
+        Psf::of_light(all, STEP, zero, light.min(1.0), false)
+    }
+
+    /// Coefficients of so many rows and columns: far from the centre, where windows show little or nothing, light falls with r⁻³.
+    fn extended(&self, whole: usize) -> Array3<f64> {
+        let (size, count) = (self.extent.knots(), self.extent.count());
+        let (middle, half) = (0.5 * (whole - 1) as f64, self.extent.half as f64);
+        let planes = self.knots.chunks_exact(size);
+        let tails: Vec<f64> = planes.map(|plane| tail(plane, self.extent).max(0.0)).collect();
         let own = |plane: usize, row: usize, column: usize| {
-            let at = [row, column].map(|at| at.checked_sub((WHOLE - COUNT) / 2));
+            let at = [row, column].map(|at| at.checked_sub((whole - count) / 2));
             let [Some(row), Some(column)] = at else { return None };
-            (row < COUNT && column < COUNT).then(|| self.knots[plane * size + row * COUNT + column])
+            (row < count && column < count).then(|| self.knots[plane * size + row * count + column])
         };
-        let inner = Array3::from_shape_fn((self.planes, WHOLE, WHOLE), |(plane, row, column)| {
+        Array3::from_shape_fn((self.planes, whole, whole), |(plane, row, column)| {
             let r = (row as f64 - middle).hypot(column as f64 - middle);
-            let share = ((r - SEEN[0]) / (SEEN[1] - SEEN[0])).clamp(0.0, 1.0);
+            let share = ((r - half) / SEEN + 1.0).clamp(0.0, 1.0);
             let far = tails[plane] / r.max(1.0).powi(3);
             own(plane, row, column).map_or(far, |own| own + share * (far - own))
-        });
-        let zero = 0.5 * self.last();
-        let light = crate::psf::measured::sum(&inner, zero, 0);
-        Psf::of_light(inner, STEP, zero, light.min(1.0), false)
+        })
+    }
+
+    /// The same of another extent.
+    fn of_extent(&self, extent: Extent) -> Self {
+        if extent == self.extent {
+            return self.clone();
+        }
+        let knots = self.extended(extent.count()).into_iter().collect();
+        Self { knots, extent, ..*self }
     }
 
     /// With a plane more at each end, as a line goes on.
     fn grown(&self) -> Self {
-        let size = COUNT * COUNT;
+        let size = self.extent.knots();
         let plane = |number: usize| &self.knots[number * size..][..size];
         let beyond = |end: usize, inside: usize| {
             plane(end)
@@ -176,15 +201,15 @@ impl Family {
         };
         let last = self.planes - 1;
         let knots = [beyond(0, 1), self.knots.clone(), beyond(last, last - 1)].concat();
-        Self { knots, planes: self.planes + 2 }
+        Self { knots, planes: self.planes + 2, ..*self }
     }
 
     /// Without an interval at an end.
     fn without(&self, first: bool) -> Self {
-        let size = COUNT * COUNT;
+        let size = self.extent.knots();
         let knots =
             if first { &self.knots[size..] } else { &self.knots[..self.knots.len() - size] };
-        Self { knots: knots.to_vec(), planes: self.planes - 1 }
+        Self { knots: knots.to_vec(), planes: self.planes - 1, ..*self }
     }
 }
 
@@ -242,17 +267,16 @@ fn learnt(
         blocks.iter().map(|block| (block.first, block.pixels.windows())).collect();
     let blocks = &blocks[..];
     let [width, height] = size_of(blocks);
-    if width.min(height) < SIDE {
+    if width.min(height) < Extent::USUAL.side() {
         let frames = blocks.iter().map(|(_, frames)| frames.count()).sum();
         return Err(LearnPsfError::FewSpots { frames, found: 0 });
     }
     let (options, roi) = plain(options, (width, height))?;
     let Collected { windows, mut frames, mut density, .. } = maxima(blocks, &options, roi, go_on)?;
     let (windows, held) = parted(windows, frames)?;
-    let mut used = windows.len();
     let mut found = pool.install(|| learn(&windows, PLANES, STEPS, None));
     let (mut judged, mut held_out) = (pool.install(|| judge(&found.family, &held)), held.len());
-    let mut last = held;
+    let (mut last, mut used) = (held, windows);
     let mut rounds = 1;
     while rounds < ROUNDS {
         if !go_on() {
@@ -276,11 +300,18 @@ fn learnt(
             at.map_or(0.0, |[share, ..]| spot.intensity * share)
         };
         let others = Others::Known { light: &light, masked: MASKED, nearest: NEAREST };
-        let again = collected(blocks, (&next, roi), &others, (&axis, ENOUGH), go_on)?;
-        let [apart, windows] = again.windows.parted(HELD).map(|part| part.chosen(MOST_SPOTS));
-        if windows.len() < FEWEST || apart.len() < FEWEST_HELD {
-            break;
+        let mut chosen = None;
+        for &extent in wanted(&used) {
+            let again = collected(blocks, (&next, roi, extent), &others, (&axis, ENOUGH), go_on)?;
+            let Collected { windows, frames, density, .. } = again;
+            let [apart, windows] = windows.parted(HELD).map(|part| part.chosen(MOST_SPOTS));
+            if windows.len() >= FEWEST && apart.len() >= FEWEST_HELD {
+                chosen = Some((extent, apart, windows, frames, density));
+                break;
+            }
         }
+        let Some((extent, apart, windows, of_frames, of_density)) = chosen else { break };
+        found.family = found.family.of_extent(extent);
         let begin = if rounds == 1 { found.family.grown() } else { found.family.clone() };
         let mut better = pool.install(|| learn(&windows, begin.planes, STEPS, Some(begin)));
         better.family = cropped(&better);
@@ -288,22 +319,43 @@ fn learnt(
         let [before, now] =
             [&found.family, &better.family].map(|family| pool.install(|| judge(family, &apart)));
         if rounds > 1 && now.learnt >= before.learnt {
+            (judged, held_out, last) = (before, apart.len(), apart);
+            used = windows;
             break;
         }
         rounds += 1;
-        (frames, density) = (frames.max(again.frames), again.density);
-        (found, judged, used, held_out) = (better, now, windows.len(), apart.len());
+        (frames, density) = (frames.max(of_frames), of_density);
+        (found, judged, used, held_out) = (better, now, windows, apart.len());
         last = apart;
         if now.learnt > ENDED * before.learnt {
             break;
         }
     }
+    // One member describes the spots as well where the axis is no more than their noise.
+    let begin = found.family.single();
+    let alone = pool.install(|| learn(&used, begin.planes, STEPS, Some(begin)));
+    let judged_alone = pool.install(|| judge(&alone.family, &last));
+    if judged.gain - judged_alone.gain < GAIN {
+        (found, judged) = (alone, judged_alone);
+    }
+    let used = used.len();
     let Judged { learnt, gaussian, better, gain } = judged;
     if !(better >= BETTER && gain >= GAIN) {
         return Err(LearnPsfError::NotBetter { spots: used, gain, learnt, gaussian });
     }
     let psf = pool.install(|| tested(&found.family, &last, density))?;
     Ok(LearntPsf { psf, frames, spots: used, held_out, rounds, deviance: learnt, gaussian })
+}
+
+/// The pixels around spots to learn from, the best first: where the light at the edge of usual windows is seen, wider ones.
+fn wanted(windows: &[SpotWindow]) -> &'static [Extent] {
+    let edge = USUAL_TAIL / (Extent::USUAL.half as f64 + 0.5).powi(3);
+    let is_seen = |window: &&SpotWindow| {
+        let noise = (window.background + window.read_noise).sqrt();
+        window.photons * edge > HIDDEN * noise
+    };
+    let bright = 2 * windows.iter().filter(is_seen).count() > windows.len();
+    if bright { &[Extent::WIDE, Extent::USUAL] } else { &[Extent::USUAL] }
 }
 
 /// The family as a PSF, with what spots that were held out look like that are not quite like it.
@@ -371,7 +423,8 @@ fn maxima(
     let mut first = options.clone().with_box_size(BOX);
     first.fitter.fit = first.fitter.fit.with_shape(Shape::Elliptical(Elliptical));
     let by_widths = |spot: &Localization| spot.sigma_x - spot.sigma_y;
-    collected(blocks, (&first, roi), &Others::Masked, (&by_widths, ENOUGH), go_on)
+    let extent = Extent::USUAL;
+    collected(blocks, (&first, roi, extent), &Others::Masked, (&by_widths, ENOUGH), go_on)
 }
 
 /// How spots of frames that are alone differ from Gaussians of these widths, which follow from the third parameter that spots have, if they
@@ -386,7 +439,7 @@ pub(crate) fn misfit_of_gaussians(
     third: &dyn Fn(&Localization) -> f64,
 ) -> Result<Option<Misfit>, LocalizeError> {
     let (count, height, width) = frames.frames();
-    if width.min(height) < SIDE {
+    if width.min(height) < Extent::USUAL.side() {
         return Ok(None);
     }
     let roi = middle(options.roi.unwrap_or(Roi { x: 0, y: 0, width, height }));
@@ -406,7 +459,8 @@ pub(crate) fn misfit_of_gaussians(
         true => Others::Known { light: &light, masked: MASKED, nearest: NEAREST },
         false => Others::Masked,
     };
-    let found = collected(&parts, (options, roi), &others, (third, MOST_ALONE), &|| true);
+    let found =
+        collected(&parts, (options, roi, Extent::USUAL), &others, (third, MOST_ALONE), &|| true);
     let Collected { windows, density, beside, .. } = match found {
         Ok(collected) => collected,
         Err(LearnPsfError::Localize(error)) => return Err(error),
@@ -435,12 +489,12 @@ fn middle(roi: Roi) -> Roi {
 
 /// A spot, with its place from the middle pixel.
 fn sample(window: &SpotWindow, [x, y, z]: [f64; 3], photons: f64, background: f64) -> Sample<'_> {
-    let middle = (SIDE / 2) as f64;
+    let middle = window.extent.half as f64;
     Sample {
         pixels: window.pixels.as_slice().into(),
         others: Some(&window.others),
         counts: Some(&window.counts),
-        size: [SIDE; 2],
+        size: [window.extent.side(); 2],
         read_noise: window.read_noise,
         excess: 1.0,
         place: [middle + x, middle + y, z],
@@ -461,7 +515,7 @@ struct Collected {
 /// The spots of blocks that may be used, until there are enough. Blocks from all of the movie come first.
 fn collected(
     blocks: &[Frames<'_>],
-    (options, roi): (&LocalizeOptions, Roi),
+    (options, roi, extent): (&LocalizeOptions, Roi, Extent),
     others: &Others<'_>,
     (key, enough): (&dyn Fn(&Localization) -> f64, usize),
     go_on: &dyn Fn() -> bool,
@@ -512,7 +566,8 @@ fn collected(
                 photons_of_frame(frames, number, camera, options.map.as_deref());
             let frame = photons.view();
             let group = if parts { part } else { all.frames + number };
-            let seen = Seen { frame, raised, group, roi, read_noise, excess, counts: &unmasked };
+            let seen =
+                Seen { frame, extent, raised, group, roi, read_noise, excess, counts: &unmasked };
             all.windows.add(&seen, spots, others, key);
         }
         all.frames += frames.count();

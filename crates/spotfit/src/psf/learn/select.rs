@@ -2,7 +2,7 @@
 
 use ndarray::ArrayView2;
 
-use super::{HALF, SIDE, SpotWindow};
+use super::{Extent, SpotWindow};
 use crate::localize::{Localization, Roi};
 
 /// The nearest neighbour that a spot may have, in pixels, and the nearest if few have none; so many are few.
@@ -45,6 +45,8 @@ impl Others<'_> {
 /// A frame in photons, and what is known of it.
 pub(super) struct Seen<'f> {
     pub(super) frame: ArrayView2<'f, f64>,
+    /// The pixels around a spot that are wanted.
+    pub(super) extent: Extent,
     /// By how much it was raised, so that pixels can be photons.
     pub(super) raised: f64,
     /// Groups of frames are held out together.
@@ -94,7 +96,8 @@ impl Candidates {
         others: &Others<'_>,
         key: impl Fn(&Localization) -> f64,
     ) {
-        let Seen { frame, raised, roi, read_noise, excess, .. } = *seen;
+        let Seen { frame, extent, raised, roi, read_noise, excess, .. } = *seen;
+        let half = extent.half as f64;
         let (height, width) = frame.dim();
         let (masked, least) = match others {
             Others::Masked => (MASKED, NEAREST[1]),
@@ -103,11 +106,11 @@ impl Candidates {
         // Frames may have very many.
         let mut sorted: Vec<&Localization> = spots.iter().collect();
         sorted.sort_by(|a, b| a.y.total_cmp(&b.y));
-        let reach = (2 * HALF) as f64 + MASKED;
+        let reach = 2.0 * half + MASKED;
         for (number, spot) in sorted.iter().enumerate() {
             let [column, row] = [spot.x, spot.y].map(f64::round);
             let inside = |at: f64, side: usize, [first, count]: [usize; 2]| {
-                let window = at >= HALF as f64 && at + (HALF as f64) < side as f64;
+                let window = at >= half && at + half < side as f64;
                 window && at >= first as f64 && at < (first + count) as f64
             };
             let first = sorted.partition_point(|other| other.y < spot.y - reach - 1.0);
@@ -138,9 +141,10 @@ impl Candidates {
                 .filter(|other| (other.x - column).abs().max((other.y - row).abs()) < reach)
                 .collect();
             let mut window = SpotWindow {
-                pixels: Vec::with_capacity(SIDE * SIDE),
-                others: vec![0.0; SIDE * SIDE],
-                counts: vec![true; SIDE * SIDE],
+                extent,
+                pixels: Vec::with_capacity(extent.pixels()),
+                others: vec![0.0; extent.pixels()],
+                counts: vec![true; extent.pixels()],
                 read_noise: read_noise / (excess * excess),
                 place: [spot.x - column, spot.y - row],
                 photons: spot.intensity / excess,
@@ -151,11 +155,9 @@ impl Candidates {
                 field: [[column, width as f64], [row, height as f64]]
                     .map(|[at, side]| 2.0 * at / side - 1.0),
             };
-            for pixel in 0..SIDE * SIDE {
-                let at = [
-                    column - HALF as f64 + (pixel % SIDE) as f64,
-                    row - HALF as f64 + (pixel / SIDE) as f64,
-                ];
+            for pixel in 0..extent.pixels() {
+                let [dx, dy] = extent.offsets(pixel);
+                let at = [column + dx, row + dy];
                 let place = [at[1] as usize, at[0] as usize];
                 let datum = frame[place] / excess;
                 window.counts[pixel] = datum.is_finite() && (seen.counts)(place);

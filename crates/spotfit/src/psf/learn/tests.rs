@@ -14,16 +14,17 @@ fn spots(psf: &PupilPsf, count: usize, range: f64, seed: u64) -> (Vec<SpotWindow
             let photons = 1500.0 * (0.6 * random.normal() - 0.18).exp();
             let slopes = [0, 1].map(|_| random.uniform_in(-0.5, 0.5));
             let light = |pixel: usize| {
-                let [dx, dy] = [pixel % SIDE, pixel / SIDE].map(|at| at as f64 - HALF as f64);
+                let [dx, dy] = Extent::USUAL.offsets(pixel);
                 let behind = 30.0 + slopes[0] * dx + slopes[1] * dy;
                 behind + photons * psf.share(dx - place[0], dy - place[1], z)
             };
-            let means: Vec<f64> = (0..SIDE * SIDE).map(light).collect();
+            let means: Vec<f64> = (0..Extent::USUAL.pixels()).map(light).collect();
             let pixels = means.iter().map(|&mean| random.poisson(mean) + 1.5 * random.normal());
             SpotWindow {
+                extent: Extent::USUAL,
                 pixels: pixels.collect(),
-                others: vec![0.0; SIDE * SIDE],
-                counts: vec![true; SIDE * SIDE],
+                others: vec![0.0; Extent::USUAL.pixels()],
+                counts: vec![true; Extent::USUAL.pixels()],
                 read_noise: 2.25,
                 place: place.map(|at| at + 0.1 * random.normal()),
                 photons: 0.75 * photons,
@@ -69,17 +70,17 @@ fn spots_tell_their_psf() {
     let both: f64 = a.iter().zip(&b).map(|(a, b)| (a - mean) * (b - mean)).sum();
     let square: f64 = a.iter().map(|a| (a - mean) * (a - mean)).sum();
     assert!(both / square > 0.85, "{}", both / square);
-    let mut patch = crate::psf::lattice::Patch::default();
+    let mut patch = fit_crowd::private::Patch::default();
     for z in [-120.0, 0.0, 120.0] {
         let mut best = (f64::INFINITY, 0.0, 0.0);
         let peak = psf.share(0.0, 0.0, z);
         for step in 0..=30 {
             let node = 0.1 * f64::from(step);
-            let place = expect::place(6, node, [0.0, 0.0]);
+            let place = expect::place(&learnt.family, node, [0.0, 0.0]);
             patch.evaluate(&learnt.family.knots, learnt.family.shape(), &place, false);
             let (mut sum, mut count, mut shares) = (0.0, 0.0, [0.0; 2]);
             for (pixel, value) in patch.value.iter().enumerate() {
-                let [dx, dy] = [pixel % SIDE, pixel / SIDE].map(|at| at as f64 - HALF as f64);
+                let [dx, dy] = Extent::USUAL.offsets(pixel);
                 let truth = psf.share(dx, dy, z);
                 shares[0] += value;
                 shares[1] += truth;
