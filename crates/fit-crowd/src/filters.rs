@@ -42,19 +42,25 @@ impl Filters {
         Self { geometry, planes, kernels, exact }
     }
 
-    /// Which share of a score its filter shows at least.
+    /// Which share of a score its filter shows at least, but for noise.
     pub(crate) fn share(&self) -> f64 {
         if self.exact { 1.0 } else { ALIKE }
     }
 
-    /// The sums around a pixel for the image of a plane.
-    pub(crate) fn at(&self, plane: usize, from: [&[f32]; 2], area: Area, at: usize) -> Products {
+    /// The sums around a pixel for the image of a plane; with `masked`, the first numbers count by the second.
+    pub(crate) fn at(
+        &self,
+        plane: usize,
+        (from, masked): ([&[f32]; 2], bool),
+        area: Area,
+        at: usize,
+    ) -> Products {
         let first = at - self.geometry.half * (area.stride + 1);
-        products(from, &self.planes[plane].patch, self.geometry, area.stride, first)
+        products(from, masked, &self.planes[plane].patch, self.geometry, area.stride, first)
     }
 }
 
-/// Products of lines like these images, as few as there can be, and images that no such product is like.
+/// Products of lines like these images, a few by halving the heights, and images that no such product is like.
 fn like(planes: &[Plane], own: &[Kernel], geometry: Geometry) -> Vec<Kernel> {
     let lines = most_like(planes, geometry);
     let least = planes.iter().map(|plane| likeness(&plane.patch, &lines, geometry));
@@ -177,7 +183,7 @@ mod tests {
             (0..40 * 30).map(|at| ((at * step) % 17) as f32 * 0.1).collect()
         };
         let (a, b) = (numbers(7), numbers(5));
-        let found = products([&a, &b], &patch, geometry, stride, first);
+        let found = products([&a, &b], false, &patch, geometry, stride, first);
         let mut expected = [0.0; 3];
         for (x, y, g) in pixels(&patch, geometry) {
             let at = first + y * stride + x;
@@ -187,5 +193,9 @@ mod tests {
         for (found, expected) in found.into_iter().zip(expected) {
             assert!((found - expected).abs() < 1e-5 * expected, "{found}, not {expected}");
         }
+        let product: Vec<f32> = a.iter().zip(&b).map(|(a, b)| a * b).collect();
+        let [masked, ..] = products([&a, &b], true, &patch, geometry, stride, first);
+        let [expected, ..] = products([&product, &b], false, &patch, geometry, stride, first);
+        assert!((masked - expected).abs() < 1e-5 * expected, "{masked}, not {expected}");
     }
 }

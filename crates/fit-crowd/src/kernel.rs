@@ -164,16 +164,17 @@ fn correlate_with<const FUSED: bool>(
 /// Sums over the pixels under an image g: of a·g, b·g and b·g² for two numbers a and b of each pixel.
 pub(crate) type Products = [f64; 3];
 
-/// Those of a patch whose first pixel is at `first` in memory.
+/// Those of a patch whose first pixel is at `first` in memory; with `masked`, of a·b·g, b·g and b·g².
 pub(crate) fn products(
     from: [&[f32]; 2],
+    masked: bool,
     patch: &[f32],
     geometry: Geometry,
     stride: usize,
     first: usize,
 ) -> Products {
     let (mut sums, mut all) = ([[0.0; LANES]; 3], [0.0; 3]);
-    multiply(from, patch, geometry, [stride, first], &mut sums);
+    multiply(from, masked, patch, geometry, [stride, first], &mut sums);
     totals(&sums, &mut all);
     all.map(f64::from)
 }
@@ -181,6 +182,7 @@ pub(crate) fn products(
 #[multiversion(targets("x86_64+avx512f+avx512vl+avx2+fma", "x86_64+avx2+fma"))]
 fn multiply(
     [a, b]: [&[f32]; 2],
+    masked: bool,
     patch: &[f32],
     geometry: Geometry,
     [stride, first]: [usize; 2],
@@ -194,7 +196,7 @@ fn multiply(
             let (a, b) = (load(a, at), load(b, at));
             for lane in 0..LANES {
                 let lit = b[lane] * weights[lane];
-                sums[0][lane] += a[lane] * weights[lane];
+                sums[0][lane] += a[lane] * if masked { lit } else { weights[lane] };
                 sums[1][lane] += lit;
                 sums[2][lane] += lit * weights[lane];
             }

@@ -118,7 +118,7 @@ impl Maps {
     pub(crate) fn peaks(&self, scene: &Scene, least: f64, peaks: &mut Vec<Peak>) {
         peaks.clear();
         let (filters, field) = (&self.filters, &scene.field);
-        let from = [&field.residual[..], &field.weight[..]];
+        let from = ([&field.residual[..], &field.weight[..]], false);
         let seen = (filters.share() * least) as f32;
         maxima(&self.score, scene.area(), seen, |x, y, score| {
             let at = field.at(x, y);

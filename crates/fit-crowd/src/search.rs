@@ -194,15 +194,16 @@ impl Parts {
     /// Finds and fits the emitters of a part, in tiles if it is large.
     fn find(&mut self, frame: &CrowdFrame<'_>, part: &Part<'_>, into: &mut Vec<Emitter>) {
         let Self { setup, regions, starts, of_tile, found } = self;
-        let tiles = tiles(part.rect, setup.margin());
+        let wider_for = |rect: Rect| {
+            let [peak, mean] = frame.light(rect)?;
+            Some(setup.wider_for(peak - mean, mean))
+        };
+        let widest = part.wider.or_else(|| wider_for(part.rect)).unwrap_or(0);
+        let tiles = tiles(part.rect, setup.margin(widest));
         found.clear();
         for (number, tile) in tiles.iter().enumerate() {
             let rect = tile.rect;
-            let wider = part.wider.or_else(|| {
-                let [peak, mean] = frame.light(rect)?;
-                Some(setup.wider_for(peak - mean, mean))
-            });
-            let Some(wider) = wider else { continue };
+            let Some(wider) = part.wider.or_else(|| wider_for(rect)) else { continue };
             let from = part.own.partition_point(|seed| (seed.peak.y as usize) < rect.origin[1]);
             let near =
                 part.own[from..].iter().take_while(|seed| (seed.peak.y as usize) < rect.end(1));

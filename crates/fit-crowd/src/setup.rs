@@ -201,11 +201,13 @@ impl Setup {
     /// The same, where spots are alike at all heights.
     fn without_height(self, options: &CrowdOptions) -> Self {
         let (rate, splits) = (options.false_rate, options.false_splits);
+        // Births follow from the image, of which no height changes the score.
+        let split = Thresholds::of_plane(rate, splits, self.sigma).split;
         Self {
             third: Third::Fixed,
             starts: vec![0.0],
             functions: PARAMETERS - 1,
-            thresholds: Thresholds::of_plane(rate, splits, self.sigma),
+            thresholds: Thresholds { split, ..self.thresholds },
             ..self
         }
     }
@@ -341,9 +343,11 @@ impl Setup {
         3.5 * self.sigma
     }
 
-    /// Pixels around the core of a tile: an emitter at its edge, and those that share pixels with it.
-    pub(crate) fn margin(&self) -> usize {
-        2 * self.geometry.half
+    /// Pixels around the core of a tile whose patches are at most so many pixels wider: an emitter at its edge, and those that share pixels
+    /// with it.
+    pub(crate) fn margin(&self, wider: usize) -> usize {
+        let half = self.geometry.half;
+        if self.is_separable() { 2 * half } else { (2 * half).max(half + wider + 1) }
     }
 
     /// Pixels around a spot's patch that tell its background.

@@ -230,8 +230,10 @@ impl Sieve {
     /// Σd·g around a pixel for the image of a plane, and Σg and Σg² over the pixels that are used.
     fn sums_at(&self, [x, y]: [usize; 2], plane: usize) -> [f64; 3] {
         let (area, at) = (self.area, self.at(x, y));
-        let sums = self.filters.at(plane, [&self.data, &self.mask], area, at);
-        if self.filters.exact {
+        // The light of pixels that are hidden counts only where the shares are those of all.
+        let exact = self.filters.exact;
+        let sums = self.filters.at(plane, ([&self.data, &self.mask], !exact), area, at);
+        if exact {
             let OfFilter { light, total, .. } = &self.own_of[plane];
             let [light, total] = [light, total].map(|share| share.at(area, x, y).into());
             return [sums[0], light, total];

@@ -19,7 +19,7 @@ use spotfit::steps::localize::{
 };
 use spotfit::steps::{Listener, Note, PixelScale, Stack, learn};
 use spotfit::table::{self, Layout};
-use spotfit::{AsWindows, Length};
+use spotfit::{AsWindows, Background, Length};
 
 use crate::calibrate::{Chosen, to_learn_from};
 use crate::camera::CameraMap;
@@ -155,7 +155,10 @@ impl LocalizeOptions {
             .with_roi(roi.map(|(x, y, width, height)| format!("{x},{y},{width},{height}")))
             .with_estimator(Some(fit.estimator))
             // Where nothing was learnt it is that of Gaussians.
-            .with_background(Some(fit.background).filter(|_| !learns))
+            .with_background(
+                Some(fit.background)
+                    .filter(|background| !learns || *background != Background::Free),
+            )
             .with_calibration(calibration.map(Given::File))
             .with_psf(psf)
             .with_learn_frames(learn_frames)

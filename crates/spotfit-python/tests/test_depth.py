@@ -93,6 +93,11 @@ def test_the_former_name_of_z_still_works() -> None:
 def test_heights_by_a_psf_are_those_of_the_command_and_right(folder: Path) -> None:
     camera = spotfit.Camera(100, 1, None, 1.5)
     found = spotfit.localize(folder / "movie.tif", camera=camera, pixel_size=100, psf=folder / "psf.hdf5", errors=True)
+    plane = spotfit.localize(folder / "movie.tif", camera=camera, pixel_size=100, psf=folder / "psf.hdf5", background="plane")
+    assert len(plane) > 0.9 * len(found)
+    assert np.isfinite(plane.offset_x).all()
+    assert (plane.offset_x != 0).all()
+    assert (plane.offset_y != 0).all()
     same(found, folder / "by-psf.hdf5")
     truth = spotfit.read_table(folder / "truth.csv").with_pixel_size(100).in_pixels()
     pulls = []

@@ -52,7 +52,8 @@ pub(crate) struct FitOptions {
     #[arg(help_heading = "Fit", long, value_name = "X")]
     max_error: Option<f64>,
     /// The background: free, nonnegative (if only the camera's offset was subtracted), or plane (two slopes more, for
-    /// uneven light). The default is nonnegative for maximum likelihood, and free for least squares.
+    /// uneven light). The default is nonnegative for maximum likelihood, and free for least squares, with a measured
+    /// PSF, and where several emitters are fitted together.
     #[arg(help_heading = "Fit", long, value_enum, value_name = "BACKGROUND")]
     background: Option<BackgroundChoice>,
     /// How far outside the outermost pixel centres the centre may lie, in pixels.

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 _BLOCK = 1 << 22
 #: Options that a measured PSF has no use for.
 _GAUSSIAN = (
-    "shape", "fixed_sigma", "profile", "criteria", "background", "min_delta", "min_step", "max_error", "tolerance", "centre_margin",
+    "shape", "fixed_sigma", "profile", "criteria", "min_delta", "min_step", "max_error", "tolerance", "centre_margin",
     "sigma_min", "sigma_max",
 )  # fmt: skip
 #: Pixels whose largest value is that of a saturated one.

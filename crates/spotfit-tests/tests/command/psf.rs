@@ -120,15 +120,18 @@ fn measured_psfs_find_heights() {
     let refused = |more: &[&str], parts: &[&str]| fails(&with(&localize, more), parts);
     refused(&["--shape", "elliptical"], &["--shape", "measured PSF"]);
     refused(&["--calibration", "x.yaml"], &["cannot be used with"]);
-    // Three columns more than on a flat background: the slopes, and none of them 0.
     let plane = folder.path("plane.csv");
     let words: Words<'_> = vec![&"localize", &movie, &"-o", &plane, &"--psf", &psf];
     succeeds(&with(&with(&words, &CAMERA), &["--pixel-size", "100", "--background", "plane"]));
     let table = String::from_utf8(fs::read(&plane).expect("a table")).expect("text");
-    let (head, row) = table.split_once('\n').expect("rows");
-    let column = head.split(',').position(|name| name.contains("offset_x")).expect("slopes");
-    let slope = row.lines().next().and_then(|row| row.split(',').nth(column));
-    assert_ne!(slope.expect("a slope").parse::<f64>(), Ok(0.0), "{head}");
+    let (head, rows) = table.split_once('\n').expect("rows");
+    for name in ["offset_x", "offset_y"] {
+        let at = head.split(',').position(|column| column.contains(name)).expect("a slope");
+        let slope = |row: &str| row.split(',').nth(at).map(str::parse::<f64>);
+        let slopes: Vec<_> = rows.lines().map(slope).collect();
+        let good = |slope: &Option<Result<f64, _>>| matches!(slope, Some(Ok(slope)) if slope.is_finite() && *slope != 0.0);
+        assert!(slopes.len() > 100 && slopes.iter().all(good), "{name}: {slopes:?}");
+    }
     refused(&["--emitters", "auto", "--background", "plane"], &["--background", "--emitters"]);
     for option in [&["--criteria", "tight"][..], &["--sigma-min", "1"]] {
         refused(option, &[option[0], "for Gaussians"]);

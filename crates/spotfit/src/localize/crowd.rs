@@ -137,7 +137,7 @@ impl Crowd {
 
     /// How many parameters a spot has. Its background is that of the frame: the pixels of a box hardly change it.
     fn parameters(&self) -> usize {
-        let third = self.psf.is_some()
+        let third = self.psf.as_ref().is_some_and(|psf| !psf.is_single())
             || self.calibration.is_some()
             || matches!(self.options.shape, EmitterImage::Free { .. });
         3 + usize::from(third)
@@ -146,6 +146,7 @@ impl Crowd {
     /// The height of a spot, if it has one. `residual` is by how many standard deviations the residuals exceed the noise.
     fn depth(&self, emitter: &Emitter, residual: f64) -> Option<Depth> {
         let (range, scale) = match (&self.psf, &self.calibration) {
+            (Some(psf), _) if psf.is_single() => ([f64::NEG_INFINITY, f64::INFINITY], 1.0),
             (Some(psf), _) => (psf.range(), 1.0),
             (None, Some(finder)) => (finder.curve().range(), finder.curve().magnification()),
             (None, None) => return None,

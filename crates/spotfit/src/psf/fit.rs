@@ -41,8 +41,8 @@ pub struct PsfFitOptions {
     /// A fit ends when its next step is predicted to be shorter than this many standard errors; default 0.01. Range: 0
     /// to 1.
     pub tolerance: f64,
-    /// Free by default: any value, of windows from which more than the camera's offset may have been subtracted. Not below 0; or a plane, with
-    /// two slopes more.
+    /// [`Background::Free`] by default: more than the camera's offset may have been subtracted from the windows.
+    /// [`Background::NonNegative`] takes pixels below 0 for noise. [`Background::Plane`] is free and has two slopes more.
     pub background: Background,
 }
 
@@ -71,7 +71,7 @@ impl PsfFitOptions {
 #[non_exhaustive]
 pub struct PsfFits {
     /// (fit, parameter): x and y in px from the centre of the window's first pixel, z in nm, photons, and background in
-    /// photons per pixel; of a plane that at the spot's centre, and its slopes by x and y in photons per pixel in a pixel.
+    /// photons per pixel; of a plane the background at the spot's centre, and then its slopes by x and y: by how many photons per pixel it changes in a pixel.
     pub parameters: Array2<f64>,
     /// Their standard errors: the Cramér–Rao bounds for maximum likelihood without multiplied electrons, and otherwise
     /// the sandwich A⁻¹BA⁻¹ with A = ΣwJJᵀ and B = Σw²vJJᵀ, v being the variance of a pixel and w its weight in the
@@ -473,7 +473,8 @@ impl PsfFitter {
         let [down, across] = self.psf.extent().map(|extent| 0.5 * extent as f64);
         fits.parameters.column_mut(0).mapv_inplace(|x| x + across);
         fits.parameters.column_mut(1).mapv_inplace(|y| y + down);
-        fits.parameters.column_mut(2).mapv_inplace(|plane| self.psf.z_of(plane));
+        let z = |plane| if self.psf.is_single() { 0.0 } else { self.psf.z_of(plane) };
+        fits.parameters.column_mut(2).mapv_inplace(z);
         fits.errors.column_mut(2).mapv_inplace(|error| error * self.psf.step());
         if extra != 0.0 {
             fits.parameters.column_mut(4).mapv_inplace(|background| background - extra);

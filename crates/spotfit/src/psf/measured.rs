@@ -88,7 +88,7 @@ impl Psf {
             psf.spline = spline_of(&coefficients);
             psf.coefficients = coefficients;
         }
-        (psf.light, psf.heights) = (light, heights);
+        (psf.light, psf.heights) = (light, heights && !psf.single);
         Ok(psf)
     }
 
@@ -137,7 +137,7 @@ impl Psf {
             step,
             zero,
             light: 1.0,
-            heights: true,
+            heights: !single,
             single,
             misfit: None,
             spline,
@@ -189,7 +189,7 @@ impl Psf {
         Self { misfit, ..self }
     }
 
-    /// Whether it is the same at all z: nothing tells z then, which is 0 in all fits and without an error.
+    /// Whether it is the same at all z: nothing tells z then, which is 0 in all fits, has no error, and is no height.
     pub fn is_single(&self) -> bool {
         self.single
     }

@@ -196,7 +196,7 @@ fn single_psfs_have_no_height() {
         member[[row, column]]
     });
     let psf = Psf::new(planes, 50.0, 1.0).expect("a PSF");
-    assert!(psf.is_single() && !ROUND.is_single());
+    assert!(psf.is_single() && !psf.has_heights() && !ROUND.is_single());
     assert_eq!(psf.bound(0.0, 1000.0, 10.0, [13; 2]).expect("a bound")[2], 0.0);
     let fitter = PsfFitter::new(&psf, Backend::Cpu, 1).expect("a fitter");
     let (windows, truth) = own_spots_at(&psf, 2000, [2000.0, 10.0], 3);
@@ -205,6 +205,7 @@ fn single_psfs_have_no_height() {
         let fits = fitter.fit(windows.view(), &options).expect("fits");
         assert!(fits.statuses.iter().all(|status| status.is_converged()));
         assert!(fits.errors.column(2).iter().all(|&error| error == 0.0));
+        assert!(fits.parameters.column(2).iter().all(|&z| z == 0.0));
         for j in [0, 1, 3, 4] {
             let off = &fits.parameters.column(j) - &truth.column(j);
             let square = (off / fits.errors.column(j)).mapv(|ratio| ratio * ratio);

@@ -21,6 +21,8 @@ pub(super) fn fix(family: &mut Family, spots: &mut [SpotFit<'_>], nodes: &[f64])
         // A coefficient has its place a plane before its number.
         let usual = usual(plane, extent);
         let level = match &pedestal {
+            // The spots of a single member are all half-way.
+            Some(pedestal) if family.single => pedestal.with(0.0, usual),
             Some(pedestal) => pedestal.with(along(number as f64 - 1.0, last), usual),
             None => usual,
         };

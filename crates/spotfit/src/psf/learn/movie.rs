@@ -167,7 +167,8 @@ impl Family {
         let planes = self.knots.chunks_exact(size);
         let tails: Vec<f64> = planes.map(|plane| tail(plane, self.extent).max(0.0)).collect();
         let own = |plane: usize, row: usize, column: usize| {
-            let at = [row, column].map(|at| at.checked_sub((whole - count) / 2));
+            // A larger one is cut.
+            let at = [row, column].map(|at| (at + count / 2).checked_sub(whole / 2));
             let [Some(row), Some(column)] = at else { return None };
             (row < count && column < count).then(|| self.knots[plane * size + row * count + column])
         };
@@ -305,29 +306,31 @@ fn learnt(
             let again = collected(blocks, (&next, roi, extent), &others, (&axis, ENOUGH), go_on)?;
             let Collected { windows, frames, density, .. } = again;
             let [apart, windows] = windows.parted(HELD).map(|part| part.chosen(MOST_SPOTS));
-            if windows.len() >= FEWEST && apart.len() >= FEWEST_HELD {
+            let enough = windows.len() >= FEWEST && apart.len() >= FEWEST_HELD;
+            // Wide windows leave out what is near the edge of the frame.
+            if enough && (extent == Extent::USUAL || 2 * windows.len() >= used.len()) {
                 chosen = Some((extent, apart, windows, frames, density));
                 break;
             }
         }
         let Some((extent, apart, windows, of_frames, of_density)) = chosen else { break };
+        let before = found.family.clone();
         found.family = found.family.of_extent(extent);
         let begin = if rounds == 1 { found.family.grown() } else { found.family.clone() };
         let mut better = pool.install(|| learn(&windows, begin.planes, STEPS, Some(begin)));
         better.family = cropped(&better);
         // Where spots overlap, the first round sees those that are two: the second is better in any case.
-        let [before, now] =
+        let [old, now] =
             [&found.family, &better.family].map(|family| pool.install(|| judge(family, &apart)));
-        if rounds > 1 && now.learnt >= before.learnt {
-            (judged, held_out, last) = (before, apart.len(), apart);
-            used = windows;
+        if rounds > 1 && now.learnt >= old.learnt {
+            found.family = before;
             break;
         }
         rounds += 1;
         (frames, density) = (frames.max(of_frames), of_density);
         (found, judged, used, held_out) = (better, now, windows, apart.len());
         last = apart;
-        if now.learnt > ENDED * before.learnt {
+        if now.learnt > ENDED * old.learnt {
             break;
         }
     }
@@ -335,12 +338,13 @@ fn learnt(
     let begin = found.family.single();
     let alone = pool.install(|| learn(&used, begin.planes, STEPS, Some(begin)));
     let judged_alone = pool.install(|| judge(&alone.family, &last));
-    if judged.gain - judged_alone.gain < GAIN {
+    let is_better = |judged: &Judged| judged.better >= BETTER && judged.gain >= GAIN;
+    if judged.gain - judged_alone.gain < GAIN && is_better(&judged_alone) {
         (found, judged) = (alone, judged_alone);
     }
     let used = used.len();
-    let Judged { learnt, gaussian, better, gain } = judged;
-    if !(better >= BETTER && gain >= GAIN) {
+    let Judged { learnt, gaussian, gain, .. } = judged;
+    if !is_better(&judged) {
         return Err(LearnPsfError::NotBetter { spots: used, gain, learnt, gaussian });
     }
     let psf = pool.install(|| tested(&found.family, &last, density))?;

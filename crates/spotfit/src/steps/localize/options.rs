@@ -22,7 +22,7 @@ use crate::yaml::YamlError;
 use crate::{Background, Elliptical, Estimator, Length, OutOfRange, Shape, camera_maps};
 
 /// The background of a fit if nothing is said: it cannot be negative where it is a rate of photons, which maximum likelihood takes the
-/// logarithm of. Measured PSFs and overlapping spots have a background of their own, and count as [`Background::Free`].
+/// logarithm of. That of measured PSFs and of overlapping spots is free.
 pub fn usual_background(estimator: Estimator) -> Background {
     match estimator {
         Estimator::MaximumLikelihood => Background::NonNegative,
@@ -60,7 +60,8 @@ pub struct LocalizeOptions {
     pub sigma_max: Option<Length>,
     /// The estimator. Default: least squares; with a PSF, or with emitters that may overlap, maximum likelihood.
     pub estimator: Option<Estimator>,
-    /// The background. Default: not negative for maximum likelihood, if that is given and emitters do not overlap; otherwise free.
+    /// The background. Default: not negative for maximum likelihood, if that is given, there is no PSF, and emitters do not overlap; otherwise
+    /// free.
     pub background: Option<Background>,
     /// Positions to fit in place of detected spots: a table of localizations, or `-` for standard input.
     pub positions: Option<Given<Positions>>,
@@ -184,7 +185,7 @@ impl LocalizeOptions {
             false => Estimator::LeastSquares,
         });
         fit.background = self.background.unwrap_or(match likely {
-            // These have a background of their own.
+            // More than the offset may have been subtracted.
             true => Background::Free,
             false => usual_background(fit.estimator),
         });
