@@ -181,7 +181,7 @@ impl Family {
     }
 
     /// The same of another extent.
-    fn of_extent(&self, extent: Extent) -> Self {
+    pub(super) fn of_extent(&self, extent: Extent) -> Self {
         if extent == self.extent {
             return self.clone();
         }

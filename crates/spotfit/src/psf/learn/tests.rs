@@ -98,3 +98,36 @@ fn spots_tell_their_psf() {
         assert!(rms < 0.02 && (light - 1.0).abs() < 0.1, "{z} {rms} {node} {light}");
     }
 }
+
+/// Proves that a family that is widened, and cut again, is what it was where windows show it, and beyond falls with r⁻³; and that one with one
+/// member is the same at all places of the axis.
+#[test]
+fn families_are_widened_and_cut() {
+    let mut random = Random::new(4, 0);
+    let extent = Extent::USUAL;
+    let of = |place: usize| {
+        let [x, y] = [place % extent.count(), place / extent.count()].map(|at| extent.place(at));
+        (-0.2 * (x * x + y * y)).exp() + 0.15 / x.hypot(y).max(1.0).powi(3)
+    };
+    let plane: Vec<f64> = (0..extent.knots()).map(of).collect();
+    let planes = 6;
+    let knots = (0..planes * plane.len()).map(|at| plane[at % plane.len()] * random.uniform());
+    let family = Family { knots: knots.collect(), planes, extent, single: false };
+    let wide = family.of_extent(Extent::WIDE);
+    assert_eq!(wide.knots.len(), planes * Extent::WIDE.knots());
+    let back = wide.of_extent(extent);
+    for (number, (own, back)) in family.knots.iter().zip(&back.knots).enumerate() {
+        let place = number % extent.knots();
+        let [x, y] = [place % extent.count(), place / extent.count()].map(|at| extent.place(at));
+        if x.hypot(y) < 6.5 {
+            assert_eq!(own, back, "{number}");
+        }
+    }
+    let corner =
+        |at: usize| wide.knots[at] * Extent::WIDE.place(0).hypot(Extent::WIDE.place(at)).powi(3);
+    assert!((corner(0) / corner(5) - 1.0).abs() < 1e-9);
+    let single = family.single();
+    let first = &single.knots[..extent.knots()];
+    assert!(single.knots.chunks_exact(extent.knots()).all(|plane| plane == first));
+    assert_eq!(single.nodes().len(), 1);
+}
