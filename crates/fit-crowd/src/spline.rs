@@ -212,7 +212,8 @@ fn evaluate_with<const FUSED: bool>(
     let [plane, first, column] = at.first;
     let needed = |kind: usize| wanted.iter().any(|&(own, ..)| own == kind);
     let needed = [needed(0), needed(1), needed(2)];
-    let sloped = (0..3).any(|kind| needed[kind] && kinds[kind][0] == 1);
+    let orders = (0..3).filter(|&kind| needed[kind]).map(|kind| kinds[kind][0] + 1).max();
+    let orders = orders.unwrap_or(1);
     // Of the last four rows of coefficients.
     let mut lines = [[[0.0_f32; LINE]; 4]; 3];
     let mut sums = [[0.0_f32; LINE]; 2];
@@ -223,13 +224,10 @@ fn evaluate_with<const FUSED: bool>(
             let mut all = [[0.0; LANES]; 2];
             for k in 0..4 {
                 let values = load(&image.coefficients, from + k * rows * columns + chunk * LANES);
-                for lane in 0..LANES {
-                    all[0][lane] = fused::<FUSED>(at.basis[0][0][k], values[lane], all[0][lane]);
-                }
-                if sloped {
+                for order in 0..orders {
+                    let weight = at.basis[0][order][k];
                     for lane in 0..LANES {
-                        let own = &mut all[1][lane];
-                        *own = fused::<FUSED>(at.basis[0][1][k], values[lane], *own);
+                        all[order][lane] = fused::<FUSED>(weight, values[lane], all[order][lane]);
                     }
                 }
             }

@@ -64,7 +64,7 @@ impl Psf {
     /// # Errors
     /// If there are fewer than 5 coefficients along an axis, or too many; if one is not finite; if the step is not
     /// above 0, or z = 0 more than 10⁴ steps away; if the sum of the pixels at z = 0 is not above 0; or if x, y, z,
-    /// photons and background cannot be distinguished at any z.
+    /// photons and background cannot be distinguished at any z. (Where all planes are the same, there is no z to be distinguished: [`Psf::is_single`].)
     pub fn new(coefficients: Array3<f64>, step: f64, zero: f64) -> Result<Self, PsfError> {
         Self::with_rim(coefficients, step, zero, 0)
     }
