@@ -1,9 +1,10 @@
-//! Stated errors: the bound of Cramér and Rao of the joint fit.
+//! Stated errors: the bound of Cramér and Rao of the joint fit, and for places what spots show that are not quite their image.
 
 use fit_core::Status;
 
 use crate::emitter::{Emitter, EmitterErrors};
 use crate::moves::split::direction;
+use crate::sandwich::factors;
 use crate::scene::Scene;
 use crate::score::Score;
 use crate::setup::Third;
@@ -57,19 +58,25 @@ fn scores(
     let system = core::mem::take(&mut scene.equations.system);
     let inverse = system.invert();
     for number in 0..scene.spots.len() {
-        let errors = errors(scene, &inverse, number);
+        let errors = errors(scene, &inverse, number, patch);
         let emitter = emitter(scene, score, trial, patch, number, errors);
         into.push(emitter);
     }
     scene.equations.system = system;
 }
 
-fn errors(scene: &Scene, inverse: &Inverse<'_>, number: usize) -> EmitterErrors {
+fn errors(
+    scene: &Scene,
+    inverse: &Inverse<'_>,
+    number: usize,
+    patch: &mut Vec<f32>,
+) -> EmitterErrors {
     let error = |i: usize| inverse.entry(number, i, number, i).max(0.0).sqrt();
+    let [by_x, by_y] = factors(scene, number, patch);
     EmitterErrors {
         photons: error(0),
-        x: error(1),
-        y: error(2),
+        x: by_x * error(1),
+        y: by_y * error(2),
         sigma: if scene.setup.third == Third::Width { error(3) } else { 0.0 },
         z: if scene.setup.is_flat() { 0.0 } else { error(3) },
         background: background_error(scene, inverse, number),

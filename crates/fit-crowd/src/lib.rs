@@ -29,6 +29,7 @@ mod options;
 mod patch;
 mod rect;
 mod region;
+mod sandwich;
 mod scene;
 mod score;
 mod search;

@@ -53,3 +53,32 @@ fn bright_spots_that_are_alone_are_one() {
         assert_eq!(count(&knowing, Some(2.0 * SIGMA), photons), [2; 8], "{photons}");
     }
 }
+
+/// Proves that places of spots that are wider along x than the image have errors as large as they are along each axis: the bound of the image
+/// is too small for one and too large for the other.
+#[test]
+fn errors_follow_the_light_along_each_axis() {
+    let options = CrowdOptions::default().with_shape(EmitterImage::Fixed(1.3)).with_most(1);
+    let mut finder = CrowdFinder::new(SIDE, SIDE, &options).expect("sound");
+    let mut random = Random::new(8, 0);
+    let (mut squares, mut ratios, mut count) = ([0.0; 2], 0.0, 0.0);
+    for _ in 0..400 {
+        let at = [(); 2].map(|()| random.uniform_in(23.0, 24.0));
+        let mut pixels = Vec::new();
+        for pixel in 0..SIDE * SIDE {
+            let [x, y] = [(pixel % SIDE) as f64 - at[0], (pixel / SIDE) as f64 - at[1]];
+            let light = (-0.5 * ((x / 1.6).powi(2) + (y / 1.05).powi(2))).exp();
+            let mean = 10.0 + 1000.0 * light / (std::f64::consts::TAU * 1.6 * 1.05);
+            pixels.push(random.poisson(mean) as f32);
+        }
+        let frame = CrowdFrame::new(SIDE, SIDE, &pixels, ReadVariance::Same(0.0)).expect("sound");
+        let [one] = finder.find(&frame).expect("emitters") else { continue };
+        squares[0] += ((one.x - at[0]) / one.errors.x).powi(2);
+        squares[1] += ((one.y - at[1]) / one.errors.y).powi(2);
+        ratios += one.errors.x / one.errors.y;
+        count += 1.0;
+    }
+    let pulls = squares.map(|sum| f64::sqrt(sum / count));
+    assert!(count > 350.0 && pulls.iter().all(|pull| (0.88..1.12).contains(pull)), "{pulls:?}");
+    assert!(ratios / count > 1.3, "{}", ratios / count);
+}

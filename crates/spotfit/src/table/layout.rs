@@ -18,6 +18,8 @@ pub enum WidthColumns {
     /// `sigma` and `uncertainty`.
     #[default]
     One,
+    /// The same, with `uncertainty_x` and `uncertainty_y` after `uncertainty`, which is the root mean square of both.
+    Circular,
     /// `sigma_x` and `sigma_y` in its place; after `uncertainty`, which is the root mean square of both,
     /// `uncertainty_x` and `uncertainty_y`.
     Two,
@@ -131,7 +133,9 @@ impl Layout {
         add(Meaning::X, &|spot| spot.x + origin);
         add(Meaning::Y, &|spot| spot.y + origin);
         match self.widths {
-            WidthColumns::One | WidthColumns::Measured => add(Meaning::Sigma, &|spot| spot.sigma),
+            WidthColumns::One | WidthColumns::Circular | WidthColumns::Measured => {
+                add(Meaning::Sigma, &|spot| spot.sigma);
+            }
             WidthColumns::Two | WidthColumns::Turned => {
                 add(Meaning::SigmaX, &|spot| spot.sigma_x);
                 add(Meaning::SigmaY, &|spot| spot.sigma_y);
@@ -160,7 +164,9 @@ impl Layout {
             add(Meaning::PhotonsError, &error(|errors| errors.photons));
             add(Meaning::BackgroundError, &error(|errors| errors.background));
             match self.widths {
-                WidthColumns::One => add(Meaning::SigmaError, &error(|errors| errors.sigma_x)),
+                WidthColumns::One | WidthColumns::Circular => {
+                    add(Meaning::SigmaError, &error(|errors| errors.sigma_x));
+                }
                 WidthColumns::Measured => {}
                 WidthColumns::Two | WidthColumns::Turned => {
                     add(Meaning::SigmaXError, &error(|errors| errors.sigma_x));

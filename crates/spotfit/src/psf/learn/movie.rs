@@ -60,6 +60,8 @@ const FAIR: f64 = 0.5;
 const HELD: usize = 5;
 /// Spots are mostly alone where a pixel has less deviance.
 const ALONE: f64 = 1.5;
+/// Where spots have more others than this in reach of them, a larger deviance says that they are several.
+const MOST_BESIDE: f64 = 0.5;
 /// A round that leaves more than this share of the deviance of spots that were held out is the last.
 const ENDED: f64 = 0.995;
 /// The fewest spots, and the fewest photons of all, in units of the variance of a photon.
@@ -101,6 +103,19 @@ pub enum LearnPsfError {
         spots: usize,
         /// Their photons.
         photons: f64,
+    },
+    /// Spots overlap so much that they cannot be told apart.
+    #[error(
+        "what was learnt from {spots} spots may be the image of several: there are {density:.3} spots a pixel, and a pixel of spots that were \
+         held out has a deviance of {deviance:.1} in place of 1; learn the PSF from frames with fewer spots (or the camera's sensitivity is wrong)"
+    )]
+    Several {
+        /// Spots that were used.
+        spots: usize,
+        /// Spots that were found, a pixel.
+        density: f64,
+        /// The deviance of a pixel with the PSF.
+        deviance: f64,
     },
     /// Gaussians describe the spots as well.
     #[error(
@@ -344,6 +359,10 @@ fn learnt(
     }
     let used = used.len();
     let Judged { learnt, gaussian, gain, .. } = judged;
+    let beside = density * std::f64::consts::PI * NEAREST * NEAREST;
+    if beside > MOST_BESIDE && learnt > ALONE {
+        return Err(LearnPsfError::Several { spots: used, density, deviance: learnt });
+    }
     if !is_better(&judged) {
         return Err(LearnPsfError::NotBetter { spots: used, gain, learnt, gaussian });
     }

@@ -224,7 +224,10 @@ impl LocalizeOptions {
             .with_corner_origin(self.origin == Origin::Corner && !picasso)
             .with_widths(match psf {
                 Some(_) => WidthColumns::Measured,
-                None => WidthColumns::of(told.fitter.fit.shape),
+                None => match WidthColumns::of(told.fitter.fit.shape) {
+                    WidthColumns::One if told.emitters.are_together() => WidthColumns::Circular,
+                    columns => columns,
+                },
             })
             .with_checks(engine.checks)
             .with_status(engine.keep_all)
