@@ -238,7 +238,8 @@ impl LocalizeOptions {
             (done, listener.notes())
         })?;
         let (done, mut same) = (done?, self.clone());
-        same.step = same.step.with_psf(done.psf).with_estimator(done.estimator);
+        let step = same.step.with_psf(done.psf).with_estimator(done.estimator);
+        same.step = step.with_localizer(done.localizer);
         let known = match self.step.pixel_size {
             PixelScale::Nanometres(size) => Some(size),
             _ => None,

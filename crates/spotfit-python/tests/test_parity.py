@@ -295,8 +295,10 @@ def test_a_psf_that_is_learnt_is_that_of_the_command(folder: Path, tmp_path: Pat
             said = [str(one.message) for one in heard]
             # Without a PSF it is told how spots differ from Gaussians.
             assert [note in one for one in said if "spots of the first frames" not in one] == ([True] if "Gaussians" in note else [])
+            assert not any("learns what spots look like" in one for one in said)
             assert len(found) == len(expected) and not any(name.startswith("z") for name in found.names)
             assert np.allclose(found.x, expected.x, atol=1e-3) and np.allclose(found.photons, expected.photons, rtol=1e-5)
+    assert spotfit.learn_psf(movie.frames, camera=camera).report["single"] is False
     with pytest.raises(ValueError, match="learn_frames is for psf"):
         spotfit.localize(movie.frames, learn_frames=10, camera=camera)
     with pytest.raises(ValueError, match="learn_frames = 0 is out of its range"):

@@ -41,7 +41,7 @@ VERBS: dict[str, tuple[list[Callable[..., Any]], set[str], set[str]]] = {
     ),
     "psf": (
         [spotfit.learn_psf, spotfit.Blocks.__init__, FITTER],
-        {*FILES - {"pixel_size"}, *CAMERA, "max_frame_pixels"},
+        {*FILES - {"pixel_size"}, *CAMERA, *PLOTS, "max_frame_pixels"},
         {"tolerance", "follow", "idle"},
     ),
     "fit": ([spotfit.fit, FITTER], {*FILES - {"pixel_size"}, *CAMERA}, {"dtype", "tolerance"}),

@@ -179,6 +179,20 @@ fn psf(file: &Path) -> PsfOption {
     text.unwrap_or_else(|| PsfOption::Given(Given::File(file.to_owned())))
 }
 
+/// What only localizing asks for: a PSF is learnt in the same way whatever they are.
+pub(crate) const OF_ROWS: [&str; 10] = [
+    "all",
+    "flags",
+    "errors",
+    "filter",
+    "drop",
+    "frame-time",
+    "emitters",
+    "box",
+    "threshold",
+    "temporal-background",
+];
+
 impl LocalizeWords {
     /// Which frames the movie consists of.
     pub(crate) fn movie(&self) -> Result<MovieOptions, CliError> {
@@ -239,5 +253,26 @@ impl LocalizeWords {
             .with_frame_time(self.frame_time.clone())
             .with_pixel_size(scale(self.pixel_size))
             .with_origin(self.origin.into()))
+    }
+
+    /// Refuses [`OF_ROWS`] where nothing is localized.
+    pub(crate) fn refuse_rows(&self) -> Result<(), CliError> {
+        let given = [
+            self.all,
+            self.flags,
+            self.errors,
+            self.filter.is_some(),
+            !self.drop.is_empty(),
+            self.frame_time.is_some(),
+            self.emitters != Emitters::One,
+            self.box_size.is_some(),
+            self.threshold.is_some(),
+            self.temporal_background.is_some(),
+        ];
+        let given = OF_ROWS.iter().zip(given).find(|(_, given)| *given);
+        given.map_or(Ok(()), |(name, _)| {
+            let reason = "it changes nothing of the PSF: give it to `spotfit localize --psf`";
+            Err(CliError::file(&format!("--{name}"), reason))
+        })
     }
 }

@@ -9,7 +9,7 @@ use clap::{Arg, ArgAction, Args, Command};
 use clap::{ArgMatches, parser::ValueSource};
 
 use crate::error::CliError;
-use crate::words::localize::LocalizeWords;
+use crate::words::localize::{LocalizeWords, OF_ROWS};
 use spotfit::output::paths::folder;
 use spotfit::steps::preset::{Preset, PresetValue};
 
@@ -49,7 +49,9 @@ pub(crate) fn with_preset(words: Vec<OsString>) -> Result<Vec<OsString>, CliErro
     let typed: Vec<&str> = words[2..].iter().filter_map(|word| name_of(word)).collect();
     let Some(path) = file_of(&words[2..]) else { return Ok(words) };
     let preset = Preset::read(&path)?;
-    let more = words_of(&preset, &path, &typed)?;
+    // A preset is of a microscope, and serves for localizing as well.
+    let unasked: &[&str] = if verb == Some("psf") { &OF_ROWS } else { &[] };
+    let more = words_of(&preset, &path, &typed, unasked)?;
     let (verb, rest) = words.split_at(2);
     Ok(verb.iter().cloned().chain(more).chain(rest.iter().cloned()).collect())
 }
@@ -79,8 +81,13 @@ fn wrong(preset: &Preset, key: Option<&str>, error: &clap::Error) -> CliError {
     CliError::file(preset.name(), format!("{key}{}", lines.join(" ")))
 }
 
-/// The words of a preset, but for those that were typed and what does not go with these.
-fn words_of(preset: &Preset, path: &Path, typed: &[&str]) -> Result<Vec<OsString>, CliError> {
+/// The words of a preset, but for those that were typed and what does not go with these, and for what the verb does not ask.
+fn words_of(
+    preset: &Preset,
+    path: &Path,
+    typed: &[&str],
+    unasked: &[&str],
+) -> Result<Vec<OsString>, CliError> {
     let mut command = command();
     command.build();
     let known: Vec<&str> = command.get_arguments().filter_map(Arg::get_long).collect();
@@ -94,7 +101,7 @@ fn words_of(preset: &Preset, path: &Path, typed: &[&str]) -> Result<Vec<OsString
         let alone = command.clone().try_get_matches_from([&word]);
         alone.map_err(|error| wrong(preset, Some(key), &error))?;
         let overruled = typed.iter().any(|other| *other == key || are_apart(&command, key, other));
-        if !overruled {
+        if !overruled && !unasked.contains(&key.as_str()) {
             used.push(word.clone());
         }
         all.push(word);

@@ -254,6 +254,8 @@ fn endings_that_do_not_fit_are_refused() {
         ("curve none.npy -m line -o x.svg", ["x.svg", "end in .csv or .npy"]),
         ("calibrate none.tif --step 20 -o x.txt", ["x.txt", "ends in .yaml or .yml"]),
         ("calibrate none.tif --step 20 -o x.yaml --plot x.txt", ["x.txt", "ends in .svg or .png"]),
+        ("psf none.tif -o x.csv", ["x.csv", "ends in .hdf5 or .h5"]),
+        ("psf none.tif -o x.hdf5 --plot x.txt", ["x.txt", "ends in .svg or .png"]),
         ("calibrate none.tif --step 20 --spline -o x.csv", ["x.csv", "ends in .hdf5 or .h5"]),
         ("simulate --count 2 --size 5 -o x.svg", ["x.svg", "end in .npy"]),
         ("simulate --count 2 --size 5 -o x.npy --truth x.svg", ["x.svg", "ends in .csv"]),

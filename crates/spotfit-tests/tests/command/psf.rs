@@ -186,7 +186,14 @@ fn psfs_are_learnt_from_movies() {
         String::from_utf8_lossy(&told.stdout).into_owned() + &String::from_utf8_lossy(&told.stderr);
     assert!(told.contains("learnt from") && told.contains("held out"), "{told}");
     let info = String::from_utf8(succeeds(&[&"info", &psf]).stdout).expect("text");
-    assert!(info.contains("33×33 pixels; learnt from a movie, without heights"), "{info}");
+    assert!(
+        info.contains("33×33 pixels; learnt from a movie: a family, without heights"),
+        "{info}"
+    );
+    assert!(
+        info.contains(" % of a spot's light is in these pixels\nmisfit: another spot"),
+        "{info}"
+    );
     assert!(info.contains("movie.tif"), "{info}");
     let words: Words<'_> = vec![&"localize", &movie, &"-o", &locs, &"--psf", &psf];
     let auto = ["--emitters", "auto", "--pixel-size", "100", "--overwrite"];
@@ -197,6 +204,24 @@ fn psfs_are_learnt_from_movies() {
     assert!(header.contains("x [nm]") && !header.contains("z"), "{header}");
     fails(&with(&[&"psf", &few, &"-o", &none], &CAMERA), &["few.tif: the PSF cannot be learnt"]);
     assert!(!none.exists());
+
+    // What it looks like.
+    let plots = ["psf.svg", "psf.png"].map(|name| folder.path(name));
+    for plot in &plots {
+        let drawn: Words<'_> = vec![&"psf", &movie, &"-o", &psf, &"--plot", plot, &"--json"];
+        let told = succeeds(&with(&drawn, &CAMERA));
+        let report: serde_json::Value = serde_json::from_slice(&told.stdout).expect("a report");
+        assert_eq!(report["single"], false, "{report}");
+    }
+    let drawing = fs::read_to_string(&plots[0]).expect("a drawing");
+    for text in ["PSF from ", "member 2: ", "what is left of them", ">Gaussian<"] {
+        assert!(drawing.contains(text), "{text}");
+    }
+    assert!(fs::read(&plots[1]).expect("a picture").starts_with(b"\x89PNG"));
+    let record = fs::read_to_string(folder.path("psf.hdf5.spotfit.json")).expect("a record");
+    assert!(record.contains("psf.png"), "{record}");
+    let over = with(&[&"psf", &movie, &"-o", &none, &"--plot", &movie], &CAMERA);
+    fails(&over, &["movie.tif", "would replace an input"]);
 
     // All at once it is the same, also of a movie that may still grow; and where nothing can be learnt there are Gaussians.
     let learn = |movie| with(&[&"localize", movie, &"-o", &locs, &"--psf", &"learn"], &auto);
@@ -210,10 +235,29 @@ fn psfs_are_learnt_from_movies() {
     let told = said(&learn(&few));
     assert!(told.contains("--psf learn: the PSF cannot be learnt"), "{told}");
     assert!(told.contains("spots are fitted with Gaussians"), "{told}");
+    // Nobody is told to try again what told nothing.
+    let (doubt, offer) = ("told apart only if", "--psf learn learns what");
+    assert!(told.contains(doubt) && !told.contains(offer), "{told}");
+    let told = said(&with(&[&"localize", &few, &"-o", &locs], &auto));
+    assert!(told.contains(doubt) && told.contains(offer), "{told}");
     let number = with(&learn(&few), &["--learn-frames", "0"]);
     fails(&number, &["--learn-frames 0 is out of its range"]);
     let number = with(&words, &["--learn-frames", "10", "--overwrite"]);
     fails(&number, &["--learn-frames: it is for --psf learn"]);
-    let preset = folder.file("scope.toml", b"psf = \"learn\"\nlearn-frames = 3\nbaseline = 100\n");
+    // What is of rows is refused, but a preset may have it for localizing.
+    for word in
+        ["--all", "--flags", "--errors", "--filter=sigma<9", "--drop=width", "--frame-time=1"]
+    {
+        let name = word.split('=').next().expect("a name");
+        fails(&[&"psf", &movie, &"-o", &none, &word], &[name, "changes nothing of the PSF"]);
+    }
+    for word in ["--emitters=auto", "--box=9", "--threshold=5", "--temporal-background=51"] {
+        let name = word.split('=').next().expect("a name");
+        fails(&[&"psf", &movie, &"-o", &none, &word], &[name, "changes nothing of the PSF"]);
+    }
+    let preset =
+        b"psf = \"learn\"\nlearn-frames = 3\nbaseline = 100\nflags = true\nemitters = \"auto\"\n";
+    let preset = folder.file("scope.toml", preset);
     fails(&[&"psf", &movie, &"-o", &none, &"--preset", &preset], &["from 3 frames"]);
+    fails(&[&"psf", &movie, &"-o", &none, &"--preset", &preset, &"--all"], &["--all"]);
 }

@@ -21,18 +21,25 @@ pub struct MisfitDoubt {
     /// The share of the light of a spot that another must have, [`MisfitDoubt::DISTANCE`] pixels away, to be told apart from what spots show
     /// that are alone.
     pub share: f64,
+    /// Whether the movie may tell its PSF; it does not where that was tried.
+    pub is_learnable: bool,
 }
 
 impl MisfitDoubt {
     /// In pixels.
     pub const DISTANCE: f64 = 1.6;
 
+    /// The share of the light of a spot that another one at [`MisfitDoubt::DISTANCE`] must have.
+    pub(crate) fn share_of(misfit: &Misfit) -> f64 {
+        let at = Misfit::DISTANCES.iter().position(|&distance| distance == Self::DISTANCE);
+        let shares = misfit.nodes().iter().filter_map(|node| Some(node.shares[at?]));
+        shares.fold(0.0, f64::max) * NEEDED.sqrt()
+    }
+
     /// If a misfit is large enough to matter.
-    fn of(misfit: &Misfit) -> Option<Self> {
-        let at = Misfit::DISTANCES.iter().position(|&distance| distance == Self::DISTANCE)?;
-        let most = misfit.nodes().iter().map(|node| node.shares[at]).fold(0.0, f64::max);
-        let share = most * NEEDED.sqrt();
-        (share >= MATTERS).then_some(Self { share })
+    fn of(misfit: &Misfit, is_learnable: bool) -> Option<Self> {
+        let share = Self::share_of(misfit);
+        (share >= MATTERS).then_some(Self { share, is_learnable })
     }
 }
 
@@ -181,7 +188,8 @@ impl Localizer {
     pub fn misfit_doubt(&self) -> Option<MisfitDoubt> {
         let options = &self.searcher.options;
         let matters = options.emitters.are_together() && options.psf.is_none();
-        options.misfit.as_ref().filter(|_| matters).and_then(MisfitDoubt::of)
+        let misfit = options.misfit.as_ref().filter(|_| matters)?;
+        MisfitDoubt::of(misfit, !options.tells_no_psf)
     }
 }
 

@@ -113,6 +113,9 @@ pub struct LocalizeOptions {
     /// ([`super::Localizer::look_ahead`]), and otherwise the largest value of the pixel type; floating-point pixels are then never
     /// saturated. Range: finite.
     pub saturation: Option<f64>,
+    /// Whether the movie was asked for its PSF, and tells none: it is not worth while to ask again.
+    #[cfg_attr(feature = "serde", serde(skip))]
+    pub(crate) tells_no_psf: bool,
 }
 
 impl Default for LocalizeOptions {
@@ -139,6 +142,7 @@ impl Default for LocalizeOptions {
             psf: None,
             drop: Flags::default(),
             saturation: None,
+            tells_no_psf: false,
         }
     }
 }

@@ -13,6 +13,7 @@ use super::words::symbol;
 use super::{Listener, Source, StepError};
 use crate::astigmatism;
 use crate::astigmatism::file::CalibrationFileError;
+use crate::localize::MisfitDoubt;
 use crate::movie::{Acquisition, Movie, MovieError, MovieOptions, Pixels};
 use crate::psf::{self, Psf};
 use crate::record::{self, Origin, Record, State};
@@ -42,6 +43,13 @@ pub enum InfoReport {
     Psf {
         /// Whether z is a height; otherwise it numbers the members of a family, and range and step mean nothing.
         heights: bool,
+        /// Whether it is the same at all z: one member, or no heights.
+        single: bool,
+        /// The share of a spot's light in its pixels, 1 where nothing is known of the light beyond.
+        light: f64,
+        /// The share of a spot's light that another one, [`MisfitDoubt::DISTANCE`] pixels away, must have to be told apart from what the PSF does not
+        /// describe, at the z where it is largest; where that was measured.
+        misfit: Option<f64>,
         /// The lowest and the highest z, in nanometres.
         range: [f64; 2],
         /// The distance of its knots in z, in nanometres.
@@ -141,8 +149,16 @@ pub fn run(path: &Path, listener: &dyn Listener) -> Result<InfoReport, StepError
                 && let Some(psf) = measured(path)
             {
                 let (range, step, extent) = (psf.range(), psf.step(), psf.extent());
-                let heights = psf.has_heights();
-                return Ok(InfoReport::Psf { heights, range, step, extent, record });
+                return Ok(InfoReport::Psf {
+                    heights: psf.has_heights(),
+                    single: psf.is_single(),
+                    light: psf.light(),
+                    misfit: psf.misfit().map(MisfitDoubt::share_of),
+                    range,
+                    step,
+                    extent,
+                    record,
+                });
             }
             table(path, listener).map(InfoReport::Table)
         }
@@ -281,12 +297,33 @@ impl fmt::Display for InfoReport {
                 lines(numbers, f)?;
                 record.as_deref().map_or(Ok(()), |record| of_record_below(record, f))
             }
-            Self::Psf { heights, range: [low, high], step, extent: [width, height], record } => {
+            Self::Psf {
+                heights,
+                single,
+                light,
+                misfit,
+                range: [low, high],
+                step,
+                extent: [width, height],
+                record,
+            } => {
                 write!(f, "measured PSF of {width}×{height} pixels; ")?;
-                if *heights {
-                    write!(f, "z from {low} to {high} nm, in steps of {step} nm")?;
-                } else {
-                    write!(f, "learnt from a movie, without heights")?;
+                match (heights, single) {
+                    (true, _) => write!(f, "z from {low} to {high} nm, in steps of {step} nm")?,
+                    (false, true) => write!(f, "one member, without heights")?,
+                    (false, false) => write!(f, "learnt from a movie: a family, without heights")?,
+                }
+                if *light < 1.0 {
+                    write!(f, "\n{:.0} % of a spot's light is in these pixels", 100.0 * light)?;
+                }
+                match misfit {
+                    None => write!(f, "\nno misfit was measured")?,
+                    Some(share) => write!(
+                        f,
+                        "\nmisfit: another spot {} pixels away is told apart if it has more than {:.1} % of the light",
+                        MisfitDoubt::DISTANCE,
+                        100.0 * share
+                    )?,
                 }
                 record.as_deref().map_or(Ok(()), |record| of_record_below(record, f))
             }

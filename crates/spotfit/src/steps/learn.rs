@@ -11,7 +11,7 @@ use super::{Listener, Note, Stack, StepError};
 use crate::Estimator;
 use crate::localize;
 use crate::movie::{Block, Movie};
-use crate::psf::{LearnPsfError, Psf, PsfError, learn_while};
+use crate::psf::{HeldSpots, LearnPsfError, LearntMember, Psf, PsfError, learn_while};
 
 /// Frames that follow each other are read together, so many of them.
 const TOGETHER: usize = 16;
@@ -33,6 +33,14 @@ pub struct Learned {
     pub pixel_size: Option<f64>,
     /// Its numbers.
     pub report: LearnReport,
+    held: HeldSpots,
+}
+
+impl Learned {
+    /// What spots that were held out show along its axis.
+    pub fn members(&self) -> Vec<LearntMember> {
+        self.held.members(&self.psf)
+    }
 }
 
 /// The report of learning a PSF.
@@ -47,6 +55,8 @@ pub struct LearnReport {
     pub held_out: usize,
     /// Rounds that it took.
     pub rounds: usize,
+    /// Whether the PSF has one member; otherwise it is a family along one axis.
+    pub single: bool,
     /// The extent of the PSF along x and along y, in pixels.
     pub size: [usize; 2],
     /// The share of a spot's photons in these pixels.
@@ -64,9 +74,10 @@ impl LearnReport {
     fn words(&self) -> [String; 2] {
         let Self { frames, used, held_out, rounds, light, deviance, gaussian, .. } = self;
         let [columns, rows] = self.size;
+        let members = if self.single { "one member" } else { "a family" };
         [
             format!(
-                "learnt from {used} spots of {frames} frames in {rounds} rounds: {columns}×{rows} pixels with {:.0} % of the light; no heights",
+                "learnt from {used} spots of {frames} frames in {rounds} rounds: {columns}×{rows} pixels with {:.0} % of the light; {members}, no heights",
                 100.0 * light
             ),
             format!(
@@ -119,8 +130,8 @@ pub fn run(
         listener.note(&Note::Warning(text));
     }
     let learnt = learn(&asked, &engine, &mut movie, listener)?;
-    let (psf, report) = learnt.map_err(|reason| StepError::input(&name, format!("{reason}")))?;
-    Ok(Learned { psf, pixel_size, report })
+    let learnt = learnt.map_err(|reason| StepError::input(&name, format!("{reason}")))?;
+    Ok(Learned { pixel_size, ..learnt })
 }
 
 /// The options to localize a movie with: where its PSF is to be learnt, with what was learnt, or without. A note says what was learnt, or why
@@ -138,7 +149,7 @@ pub fn learnt(
     let pixel_size = movie.about(|movie| asked.pixel_size.of(movie))?;
     let engine = asked.told(pixel_size.or(said))?.options;
     let psf = match learn(asked, &engine, movie, listener)? {
-        Ok((psf, report)) => {
+        Ok(Learned { psf, report, .. }) => {
             listener.note(&Note::Part(format!("PSF {}", report.words().join("; "))));
             Some(PsfOption::Given(Given::Content(Arc::new(psf))))
         }
@@ -154,7 +165,9 @@ pub fn learnt(
 /// The options with what was learnt, if anything was: in any case by maximum likelihood, if nothing else is said.
 pub(crate) fn with_learnt(asked: &LocalizeOptions, psf: Option<PsfOption>) -> LocalizeOptions {
     let estimator = asked.estimator.or(Some(Estimator::MaximumLikelihood));
-    asked.clone().with_psf(psf).with_estimator(estimator)
+    let mut asked = asked.clone();
+    asked.localizer.tells_no_psf = psf.is_none();
+    asked.with_psf(psf).with_estimator(estimator)
 }
 
 /// How many frames at most a PSF is learnt from.
@@ -162,13 +175,13 @@ pub(crate) fn most_frames(asked: &LocalizeOptions) -> usize {
     asked.learn_frames.unwrap_or(LEARN_FRAMES)
 }
 
-/// The PSF with its report, or why it cannot be learnt.
+/// What was learnt, whatever the size of a pixel is, or why it cannot be learnt.
 fn learn(
     asked: &LocalizeOptions,
     engine: &localize::LocalizeOptions,
     movie: &mut Stack,
     listener: &dyn Listener,
-) -> Result<Result<(Psf, LearnReport), LearnPsfError>, StepError> {
+) -> Result<Result<Learned, LearnPsfError>, StepError> {
     let most = most_frames(asked);
     if !movie.is_at_hand() && movie.followed().is_none() {
         let reason = "a PSF is learnt before frames are localized, which a stream has only once: give a file";
@@ -200,13 +213,14 @@ fn learn(
         used: learnt.spots,
         held_out: learnt.held_out,
         rounds: learnt.rounds,
+        single: psf.is_single(),
         size: [columns, rows],
         light: psf.light(),
         deviance: learnt.deviance,
         gaussian: learnt.gaussian,
         largest_window: rows.min(columns) - 1,
     };
-    Ok(Ok((psf, report)))
+    Ok(Ok(Learned { psf, pixel_size: None, report, held: learnt.held }))
 }
 
 /// The frames that a PSF is learnt from: some that follow each other, from all of a range of frames of this width and height.

@@ -57,6 +57,8 @@ mod growing_table;
 pub mod info;
 pub mod join;
 pub mod learn;
+#[cfg(feature = "render")]
+mod learn_plot;
 mod lengths;
 pub mod link;
 mod listener;

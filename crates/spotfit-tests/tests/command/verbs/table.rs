@@ -101,7 +101,7 @@ pub const CASES: [Case; 52] = [
     ),
     case(
         "psf {}/seen.tif --learn-frames 40 --baseline 100 --sensitivity 1",
-        &[("-o", "hdf5")],
+        &[("-o", "hdf5"), ("--plot", "svg")],
         &[],
     ),
     case(

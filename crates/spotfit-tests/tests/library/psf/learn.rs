@@ -123,6 +123,18 @@ fn a_movie_tells_its_psf() {
     );
     assert!(learnt.spots > 400 && learnt.deviance < learnt.gaussian - 0.03);
     assert!(!learnt.psf.is_single());
+    // All spots that were held out resemble one member or another, but for the few that are several; hardly anything is left of them.
+    let members = learnt.members();
+    let spots: usize = members.iter().map(|member| member.spots).sum();
+    let most = members.iter().filter(|member| member.spots > 10);
+    let most =
+        most.flat_map(|member| &member.left).fold(0.0, |most: f64, left| most.max(left.abs()));
+    println!("{} members, {spots} spots, at most {most:.4} left", members.len());
+    assert!(spots <= learnt.held_out && 10 * spots > 8 * learnt.held_out, "{spots}");
+    assert!(members.len() > 1 && most < 0.02, "{most}");
+    let [low, high] = learnt.psf.range();
+    let z: Vec<f64> = members.iter().map(|member| member.z).collect();
+    assert!(z.is_sorted() && z[0] > low && z[z.len() - 1] < high, "{z:?}");
     assert!(!learnt.psf.has_heights() && (0.8..0.99).contains(&learnt.psf.light()));
 
     let mut file = std::io::Cursor::new(Vec::new());
@@ -235,6 +247,8 @@ fn bright_spots_stay_one() {
     };
     let learnt = learn_psf(&blocks(&bright(250, 31), 250), &options()).expect("a PSF");
     assert!(learnt.psf.is_single());
+    let members = learnt.members();
+    assert!(members.len() == 1 && members[0].spots > 20, "{members:?}");
     let misfit = learnt.psf.misfit().expect("its misfit");
     assert!(misfit.nodes().iter().all(|node| node.shares[1] < 0.02), "{misfit:?}");
     let auto = options().with_emitters(Emitters::Auto);

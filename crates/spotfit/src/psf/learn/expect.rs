@@ -130,7 +130,7 @@ impl<'w> SpotFit<'w> {
     }
 
     /// The number of the node that is likeliest.
-    fn best_node(&self) -> usize {
+    pub(super) fn best_node(&self) -> usize {
         let costs = self.nodes.iter().map(|fit| fit.cost).enumerate();
         costs.min_by(|a, b| a.1.total_cmp(&b.1)).map_or(0, |(node, _)| node)
     }

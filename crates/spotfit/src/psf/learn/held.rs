@@ -1,6 +1,9 @@
 //! What spots of frames that were held out say of a family, and of Gaussians.
 
-use super::expect::{NodeFit, SpotFit, behind};
+use fit_crowd::private::Patch;
+use ndarray::Array2;
+
+use super::expect::{NodeFit, SpotFit, behind, place};
 use super::{Family, SpotWindow};
 use crate::psf::bounds::{Information, inverse};
 use crate::psf::parallel::of_each;
@@ -53,16 +56,46 @@ pub(super) fn judge(family: &Family, windows: &[SpotWindow]) -> Judged {
     Judged { learnt: sum(0) / sum(2), gaussian: sum(1) / sum(2), better: mean / error, gain }
 }
 
-/// Where spots are, in pixels from the middle pixel and on the family's axis, with their photons and background.
-pub(super) fn placed(family: &Family, windows: &[SpotWindow]) -> Vec<[f64; 5]> {
+/// Spots, fitted with a family.
+pub(super) fn fitted<'w>(family: &Family, windows: &'w [SpotWindow]) -> Vec<SpotFit<'w>> {
     let nodes = family.nodes();
     of_each(windows.len(), &|number| {
-        let window = &windows[number];
-        let mut spot = SpotFit::new(window, nodes.len(), true);
+        let mut spot = SpotFit::new(&windows[number], nodes.len(), true);
         spot.expect(family, &nodes, super::FIRST_STEPS);
-        let NodeFit { place: [x, y], photons, background, .. } = *spot.best();
-        [x, y, spot.mean_place(&nodes), photons, background]
+        spot
     })
+}
+
+/// Where a spot is, in pixels from the middle pixel and on the family's axis, with its photons and background.
+pub(super) fn placed(family: &Family, spot: &SpotFit<'_>) -> [f64; 5] {
+    let NodeFit { place: [x, y], photons, background, .. } = *spot.best();
+    [x, y, spot.mean_place(&family.nodes()), photons, background]
+}
+
+/// How many spots are in each interval of the axis, and what is left of their windows: the share of their light in each pixel (row, column).
+/// Those that are not like the others are in none.
+pub(super) fn left(family: &Family, spots: &[SpotFit<'_>]) -> Vec<(usize, Array2<f64>)> {
+    let (nodes, side) = (family.nodes(), family.extent.side());
+    let count = if family.single { 1 } else { family.planes - 3 };
+    let limit = super::unlike(spots.iter().map(SpotFit::deviance).collect(), family.extent);
+    let mut patch = Patch::default();
+    let none = Array2::<f64>::zeros([side; 2]);
+    let mut all = vec![(0, none.clone(), none); count];
+    for spot in spots.iter().filter(|spot| spot.deviance() < limit) {
+        let (window, fit) = (spot.window, spot.best());
+        let at = place(family, nodes[spot.best_node()], fit.place);
+        patch.evaluate(&family.knots, family.shape(), &at, false);
+        let (spots, left, light) = &mut all[(spot.mean_place(&nodes) as usize).min(count - 1)];
+        *spots += 1;
+        for (pixel, own) in
+            patch.value.iter().enumerate().filter(|(pixel, _)| window.counts[*pixel])
+        {
+            let at = [pixel / side, pixel % side];
+            left[at] += window.pixels[pixel] - behind(window, fit, pixel) - fit.photons * own;
+            light[at] += fit.photons;
+        }
+    }
+    all.into_iter().map(|(spots, left, light)| (spots, left / light)).collect()
 }
 
 /// Half of the deviance of a circular Gaussian, as spots would have otherwise, on a background with slopes.

@@ -19,8 +19,8 @@ use fit_crowd::private::{Lit, basis};
 use self::expect::SpotFit;
 use super::parallel::{change_each, of_each};
 
-pub use movie::{LearnPsfError, LearntPsf, learn_psf};
-pub(crate) use movie::{learn_while, misfit_of_gaussians};
+pub(crate) use movie::{HeldSpots, learn_while, misfit_of_gaussians};
+pub use movie::{LearnPsfError, LearntMember, LearntPsf, learn_psf};
 
 /// The pixels around spots that are looked at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

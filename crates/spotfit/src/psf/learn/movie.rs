@@ -5,11 +5,12 @@ use std::sync::Arc;
 use fit_core::spot::shape::Elliptical;
 use fit_core::{Estimator, Options, Shape};
 use fit_windows::AnyWindows;
-use ndarray::Array3;
+use ndarray::{Array2, Array3};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
+use super::expect::SpotFit;
 use super::gauge::{USUAL_TAIL, tail};
-use super::held::{Judged, judge, placed};
+use super::held::{Judged, fitted, judge, left, placed};
 use super::select::{Candidates, Others, Seen};
 use super::{Extent, Family, Learnt, SpotWindow, learn};
 use crate::as_windows::AsWindows;
@@ -155,6 +156,41 @@ pub struct LearntPsf {
     pub deviance: f64,
     /// The same with a circular Gaussian, each spot with a width of its own.
     pub gaussian: f64,
+    pub(crate) held: HeldSpots,
+}
+
+impl LearntPsf {
+    /// What the spots that were held out show along its axis: of one member where [`Psf::is_single`].
+    pub fn members(&self) -> Vec<LearntMember> {
+        self.held.members(&self.psf)
+    }
+}
+
+/// Spots that were held out, and the family that they judge. What they show is looked at where somebody asks.
+#[derive(Clone, Debug)]
+pub(crate) struct HeldSpots {
+    family: Family,
+    windows: Vec<SpotWindow>,
+}
+
+impl HeldSpots {
+    pub(crate) fn members(&self, psf: &Psf) -> Vec<LearntMember> {
+        let middle = |at: usize| if psf.is_single() { 0.0 } else { psf.z_of(at as f64 + 0.5) };
+        let left = left(&self.family, &fitted(&self.family, &self.windows)).into_iter().enumerate();
+        left.map(|(at, (spots, left))| LearntMember { z: middle(at), spots, left }).collect()
+    }
+}
+
+/// A stretch of the axis of a PSF that was learnt, with the spots that were held out and lie there.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct LearntMember {
+    /// The middle of the stretch, as the PSF's z.
+    pub z: f64,
+    /// How many spots lie there, those left out that are not like the others.
+    pub spots: usize,
+    /// What the PSF leaves of the pixels around them (row, column), as the share of their light; NaN where no spot tells it.
+    pub left: Array2<f64>,
 }
 
 impl Family {
@@ -300,7 +336,7 @@ fn learnt(
         }
         // Where most spots are several, what they look like is no misfit.
         let psf = if judged.learnt < ALONE {
-            pool.install(|| tested(&found.family, &last, density))?
+            pool.install(|| tested(&found.family, &fitted(&found.family, &last), density))?
         } else {
             found.family.psf()?
         };
@@ -366,8 +402,9 @@ fn learnt(
     if !is_better(&judged) {
         return Err(LearnPsfError::NotBetter { spots: used, gain, learnt, gaussian });
     }
-    let psf = pool.install(|| tested(&found.family, &last, density))?;
-    Ok(LearntPsf { psf, frames, spots: used, held_out, rounds, deviance: learnt, gaussian })
+    let psf = pool.install(|| tested(&found.family, &fitted(&found.family, &last), density))?;
+    let held = HeldSpots { family: found.family, windows: last };
+    Ok(LearntPsf { psf, frames, spots: used, held_out, rounds, deviance: learnt, gaussian, held })
 }
 
 /// The pixels around spots to learn from, the best first: where the light at the edge of usual windows is seen, wider ones.
@@ -382,11 +419,11 @@ fn wanted(windows: &[SpotWindow]) -> &'static [Extent] {
 }
 
 /// The family as a PSF, with what spots that were held out look like that are not quite like it.
-fn tested(family: &Family, windows: &[SpotWindow], density: f64) -> Result<Psf, PsfError> {
+fn tested(family: &Family, spots: &[SpotFit<'_>], density: f64) -> Result<Psf, PsfError> {
     let psf = family.psf()?;
-    let placed = windows.iter().zip(placed(family, windows));
-    let samples = placed.map(|(window, [x, y, plane, photons, background])| {
-        sample(window, [x, y, psf.z_of(plane)], photons, background)
+    let samples = spots.iter().map(|spot| {
+        let [x, y, plane, photons, background] = placed(family, spot);
+        sample(spot.window, [x, y, psf.z_of(plane)], photons, background)
     });
     let samples: Vec<Sample<'_>> = samples.collect();
     let said = said_of(&SpotImage::Measured(&psf), &samples);

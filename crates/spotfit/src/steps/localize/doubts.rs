@@ -171,7 +171,8 @@ pub fn slopes(doubt: &SlopeDoubt) -> Note {
 
 /// How unlike Gaussians spots are, and what to do about it.
 pub fn unlike_gaussians(doubt: &MisfitDoubt) -> Note {
-    Note::Notice(format!("{doubt}; `psf` learn learns what spots look like"))
+    let offer = if doubt.is_learnable { "; `psf` learn learns what spots look like" } else { "" };
+    Note::Notice(format!("{doubt}{offer}"))
 }
 
 /// From which value on pixels are taken for saturated.

@@ -139,7 +139,10 @@ impl fmt::Display for LocalizeReport {
         let dropped = if dropped.is_empty() { "none".to_owned() } else { dropped.join(", ") };
         writeln!(f, "{converged} of {fits} fits converged; dropped: {dropped}")?;
         if *at_end > 0 {
-            writeln!(f, "{at_end} of them at an end of the PSF's range: they are there or beyond")?;
+            writeln!(
+                f,
+                "{at_end} of them at an end of the PSF's range or family: they are there or beyond"
+            )?;
         }
         let seconds = self.time.as_secs_f64();
         write!(
