@@ -2,6 +2,7 @@
 
 use crate::geometry::Geometry;
 use crate::patch::Shape;
+use crate::spline::MEAN;
 use crate::thresholds::Roughness;
 
 /// Heights at which the image is compared with its neighbours.
@@ -22,7 +23,7 @@ pub(crate) fn planes(
     let mut functions = vec![0.0; 3 * geometry.size()];
     let (mut before, mut way, mut in_plane) = (Vec::new(), vec![0.0], 0.0);
     for sample in 0..SAMPLES {
-        shape.functions(centre, height(sample), false, geometry, &mut functions);
+        shape.functions(MEAN, centre, height(sample), false, geometry, &mut functions);
         let lines = functions.chunks_exact(geometry.stride());
         let pixels: Vec<f64> =
             lines.flat_map(|line| &line[..geometry.rows]).map(|&value| value.into()).collect();

@@ -123,7 +123,7 @@ fn emitter(
     number: usize,
     errors: EmitterErrors,
 ) -> Emitter {
-    let Spot { is, settled, .. } = scene.spots[number];
+    let Spot { is, cell, settled, .. } = scene.spots[number];
     let reach = scene.setup.nuisance() * scene.setup.nuisance();
     let around = scene.spots.iter().filter(|spot| spot.distance2(is.x, is.y) < reach).count() - 1;
     let [column, row] = pixel(scene, number);
@@ -131,7 +131,7 @@ fn emitter(
         let split = direction(scene, score, trial, number, patch);
         split.map_or(0.0, |direction| direction.significance)
     });
-    let [sigma_x, sigma_y] = scene.setup.shape.widths(is.third);
+    let [sigma_x, sigma_y] = scene.setup.shape.widths(cell, is.third);
     let sigma = if sigma_x == sigma_y { sigma_x } else { (sigma_x * sigma_y).sqrt() };
     Emitter {
         x: is.x,

@@ -180,6 +180,7 @@ mod tests {
     use super::*;
     use crate::patch::Shape;
     use crate::patch::tests::assert_derivatives;
+    use crate::spline::MEAN;
 
     /// Proves that every derivative of a patch is the slope of what it is the derivative of, for sampled and integrated
     /// pixels, for a width of its own and for widths that follow the height, by differences.
@@ -193,7 +194,7 @@ mod tests {
                 [(Widths::Third, 1.3, 2e-2), (Widths::Curve(curve.unwrap()), 123.0, 10.0)]
             {
                 let shape = Shape::Gaussian(Gaussian { integrated, widths });
-                assert_derivatives(&shape, third, [2e-2, step], Geometry::of(5));
+                assert_derivatives(&shape, MEAN, third, [2e-2, step], Geometry::of(5));
             }
         }
     }

@@ -8,6 +8,7 @@ use multiversion::target::target_cfg_f;
 use crate::geometry::Geometry;
 use crate::lanes::{LANES, Lanes, fused, load, totals};
 use crate::setup::Setup;
+use crate::spline::MEAN;
 use crate::spot::clear_margin;
 
 /// Weights of the pixels around one.
@@ -23,7 +24,7 @@ impl Kernel {
     pub(crate) fn image(setup: &Setup, third: f64, geometry: Geometry) -> (Vec<f32>, Self) {
         let (size, half, stride) = (geometry.size(), geometry.half, geometry.stride());
         let mut patch = vec![0.0; 3 * size];
-        setup.shape.functions([half as f64; 2], third, false, geometry, &mut patch);
+        setup.shape.functions(MEAN, [half as f64; 2], third, false, geometry, &mut patch);
         patch.truncate(size);
         clear_margin(&mut patch, geometry);
         let image = if setup.is_separable() {

@@ -2,7 +2,7 @@
 
 use crate::gaussian::Gaussian;
 use crate::geometry::Geometry;
-use crate::spline::SplineImage;
+use crate::spline::{MEAN, SplineImage};
 
 /// The most parameters of a spot: amplitude, x, y, and σ or z. Matrices have so many rows for each.
 pub(crate) const PARAMETERS: usize = 4;
@@ -18,9 +18,18 @@ pub(crate) enum Shape {
 }
 
 impl Shape {
+    /// The cell of the frame that a place is in, as far as spots look differently there.
+    pub(crate) fn cell_at(&self, place: [f64; 2]) -> usize {
+        match self {
+            Self::Gaussian(_) => MEAN,
+            Self::Spline(spline) => spline.cell_at(place),
+        }
+    }
+
     /// `place` is the centre seen from the patch's first pixel.
     pub(crate) fn functions(
         &self,
+        cell: usize,
         place: [f64; 2],
         third: f64,
         with_third: bool,
@@ -31,23 +40,32 @@ impl Shape {
             Self::Gaussian(gaussian) => {
                 gaussian.functions(place, third, with_third, geometry, into);
             }
-            Self::Spline(spline) => spline.functions(place, third, with_third, geometry, into),
+            Self::Spline(spline) => {
+                spline.in_cell(cell).functions(place, third, with_third, geometry, into);
+            }
         }
     }
 
     /// The second derivatives in x twice, in x and y, and in y twice.
-    pub(crate) fn second(&self, place: [f64; 2], third: f64, geometry: Geometry, into: &mut [f32]) {
+    pub(crate) fn second(
+        &self,
+        cell: usize,
+        place: [f64; 2],
+        third: f64,
+        geometry: Geometry,
+        into: &mut [f32],
+    ) {
         match self {
             Self::Gaussian(gaussian) => gaussian.second(place, third, geometry, into),
-            Self::Spline(spline) => spline.second(place, third, geometry, into),
+            Self::Spline(spline) => spline.in_cell(cell).second(place, third, geometry, into),
         }
     }
 
     /// The widths along x and along y; those of a Gaussian as compact as an image that is none.
-    pub(crate) fn widths(&self, third: f64) -> [f64; 2] {
+    pub(crate) fn widths(&self, cell: usize, third: f64) -> [f64; 2] {
         match self {
             Self::Gaussian(gaussian) => gaussian.widths.of(third).map(|[width, _]| width),
-            Self::Spline(spline) => [spline.sigma(third); 2],
+            Self::Spline(spline) => [spline.in_cell(cell).sigma(third); 2],
         }
     }
 }
@@ -60,6 +78,7 @@ pub(crate) mod tests {
     /// about one photon.
     pub(crate) fn assert_derivatives(
         shape: &Shape,
+        cell: usize,
         third: f64,
         steps: [f64; 2],
         geometry: Geometry,
@@ -67,14 +86,14 @@ pub(crate) mod tests {
         let size = geometry.size();
         let at = |x: f64, y: f64, third: f64| {
             let mut functions = vec![0.0; 4 * size];
-            shape.functions([x, y], third, true, geometry, &mut functions);
+            shape.functions(cell, [x, y], third, true, geometry, &mut functions);
             functions
         };
         let half = geometry.half as f64;
         let (x, y) = (half + 0.2, half - 0.3);
         let here = at(x, y, third);
         let mut second = vec![0.0; 3 * size];
-        shape.second([x, y], third, geometry, &mut second);
+        shape.second(cell, [x, y], third, geometry, &mut second);
         let slope = |plus: &[f32], minus: &[f32], function: usize, step: f64| -> Vec<f32> {
             let range = function * size..(function + 1) * size;
             let both = plus[range.clone()].iter().zip(&minus[range]);

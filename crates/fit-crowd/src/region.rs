@@ -91,7 +91,8 @@ impl Region {
             scene.field.hide(Rect { origin, ..hidden }, &mut scene.variance);
         }
         starts.clear();
-        let [left, top] = rect.origin.map(|at| at as f64);
+        scene.origin = rect.origin.map(|at| at as f64);
+        let [left, top] = scene.origin;
         starts.extend(emissions.map(|is| Emission { x: is.x - left, y: is.y - top, ..is }));
         let (mut full, mut settled) = start(scene, starts, patch);
         for round in 0..ROUNDS {

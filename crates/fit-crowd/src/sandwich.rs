@@ -15,11 +15,11 @@ const LEAST: f64 = 0.2;
 /// By how many times errors of x and y differ from the bound: √(J·I)/H of an emitter, all others being as they are.
 pub(crate) fn factors(scene: &Scene, number: usize, patch: &mut Vec<f32>) -> [f64; 2] {
     let (geometry, field) = (scene.setup.geometry, &scene.field);
-    let Spot { is, corner, patch: own, .. } = &scene.spots[number];
+    let Spot { is, cell, corner, patch: own, .. } = &scene.spots[number];
     let (size, stride) = (geometry.size(), geometry.stride());
     patch.resize(3 * size, 0.0);
     let place = [is.x - f64::from(corner[0]), is.y - f64::from(corner[1])];
-    scene.setup.shape.second(place, is.third, geometry, patch);
+    scene.setup.shape.second(*cell, place, is.third, geometry, patch);
     clear_margin(patch, geometry);
     let first = field.at(corner[0], corner[1]);
     [(1, 0), (2, 2)].map(|(slope, bend)| {

@@ -22,6 +22,8 @@ const MOST_DAMPING: f64 = 1e3;
 #[derive(Clone, Debug)]
 pub(crate) struct Scene {
     pub(crate) setup: Setup,
+    /// Where it begins in the frame.
+    pub(crate) origin: [f64; 2],
     /// Pixels along x and along y.
     pub(crate) size: [usize; 2],
     pub(crate) field: Field,
@@ -47,6 +49,7 @@ impl Scene {
         let geometry = setup.geometry;
         Self {
             setup,
+            origin: [0.0; 2],
             size: [0; 2],
             variance: Vec::new(),
             background: Background::default(),
@@ -104,7 +107,7 @@ impl Scene {
 
     pub(crate) fn spot(&mut self, is: Emission) -> Spot {
         let memory = self.spare.pop().unwrap_or_default();
-        Spot::new(is, memory, &self.setup)
+        Spot::new(is, self.origin, memory, &self.setup)
     }
 
     /// Takes all emitters away.

@@ -7,7 +7,7 @@ use crate::limit::WindowLimit;
 use crate::misfit::Misfit;
 use crate::options::{CrowdOptions, EmitterImage};
 use crate::patch::{PARAMETERS, Shape};
-use crate::spline::SplineImage;
+use crate::spline::{MEAN, SplineImage};
 use crate::spot::{Emission, Spot};
 use crate::thresholds::Thresholds;
 
@@ -175,7 +175,7 @@ impl Setup {
         let [geometry, filter] = halves.map(Geometry::of);
         let (starts, roughness) = planes(&shape, range, geometry);
         let ordinary = starts.iter().map(|&z| {
-            let [x, y] = shape.widths(z);
+            let [x, y] = shape.widths(MEAN, z);
             libm::sqrt(x * y)
         });
         let narrowest = ordinary.clone().fold(f64::INFINITY, f64::min);
@@ -241,7 +241,7 @@ impl Setup {
         if self.is_flat() {
             return self.sigma;
         }
-        let [x, y] = self.shape.widths(is.third);
+        let [x, y] = self.shape.widths(MEAN, is.third);
         libm::sqrt(x * y)
     }
 

@@ -15,6 +15,8 @@ const FEWEST: usize = 5;
 const WIDTHS_OF_INTERVAL: usize = 8;
 /// Coefficients beside each other in a line, with those before and after the pixels.
 const LINE: usize = LONGEST + LANES;
+/// The number of no cell: the mean of all.
+pub(crate) const MEAN: usize = usize::MAX;
 /// Lines are computed beyond the last of them.
 const BEYOND: usize = 2 * LANES;
 
@@ -31,6 +33,20 @@ pub struct SplineImage {
     zero: f64,
     /// The widths of Gaussians as compact as the pixels at heights from one end of the range to the other.
     sigmas: Arc<[f64]>,
+    /// Its images in parts of the frame, if they differ there; it is their mean then.
+    cells: Option<Arc<SplineCells>>,
+}
+
+/// The images of the parts of a frame, which is cut into equal cells.
+#[derive(Clone, Debug, PartialEq)]
+struct SplineCells {
+    /// The corner of the first cell, seen from the middle of the first pixel.
+    corner: [f64; 2],
+    /// Columns and rows of a cell.
+    side: [f64; 2],
+    /// How many there are along x and along y.
+    counts: [usize; 2],
+    images: Vec<SplineImage>,
 }
 
 impl SplineImage {
@@ -65,12 +81,64 @@ impl SplineImage {
         if let Some(&value) = coefficients.iter().find(|value| !value.is_finite()) {
             check("a coefficient", value.into(), false, "finite")?;
         }
-        let mut image = Self { coefficients, shape, step, zero, sigmas: Arc::default() };
+        let mut image =
+            Self { coefficients, shape, step, zero, sigmas: Arc::default(), cells: None };
         let [low, high] = image.range();
         let count = WIDTHS_OF_INTERVAL * (planes - 3);
         let height = |number: usize| low + (high - low) * number as f64 / count as f64;
         image.sigmas = (0..=count).map(|number| image.compactness(height(number))).collect();
         Ok(image)
+    }
+
+    /// The same where emitters look differently in the cells of a frame, row after row, of which there are `counts` along x and y with sides
+    /// of `side` pixels; the first begins at `corner`, seen from the middle of the first pixel. Emitters beyond are as in the nearest cell. It should
+    /// be the mean of all: with it emitters are looked for.
+    ///
+    /// # Errors
+    /// [`CrowdError::Option`] if there are not as many images as cells, if one has another shape or other heights, or if a number is not finite or
+    /// a side not above 0.
+    pub fn with_cells(
+        self,
+        corner: [f64; 2],
+        side: [f64; 2],
+        counts: [usize; 2],
+        images: Vec<Self>,
+    ) -> Result<Self, CrowdError> {
+        let check = |name, value: f64, good, range| {
+            if good { Ok(()) } else { Err(CrowdError::Option { name, value, range }) }
+        };
+        let count = images.len();
+        let needed = counts[0].checked_mul(counts[1]).filter(|&needed| needed > 0);
+        check("cells", count as f64, needed == Some(count), "columns × rows")?;
+        for axis in 0..2 {
+            check("corner", corner[axis], corner[axis].is_finite(), "finite")?;
+            let own = side[axis];
+            check("side", own, own > 0.0 && own.is_finite(), "above 0")?;
+        }
+        let like = |other: &Self| {
+            (other.shape, other.step, other.zero) == (self.shape, self.step, self.zero)
+                && other.cells.is_none()
+        };
+        let other = images.iter().position(|image| !like(image));
+        check("cell", other.unwrap_or(0) as f64, other.is_none(), "of one shape, without cells")?;
+        let cells = Some(Arc::new(SplineCells { corner, side, counts, images }));
+        Ok(Self { cells, ..self })
+    }
+
+    /// The number of the cell that a place in the frame is in; [`MEAN`] where there are none.
+    pub(crate) fn cell_at(&self, place: [f64; 2]) -> usize {
+        let Some(cells) = &self.cells else { return MEAN };
+        let SplineCells { corner, side, counts, .. } = &**cells;
+        let [column, row] = [0, 1].map(|axis| {
+            let at = (place[axis] - corner[axis]) / side[axis];
+            (at.max(0.0) as usize).min(counts[axis] - 1)
+        });
+        row * counts[0] + column
+    }
+
+    /// The image in a cell.
+    pub(crate) fn in_cell(&self, cell: usize) -> &Self {
+        self.cells.as_ref().and_then(|cells| cells.images.get(cell)).unwrap_or(self)
     }
 
     /// The least and the greatest z.
@@ -303,7 +371,8 @@ mod tests {
             let image = image(side);
             assert_eq!(image.range(), [-500.0, 500.0]);
             let geometry = Geometry::of(image.reach());
-            assert_derivatives(&Shape::Spline(image.clone()), 137.0, [2e-2, 5.0], geometry);
+            let shape = Shape::Spline(image.clone());
+            assert_derivatives(&shape, MEAN, 137.0, [2e-2, 5.0], geometry);
             let mut functions = vec![0.0; 3 * geometry.size()];
             let half = geometry.half as f64;
             for [x, y] in [[half + 0.5, half - 0.5], [half - 0.5, half + 0.5], [half + 0.3, half]] {
@@ -334,5 +403,39 @@ mod tests {
         SplineImage::new(&good, [4, 8, 9], 0.0, 2.0).unwrap_err();
         SplineImage::new(&good, [4, 8, 9], 1.0, f64::NAN).unwrap_err();
         SplineImage::new(&vec![f64::INFINITY; 288], [4, 8, 9], 1.0, 2.0).unwrap_err();
+    }
+
+    /// Proves that cells are those of the places in them, that emitters beyond have the nearest, that a cell's derivatives are slopes of its own
+    /// image, and that cells of other shapes or numbers are refused.
+    #[test]
+    fn cells_have_images_of_their_own() {
+        let (mean, side) = (image(17), [20.0, 10.0]);
+        let scaled = |by: f64| {
+            let own = &mean.coefficients[..mean.shape.iter().product()];
+            let own = own.iter().enumerate().map(|(at, &value)| {
+                let column = at % mean.shape[2];
+                f64::from(value) * (1.0 + by * (column as f64 - 9.5))
+            });
+            SplineImage::new(&own.collect::<Vec<_>>(), mean.shape, 100.0, 5.0).unwrap()
+        };
+        let all: Vec<_> = (0..6).map(|cell| scaled(0.01 * f64::from(cell))).collect();
+        let image = mean.clone().with_cells([-0.5; 2], side, [3, 2], all.clone()).unwrap();
+        for (place, cell) in
+            [([0.0, 0.0], 0), ([20.0, 9.0], 1), ([-9.0, 99.0], 3), ([99.0, 9.6], 5)]
+        {
+            assert_eq!(image.cell_at(place), cell);
+            assert_eq!(image.in_cell(cell), &all[cell]);
+        }
+        assert_eq!((mean.cell_at([0.0; 2]), mean.in_cell(4)), (MEAN, &mean));
+        let geometry = Geometry::of(mean.reach());
+        assert_derivatives(&Shape::Spline(image), 5, 137.0, [2e-2, 5.0], geometry);
+        let of = |counts, all: &[SplineImage]| {
+            mean.clone().with_cells([-0.5; 2], side, counts, all.to_vec())
+        };
+        of([2, 2], &all).unwrap_err();
+        of([0, 0], &[]).unwrap_err();
+        of([1, 1], &[self::image(18)]).unwrap_err();
+        mean.clone().with_cells([f64::NAN; 2], side, [3, 2], all.clone()).unwrap_err();
+        mean.with_cells([0.0; 2], [0.0; 2], [3, 2], all).unwrap_err();
     }
 }

@@ -21,6 +21,8 @@ const SETTLED_THIRD: f64 = 1e-2;
 #[derive(Clone, Debug)]
 pub(crate) struct Spot {
     pub(crate) is: Emission,
+    /// The part of the frame whose image it has: that where it began, so that the model does not jump between two steps of a fit.
+    pub(crate) cell: usize,
     /// The patch's first pixel in the frame.
     pub(crate) corner: [i32; 2],
     pub(crate) patch: Vec<f32>,
@@ -33,11 +35,13 @@ pub(crate) struct Spot {
 }
 
 impl Spot {
-    /// An emitter whose patch is computed into `memory`.
-    pub(crate) fn new(is: Emission, mut memory: Vec<f32>, setup: &Setup) -> Self {
+    /// An emitter of a region that begins at `origin` in the frame, whose patch is computed into `memory`.
+    pub(crate) fn new(is: Emission, origin: [f64; 2], mut memory: Vec<f32>, setup: &Setup) -> Self {
         memory.resize(setup.functions * setup.geometry.size(), 0.0);
+        let cell = setup.shape.cell_at([is.x + origin[0], is.y + origin[1]]);
+        let corner = [0; 2];
         let mut spot =
-            Self { is, corner: [0; 2], patch: memory, changed: true, settled: false, split: None };
+            Self { is, cell, corner, patch: memory, changed: true, settled: false, split: None };
         spot.draw(setup);
         spot
     }
@@ -49,7 +53,14 @@ impl Spot {
         let Emission { photons, x, y, third } = self.is;
         self.corner = Self::corner(&self.is, geometry);
         let place = [x - f64::from(self.corner[0]), y - f64::from(self.corner[1])];
-        setup.shape.functions(place, third, setup.third_free(), geometry, &mut self.patch);
+        setup.shape.functions(
+            self.cell,
+            place,
+            third,
+            setup.third_free(),
+            geometry,
+            &mut self.patch,
+        );
         for value in &mut self.patch[geometry.size()..] {
             *value *= photons as f32;
         }

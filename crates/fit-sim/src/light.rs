@@ -41,6 +41,8 @@ enum Form<'p> {
         psf: &'p PupilPsf,
         centre: [f64; 2],
         z: f64,
+        /// Where it is in the frame, from −1 to 1.
+        field: [f64; 2],
     },
 }
 
@@ -53,9 +55,15 @@ struct Ellipse {
 }
 
 impl<'p> Light<'p> {
-    /// A spot of `signal` photo-electrons, all of its light, behind an objective.
-    pub(crate) const fn behind(psf: &'p PupilPsf, signal: f64, centre: [f64; 2], z: f64) -> Self {
-        Self { amplitude: signal, form: Form::Pupil { psf, centre, z } }
+    /// A spot of `signal` photo-electrons, all of its light, behind an objective, in frames of this width and height.
+    pub(crate) fn behind(
+        psf: &'p PupilPsf,
+        signal: f64,
+        [x, y, z]: [f64; 3],
+        [width, height]: [usize; 2],
+    ) -> Self {
+        let field = [2.0 * x / width as f64 - 1.0, 2.0 * y / height as f64 - 1.0];
+        Self { amplitude: signal, form: Form::Pupil { psf, centre: [x, y], z, field } }
     }
 
     /// A spot of `signal` photo-electrons with its centre at (x, y); it will be asked for pixels of these columns
@@ -97,7 +105,9 @@ impl<'p> Light<'p> {
                 columns[column - first[0]] * rows[row - first[1]]
             }
             Form::Rotated(ellipse) => ellipse.integrated(x, y),
-            Form::Pupil { psf, centre, z } => psf.share(x - centre[0], y - centre[1], *z),
+            Form::Pupil { psf, centre, z, field } => {
+                psf.share_at(*field, [x - centre[0], y - centre[1], *z])
+            }
         };
         self.amplitude * share
     }

@@ -48,13 +48,13 @@ impl Zernike {
         Self { n, m, waves }
     }
 
-    fn validate(&self) -> Result<(), SimulationError> {
+    fn validate(&self, name: &'static str) -> Result<(), SimulationError> {
         let Self { n, m, waves } = *self;
-        check("zernike", n.into(), 2.0, 20.0, "n of 2 to 20: a tilt would move the spots")?;
+        check(name, n.into(), 2.0, 20.0, "n of 2 to 20: a tilt would move the spots")?;
         let sound = m.unsigned_abs() <= n && (n - m.unsigned_abs()).is_multiple_of(2);
         let range = "m of −n to n, of the parity of n";
-        check("zernike", m.into(), if sound { -20.0 } else { f64::NAN }, 20.0, range)?;
-        check("zernike", waves, -10.0, 10.0, "-10 to 10 wavelengths")
+        check(name, m.into(), if sound { -20.0 } else { f64::NAN }, 20.0, range)?;
+        check(name, waves, -10.0, 10.0, "-10 to 10 wavelengths")
     }
 
     /// Its value at a point of the unit disc, for one wavelength (Noll 1976, with a mean square of 1).
@@ -113,6 +113,9 @@ pub struct Objective {
     pub sample_depth: f64,
     /// The aberrations.
     pub zernike: Vec<Zernike>,
+    /// Aberrations besides, as they are in the corners of the frame. They grow from its middle on with the distance to the power |m|, but the square
+    /// where m is 0, and are turned with the direction from the middle, as those of a lens are: coma points there or away.
+    pub zernike_corner: Vec<Zernike>,
     /// How molecules shine.
     pub dipole: Dipole,
 }
@@ -127,6 +130,7 @@ impl Default for Objective {
             sample_index: 1.518,
             sample_depth: 0.0,
             zernike: Vec::new(),
+            zernike_corner: Vec::new(),
             dipole: Dipole::Free,
         }
     }
@@ -172,6 +176,7 @@ impl Objective {
         with_sample_index: sample_index: f64,
         with_sample_depth: sample_depth: f64,
         with_zernike: zernike: Vec<Zernike>,
+        with_zernike_corner: zernike_corner: Vec<Zernike>,
         with_dipole: dipole: Dipole,
     }
 
@@ -188,7 +193,26 @@ impl Objective {
             check("dipole", polar, -360.0, 360.0, "-360 to 360 degrees")?;
             check("dipole", azimuth, -360.0, 360.0, "-360 to 360 degrees")?;
         }
-        self.zernike.iter().try_for_each(Zernike::validate)
+        self.zernike.iter().try_for_each(|term| term.validate("zernike"))?;
+        self.zernike_corner.iter().try_for_each(|term| term.validate("zernike_corner"))
+    }
+
+    /// The same objective as it is everywhere for molecules at a place of the frame: x and y from −1 at its left and upper edge to 1.
+    #[must_use]
+    pub fn at(&self, [x, y]: [f64; 2]) -> Self {
+        let (distance, angle) = (libm::hypot(x, y) / 2.0_f64.sqrt(), libm::atan2(y, x));
+        let turned = |term: &Zernike| {
+            let Zernike { n, m, waves } = *term;
+            let power = if m == 0 { 2 } else { m.unsigned_abs() };
+            let waves = waves * libm::pow(distance, power.into());
+            let (sin, cos) = libm::sincos(f64::from(m.unsigned_abs()) * angle);
+            // cos m(θ − φ) and sin m(θ − φ).
+            let other = if m < 0 { -sin } else { sin };
+            [Zernike::new(n, m, waves * cos), Zernike::new(n, -m, waves * other)]
+        };
+        let corner = self.zernike_corner.iter().flat_map(turned).filter(|term| term.waves != 0.0);
+        let zernike = self.zernike.iter().copied().chain(corner).collect();
+        self.clone().with_zernike(zernike).with_zernike_corner(Vec::new())
     }
 
     /// The points of the pupil.
@@ -428,11 +452,11 @@ const PIXEL: [f64; 4] = [191.0 / 192.0, 307.0 / 384.0, 77.0 / 384.0, 1.0 / 384.0
 
 /// The point-spread function of an objective: the share of a molecule's light that a pixel has, at any height within a range. Cubic
 /// B-splines with knots a third of a pixel apart, and along the optical axis some tens of nanometres, of which the integral over pixels
-/// is exact.
+/// is exact. Where aberrations grow towards the corners of the frame, it is known at nodes of a grid, and linear between them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PupilPsf {
-    /// (height, y, x).
-    coefficients: Array3<f64>,
+    /// (height, y, x), at each node, row after row; one where all of the frame is the same.
+    nodes: Vec<Array3<f64>>,
     /// The first height, and from one to the next, in nanometres.
     heights: [f64; 2],
     range: f64,
@@ -444,8 +468,13 @@ pub struct PupilPsf {
 /// The most distance between heights, in nanometres, as a share of λ/n: light changes over half of that.
 const HEIGHT_STEP: f64 = 0.12;
 
-/// The most samples of the light at all heights.
+/// The most samples of the light at all heights, and at all nodes.
 const MOST_SAMPLES: usize = 1 << 24;
+const MOST_OF_NODES: usize = 1 << 26;
+
+/// Nodes along each axis of the frame, and those of which the light is computed: the others follow by polynomials through these.
+const NODES: usize = 9;
+const COMPUTED: usize = 5;
 
 /// So many times λ/NA from the middle there is light that counts, in focus.
 const LEAST_HALF: f64 = 4.0;
@@ -466,10 +495,25 @@ impl PupilPsf {
             // But for rounding.
             check("sample_depth", sample_depth, range * (1.0 - 1e-6), f64::MAX, why)?;
         }
-        let pupil = objective.pupil();
-        let focus = objective.focus(&pupil);
-        let slopes = [-range, 0.0, range].map(|height| objective.reach(&pupil, height, focus));
-        let most = slopes.into_iter().fold(0.0, f64::max);
+        let objectives: Vec<Objective> = match objective.zernike_corner.is_empty() {
+            true => vec![objective.clone()],
+            false => (0..COMPUTED * COMPUTED)
+                .map(|node| [node % COMPUTED, node / COMPUTED].map(|at| at as f64 / 2.0 - 1.0))
+                .map(|place| objective.at(place))
+                .collect(),
+        };
+        let pupils: Vec<(Vec<PupilPoint>, f64)> = objectives
+            .iter()
+            .map(|objective| {
+                let pupil = objective.pupil();
+                let focus = objective.focus(&pupil);
+                (pupil, focus)
+            })
+            .collect();
+        let slopes = objectives.iter().zip(&pupils).flat_map(|(objective, (pupil, focus))| {
+            [-range, 0.0, range].map(|height| objective.reach(pupil, height, *focus))
+        });
+        let most = slopes.fold(0.0, f64::max);
         let far = if most <= FARTHEST { index } else { 0.0 };
         let why = "less, or less aberration, depth or range of heights: light would go farther than 20 λ/NA";
         check("psf_na", na, 0.0, far, why)?;
@@ -483,31 +527,19 @@ impl PupilPsf {
         let heights: Vec<f64> =
             (0..=2 * sides as usize).map(|k| (k as f64 - sides) * between).collect();
         let samples = (2 * (half + MARGIN) + 1).saturating_pow(2).saturating_mul(heights.len());
-        let most = if samples > MOST_SAMPLES { 0.0 } else { 1e4 };
+        let nodes = if objectives.len() > 1 { NODES * NODES } else { 1 };
+        let all = samples.saturating_mul(nodes);
+        let most = if samples > MOST_SAMPLES || all > MOST_OF_NODES { 0.0 } else { 1e4 };
         let few = "larger, for so long a wavelength, so small an aperture or so many heights";
         check("pixel_size", pixel, 1.0, most, few)?;
-        let mut light =
-            objective.samples((&pupil, focus), &heights, half + MARGIN, pixel / SAMPLES as f64);
-        for axis in [1, 2] {
-            along(&mut light, axis, |line| {
-                fit(line, false);
-                integrate(line);
-                fit(line, false);
-            });
-        }
-        along(&mut light, 0, |line| fit(line, true));
-        let (planes, side, _) = light.dim();
-        // Beyond its ends the spline along the axis goes on as a line, so that four coefficients are there for each height.
-        let coefficients = Array3::from_shape_fn((planes + 2, side, side), |(plane, y, x)| {
-            let at = |plane: usize| light[(plane, y, x)];
-            match plane {
-                0 => 2.0 * at(0) - at(1),
-                _ if plane > planes => 2.0 * at(planes - 1) - at(planes - 2),
-                _ => at(plane - 1),
-            }
+        let each = objectives.iter().zip(&pupils).map(|(objective, (pupil, focus))| {
+            let step = pixel / SAMPLES as f64;
+            splines(objective.samples((pupil, *focus), &heights, half + MARGIN, step))
         });
+        let computed: Vec<Array3<f64>> = each.collect();
+        let nodes = if nodes == 1 { computed } else { interpolated(&computed) };
         let (sigma, half) = (0.21 * unit / pixel, half + MARGIN);
-        Ok(Self { coefficients, heights: [-sides * between, between], range, half, sigma })
+        Ok(Self { nodes, heights: [-sides * between, between], range, half, sigma })
     }
 
     /// The largest distance from the focus for which it was made, in nanometres.
@@ -528,9 +560,34 @@ impl PupilPsf {
     }
 
     /// The share of the light of a molecule at a height (nanometres from the focus, away from the objective) that a pixel has whose centre
-    /// is (x, y) pixels from it. Heights beyond the range count as its ends.
+    /// is (x, y) pixels from it. Heights beyond the range count as its ends. The molecule is in the middle of the frame.
     pub fn share(&self, x: f64, y: f64, height: f64) -> f64 {
-        let (planes, side, _) = self.coefficients.dim();
+        self.share_at([0.0; 2], [x, y, height])
+    }
+
+    /// The same for a molecule at a place of the frame, from −1 at its left and upper edge to 1.
+    pub fn share_at(&self, place: [f64; 2], [x, y, height]: [f64; 3]) -> f64 {
+        if let [all] = &self.nodes[..] {
+            return self.share_of(all, [x, y, height]);
+        }
+        let [of_x, of_y] = place.map(|at| {
+            let at = (0.5 * (at + 1.0) * (NODES - 1) as f64).clamp(0.0, (NODES - 1) as f64);
+            let before = (at as usize).min(NODES - 2);
+            let share = at - before as f64;
+            [(before, 1.0 - share), (before + 1, share)]
+        });
+        let mut sum = 0.0;
+        for (row, of_row) in of_y {
+            for (column, of_column) in of_x {
+                let node = &self.nodes[row * NODES + column];
+                sum += of_row * of_column * self.share_of(node, [x, y, height]);
+            }
+        }
+        sum
+    }
+
+    fn share_of(&self, coefficients: &Array3<f64>, [x, y, height]: [f64; 3]) -> f64 {
+        let (planes, side, _) = coefficients.dim();
         let last = (planes - 3) as f64;
         let height = height.clamp(-self.range, self.range);
         let z = ((height - self.heights[0]) / self.heights[1]).clamp(0.0, last);
@@ -543,7 +600,7 @@ impl PupilPsf {
             within.then(|| (floor as usize - 1, basis(place - floor)))
         };
         let (Some((row, of_y)), Some((column, of_x))) = (place(y), place(x)) else { return 0.0 };
-        let all = self.coefficients.as_slice().unwrap_or_default();
+        let all = coefficients.as_slice().unwrap_or_default();
         let mut sum = 0.0;
         for (k, weight_z) in of_z.into_iter().enumerate() {
             for (j, weight_y) in of_y.into_iter().enumerate() {
@@ -555,6 +612,50 @@ impl PupilPsf {
         // A spline through almost nothing may be below it.
         sum.max(0.0)
     }
+}
+
+/// The coefficients at all nodes, from those that were computed.
+fn interpolated(computed: &[Array3<f64>]) -> Vec<Array3<f64>> {
+    // Lagrange's polynomials at a node.
+    let weights = |node: usize| {
+        let at = node as f64 * (COMPUTED - 1) as f64 / (NODES - 1) as f64;
+        let own = |k: usize| {
+            let others = (0..COMPUTED).filter(|&other| other != k).map(|other| other as f64);
+            others.map(|other| (at - other) / (k as f64 - other)).product::<f64>()
+        };
+        (0..COMPUTED).map(own).collect::<Vec<f64>>()
+    };
+    let node = |node: usize| {
+        let [of_x, of_y] = [node % NODES, node / NODES].map(weights);
+        let mut all = Array3::zeros(computed[0].dim());
+        for (at, own) in computed.iter().enumerate() {
+            all.scaled_add(of_x[at % COMPUTED] * of_y[at / COMPUTED], own);
+        }
+        all
+    };
+    (0..NODES * NODES).map(node).collect()
+}
+
+/// The splines of samples, whose values are integrals over pixels.
+fn splines(mut light: Array3<f64>) -> Array3<f64> {
+    for axis in [1, 2] {
+        along(&mut light, axis, |line| {
+            fit(line, false);
+            integrate(line);
+            fit(line, false);
+        });
+    }
+    along(&mut light, 0, |line| fit(line, true));
+    let (planes, side, _) = light.dim();
+    // Beyond its ends the spline along the axis goes on as a line, so that four coefficients are there for each height.
+    Array3::from_shape_fn((planes + 2, side, side), |(plane, y, x)| {
+        let at = |plane: usize| light[(plane, y, x)];
+        match plane {
+            0 => 2.0 * at(0) - at(1),
+            _ if plane > planes => 2.0 * at(planes - 1) - at(planes - 2),
+            _ => at(plane - 1),
+        }
+    })
 }
 
 /// Samples beyond the patch, so that what its last pixels have is whole.
@@ -749,6 +850,35 @@ mod tests {
         }
     }
 
+    /// Proves that aberrations of the corners are there at the corners, turned with the direction, and grow towards them; that nothing varies
+    /// without; and that what is between computed nodes is as an objective there has it.
+    #[test]
+    fn aberrations_grow_towards_corners() {
+        let corner = vec![Zernike::new(3, 1, 0.1), Zernike::new(2, 2, 0.08)];
+        let objective = Objective::default().with_zernike(vec![Zernike::new(4, 0, 0.03)]);
+        let varies = objective.clone().with_zernike_corner(corner);
+        let at = varies.at([-1.0, 1.0]).zernike;
+        // Coma points to the corner, and astigmatism along the diagonal.
+        let expected = [(4, 0, 0.03), (3, 1, -0.070_711), (3, -1, 0.070_711), (2, -2, -0.08)];
+        for (n, m, waves) in expected {
+            let own = at.iter().filter(|term| (term.n, term.m) == (n, m));
+            let own: f64 = own.map(|term| term.waves).sum();
+            assert!((own - waves).abs() < 1e-6, "{n} {m}: {own}");
+        }
+        let sum: f64 = varies.at([0.5, 0.5]).zernike.iter().map(|term| term.waves.powi(2)).sum();
+        assert!((sum - (0.03_f64.powi(2) + 0.05_f64.powi(2) + 0.02_f64.powi(2))).abs() < 1e-9);
+        let (psf, same) = (psf(&varies, 0.0), psf(&objective, 0.0));
+        let highest = same.share(0.0, 0.0, 0.0);
+        for (place, most) in [([0.0, 0.0], 1e-9), ([1.0, -1.0], 1e-9), ([0.75, 0.25], 3e-3)] {
+            let local = self::psf(&varies.at(place), 0.0);
+            for (x, y) in [(0.0, 0.0), (1.3, -0.4), (-1.0, 2.0), (0.2, 3.0)] {
+                let [own, expected] = [psf.share_at(place, [x, y, 0.0]), local.share(x, y, 0.0)];
+                assert!((own - expected).abs() < most * highest, "{place:?}: {own} {expected}");
+            }
+        }
+        assert_eq!(same.share_at([1.0, 0.3], [0.4, 0.1, 0.0]), same.share(0.4, 0.1, 0.0));
+    }
+
     /// Proves that numbers out of their range are refused by name.
     #[test]
     fn wrong_numbers_are_refused() {
@@ -763,6 +893,7 @@ mod tests {
             (objective().with_zernike(vec![Zernike::new(2, -4, 0.1)]), "zernike"),
             (objective().with_zernike(vec![Zernike::new(2, 0, f64::INFINITY)]), "zernike"),
             (objective().with_zernike(vec![Zernike::new(1, 1, 0.1)]), "zernike"),
+            (objective().with_zernike_corner(vec![Zernike::new(1, 1, 0.1)]), "zernike_corner"),
             (objective().with_zernike(vec![Zernike::new(4, 0, 4.0)]), "psf_na"),
             (objective().with_sample_index(1.33).with_sample_depth(1e5), "psf_na"),
         ] {

@@ -21,13 +21,14 @@ use crate::{error, threads};
 type Frame = (usize, usize, f64, f64, (f64, f64, Option<f64>, f64), u64);
 /// Shape, profile, range of z, focus and depth.
 type Look = (String, String, Option<f64>, Option<f64>, Option<f64>);
-/// NA, wavelength, the indices of immersion and sample, depth, Zernike's terms, and the angles of a dipole that stands still.
+/// NA, wavelength, the indices of immersion and sample, depth, Zernike's terms, those in the corners besides, and the angles of a dipole that stands still.
 type Behind = (
     f64,
     Option<f64>,
     Option<f64>,
     Option<f64>,
     Option<f64>,
+    Vec<(u32, i32, f64)>,
     Vec<(u32, i32, f64)>,
     Option<(f64, f64)>,
 );
@@ -154,19 +155,22 @@ fn look_of((shape, profile, z_range, focus, depth): &Look) -> PyResult<LookRecip
 }
 
 fn objective_of(
-    (na, wavelength, index, sample_index, depth, zernike, dipole): Behind,
+    (na, wavelength, index, sample_index, depth, zernike, corner, dipole): Behind,
 ) -> Objective {
     let default = Objective::default();
     let index = index.unwrap_or(default.index);
     let wavelength = wavelength.unwrap_or(default.wavelength);
-    let terms = zernike.into_iter().map(|(n, m, waves)| Zernike::new(n, m, waves));
+    let terms = |all: Vec<(u32, i32, f64)>| {
+        all.into_iter().map(|(n, m, waves)| Zernike::new(n, m, waves)).collect()
+    };
     default
         .with_na(na)
         .with_wavelength(wavelength)
         .with_index(index)
         .with_sample_index(sample_index.unwrap_or(index))
         .with_sample_depth(depth.unwrap_or(0.0))
-        .with_zernike(terms.collect())
+        .with_zernike(terms(zernike))
+        .with_zernike_corner(terms(corner))
         .with_dipole(
             dipole.map_or(Dipole::Free, |(polar, azimuth)| Dipole::Fixed { polar, azimuth }),
         )

@@ -90,6 +90,7 @@ def test_simulations_that_make_no_sense_are_refused() -> None:
         ({"psf_na": 1.6}, "psf_na = 1.6 is out of its range"),
         ({"psf_na": 1.4, "zernike": {(4, 1): 0.1}}, "zernike = 1 is out of its range"),
         ({"psf_na": 1.4, "zernike": {4: 0.1}}, r"zernike must have keys \(n, m\)"),
+        ({"psf_na": 1.4, "zernike_corner": {4: 0.1}}, r"zernike_corner must have keys \(n, m\)"),
         ({"psf_na": 1.4, "dipole": (400.0, 0.0)}, "dipole = 400 is out of its range"),
         ({"psf_na": 1.4, "dipole": 30.0}, "dipole must be two angles"),
         ({"psf_na": 1.4, "profile": "integrated"}, "psf_na and profile exclude each other"),

@@ -39,10 +39,10 @@ pub(crate) fn direction(
 ) -> Option<Direction> {
     let setup = &scene.setup;
     let geometry = setup.geometry;
-    let Spot { is, corner, .. } = scene.spots[number];
+    let Spot { is, cell, corner, .. } = scene.spots[number];
     patch.resize(3 * geometry.size(), 0.0);
     let place = [is.x - f64::from(corner[0]), is.y - f64::from(corner[1])];
-    setup.shape.second(place, is.third, geometry, patch);
+    setup.shape.second(cell, place, is.third, geometry, patch);
     for value in patch.iter_mut() {
         *value *= is.photons as f32;
     }

@@ -178,7 +178,7 @@ impl<'a> MoviePiece<'a> {
                 let outline = Outline { sigma: [sigma_x, sigma_y], angle, z };
                 let (centre, seen) = ([shape.x, shape.y], rows.clone());
                 let light = match psf {
-                    Some(psf) => Light::behind(psf, signal, centre, z),
+                    Some(psf) => Light::behind(psf, signal, [shape.x, shape.y, z], [width, height]),
                     None => Light::new(signal, centre, &outline, profile, columns.clone(), seen),
                 };
                 for y in rows {

@@ -187,6 +187,7 @@ def simulate_movie(
     sample_index: float | None = None,
     sample_depth: float | None = None,
     zernike: Mapping[tuple[int, int], float] | None = None,
+    zernike_corner: Mapping[tuple[int, int], float] | None = None,
     dipole: tuple[float, float] | None = None,
     on_time: float = 3.0,
     off_time: float = 300.0,
@@ -245,6 +246,9 @@ def simulate_movie(
     zernike : mapping of (n, m) to float, optional
         Aberrations: the root of the mean square of Zernike's terms over the pupil, in wavelengths. (2, 0) moves the focus,
         (4, 0) is spherical, (2, 2) and (2, -2) astigmatism, (3, 1) and (3, -1) coma.
+    zernike_corner : mapping of (n, m) to float, optional
+        The same in the corners of the frame, besides: they grow from its middle on with the distance to the power abs(m), or its square
+        where m is 0, and turn with the direction from the middle, as those of a lens do.
     dipole : (float, float), optional
         Molecules stand still, with these angles from the optical axis and in the image, in degrees. Default: they turn freely.
     on_time, off_time : float
@@ -306,7 +310,7 @@ def simulate_movie(
         sigma=arguments.number("sigma", sigma),
         sigma_spread=sigma_spread,
         look=(shape, profile, z_range, focus, depth),
-        objective=_objective(psf_na, wavelength, index, sample_index, sample_depth, zernike, dipole),
+        objective=_objective(psf_na, wavelength, index, sample_index, sample_depth, zernike, zernike_corner, dipole),
         on_time=arguments.number("on_time", on_time),
         off_time=arguments.number("off_time", off_time),
         beads=arguments.whole("beads", beads),
@@ -337,6 +341,7 @@ def simulate_beads(
     sample_index: float | None = None,
     sample_depth: float | None = None,
     zernike: Mapping[tuple[int, int], float] | None = None,
+    zernike_corner: Mapping[tuple[int, int], float] | None = None,
     dipole: tuple[float, float] | None = None,
     pixel_size: float = 100.0,
     width: int = 256,
@@ -364,7 +369,7 @@ def simulate_beads(
         Photo-electrons of a bead in a slice.
     sigma : float
         Standard deviation of a bead in focus, in pixels.
-    psf_na, wavelength, index, sample_index, sample_depth, zernike, dipole, pixel_size
+    psf_na, wavelength, index, sample_index, sample_depth, zernike, zernike_corner, dipole, pixel_size
         As for `simulate_movie`: `focus` and `depth` are for the astigmatic lens alone.
     focus, depth, profile, width, height, background, unevenness, camera, maps, seed
         As for `simulate_movie`.
@@ -396,11 +401,22 @@ def simulate_beads(
         focus=focus,
         depth=depth,
         profile=profile,
-        objective=_objective(psf_na, wavelength, index, sample_index, sample_depth, zernike, dipole),
+        objective=_objective(psf_na, wavelength, index, sample_index, sample_depth, zernike, zernike_corner, dipole),
         pixel_size=arguments.number("pixel_size", pixel_size),
         maps=_maps(maps),
     )
     return SimulatedMovie(made, Locs._made(*truth), used)
+
+
+def _terms(name: str, given: Mapping[tuple[int, int], float] | None) -> list[tuple[int, int, float]]:
+    """Zernike's terms: n, m and wavelengths."""
+    terms = []
+    for order, waves in ({} if given is None else dict(given)).items():
+        if not (isinstance(order, tuple) and len(order) == 2):
+            raise ValueError(f"{name} must have keys (n, m), not {order!r}")
+        n, m = arguments.whole(name, order[0], 20), arguments.whole(name, abs(order[1]), 20)
+        terms.append((n, m if order[1] >= 0 else -m, arguments.number(name, waves)))
+    return terms
 
 
 def _objective(
@@ -410,27 +426,22 @@ def _objective(
     sample_index: float | None,
     sample_depth: float | None,
     zernike: Mapping[tuple[int, int], float] | None,
+    zernike_corner: Mapping[tuple[int, int], float] | None,
     dipole: tuple[float, float] | None,
 ) -> tuple[Any, ...] | None:
     """The numbers of an objective, if there is one."""
     numbers = {"wavelength": wavelength, "index": index, "sample_index": sample_index, "sample_depth": sample_depth}
     if na is None:
-        for name, value in {**numbers, "zernike": zernike, "dipole": dipole}.items():
+        for name, value in {**numbers, "zernike": zernike, "zernike_corner": zernike_corner, "dipole": dipole}.items():
             if value is not None:
                 raise ValueError(f"{name}: it needs psf_na")
         return None
     checked = [None if value is None else arguments.number(name, value) for name, value in numbers.items()]
-    terms = []
-    for order, waves in ({} if zernike is None else dict(zernike)).items():
-        if not (isinstance(order, tuple) and len(order) == 2):
-            raise ValueError(f"zernike must have keys (n, m), not {order!r}")
-        n, m = arguments.whole("zernike", order[0], 20), arguments.whole("zernike", abs(order[1]), 20)
-        terms.append((n, m if order[1] >= 0 else -m, arguments.number("zernike", waves)))
     if dipole is not None:
         if not (isinstance(dipole, Sequence) and len(dipole) == 2):
             raise ValueError("dipole must be two angles, in degrees")
         dipole = (arguments.number("dipole", dipole[0]), arguments.number("dipole", dipole[1]))
-    return (arguments.number("psf_na", na), *checked, terms, dipole)
+    return (arguments.number("psf_na", na), *checked, _terms("zernike", zernike), _terms("zernike_corner", zernike_corner), dipole)
 
 
 #: The camera of simulated movies, if nothing is said.

@@ -1,7 +1,7 @@
 //! Frames in which spots overlap: all spots of a frame are found and fitted together.
 
 use std::ops::Range;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use fit_core::spot::axis::GaussianAxis;
 use fit_core::{Camera, Corner, Number, Pixel, PixelProfile, Shape, Size, Status};
@@ -42,6 +42,8 @@ pub(super) struct Crowd {
     profile: PixelProfile,
     calibration: Option<Arc<Finder>>,
     psf: Option<Arc<Psf>>,
+    /// That of each cell of the frame, once it is wanted.
+    locals: Vec<OnceLock<Psf>>,
     camera: Camera,
     saturation: Option<f64>,
     /// Whether localizations have the errors of all their numbers.
@@ -66,7 +68,7 @@ impl Crowd {
         let fitted = Roi { x, y, width: columns, height: rows };
         let profile = options.fitter.fit.profile;
         let crowd = CrowdOptions::default()
-            .with_shape(shape_of(options)?)
+            .with_shape(shape_of(options, [x, y])?)
             .with_integrated(profile == PixelProfile::Integrated)
             .with_false_rate(options.false_rate)
             .with_misfit(match &options.psf {
@@ -85,6 +87,7 @@ impl Crowd {
             profile,
             calibration: options.calibration.clone(),
             psf: options.psf.clone(),
+            locals: vec![OnceLock::new(); options.psf.as_ref().map_or(0, |psf| psf.cells())],
             camera: options.camera,
             saturation: options.saturation,
             errors: options.errors,
@@ -129,6 +132,14 @@ impl Crowd {
 
     fn give_back(&self, finder: CrowdFinder) {
         self.finders.lock().unwrap_or_else(PoisonError::into_inner).push(finder);
+    }
+
+    /// The PSF at the place of an emitter.
+    fn local<'a>(&'a self, psf: &'a Psf, emitter: &Emitter) -> &'a Psf {
+        let Roi { x, y, .. } = self.fitted;
+        let cell = psf.cell_at([emitter.x + x as f64, emitter.y + y as f64]);
+        let known = self.locals.get(cell).filter(|_| psf.field().is_some());
+        known.map_or(psf, |local| local.get_or_init(|| psf.in_cell(cell)))
     }
 
     fn excess(&self) -> f64 {
@@ -183,10 +194,14 @@ impl Crowd {
     }
 }
 
-/// The shape of the spots that these options say; [`LocalizeOptions::knows_sigma`].
-pub(super) fn shape_of(options: &LocalizeOptions) -> Result<EmitterImage, CrowdError> {
+/// The shape of the spots that these options say, in a part of the frame that begins at this column and row;
+/// [`LocalizeOptions::knows_sigma`].
+pub(super) fn shape_of(
+    options: &LocalizeOptions,
+    origin: [usize; 2],
+) -> Result<EmitterImage, CrowdError> {
     if let Some(psf) = &options.psf {
-        return Ok(EmitterImage::Measured(psf.image()?));
+        return Ok(EmitterImage::Measured(psf.image(origin)?));
     }
     if let Some(calibration) = &options.calibration {
         return Ok(EmitterImage::Astigmatic(calibration.curve().by_height()?));
@@ -277,6 +292,7 @@ impl InFrames<'_> {
         for emitter in emitters {
             let photons = emitter.photons * self.crowd.excess();
             if let Some(psf) = &self.crowd.psf {
+                let psf = self.crowd.local(psf, emitter);
                 lit.push(shine_measured(psf, emitter, photons, width, height, light));
                 continue;
             }

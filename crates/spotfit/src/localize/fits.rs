@@ -78,10 +78,14 @@ impl Searcher {
         let corners = places.iter().filter(|place| place.side == side).map(|place| place.corner);
         room.corners.extend(corners);
         let size = Size::new(side, side);
+        // As the light that is known has them, corners are of no frame.
+        let cells = self.measured.as_ref().map(|own| own.cells(&room.corners, side));
         let (frames, map) = Lit::of(lit, frames, &mut room.corners, self.options.map.as_deref());
         let windows = frames.visit(Cut { size, corners: &room.corners, map });
         let found = match &self.measured {
-            Some(measured) => Ok(measured.fit(windows, &self.options)?),
+            Some(measured) => {
+                Ok(measured.fit(windows, cells.as_deref().unwrap_or_default(), &self.options)?)
+            }
             None => self.fitted(windows, sent, &mut room.fits, &mut room.errors),
         };
         self.rooms.leave(room);

@@ -148,7 +148,7 @@ impl LocalizeOptions {
         frames: AnyWindows<'_>,
         search: &Self,
     ) -> Result<Option<Misfit>, LocalizeError> {
-        let image = shape_of(self)?;
+        let image = shape_of(self, [0, 0])?;
         let range = match &image {
             EmitterImage::Free { start } => WIDTHS.map(|share| share * start),
             EmitterImage::Astigmatic(curve) => curve.range(),

@@ -1,9 +1,8 @@
 //! Fits with a measured PSF in place of a Gaussian.
 
-use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
-use fit_core::{Number, Pixel};
+use fit_core::{Corner, Number, Pixel};
 use fit_windows::{AnyWindows, NoteKind, Visitor, Windows};
 use ndarray::{Array3, Axis};
 use rayon::ThreadPool;
@@ -14,7 +13,7 @@ use super::options::LocalizeOptions;
 use super::residuals::{self, is_saturated, most};
 use super::spot::{Localization, SpotErrors, deviation};
 use crate::astigmatism::find::{Depth, DepthStatus};
-use crate::backend::Backend;
+use crate::backend::{Backend, FitterOptions};
 use crate::psf::{Psf, PsfError, PsfFitOptions, PsfFits, PsfFitter, PsfNoise, PsfQuality};
 
 /// Windows that are fitted at a time.
@@ -23,6 +22,10 @@ const PART: usize = 1 << 13;
 #[derive(Debug)]
 pub(super) struct Measured {
     fitter: PsfFitter,
+    /// That of each cell of the frame, where the PSF varies across it, once it is wanted; and what they are made with.
+    cells: Vec<OnceLock<PsfFitter>>,
+    with: FitterOptions,
+    pool: Arc<ThreadPool>,
     options: PsfFitOptions,
 }
 
@@ -37,7 +40,9 @@ impl Measured {
             Backend::Auto => Backend::Cpu,
             backend => backend,
         };
-        let made = PsfFitter::in_pool(psf, &fitter.clone().with_backend(backend), Some(pool))?;
+        let with = fitter.clone().with_backend(backend);
+        let made = PsfFitter::in_pool(psf, &with, Some(pool))?;
+        let cells = if psf.field().is_some() { psf.cells() } else { 0 };
         let side = options.box_size;
         // Says whether the PSF covers windows of this size.
         made.start(Array3::zeros((0, side, side)).view())?;
@@ -45,17 +50,40 @@ impl Measured {
             .with_estimator(fitter.fit.estimator)
             .with_max_iterations(fitter.fit.criteria.max_iterations)
             .with_background(fitter.fit.background);
-        Ok(Self { fitter: made, options })
+        let cells = std::iter::repeat_with(OnceLock::new).take(cells).collect();
+        Ok(Self { fitter: made, cells, with, pool: Arc::clone(pool), options })
     }
 
     pub(super) fn fitter(&self) -> &PsfFitter {
         &self.fitter
     }
 
-    /// Fits windows of counts.
+    /// The cells that windows of this side are in, in the order of their corners in the frame; empty where the PSF does not vary.
+    pub(super) fn cells(&self, corners: &[Corner], side: usize) -> Vec<usize> {
+        if self.cells.is_empty() {
+            return Vec::new();
+        }
+        let middle = |first: u32| f64::from(first) + 0.5 * (side - 1) as f64;
+        let cell = |corner: &Corner| self.fitter.psf().cell_at([corner.x, corner.y].map(middle));
+        corners.iter().map(cell).collect()
+    }
+
+    /// The fitter of a cell.
+    fn fitter_in(&self, cell: usize) -> Result<&PsfFitter, PsfError> {
+        let Some(own) = self.cells.get(cell) else { return Ok(&self.fitter) };
+        if let Some(known) = own.get() {
+            return Ok(known);
+        }
+        let psf = self.fitter.psf().in_cell(cell);
+        let made = PsfFitter::in_pool(&psf, &self.with, Some(&self.pool))?;
+        Ok(own.get_or_init(|| made))
+    }
+
+    /// Fits windows of counts, which are in these cells.
     pub(super) fn fit(
         &self,
         windows: AnyWindows<'_>,
+        cells: &[usize],
         options: &LocalizeOptions,
     ) -> Result<Vec<Found>, PsfError> {
         let saturation = options.saturation.or(most(&windows)).unwrap_or(f64::INFINITY);
@@ -63,25 +91,32 @@ impl Measured {
         let em_gain = camera.em_gain.unwrap_or(1.0);
         let excess = if camera.em_gain.is_some() { 2.0 } else { 1.0 };
         let (count, seen) = (windows.size().pixels(), residuals::seen(windows));
-        let mut all = Vec::with_capacity(windows.count());
+        let cell_of = |window: usize| cells.get(window).copied().unwrap_or(usize::MAX);
+        let mut order: Vec<usize> = (0..windows.count()).collect();
+        order.sort_by_key(|&window| cell_of(window));
+        let mut all: Vec<(usize, Found)> = Vec::with_capacity(windows.count());
         // A part at a time: what is computed on the way takes several times the memory of the pixels.
-        for first in (0..windows.count()).step_by(PART) {
-            let part = first..windows.count().min(first + PART);
+        let parts = order.chunk_by(|&a, &b| cell_of(a) == cell_of(b));
+        for part in parts.flat_map(|own| own.chunks(PART)) {
+            let fitter =
+                self.fitter_in(part.first().map_or(usize::MAX, |&first| cell_of(first)))?;
             let Converted { pixels, variances, saturated } =
                 windows.visit(Convert { options, saturation, part });
             let noise = PsfNoise::default()
                 .with_excess(excess)
                 .with_read((camera.read_noise / em_gain).powi(2))
                 .with_pixels(variances.as_ref().map(|variances| variances.view()));
-            let fits = self.fitter.fit_noisy(pixels.view(), &noise, &self.options)?;
-            let quality = self.fitter.quality(pixels.view(), &noise, &fits)?;
+            let fits = fitter.fit_noisy(pixels.view(), &noise, &self.options)?;
+            let quality = fitter.quality(pixels.view(), &noise, &fits)?;
             let of = |(fit, (quality, saturated))| {
-                let count = seen.as_ref().map_or(count, |seen| seen[first + fit]);
-                self.found(&fits, fit, quality, saturated, count, options.errors)
+                let count = seen.as_ref().map_or(count, |seen| seen[part[fit]]);
+                let found = self.found(&fits, fit, quality, saturated, count, options.errors);
+                (part[fit], found)
             };
             all.extend(quality.into_iter().zip(saturated).enumerate().map(of));
         }
-        Ok(all)
+        all.sort_by_key(|&(window, _)| window);
+        Ok(all.into_iter().map(|(_, found)| found).collect())
     }
 
     fn found(
@@ -142,7 +177,7 @@ struct Convert<'a> {
     /// The least value of a saturated pixel.
     saturation: f64,
     /// The windows.
-    part: Range<usize>,
+    part: &'a [usize],
 }
 
 /// Windows in photons.
@@ -167,7 +202,7 @@ impl<'w> Visitor<'w> for Convert<'_> {
         let mut room = vec![0.0_f64; windows.size().pixels()];
         let mut notes = room.clone();
         for (place, mut to) in pixels.outer_iter_mut().enumerate() {
-            let index = self.part.start + place;
+            let index = self.part[place];
             for (value, &pixel) in room.iter_mut().zip(windows.window(index)) {
                 *value = f64::from_pixel(pixel);
             }

@@ -2,13 +2,13 @@
 
 use std::io::{Read, Seek, SeekFrom, Write};
 
-use ndarray::{Array3, Axis};
+use ndarray::{Array3, Array4, Axis};
 
 use super::measured::MOST;
 use fit_crowd::{Misfit, MisfitShares};
 
 use super::metadata::{MISFIT, Metadata};
-use super::{Psf, PsfError};
+use super::{Psf, PsfError, PsfField};
 use crate::hdf5::{H5Array, H5Reader, NumberKind, write_arrays};
 use crate::model::{Spline, SplineAxis};
 use crate::yaml::{self, Value};
@@ -18,6 +18,8 @@ use spotfit_locs::private::in_nanometres;
 const POLYNOMIALS: &str = "coefficients";
 /// The coefficients of the B-spline (z, y, x), in double precision.
 const KNOTS: &str = "knots";
+/// Those of the terms by which it varies across the frame (term, z, y, x).
+const FIELD: &str = "knots_field";
 /// JSON, as an attribute of the root.
 const METADATA: &str = "metadata";
 
@@ -26,7 +28,8 @@ const METADATA: &str = "metadata";
 /// The dataset `coefficients` and the attribute `metadata` are Picasso's: 64 coefficients for each piece, z downwards,
 /// and a peak of 1 at z = 0. The dataset `knots` (z, y, x) contains [`Psf::coefficients`], and `knots_zero` in the
 /// metadata contains [`Psf::zero`], `light` [`Psf::light`] below 1, and `heights` is false without [`Psf::has_heights`] (which Picasso does not
-/// know: it takes the members for heights): a PSF is read back exactly as it was written. `pixel_size`, in nm, is only for
+/// know: it takes the members for heights): a PSF is read back exactly as it was written. One that
+/// [varies](Psf::field) has the dataset `knots_field` (term, z, y, x) and `field_part` (the first and the last pixel along x and y), of which Picasso knows nothing either. `pixel_size`, in nm, is only for
 /// Picasso. No length in the file has another unit in Picasso 1.0 than in earlier versions. The file is marked as one of 1.0
 /// (`picasso_format`), because that version asks for the size of a pixel where the mark is missing; earlier versions ignore it.
 ///
@@ -71,22 +74,19 @@ pub fn write<W: Write>(out: W, psf: &Psf, pixel_size: Option<f64>) -> Result<W, 
         light: Some(psf.light()).filter(|&light| light < 1.0),
         heights: (!psf.has_heights()).then_some(false),
         misfit: misfit_numbers(psf),
+        field_part: psf.field().map(PsfField::part),
     };
     let metadata = metadata.to_json().map_err(PsfError::Metadata)?;
-    let arrays = [
-        H5Array {
-            name: POLYNOMIALS,
-            shape: &[64, sizes[2], sizes[1], sizes[0]],
-            kind: NumberKind::F32,
-            values: &polynomials,
-        },
-        H5Array {
-            name: KNOTS,
-            shape: &[planes, rows, columns],
-            kind: NumberKind::F64,
-            values: psf.knots(),
-        },
+    let shape = [planes, rows, columns];
+    let pieces = [64, sizes[2], sizes[1], sizes[0]];
+    let mut arrays = vec![
+        H5Array { name: POLYNOMIALS, shape: &pieces, kind: NumberKind::F32, values: &polynomials },
+        H5Array { name: KNOTS, shape: &shape, kind: NumberKind::F64, values: psf.knots() },
     ];
+    let terms = psf.field().map(|field| [field.terms().dim().0, planes, rows, columns]);
+    if let Some((field, shape)) = psf.field().zip(terms.as_ref()) {
+        arrays.push(H5Array { name: FIELD, shape, kind: NumberKind::F64, values: field.numbers() });
+    }
     Ok(write_arrays(out, &arrays, Some((METADATA, &metadata)))?)
 }
 
@@ -151,7 +151,8 @@ pub fn read<R: Read + Seek>(mut reader: R) -> Result<Psf, PsfError> {
         }
         let misfit = (!nodes.is_empty()).then(|| Misfit::new(&nodes)).transpose();
         let misfit = misfit.map_err(|error| wrong(error.to_string()))?;
-        return Ok(psf.with_misfit(misfit));
+        let field = field_of(&mut reader, &metadata, scaled < 0.0)?;
+        return psf.with_misfit(misfit).with_field(field);
     }
     match metadata.get("model").and_then(Value::text) {
         Some("spline-3d") => {}
@@ -181,6 +182,42 @@ pub fn read<R: Read + Seek>(mut reader: R) -> Result<Psf, PsfError> {
     knots.invert_axis(Axis(0));
     directed(knots, scaled, planes as f64 - zero, LONGER)
 }
+
+/// How a PSF varies across the frame, if it does; with z the other way round.
+fn field_of<R: Read + Seek>(
+    reader: &mut H5Reader<R>,
+    metadata: &Value,
+    turned: bool,
+) -> Result<Option<PsfField>, PsfError> {
+    if !reader.names().iter().any(|name| name == FIELD) {
+        return Ok(None);
+    }
+    let bad = || wrong("'field_part' is no pair of pairs of numbers".into());
+    let pair = |value: &Value| match value {
+        Value::List(both) => match &both[..] {
+            [first, last] => Ok([first.number().ok_or_else(bad)?, last.number().ok_or_else(bad)?]),
+            _ => Err(bad()),
+        },
+        _ => Err(bad()),
+    };
+    let part = match metadata.get("field_part") {
+        Some(Value::List(axes)) if axes.len() == 2 => [pair(&axes[0])?, pair(&axes[1])?],
+        _ => return Err(bad()),
+    };
+    let (shape, values) = reader.array(FIELD, MOST_OF_FIELD)?;
+    let &[terms, planes, rows, columns] = &shape[..] else {
+        return Err(wrong(format!("'{FIELD}' has {} dimensions, not 4", shape.len())));
+    };
+    let terms = Array4::from_shape_vec((terms, planes, rows, columns), values);
+    let mut terms = terms.map_err(|error| wrong(error.to_string()))?;
+    if turned {
+        terms.invert_axis(Axis(1));
+    }
+    PsfField::new(terms, part).map(Some)
+}
+
+/// The most coefficients of the terms.
+const MOST_OF_FIELD: usize = 14 * MOST;
 
 /// Intervals by which Picasso's tables become longer on each side.
 const LONGER: usize = 2;

@@ -74,6 +74,11 @@ impl PsfFollower {
         Ok(follower)
     }
 
+    /// Takes another PSF of the same shape and heights, and gives back what it had.
+    pub(crate) fn exchange(&mut self, psf: Psf) -> Psf {
+        std::mem::replace(&mut self.psf, psf)
+    }
+
     /// The middle of the range of z in nm.
     fn middle(&self) -> f64 {
         let [low, high] = self.psf.range();

@@ -2,10 +2,11 @@
 
 use fit_crowd::private::{LatticePlace, Patch};
 use fit_crowd::{CrowdError, Misfit, SplineImage};
-use ndarray::{Array2, Array3, ArrayView3, Axis};
+use ndarray::{Array2, Array3, Array4, ArrayView3, Axis};
 
 use super::PsfError;
 use super::bounds::{Information, inverse};
+use super::field::{CELLS, PsfField, middle};
 use crate::model::{Spline, SplineAxis};
 
 /// The fewest and the most coefficients along an axis.
@@ -14,6 +15,8 @@ const COUNTS: std::ops::RangeInclusive<usize> = 5..=1003;
 pub(super) const MOST: usize = 1 << 20;
 /// How far z = 0 may be from where the PSF begins, in steps.
 const FARTHEST: f64 = 1e4;
+/// Field terms have no light, but for rounding.
+const NO_LIGHT: f64 = 1e-6;
 /// Photons of the darkest pixels: a likelihood takes pixels of a model that are darker for as dark as this, whatever the parameters are.
 pub(super) const DARKEST: f64 = 1e-3;
 
@@ -28,6 +31,9 @@ pub(super) const DARKEST: f64 = 1e-3;
 ///
 /// A PSF that was learnt from spots of unknown height has members in place of heights: [`Psf::has_heights`] is false, and z only says
 /// which member a spot resembles.
+///
+/// A PSF may vary across the frame ([`Psf::field`]): then it is the mean, and [`Psf::local`] that at a place. Localizing takes the local one;
+/// what is asked of the PSF itself is of the mean.
 ///
 /// Where there is hardly any light, a measured PSF may be slightly below 0. The likelihood is not defined for such
 /// values of the model, and takes 10⁻³ photons instead.
@@ -45,6 +51,8 @@ pub struct Psf {
     single: bool,
     /// What spots look like that are not quite like it.
     misfit: Option<Misfit>,
+    /// How it varies across the frame.
+    field: Option<PsfField>,
     /// The same for the engines: (plane, column, row).
     spline: Spline,
 }
@@ -53,7 +61,7 @@ impl PartialEq for Psf {
     fn eq(&self, other: &Self) -> bool {
         let of = |psf: &Self| (psf.step, psf.zero, psf.light, psf.heights);
         let same = of(self) == of(other) && self.misfit == other.misfit;
-        same && self.coefficients == other.coefficients
+        same && self.coefficients == other.coefficients && self.field == other.field
     }
 }
 
@@ -140,6 +148,7 @@ impl Psf {
             heights: !single,
             single,
             misfit: None,
+            field: None,
             spline,
         };
         let planes = 4 * (psf.shape()[0] - 3);
@@ -189,6 +198,88 @@ impl Psf {
         Self { misfit, ..self }
     }
 
+    /// How it varies across the frame; `None` if it does not.
+    pub fn field(&self) -> Option<&PsfField> {
+        self.field.as_ref()
+    }
+
+    /// The same PSF, but it varies so across the frame.
+    ///
+    /// # Errors
+    /// If the terms have another shape than its coefficients, or if their light is not 0.
+    pub fn with_field(self, field: Option<PsfField>) -> Result<Self, PsfError> {
+        let Some(field) = field else { return Ok(Self { field: None, ..self }) };
+        let (_, planes, rows, columns) = field.terms().dim();
+        if self.shape() != [planes, rows, columns] {
+            return Err(PsfError::Shape { planes, rows, columns });
+        }
+        let zeroth = self.zero.clamp(0.0, (planes - 3) as f64);
+        let light: Vec<f64> =
+            field.terms().outer_iter().map(|term| sum(&term.to_owned(), zeroth, 0)).collect();
+        if let Some(value) = light.into_iter().find(|sum| sum.abs() > NO_LIGHT) {
+            let (name, range) = ("the light of a field term", "0");
+            return Err(PsfError::Number { name, value, range });
+        }
+        Ok(Self { field: Some(field), ..self })
+    }
+
+    /// The PSF at a place of the frame, in pixels from the middle of the first one; beyond what it was made for, that at the edge. It
+    /// does not vary, and is the same where this one does not.
+    #[must_use]
+    pub fn local(&self, at: [f64; 2]) -> Self {
+        match &self.field {
+            Some(field) => self.local_at(field.place(at)),
+            None => self.clone(),
+        }
+    }
+
+    /// The same at a place from −1 to 1.
+    pub(super) fn local_at(&self, place: [f64; 2]) -> Self {
+        let Some(field) = &self.field else { return self.clone() };
+        let mut coefficients = self.coefficients.clone();
+        let local = field.at(self.knots(), place);
+        coefficients.iter_mut().zip(local).for_each(|(to, local)| *to = local);
+        let (spline, misfit) = (spline_of(&coefficients), self.misfit.clone());
+        Self { coefficients, spline, misfit, field: None, ..*self }
+    }
+
+    /// The same of these coefficients and those of its terms across this part of the frame, one after the other, with this light.
+    pub(super) fn varying(
+        &self,
+        mut mean: Vec<f64>,
+        light: f64,
+        part: [[f64; 2]; 2],
+    ) -> Result<Self, PsfError> {
+        let [planes, rows, columns] = self.shape();
+        let terms = mean.split_off(planes * rows * columns);
+        let [mean, terms] = [mean, terms].map(|all| {
+            let count = all.len() / (planes * rows * columns);
+            Array4::from_shape_vec((count, planes, rows, columns), all).expect("as many of each")
+        });
+        let mean = mean.index_axis_move(Axis(0), 0);
+        let psf = Self::of_light(mean, self.step, self.zero, light, self.heights)?;
+        psf.with_field(Some(PsfField::new(terms, part)?))
+    }
+
+    /// The number of the cell of the frame that a place is in, in pixels from the middle of the first one; 0 if it does not vary.
+    pub(crate) fn cell_at(&self, at: [f64; 2]) -> usize {
+        let Some(field) = &self.field else { return 0 };
+        let place = field.place(at);
+        let [column, row] =
+            place.map(|at| (0.5 * (at + 1.0) * CELLS as f64) as usize).map(|at| at.min(CELLS - 1));
+        row * CELLS + column
+    }
+
+    /// How many cells of the frame have PSFs of their own.
+    pub(crate) fn cells(&self) -> usize {
+        if self.field.is_some() { CELLS * CELLS } else { 1 }
+    }
+
+    /// The PSF in the middle of a cell.
+    pub(crate) fn in_cell(&self, cell: usize) -> Self {
+        self.local_at(middle(cell))
+    }
+
     /// Whether it is the same at all z: nothing tells z then, which is 0 in all fits, has no error, and is no height.
     pub fn is_single(&self) -> bool {
         self.single
@@ -199,12 +290,18 @@ impl Psf {
         [0.0, (self.shape()[0] - 3) as f64].map(|plane| self.z_of(plane))
     }
 
-    /// The PSF for fits of emitters that overlap.
+    /// The PSF for fits of emitters that overlap, in a part of the frame that begins at this column and row.
     ///
     /// # Errors
     /// If it covers fewer than 5 pixels along x or y.
-    pub(crate) fn image(&self) -> Result<SplineImage, CrowdError> {
-        SplineImage::new(self.knots(), self.shape(), self.step, self.zero)
+    pub(crate) fn image(&self, origin: [usize; 2]) -> Result<SplineImage, CrowdError> {
+        let of = |knots: &[f64]| SplineImage::new(knots, self.shape(), self.step, self.zero);
+        let mean = of(self.knots())?;
+        let Some(field) = &self.field else { return Ok(mean) };
+        let cells = (0..CELLS * CELLS).map(|cell| of(&field.at(self.knots(), middle(cell))));
+        let cells: Result<Vec<SplineImage>, CrowdError> = cells.collect();
+        let corner = [0, 1].map(|axis| field.part()[axis][0] - origin[axis] as f64);
+        mean.with_cells(corner, field.side(), [CELLS; 2], cells?)
     }
 
     /// The number of pixels (rows, columns) that the PSF covers.

@@ -37,6 +37,9 @@ pub(super) struct Metadata {
     /// Ours: for each height of the misfit its shares, and the moment.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) misfit: Vec<[f64; MISFIT]>,
+    /// Ours: the part of the frame across which it varies, along x and along y.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) field_part: Option<[[f64; 2]; 2]>,
 }
 
 /// Numbers of a misfit at a height.
@@ -109,6 +112,7 @@ mod tests {
             light: None,
             heights: None,
             misfit: Vec::new(),
+            field_part: None,
         };
         let text = metadata.to_json().unwrap();
         assert_eq!(

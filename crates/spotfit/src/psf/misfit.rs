@@ -48,6 +48,8 @@ pub(super) struct Sample<'a> {
     pub(super) read_noise: f64,
     /// x and y from the first pixel, and z, about.
     pub(super) place: [f64; 3],
+    /// Where it is in the part of the frame across which the PSF varies, from −1 to 1.
+    pub(super) field: [f64; 2],
     pub(super) photons: f64,
     pub(super) background: f64,
     /// The variance of a photon: 1, but more where noise is that of no camera that is known.
@@ -220,6 +222,12 @@ fn said(spot: &SpotImage<'_>, sample: &Sample<'_>) -> Option<Said> {
     let middle = size.map(|side| 0.5 * (side - 1) as f64);
     let offsets =
         |pixel: usize| [(pixel % size[1]) as f64 - middle[1], (pixel / size[1]) as f64 - middle[0]];
+    let local = match spot {
+        SpotImage::Measured(psf) if psf.field().is_some() => Some(psf.local_at(sample.field)),
+        _ => None,
+    };
+    let local = local.as_ref().map(SpotImage::Measured);
+    let spot = local.as_ref().unwrap_or(spot);
     let range = spot.range();
     let known_third = range[0] == range[1];
     let used = || {
@@ -369,6 +377,7 @@ mod tests {
                     size,
                     read_noise: 0.0,
                     place,
+                    field: [0.0; 2],
                     photons,
                     excess: 1.0,
                     background: 25.0,

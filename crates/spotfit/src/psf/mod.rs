@@ -11,6 +11,7 @@ mod beads;
 mod bounds;
 mod calibrate;
 mod error;
+mod field;
 mod file;
 mod fit;
 mod follow;
@@ -29,13 +30,14 @@ pub use calibrate::{
     BeadStack, PlacedBead, PsfBead, PsfCalibration, PsfCalibrationOptions, Rejection, calibrate_psf,
 };
 pub use error::PsfError;
+pub use field::PsfField;
 pub use file::{read, write};
 pub use fit::{PsfFitOptions, PsfFits, PsfFitter};
 pub use fit_crowd::{Misfit, MisfitShares};
 pub(crate) use follow::{Followed, PsfFollower};
 pub use judge::PsfQuality;
+pub use learn::{FieldGain, LearnPsfError, LearntMember, LearntPsf, learn_psf};
 pub(crate) use learn::{HeldSpots, learn_while, misfit_of_gaussians};
-pub use learn::{LearnPsfError, LearntMember, LearntPsf, learn_psf};
 pub use measured::Psf;
 pub use noise::PsfNoise;
 pub(crate) use spot_image::Gaussian;

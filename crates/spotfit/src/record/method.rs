@@ -170,6 +170,11 @@ fn of_psf(psf: &Psf) -> String {
     let misfit = misfit.iter().flat_map(|node| node.shares.into_iter().chain([node.moment]));
     let numbers = numbers.chain(unlike).chain(misfit);
     numbers.for_each(|number| told.update(number.to_le_bytes()));
+    if let Some(field) = psf.field() {
+        let (part, terms) = (field.part(), field.terms());
+        let numbers = part.into_iter().flatten().chain(terms.iter().copied());
+        numbers.for_each(|number| told.update(number.to_le_bytes()));
+    }
     in_hex(&told.finalize())
 }
 

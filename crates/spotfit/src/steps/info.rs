@@ -15,7 +15,7 @@ use crate::astigmatism;
 use crate::astigmatism::file::CalibrationFileError;
 use crate::localize::MisfitDoubt;
 use crate::movie::{Acquisition, Movie, MovieError, MovieOptions, Pixels};
-use crate::psf::{self, Psf};
+use crate::psf::{self, Psf, PsfField};
 use crate::record::{self, Origin, Record, State};
 use crate::table::{Kind, Meaning, TableFormat};
 
@@ -56,6 +56,9 @@ pub enum InfoReport {
         step: f64,
         /// Its width and height, in pixels.
         extent: [usize; 2],
+        /// The part of the frame across which it varies: the first and the last place along x and y, in pixels; `None` if it is the same
+        /// everywhere.
+        field: Option<[[f64; 2]; 2]>,
         /// How it was made, if a record stands beside it.
         record: Option<Box<Record>>,
     },
@@ -157,6 +160,7 @@ pub fn run(path: &Path, listener: &dyn Listener) -> Result<InfoReport, StepError
                     range,
                     step,
                     extent,
+                    field: psf.field().map(PsfField::part),
                     record,
                 });
             }
@@ -305,6 +309,7 @@ impl fmt::Display for InfoReport {
                 range: [low, high],
                 step,
                 extent: [width, height],
+                field,
                 record,
             } => {
                 write!(f, "measured PSF of {width}×{height} pixels; ")?;
@@ -324,6 +329,12 @@ impl fmt::Display for InfoReport {
                         MisfitDoubt::DISTANCE,
                         100.0 * share
                     )?,
+                }
+                if let Some([[left, right], [top, bottom]]) = field {
+                    write!(
+                        f,
+                        "; it varies across the frame, x {left:.0} to {right:.0}, y {top:.0} to {bottom:.0}"
+                    )?;
                 }
                 record.as_deref().map_or(Ok(()), |record| of_record_below(record, f))
             }

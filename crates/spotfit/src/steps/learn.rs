@@ -11,7 +11,7 @@ use super::{Listener, Note, Stack, StepError};
 use crate::Estimator;
 use crate::localize;
 use crate::movie::{Block, Movie};
-use crate::psf::{HeldSpots, LearnPsfError, LearntMember, Psf, PsfError, learn_while};
+use crate::psf::{FieldGain, HeldSpots, LearnPsfError, LearntMember, Psf, PsfError, learn_while};
 
 /// Frames that follow each other are read together, so many of them.
 const TOGETHER: usize = 16;
@@ -65,13 +65,15 @@ pub struct LearnReport {
     pub deviance: f64,
     /// The same with a circular Gaussian, each spot with a width of its own.
     pub gaussian: f64,
+    /// The deviances of a pixel with the same PSF everywhere and with one that varies across the frame; `None` where it does not vary.
+    pub field: Option<FieldGain>,
     /// The side of the largest windows that can be fitted with it, in pixels.
     pub largest_window: usize,
 }
 
 impl LearnReport {
     /// What was learnt from what, and how good it is.
-    fn words(&self) -> [String; 2] {
+    fn words(&self) -> [String; 3] {
         let Self { frames, used, held_out, rounds, light, deviance, gaussian, .. } = self;
         let [columns, rows] = self.size;
         let members = if self.single { "one member" } else { "a family" };
@@ -83,6 +85,14 @@ impl LearnReport {
             format!(
                 "deviance of a pixel in {held_out} spots that were held out: {deviance:.3}, with Gaussians {gaussian:.3}"
             ),
+            match self.field {
+                Some(FieldGain { centre: [middle, own_middle], corners: [corner, own] }) => {
+                    format!(
+                        "it varies across the frame: {own_middle:.3} at the centre and {own:.3} in the corners, with one PSF {middle:.3} and {corner:.3}"
+                    )
+                }
+                None => "no variation across the frame".to_owned(),
+            },
         ]
     }
 }
@@ -218,6 +228,7 @@ fn learn(
         light: psf.light(),
         deviance: learnt.deviance,
         gaussian: learnt.gaussian,
+        field: learnt.field,
         largest_window: rows.min(columns) - 1,
     };
     Ok(Ok(Learned { psf, pixel_size: None, report, held: learnt.held }))

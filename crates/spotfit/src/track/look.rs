@@ -136,7 +136,7 @@ impl Look {
         fitter.fit_windows(windows, start, (&mut *fits).into())?;
         fitter.errors_into(windows, fits, &mut errors[..beads.len()])?;
         if let Some(deep) = deep {
-            deep.run(windows, fits, heights);
+            deep.run(windows, corners, fits, heights);
         }
         Ok(())
     }

@@ -39,6 +39,16 @@ pub(crate) struct ObjectiveArguments {
         allow_hyphen_values = true
     )]
     zernike: Vec<String>,
+    /// The same in the corners of the frame, besides: they grow from its middle on with the distance to the power |m|, or its square where m is 0, and
+    /// turn with the direction from the middle, as those of a lens do.
+    #[arg(
+        long,
+        value_name = "N,M=WAVES,…",
+        help_heading = "Objective",
+        requires = "psf_na",
+        allow_hyphen_values = true
+    )]
+    zernike_corner: Vec<String>,
     /// Molecules stand still, with these angles from the optical axis and in the image, in degrees; without, they turn freely.
     #[arg(
         long,
@@ -56,10 +66,8 @@ impl ObjectiveArguments {
         let Some(na) = self.psf_na else { return Ok(None) };
         let default = Objective::default();
         let index = self.index.unwrap_or(default.index);
-        let mut zernike = Vec::new();
-        for words in &self.zernike {
-            zernike.extend(terms(words)?);
-        }
+        let zernike = all_terms("zernike", &self.zernike)?;
+        let corner = all_terms("zernike-corner", &self.zernike_corner)?;
         let dipole = match &self.dipole {
             Some(words) => fixed(words)?,
             None => Dipole::Free,
@@ -72,15 +80,21 @@ impl ObjectiveArguments {
                 .with_sample_index(self.sample_index.unwrap_or(index))
                 .with_sample_depth(self.sample_depth.unwrap_or(0.0))
                 .with_zernike(zernike)
+                .with_zernike_corner(corner)
                 .with_dipole(dipole),
         ))
     }
 }
 
+fn all_terms(name: &'static str, all: &[String]) -> Result<Vec<Zernike>, CliError> {
+    let each: Result<Vec<_>, _> = all.iter().map(|words| terms(name, words)).collect();
+    Ok(each?.concat())
+}
+
 /// Zernike's terms in words: `4,0=0.04,2,-2=0.05`.
-fn terms(words: &str) -> Result<Vec<Zernike>, CliError> {
+fn terms(name: &'static str, words: &str) -> Result<Vec<Zernike>, CliError> {
     let wrong =
-        || CliError::option("zernike", words, "N,M=WAVES, and more of them after commas: 4,0=0.04");
+        || CliError::option(name, words, "N,M=WAVES, and more of them after commas: 4,0=0.04");
     let parts: Vec<&str> = words.split(',').map(str::trim).collect();
     let term = |pair: &[&str]| {
         let [n, rest] = pair else { return None };

@@ -135,6 +135,7 @@ fn a_movie_tells_its_psf() {
     let [low, high] = learnt.psf.range();
     let z: Vec<f64> = members.iter().map(|member| member.z).collect();
     assert!(z.is_sorted() && z[0] > low && z[z.len() - 1] < high, "{z:?}");
+    assert!(learnt.field.is_none(), "{:?}", learnt.field);
     assert!(!learnt.psf.has_heights() && (0.8..0.99).contains(&learnt.psf.light()));
 
     let mut file = std::io::Cursor::new(Vec::new());
@@ -323,6 +324,7 @@ fn equal_spots_have_their_photons() {
     let stack = Stack::of("movie", Pixels::F32(frames));
     let learnt = learn::run(&asked, stack, &Silent).expect("a PSF");
     println!("{}", learnt.report);
+    assert!(learnt.report.field.is_none(), "{:?}", learnt.report.field);
     let auto = options().with_emitters(Emitters::Auto).with_psf(Some(Arc::new(learnt.psf.clone())));
     let (counts, photons) = found(&equal(40, 905), 40, auto);
     println!("found, wrong, missed: {counts:?}; photons {photons:.3}");

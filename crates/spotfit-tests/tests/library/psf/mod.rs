@@ -2,6 +2,7 @@
 
 mod calibrate;
 mod crowded;
+mod field;
 mod files;
 mod fits;
 mod learn;

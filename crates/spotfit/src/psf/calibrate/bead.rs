@@ -293,6 +293,7 @@ impl<'a> BeadFit<'a> {
                 size: [rows, columns],
                 read_noise: 0.0,
                 place: [place(0, columns), place(1, rows), z],
+                field: [0.0; 2],
                 photons: self.photons,
                 background: self.background[slice],
                 excess,

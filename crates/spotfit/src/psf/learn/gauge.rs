@@ -14,13 +14,19 @@ const CENTRAL: f64 = 3.2;
 
 /// Fixes them, and moves the spots with the centre.
 pub(super) fn fix(family: &mut Family, spots: &mut [SpotFit<'_>], nodes: &[f64]) {
+    let pedestal = pedestal(spots, nodes, family.last());
+    let centres = fix_planes(family, pedestal.as_ref());
+    spots.iter_mut().for_each(|spot| follow(spot, &centres, nodes));
+}
+
+/// Fixes the planes; where their centres were.
+pub(super) fn fix_planes(family: &mut Family, pedestal: Option<&Pedestal>) -> Vec<[f64; 2]> {
     let (planes, last, extent) = (family.planes, family.last(), family.extent);
-    let pedestal = pedestal(spots, nodes, last);
     let mut centres = Vec::with_capacity(planes);
     for (number, plane) in family.knots.chunks_exact_mut(extent.knots()).enumerate() {
         // A coefficient has its place a plane before its number.
         let usual = usual(plane, extent);
-        let level = match &pedestal {
+        let level = match pedestal {
             // The spots of a single member are all half-way.
             Some(pedestal) if family.single => pedestal.with(0.0, usual),
             Some(pedestal) => pedestal.with(along(number as f64 - 1.0, last), usual),
@@ -37,15 +43,19 @@ pub(super) fn fix(family: &mut Family, spots: &mut [SpotFit<'_>], nodes: &[f64])
         shift(plane, centre, extent.count());
         centres.push(centre);
     }
-    for spot in spots {
-        for (fit, &node) in spot.nodes.iter_mut().zip(nodes) {
-            let at = (node + 1.0).clamp(0.0, (planes - 1) as f64);
-            let (low, share) = ((at as usize).min(planes - 2), at.fract());
-            for axis in 0..2 {
-                let [a, b] = [centres[low][axis], centres[low + 1][axis]];
-                let place = fit.place[axis] + a + share * (b - a);
-                fit.place[axis] = place.clamp(-MOST_OFF, MOST_OFF);
-            }
+    centres
+}
+
+/// Moves a spot with the centres of the planes.
+pub(super) fn follow(spot: &mut SpotFit<'_>, centres: &[[f64; 2]], nodes: &[f64]) {
+    let planes = centres.len();
+    for (fit, &node) in spot.nodes.iter_mut().zip(nodes) {
+        let at = (node + 1.0).clamp(0.0, (planes - 1) as f64);
+        let (low, share) = ((at as usize).min(planes - 2), at.fract());
+        for axis in 0..2 {
+            let [a, b] = [centres[low][axis], centres[low + 1][axis]];
+            let place = fit.place[axis] + a + share * (b - a);
+            fit.place[axis] = place.clamp(-MOST_OFF, MOST_OFF);
         }
     }
 }
@@ -76,7 +86,7 @@ fn along(place: f64, last: f64) -> f64 {
 }
 
 /// What backgrounds tell of the pedestal.
-struct Pedestal {
+pub(super) struct Pedestal {
     /// A quadratic function of the place along the axis, and the covariance of its coefficients.
     parts: [f64; 3],
     covariance: [[f64; 3]; 3],
@@ -101,7 +111,7 @@ impl Pedestal {
 /// What the family lacks in all of its pixels, a photon, along the axis. A spot alone does not tell this from its background; but the true
 /// background does not grow with the photons of the spot on it, and what is lacking does. Photons have errors, which go with those of the
 /// background: what they add to the sums is taken out (Fuller 1987, eq. 2.2.9). `None` where spots are too equal to tell.
-fn pedestal(spots: &[SpotFit<'_>], nodes: &[f64], last: f64) -> Option<Pedestal> {
+pub(super) fn pedestal(spots: &[SpotFit<'_>], nodes: &[f64], last: f64) -> Option<Pedestal> {
     let used = || spots.iter().filter(|spot| spot.good);
     let count = used().count() as f64;
     let mean = used().map(|spot| spot.best().photons).sum::<f64>() / count;

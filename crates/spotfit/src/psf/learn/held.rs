@@ -30,11 +30,9 @@ pub(super) struct Judged {
 
 /// Judges a family.
 pub(super) fn judge(family: &Family, windows: &[SpotWindow]) -> Judged {
-    let nodes = family.nodes();
     let both = of_each(windows.len(), &|number| {
         let window = &windows[number];
-        let mut spot = SpotFit::new(window, nodes.len(), true);
-        spot.expect(family, &nodes, super::FIRST_STEPS);
+        let spot = fitted(family, window);
         let pixels = window.counts.iter().filter(|&&counts| counts).count() as f64;
         [2.0 * spot.best().cost, 2.0 * gaussian(window), pixels]
     });
@@ -56,40 +54,50 @@ pub(super) fn judge(family: &Family, windows: &[SpotWindow]) -> Judged {
     Judged { learnt: sum(0) / sum(2), gaussian: sum(1) / sum(2), better: mean / error, gain }
 }
 
-/// Spots, fitted with a family.
-pub(super) fn fitted<'w>(family: &Family, windows: &'w [SpotWindow]) -> Vec<SpotFit<'w>> {
+/// A spot that was not learnt from, fitted with a family.
+pub(super) fn fitted<'w>(family: &Family, window: &'w SpotWindow) -> SpotFit<'w> {
     let nodes = family.nodes();
-    of_each(windows.len(), &|number| {
-        let mut spot = SpotFit::new(&windows[number], nodes.len(), true);
-        spot.expect(family, &nodes, super::FIRST_STEPS);
-        spot
-    })
+    let mut spot = SpotFit::new(window, nodes.len(), true);
+    spot.expect(family, &nodes, super::FIRST_STEPS);
+    spot
 }
 
 /// Where a spot is, in pixels from the middle pixel and on the family's axis, with its photons and background.
-pub(super) fn placed(family: &Family, spot: &SpotFit<'_>) -> [f64; 5] {
+pub(super) fn placed(family: &Family, window: &SpotWindow) -> [f64; 5] {
+    let spot = fitted(family, window);
     let NodeFit { place: [x, y], photons, background, .. } = *spot.best();
     [x, y, spot.mean_place(&family.nodes()), photons, background]
 }
 
-/// How many spots are in each interval of the axis, and what is left of their windows: the share of their light in each pixel (row, column).
+/// How many spots are in each interval of the axis, and what their family leaves of their windows: the share of their light in each pixel (row, column).
 /// Those that are not like the others are in none.
-pub(super) fn left(family: &Family, spots: &[SpotFit<'_>]) -> Vec<(usize, Array2<f64>)> {
-    let (nodes, side) = (family.nodes(), family.extent.side());
-    let count = if family.single { 1 } else { family.planes - 3 };
-    let limit = super::unlike(spots.iter().map(SpotFit::deviance).collect(), family.extent);
-    let mut patch = Patch::default();
+pub(super) fn left(
+    family: &(dyn Fn(&SpotWindow) -> Family + Sync),
+    windows: &[SpotWindow],
+) -> Vec<(usize, Array2<f64>)> {
+    let Some(first) = windows.first() else { return Vec::new() };
+    let Family { planes, extent, single, .. } = family(first);
+    let (side, count) = (extent.side(), if single { 1 } else { planes - 3 });
+    let spots = of_each(windows.len(), &|number| {
+        let window = &windows[number];
+        let family = family(window);
+        let (nodes, spot) = (family.nodes(), fitted(&family, window));
+        let mut patch = Patch::default();
+        let at = place(&family, nodes[spot.best_node()], spot.best().place);
+        patch.evaluate(&family.knots, family.shape(), &at, false);
+        let interval = (spot.mean_place(&nodes) as usize).min(count - 1);
+        (spot.deviance(), interval, *spot.best(), patch.value)
+    });
+    let limit = super::unlike(spots.iter().map(|spot| spot.0).collect(), extent);
     let none = Array2::<f64>::zeros([side; 2]);
     let mut all = vec![(0, none.clone(), none); count];
-    for spot in spots.iter().filter(|spot| spot.deviance() < limit) {
-        let (window, fit) = (spot.window, spot.best());
-        let at = place(family, nodes[spot.best_node()], fit.place);
-        patch.evaluate(&family.knots, family.shape(), &at, false);
-        let (spots, left, light) = &mut all[(spot.mean_place(&nodes) as usize).min(count - 1)];
+    for (window, (deviance, interval, fit, values)) in windows.iter().zip(&spots) {
+        if *deviance >= limit {
+            continue;
+        }
+        let (spots, left, light) = &mut all[*interval];
         *spots += 1;
-        for (pixel, own) in
-            patch.value.iter().enumerate().filter(|(pixel, _)| window.counts[*pixel])
-        {
+        for (pixel, own) in values.iter().enumerate().filter(|(pixel, _)| window.counts[*pixel]) {
             let at = [pixel / side, pixel % side];
             left[at] += window.pixels[pixel] - behind(window, fit, pixel) - fit.photons * own;
             light[at] += fit.photons;

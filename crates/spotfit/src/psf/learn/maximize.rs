@@ -1,8 +1,11 @@
 //! The coefficients of a family from the pixels of all spots.
 
+use std::ops::Range;
+
 use super::expect::{SpotFit, behind, place};
 use super::{Family, LEAST_SHARE};
 use crate::psf::calibrate::conjugate_gradients;
+use crate::psf::field::{values, within};
 use crate::psf::parallel::of_each;
 use fit_crowd::private::{LatticePlace, Patch};
 
@@ -22,12 +25,45 @@ struct Entry<'s, 'w> {
     node: usize,
     share: f64,
     place: LatticePlace,
+    /// The terms at its place in the frame.
+    across: Vec<f64>,
 }
+
+impl Entry<'_, '_> {
+    /// The coefficients of the planes that its node has to do with.
+    fn planes(&self, count: usize, nodes: &[f64], size: usize) -> Range<usize> {
+        let first = (nodes[self.node] as usize).min(count - 4);
+        first * size..(first + 4) * size
+    }
+}
+
+/// Memory, with room for local coefficients where they vary across the frame.
+struct Room {
+    patch: Patch,
+    local: Vec<f64>,
+}
+
+/// The standard deviations of terms across the frame, as a share of the light there, which counts as this much at least.
+const VARIES: f64 = 0.3;
+const LEAST_LIGHT: f64 = 5e-4;
 
 /// Improves the coefficients by weighted least squares.
 pub(super) fn solve(family: &mut Family, spots: &[SpotFit<'_>], nodes: &[f64]) {
+    solve_terms(family, (&mut Vec::new(), 0, [[0.0; 2]; 2]), spots, nodes, STEPS);
+}
+
+/// The same in so many steps with those of terms across a part of the frame, up to a degree.
+pub(super) fn solve_terms(
+    family: &mut Family,
+    (terms, degree, part): (&mut Vec<f64>, usize, [[f64; 2]; 2]),
+    spots: &[SpotFit<'_>],
+    nodes: &[f64],
+    steps: usize,
+) {
     let (shape, size, count) = (family.shape(), family.extent.knots(), family.extent.count());
     let known = &*family;
+    let length = known.knots.len();
+    let planes = (length + terms.len()) / size;
     let entries: Vec<Entry<'_, '_>> = spots
         .iter()
         .filter(|spot| spot.good)
@@ -35,22 +71,38 @@ pub(super) fn solve(family: &mut Family, spots: &[SpotFit<'_>], nodes: &[f64]) {
             let shares = spot.shares.iter().enumerate().filter(|(_, share)| **share > LEAST_SHARE);
             shares.map(move |(node, &share)| {
                 let place = place(known, nodes[node], spot.nodes[node].place);
-                Entry { spot, node, share, place }
+                let across = values(degree, within(part, spot.window.field));
+                Entry { spot, node, share, place, across }
             })
         })
         .collect();
     let spread =
-        |squares: bool, number: &(dyn Fn(&mut Patch, &Entry<'_, '_>) -> Vec<f64> + Sync)| {
+        |squares: bool, number: &(dyn Fn(&mut Room, &Entry<'_, '_>) -> Vec<f64> + Sync)| {
             let of_group = |group: usize| {
-                let (mut patch, mut own) = (Patch::default(), vec![0.0; shape.iter().product()]);
+                let mut own = vec![0.0; length + terms.len()];
+                let local = vec![0.0; if terms.is_empty() { 0 } else { length }];
+                let mut room = Room { patch: Patch::default(), local };
                 for entry in entries.iter().skip(group).step_by(GROUPS) {
-                    let numbers = number(&mut patch, entry);
-                    patch.spread(&numbers, &mut own, shape, &entry.place, squares);
+                    let numbers = number(&mut room, entry);
+                    let Room { patch, local } = &mut room;
+                    if local.is_empty() {
+                        patch.spread(&numbers, &mut own, shape, &entry.place, squares);
+                        continue;
+                    }
+                    let planes = entry.planes(shape[0], nodes, size);
+                    local[planes.clone()].fill(0.0);
+                    patch.spread(&numbers, local, shape, &entry.place, squares);
+                    let weights = std::iter::once(&1.0).chain(&entry.across);
+                    for (own, weight) in own.chunks_exact_mut(length).zip(weights) {
+                        let weight = if squares { weight * weight } else { *weight };
+                        let both = own[planes.clone()].iter_mut().zip(&local[planes.clone()]);
+                        both.for_each(|(own, local)| *own += weight * local);
+                    }
                 }
                 own
             };
             let all: Vec<Vec<f64>> = of_each(GROUPS, &of_group);
-            all.into_iter().fold(vec![0.0; shape.iter().product()], |mut sums, own| {
+            all.into_iter().fold(vec![0.0; length + terms.len()], |mut sums, own| {
                 sums.iter_mut().zip(own).for_each(|(sum, own)| *sum += own);
                 sums
             })
@@ -71,22 +123,35 @@ pub(super) fn solve(family: &mut Family, spots: &[SpotFit<'_>], nodes: &[f64]) {
         };
         pixels.map(number).collect()
     });
-    let told = said.iter().filter(|&&said| said > 0.0);
+    let told = said[..length].iter().filter(|&&said| said > 0.0);
     let (sum, told) = told.fold((0.0, 0.0), |(sum, told), said| (sum + said, told + 1.0));
     let usual = sum / f64::max(told, 1.0);
     if usual.is_nan() || usual <= 0.0 {
         return;
     }
+    let light = |at: usize| VARIES * known.knots[at % length].abs().max(LEAST_LIGHT);
+    let ridge = |at: usize| if at < length { RIDGE * usual } else { light(at).powi(-2) };
     let apply = |vector: &[f64]| {
-        let mut sums = spread(false, &|patch, entry| {
-            patch.evaluate(vector, shape, &entry.place, false);
+        let mut sums = spread(false, &|Room { patch, local }, entry| {
+            if local.is_empty() {
+                patch.evaluate(vector, shape, &entry.place, false);
+            } else {
+                let planes = entry.planes(shape[0], nodes, size);
+                local[planes.clone()].fill(0.0);
+                let weights = std::iter::once(&1.0).chain(&entry.across);
+                for (own, weight) in vector.chunks_exact(length).zip(weights) {
+                    let both = local[planes.clone()].iter_mut().zip(&own[planes.clone()]);
+                    both.for_each(|(local, own)| *local += weight * own);
+                }
+                patch.evaluate(local, shape, &entry.place, false);
+            }
             let all = entry.spot.weights.iter().zip(&patch.value);
             all.map(|(weight, value)| scale(entry) * weight * value).collect()
         });
-        for (sum, value) in sums.iter_mut().zip(vector) {
-            *sum += RIDGE * usual * value;
+        for (at, (sum, value)) in sums.iter_mut().zip(vector).enumerate() {
+            *sum += ridge(at) * value;
         }
-        second_differences(shape[0], |[before, middle, after]| {
+        second_differences(planes, shape[0], |[before, middle, after]| {
             for pixel in 0..size {
                 let at = |plane: usize| plane * size + pixel;
                 let bend = vector[at(before)] - 2.0 * vector[at(middle)] + vector[at(after)];
@@ -98,25 +163,30 @@ pub(super) fn solve(family: &mut Family, spots: &[SpotFit<'_>], nodes: &[f64]) {
         });
         sums
     };
-    let mut diagonal: Vec<f64> = said.iter().map(|said| said + RIDGE * usual).collect();
-    second_differences(shape[0], |places| {
+    let mut diagonal: Vec<f64> =
+        said.iter().enumerate().map(|(at, said)| said + ridge(at)).collect();
+    second_differences(planes, shape[0], |places| {
         for (plane, times) in places.into_iter().zip([1.0, 4.0, 1.0]) {
             let own = &mut diagonal[plane * size..][..size];
             own.iter_mut().for_each(|value| *value += times * STIFFNESS * usual);
         }
     });
-    conjugate_gradients(&mut family.knots, &right, &diagonal, STEPS, apply);
+    let mut solution = [&known.knots[..], terms].concat();
+    conjugate_gradients(&mut solution, &right, &diagonal, steps, apply);
     // The rim is hardly seen: it is as its neighbour.
-    for plane in family.knots.chunks_exact_mut(size) {
+    for plane in solution.chunks_exact_mut(size) {
         let inside = |at: usize| at.clamp(2, count - 3);
         for place in 0..size {
             let (row, column) = (place / count, place % count);
             plane[place] = plane[inside(row) * count + inside(column)];
         }
     }
+    *terms = solution.split_off(length);
+    family.knots = solution;
 }
 
-/// The three planes of each second difference along the axis.
-fn second_differences(planes: usize, mut with: impl FnMut([usize; 3])) {
-    (1..planes - 1).for_each(|middle| with([middle - 1, middle, middle + 1]));
+/// The three planes of each second difference along the axis, of families of so many planes in `all`.
+fn second_differences(all: usize, planes: usize, mut with: impl FnMut([usize; 3])) {
+    let middles = (0..all).filter(|at| (1..planes - 1).contains(&(at % planes)));
+    middles.for_each(|middle| with([middle - 1, middle, middle + 1]));
 }

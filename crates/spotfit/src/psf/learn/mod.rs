@@ -8,6 +8,7 @@
 //! backgrounds grow with the photons of the spots on them.
 
 mod expect;
+mod field;
 mod gauge;
 mod held;
 mod maximize;
@@ -19,8 +20,8 @@ use fit_crowd::private::{Lit, basis};
 use self::expect::SpotFit;
 use super::parallel::{change_each, of_each};
 
+pub use movie::{FieldGain, LearnPsfError, LearntMember, LearntPsf, learn_psf};
 pub(crate) use movie::{HeldSpots, learn_while, misfit_of_gaussians};
-pub use movie::{LearnPsfError, LearntMember, LearntPsf, learn_psf};
 
 /// The pixels around spots that are looked at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -215,9 +216,14 @@ pub(super) fn learn(
 /// Says which spots are like the others.
 fn leave_out(spots: &mut [SpotFit<'_>], extent: Extent) {
     let limit = unlike(spots.iter().map(SpotFit::deviance).collect(), extent);
-    for spot in spots {
-        let near = spot.best().place.iter().all(|at| at.abs() < FARTHEST);
-        spot.good = near && spot.deviance() < limit;
+    spots.iter_mut().for_each(|spot| spot.judge(limit));
+}
+
+impl SpotFit<'_> {
+    /// Says whether it is like others, of which a pixel has less deviance than this.
+    fn judge(&mut self, limit: f64) {
+        let near = self.best().place.iter().all(|at| at.abs() < FARTHEST);
+        self.good = near && self.deviance() < limit;
     }
 }
 

@@ -8,9 +8,9 @@ use fit_windows::AnyWindows;
 use ndarray::{Array2, Array3};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
-use super::expect::SpotFit;
+use super::field::Varying;
 use super::gauge::{USUAL_TAIL, tail};
-use super::held::{Judged, fitted, judge, left, placed};
+use super::held::{Judged, judge, left, placed};
 use super::select::{Candidates, Others, Seen};
 use super::{Extent, Family, Learnt, SpotWindow, learn};
 use crate::as_windows::AsWindows;
@@ -20,6 +20,7 @@ use crate::localize::places::Part;
 use crate::localize::{Emitters, Localization, LocalizeError, LocalizeOptions, Localizer, Roi};
 use crate::movie::Block;
 use crate::psf::misfit::{Alone, Misfit, Sample, brightest, misfit, said_of};
+use crate::psf::parallel::of_each;
 use crate::psf::spot_image::{Gaussian, SpotImage};
 use crate::psf::{Psf, PsfError};
 use crate::{CameraMap, FitterOptions};
@@ -32,6 +33,10 @@ const ROUNDS: usize = 3;
 /// The most spots that are used, and so many that are found are enough to choose from.
 const MOST_SPOTS: usize = 2000;
 const ENOUGH: usize = 5000;
+/// The degree and the rounds that say whether the PSF varies across the frame, and those with which it is learnt, from so many spots at most.
+const FIRST_OF_FIELD: [usize; 2] = [2, 2];
+const FIELD: [usize; 2] = [4, 5];
+const MOST_FOR_FIELD: usize = 4000;
 /// So many tell how spots differ from Gaussians.
 const MOST_ALONE: usize = 400;
 /// Where spots lie on lines, more of them are near each other than by their number in a ring.
@@ -73,6 +78,8 @@ const FEWEST_PHOTONS: f64 = 1e5;
 /// much: less does not change which spots are taken for two.
 const BETTER: f64 = 3.0;
 const GAIN: f64 = 4.0;
+/// What varies lowers the mean deviance of a spot by so much: less may be noise of spots that are few, and changes nothing.
+const LEAST_GAIN: f64 = 2.0;
 
 /// Why no PSF was learnt.
 #[derive(Debug, thiserror::Error)]
@@ -156,6 +163,8 @@ pub struct LearntPsf {
     pub deviance: f64,
     /// The same with a circular Gaussian, each spot with a width of its own.
     pub gaussian: f64,
+    /// How much better the spots are described by a PSF that varies across the frame; `None` where it does not vary.
+    pub field: Option<FieldGain>,
     pub(crate) held: HeldSpots,
 }
 
@@ -169,15 +178,31 @@ impl LearntPsf {
 /// Spots that were held out, and the family that they judge. What they show is looked at where somebody asks.
 #[derive(Clone, Debug)]
 pub(crate) struct HeldSpots {
-    family: Family,
+    family: HeldFamily,
     windows: Vec<SpotWindow>,
 }
 
 impl HeldSpots {
     pub(crate) fn members(&self, psf: &Psf) -> Vec<LearntMember> {
         let middle = |at: usize| if psf.is_single() { 0.0 } else { psf.z_of(at as f64 + 0.5) };
-        let left = left(&self.family, &fitted(&self.family, &self.windows)).into_iter().enumerate();
+        let left = left(&|window| self.family.at(window), &self.windows).into_iter().enumerate();
         left.map(|(at, (spots, left))| LearntMember { z: middle(at), spots, left }).collect()
+    }
+}
+
+/// What judges them: the same everywhere, or what varies across the frame.
+#[derive(Clone, Debug)]
+enum HeldFamily {
+    Same(Family),
+    Varying(Varying),
+}
+
+impl HeldFamily {
+    fn at(&self, window: &SpotWindow) -> Family {
+        match self {
+            Self::Same(family) => family.clone(),
+            Self::Varying(varying) => varying.at(window),
+        }
     }
 }
 
@@ -191,6 +216,17 @@ pub struct LearntMember {
     pub spots: usize,
     /// What the PSF leaves of the pixels around them (row, column), as the share of their light; NaN where no spot tells it.
     pub left: Array2<f64>,
+}
+
+/// The mean deviance of a pixel in spots that were held out, with the same PSF everywhere and with one that varies across the frame. NaN where
+/// there are no spots.
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
+#[non_exhaustive]
+pub struct FieldGain {
+    /// Of spots nearer to the middle of the frame along both axes than to its edges.
+    pub centre: [f64; 2],
+    /// Of those farther along both.
+    pub corners: [f64; 2],
 }
 
 impl Family {
@@ -336,7 +372,7 @@ fn learnt(
         }
         // Where most spots are several, what they look like is no misfit.
         let psf = if judged.learnt < ALONE {
-            pool.install(|| tested(&found.family, &fitted(&found.family, &last), density))?
+            pool.install(|| tested(&found.family, &last, density))?
         } else {
             found.family.psf()?
         };
@@ -387,24 +423,132 @@ fn learnt(
     }
     // One member describes the spots as well where the axis is no more than their noise.
     let begin = found.family.single();
+    let several = found.family.clone();
     let alone = pool.install(|| learn(&used, begin.planes, STEPS, Some(begin)));
     let judged_alone = pool.install(|| judge(&alone.family, &last));
     let is_better = |judged: &Judged| judged.better >= BETTER && judged.gain >= GAIN;
     if judged.gain - judged_alone.gain < GAIN && is_better(&judged_alone) {
-        (found, judged) = (alone, judged_alone);
+        (found, judged) = (alone.clone(), judged_alone);
     }
+    let beside = density * std::f64::consts::PI * NEAREST * NEAREST;
+    if beside > MOST_BESIDE && judged.learnt > ALONE {
+        let (spots, deviance) = (used.len(), judged.learnt);
+        return Err(LearnPsfError::Several { spots, density, deviance });
+    }
+    let told = Told {
+        found: &found.family,
+        families: [&alone.family, &several],
+        used: &used,
+        held: &last,
+        density,
+    };
+    let varied = varied(blocks, (&options, roi), told, pool, go_on)?;
     let used = used.len();
     let Judged { learnt, gaussian, gain, .. } = judged;
-    let beside = density * std::f64::consts::PI * NEAREST * NEAREST;
-    if beside > MOST_BESIDE && learnt > ALONE {
-        return Err(LearnPsfError::Several { spots: used, density, deviance: learnt });
-    }
     if !is_better(&judged) {
         return Err(LearnPsfError::NotBetter { spots: used, gain, learnt, gaussian });
     }
-    let psf = pool.install(|| tested(&found.family, &fitted(&found.family, &last), density))?;
-    let held = HeldSpots { family: found.family, windows: last };
-    Ok(LearntPsf { psf, frames, spots: used, held_out, rounds, deviance: learnt, gaussian, held })
+    if let Some(Varied { psf, spots, held, deviance, gain }) = varied {
+        let (field, held_out) = (Some(gain), held.windows.len());
+        return Ok(LearntPsf {
+            psf,
+            frames,
+            spots,
+            held_out,
+            rounds,
+            deviance,
+            gaussian,
+            field,
+            held,
+        });
+    }
+    let psf = pool.install(|| tested(&found.family, &last, density))?;
+    let held = HeldSpots { family: HeldFamily::Same(found.family), windows: last };
+    let (spots, deviance, field) = (used, learnt, None);
+    Ok(LearntPsf { psf, frames, spots, held_out, rounds, deviance, gaussian, field, held })
+}
+
+/// Families, of which one was found, and spots that told them or were held out.
+struct Told<'a> {
+    found: &'a Family,
+    /// With one member and with several.
+    families: [&'a Family; 2],
+    used: &'a [SpotWindow],
+    held: &'a [SpotWindow],
+    /// Spots in a pixel.
+    density: f64,
+}
+
+/// A PSF that varies, from so many spots, and what those that were held out say of it.
+struct Varied {
+    psf: Psf,
+    spots: usize,
+    held: HeldSpots,
+    deviance: f64,
+    gain: FieldGain,
+}
+
+/// One of the families, varying across the frame, if spots that were held out are described better than by the one that was found. A low degree and
+/// few rounds say whether; then more spots are looked for.
+fn varied(
+    blocks: &[Frames<'_>],
+    (options, roi): (&LocalizeOptions, Roi),
+    told: Told<'_>,
+    pool: &ThreadPool,
+    go_on: &dyn Fn() -> bool,
+) -> Result<Option<Varied>, LearnPsfError> {
+    let Told { found, families: [alone, several], used, held, density } = told;
+    let of = |family: &Family, [degree, rounds]: [usize; 2], used: &[_], held: &[_]| {
+        pool.install(|| {
+            let varying = Varying::learn(family, degree, rounds, used);
+            let same = Varying::learn(family, 0, rounds, used);
+            let gained = varying.judge(found, &same, held);
+            (varying, gained)
+        })
+    };
+    let (first, gained) = of(found, FIRST_OF_FIELD, used, held);
+    if !gained.is_better() {
+        return Ok(None);
+    }
+    // What is no PSF at some place does not vary.
+    let Ok(psf) = pool.install(|| first.psf(size_of(blocks))) else { return Ok(None) };
+    let psf = Arc::new(psf);
+    let next = options
+        .clone()
+        .with_box_size(psf.usual_box())
+        .with_emitters(Emitters::Auto)
+        .with_psf(Some(psf.clone()));
+    let axis = |spot: &Localization| spot.depth.map_or(f64::NAN, |depth| depth.z);
+    let light = |spot: &Localization, off: [f64; 2]| {
+        let at = psf.at([off[0], off[1], axis(spot)]);
+        at.map_or(0.0, |[share, ..]| spot.intensity * share)
+    };
+    let others = Others::Known { light: &light, masked: MASKED, nearest: NEAREST };
+    let enough = 3 * MOST_FOR_FIELD;
+    let more = collected(blocks, (&next, roi, found.extent), &others, (&axis, enough), go_on)?;
+    let [apart, windows] = more.windows.parted(HELD).map(|part| part.chosen(MOST_FOR_FIELD));
+    let more = windows.len() >= used.len() && apart.len() >= FEWEST_HELD;
+    let [used, held] = if more { [&windows, &apart].map(Vec::as_slice) } else { [used, held] };
+    let (mut varying, mut gained) = of(alone, FIELD, used, held);
+    if !several.single {
+        let (other, of_other) = of(several, FIELD, used, held);
+        // What differed with the place in the frame may have looked like members.
+        if !(of_other.gain - gained.gain < GAIN && gained.is_better()) {
+            (varying, gained) = (other, of_other);
+        }
+    }
+    if !(gained.is_better() && gained.gain >= LEAST_GAIN) {
+        return Ok(None);
+    }
+    let Ok(psf) = pool.install(|| varying.psf(size_of(blocks))) else { return Ok(None) };
+    let local = |window: &SpotWindow| (varying.at(window), varying.place(window));
+    let psf = pool.install(|| with_misfit(psf, &local, held, density));
+    let [centre, corners, [_, deviance]] = gained.deviances;
+    let gain = FieldGain { centre, corners };
+    let (spots, windows) = (used.len(), held.to_vec());
+    let held = HeldSpots { family: HeldFamily::Varying(varying), windows };
+    let varied = Varied { psf, spots, held, deviance, gain };
+    Ok(Some(varied))
 }
 
 /// The pixels around spots to learn from, the best first: where the light at the edge of usual windows is seen, wider ones.
@@ -419,16 +563,27 @@ fn wanted(windows: &[SpotWindow]) -> &'static [Extent] {
 }
 
 /// The family as a PSF, with what spots that were held out look like that are not quite like it.
-fn tested(family: &Family, spots: &[SpotFit<'_>], density: f64) -> Result<Psf, PsfError> {
-    let psf = family.psf()?;
-    let samples = spots.iter().map(|spot| {
-        let [x, y, plane, photons, background] = placed(family, spot);
-        sample(spot.window, [x, y, psf.z_of(plane)], photons, background)
+fn tested(family: &Family, windows: &[SpotWindow], density: f64) -> Result<Psf, PsfError> {
+    Ok(with_misfit(family.psf()?, &|_| (family.clone(), [0.0; 2]), windows, density))
+}
+
+/// The same of a PSF that is this family at a spot, at a place from −1 to 1.
+fn with_misfit(
+    psf: Psf,
+    local: &(dyn Fn(&SpotWindow) -> (Family, [f64; 2]) + Sync),
+    windows: &[SpotWindow],
+    density: f64,
+) -> Psf {
+    let samples = of_each(windows.len(), &|number| {
+        let window = &windows[number];
+        let (family, field) = local(window);
+        let [x, y, plane, photons, background] = placed(&family, window);
+        let place = [x, y, psf.z_of(plane)];
+        Sample { field, ..sample(window, place, photons, background) }
     });
-    let samples: Vec<Sample<'_>> = samples.collect();
     let said = said_of(&SpotImage::Measured(&psf), &samples);
     let misfit = misfit(said, density, Alone::HeldOut);
-    Ok(psf.with_misfit(misfit))
+    psf.with_misfit(misfit)
 }
 
 /// Spots to learn from, and others to judge by.
@@ -558,6 +713,7 @@ fn sample(window: &SpotWindow, [x, y, z]: [f64; 3], photons: f64, background: f6
         read_noise: window.read_noise,
         excess: 1.0,
         place: [middle + x, middle + y, z],
+        field: [0.0; 2],
         photons,
         background,
     }

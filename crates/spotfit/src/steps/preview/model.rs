@@ -15,7 +15,7 @@ pub(super) fn light(
     let (x, y) = (spot.x - left, spot.y - top);
     if let (Some(psf), Some(depth)) = (&options.psf, spot.depth) {
         let size = [rows.len(), rows.first().map_or(0, Vec::len)];
-        let image = psf.window([x, y, depth.z], size);
+        let image = psf.local([spot.x, spot.y]).window([x, y, depth.z], size);
         for (row, values) in rows.iter_mut().zip(image.outer_iter()) {
             row.iter_mut().zip(values).for_each(|(light, value)| *light += spot.intensity * value);
         }
