@@ -37,6 +37,8 @@ const ENOUGH: usize = 5000;
 const FIRST_OF_FIELD: [usize; 2] = [2, 2];
 const FIELD: [usize; 2] = [4, 5];
 const MOST_FOR_FIELD: usize = 4000;
+/// So many say whether it does, and half as many that were held out.
+const MOST_AT_FIRST: usize = 800;
 /// So many tell how spots differ from Gaussians.
 const MOST_ALONE: usize = 400;
 /// Where spots lie on lines, more of them are near each other than by their number in a ring.
@@ -506,7 +508,12 @@ fn varied(
             (varying, gained)
         })
     };
-    let (first, gained) = of(found, FIRST_OF_FIELD, used, held);
+    let few = |all: &[SpotWindow], most: usize| -> Vec<SpotWindow> {
+        all.iter().step_by(all.len().div_ceil(most).max(1)).cloned().collect()
+    };
+    let first =
+        [(used, MOST_AT_FIRST), (held, MOST_AT_FIRST / 2)].map(|(all, most)| few(all, most));
+    let (first, gained) = of(found, FIRST_OF_FIELD, &first[0], &first[1]);
     if !gained.is_better() {
         return Ok(None);
     }
