@@ -379,20 +379,9 @@ fn learnt(
             found.family.psf()?
         };
         let psf = Arc::new(psf);
-        let next = options
-            .clone()
-            .with_box_size(psf.usual_box())
-            .with_emitters(Emitters::Auto)
-            .with_psf(Some(psf.clone()));
-        let axis = |spot: &Localization| spot.depth.map_or(f64::NAN, |depth| depth.z);
-        let light = |spot: &Localization, off: [f64; 2]| {
-            let at = psf.at([off[0], off[1], axis(spot)]);
-            at.map_or(0.0, |[share, ..]| spot.intensity * share)
-        };
-        let others = Others::Known { light: &light, masked: MASKED, nearest: NEAREST };
         let mut chosen = None;
         for &extent in wanted(&used) {
-            let again = collected(blocks, (&next, roi, extent), &others, (&axis, ENOUGH), go_on)?;
+            let again = told_apart(blocks, (&options, roi, extent), &psf, ENOUGH, go_on)?;
             let Collected { windows, frames, density, .. } = again;
             let [apart, windows] = windows.parted(HELD).map(|part| part.chosen(MOST_SPOTS));
             let enough = windows.len() >= FEWEST && apart.len() >= FEWEST_HELD;
@@ -520,19 +509,8 @@ fn varied(
     // What is no PSF at some place does not vary.
     let Ok(psf) = pool.install(|| first.psf(size_of(blocks))) else { return Ok(None) };
     let psf = Arc::new(psf);
-    let next = options
-        .clone()
-        .with_box_size(psf.usual_box())
-        .with_emitters(Emitters::Auto)
-        .with_psf(Some(psf.clone()));
-    let axis = |spot: &Localization| spot.depth.map_or(f64::NAN, |depth| depth.z);
-    let light = |spot: &Localization, off: [f64; 2]| {
-        let at = psf.at([off[0], off[1], axis(spot)]);
-        at.map_or(0.0, |[share, ..]| spot.intensity * share)
-    };
-    let others = Others::Known { light: &light, masked: MASKED, nearest: NEAREST };
     let enough = 3 * MOST_FOR_FIELD;
-    let more = collected(blocks, (&next, roi, found.extent), &others, (&axis, enough), go_on)?;
+    let more = told_apart(blocks, (options, roi, found.extent), &psf, enough, go_on)?;
     let [apart, windows] = more.windows.parted(HELD).map(|part| part.chosen(MOST_FOR_FIELD));
     let more = windows.len() >= used.len() && apart.len() >= FEWEST_HELD;
     let [used, held] = if more { [&windows, &apart].map(Vec::as_slice) } else { [used, held] };
@@ -647,6 +625,28 @@ fn maxima(
     let by_widths = |spot: &Localization| spot.sigma_x - spot.sigma_y;
     let extent = Extent::USUAL;
     collected(blocks, (&first, roi, extent), &Others::Masked, (&by_widths, ENOUGH), go_on)
+}
+
+/// The spots of blocks that are told apart with a PSF, until there are enough.
+fn told_apart(
+    blocks: &[Frames<'_>],
+    (options, roi, extent): (&LocalizeOptions, Roi, Extent),
+    psf: &Arc<Psf>,
+    enough: usize,
+    go_on: &dyn Fn() -> bool,
+) -> Result<Collected, LearnPsfError> {
+    let options = options
+        .clone()
+        .with_box_size(psf.usual_box())
+        .with_emitters(Emitters::Auto)
+        .with_psf(Some(psf.clone()));
+    let axis = |spot: &Localization| spot.depth.map_or(f64::NAN, |depth| depth.z);
+    let light = |spot: &Localization, off: [f64; 2]| {
+        let at = psf.at([off[0], off[1], axis(spot)]);
+        at.map_or(0.0, |[share, ..]| spot.intensity * share)
+    };
+    let others = Others::Known { light: &light, masked: MASKED, nearest: NEAREST };
+    collected(blocks, (&options, roi, extent), &others, (&axis, enough), go_on)
 }
 
 /// How spots of frames that are alone differ from Gaussians of these widths, which follow from the third parameter that spots have, if they
