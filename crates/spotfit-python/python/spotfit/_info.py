@@ -23,7 +23,8 @@ def info(path: str | PathLike[str]) -> dict[str, Any]:
         ``kind`` is "table", "record", "movie", "calibration" or "psf". A table has ``columns`` (each with name and unit), ``rows``,
         ``frames`` (the first and the last, from 1), ``pixel_size`` in nanometres, ``origin`` and its ``record``; a movie ``frames``,
         ``size``, ``pixels``, ``axes``, ``pixel_size`` and its ``acquisition`` (camera, times in seconds, offset, gains) or None; a PSF
-        ``extent``, ``heights``, ``single`` (whether it has one member), ``light`` and ``misfit``. It is what ``spotfit info --json`` prints.
+        ``extent``, ``heights``, ``single`` (whether it has one member), ``light``, ``misfit`` and ``field`` (where it varies across
+        the frame). It is what ``spotfit info --json`` prints.
 
     Raises
     ------

@@ -42,7 +42,8 @@ def learn_psf(
     Returns
     -------
     Calibration
-        The PSF with its report, whose ``single`` says whether it has one member; `Calibration.save` writes it. It has no plot.
+        The PSF with its report, whose ``single`` says whether it has one member, and whose ``field``
+        is None unless it varies across the frame; `Calibration.save` writes it. It has no plot.
 
     Raises
     ------
