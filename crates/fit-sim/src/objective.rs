@@ -756,6 +756,55 @@ mod tests {
         assert!((sum - 0.9454).abs() < 2e-3, "{sum}");
     }
 
+    /// Proves that the light is that of the package psfmodels 0.3.3 (`vectorial_psf`, oversampled 15 times, over the light of 31×31 pixels), whose
+    /// PSF is Aguet's vectorial one: along a row from the molecule on, and along a diagonal.
+    #[test]
+    fn the_light_is_that_of_psfmodels() {
+        let psf = psf(&Objective::default(), 400.0);
+        for (z, along, diagonal) in [
+            (
+                0e+00,
+                [
+                    0.095684, 0.067761, 0.022235, 0.0034171, 0.0019341, 0.0010064, 0.00049417,
+                    0.00042248, 0.00020847, 0.00019659, 0.00012392,
+                ],
+                [0.047363, 0.0047192, 0.00054144],
+            ),
+            (
+                2e+02,
+                [
+                    0.075643, 0.05434, 0.019951, 0.0055733, 0.0032448, 0.0014728, 0.00080093,
+                    0.00058163, 0.00029996, 0.00026121, 0.00016022,
+                ],
+                [0.038874, 0.0066607, 0.00088909],
+            ),
+            (
+                4e+02,
+                [
+                    0.034925, 0.0268, 0.014354, 0.0087364, 0.0054064, 0.0026505, 0.0017089,
+                    0.0010621, 0.00061359, 0.00047705, 0.00028709,
+                ],
+                [0.021092, 0.0093578, 0.0019166],
+            ),
+        ] {
+            let all =
+                (-15..=15).flat_map(|y| (-15..=15).map(move |x| [f64::from(x), f64::from(y)]));
+            let light: f64 = all.map(|[x, y]| psf.share(x, y, z)).sum();
+            let along = (0..).zip(along).map(|(x, expected)| ([x, 0], expected));
+            let diagonal = [1, 2, 4].into_iter().zip(diagonal).map(|(x, one)| ([x, x], one));
+            for ([x, y], expected) in along.chain(diagonal) {
+                for (x, z) in [(x, z), (-x, z), (x, -z)] {
+                    let found = psf.share(x.into(), y.into(), z) / light;
+                    let off = (found - expected).abs();
+                    assert!(
+                        off < 4e-4 * 0.095 + 0.01 * expected,
+                        "{z} {x} {y}: {found}, {expected}"
+                    );
+                }
+            }
+        }
+    }
+
     /// Proves that a small aperture gives Airy's pattern, wherever the molecule is in its pixel.
     #[test]
     fn a_small_aperture_gives_airys_pattern() {
