@@ -18,6 +18,8 @@ const DAMPING: f64 = 1e-3;
 
 /// Nodes with a smaller share, whose neighbours have a smaller one too, are not fitted again.
 const UNLIKELY: f64 = 1e-6;
+/// A step that lowers the deviance by less than this is the last.
+pub(super) const SETTLED: f64 = 1e-3;
 
 /// A fit of a spot at a node.
 #[derive(Clone, Copy, Debug)]
@@ -182,15 +184,17 @@ fn improve(
     patch: &mut Patch,
 ) {
     let shape = family.shape();
+    let mut settled = false;
     for step in 0..=steps {
         let place = place(family, node, fit.place);
-        patch.evaluate(&family.knots, shape, &place, step < steps);
+        let ends = settled || step == steps;
+        patch.evaluate(&family.knots, shape, &place, !ends);
         if patch.value.len() < window.extent.pixels() {
             // It is nowhere.
             fit.cost = f64::INFINITY;
             return;
         }
-        if step == steps {
+        if ends {
             fit.cost = cost(window, fit, &patch.value);
             break;
         }
@@ -200,7 +204,10 @@ fn improve(
         let Some(covariance) = inverse(&information) else { continue };
         let along = |j: usize| (0..6).map(|k| covariance[j][k] * gradient[k]).sum::<f64>();
         fit.errors = [covariance[2][2], covariance[2][3]];
-        fit.step([0, 1, 2, 3, 4, 5].map(along));
+        let by = [0, 1, 2, 3, 4, 5].map(along);
+        settled =
+            by.iter().zip(gradient).map(|(by, gradient)| by * gradient).sum::<f64>() < SETTLED;
+        fit.step(by);
     }
 }
 

@@ -3,7 +3,7 @@
 use fit_crowd::private::Patch;
 use ndarray::Array2;
 
-use super::expect::{NodeFit, SpotFit, behind, place};
+use super::expect::{NodeFit, SETTLED, SpotFit, behind, place};
 use super::{Family, SpotWindow};
 use crate::psf::bounds::{Information, inverse};
 use crate::psf::parallel::of_each;
@@ -134,6 +134,9 @@ fn gaussian(window: &SpotWindow) -> f64 {
             for (sum, slope) in gradient.iter_mut().zip(slopes) {
                 *sum += slope * (datum / mean - 1.0);
             }
+        }
+        if (0.0..SETTLED).contains(&(cost - own)) {
+            return own;
         }
         if own < cost {
             (cost, kept) = (own, (fit, sigma, information, gradient));
