@@ -32,6 +32,7 @@ const FILES: &[PageFile] = files![
     "picks.js",
     "picture.js",
     "points.js",
+    "psf.js",
     "spot.js",
     "stats.js",
     "steps.js",

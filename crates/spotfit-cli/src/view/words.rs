@@ -15,7 +15,7 @@ use super::quote::quoted;
 use super::session::{Session, VERBS};
 
 /// Options that name files which are made, and the verbs that have them.
-const OUTPUTS: [(&str, &str); 16] = [
+const OUTPUTS: [(&str, &str); 18] = [
     ("localize", "output"),
     ("localize", "write_defects"),
     ("filter", "output"),
@@ -32,19 +32,23 @@ const OUTPUTS: [(&str, &str); 16] = [
     ("profile", "output"),
     ("profile", "plot"),
     ("preview", "output"),
+    ("psf", "output"),
+    ("psf", "plot"),
 ];
 /// The outputs that are tables of localizations.
 const TABLES: [&str; 2] = ["output", "inside"];
 /// Verbs whose `output` is none.
-const NO_TABLE: [(&str, &str); 5] = [
+const NO_TABLE: [(&str, &str); 6] = [
     ("render", "output"),
     ("stats", "output"),
     ("pick", "output"),
     ("profile", "output"),
     ("preview", "output"),
+    ("psf", "output"),
 ];
 /// Texts that may name a file, unless they are one of these words.
-const MAYBE_FILES: [(&str, &[&str]); 2] = [("defects", &["auto", "none"]), ("beads", &["auto"])];
+const MAYBE_FILES: [(&str, &[&str]); 3] =
+    [("defects", &["auto", "none"]), ("beads", &["auto"]), ("psf", &["learn"])];
 /// Texts that are no path, whatever stands in them.
 const TEXTS: [&str; 3] = ["condition", "filter", "position"];
 /// Options that a window has no use for: they wait for what may never come.
@@ -105,7 +109,7 @@ fn checked(
         return Err(Refused::wrong("a word has a character that no word has"));
     }
     let mut all = vec![verb.to_owned()];
-    if matches!(verb, "localize" | "preview") {
+    if matches!(verb, "localize" | "preview" | "psf") {
         let movie = session.movie.as_ref();
         let movie = movie.ok_or_else(|| Refused::wrong("this window has no movie"))?;
         all.push(movie.text.clone());

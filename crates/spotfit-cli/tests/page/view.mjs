@@ -455,6 +455,33 @@ await step("channels: the frame in view is that of the chosen one", async () => 
   await two.stop();
 });
 
+await step("PSF: learnt as the command does, shown and used; why there is none is said", async () => {
+  spotfit([
+    "simulate", "movie", "--output", "real.npy", "--frames", "80", "--width", "64", "--height", "64", "--density", "0.4", "--uniform", "--photons", "3000",
+    "--background", "30", "--psf-na", "1.4", "--zernike", "2,2=0.1", "--pixel-size", "100",
+  ]);
+  const made = path.join(folder, "out-psf");
+  const real = await serve(["real.npy"], made);
+  const other = await open(chromium, real.address);
+  const field = (/** @type {string} */ name) => other.getByRole("textbox", { name, exact: true });
+  await fill(other, { baseline: "100", sensitivity: "1", "read-noise": "1.5", "pixel-size": "100" });
+  await other.locator("#movie summary", { hasText: "PSF" }).click();
+  await other.getByRole("button", { name: "Learn the PSF" }).click();
+  const image = other.locator("#movie .presets img");
+  await until("the members", async () => (await image.count()) === 1 && (await image.evaluate((/** @type {HTMLImageElement} */ one) => one.complete && one.naturalWidth > 0)));
+  same(await ended(other, "psf"), made, ["real-psf.hdf5", "real-psf.svg"]);
+  await field("aperture").evaluate((/** @type {HTMLInputElement} */ one) => (one.value = "8"));
+  await other.getByRole("button", { name: "Use the PSF" }).click();
+  expect((await field("aperture").inputValue()) === "", "an aperture is left beside a PSF");
+  await until("the options", async () => (await other.locator("#movie .command code").textContent()).includes("--emitters auto --psf real-psf.hdf5"));
+  await field("false-rate").fill("1");
+  await field("frames").fill("1:1");
+  await other.getByRole("button", { name: "Learn the PSF" }).click();
+  await until("why there is none", async () => (await other.locator("#movie .presets .hint").allTextContents()).join().includes("cannot be learnt"));
+  await other.context().close();
+  await real.stop();
+});
+
 await step("the end of the server is told", async () => {
   page.mayLose = true;
   await server.stop();

@@ -7,6 +7,7 @@ import { Form, presetOf } from "./form.js";
 import { autoContrast, frameOf, FrameView } from "./frame.js";
 import { Histogram, histogramOf, histogramOfResponses } from "./histogram.js";
 import { run } from "./jobs.js";
+import { psfOf } from "./psf.js";
 import { SpotWindow } from "./spot.js";
 import { quoted } from "./tables.js";
 
@@ -113,7 +114,7 @@ export class MoviePanel {
     this.spot = new SpotWindow();
 
     panel.replaceChildren(
-      h("aside", { class: "left" }, presets, this.form.element,
+      h("aside", { class: "left" }, presets, psfOf(movie.name, this.form), this.form.element,
         h("div", { class: "run" }, this.refusal,
           h("label", { for: "run-output", text: "output" }), this.output, this.start)),
       h("div", { class: "middle" }, this.stage.element,

@@ -137,6 +137,45 @@ fn jobs_make_what_commands_make() {
     window.ends_well();
 }
 
+/// Proves that a window learns a PSF, which is a file like that of the command and no table, and localizes and previews with it and with one
+/// that is learnt first.
+#[test]
+fn a_psf_is_learnt_and_used() {
+    let (shown, typed) = (Folder::new(), Folder::new());
+    let recipe = "--frames 80 --width 64 --height 64 --density 0.4 --uniform --photons 3000 --background 30 --psf-na 1.4 --zernike 2,2=0.1 --pixel-size 100";
+    let typed_in = |folder: &Folder, words: &str| {
+        let command = std::process::Command::new(env!("CARGO_BIN_EXE_spotfit-tested"))
+            .args(words.split(' '))
+            .current_dir(folder.0.path())
+            .output();
+        assert!(command.is_ok_and(|output| output.status.success()), "{words}");
+    };
+    [&shown, &typed]
+        .iter()
+        .for_each(|folder| typed_in(folder, &format!("simulate movie -o m.npy {recipe}")));
+    let window = Window::open(shown.0.path(), &["m.npy"]);
+    let camera = "--baseline 100 --sensitivity 1 --read-noise 1.5 --pixel-size 100";
+    let learn = format!("{camera} -o psf.hdf5 --plot psf.svg");
+    let told = window.run("psf", &learn.split(' ').collect::<Vec<_>>());
+    assert_eq!((&told["kind"], &told["tables"]), (&json!("done"), &json!([])), "{told}");
+    assert_eq!(told["files"], json!(["psf.hdf5", "psf.svg"]));
+    typed_in(&typed, &format!("psf m.npy {learn}"));
+    let files = ["psf.hdf5", "psf.svg"];
+    assert!(content(&shown, &files) == content(&typed, &files));
+    for psf in ["psf.hdf5", "learn"] {
+        let words = format!("{camera} --emitters auto --psf {psf}");
+        let words: Vec<&str> = words.split(' ').collect();
+        let seen = window.post("api/preview", &json!({ "words": words, "frame": 3 }));
+        assert_eq!(seen.status, 200, "{psf}: {}", String::from_utf8_lossy(&seen.body));
+        let told = window.run("localize", &[&words[..], &["-o", "locs.csv"]].concat());
+        assert_eq!(told["kind"], "done", "{psf}: {told}");
+    }
+    let stranger =
+        window.post("api/preview", &json!({ "words": ["--psf", "other.hdf5"], "frame": 1 }));
+    assert_eq!(stranger.status, 403);
+    window.ends_well();
+}
+
 /// Proves that a window tells of a job's progress, and what went wrong, as the command would say it.
 #[test]
 fn jobs_are_told_of() {
