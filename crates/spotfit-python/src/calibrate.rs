@@ -195,7 +195,7 @@ pub(crate) fn learn_psf(
     chosen: Chosen,
     frames: Option<String>,
     learn_frames: Option<usize>,
-) -> PyResult<(Vec<u8>, String, Vec<String>)> {
+) -> PyResult<Calibrated> {
     let options = options.get().whole().with_frames(frames).with_learn_frames(learn_frames);
     let movie = to_learn_from(py, given, parts, chosen, None)?;
     let (done, notes) = aside(py, move |abandoned| {
@@ -206,5 +206,5 @@ pub(crate) fn learn_psf(
     let done = done?;
     let written = psf::write(Vec::new(), &done.psf, done.pixel_size);
     let bytes = written.map_err(|error| PyValueError::new_err(error.to_string()))?;
-    Ok((bytes, json(&done.report)?, notes))
+    Ok((bytes, json(&done.report)?, plots(&done.drawing())?, notes))
 }

@@ -78,7 +78,7 @@ impl LocalizeOptions {
     #[new]
     #[pyo3(signature = (
         fitter, camera_map, *, camera, box_size, false_rate, threshold, roi, drop, keep_all, checks, errors, saturation,
-        calibration, psf, learns, learn_frames, pixel_size, emitters, sigma, temporal_background, pixels, camera_from=None, frame_time=None
+        calibration, psf, learns, learn_frames, pixel_size, emitters, sigma, temporal_background, aperture, pixels, camera_from=None, frame_time=None
     ))]
     #[expect(clippy::too_many_arguments, reason = "they have names where they are given")]
     fn new(
@@ -103,6 +103,7 @@ impl LocalizeOptions {
         emitters: &str,
         sigma: &str,
         temporal_background: Option<usize>,
+        aperture: Option<f64>,
         pixels: bool,
         camera_from: Option<CameraFromMetadata>,
         frame_time: Option<&str>,
@@ -162,6 +163,7 @@ impl LocalizeOptions {
             .with_calibration(calibration.map(Given::File))
             .with_psf(psf)
             .with_learn_frames(learn_frames)
+            .with_aperture(aperture.map(Length::pixels))
             .with_pixel_size(scale);
         let resolved = py.detach(|| step.resolved(pixel_size.filter(|_| !pixels)));
         let (options, layout, notes) = resolved.map_err(of_step)?;

@@ -4,6 +4,7 @@ import json
 import subprocess
 import warnings
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -298,11 +299,48 @@ def test_a_psf_that_is_learnt_is_that_of_the_command(folder: Path, tmp_path: Pat
             assert not any("learns what spots look like" in one for one in said)
             assert len(found) == len(expected) and not any(name.startswith("z") for name in found.names)
             assert np.allclose(found.x, expected.x, atol=1e-3) and np.allclose(found.photons, expected.photons, rtol=1e-5)
-    assert spotfit.learn_psf(movie.frames, camera=camera).report["single"] is False
+    learnt = spotfit.learn_psf(movie.frames, camera=camera)
+    assert learnt.report["single"] is False
+    np.save(tmp_path / "movie.npy", movie.frames)
+    run(tmp_path, "psf", "movie.npy", "-o", "psf.hdf5", "--plot", "psf.svg", "--baseline", 100, "--sensitivity", 1, "--read-noise", 1.5)
+    learnt.plot(tmp_path / "own.svg")
+    assert (tmp_path / "own.svg").read_bytes() == (tmp_path / "psf.svg").read_bytes()
     with pytest.raises(ValueError, match="learn_frames is for psf"):
         spotfit.localize(movie.frames, learn_frames=10, camera=camera)
+    with pytest.raises(ValueError, match="aperture does not go with psf"):
+        spotfit.localize(movie.frames, psf="learn", aperture=8, camera=camera)
     with pytest.raises(ValueError, match="learn_frames = 0 is out of its range"):
         spotfit.localize(movie.frames, psf="learn", learn_frames=0, camera=camera)
+
+
+def test_an_aperture_corrects_as_that_of_the_command_does(folder: Path, tmp_path: Path) -> None:
+    """Proves that photons within an aperture are those of the command, for a movie in a file and its frames, and that both say by how much they moved."""
+    camera = spotfit.Camera(baseline=100, read_noise=1.5)
+    movie = spotfit.simulate_movie(32, width=96, height=96, density=0.2, pixel_size=100, uniform=True, photons=3000, psf_na=1.4, camera=camera)
+    np.save(tmp_path / "movie.npy", movie.frames)
+    words = ["--baseline", 100, "--sensitivity", 1, "--read-noise", 1.5, "--pixel-size", 100, "--aperture", "0.8um"]
+    told, _ = spoken(tmp_path, "localize", "movie.npy", "-o", "locs.csv", *words)
+    expected = spotfit.read_table(tmp_path / "locs.csv")
+    plain = spotfit.localize(movie.frames, camera=camera)
+    for given, aperture in ((tmp_path / "movie.npy", "0.8um"), (movie.frames, 8), (movie.frames, "800nm")):
+        found = spotfit.localize(given, camera=camera, pixel_size=100, aperture=aperture)
+        assert len(found) == len(expected) and np.allclose(found.photons, expected.photons, rtol=1e-5)
+        assert found.report["aperture"] == pytest.approx(told["aperture"])
+        assert np.allclose(found.photons, plain.photons * told["aperture"]["factor"]) and told["aperture"]["factor"] > 1.1
+    assert plain.report["aperture"] is None
+    # The size of a pixel may be one of each movie.
+    raw = movie.frames.astype("<u2")
+    raw.tofile(tmp_path / "movie.raw")
+    (tmp_path / "movie.yaml").write_text("Byte Order: <\nData Type: uint16\nFrames: 32\nHeight: 96\nWidth: 96\nPixelsize: 100\n", encoding="utf-8")
+    fit = partial(spotfit.fit_files, [tmp_path / "movie.raw"], tmp_path / "out", camera=camera)
+    for made in (*fit(aperture="0.8um"), *fit(aperture="0.8um")):
+        assert made.error is None
+    [other] = fit(aperture=8)
+    assert "aperture 800nm then" in (other.error or "")
+    for aperture, recorded in (("0.8um", "800nm"), (8, 8)):
+        [made] = fit(aperture=aperture, overwrite=True)
+        record = json.loads((tmp_path / "out/movie.hdf5.spotfit.json").read_text(encoding="utf-8"))
+        assert made.error is None and record["options"]["aperture"] == recorded
 
 
 @pytest.mark.filterwarnings("ignore:psf learn")

@@ -105,6 +105,11 @@ def test_a_preset_is_what_would_be_typed(tmp_path: Path) -> None:
     wide = spotfit.localize(frames(), preset=preset, box=11, pixel_size=65)
     assert wide.movie.pixel_size == 65
     assert wide.x.tolist() == spotfit.localize(frames(), **{**TYPED, "box": 11, "pixel_size": 65}).x.tolist()
+    preset.write_text('psf = "learn"\nlearn-frames = 3\n')
+    with pytest.raises(OSError, match="typed"):
+        spotfit.localize(frames(), preset=preset, camera=CAMERA, psf=tmp_path / "typed.hdf5")
+    with pytest.raises(ValueError, match="the light within it"):
+        spotfit.localize(frames(), preset=preset, camera=CAMERA, aperture=30)
     preset.write_text("threshold = 1e4\n")
     assert not len(spotfit.localize(frames(), preset=preset, camera=CAMERA))
     assert len(spotfit.localize(frames(), preset=preset, camera=CAMERA, false_rate=1.0))

@@ -156,6 +156,7 @@ def test_every_choice_of_the_command_is_one_of_python() -> None:
 UNITS = re.compile(r"with (a|its) unit|with units|LENGTH")
 #: The same length in nanometres and in pixels of 100 nm, where half a pixel will not do.
 SAME = {
+    "aperture": ("300nm", "3px"),
     "box": ("900nm", "9px"), "roi": ("1um,1um,4um,4um", "10,10,40,40"), "fixed_sigma": ("130nm", "1.3px"),
     "sigma_min": ("0.06um", "0.6px"), "sigma_max": ("300nm", "3px"), "extent": ("0um,0um,3um,3um", "0px,0px,30px,30px"),
     "range": ("0.3um", "3px"), "circle": ("1um,2um,3um", "10px,20px,30px"), "line": ("1um,1um,4um,4um", "10px,10px,40px,40px"), "pixel": ("20nm", "0.2px"), "scale_bar": ("1um", "10px"), "border": ("0.3um", "3px"),

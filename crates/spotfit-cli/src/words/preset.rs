@@ -47,11 +47,13 @@ pub(crate) fn with_preset(words: Vec<OsString>) -> Result<Vec<OsString>, CliErro
         return Ok(words);
     }
     let typed: Vec<&str> = words[2..].iter().filter_map(|word| name_of(word)).collect();
-    let Some(path) = file_of(&words[2..]) else { return Ok(words) };
+    let learns = value_of(&words[2..], "psf").is_some_and(|psf| psf == "learn");
+    let Some(path) = value_of(&words[2..], "preset") else { return Ok(words) };
+    let path = PathBuf::from(path);
     let preset = Preset::read(&path)?;
     // A preset is of a microscope, and serves for localizing as well.
     let unasked: &[&str] = if verb == Some("psf") { &OF_ROWS } else { &[] };
-    let more = words_of(&preset, &path, &typed, unasked)?;
+    let more = words_of(&preset, &path, (&typed, learns), unasked)?;
     let (verb, rest) = words.split_at(2);
     Ok(verb.iter().cloned().chain(more).chain(rest.iter().cloned()).collect())
 }
@@ -62,12 +64,12 @@ fn name_of(word: &OsStr) -> Option<&str> {
     Some(name.split_once('=').map_or(name, |(name, _)| name))
 }
 
-/// The file that `--preset` names.
-fn file_of(words: &[OsString]) -> Option<PathBuf> {
-    let at = words.iter().position(|word| name_of(word) == Some("preset"))?;
+/// What is typed for an option.
+fn value_of(words: &[OsString], name: &str) -> Option<OsString> {
+    let at = words.iter().position(|word| name_of(word) == Some(name))?;
     match words[at].to_str()?.split_once('=') {
-        Some((_, file)) => Some(PathBuf::from(file)),
-        None => words.get(at + 1).map(PathBuf::from),
+        Some((_, value)) => Some(value.into()),
+        None => words.get(at + 1).cloned(),
     }
 }
 
@@ -81,11 +83,12 @@ fn wrong(preset: &Preset, key: Option<&str>, error: &clap::Error) -> CliError {
     CliError::file(preset.name(), format!("{key}{}", lines.join(" ")))
 }
 
-/// The words of a preset, but for those that were typed and what does not go with these, and for what the verb does not ask.
+/// The words of a preset, but for those that were typed and what does not go with these, and for what the verb does not ask. What is typed may say
+/// that a PSF is learnt.
 fn words_of(
     preset: &Preset,
     path: &Path,
-    typed: &[&str],
+    (typed, learns): (&[&str], bool),
     unasked: &[&str],
 ) -> Result<Vec<OsString>, CliError> {
     let mut command = command();
@@ -100,7 +103,11 @@ fn words_of(
         // What is wrong with one of them is said of that one.
         let alone = command.clone().try_get_matches_from([&word]);
         alone.map_err(|error| wrong(preset, Some(key), &error))?;
-        let overruled = typed.iter().any(|other| *other == key || are_apart(&command, key, other));
+        let is_typed =
+            |key: &str| typed.iter().any(|other| *other == key || are_apart(&command, key, other));
+        // Nobody learns where the preset's PSF is not used.
+        let needless = key == "learn-frames" && !learns && is_typed("psf");
+        let overruled = is_typed(key) || needless;
         if !overruled && !unasked.contains(&key.as_str()) {
             used.push(word.clone());
         }

@@ -27,8 +27,8 @@ _ENDINGS = {"widths": (".yaml", ".yml"), "psf": (".hdf5", ".h5")}
 
 @dataclass(frozen=True)
 class Calibration(Plotted):
-    """A calibration of z: `save` writes it for `localize`, `z` and Picasso, `plot` draws the widths against z, or the smallest errors
-    of x, y and z with a measured PSF.
+    """A calibration of z: `save` writes it for `localize`, `z` and Picasso, `plot` draws the widths against z, the smallest errors
+    of x, y and z with a measured PSF, or the members of one that was learnt from a movie and what they leave of spots.
 
     Attributes
     ----------
@@ -45,7 +45,7 @@ class Calibration(Plotted):
 
     def _drawn(self, format: Format) -> bytes:
         if format not in self._plots:
-            raise ValueError("this calibration does not know how it was made, or was learnt from a movie: it has no plot")
+            raise ValueError("this calibration does not know how it was made: it has no plot")
         return self._plots[format]
 
     def save(self, path: str | PathLike[str]) -> None:
@@ -161,7 +161,7 @@ def calibrate(
     fitter, known = fitter_of(options, size)
     chosen = arguments.chosen(channel, slice, position, strict)
     made = _spotfit.calibrate(_all(stacks), fitter, known, options=json.dumps(wanted), chosen=chosen, camera_from=asked)
-    return _calibration("widths", made)
+    return calibration_of("widths", made)
 
 
 def calibrate_psf(
@@ -239,10 +239,10 @@ def calibrate_psf(
     numbers = None if camera is None or known is not None or asked is not None else arguments.camera(camera)
     chosen = arguments.chosen(channel, slice, position, strict)
     made = _spotfit.calibrate_psf(_all(stacks), numbers, known, options=json.dumps(wanted), chosen=chosen, camera_from=asked)
-    return _calibration("psf", made)
+    return calibration_of("psf", made)
 
 
-def _calibration(kind: Literal["widths", "psf"], made: tuple[bytes, str, list[bytes], list[str]]) -> Calibration:
+def calibration_of(kind: Literal["widths", "psf"], made: tuple[bytes, str, list[bytes], list[str]]) -> Calibration:
     content, report, (svg, png), notes = made
     tell(notes)
     return Calibration(json.loads(report), kind, content, {"svg": svg, "png": png})

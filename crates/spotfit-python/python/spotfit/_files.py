@@ -366,7 +366,7 @@ def _is_whole(part: Any) -> bool:
 def _recorded_lengths(given: Mapping[str, Any]) -> dict[str, str]:
     """Lengths in nanometres as records have them, for the size of a pixel may be one of each movie."""
     found = {}
-    for name in ("box", "sigma_min", "sigma_max"):
+    for name in ("box", "sigma_min", "sigma_max", "aperture"):
         text = _spotfit.recorded_length(name, given[name]) if isinstance(given.get(name), str) else None
         if text is not None:
             found[name] = text
@@ -417,7 +417,7 @@ def _check(options: dict[str, Any], elsewhere: bool) -> _spotfit.LocalizeOptions
         if number is not None:
             arguments.whole(name, number)
     roi, positions = here.pop("roi", None), here.pop("positions", None)
-    if here.get("pixel_size") is None and needs_size(roi, *map(here.get, ("box", *LENGTHS))):
+    if here.get("pixel_size") is None and needs_size(roi, *map(here.get, ("box", "aperture", *LENGTHS))):
         # The movie may say it.
         here["pixel_size"] = _LIKELY
     if roi is not None:

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from os import PathLike, fspath
 from typing import TYPE_CHECKING, Any
 
 from . import _arguments as arguments
 from . import _spotfit
-from ._calibrate import Calibration
+from ._calibrate import Calibration, calibration_of
 from ._localize import Unlearnt, to_learn_from
 from ._preset import expanded
-from ._warnings import tell
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -43,7 +41,7 @@ def learn_psf(
     -------
     Calibration
         The PSF with its report, whose ``single`` says whether it has one member, and whose ``field``
-        is None unless it varies across the frame; `Calibration.save` writes it. It has no plot.
+        is None unless it varies across the frame; `Calibration.save` writes it, and `Calibration.plot` draws it.
 
     Raises
     ------
@@ -88,6 +86,5 @@ def learn_psf(
         movie, *parts = map(fspath, movie)
     if not isinstance(movie, (str, PathLike)):
         movie, frames = to_learn_from(movie, first, last, number), None
-    content, report, notes = _spotfit.learn_psf(movie, blocks._options, parts=parts, chosen=chosen, frames=frames, learn_frames=number)
-    tell(notes)
-    return Calibration(json.loads(report), "psf", content)
+    made = _spotfit.learn_psf(movie, blocks._options, parts=parts, chosen=chosen, frames=frames, learn_frames=number)
+    return calibration_of("psf", made)

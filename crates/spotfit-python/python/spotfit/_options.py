@@ -83,6 +83,7 @@ class LocalizeOptions(Options, total=False):
     calibration: str | PathLike[str] | None
     psf: str | PathLike[str] | None
     learn_frames: int | None
+    aperture: Length | None
     emitters: Emitters
     sigma: Sigma
     defects: Defects

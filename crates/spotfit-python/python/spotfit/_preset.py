@@ -24,11 +24,11 @@ _FILES = ("calibration", "psf", "positions", "defects", "cameras")
 #: Options that are counted from 1 by the command.
 _COUNTED = ("channel", "slice")
 #: Options that do not go together: what is typed wins over those of the preset.
-_APART = (("threshold", "false_rate"), ("calibration", "psf"), ("roi", "positions"))
+_APART = (("threshold", "false_rate"), ("calibration", "psf"), ("aperture", "psf"), ("roi", "positions"))
 #: Options whose text may be a number.
 _NUMBERS = (
     "box", "false_rate", "threshold", "pixel_size", "saturation", "temporal_background", "max_iterations", "min_delta", "min_step",
-    "max_error", "centre_margin", "sigma_min", "sigma_max", "threads", "emitters", "frame_time",
+    "max_error", "centre_margin", "sigma_min", "sigma_max", "aperture", "threads", "emitters", "frame_time",
 )  # fmt: skip
 
 
@@ -99,10 +99,14 @@ def _options_of(path: str, given: Mapping[str, Any], more: tuple[str, ...]) -> d
         found["camera"] = _spotfit.CameraMap.read(found["camera"], camera.get("sensitivity"))
     elif camera:
         found["camera"] = camera if "camera_from" in {**found, **given} else Camera(**camera)
+    learns = found.get("psf") == "learn"
     for one, other in _APART:
         for typed, preset in ((one, other), (other, one)):
             if typed in given:
                 found.pop(preset, None)
+    if learns and given.get("psf", found.get("psf")) != "learn":
+        # Nobody learns where the preset's PSF is not used.
+        found.pop("learn_frames", None)
     return found
 
 

@@ -33,7 +33,8 @@ class Preview:
     frame : int
         The frame, from 0.
     kept : Locs
-        What is kept: the rows of ``spotfit.localize(movie, frames=slice(frame, frame + 1))``.
+        What is kept: the rows of ``spotfit.localize(movie, frames=slice(frame, frame + 1))``; with ``aperture`` the light of the spots
+        is that of the first frames of the movie.
     dropped : Locs
         What is dropped: the same columns, ``status``, how each fit ended, and ``reason``, why it is dropped. What was not fitted has only
         a place.
@@ -161,7 +162,7 @@ def preview(
     if number >= count:
         raise ValueError(f"frame = {number} is out of its range (0 to {count - 1})")
     # All of it, if other frames matter, or numbers of frames.
-    whole = whole or given.get("positions") is not None or given.get("psf") == "learn"
+    whole = whole or any(given.get(name) is not None for name in ("positions", "aperture")) or given.get("psf") == "learn"
     part, place = (array[0:count], number) if whole else (array[number : number + 1], 0)
     made = _spotfit.Preview.of_frames(blocks._options, part, place, colour_by, filter)
     return Preview(made, number)

@@ -47,7 +47,7 @@ def options_of(options: Mapping[str, Any]) -> Record:
         if every[name] is not None and (name, every[name]) != ("psf", "learn"):
             every[name] = _content(every[name])
     # Records of earlier versions say nothing of these.
-    for name, usual in ("temporal_background", None), ("learn_frames", 1000):
+    for name, usual in ("temporal_background", None), ("learn_frames", 1000), ("aperture", None):
         if every[name] in (None, usual):
             del every[name]
     defects = every.pop("defects", None)

@@ -399,6 +399,7 @@ class LocalizeOptions:
         emitters: str,
         sigma: str,
         temporal_background: int | None,
+        aperture: float | None,
         pixels: bool,
         camera_from: tuple[str, tuple[float | None, ...], str | None] | None = None,
         frame_time: str | None = None,
@@ -665,7 +666,7 @@ def learn_psf(
     chosen: tuple[int | None, int | None, str | None, bool],
     frames: str | None,
     learn_frames: int | None,
-) -> tuple[bytes, str, list[str]]: ...
+) -> tuple[bytes, str, list[bytes], list[str]]: ...
 
 @final
 class MeasuredCamera:

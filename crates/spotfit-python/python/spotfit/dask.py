@@ -125,8 +125,8 @@ def localize(movie: str | PathLike[str] | da.Array, **options: Unpack[LocalizeOp
     A file is one task: many movies are ``dask.compute(*[spotfit.dask.localize(path) for path in paths])``, and
     `spotfit.fit_files` with the executor of a cluster if each shall have a table in a file. An array is a task for each
     chunk of frames, and one that joins them. What is judged by the typical width of a movie's spots (``flags``,
-    ``drop="width"``), with ``emitters="auto"`` the width itself and how spots differ from Gaussians, and ``temporal_background`` are
-    found chunk by chunk then.
+    ``drop="width"``), with ``emitters="auto"`` the width itself and how spots differ from Gaussians, ``aperture`` and
+    ``temporal_background`` are found chunk by chunk then.
 
     Parameters
     ----------

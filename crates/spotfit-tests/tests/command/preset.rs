@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::common::{Folder, fails, npy, succeeds};
 
 /// A value for every option of `localize`, as it is typed and as a preset has it; nothing for a switch.
-const VALUES: [(&str, Option<(&str, &str)>); 48] = [
+const VALUES: [(&str, Option<(&str, &str)>); 49] = [
     ("box", Some(("9", "9"))),
     ("false-rate", Some(("2.5", "2.5"))),
     ("threshold", Some(("6", "6"))),
@@ -36,6 +36,7 @@ const VALUES: [(&str, Option<(&str, &str)>); 48] = [
     ("calibration", None),
     ("psf", None),
     ("learn-frames", None),
+    ("aperture", None),
     ("filter", Some(("photons > 30", "\"photons > 30\""))),
     ("drop", Some(("neighbour,residual", "[\"neighbour\", \"residual\"]"))),
     ("saturation", Some(("3000", "3e3"))),

@@ -260,4 +260,16 @@ fn psfs_are_learnt_from_movies() {
     let preset = folder.file("scope.toml", preset);
     fails(&[&"psf", &movie, &"-o", &none, &"--preset", &preset], &["from 3 frames"]);
     fails(&[&"psf", &movie, &"-o", &none, &"--preset", &preset, &"--all"], &["--all"]);
+    // With a PSF that is typed a preset learns nothing.
+    let typed = folder.path("typed.hdf5");
+    fails(
+        &[&"localize", &movie, &"-o", &none, &"--preset", &preset, &"--psf", &typed],
+        &["typed.hdf5"],
+    );
+    // Nor beside what is for Gaussians.
+    let preset = folder.file("learn.toml", b"psf = \"learn\"\nlearn-frames = 3\nbaseline = 100\n");
+    fails(
+        &[&"localize", &movie, &"-o", &none, &"--preset", &preset, &"--aperture", &"30"],
+        &["the light within it"],
+    );
 }

@@ -1,6 +1,7 @@
 //! Whether a localization can be trusted: neighbours, residuals and saturated pixels.
 
-/// Residuals that exceed the noise by more than this number of standard deviations are flagged.
+/// Residuals that exceed the noise by more than this number of standard deviations are flagged, if they exceed as well what spots of the same light
+/// have in this movie: no spot is quite like the model, and bright ones show it.
 pub const LARGE_RESIDUALS: f64 = 2.5;
 
 /// Widths that differ from the usual one by more than this number of standard deviations are flagged.
@@ -14,8 +15,8 @@ pub struct Flags {
     /// Another candidate lies within a box of this spot, so that its light is in the window. With
     /// [`Emitters::Auto`](super::Emitters::Auto) both were told apart, and neither disturbs the other more than its errors say.
     pub neighbour: bool,
-    /// The residuals are too large for the noise ([`LARGE_RESIDUALS`]): the window shows something other than one spot
-    /// of this shape on a flat background.
+    /// The residuals are too large for the noise, and for what other spots show ([`LARGE_RESIDUALS`]): the window shows something other than one
+    /// spot of this shape on a flat background.
     pub residual: bool,
     /// A pixel of the window is saturated.
     pub saturated: bool,

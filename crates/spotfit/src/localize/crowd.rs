@@ -381,7 +381,7 @@ impl InFrames<'_> {
             checks: None,
         };
         let sigma_error = errors.sigma;
-        let seen = Seen { goodness, residual, saturated, sigma_error, crowd };
+        let seen = Seen { goodness, residual, saturated, of_noise: 0.0, sigma_error, crowd };
         // What is not a number is not dark.
         let dark = emitter.photons <= 0.0;
         Found { spot, converged, bright: !dark, at_end, seen: Some(seen) }

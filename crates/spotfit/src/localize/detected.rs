@@ -16,6 +16,9 @@ use super::searcher::Searcher;
 use super::temporal::Known;
 use crate::detect::{Candidate, DetectError};
 
+/// One of so many frames says how many spots have another one near, where nobody asks for more.
+const SOME: usize = 32;
+
 impl Searcher {
     /// The spots of a block that are to be fitted, while so many such blocks are searched in all.
     pub(super) fn wanted(
@@ -27,7 +30,7 @@ impl Searcher {
         at_a_time: usize,
     ) -> Result<Vec<Wanted>, LocalizeError> {
         let Some(positions) = &self.options.positions else {
-            return self.detected(frames, known, sent, at_a_time);
+            return self.detected(first, frames, known, sent, at_a_time);
         };
         let places = positions.within(first..first + frames.count());
         let frames = places.chunk_by(|a, b| a.frame == b.frame);
@@ -60,6 +63,7 @@ impl Searcher {
     /// The spots of a block that lie in the region.
     fn detected(
         &self,
+        first: usize,
         frames: AnyWindows<'_>,
         known: Option<&Known>,
         sent: Option<&mut Sent>,
@@ -79,7 +83,7 @@ impl Searcher {
                 None => self.detector.detect_with_threads(frames, frame, known, threads)?.into(),
             };
             let points = candidates.iter().map(|c| (c.x as f64, c.y as f64)).collect();
-            let wanted = candidates.iter().zip(self.distances(points));
+            let wanted = candidates.iter().zip(self.distances(first + frame, points));
             let wanted = wanted.filter(|(candidate, _)| inside(candidate));
             let wanted = wanted.map(|(candidate, ((x, y), neighbour))| {
                 let Candidate { crowded, significance: response, .. } = *candidate;
@@ -96,7 +100,8 @@ impl Searcher {
     /// The given positions of a frame; `first` is the number of the block's first one.
     fn given(&self, first: usize, places: &[Position]) -> Vec<Wanted> {
         let points = places.iter().map(|place| (place.x, place.y)).collect();
-        let wanted = places.iter().zip(self.distances(points));
+        let frame = places.first().map_or(first, |place| place.frame);
+        let wanted = places.iter().zip(self.distances(frame, points));
         let wanted = wanted.map(|(place, ((x, y), neighbour))| {
             let Position { id, frame, .. } = *place;
             Wanted { id, frame: frame - first, x, y, neighbour, crowded: false, response: 0.0 }
@@ -104,11 +109,16 @@ impl Searcher {
         wanted.collect()
     }
 
-    /// Points of a frame with the distance to the nearest other one, if somebody needs to know.
-    fn distances(&self, points: Vec<(f64, f64)>) -> impl Iterator<Item = ((f64, f64), f64)> {
-        let checked = self.options.is_checked();
-        let distances =
-            if checked { neighbours::nearest(&points) } else { vec![0.0; points.len()] };
+    /// Points of a frame with the distance to the nearest other one; NaN where nobody needs to know, but of a few frames.
+    fn distances(
+        &self,
+        frame: usize,
+        points: Vec<(f64, f64)>,
+    ) -> impl Iterator<Item = ((f64, f64), f64)> {
+        let distances = match self.options.is_checked() || frame.is_multiple_of(SOME) {
+            true => neighbours::nearest(&points),
+            false => vec![f64::NAN; points.len()],
+        };
         points.into_iter().zip(distances)
     }
 }

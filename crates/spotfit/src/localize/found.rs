@@ -11,11 +11,14 @@ use super::reason::DropReason;
 use super::residuals::Residuals;
 use super::spot::{self, Localization};
 use super::temporal::Lit;
+use super::typical::Typical;
 use super::watch::Watch;
-use super::widths::Widths;
 
 /// How far a fit may go from where its spot was detected, as a share of the box.
 const WANDER: f64 = 0.3;
+
+/// The mean of the larger of two normal variates: two tests say by how much residuals of windows exceed the noise.
+const OF_NOISE: f64 = 0.56;
 
 /// A fit that may become a localization.
 pub(super) struct Found {
@@ -39,6 +42,8 @@ pub(super) struct Seen {
     /// By how many standard deviations the residuals are above the noise.
     pub(super) residual: f64,
     pub(super) saturated: bool,
+    /// What that is on average where there is nothing but noise.
+    pub(super) of_noise: f64,
     /// The standard error of the width.
     pub(super) sigma_error: f64,
     /// Whether there may be more emitters than could be told apart.
@@ -64,6 +69,7 @@ impl Found {
             goodness: errors.goodness.into(),
             residual: f64::from(errors.excess).max(residuals.structure),
             saturated: residuals.saturated,
+            of_noise: OF_NOISE,
             sigma_error: errors.of(Parameter::SigmaX).into(),
             crowd: false,
         });
@@ -111,7 +117,9 @@ pub(super) struct Judge<'a> {
     pub(super) options: &'a LocalizeOptions,
     pub(super) counts: &'a mut Counts,
     /// The widths so far.
-    pub(super) widths: &'a mut Widths,
+    pub(super) widths: &'a mut Typical,
+    /// How much residuals exceeded the noise so far, a photon.
+    pub(super) misfits: &'a mut Typical,
     /// The number of the localization before the next one.
     pub(super) next_id: &'a mut u64,
     /// Who wants to know of every decision, if anybody does.
@@ -127,6 +135,10 @@ impl Judge<'_> {
         found: Found,
     ) -> Option<Localization> {
         let Found { mut spot, converged, bright, at_end, seen } = found;
+        if let Some(correction) = &self.options.aperture_correction {
+            spot.intensity *= correction.factor;
+            spot.errors.iter_mut().for_each(|errors| errors.photons *= correction.factor);
+        }
         let half = (place.side / 2) as f64;
         let wander = WANDER * place.side as f64;
         let windows = self.options.emitters == Emitters::One;
@@ -178,19 +190,29 @@ impl Judge<'_> {
 
     /// What speaks against a localization. The width of a `sound` one is remembered.
     fn checks(&mut self, place: &Place, spot: &Localization, seen: Seen, sound: bool) -> Checks {
-        let Seen { goodness, residual, saturated, sigma_error, crowd } = seen;
+        let Seen { goodness, residual, saturated, of_noise, sigma_error, crowd } = seen;
         let circular = matches!(self.options.fitter.fit.shape, Shape::Circular(_));
         let circular = circular && self.options.psf.is_none();
         // Those of a crowd may have a width that is not fitted.
         let circular = circular && (self.options.emitters == Emitters::One || sigma_error > 0.0);
+        // What the model lacks of a spot shows the more, the brighter the spot is.
+        let error = spot.intensity.recip();
+        let unlike = self.misfits.excess(residual * error, error);
+        // What is not bright has no light to compare.
+        let unlike = unlike.filter(|_| error > 0.0).unwrap_or(residual);
+        let odd = self.widths.surprise(spot.sigma, sigma_error).unwrap_or_default();
         let flags = Flags {
             neighbour: place.neighbour < self.options.box_size as f64,
-            residual: residual > LARGE_RESIDUALS,
+            residual: residual.min(unlike) > LARGE_RESIDUALS,
             saturated,
-            width: circular && self.widths.surprise(spot.sigma, sigma_error).abs() > ODD_WIDTH,
+            width: circular && odd.abs() > ODD_WIDTH,
             crowd,
         };
-        if sound && circular && flags.with_width(false).is_empty() {
+        let alone = flags.with_width(false).with_residual(false).is_empty();
+        if sound && alone {
+            self.misfits.add((residual - of_noise) * error, error);
+        }
+        if sound && circular && alone && !flags.residual {
             self.widths.add(spot.sigma, sigma_error);
         }
         let goodness = if goodness.is_finite() { goodness } else { f64::NAN };

@@ -14,7 +14,7 @@ use super::{Flags, FullScale, Localization, LocalizeError, Localizer};
 use crate::backend::Backend;
 use crate::psf::{Gaussian, Misfit, MisfitShares, misfit_of_gaussians};
 
-/// Spots that are so unlike Gaussians that dimmer ones beside them are not told apart.
+/// Spots that are so unlike Gaussians, or their PSF, that dimmer ones beside them are not told apart.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct MisfitDoubt {
@@ -23,6 +23,8 @@ pub struct MisfitDoubt {
     pub share: f64,
     /// Whether the movie may tell its PSF; it does not where that was tried.
     pub is_learnable: bool,
+    /// Whether this is of a measured PSF, and the spots that told it.
+    pub is_of_psf: bool,
 }
 
 impl MisfitDoubt {
@@ -37,17 +39,22 @@ impl MisfitDoubt {
     }
 
     /// If a misfit is large enough to matter.
-    fn of(misfit: &Misfit, is_learnable: bool) -> Option<Self> {
+    fn of(misfit: &Misfit, is_learnable: bool, is_of_psf: bool) -> Option<Self> {
         let share = Self::share_of(misfit);
-        (share >= MATTERS).then_some(Self { share, is_learnable })
+        let matters = if is_of_psf { MATTERS_OF_PSF } else { MATTERS };
+        (share >= matters).then_some(Self { share, is_learnable, is_of_psf })
     }
 }
 
 impl fmt::Display for MisfitDoubt {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let differ = match self.is_of_psf {
+            true => "the PSF differs from the spots that told it",
+            false => "the spots of the first frames differ from Gaussians",
+        };
         write!(
             f,
-            "the spots of the first frames differ from Gaussians: another one {} pixels away is told apart only if it has more than {:.0} % of their light",
+            "{differ}: another one {} pixels away is told apart only if it has more than {:.0} % of their light",
             Self::DISTANCE,
             100.0 * self.share
         )
@@ -56,8 +63,9 @@ impl fmt::Display for MisfitDoubt {
 
 /// The square of the score that a split needs, in units of its variance.
 const NEEDED: f64 = 12.0;
-/// A share that matters.
+/// A share that matters, and that of a measured PSF, which has no better one beside it.
 const MATTERS: f64 = 0.1;
+const MATTERS_OF_PSF: f64 = 0.2;
 /// About half of what spots in focus show behind an objective of NA 1.4, by distance, and their second moment.
 const USUAL: MisfitShares = MisfitShares::new([0.07, 0.026, 0.018, 0.015, 0.01, 0.01], 0.05);
 /// Widths that are fitted are from the first to the second of these shares of the usual one.
@@ -118,6 +126,8 @@ impl LocalizeOptions {
             .clone()
             .with_emitters(Emitters::Auto)
             .with_temporal_background(None)
+            .with_aperture(None)
+            .with_aperture_correction(None)
             .with_drop(Flags::default())
             .with_keep_all(false)
             .with_checks(true);
@@ -184,12 +194,16 @@ impl LocalizeOptions {
 }
 
 impl Localizer {
-    /// Whether spots are so unlike Gaussians that dim ones beside them are not told apart; `None` if they are not, or it is not known.
+    /// Whether spots are so unlike Gaussians, or the PSF, that dim ones beside them are not told apart; `None` if they are not, or it is not known.
     pub fn misfit_doubt(&self) -> Option<MisfitDoubt> {
         let options = &self.searcher.options;
-        let matters = options.emitters.are_together() && options.psf.is_none();
-        let misfit = options.misfit.as_ref().filter(|_| matters)?;
-        MisfitDoubt::of(misfit, !options.tells_no_psf)
+        let misfit = match &options.psf {
+            Some(psf) => psf.misfit(),
+            None => options.misfit.as_ref(),
+        };
+        let misfit = misfit.filter(|_| options.emitters.are_together())?;
+        let of_psf = options.psf.is_some();
+        MisfitDoubt::of(misfit, !(of_psf || options.tells_no_psf), of_psf)
     }
 }
 

@@ -165,7 +165,14 @@ impl Measured {
             status,
             checks: None,
         };
-        let seen = Seen { goodness, residual: excess, saturated, sigma_error: 0.0, crowd: false };
+        let seen = Seen {
+            goodness,
+            residual: excess,
+            saturated,
+            of_noise: 0.0,
+            sigma_error: 0.0,
+            crowd: false,
+        };
         let dark = intensity <= 0.0;
         Found { spot, converged: sound, bright: !dark, at_end: end, seen: Some(seen) }
     }

@@ -4,6 +4,7 @@
 //! ([`Localizer::process`]), and returns localizations. [`Localizer::localize`] goes through a
 //! [`crate::movie::Movie`], with reading and fitting side by side.
 
+mod aperture;
 mod brightness;
 mod checks;
 mod crowd;
@@ -27,14 +28,15 @@ mod pipeline;
 pub(crate) mod places;
 mod reason;
 mod residuals;
+mod rings;
 mod searcher;
 mod sensitivity;
 mod slopes;
 mod spot;
 mod temporal;
+mod typical;
 pub(crate) mod usual_sigma;
 mod watch;
-mod widths;
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -61,9 +63,10 @@ use places::Wanted;
 use searcher::{Fitted, Rooms, Searcher};
 use slopes::Slopes;
 use temporal::{Lit, Temporal};
+use typical::Typical;
 use watch::Watch;
-use widths::Widths;
 
+pub use aperture::ApertureCorrection;
 pub use brightness::{median_of_first, share_below};
 pub use checks::{Checks, Flags, LARGE_RESIDUALS, ODD_WIDTH};
 pub use defects::{Defect, DefectKind, Defects, DefectsError};
@@ -95,7 +98,9 @@ pub struct Localizer {
     temporal: Option<Temporal>,
     counts: Counts,
     stages: StageTimes,
-    widths: Widths,
+    widths: Typical,
+    /// How much residuals exceed the noise, a photon.
+    misfits: Typical,
     /// What the first frames show of the light, if it may shift spots.
     slopes: Option<Slopes>,
     /// What becomes of every candidate, if anybody wants to know.
@@ -194,7 +199,8 @@ impl Localizer {
             temporal,
             counts: Counts::default(),
             stages: StageTimes::default(),
-            widths: Widths::default(),
+            widths: Typical::default(),
+            misfits: Typical::default(),
             slopes,
             watch: None,
             next_id: 0,
@@ -282,6 +288,11 @@ impl Localizer {
     /// How many frames are to be given to [`Localizer::look_ahead`] before the first block; 0 if it would find nothing that is needed.
     pub fn frames_ahead(&self) -> usize {
         if self.looks_ahead() { frames_for_sigma(self.searcher.size) } else { 0 }
+    }
+
+    /// By how much photons are multiplied to be those within an aperture ([`LocalizeOptions::aperture`]), once it is known.
+    pub fn aperture_correction(&self) -> Option<ApertureCorrection> {
+        self.searcher.options.aperture_correction
     }
 
     /// What the first frames, or the metadata of the movie, say of the full scale of the camera, where it is not that of the type of its
@@ -426,6 +437,10 @@ impl Localizer {
         let Fitted { places, found, candidates, at_edge, .. } = fitted;
         self.counts.frames += frames.count();
         self.counts.candidates += candidates;
+        let near = self.searcher.options.box_size as f64;
+        let known = places.iter().map(|place| place.neighbour).filter(|near| !near.is_nan());
+        self.counts.beside_others += known.clone().count();
+        self.counts.neighbours += known.filter(|&distance| distance < near).count();
         self.counts.dropped.at_edge += at_edge.len();
         if let Some(watch) = &mut self.watch {
             for Wanted { id, frame, x, y, response, .. } in at_edge {
@@ -439,7 +454,8 @@ impl Localizer {
             .filter_map(|(place, found)| judge.judge(first, place, found.lit(place, lit)));
         let kept: Vec<Localization> = judged.collect();
         if let Some(slopes) = &mut self.slopes {
-            slopes.look(first, frames, &kept);
+            let share = self.searcher.options.share_of_gaussian();
+            slopes.look(first, frames, &kept, share);
         }
         self.stages.fit += begin.elapsed();
         kept
@@ -447,8 +463,9 @@ impl Localizer {
 
     /// What decides about fits, with what was found so far.
     fn judging(&mut self) -> Judge<'_> {
-        let Self { searcher, counts, widths, next_id, watch, .. } = self;
-        Judge { options: &searcher.options, counts, widths, next_id, watch: watch.as_deref_mut() }
+        let Self { searcher, counts, widths, misfits, next_id, watch, .. } = self;
+        let watch = watch.as_deref_mut();
+        Judge { options: &searcher.options, counts, widths, misfits, next_id, watch }
     }
 }
 

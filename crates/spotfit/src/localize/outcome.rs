@@ -47,6 +47,24 @@ pub enum LocalizeError {
     /// Frames cannot be searched for spots that overlap.
     #[error(transparent)]
     Crowd(#[from] CrowdError),
+    /// The light within the aperture is not known ([`super::LocalizeOptions::aperture`]).
+    #[error(
+        "`aperture`: of the first {frames} frames {spots} spots are alone, unsaturated and an aperture from the edge, {}: begin with frames that have \
+         more of them, or take a smaller aperture; defective pixels and a few bright spots that are always there tell little",
+        match error {
+            Some(error) => format!("which tell the light within it to ± {:.1} %, and 5 % is needed", 100.0 * error),
+            None if *spots < 20 => "and 20 are needed to tell the light within it".to_owned(),
+            None => "which do not tell the light within it, as they are too few places or too dim".to_owned(),
+        }
+    )]
+    Aperture {
+        /// So many spots were of use.
+        spots: usize,
+        /// Of so many frames.
+        frames: usize,
+        /// The relative standard error of the light, if it is known.
+        error: Option<f64>,
+    },
     /// The measured PSF cannot be used.
     #[error(transparent)]
     Psf(#[from] PsfError),
@@ -122,6 +140,13 @@ pub struct Counts {
     pub frames: usize,
     /// Candidates found, or positions given.
     pub candidates: usize,
+    /// Of the spots that are fitted, those whose nearest other one is known: all with checks or [`Emitters::Auto`](super::Emitters::Auto), else those
+    /// of every 32nd frame.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub beside_others: usize,
+    /// How many of these have another one within a box. If they are many, fits of all of a frame tell them apart better.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub neighbours: usize,
     /// Candidates and converged fits that were dropped.
     #[cfg_attr(feature = "serde", serde(flatten))]
     pub dropped: Dropped,

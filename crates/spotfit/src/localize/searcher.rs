@@ -109,6 +109,9 @@ impl Searcher {
         at_a_time: usize,
     ) -> Result<Fitted, LocalizeError> {
         let begin = Instant::now();
+        let known = !self.options.lacks_aperture_correction();
+        let range = "given with `aperture` for single blocks: `look_ahead` finds it";
+        OutOfRange::check("aperture_correction", "none", known, range)?;
         if let Some(crowd) = &self.crowd {
             let found = crowd.find(frames, self.options.map.as_deref(), lit, &self.pool)?;
             let candidates = found.len();

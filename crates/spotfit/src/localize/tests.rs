@@ -8,11 +8,12 @@ use super::*;
 #[test]
 fn infinite_errors_are_counted_as_such() {
     let (options, mut counts) = (LocalizeOptions::default(), Counts::default());
-    let (mut widths, mut next_id) = (Widths::default(), 0);
+    let (mut widths, mut next_id) = (Typical::default(), 0);
     let mut judge = Judge {
         options: &options,
         counts: &mut counts,
         widths: &mut widths,
+        misfits: &mut Typical::default(),
         next_id: &mut next_id,
         watch: None,
     };

@@ -30,12 +30,12 @@ const LONELY: usize = 5;
 /// But so many are looked at where there are as many.
 const LEAST: usize = 20;
 
-/// What tells how spots differ from Gaussians.
-pub(crate) enum MisfitOf<'a> {
-    /// The frames that tell their width.
-    Same,
-    Others(AnyWindows<'a>),
-    Known(Misfit),
+/// What else tells how spots differ from Gaussians, and their light within an aperture, than the frames that tell their width.
+#[derive(Default)]
+pub(crate) struct Besides<'a> {
+    pub(crate) frames: Option<AnyWindows<'a>>,
+    /// How they differ, if that is known.
+    pub(crate) misfit: Option<Misfit>,
 }
 
 impl LocalizeOptions {
@@ -98,6 +98,8 @@ impl LocalizeOptions {
             .with_emitters(Emitters::One)
             .with_sigma(Sigma::Free)
             .with_fitter(self.fitter.clone().with_fit(fit))
+            .with_aperture(None)
+            .with_aperture_correction(None)
             .with_drop(Flags::default())
             .with_keep_all(false)
             .with_checks(true);
@@ -143,7 +145,10 @@ impl Localizer {
     /// Whether something is to be found in the first frames.
     pub(super) fn looks_ahead(&self) -> bool {
         let options = &self.searcher.options;
-        self.lacks_sigma() || options.lacks_misfit() || self.lacks_full_scale()
+        self.lacks_sigma()
+            || options.lacks_misfit()
+            || options.lacks_aperture_correction()
+            || self.lacks_full_scale()
     }
 
     /// Whether the full scale of the camera is needed, and neither given nor looked for so far.
@@ -154,7 +159,8 @@ impl Localizer {
 
     /// Finds in the first frames what is needed and not known: the full scale of the camera ([`FullScale::of`]), of whose numbers so many
     /// `bits` are significant, the width that spots share ([`LocalizeOptions::with_usual_sigma_of`]), without which
-    /// [`Localizer::process`] fails, and how spots differ from Gaussians ([`LocalizeOptions::with_misfit_of`]).
+    /// [`Localizer::process`] fails, how spots differ from Gaussians ([`LocalizeOptions::with_misfit_of`]), and their light within an aperture
+    /// ([`LocalizeOptions::with_aperture_correction_of`]).
     /// [`Localizer::localize`] does it itself. Without a frame nothing happens.
     ///
     /// # Errors
@@ -164,14 +170,14 @@ impl Localizer {
         frames: AnyWindows<'_>,
         bits: Option<u32>,
     ) -> Result<(), LocalizeError> {
-        self.look_ahead_at(frames, MisfitOf::Same, bits)
+        self.look_ahead_at(frames, Besides::default(), bits)
     }
 
-    /// The same, where something else may tell how spots differ from Gaussians.
+    /// The same, where something else may tell more.
     pub(crate) fn look_ahead_at(
         &mut self,
         frames: AnyWindows<'_>,
-        of_misfit: MisfitOf<'_>,
+        besides: Besides<'_>,
         bits: Option<u32>,
     ) -> Result<(), LocalizeError> {
         if frames.count() == 0 {
@@ -186,18 +192,42 @@ impl Localizer {
                 searcher.crowd = Some(Crowd::new(searcher.size, searcher.roi, &searcher.options)?);
             }
         }
+        let (many, before) = (besides.frames, self.searcher.options.clone());
+        self.learn_crowd(frames, besides)?;
+        if self.searcher.options.lacks_aperture_correction() {
+            let options = self.searcher.options.clone();
+            self.searcher_mut().options = match many {
+                // As the movie has it, whatever the width in the frames in view.
+                Some(many) => {
+                    let known =
+                        before.with_usual_sigma_of(many)?.with_misfit(options.misfit.clone());
+                    let found = known.with_aperture_correction_of(many)?.aperture_correction;
+                    options.with_aperture_correction(found)
+                }
+                None => options.with_aperture_correction_of(frames)?,
+            };
+        }
+        Ok(())
+    }
+
+    /// Finds the width that spots share, and how they differ from Gaussians, if that is needed.
+    fn learn_crowd(
+        &mut self,
+        frames: AnyWindows<'_>,
+        besides: Besides<'_>,
+    ) -> Result<(), LocalizeError> {
         if !(self.lacks_sigma() || self.searcher.options.lacks_misfit()) {
             return Ok(());
         }
         let before = self.searcher.options.clone();
         let options = before.clone().with_usual_sigma_of(frames)?;
-        let options = match of_misfit {
-            MisfitOf::Others(many) => {
+        let options = match (besides.misfit, besides.frames) {
+            (Some(misfit), _) => options.with_misfit(Some(misfit)),
+            (None, Some(many)) => {
                 let told = before.with_usual_sigma_of(many)?.with_misfit_of(many)?;
                 options.with_misfit(told.misfit)
             }
-            MisfitOf::Known(misfit) => options.with_misfit(Some(misfit)),
-            MisfitOf::Same => options.with_misfit_of(frames)?,
+            (None, None) => options.with_misfit_of(frames)?,
         };
         let searcher = self.searcher_mut();
         searcher.crowd = Some(Crowd::new(searcher.size, searcher.roi, &options)?);

@@ -86,6 +86,12 @@ pub fn method(options: &LocalizeOptions) -> BTreeMap<String, Value> {
         all.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
     let set = fitter.instruction_set.map(|set| set.to_string());
     all.insert("instruction_set".to_owned(), json!(set));
+    if let Some(radius) = options.aperture {
+        all.insert("aperture".to_owned(), json!(radius));
+        if let Some(correction) = &options.aperture_correction {
+            all.insert("aperture_correction".to_owned(), json!(correction.factor));
+        }
+    }
     if let Some(frames) = options.temporal_background {
         // As many as a window has.
         all.insert("temporal_background".to_owned(), json!(frames | 1));

@@ -50,8 +50,9 @@ pub(crate) struct CameraArguments {
     #[arg(help_heading = "Camera", long, value_name = "MAPS.npz", conflicts_with_all = ["baseline", "sensitivity", "gain", "read_noise"])]
     pub(crate) camera: Option<WrittenFile>,
     /// Replace the file of --camera even if Spotfit did not simulate it: in other commands --camera names the maps of a
-    /// real camera, which are read. Without this option such a file is not changed, and nothing is written.
-    #[arg(help_heading = "Camera", long, requires = "camera")]
+    /// real camera, which are read. Without this option such a file is not changed, and nothing is written. Movies and truths are replaced in any
+    /// case.
+    #[arg(help_heading = "Camera", long)]
     pub(crate) overwrite: bool,
 }
 

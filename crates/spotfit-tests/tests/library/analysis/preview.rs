@@ -224,17 +224,72 @@ fn a_preview_is_what_localizing_makes_of_the_frame() {
     }
 }
 
-/// Proves that how spots differ from Gaussians is that of the movie: with a width that is known, the rows are those that localizing all of
-/// it has of the frame.
+/// Proves that how spots differ from Gaussians, and their light within an aperture, is that of the movie: with a width that is known, the
+/// rows are those that localizing all of it has of the frame.
 #[test]
-fn misfit_is_that_of_the_movie() {
+fn misfit_and_aperture_are_those_of_the_movie() {
     let frames = movie();
     let mut previewer = Previewer::new(stack(&frames)).expect("a movie");
-    let options = LocalizeOptions::default()
+    let known = LocalizeOptions::default()
         .with_camera(camera())
         .with_fixed_sigma(Some("1.1".to_owned()))
         .with_localizer(Engine::default().with_emitters(Emitters::Auto));
-    let (table, _) = localized(&frames, &options, TableFormat::Csv);
+    // Without the pixel that is hot.
+    let wide = |options: LocalizeOptions| {
+        let roi = format!("0,30,{WIDTH},{}", HEIGHT - 30);
+        options.with_aperture(Some(Length::pixels(5.0))).with_roi(Some(roi))
+    };
+    let windows = known.clone().with_localizer(Engine::default());
+    for options in [known.clone(), wide(known.clone()), wide(windows)] {
+        are_those_of_the_movie(&frames, &mut previewer, &options);
+    }
+    let other = known.clone().with_localizer(
+        Engine::default().with_emitters(Emitters::Auto).with_misfit(Some(Misfit::default())),
+    );
+    for other in [other, wide(known.clone())] {
+        let [one, other] =
+            [&known, &other].map(|options| localized(&frames, options, TableFormat::Csv));
+        assert_ne!(bits(&one.0), bits(&other.0));
+    }
+}
+
+/// Proves that a fit is shown with the light of its Gaussian, whatever its photons are corrected by, and that it does not matter which frames
+/// were looked at before.
+#[test]
+fn an_aperture_changes_no_fit() {
+    let frames = movie();
+    let engine = Engine::default().with_emitters(Emitters::Auto).with_sigma(Sigma::Shared);
+    let roi = format!("0,30,{WIDTH},{}", HEIGHT - 30);
+    let plain = LocalizeOptions::default().with_camera(camera()).with_localizer(engine);
+    let plain = plain.with_roi(Some(roi));
+    let asked = |aperture: Option<f64>| {
+        let options = plain.clone().with_aperture(aperture.map(Length::pixels));
+        PreviewOptions::default().with_localize(options)
+    };
+    let looked = |asked: &PreviewOptions, before: &[usize]| {
+        let mut previewer = Previewer::new(stack(&frames)).expect("a movie");
+        before.iter().for_each(|&frame| drop(previewer.preview(asked, frame).expect("a preview")));
+        let preview = previewer.preview(asked, 7).expect("a preview");
+        let [x, y] = ["x", "y"].map(|name| preview.kept.values(name).expect("a place")[3]);
+        (bits(&preview.kept), previewer.window(asked, 7, x, y).expect("a window"))
+    };
+    let (plain, (rows, wide)) = (looked(&asked(None), &[]).1, looked(&asked(Some(3.0)), &[]));
+    let near = |one: &Option<Vec<Vec<f64>>>, other: &Option<Vec<Vec<f64>>>| {
+        let all = |of: &Option<Vec<Vec<f64>>>| of.clone().expect("a fit").concat();
+        all(one).iter().zip(all(other)).all(|(one, other)| (one - other).abs() < 1e-6)
+    };
+    assert!(near(&plain.fit, &wide.fit) && near(&plain.residuals, &wide.residuals));
+    let (again, after) = looked(&asked(Some(3.0)), &[40, 2]);
+    assert!(again == rows && after.fit == wide.fit);
+}
+
+/// Checks rows of previews against those of localizing a movie.
+fn are_those_of_the_movie(
+    frames: &Array3<u16>,
+    previewer: &mut Previewer,
+    options: &LocalizeOptions,
+) {
+    let (table, _) = localized(frames, options, TableFormat::Csv);
     let numbers = table.values("frame").expect("frames").to_vec();
     for frame in [7, 40] {
         let asked = PreviewOptions::default().with_localize(options.clone());
@@ -247,11 +302,6 @@ fn misfit_is_that_of_the_movie() {
         theirs.remove("id");
         assert_eq!(bits(&mine), bits(&theirs), "{frame}");
     }
-    let other = options.with_localizer(
-        Engine::default().with_emitters(Emitters::Auto).with_misfit(Some(Misfit::default())),
-    );
-    let (other, _) = localized(&frames, &other, TableFormat::Csv);
-    assert_ne!(bits(&other), bits(&table));
 }
 
 /// Proves that a background over time is that of the movie: the rows are those that localizing all of it has of the frame. By day spots

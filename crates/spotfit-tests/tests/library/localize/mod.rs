@@ -1,5 +1,6 @@
 //! Localizing: where spots are, and what speaks against them.
 
+mod aperture;
 mod defects;
 mod sensitivity;
 mod slopes;

@@ -109,7 +109,14 @@ impl Slopes {
     }
 
     /// Looks at the frames that come next, of which the first has a number, and where spots were found in them.
-    pub(super) fn look(&mut self, first: usize, frames: AnyWindows<'_>, found: &[Localization]) {
+    /// Their Gaussians have this share of their photons.
+    pub(super) fn look(
+        &mut self,
+        first: usize,
+        frames: AnyWindows<'_>,
+        found: &[Localization],
+        share: f64,
+    ) {
         let (count, height, width) = frames.frames();
         let count = count.min(FRAMES - self.frames);
         if count == 0 {
@@ -123,22 +130,22 @@ impl Slopes {
         // As many as there is room for, from all of these frames.
         let step = usable.len().div_ceil(room.max(1)).max(1);
         for spot in usable.into_iter().step_by(step).take(room) {
-            self.places.extend(self.place(spot, width, height));
+            self.places.extend(self.place(spot, spot.intensity * share, [width, height]));
         }
         frames.visit(Measure { slopes: self, count });
         self.frames += count;
     }
 
     /// The box around a spot, if it is in the frame and the numbers of the spot are sound.
-    fn place(&self, spot: &Localization, width: usize, height: usize) -> Option<Place> {
+    fn place(&self, spot: &Localization, photons: f64, size: [usize; 2]) -> Option<Place> {
         let middle = (self.side - 1) as f64 / 2.0;
         let corner = |centre: f64, length: usize| {
             let first = (centre - middle).round();
             (first >= 0.0 && first + self.side as f64 <= length as f64).then_some(first as usize)
         };
-        let corner = [corner(spot.x, width)?, corner(spot.y, height)?];
+        let corner = [corner(spot.x, size[0])?, corner(spot.y, size[1])?];
         let variance = spot.sigma * spot.sigma;
-        let amplitude = spot.intensity / (std::f64::consts::TAU * variance);
+        let amplitude = photons / (std::f64::consts::TAU * variance);
         let (mut slope, mut by_slope, mut square) = (0.0, 0.0, 0.0);
         let (mut sum, mut centre) = (0.0, 0.0);
         for row in 0..self.side {

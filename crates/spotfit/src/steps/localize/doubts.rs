@@ -169,9 +169,13 @@ pub fn slopes(doubt: &SlopeDoubt) -> Note {
     Note::Warning(format!("{doubt}; `background` plane fits slopes, too"))
 }
 
-/// How unlike Gaussians spots are, and what to do about it.
+/// How unlike Gaussians or a PSF spots are, and what to do about it.
 pub fn unlike_gaussians(doubt: &MisfitDoubt) -> Note {
-    let offer = if doubt.is_learnable { "; `psf` learn learns what spots look like" } else { "" };
+    let offer = match doubt {
+        MisfitDoubt { is_learnable: true, .. } => "; `psf` learn learns what spots look like",
+        MisfitDoubt { is_of_psf: true, .. } => "; more spots, or sparser ones, tell it better",
+        _ => "",
+    };
     Note::Notice(format!("{doubt}{offer}"))
 }
 

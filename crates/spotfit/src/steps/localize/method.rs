@@ -131,8 +131,12 @@ impl LocalizeOptions {
             method.insert("camera_from".to_owned(), json!(from.to_string()));
         }
         // Where the size of a pixel is needed for it, it may not be known yet.
-        let lengths =
-            [("box", self.box_size), ("sigma_min", self.sigma_min), ("sigma_max", self.sigma_max)];
+        let lengths = [
+            ("box", self.box_size),
+            ("sigma_min", self.sigma_min),
+            ("sigma_max", self.sigma_max),
+            ("aperture", self.aperture),
+        ];
         for (name, length) in lengths {
             if let Some(length) = length.filter(|length| length.unit() == Some(Unit::Nanometre)) {
                 method.insert(name.to_owned(), json!(length.to_string()));

@@ -73,6 +73,9 @@ pub struct LocalizeOptions {
     pub psf: Option<PsfOption>,
     /// The most frames that a PSF is learnt from, taken from all of the movie. Range: 1 or more. Default: 1000.
     pub learn_frames: Option<usize>,
+    /// The radius within which Gaussians get all of their light, an aperture correction; in pixels if it has no unit. Range: 3 to 32 pixels. Not with a
+    /// PSF.
+    pub aperture: Option<Length>,
     /// The frames from A to B, `A:B`, counted from 1; both are meant, and either may be left out.
     pub frames: Option<String>,
     /// Only localizations for which this condition holds are written.
@@ -111,6 +114,7 @@ impl LocalizeOptions {
         with_calibration: calibration: Option<Given<Finder>>,
         with_psf: psf: Option<PsfOption>,
         const with_learn_frames: learn_frames: Option<usize>,
+        const with_aperture: aperture: Option<Length>,
         with_frames: frames: Option<String>,
         with_filter: filter: Option<String>,
         with_frame_time: frame_time: Option<FrameTime>,
@@ -169,6 +173,12 @@ impl LocalizeOptions {
         if let Some(text) = &self.fixed_sigma {
             fit.shape = fixed_sigma(text, known)?;
         }
+        let aperture = self.aperture.map(|radius| in_pixels("aperture", radius, known));
+        let aperture = aperture.transpose()?.or(engine.aperture);
+        if aperture.is_some() && self.psf.is_some() {
+            let reason = "it is for Gaussians: the photons of a PSF are those in its pixels, and its light says which share of all these are";
+            return Err(StepError::Options(format!("`aperture` does not go with `psf`: {reason}")));
+        }
         let crowd = engine.emitters.are_together();
         if let (Some(_), Shape::Circular(_)) = (&self.calibration, fit.shape) {
             fit.shape = Shape::Elliptical(Elliptical);
@@ -199,7 +209,8 @@ impl LocalizeOptions {
             .with_defects(defects)
             .with_fitter(engine.fitter.clone().with_fit(fit.with_camera(None)))
             .with_calibration(calibration)
-            .with_psf(psf);
+            .with_psf(psf)
+            .with_aperture(aperture);
         let box_size = self.box_size.map(|length| side(length, known)).transpose()?;
         let box_size = box_size.unwrap_or(options.usual_box());
         let options = options.with_box_size(box_size);

@@ -5,7 +5,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::localize::{DropReason, Dropped, Localizer};
+use crate::localize::{ApertureCorrection, DropReason, Dropped, Emitters, Localizer};
 use crate::stage_times::StageTimes;
 use crate::steps::fitted::{backend, by_status, psf_backend, rate, seconds};
 use crate::{Status, StatusCounts};
@@ -27,6 +27,9 @@ fn in_words(dropped: &Dropped) -> [(&'static str, usize); 11] {
     ]
 }
 
+/// If a larger share of spots has another one within a box, windows are not what to fit.
+const CROWDED: f64 = 0.25;
+
 /// What came of localizing a movie.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 #[non_exhaustive]
@@ -39,6 +42,12 @@ pub struct LocalizeReport {
     pub candidates: usize,
     /// Fits made.
     pub fits: usize,
+    /// The share of spots that have another one within a box, if it is known: with flags or emitters that are fitted together of all, otherwise of those
+    /// in every 32nd frame.
+    pub neighbours: Option<f64>,
+    /// Whether it would help to fit them together.
+    #[serde(skip)]
+    pub(super) crowded: bool,
     /// How many ended in which way.
     #[serde(serialize_with = "by_status")]
     pub statuses: StatusCounts,
@@ -50,6 +59,8 @@ pub struct LocalizeReport {
     pub defects: usize,
     /// How many frames told the background of a frame, if it is that over time; as many as the movie has, if those are fewer.
     pub background_frames: Option<usize>,
+    /// By how much photons were multiplied, where that was asked for.
+    pub aperture: Option<ApertureCorrection>,
     /// Those that are no localizations.
     pub dropped: Dropped,
     /// The localizations.
@@ -77,17 +88,23 @@ impl LocalizeReport {
         fulfilled: Option<usize>,
         time: Duration,
     ) -> Self {
-        let counts = localizer.counts();
+        let (counts, options) = (localizer.counts(), localizer.options());
+        let alone = options.emitters == Emitters::One && options.positions.is_none();
+        let share = counts.neighbours as f64 / counts.beside_others as f64;
+        let neighbours = (counts.beside_others > 0).then_some(share);
         Self {
             frames: counts.frames,
             frames_are,
             candidates: counts.candidates,
             fits: counts.by_status.total(),
+            neighbours,
+            crowded: alone && neighbours.is_some_and(|share| share > CROWDED),
             statuses: counts.by_status,
             converged: counts.by_status.converged() + counts.at_end,
             at_end: counts.at_end,
             defects: localizer.defects().map_or(0, |defects| defects.pixels().len()),
             background_frames: localizer.background_frames(),
+            aperture: localizer.aperture_correction(),
             dropped: counts.dropped,
             localizations: counts.kept,
             fulfilled,
@@ -125,6 +142,16 @@ impl fmt::Display for LocalizeReport {
                 f,
                 "background: the median of each pixel over {frames} frames, and a constant for each fit"
             )?;
+        }
+        if let Some(share) = self.neighbours.filter(|_| self.crowded) {
+            writeln!(
+                f,
+                "{:.0} % of the spots have another one within a box: emitters auto would fit them together",
+                100.0 * share
+            )?;
+        }
+        if let Some(correction) = &self.aperture {
+            writeln!(f, "{correction}")?;
         }
         let failed = self.statuses.iter().filter(|(status, _)| !status.is_converged());
         let failed = failed.map(|(status, count)| {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use crate::CameraMap;
 use crate::camera_maps;
-use crate::localize::{Defects, Flags, Positions, Surroundings};
+use crate::localize::{ApertureCorrection, Defects, Flags, Positions, Surroundings};
 use crate::psf::{Misfit, Psf};
 use crate::record::Origin;
 use crate::steps::localize::{
@@ -61,6 +61,7 @@ pub(super) struct Cache {
     pub(super) doubts: Option<Kept<Vec<Note>>>,
     pub(super) sigma: Option<Kept<f64>>,
     pub(super) misfit: Option<Kept<Misfit>>,
+    pub(super) aperture: Option<Kept<ApertureCorrection>>,
     pub(super) around: Option<Kept<Option<Arc<Surroundings>>>>,
 }
 

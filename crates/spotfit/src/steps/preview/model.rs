@@ -22,7 +22,8 @@ pub(super) fn light(
         return;
     }
     let profile = options.fitter.fit.profile;
-    let amplitude = spot.intensity / (core::f64::consts::TAU * spot.sigma_x * spot.sigma_y);
+    let photons = spot.intensity * options.share_of_gaussian();
+    let amplitude = photons / (core::f64::consts::TAU * spot.sigma_x * spot.sigma_y);
     let turned = matches!(options.fitter.fit.shape, Shape::Rotated(_));
     let across = GaussianAxis::with_profile(profile, x, spot.sigma_x.recip());
     let down = GaussianAxis::with_profile(profile, y, spot.sigma_y.recip());

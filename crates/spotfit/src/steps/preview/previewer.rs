@@ -13,7 +13,7 @@ use super::kept::{
 use super::options::PreviewOptions;
 use super::spots::{Places, Preview, PreviewCounts, reasons, responses};
 use super::window::{SpotWindow, Spots};
-use crate::localize::usual_sigma::MisfitOf;
+use crate::localize::usual_sigma::Besides;
 use crate::localize::{Defects, DropReason, Fate, Localization, Localizer, Looked, Surroundings};
 use crate::movie::{Movie, Pixels};
 use crate::steps::localize::{
@@ -178,6 +178,8 @@ impl Previewer {
             told.options.misfit = known.take();
         }
         let lacks_misfit = told.options.lacks_misfit();
+        told.options.aperture_correction = kept(&self.cache.aperture, &misfit_of);
+        let lacks_aperture = told.options.lacks_aperture_correction();
         let positions = positions.map(Arc::unwrap_or_clone);
         let prepared = read.prepared(told, positions, found, &of)?;
         let Prepared { mut localizer, layout, filter, info, defects, notes: odd } = prepared;
@@ -194,20 +196,21 @@ impl Previewer {
                 None => pixels.clone(),
             };
             // One frame tells little of how spots differ from Gaussians.
-            let many = lacks_misfit && known.is_none() && all.is_none();
+            let many = (lacks_misfit && known.is_none() || lacks_aperture) && all.is_none();
             let many = many.then(|| self.frames.some(ahead(&range))).transpose()?;
-            let of_misfit = match (&many, known.filter(|_| lacks_misfit)) {
-                (Some(many), _) => MisfitOf::Others(many.windows()),
-                (None, Some(known)) => MisfitOf::Known(known),
-                (None, None) => MisfitOf::Same,
+            let besides = Besides {
+                frames: many.as_ref().map(|many| many.windows()),
+                misfit: known.filter(|_| lacks_misfit),
             };
             let bits = self.frames.stack().about(|movie| movie.acquisition().significant_bits)?;
-            localizer.look_ahead_at(first.windows(), of_misfit, bits).map_err(failed)?;
+            localizer.look_ahead_at(first.windows(), besides, bits).map_err(failed)?;
             notes.extend(localizer.full_scale().as_ref().map(at_full_scale));
             let known = localizer.usual_sigma();
             self.cache.sigma = known.map(|known| Kept::new(sigma_of, known));
             let known = localizer.misfit().cloned();
-            self.cache.misfit = known.map(|known| Kept::new(misfit_of, known));
+            self.cache.misfit = known.map(|known| Kept::new(misfit_of.clone(), known));
+            let known = localizer.aperture_correction();
+            self.cache.aperture = known.map(|known| Kept::new(misfit_of, known));
         }
         notes.extend(localizer.misfit_doubt().as_ref().map(unlike_gaussians));
         let around = match window.zip(all) {
