@@ -461,6 +461,7 @@ await step("PSF: learnt as the command does, shown and used; why there is none i
     "--background", "30", "--psf-na", "1.4", "--zernike", "2,2=0.1", "--pixel-size", "100",
   ]);
   const made = path.join(folder, "out-psf");
+  fs.rmSync(made, { recursive: true, force: true });
   const real = await serve(["real.npy"], made);
   const other = await open(chromium, real.address);
   const field = (/** @type {string} */ name) => other.getByRole("textbox", { name, exact: true });
@@ -470,9 +471,11 @@ await step("PSF: learnt as the command does, shown and used; why there is none i
   const image = other.locator("#movie .presets img");
   await until("the members", async () => (await image.count()) === 1 && (await image.evaluate((/** @type {HTMLImageElement} */ one) => one.complete && one.naturalWidth > 0)));
   same(await ended(other, "psf"), made, ["real-psf.hdf5", "real-psf.svg"]);
-  await field("aperture").evaluate((/** @type {HTMLInputElement} */ one) => (one.value = "8"));
+  // It is in a group that is closed.
+  const aperture = other.locator("#movie").getByLabel("aperture", { exact: true });
+  await aperture.evaluate((/** @type {HTMLInputElement} */ one) => (one.value = "8"));
   await other.getByRole("button", { name: "Use the PSF" }).click();
-  expect((await field("aperture").inputValue()) === "", "an aperture is left beside a PSF");
+  expect((await aperture.inputValue()) === "", "an aperture is left beside a PSF");
   await until("the options", async () => (await other.locator("#movie .command code").textContent()).includes("--emitters auto --psf real-psf.hdf5"));
   await field("false-rate").fill("1");
   await field("frames").fill("1:1");
