@@ -186,11 +186,7 @@ impl Crowd {
     /// Whether a spot is one of those wanted, and where it lies in the frame.
     fn placed(&self, emitter: &Emitter) -> Option<(f64, f64)> {
         let (x, y) = (emitter.x + self.fitted.x as f64, emitter.y + self.fitted.y as f64);
-        let within = |at: f64, first: usize, length: usize| {
-            (first as f64 - 0.5..(first + length) as f64 - 0.5).contains(&at)
-        };
-        let Roi { x: left, y: top, width, height } = self.wanted;
-        (within(x, left, width) && within(y, top, height)).then_some((x, y))
+        self.wanted.holds(x, y).then_some((x, y))
     }
 }
 

@@ -34,6 +34,16 @@ pub struct Roi {
     pub height: usize,
 }
 
+impl Roi {
+    /// Whether a place of the frame is in one of its pixels.
+    pub(super) fn holds(&self, x: f64, y: f64) -> bool {
+        let within = |at: f64, first: usize, length: usize| {
+            (first as f64 - 0.5..(first + length) as f64 - 0.5).contains(&at)
+        };
+        within(x, self.x, self.width) && within(y, self.y, self.height)
+    }
+}
+
 /// How to localize a movie.
 ///
 /// ```

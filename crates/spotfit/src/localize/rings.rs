@@ -130,7 +130,8 @@ impl LocalizeOptions {
             for spot in here {
                 let others = here.iter().filter(|other| other.id != spot.id);
                 let others: Vec<[f64; 2]> = others.map(|other| [other.x, other.y]).collect();
-                if is_of_use(spot, &others, [width, height], radius) && is_in(region, spot) {
+                let is_wanted = region.holds(spot.x, spot.y);
+                if is_wanted && is_of_use(spot, &others, [width, height], radius) {
                     let rings = rings_of(spot, &others, &photons, number, step);
                     let sums = Sums { rings, photons: spot.intensity, spots: 1.0 };
                     parts[part_of(spot)].add(&sums, 1.0);
@@ -167,14 +168,6 @@ impl LocalizeOptions {
 fn part_of(spot: &Localization) -> usize {
     let [column, row] = [spot.x, spot.y].map(|at| (at.max(0.0) / CELL) as usize);
     (3 * column + 7 * row) % PARTS
-}
-
-/// Whether a spot is in a region.
-fn is_in(region: Roi, spot: &Localization) -> bool {
-    let within = |at: f64, first: usize, length: usize| {
-        (first as f64 - 0.5..(first + length) as f64 - 0.5).contains(&at)
-    };
-    within(spot.x, region.x, region.width) && within(spot.y, region.y, region.height)
 }
 
 /// How far a place is from a spot.
