@@ -81,7 +81,7 @@ mod tests {
 
     /// Proves that every template is here, with an entry and marks: three visits to a point, and one place where parameters
     /// are taken and factors are given; for least squares one more of both, for parameters that are eliminated; for Gpufit's
-    /// search one visit, and for cooperative kernels, which eliminate parameters too, two times the parameters and three times the factors.
+    /// search, and for the end in double precision, one visit, and for cooperative kernels, which eliminate parameters too, two times the parameters and three times the factors.
     #[test]
     fn every_template_has_its_marks() {
         for (method, expected) in [
@@ -90,11 +90,13 @@ mod tests {
             (CurveMethod::Poisson, [1, 1, 3, 3, 0]),
             (CurveMethod::Gpufit, [1, 1, 1, 1, 0]),
             (CurveMethod::Cooperative, [2, 3, 1, 1, 1]),
+            (CurveMethod::Double, [1, 1, 1, 1, 0]),
         ] {
             let cooperative = method == CurveMethod::Cooperative;
             let (all, step) = match method {
                 CurveMethod::Gpufit => (2..=7, 1),
                 CurveMethod::Cooperative => (16..=32, 16),
+                CurveMethod::Double => (1..=12, 1),
                 _ => (1..=10, 1),
             };
             assert_eq!(template(all.start() - 1, method), None);

@@ -4,6 +4,7 @@ pub(crate) const PACKS: &[(&str, &[u8])] = &[
     ("cooperative", include_bytes!("../cooperative.ptx.lzma")),
     ("curve", include_bytes!("../curve.ptx.lzma")),
     ("detect", include_bytes!("../detect.ptx.lzma")),
+    ("double", include_bytes!("../double.ptx.lzma")),
     ("elliptical", include_bytes!("../elliptical.ptx.lzma")),
     ("errors", include_bytes!("../errors.ptx.lzma")),
     ("fixed", include_bytes!("../fixed.ptx.lzma")),

@@ -115,18 +115,26 @@ impl CurveFits {
             if !is_better {
                 continue;
             }
-            self.parameters.row_mut(fit).assign(&others.parameters.row(fit));
-            self.errors.row_mut(fit).assign(&others.errors.row(fit));
-            if !self.covariance.is_empty() {
-                let own = others.covariance.index_axis(Axis(0), fit);
-                self.covariance.index_axis_mut(Axis(0), fit).assign(&own);
-            }
-            self.chi2[fit] = others.chi2[fit];
-            self.degrees[fit] = others.degrees[fit];
-            self.iterations[fit] = others.iterations[fit];
-            self.evaluations[fit] = others.evaluations[fit];
-            self.statuses[fit] = others.statuses[fit];
+            self.take(fit, others, fit);
         }
+    }
+
+    /// Replaces the outcome of a fit by that of one among others.
+    ///
+    /// # Panics
+    /// If there is no such fit, or if others have not as many parameters, with or without covariance.
+    pub fn take(&mut self, fit: usize, others: &Self, other: usize) {
+        self.parameters.row_mut(fit).assign(&others.parameters.row(other));
+        self.errors.row_mut(fit).assign(&others.errors.row(other));
+        if !self.covariance.is_empty() {
+            let own = others.covariance.index_axis(Axis(0), other);
+            self.covariance.index_axis_mut(Axis(0), fit).assign(&own);
+        }
+        self.chi2[fit] = others.chi2[other];
+        self.degrees[fit] = others.degrees[other];
+        self.iterations[fit] = others.iterations[other];
+        self.evaluations[fit] = others.evaluations[other];
+        self.statuses[fit] = others.statuses[other];
     }
 
     /// How many there are.

@@ -286,7 +286,10 @@ pub fn written_extent(model: &str) -> Option<[usize; 2]> {
 /// How a template is compiled: loops over parameters are to be unrolled, so that all numbers are in registers. Where a few fewer make
 /// room for more warps, as many are allowed: 80, 128 and 168 of a thread leave each quarter of a multiprocessor six, four and three; 64 leave eight.
 const fn template_build(parameters: usize, method: CurveMethod) -> Build {
+    let double = matches!(method, CurveMethod::Double);
     let unroll_threshold = match parameters {
+        0..=3 if double => 1_500,
+        11..=12 if double => 16_000,
         0..=3 => 600,
         4..=5 => 1_500,
         6..=7 => 4_000,
@@ -296,7 +299,7 @@ const fn template_build(parameters: usize, method: CurveMethod) -> Build {
         _ => 1_500,
     };
     let most_registers = match (method, parameters) {
-        (CurveMethod::Cooperative, _) => None,
+        (CurveMethod::Cooperative | CurveMethod::Double, _) => None,
         (CurveMethod::Gpufit, 2) => Some(64),
         (CurveMethod::Gpufit, 3) => Some(80),
         (CurveMethod::Gpufit, 7) => Some(168),
@@ -306,7 +309,7 @@ const fn template_build(parameters: usize, method: CurveMethod) -> Build {
         (_, 5 | 6) => Some(168),
         _ => None,
     };
-    let may_spill = parameters > 6 || most_registers.is_some();
+    let may_spill = parameters > 6 || double || most_registers.is_some();
     Build { unroll_threshold, most_registers, may_spill, keeps_loops: false }
 }
 

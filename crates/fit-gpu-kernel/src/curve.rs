@@ -29,6 +29,8 @@ pub enum CurveMethod {
     Gpufit,
     /// Any of the first three, of many parameters or points ([`fit_core::cooperative`]).
     Cooperative,
+    /// The end in double precision of any of the first three ([`crate::double`]).
+    Double,
 }
 
 impl CurveMethod {
@@ -174,16 +176,8 @@ pub trait Curve<R: Elementary, const P: usize> {
     fn points(&self) -> usize;
     /// What was measured at a point.
     fn datum(&self, point: usize) -> R;
-    /// Replaces it.
-    fn set_datum(&mut self, point: usize, value: R);
-    /// Whether points have weights, and whether they are this data set's own. A method that has no weights does not ask.
-    fn weighted(&self) -> [bool; 2];
-    /// The weight of a point.
+    /// The weight of a point, where points have weights.
     fn weight(&self, point: usize) -> R;
-    /// Replaces it, where it is the data set's own.
-    fn set_weight(&mut self, point: usize, value: R);
-    /// The parameters that are eliminated, a bit for each.
-    fn eliminated(&self) -> u32;
     /// Takes parameters.
     fn prepare(&mut self, parameters: &[R; P]);
     /// The model at a point, with the derivatives but for their factors.
@@ -200,7 +194,19 @@ pub trait Curve<R: Elementary, const P: usize> {
         }
         values
     }
-    /// The largest of what they have.
+}
+
+/// A data set in memory of the threads' own, for single precision, which has to scale it.
+pub trait OwnCurve<R: Elementary, const P: usize>: Curve<R, P> {
+    /// Replaces what was measured at a point.
+    fn set_datum(&mut self, point: usize, value: R);
+    /// Whether points have weights, and whether they are this data set's own. A method that has no weights does not ask.
+    fn weighted(&self) -> [bool; 2];
+    /// Replaces the weight of a point, where it is the data set's own.
+    fn set_weight(&mut self, point: usize, value: R);
+    /// The parameters that are eliminated, a bit for each.
+    fn eliminated(&self) -> u32;
+    /// The largest of what the threads have.
     fn most(&self, value: R) -> R;
 }
 
@@ -253,7 +259,7 @@ pub(crate) struct Survey<R> {
 
 /// Whether points have weights, and whether they are this data set's own.
 #[inline(always)]
-fn weighted<R: Elementary, C: Curve<R, P>, const P: usize, const METHOD: u8>(
+fn weighted<R: Elementary, C: OwnCurve<R, P>, const P: usize, const METHOD: u8>(
     curve: &C,
 ) -> [bool; 2] {
     let [weighted, own] = curve.weighted();
@@ -273,7 +279,7 @@ pub fn fit<R, C, const P: usize, const METHOD: u8>(
 ) -> CurveOutcome<R, P>
 where
     R: Elementary + From<f32>,
-    C: Curve<R, P>,
+    C: OwnCurve<R, P>,
 {
     let (zero, one) = (R::splat(0.0), R::splat(1.0));
     let mut held = [R::Mask::splat(false); P];
@@ -358,9 +364,9 @@ where
 }
 
 /// A data set whose model has derivatives of the data as they were scaled.
-struct Scaled<'a, C, R> {
-    curve: &'a mut C,
-    scale: R,
+pub(crate) struct Scaled<'a, C, R> {
+    pub(crate) curve: &'a mut C,
+    pub(crate) scale: R,
 }
 
 impl<R: Elementary, C: Curve<R, P>, const P: usize> Factored<R, P> for Scaled<'_, C, R> {
@@ -383,7 +389,7 @@ pub(crate) fn condition<R, C, const P: usize, const METHOD: u8>(
 ) -> Survey<R>
 where
     R: Elementary + From<f32>,
-    C: Curve<R, P>,
+    C: OwnCurve<R, P>,
 {
     let (zero, one) = (R::splat(0.0), R::splat(1.0));
     let [first, step] = curve.mine();
@@ -464,7 +470,7 @@ fn visit<R, C, const P: usize, const METHOD: u8>(
 ) -> Sums<R, P>
 where
     R: Elementary,
-    C: Curve<R, P>,
+    C: OwnCurve<R, P>,
 {
     curve.prepare(trial);
     let (one, points) = (R::splat(1.0), curve.points());

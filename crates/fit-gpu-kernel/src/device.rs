@@ -17,6 +17,12 @@ mod machine {
         core::f32::math::mul_add(a, b, c)
     }
 
+    /// The same in double precision.
+    #[inline(always)]
+    pub fn fused_f64(a: f64, b: f64, c: f64) -> f64 {
+        core::f64::math::mul_add(a, b, c)
+    }
+
     macro_rules! instruction {
         ($($text:literal, $($operand:ident),+);+) => {{
             let result: f32;
@@ -233,6 +239,12 @@ mod machine {
         libm::fmaf(a, b, c)
     }
 
+    /// The same in double precision.
+    #[inline(always)]
+    pub fn fused_f64(a: f64, b: f64, c: f64) -> f64 {
+        libm::fma(a, b, c)
+    }
+
     /// 2^x.
     #[inline(always)]
     pub fn exp2(x: f32) -> f32 {
@@ -298,6 +310,12 @@ mod machine {
     /// a·b + c, rounded once.
     #[inline(always)]
     pub fn fused(a: f32, b: f32, c: f32) -> f32 {
+        GpuFloat::mul_add(a, b, c)
+    }
+
+    /// The same in double precision.
+    #[inline(always)]
+    pub fn fused_f64(a: f64, b: f64, c: f64) -> f64 {
         GpuFloat::mul_add(a, b, c)
     }
 

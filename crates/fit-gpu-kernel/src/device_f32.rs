@@ -106,7 +106,8 @@ macro_rules! operator {
 }
 
 macro_rules! number {
-    ($number:ident, $($own:item)*) => {
+    ($number:ident($inner:ident): $fused:path, $sqrt:path, [$min:path, $max:path], $from_pixel:ident;
+        $($own:item)*) => {
         operator!($number, Add, add, +);
         operator!($number, Sub, sub, -);
         operator!($number, Mul, mul, *);
@@ -129,19 +130,19 @@ macro_rules! number {
 
         impl Real for $number {
             type Mask = bool;
-            const EPSILON: f64 = f32::EPSILON as f64;
+            const EPSILON: f64 = $inner::EPSILON as f64;
 
             #[inline(always)]
             fn splat(value: f64) -> Self {
-                Self(value as f32)
+                Self(value as $inner)
             }
             #[inline(always)]
             fn mul_add(self, factor: Self, term: Self) -> Self {
-                Self(device::fused(self.0, factor.0, term.0))
+                Self($fused(self.0, factor.0, term.0))
             }
             #[inline(always)]
             fn neg_mul_add(self, factor: Self, term: Self) -> Self {
-                Self(device::fused(-self.0, factor.0, term.0))
+                Self($fused(-self.0, factor.0, term.0))
             }
             #[inline(always)]
             fn reciprocal(self) -> Self {
@@ -162,15 +163,15 @@ macro_rules! number {
             }
             #[inline(always)]
             fn min(self, other: Self) -> Self {
-                Self(self.0.min(other.0))
+                Self($min(self.0, other.0))
             }
             #[inline(always)]
             fn max(self, other: Self) -> Self {
-                Self(self.0.max(other.0))
+                Self($max(self.0, other.0))
             }
             #[inline(always)]
             fn sqrt(self) -> Self {
-                Self(device::sqrt(self.0))
+                Self($sqrt(self.0))
             }
             #[inline(always)]
             fn lt(self, other: Self) -> bool {
@@ -201,7 +202,7 @@ macro_rules! number {
         impl From<f32> for $number {
             #[inline(always)]
             fn from(value: f32) -> Self {
-                Self(value)
+                Self(value.into())
             }
         }
 
@@ -214,23 +215,24 @@ macro_rules! number {
         impl Number for $number {
             #[inline(always)]
             fn from_pixel<P: Pixel>(pixel: P) -> Self {
-                Self(pixel.to_f32())
+                Self(pixel.$from_pixel())
             }
             #[inline(always)]
             fn to_f64(self) -> f64 {
-                f64::from(self.0)
+                self.0.into()
             }
         }
     };
 }
 number!(
-    DeviceF32,
+    DeviceF32(f32): device::fused, device::sqrt, [f32::min, f32::max], to_f32;
     #[inline(always)]
     fn ln(self) -> Self {
         Self(device::log2(self.0) * LN_2)
     }
 );
-number!(ExactF32,);
+number!(ExactF32(f32): device::fused, device::sqrt, [f32::min, f32::max], to_f32;);
+pub(crate) use {number, operator};
 
 #[cfg(test)]
 mod tests {

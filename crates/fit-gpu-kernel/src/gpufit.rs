@@ -9,7 +9,7 @@ use fit_core::curve::{Sums, Units, single};
 use fit_core::search::gpufit::{GpufitSearch, GpufitSettings, GpufitState};
 use fit_core::search::{Count, Resumable};
 
-use crate::curve::{Begin, Curve, CurveJob, CurveMethod, condition, in_all, scaled};
+use crate::curve::{Begin, CurveJob, CurveMethod, OwnCurve, condition, in_all, scaled};
 
 /// The argument of every kernel for Gpufit's search.
 #[derive(Clone, Copy, Debug)]
@@ -80,7 +80,7 @@ pub fn fit<R, C, const P: usize>(
 ) -> GpufitOutcome<R, P>
 where
     R: Elementary + From<f32>,
-    C: Curve<R, P>,
+    C: OwnCurve<R, P>,
 {
     let (zero, one) = (R::splat(0.0), R::splat(1.0));
     let poisson = job.poisson != 0;
@@ -140,7 +140,7 @@ where
 fn visit<R, C, const P: usize>(curve: &mut C, trial: &[R; P], scale: R, poisson: bool) -> Sums<R, P>
 where
     R: Elementary,
-    C: Curve<R, P>,
+    C: OwnCurve<R, P>,
 {
     curve.prepare(trial);
     let (one, points) = (R::splat(1.0), curve.points());

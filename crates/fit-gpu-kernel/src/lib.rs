@@ -11,6 +11,8 @@ pub mod curve;
 pub mod detect;
 pub mod device;
 mod device_f32;
+mod device_f64;
+pub mod double;
 pub mod gpufit;
 mod job;
 pub mod marks;
@@ -32,6 +34,8 @@ pub use catalogue::{
 pub use curve::{CurveJob, CurveMethod};
 pub use detect::{DetectionJob, DetectionPlace, DetectionStep};
 pub use device_f32::{DeviceF32, ExactF32};
+pub use device_f64::DeviceF64;
+pub use double::DoubleJob;
 pub use gpufit::GpufitJob;
 pub use job::{Job, PixelKind, Task};
 pub use marks::Marks;

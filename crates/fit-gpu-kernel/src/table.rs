@@ -341,6 +341,18 @@ macro_rules! templates {
             "curve5_gpufit": 5, Gpufit;
             "curve6_gpufit": 6, Gpufit;
             "curve7_gpufit": 7, Gpufit;
+            "double1": 1, Double;
+            "double2": 2, Double;
+            "double3": 3, Double;
+            "double4": 4, Double;
+            "double5": 5, Double;
+            "double6": 6, Double;
+            "double7": 7, Double;
+            "double8": 8, Double;
+            "double9": 9, Double;
+            "double10": 10, Double;
+            "double11": 11, Double;
+            "double12": 12, Double;
             "cooperative16": 16, Cooperative;
             "cooperative32": 32, Cooperative;
         }

@@ -1,7 +1,6 @@
 //! What the crate's own tests see of its inside. It promises nothing.
 
 use crate::GpuError;
-pub use crate::curve::texts::{JOB, Variant, finishing, found_numbers, value_of, value_of_two};
 use crate::driver::fault;
 
 /// Does something again and again, each time with another call of the driver by this thread that fails, until all go well. Looks after

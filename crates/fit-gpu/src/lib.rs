@@ -27,7 +27,7 @@ mod slot;
 
 pub use batch::Gpu;
 pub use curve::{
-    CurveGpu, CurveRecord, CurveRecords, CurveResident, DeviceCurves, finishing_kernels, spliced,
+    CurveGpu, CurveRecord, CurveRecords, CurveResident, DeviceCurves, spliced, spliced_double,
 };
 pub use detection::{Detection, DetectionThreshold, FrameTops};
 pub use devices::{DeviceInfo, devices, free_memory};

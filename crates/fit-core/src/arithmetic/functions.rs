@@ -6,11 +6,11 @@
 
 use crate::arithmetic::{Mask, Real, natural_logarithm};
 
-/// A number in single precision, or a pack of them, with what these functions need.
+/// A number, or a pack of them, with what these functions and those of [`double`](super::double) need.
 pub trait Elementary: Real {
-    /// The nearest whole number, for |x| ≤ 2²².
+    /// The nearest whole number, for |x| ≤ 2²²; in double precision for |x| ≤ 2⁵¹.
     fn nearest(self) -> Self;
-    /// self·2ⁿ for a whole number n from −252 to 254.
+    /// self·2ⁿ for a whole number n from −252 to 254; in double precision from −2044 to 2046.
     fn scaled(self, n: Self) -> Self;
     /// A function in double precision of each number.
     fn each(self, of: impl Fn(f64) -> f64) -> Self;
@@ -39,12 +39,18 @@ impl Elementary for f32 {
 
 /// `value` in common lanes, and the function in double precision in the others: a lane never depends on its neighbours.
 #[inline(always)]
-fn elsewhere<R: Elementary>(of: impl Fn(f64) -> f64, common: R::Mask, value: R, x: R) -> R {
+pub(super) fn elsewhere<R: Elementary>(
+    of: impl Fn(f64) -> f64,
+    common: R::Mask,
+    value: R,
+    x: R,
+) -> R {
     if common.all() { value } else { R::select(common, value, x.each(of)) }
 }
 
+/// The value of a polynomial, highest power first.
 #[inline(always)]
-fn polynomial<R: Real, const N: usize>(x: R, coefficients: &[f64; N]) -> R {
+pub(super) fn polynomial<R: Real, const N: usize>(x: R, coefficients: &[f64; N]) -> R {
     let mut sum = R::splat(coefficients[0]);
     for i in 1..N {
         sum = sum.mul_add(x, R::splat(coefficients[i]));

@@ -8,7 +8,7 @@ use core::arch::asm;
 use fit_core::curve::At;
 
 use super::parts::Part;
-use crate::curve::{Begin, Curve, CurveJob, CurveOutcome, TOGETHER, fit as search};
+use crate::curve::{Begin, Curve, CurveJob, CurveOutcome, OwnCurve, TOGETHER, fit as search};
 use crate::{DeviceF32, device};
 
 /// The data set of a thread, or of a warp.
@@ -25,18 +25,18 @@ pub(super) struct Data {
     step: u32,
 }
 
-/// The marks of a model of so many parameters.
-pub(super) trait Marks<const P: usize> {
+/// The marks of a model of so many parameters, whose numbers are of the type `N`.
+pub(super) trait Marks<N, const P: usize> {
     /// The parameters that are eliminated, a bit for each.
     fn eliminated() -> u32;
     /// Takes parameters, and the bytes from one variable to the next.
-    fn prepare(parameters: [f32; P], step: u32);
+    fn prepare(parameters: [N; P], step: u32);
     /// The derivatives at the point whose first variable lies at an address.
-    fn point(place: u64) -> [f32; P];
+    fn point(place: u64) -> [N; P];
     /// The value at the same point.
-    fn value() -> f32;
+    fn value() -> N;
     /// The factors that derivatives come without.
-    fn scales() -> [f32; P];
+    fn scales() -> [N; P];
 }
 
 /// Threads of a warp.
@@ -167,7 +167,7 @@ impl Data {
 
 impl<const P: usize> Curve<DeviceF32, P> for Data
 where
-    Data: Marks<P>,
+    Data: Marks<f32, P>,
 {
     #[inline(always)]
     fn mine(&self) -> [usize; 2] {
@@ -183,40 +183,22 @@ where
         DeviceF32(unsafe { self.data.add(point).read() })
     }
     #[inline(always)]
-    fn set_datum(&mut self, point: usize, value: DeviceF32) {
-        // SAFETY: as above.
-        unsafe { self.data.add(point).write(value.0) }
-    }
-    #[inline(always)]
-    fn weighted(&self) -> [bool; 2] {
-        [!self.weights.is_null(), self.own_weights]
-    }
-    #[inline(always)]
     fn weight(&self, point: usize) -> DeviceF32 {
         // SAFETY: there is a weight for each point if there are any.
         DeviceF32(unsafe { self.weights.add(point).read() })
     }
     #[inline(always)]
-    fn set_weight(&mut self, point: usize, value: DeviceF32) {
-        // SAFETY: only own weights are replaced, which lie in shared memory.
-        unsafe { self.weights.add(point).write(value.0) }
-    }
-    #[inline(always)]
-    fn eliminated(&self) -> u32 {
-        <Self as Marks<P>>::eliminated()
-    }
-    #[inline(always)]
     fn prepare(&mut self, parameters: &[DeviceF32; P]) {
-        <Self as Marks<P>>::prepare(parameters.map(|parameter| parameter.0), self.step);
+        <Self as Marks<f32, P>>::prepare(parameters.map(|parameter| parameter.0), self.step);
     }
     #[inline(always)]
     fn at(&self, point: usize) -> At<DeviceF32, P> {
-        let by = <Self as Marks<P>>::point(self.variables + 4 * point as u64).map(DeviceF32);
-        At { value: DeviceF32(<Self as Marks<P>>::value()), by }
+        let by = <Self as Marks<f32, P>>::point(self.variables + 4 * point as u64).map(DeviceF32);
+        At { value: DeviceF32(<Self as Marks<f32, P>>::value()), by }
     }
     #[inline(always)]
     fn scales(&self) -> [DeviceF32; P] {
-        <Self as Marks<P>>::scales().map(DeviceF32)
+        <Self as Marks<f32, P>>::scales().map(DeviceF32)
     }
     #[inline(always)]
     fn sum(&self, mut value: DeviceF32) -> DeviceF32 {
@@ -254,6 +236,30 @@ where
         }
         values
     }
+}
+
+impl<const P: usize> OwnCurve<DeviceF32, P> for Data
+where
+    Data: Marks<f32, P>,
+{
+    #[inline(always)]
+    fn set_datum(&mut self, point: usize, value: DeviceF32) {
+        // SAFETY: as above.
+        unsafe { self.data.add(point).write(value.0) }
+    }
+    #[inline(always)]
+    fn weighted(&self) -> [bool; 2] {
+        [!self.weights.is_null(), self.own_weights]
+    }
+    #[inline(always)]
+    fn set_weight(&mut self, point: usize, value: DeviceF32) {
+        // SAFETY: only own weights are replaced, which lie in shared memory.
+        unsafe { self.weights.add(point).write(value.0) }
+    }
+    #[inline(always)]
+    fn eliminated(&self) -> u32 {
+        <Self as Marks<f32, P>>::eliminated()
+    }
     #[inline(always)]
     fn most(&self, mut value: DeviceF32) -> DeviceF32 {
         if self.lanes > 1 {
@@ -266,8 +272,8 @@ where
 }
 
 macro_rules! marks {
-    ($parameters:literal, $($name:ident $number:literal),+) => {
-        impl Marks<$parameters> for Data {
+    ($data:ty, $type:ident $class:ident, $parameters:literal, $($name:ident $number:literal),+) => {
+        impl Marks<$type, $parameters> for $data {
             #[inline(always)]
             fn eliminated() -> u32 {
                 let eliminated: u32;
@@ -279,42 +285,42 @@ macro_rules! marks {
                 eliminated
             }
             #[inline(always)]
-            fn prepare(parameters: [f32; $parameters], step: u32) {
+            fn prepare(parameters: [$type; $parameters], step: u32) {
                 // SAFETY: what the host puts here reads these registers, and writes its own.
                 unsafe {
                     asm!(concat!("//@prepare {step}", $(" {", stringify!($name), "}"),+),
-                        step = in(reg32) step, $($name = in(reg32) parameters[$number],)+
+                        step = in(reg32) step, $($name = in($class) parameters[$number],)+
                         options(nostack, preserves_flags));
                 }
             }
             #[inline(always)]
-            fn point(place: u64) -> [f32; $parameters] {
-                $(let $name: f32;)+
+            fn point(place: u64) -> [$type; $parameters] {
+                $(let $name: $type;)+
                 // SAFETY: what the host puts here reads the variables of the point, and writes these registers.
                 unsafe {
                     asm!(concat!("//@point {place}", $(" {", stringify!($name), "}"),+),
-                        place = in(reg64) place, $($name = lateout(reg32) $name,)+
+                        place = in(reg64) place, $($name = lateout($class) $name,)+
                         options(nostack, preserves_flags));
                 }
                 [$($name),+]
             }
             #[inline(always)]
-            fn value() -> f32 {
-                let value: f32;
+            fn value() -> $type {
+                let value: $type;
                 // SAFETY: what the host puts here writes this register.
                 unsafe {
-                    asm!("//@value {value}", value = lateout(reg32) value,
+                    asm!("//@value {value}", value = lateout($class) value,
                         options(nostack, preserves_flags));
                 }
                 value
             }
             #[inline(always)]
-            fn scales() -> [f32; $parameters] {
-                $(let $name: f32;)+
+            fn scales() -> [$type; $parameters] {
+                $(let $name: $type;)+
                 // SAFETY: what the host puts here writes these registers.
                 unsafe {
                     asm!(concat!("//@scales", $(" {", stringify!($name), "}"),+),
-                        $($name = lateout(reg32) $name,)+
+                        $($name = lateout($class) $name,)+
                         options(nostack, preserves_flags));
                 }
                 [$($name),+]
@@ -322,16 +328,23 @@ macro_rules! marks {
         }
     };
 }
-marks!(1, a 0);
-marks!(2, a 0, b 1);
-marks!(3, a 0, b 1, c 2);
-marks!(4, a 0, b 1, c 2, d 3);
-marks!(5, a 0, b 1, c 2, d 3, e 4);
-marks!(6, a 0, b 1, c 2, d 3, e 4, f 5);
-marks!(7, a 0, b 1, c 2, d 3, e 4, f 5, g 6);
-marks!(8, a 0, b 1, c 2, d 3, e 4, f 5, g 6, h 7);
-marks!(9, a 0, b 1, c 2, d 3, e 4, f 5, g 6, h 7, i 8);
-marks!(10, a 0, b 1, c 2, d 3, e 4, f 5, g 6, h 7, i 8, j 9);
+/// The marks of models of up to ten parameters.
+macro_rules! all_marks {
+    ($data:ty, $type:ident $class:ident) => {
+        marks!($data, $type $class, 1, a 0);
+        marks!($data, $type $class, 2, a 0, b 1);
+        marks!($data, $type $class, 3, a 0, b 1, c 2);
+        marks!($data, $type $class, 4, a 0, b 1, c 2, d 3);
+        marks!($data, $type $class, 5, a 0, b 1, c 2, d 3, e 4);
+        marks!($data, $type $class, 6, a 0, b 1, c 2, d 3, e 4, f 5);
+        marks!($data, $type $class, 7, a 0, b 1, c 2, d 3, e 4, f 5, g 6);
+        marks!($data, $type $class, 8, a 0, b 1, c 2, d 3, e 4, f 5, g 6, h 7);
+        marks!($data, $type $class, 9, a 0, b 1, c 2, d 3, e 4, f 5, g 6, h 7, i 8);
+        marks!($data, $type $class, 10, a 0, b 1, c 2, d 3, e 4, f 5, g 6, h 7, i 8, j 9);
+    };
+}
+pub(super) use {all_marks, marks};
+all_marks!(Data, f32 reg32);
 
 /// Where a fit's own start values and limits lie behind its rows in shared memory.
 #[inline(always)]
@@ -380,7 +393,7 @@ unsafe fn read<const P: usize>(from: *const f32) -> [DeviceF32; P] {
 #[inline(always)]
 pub(super) unsafe fn fit<const P: usize, const METHOD: u8>(job: &CurveJob)
 where
-    Data: Marks<P>,
+    Data: Marks<f32, P>,
 {
     // SAFETY: the caller's promise; the number is below the count.
     unsafe {

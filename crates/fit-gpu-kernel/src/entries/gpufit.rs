@@ -9,7 +9,7 @@ use crate::gpufit::fit as search;
 #[inline(always)]
 pub(super) unsafe fn fit<const P: usize>(job: &GpufitJob)
 where
-    Data: Marks<P>,
+    Data: Marks<f32, P>,
 {
     // SAFETY: the caller's promise; the number is below the count, and one thread writes what is found of a data set.
     unsafe {

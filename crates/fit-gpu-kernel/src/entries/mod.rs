@@ -15,6 +15,7 @@ use thread_per_fit::{least_thread_per_fit, likelihood_thread_per_fit, weighted_t
 mod cooperative;
 mod curve;
 mod detect;
+mod double;
 #[cfg(module = "curve_functions")]
 mod functions;
 mod gpufit;
@@ -78,6 +79,19 @@ macro_rules! template_entry {
             unsafe extern "ptx-kernel" fn fit(job: crate::GpufitJob) {
                 // SAFETY: the caller's promise.
                 unsafe { gpufit::fit::<$parameters>(&job) }
+            }
+        }
+    };
+    ($parameters:literal, Double) => {
+        mod entry {
+            use super::*;
+
+            /// # Safety
+            /// See docs/gpu-safety.md.
+            #[unsafe(no_mangle)]
+            unsafe extern "ptx-kernel" fn fit(job: crate::DoubleJob) {
+                // SAFETY: the caller's promise.
+                unsafe { double::fit::<$parameters>(&job) }
             }
         }
     };

@@ -7,7 +7,7 @@ use fit_core::arithmetic::functions::Elementary as _;
 use fit_core::curve::At;
 
 use super::curve::{Data, Marks, begin, write};
-use crate::curve::{Curve, CurveJob, CurveMethod, fit as search};
+use crate::curve::{Curve, CurveJob, CurveMethod, OwnCurve, fit as search};
 use crate::{DeviceF32, device};
 
 /// A model with values for its parameters.
@@ -95,7 +95,7 @@ struct Written<M> {
 
 impl<M: Model<P>, const P: usize> Curve<DeviceF32, P> for Written<M>
 where
-    Data: Marks<P>,
+    Data: Marks<f32, P>,
 {
     #[inline(always)]
     fn mine(&self) -> [usize; 2] {
@@ -110,24 +110,8 @@ where
         Curve::<DeviceF32, P>::datum(&self.data, point)
     }
     #[inline(always)]
-    fn set_datum(&mut self, point: usize, value: DeviceF32) {
-        Curve::<DeviceF32, P>::set_datum(&mut self.data, point, value);
-    }
-    #[inline(always)]
-    fn weighted(&self) -> [bool; 2] {
-        Curve::<DeviceF32, P>::weighted(&self.data)
-    }
-    #[inline(always)]
     fn weight(&self, point: usize) -> DeviceF32 {
         Curve::<DeviceF32, P>::weight(&self.data, point)
-    }
-    #[inline(always)]
-    fn set_weight(&mut self, point: usize, value: DeviceF32) {
-        Curve::<DeviceF32, P>::set_weight(&mut self.data, point, value);
-    }
-    #[inline(always)]
-    fn eliminated(&self) -> u32 {
-        0
     }
     #[inline(always)]
     fn prepare(&mut self, parameters: &[DeviceF32; P]) {
@@ -146,9 +130,31 @@ where
     fn sum(&self, value: DeviceF32) -> DeviceF32 {
         Curve::<DeviceF32, P>::sum(&self.data, value)
     }
+}
+
+impl<M: Model<P>, const P: usize> OwnCurve<DeviceF32, P> for Written<M>
+where
+    Data: Marks<f32, P>,
+{
+    #[inline(always)]
+    fn set_datum(&mut self, point: usize, value: DeviceF32) {
+        OwnCurve::<DeviceF32, P>::set_datum(&mut self.data, point, value);
+    }
+    #[inline(always)]
+    fn weighted(&self) -> [bool; 2] {
+        OwnCurve::<DeviceF32, P>::weighted(&self.data)
+    }
+    #[inline(always)]
+    fn set_weight(&mut self, point: usize, value: DeviceF32) {
+        OwnCurve::<DeviceF32, P>::set_weight(&mut self.data, point, value);
+    }
+    #[inline(always)]
+    fn eliminated(&self) -> u32 {
+        0
+    }
     #[inline(always)]
     fn most(&self, value: DeviceF32) -> DeviceF32 {
-        Curve::<DeviceF32, P>::most(&self.data, value)
+        OwnCurve::<DeviceF32, P>::most(&self.data, value)
     }
 }
 
@@ -157,7 +163,7 @@ where
 #[inline(always)]
 pub(super) unsafe fn fit<M: Model<P>, const P: usize>(job: &CurveJob)
 where
-    Data: Marks<P>,
+    Data: Marks<f32, P>,
 {
     // SAFETY: the caller's promise; the number is below the count.
     unsafe {

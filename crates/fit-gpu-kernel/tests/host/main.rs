@@ -1,6 +1,7 @@
 //! The kernels' logic on the host. A fit is compiled anew for each tile, method, shape and number of lanes, and with all its passes in it:
 //! what is compiled here is what has lines of its own, and sizes that are numbers at run time are many.
 
+mod double;
 mod fits;
 mod operations;
 mod rows;

@@ -26,9 +26,6 @@ use crate::compiled::Compiled;
 use crate::devices::DeviceInfo;
 use crate::driver::{Function, seen_by_device};
 pub use device_curves::DeviceCurves;
-pub use double::finishing_kernels;
-#[cfg(feature = "internals")]
-pub(crate) use double::texts;
 use double::{CachedDouble, Finished};
 use halves::Halves;
 use launch_shape::{LaunchShape, THREADS, WARP};
@@ -37,7 +34,7 @@ pub use resident::CurveResident;
 use search_kind::{Gpufit, Ours, Piece as _, SearchKind};
 use slot::{CurveSlot, Tables};
 use splice::cooperative_of;
-pub use splice::spliced;
+pub use splice::{spliced, spliced_double};
 
 /// So few data sets of so many points are for the processor, whose threads share the points: a warp each would take longer.
 const FEW: usize = 4;
@@ -63,7 +60,7 @@ const SHARED: usize = 48 * 1024;
 /// are fitted so, too; what is left then is for another fitter (as the lanes of a processor leave it), and so are whole
 /// batches: models of more than 32 parameters, functions that only the processor has (`erfcx`, the Faddeeva function, the
 /// derivative of `lgamma`), and, of Gpufit's search, more parameters than seven and more points than shared memory holds. In double precision these are models of
-/// more than 12 parameters that are not held, splines, Bessel and Faddeeva functions.
+/// more than 12 parameters, and splines.
 pub struct CurveGpu {
     card: Arc<Card>,
     /// Memory of batches that are done.

@@ -25,10 +25,72 @@ pub fn spliced(
     } else {
         template(parameters, method)?
     };
+    put_into(&text, program, &SINGLE, (method, false), eliminated)
+}
+
+/// The text of a kernel that ends searches for a program by a method in double precision, with weights or without. `None` if it has more
+/// parameters than any template for this, or calls a function that only the processor has in double precision.
+pub fn spliced_double(program: &Program, method: CurveMethod, weighted: bool) -> Option<String> {
+    let text = template(program.derivatives().len(), CurveMethod::Double)?;
+    put_into(&text, program, &DOUBLE, (method, weighted), 0)
+}
+
+/// How numbers of a precision are written.
+struct Precision {
+    /// What operations of numbers, and of their bits, end with.
+    of_numbers: &'static str,
+    of_bits: &'static str,
+    /// Bytes of a number.
+    bytes: usize,
+    /// What the names of functions begin with.
+    functions: &'static str,
+    /// 1/x and x/y.
+    reciprocal: &'static str,
+    divide: &'static str,
+    number: fn(f64) -> String,
+    /// eˣ as lines, where it is no function.
+    exponential: Option<fn(&str, &str) -> String>,
+    has_splines: bool,
+}
+
+const SINGLE: Precision = Precision {
+    of_numbers: "f32",
+    of_bits: "b32",
+    bytes: 4,
+    functions: "spotfit_",
+    reciprocal: "rcp.approx.f32",
+    divide: "div.full.f32",
+    number,
+    exponential: Some(exponential),
+    has_splines: true,
+};
+
+const DOUBLE: Precision = Precision {
+    of_numbers: "f64",
+    of_bits: "b64",
+    bytes: 8,
+    functions: "spotfit_double_",
+    reciprocal: "rcp.rn.f64",
+    divide: "div.rn.f64",
+    number: |value| format!("0d{:016X}", value.to_bits()),
+    exponential: None,
+    has_splines: false,
+};
+
+/// A template with the operations of a program in the place of its marks.
+fn put_into(
+    text: &str,
+    program: &Program,
+    precision: &Precision,
+    (method, weighted): (CurveMethod, bool),
+    eliminated: u64,
+) -> Option<String> {
+    let parameters = program.derivatives().len();
     let calls = |op: &Op| matches!(op, Op::Call(..) | Op::Call2(..));
     let library = if program.ops().iter().any(calls) { curve_functions()? } else { String::new() };
     let library = Library::new(&library);
-    let writer = Writer { program, library: &library };
+    let writer = Writer { program, library: &library, precision };
+    let Precision { of_bits: bits, .. } = precision;
     let mut whole = String::with_capacity(2 * text.len());
     let mut in_entry = false;
     for line in text.lines() {
@@ -51,7 +113,7 @@ pub fn spliced(
                 writer.point(&mut whole, place, Given::At(words.next()?))?;
             }
             Some("//@value") => {
-                let _ = writeln!(whole, "mov.b32 {}, %cv;", words.next()?);
+                let _ = writeln!(whole, "mov.{bits} {}, %cv;", words.next()?);
             }
             Some("//@eliminated") => {
                 let _ = writeln!(whole, "mov.b32 {}, {eliminated};", words.next()?);
@@ -62,6 +124,9 @@ pub fn spliced(
             Some("//@poisson") => {
                 let poisson = u8::from(method == CurveMethod::Poisson);
                 let _ = writeln!(whole, "mov.b32 {}, {poisson};", words.next()?);
+            }
+            Some("//@weighted") => {
+                let _ = writeln!(whole, "mov.b32 {}, {};", words.next()?, u8::from(weighted));
             }
             Some("//@scales") => {
                 writer.scales(&mut whole, Given::In(&words.collect::<Vec<_>>()));
@@ -81,7 +146,7 @@ pub fn spliced(
                 in_entry = false;
                 let _ = writeln!(
                     whole,
-                    "{{\n.reg .b32 %cf<{}>;\n.reg .b32 %cv;\n.reg .b64 %cs<{}>;",
+                    "{{\n.reg .{bits} %cf<{}>;\n.reg .{bits} %cv;\n.reg .b64 %cs<{}>;",
                     program.ops().len() + 1,
                     program.variables().len() + 1
                 );
@@ -115,21 +180,23 @@ enum Given<'g> {
 
 impl Given<'_> {
     /// Reads one.
-    fn read(self, to: &str, number: usize) -> Option<String> {
+    fn read(self, precision: &Precision, to: &str, number: usize) -> Option<String> {
+        let &Precision { of_numbers: real, of_bits: bits, bytes, .. } = precision;
         Some(match self {
-            Self::In(registers) => format!("mov.b32 {to}, {};", registers.get(number)?),
-            Self::At(place) => format!("ld.f32 {to}, [{place}+{}];", 4 * number),
+            Self::In(registers) => format!("mov.{bits} {to}, {};", registers.get(number)?),
+            Self::At(place) => format!("ld.{real} {to}, [{place}+{}];", bytes * number),
             Self::Not => return None,
         })
     }
 
     /// Writes one.
-    fn write(self, number: usize, value: &str) -> Option<String> {
+    fn write(self, precision: &Precision, number: usize, value: &str) -> Option<String> {
+        let &Precision { of_numbers: real, of_bits: bits, bytes, .. } = precision;
         Some(match self {
-            Self::In(registers) => format!("mov.b32 {}, {value};", registers.get(number)?),
+            Self::In(registers) => format!("mov.{bits} {}, {value};", registers.get(number)?),
             // Only registers can be stored.
             Self::At(place) => {
-                format!("mov.b32 %cx0, {value};\nst.f32 [{place}+{}], %cx0;", 4 * number)
+                format!("mov.{bits} %cx0, {value};\nst.{real} [{place}+{}], %cx0;", bytes * number)
             }
             Self::Not => return None,
         })
@@ -192,8 +259,9 @@ impl<'t> Library<'t> {
     }
 
     /// The body of a function, in a scope of its own: registers and labels are known in it alone.
-    fn body(&self, name: &str, to: &str, of: &[&str]) -> Option<String> {
-        let name = format!("spotfit_{name}");
+    fn body(&self, precision: &Precision, name: &str, to: &str, of: &[&str]) -> Option<String> {
+        let &Precision { of_bits: bits, functions, .. } = precision;
+        let name = format!("{functions}{name}");
         let (_, text) = self.items.iter().find(|item| item.0 == name)?;
         let (_, body) = text.split_once("\n{\n")?;
         let (body, _) = body.rsplit_once('}')?;
@@ -202,13 +270,17 @@ impl<'t> Library<'t> {
             let line = line.trim();
             let argument = of.iter().enumerate().find_map(|(number, x)| {
                 let place = format!(", [{name}_param_{number}];");
-                let register = line.strip_prefix("ld.param.b32")?.trim().strip_suffix(&place)?;
-                Some(format!("mov.b32 {register}, {x};"))
+                let register = line
+                    .strip_prefix("ld.param.")?
+                    .strip_prefix(bits)?
+                    .trim()
+                    .strip_suffix(&place)?;
+                Some(format!("mov.{bits} {register}, {x};"))
             });
             let result = || {
-                let value = line.strip_prefix("st.param.b32")?.trim();
+                let value = line.strip_prefix("st.param.")?.strip_prefix(bits)?.trim();
                 let value = value.strip_prefix("[func_retval0],")?.trim();
-                Some(format!("mov.b32 {to}, {value}"))
+                Some(format!("mov.{bits} {to}, {value}"))
             };
             let line = match argument.or_else(result) {
                 Some(line) => line,
@@ -233,13 +305,18 @@ fn names(text: &str, name: &str) -> bool {
 struct Writer<'p> {
     program: &'p Program,
     library: &'p Library<'p>,
+    precision: &'p Precision,
 }
 
 impl Writer<'_> {
+    fn number(&self, value: f64) -> String {
+        (self.precision.number)(value)
+    }
+
     /// A register, or a number.
     fn of(&self, id: OpId) -> String {
         match self.program.ops()[id as usize] {
-            Op::Number(value) => number(value),
+            Op::Number(value) => self.number(value),
             _ if self.program.levels()[id as usize].on_variables() => format!("%ct{id}"),
             _ => format!("%cf{id}"),
         }
@@ -247,7 +324,8 @@ impl Writer<'_> {
 
     /// What depends on parameters alone. `step` are the bytes from one variable to the next.
     fn prepare(&self, to: &mut String, step: &str, parameters: Given<'_>) -> Option<()> {
-        to.push_str("{\n.reg .pred %cp;\n.reg .b32 %cx<4>;\n");
+        let bits = self.precision.of_bits;
+        let _ = writeln!(to, "{{\n.reg .pred %cp;\n.reg .{bits} %cx<4>;");
         for variable in 1..self.program.variables().len() {
             let _ = writeln!(to, "mul.wide.u32 %cs{variable}, {step}, {variable};");
         }
@@ -262,9 +340,10 @@ impl Writer<'_> {
 
     /// The model at a point, whose first variable lies at `place`.
     fn point(&self, to: &mut String, place: &str, derivatives: Given<'_>) -> Option<()> {
+        let bits = self.precision.of_bits;
         let _ = writeln!(
             to,
-            "{{\n.reg .pred %cp;\n.reg .b64 %ca;\n.reg .b32 %cx<4>;\n.reg .b32 %ct<{}>;",
+            "{{\n.reg .pred %cp;\n.reg .b64 %ca;\n.reg .{bits} %cx<4>;\n.reg .{bits} %ct<{}>;",
             self.program.ops().len() + 1
         );
         for (id, (op, level)) in self.program.ops().iter().zip(self.program.levels()).enumerate() {
@@ -274,26 +353,28 @@ impl Writer<'_> {
         }
         for (j, derivative) in self.program.derivatives().iter().enumerate() {
             let value = match *derivative {
-                Derivative::Fixed => number(0.0),
-                Derivative::Flat(_) => number(1.0),
+                Derivative::Fixed => self.number(0.0),
+                Derivative::Flat(_) => self.number(1.0),
                 Derivative::Point { u, .. } => self.of(u),
             };
-            let _ = writeln!(to, "{}", derivatives.write(j, &value)?);
+            let _ = writeln!(to, "{}", derivatives.write(self.precision, j, &value)?);
         }
-        let _ = writeln!(to, "mov.b32 %cv, {};\n}}", self.of(self.program.value()));
+        let _ = writeln!(to, "mov.{bits} %cv, {};\n}}", self.of(self.program.value()));
         Some(())
     }
 
     /// The factors that derivatives come without.
     fn scales(&self, to: &mut String, factors: Given<'_>) {
-        to.push_str("{\n.reg .b32 %cx<1>;\n");
+        let _ = writeln!(to, "{{\n.reg .{} %cx<1>;", self.precision.of_bits);
         for (j, derivative) in self.program.derivatives().iter().enumerate() {
             let value = match *derivative {
-                Derivative::Fixed => number(0.0),
+                Derivative::Fixed => self.number(0.0),
                 Derivative::Flat(id) => self.of(id),
-                Derivative::Point { scale, .. } => scale.map_or(number(1.0), |id| self.of(id)),
+                Derivative::Point { scale, .. } => {
+                    scale.map_or_else(|| self.number(1.0), |id| self.of(id))
+                }
             };
-            if let Some(line) = factors.write(j, &value) {
+            if let Some(line) = factors.write(self.precision, j, &value) {
                 let _ = writeln!(to, "{line}");
             }
         }
@@ -309,26 +390,34 @@ impl Writer<'_> {
         parameters: Given<'_>,
         place: &str,
     ) -> Option<()> {
+        let &Precision { of_numbers: real, reciprocal, .. } = self.precision;
         let to = self.of(id);
         let of = |id: OpId| self.of(id);
         let line = match op {
             Op::Number(_) => return Some(()),
-            Op::Parameter(parameter) => parameters.read(&to, usize::from(parameter))?,
-            Op::Variable(0) => format!("ld.f32 {to}, [{place}];"),
-            Op::Variable(variable) => {
-                format!("add.s64 %ca, {place}, %cs{variable};\nld.f32 {to}, [%ca];")
+            Op::Parameter(parameter) => {
+                parameters.read(self.precision, &to, usize::from(parameter))?
             }
-            Op::Add(a, b) => format!("add.rn.f32 {to}, {}, {};", of(a), of(b)),
-            Op::Subtract(a, b) => format!("sub.rn.f32 {to}, {}, {};", of(a), of(b)),
-            Op::Multiply(a, b) => format!("mul.rn.f32 {to}, {}, {};", of(a), of(b)),
+            Op::Variable(0) => format!("ld.{real} {to}, [{place}];"),
+            Op::Variable(variable) => {
+                format!("add.s64 %ca, {place}, %cs{variable};\nld.{real} {to}, [%ca];")
+            }
+            Op::Add(a, b) => format!("add.rn.{real} {to}, {}, {};", of(a), of(b)),
+            Op::Subtract(a, b) => format!("sub.rn.{real} {to}, {}, {};", of(a), of(b)),
+            Op::Multiply(a, b) => format!("mul.rn.{real} {to}, {}, {};", of(a), of(b)),
             Op::MultiplyAdd(a, b, c) => {
-                format!("fma.rn.f32 {to}, {}, {}, {};", of(a), of(b), of(c))
+                format!("fma.rn.{real} {to}, {}, {}, {};", of(a), of(b), of(c))
             }
             Op::NegMultiplyAdd(a, b, c) => {
-                format!("neg.f32 %cx0, {};\nfma.rn.f32 {to}, %cx0, {}, {};", of(a), of(b), of(c))
+                format!(
+                    "neg.{real} %cx0, {};\nfma.rn.{real} {to}, %cx0, {}, {};",
+                    of(a),
+                    of(b),
+                    of(c)
+                )
             }
-            Op::Negate(a) => format!("neg.f32 {to}, {};", of(a)),
-            Op::Reciprocal(a) => format!("rcp.approx.f32 {to}, {};", of(a)),
+            Op::Negate(a) => format!("neg.{real} {to}, {};", of(a)),
+            Op::Reciprocal(a) => format!("{reciprocal} {to}, {};", of(a)),
             Op::Call(function, a) => self.call(function, &to, &of(a))?,
             Op::Call2(function, a, b) => self.call2(function, &to, &of(a), &of(b))?,
             Op::Compare(comparison, a, b) => {
@@ -337,23 +426,31 @@ impl Writer<'_> {
                     Comparison::LessEqual => "le",
                     Comparison::Equal => "eq",
                 };
-                format!("set.{word}.f32.f32 {to}, {}, {};", of(a), of(b))
+                format!(
+                    "setp.{word}.{real} %cp, {}, {};\nselp.{real} {to}, {}, {}, %cp;",
+                    of(a),
+                    of(b),
+                    self.number(1.0),
+                    self.number(0.0)
+                )
             }
-            Op::And(a, b) => format!("mul.rn.f32 {to}, {}, {};", of(a), of(b)),
-            Op::Or(a, b) => format!("max.f32 {to}, {}, {};", of(a), of(b)),
-            Op::Not(a) => format!("sub.rn.f32 {to}, {}, {};", number(1.0), of(a)),
+            Op::And(a, b) => format!("mul.rn.{real} {to}, {}, {};", of(a), of(b)),
+            Op::Or(a, b) => format!("max.{real} {to}, {}, {};", of(a), of(b)),
+            Op::Not(a) => format!("sub.rn.{real} {to}, {}, {};", self.number(1.0), of(a)),
             Op::Choice(a, b, c) => format!(
-                "setp.gt.f32 %cp, {}, {};\nselp.f32 {to}, {}, {}, %cp;",
+                "setp.gt.{real} %cp, {}, {};\nselp.{real} {to}, {}, {}, %cp;",
                 of(a),
-                number(0.0),
+                self.number(0.0),
                 of(b),
                 of(c)
             ),
-            Op::Spline { number, arguments, .. } => match self.spline(id, number, arguments) {
-                Some(lines) => lines,
-                // It came with another of the same place.
-                None => return Some(()),
-            },
+            Op::Spline { number, arguments, .. } if self.precision.has_splines => {
+                match self.spline(id, number, arguments) {
+                    Some(lines) => lines,
+                    // It came with another of the same place.
+                    None => return Some(()),
+                }
+            }
             // What a later release of the language has.
             _ => return None,
         };
@@ -382,17 +479,21 @@ impl Writer<'_> {
 
     /// A function of one number.
     fn call(&self, function: Function, to: &str, x: &str) -> Option<String> {
+        let &Precision { of_numbers: real, divide, exponential, .. } = self.precision;
         let name = match function {
-            Function::Exp => return Some(exponential(to, x)),
-            Function::Sqrt => return Some(format!("sqrt.rn.f32 {to}, {x};")),
-            Function::Abs => return Some(format!("abs.f32 {to}, {x};")),
-            Function::Floor => return Some(format!("cvt.rmi.f32.f32 {to}, {x};")),
+            Function::Exp => match exponential {
+                Some(lines) => return Some(lines(to, x)),
+                None => "exp",
+            },
+            Function::Sqrt => return Some(format!("sqrt.rn.{real} {to}, {x};")),
+            Function::Abs => return Some(format!("abs.{real} {to}, {x};")),
+            Function::Floor => return Some(format!("cvt.rmi.{real}.{real} {to}, {x};")),
             Function::J1OverX => {
-                let [zero, half] = [0.0, 0.5].map(number);
+                let [zero, half] = [0.0, 0.5].map(|value| self.number(value));
                 return Some(format!(
-                    "{}\ndiv.full.f32 {to}, %cx0, {x};\nsetp.eq.f32 %cp, {x}, {zero};\n\
-                     selp.f32 {to}, {half}, {to}, %cp;",
-                    self.library.body("j1", "%cx0", &[x])?
+                    "{}\n{divide} {to}, %cx0, {x};\nsetp.eq.{real} %cp, {x}, {zero};\n\
+                     selp.{real} {to}, {half}, {to}, %cp;",
+                    self.library.body(self.precision, "j1", "%cx0", &[x])?
                 ));
             }
             Function::ExpM1 => "exp_m1",
@@ -416,16 +517,17 @@ impl Writer<'_> {
             Function::J1 => "j1",
             _ => return None,
         };
-        self.library.body(name, to, &[x])
+        self.library.body(self.precision, name, to, &[x])
     }
 
     /// A function of two numbers.
     fn call2(&self, function: Function2, to: &str, x: &str, y: &str) -> Option<String> {
+        let real = self.precision.of_numbers;
         Some(match function {
-            Function2::Min => format!("min.f32 {to}, {x}, {y};"),
-            Function2::Max => format!("max.f32 {to}, {x}, {y};"),
-            Function2::Power => self.library.body("power", to, &[x, y])?,
-            Function2::Atan2 => self.library.body("atan2", to, &[x, y])?,
+            Function2::Min => format!("min.{real} {to}, {x}, {y};"),
+            Function2::Max => format!("max.{real} {to}, {x}, {y};"),
+            Function2::Power => self.library.body(self.precision, "power", to, &[x, y])?,
+            Function2::Atan2 => self.library.body(self.precision, "atan2", to, &[x, y])?,
             _ => return None,
         })
     }

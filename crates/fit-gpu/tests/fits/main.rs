@@ -1,5 +1,4 @@
-//! Kernels of double precision as text, what is left when the driver fails, and requests that are too large.
+//! What is left when the driver fails, and requests that are too large.
 
-mod double;
 mod faults;
 mod huge;

@@ -4,7 +4,7 @@ use fit_core::Estimator;
 use fit_cpu::CurveReference;
 use fit_curves::{CurveFits, CurveOptions, CurvePrecision, CurveStart, Curves, Points, Values};
 use fit_formula::Formula;
-use fit_gpu::{CurveGpu, finishing_kernels};
+use fit_gpu::{CurveGpu, CurveMethod, spliced_double};
 use ndarray::{Array2, Array3};
 use spotfit::model::Model;
 
@@ -32,13 +32,13 @@ fn finishing_kernels_assemble() {
         let Ok(model) = Model::named(name) else { continue };
         let count = model.parameters().len();
         let program = model.as_formula().program(fit_formula::Axes::Together, &vec![true; count]);
-        let Some(texts) = finishing_kernels(&program, number % 2 == 1) else {
+        let method = [CurveMethod::Plain, CurveMethod::Poisson][number % 2];
+        let Some(text) = spliced_double(&program, method, number / 16 % 2 == 1) else {
             lost.push(name);
             continue;
         };
         let file = folder.join("kernel.ptx");
-        // One of them each; all of them are somewhere.
-        std::fs::write(&file, &texts[number / 16 % 2]).expect("a file");
+        std::fs::write(&file, text).expect("a file");
         let output = std::process::Command::new(&assembler)
             .args(["-v", "-arch", ["sm_75", "sm_90", "sm_120"][number % 3], "-o"])
             .arg(folder.join("cubin"))

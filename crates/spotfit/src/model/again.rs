@@ -2,7 +2,6 @@
 
 use fit_core::Estimator;
 use fit_curves::{CurveFits, CurveOptions, Curves};
-use ndarray::Axis;
 
 use super::copies::{Copies, data_and_weights, options_of};
 use super::{CurveFitter, Model, ModelError, points};
@@ -46,7 +45,7 @@ impl Model {
                     others.is_found(*at) && (lower || !fits.is_found(**fit))
                 });
                 let better: Vec<(usize, usize)> = better.map(|(at, fit)| (at, *fit)).collect();
-                better.into_iter().for_each(|(at, fit)| take(fits, fit, &others, at));
+                better.into_iter().for_each(|(at, fit)| fits.take(fit, &others, at));
             }
             rows = hang(fits, rows);
         }
@@ -86,18 +85,4 @@ impl Model {
             data.iter().zip(&weights).map(|(datum, weight)| weight * datum * datum).sum();
         all > 1e-20 * size && neighbours > ALIKE * all / (n as f64).sqrt()
     }
-}
-
-fn take(fits: &mut CurveFits, fit: usize, of: &CurveFits, at: usize) {
-    fits.parameters.row_mut(fit).assign(&of.parameters.row(at));
-    fits.errors.row_mut(fit).assign(&of.errors.row(at));
-    if !fits.covariance.is_empty() {
-        let own = of.covariance.index_axis(Axis(0), at);
-        fits.covariance.index_axis_mut(Axis(0), fit).assign(&own);
-    }
-    fits.chi2[fit] = of.chi2[at];
-    fits.degrees[fit] = of.degrees[at];
-    fits.iterations[fit] = of.iterations[at];
-    fits.evaluations[fit] = of.evaluations[at];
-    fits.statuses[fit] = of.statuses[at];
 }

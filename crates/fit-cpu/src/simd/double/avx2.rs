@@ -5,7 +5,7 @@ use std::ops::{Add, BitAnd, BitOr, Div, Mul, Neg, Not, Sub};
 
 use fit_core::{Mask, Real};
 
-use super::pack::{Double, natural};
+use super::pack::{Double, elementary, natural};
 
 /// Four numbers.
 #[derive(Clone, Copy, Debug)]
@@ -130,3 +130,5 @@ impl Double for F64x4 {
         )))))
     }
 }
+
+elementary!(F64x4);

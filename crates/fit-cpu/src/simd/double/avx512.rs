@@ -5,7 +5,7 @@ use std::ops::{Add, BitAnd, BitOr, Div, Mul, Neg, Not, Sub};
 
 use fit_core::{Mask, Real};
 
-use super::pack::{Double, natural};
+use super::pack::{Double, elementary, natural};
 
 /// Eight numbers.
 #[derive(Clone, Copy, Debug)]
@@ -132,7 +132,9 @@ impl Double for F64x8 {
         Self(instruction!(_mm512_scalef_pd(_mm512_set1_pd(1.0), n.0)))
     }
     #[inline(always)]
-    fn scaled(self, n: Self) -> Self {
+    fn with_power(self, n: Self) -> Self {
         Self(instruction!(_mm512_scalef_pd(self.0, n.0)))
     }
 }
+
+elementary!(F64x8);

@@ -1,12 +1,13 @@
 //! What a register of double precision must do beyond the arithmetic of [`fit_core::Real`].
 
 use fit_core::Real;
+use fit_core::arithmetic::functions::Elementary;
 
 /// A pack of numbers in double precision.
 ///
 /// As for packs of single precision, types that stand for registers of an instruction set stay inside this module, and the functions
 /// that use them are entered only after a check of the processor.
-pub(in crate::simd) trait Double: Real {
+pub(in crate::simd) trait Double: Elementary {
     /// The number of lanes, at most 8.
     const LANES: usize;
 
@@ -19,7 +20,7 @@ pub(in crate::simd) trait Double: Real {
 
     /// self·2ⁿ for a whole number n from −2044 to 2046.
     #[inline(always)]
-    fn scaled(self, n: Self) -> Self {
+    fn with_power(self, n: Self) -> Self {
         let half = nearest(n * Self::splat(0.5));
         self * Self::power_of_two(half) * Self::power_of_two(n - half)
     }
@@ -30,27 +31,6 @@ pub(in crate::simd) trait Double: Real {
         self.store(&mut lanes);
         let [a, b, c, d, e, f, g, h] = lanes;
         ((a + e) + (c + g)) + ((b + f) + (d + h))
-    }
-    /// A function of each number.
-    #[inline(always)]
-    fn each(self, of: impl Fn(f64) -> f64) -> Self {
-        let mut lanes = [0.0; 8];
-        self.store(&mut lanes);
-        for lane in &mut lanes[..Self::LANES] {
-            *lane = of(*lane);
-        }
-        Self::load(&lanes)
-    }
-    /// A function of each pair of numbers.
-    #[inline(always)]
-    fn both(self, other: Self, of: impl Fn(f64, f64) -> f64) -> Self {
-        let (mut lanes, mut others) = ([0.0; 8], [0.0; 8]);
-        self.store(&mut lanes);
-        other.store(&mut others);
-        for (lane, other) in lanes[..Self::LANES].iter_mut().zip(others) {
-            *lane = of(*lane, other);
-        }
-        Self::load(&lanes)
     }
 }
 
@@ -63,22 +43,16 @@ pub(super) fn nearest<R: Real>(x: R) -> R {
     (x + R::splat(INTEGER)) - R::splat(INTEGER)
 }
 
-/// The same of a product, which is rounded once.
-#[inline(always)]
-pub(super) fn nearest_product<R: Real>(x: R, factor: R) -> R {
-    x.mul_add(factor, R::splat(INTEGER)) - R::splat(INTEGER)
-}
-
 /// What [`fit_core::Real`] wants and every register does alike.
 macro_rules! natural {
     () => {
         #[inline(always)]
         fn exp2_of_minus_square(self) -> Self {
-            super::functions::exp(self * self * Self::splat(-std::f64::consts::LN_2))
+            fit_core::arithmetic::double::exp(self * self * Self::splat(-std::f64::consts::LN_2))
         }
         #[inline(always)]
         fn ln(self) -> Self {
-            super::functions::ln(self)
+            fit_core::arithmetic::double::ln(self)
         }
         #[inline(always)]
         fn normalizer(self) -> Self {
@@ -88,3 +62,34 @@ macro_rules! natural {
     };
 }
 pub(super) use natural;
+
+/// What functions need, of a [`Double`].
+macro_rules! elementary {
+    ($pack:ty) => {
+        impl fit_core::arithmetic::functions::Elementary for $pack {
+            #[inline(always)]
+            fn nearest(self) -> Self {
+                super::pack::nearest(self)
+            }
+            #[inline(always)]
+            fn scaled(self, n: Self) -> Self {
+                self.with_power(n)
+            }
+            #[inline(always)]
+            fn each(self, of: impl Fn(f64) -> f64) -> Self {
+                self.both(self, |lane, _| of(lane))
+            }
+            #[inline(always)]
+            fn both(self, other: Self, of: impl Fn(f64, f64) -> f64) -> Self {
+                let (mut lanes, mut others) = ([0.0; 8], [0.0; 8]);
+                self.store(&mut lanes);
+                other.store(&mut others);
+                for (lane, other) in lanes[..Self::LANES].iter_mut().zip(others) {
+                    *lane = of(*lane, other);
+                }
+                Self::load(&lanes)
+            }
+        }
+    };
+}
+pub(super) use elementary;

@@ -5,7 +5,7 @@ use std::ops::{Add, BitAnd, BitOr, Div, Mul, Neg, Not, Sub};
 
 use fit_core::{Mask, Real};
 
-use super::pack::{Double, natural};
+use super::pack::{Double, elementary, natural};
 
 const LANES: usize = 4;
 
@@ -159,3 +159,5 @@ impl Double for Double4 {
         Self(from_fn(|i| f64::from_bits(((n.0[i] as i64 + 1023) as u64) << 52)))
     }
 }
+
+elementary!(Double4);

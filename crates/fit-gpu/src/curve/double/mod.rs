@@ -1,32 +1,20 @@
-//! Double precision on the device: searches begin in single precision, and a kernel that is written for the formula finishes them.
+//! Double precision on the device: searches begin in single precision, and a kernel of double precision ends them.
 
-mod ends;
-mod functions;
-mod kernel;
-mod model;
 pub(super) mod plan;
 mod rest;
-mod search;
 pub(super) mod slot;
-mod special;
-mod system;
-mod text;
-#[cfg(feature = "internals")]
-pub(crate) mod texts;
-mod visit;
 
 use std::sync::{Arc, PoisonError};
 
-use fit_core::Estimator;
-use fit_curves::{Chunk, CurveBatch, CurveLimits, Points, Values};
-use fit_gpu_kernel::{CurveJob, CurveMethod};
+use fit_curves::{Chunk, CurveBatch, Points, Values};
+use fit_gpu_kernel::{CurveJob, CurveMethod, DoubleJob};
 
 use super::launch_shape::{LaunchShape, THREADS};
 use super::search_kind::{Back, Ours, SearchKind};
+use super::splice::spliced_double;
 use super::{CurveGpu, MOST_KEPT, SHARED};
 use crate::GpuError;
 use crate::compiled::Compiled;
-use kernel::{DoubleVariant, OTHERS, finishing};
 use plan::Doubling;
 
 /// The driver takes longer for longer formulas.
@@ -34,26 +22,11 @@ const MOST_DOUBLE_OPERATIONS: usize = 500;
 /// A search in single precision that another follows need not come nearer to the minimum than this share of a standard error.
 const COARSE: f64 = 1e-3;
 
-const UNLIMITED: [f64; 2] = [f64::NEG_INFINITY, f64::INFINITY];
-
 /// The kernels that finish searches in double precision.
-pub(super) type CachedDouble = (DoubleVariant, fit_formula::Program, Option<Arc<Compiled>>);
+pub(super) type CachedDouble = (Variant, fit_formula::Program, Option<Arc<Compiled>>);
 
-/// The PTX of kernels that finish the search for a formula in double precision: with a thread for each data set, and with a warp. `None` if it
-/// has too many parameters, or calls functions that only the processor has. For tests of the texts.
-pub fn finishing_kernels(program: &fit_formula::Program, poisson: bool) -> Option<[String; 2]> {
-    let own = DoubleVariant {
-        warp: false,
-        wide: poisson,
-        weighted: !poisson,
-        poisson,
-        absolute: false,
-        limited: poisson,
-        covariance: true,
-    };
-    let warp = DoubleVariant { warp: true, limited: !poisson, ..own };
-    Some([finishing(program, own)?, finishing(program, warp)?])
-}
+/// What they minimize, and whether points have weights.
+type Variant = (CurveMethod, bool);
 
 impl CurveGpu {
     /// How a batch is fitted in double precision, and by what; `None` if the GPU leaves it to another fitter.
@@ -89,24 +62,14 @@ impl CurveGpu {
         let bytes = if wide { size_of::<f64>() } else { size_of::<f32>() };
         let shared = THREADS * (points | 1) * bytes;
         let warp = shape.cooperative || shape.job.lanes > 1 || shared > SHARED;
-        let limited = matches!(options.limits, CurveLimits::PerFit(_))
-            || (0..options.parameters())
-                .any(|j| !options.fixed[j] && options.limit(0, j) != UNLIMITED);
-        let variant = DoubleVariant {
-            warp,
-            wide,
-            weighted: batch.curves.weights.is_some(),
-            poisson: options.estimator == Estimator::MaximumLikelihood,
-            absolute: options.absolute,
-            limited,
-            covariance: options.covariance,
-        };
+        let weighted = batch.curves.weights.is_some();
+        let variant = (Ours.method(batch), weighted);
         let Some(kept) = self.compiled_double(program, variant)? else { return Ok(None) };
         let (mut tables, mut at, mut widths) = (Vec::new(), [None; 4], [0; 4]);
         widths[0] = if wide { points } else { 0 };
         if batch.has_own_weights() {
             widths[1] = points;
-        } else if variant.weighted {
+        } else if weighted {
             at[1] = Some(tables.len());
             tables.extend(batch.shared_weights());
         }
@@ -126,14 +89,14 @@ impl CurveGpu {
             widths[3] = options.parameters();
         }
         let shared = if warp { 0 } else { shared };
-        Ok(Some(Doubling { variant, kept, tables, at, widths, shared }))
+        Ok(Some(Doubling { kept, warp, weighted, tables, at, widths, shared }))
     }
 
     /// The compiled kernel that finishes searches.
     fn compiled_double(
         &self,
         program: &fit_formula::Program,
-        variant: DoubleVariant,
+        variant: Variant,
     ) -> Result<Option<Arc<Compiled>>, GpuError> {
         if program.ops().len() > MOST_DOUBLE_OPERATIONS {
             return Ok(None);
@@ -144,7 +107,7 @@ impl CurveGpu {
             kept[..=at].rotate_right(1);
             return Ok(kept[0].2.clone());
         }
-        let made = match finishing(program, variant) {
+        let made = match spliced_double(program, variant.0, variant.1) {
             None => None,
             Some(text) => Some(Arc::new(Compiled::new(&self.card.context, text)?)),
         };
@@ -204,7 +167,7 @@ fn put(batch: &CurveBatch<'_, '_, '_>, back: &Back<'_>, piece: &mut Chunk<'_>) {
     let of = |fit: usize, number: usize| back.double[number * count + fit];
     for (at, fit) in fits.enumerate() {
         let other = |number: usize| of(at, 2 * parameters + number);
-        let status = fit_core::Status::from_code(other(OTHERS - 1) as u8);
+        let status = fit_core::Status::from_code(other(DoubleJob::OTHERS - 1) as u8);
         let Some(status) = status else {
             piece.leave_invalid(fit);
             continue;
@@ -215,7 +178,7 @@ fn put(batch: &CurveBatch<'_, '_, '_>, back: &Back<'_>, piece: &mut Chunk<'_>) {
             place.errors[j] = of(at, parameters + j);
         }
         if !place.covariance.is_empty() {
-            let mut next = 2 * parameters + OTHERS;
+            let mut next = 2 * parameters + DoubleJob::OTHERS;
             for j in 0..parameters {
                 for k in j..parameters {
                     place.covariance[j * parameters + k] = of(at, next);

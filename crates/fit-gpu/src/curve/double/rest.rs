@@ -4,7 +4,7 @@ use fit_curves::{
     CurveFits, CurveLimits, CurveOptions, CurvePrecision, CurveStart, Curves, Points,
 };
 use fit_formula::Formula;
-use ndarray::{Array2, Array3, Axis};
+use ndarray::{Array2, Array3};
 
 use crate::GpuError;
 use crate::curve::{CurveGpu, LEAST_LEFT};
@@ -73,17 +73,7 @@ impl CurveGpu {
                 still.push(fit);
                 continue;
             }
-            fits.parameters.row_mut(fit).assign(&found.parameters.row(n));
-            fits.errors.row_mut(fit).assign(&found.errors.row(n));
-            if options.covariance {
-                let from = found.covariance.index_axis(Axis(0), n);
-                fits.covariance.index_axis_mut(Axis(0), fit).assign(&from);
-            }
-            fits.chi2[fit] = found.chi2[n];
-            fits.degrees[fit] = found.degrees[n];
-            fits.iterations[fit] = found.iterations[n];
-            fits.evaluations[fit] = found.evaluations[n];
-            fits.statuses[fit] = found.statuses[n];
+            fits.take(fit, &found, n);
         }
         Ok(still)
     }

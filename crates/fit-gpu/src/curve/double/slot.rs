@@ -4,9 +4,8 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use fit_curves::{CurveBatch, Points};
-use fit_gpu_kernel::CurveJob;
+use fit_gpu_kernel::{CurveJob, DoubleJob};
 
-use super::kernel::DoubleJob;
 use super::plan::{Doubling, numbers};
 use crate::GpuError;
 use crate::bytes::{Bytes, window_count};
@@ -41,7 +40,7 @@ impl DoubleSlot {
         task: &CurveJob,
         fits: Range<usize>,
     ) -> Result<(), GpuError> {
-        let Doubling { variant, ref kept, ref tables, at, widths, shared } = *doubling;
+        let Doubling { ref kept, warp, weighted, ref tables, at, widths, shared } = *doubling;
         let (count, points) = (fits.len(), batch.curves.points());
         let each = [widths[0], widths[1], widths[2], widths[3], widths[3]];
         let total = tables.len() + count * each.iter().sum::<usize>();
@@ -81,23 +80,31 @@ impl DoubleSlot {
             Some(at) => inputs.wrapping_add(at + batch.options.parameters()),
             None => inputs.wrapping_add(begins[4]),
         };
+        let lanes = if warp { WARP } else { 1 };
+        let null = std::ptr::null;
         let job = DoubleJob {
-            data: if variant.wide { own(0).cast() } else { task.data.cast() },
-            single: task.found.cast_const(),
-            weights: own(1),
+            single: CurveJob {
+                lanes: lanes as u32,
+                own_weights: 0,
+                own_variables: 0,
+                start_step: 0,
+                limit_step: 0,
+                count: window_count(count)?,
+                ..*task
+            },
+            data: if widths[0] > 0 { own(0) } else { null() },
+            weights: if weighted { own(1) } else { null() },
             variables: own(2),
             lower,
             upper,
             found: self.found.address(),
-            max_iterations: f64::from(batch.options.max_iterations),
-            count: window_count(count)?,
-            points: task.points,
-            halves: task.halves,
             weight_step: widths[1] as u32,
             variable_step: widths[2] as u32,
             limit_step: widths[3] as u32,
+            covariance: u32::from(batch.options.covariance),
+            absolute: u32::from(batch.options.absolute),
         };
-        let in_block = if variant.warp { THREADS / WARP } else { THREADS };
+        let in_block = THREADS / lanes;
         let blocks = count.div_ceil(in_block) as u32;
         // SAFETY: docs/gpu-safety.md: the search in single precision has the same data and comes before in the stream; there is memory for
         // `count` data sets and what is found, which stays as it is until the stream has been waited for.

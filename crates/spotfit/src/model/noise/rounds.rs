@@ -264,22 +264,16 @@ pub(super) fn shift(
 
 /// Takes over what was found; false, and nothing else, where nothing was.
 pub(super) fn take(fits: &mut CurveFits, fit: usize, found: &CurveFits, place: usize) -> bool {
-    fits.iterations[fit] = fits.iterations[fit].saturating_add(found.iterations[place]);
-    fits.evaluations[fit] = fits.evaluations[fit].saturating_add(found.evaluations[place]);
-    if found.statuses[place] == Status::Invalid {
+    let iterations = fits.iterations[fit].saturating_add(found.iterations[place]);
+    let evaluations = fits.evaluations[fit].saturating_add(found.evaluations[place]);
+    let is_found = found.statuses[place] != Status::Invalid;
+    if is_found {
+        fits.take(fit, found, place);
+    } else {
         fits.statuses[fit] = Status::NotConverged;
-        return false;
     }
-    fits.parameters.row_mut(fit).assign(&found.parameters.row(place));
-    fits.errors.row_mut(fit).assign(&found.errors.row(place));
-    if !fits.covariance.is_empty() {
-        let own = found.covariance.index_axis(Axis(0), place);
-        fits.covariance.index_axis_mut(Axis(0), fit).assign(&own);
-    }
-    fits.chi2[fit] = found.chi2[place];
-    fits.degrees[fit] = found.degrees[place];
-    fits.statuses[fit] = found.statuses[place];
-    true
+    (fits.iterations[fit], fits.evaluations[fit]) = (iterations, evaluations);
+    is_found
 }
 
 /// Weights that have moved only half way, after some rounds.
