@@ -78,11 +78,10 @@ impl DoubleJob {
         2 * parameters + Self::OTHERS + pairs
     }
 
-    /// Words of shared memory from the data of a fit to those of the next, where each thread has a fit: an odd number of data, so that
-    /// threads beside each other use different banks.
+    /// The job whose data are words of these, where each thread has a fit: one for each number, or two.
     #[inline(always)]
-    pub const fn stride(&self) -> usize {
-        (self.single.points as usize | 1) << self.wide()
+    pub const fn rows(&self) -> CurveJob {
+        CurveJob { points: self.single.points << self.wide(), ..self.single }
     }
 
     /// 1 if data are of double precision.
@@ -134,8 +133,9 @@ pub struct Minimized {
     pub weighted: u32,
 }
 
-/// A step is that of the minimum where it is this share of a standard error, or of each parameter.
-const SHARE: f64 = 1e-10;
+/// A step is the last where it is this share of a standard error, or has been that of each parameter.
+const SHARE: f64 = 1e-9;
+const STEP: f64 = 1e-10;
 /// Iterations, and visits to the points, after which a fit is left.
 const MOST_ITERATIONS: f64 = 60.0;
 const MOST_EVALUATIONS: f64 = 120.0;
@@ -176,7 +176,7 @@ where
         max_evaluations: R::splat(MOST_EVALUATIONS),
         max_error: R::splat(-1.0),
         min_delta: zero,
-        min_step: R::splat(SHARE),
+        min_step: R::splat(STEP),
         step_by_place: zero,
         lower,
         upper,

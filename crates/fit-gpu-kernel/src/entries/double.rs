@@ -36,12 +36,12 @@ impl DoubleData {
         let from = if wide == 0 { job.single.data } else { job.data.cast() };
         let number = (block as usize * threads as usize + thread as usize) / lanes;
         let data = if lanes == 1 {
-            let (halves, length) = (job.single.halves != 0, points << wide);
-            let part = Part::strided(&job.single, from, length, 0, halves, job.stride());
+            let rows = job.rows();
+            let part = Part::new(&rows, from, rows.points as usize, 0, rows.halves != 0);
             // SAFETY: the caller's promise.
             unsafe { part.copy() }
             device::wait_for(1, threads);
-            device::shared_memory().wrapping_add(thread as usize * job.stride()).cast_const()
+            device::shared_memory().wrapping_add(thread as usize * rows.stride()).cast_const()
         } else {
             from.wrapping_add((number * points) << wide)
         };
@@ -80,9 +80,9 @@ where
         let value: f64;
         // SAFETY: the point is one of the data set's. In one piece of assembly, so that the compiler makes no loop for each of both.
         unsafe {
-            asm!("{{", ".reg .pred wide;", ".reg .f32 narrow;",
-                "setp.ne.u32 wide, {wide}, 0;", "@wide ld.f64 {value}, [{place}];",
-                "@!wide ld.f32 narrow, [{place}];", "@!wide cvt.f64.f32 {value}, narrow;", "}}",
+            asm!("{{", ".reg .pred wide;", ".reg .b32 low, high;", "setp.ne.u32 wide, {wide}, 0;",
+                "ld.b32 low, [{place}];", "@wide ld.b32 high, [{place}+4];",
+                "@wide mov.b64 {value}, {{low, high}};", "@!wide cvt.f64.f32 {value}, low;", "}}",
                 wide = in(reg32) self.wide, place = in(reg64) place, value = out(reg64) value,
                 options(readonly, nostack, preserves_flags));
         }

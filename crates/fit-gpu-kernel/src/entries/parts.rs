@@ -68,19 +68,6 @@ impl Part {
         to: usize,
         halves: bool,
     ) -> Self {
-        Self::strided(job, from, length, to, halves, job.stride())
-    }
-
-    /// The same where fits are `stride` numbers apart.
-    #[inline(always)]
-    pub(super) fn strided(
-        job: &CurveJob,
-        from: *const f32,
-        length: usize,
-        to: usize,
-        halves: bool,
-        stride: usize,
-    ) -> Self {
         let (thread, block, threads) = device::place();
         let fits = threads / job.lanes.max(1);
         let first = block as usize * fits as usize;
@@ -90,7 +77,7 @@ impl Part {
         let numbers = count * length as u32;
         let (together, end) = if halves { (2, numbers.div_ceil(2)) } else { (1, numbers) };
         let from = from.cast::<u32>().wrapping_add(first * length / together as usize);
-        let places = Places::new(to as u32, length as u32, stride as u32, together);
+        let places = Places::new(to as u32, length as u32, job.stride() as u32, together);
         Self { from, halves, end, numbers, places, next: thread, threads }
     }
 

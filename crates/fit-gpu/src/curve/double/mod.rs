@@ -59,8 +59,9 @@ impl CurveGpu {
         let Some(program) = &batch.program else { return Ok(None) };
         let (options, points) = (batch.options, batch.curves.points());
         let wide = matches!(batch.curves.data, Values::F64(_) | Values::U32(_) | Values::I32(_));
-        let bytes = if wide { size_of::<f64>() } else { size_of::<f32>() };
-        let shared = THREADS * (points | 1) * bytes;
+        let words = if wide { 2 * points } else { points };
+        // An odd number, so that threads beside each other use different banks.
+        let shared = THREADS * (words | 1) * size_of::<f32>();
         let warp = shape.cooperative || shape.job.lanes > 1 || shared > SHARED;
         let weighted = batch.curves.weights.is_some();
         let variant = (Ours.method(batch), weighted);
