@@ -119,19 +119,11 @@ impl Layout {
         Self::shared_memory_of(LANES, KernelMethod::Rough)
     }
 
-    const fn least<const LANES: usize>() -> Self {
+    const fn least<const L: usize, const LANES: usize>() -> Self {
         Self::shared_memory_of(LANES, KernelMethod::Least)
     }
 
-    const fn weighted<const LANES: usize>() -> Self {
-        Self::shared_memory_of(LANES, KernelMethod::Weighted)
-    }
-
-    const fn plane_least<const LANES: usize>() -> Self {
-        Self::shared_memory_of(LANES, KernelMethod::Least)
-    }
-
-    const fn plane_weighted<const LANES: usize>() -> Self {
+    const fn weighted<const L: usize, const LANES: usize>() -> Self {
         Self::shared_memory_of(LANES, KernelMethod::Weighted)
     }
 
@@ -143,11 +135,11 @@ impl Layout {
         Self::shared_memory_of(LANES, KernelMethod::Errors)
     }
 
-    const fn least_thread_per_fit<const SIDE: usize>() -> Self {
+    const fn least_thread_per_fit<const L: usize, const SIDE: usize>() -> Self {
         Self::ThreadPerFit { side: SIDE, method: KernelMethod::Least }
     }
 
-    const fn weighted_thread_per_fit<const SIDE: usize>() -> Self {
+    const fn weighted_thread_per_fit<const L: usize, const SIDE: usize>() -> Self {
         Self::ThreadPerFit { side: SIDE, method: KernelMethod::Weighted }
     }
 
@@ -155,19 +147,11 @@ impl Layout {
         Self::ThreadPerFit { side: SIDE, method: KernelMethod::Likelihood }
     }
 
-    const fn least_rows<const NUMBERS: usize>() -> Self {
+    const fn least_rows<const L: usize, const NUMBERS: usize>() -> Self {
         Self::SharedRows { numbers: NUMBERS, method: KernelMethod::Least }
     }
 
-    const fn weighted_rows<const NUMBERS: usize>() -> Self {
-        Self::SharedRows { numbers: NUMBERS, method: KernelMethod::Weighted }
-    }
-
-    const fn plane_least_rows<const NUMBERS: usize>() -> Self {
-        Self::SharedRows { numbers: NUMBERS, method: KernelMethod::Least }
-    }
-
-    const fn plane_weighted_rows<const NUMBERS: usize>() -> Self {
+    const fn weighted_rows<const L: usize, const NUMBERS: usize>() -> Self {
         Self::SharedRows { numbers: NUMBERS, method: KernelMethod::Weighted }
     }
 

@@ -124,21 +124,20 @@ impl Task {
         struct Make<'a>(Size, &'a Options, bool);
         impl Visitor for Make<'_> {
             type Output = Result<Task, ArgumentError>;
-            fn visit<S: Summable<P>, const P: usize, const Q: usize>(
+            fn visit<S: Summable<P>, const P: usize, const L: usize, const Q: usize>(
                 self,
                 shape: S,
             ) -> Self::Output {
                 let Self(size, options, mapped) = self;
                 if options.estimator == Estimator::MaximumLikelihood {
                     let method =
-                        Likelihood::<f32, S, P, Q, true>::for_shape(shape, size, options, mapped)?;
+                        Likelihood::<f32, S, P, Q, true>::for_spots(shape, size, options, mapped)?;
                     let [photons, baseline, variance] = method.camera();
                     let tolerance = options.criteria.tolerance as f32;
                     let task = Task::new(method.start());
                     return Ok(Task { photons, baseline, variance, tolerance, ..task });
                 }
-                let setup = Setup::<f32, S, P>::for_shape(shape, size, options)?;
-                Ok(Task::new(&if mapped { setup.of_photons() } else { setup }))
+                Ok(Task::new(&Setup::<f32, S, P>::for_spots(shape, size, options, mapped)?))
             }
         }
         options.shape.visit(options.background, Make(size, options, mapped))
@@ -158,7 +157,7 @@ impl Task {
         struct Make<'a>(Size, &'a Options, [bool; 2]);
         impl Visitor for Make<'_> {
             type Output = Result<Task, ArgumentError>;
-            fn visit<S: Summable<P>, const P: usize, const Q: usize>(
+            fn visit<S: Summable<P>, const P: usize, const L: usize, const Q: usize>(
                 self,
                 shape: S,
             ) -> Self::Output {

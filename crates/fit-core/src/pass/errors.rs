@@ -226,13 +226,13 @@ impl<R: Real, S: Summable<P>, const P: usize, const Q: usize> CovarianceEstimato
         }
         if even && on_plane(P, Q) {
             let tilt = Tilt { middle: model.origin, ..Tilt::none() };
-            let (all, _, tilted) = self.shape.evaluate_tilted::<_, _, false>(tile, spot, &tilt);
+            let (all, _, tilted) = self.shape.evaluate::<_, _, false, 4>(tile, spot, &tilt);
             sums[0] = matrix(&all.df_df, &all.f_df, &all.df, all.ff, all.f);
             let TiltedSums { f, df, .. } = tilted;
             add_plane::<R, P, Q>(&mut sums[0], &all_places(self.size, model.origin, f, df));
             sums[0].0[P + 1][P + 1] = R::splat(self.size.pixels() as f64);
         } else if even {
-            let (all, _) = self.shape.evaluate::<_, _, false>(tile, spot);
+            let (all, ..) = self.shape.evaluate::<_, _, false, 2>(tile, spot, &Tilt::none());
             sums[0] = matrix(&all.df_df, &all.f_df, &all.df, all.ff, all.f);
             sums[0].0[P + 1][P + 1] = R::splat(self.size.pixels() as f64);
         }

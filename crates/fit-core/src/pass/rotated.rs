@@ -282,25 +282,15 @@ impl<R: Real> RowTilt<R> {
     }
 }
 
-/// A pixel's weight is 1, and its value; with sums times the place.
-struct PlainTilted<R>([R; 2]);
+/// A pixel's weight is 1, and its value; where the background is a plane (L > 2) with sums times the place, counted from a point.
+struct Even<R, const L: usize>([R; 2]);
 
-impl<R: Real> Noise<R> for PlainTilted<R> {
-    const TILTED: bool = true;
+impl<R: Real, const L: usize> Noise<R> for Even<R, L> {
+    const TILTED: bool = L > 2;
     #[inline(always)]
     fn origin(&self) -> [R; 2] {
         self.0
     }
-    #[inline(always)]
-    fn pixel<T: Tile<R>>(&mut self, _: R::Mask, _: [R; 2], pixel: R, _: R, _: R) -> [R; 2] {
-        [R::splat(1.0), pixel]
-    }
-}
-
-/// A pixel's weight is 1, and its value.
-struct Plain;
-
-impl<R: Real> Noise<R> for Plain {
     #[inline(always)]
     fn pixel<T: Tile<R>>(&mut self, _: R::Mask, _: [R; 2], pixel: R, _: R, _: R) -> [R; 2] {
         [R::splat(1.0), pixel]
@@ -360,42 +350,32 @@ impl Summable<5> for Rotated {
         Sheared::new(profile, p)
     }
     #[inline(always)]
-    fn evaluate<R: Real, T: Tile<R>, const SECOND: bool>(
-        &self,
-        tile: &mut T,
-        spot: Sheared<R>,
-    ) -> (Sums<R, 5>, SecondMoments<R>) {
-        let spot = spot.along_lines::<T>();
-        let all = if SECOND {
-            gather::<_, _, _, 4, 4, false>(tile, &spot, &mut Plain)
-        } else {
-            gather::<_, _, _, 2, 2, false>(tile, &spot, &mut Plain)
-        };
-        summed::<R, T>(&all, spot.r)
-    }
-    #[inline(always)]
-    fn evaluate_tilted<R: Real, T: Tile<R>, const SECOND: bool>(
+    fn evaluate<R: Real, T: Tile<R>, const SECOND: bool, const L: usize>(
         &self,
         tile: &mut T,
         spot: Sheared<R>,
         tilt: &Tilt<R>,
     ) -> (Sums<R, 5>, SecondMoments<R>, TiltedSums<R, 5>) {
-        let (spot, mut plain) = (spot.along_lines::<T>(), PlainTilted(tilt.middle));
+        let (spot, mut even) = (spot.along_lines::<T>(), Even::<R, L>(tilt.middle));
         let all = if SECOND {
-            gather::<_, _, _, 4, 4, false>(tile, &spot, &mut plain)
+            gather::<_, _, _, 4, 4, false>(tile, &spot, &mut even)
         } else {
-            gather::<_, _, _, 2, 2, false>(tile, &spot, &mut plain)
+            gather::<_, _, _, 2, 2, false>(tile, &spot, &mut even)
         };
         let (sums, second) = summed::<R, T>(&all, spot.r);
-        let WeightedTilt { f, df, .. } = of_tilt::<R, T>(&all.tilted, spot.r);
-        let mut tilted = TiltedSums { f, df, second: [Symmetric::zero(); 2] };
-        if SECOND {
-            let [along, across] = all.tilted.single;
-            let by = [along.second(spot.r), across.second(spot.r)];
-            tilted.second =
-                if T::COLUMNS { [turned_matrix(&by[1]), turned_matrix(&by[0])] } else { by };
+        let mut tilted = TiltedSums::zero();
+        if const { L > 2 } {
+            let WeightedTilt { f, df, .. } = of_tilt::<R, T>(&all.tilted, spot.r);
+            (tilted.f, tilted.df) = (f, df);
+            if SECOND {
+                let [along, across] = all.tilted.single;
+                let by = [along.second(spot.r), across.second(spot.r)];
+                tilted.second =
+                    if T::COLUMNS { [turned_matrix(&by[1]), turned_matrix(&by[0])] } else { by };
+            }
+            tilted = tilted.orthogonal(tilt);
         }
-        (sums, second, tilted.orthogonal(tilt))
+        (sums, second, tilted)
     }
     #[inline(always)]
     fn weigh<R: Real, T: Tile<R>, N: Noise<R>, const SECOND: bool, const NOTES: bool>(

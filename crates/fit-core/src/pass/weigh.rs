@@ -9,8 +9,9 @@ use super::tile::{Along, Line, Tile, keep};
 use crate::arithmetic::Real;
 use crate::search::solve::Symmetric;
 use crate::spot::axis::{AxisSample, AxisSums, GaussianAxis};
+use crate::spot::plane::TiltedSums;
 use crate::spot::shape::Separable;
-use crate::spot::sums::{RowSums, SecondSums};
+use crate::spot::sums::{RowSums, SecondSums, Sums};
 
 /// What a pixel contributes: the weight of products of derivatives, and that of single ones.
 pub trait Noise<R: Real> {
@@ -78,6 +79,41 @@ pub struct Weighted<R, const P: usize> {
     pub r_second: Symmetric<R, P>,
     /// Sums times the place; zeros unless [`Noise::TILTED`].
     pub tilted: WeightedTilt<R, P>,
+}
+
+impl<R: Real, const P: usize> Weighted<R, P> {
+    /// The sums of eq. 5 and 7 from those with weights and weighted values, multiplied by `scale`, and those times the place.
+    #[inline(always)]
+    pub(super) fn scaled(&self, scale: R) -> (Sums<R, P>, TiltedSums<R, P>) {
+        let zero = R::splat(0.0);
+        let mut sums: Sums<R, P> = Sums {
+            f: self.f * scale,
+            ff: self.ff * scale,
+            fg: self.r_f * scale,
+            df: [zero; P],
+            f_df: [zero; P],
+            g_df: [zero; P],
+            df_df: Symmetric::zero(),
+        };
+        let mut tilted = TiltedSums::zero();
+        for j in 0..P {
+            sums.df[j] = self.df[j] * scale;
+            sums.f_df[j] = self.f_df[j] * scale;
+            sums.g_df[j] = self.r_df[j] * scale;
+            for k in 0..P {
+                if k >= j {
+                    sums.df_df.0[j][k] = self.df_df.0[j][k] * scale;
+                }
+            }
+        }
+        for i in 0..2 {
+            tilted.f[i] = self.tilted.f[i] * scale;
+            for j in 0..P {
+                tilted.df[i][j] = self.tilted.df[i][j] * scale;
+            }
+        }
+        (sums, tilted)
+    }
 }
 
 /// Sums times x and y, counted from [`Noise::origin`].

@@ -6,11 +6,10 @@
 use fit_core::spot::shape::{self, ShapeName};
 
 use crate::Job;
-use methods::{errors, least, likelihood, plane_least, plane_weighted, weighted};
-use shared_rows::{
-    least_rows, likelihood_rows, plane_least_rows, plane_weighted_rows, weighted_rows,
+use methods::{
+    errors, least, least_rows, least_thread_per_fit, likelihood, likelihood_rows,
+    likelihood_thread_per_fit, weighted, weighted_rows, weighted_thread_per_fit,
 };
-use thread_per_fit::{least_thread_per_fit, likelihood_thread_per_fit, weighted_thread_per_fit};
 
 mod cooperative;
 mod curve;

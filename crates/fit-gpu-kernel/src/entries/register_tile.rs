@@ -181,11 +181,11 @@ pub(super) unsafe fn fit<
         if is_exact(P, LANES, SIDE) {
             let setup = job.task.exact::<DeviceF32, S, P>(PixelProfile::Sampled);
             let Some(setup) = setup else { return };
-            fit_by::<_, P, LANES, SIDE, ROWS, N>(job, &ExactFit(setup));
+            fit_by::<ExactFit<_, _, P>, P, LANES, SIDE, ROWS, N>(job, &setup.by());
         } else {
             let setup = job.task.finishing::<DeviceF32, S, P>(PixelProfile::Sampled);
             let Some(setup) = setup else { return };
-            fit_by::<_, P, LANES, SIDE, ROWS, N>(job, &RoughFit(setup));
+            fit_by::<RoughFit<_, _, P>, P, LANES, SIDE, ROWS, N>(job, &setup.by());
         }
     }
 }
