@@ -29,6 +29,7 @@ use crate::search::stepped;
 use crate::size::{Outline, Size};
 use crate::spot::axis::PixelProfile;
 use crate::spot::plane::{Tilt, TiltedSums};
+use crate::spot::sums::Sums;
 
 /// No variance is below this many photo-electrons squared, so that each has a reciprocal.
 const LEAST_VARIANCE: f64 = 1e-6;
@@ -224,17 +225,15 @@ impl<R: Real, S: Summable<P>, const P: usize, const Q: usize> CovarianceEstimato
                 *sums = information(&all);
             }
         }
+        let n = R::splat(self.size.pixels() as f64);
         if even && on_plane(P, Q) {
             let tilt = Tilt { middle: model.origin, ..Tilt::none() };
             let (all, _, tilted) = self.shape.evaluate::<_, _, false, 4>(tile, spot, &tilt);
-            sums[0] = matrix(&all.df_df, &all.f_df, &all.df, all.ff, all.f);
-            let TiltedSums { f, df, .. } = tilted;
-            add_plane::<R, P, Q>(&mut sums[0], &all_places(self.size, model.origin, f, df));
-            sums[0].0[P + 1][P + 1] = R::splat(self.size.pixels() as f64);
+            sums[0] = matrix(&all, n);
+            add_plane::<R, P, Q>(&mut sums[0], &all_places(self.size, model.origin, &tilted));
         } else if even {
             let (all, ..) = self.shape.evaluate::<_, _, false, 2>(tile, spot, &Tilt::none());
-            sums[0] = matrix(&all.df_df, &all.f_df, &all.df, all.ff, all.f);
-            sums[0].0[P + 1][P + 1] = R::splat(self.size.pixels() as f64);
+            sums[0] = matrix(&all, n);
         }
         let group = tile.group();
         let (pearson, spread, seen) =
@@ -262,8 +261,8 @@ impl<R: Real, S: Summable<P>, const P: usize, const Q: usize> CovarianceEstimato
         let all = self.shape.weigh::<_, _, _, false, true>(tile, spot, &mut scores);
         let (inverse, definite) = inverse::<R, Q>(Count::ALL, &information(&all));
         let mut score = [R::splat(0.0); Q];
-        score[..P].copy_from_slice(&all.r_df);
-        (score[P], score[P + 1]) = (all.r_f, all.r);
+        score[..P].copy_from_slice(&all.sums.g_df);
+        (score[P], score[P + 1]) = (all.sums.fg, all.r);
         if const { on_plane(P, Q) } {
             (score[P + 2], score[P + 3]) = (all.tilted.r[0], all.tilted.r[1]);
         }
@@ -555,8 +554,7 @@ impl<R: Real, const P: usize, const Q: usize> Noise<R> for Scores<R, P, Q> {
 /// ΣwJJᵀ/α² in relative units of the shape, with α and β in units of α.
 #[inline(always)]
 fn information<R: Real, const P: usize, const Q: usize>(of: &Weighted<R, P>) -> Symmetric<R, Q> {
-    let mut all = matrix(&of.df_df, &of.f_df, &of.df, of.ff, of.f);
-    all.0[P + 1][P + 1] = of.n;
+    let mut all = matrix(&of.sums, of.n);
     if const { on_plane(P, Q) } {
         add_plane(&mut all, &of.tilted);
     }
@@ -587,8 +585,7 @@ fn add_plane<R: Real, const P: usize, const Q: usize>(
 fn all_places<R: Real, const P: usize>(
     size: Size,
     [x, y]: [R; 2],
-    f: [R; 2],
-    df: [[R; P]; 2],
+    of: &TiltedSums<R, P>,
 ) -> WeightedTilt<R, P> {
     let n = size.pixels() as f64;
     let side = [size.width as f64, size.height as f64];
@@ -602,32 +599,27 @@ fn all_places<R: Real, const P: usize>(
             all * x * y,
             (all * y).mul_add(y, R::splat(own[1])),
         ],
-        f,
-        df,
+        f: of.f,
+        df: of.df,
         r: [R::splat(0.0); 2],
     }
 }
 
-/// The same without its last element.
+/// The same without a plane, from the sums with the weights and Σw.
 #[inline(always)]
-fn matrix<R: Real, const P: usize, const Q: usize>(
-    df_df: &Symmetric<R, P>,
-    f_df: &[R; P],
-    df: &[R; P],
-    ff: R,
-    f: R,
-) -> Symmetric<R, Q> {
+fn matrix<R: Real, const P: usize, const Q: usize>(of: &Sums<R, P>, n: R) -> Symmetric<R, Q> {
     let mut all = Symmetric::zero();
     for j in 0..P {
         for k in 0..P {
             if k >= j {
-                all.0[j][k] = df_df.0[j][k];
+                all.0[j][k] = of.df_df.0[j][k];
             }
         }
-        all.0[j][P] = f_df[j];
-        all.0[j][P + 1] = df[j];
+        all.0[j][P] = of.f_df[j];
+        all.0[j][P + 1] = of.df[j];
     }
-    all.0[P][P] = ff;
-    all.0[P][P + 1] = f;
+    all.0[P][P] = of.ff;
+    all.0[P][P + 1] = of.f;
+    all.0[P + 1][P + 1] = n;
     all
 }

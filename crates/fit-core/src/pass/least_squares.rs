@@ -63,7 +63,7 @@ impl<R: Real, C: LaneState<R>, const P: usize, const L: usize, const WEIGHTED: b
             self.tilt.merge(&other.tilt, how);
         }
         if WEIGHTED {
-            self.scale = how.number(self.scale, other.scale);
+            self.scale.merge(&other.scale, how);
         }
     }
 }

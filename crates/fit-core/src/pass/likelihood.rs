@@ -28,13 +28,14 @@ use crate::error::ArgumentError;
 use crate::options::Options;
 use crate::search::solve::Symmetric;
 use crate::search::{
-    Coordinates, Evaluation, LAMBDA_START, LaneState, MergeLanes, Newton, Normal, Search, Settings,
+    Coordinates, Evaluation, LAMBDA_START, LaneState, Newton, Normal, Search, Settings, lane_state,
 };
 use crate::setup::Setup;
 use crate::size::{Outline, Size};
 use crate::spot::conditioning::Conditioning;
 use crate::spot::limits::Background;
 use crate::spot::plane::Tilt;
+use crate::spot::sums::Sums;
 
 /// A pixel whose read noise has a variance above this, in e², tells nothing.
 pub const HIDDEN: f64 = 1e20;
@@ -79,15 +80,7 @@ pub struct WithAmplitudeConstants<R, C> {
     pub reach: [R; 2],
 }
 
-impl<R: Real, C: LaneState<R>> LaneState<R> for WithAmplitudeConstants<R, C> {
-    #[inline(always)]
-    fn merge<M: MergeLanes<R>>(&mut self, other: &Self, how: &M) {
-        self.shape.merge(&other.shape, how);
-        self.least.merge(&other.least, how);
-        self.corner.merge(&other.corner, how);
-        self.reach.merge(&other.reach, how);
-    }
-}
+lane_state!([R: Real, C: LaneState<R>] WithAmplitudeConstants<R, C>: shape, least, corner, reach);
 
 /// The first of some numbers.
 #[inline(always)]
@@ -444,7 +437,8 @@ impl<R: Real, S: Summable<P>, const P: usize, const Q: usize, const NOTES: bool>
         least: R,
     ) -> Evaluation<R, Q, 0> {
         let zero = R::splat(0.0);
-        let Weighted { df, f_df, df_df, r_df, r_second: second, .. } = sums;
+        let Weighted { sums: of, r_second: second, .. } = sums;
+        let Sums { df, f_df, df_df, g_df: r_df, .. } = of;
         let (mut gradient, mut hessian) = ([zero; Q], Symmetric::<R, Q>::zero());
         let mut newton = Symmetric::<R, Q>::zero();
         for j in 0..P {
@@ -462,10 +456,10 @@ impl<R: Real, S: Summable<P>, const P: usize, const Q: usize, const NOTES: bool>
             hessian.0[j][P + 1] = alpha * df[j];
             newton.0[j][P + 1] = hessian.0[j][P + 1];
         }
-        gradient[P] = sums.r_f;
+        gradient[P] = of.fg;
         gradient[P + 1] = sums.r;
-        hessian.0[P][P] = sums.ff;
-        hessian.0[P][P + 1] = sums.f;
+        hessian.0[P][P] = of.ff;
+        hessian.0[P][P + 1] = of.f;
         hessian.0[P + 1][P + 1] = sums.n;
         for l in P..Q {
             newton.0[l][P] = hessian.0[l][P];
@@ -679,14 +673,9 @@ pub struct LikelihoodSeed<R, C, const Q: usize> {
     pub total: R,
 }
 
-impl<R: Real, C: LaneState<R>, const Q: usize> LaneState<R> for LikelihoodSeed<R, C, Q> {
-    #[inline(always)]
-    fn merge<M: MergeLanes<R>>(&mut self, other: &Self, how: &M) {
-        self.parameters.merge(&other.parameters, how);
-        self.constants.merge(&other.constants, how);
-        self.total = how.number(self.total, other.total);
-    }
-}
+lane_state!(
+    [R: Real, C: LaneState<R>, const Q: usize] LikelihoodSeed<R, C, Q>: parameters, constants, total
+);
 
 impl<R: Real, S: Summable<P>, const P: usize, const Q: usize, const NOTES: bool> Method<R>
     for Likelihood<R, S, P, Q, NOTES>

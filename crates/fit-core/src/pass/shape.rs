@@ -13,7 +13,7 @@ use crate::spot::axis::{AxisSample, AxisSums, GaussianAxis, PixelProfile};
 use crate::spot::limits::Background;
 use crate::spot::plane::{Tilt, TiltedSums};
 use crate::spot::shape::{Circular, Elliptical, Outlined, Rotated, Separable, Shape};
-use crate::spot::sums::{Second, SecondSums, Sums};
+use crate::spot::sums::{Second, Sums, finished, second_of_axes};
 
 /// A shape with P parameters whose sums over a window every method can take.
 pub trait Summable<const P: usize>: Outlined<P> {
@@ -160,10 +160,10 @@ fn tilted<R: Real, T: Tile<R>, S: Separable<P>, const P: usize, const SECOND: bo
         second: [Symmetric::zero(); 2],
     };
     if SECOND {
-        let by_x = SecondSums::of_axes([x0, x1, x2], [x12, x22], y.single, y.second);
-        let by_x = by_x.matrix(x0 * g0, x2 * g0, x0 * g2);
-        let by_y = SecondSums::of_axes(x.single, x.second, [y0, y1, y2], [y12, y22]);
-        let by_y = by_y.matrix(f0 * y0, f2 * y0, f0 * y2);
+        let by_x = second_of_axes([x0, x1, x2], [x12, x22], y.single, y.second);
+        let by_x = finished(&by_x, x0 * g0, [x2 * g0, x0 * g2]);
+        let by_y = second_of_axes(x.single, x.second, [y0, y1, y2], [y12, y22]);
+        let by_y = finished(&by_y, f0 * y0, [f2 * y0, f0 * y2]);
         tilted.second = [S::gather_matrix(&by_x), S::gather_matrix(&by_y)];
     }
     tilted.orthogonal(tilt)

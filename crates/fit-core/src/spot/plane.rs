@@ -17,7 +17,7 @@ use super::limits::Background;
 use super::sums::Sums;
 use crate::arithmetic::Real;
 use crate::search::solve::Symmetric;
-use crate::search::{Evaluation, LaneState, MergeLanes};
+use crate::search::{Evaluation, lane_state};
 use crate::size::Size;
 
 /// x̃ and ỹ of a window, and the slopes of its pixels.
@@ -33,15 +33,7 @@ pub struct Tilt<R> {
     pub slopes: [R; 2],
 }
 
-impl<R: Real> LaneState<R> for Tilt<R> {
-    #[inline(always)]
-    fn merge<M: MergeLanes<R>>(&mut self, other: &Self, how: &M) {
-        self.middle.merge(&other.middle, how);
-        self.shear = how.number(self.shear, other.shear);
-        self.inverse.merge(&other.inverse, how);
-        self.slopes.merge(&other.slopes, how);
-    }
-}
+lane_state!([R: Real] Tilt<R>: middle, shear, inverse, slopes);
 
 impl<R: Real> Tilt<R> {
     /// That of nothing.
