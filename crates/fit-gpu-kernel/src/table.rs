@@ -10,7 +10,7 @@
 /// - [`Family`](crate::Family) says what the kernel is for. Of a family the first line that takes a window is used.
 /// - The shape is one of [`fit_core::spot::shape`].
 /// - The layout says where the pixels are and which threads work on them: the function `fit` with these numbers in
-///   `entries/<layout>.rs` on the device, [`Layout`](crate::Layout) on the host.
+///   the module of that name in `entries` on the device, [`Layout`](crate::Layout) on the host.
 #[macro_export]
 macro_rules! kernels {
     ($expand:ident) => {

@@ -217,7 +217,7 @@ impl<R: Real, S: Summable<P>, const P: usize, const Q: usize> CovarianceEstimato
         // C does not depend on the unit of the weights, but their squares may leave the range of numbers.
         let one = R::splat(1.0);
         let scale = if likelihood || even { one } else { heaviest(tile).normalizer() };
-        let mut pixels = Pixels::<R, P, Q>::new(self, &model, false);
+        let mut pixels = Pixels::<R, P, Q, false>::new(self, &model, false);
         for (squared, sums) in sums.iter_mut().enumerate() {
             if (squared == 0 && !even) || (squared == 1 && !bound) {
                 pixels = Pixels { scale, ..Pixels::new(self, &model, squared == 1) };
@@ -257,7 +257,7 @@ impl<R: Real, S: Summable<P>, const P: usize, const Q: usize> CovarianceEstimato
     ) -> Model<R, S::Constants<R>, P> {
         let Model { p, constants, linear: [alpha, beta], .. } = *model;
         let spot = self.shape.spot(self.profile, &constants, &p);
-        let mut scores = Scores(Pixels::<R, P, Q>::new(self, model, false));
+        let mut scores = Pixels::<R, P, Q, true>::new(self, model, false);
         let all = self.shape.weigh::<_, _, _, false, true>(tile, spot, &mut scores);
         let (inverse, definite) = inverse::<R, Q>(Count::ALL, &information(&all));
         let mut score = [R::splat(0.0); Q];
@@ -386,9 +386,10 @@ fn heaviest<R: Real, T: Tile<R>>(tile: &T) -> R {
     -tile.group().least(-heaviest)
 }
 
-/// The pixels of a window beside a model, of which P and Q say whether it has a plane.
+/// The pixels of a window beside a model, of which P and Q say whether it has a plane. With `SCORES` they give the information of each
+/// pixel, and the derivative of its likelihood by μ.
 #[derive(Clone, Copy)]
-struct Pixels<R, const P: usize, const Q: usize> {
+struct Pixels<R, const P: usize, const Q: usize, const SCORES: bool> {
     noise: CameraNoise<R>,
     estimator: Estimator,
     linear: [R; 2],
@@ -416,7 +417,7 @@ struct Seen<R> {
     variance: R,
 }
 
-impl<R: Real, const P: usize, const Q: usize> Pixels<R, P, Q> {
+impl<R: Real, const P: usize, const Q: usize, const SCORES: bool> Pixels<R, P, Q, SCORES> {
     #[inline(always)]
     fn new<S, C>(
         covariance: &CovarianceEstimator<R, S, P, Q>,
@@ -469,8 +470,10 @@ impl<R: Real, const P: usize, const Q: usize> Pixels<R, P, Q> {
     }
 }
 
-impl<R: Real, const P: usize, const Q: usize> Noise<R> for Pixels<R, P, Q> {
-    const SINGLE: bool = false;
+impl<R: Real, const P: usize, const Q: usize, const SCORES: bool> Noise<R>
+    for Pixels<R, P, Q, SCORES>
+{
+    const SINGLE: bool = SCORES;
     const WEIGHTS: bool = true;
     const TILTED: bool = on_plane(P, Q);
 
@@ -499,6 +502,10 @@ impl<R: Real, const P: usize, const Q: usize> Noise<R> for Pixels<R, P, Q> {
     ) -> [R; 2] {
         let Seen { seen, residual, plain, bright, variance } =
             self.see(in_window, profile, pixel, note, weight);
+        if SCORES {
+            let inverse = plain.reciprocal();
+            return [seen * inverse, residual * inverse];
+        }
         let inverse = variance.reciprocal();
         let weight = match self.estimator {
             Estimator::MaximumLikelihood => plain.reciprocal(),
@@ -512,42 +519,6 @@ impl<R: Real, const P: usize, const Q: usize> Noise<R> for Pixels<R, P, Q> {
         self.seen = self.seen + seen;
         let weight = seen * weight;
         [if self.squared { weight * weight * variance } else { weight }, R::splat(0.0)]
-    }
-}
-
-/// The information of each pixel, and the derivative of its likelihood by μ.
-struct Scores<R, const P: usize, const Q: usize>(Pixels<R, P, Q>);
-
-impl<R: Real, const P: usize, const Q: usize> Noise<R> for Scores<R, P, Q> {
-    const WEIGHTS: bool = true;
-    const TILTED: bool = on_plane(P, Q);
-
-    #[inline(always)]
-    fn origin(&self) -> [R; 2] {
-        self.0.origin
-    }
-    #[inline(always)]
-    fn at(&mut self, place: [R; 2]) {
-        self.0.at(place);
-    }
-
-    #[inline(always)]
-    fn height(&self) -> R {
-        self.0.linear[0]
-    }
-    #[inline(always)]
-    fn pixel<T: Tile<R>>(
-        &mut self,
-        in_window: R::Mask,
-        profile: [R; 2],
-        pixel: R,
-        note: R,
-        weight: R,
-    ) -> [R; 2] {
-        let Seen { seen, residual, plain, .. } =
-            self.0.see(in_window, profile, pixel, note, weight);
-        let inverse = plain.reciprocal();
-        [seen * inverse, residual * inverse]
     }
 }
 
