@@ -12,7 +12,7 @@ use fit_core::curve::{
     At, Descent, Explicit, Factored, Sums, Units, covariance, is_surely_pushed, single,
 };
 use fit_core::search::solve::Symmetric;
-use fit_core::search::{Count, Newton, Normal, Resumable, Settings};
+use fit_core::search::{Count, Normal, Resumable, Settings};
 
 use crate::device;
 
@@ -271,20 +271,9 @@ where
     let survey = condition::<R, C, P, METHOD>(curve, job, free);
     let Survey { scale, unit, size, degrees, sound, .. } = survey;
     let bounded = unit.max(R::splat(-250.0)).min(R::splat(250.0));
-    let iterations = R::from(job.max_iterations);
-    let settings = Settings {
-        max_iterations: iterations,
-        max_evaluations: iterations.mul_add(R::splat(10.0), R::splat(10.0)),
-        max_error: R::splat(-1.0),
-        min_delta: zero,
-        min_step: zero,
-        step_by_place: zero,
-        lower: begin.lower,
-        upper: begin.upper,
-        newton: Newton::Always,
-        finish: R::from(job.share) / degrees,
-        tolerance: R::from(job.square).scaled(bounded),
-    };
+    let ends = [R::from(job.share) / degrees, R::from(job.square).scaled(bounded)];
+    let limits = [begin.lower, begin.upper];
+    let settings = Settings::of_model(R::from(job.max_iterations), limits, ends);
     let units = Units::at(&begin.initial);
     let eliminated = if METHOD == CurveMethod::POISSON { 0 } else { curve.eliminated() };
     let mut explicit = Explicit { eliminated: eliminated.into(), ..Explicit::default() };

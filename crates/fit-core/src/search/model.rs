@@ -178,6 +178,30 @@ pub struct Settings<R, const P: usize> {
 }
 
 impl<R: Real, const P: usize> Settings<R, P> {
+    /// Those of a model of any kind: steps may be tried several times, and a search ends where one is predicted to gain less than
+    /// `finish` of χ², or less than `tolerance`.
+    #[inline(always)]
+    pub fn of_model(
+        max_iterations: R,
+        [lower, upper]: [[R; P]; 2],
+        [finish, tolerance]: [R; 2],
+    ) -> Self {
+        let (zero, ten) = (R::splat(0.0), R::splat(10.0));
+        Self {
+            max_iterations,
+            max_evaluations: max_iterations.mul_add(ten, ten),
+            max_error: R::splat(-1.0),
+            min_delta: zero,
+            min_step: zero,
+            step_by_place: zero,
+            lower,
+            upper,
+            newton: Newton::Always,
+            finish,
+            tolerance,
+        }
+    }
+
     /// The nearest parameters within the limits; NaN becomes the lower limit.
     #[inline(always)]
     pub fn limit<C: Coordinates<P>>(
