@@ -262,13 +262,7 @@ pub fn amplitudes<R: Real, const P: usize>(
     data: &Conditioning<R>,
     background: Background,
 ) -> Amplitudes<R, P> {
-    let fit = Projection::choose(sums, data, background);
-    let alpha = fit.alpha();
-    let f_df: [R; P] = core::array::from_fn(|j| fit.f_df(sums, j));
-    let d_alpha = core::array::from_fn(|j| {
-        (fit.answer(sums, f_df[j], j) - alpha * f_df[j]) * fit.inverse_variance
-    });
-    let d_beta =
-        core::array::from_fn(|j| -(sums.f * d_alpha[j] + alpha * sums.df[j]) * fit.inverse_n);
-    Amplitudes { alpha, beta: fit.beta(sums), d_alpha, d_beta }
+    let found = assemble_with(sums, &NoSecond::<true>, data, background);
+    let ([alpha, beta], [d_alpha, d_beta]) = (found.normal.linear, found.linear_by);
+    Amplitudes { alpha, beta, d_alpha, d_beta }
 }
