@@ -28,7 +28,7 @@ use crate::search::solve::{Symmetric, between, inverse};
 use crate::search::stepped;
 use crate::size::{Outline, Size};
 use crate::spot::axis::PixelProfile;
-use crate::spot::plane::{Tilt, TiltedSums};
+use crate::spot::plane::{Tilt, TiltedSums, plane_at};
 use crate::spot::sums::Sums;
 
 /// No variance is below this many photo-electrons squared, so that each has a reciprocal.
@@ -482,9 +482,8 @@ impl<R: Real, const P: usize, const Q: usize, const SCORES: bool> Noise<R>
         self.origin
     }
     #[inline(always)]
-    fn at(&mut self, [x, y]: [R; 2]) {
-        let [level, by_x, by_y] = self.plane;
-        self.linear[1] = by_x.mul_add(x, by_y.mul_add(y, level));
+    fn at(&mut self, place: [R; 2]) {
+        self.linear[1] = plane_at(self.plane, place);
     }
 
     #[inline(always)]

@@ -14,7 +14,7 @@ use crate::size::{Circle, Outline, Size};
 use crate::spot::assembly::{NoSecond, Remainder, assemble_with};
 use crate::spot::conditioning::Conditioning;
 use crate::spot::limits::Background;
-use crate::spot::plane::{Tilt, TiltedSums, assemble_tilted};
+use crate::spot::plane::{Tilt, TiltedSums, assemble_tilted, plane_at};
 use crate::spot::sums::Sums;
 
 /// A search for the parameters of a spot, with amplitude and background in closed form.
@@ -324,8 +324,9 @@ impl<
         }
         if const { L > 2 } {
             // At the spot's centre.
-            let [level, by_x, by_y] = tilt.plane(beta, [linear[2], linear[3]]);
-            let at_centre = by_x.mul_add(fit.outline.x, by_y.mul_add(fit.outline.y, level));
+            let plane = tilt.plane(beta, [linear[2], linear[3]]);
+            let [_, by_x, by_y] = plane;
+            let at_centre = plane_at(plane, [fit.outline.x, fit.outline.y]);
             fit.linear[1] = data.background(at_centre) * photons;
             fit.slopes = [data.amplitude(by_x) * photons, data.amplitude(by_y) * photons];
         }

@@ -34,7 +34,7 @@ use crate::setup::Setup;
 use crate::size::{Outline, Size};
 use crate::spot::conditioning::Conditioning;
 use crate::spot::limits::Background;
-use crate::spot::plane::Tilt;
+use crate::spot::plane::{Tilt, plane_at};
 use crate::spot::sums::Sums;
 
 /// A pixel whose read noise has a variance above this, in e², tells nothing.
@@ -315,7 +315,7 @@ impl<R: Real, S: Summable<P>, const P: usize, const Q: usize, const NOTES: bool>
         data: &Conditioning<R>,
         tilt: &Tilt<R>,
     ) -> [R; 4] {
-        let [level, by_x, by_y] = tilt.plane(R::splat(0.0), tilt.slopes);
+        let taken = tilt.plane(R::splat(0.0), tilt.slopes);
         let (zero, far) = (R::splat(0.0), R::splat(f64::MAX));
         let (lane, length) = (tile.group().lane(), tile.length());
         let unit = data.scale.reciprocal();
@@ -326,8 +326,8 @@ impl<R: Real, S: Summable<P>, const P: usize, const Q: usize, const NOTES: bool>
             for place in 0..length {
                 let mut pixel = tile.pixel(line, place);
                 if const { on_plane(P, Q) } {
-                    let [x, y] = if T::COLUMNS { [number, index] } else { [index, number] };
-                    pixel = pixel + by_x.mul_add(x, by_y.mul_add(y, level));
+                    let place = if T::COLUMNS { [number, index] } else { [index, number] };
+                    pixel = pixel + plane_at(taken, place);
                     index = index + R::splat(1.0);
                 }
                 let counts = (pixel - data.dark) * unit;
@@ -537,12 +537,6 @@ fn plane<R: Real, const P: usize, const Q: usize>(
     }
     let [by_x, by_y] = [p[P + 2], p[P + 3]];
     [by_x.neg_mul_add(corner[0], by_y.neg_mul_add(corner[1], constant)), by_x, by_y]
-}
-
-/// The value of such a plane at a place.
-#[inline(always)]
-fn plane_at<R: Real>([level, by_x, by_y]: [R; 3], [x, y]: [R; 2]) -> R {
-    by_x.mul_add(x, by_y.mul_add(y, level))
 }
 
 /// The sum of the deviance over the pixels, of which P and Q say whether there is a plane.

@@ -5,6 +5,7 @@ use super::group::Group;
 use super::shape::Summable;
 use super::tile::{Tile, keep};
 use crate::arithmetic::Real;
+use crate::spot::plane::plane_at;
 
 /// The squares of the residuals, times weights if `WEIGHTED`, on a plane if L > 2.
 struct Squares<R, const WEIGHTED: bool, const L: usize> {
@@ -16,10 +17,9 @@ struct Squares<R, const WEIGHTED: bool, const L: usize> {
 
 impl<R: Real, const WEIGHTED: bool, const L: usize> Each<R> for Squares<R, WEIGHTED, L> {
     #[inline(always)]
-    fn at(&mut self, [x, y]: [R; 2]) {
+    fn at(&mut self, place: [R; 2]) {
         if const { L > 2 } {
-            let [level, by_x, by_y] = self.plane;
-            self.beta = by_x.mul_add(x, by_y.mul_add(y, level));
+            self.beta = plane_at(self.plane, place);
         }
     }
     #[inline(always)]

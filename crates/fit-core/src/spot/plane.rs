@@ -62,6 +62,12 @@ impl<R: Real> Tilt<R> {
     }
 }
 
+/// The value at a place of a plane with this value at (0, 0) and these slopes.
+#[inline(always)]
+pub(crate) fn plane_at<R: Real>([level, by_x, by_y]: [R; 3], [x, y]: [R; 2]) -> R {
+    by_x.mul_add(x, by_y.mul_add(y, level))
+}
+
 /// Σx̃f, Σx̃∂ⱼf and Σx̃∂ⱼₖf, and the same of ỹ.
 #[derive(Clone, Copy, Debug)]
 pub struct TiltedSums<R, const P: usize> {
