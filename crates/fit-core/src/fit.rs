@@ -7,8 +7,7 @@ use crate::error::ArgumentError;
 use crate::options::{Estimator, Options};
 use crate::outcome::{Fit, Scalar};
 use crate::pass::{
-    self, Axes, CovarianceEstimator, Finish, Likelihood, Method, PlaneFit, RawFit, Serial,
-    Summable, Visitor, WeightedFit, on_plane,
+    self, Axes, CovarianceEstimator, Finish, Likelihood, Method, RawFit, Serial, Summable, Visitor,
 };
 use crate::precision::Errors;
 use crate::setup::Setup;
@@ -213,7 +212,10 @@ struct Check<'a, R> {
 impl<R: Scalar> Visitor for Check<'_, R> {
     type Output = Result<(), ArgumentError>;
 
-    fn visit<S: Summable<P>, const P: usize, const Q: usize>(self, shape: S) -> Self::Output {
+    fn visit<S: Summable<P>, const P: usize, const L: usize, const Q: usize>(
+        self,
+        shape: S,
+    ) -> Self::Output {
         Setup::<R, S, P>::for_shape(shape, self.size, self.options).map(drop)
     }
 }
@@ -230,23 +232,19 @@ struct One<'a, R> {
 impl<R: Scalar> Visitor for One<'_, R> {
     type Output = Result<Fit<R>, ArgumentError>;
 
-    fn visit<S: Summable<P>, const P: usize, const Q: usize>(self, shape: S) -> Self::Output {
+    fn visit<S: Summable<P>, const P: usize, const L: usize, const Q: usize>(
+        self,
+        shape: S,
+    ) -> Self::Output {
         let Self { size, options, weights, start, scratch } = self;
-        let plane = const { on_plane(P, Q) };
         let found = if options.estimator == Estimator::MaximumLikelihood {
-            let method = Likelihood::<R, S, P, Q, false>::for_shape(shape, size, options, false)?;
-            fit_in_place(&method, start, scratch, &[])
-        } else if plane && let Some(weights) = weights {
-            let method = PlaneFit::<R, S, P, true, false>::for_shape(shape, size, options, false)?;
-            fit_in_place(&method, start, scratch, weights)
-        } else if plane {
-            let method = PlaneFit::<R, S, P, false, false>::for_shape(shape, size, options, false)?;
+            let method = Likelihood::<R, S, P, Q, false>::for_spots(shape, size, options, false)?;
             fit_in_place(&method, start, scratch, &[])
         } else if let Some(weights) = weights {
-            let method = WeightedFit::<R, S, P>::for_shape(shape, size, options, false)?;
+            let method = Setup::<R, S, P, L, true>::for_spots(shape, size, options, false)?;
             fit_in_place(&method, start, scratch, weights)
         } else {
-            let method = Setup::<R, S, P>::for_shape(shape, size, options)?;
+            let method = Setup::<R, S, P, L>::for_spots(shape, size, options, false)?;
             fit_in_place(&method, start, scratch, &[])
         };
         Ok(found?.into())
@@ -265,7 +263,10 @@ struct ErrorsOfOne<'a, R> {
 impl<R: Scalar> Visitor for ErrorsOfOne<'_, R> {
     type Output = Result<Errors, ArgumentError>;
 
-    fn visit<S: Summable<P>, const P: usize, const Q: usize>(self, shape: S) -> Self::Output {
+    fn visit<S: Summable<P>, const P: usize, const L: usize, const Q: usize>(
+        self,
+        shape: S,
+    ) -> Self::Output {
         let Self { size, options, weights, fit, scratch } = self;
         let weighted = !weights.is_empty();
         let covariance =

@@ -4,7 +4,7 @@ use crate::arithmetic::Number;
 use crate::curve::{At, Descent, Explicit, Factored, Sums, Units, covariance, is_pushed};
 use crate::error::{ArgumentError, check};
 use crate::search::solve::{Symmetric, predicted_decrease, solve};
-use crate::search::{Count, Newton, Resumable, Settings, without};
+use crate::search::{Count, Resumable, Settings, without};
 use crate::status::Status;
 
 /// Where a search cannot go on, a full step gains no more than this share of the variance from a minimum.
@@ -220,21 +220,10 @@ pub fn fit_problem<R: Number, Q: Problem<R, P>, const P: usize>(
     }
     let mut degrees = seen - free;
     let square = tolerance * tolerance;
-    let iterations = f64::from(max_iterations);
-    let settings = Settings {
-        max_iterations: R::splat(iterations),
-        // A step may be tried several times.
-        max_evaluations: R::splat(10.0 * iterations + 10.0),
-        max_error: R::splat(-1.0),
-        min_delta: zero,
-        min_step: zero,
-        step_by_place: zero,
-        lower,
-        upper,
-        newton: Newton::Always,
-        finish: R::splat(if absolute { 0.0 } else { square / degrees.max(1) as f64 }),
-        tolerance: R::splat(if absolute { square } else { 0.0 }),
-    };
+    let iterations = R::splat(max_iterations.into());
+    let finish = R::splat(if absolute { 0.0 } else { square / degrees.max(1) as f64 });
+    let tolerance = R::splat(if absolute { square } else { 0.0 });
+    let settings = Settings::of_model(iterations, [lower, upper], [finish, tolerance]);
     let units = Units::at(&start);
     let mut descent = Descent::start(settings, Explicit::default(), true, start, units);
     while descent.running() {

@@ -10,10 +10,30 @@ use crate::spot::conditioning::Conditioning;
 use crate::spot::limits::Background;
 use crate::spot::shape::{Circular, Outlined};
 
+/// Newton steps where the options ask for them.
+pub const AS_ASKED: u8 = 0;
+/// Second derivatives, whether the options ask for Newton steps or not: for machines on which the code of both iterations would take
+/// more room than it saves work.
+pub const EXACT: u8 = 1;
+/// The paper's iteration, whatever the options say of Newton steps: for machines whose registers have no room for second derivatives.
+/// Without a plane its last step is taken without another look at the pixels, as a Newton step is ([`crate::search::FORESEEN`]).
+pub const ROUGH: u8 = 2;
+
 /// [`Options`], checked and prepared for one window size, one shape of spots and one arithmetic: make it once and use
 /// it for every window of a batch.
+///
+/// It is a method: least squares with L linear parameters, α and β, and two slopes if the background is a plane
+/// ([`crate::spot::plane`]). `WEIGHTED` is whether the notes of a tile are weights: finite, ≥ 0; a pixel of weight 0 is not there.
+/// `ITERATION` is [`AS_ASKED`], [`EXACT`] or [`ROUGH`]; with weights it is the paper's.
 #[derive(Clone, Copy, Debug)]
-pub struct Setup<R, S = Circular, const P: usize = 3> {
+pub struct Setup<
+    R,
+    S = Circular,
+    const P: usize = 3,
+    const L: usize = 2,
+    const WEIGHTED: bool = false,
+    const ITERATION: u8 = { AS_ASKED },
+> {
     size: Size,
     background: Background,
     profile: PixelProfile,
@@ -82,20 +102,34 @@ impl<R: Real, S: Outlined<P>, const P: usize> Setup<R, S, P> {
         let (photons, baseline) = (R::splat(photons), R::splat(baseline));
         Ok(Self { size, background, profile, shape, settings, photons, baseline })
     }
+}
 
-    /// A setup for the paper's iteration, whose sums may have weights.
+impl<
+    R: Real,
+    S: Outlined<P>,
+    const P: usize,
+    const L: usize,
+    const WEIGHTED: bool,
+    const ITERATION: u8,
+> Setup<R, S, P, L, WEIGHTED, ITERATION>
+{
+    /// [`Setup::for_shape`] for any way of least squares. `mapped` says whether there is a camera map, by which the pixels have been
+    /// converted to photo-electrons.
     ///
     /// # Errors
     /// As [`Setup::for_shape`].
     #[inline(always)]
-    pub(crate) fn start_for_shape(
+    pub fn for_spots(
         shape: S,
         size: Size,
         options: &Options,
+        mapped: bool,
     ) -> Result<Self, ArgumentError> {
-        let mut setup = Self::for_shape(shape, size, options)?;
-        setup.settings.newton = Newton::Never;
-        Ok(setup)
+        let mut setup = Setup::<R, S, P>::for_shape(shape, size, options)?.by();
+        if WEIGHTED {
+            setup.settings.newton = Newton::Never;
+        }
+        Ok(if mapped { setup.of_photons() } else { setup })
     }
 }
 
@@ -115,6 +149,19 @@ impl<R: Real, S, const P: usize> Setup<R, S, P> {
         size.validate()?;
         let (photons, baseline) = (R::splat(1.0), R::splat(0.0));
         Ok(Self { size, background, profile, shape, settings, photons, baseline })
+    }
+}
+
+impl<R: Real, S, const P: usize, const L: usize, const WEIGHTED: bool, const ITERATION: u8>
+    Setup<R, S, P, L, WEIGHTED, ITERATION>
+{
+    /// The same setup for another way of least squares.
+    #[inline(always)]
+    pub fn by<const K: usize, const NOTED: bool, const OTHER: u8>(
+        self,
+    ) -> Setup<R, S, P, K, NOTED, OTHER> {
+        let Self { size, background, profile, shape, settings, photons, baseline } = self;
+        Setup { size, background, profile, shape, settings, photons, baseline }
     }
 
     /// The window.

@@ -227,7 +227,13 @@ proptest! {
             let chi2: f64 = residuals().map(|r| r * r).sum();
             close(got.cost, chi2, data.spread + pixels.len() as f64 * data.mean.powi(2), 1e-10)?;
             let by_residuals = pass(&pixels, size, |tile| {
-                residual_chi2::<_, _, _, 3, false>(tile, &Circular, axes(shape), [a.alpha, a.beta])
+                residual_chi2::<_, _, _, 3, false, 2>(
+                    tile,
+                    &Circular,
+                    axes(shape),
+                    a.alpha,
+                    [a.beta, 0.0, 0.0],
+                )
             });
             close(by_residuals, chi2, chi2, 1e-9)?;
         }

@@ -3,10 +3,7 @@
 use std::marker::PhantomData;
 use std::panic::{RefUnwindSafe, UnwindSafe};
 
-use fit_core::pass::{
-    Axes, CovarianceEstimator, Likelihood, Method, PlaneFit, Serial, Summable, Visitor,
-    WeightedFit, on_plane,
-};
+use fit_core::pass::{Axes, CovarianceEstimator, Likelihood, Method, Serial, Summable, Visitor};
 use fit_core::{
     ArgumentError, Errors, Estimator, Fit, Options, Outline, Pixel, Scalar, Setup, Size,
     fit_in_place,
@@ -129,7 +126,10 @@ struct MakeErrorsOfOne<'a, R> {
 impl<R: Scalar> Visitor for MakeErrorsOfOne<'_, R> {
     type Output = Result<Box<dyn ErrorsOfOne<R>>, ArgumentError>;
 
-    fn visit<S: Summable<P>, const P: usize, const Q: usize>(self, shape: S) -> Self::Output {
+    fn visit<S: Summable<P>, const P: usize, const L: usize, const Q: usize>(
+        self,
+        shape: S,
+    ) -> Self::Output {
         let Self { size, options, side: [mapped, weighted], .. } = self;
         let covariance =
             CovarianceEstimator::<R, S, P, Q>::for_shape(shape, size, options, mapped, weighted)?;
@@ -149,27 +149,20 @@ struct MakeOne<'a, R> {
 impl<R: Scalar> Visitor for MakeOne<'_, R> {
     type Output = Result<Box<dyn FitOne<R>>, ArgumentError>;
 
-    fn visit<S: Summable<P>, const P: usize, const Q: usize>(self, shape: S) -> Self::Output {
+    fn visit<S: Summable<P>, const P: usize, const L: usize, const Q: usize>(
+        self,
+        shape: S,
+    ) -> Self::Output {
         let Self { size, options, kind, mapped, .. } = self;
         if options.estimator == Estimator::MaximumLikelihood {
-            let method = Likelihood::<R, S, P, Q, true>::for_shape(shape, size, options, mapped)?;
-            return Ok(Box::new(ByMethod(method)));
-        }
-        let plane = const { on_plane(P, Q) };
-        if plane && kind == NoteKind::Weights {
-            let method = PlaneFit::<R, S, P, true, false>::for_shape(shape, size, options, mapped)?;
-            return Ok(Box::new(ByMethod(method)));
-        }
-        if plane {
-            let method =
-                PlaneFit::<R, S, P, false, false>::for_shape(shape, size, options, mapped)?;
+            let method = Likelihood::<R, S, P, Q, true>::for_spots(shape, size, options, mapped)?;
             return Ok(Box::new(ByMethod(method)));
         }
         if kind == NoteKind::Weights {
-            let method = WeightedFit::<R, S, P>::for_shape(shape, size, options, mapped)?;
+            let method = Setup::<R, S, P, L, true>::for_spots(shape, size, options, mapped)?;
             return Ok(Box::new(ByMethod(method)));
         }
-        let setup = Setup::<R, S, P>::for_shape(shape, size, options)?;
-        Ok(Box::new(ByMethod(if mapped { setup.of_photons() } else { setup })))
+        let method = Setup::<R, S, P, L>::for_spots(shape, size, options, mapped)?;
+        Ok(Box::new(ByMethod(method)))
     }
 }

@@ -379,7 +379,10 @@ struct OfShape<S, const P: usize> {
 impl Visitor for MakeLight<'_> {
     type Output = Box<dyn LightOfOne>;
 
-    fn visit<S: Summable<P>, const P: usize, const Q: usize>(self, shape: S) -> Self::Output {
+    fn visit<S: Summable<P>, const P: usize, const L: usize, const Q: usize>(
+        self,
+        shape: S,
+    ) -> Self::Output {
         Box::new(OfShape { shape, size: self.size, options: *self.options })
     }
 }

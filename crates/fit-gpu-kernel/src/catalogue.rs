@@ -98,6 +98,29 @@ pub enum Layout {
     },
 }
 
+/// Layouts by the words of the table, where the pixels are in shared memory. M is a number of the method, N one of where they are.
+macro_rules! layouts {
+    ($($layout:ident = $method:ident in $place:ident;)*) => {
+        impl Layout {$(
+            const fn $layout<const M: usize, const N: usize>() -> Self {
+                Self::$place(N, KernelMethod::$method)
+            }
+        )*}
+    };
+}
+layouts! {
+    least = Least in shared_memory_of;
+    weighted = Weighted in shared_memory_of;
+    likelihood = Likelihood in shared_memory_of;
+    errors = Errors in shared_memory_of;
+    least_rows = Least in shared_rows;
+    weighted_rows = Weighted in shared_rows;
+    likelihood_rows = Likelihood in shared_rows;
+    least_thread_per_fit = Least in thread_per_fit;
+    weighted_thread_per_fit = Weighted in thread_per_fit;
+    likelihood_thread_per_fit = Likelihood in thread_per_fit;
+}
+
 impl Layout {
     const fn register_tile<
         const LANES: usize,
@@ -119,60 +142,12 @@ impl Layout {
         Self::shared_memory_of(LANES, KernelMethod::Rough)
     }
 
-    const fn least<const LANES: usize>() -> Self {
-        Self::shared_memory_of(LANES, KernelMethod::Least)
+    const fn shared_rows(numbers: usize, method: KernelMethod) -> Self {
+        Self::SharedRows { numbers, method }
     }
 
-    const fn weighted<const LANES: usize>() -> Self {
-        Self::shared_memory_of(LANES, KernelMethod::Weighted)
-    }
-
-    const fn plane_least<const LANES: usize>() -> Self {
-        Self::shared_memory_of(LANES, KernelMethod::Least)
-    }
-
-    const fn plane_weighted<const LANES: usize>() -> Self {
-        Self::shared_memory_of(LANES, KernelMethod::Weighted)
-    }
-
-    const fn likelihood<const Q: usize, const LANES: usize>() -> Self {
-        Self::shared_memory_of(LANES, KernelMethod::Likelihood)
-    }
-
-    const fn errors<const Q: usize, const LANES: usize>() -> Self {
-        Self::shared_memory_of(LANES, KernelMethod::Errors)
-    }
-
-    const fn least_thread_per_fit<const SIDE: usize>() -> Self {
-        Self::ThreadPerFit { side: SIDE, method: KernelMethod::Least }
-    }
-
-    const fn weighted_thread_per_fit<const SIDE: usize>() -> Self {
-        Self::ThreadPerFit { side: SIDE, method: KernelMethod::Weighted }
-    }
-
-    const fn likelihood_thread_per_fit<const Q: usize, const SIDE: usize>() -> Self {
-        Self::ThreadPerFit { side: SIDE, method: KernelMethod::Likelihood }
-    }
-
-    const fn least_rows<const NUMBERS: usize>() -> Self {
-        Self::SharedRows { numbers: NUMBERS, method: KernelMethod::Least }
-    }
-
-    const fn weighted_rows<const NUMBERS: usize>() -> Self {
-        Self::SharedRows { numbers: NUMBERS, method: KernelMethod::Weighted }
-    }
-
-    const fn plane_least_rows<const NUMBERS: usize>() -> Self {
-        Self::SharedRows { numbers: NUMBERS, method: KernelMethod::Least }
-    }
-
-    const fn plane_weighted_rows<const NUMBERS: usize>() -> Self {
-        Self::SharedRows { numbers: NUMBERS, method: KernelMethod::Weighted }
-    }
-
-    const fn likelihood_rows<const Q: usize, const NUMBERS: usize>() -> Self {
-        Self::SharedRows { numbers: NUMBERS, method: KernelMethod::Likelihood }
+    const fn thread_per_fit(side: usize, method: KernelMethod) -> Self {
+        Self::ThreadPerFit { side, method }
     }
 
     const fn published<const THREADS: usize>() -> Self {

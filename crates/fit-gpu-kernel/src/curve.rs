@@ -7,11 +7,12 @@ use core::ptr::{null, null_mut};
 use fit_core::Mask;
 use fit_core::arithmetic::functions::Elementary;
 use fit_core::cooperative::COOPERATIVE_THREADS;
+use fit_core::curve::single::Survey;
 use fit_core::curve::{
     At, Descent, Explicit, Factored, Sums, Units, covariance, is_surely_pushed, single,
 };
 use fit_core::search::solve::Symmetric;
-use fit_core::search::{Count, Newton, Normal, Resumable, Settings};
+use fit_core::search::{Count, Normal, Resumable, Settings};
 
 use crate::device;
 
@@ -242,21 +243,6 @@ pub struct CurveOutcome<R, const P: usize> {
     pub covariance: Symmetric<R, P>,
 }
 
-/// What is known of the data once they are conditioned.
-#[derive(Clone, Copy)]
-pub(crate) struct Survey<R> {
-    /// They were multiplied by this.
-    pub(crate) scale: R,
-    /// The cost is multiplied by two to this power.
-    pub(crate) unit: R,
-    /// Σwd², or Σd of counts.
-    pub(crate) size: R,
-    /// Points less parameters that are not held.
-    pub(crate) degrees: R,
-    /// Whether single precision can fit them.
-    pub(crate) sound: bool,
-}
-
 /// Whether points have weights, and whether they are this data set's own.
 #[inline(always)]
 fn weighted<R: Elementary, C: OwnCurve<R, P>, const P: usize, const METHOD: u8>(
@@ -289,22 +275,11 @@ where
         free = free + R::select(held[j], zero, one);
     }
     let survey = condition::<R, C, P, METHOD>(curve, job, free);
-    let Survey { scale, unit, size, degrees, sound } = survey;
+    let Survey { scale, unit, size, degrees, sound, .. } = survey;
     let bounded = unit.max(R::splat(-250.0)).min(R::splat(250.0));
-    let iterations = R::from(job.max_iterations);
-    let settings = Settings {
-        max_iterations: iterations,
-        max_evaluations: iterations.mul_add(R::splat(10.0), R::splat(10.0)),
-        max_error: R::splat(-1.0),
-        min_delta: zero,
-        min_step: zero,
-        step_by_place: zero,
-        lower: begin.lower,
-        upper: begin.upper,
-        newton: Newton::Always,
-        finish: R::from(job.share) / degrees,
-        tolerance: R::from(job.square).scaled(bounded),
-    };
+    let ends = [R::from(job.share) / degrees, R::from(job.square).scaled(bounded)];
+    let limits = [begin.lower, begin.upper];
+    let settings = Settings::of_model(R::from(job.max_iterations), limits, ends);
     let units = Units::at(&begin.initial);
     let eliminated = if METHOD == CurveMethod::POISSON { 0 } else { curve.eliminated() };
     let mut explicit = Explicit { eliminated: eliminated.into(), ..Explicit::default() };
@@ -415,33 +390,20 @@ where
     }
     let [most, below, heaviest, odd] = [most, below, heaviest, odd].map(|own| curve.most(own));
     let degrees = curve.sum(seen) - free;
-    // Smaller numbers have fewer digits, or none.
-    let mut sound = odd.lt(one) & one.le(degrees) & one.le(free) & R::splat(single::LEAST).le(most);
-    let (mut scale, mut unit, mut weight_scale) = (one, zero, one);
-    if poisson {
-        sound = sound & below.le(zero) & most.le(R::splat(single::MOST_COUNTS));
-    } else {
-        scale = most.normalizer();
-        let mut weight_unit = R::from(job.weight_unit);
-        if own {
-            weight_scale = heaviest.normalizer();
-            weight_unit = weight_scale.exponent();
-            sound = sound & heaviest.is_finite() & R::splat(single::LEAST).le(heaviest);
-        }
-        let exponent = scale.exponent();
-        unit = exponent + exponent + weight_unit;
-    }
+    let weights = (own, heaviest, R::from(job.weight_unit));
+    let degrees = [degrees, free];
+    let mut survey = Survey::new(poisson, degrees, odd.lt(one), [most, below], weights);
     let mut size = zero;
     let mut point = first;
     while point < points {
-        let datum = curve.datum(point) * scale;
+        let datum = curve.datum(point) * survey.scale;
         curve.set_datum(point, datum);
         let mut weight = one;
         if weighted {
             weight = curve.weight(point);
             if own {
                 // NaN becomes 0.
-                let scaled = if poisson { one } else { weight * weight_scale };
+                let scaled = if poisson { one } else { weight * survey.weight_scale };
                 weight = R::select(zero.lt(weight), scaled, zero);
                 curve.set_weight(point, weight);
             }
@@ -449,7 +411,8 @@ where
         size = if poisson { size + datum } else { (weight * datum).mul_add(datum, size) };
         point += step;
     }
-    Survey { scale, unit, size: curve.sum(size), degrees, sound: sound.all() }
+    survey.size = curve.sum(size);
+    survey
 }
 
 /// Factors for data that were scaled.

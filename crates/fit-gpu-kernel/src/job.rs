@@ -3,7 +3,9 @@
 use core::ffi::c_void;
 use core::ptr::{null, null_mut};
 
-use fit_core::pass::{CovarianceEstimator, ErrorEstimate, Likelihood, RawFit, Summable, Visitor};
+use fit_core::pass::{
+    CovarianceEstimator, ErrorEstimate, Likelihood, ROUGH, RawFit, Summable, Visitor,
+};
 use fit_core::search::{Newton, Settings};
 use fit_core::spot::shape::{NUMBERS, Outlined};
 use fit_core::{
@@ -124,21 +126,20 @@ impl Task {
         struct Make<'a>(Size, &'a Options, bool);
         impl Visitor for Make<'_> {
             type Output = Result<Task, ArgumentError>;
-            fn visit<S: Summable<P>, const P: usize, const Q: usize>(
+            fn visit<S: Summable<P>, const P: usize, const L: usize, const Q: usize>(
                 self,
                 shape: S,
             ) -> Self::Output {
                 let Self(size, options, mapped) = self;
                 if options.estimator == Estimator::MaximumLikelihood {
                     let method =
-                        Likelihood::<f32, S, P, Q, true>::for_shape(shape, size, options, mapped)?;
+                        Likelihood::<f32, S, P, Q, true>::for_spots(shape, size, options, mapped)?;
                     let [photons, baseline, variance] = method.camera();
                     let tolerance = options.criteria.tolerance as f32;
                     let task = Task::new(method.start());
                     return Ok(Task { photons, baseline, variance, tolerance, ..task });
                 }
-                let setup = Setup::<f32, S, P>::for_shape(shape, size, options)?;
-                Ok(Task::new(&if mapped { setup.of_photons() } else { setup }))
+                Ok(Task::new(&Setup::<f32, S, P>::for_spots(shape, size, options, mapped)?))
             }
         }
         options.shape.visit(options.background, Make(size, options, mapped))
@@ -158,7 +159,7 @@ impl Task {
         struct Make<'a>(Size, &'a Options, [bool; 2]);
         impl Visitor for Make<'_> {
             type Output = Result<Task, ArgumentError>;
-            fn visit<S: Summable<P>, const P: usize, const Q: usize>(
+            fn visit<S: Summable<P>, const P: usize, const L: usize, const Q: usize>(
                 self,
                 shape: S,
             ) -> Self::Output {
@@ -254,25 +255,26 @@ impl Task {
         Some(setup.with_units(self.photons.into(), self.baseline.into()))
     }
 
-    /// The same, for least squares whose last step need not be looked at.
+    /// Least squares for the task, whose last step need not be looked at; with Newton steps where the options ask for them and it is not
+    /// [`fit_core::pass::ROUGH`].
     #[inline(always)]
-    pub fn finishing<R, S, const P: usize>(&self, profile: PixelProfile) -> Option<Setup<R, S, P>>
+    pub fn least_squares<
+        R,
+        S,
+        const P: usize,
+        const L: usize,
+        const WEIGHTED: bool,
+        const HOW: u8,
+    >(
+        &self,
+        profile: PixelProfile,
+    ) -> Option<Setup<R, S, P, L, WEIGHTED, HOW>>
     where
         R: Real + From<f32>,
         S: Outlined<P>,
     {
-        Some(self.setup(profile)?.ending(Newton::Never, self.finish.into()))
-    }
-
-    /// The same, with Newton steps where the options ask for them.
-    #[inline(always)]
-    pub fn exact<R, S, const P: usize>(&self, profile: PixelProfile) -> Option<Setup<R, S, P>>
-    where
-        R: Real + From<f32>,
-        S: Outlined<P>,
-    {
-        let newton = if self.newton == 0 { Newton::Never } else { Newton::Near };
-        Some(self.setup(profile)?.ending(newton, self.finish.into()))
+        let newton = if HOW == ROUGH || self.newton == 0 { Newton::Never } else { Newton::Near };
+        Some(self.setup(profile)?.ending(newton, self.finish.into()).by())
     }
 }
 

@@ -3,7 +3,7 @@
 //! All loops over pixels have fixed lengths, so that a compiler can unroll them and keep the pixels in
 //! registers. Every lane samples all columns; rows are shared out.
 
-use fit_core::pass::{self, Along, Around, Finish, Group, Line, Method, RawFit, Side, Store, Tile};
+use fit_core::pass::{self, Around, Finish, Group, Line, Method, RawFit, Store, Tile};
 use fit_core::spot::axis::{AxisSample, AxisSums, GaussianAxis};
 use fit_core::{Mask, Outline, Real, Size};
 
@@ -87,7 +87,7 @@ impl<R: Real, G: Group<R>, const SIDE: usize, const ROWS: usize, const N: usize>
     where
         Self: 'l;
     type Along<'l>
-        = Columns<'l, R, SIDE>
+        = &'l [AxisSample<R>; SIDE]
     where
         Self: 'l;
 
@@ -126,15 +126,6 @@ impl<R: Real, G: Group<R>, const SIDE: usize, const ROWS: usize, const N: usize>
         }
     }
     #[inline(always)]
-    fn side(&self, line: usize) -> Side {
-        match line {
-            _ if G::LANES > 1 => Side::Varies,
-            0 => Side::First,
-            _ if line + 1 == SIDE => Side::Last,
-            _ => Side::Inner,
-        }
-    }
-    #[inline(always)]
     fn line(&self, _: R, row: usize, _: usize) -> LaneRow<'_, Self> {
         LaneRow { tile: self, row }
     }
@@ -143,8 +134,8 @@ impl<R: Real, G: Group<R>, const SIDE: usize, const ROWS: usize, const N: usize>
         LaneRow { tile: self, row }
     }
     #[inline(always)]
-    fn along(&self, _: usize) -> Columns<'_, R, SIDE> {
-        Columns(&self.columns)
+    fn along(&self, _: usize) -> &[AxisSample<R>; SIDE] {
+        &self.columns
     }
     #[inline(always)]
     fn pixel(&self, line: usize, place: usize) -> R {
@@ -239,15 +230,5 @@ impl<R: Real, G: Group<R>, const SIDE: usize, const ROWS: usize, const N: usize>
         } else {
             tile.group.neighbour(tile.pixel(0, place), 1)
         }
-    }
-}
-
-/// The samples of the columns.
-pub struct Columns<'a, R, const SIDE: usize>(&'a [AxisSample<R>; SIDE]);
-
-impl<R: Real, const SIDE: usize> Along<R> for Columns<'_, R, SIDE> {
-    #[inline(always)]
-    fn at<const SECOND: bool>(&self, place: usize, _: R) -> AxisSample<R> {
-        self.0[place]
     }
 }

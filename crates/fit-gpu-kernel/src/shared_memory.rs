@@ -3,7 +3,7 @@
 
 use fit_core::pass::{
     self, Along, Around, CovarianceEstimator, ErrorEstimate, Finish, Group, Line, Method, RawFit,
-    Side, Store, Summable, Tile, sum_axis,
+    Store, Summable, Tile, sum_axis,
 };
 use fit_core::spot::axis::{AxisSample, AxisSums, GaussianAxis};
 use fit_core::{Outline, Real, Size};
@@ -69,12 +69,6 @@ impl<'a, R: Real, T> Columns<'a, R, T> {
     }
 }
 
-/// A sample in the lanes of `in_window`, zero elsewhere.
-#[inline(always)]
-fn masked<R: Real>(in_window: R::Mask, sample: AxisSample<R>) -> AxisSample<R> {
-    AxisSample::select(in_window, sample, AxisSample::zero())
-}
-
 impl<R: Real, T: SharedTile<R>> Tile<R> for Columns<'_, R, T> {
     type Group = T;
     type Line<'l>
@@ -122,10 +116,6 @@ impl<R: Real, T: SharedTile<R>> Tile<R> for Columns<'_, R, T> {
         self.number(lane, line).lt(self.width)
     }
     #[inline(always)]
-    fn side(&self, _: usize) -> Side {
-        Side::Varies
-    }
-    #[inline(always)]
     fn line(&self, lane: R, block: usize, _: usize) -> Column<'_, R, T> {
         Column { tile: self.tile, block, in_window: self.in_window(lane, block) }
     }
@@ -161,7 +151,7 @@ impl<R: Real, T: SharedTile<R>> Tile<R> for Columns<'_, R, T> {
         let height = R::splat(self.size.height as f64);
         for block in 0..self.size.height.div_ceil(T::LANES) {
             let row = self.number(lane, block);
-            let sample = masked(row.lt(height), axis.sample::<SECOND>(row));
+            let sample = axis.sample::<SECOND>(row).masked(row.lt(height));
             sums.add_of::<SECOND>(axis.profile(), sample);
         }
         sum_axis::<_, _, SECOND>(self.tile, axis.profile(), sums)
@@ -178,7 +168,7 @@ impl<R: Real, T: SharedTile<R>> Tile<R> for Columns<'_, R, T> {
         sums: &mut AxisSums<R>,
     ) -> AxisSample<R> {
         let sample = self.across.sample::<SECOND>(self.number(lane, line));
-        let sample = masked(self.in_window(lane, line), sample);
+        let sample = sample.masked(self.in_window(lane, line));
         sums.add_of::<SECOND>(self.across.profile(), sample);
         sample
     }

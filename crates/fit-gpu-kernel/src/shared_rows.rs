@@ -5,7 +5,7 @@
 //! columns are in shared memory too, made by all threads of a fit together.
 
 use fit_core::pass::{
-    self, Along, Around, Finish, Group, Line, Method, RawFit, Side, Store, Tile, sum_axis,
+    self, Along, Around, Finish, Group, Line, Method, RawFit, Store, Tile, sum_axis,
 };
 use fit_core::spot::axis::{AxisSample, AxisSums, GaussianAxis};
 use fit_core::{Mask, Outline, Real, Size};
@@ -115,10 +115,6 @@ impl<R: Real, T: RowsTile<R>> Tile<R> for Rows<'_, R, T> {
         R::Mask::splat(self.tile.is_whole()) | self.number(lane, line).lt(self.height)
     }
     #[inline(always)]
-    fn side(&self, _: usize) -> Side {
-        Side::Varies
-    }
-    #[inline(always)]
     fn line(&self, _: R, line: usize, _: usize) -> Row<'_, R, T> {
         let here = self.tile.row(line, 0);
         Row { tile: self.tile, above: here, here, below: here }
@@ -150,7 +146,7 @@ impl<R: Real, T: RowsTile<R>> Tile<R> for Rows<'_, R, T> {
         for block in 0..width.div_ceil(lanes) {
             let column = lane + R::splat((block * lanes) as f64);
             let inside = column.lt(end);
-            let sample = masked(inside, axis.sample::<SECOND>(column));
+            let sample = axis.sample::<SECOND>(column).masked(inside);
             sums.add_of::<SECOND>(axis.profile(), sample);
             self.tile.put::<SECOND>(block, inside, sample);
         }
@@ -169,16 +165,10 @@ impl<R: Real, T: RowsTile<R>> Tile<R> for Rows<'_, R, T> {
         sums: &mut AxisSums<R>,
     ) -> AxisSample<R> {
         let sample = self.down.sample::<SECOND>(self.number(lane, line));
-        let sample = masked(self.in_window(lane, line), sample);
+        let sample = sample.masked(self.in_window(lane, line));
         sums.add_of::<SECOND>(self.down.profile(), sample);
         sample
     }
-}
-
-/// A sample in the lanes of `in_window`, zero elsewhere.
-#[inline(always)]
-fn masked<R: Real>(in_window: R::Mask, sample: AxisSample<R>) -> AxisSample<R> {
-    AxisSample::select(in_window, sample, AxisSample::zero())
 }
 
 impl<R: Real, T: RowsTile<R>> Store<R> for Rows<'_, R, T> {

@@ -10,7 +10,7 @@
 /// - [`Family`](crate::Family) says what the kernel is for. Of a family the first line that takes a window is used.
 /// - The shape is one of [`fit_core::spot::shape`].
 /// - The layout says where the pixels are and which threads work on them: the function `fit` with these numbers in
-///   `entries/<layout>.rs` on the device, [`Layout`](crate::Layout) on the host.
+///   the module of that name in `entries` on the device, [`Layout`](crate::Layout) on the host.
 #[macro_export]
 macro_rules! kernels {
     ($expand:ident) => {
@@ -113,47 +113,47 @@ macro_rules! kernels {
             "fixed30": Side, register_tile::<16, 30, 2, 60>, Fixed;
             "fixed31": Side, register_tile::<16, 31, 2, 62>, Fixed;
             "fixed32": Side, register_tile::<16, 32, 2, 64>, Fixed;
-            // Side of the window; of maximum likelihood, parameters with amplitude and background before.
-            "least_circular_side4": Side, least_thread_per_fit::<4>, Circular;
-            "least_circular_side5": Side, least_thread_per_fit::<5>, Circular;
-            "least_circular_side6": Side, least_thread_per_fit::<6>, Circular;
-            "least_circular_side7": Side, least_thread_per_fit::<7>, Circular;
-            "least_circular_side8": Side, least_thread_per_fit::<8>, Circular;
-            "least_circular_side9": Side, least_thread_per_fit::<9>, Circular;
-            "least_circular_side10": Side, least_thread_per_fit::<10>, Circular;
-            "least_circular_side11": Side, least_thread_per_fit::<11>, Circular;
-            "least_circular_side12": Side, least_thread_per_fit::<12>, Circular;
-            "least_circular_side13": Side, least_thread_per_fit::<13>, Circular;
-            "least_elliptical_side4": Side, least_thread_per_fit::<4>, Elliptical;
-            "least_elliptical_side5": Side, least_thread_per_fit::<5>, Elliptical;
-            "least_elliptical_side6": Side, least_thread_per_fit::<6>, Elliptical;
-            "least_elliptical_side7": Side, least_thread_per_fit::<7>, Elliptical;
-            "least_elliptical_side8": Side, least_thread_per_fit::<8>, Elliptical;
-            "least_elliptical_side9": Side, least_thread_per_fit::<9>, Elliptical;
-            "least_elliptical_side10": Side, least_thread_per_fit::<10>, Elliptical;
-            "least_elliptical_side11": Side, least_thread_per_fit::<11>, Elliptical;
-            "least_elliptical_side12": Side, least_thread_per_fit::<12>, Elliptical;
-            "least_elliptical_side13": Side, least_thread_per_fit::<13>, Elliptical;
-            "least_fixed_side4": Side, least_thread_per_fit::<4>, Fixed;
-            "least_fixed_side5": Side, least_thread_per_fit::<5>, Fixed;
-            "least_fixed_side6": Side, least_thread_per_fit::<6>, Fixed;
-            "least_fixed_side7": Side, least_thread_per_fit::<7>, Fixed;
-            "least_fixed_side8": Side, least_thread_per_fit::<8>, Fixed;
-            "least_fixed_side9": Side, least_thread_per_fit::<9>, Fixed;
-            "least_fixed_side10": Side, least_thread_per_fit::<10>, Fixed;
-            "least_fixed_side11": Side, least_thread_per_fit::<11>, Fixed;
-            "least_fixed_side12": Side, least_thread_per_fit::<12>, Fixed;
-            "least_fixed_side13": Side, least_thread_per_fit::<13>, Fixed;
-            "least_rotated_side4": Side, least_thread_per_fit::<4>, Rotated;
-            "least_rotated_side5": Side, least_thread_per_fit::<5>, Rotated;
-            "least_rotated_side6": Side, least_thread_per_fit::<6>, Rotated;
-            "least_rotated_side7": Side, least_thread_per_fit::<7>, Rotated;
-            "least_rotated_side8": Side, least_thread_per_fit::<8>, Rotated;
-            "least_rotated_side9": Side, least_thread_per_fit::<9>, Rotated;
-            "least_rotated_side10": Side, least_thread_per_fit::<10>, Rotated;
-            "least_rotated_side11": Side, least_thread_per_fit::<11>, Rotated;
-            "least_rotated_side12": Side, least_thread_per_fit::<12>, Rotated;
-            "least_rotated_side13": Side, least_thread_per_fit::<13>, Rotated;
+            // Linear parameters, or of maximum likelihood all parameters; side of the window.
+            "least_circular_side4": Side, least_thread_per_fit::<2, 4>, Circular;
+            "least_circular_side5": Side, least_thread_per_fit::<2, 5>, Circular;
+            "least_circular_side6": Side, least_thread_per_fit::<2, 6>, Circular;
+            "least_circular_side7": Side, least_thread_per_fit::<2, 7>, Circular;
+            "least_circular_side8": Side, least_thread_per_fit::<2, 8>, Circular;
+            "least_circular_side9": Side, least_thread_per_fit::<2, 9>, Circular;
+            "least_circular_side10": Side, least_thread_per_fit::<2, 10>, Circular;
+            "least_circular_side11": Side, least_thread_per_fit::<2, 11>, Circular;
+            "least_circular_side12": Side, least_thread_per_fit::<2, 12>, Circular;
+            "least_circular_side13": Side, least_thread_per_fit::<2, 13>, Circular;
+            "least_elliptical_side4": Side, least_thread_per_fit::<2, 4>, Elliptical;
+            "least_elliptical_side5": Side, least_thread_per_fit::<2, 5>, Elliptical;
+            "least_elliptical_side6": Side, least_thread_per_fit::<2, 6>, Elliptical;
+            "least_elliptical_side7": Side, least_thread_per_fit::<2, 7>, Elliptical;
+            "least_elliptical_side8": Side, least_thread_per_fit::<2, 8>, Elliptical;
+            "least_elliptical_side9": Side, least_thread_per_fit::<2, 9>, Elliptical;
+            "least_elliptical_side10": Side, least_thread_per_fit::<2, 10>, Elliptical;
+            "least_elliptical_side11": Side, least_thread_per_fit::<2, 11>, Elliptical;
+            "least_elliptical_side12": Side, least_thread_per_fit::<2, 12>, Elliptical;
+            "least_elliptical_side13": Side, least_thread_per_fit::<2, 13>, Elliptical;
+            "least_fixed_side4": Side, least_thread_per_fit::<2, 4>, Fixed;
+            "least_fixed_side5": Side, least_thread_per_fit::<2, 5>, Fixed;
+            "least_fixed_side6": Side, least_thread_per_fit::<2, 6>, Fixed;
+            "least_fixed_side7": Side, least_thread_per_fit::<2, 7>, Fixed;
+            "least_fixed_side8": Side, least_thread_per_fit::<2, 8>, Fixed;
+            "least_fixed_side9": Side, least_thread_per_fit::<2, 9>, Fixed;
+            "least_fixed_side10": Side, least_thread_per_fit::<2, 10>, Fixed;
+            "least_fixed_side11": Side, least_thread_per_fit::<2, 11>, Fixed;
+            "least_fixed_side12": Side, least_thread_per_fit::<2, 12>, Fixed;
+            "least_fixed_side13": Side, least_thread_per_fit::<2, 13>, Fixed;
+            "least_rotated_side4": Side, least_thread_per_fit::<2, 4>, Rotated;
+            "least_rotated_side5": Side, least_thread_per_fit::<2, 5>, Rotated;
+            "least_rotated_side6": Side, least_thread_per_fit::<2, 6>, Rotated;
+            "least_rotated_side7": Side, least_thread_per_fit::<2, 7>, Rotated;
+            "least_rotated_side8": Side, least_thread_per_fit::<2, 8>, Rotated;
+            "least_rotated_side9": Side, least_thread_per_fit::<2, 9>, Rotated;
+            "least_rotated_side10": Side, least_thread_per_fit::<2, 10>, Rotated;
+            "least_rotated_side11": Side, least_thread_per_fit::<2, 11>, Rotated;
+            "least_rotated_side12": Side, least_thread_per_fit::<2, 12>, Rotated;
+            "least_rotated_side13": Side, least_thread_per_fit::<2, 13>, Rotated;
             "likelihood_circular_side4": Side, likelihood_thread_per_fit::<5, 4>, Circular;
             "likelihood_circular_side5": Side, likelihood_thread_per_fit::<5, 5>, Circular;
             "likelihood_circular_side6": Side, likelihood_thread_per_fit::<5, 6>, Circular;
@@ -194,52 +194,52 @@ macro_rules! kernels {
             "likelihood_rotated_side11": Side, likelihood_thread_per_fit::<7, 11>, Rotated;
             "likelihood_rotated_side12": Side, likelihood_thread_per_fit::<7, 12>, Rotated;
             "likelihood_rotated_side13": Side, likelihood_thread_per_fit::<7, 13>, Rotated;
-            "weighted_circular_side5": Side, weighted_thread_per_fit::<5>, Circular;
-            "weighted_circular_side7": Side, weighted_thread_per_fit::<7>, Circular;
-            "weighted_circular_side9": Side, weighted_thread_per_fit::<9>, Circular;
-            "weighted_circular_side11": Side, weighted_thread_per_fit::<11>, Circular;
-            "weighted_circular_side13": Side, weighted_thread_per_fit::<13>, Circular;
-            "weighted_elliptical_side5": Side, weighted_thread_per_fit::<5>, Elliptical;
-            "weighted_elliptical_side7": Side, weighted_thread_per_fit::<7>, Elliptical;
-            "weighted_elliptical_side9": Side, weighted_thread_per_fit::<9>, Elliptical;
-            "weighted_elliptical_side11": Side, weighted_thread_per_fit::<11>, Elliptical;
-            "weighted_elliptical_side13": Side, weighted_thread_per_fit::<13>, Elliptical;
-            "weighted_fixed_side5": Side, weighted_thread_per_fit::<5>, Fixed;
-            "weighted_fixed_side7": Side, weighted_thread_per_fit::<7>, Fixed;
-            "weighted_fixed_side9": Side, weighted_thread_per_fit::<9>, Fixed;
-            "weighted_fixed_side11": Side, weighted_thread_per_fit::<11>, Fixed;
-            "weighted_fixed_side13": Side, weighted_thread_per_fit::<13>, Fixed;
-            "weighted_rotated_side5": Side, weighted_thread_per_fit::<5>, Rotated;
-            "weighted_rotated_side7": Side, weighted_thread_per_fit::<7>, Rotated;
-            "weighted_rotated_side9": Side, weighted_thread_per_fit::<9>, Rotated;
-            "weighted_rotated_side11": Side, weighted_thread_per_fit::<11>, Rotated;
-            "weighted_rotated_side13": Side, weighted_thread_per_fit::<13>, Rotated;
+            "weighted_circular_side5": Side, weighted_thread_per_fit::<2, 5>, Circular;
+            "weighted_circular_side7": Side, weighted_thread_per_fit::<2, 7>, Circular;
+            "weighted_circular_side9": Side, weighted_thread_per_fit::<2, 9>, Circular;
+            "weighted_circular_side11": Side, weighted_thread_per_fit::<2, 11>, Circular;
+            "weighted_circular_side13": Side, weighted_thread_per_fit::<2, 13>, Circular;
+            "weighted_elliptical_side5": Side, weighted_thread_per_fit::<2, 5>, Elliptical;
+            "weighted_elliptical_side7": Side, weighted_thread_per_fit::<2, 7>, Elliptical;
+            "weighted_elliptical_side9": Side, weighted_thread_per_fit::<2, 9>, Elliptical;
+            "weighted_elliptical_side11": Side, weighted_thread_per_fit::<2, 11>, Elliptical;
+            "weighted_elliptical_side13": Side, weighted_thread_per_fit::<2, 13>, Elliptical;
+            "weighted_fixed_side5": Side, weighted_thread_per_fit::<2, 5>, Fixed;
+            "weighted_fixed_side7": Side, weighted_thread_per_fit::<2, 7>, Fixed;
+            "weighted_fixed_side9": Side, weighted_thread_per_fit::<2, 9>, Fixed;
+            "weighted_fixed_side11": Side, weighted_thread_per_fit::<2, 11>, Fixed;
+            "weighted_fixed_side13": Side, weighted_thread_per_fit::<2, 13>, Fixed;
+            "weighted_rotated_side5": Side, weighted_thread_per_fit::<2, 5>, Rotated;
+            "weighted_rotated_side7": Side, weighted_thread_per_fit::<2, 7>, Rotated;
+            "weighted_rotated_side9": Side, weighted_thread_per_fit::<2, 9>, Rotated;
+            "weighted_rotated_side11": Side, weighted_thread_per_fit::<2, 11>, Rotated;
+            "weighted_rotated_side13": Side, weighted_thread_per_fit::<2, 13>, Rotated;
             // Threads of a fit.
             "shared_memory8": SharedMemory, shared_memory::<8>, Circular;
             "shared_memory16": SharedMemory, shared_memory::<16>, Circular;
             "shared_memory32": SharedMemory, shared_memory::<32>, Circular;
-            // Numbers of the sample of a column; of maximum likelihood, parameters with amplitude and background before. Windows of up to 32×32.
-            "least_circular_rows": SharedMemory, least_rows::<3>, Circular;
-            "least_elliptical_rows": SharedMemory, least_rows::<3>, Elliptical;
-            "least_fixed_rows": SharedMemory, least_rows::<3>, Fixed;
-            "least_rotated_rows": SharedMemory, least_rows::<0>, Rotated;
-            "weighted_circular_rows": SharedMemory, weighted_rows::<3>, Circular;
-            "weighted_elliptical_rows": SharedMemory, weighted_rows::<3>, Elliptical;
-            "weighted_fixed_rows": SharedMemory, weighted_rows::<3>, Fixed;
-            "weighted_rotated_rows": SharedMemory, weighted_rows::<0>, Rotated;
+            // Parameters as above, numbers of the sample of a column. Windows of up to 32×32.
+            "least_circular_rows": SharedMemory, least_rows::<2, 3>, Circular;
+            "least_elliptical_rows": SharedMemory, least_rows::<2, 3>, Elliptical;
+            "least_fixed_rows": SharedMemory, least_rows::<2, 3>, Fixed;
+            "least_rotated_rows": SharedMemory, least_rows::<2, 0>, Rotated;
+            "weighted_circular_rows": SharedMemory, weighted_rows::<2, 3>, Circular;
+            "weighted_elliptical_rows": SharedMemory, weighted_rows::<2, 3>, Elliptical;
+            "weighted_fixed_rows": SharedMemory, weighted_rows::<2, 3>, Fixed;
+            "weighted_rotated_rows": SharedMemory, weighted_rows::<2, 0>, Rotated;
             "likelihood_circular_rows": SharedMemory, likelihood_rows::<5, 5>, Circular;
             "likelihood_elliptical_rows": SharedMemory, likelihood_rows::<6, 5>, Elliptical;
             "likelihood_fixed_rows": SharedMemory, likelihood_rows::<4, 5>, Fixed;
             "likelihood_rotated_rows": SharedMemory, likelihood_rows::<7, 0>, Rotated;
-            // Threads of a fit, for windows of any shape; of maximum likelihood as above.
-            "least_circular32": SharedMemory, least::<32>, Circular;
-            "least_elliptical32": SharedMemory, least::<32>, Elliptical;
-            "least_fixed32": SharedMemory, least::<32>, Fixed;
-            "least_rotated32": SharedMemory, least::<32>, Rotated;
-            "weighted_circular32": SharedMemory, weighted::<32>, Circular;
-            "weighted_elliptical32": SharedMemory, weighted::<32>, Elliptical;
-            "weighted_fixed32": SharedMemory, weighted::<32>, Fixed;
-            "weighted_rotated32": SharedMemory, weighted::<32>, Rotated;
+            // Parameters as above, threads of a fit, for windows of any shape.
+            "least_circular32": SharedMemory, least::<2, 32>, Circular;
+            "least_elliptical32": SharedMemory, least::<2, 32>, Elliptical;
+            "least_fixed32": SharedMemory, least::<2, 32>, Fixed;
+            "least_rotated32": SharedMemory, least::<2, 32>, Rotated;
+            "weighted_circular32": SharedMemory, weighted::<2, 32>, Circular;
+            "weighted_elliptical32": SharedMemory, weighted::<2, 32>, Elliptical;
+            "weighted_fixed32": SharedMemory, weighted::<2, 32>, Fixed;
+            "weighted_rotated32": SharedMemory, weighted::<2, 32>, Rotated;
             "likelihood_circular32": SharedMemory, likelihood::<5, 32>, Circular;
             "likelihood_elliptical32": SharedMemory, likelihood::<6, 32>, Elliptical;
             "likelihood_fixed32": SharedMemory, likelihood::<4, 32>, Fixed;
@@ -253,28 +253,28 @@ macro_rules! kernels {
             "errors_fixed32": SharedMemory, errors::<4, 32>, Fixed;
             "errors_rotated16": SharedMemory, errors::<7, 16>, Rotated;
             "errors_rotated32": SharedMemory, errors::<7, 32>, Rotated;
-            // Spots on a plane: numbers of the sample of a column; of maximum likelihood, parameters with amplitude and plane before.
-            "plane_least_circular_rows": Plane, plane_least_rows::<3>, Circular;
-            "plane_least_elliptical_rows": Plane, plane_least_rows::<3>, Elliptical;
-            "plane_least_fixed_rows": Plane, plane_least_rows::<3>, Fixed;
-            "plane_least_rotated_rows": Plane, plane_least_rows::<0>, Rotated;
-            "plane_weighted_circular_rows": Plane, plane_weighted_rows::<3>, Circular;
-            "plane_weighted_elliptical_rows": Plane, plane_weighted_rows::<3>, Elliptical;
-            "plane_weighted_fixed_rows": Plane, plane_weighted_rows::<3>, Fixed;
-            "plane_weighted_rotated_rows": Plane, plane_weighted_rows::<0>, Rotated;
+            // Spots on a plane: parameters, numbers of the sample of a column.
+            "plane_least_circular_rows": Plane, least_rows::<4, 3>, Circular;
+            "plane_least_elliptical_rows": Plane, least_rows::<4, 3>, Elliptical;
+            "plane_least_fixed_rows": Plane, least_rows::<4, 3>, Fixed;
+            "plane_least_rotated_rows": Plane, least_rows::<4, 0>, Rotated;
+            "plane_weighted_circular_rows": Plane, weighted_rows::<4, 3>, Circular;
+            "plane_weighted_elliptical_rows": Plane, weighted_rows::<4, 3>, Elliptical;
+            "plane_weighted_fixed_rows": Plane, weighted_rows::<4, 3>, Fixed;
+            "plane_weighted_rotated_rows": Plane, weighted_rows::<4, 0>, Rotated;
             "plane_likelihood_circular_rows": Plane, likelihood_rows::<7, 5>, Circular;
             "plane_likelihood_elliptical_rows": Plane, likelihood_rows::<8, 5>, Elliptical;
             "plane_likelihood_fixed_rows": Plane, likelihood_rows::<6, 5>, Fixed;
             "plane_likelihood_rotated_rows": Plane, likelihood_rows::<9, 0>, Rotated;
-            // The same: threads of a fit; of maximum likelihood and errors, parameters with amplitude and plane before.
-            "plane_least_circular32": Plane, plane_least::<32>, Circular;
-            "plane_least_elliptical32": Plane, plane_least::<32>, Elliptical;
-            "plane_least_fixed32": Plane, plane_least::<32>, Fixed;
-            "plane_least_rotated32": Plane, plane_least::<32>, Rotated;
-            "plane_weighted_circular32": Plane, plane_weighted::<32>, Circular;
-            "plane_weighted_elliptical32": Plane, plane_weighted::<32>, Elliptical;
-            "plane_weighted_fixed32": Plane, plane_weighted::<32>, Fixed;
-            "plane_weighted_rotated32": Plane, plane_weighted::<32>, Rotated;
+            // The same: parameters, threads of a fit.
+            "plane_least_circular32": Plane, least::<4, 32>, Circular;
+            "plane_least_elliptical32": Plane, least::<4, 32>, Elliptical;
+            "plane_least_fixed32": Plane, least::<4, 32>, Fixed;
+            "plane_least_rotated32": Plane, least::<4, 32>, Rotated;
+            "plane_weighted_circular32": Plane, weighted::<4, 32>, Circular;
+            "plane_weighted_elliptical32": Plane, weighted::<4, 32>, Elliptical;
+            "plane_weighted_fixed32": Plane, weighted::<4, 32>, Fixed;
+            "plane_weighted_rotated32": Plane, weighted::<4, 32>, Rotated;
             "plane_likelihood_circular32": Plane, likelihood::<7, 32>, Circular;
             "plane_likelihood_elliptical32": Plane, likelihood::<8, 32>, Elliptical;
             "plane_likelihood_fixed32": Plane, likelihood::<6, 32>, Fixed;

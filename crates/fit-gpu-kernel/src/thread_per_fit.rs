@@ -4,11 +4,9 @@
 //! The loop over rows stays a loop, so that its code fits into the instruction cache. The one over columns can be
 //! unrolled, and the samples of the columns are in registers.
 
-use fit_core::pass::{
-    self, Along, Around, Finish, Line, Method, OneLane, RawFit, Side, Store, Tile,
-};
-use fit_core::spot::axis::{AxisSample, AxisSums, GaussianAxis, Put};
-use fit_core::{Mask, Outline, Real, Size};
+use fit_core::pass::{self, Around, Finish, Line, Method, OneLane, RawFit, Store, Tile};
+use fit_core::spot::axis::{AxisSample, AxisSums, GaussianAxis};
+use fit_core::{Outline, Real, Size};
 
 use crate::device;
 
@@ -53,7 +51,8 @@ pub fn fit<R: Real, M: Method<R>, const SIDE: usize>(
 pub struct Window<'a, R, C, const SIDE: usize> {
     pixels: C,
     notes: &'a [[R; SIDE]],
-    columns: Samples<R, SIDE>,
+    /// The samples of the columns.
+    columns: [AxisSample<R>; SIDE],
     /// The axis of the rows.
     down: GaussianAxis<R>,
 }
@@ -63,25 +62,8 @@ impl<'a, R: Real, C: Cells<R>, const SIDE: usize> Window<'a, R, C, SIDE> {
     #[inline(always)]
     pub fn new(pixels: C, notes: &'a [[R; SIDE]]) -> Self {
         let zero = R::splat(0.0);
-        let columns = Samples([AxisSample::zero(); SIDE]);
+        let columns = [AxisSample::zero(); SIDE];
         Self { pixels, notes, columns, down: GaussianAxis::new(zero, zero) }
-    }
-}
-
-/// The samples of the columns.
-pub struct Samples<R, const SIDE: usize>([AxisSample<R>; SIDE]);
-
-impl<R: Real, const SIDE: usize> Put<R> for Samples<R, SIDE> {
-    #[inline(always)]
-    fn put(&mut self, place: usize, sample: AxisSample<R>) {
-        self.0[place] = sample;
-    }
-}
-
-impl<R: Real, const SIDE: usize> Along<R> for &Samples<R, SIDE> {
-    #[inline(always)]
-    fn at<const SECOND: bool>(&self, place: usize, _: R) -> AxisSample<R> {
-        self.0[place]
     }
 }
 
@@ -127,7 +109,7 @@ impl<R: Real, C: Cells<R>, const SIDE: usize> Tile<R> for Window<'_, R, C, SIDE>
     where
         Self: 'l;
     type Along<'l>
-        = &'l Samples<R, SIDE>
+        = &'l [AxisSample<R>; SIDE]
     where
         Self: 'l;
 
@@ -154,22 +136,6 @@ impl<R: Real, C: Cells<R>, const SIDE: usize> Tile<R> for Window<'_, R, C, SIDE>
         SIDE
     }
     #[inline(always)]
-    fn number(&self, _: R, line: usize) -> R {
-        R::splat(line as f64)
-    }
-    #[inline(always)]
-    fn in_window(&self, _: R, _: usize) -> R::Mask {
-        R::Mask::splat(true)
-    }
-    #[inline(always)]
-    fn side(&self, line: usize) -> Side {
-        match line {
-            0 => Side::First,
-            _ if line + 1 == self.pixels.rows() => Side::Last,
-            _ => Side::Inner,
-        }
-    }
-    #[inline(always)]
     fn line(&self, _: R, line: usize, _: usize) -> Rows<'_, C> {
         Rows { cells: &self.pixels, here: line, last: line }
     }
@@ -178,7 +144,7 @@ impl<R: Real, C: Cells<R>, const SIDE: usize> Tile<R> for Window<'_, R, C, SIDE>
         Rows { cells: &self.pixels, here: line, last: self.pixels.rows() - 1 }
     }
     #[inline(always)]
-    fn along(&self, _: usize) -> &Samples<R, SIDE> {
+    fn along(&self, _: usize) -> &[AxisSample<R>; SIDE] {
         &self.columns
     }
     #[inline(always)]

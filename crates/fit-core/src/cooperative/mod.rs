@@ -17,7 +17,6 @@ mod threads;
 use crate::arithmetic::{Mask, Real};
 use crate::curve::single;
 use search::CooperativeSearch;
-use sums::Survey;
 pub use threads::{COOPERATIVE_THREADS, Cooperative, ParameterStart, SearchOptions};
 
 /// What a thread has of the outcome: its own parameter, and the numbers of all.
@@ -42,7 +41,7 @@ pub fn fit<R: Real, C: Cooperative<R, N>, const N: usize>(
 ) -> ThreadOutcome<R, N> {
     let (zero, one) = (R::splat(0.0), R::splat(1.0));
     let held = start.upper.le(start.lower);
-    let survey = Survey::new(group, options, group.over(R::select(held, zero, one)));
+    let survey = sums::survey(group, options, group.over(R::select(held, zero, one)));
     let mut search = CooperativeSearch::start(group, options, start, &survey);
     while search.runs() {
         let evaluation = search.evaluate(group, options, &survey);

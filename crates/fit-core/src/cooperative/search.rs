@@ -2,9 +2,10 @@
 //! ([`crate::search::region`]), with a parameter a thread.
 
 use super::matrix;
-use super::sums::{self, Evaluation, Survey};
+use super::sums::{self, Evaluation};
 use super::threads::{Cooperative, ParameterStart, SearchOptions};
 use crate::arithmetic::{Mask, Real};
+use crate::curve::single::Survey;
 use crate::curve::{Explicit, is_surely_pushed};
 use crate::search::region::{BADLY, ROUNDS, SLACK, WELL};
 use crate::search::{Coordinates, LAMBDA_START, MOST_BENT, bent};

@@ -3,106 +3,72 @@
 use super::matrix;
 use super::threads::{Cooperative, SearchOptions};
 use crate::arithmetic::{Mask, Real};
-use crate::curve::{MOST_LOST, MOST_SHIFTED, ROUNDING, counted, least_square, single};
+use crate::curve::single::Survey;
+use crate::curve::{MOST_LOST, MOST_SHIFTED, ROUNDING, counted, least_square};
 
-/// What is known of the data.
-#[derive(Clone, Copy)]
-pub(super) struct Survey<R> {
-    /// They are multiplied by this.
-    scale: R,
-    /// And weights of their own by this.
-    weight_scale: R,
-    /// The cost is multiplied by two to this power.
-    pub(super) unit: R,
-    /// Σwd², or Σd of counts.
-    pub(super) size: R,
-    /// Points less parameters that are not held.
-    pub(super) degrees: R,
-    /// Whether single precision can fit them.
-    pub(super) sound: bool,
+/// Looks at the data; `free` parameters are not held.
+#[inline(always)]
+pub(super) fn survey<R: Real, C: Cooperative<R, N>, const N: usize>(
+    group: &C,
+    options: &SearchOptions<R>,
+    free: R,
+) -> Survey<R> {
+    let (zero, one) = (R::splat(0.0), R::splat(1.0));
+    let [weighted, own] = group.weighted();
+    let (mut most, mut below, mut seen, mut heaviest, mut odd) = (zero, zero, zero, zero, zero);
+    let mut round = 0;
+    while round < group.rounds() {
+        let mut counts = group.has(round);
+        if weighted {
+            let weight = group.weight(round);
+            counts = counts & zero.lt(weight);
+            heaviest = heaviest.max(R::select(counts, weight, zero));
+        }
+        let datum = R::select(counts, group.datum(round), zero);
+        seen = seen + R::select(counts, one, zero);
+        most = most.max(datum.abs());
+        below = below.max(-datum);
+        odd = R::select(datum.is_finite(), odd, one);
+        round += 1;
+    }
+    let (most, below) = (group.most(most), group.most(below));
+    let (heaviest, odd) = (group.most(heaviest), group.most(odd));
+    let degrees = group.sum(seen) - free;
+    let weights = (own, heaviest, options.weight_unit);
+    let degrees = [degrees, free];
+    let mut survey = Survey::new(options.poisson, degrees, odd.lt(one), [most, below], weights);
+    let mut size = zero;
+    let mut round = 0;
+    while round < group.rounds() {
+        let (_, datum, weight) = point(group, &survey, options, round);
+        let more = (weight * datum).mul_add(datum, size);
+        size = if options.poisson { size + datum } else { more };
+        round += 1;
+    }
+    survey.size = group.sum(size);
+    survey
 }
 
-impl<R: Real> Survey<R> {
-    /// Looks at the data; `free` parameters are not held.
-    #[inline(always)]
-    pub(super) fn new<C: Cooperative<R, N>, const N: usize>(
-        group: &C,
-        options: &SearchOptions<R>,
-        free: R,
-    ) -> Self {
-        let (zero, one) = (R::splat(0.0), R::splat(1.0));
-        let [weighted, own] = group.weighted();
-        let (mut most, mut below, mut seen, mut heaviest, mut odd) = (zero, zero, zero, zero, zero);
-        let mut round = 0;
-        while round < group.rounds() {
-            let mut counts = group.has(round);
-            if weighted {
-                let weight = group.weight(round);
-                counts = counts & zero.lt(weight);
-                heaviest = heaviest.max(R::select(counts, weight, zero));
-            }
-            let datum = R::select(counts, group.datum(round), zero);
-            seen = seen + R::select(counts, one, zero);
-            most = most.max(datum.abs());
-            below = below.max(-datum);
-            odd = R::select(datum.is_finite(), odd, one);
-            round += 1;
+/// Whether the point of this thread counts, its datum and its weight, scaled; 0 if it does not.
+#[inline(always)]
+fn point<R: Real, C: Cooperative<R, N>, const N: usize>(
+    group: &C,
+    survey: &Survey<R>,
+    options: &SearchOptions<R>,
+    round: usize,
+) -> (R::Mask, R, R) {
+    let (zero, one) = (R::splat(0.0), R::splat(1.0));
+    let [weighted, own] = group.weighted();
+    let (mut counts, mut weight) = (group.has(round), one);
+    if weighted {
+        let given = group.weight(round);
+        counts = counts & zero.lt(given);
+        if !options.poisson {
+            weight = if own { given * survey.weight_scale } else { given };
         }
-        let (most, below) = (group.most(most), group.most(below));
-        let (heaviest, odd) = (group.most(heaviest), group.most(odd));
-        let degrees = group.sum(seen) - free;
-        let least = R::splat(single::LEAST);
-        // Smaller numbers have fewer digits, or none.
-        let mut sound = odd.lt(one) & one.le(degrees) & one.le(free) & least.le(most);
-        let mut survey =
-            Self { scale: one, weight_scale: one, unit: zero, size: zero, degrees, sound: false };
-        if options.poisson {
-            sound = sound & below.le(zero) & most.le(R::splat(single::MOST_COUNTS));
-        } else {
-            survey.scale = most.normalizer();
-            let mut weight_unit = options.weight_unit;
-            if own {
-                survey.weight_scale = heaviest.normalizer();
-                weight_unit = survey.weight_scale.exponent();
-                sound = sound & heaviest.is_finite() & least.le(heaviest);
-            }
-            let exponent = survey.scale.exponent();
-            survey.unit = exponent + exponent + weight_unit;
-        }
-        survey.sound = sound.all();
-        let mut size = zero;
-        let mut round = 0;
-        while round < group.rounds() {
-            let (_, datum, weight) = survey.point(group, options, round);
-            let more = (weight * datum).mul_add(datum, size);
-            size = if options.poisson { size + datum } else { more };
-            round += 1;
-        }
-        survey.size = group.sum(size);
-        survey
     }
-
-    /// Whether the point of this thread counts, its datum and its weight, scaled; 0 if it does not.
-    #[inline(always)]
-    fn point<C: Cooperative<R, N>, const N: usize>(
-        &self,
-        group: &C,
-        options: &SearchOptions<R>,
-        round: usize,
-    ) -> (R::Mask, R, R) {
-        let (zero, one) = (R::splat(0.0), R::splat(1.0));
-        let [weighted, own] = group.weighted();
-        let (mut counts, mut weight) = (group.has(round), one);
-        if weighted {
-            let given = group.weight(round);
-            counts = counts & zero.lt(given);
-            if !options.poisson {
-                weight = if own { given * self.weight_scale } else { given };
-            }
-        }
-        let datum = group.datum(round) * self.scale;
-        (counts, R::select(counts, datum, zero), R::select(counts, weight, zero))
-    }
+    let datum = group.datum(round) * survey.scale;
+    (counts, R::select(counts, datum, zero), R::select(counts, weight, zero))
 }
 
 /// What the search takes.
@@ -139,7 +105,7 @@ pub(super) fn evaluate<R: Real, C: Cooperative<R, N>, const N: usize>(
     let (mut gradient, mut diagonal, mut hessian) = (zero, zero, [zero; N]);
     let mut round = 0;
     while round < group.rounds() {
-        let (counts, datum, weight) = survey.point(group, options, round);
+        let (counts, datum, weight) = point(group, survey, options, round);
         let value = group.model(round);
         if options.poisson {
             let value = R::select(counts, value, zero);

@@ -3,7 +3,7 @@
 use super::sums::Sums;
 use super::units::{Explicit, Units};
 use crate::arithmetic::Real;
-use crate::search::{Record, Resumable, Search, Settings};
+use crate::search::{Record, Resumable, Search, Settings, lane_state};
 
 /// A model whose parameters are searched for, as [`Descent`] needs it.
 pub trait Factored<R: Real, const P: usize> {
@@ -106,14 +106,12 @@ impl<R: Real, const P: usize> Descent<R, P> {
     }
 }
 
-/// Settings stay.
+// Settings stay.
+lane_state!([R: Real, const P: usize] Descent<R, P>: search);
+
 impl<R: Real, const P: usize> Resumable<R> for Descent<R, P> {
     #[inline(always)]
     fn running(&self) -> R::Mask {
         self.search.running()
-    }
-    #[inline(always)]
-    fn refill(&mut self, mask: R::Mask, other: &Self) {
-        self.search.refill(mask, &other.search);
     }
 }

@@ -1,7 +1,7 @@
 //! What single precision can decide; the rest is left to double precision.
 
 use super::sums::ROUNDING;
-use crate::arithmetic::Real;
+use crate::arithmetic::{Mask, Real};
 use crate::search::solve::Symmetric;
 use crate::search::{Count, MOST_BENT};
 use crate::status::Status;
@@ -20,6 +20,57 @@ pub const MOST_ROUNDED: f64 = 100.0 * ROUNDING * core::f64::consts::SQRT_2 * f32
 pub const MOST_ALIKE: f64 = 2e4;
 /// Numbers of single precision are no farther from each other than this share of a standard error.
 pub const MOST_SPACED: f64 = 0.02;
+
+/// What data are conditioned by, and what is known of them then.
+#[derive(Clone, Copy, Debug)]
+pub struct Survey<R> {
+    /// They are multiplied by this power of two.
+    pub scale: R,
+    /// And weights of their own by this.
+    pub weight_scale: R,
+    /// The cost is multiplied by two to this power.
+    pub unit: R,
+    /// Σwd², or Σd of counts; 0 at first.
+    pub size: R,
+    /// Points less parameters that are not held.
+    pub degrees: R,
+    /// Whether single precision can fit them.
+    pub sound: bool,
+}
+
+impl<R: Real> Survey<R> {
+    /// Of data that are `finite`, as large as `most` in size and `below` zero; with `own` weights as large as the `heaviest`, or those
+    /// of all data sets, which were multiplied by two to the power `weight_unit`. `free` parameters are not held.
+    #[inline(always)]
+    pub fn new(
+        poisson: bool,
+        [degrees, free]: [R; 2],
+        finite: R::Mask,
+        [most, below]: [R; 2],
+        (own, heaviest, weight_unit): (bool, R, R),
+    ) -> Self {
+        let (zero, one, least) = (R::splat(0.0), R::splat(1.0), R::splat(LEAST));
+        // Smaller numbers have fewer digits, or none.
+        let mut sound = finite & one.le(degrees) & one.le(free) & least.le(most);
+        let mut survey =
+            Self { scale: one, weight_scale: one, unit: zero, size: zero, degrees, sound: false };
+        if poisson {
+            sound = sound & below.le(zero) & most.le(R::splat(MOST_COUNTS));
+        } else {
+            survey.scale = most.normalizer();
+            let mut weight_unit = weight_unit;
+            if own {
+                survey.weight_scale = heaviest.normalizer();
+                weight_unit = survey.weight_scale.exponent();
+                sound = sound & heaviest.is_finite() & least.le(heaviest);
+            }
+            let exponent = survey.scale.exponent();
+            survey.unit = exponent + exponent + weight_unit;
+        }
+        survey.sound = sound.all();
+        survey
+    }
+}
 
 /// The status of a search: invalid where the gradient is rounding for each parameter alone, but a step of all together would still gain more
 /// than it may leave. `inverse` is that of the Hessian, and `little` what the tolerance allows.

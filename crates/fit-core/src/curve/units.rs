@@ -2,7 +2,7 @@
 
 use crate::arithmetic::Real;
 use crate::search::region::{ROUNDS, Region};
-use crate::search::{Coordinates, Count, LaneState, MergeLanes};
+use crate::search::{Coordinates, Count, lane_state};
 
 /// The parameters of a model, each measured in a length of its own that stays the same during a fit.
 #[derive(Clone, Copy, Debug)]
@@ -65,14 +65,7 @@ impl<R: Real, const P: usize> Units<R, P> {
     }
 }
 
-impl<R: Real, const P: usize> LaneState<R> for Units<R, P> {
-    #[inline(always)]
-    fn merge<M: MergeLanes<R>>(&mut self, other: &Self, how: &M) {
-        self.length.merge(&other.length, how);
-        self.inverse.merge(&other.inverse, how);
-        self.region.merge(&other.region, how);
-    }
-}
+lane_state!([R: Real, const P: usize] Units<R, P>: length, inverse, region);
 
 impl<const P: usize> Coordinates<P> for Explicit {
     type Memo<R: Real> = [R; P];
@@ -118,10 +111,6 @@ impl<const P: usize> Coordinates<P> for Explicit {
     #[inline(always)]
     fn yardstick<R: Real>(&self, _: &Units<R, P>, p: &[R; P], j: usize) -> R {
         p[j].abs()
-    }
-    #[inline(always)]
-    fn confine<R: Real>(&self, _: &Units<R, P>, _: &[R; P], to: [R; P]) -> [R; P] {
-        to
     }
     #[inline(always)]
     fn distance<R: Real>(_: &[R; P], _: &[R; P]) -> R {

@@ -28,7 +28,8 @@ use crate::search::solve::{Symmetric, between, inverse};
 use crate::search::stepped;
 use crate::size::{Outline, Size};
 use crate::spot::axis::PixelProfile;
-use crate::spot::plane::{Tilt, TiltedSums};
+use crate::spot::plane::{Tilt, TiltedSums, plane_at};
+use crate::spot::sums::Sums;
 
 /// No variance is below this many photo-electrons squared, so that each has a reciprocal.
 const LEAST_VARIANCE: f64 = 1e-6;
@@ -216,7 +217,7 @@ impl<R: Real, S: Summable<P>, const P: usize, const Q: usize> CovarianceEstimato
         // C does not depend on the unit of the weights, but their squares may leave the range of numbers.
         let one = R::splat(1.0);
         let scale = if likelihood || even { one } else { heaviest(tile).normalizer() };
-        let mut pixels = Pixels::<R, P, Q>::new(self, &model, false);
+        let mut pixels = Pixels::<R, P, Q, false>::new(self, &model, false);
         for (squared, sums) in sums.iter_mut().enumerate() {
             if (squared == 0 && !even) || (squared == 1 && !bound) {
                 pixels = Pixels { scale, ..Pixels::new(self, &model, squared == 1) };
@@ -224,17 +225,15 @@ impl<R: Real, S: Summable<P>, const P: usize, const Q: usize> CovarianceEstimato
                 *sums = information(&all);
             }
         }
+        let n = R::splat(self.size.pixels() as f64);
         if even && on_plane(P, Q) {
             let tilt = Tilt { middle: model.origin, ..Tilt::none() };
-            let (all, _, tilted) = self.shape.evaluate_tilted::<_, _, false>(tile, spot, &tilt);
-            sums[0] = matrix(&all.df_df, &all.f_df, &all.df, all.ff, all.f);
-            let TiltedSums { f, df, .. } = tilted;
-            add_plane::<R, P, Q>(&mut sums[0], &all_places(self.size, model.origin, f, df));
-            sums[0].0[P + 1][P + 1] = R::splat(self.size.pixels() as f64);
+            let (all, _, tilted) = self.shape.evaluate::<_, _, false, 4>(tile, spot, &tilt);
+            sums[0] = matrix(&all, n);
+            add_plane::<R, P, Q>(&mut sums[0], &all_places(self.size, model.origin, &tilted));
         } else if even {
-            let (all, _) = self.shape.evaluate::<_, _, false>(tile, spot);
-            sums[0] = matrix(&all.df_df, &all.f_df, &all.df, all.ff, all.f);
-            sums[0].0[P + 1][P + 1] = R::splat(self.size.pixels() as f64);
+            let (all, ..) = self.shape.evaluate::<_, _, false, 2>(tile, spot, &Tilt::none());
+            sums[0] = matrix(&all, n);
         }
         let group = tile.group();
         let (pearson, spread, seen) =
@@ -258,12 +257,12 @@ impl<R: Real, S: Summable<P>, const P: usize, const Q: usize> CovarianceEstimato
     ) -> Model<R, S::Constants<R>, P> {
         let Model { p, constants, linear: [alpha, beta], .. } = *model;
         let spot = self.shape.spot(self.profile, &constants, &p);
-        let mut scores = Scores(Pixels::<R, P, Q>::new(self, model, false));
+        let mut scores = Pixels::<R, P, Q, true>::new(self, model, false);
         let all = self.shape.weigh::<_, _, _, false, true>(tile, spot, &mut scores);
         let (inverse, definite) = inverse::<R, Q>(Count::ALL, &information(&all));
         let mut score = [R::splat(0.0); Q];
-        score[..P].copy_from_slice(&all.r_df);
-        (score[P], score[P + 1]) = (all.r_f, all.r);
+        score[..P].copy_from_slice(&all.sums.g_df);
+        (score[P], score[P + 1]) = (all.sums.fg, all.r);
         if const { on_plane(P, Q) } {
             (score[P + 2], score[P + 3]) = (all.tilted.r[0], all.tilted.r[1]);
         }
@@ -387,9 +386,10 @@ fn heaviest<R: Real, T: Tile<R>>(tile: &T) -> R {
     -tile.group().least(-heaviest)
 }
 
-/// The pixels of a window beside a model, of which P and Q say whether it has a plane.
+/// The pixels of a window beside a model, of which P and Q say whether it has a plane. With `SCORES` they give the information of each
+/// pixel, and the derivative of its likelihood by μ.
 #[derive(Clone, Copy)]
-struct Pixels<R, const P: usize, const Q: usize> {
+struct Pixels<R, const P: usize, const Q: usize, const SCORES: bool> {
     noise: CameraNoise<R>,
     estimator: Estimator,
     linear: [R; 2],
@@ -417,7 +417,7 @@ struct Seen<R> {
     variance: R,
 }
 
-impl<R: Real, const P: usize, const Q: usize> Pixels<R, P, Q> {
+impl<R: Real, const P: usize, const Q: usize, const SCORES: bool> Pixels<R, P, Q, SCORES> {
     #[inline(always)]
     fn new<S, C>(
         covariance: &CovarianceEstimator<R, S, P, Q>,
@@ -470,8 +470,10 @@ impl<R: Real, const P: usize, const Q: usize> Pixels<R, P, Q> {
     }
 }
 
-impl<R: Real, const P: usize, const Q: usize> Noise<R> for Pixels<R, P, Q> {
-    const SINGLE: bool = false;
+impl<R: Real, const P: usize, const Q: usize, const SCORES: bool> Noise<R>
+    for Pixels<R, P, Q, SCORES>
+{
+    const SINGLE: bool = SCORES;
     const WEIGHTS: bool = true;
     const TILTED: bool = on_plane(P, Q);
 
@@ -480,9 +482,8 @@ impl<R: Real, const P: usize, const Q: usize> Noise<R> for Pixels<R, P, Q> {
         self.origin
     }
     #[inline(always)]
-    fn at(&mut self, [x, y]: [R; 2]) {
-        let [level, by_x, by_y] = self.plane;
-        self.linear[1] = by_x.mul_add(x, by_y.mul_add(y, level));
+    fn at(&mut self, place: [R; 2]) {
+        self.linear[1] = plane_at(self.plane, place);
     }
 
     #[inline(always)]
@@ -500,6 +501,10 @@ impl<R: Real, const P: usize, const Q: usize> Noise<R> for Pixels<R, P, Q> {
     ) -> [R; 2] {
         let Seen { seen, residual, plain, bright, variance } =
             self.see(in_window, profile, pixel, note, weight);
+        if SCORES {
+            let inverse = plain.reciprocal();
+            return [seen * inverse, residual * inverse];
+        }
         let inverse = variance.reciprocal();
         let weight = match self.estimator {
             Estimator::MaximumLikelihood => plain.reciprocal(),
@@ -516,47 +521,10 @@ impl<R: Real, const P: usize, const Q: usize> Noise<R> for Pixels<R, P, Q> {
     }
 }
 
-/// The information of each pixel, and the derivative of its likelihood by μ.
-struct Scores<R, const P: usize, const Q: usize>(Pixels<R, P, Q>);
-
-impl<R: Real, const P: usize, const Q: usize> Noise<R> for Scores<R, P, Q> {
-    const WEIGHTS: bool = true;
-    const TILTED: bool = on_plane(P, Q);
-
-    #[inline(always)]
-    fn origin(&self) -> [R; 2] {
-        self.0.origin
-    }
-    #[inline(always)]
-    fn at(&mut self, place: [R; 2]) {
-        self.0.at(place);
-    }
-
-    #[inline(always)]
-    fn height(&self) -> R {
-        self.0.linear[0]
-    }
-    #[inline(always)]
-    fn pixel<T: Tile<R>>(
-        &mut self,
-        in_window: R::Mask,
-        profile: [R; 2],
-        pixel: R,
-        note: R,
-        weight: R,
-    ) -> [R; 2] {
-        let Seen { seen, residual, plain, .. } =
-            self.0.see(in_window, profile, pixel, note, weight);
-        let inverse = plain.reciprocal();
-        [seen * inverse, residual * inverse]
-    }
-}
-
 /// ΣwJJᵀ/α² in relative units of the shape, with α and β in units of α.
 #[inline(always)]
 fn information<R: Real, const P: usize, const Q: usize>(of: &Weighted<R, P>) -> Symmetric<R, Q> {
-    let mut all = matrix(&of.df_df, &of.f_df, &of.df, of.ff, of.f);
-    all.0[P + 1][P + 1] = of.n;
+    let mut all = matrix(&of.sums, of.n);
     if const { on_plane(P, Q) } {
         add_plane(&mut all, &of.tilted);
     }
@@ -587,8 +555,7 @@ fn add_plane<R: Real, const P: usize, const Q: usize>(
 fn all_places<R: Real, const P: usize>(
     size: Size,
     [x, y]: [R; 2],
-    f: [R; 2],
-    df: [[R; P]; 2],
+    of: &TiltedSums<R, P>,
 ) -> WeightedTilt<R, P> {
     let n = size.pixels() as f64;
     let side = [size.width as f64, size.height as f64];
@@ -602,32 +569,27 @@ fn all_places<R: Real, const P: usize>(
             all * x * y,
             (all * y).mul_add(y, R::splat(own[1])),
         ],
-        f,
-        df,
+        f: of.f,
+        df: of.df,
         r: [R::splat(0.0); 2],
     }
 }
 
-/// The same without its last element.
+/// The same without a plane, from the sums with the weights and Σw.
 #[inline(always)]
-fn matrix<R: Real, const P: usize, const Q: usize>(
-    df_df: &Symmetric<R, P>,
-    f_df: &[R; P],
-    df: &[R; P],
-    ff: R,
-    f: R,
-) -> Symmetric<R, Q> {
+fn matrix<R: Real, const P: usize, const Q: usize>(of: &Sums<R, P>, n: R) -> Symmetric<R, Q> {
     let mut all = Symmetric::zero();
     for j in 0..P {
         for k in 0..P {
             if k >= j {
-                all.0[j][k] = df_df.0[j][k];
+                all.0[j][k] = of.df_df.0[j][k];
             }
         }
-        all.0[j][P] = f_df[j];
-        all.0[j][P + 1] = df[j];
+        all.0[j][P] = of.f_df[j];
+        all.0[j][P + 1] = of.df[j];
     }
-    all.0[P][P] = ff;
-    all.0[P][P + 1] = f;
+    all.0[P][P] = of.ff;
+    all.0[P][P + 1] = of.f;
+    all.0[P + 1][P + 1] = n;
     all
 }

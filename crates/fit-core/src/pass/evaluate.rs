@@ -3,8 +3,9 @@
 use super::group::{Group, sum_axis};
 use super::tile::{Along, Line, Tile};
 use crate::arithmetic::Real;
+use crate::search::solve::Symmetric;
 use crate::spot::axis::{AxisSums, GaussianAxis};
-use crate::spot::sums::{DataSums, RowSums, SecondSums};
+use crate::spot::sums::{DataSums, RowSums};
 
 /// The sums over the axis along x, over that along y, and those with the data.
 pub type AxesAndData<R> = (AxisSums<R>, AxisSums<R>, DataSums<R>);
@@ -51,33 +52,30 @@ pub fn evaluate<R: Real, T: Tile<R>, const SECOND: bool>(
     }
     let group = tile.group();
     let across = sum_axis::<R, _, SECOND>(group, across.profile(), sums);
-    let mut all = DataSums {
-        value: group.sum(data.value),
-        by_x: group.sum(data.by_x),
-        by_y: group.sum(data.by_y),
-        by_width_x: group.sum(data.by_width_x),
-        by_width_y: group.sum(data.by_width_y),
-        second: SecondSums::zero(),
-    };
-    if SECOND {
-        all.second = sum_second(group, data.second);
+    data.value = group.sum(data.value);
+    for j in 0..4 {
+        data.by[j] = group.sum(data.by[j]);
     }
-    if T::COLUMNS { (across, along, all.turned()) } else { (along, across, all) }
+    if SECOND {
+        data.second = sum_second(group, data.second);
+    }
+    if T::COLUMNS { (across, along, data.turned()) } else { (along, across, data) }
 }
 
-/// The sums over all lanes.
+/// The sums over all lanes, of those that are sums ([`crate::spot::sums::finished`]).
 #[inline(always)]
-pub(super) fn sum_second<R: Real, G: Group<R>>(group: &G, sums: SecondSums<R>) -> SecondSums<R> {
-    SecondSums {
-        xy: group.sum(sums.xy),
-        x_wx: group.sum(sums.x_wx),
-        x_wy: group.sum(sums.x_wy),
-        y_wx: group.sum(sums.y_wx),
-        y_wy: group.sum(sums.y_wy),
-        wx_wx: group.sum(sums.wx_wx),
-        wx_wy: group.sum(sums.wx_wy),
-        wy_wy: group.sum(sums.wy_wy),
+pub(super) fn sum_second<R: Real, G: Group<R>>(
+    group: &G,
+    mut sums: Symmetric<R, 4>,
+) -> Symmetric<R, 4> {
+    for j in 0..4 {
+        for k in 0..4 {
+            if k >= j && (k > j || j >= 2) {
+                sums.0[j][k] = group.sum(sums.0[j][k]);
+            }
+        }
     }
+    sums
 }
 
 /// Adds `K` lines from `first` on. Their chains of additions overlap, each in its own order.

@@ -1,70 +1,94 @@
-//! Least squares: what [`Setup`] fits.
+//! Least squares, by any [`Setup`].
 
+use super::hidden::hide;
 use super::level::{Weighing, level};
 use super::method::{CANCELS, Finish, Method, RawFit};
+use super::residual::residual_chi2;
 use super::tile::{Store, Tile};
-use super::{Summable, condition, estimate, residual_chi2};
+use super::weighted::{Weights, heaviest, scaled};
+use super::{Summable, condition, estimate};
 use crate::arithmetic::{Mask, Real};
-use crate::search::{Evaluation, LaneState, MergeLanes, Newton, Normal, Search};
-use crate::setup::Setup;
+use crate::search::{Evaluation, LaneState, MergeLanes, Newton, Search};
+use crate::setup::{AS_ASKED, EXACT, ROUGH, Setup};
 use crate::size::{Circle, Outline, Size};
-use crate::spot::assembly::{LinearOnly, NoSecond, Remainder, assemble_with};
+use crate::spot::assembly::{NoSecond, Remainder, assemble_with};
 use crate::spot::conditioning::Conditioning;
 use crate::spot::limits::Background;
-use crate::spot::plane::{Tilt, assemble_tilted};
+use crate::spot::plane::{Tilt, TiltedSums, assemble_tilted, plane_at};
+use crate::spot::sums::Sums;
 
 /// A search for the parameters of a spot, with amplitude and background in closed form.
 pub type SpotSearch<R, S, const P: usize> = Search<R, S, P, 2>;
+/// Least squares with second derivatives ([`EXACT`]).
+pub type ExactFit<R, S, const P: usize> = Setup<R, S, P, 2, false, EXACT>;
+/// Least squares by the paper's iteration ([`ROUGH`]).
+pub type RoughFit<R, S, const P: usize> = Setup<R, S, P, 2, false, ROUGH>;
+/// Weighted least squares.
+pub type WeightedFit<R, S, const P: usize> = Setup<R, S, P, 2, true>;
+/// Least squares of a spot on a plane.
+pub type PlaneFit<R, S, const P: usize, const WEIGHTED: bool, const ITERATION: u8 = AS_ASKED> =
+    Setup<R, S, P, 4, WEIGHTED, ITERATION>;
 
-/// What a least-squares fit begins with.
+/// What a least-squares fit begins with, of [`Setup`]s with the same L and `WEIGHTED`.
 #[derive(Clone, Copy, Debug)]
-pub struct LeastSquaresSeed<R: Real, C, const P: usize> {
+pub struct LeastSquaresSeed<
+    R: Real,
+    C,
+    const P: usize,
+    const L: usize = 2,
+    const WEIGHTED: bool = false,
+> {
     /// The start.
     pub parameters: [R; P],
     /// What is known of the spot.
     pub constants: C,
-    /// How the pixels were conditioned.
+    /// How the pixels were conditioned; of the sums over them, those with their weights.
     pub data: Conditioning<R>,
+    /// The slopes that have been taken from the pixels.
+    pub tilt: Tilt<R>,
+    /// The power of two that brings the largest weight of the window into [1, 2). All sums are multiplied by it, so that
+    /// weights may be in any unit: their squares would leave the range of single precision.
+    pub scale: R,
 }
 
-impl<R: Real, C: LaneState<R>, const P: usize> LaneState<R> for LeastSquaresSeed<R, C, P> {
+impl<R: Real, C: LaneState<R>, const P: usize, const L: usize, const WEIGHTED: bool> LaneState<R>
+    for LeastSquaresSeed<R, C, P, L, WEIGHTED>
+{
     #[inline(always)]
     fn merge<M: MergeLanes<R>>(&mut self, other: &Self, how: &M) {
         self.parameters.merge(&other.parameters, how);
         self.constants.merge(&other.constants, how);
         self.data.merge(&other.data, how);
+        if const { L > 2 } {
+            self.tilt.merge(&other.tilt, how);
+        }
+        if WEIGHTED {
+            self.scale.merge(&other.scale, how);
+        }
+    }
+}
+
+impl<R: Real, C, const P: usize, const L: usize, const WEIGHTED: bool>
+    LeastSquaresSeed<R, C, P, L, WEIGHTED>
+{
+    /// Of pixels without slopes or weights.
+    #[inline(always)]
+    pub fn new((parameters, constants): ([R; P], C), data: Conditioning<R>) -> Self {
+        Self { parameters, constants, data, tilt: Tilt::none(), scale: R::splat(1.0) }
     }
 }
 
 /// Conditions the pixels, of which a dark one has the value `baseline`, and estimates the start where none is given.
-/// Also returns the lanes in which there is something to fit.
+/// Also returns the lanes in which there is something to fit. For a spot on a plane it also takes the slopes out of the pixels
+/// ([`level`]).
 #[inline(always)]
-pub(super) fn prepare<R: Real, T: Store<R>, S: Summable<P>, const P: usize>(
-    shape: &S,
-    tile: &mut T,
-    start: Option<Outline<R>>,
-    baseline: R,
-) -> (LeastSquaresSeed<R, S::Constants<R>, P>, R::Mask) {
-    let (data, extent) = condition(tile);
-    let data = data.with_baseline(baseline);
-    let (parameters, constants) = match start {
-        Some(start) => shape.parameters(start),
-        None => shape.parameters(estimate(tile, &extent).into()),
-    };
-    let mut usable = data.usable;
-    for j in 0..P {
-        usable = usable & parameters[j].is_finite();
-    }
-    (LeastSquaresSeed { parameters, constants, data }, usable)
-}
-
-/// The same for a spot on a plane: also takes the slopes out of the pixels, which have weights ([`level`]).
-#[inline(always)]
-pub(super) fn prepare_on_plane<
+pub(super) fn prepare<
     R: Real,
     T: Store<R>,
     S: Summable<P>,
     const P: usize,
+    const L: usize,
+    const WEIGHTED: bool,
     const NOTES: bool,
     const ABOVE: bool,
 >(
@@ -74,164 +98,95 @@ pub(super) fn prepare_on_plane<
     baseline: R,
     weighing: Weighing<R>,
     bound: R,
-) -> (OnPlane<R, S::Constants<R>, P>, R::Mask) {
-    let (data, _) = condition(tile);
-    let (tilt, data, extent) = level::<R, T, NOTES, ABOVE>(tile, &data, weighing, bound);
+) -> (LeastSquaresSeed<R, S::Constants<R>, P, L, WEIGHTED>, R::Mask) {
+    let (mut data, mut extent) = condition(tile);
+    let mut tilt = Tilt::none();
+    if const { L > 2 } {
+        (tilt, data, extent) = level::<R, T, NOTES, ABOVE>(tile, &data, weighing, bound);
+    }
     let data = data.with_baseline(baseline);
-    let (parameters, constants) = match start {
+    let begin = match start {
         Some(start) => shape.parameters(start),
         None => shape.parameters(estimate(tile, &extent).into()),
     };
     let mut usable = data.usable;
     for j in 0..P {
-        usable = usable & parameters[j].is_finite();
+        usable = usable & begin.0[j].is_finite();
     }
-    ((LeastSquaresSeed { parameters, constants, data }, tilt), usable)
-}
-
-/// What a fit begins with, and the slopes of its pixels.
-type OnPlane<R, C, const P: usize> = (LeastSquaresSeed<R, C, P>, Tilt<R>);
-
-/// One evaluation of the paper's iteration, and the next trial.
-#[inline(always)]
-pub(super) fn step<R: Real, T: Tile<R>, S: Summable<P>, const P: usize>(
-    setup: &Setup<R, S, P>,
-    tile: &mut T,
-    data: &Conditioning<R>,
-    search: &mut SpotSearch<R, S, P>,
-) {
-    let evaluation = evaluate_roughly(setup, tile, data, search, &NoSecond);
-    search.update::<false>(setup.settings(), setup.shape(), &evaluation);
-}
-
-/// The same for a spot on a plane.
-#[inline(always)]
-pub(super) fn step_on_plane<R: Real, T: Tile<R>, S: Summable<P>, const P: usize>(
-    setup: &Setup<R, S, P>,
-    tile: &mut T,
-    data: &Conditioning<R>,
-    tilt: &Tilt<R>,
-    search: &mut Search<R, S, P, 4>,
-) {
-    let shape = setup.shape();
-    let spot = shape.spot(setup.profile(), search.constants(), search.trial());
-    let (sums, _, tilted) = shape.evaluate_tilted::<_, _, false>(tile, spot, tilt);
-    let evaluation = assemble_tilted(&sums, &tilted, &NoSecond, data, tilt);
-    search.update::<false>(setup.settings(), shape, &evaluation);
-}
-
-/// An evaluation without second derivatives.
-#[inline(always)]
-fn evaluate_roughly<R: Real, T: Tile<R>, S: Summable<P>, N: Remainder<R, P>, const P: usize>(
-    setup: &Setup<R, S, P>,
-    tile: &mut T,
-    data: &Conditioning<R>,
-    search: &SpotSearch<R, S, P>,
-    none: &N,
-) -> Evaluation<R, P, 2> {
-    let shape = setup.shape();
-    let spot = shape.spot(setup.profile(), search.constants(), search.trial());
-    let (sums, _) = shape.evaluate::<_, _, false>(tile, spot);
-    assemble_with(&sums, none, data, setup.background())
-}
-
-/// An evaluation with second derivatives.
-#[inline(always)]
-fn evaluate_exactly<R: Real, T: Tile<R>, S: Summable<P>, const P: usize>(
-    setup: &Setup<R, S, P>,
-    tile: &mut T,
-    data: &Conditioning<R>,
-    search: &SpotSearch<R, S, P>,
-) -> Evaluation<R, P, 2> {
-    let shape = setup.shape();
-    let spot = shape.spot(setup.profile(), search.constants(), search.trial());
-    let (sums, second) = shape.evaluate::<_, _, true>(tile, spot);
-    assemble_with(&sums, &second, data, setup.background())
+    (LeastSquaresSeed { tilt, ..LeastSquaresSeed::new(begin, data) }, usable)
 }
 
 /// A seed for lanes without a fit.
 #[inline(always)]
-pub(super) fn idle<R: Real, S: Summable<P>, const P: usize>(
-    shape: &S,
-    size: Size,
-) -> LeastSquaresSeed<R, S::Constants<R>, P> {
-    let (zero, one) = (R::splat(0.0), R::splat(1.0));
-    let (parameters, constants) = shape.parameters(Circle::new(zero, zero, one).into());
-    let data = Conditioning::raw(size.pixels(), zero, zero, R::Mask::splat(false));
-    LeastSquaresSeed { parameters, constants, data }
-}
-
-/// The outcome of a search in the units of the pixels; more linear parameters than α and β are left to the caller.
-#[inline(always)]
-pub(super) fn found<R: Real, S: Summable<P>, const P: usize, const L: usize>(
-    setup: &Setup<R, S, P>,
-    data: &Conditioning<R>,
-    search: &Search<R, S, P, L>,
-    cost: R,
-) -> RawFit<R> {
-    let record = search.record(setup.settings(), setup.shape());
-    let (alpha, beta) = (record.linear[0], record.linear[1]);
-    let mut background = data.background(beta);
-    // The last step of an early finish is not looked at again.
-    let zero = R::splat(0.0);
-    if setup.background() == Background::NonNegative {
-        background = if setup.settings().newton == Newton::Never {
-            R::select(background.lt(zero), zero, background)
-        } else {
-            background.max(zero)
-        };
-    }
-    let (photons, _) = setup.units();
-    RawFit {
-        outline: setup.shape().outline(search.constants(), search.best()),
-        linear: [data.amplitude(alpha) * photons, background * photons],
-        slopes: [R::splat(0.0); 2],
-        cost: data.chi2(cost) * photons * photons,
-        iterations: record.iterations,
-        evaluations: record.evaluations,
-        status: record.status,
-    }
-}
-
-/// The cost to report of the lanes that have ended: from the sums, or from the residuals where those cancel; `WEIGHTED` as for
-/// [`residual_chi2`], with weights that are to be multiplied by `scale`.
-#[inline(always)]
-pub(super) fn reported<
+pub(super) fn idle<
     R: Real,
-    T: Tile<R>,
     S: Summable<P>,
     const P: usize,
+    const L: usize,
     const WEIGHTED: bool,
 >(
+    shape: &S,
+    size: Size,
+) -> LeastSquaresSeed<R, S::Constants<R>, P, L, WEIGHTED> {
+    let (zero, one) = (R::splat(0.0), R::splat(1.0));
+    let begin = shape.parameters(Circle::new(zero, zero, one).into());
+    let data = Conditioning::raw(size.pixels(), zero, zero, R::Mask::splat(false));
+    LeastSquaresSeed::new(begin, data)
+}
+
+/// One evaluation of the paper's iteration, and the next trial.
+#[inline(always)]
+pub(super) fn step<R: Real, T: Tile<R>, S: Summable<P>, const P: usize, const L: usize>(
     setup: &Setup<R, S, P>,
     tile: &mut T,
     data: &Conditioning<R>,
-    search: &SpotSearch<R, S, P>,
-    (ended, finish): (R::Mask, Finish),
-    scale: R,
-) -> R {
-    let Normal { mut cost, linear, .. } = *search.at_best();
-    let cancels = match finish {
-        Finish::Residuals => R::Mask::splat(true),
-        Finish::WhereSumsCancel => cost.lt(R::splat(CANCELS * R::EPSILON) * data.spread),
-    };
-    if (cancels & ended).any() {
-        let spot = setup.shape().spot(setup.profile(), search.constants(), search.best());
-        let exact = residual_chi2::<_, _, _, _, WEIGHTED>(tile, setup.shape(), spot, linear);
-        let exact = if WEIGHTED { exact * scale } else { exact };
-        cost = R::select(cancels, exact, cost);
-    }
-    cost
+    tilt: &Tilt<R>,
+    search: &mut Search<R, S, P, L>,
+) {
+    let shape = setup.shape();
+    let spot = shape.spot(setup.profile(), search.constants(), search.trial());
+    let (sums, _, tilted) = shape.evaluate::<_, _, false, L>(tile, spot, tilt);
+    let none = NoSecond::<false>;
+    let evaluation = assembled((&sums, &tilted), &none, data, tilt, setup.background());
+    search.update::<false>(setup.settings(), shape, &evaluation);
 }
 
-impl<R: Real, S: Summable<P>, const P: usize> Method<R> for Setup<R, S, P> {
-    type Seed = LeastSquaresSeed<R, S::Constants<R>, P>;
-    type Search = SpotSearch<R, S, P>;
-    type Evaluation = Evaluation<R, P, 2>;
+/// The evaluation that sums make, on a plane if L > 2.
+#[inline(always)]
+fn assembled<R: Real, N: Remainder<R, P>, const P: usize, const L: usize>(
+    (sums, tilted): (&Sums<R, P>, &TiltedSums<R, P>),
+    second: &N,
+    data: &Conditioning<R>,
+    tilt: &Tilt<R>,
+    background: Background,
+) -> Evaluation<R, P, L> {
+    if const { L > 2 } {
+        assemble_tilted(sums, tilted, second, data, tilt)
+    } else {
+        assemble_with(sums, second, data, background)
+    }
+}
+
+impl<
+    R: Real,
+    S: Summable<P>,
+    const P: usize,
+    const L: usize,
+    const WEIGHTED: bool,
+    const ITERATION: u8,
+> Method<R> for Setup<R, S, P, L, WEIGHTED, ITERATION>
+{
+    type Seed = LeastSquaresSeed<R, S::Constants<R>, P, L, WEIGHTED>;
+    type Search = Search<R, S, P, L>;
+    type Evaluation = Evaluation<R, P, L>;
 
     #[inline(always)]
     fn size(&self) -> Size {
         Setup::size(self)
+    }
+    #[inline(always)]
+    fn takes_notes(&self) -> bool {
+        WEIGHTED
     }
     #[inline(always)]
     fn prepare<T: Store<R>>(
@@ -239,7 +194,27 @@ impl<R: Real, S: Summable<P>, const P: usize> Method<R> for Setup<R, S, P> {
         tile: &mut T,
         start: Option<Outline<R>>,
     ) -> (Self::Seed, R::Mask) {
-        prepare(self.shape(), tile, start, self.units().1)
+        let (shape, baseline, zero) = (self.shape(), self.units().1, R::splat(0.0));
+        if !WEIGHTED {
+            let even = Weighing::Even;
+            return prepare::<_, _, _, P, L, _, false, false>(
+                shape, tile, start, baseline, even, zero,
+            );
+        }
+        hide::<R, T, false>(tile, zero);
+        // Where the slopes are taken out the weights are needed before the start.
+        let mut scale = R::splat(1.0);
+        if const { L > 2 } {
+            scale = heaviest(tile).normalizer();
+        }
+        let notes = Weighing::Notes(scale);
+        let (mut seed, usable) =
+            prepare::<_, _, _, P, L, _, true, false>(shape, tile, start, baseline, notes, zero);
+        if const { L == 2 } {
+            scale = heaviest(tile).normalizer();
+        }
+        let usable = usable & scaled(tile, &mut seed.data, scale);
+        (LeastSquaresSeed { scale, ..seed }, usable)
     }
     #[inline(always)]
     fn idle(&self) -> Self::Seed {
@@ -247,8 +222,9 @@ impl<R: Real, S: Summable<P>, const P: usize> Method<R> for Setup<R, S, P> {
     }
     #[inline(always)]
     fn begin(&self, seed: &Self::Seed, usable: R::Mask) -> Self::Search {
-        let LeastSquaresSeed { parameters, constants, data } = *seed;
+        let LeastSquaresSeed { parameters, constants, data, scale, .. } = *seed;
         let max_cost = self.max_cost(&data);
+        let max_cost = if WEIGHTED { max_cost * scale } else { max_cost };
         Search::start(self.settings(), self.shape(), usable, max_cost, parameters, constants)
     }
     #[inline(always)]
@@ -258,14 +234,37 @@ impl<R: Real, S: Summable<P>, const P: usize> Method<R> for Setup<R, S, P> {
         seed: &Self::Seed,
         search: &Self::Search,
     ) -> Self::Evaluation {
-        if S::ROUGH && self.settings().newton == Newton::Never {
-            return evaluate_roughly(self, tile, &seed.data, search, &NoSecond);
+        let LeastSquaresSeed { data, tilt, scale, .. } = seed;
+        let (shape, background) = (self.shape(), self.background());
+        let spot = shape.spot(self.profile(), search.constants(), search.trial());
+        if WEIGHTED {
+            let mut weights = Weights::<R, L>(tilt.middle);
+            let all = shape.weigh::<_, _, _, false, true>(tile, spot, &mut weights);
+            let (sums, tilted) = all.scaled(*scale);
+            let sums = (&sums, &tilted.orthogonal(tilt));
+            return assembled(sums, &NoSecond::<false>, data, tilt, background);
         }
-        evaluate_exactly(self, tile, &seed.data, search)
+        if ITERATION == ROUGH {
+            let (sums, _, tilted) = shape.evaluate::<_, _, false, L>(tile, spot, tilt);
+            return assembled((&sums, &tilted), &NoSecond::<true>, data, tilt, background);
+        }
+        if ITERATION == AS_ASKED && S::ROUGH && self.settings().newton == Newton::Never {
+            let (sums, _, tilted) = shape.evaluate::<_, _, false, L>(tile, spot, tilt);
+            return assembled((&sums, &tilted), &NoSecond::<false>, data, tilt, background);
+        }
+        let (sums, second, tilted) = shape.evaluate::<_, _, true, L>(tile, spot, tilt);
+        assembled((&sums, &tilted), &second, data, tilt, background)
     }
     #[inline(always)]
     fn update(&self, search: &mut Self::Search, evaluation: &Self::Evaluation) {
-        search.update::<true>(self.settings(), self.shape(), evaluation);
+        let (settings, shape) = (self.settings(), self.shape());
+        if WEIGHTED || (ITERATION == ROUGH && L > 2) {
+            search.update::<false>(settings, shape, evaluation);
+        } else if ITERATION == ROUGH {
+            search.update_and_foresee(settings, shape, evaluation);
+        } else {
+            search.update::<true>(settings, shape, evaluation);
+        }
     }
     #[inline(always)]
     fn end<T: Tile<R>>(
@@ -276,123 +275,61 @@ impl<R: Real, S: Summable<P>, const P: usize> Method<R> for Setup<R, S, P> {
         ended: R::Mask,
         finish: Finish,
     ) -> RawFit<R> {
-        let one = R::splat(1.0);
-        let data = &seed.data;
-        let cost = reported::<_, _, _, _, false>(self, tile, data, search, (ended, finish), one);
-        found(self, data, search, cost)
-    }
-}
-
-/// Least squares with second derivatives, whether the options ask for Newton steps or not: for machines on which the code of both
-/// iterations would take more room than it saves work.
-#[derive(Clone, Copy, Debug)]
-pub struct ExactFit<R, S, const P: usize>(pub Setup<R, S, P>);
-
-impl<R: Real, S: Summable<P>, const P: usize> Method<R> for ExactFit<R, S, P> {
-    type Seed = LeastSquaresSeed<R, S::Constants<R>, P>;
-    type Search = SpotSearch<R, S, P>;
-    type Evaluation = Evaluation<R, P, 2>;
-
-    #[inline(always)]
-    fn size(&self) -> Size {
-        Setup::size(&self.0)
-    }
-    #[inline(always)]
-    fn prepare<T: Store<R>>(
-        &self,
-        tile: &mut T,
-        start: Option<Outline<R>>,
-    ) -> (Self::Seed, R::Mask) {
-        self.0.prepare(tile, start)
-    }
-    #[inline(always)]
-    fn idle(&self) -> Self::Seed {
-        self.0.idle()
-    }
-    #[inline(always)]
-    fn begin(&self, seed: &Self::Seed, usable: R::Mask) -> Self::Search {
-        self.0.begin(seed, usable)
-    }
-    #[inline(always)]
-    fn evaluate<T: Tile<R>>(
-        &self,
-        tile: &mut T,
-        seed: &Self::Seed,
-        search: &Self::Search,
-    ) -> Self::Evaluation {
-        evaluate_exactly(&self.0, tile, &seed.data, search)
-    }
-    #[inline(always)]
-    fn update(&self, search: &mut Self::Search, evaluation: &Self::Evaluation) {
-        self.0.update(search, evaluation);
-    }
-    #[inline(always)]
-    fn end<T: Tile<R>>(
-        &self,
-        tile: &mut T,
-        seed: &Self::Seed,
-        search: &Self::Search,
-        ended: R::Mask,
-        finish: Finish,
-    ) -> RawFit<R> {
-        self.0.end(tile, seed, search, ended, finish)
-    }
-}
-
-/// Least squares by the paper's iteration, whatever the options say of Newton steps: for machines whose registers have
-/// no room for second derivatives. Its last step is taken without another look at the pixels, as a Newton step is
-/// ([`crate::search::FORESEEN`]).
-#[derive(Clone, Copy, Debug)]
-pub struct RoughFit<R, S, const P: usize>(pub Setup<R, S, P>);
-
-impl<R: Real, S: Summable<P>, const P: usize> Method<R> for RoughFit<R, S, P> {
-    type Seed = LeastSquaresSeed<R, S::Constants<R>, P>;
-    type Search = SpotSearch<R, S, P>;
-    type Evaluation = Evaluation<R, P, 2>;
-
-    #[inline(always)]
-    fn size(&self) -> Size {
-        Setup::size(&self.0)
-    }
-    #[inline(always)]
-    fn prepare<T: Store<R>>(
-        &self,
-        tile: &mut T,
-        start: Option<Outline<R>>,
-    ) -> (Self::Seed, R::Mask) {
-        self.0.prepare(tile, start)
-    }
-    #[inline(always)]
-    fn idle(&self) -> Self::Seed {
-        self.0.idle()
-    }
-    #[inline(always)]
-    fn begin(&self, seed: &Self::Seed, usable: R::Mask) -> Self::Search {
-        self.0.begin(seed, usable)
-    }
-    #[inline(always)]
-    fn evaluate<T: Tile<R>>(
-        &self,
-        tile: &mut T,
-        seed: &Self::Seed,
-        search: &Self::Search,
-    ) -> Self::Evaluation {
-        evaluate_roughly(&self.0, tile, &seed.data, search, &LinearOnly)
-    }
-    #[inline(always)]
-    fn update(&self, search: &mut Self::Search, evaluation: &Self::Evaluation) {
-        let Self(setup) = self;
-        search.update_and_foresee(setup.settings(), setup.shape(), evaluation);
-    }
-    #[inline(always)]
-    fn end<T: Tile<R>>(
-        &self,
-        tile: &mut T,
-        seed: &Self::Seed,
-        search: &Self::Search,
-        ended: R::Mask,
-        finish: Finish,
-    ) -> RawFit<R> {
-        self.0.end(tile, seed, search, ended, finish)
+        let LeastSquaresSeed { data, tilt, scale, .. } = seed;
+        let (mut cost, linear) = (search.at_best().cost, search.at_best().linear);
+        let (alpha, beta, zero) = (linear[0], linear[1], R::splat(0.0));
+        // From the sums, or from the residuals where those cancel.
+        let cancels = match finish {
+            Finish::Residuals => R::Mask::splat(true),
+            Finish::WhereSumsCancel => cost.lt(R::splat(CANCELS * R::EPSILON) * data.spread),
+        };
+        if (cancels & ended).any() {
+            let spot = self.shape().spot(self.profile(), search.constants(), search.best());
+            let mut plane = [beta, zero, zero];
+            if const { L > 2 } {
+                // Of the pixels without their slopes.
+                plane = tilt.plane(beta, [linear[2] - tilt.slopes[0], linear[3] - tilt.slopes[1]]);
+            }
+            let exact =
+                residual_chi2::<_, _, _, _, WEIGHTED, L>(tile, self.shape(), spot, alpha, plane);
+            let exact = if WEIGHTED { exact * *scale } else { exact };
+            cost = R::select(cancels, exact, cost);
+        }
+        let unit = scale.reciprocal();
+        if WEIGHTED && L > 2 {
+            cost = cost * unit;
+        }
+        let record = search.record(self.settings(), self.shape());
+        let mut background = data.background(beta);
+        // The last step of an early finish is not looked at again.
+        if self.background() == Background::NonNegative {
+            background = if self.settings().newton == Newton::Never {
+                R::select(background.lt(zero), zero, background)
+            } else {
+                background.max(zero)
+            };
+        }
+        let (photons, _) = self.units();
+        let mut fit = RawFit {
+            outline: self.shape().outline(search.constants(), search.best()),
+            linear: [data.amplitude(alpha) * photons, background * photons],
+            slopes: [zero; 2],
+            cost: data.chi2(cost) * photons * photons,
+            iterations: record.iterations,
+            evaluations: record.evaluations,
+            status: record.status,
+        };
+        if WEIGHTED && L == 2 {
+            fit.cost = fit.cost * unit;
+        }
+        if const { L > 2 } {
+            // At the spot's centre.
+            let plane = tilt.plane(beta, [linear[2], linear[3]]);
+            let [_, by_x, by_y] = plane;
+            let at_centre = plane_at(plane, [fit.outline.x, fit.outline.y]);
+            fit.linear[1] = data.background(at_centre) * photons;
+            fit.slopes = [data.amplitude(by_x) * photons, data.amplitude(by_y) * photons];
+        }
+        fit
     }
 }

@@ -16,7 +16,7 @@
 
 use super::each::Each;
 use super::hidden::hide;
-use super::least_squares::{idle, prepare, prepare_on_plane, step, step_on_plane};
+use super::least_squares::{idle, prepare, step};
 use super::level::Weighing;
 use super::method::{CANCELS, Finish, Method, RawFit};
 use super::shape::on_plane;
@@ -28,12 +28,14 @@ use crate::error::ArgumentError;
 use crate::options::Options;
 use crate::search::solve::Symmetric;
 use crate::search::{
-    Coordinates, Evaluation, LAMBDA_START, LaneState, MergeLanes, Newton, Normal, Search, Settings,
+    Coordinates, Evaluation, LAMBDA_START, LaneState, Newton, Normal, Search, Settings, lane_state,
 };
 use crate::setup::Setup;
 use crate::size::{Outline, Size};
+use crate::spot::conditioning::Conditioning;
 use crate::spot::limits::Background;
-use crate::spot::plane::Tilt;
+use crate::spot::plane::{Tilt, plane_at};
+use crate::spot::sums::Sums;
 
 /// A pixel whose read noise has a variance above this, in e², tells nothing.
 pub const HIDDEN: f64 = 1e20;
@@ -78,15 +80,7 @@ pub struct WithAmplitudeConstants<R, C> {
     pub reach: [R; 2],
 }
 
-impl<R: Real, C: LaneState<R>> LaneState<R> for WithAmplitudeConstants<R, C> {
-    #[inline(always)]
-    fn merge<M: MergeLanes<R>>(&mut self, other: &Self, how: &M) {
-        self.shape.merge(&other.shape, how);
-        self.least.merge(&other.least, how);
-        self.corner.merge(&other.corner, how);
-        self.reach.merge(&other.reach, how);
-    }
-}
+lane_state!([R: Real, C: LaneState<R>] WithAmplitudeConstants<R, C>: shape, least, corner, reach);
 
 /// The first of some numbers.
 #[inline(always)]
@@ -250,13 +244,13 @@ impl<R: Real, S: Summable<P>, const P: usize, const Q: usize, const NOTES: bool>
     /// # Errors
     /// As [`Setup::for_shape`].
     #[inline(always)]
-    pub fn for_shape(
+    pub fn for_spots(
         shape: S,
         size: Size,
         options: &Options,
         mapped: bool,
     ) -> Result<Self, ArgumentError> {
-        let start = Setup::start_for_shape(shape, size, options)?;
+        let start = Setup::<R, S, P, 2, true>::for_spots(shape, size, options, false)?.by();
         let camera = options.camera.unwrap_or_default();
         let (photons, baseline) =
             if mapped { (1.0, 0.0) } else { (camera.photons_per_adu(), camera.baseline) };
@@ -318,13 +312,13 @@ impl<R: Real, S: Summable<P>, const P: usize, const Q: usize, const NOTES: bool>
     fn count_photons<T: Store<R>>(
         &self,
         tile: &mut T,
-        seed: &LeastSquaresSeed<R, S::Constants<R>, P>,
+        data: &Conditioning<R>,
         tilt: &Tilt<R>,
     ) -> [R; 4] {
-        let [level, by_x, by_y] = tilt.plane(R::splat(0.0), tilt.slopes);
+        let taken = tilt.plane(R::splat(0.0), tilt.slopes);
         let (zero, far) = (R::splat(0.0), R::splat(f64::MAX));
         let (lane, length) = (tile.group().lane(), tile.length());
-        let unit = seed.data.scale.reciprocal();
+        let unit = data.scale.reciprocal();
         let (mut low, mut high, mut sum, mut total) = (far, -far, zero, zero);
         for line in 0..tile.lines() {
             let (in_window, number) = (tile.in_window(lane, line), tile.number(lane, line));
@@ -332,11 +326,11 @@ impl<R: Real, S: Summable<P>, const P: usize, const Q: usize, const NOTES: bool>
             for place in 0..length {
                 let mut pixel = tile.pixel(line, place);
                 if const { on_plane(P, Q) } {
-                    let [x, y] = if T::COLUMNS { [number, index] } else { [index, number] };
-                    pixel = pixel + by_x.mul_add(x, by_y.mul_add(y, level));
+                    let place = if T::COLUMNS { [number, index] } else { [index, number] };
+                    pixel = pixel + plane_at(taken, place);
                     index = index + R::splat(1.0);
                 }
-                let counts = (pixel - seed.data.dark) * unit;
+                let counts = (pixel - data.dark) * unit;
                 let note = if NOTES { tile.note(lane, line, place) } else { zero };
                 let variance = self.variance + of_seen(note, note);
                 let photons = counts * self.photons;
@@ -352,12 +346,7 @@ impl<R: Real, S: Summable<P>, const P: usize, const Q: usize, const NOTES: bool>
         }
         tile.publish();
         let group = tile.group();
-        [
-            group.least(low),
-            -group.least(-high),
-            group.sum(sum) * seed.data.inverse_n,
-            group.sum(total),
-        ]
+        [group.least(low), -group.least(-high), group.sum(sum) * data.inverse_n, group.sum(total)]
     }
 
     /// The spot, the amplitude and the background of some parameters.
@@ -371,31 +360,45 @@ impl<R: Real, S: Summable<P>, const P: usize, const Q: usize, const NOTES: bool>
         (spot, p[P], p[P + 1])
     }
 
-    /// The start of a spot on a plane: the parameters of its shape, and its amplitude, the background in the middle of the window
-    /// and its slopes, of conditioned pixels with the slopes that have been taken from them.
+    /// What the least-squares fit begins with that the search starts from, and where that has led: the parameters of the shape, and
+    /// the amplitude, the background in the middle of the window and its slopes, of conditioned pixels with the slopes that have been
+    /// taken from them. L is 4 for a plane, else 2.
     #[inline(always)]
-    fn begun_on_plane<T: Tile<R>>(
+    fn begun<T: Store<R>, const L: usize>(
         &self,
         tile: &mut T,
-        seed: &LeastSquaresSeed<R, S::Constants<R>, P>,
-        tilt: &Tilt<R>,
-        usable: R::Mask,
-    ) -> ([R; P], [R; 4]) {
-        let LeastSquaresSeed { parameters, constants, data } = *seed;
-        let (start, max_cost) = (&self.start, self.start.max_cost(&data));
+        start: Option<Outline<R>>,
+    ) -> (Begun<R, S::Constants<R>, P>, R::Mask) {
+        let (shape, setup, hidden) = (&self.shape.0, &self.start, R::splat(HIDDEN));
+        let weighing = if L > 2 && self.mapped { Weighing::Below(hidden) } else { Weighing::Even };
+        let (seed, usable) = prepare::<_, _, _, P, L, false, NOTES, true>(
+            shape,
+            tile,
+            start,
+            self.baseline,
+            weighing,
+            hidden,
+        );
+        let LeastSquaresSeed { parameters, constants, data, tilt, .. } = seed;
+        let max_cost = setup.max_cost(&data);
         // That of all pixels, with those that are hidden: they have next to no slopes any more.
         let even = Tilt::of_window(self.size());
-        let mut search: Search<R, S, P, 4> =
-            Search::start(start.settings(), &self.shape.0, usable, max_cost, parameters, constants);
+        let mut search: Search<R, S, P, L> =
+            Search::start(setup.settings(), shape, usable, max_cost, parameters, constants);
         for _ in 0..tile.times(START_EVALUATIONS) {
-            step_on_plane(start, tile, &data, &even, &mut search);
+            step(setup, tile, &data, &even, &mut search);
         }
-        let [alpha, level, along, across] = search.at_best().linear;
-        let [taken, x, y] = tilt.plane(R::splat(0.0), tilt.slopes);
-        let [left, more_x, more_y] = even.plane(level, [along, across]);
-        let (by_x, by_y) = (x + more_x, y + more_y);
-        let middle = by_x.mul_add(even.middle[0], by_y.mul_add(even.middle[1], taken + left));
-        (*search.best(), [alpha, middle, by_x, by_y])
+        let (linear, zero) = (search.at_best().linear, R::splat(0.0));
+        let mut background = [linear[1], zero, zero];
+        if const { L > 2 } {
+            let [taken, x, y] = tilt.plane(zero, tilt.slopes);
+            let [left, more_x, more_y] = even.plane(linear[1], [linear[2], linear[3]]);
+            let (by_x, by_y) = (x + more_x, y + more_y);
+            let middle = by_x.mul_add(even.middle[0], by_y.mul_add(even.middle[1], taken + left));
+            background = [middle, by_x, by_y];
+        }
+        let (parameters, alpha) = (*search.best(), linear[0]);
+        (Begun { data, tilt, constants, parameters, alpha, background }, usable)
     }
 
     /// Makes the background of the start, that of the window's middle, a plane with these slopes.
@@ -434,7 +437,8 @@ impl<R: Real, S: Summable<P>, const P: usize, const Q: usize, const NOTES: bool>
         least: R,
     ) -> Evaluation<R, Q, 0> {
         let zero = R::splat(0.0);
-        let Weighted { df, f_df, df_df, r_df, r_second: second, .. } = sums;
+        let Weighted { sums: of, r_second: second, .. } = sums;
+        let Sums { df, f_df, df_df, g_df: r_df, .. } = of;
         let (mut gradient, mut hessian) = ([zero; Q], Symmetric::<R, Q>::zero());
         let mut newton = Symmetric::<R, Q>::zero();
         for j in 0..P {
@@ -452,10 +456,10 @@ impl<R: Real, S: Summable<P>, const P: usize, const Q: usize, const NOTES: bool>
             hessian.0[j][P + 1] = alpha * df[j];
             newton.0[j][P + 1] = hessian.0[j][P + 1];
         }
-        gradient[P] = sums.r_f;
+        gradient[P] = of.fg;
         gradient[P + 1] = sums.r;
-        hessian.0[P][P] = sums.ff;
-        hessian.0[P][P + 1] = sums.f;
+        hessian.0[P][P] = of.ff;
+        hessian.0[P][P + 1] = of.f;
         hessian.0[P + 1][P + 1] = sums.n;
         for l in P..Q {
             newton.0[l][P] = hessian.0[l][P];
@@ -533,12 +537,6 @@ fn plane<R: Real, const P: usize, const Q: usize>(
     }
     let [by_x, by_y] = [p[P + 2], p[P + 3]];
     [by_x.neg_mul_add(corner[0], by_y.neg_mul_add(corner[1], constant)), by_x, by_y]
-}
-
-/// The value of such a plane at a place.
-#[inline(always)]
-fn plane_at<R: Real>([level, by_x, by_y]: [R; 3], [x, y]: [R; 2]) -> R {
-    by_x.mul_add(x, by_y.mul_add(y, level))
 }
 
 /// The sum of the deviance over the pixels, of which P and Q say whether there is a plane.
@@ -647,6 +645,17 @@ impl<R: Real, const P: usize, const Q: usize> Noise<R> for Poisson<R, P, Q> {
     }
 }
 
+/// Where the least-squares fit has led that a search starts from, in conditioned pixels.
+struct Begun<R: Real, C, const P: usize> {
+    data: Conditioning<R>,
+    tilt: Tilt<R>,
+    constants: C,
+    parameters: [R; P],
+    alpha: R,
+    /// In the middle of the window, and its slopes.
+    background: [R; 3],
+}
+
 /// What a maximum-likelihood fit begins with.
 #[derive(Clone, Copy, Debug)]
 pub struct LikelihoodSeed<R, C, const Q: usize> {
@@ -658,14 +667,9 @@ pub struct LikelihoodSeed<R, C, const Q: usize> {
     pub total: R,
 }
 
-impl<R: Real, C: LaneState<R>, const Q: usize> LaneState<R> for LikelihoodSeed<R, C, Q> {
-    #[inline(always)]
-    fn merge<M: MergeLanes<R>>(&mut self, other: &Self, how: &M) {
-        self.parameters.merge(&other.parameters, how);
-        self.constants.merge(&other.constants, how);
-        self.total = how.number(self.total, other.total);
-    }
-}
+lane_state!(
+    [R: Real, C: LaneState<R>, const Q: usize] LikelihoodSeed<R, C, Q>: parameters, constants, total
+);
 
 impl<R: Real, S: Summable<P>, const P: usize, const Q: usize, const NOTES: bool> Method<R>
     for Likelihood<R, S, P, Q, NOTES>
@@ -691,35 +695,16 @@ impl<R: Real, S: Summable<P>, const P: usize, const Q: usize, const NOTES: bool>
         if NOTES && self.mapped {
             hide::<R, T, true>(tile, R::splat(HIDDEN));
         }
-        let ((seed, tilt), usable) = if const { on_plane(P, Q) } {
-            let hidden = R::splat(HIDDEN);
-            let of = &self.shape.0;
-            let weighing = if self.mapped { Weighing::Below(hidden) } else { Weighing::Even };
-            prepare_on_plane::<_, _, _, P, NOTES, true>(
-                of,
-                tile,
-                start,
-                self.baseline,
-                weighing,
-                hidden,
-            )
+        let (begun, usable) = if const { on_plane(P, Q) } {
+            self.begun::<_, 4>(tile, start)
         } else {
-            let (seed, usable) = prepare(&self.shape.0, tile, start, self.baseline);
-            ((seed, Tilt::none()), usable)
+            self.begun::<_, 2>(tile, start)
         };
-        let (best, [alpha, beta, by_x, by_y]) = if const { on_plane(P, Q) } {
-            self.begun_on_plane(tile, &seed, &tilt, usable)
-        } else {
-            let mut search = self.start.begin(&seed, usable);
-            for _ in 0..tile.times(START_EVALUATIONS) {
-                step(&self.start, tile, &seed.data, &mut search);
-            }
-            let [alpha, beta] = search.at_best().linear;
-            (*search.best(), [alpha, beta, R::splat(0.0), R::splat(0.0)])
-        };
-        let alpha = seed.data.amplitude(alpha) * self.photons;
-        let beta = seed.data.background(beta) * self.photons;
-        let [low, high, mean, total] = self.count_photons(tile, &seed, &tilt);
+        let Begun { data, tilt, constants: shape, parameters: best, .. } = begun;
+        let [beta, by_x, by_y] = begun.background;
+        let alpha = data.amplitude(begun.alpha) * self.photons;
+        let beta = data.background(beta) * self.photons;
+        let [low, high, mean, total] = self.count_photons(tile, &data, &tilt);
         let floor = R::splat(FLOOR);
         let least_alpha = (high - low) * floor;
         let least_beta = (mean.max(least_alpha) * floor).min(R::splat(DARK));
@@ -730,9 +715,9 @@ impl<R: Real, S: Summable<P>, const P: usize, const Q: usize, const NOTES: bool>
         let none = R::splat(f64::NEG_INFINITY);
         let least = if self.free { [none; 2] } else { [least_alpha, least_beta] };
         let (corner, reach) = ([R::splat(0.0); 2], [R::splat(0.0); 2]);
-        let mut constants = WithAmplitudeConstants { shape: seed.constants, least, corner, reach };
+        let mut constants = WithAmplitudeConstants { shape, least, corner, reach };
         if const { on_plane(P, Q) } {
-            let unit = seed.data.amplitude(self.photons);
+            let unit = data.amplitude(self.photons);
             let by = [by_x * unit, by_y * unit];
             self.lay(by, &mut parameters, &mut constants);
         }
@@ -741,7 +726,7 @@ impl<R: Real, S: Summable<P>, const P: usize, const Q: usize, const NOTES: bool>
     }
     #[inline(always)]
     fn idle(&self) -> Self::Seed {
-        let seed: LeastSquaresSeed<R, _, P> = idle(&self.shape.0, Setup::size(&self.start));
+        let seed: LeastSquaresSeed<R, _, P> = idle(&self.shape.0, self.start.size());
         let mut parameters = [R::splat(1.0); Q];
         parameters[..P].copy_from_slice(&seed.parameters);
         let least = [R::splat(f64::NEG_INFINITY); 2];

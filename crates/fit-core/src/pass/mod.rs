@@ -15,7 +15,6 @@ mod least_squares;
 mod level;
 mod likelihood;
 mod method;
-mod plane;
 mod residual;
 mod rotated;
 mod serial;
@@ -25,23 +24,22 @@ mod tile;
 mod weigh;
 mod weighted;
 
+pub use crate::setup::{AS_ASKED, EXACT, ROUGH};
 pub use condition::condition;
 pub use each::Each;
 pub use errors::{CovarianceEstimator, ErrorEstimate};
 pub use estimate::estimate;
 pub use evaluate::{AxesAndData, evaluate};
 pub use group::{Group, OneLane, sum_axis};
-pub use least_squares::{ExactFit, LeastSquaresSeed, RoughFit, SpotSearch};
+pub use least_squares::{ExactFit, LeastSquaresSeed, PlaneFit, RoughFit, SpotSearch, WeightedFit};
 pub(crate) use likelihood::deviance_of;
 pub use likelihood::{
     HIDDEN, Likelihood, LikelihoodSeed, START_EVALUATIONS, WithAmplitude, WithAmplitudeConstants,
 };
 pub use method::{Finish, Method, RawFit, fit};
-pub use plane::{PlaneFit, PlaneSeed};
 pub use residual::residual_chi2;
 pub use serial::{Axes, Columns, PixelRow, Rows, Serial};
 pub use shape::{Gathered, Summable, Visitor, on_plane};
 pub use sheared::Sheared;
 pub use tile::{Along, Around, Line, Side, Store, Tile};
-pub use weigh::{ByAxes, Noise, Weighted, WeightedTilt, weigh};
-pub use weighted::{WeightedFit, WeightedSeed};
+pub use weigh::{Noise, Weighted, WeightedTilt, weigh};

@@ -5,21 +5,21 @@ use super::group::Group;
 use super::shape::Summable;
 use super::tile::{Tile, keep};
 use crate::arithmetic::Real;
+use crate::spot::plane::plane_at;
 
-/// The squares of the residuals, times weights if `WEIGHTED`, on a plane if `TILTED`.
-struct Squares<R, const WEIGHTED: bool, const TILTED: bool> {
+/// The squares of the residuals, times weights if `WEIGHTED`, on a plane if L > 2.
+struct Squares<R, const WEIGHTED: bool, const L: usize> {
     /// The value of the plane at (0, 0), and its slopes.
     plane: [R; 3],
     beta: R,
     chi2: R,
 }
 
-impl<R: Real, const WEIGHTED: bool, const TILTED: bool> Each<R> for Squares<R, WEIGHTED, TILTED> {
+impl<R: Real, const WEIGHTED: bool, const L: usize> Each<R> for Squares<R, WEIGHTED, L> {
     #[inline(always)]
-    fn at(&mut self, [x, y]: [R; 2]) {
-        if TILTED {
-            let [level, by_x, by_y] = self.plane;
-            self.beta = by_x.mul_add(x, by_y.mul_add(y, level));
+    fn at(&mut self, place: [R; 2]) {
+        if const { L > 2 } {
+            self.beta = plane_at(self.plane, place);
         }
     }
     #[inline(always)]
@@ -38,30 +38,18 @@ impl<R: Real, const WEIGHTED: bool, const TILTED: bool> Each<R> for Squares<R, W
 }
 
 /// χ² = Σ(αf + β − g)² (eq. 2) from the residuals themselves, pixel by pixel; each square times the pixel's weight if
-/// `WEIGHTED`.
+/// `WEIGHTED`. `plane` is β, or, if L > 2, the value of the background at (0, 0) and its slopes.
 ///
 /// [`crate::spot::assembly::assemble`] computes χ² from sums. That is enough to steer the search, but the sums
 /// cancel where the spot is bright; this is the number to report.
 #[inline(always)]
-pub fn residual_chi2<R: Real, T: Tile<R>, S: Summable<P>, const P: usize, const WEIGHTED: bool>(
-    tile: &mut T,
-    shape: &S,
-    spot: S::Spot<R>,
-    [alpha, beta]: [R; 2],
-) -> R {
-    let plane = [beta, R::splat(0.0), R::splat(0.0)];
-    tilted_chi2::<_, _, _, _, WEIGHTED, false>(tile, shape, spot, alpha, plane)
-}
-
-/// The same on a plane, if `TILTED`: of its value at (0, 0) and its slopes.
-#[inline(always)]
-pub(super) fn tilted_chi2<
+pub fn residual_chi2<
     R: Real,
     T: Tile<R>,
     S: Summable<P>,
     const P: usize,
     const WEIGHTED: bool,
-    const TILTED: bool,
+    const L: usize,
 >(
     tile: &mut T,
     shape: &S,
@@ -70,7 +58,7 @@ pub(super) fn tilted_chi2<
     plane: [R; 3],
 ) -> R {
     let [beta, ..] = plane;
-    let mut squares = Squares::<R, WEIGHTED, TILTED> { plane, beta, chi2: R::splat(0.0) };
+    let mut squares = Squares::<R, WEIGHTED, L> { plane, beta, chi2: R::splat(0.0) };
     shape.show::<_, _, _, WEIGHTED>(tile, spot, alpha, &mut squares);
     tile.group().sum(squares.chi2)
 }

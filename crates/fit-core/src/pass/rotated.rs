@@ -9,10 +9,10 @@ use super::weigh::{Noise, Weighted, WeightedTilt};
 use crate::arithmetic::Real;
 use crate::search::solve::Symmetric;
 use crate::spot::axis::PixelProfile;
-use crate::spot::moments::{Moments, RowMoments, SecondMoments, powers, turned, turned_matrix};
+use crate::spot::moments::{Moments, RowMoments, SecondMoments, powers};
 use crate::spot::plane::{Tilt, TiltedSums};
 use crate::spot::shape::Rotated;
-use crate::spot::sums::Sums;
+use crate::spot::sums::{Sums, turned_matrix};
 
 /// The sums over a window with weights s and r for each pixel, as [`Weighted`] has them.
 struct Gathered<R> {
@@ -166,7 +166,7 @@ fn sampled<
             let b = number - first_line;
             all.tilted.single[0].add_row::<ORDER>(&placed, &factors);
             all.tilted.single[1].add_row::<ORDER>(&single, &powers(across.factor * b, across.y));
-            all.tilted.rest = row.added(all.tilted.rest, b);
+            all.tilted.rest.add_row(row.0, b);
         }
         all.single.add_row::<ORDER>(&single, &factors);
         all.residual.add_row::<RESIDUAL>(&residual, &factors);
@@ -239,7 +239,7 @@ fn integrated<
             }
         }
         if N::TILTED {
-            all.tilted.rest = row.added(all.tilted.rest, number - first_line);
+            all.tilted.rest.add_row(row.0, number - first_line);
         }
     }
     all
@@ -269,24 +269,13 @@ impl<R: Real> RowTilt<R> {
         self.0[3] = self.0[3] + r;
         self.0[4] = r.mul_add(a, self.0[4]);
     }
-
-    /// What they make with those of other rows; `b` is the place across the lines.
-    #[inline(always)]
-    fn added(&self, mut to: WeightedTilt<R, 0>, b: R) -> WeightedTilt<R, 0> {
-        let [s, by, square, r, r_by] = self.0;
-        to.n = [to.n[0] + by, b.mul_add(s, to.n[1])];
-        to.square =
-            [to.square[0] + square, b.mul_add(by, to.square[1]), (b * b).mul_add(s, to.square[2])];
-        to.r = [to.r[0] + r_by, b.mul_add(r, to.r[1])];
-        to
-    }
 }
 
-/// A pixel's weight is 1, and its value; with sums times the place.
-struct PlainTilted<R>([R; 2]);
+/// A pixel's weight is 1, and its value; where the background is a plane (L > 2) with sums times the place, counted from a point.
+struct Even<R, const L: usize>([R; 2]);
 
-impl<R: Real> Noise<R> for PlainTilted<R> {
-    const TILTED: bool = true;
+impl<R: Real, const L: usize> Noise<R> for Even<R, L> {
+    const TILTED: bool = L > 2;
     #[inline(always)]
     fn origin(&self) -> [R; 2] {
         self.0
@@ -297,55 +286,33 @@ impl<R: Real> Noise<R> for PlainTilted<R> {
     }
 }
 
-/// A pixel's weight is 1, and its value.
-struct Plain;
-
-impl<R: Real> Noise<R> for Plain {
-    #[inline(always)]
-    fn pixel<T: Tile<R>>(&mut self, _: R::Mask, _: [R; 2], pixel: R, _: R, _: R) -> [R; 2] {
-        [R::splat(1.0), pixel]
-    }
-}
-
-/// What least squares takes from the sums.
+/// The sums by the parameters.
 #[inline(always)]
-fn summed<R: Real, T: Tile<R>>(all: &Gathered<R>, r: R) -> (Sums<R, 5>, SecondMoments<R>) {
-    let Gathered { single: level, square, residual: data, .. } = *all;
-    let mut sums = Sums {
-        f: level.value(),
-        ff: square.value(),
-        fg: data.value(),
-        df: level.gradient(r),
-        f_df: square.gradient(r),
-        g_df: data.gradient(r),
-        df_df: all.df_df,
+fn weighted<R: Real, T: Tile<R>, const SECOND: bool>(all: &Gathered<R>, r: R) -> Weighted<R, 5> {
+    let Gathered { single, square, residual, tilted, .. } = all;
+    let Tilted { single: [along, across], rest } = tilted;
+    let sums = Weighted {
+        n: all.n,
+        sums: Sums {
+            f: single.value(),
+            ff: square.value(),
+            fg: residual.value(),
+            df: single.gradient(r),
+            f_df: square.gradient(r),
+            g_df: residual.gradient(r),
+            df_df: all.df_df,
+        },
+        r: all.level,
+        r_second: if SECOND { residual.second(r) } else { Symmetric::zero() },
+        tilted: WeightedTilt {
+            n: rest.n,
+            square: rest.square,
+            f: [along.value(), across.value()],
+            df: [along.gradient(r), across.gradient(r)],
+            r: rest.r,
+        },
     };
-    if T::COLUMNS {
-        sums.df = turned(sums.df);
-        sums.f_df = turned(sums.f_df);
-        sums.g_df = turned(sums.g_df);
-        sums.df_df = turned_matrix(&sums.df_df);
-    }
-    (sums, SecondMoments { r, level, square, data, turned: T::COLUMNS })
-}
-
-/// The sums times x and y.
-#[inline(always)]
-fn of_tilt<R: Real, T: Tile<R>>(all: &Tilted<R>, r: R) -> WeightedTilt<R, 5> {
-    let Tilted { single: [along, across], rest: WeightedTilt { n, square, r: of_r, .. } } = *all;
-    let tilt = WeightedTilt {
-        n,
-        square,
-        f: [along.value(), across.value()],
-        df: [along.gradient(r), across.gradient(r)],
-        r: of_r,
-    };
-    if !T::COLUMNS {
-        return tilt;
-    }
-    let mut tilt = tilt.turned();
-    tilt.df = [turned(tilt.df[0]), turned(tilt.df[1])];
-    tilt
+    if T::COLUMNS { sums.turned() } else { sums }
 }
 
 impl Summable<5> for Rotated {
@@ -360,42 +327,34 @@ impl Summable<5> for Rotated {
         Sheared::new(profile, p)
     }
     #[inline(always)]
-    fn evaluate<R: Real, T: Tile<R>, const SECOND: bool>(
-        &self,
-        tile: &mut T,
-        spot: Sheared<R>,
-    ) -> (Sums<R, 5>, SecondMoments<R>) {
-        let spot = spot.along_lines::<T>();
-        let all = if SECOND {
-            gather::<_, _, _, 4, 4, false>(tile, &spot, &mut Plain)
-        } else {
-            gather::<_, _, _, 2, 2, false>(tile, &spot, &mut Plain)
-        };
-        summed::<R, T>(&all, spot.r)
-    }
-    #[inline(always)]
-    fn evaluate_tilted<R: Real, T: Tile<R>, const SECOND: bool>(
+    fn evaluate<R: Real, T: Tile<R>, const SECOND: bool, const L: usize>(
         &self,
         tile: &mut T,
         spot: Sheared<R>,
         tilt: &Tilt<R>,
     ) -> (Sums<R, 5>, SecondMoments<R>, TiltedSums<R, 5>) {
-        let (spot, mut plain) = (spot.along_lines::<T>(), PlainTilted(tilt.middle));
+        let (spot, mut even) = (spot.along_lines::<T>(), Even::<R, L>(tilt.middle));
         let all = if SECOND {
-            gather::<_, _, _, 4, 4, false>(tile, &spot, &mut plain)
+            gather::<_, _, _, 4, 4, false>(tile, &spot, &mut even)
         } else {
-            gather::<_, _, _, 2, 2, false>(tile, &spot, &mut plain)
+            gather::<_, _, _, 2, 2, false>(tile, &spot, &mut even)
         };
-        let (sums, second) = summed::<R, T>(&all, spot.r);
-        let WeightedTilt { f, df, .. } = of_tilt::<R, T>(&all.tilted, spot.r);
-        let mut tilted = TiltedSums { f, df, second: [Symmetric::zero(); 2] };
-        if SECOND {
-            let [along, across] = all.tilted.single;
-            let by = [along.second(spot.r), across.second(spot.r)];
-            tilted.second =
-                if T::COLUMNS { [turned_matrix(&by[1]), turned_matrix(&by[0])] } else { by };
+        let Weighted { sums, tilted: WeightedTilt { f, df, .. }, .. } =
+            weighted::<R, T, false>(&all, spot.r);
+        let Gathered { single: level, square, residual: data, .. } = all;
+        let second = SecondMoments { r: spot.r, level, square, data, turned: T::COLUMNS };
+        let mut tilted = TiltedSums::zero();
+        if const { L > 2 } {
+            (tilted.f, tilted.df) = (f, df);
+            if SECOND {
+                let [along, across] = all.tilted.single;
+                let by = [along.second(spot.r), across.second(spot.r)];
+                tilted.second =
+                    if T::COLUMNS { [turned_matrix(&by[1]), turned_matrix(&by[0])] } else { by };
+            }
+            tilted = tilted.orthogonal(tilt);
         }
-        (sums, second, tilted.orthogonal(tilt))
+        (sums, second, tilted)
     }
     #[inline(always)]
     fn weigh<R: Real, T: Tile<R>, N: Noise<R>, const SECOND: bool, const NOTES: bool>(
@@ -410,30 +369,7 @@ impl Summable<5> for Rotated {
         } else {
             gather::<_, _, _, 2, 2, NOTES>(tile, &spot, noise)
         };
-        let Gathered { single, square, residual, tilted, .. } = all;
-        let r = spot.r;
-        let r_second = if SECOND { residual.second(r) } else { Symmetric::zero() };
-        let mut sums = Weighted {
-            n: all.n,
-            f: single.value(),
-            ff: square.value(),
-            df: single.gradient(r),
-            f_df: square.gradient(r),
-            df_df: all.df_df,
-            r: all.level,
-            r_f: residual.value(),
-            r_df: residual.gradient(r),
-            r_second,
-            tilted: of_tilt::<R, T>(&tilted, r),
-        };
-        if T::COLUMNS {
-            sums.df = turned(sums.df);
-            sums.f_df = turned(sums.f_df);
-            sums.df_df = turned_matrix(&sums.df_df);
-            sums.r_df = turned(sums.r_df);
-            sums.r_second = turned_matrix(&sums.r_second);
-        }
-        sums
+        weighted::<R, T, SECOND>(&all, spot.r)
     }
     #[inline(always)]
     fn show<R: Real, T: Tile<R>, E: Each<R>, const NOTES: bool>(

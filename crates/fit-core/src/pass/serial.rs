@@ -3,8 +3,8 @@
 use core::borrow::{Borrow, BorrowMut};
 
 use super::group::OneLane;
-use super::tile::{Along, Around, Line, Side, Store, Tile};
-use crate::arithmetic::{Mask, Real};
+use super::tile::{Along, Around, Line, Store, Tile};
+use crate::arithmetic::Real;
 use crate::size::Size;
 use crate::spot::axis::{AxisSample, AxisSums, GaussianAxis, Put};
 
@@ -223,22 +223,6 @@ impl<R: Real, D: Borrow<[R]>> Tile<R> for Serial<'_, '_, R, D> {
     #[inline(always)]
     fn length(&self) -> usize {
         self.size.width
-    }
-    #[inline(always)]
-    fn number(&self, _: R, line: usize) -> R {
-        R::splat(line as f64)
-    }
-    #[inline(always)]
-    fn side(&self, line: usize) -> Side {
-        match line {
-            0 => Side::First,
-            _ if line + 1 == self.size.height => Side::Last,
-            _ => Side::Inner,
-        }
-    }
-    #[inline(always)]
-    fn in_window(&self, _: R, _: usize) -> R::Mask {
-        R::Mask::splat(true)
     }
     #[inline(always)]
     fn line(&self, _: R, line: usize, length: usize) -> PixelRow<'_, R> {

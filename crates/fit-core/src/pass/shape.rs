@@ -13,7 +13,7 @@ use crate::spot::axis::{AxisSample, AxisSums, GaussianAxis, PixelProfile};
 use crate::spot::limits::Background;
 use crate::spot::plane::{Tilt, TiltedSums};
 use crate::spot::shape::{Circular, Elliptical, Outlined, Rotated, Separable, Shape};
-use crate::spot::sums::{Second, SecondSums, Sums};
+use crate::spot::sums::{Second, Sums, finished, second_of_axes};
 
 /// A shape with P parameters whose sums over a window every method can take.
 pub trait Summable<const P: usize>: Outlined<P> {
@@ -32,12 +32,14 @@ pub trait Summable<const P: usize>: Outlined<P> {
         constants: &Self::Constants<R>,
         p: &[R; P],
     ) -> Self::Spot<R>;
-    /// The sums of eq. 5 and 7; those over second derivatives are anything unless `SECOND`.
-    fn evaluate<R: Real, T: Tile<R>, const SECOND: bool>(
+    /// The sums of eq. 5 and 7, and where the background is a plane (L > 2) those times the place, counted from the middle of `tilt`
+    /// and then orthogonal; those over second derivatives are anything unless `SECOND`.
+    fn evaluate<R: Real, T: Tile<R>, const SECOND: bool, const L: usize>(
         &self,
         tile: &mut T,
         spot: Self::Spot<R>,
-    ) -> (Sums<R, P>, Self::Second<R>);
+        tilt: &Tilt<R>,
+    ) -> (Sums<R, P>, Self::Second<R>, TiltedSums<R, P>);
     /// The sums in which each pixel has weights of its own; those over second derivatives are zeros unless `SECOND`.
     /// `NOTES` says whether the tile has notes.
     fn weigh<R: Real, T: Tile<R>, N: Noise<R>, const SECOND: bool, const NOTES: bool>(
@@ -46,13 +48,6 @@ pub trait Summable<const P: usize>: Outlined<P> {
         spot: Self::Spot<R>,
         noise: &mut N,
     ) -> Weighted<R, P>;
-    /// [`Summable::evaluate`] with the sums times the place besides, counted from the middle of `tilt` and then orthogonal.
-    fn evaluate_tilted<R: Real, T: Tile<R>, const SECOND: bool>(
-        &self,
-        tile: &mut T,
-        spot: Self::Spot<R>,
-        tilt: &Tilt<R>,
-    ) -> (Sums<R, P>, Self::Second<R>, TiltedSums<R, P>);
     /// Shows the profile, `height` times as high, pixel by pixel.
     fn show<R: Real, T: Tile<R>, E: Each<R>, const NOTES: bool>(
         &self,
@@ -92,14 +87,19 @@ impl<S: Separable<P>, const P: usize> Summable<P> for S {
         self.axes(profile, constants, p)
     }
     #[inline(always)]
-    fn evaluate<R: Real, T: Tile<R>, const SECOND: bool>(
+    fn evaluate<R: Real, T: Tile<R>, const SECOND: bool, const L: usize>(
         &self,
         tile: &mut T,
         spot: Self::Spot<R>,
-    ) -> (Sums<R, P>, Self::Second<R>) {
+        tilt: &Tilt<R>,
+    ) -> (Sums<R, P>, Self::Second<R>, TiltedSums<R, P>) {
         let (x, y, data) = evaluate::<_, _, SECOND>(tile, spot);
-        let second = Second::new(&x, &y, &data);
-        (self.sums(&x, &y, &data), Gathered { second, shape: PhantomData })
+        let mut tilted = TiltedSums::zero();
+        if const { L > 2 } {
+            tilted = self::tilted::<_, _, S, P, SECOND>(tile, &x, &y, tilt);
+        }
+        let second = Gathered { second: Second::new(&x, &y, &data), shape: PhantomData };
+        (self.sums(&x, &y, &data), second, tilted)
     }
     #[inline(always)]
     fn weigh<R: Real, T: Tile<R>, N: Noise<R>, const SECOND: bool, const NOTES: bool>(
@@ -109,44 +109,6 @@ impl<S: Separable<P>, const P: usize> Summable<P> for S {
         noise: &mut N,
     ) -> Weighted<R, P> {
         weigh::<_, _, _, SECOND, NOTES>(tile, spot, noise).gathered::<S, P, SECOND>()
-    }
-    #[inline(always)]
-    fn evaluate_tilted<R: Real, T: Tile<R>, const SECOND: bool>(
-        &self,
-        tile: &mut T,
-        spot: Self::Spot<R>,
-        tilt: &Tilt<R>,
-    ) -> (Sums<R, P>, Self::Second<R>, TiltedSums<R, P>) {
-        let (x, y, data) = evaluate::<_, _, SECOND>(tile, spot);
-        let [of_x, of_y] = placed::<_, _, SECOND>(tile, tilt.middle);
-        let ([x0, x1, x2, ..], [y0, y1, y2, ..]) = (of_x, of_y);
-        let ([f0, f1, f2], [g0, g1, g2]) = (x.single, y.single);
-        let mut tilted = TiltedSums {
-            f: [x0 * g0, f0 * y0],
-            df: [
-                S::gather([x1 * g0, x0 * g1, x2 * g0, x0 * g2]),
-                S::gather([f1 * y0, f0 * y1, f2 * y0, f0 * y2]),
-            ],
-            second: [Symmetric::zero(); 2],
-        };
-        if SECOND {
-            let [_, _, _, x12, x22] = of_x;
-            let [_, _, _, y12, y22] = of_y;
-            let by_x = SecondSums::of_axes([x0, x1, x2], [x12, x22], y.single, y.second).matrix(
-                x0 * g0,
-                x2 * g0,
-                x0 * g2,
-            );
-            let by_y = SecondSums::of_axes(x.single, x.second, [y0, y1, y2], [y12, y22]).matrix(
-                f0 * y0,
-                f2 * y0,
-                f0 * y2,
-            );
-            tilted.second = [S::gather_matrix(&by_x), S::gather_matrix(&by_y)];
-        }
-        let second = Second::new(&x, &y, &data);
-        let second = Gathered { second, shape: PhantomData };
-        (self.sums(&x, &y, &data), second, tilted.orthogonal(tilt))
     }
     #[inline(always)]
     fn show<R: Real, T: Tile<R>, E: Each<R>, const NOTES: bool>(
@@ -176,6 +138,35 @@ impl<S: Separable<P>, const P: usize> Summable<P> for S {
             }
         }
     }
+}
+
+/// The sums times the place, for the axes that the tile has taken.
+#[inline(always)]
+fn tilted<R: Real, T: Tile<R>, S: Separable<P>, const P: usize, const SECOND: bool>(
+    tile: &T,
+    x: &AxisSums<R>,
+    y: &AxisSums<R>,
+    tilt: &Tilt<R>,
+) -> TiltedSums<R, P> {
+    let [of_x, of_y] = placed::<_, _, SECOND>(tile, tilt.middle);
+    let ([x0, x1, x2, x12, x22], [y0, y1, y2, y12, y22]) = (of_x, of_y);
+    let ([f0, f1, f2], [g0, g1, g2]) = (x.single, y.single);
+    let mut tilted = TiltedSums {
+        f: [x0 * g0, f0 * y0],
+        df: [
+            S::gather([x1 * g0, x0 * g1, x2 * g0, x0 * g2]),
+            S::gather([f1 * y0, f0 * y1, f2 * y0, f0 * y2]),
+        ],
+        second: [Symmetric::zero(); 2],
+    };
+    if SECOND {
+        let by_x = second_of_axes([x0, x1, x2], [x12, x22], y.single, y.second);
+        let by_x = finished(&by_x, x0 * g0, [x2 * g0, x0 * g2]);
+        let by_y = second_of_axes(x.single, x.second, [y0, y1, y2], [y12, y22]);
+        let by_y = finished(&by_y, f0 * y0, [f2 * y0, f0 * y2]);
+        tilted.second = [S::gather_matrix(&by_x), S::gather_matrix(&by_y)];
+    }
+    tilted.orthogonal(tilt)
 }
 
 /// Σ(x − x̄_w)φₐ of φ₀, φ₁, φ₂, φ₁₂ and φ₂₂, the last two if `SECOND`, and the same of y, for the axes that the tile has taken.
@@ -226,8 +217,11 @@ pub const fn on_plane(p: usize, q: usize) -> bool {
 pub trait Visitor {
     /// What the work returns.
     type Output;
-    /// Does the work for a shape with P parameters, Q with amplitude and background, or with amplitude and plane ([`on_plane`]).
-    fn visit<S: Summable<P>, const P: usize, const Q: usize>(self, shape: S) -> Self::Output;
+    /// Does the work for a shape with P parameters and L linear ones, amplitude and background, or amplitude and plane; Q are P + L.
+    fn visit<S: Summable<P>, const P: usize, const L: usize, const Q: usize>(
+        self,
+        shape: S,
+    ) -> Self::Output;
 }
 
 impl Shape {
@@ -235,17 +229,17 @@ impl Shape {
     pub fn visit<V: Visitor>(self, background: Background, visitor: V) -> V::Output {
         if background == Background::Plane {
             return match (self, self.fixed()) {
-                (_, Some(fixed)) => visitor.visit::<_, 2, 6>(fixed),
-                (Self::Elliptical(Elliptical), _) => visitor.visit::<_, 4, 8>(Elliptical),
-                (Self::Rotated(Rotated), _) => visitor.visit::<_, 5, 9>(Rotated),
-                _ => visitor.visit::<_, 3, 7>(Circular),
+                (_, Some(fixed)) => visitor.visit::<_, 2, 4, 6>(fixed),
+                (Self::Elliptical(Elliptical), _) => visitor.visit::<_, 4, 4, 8>(Elliptical),
+                (Self::Rotated(Rotated), _) => visitor.visit::<_, 5, 4, 9>(Rotated),
+                _ => visitor.visit::<_, 3, 4, 7>(Circular),
             };
         }
         match (self, self.fixed()) {
-            (_, Some(fixed)) => visitor.visit::<_, 2, 4>(fixed),
-            (Self::Elliptical(Elliptical), _) => visitor.visit::<_, 4, 6>(Elliptical),
-            (Self::Rotated(Rotated), _) => visitor.visit::<_, 5, 7>(Rotated),
-            _ => visitor.visit::<_, 3, 5>(Circular),
+            (_, Some(fixed)) => visitor.visit::<_, 2, 2, 4>(fixed),
+            (Self::Elliptical(Elliptical), _) => visitor.visit::<_, 4, 2, 6>(Elliptical),
+            (Self::Rotated(Rotated), _) => visitor.visit::<_, 5, 2, 7>(Rotated),
+            _ => visitor.visit::<_, 3, 2, 5>(Circular),
         }
     }
 }

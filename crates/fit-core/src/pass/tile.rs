@@ -3,7 +3,7 @@
 use core::hint::black_box;
 
 use super::group::Group;
-use crate::arithmetic::Real;
+use crate::arithmetic::{Mask, Real};
 use crate::size::Size;
 use crate::spot::axis::{AxisSample, AxisSums, GaussianAxis};
 
@@ -48,11 +48,27 @@ pub trait Tile<R: Real> {
     /// How many pixels a line has.
     fn length(&self) -> usize;
     /// The number in the window of a line of each lane.
-    fn number(&self, lane: R, line: usize) -> R;
+    #[inline(always)]
+    fn number(&self, lane: R, line: usize) -> R {
+        let _ = lane;
+        R::splat(line as f64)
+    }
     /// The lanes whose line is in the window.
-    fn in_window(&self, lane: R, line: usize) -> R::Mask;
+    #[inline(always)]
+    fn in_window(&self, lane: R, line: usize) -> R::Mask {
+        let _ = (lane, line);
+        R::Mask::splat(true)
+    }
     /// Where a line of the lanes lies in the window.
-    fn side(&self, line: usize) -> Side;
+    #[inline(always)]
+    fn side(&self, line: usize) -> Side {
+        match line {
+            _ if Self::Group::LANES > 1 => Side::Varies,
+            0 => Side::First,
+            _ if line + 1 == self.lines() => Side::Last,
+            _ => Side::Inner,
+        }
+    }
     /// The same number, of which a compiler does not know that it is the same, so that a loop of as many rounds stays one:
     /// what is done once need not be fast, but small.
     #[inline(always)]
@@ -133,6 +149,13 @@ pub trait Around<R>: Line<R> {
 pub trait Along<R> {
     /// The sample at a place; `index` is its number as an `R`.
     fn at<const SECOND: bool>(&self, place: usize, index: R) -> AxisSample<R>;
+}
+
+impl<R: Real, const N: usize> Along<R> for &[AxisSample<R>; N] {
+    #[inline(always)]
+    fn at<const SECOND: bool>(&self, place: usize, _: R) -> AxisSample<R> {
+        self[place]
+    }
 }
 
 /// `value` in the lanes whose line is in the window, `other` elsewhere.

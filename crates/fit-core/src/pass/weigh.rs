@@ -9,8 +9,9 @@ use super::tile::{Along, Line, Tile, keep};
 use crate::arithmetic::Real;
 use crate::search::solve::Symmetric;
 use crate::spot::axis::{AxisSample, AxisSums, GaussianAxis};
-use crate::spot::shape::Separable;
-use crate::spot::sums::{RowSums, SecondSums};
+use crate::spot::plane::TiltedSums;
+use crate::spot::shape::{Separable, gathered};
+use crate::spot::sums::{RowSums, Sums, add_second, finished, turned, turned_matrix};
 
 /// What a pixel contributes: the weight of products of derivatives, and that of single ones.
 pub trait Noise<R: Real> {
@@ -58,26 +59,47 @@ pub trait Noise<R: Real> {
 pub struct Weighted<R, const P: usize> {
     /// Σs.
     pub n: R,
-    /// Σsf.
-    pub f: R,
-    /// Σsf².
-    pub ff: R,
-    /// Σs∂ⱼf.
-    pub df: [R; P],
-    /// Σsf∂ⱼf.
-    pub f_df: [R; P],
-    /// Σs∂ⱼf∂ₖf.
-    pub df_df: Symmetric<R, P>,
+    /// With the weights s, and r in place of g.
+    pub sums: Sums<R, P>,
     /// Σr.
     pub r: R,
-    /// Σrf.
-    pub r_f: R,
-    /// Σr∂ⱼf.
-    pub r_df: [R; P],
     /// Σr∂ⱼₖf; zeros where the second derivatives were not asked for.
     pub r_second: Symmetric<R, P>,
     /// Sums times the place; zeros unless [`Noise::TILTED`].
     pub tilted: WeightedTilt<R, P>,
+}
+
+impl<R: Real, const P: usize> Weighted<R, P> {
+    /// The sums of eq. 5 and 7 from those with weights and weighted values, multiplied by `scale`, and those times the place.
+    #[inline(always)]
+    pub(super) fn scaled(&self, scale: R) -> (Sums<R, P>, TiltedSums<R, P>) {
+        let (mut sums, mut tilted) = (self.sums, TiltedSums::zero());
+        (sums.f, sums.ff, sums.fg) = (sums.f * scale, sums.ff * scale, sums.fg * scale);
+        for j in 0..P {
+            sums.df[j] = sums.df[j] * scale;
+            sums.f_df[j] = sums.f_df[j] * scale;
+            sums.g_df[j] = sums.g_df[j] * scale;
+            for k in 0..P {
+                if k >= j {
+                    sums.df_df.0[j][k] = sums.df_df.0[j][k] * scale;
+                }
+            }
+        }
+        for i in 0..2 {
+            tilted.f[i] = self.tilted.f[i] * scale;
+            for j in 0..P {
+                tilted.df[i][j] = self.tilted.df[i][j] * scale;
+            }
+        }
+        (sums, tilted)
+    }
+
+    /// The same sums with rows and columns exchanged.
+    #[inline(always)]
+    pub(super) fn turned(self) -> Self {
+        let r_second = turned_matrix(&self.r_second);
+        Self { sums: self.sums.turned(), r_second, tilted: self.tilted.turned(), ..self }
+    }
 }
 
 /// Sums times x and y, counted from [`Noise::origin`].
@@ -120,29 +142,23 @@ impl<R: Real, const P: usize> WeightedTilt<R, P> {
         self
     }
 
-    /// The same with x and y exchanged; the derivatives as they are.
+    /// The same with rows and columns exchanged.
     #[inline(always)]
     pub(super) fn turned(self) -> Self {
         let Self { n: [n0, n1], square: [xx, xy, yy], f: [f0, f1], df: [df0, df1], r: [r0, r1] } =
             self;
-        Self { n: [n1, n0], square: [yy, xy, xx], f: [f1, f0], df: [df1, df0], r: [r1, r0] }
+        let df = [turned(df1), turned(df0)];
+        Self { n: [n1, n0], square: [yy, xy, xx], f: [f1, f0], df, r: [r1, r0] }
     }
-}
 
-/// The same by x̄, ȳ, σx and σy.
-#[derive(Clone, Copy, Debug)]
-pub struct ByAxes<R> {
-    n: R,
-    f: R,
-    ff: R,
-    df: [R; 4],
-    f_df: [R; 4],
-    df_df: Symmetric<R, 4>,
-    r: R,
-    r_f: R,
-    r_df: [R; 4],
-    r_second: SecondSums<R>,
-    tilted: WeightedTilt<R, 4>,
+    /// Adds those of a row at the place b across the rows that have no derivatives: with the place a on it, Σs, Σsa, Σsa², Σr and Σra.
+    #[inline(always)]
+    pub(super) fn add_row(&mut self, [s, by, square, r, r_by]: [R; 5], b: R) {
+        self.n = [self.n[0] + by, b.mul_add(s, self.n[1])];
+        let [xx, xy, yy] = self.square;
+        self.square = [xx + square, b.mul_add(by, xy), (b * b).mul_add(s, yy)];
+        self.r = [self.r[0] + r_by, b.mul_add(r, self.r[1])];
+    }
 }
 
 /// The sums over one row.
@@ -210,23 +226,12 @@ impl<R: Real> WeightedRowSums<R> {
     }
 }
 
-impl<R: Real> ByAxes<R> {
+/// By x̄, ȳ, σx and σy; those over second derivatives are [`finished`] at last.
+impl<R: Real> Weighted<R, 4> {
     #[inline(always)]
     fn zero() -> Self {
-        let zero = R::splat(0.0);
-        Self {
-            n: zero,
-            f: zero,
-            ff: zero,
-            df: [zero; 4],
-            f_df: [zero; 4],
-            df_df: Symmetric::zero(),
-            r: zero,
-            r_f: zero,
-            r_df: [zero; 4],
-            r_second: SecondSums::zero(),
-            tilted: WeightedTilt::zero(),
-        }
+        let (zero, tilted) = (R::splat(0.0), WeightedTilt::zero());
+        Self { n: zero, sums: Sums::zero(), r: zero, r_second: Symmetric::zero(), tilted }
     }
 
     /// Adds the sums times the place of (a part of) a row at the place `b` across the rows.
@@ -236,10 +241,7 @@ impl<R: Real> ByAxes<R> {
         let [s, s0, s1, s2] = sums.single;
         let [by, by0, by1, by2, square, level] = sums.placed;
         let to = &mut self.tilted;
-        to.n = [to.n[0] + by, b.mul_add(s, to.n[1])];
-        to.square =
-            [to.square[0] + square, b.mul_add(by, to.square[1]), (b * b).mul_add(s, to.square[2])];
-        to.r = [to.r[0] + level, b.mul_add(sums.level, to.r[1])];
+        to.add_row([s, by, square, sums.level, level], b);
         let single = [[by0, by1, by2], [b * s0, b * s1, b * s2]];
         for i in 0..2 {
             let [s0, s1, s2] = single[i];
@@ -260,17 +262,18 @@ impl<R: Real> ByAxes<R> {
         let (y00, y01, y02) = (y0 * y0, y0 * y1, y0 * y2);
         let (y11, y12, y22) = (y1 * y1, y1 * y2, y2 * y2);
         self.n = self.n + s;
-        self.f = s0.mul_add(y0, self.f);
-        self.df[0] = s1.mul_add(y0, self.df[0]);
-        self.df[1] = s0.mul_add(y1, self.df[1]);
-        self.df[2] = s2.mul_add(y0, self.df[2]);
-        self.df[3] = s0.mul_add(y2, self.df[3]);
-        self.ff = s00.mul_add(y00, self.ff);
-        self.f_df[0] = s01.mul_add(y00, self.f_df[0]);
-        self.f_df[1] = s00.mul_add(y01, self.f_df[1]);
-        self.f_df[2] = s02.mul_add(y00, self.f_df[2]);
-        self.f_df[3] = s00.mul_add(y02, self.f_df[3]);
-        let matrix = &mut self.df_df.0;
+        let to = &mut self.sums;
+        to.f = s0.mul_add(y0, to.f);
+        to.df[0] = s1.mul_add(y0, to.df[0]);
+        to.df[1] = s0.mul_add(y1, to.df[1]);
+        to.df[2] = s2.mul_add(y0, to.df[2]);
+        to.df[3] = s0.mul_add(y2, to.df[3]);
+        to.ff = s00.mul_add(y00, to.ff);
+        to.f_df[0] = s01.mul_add(y00, to.f_df[0]);
+        to.f_df[1] = s00.mul_add(y01, to.f_df[1]);
+        to.f_df[2] = s02.mul_add(y00, to.f_df[2]);
+        to.f_df[3] = s00.mul_add(y02, to.f_df[3]);
+        let matrix = &mut to.df_df.0;
         matrix[0][0] = s11.mul_add(y00, matrix[0][0]);
         matrix[0][1] = s01.mul_add(y01, matrix[0][1]);
         matrix[0][2] = s12.mul_add(y00, matrix[0][2]);
@@ -283,13 +286,13 @@ impl<R: Real> ByAxes<R> {
         matrix[3][3] = s00.mul_add(y22, matrix[3][3]);
         let RowSums([r0, r1, r2, ..]) = sums.residual;
         self.r = self.r + sums.level;
-        self.r_f = r0.mul_add(y0, self.r_f);
-        self.r_df[0] = r1.mul_add(y0, self.r_df[0]);
-        self.r_df[1] = r0.mul_add(y1, self.r_df[1]);
-        self.r_df[2] = r2.mul_add(y0, self.r_df[2]);
-        self.r_df[3] = r0.mul_add(y2, self.r_df[3]);
+        to.fg = r0.mul_add(y0, to.fg);
+        to.g_df[0] = r1.mul_add(y0, to.g_df[0]);
+        to.g_df[1] = r0.mul_add(y1, to.g_df[1]);
+        to.g_df[2] = r2.mul_add(y0, to.g_df[2]);
+        to.g_df[3] = r0.mul_add(y2, to.g_df[3]);
         if SECOND {
-            self.r_second.add(sums.residual, row);
+            add_second(&mut self.r_second, sums.residual, row);
         }
     }
 
@@ -299,18 +302,19 @@ impl<R: Real> ByAxes<R> {
         if G::LANES == 1 {
             return self;
         }
+        let sums = &mut self.sums;
         self.n = group.sum(self.n);
-        self.f = group.sum(self.f);
-        self.ff = group.sum(self.ff);
+        sums.f = group.sum(sums.f);
+        sums.ff = group.sum(sums.ff);
         self.r = group.sum(self.r);
-        self.r_f = group.sum(self.r_f);
+        sums.fg = group.sum(sums.fg);
         for j in 0..4 {
-            self.df[j] = group.sum(self.df[j]);
-            self.f_df[j] = group.sum(self.f_df[j]);
-            self.r_df[j] = group.sum(self.r_df[j]);
+            sums.df[j] = group.sum(sums.df[j]);
+            sums.f_df[j] = group.sum(sums.f_df[j]);
+            sums.g_df[j] = group.sum(sums.g_df[j]);
             for k in 0..4 {
                 if k >= j {
-                    self.df_df.0[j][k] = group.sum(self.df_df.0[j][k]);
+                    sums.df_df.0[j][k] = group.sum(sums.df_df.0[j][k]);
                 }
             }
         }
@@ -323,58 +327,21 @@ impl<R: Real> ByAxes<R> {
         self
     }
 
-    /// The same sums with rows and columns exchanged.
-    #[inline(always)]
-    fn turned(self) -> Self {
-        let turn = [1, 0, 3, 2];
-        let mut turned = self;
-        turned.tilted = self.tilted.turned();
-        for j in 0..4 {
-            for i in 0..2 {
-                turned.tilted.df[i][j] = self.tilted.df[1 - i][turn[j]];
-            }
-            turned.df[j] = self.df[turn[j]];
-            turned.f_df[j] = self.f_df[turn[j]];
-            turned.r_df[j] = self.r_df[turn[j]];
-            for k in 0..4 {
-                if k >= j {
-                    turned.df_df.0[j][k] = self.df_df.at(turn[j], turn[k]);
-                }
-            }
-        }
-        turned.r_second = self.r_second.turned();
-        turned
-    }
-
     /// The sums by the parameters of a separable shape.
     #[inline(always)]
     pub(super) fn gathered<S: Separable<P>, const P: usize, const SECOND: bool>(
         &self,
     ) -> Weighted<R, P> {
+        let Self { n, sums, r, tilted, .. } = *self;
         let mut r_second = Symmetric::zero();
         if SECOND {
-            let second = self.r_second.matrix(self.r_f, self.r_df[2], self.r_df[3]);
-            r_second = S::gather_matrix(&second);
+            let [_, _, wx, wy] = sums.g_df;
+            r_second = S::gather_matrix(&finished(&self.r_second, sums.fg, [wx, wy]));
         }
-        Weighted {
-            n: self.n,
-            f: self.f,
-            ff: self.ff,
-            df: S::gather(self.df),
-            f_df: S::gather(self.f_df),
-            df_df: S::gather_matrix(&self.df_df),
-            r: self.r,
-            r_f: self.r_f,
-            r_df: S::gather(self.r_df),
-            r_second,
-            tilted: WeightedTilt {
-                n: self.tilted.n,
-                square: self.tilted.square,
-                f: self.tilted.f,
-                df: [S::gather(self.tilted.df[0]), S::gather(self.tilted.df[1])],
-                r: self.tilted.r,
-            },
-        }
+        let WeightedTilt { n: placed, square, f, df: [by_x, by_y], r: of_r } = tilted;
+        let df = [S::gather(by_x), S::gather(by_y)];
+        let tilted = WeightedTilt { n: placed, square, f, df, r: of_r };
+        Weighted { n, sums: gathered::<R, S, P>(&sums), r, r_second, tilted }
     }
 }
 
@@ -385,7 +352,7 @@ pub fn weigh<R: Real, T: Tile<R>, N: Noise<R>, const SECOND: bool, const NOTES: 
     tile: &mut T,
     (x, y): (GaussianAxis<R>, GaussianAxis<R>),
     noise: &mut N,
-) -> ByAxes<R> {
+) -> Weighted<R, 4> {
     let (along, across) = if T::COLUMNS { (y, x) } else { (x, y) };
     let _ = tile.take_along::<SECOND>(along);
     let mut unused = AxisSums::zero();
@@ -394,7 +361,7 @@ pub fn weigh<R: Real, T: Tile<R>, N: Noise<R>, const SECOND: bool, const NOTES: 
     let along = tile.along(length);
     let [x, y] = noise.origin();
     let (first, first_line) = if T::COLUMNS { (y, x) } else { (x, y) };
-    let mut all = ByAxes::zero();
+    let mut all = Weighted::zero();
     for line in 0..tile.lines() {
         let (pixels, in_window) = (tile.line(lane, line, length), tile.in_window(lane, line));
         let row = tile.across::<SECOND>(lane, line, &mut unused);

@@ -7,7 +7,7 @@
 //! Lane by lane, as [`super::Search`]; that one converges in fewer evaluations, and knows rounding from a minimum.
 
 use super::count::Count;
-use super::lane_state::{LaneState, Replace, Resumable};
+use super::lane_state::{LaneState, Replace, Resumable, lane_state};
 use super::model::Normal;
 use super::solve::{Symmetric, solve};
 use crate::arithmetic::{Mask, Real};
@@ -245,21 +245,14 @@ impl<R: Real, const P: usize> GpufitSearch<R, P> {
     }
 }
 
+lane_state!(
+    [R: Real, const P: usize] GpufitSearch<R, P>:
+    best, trial, at_best, length, largest, lambda, iterations, state
+);
+
 impl<R: Real, const P: usize> Resumable<R> for GpufitSearch<R, P> {
     #[inline(always)]
     fn running(&self) -> R::Mask {
         self.state.lt(R::splat(-0.5))
-    }
-    #[inline(always)]
-    fn refill(&mut self, mask: R::Mask, other: &Self) {
-        let how = Replace(mask);
-        self.best.merge(&other.best, &how);
-        self.trial.merge(&other.trial, &how);
-        self.at_best = Normal::select(Count::ALL, mask, &other.at_best, &self.at_best);
-        self.length.merge(&other.length, &how);
-        self.largest.merge(&other.largest, &how);
-        self.lambda = R::select(mask, other.lambda, self.lambda);
-        self.iterations = R::select(mask, other.iterations, self.iterations);
-        self.state = R::select(mask, other.state, self.state);
     }
 }

@@ -9,11 +9,14 @@ pub trait LaneState<R: Real>: Copy {
 }
 
 /// A search in progress in each lane, or a pack of them.
-pub trait Resumable<R: Real>: Copy {
+pub trait Resumable<R: Real>: LaneState<R> {
     /// Which lanes are still searching.
     fn running(&self) -> R::Mask;
     /// Puts `other`'s fits into the lanes where `mask` is true.
-    fn refill(&mut self, mask: R::Mask, other: &Self);
+    #[inline(always)]
+    fn refill(&mut self, mask: R::Mask, other: &Self) {
+        self.merge(other, &Replace(mask));
+    }
 }
 
 /// What to do with each number of [`LaneState`]. (No closure: those are functions of their own, for which an instruction
@@ -37,6 +40,27 @@ impl<R: Real> MergeLanes<R> for Replace<R::Mask> {
     #[inline(always)]
     fn mask(&self, mine: R::Mask, other: R::Mask) -> R::Mask {
         (self.0 & other) | (!self.0 & mine)
+    }
+}
+
+/// A [`LaneState`] of fields, which are merged one after the other; what is not named stays. A field of truth values comes last.
+macro_rules! lane_state {
+    ([$($generics:tt)*] $type:ty: $($field:ident),+ $(; $mask:ident)?) => {
+        impl<$($generics)*> $crate::search::LaneState<R> for $type {
+            #[inline(always)]
+            fn merge<M: $crate::search::MergeLanes<R>>(&mut self, other: &Self, how: &M) {
+                $($crate::search::LaneState::<R>::merge(&mut self.$field, &other.$field, how);)+
+                $(self.$mask = how.mask(self.$mask, other.$mask);)?
+            }
+        }
+    };
+}
+pub(crate) use lane_state;
+
+impl<R: Real> LaneState<R> for R {
+    #[inline(always)]
+    fn merge<M: MergeLanes<R>>(&mut self, other: &Self, how: &M) {
+        *self = how.number(*self, *other);
     }
 }
 

@@ -35,6 +35,7 @@ pub mod solve;
 use core::marker::PhantomData;
 
 pub use count::Count;
+pub(crate) use lane_state::lane_state;
 pub use lane_state::{LaneState, MergeLanes, Replace, Resumable};
 pub use model::{Coordinates, Evaluation, LAMBDA_MAX, NEAR, Newton, Normal, Settings};
 pub use record::Record;
@@ -613,29 +614,18 @@ impl<R: Real, C: Coordinates<P>, const P: usize, const L: usize> Search<R, C, P,
     }
 }
 
+lane_state!(
+    [R: Real, C: Coordinates<P>, const P: usize, const L: usize] Search<R, C, P, L>:
+    best, at_best, constants, memo, trial, predicted, lambda, iterations, evaluations, resolution,
+    max_cost, status; retrying
+);
+
 impl<R: Real, C: Coordinates<P>, const P: usize, const L: usize> Resumable<R>
     for Search<R, C, P, L>
 {
     #[inline(always)]
     fn running(&self) -> R::Mask {
         self.status.lt(R::splat(0.5))
-    }
-    #[inline(always)]
-    fn refill(&mut self, mask: R::Mask, other: &Self) {
-        let how = Replace(mask);
-        self.best.merge(&other.best, &how);
-        self.at_best = Normal::select(Count::ALL, mask, &other.at_best, &self.at_best);
-        self.constants.merge(&other.constants, &how);
-        self.memo.merge(&other.memo, &how);
-        self.trial.merge(&other.trial, &how);
-        self.predicted = R::select(mask, other.predicted, self.predicted);
-        self.lambda = R::select(mask, other.lambda, self.lambda);
-        self.iterations = R::select(mask, other.iterations, self.iterations);
-        self.evaluations = R::select(mask, other.evaluations, self.evaluations);
-        self.retrying = (mask & other.retrying) | (!mask & self.retrying);
-        self.resolution = R::select(mask, other.resolution, self.resolution);
-        self.max_cost = R::select(mask, other.max_cost, self.max_cost);
-        self.status = R::select(mask, other.status, self.status);
     }
 }
 

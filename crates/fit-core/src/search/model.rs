@@ -5,7 +5,7 @@ use core::panic::{RefUnwindSafe, UnwindSafe};
 
 use super::LAMBDA_START;
 use super::count::Count;
-use super::lane_state::LaneState;
+use super::lane_state::{LaneState, lane_state};
 use super::region::{ROUNDS, Region};
 use super::solve::Symmetric;
 use crate::arithmetic::{Mask, Real};
@@ -86,15 +86,20 @@ pub trait Coordinates<const P: usize>:
     /// 1/[`Coordinates::length`].
     fn inverse_length<R: Real>(memo: &Self::Memo<R>, j: usize) -> R;
     /// What the test `min_step` compares a step of parameter j with, unless the settings ask for more.
-    fn yardstick<R: Real>(&self, constants: &Self::Constants<R>, p: &[R; P], j: usize) -> R;
+    #[inline(always)]
+    fn yardstick<R: Real>(&self, constants: &Self::Constants<R>, p: &[R; P], j: usize) -> R {
+        self.length(constants, p, j)
+    }
     /// |p_j|, with which the paper compares a step of parameter j; 0 for one that it does not know.
     #[inline(always)]
     fn place<R: Real>(&self, p: &[R; P], j: usize) -> R {
         p[j].abs()
     }
     /// Shortens a step from `from` to `to` if it is longer than one step may be.
-    fn confine<R: Real>(&self, constants: &Self::Constants<R>, from: &[R; P], to: [R; P])
-    -> [R; P];
+    #[inline(always)]
+    fn confine<R: Real>(&self, _: &Self::Constants<R>, _: &[R; P], to: [R; P]) -> [R; P] {
+        to
+    }
     /// How far a step has gone, in the shortest length of the model, for instance σ: what tells whether the search
     /// is near a minimum.
     #[inline(always)]
@@ -173,6 +178,30 @@ pub struct Settings<R, const P: usize> {
 }
 
 impl<R: Real, const P: usize> Settings<R, P> {
+    /// Those of a model of any kind: steps may be tried several times, and a search ends where one is predicted to gain less than
+    /// `finish` of χ², or less than `tolerance`.
+    #[inline(always)]
+    pub fn of_model(
+        max_iterations: R,
+        [lower, upper]: [[R; P]; 2],
+        [finish, tolerance]: [R; 2],
+    ) -> Self {
+        let (zero, ten) = (R::splat(0.0), R::splat(10.0));
+        Self {
+            max_iterations,
+            max_evaluations: max_iterations.mul_add(ten, ten),
+            max_error: R::splat(-1.0),
+            min_delta: zero,
+            min_step: zero,
+            step_by_place: zero,
+            lower,
+            upper,
+            newton: Newton::Always,
+            finish,
+            tolerance,
+        }
+    }
+
     /// The nearest parameters within the limits; NaN becomes the lower limit.
     #[inline(always)]
     pub fn limit<C: Coordinates<P>>(
@@ -220,6 +249,10 @@ pub struct Normal<R, const P: usize, const L: usize> {
     /// The linear parameters, which the model solves for: α and β of eq. 6.
     pub linear: [R; L],
 }
+
+lane_state!(
+    [R: Real, const P: usize, const L: usize] Normal<R, P, L>: cost, gradient, hessian, linear
+);
 
 impl<R: Real, const P: usize, const L: usize> Normal<R, P, L> {
     /// All zeros.

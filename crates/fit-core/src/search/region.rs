@@ -7,7 +7,7 @@
 //! fast as Gauss and Newton's.
 
 use super::count::Count;
-use super::lane_state::{LaneState, MergeLanes};
+use super::lane_state::lane_state;
 use super::solve::{Symmetric, solve};
 use crate::arithmetic::{Mask, Real};
 
@@ -29,13 +29,7 @@ pub struct Region<R, const P: usize> {
     largest: [R; P],
 }
 
-impl<R: Real, const P: usize> LaneState<R> for Region<R, P> {
-    #[inline(always)]
-    fn merge<M: MergeLanes<R>>(&mut self, other: &Self, how: &M) {
-        self.radius = how.number(self.radius, other.radius);
-        self.largest.merge(&other.largest, how);
-    }
-}
+lane_state!([R: Real, const P: usize] Region<R, P>: radius, largest);
 
 impl<R: Real, const P: usize> Region<R, P> {
     /// All parameters.

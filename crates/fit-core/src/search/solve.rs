@@ -1,12 +1,26 @@
 //! The damped solve of eq. 14, for any number of parameters.
 
 use super::count::Count;
+use super::lane_state::{LaneState, MergeLanes};
 use crate::arithmetic::{Mask, Real};
 
 /// A symmetric P×P matrix, stored as its upper half: element (j, k) with j ≤ k is `[j][k]`; elements below the
 /// diagonal are never read.
 #[derive(Clone, Copy, Debug)]
 pub struct Symmetric<R, const P: usize>(pub [[R; P]; P]);
+
+impl<R: Real, const P: usize> LaneState<R> for Symmetric<R, P> {
+    #[inline(always)]
+    fn merge<M: MergeLanes<R>>(&mut self, other: &Self, how: &M) {
+        for j in Count::<P>::ALL.all::<R>() {
+            for k in Count::<P>::ALL.from::<R>(j) {
+                if k >= j {
+                    self.0[j][k] = how.number(self.0[j][k], other.0[j][k]);
+                }
+            }
+        }
+    }
+}
 
 impl<R: Real, const P: usize> Symmetric<R, P> {
     /// All zeros.

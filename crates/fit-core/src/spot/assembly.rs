@@ -139,7 +139,7 @@ pub fn assemble<R: Real, const P: usize>(
     data: &Conditioning<R>,
     background: Background,
 ) -> Evaluation<R, P, 2> {
-    assemble_with::<R, NoSecond, P>(sums, &NoSecond, data, background)
+    assemble_with(sums, &NoSecond::<false>, data, background)
 }
 
 /// Second derivatives of a model, if there are any.
@@ -152,25 +152,13 @@ pub trait Remainder<R: Real, const P: usize> {
     fn of_residual(&self, alpha: R, beta: R) -> Symmetric<R, P>;
 }
 
-/// No second derivatives: the exact Hessian is not needed.
+/// No second derivatives, but the derivatives of α and β if `LINEAR`.
 #[derive(Clone, Copy, Debug)]
-pub struct NoSecond;
+pub struct NoSecond<const LINEAR: bool>;
 
-impl<R: Real, const P: usize> Remainder<R, P> for NoSecond {
+impl<R: Real, const P: usize, const LINEAR: bool> Remainder<R, P> for NoSecond<LINEAR> {
     const SOME: bool = false;
-    #[inline(always)]
-    fn of_residual(&self, _: R, _: R) -> Symmetric<R, P> {
-        Symmetric::zero()
-    }
-}
-
-/// No second derivatives, but the derivatives of α and β.
-#[derive(Clone, Copy, Debug)]
-pub struct LinearOnly;
-
-impl<R: Real, const P: usize> Remainder<R, P> for LinearOnly {
-    const SOME: bool = false;
-    const LINEAR: bool = true;
+    const LINEAR: bool = LINEAR;
     #[inline(always)]
     fn of_residual(&self, _: R, _: R) -> Symmetric<R, P> {
         Symmetric::zero()
@@ -183,13 +171,15 @@ impl<R: Real, const P: usize> Remainder<R, P> for LinearOnly {
 /// ```text
 /// H_jk = (JᵀJ)_jk + α(m_j e_k + m_k e_j)/V − 2e_j e_k/V − αΣ(g − h)∂ⱼₖf.
 /// ```
+///
+/// Of L linear parameters α and β come first; the others are left to the caller.
 #[inline(always)]
-pub fn assemble_with<R: Real, N: Remainder<R, P>, const P: usize>(
+pub fn assemble_with<R: Real, N: Remainder<R, P>, const P: usize, const L: usize>(
     sums: &Sums<R, P>,
     second: &N,
     data: &Conditioning<R>,
     background: Background,
-) -> Evaluation<R, P, 2> {
+) -> Evaluation<R, P, L> {
     let fit = Projection::choose(sums, data, background);
     let alpha = fit.alpha();
     let alpha2 = alpha * alpha;
@@ -214,7 +204,8 @@ pub fn assemble_with<R: Real, N: Remainder<R, P>, const P: usize>(
     }
     let beta = fit.beta(sums);
     let mut newton = Symmetric::zero();
-    let mut linear_by = [[zero; P]; 2];
+    let (mut linear, mut linear_by) = ([zero; L], [[zero; P]; L]);
+    (linear[0], linear[1]) = (alpha, beta);
     if N::LINEAR {
         for j in 0..P {
             // ∂ⱼα and ∂ⱼβ (eq. 8).
@@ -251,7 +242,7 @@ pub fn assemble_with<R: Real, N: Remainder<R, P>, const P: usize>(
             cost: alpha.neg_mul_add(fit.covariance, spread).max(zero),
             gradient,
             hessian,
-            linear: [alpha, beta],
+            linear,
         },
         resolution: R::splat(RESOLVED * R::EPSILON) * size,
         newton,
@@ -271,13 +262,7 @@ pub fn amplitudes<R: Real, const P: usize>(
     data: &Conditioning<R>,
     background: Background,
 ) -> Amplitudes<R, P> {
-    let fit = Projection::choose(sums, data, background);
-    let alpha = fit.alpha();
-    let f_df: [R; P] = core::array::from_fn(|j| fit.f_df(sums, j));
-    let d_alpha = core::array::from_fn(|j| {
-        (fit.answer(sums, f_df[j], j) - alpha * f_df[j]) * fit.inverse_variance
-    });
-    let d_beta =
-        core::array::from_fn(|j| -(sums.f * d_alpha[j] + alpha * sums.df[j]) * fit.inverse_n);
-    Amplitudes { alpha, beta: fit.beta(sums), d_alpha, d_beta }
+    let found = assemble_with(sums, &NoSecond::<true>, data, background);
+    let ([alpha, beta], [d_alpha, d_beta]) = (found.normal.linear, found.linear_by);
+    Amplitudes { alpha, beta, d_alpha, d_beta }
 }

@@ -58,17 +58,16 @@ impl<R: Real> AxisSample<R> {
         Self { value: zero, by_centre: zero, by_width: zero, second: [zero; 2] }
     }
 
-    /// `yes` in the lanes where `mask` is true, `no` in the others.
+    /// The same in the lanes where `mask` is true, zero in the others.
     #[inline(always)]
-    pub fn select(mask: R::Mask, yes: Self, no: Self) -> Self {
+    #[must_use]
+    pub fn masked(self, mask: R::Mask) -> Self {
+        let zero = R::splat(0.0);
         Self {
-            value: R::select(mask, yes.value, no.value),
-            by_centre: R::select(mask, yes.by_centre, no.by_centre),
-            by_width: R::select(mask, yes.by_width, no.by_width),
-            second: [
-                R::select(mask, yes.second[0], no.second[0]),
-                R::select(mask, yes.second[1], no.second[1]),
-            ],
+            value: R::select(mask, self.value, zero),
+            by_centre: R::select(mask, self.by_centre, zero),
+            by_width: R::select(mask, self.by_width, zero),
+            second: [R::select(mask, self.second[0], zero), R::select(mask, self.second[1], zero)],
         }
     }
 }
@@ -209,6 +208,13 @@ impl<R: Real> GaussianAxis<R> {
 pub trait Put<R> {
     /// Takes the sample at a place.
     fn put(&mut self, place: usize, sample: AxisSample<R>);
+}
+
+impl<R, const N: usize> Put<R> for [AxisSample<R>; N] {
+    #[inline(always)]
+    fn put(&mut self, place: usize, sample: AxisSample<R>) {
+        self[place] = sample;
+    }
 }
 
 /// The sums over one axis that the assembly needs: Σφₐ and Σφₐφ_b.

@@ -9,7 +9,7 @@
 //! overflow. Scaling the pixels by 2ᵏ gives exactly the same g′.
 
 use crate::arithmetic::{Mask, Real};
-use crate::search::{LaneState, MergeLanes};
+use crate::search::lane_state;
 
 /// How the pixels of a window were conditioned, and the sums of the pixels alone.
 #[derive(Clone, Copy, Debug)]
@@ -32,20 +32,10 @@ pub struct Conditioning<R: Real> {
     pub usable: R::Mask,
 }
 
-impl<R: Real> LaneState<R> for Conditioning<R> {
-    #[inline(always)]
-    fn merge<M: MergeLanes<R>>(&mut self, other: &Self, how: &M) {
-        // The number of pixels is the same in every window of a batch; weights sum up to different numbers.
-        self.n = how.number(self.n, other.n);
-        self.inverse_n = how.number(self.inverse_n, other.inverse_n);
-        self.mean = how.number(self.mean, other.mean);
-        self.spread = how.number(self.spread, other.spread);
-        self.dark = how.number(self.dark, other.dark);
-        self.scale = how.number(self.scale, other.scale);
-        self.offset = how.number(self.offset, other.offset);
-        self.usable = how.mask(self.usable, other.usable);
-    }
-}
+// The number of pixels is the same in every window of a batch; weights sum up to different numbers.
+lane_state!(
+    [R: Real] Conditioning<R>: n, inverse_n, mean, spread, dark, scale, offset; usable
+);
 
 /// What the conditioning is computed from: the first, the lowest and the highest pixel of a window.
 #[derive(Clone, Copy, Debug)]

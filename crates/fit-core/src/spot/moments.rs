@@ -21,6 +21,7 @@
 
 use super::assembly::Remainder;
 use super::axis::WIDTH_UNIT;
+use super::sums::turned_matrix;
 use crate::arithmetic::Real;
 use crate::search::solve::Symmetric;
 
@@ -218,31 +219,4 @@ impl<R: Real> Remainder<R, 5> for SecondMoments<R> {
         let second = moments.second(self.r);
         if self.turned { turned_matrix(&second) } else { second }
     }
-}
-
-/// The parameters with rows and columns exchanged.
-const TURN: [usize; 5] = [1, 0, 3, 2, 4];
-
-/// Derivatives with rows and columns exchanged.
-#[inline(always)]
-pub(crate) fn turned<R: Real>(of: [R; 5]) -> [R; 5] {
-    let mut turned = of;
-    for j in 0..5 {
-        turned[j] = of[TURN[j]];
-    }
-    turned
-}
-
-/// Products of derivatives with rows and columns exchanged.
-#[inline(always)]
-pub(crate) fn turned_matrix<R: Real>(of: &Symmetric<R, 5>) -> Symmetric<R, 5> {
-    let mut turned = Symmetric::zero();
-    for j in 0..5 {
-        for k in 0..5 {
-            if k >= j {
-                turned.0[j][k] = of.at(TURN[j], TURN[k]);
-            }
-        }
-    }
-    turned
 }

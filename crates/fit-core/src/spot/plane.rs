@@ -17,7 +17,7 @@ use super::limits::Background;
 use super::sums::Sums;
 use crate::arithmetic::Real;
 use crate::search::solve::Symmetric;
-use crate::search::{Evaluation, LaneState, MergeLanes, Normal};
+use crate::search::{Evaluation, lane_state};
 use crate::size::Size;
 
 /// x̃ and ỹ of a window, and the slopes of its pixels.
@@ -33,15 +33,7 @@ pub struct Tilt<R> {
     pub slopes: [R; 2],
 }
 
-impl<R: Real> LaneState<R> for Tilt<R> {
-    #[inline(always)]
-    fn merge<M: MergeLanes<R>>(&mut self, other: &Self, how: &M) {
-        self.middle.merge(&other.middle, how);
-        self.shear = how.number(self.shear, other.shear);
-        self.inverse.merge(&other.inverse, how);
-        self.slopes.merge(&other.slopes, how);
-    }
-}
+lane_state!([R: Real] Tilt<R>: middle, shear, inverse, slopes);
 
 impl<R: Real> Tilt<R> {
     /// That of nothing.
@@ -70,6 +62,12 @@ impl<R: Real> Tilt<R> {
     }
 }
 
+/// The value at a place of a plane with this value at (0, 0) and these slopes.
+#[inline(always)]
+pub(crate) fn plane_at<R: Real>([level, by_x, by_y]: [R; 3], [x, y]: [R; 2]) -> R {
+    by_x.mul_add(x, by_y.mul_add(y, level))
+}
+
 /// Σx̃f, Σx̃∂ⱼf and Σx̃∂ⱼₖf, and the same of ỹ.
 #[derive(Clone, Copy, Debug)]
 pub struct TiltedSums<R, const P: usize> {
@@ -82,6 +80,13 @@ pub struct TiltedSums<R, const P: usize> {
 }
 
 impl<R: Real, const P: usize> TiltedSums<R, P> {
+    /// All zeros.
+    #[inline(always)]
+    pub fn zero() -> Self {
+        let zero = R::splat(0.0);
+        Self { f: [zero; 2], df: [[zero; P]; 2], second: [Symmetric::zero(); 2] }
+    }
+
     /// From the same sums of x − x̄_w and y − ȳ_w.
     #[inline(always)]
     #[must_use]
@@ -128,16 +133,16 @@ impl<R: Real, N: Remainder<R, P>, const P: usize> Remainder<R, P> for OnPlane<'_
     }
 }
 
-/// [`super::assembly::assemble_with`] for a spot on a plane: the linear parameters are α, β and the slopes by x̃ and ỹ, and
+/// [`super::assembly::assemble_with`] for a spot on a plane: the linear parameters are α, β and the slopes by x̃ and ỹ, L = 4, and
 /// the sums those of pixels from which the slopes have been taken.
 #[inline(always)]
-pub fn assemble_tilted<R: Real, N: Remainder<R, P>, const P: usize>(
+pub fn assemble_tilted<R: Real, N: Remainder<R, P>, const P: usize, const L: usize>(
     sums: &Sums<R, P>,
     tilted: &TiltedSums<R, P>,
     second: &N,
     data: &Conditioning<R>,
     tilt: &Tilt<R>,
-) -> Evaluation<R, P, 4> {
+) -> Evaluation<R, P, L> {
     let mut level = *sums;
     let mut shares = [R::splat(0.0); 2];
     for i in 0..2 {
@@ -156,31 +161,22 @@ pub fn assemble_tilted<R: Real, N: Remainder<R, P>, const P: usize>(
         }
     }
     let second = OnPlane { second, tilted, shares };
-    let found = assemble_with(&level, &second, data, Background::Free);
-    let [alpha, beta] = found.normal.linear;
-    let Normal { cost, gradient, hessian, .. } = found.normal;
-    let (mut linear, mut linear_by) = ([alpha, beta, alpha, beta], [[alpha; P]; 4]);
-    (linear_by[0], linear_by[1]) = (found.linear_by[0], found.linear_by[1]);
+    let mut found = assemble_with::<_, _, P, L>(&level, &second, data, Background::Free);
+    let Evaluation { normal, linear_by, flat, resolution, .. } = &mut found;
+    let alpha = normal.linear[0];
     for i in 0..2 {
-        linear[2 + i] = alpha.neg_mul_add(shares[i], tilt.slopes[i]);
+        normal.linear[2 + i] = alpha.neg_mul_add(shares[i], tilt.slopes[i]);
         for j in 0..P {
             let by_shape = alpha * tilted.df[i][j];
-            let by = found.linear_by[0][j].mul_add(tilted.f[i], by_shape);
+            let by = linear_by[0][j].mul_add(tilted.f[i], by_shape);
             linear_by[2 + i][j] = -(by * tilt.inverse[i]);
         }
     }
     // What cancels in a gradient is more than the plane has left of Σ(∂ⱼf)².
-    let unit = R::splat(STALLED_BY_RESOLVED * R::EPSILON) * found.resolution * alpha * alpha;
-    let mut flat = found.flat;
+    let unit = R::splat(STALLED_BY_RESOLVED * R::EPSILON) * *resolution * alpha * alpha;
     for j in 0..P {
-        flat[j] = (gradient[j] * gradient[j]).le(unit * sums.df_df.0[j][j]);
+        let gradient = normal.gradient[j];
+        flat[j] = (gradient * gradient).le(unit * sums.df_df.0[j][j]);
     }
-    Evaluation {
-        normal: Normal { cost, gradient, hessian, linear },
-        resolution: found.resolution,
-        newton: found.newton,
-        linear_by,
-        flat,
-        resolved: found.resolved,
-    }
+    found
 }

@@ -36,6 +36,36 @@ pub struct Sums<R, const P: usize> {
     pub df_df: Symmetric<R, P>,
 }
 
+impl<R: Real, const P: usize> Sums<R, P> {
+    /// Sums over no pixel.
+    #[inline(always)]
+    pub fn zero() -> Self {
+        let zero = R::splat(0.0);
+        Self {
+            f: zero,
+            ff: zero,
+            fg: zero,
+            df: [zero; P],
+            f_df: [zero; P],
+            g_df: [zero; P],
+            df_df: Symmetric::zero(),
+        }
+    }
+
+    /// The same sums with rows and columns exchanged.
+    #[inline(always)]
+    #[must_use]
+    pub fn turned(self) -> Self {
+        Self {
+            df: turned(self.df),
+            f_df: turned(self.f_df),
+            g_df: turned(self.g_df),
+            df_df: turned_matrix(&self.df_df),
+            ..self
+        }
+    }
+}
+
 /// The sums Σgφₐ over (a part of) one row, with the column factors φ₀, φ₁, φ₂, and φ₁₂, φ₂₂.
 #[derive(Clone, Copy, Debug)]
 pub struct RowSums<R>(pub [R; 5]);
@@ -65,141 +95,59 @@ impl<R: Real> RowSums<R> {
 pub struct DataSums<R> {
     /// **G** = Σgf.
     pub value: R,
-    /// Σg·∂f/∂x̄.
-    pub by_x: R,
-    /// Σg·∂f/∂ȳ.
-    pub by_y: R,
-    /// Σg·∂f/∂σ through the width of the column factor.
-    pub by_width_x: R,
-    /// Σg·∂f/∂σ through the width of the row factor.
-    pub by_width_y: R,
-    /// The sums with the second derivatives.
-    pub second: SecondSums<R>,
+    /// Σg∂ⱼf by x̄, ȳ, σx and σy.
+    pub by: [R; 4],
+    /// The sums with the second derivatives ([`finished`]).
+    pub second: Symmetric<R, 4>,
 }
 
-/// Σgφₐ(column)φ_b(row) where the product is a second derivative of the profile, but for those that follow from
-/// [`DataSums`] by φ₁₁ = φ₂ − k²φ₀.
-#[derive(Clone, Copy, Debug)]
-pub struct SecondSums<R> {
-    /// By x̄ and ȳ: φ₁φ₁.
-    pub xy: R,
-    /// By x̄ and σx: φ₁₂φ₀.
-    pub x_wx: R,
-    /// By x̄ and σy: φ₁φ₂.
-    pub x_wy: R,
-    /// By ȳ and σx: φ₂φ₁.
-    pub y_wx: R,
-    /// By ȳ and σy: φ₀φ₁₂.
-    pub y_wy: R,
-    /// By σx twice: φ₂₂φ₀.
-    pub wx_wx: R,
-    /// By σx and σy: φ₂φ₂.
-    pub wx_wy: R,
-    /// By σy twice: φ₀φ₂₂.
-    pub wy_wy: R,
+/// Adds (a part of) one row to Σg∂ⱼₖf by x̄, ȳ, σx and σy: where that is no sum of a product φₐ(column)φ_b(row) the element stays
+/// ([`finished`]).
+#[inline(always)]
+pub fn add_second<R: Real>(to: &mut Symmetric<R, 4>, sums: RowSums<R>, row: AxisSample<R>) {
+    let RowSums([value, by_centre, by_width, mixed, twice]) = sums;
+    let [x, y, wx, wy] = &mut to.0;
+    x[1] = by_centre.mul_add(row.by_centre, x[1]);
+    x[2] = mixed.mul_add(row.value, x[2]);
+    x[3] = by_centre.mul_add(row.by_width, x[3]);
+    y[2] = by_width.mul_add(row.by_centre, y[2]);
+    y[3] = value.mul_add(row.second[0], y[3]);
+    wx[2] = twice.mul_add(row.value, wx[2]);
+    wx[3] = by_width.mul_add(row.by_width, wx[3]);
+    wy[3] = value.mul_add(row.second[1], wy[3]);
 }
 
-impl<R: Real> SecondSums<R> {
-    /// Sums over no row.
-    #[inline(always)]
-    pub fn zero() -> Self {
-        let zero = R::splat(0.0);
-        Self {
-            xy: zero,
-            x_wx: zero,
-            x_wy: zero,
-            y_wx: zero,
-            y_wy: zero,
-            wx_wx: zero,
-            wx_wy: zero,
-            wy_wy: zero,
-        }
-    }
+/// The same sums without data, as products of the sums over each axis: Σ∂ⱼₖf from Σφₐ, or Σf∂ⱼₖf from Σφ₀φₐ.
+#[inline(always)]
+pub fn second_of_axes<R: Real>(
+    [x0, x1, x2]: [R; 3],
+    xs: [R; 2],
+    [y0, y1, y2]: [R; 3],
+    ys: [R; 2],
+) -> Symmetric<R, 4> {
+    let mut second = Symmetric::zero();
+    let [x, y, wx, wy] = &mut second.0;
+    (x[1], x[2], x[3]) = (x1 * y1, xs[0] * y0, x1 * y2);
+    (y[2], y[3]) = (x2 * y1, x0 * ys[0]);
+    (wx[2], wx[3]) = (xs[1] * y0, x2 * y2);
+    wy[3] = x0 * ys[1];
+    second
+}
 
-    /// Adds (a part of) one row.
-    #[inline(always)]
-    pub fn add(&mut self, sums: RowSums<R>, row: AxisSample<R>) {
-        let RowSums([value, by_centre, by_width, mixed, twice]) = sums;
-        self.xy = by_centre.mul_add(row.by_centre, self.xy);
-        self.x_wx = mixed.mul_add(row.value, self.x_wx);
-        self.x_wy = by_centre.mul_add(row.by_width, self.x_wy);
-        self.y_wx = by_width.mul_add(row.by_centre, self.y_wx);
-        self.y_wy = value.mul_add(row.second[0], self.y_wy);
-        self.wx_wx = twice.mul_add(row.value, self.wx_wx);
-        self.wx_wy = by_width.mul_add(row.by_width, self.wx_wy);
-        self.wy_wy = value.mul_add(row.second[1], self.wy_wy);
-    }
-
-    /// The sums without data, as products of the sums over each axis: Σ∂ⱼₖf from Σφₐ, or Σf∂ⱼₖf from Σφ₀φₐ.
-    #[inline(always)]
-    pub fn of_axes([x0, x1, x2]: [R; 3], xs: [R; 2], [y0, y1, y2]: [R; 3], ys: [R; 2]) -> Self {
-        Self {
-            xy: x1 * y1,
-            x_wx: xs[0] * y0,
-            x_wy: x1 * y2,
-            y_wx: x2 * y1,
-            y_wy: x0 * ys[0],
-            wx_wx: xs[1] * y0,
-            wx_wy: x2 * y2,
-            wy_wy: x0 * ys[1],
-        }
-    }
-
-    /// `self` − `factor`·`other`.
-    #[inline(always)]
-    pub fn less(&self, factor: R, other: &Self) -> Self {
-        Self {
-            xy: factor.neg_mul_add(other.xy, self.xy),
-            x_wx: factor.neg_mul_add(other.x_wx, self.x_wx),
-            x_wy: factor.neg_mul_add(other.x_wy, self.x_wy),
-            y_wx: factor.neg_mul_add(other.y_wx, self.y_wx),
-            y_wy: factor.neg_mul_add(other.y_wy, self.y_wy),
-            wx_wx: factor.neg_mul_add(other.wx_wx, self.wx_wx),
-            wx_wy: factor.neg_mul_add(other.wx_wy, self.wx_wy),
-            wy_wy: factor.neg_mul_add(other.wy_wy, self.wy_wy),
-        }
-    }
-
-    /// The same sums with rows and columns exchanged.
-    #[inline(always)]
-    pub fn turned(self) -> Self {
-        let Self { xy, x_wx, x_wy, y_wx, y_wy, wx_wx, wx_wy, wy_wy } = self;
-        Self {
-            xy,
-            x_wx: y_wy,
-            x_wy: y_wx,
-            y_wx: x_wy,
-            y_wy: x_wx,
-            wx_wx: wy_wy,
-            wx_wy,
-            wy_wy: wx_wx,
-        }
-    }
-
-    /// The second derivatives by x̄, ȳ, σx and σy, weighted: from these sums, and Σgφ₀φ₀, Σgφ₂φ₀, Σgφ₀φ₂.
-    #[inline(always)]
-    pub fn matrix(&self, value: R, by_width_x: R, by_width_y: R) -> Symmetric<R, 4> {
-        let Self { xy, x_wx, x_wy, y_wx, y_wy, wx_wx, wx_wy, wy_wy } = *self;
-        let k2 = R::splat(WIDTH_UNIT);
-        let mut matrix = Symmetric::zero();
-        matrix.0[0] = [k2.neg_mul_add(value, by_width_x), xy, x_wx, x_wy];
-        matrix.0[1][1] = k2.neg_mul_add(value, by_width_y);
-        matrix.0[1][2] = y_wx;
-        matrix.0[1][3] = y_wy;
-        matrix.0[2][2] = wx_wx;
-        matrix.0[2][3] = wx_wy;
-        matrix.0[3][3] = wy_wy;
-        matrix
-    }
+/// All of these sums: those by x̄ twice and by ȳ twice follow by φ₁₁ = φ₂ − k²φ₀ from Σgφ₀φ₀, Σgφ₂φ₀ and Σgφ₀φ₂.
+#[inline(always)]
+pub fn finished<R: Real>(of: &Symmetric<R, 4>, value: R, [wx, wy]: [R; 2]) -> Symmetric<R, 4> {
+    let (k2, mut all) = (R::splat(WIDTH_UNIT), *of);
+    all.0[0][0] = k2.neg_mul_add(value, wx);
+    all.0[1][1] = k2.neg_mul_add(value, wy);
+    all
 }
 
 impl<R: Real> DataSums<R> {
     /// Sums over no row.
     #[inline(always)]
     pub fn zero() -> Self {
-        let zero = R::splat(0.0);
-        let second = SecondSums::zero();
-        Self { value: zero, by_x: zero, by_y: zero, by_width_x: zero, by_width_y: zero, second }
+        Self { value: R::splat(0.0), by: [R::splat(0.0); 4], second: Symmetric::zero() }
     }
 
     /// Adds (a part of) one row; `row` is the row factor there.
@@ -207,28 +155,48 @@ impl<R: Real> DataSums<R> {
     pub fn add<const SECOND: bool>(&mut self, sums: RowSums<R>, row: AxisSample<R>) {
         let RowSums([value, by_centre, by_width, ..]) = sums;
         if SECOND {
-            self.second.add(sums, row);
+            add_second(&mut self.second, sums, row);
         }
         self.value = value.mul_add(row.value, self.value);
-        self.by_x = by_centre.mul_add(row.value, self.by_x);
-        self.by_y = value.mul_add(row.by_centre, self.by_y);
-        self.by_width_x = by_width.mul_add(row.value, self.by_width_x);
-        self.by_width_y = value.mul_add(row.by_width, self.by_width_y);
+        self.by[0] = by_centre.mul_add(row.value, self.by[0]);
+        self.by[1] = value.mul_add(row.by_centre, self.by[1]);
+        self.by[2] = by_width.mul_add(row.value, self.by[2]);
+        self.by[3] = value.mul_add(row.by_width, self.by[3]);
     }
 
     /// The same sums with rows and columns exchanged.
     #[inline(always)]
     pub fn turned(self) -> Self {
-        let Self { value, by_x, by_y, by_width_x, by_width_y, second } = self;
-        Self {
-            value,
-            by_x: by_y,
-            by_y: by_x,
-            by_width_x: by_width_y,
-            by_width_y: by_width_x,
-            second: second.turned(),
+        let Self { value, by, second } = self;
+        Self { value, by: turned(by), second: turned_matrix(&second) }
+    }
+}
+
+/// Parameters with rows and columns exchanged.
+const TURN: [usize; 5] = [1, 0, 3, 2, 4];
+
+/// Derivatives by x̄, ȳ and two widths with rows and columns exchanged; more parameters stay as they are.
+#[inline(always)]
+pub(crate) fn turned<R: Real, const P: usize>(of: [R; P]) -> [R; P] {
+    let mut turned = of;
+    for j in 0..P {
+        turned[j] = of[TURN[j]];
+    }
+    turned
+}
+
+/// Products of such derivatives with rows and columns exchanged.
+#[inline(always)]
+pub(crate) fn turned_matrix<R: Real, const P: usize>(of: &Symmetric<R, P>) -> Symmetric<R, P> {
+    let mut turned = Symmetric::zero();
+    for j in 0..P {
+        for k in 0..P {
+            if k >= j {
+                turned.0[j][k] = of.at(TURN[j], TURN[k]);
+            }
         }
     }
+    turned
 }
 
 /// Σ∂ⱼₖf with three weights: 1, f and g. With the amplitudes they make the sums over the residual.
@@ -250,21 +218,27 @@ impl<R: Real> Second<R> {
     #[inline(always)]
     pub fn of_residual(&self, alpha: R, beta: R) -> Symmetric<R, 4> {
         let Self { x, y, data } = self;
-        let ([x0, x1, x2], [y0, y1, y2]) = (x.single, y.single);
+        let ([x0, _, x2], [y0, _, y2]) = (x.single, y.single);
         let ([x00, x01, x02, ..], [y00, y01, y02, ..]) = (x.product, y.product);
-        let level = SecondSums::of_axes([x0, x1, x2], x.second, [y0, y1, y2], y.second);
-        let square = SecondSums::of_axes(
-            [x00, x01, x02],
-            x.second_product,
-            [y00, y01, y02],
-            y.second_product,
-        );
-        let sums = data.second.less(alpha, &square).less(beta, &level);
-        sums.matrix(
-            beta.neg_mul_add(x0 * y0, alpha.neg_mul_add(x00 * y00, data.value)),
-            beta.neg_mul_add(x2 * y0, alpha.neg_mul_add(x02 * y00, data.by_width_x)),
-            beta.neg_mul_add(x0 * y2, alpha.neg_mul_add(x00 * y02, data.by_width_y)),
-        )
+        let level = second_of_axes(x.single, x.second, y.single, y.second);
+        let (columns, rows) = ([x00, x01, x02], [y00, y01, y02]);
+        let square = second_of_axes(columns, x.second_product, rows, y.second_product);
+        let mut second = data.second;
+        for j in 0..4 {
+            for k in 0..4 {
+                if k >= j {
+                    let less = alpha.neg_mul_add(square.0[j][k], second.0[j][k]);
+                    second.0[j][k] = beta.neg_mul_add(level.0[j][k], less);
+                }
+            }
+        }
+        let [_, _, wx, wy] = data.by;
+        let by_widths = [
+            beta.neg_mul_add(x2 * y0, alpha.neg_mul_add(x02 * y00, wx)),
+            beta.neg_mul_add(x0 * y2, alpha.neg_mul_add(x00 * y02, wy)),
+        ];
+        let value = beta.neg_mul_add(x0 * y0, alpha.neg_mul_add(x00 * y00, data.value));
+        finished(&second, value, by_widths)
     }
 }
 
@@ -291,21 +265,6 @@ impl<R: Real> Profile<R> {
 }
 
 impl<R: Real> Sums<R, 3> {
-    /// Sums over no pixel.
-    #[inline(always)]
-    pub fn zero() -> Self {
-        let zero = R::splat(0.0);
-        Self {
-            f: zero,
-            ff: zero,
-            fg: zero,
-            df: [zero; 3],
-            f_df: [zero; 3],
-            g_df: [zero; 3],
-            df_df: Symmetric::zero(),
-        }
-    }
-
     /// Adds one pixel with grey value g.
     #[inline(always)]
     pub fn add(&mut self, pixel: R, profile: Profile<R>) {

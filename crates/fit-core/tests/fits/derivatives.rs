@@ -1,10 +1,9 @@
 //! Proves the first and second derivatives of every shape and estimator against differences.
 
 use fit_core::pass::{
-    Axes, Likelihood, LikelihoodSeed, Method, PlaneFit, PlaneSeed, Serial, WithAmplitudeConstants,
-    on_plane,
+    Axes, Likelihood, LikelihoodSeed, Method, PlaneFit, Serial, WithAmplitudeConstants, on_plane,
 };
-use fit_core::pass::{LeastSquaresSeed, Summable, Visitor, WeightedFit, WeightedSeed};
+use fit_core::pass::{LeastSquaresSeed, Summable, Visitor, WeightedFit};
 use fit_core::search::{Coordinates, Evaluation, Search};
 use fit_core::spot::shape::{Elliptical, FixedSigmas, Outlined, Rotated};
 use fit_core::{
@@ -97,21 +96,11 @@ trait Seed<const P: usize> {
     fn begin_at(&mut self, p: &[f64; P]);
 }
 
-impl<C, const P: usize> Seed<P> for LeastSquaresSeed<f64, C, P> {
+impl<C, const P: usize, const L: usize, const WEIGHTED: bool> Seed<P>
+    for LeastSquaresSeed<f64, C, P, L, WEIGHTED>
+{
     fn begin_at(&mut self, p: &[f64; P]) {
         self.parameters = *p;
-    }
-}
-
-impl<C, const P: usize> Seed<P> for WeightedSeed<f64, C, P> {
-    fn begin_at(&mut self, p: &[f64; P]) {
-        self.least.begin_at(p);
-    }
-}
-
-impl<C, const P: usize> Seed<P> for PlaneSeed<f64, C, P> {
-    fn begin_at(&mut self, p: &[f64; P]) {
-        self.least.begin_at(p);
     }
 }
 
@@ -184,18 +173,16 @@ struct Check {
 
 impl Visitor for Check {
     type Output = ();
-    fn visit<S: Summable<P>, const P: usize, const Q: usize>(self, shape: S) {
+    fn visit<S: Summable<P>, const P: usize, const L: usize, const Q: usize>(self, shape: S) {
         let Self { options, what } = self;
         let (p, constants) = shape.parameters(start());
         let notes: Vec<f64> = (0..SIZE.pixels()).map(|i| 0.3 + (i % 5) as f64 * 0.4).collect();
         if on_plane(P, Q) {
-            let method =
-                PlaneFit::<f64, S, P, false, false>::for_shape(shape, SIZE, &options, false);
+            let method = PlaneFit::<f64, S, P, false>::for_spots(shape, SIZE, &options, false);
             let method = method.unwrap();
             let least = LeastSquares { method, shape, constants, notes: Vec::new() };
             check(&format!("{what}, least squares on a plane"), &least, p, true);
-            let method =
-                PlaneFit::<f64, S, P, true, false>::for_shape(shape, SIZE, &options, false);
+            let method = PlaneFit::<f64, S, P, true>::for_spots(shape, SIZE, &options, false);
             let method = method.unwrap();
             let least = LeastSquares { method, shape, constants, notes: notes.clone() };
             check(&format!("{what}, weighted on a plane"), &least, p, false);
@@ -209,7 +196,7 @@ impl Visitor for Check {
             let least = LeastSquares { method, shape, constants, notes: Vec::new() };
             check(&format!("{what}, least squares, {background:?}"), &least, p, true);
         }
-        let method = WeightedFit::<f64, S, P>::for_shape(shape, SIZE, &options, false).unwrap();
+        let method = WeightedFit::<f64, S, P>::for_spots(shape, SIZE, &options, false).unwrap();
         let least = LeastSquares { method, shape, constants, notes: notes.clone() };
         check(&format!("{what}, weighted"), &least, p, false);
         likelihood::<S, P, Q>(shape, &options, &what, &notes);
@@ -228,7 +215,7 @@ fn likelihood<S: Summable<P>, const P: usize, const Q: usize>(
     let lit: [f64; Q] = std::array::from_fn(|j| if j < P { p[j] } else { light[j - P] });
     for mapped in [false, true] {
         let method =
-            Likelihood::<f64, S, P, Q, true>::for_shape(shape, SIZE, options, mapped).unwrap();
+            Likelihood::<f64, S, P, Q, true>::for_spots(shape, SIZE, options, mapped).unwrap();
         let poisson = Poisson { method, shape, constants, notes: notes.to_vec() };
         check(&format!("{what}, likelihood, {mapped}, {Q}"), &poisson, lit, true);
     }

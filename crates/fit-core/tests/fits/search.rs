@@ -251,7 +251,7 @@ fn begin<R: Real>(
     parameters: [R; 3],
 ) -> SpotSearch<R, Circular, 3> {
     let usable = data.usable;
-    setup.begin(&LeastSquaresSeed { parameters, constants: [], data: *data }, usable)
+    setup.begin(&LeastSquaresSeed::new((parameters, []), *data), usable)
 }
 
 /// An evaluation whose derivatives are those of the caller.

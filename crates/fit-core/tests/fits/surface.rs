@@ -28,12 +28,15 @@ struct ByMethod<'a, R>(&'a Options, &'a [R]);
 impl<R: Scalar> Visitor for ByMethod<'_, R> {
     type Output = Fit<R>;
 
-    fn visit<S: Summable<P>, const P: usize, const Q: usize>(self, shape: S) -> Fit<R> {
+    fn visit<S: Summable<P>, const P: usize, const L: usize, const Q: usize>(
+        self,
+        shape: S,
+    ) -> Fit<R> {
         let Self(options, pixels) = self;
         let mut scratch = vec![R::splat(0.0); scratch_len(SIZE)];
         scratch[..pixels.len()].copy_from_slice(pixels);
         let found = if options.estimator == Estimator::MaximumLikelihood {
-            let method = Likelihood::<R, S, P, Q, true>::for_shape(shape, SIZE, options, false);
+            let method = Likelihood::<R, S, P, Q, true>::for_spots(shape, SIZE, options, false);
             // As the backends do, with a read noise of 0 for each pixel.
             let notes = vec![R::splat(0.0); SIZE.pixels()];
             fit_in_place(&method.unwrap(), None, &mut scratch, &notes)

@@ -1,137 +1,141 @@
 //! Kernels with pixels in shared memory that fit any shape by any method, with a camera map or weights where the job has them.
 
-use super::memory::outline;
+use fit_core::pass::{Method, ROUGH, Summable};
+
 use super::shared_memory::Warp;
+use super::shared_rows::RowThreads;
+use super::thread_per_fit::Own;
 use crate::{DeviceF32, Job};
 
-/// Least squares.
-pub(super) mod least {
-    use fit_core::pass::{RoughFit, Summable};
+/// The threads of a fit, with its pixels and room for notes if there are any.
+pub(super) trait Held: Sized {
+    /// Whether methods ask for notes where there are none, and not whether there are.
+    const ALWAYS_NOTED: bool = false;
 
-    use super::*;
-
+    /// With the pixels of a window; `None` if there is none for these threads.
+    ///
+    /// # Safety
+    /// The job is as docs/gpu-safety.md asks; all threads of the block come here.
+    unsafe fn new(job: &Job) -> Option<Self>;
+    /// Converts the pixels by the camera's map and takes the notes: weights if `WEIGHTS`, else variances.
+    ///
+    /// # Safety
+    /// The job is as docs/gpu-safety.md asks.
+    unsafe fn convert<const WEIGHTS: bool>(&mut self, job: &Job);
+    /// Fits the window, and writes the outcome.
+    ///
+    /// # Safety
+    /// The job is as docs/gpu-safety.md asks.
+    unsafe fn run<M: Method<DeviceF32>>(self, method: &M, job: &Job);
+    /// The same by a method with many sums.
+    ///
     /// # Safety
     /// The job is as docs/gpu-safety.md asks.
     #[inline(always)]
-    pub(in super::super) unsafe fn fit<S: Summable<P>, const P: usize, const LANES: usize>(
-        job: &Job,
-    ) {
-        // SAFETY: the caller's promise; the number is below the count.
-        unsafe {
-            let Some((mut warp, number)) = Warp::<LANES>::new::<2>(job) else { return };
-            warp.convert::<true>(job, number);
-            let profile = job.task.profile();
-            let Some(setup) = job.task.finishing::<DeviceF32, S, P>(profile) else { return };
-            warp.run(&RoughFit(setup), job, number, outline(job, number));
-        }
+    unsafe fn run_large<M: Method<DeviceF32>>(self, method: &M, job: &Job) {
+        // SAFETY: the caller's promise.
+        unsafe { self.run(method, job) }
     }
 }
 
-/// Weighted least squares.
-pub(super) mod weighted {
-    use fit_core::pass::{Summable, WeightedFit};
-
-    use super::*;
-
-    /// # Safety
-    /// The job is as docs/gpu-safety.md asks, and has weights or a camera map.
-    #[inline(always)]
-    pub(in super::super) unsafe fn fit<S: Summable<P>, const P: usize, const LANES: usize>(
-        job: &Job,
-    ) {
-        // SAFETY: the caller's promise; the number is below the count.
-        unsafe {
-            let Some((mut warp, number)) = Warp::<LANES>::new::<2>(job) else { return };
-            warp.convert::<false>(job, number);
-            let profile = job.task.profile();
-            let Some(setup) = job.task.setup::<DeviceF32, S, P>(profile) else { return };
-            warp.run(&WeightedFit::from_setup(setup), job, number, outline(job, number));
-        }
-    }
-}
-
-/// Least squares of spots on a plane.
-pub(super) mod plane_least {
-    use fit_core::pass::{PlaneFit, Summable};
-
-    use super::*;
-
-    /// # Safety
-    /// The job is as docs/gpu-safety.md asks.
-    #[inline(always)]
-    pub(in super::super) unsafe fn fit<S: Summable<P>, const P: usize, const LANES: usize>(
-        job: &Job,
-    ) {
-        // SAFETY: the caller's promise; the number is below the count.
-        unsafe {
-            let Some((mut warp, number)) = Warp::<LANES>::new::<2>(job) else { return };
-            warp.convert::<true>(job, number);
-            let profile = job.task.profile();
-            let Some(setup) = job.task.setup::<DeviceF32, S, P>(profile) else { return };
-            let method = PlaneFit::<_, S, P, false, true>::from_setup(setup);
-            warp.run(&method, job, number, outline(job, number));
-        }
-    }
-}
-
-/// Weighted least squares of spots on a plane.
-pub(super) mod plane_weighted {
-    use fit_core::pass::{PlaneFit, Summable};
-
-    use super::*;
-
-    /// # Safety
-    /// The job is as docs/gpu-safety.md asks, and has weights or a camera map.
-    #[inline(always)]
-    pub(in super::super) unsafe fn fit<S: Summable<P>, const P: usize, const LANES: usize>(
-        job: &Job,
-    ) {
-        // SAFETY: the caller's promise; the number is below the count.
-        unsafe {
-            let Some((mut warp, number)) = Warp::<LANES>::new::<2>(job) else { return };
-            warp.convert::<false>(job, number);
-            let profile = job.task.profile();
-            let Some(setup) = job.task.setup::<DeviceF32, S, P>(profile) else { return };
-            let method = PlaneFit::<_, S, P, true, true>::from_setup(setup);
-            warp.run(&method, job, number, outline(job, number));
-        }
+/// Least squares; L is 4 for spots on a plane, else 2.
+///
+/// # Safety
+/// The job is as docs/gpu-safety.md asks, and has weights or a camera map if `WEIGHTED`.
+#[inline(always)]
+unsafe fn squares<G: Held, S: Summable<P>, const P: usize, const L: usize, const WEIGHTED: bool>(
+    job: &Job,
+) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let Some(mut group) = G::new(job) else { return };
+        group.convert::<WEIGHTED>(job);
+        let profile = job.task.profile();
+        let setup = job.task.least_squares::<DeviceF32, S, P, L, WEIGHTED, ROUGH>(profile);
+        let Some(setup) = setup else { return };
+        group.run(&setup, job);
     }
 }
 
 /// Maximum likelihood. Q is P + 2, or P + 4 of spots on a plane.
-pub(super) mod likelihood {
-    use fit_core::pass::Summable;
-
-    use super::*;
-
-    /// # Safety
-    /// The job is as docs/gpu-safety.md asks.
-    #[inline(always)]
-    pub(in super::super) unsafe fn fit<
-        S: Summable<P>,
-        const P: usize,
-        const Q: usize,
-        const LANES: usize,
-    >(
-        job: &Job,
-    ) {
-        // SAFETY: the caller's promise; the number is below the count.
-        unsafe {
-            let Some((mut warp, number)) = Warp::<LANES>::new::<2>(job) else { return };
-            warp.convert::<true>(job, number);
-            let mapped = !job.maps.is_null();
-            let profile = job.task.profile();
-            let method = job.task.likelihood::<DeviceF32, S, P, Q, true>(profile, mapped);
-            let Some(method) = method else { return };
-            warp.run(&method, job, number, outline(job, number));
+///
+/// # Safety
+/// The job is as docs/gpu-safety.md asks.
+#[inline(always)]
+unsafe fn likely<G: Held, S: Summable<P>, const P: usize, const Q: usize>(job: &Job) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let Some(mut group) = G::new(job) else { return };
+        if G::ALWAYS_NOTED || job.is_noted() {
+            group.convert::<false>(job);
+            likely_noted::<G, S, P, Q, true>(group, job);
+        } else {
+            likely_noted::<G, S, P, Q, false>(group, job);
         }
     }
 }
 
+/// # Safety
+/// The job is as docs/gpu-safety.md asks.
+#[inline(always)]
+unsafe fn likely_noted<
+    G: Held,
+    S: Summable<P>,
+    const P: usize,
+    const Q: usize,
+    const NOTED: bool,
+>(
+    group: G,
+    job: &Job,
+) {
+    let (mapped, profile) = (!job.maps.is_null(), job.task.profile());
+    let method = job.task.likelihood::<DeviceF32, S, P, Q, NOTED>(profile, mapped);
+    let Some(method) = method else { return };
+    // SAFETY: the caller's promise.
+    unsafe { group.run_large(&method, job) }
+}
+
+/// Layouts: methods, and where their pixels are. M is L or Q of the method, N a number of where they are.
+macro_rules! layouts {
+    ($($(#[$doc:meta])* $layout:ident = $method:ident in $group:ident $(, $weighted:literal)?;)*) => {$(
+        $(#[$doc])*
+        pub(super) mod $layout {
+            use super::*;
+
+            /// # Safety
+            /// The job is as docs/gpu-safety.md asks.
+            #[inline(always)]
+            pub(in super::super) unsafe fn fit<
+                S: Summable<P>,
+                const P: usize,
+                const M: usize,
+                const N: usize,
+            >(
+                job: &Job,
+            ) {
+                // SAFETY: the caller's promise.
+                unsafe { $method::<$group<N>, S, P, M $(, $weighted)?>(job) }
+            }
+        }
+    )*};
+}
+layouts! {
+    /// Least squares.
+    least = squares in Warp, false;
+    least_rows = squares in RowThreads, false;
+    least_thread_per_fit = squares in Own, false;
+    /// Weighted least squares.
+    weighted = squares in Warp, true;
+    weighted_rows = squares in RowThreads, true;
+    weighted_thread_per_fit = squares in Own, true;
+    /// Maximum likelihood.
+    likelihood = likely in Warp;
+    likelihood_rows = likely in RowThreads;
+    likelihood_thread_per_fit = likely in Own;
+}
+
 /// The errors of fits. Q is P + 2, or P + 4 of spots on a plane.
 pub(super) mod errors {
-    use fit_core::pass::Summable;
-
     use super::*;
 
     /// # Safety
@@ -145,12 +149,12 @@ pub(super) mod errors {
     >(
         job: &Job,
     ) {
-        // SAFETY: the caller's promise; the number is below the count.
+        // SAFETY: the caller's promise.
         unsafe {
-            let warp = Warp::<LANES>::new::<{ Job::ERRORS_PLANES }>(job);
-            let Some((mut warp, number)) = warp else { return };
-            warp.convert::<true>(job, number);
-            warp.errors::<S, P, Q>(job, number);
+            let warp = Warp::<LANES>::with::<{ Job::ERRORS_PLANES }>(job);
+            let Some(mut warp) = warp else { return };
+            warp.convert::<false>(job);
+            warp.errors::<S, P, Q>(job);
         }
     }
 }

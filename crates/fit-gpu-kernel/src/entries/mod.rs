@@ -5,12 +5,10 @@
 
 use fit_core::spot::shape::{self, ShapeName};
 
-use crate::Job;
-use methods::{errors, least, likelihood, plane_least, plane_weighted, weighted};
-use shared_rows::{
-    least_rows, likelihood_rows, plane_least_rows, plane_weighted_rows, weighted_rows,
+use methods::{
+    errors, least, least_rows, least_thread_per_fit, likelihood, likelihood_rows,
+    likelihood_thread_per_fit, weighted, weighted_rows, weighted_thread_per_fit,
 };
-use thread_per_fit::{least_thread_per_fit, likelihood_thread_per_fit, weighted_thread_per_fit};
 
 mod cooperative;
 mod curve;
@@ -39,27 +37,33 @@ fn panic(_: &core::panic::PanicInfo<'_>) -> ! {
     unsafe { core::arch::nvptx::trap() }
 }
 
+/// The entry of the module: what takes its argument.
 macro_rules! entry {
-    ($($name:literal: $family:ident, $layout:ident::<$($number:literal),+>, $shape:ident;)*) => {$(
-        #[cfg(module = $name)]
+    ($job:ident, $($fit:tt)*) => {
         mod entry {
             use super::*;
 
             /// # Safety
             /// See docs/gpu-safety.md.
             #[unsafe(no_mangle)]
-            unsafe extern "ptx-kernel" fn fit(job: Job) {
+            unsafe extern "ptx-kernel" fn fit(job: crate::$job) {
                 // SAFETY: the caller's promise.
-                unsafe {
-                    $layout::fit::<shape::$shape, { ShapeName::$shape.parameters() }, $($number),+>(
-                        &job,
-                    )
-                }
+                unsafe { $($fit)*(&job) }
             }
         }
+    };
+}
+
+macro_rules! kernel {
+    ($($name:literal: $family:ident, $layout:ident::<$($number:literal),+>, $shape:ident;)*) => {$(
+        #[cfg(module = $name)]
+        entry!(
+            Job,
+            $layout::fit::<shape::$shape, { ShapeName::$shape.parameters() }, $($number),+>
+        );
     )*};
 }
-crate::kernels!(entry);
+crate::kernels!(kernel);
 
 macro_rules! template {
     ($($name:literal: $parameters:literal, $method:ident;)*) => {$(
@@ -70,17 +74,7 @@ macro_rules! template {
 
 macro_rules! template_entry {
     ($parameters:literal, Gpufit) => {
-        mod entry {
-            use super::*;
-
-            /// # Safety
-            /// See docs/gpu-safety.md.
-            #[unsafe(no_mangle)]
-            unsafe extern "ptx-kernel" fn fit(job: crate::GpufitJob) {
-                // SAFETY: the caller's promise.
-                unsafe { gpufit::fit::<$parameters>(&job) }
-            }
-        }
+        entry!(GpufitJob, gpufit::fit::<$parameters>);
     };
     ($parameters:literal, Double) => {
         mod entry {
@@ -96,66 +90,26 @@ macro_rules! template_entry {
         }
     };
     ($parameters:literal, Cooperative) => {
-        mod entry {
-            use super::*;
-
-            /// # Safety
-            /// See docs/gpu-safety.md.
-            #[unsafe(no_mangle)]
-            unsafe extern "ptx-kernel" fn fit(job: crate::CurveJob) {
-                // SAFETY: the caller's promise.
-                unsafe { cooperative::fit::<$parameters>(&job) }
-            }
-        }
+        entry!(CurveJob, cooperative::fit::<$parameters>);
     };
     ($parameters:literal, $method:ident) => {
-        mod entry {
-            use super::*;
-
-            /// # Safety
-            /// See docs/gpu-safety.md.
-            #[unsafe(no_mangle)]
-            unsafe extern "ptx-kernel" fn fit(job: crate::CurveJob) {
-                // SAFETY: the caller's promise.
-                unsafe { curve::fit::<$parameters, { crate::CurveMethod::$method as u8 }>(&job) }
-            }
-        }
+        entry!(CurveJob, curve::fit::<$parameters, { crate::CurveMethod::$method as u8 }>);
     };
 }
 crate::templates!(template);
 
-macro_rules! written_entry {
+macro_rules! written {
     ($($name:literal: $parameters:literal, $variables:literal, $model:ident;)*) => {$(
         #[cfg(module = $name)]
-        mod entry {
-            use super::*;
-
-            /// # Safety
-            /// See docs/gpu-safety.md.
-            #[unsafe(no_mangle)]
-            unsafe extern "ptx-kernel" fn fit(job: crate::CurveJob) {
-                // SAFETY: the caller's promise.
-                unsafe { rust_models::fit::<rust_models::$model, $parameters>(&job) }
-            }
-        }
+        entry!(CurveJob, rust_models::fit::<rust_models::$model, $parameters>);
     )*};
 }
-crate::written!(written_entry);
+crate::written!(written);
 
-macro_rules! detection_entry {
+macro_rules! detection {
     ($($name:literal: $number:literal, $step:ident;)*) => {$(
         #[cfg(module = $name)]
-        mod entry {
-            use super::*;
-
-            /// # Safety
-            /// See docs/gpu-safety.md.
-            #[unsafe(no_mangle)]
-            unsafe extern "ptx-kernel" fn fit(job: crate::DetectionJob) {
-                // SAFETY: the caller's promise.
-                unsafe { detect::find::<$number>(&job) }
-            }
-        }
+        entry!(DetectionJob, detect::find::<$number>);
     )*};
 }
-crate::detections!(detection_entry);
+crate::detections!(detection);

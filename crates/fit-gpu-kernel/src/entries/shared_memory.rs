@@ -1,7 +1,8 @@
 use fit_core::pass::{Group, Method, RoughFit, Summable};
 use fit_core::{Fit, Outline, Pixel, PixelProfile};
 
-use super::memory::{any_start, window, write, write_errors};
+use super::memory::{any_start, outline, window, write, write_errors};
+use super::methods::Held;
 use super::side_data::SideOffsets;
 use super::threads::Threads;
 use crate::shared_memory::{self, SharedTile};
@@ -10,6 +11,7 @@ use crate::{DeviceF32, Job, PixelKind, device};
 /// The threads of a fit, and their pixels in shared memory, followed by the notes if there are any.
 pub(super) struct Warp<const LANES: usize> {
     threads: Threads<LANES>,
+    number: usize,
     width: usize,
     pixels: *mut f32,
     notes: Option<*mut f32>,
@@ -134,13 +136,12 @@ impl<const LANES: usize> Warp<LANES> {
 }
 
 impl<const LANES: usize> Warp<LANES> {
-    /// The threads of a fit with their pixels, and the number of its fit; `None` if there is none. `PLANES` is how many
-    /// there may be: pixels, notes, weights.
+    /// The threads of a fit with their pixels; `None` if there is none. `PLANES` is how many there may be: pixels, notes, weights.
     ///
     /// # Safety
     /// The job is as docs/gpu-safety.md asks.
     #[inline(always)]
-    pub(super) unsafe fn new<const PLANES: usize>(job: &Job) -> Option<(Self, usize)> {
+    pub(super) unsafe fn with<const PLANES: usize>(job: &Job) -> Option<Self> {
         let (threads, number) = Threads::<LANES>::new();
         // All threads of a fit leave together.
         if number >= job.count as usize {
@@ -157,7 +158,7 @@ impl<const LANES: usize> Warp<LANES> {
             let notes = if noted { Some(pixels.add(room)) } else { None };
             (pixels, notes, if noted && PLANES > 2 { Some(pixels.add(2 * room)) } else { None })
         };
-        let mut warp = Self { threads, width: size.width, pixels, notes, weights };
+        let mut warp = Self { threads, number, width: size.width, pixels, notes, weights };
         // SAFETY: the number is below the count.
         unsafe {
             match job.kind {
@@ -166,20 +167,43 @@ impl<const LANES: usize> Warp<LANES> {
                 PixelKind::U8 => warp.load::<u8>(job, number),
             }
         }
-        Some((warp, number))
+        Some(warp)
     }
 
-    /// Converts the pixels by the camera's map and takes the notes: variances if `VARIANCES`, else weights; both if there is
-    /// room for both.
+    /// Fits the window, and writes the outcome.
     ///
     /// # Safety
-    /// The job is as docs/gpu-safety.md asks, and `number` is below its count.
+    /// The job is as docs/gpu-safety.md asks.
     #[inline(always)]
-    pub(super) unsafe fn convert<const VARIANCES: bool>(&mut self, job: &Job, number: usize) {
+    unsafe fn run_from<M: Method<DeviceF32>>(
+        mut self,
+        method: &M,
+        job: &Job,
+        start: Option<Outline<DeviceF32>>,
+    ) {
+        let found = shared_memory::fit(method, &mut self, start);
+        if self.threads.lane == 0 {
+            // SAFETY: the number is below the count, and one lane writes this outcome.
+            unsafe { write(job, self.number, Job::outcome(&found)) }
+        }
+    }
+}
+
+impl<const LANES: usize> Held for Warp<LANES> {
+    const ALWAYS_NOTED: bool = true;
+
+    #[inline(always)]
+    unsafe fn new(job: &Job) -> Option<Self> {
+        // SAFETY: the caller's promise.
+        unsafe { Self::with::<2>(job) }
+    }
+    /// Takes weights beside variances if there is room for both.
+    #[inline(always)]
+    unsafe fn convert<const WEIGHTS: bool>(&mut self, job: &Job) {
         let Some(notes) = self.notes else { return };
         let size = job.task.size();
         // SAFETY: the number is below the count.
-        let side = unsafe { SideOffsets::new(job, number) };
+        let side = unsafe { SideOffsets::new(job, self.number) };
         for block in 0..size.width.div_ceil(LANES) {
             let column = self.column(block);
             if column >= size.width {
@@ -190,49 +214,38 @@ impl<const LANES: usize> Warp<LANES> {
                 // SAFETY: the place is in the window, and this lane's own.
                 unsafe {
                     let counts = place.read();
-                    let (pixel, note) = side.convert::<VARIANCES>(job, counts, column, row);
+                    let (pixel, note) = side.convert::<WEIGHTS>(job, counts, column, row);
                     place.write(pixel);
                     self.place(notes, column, row).write(note);
                     if let Some(weights) = self.weights {
-                        let (_, weight) = side.convert::<false>(job, counts, column, row);
+                        let (_, weight) = side.convert::<true>(job, counts, column, row);
                         self.place(weights, column, row).write(weight);
                     }
                 }
             }
         }
     }
-
-    /// Fits the window, and writes the outcome.
-    ///
-    /// # Safety
-    /// The job is as docs/gpu-safety.md asks, and `number` is below its count.
     #[inline(always)]
-    pub(super) unsafe fn run<M: Method<DeviceF32>>(
-        mut self,
-        method: &M,
-        job: &Job,
-        number: usize,
-        start: Option<Outline<DeviceF32>>,
-    ) {
-        let found = shared_memory::fit(method, &mut self, start);
-        if self.threads.lane == 0 {
-            // SAFETY: the number is below the count, and one lane writes this outcome.
-            unsafe { write(job, number, Job::outcome(&found)) }
+    unsafe fn run<M: Method<DeviceF32>>(self, method: &M, job: &Job) {
+        // SAFETY: the number is below the count.
+        unsafe {
+            let start = outline(job, self.number);
+            self.run_from(method, job, start);
         }
     }
 }
 
 impl<const LANES: usize> Warp<LANES> {
-    /// Finds the errors of the fit of the window, and writes them. Q is P + 2.
+    /// Finds the errors of the fit of the window, and writes them. Q is P + 2, or P + 4 of spots on a plane.
     ///
     /// # Safety
-    /// The job is as docs/gpu-safety.md asks of one that finds errors, and `number` is below its count.
+    /// The job is as docs/gpu-safety.md asks of one that finds errors.
     #[inline(always)]
     pub(super) unsafe fn errors<S: Summable<P>, const P: usize, const Q: usize>(
         mut self,
         job: &Job,
-        number: usize,
     ) {
+        let number = self.number;
         let covariance = job.task.covariance_estimator::<DeviceF32, S, P, Q>(job.is_noted());
         // SAFETY: there is an outcome for each window.
         let fit = unsafe { job.fits.add(number).read() };
@@ -255,10 +268,10 @@ impl<const LANES: usize> Warp<LANES> {
 pub(super) unsafe fn fit<S: Summable<P>, const P: usize, const LANES: usize>(job: &Job) {
     // SAFETY: the caller's promise; the number is below the count.
     unsafe {
-        let Some((warp, number)) = Warp::<LANES>::new::<1>(job) else { return };
-        let setup = job.task.finishing::<DeviceF32, S, P>(PixelProfile::Sampled);
+        let Some(warp) = Warp::<LANES>::with::<1>(job) else { return };
+        let setup = job.task.least_squares(PixelProfile::Sampled);
         let Some(setup) = setup else { return };
-        let start = any_start::<P>(job, number);
-        warp.run(&RoughFit(setup), job, number, start);
+        let start = any_start::<P>(job, warp.number);
+        warp.run_from::<RoughFit<_, S, P>>(&setup, job, start);
     }
 }

@@ -5,6 +5,7 @@ use fit_core::spot::axis::AxisSample;
 use fit_core::{Pixel, Size};
 
 use super::memory::{outline, window, write};
+use super::methods::Held;
 use super::side_data::SideOffsets;
 use crate::marks::{self, Marks};
 use crate::shared_rows::{self, RowsTile};
@@ -20,6 +21,7 @@ const BYTES: u32 = 4;
 /// The threads of a fit, and what they have in shared memory: first the pixels of all fits of the block, then the notes of all, if
 /// there are any, then the samples of all, `NUMBERS` of each column.
 pub(super) struct RowThreads<const NUMBERS: usize> {
+    number: usize,
     marks: Marks,
     lane: u32,
     members: u32,
@@ -134,13 +136,9 @@ impl<const NUMBERS: usize> RowsTile<DeviceF32> for RowThreads<NUMBERS> {
     }
 }
 
-impl<const NUMBERS: usize> RowThreads<NUMBERS> {
-    /// The threads of a fit with their pixels, and the number of its fit; `None` if there is none.
-    ///
-    /// # Safety
-    /// The job is as docs/gpu-safety.md asks; all threads of the block come here.
+impl<const NUMBERS: usize> Held for RowThreads<NUMBERS> {
     #[inline(always)]
-    pub(super) unsafe fn new(job: &Job) -> Option<(Self, usize)> {
+    unsafe fn new(job: &Job) -> Option<Self> {
         let (marks, shift) = (Marks::here(), Marks::shift());
         let (thread, block, threads) = device::place();
         // SAFETY: the caller's promise.
@@ -166,18 +164,15 @@ impl<const NUMBERS: usize> RowThreads<NUMBERS> {
         let of_samples = Job::sample_numbers(marks.width, NUMBERS) as u32 * BYTES;
         let samples = shared + before + group * of_samples;
         let pixels = shared + group * fit;
-        Some((Self { marks, lane, members, pixels, notes, samples }, number as usize))
+        let number = number as usize;
+        Some(Self { number, marks, lane, members, pixels, notes, samples })
     }
 
-    /// Converts the pixels by the camera's map and takes the notes: variances if `VARIANCES`, else weights.
-    ///
-    /// # Safety
-    /// The job is as docs/gpu-safety.md asks, and `number` is below its count.
     #[inline(always)]
-    pub(super) unsafe fn convert<const VARIANCES: bool>(&mut self, job: &Job, number: usize) {
+    unsafe fn convert<const WEIGHTS: bool>(&mut self, job: &Job) {
         let Some(notes) = self.notes else { return };
         // SAFETY: the number is below the count.
-        let side = unsafe { SideOffsets::new(job, number) };
+        let side = unsafe { SideOffsets::new(job, self.number) };
         let mut row = self.lane as usize;
         while row < self.marks.height {
             for column in 0..self.marks.width {
@@ -185,7 +180,7 @@ impl<const NUMBERS: usize> RowThreads<NUMBERS> {
                 unsafe {
                     let place = self.pixels + (row * self.marks.row + column) as u32 * BYTES;
                     let counts = device::read_shared(place);
-                    let (pixel, note) = side.convert::<VARIANCES>(job, counts, column, row);
+                    let (pixel, note) = side.convert::<WEIGHTS>(job, counts, column, row);
                     device::write_shared(place, pixel);
                     device::write_shared(place + notes, note);
                 }
@@ -195,12 +190,9 @@ impl<const NUMBERS: usize> RowThreads<NUMBERS> {
         self.publish();
     }
 
-    /// Fits the window, and writes the outcome.
-    ///
-    /// # Safety
-    /// The job is as docs/gpu-safety.md asks, and `number` is below its count.
     #[inline(always)]
-    pub(super) unsafe fn run<M: Method<DeviceF32>>(mut self, method: &M, job: &Job, number: usize) {
+    unsafe fn run<M: Method<DeviceF32>>(mut self, method: &M, job: &Job) {
+        let number = self.number;
         // SAFETY: the number is below the count.
         let start = unsafe { outline(job, number) };
         let found = shared_rows::fit(method, &mut self, start);
@@ -269,145 +261,4 @@ unsafe fn read<X: Pixel>(job: &Job, marks: &Marks, shift: u32) {
         }
     }
     device::synchronize(u32::MAX);
-}
-
-/// Least squares.
-pub(super) mod least_rows {
-    use fit_core::pass::{RoughFit, Summable};
-
-    use super::*;
-
-    /// # Safety
-    /// The job is as docs/gpu-safety.md asks.
-    #[inline(always)]
-    pub(in super::super) unsafe fn fit<S: Summable<P>, const P: usize, const NUMBERS: usize>(
-        job: &Job,
-    ) {
-        // SAFETY: the caller's promise; the number is below the count.
-        unsafe {
-            let Some((mut threads, number)) = RowThreads::<NUMBERS>::new(job) else { return };
-            threads.convert::<true>(job, number);
-            let setup = job.task.finishing::<DeviceF32, S, P>(job.task.profile());
-            let Some(setup) = setup else { return };
-            threads.run(&RoughFit(setup), job, number);
-        }
-    }
-}
-
-/// Weighted least squares.
-pub(super) mod weighted_rows {
-    use fit_core::pass::{Summable, WeightedFit};
-
-    use super::*;
-
-    /// # Safety
-    /// The job is as docs/gpu-safety.md asks, and has weights or a camera map.
-    #[inline(always)]
-    pub(in super::super) unsafe fn fit<S: Summable<P>, const P: usize, const NUMBERS: usize>(
-        job: &Job,
-    ) {
-        // SAFETY: the caller's promise; the number is below the count.
-        unsafe {
-            let Some((mut threads, number)) = RowThreads::<NUMBERS>::new(job) else { return };
-            threads.convert::<false>(job, number);
-            let Some(setup) = job.task.setup::<DeviceF32, S, P>(job.task.profile()) else { return };
-            threads.run(&WeightedFit::from_setup(setup), job, number);
-        }
-    }
-}
-
-/// Least squares of spots on a plane.
-pub(super) mod plane_least_rows {
-    use fit_core::pass::{PlaneFit, Summable};
-
-    use super::*;
-
-    /// # Safety
-    /// The job is as docs/gpu-safety.md asks.
-    #[inline(always)]
-    pub(in super::super) unsafe fn fit<S: Summable<P>, const P: usize, const NUMBERS: usize>(
-        job: &Job,
-    ) {
-        // SAFETY: the caller's promise; the number is below the count.
-        unsafe {
-            let Some((mut threads, number)) = RowThreads::<NUMBERS>::new(job) else { return };
-            threads.convert::<true>(job, number);
-            let Some(setup) = job.task.setup::<DeviceF32, S, P>(job.task.profile()) else { return };
-            threads.run(&PlaneFit::<_, S, P, false, true>::from_setup(setup), job, number);
-        }
-    }
-}
-
-/// Weighted least squares of spots on a plane.
-pub(super) mod plane_weighted_rows {
-    use fit_core::pass::{PlaneFit, Summable};
-
-    use super::*;
-
-    /// # Safety
-    /// The job is as docs/gpu-safety.md asks, and has weights or a camera map.
-    #[inline(always)]
-    pub(in super::super) unsafe fn fit<S: Summable<P>, const P: usize, const NUMBERS: usize>(
-        job: &Job,
-    ) {
-        // SAFETY: the caller's promise; the number is below the count.
-        unsafe {
-            let Some((mut threads, number)) = RowThreads::<NUMBERS>::new(job) else { return };
-            threads.convert::<false>(job, number);
-            let Some(setup) = job.task.setup::<DeviceF32, S, P>(job.task.profile()) else { return };
-            threads.run(&PlaneFit::<_, S, P, true, true>::from_setup(setup), job, number);
-        }
-    }
-}
-
-/// Maximum likelihood. Q is P + 2, or P + 4 of spots on a plane.
-pub(super) mod likelihood_rows {
-    use fit_core::pass::Summable;
-
-    use super::*;
-
-    /// # Safety
-    /// The job is as docs/gpu-safety.md asks, and `number` is below its count.
-    #[inline(always)]
-    unsafe fn fit_noted<
-        S: Summable<P>,
-        const P: usize,
-        const Q: usize,
-        const NUMBERS: usize,
-        const NOTED: bool,
-    >(
-        threads: RowThreads<NUMBERS>,
-        job: &Job,
-        number: usize,
-    ) {
-        let mapped = !job.maps.is_null();
-        let profile = job.task.profile();
-        let method = job.task.likelihood::<DeviceF32, S, P, Q, NOTED>(profile, mapped);
-        let Some(method) = method else { return };
-        // SAFETY: the caller's promise.
-        unsafe { threads.run(&method, job, number) }
-    }
-
-    /// # Safety
-    /// The job is as docs/gpu-safety.md asks.
-    #[inline(always)]
-    pub(in super::super) unsafe fn fit<
-        S: Summable<P>,
-        const P: usize,
-        const Q: usize,
-        const NUMBERS: usize,
-    >(
-        job: &Job,
-    ) {
-        // SAFETY: the caller's promise; the number is below the count.
-        unsafe {
-            let Some((mut threads, number)) = RowThreads::<NUMBERS>::new(job) else { return };
-            if job.is_noted() {
-                threads.convert::<true>(job, number);
-                fit_noted::<S, P, Q, NUMBERS, true>(threads, job, number);
-            } else {
-                fit_noted::<S, P, Q, NUMBERS, false>(threads, job, number);
-            }
-        }
-    }
 }

@@ -34,12 +34,12 @@ impl SideOffsets {
         all
     }
 
-    /// A pixel as the map converts it, and its note: a variance if `VARIANCES`, else a weight.
+    /// A pixel as the map converts it, and its note: a weight if `WEIGHTS`, else a variance.
     ///
     /// # Safety
     /// As for [`SideOffsets::new`] with the same job; the column and the row are in the window.
     #[inline(always)]
-    pub(super) unsafe fn convert<const VARIANCES: bool>(
+    pub(super) unsafe fn convert<const WEIGHTS: bool>(
         &self,
         job: &Job,
         mut pixel: f32,
@@ -47,10 +47,10 @@ impl SideOffsets {
         row: usize,
     ) -> (f32, f32) {
         let inverse = job.inverse_gain;
-        let mut note = if VARIANCES { 0.0 } else { 1.0 };
+        let mut note = if WEIGHTS { 1.0 } else { 0.0 };
         // SAFETY: docs/gpu-safety.md: maps and weights have a number for every pixel of every window.
         unsafe {
-            if !VARIANCES && !job.weights.is_null() {
+            if WEIGHTS && !job.weights.is_null() {
                 let weight =
                     job.weights.add(self.in_weights + row * self.weights_step + column).read();
                 // What is no weight is that of a masked pixel.
@@ -64,7 +64,7 @@ impl SideOffsets {
                 // A masked pixel may be anything.
                 let counts = if scale == 0.0 { 0.0 } else { counts };
                 pixel = counts * scale * inverse;
-                if VARIANCES {
+                if !WEIGHTS {
                     note = offset.add(2 * pixels).read();
                     note = if scale == 0.0 { note } else { note * inverse * inverse };
                 } else if scale == 0.0 {

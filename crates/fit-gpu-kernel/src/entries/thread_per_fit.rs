@@ -3,6 +3,7 @@
 use fit_core::pass::{self, Finish, Method};
 
 use super::memory::{outline, write};
+use super::methods::Held;
 use super::side_data::SideOffsets;
 use super::staging;
 use crate::thread_per_fit::{Cells, Window};
@@ -43,7 +44,7 @@ impl<const SIDE: usize> Cells<DeviceF32> for SharedCells<SIDE> {
 }
 
 /// The window of a thread and its notes.
-struct Own<const SIDE: usize> {
+pub(super) struct Own<const SIDE: usize> {
     number: usize,
     pixels: SharedCells<SIDE>,
     /// The same pixels.
@@ -51,11 +52,7 @@ struct Own<const SIDE: usize> {
     notes: &'static mut [[DeviceF32; SIDE]],
 }
 
-impl<const SIDE: usize> Own<SIDE> {
-    /// The pixels of this thread's window, and room for notes if there are any; `None` if there is no such window.
-    ///
-    /// # Safety
-    /// The job is as docs/gpu-safety.md asks.
+impl<const SIDE: usize> Held for Own<SIDE> {
     #[inline(always)]
     unsafe fn new(job: &Job) -> Option<Self> {
         let noted = job.is_noted();
@@ -76,42 +73,28 @@ impl<const SIDE: usize> Own<SIDE> {
         let pixels = SharedCells { address, rows: rows as u32 };
         Some(Self { number, pixels, memory, notes })
     }
-
-    /// Converts the pixels by the camera's map and takes the notes: variances if `VARIANCES`, else weights.
-    ///
-    /// # Safety
-    /// The job is as docs/gpu-safety.md asks.
     #[inline(always)]
-    unsafe fn convert<const VARIANCES: bool>(&mut self, job: &Job) {
+    unsafe fn convert<const WEIGHTS: bool>(&mut self, job: &Job) {
         // SAFETY: the number is below the count.
         let side = unsafe { SideOffsets::new(job, self.number) };
         for (row, notes) in self.notes.iter_mut().enumerate() {
             for column in 0..SIDE {
                 let pixel = self.pixels.at(row, column);
                 // SAFETY: the column and the row are in the window.
-                let (pixel, note) = unsafe { side.convert::<VARIANCES>(job, pixel.0, column, row) };
+                let (pixel, note) = unsafe { side.convert::<WEIGHTS>(job, pixel.0, column, row) };
                 self.pixels.put(row, column, DeviceF32(pixel));
                 notes[column] = DeviceF32(note);
             }
         }
     }
-
-    /// Fits the window, and writes the outcome.
-    ///
-    /// # Safety
-    /// The job is as docs/gpu-safety.md asks.
     #[inline(always)]
     unsafe fn run<M: Method<DeviceF32>>(self, method: &M, job: &Job) {
         // SAFETY: the caller's promise.
         unsafe { run_in::<_, _, SIDE>(self.pixels, self.notes, method, job, self.number) }
     }
-
-    /// The same through ordinary pointers: sums that leave no register free are slower with addresses of shared memory.
-    ///
-    /// # Safety
-    /// The job is as docs/gpu-safety.md asks.
+    /// Through ordinary pointers: sums that leave no register free are slower with addresses of shared memory.
     #[inline(always)]
-    unsafe fn run_by_pointers<M: Method<DeviceF32>>(self, method: &M, job: &Job) {
+    unsafe fn run_large<M: Method<DeviceF32>>(self, method: &M, job: &Job) {
         let Self { number, pixels, memory, notes } = self;
         // SAFETY: the window is there, and this thread's own; its pixels are used by no other way from here on.
         unsafe {
@@ -139,101 +122,5 @@ unsafe fn run_in<C: Cells<DeviceF32>, M: Method<DeviceF32>, const SIDE: usize>(
         let start = outline(job, number);
         let found = pass::fit(method, &mut tile, start, Finish::WhereSumsCancel);
         write(job, number, Job::outcome(&found));
-    }
-}
-
-/// Least squares.
-pub(super) mod least_thread_per_fit {
-    use fit_core::pass::{RoughFit, Summable};
-
-    use super::*;
-
-    /// # Safety
-    /// The job is as docs/gpu-safety.md asks.
-    #[inline(always)]
-    pub(in super::super) unsafe fn fit<S: Summable<P>, const P: usize, const SIDE: usize>(
-        job: &Job,
-    ) {
-        // SAFETY: the caller's promise.
-        unsafe {
-            let Some(mut own) = Own::<SIDE>::new(job) else { return };
-            own.convert::<true>(job);
-            let setup = job.task.finishing::<DeviceF32, S, P>(job.task.profile());
-            let Some(setup) = setup else { return };
-            own.run(&RoughFit(setup), job);
-        }
-    }
-}
-
-/// Weighted least squares.
-pub(super) mod weighted_thread_per_fit {
-    use fit_core::pass::{Summable, WeightedFit};
-
-    use super::*;
-
-    /// # Safety
-    /// The job is as docs/gpu-safety.md asks, and has weights or a camera map.
-    #[inline(always)]
-    pub(in super::super) unsafe fn fit<S: Summable<P>, const P: usize, const SIDE: usize>(
-        job: &Job,
-    ) {
-        // SAFETY: the caller's promise.
-        unsafe {
-            let Some(mut own) = Own::<SIDE>::new(job) else { return };
-            own.convert::<false>(job);
-            let Some(setup) = job.task.setup::<DeviceF32, S, P>(job.task.profile()) else { return };
-            own.run(&WeightedFit::from_setup(setup), job);
-        }
-    }
-}
-
-/// Maximum likelihood. Q is P + 2.
-pub(super) mod likelihood_thread_per_fit {
-    use fit_core::pass::Summable;
-
-    use super::*;
-
-    /// # Safety
-    /// The job is as docs/gpu-safety.md asks.
-    #[inline(always)]
-    unsafe fn fit_noted<
-        S: Summable<P>,
-        const P: usize,
-        const Q: usize,
-        const SIDE: usize,
-        const NOTED: bool,
-    >(
-        own: Own<SIDE>,
-        job: &Job,
-    ) {
-        let mapped = !job.maps.is_null();
-        let profile = job.task.profile();
-        let method = job.task.likelihood::<DeviceF32, S, P, Q, NOTED>(profile, mapped);
-        let Some(method) = method else { return };
-        // SAFETY: the caller's promise.
-        unsafe { own.run_by_pointers(&method, job) }
-    }
-
-    /// # Safety
-    /// The job is as docs/gpu-safety.md asks.
-    #[inline(always)]
-    pub(in super::super) unsafe fn fit<
-        S: Summable<P>,
-        const P: usize,
-        const Q: usize,
-        const SIDE: usize,
-    >(
-        job: &Job,
-    ) {
-        // SAFETY: the caller's promise.
-        unsafe {
-            let Some(mut own) = Own::<SIDE>::new(job) else { return };
-            if job.is_noted() {
-                own.convert::<true>(job);
-                fit_noted::<S, P, Q, SIDE, true>(own, job);
-            } else {
-                fit_noted::<S, P, Q, SIDE, false>(own, job);
-            }
-        }
     }
 }

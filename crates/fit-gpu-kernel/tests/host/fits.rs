@@ -1,8 +1,8 @@
 //! Pixels in registers, in a thread's memory and in shared memory: groups of threads stand in for lanes of a pack.
 
 use fit_core::pass::{
-    Axes, CovarianceEstimator, ErrorEstimate, Group, Likelihood, Method, OneLane, PlaneFit, RawFit,
-    RoughFit, Serial, Summable, WeightedFit,
+    Axes, CovarianceEstimator, ErrorEstimate, Group, Likelihood, Method, OneLane, PlaneFit, ROUGH,
+    RawFit, RoughFit, Serial, Summable, WeightedFit,
 };
 use fit_core::search::Newton;
 use fit_core::spot::shape::{Circular, Elliptical, Fixed, Outlined, Rotated};
@@ -235,9 +235,9 @@ fn the_last_steps_are_foreseen() {
                 std::array::from_fn(|row| std::array::from_fn(|i| pixels[row * 9 + i].into()));
             thread_per_fit::fit::<_, _, 9>(method, &mut rows, &[], None)
         };
-        let expected = fit(&RoughFit(tight.ending(Newton::Never, 0.0)));
-        let all = fit(&RoughFit(usual.ending(Newton::Never, 0.0)));
-        let found = fit(&RoughFit(usual.ending(Newton::Never, Criteria::DEFAULT.finish)));
+        let expected = fit(&tight.ending(Newton::Never, 0.0).by());
+        let all = fit(&usual.ending(Newton::Never, 0.0).by());
+        let found = fit(&usual.ending(Newton::Never, Criteria::DEFAULT.finish).by());
         for (found, expected) in found.numbers().into_iter().zip(expected.numbers()).take(10) {
             let off = (found - expected).abs();
             assert!(off < 2e-5 * expected.abs().max(1.0), "{number}: {found} {expected}");
@@ -289,7 +289,7 @@ fn a_thread_with_notes_in_memory() {
     };
     let options = Options::default().with_criteria(Criteria::TIGHT);
     let weighted =
-        WeightedFit::<f64, _, 5>::for_shape(Rotated, size, &options, true).expect("sound");
+        WeightedFit::<f64, _, 5>::for_spots(Rotated, size, &options, true).expect("sound");
     let mut scratch = vec![0.0; scratch_len(size)];
     for (number, &pixel) in scratch.iter_mut().zip(&spoilt) {
         *number = f64::from(pixel);
@@ -297,7 +297,7 @@ fn a_thread_with_notes_in_memory() {
     let of_reference: Vec<f64> = notes.iter().map(|&note| f64::from(note)).collect();
     let expected = fit_in_place(&weighted, None, &mut scratch, &of_reference).expect("sound");
     let weighted =
-        WeightedFit::<f32, _, 5>::for_shape(Rotated, size, &options, true).expect("sound");
+        WeightedFit::<f32, _, 5>::for_spots(Rotated, size, &options, true).expect("sound");
     let mut rows = square(&spoilt);
     let found =
         thread_per_fit::fit::<_, _, 9>(&weighted, &mut rows, &square(&notes), None).numbers();
@@ -405,9 +405,9 @@ fn rotated_spots_of_every_method() {
                 &what,
             );
             check_rotated(
-                &Likelihood::<f64, _, 5, 7, false>::for_shape(Rotated, size, &options, false)
+                &Likelihood::<f64, _, 5, 7, false>::for_spots(Rotated, size, &options, false)
                     .expect("sound"),
-                &Likelihood::<Lanes<f32, 8>, _, 5, 7, false>::for_shape(
+                &Likelihood::<Lanes<f32, 8>, _, 5, 7, false>::for_spots(
                     Rotated, size, &options, false,
                 )
                 .expect("sound"),
@@ -452,12 +452,12 @@ fn check_plane<S: Summable<P>, const P: usize, const Q: usize>(
 ) {
     let options = on_plane(profile);
     let weights: Vec<f32> = (0..size.pixels()).map(|i| (i % 5) as f32 * 0.6).collect();
-    let serial = PlaneFit::<f64, S, P, false, false>::for_shape(shape, size, &options, false);
-    let lanes = PlaneFit::<Pack, S, P, false, true>::for_shape(shape, size, &options, false);
+    let serial = PlaneFit::<f64, S, P, false>::for_spots(shape, size, &options, false);
+    let lanes = PlaneFit::<Pack, S, P, false, ROUGH>::for_spots(shape, size, &options, false);
     let fits = both(&serial.expect("sound"), &lanes.expect("sound"), &[]);
     check_both::<_, P, Q>(shape, size, &options, &[], fits);
-    let serial = PlaneFit::<f64, S, P, true, false>::for_shape(shape, size, &options, false);
-    let lanes = PlaneFit::<Pack, S, P, true, true>::for_shape(shape, size, &options, false);
+    let serial = PlaneFit::<f64, S, P, true>::for_spots(shape, size, &options, false);
+    let lanes = PlaneFit::<Pack, S, P, true, ROUGH>::for_spots(shape, size, &options, false);
     let fits = both(&serial.expect("sound"), &lanes.expect("sound"), &weights);
     check_both::<_, P, Q>(shape, size, &options, &[], fits);
     check_plane_by_likelihood::<_, P, Q>(shape, size, profile);
@@ -471,8 +471,8 @@ fn check_plane_by_likelihood<S: Summable<P>, const P: usize, const Q: usize>(
     let options = on_plane(profile).with_estimator(Estimator::MaximumLikelihood);
     let variances: Vec<f32> =
         (0..size.pixels()).map(|i| if i % 9 == 4 { 1e30 } else { (i % 3) as f32 }).collect();
-    let serial = Likelihood::<f64, S, P, Q, true>::for_shape(shape, size, &options, true);
-    let lanes = Likelihood::<Pack, S, P, Q, true>::for_shape(shape, size, &options, true);
+    let serial = Likelihood::<f64, S, P, Q, true>::for_spots(shape, size, &options, true);
+    let lanes = Likelihood::<Pack, S, P, Q, true>::for_spots(shape, size, &options, true);
     let fits = both(&serial.expect("sound"), &lanes.expect("sound"), &variances);
     check_both::<_, P, Q>(shape, size, &options, &variances, fits);
 }

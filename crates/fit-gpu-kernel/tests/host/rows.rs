@@ -1,6 +1,6 @@
 //! The logic of kernels with rows in shared memory on the host: the threads of a fit stand in for lanes of a pack.
 
-use fit_core::pass::{Group, Likelihood, Method, PlaneFit, RoughFit, Summable, WeightedFit};
+use fit_core::pass::{Group, Likelihood, Method, PlaneFit, ROUGH, Summable, WeightedFit};
 use fit_core::spot::axis::AxisSample;
 use fit_core::spot::shape::{Circular, Elliptical, Fixed, Outlined, Rotated};
 use fit_core::{
@@ -181,8 +181,8 @@ impl<S: std::fmt::Debug> Case<S> {
 macro_rules! check {
     ($case:expr, $what:literal, $notes:expr, [$($of:tt)*], [$($in_lanes:tt)*], $options:expr $(, $rest:expr)*) => {
         check::<_, _, N>(
-            &$($of)*::for_shape($case.shape, $case.size, &$options $(, $rest)*).expect("sound"),
-            &$($in_lanes)*::for_shape($case.shape, $case.size, &$options $(, $rest)*).expect("sound"),
+            &$($of)*::for_spots($case.shape, $case.size, &$options $(, $rest)*).expect("sound"),
+            &$($in_lanes)*::for_spots($case.shape, $case.size, &$options $(, $rest)*).expect("sound"),
             $notes,
             &$case.what($what),
         )
@@ -194,7 +194,7 @@ fn check_shape<S: Summable<P>, const P: usize, const T: usize, const N: usize>(c
     let Case { shape, size, options, variances, .. } = case;
     let setup = Setup::<f64, S, P>::for_shape(*shape, *size, options).expect("sound");
     let in_lanes = Setup::<Pack<N>, S, P>::for_shape(*shape, *size, options).expect("sound");
-    check::<_, _, N>(&setup, &RoughFit(in_lanes), &[], &case.what("least squares"));
+    check::<_, _, N>(&setup, &in_lanes.by::<2, false, ROUGH>(), &[], &case.what("least squares"));
     let likely = options.with_estimator(Estimator::MaximumLikelihood);
     let on_plane = likely.with_background(Background::Plane);
     check!(
@@ -247,8 +247,8 @@ fn check_methods<S: Summable<P>, const P: usize, const Q: usize, const T: usize,
         case,
         "plane",
         &[],
-        [PlaneFit::<f64, S, P, false, false>],
-        [PlaneFit::<Pack<N>, S, P, false, true>],
+        [PlaneFit::<f64, S, P, false>],
+        [PlaneFit::<Pack<N>, S, P, false, ROUGH>],
         on_plane,
         false
     );
@@ -256,8 +256,8 @@ fn check_methods<S: Summable<P>, const P: usize, const Q: usize, const T: usize,
         case,
         "plane, weights",
         weights,
-        [PlaneFit::<f64, S, P, true, false>],
-        [PlaneFit::<Pack<N>, S, P, true, true>],
+        [PlaneFit::<f64, S, P, true>],
+        [PlaneFit::<Pack<N>, S, P, true, ROUGH>],
         on_plane,
         false
     );

@@ -97,14 +97,15 @@ fn check<T: Store<f32>, M: Method<f32>>(method: &M, tile: &mut T) {
 fn turns_change_nothing() {
     let size = Size::new(SIDE, SIDE);
     let options = Options::default();
-    let exact = ExactFit(Setup::<f32>::new(size, &options).expect("a window to fit"));
+    let exact = Setup::<f32>::new(size, &options).expect("a window to fit");
+    let exact: ExactFit<_, _, 3> = exact.by();
     let mut pixels = [0.0; PIXELS];
     check(&exact, &mut RegisterTile::<_, _, SIDE, SIDE, PIXELS>::new(&OneLane, &mut pixels));
     let likely = options
         .with_estimator(Estimator::MaximumLikelihood)
         .with_background(Background::NonNegative);
     let likelihood =
-        Likelihood::<f32, Circular, 3, 5, false>::for_shape(Circular, size, &likely, false);
+        Likelihood::<f32, Circular, 3, 5, false>::for_spots(Circular, size, &likely, false);
     let mut rows = [[0.0; SIDE]; SIDE];
     check(
         &likelihood.expect("a window to fit"),

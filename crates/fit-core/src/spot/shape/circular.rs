@@ -1,12 +1,11 @@
 //! The circular Gaussian of Leutenegger & Weber 2021 (eq. 10): x̄, ȳ and σ.
 
-use super::{NUMBERS, Outlined, Separable, both_centres, parts};
+use super::{Outlined, Separable};
 use crate::arithmetic::Real;
 use crate::search::Coordinates;
 use crate::search::solve::Symmetric;
-use crate::size::{Outline, Size};
+use crate::size::Outline;
 use crate::spot::axis::{AxisSums, CENTRE_UNIT, GaussianAxis, PixelProfile, WIDTH_UNIT};
-use crate::spot::limits::Limits;
 use crate::spot::sums::{DataSums, Sums};
 
 /// In one step σ grows and shrinks by this factor at most, so that one bad step cannot end in the
@@ -38,10 +37,6 @@ impl Coordinates<3> for Circular {
         memo[0]
     }
     #[inline(always)]
-    fn yardstick<R: Real>(&self, _: &[R; 0], p: &[R; 3], _: usize) -> R {
-        p[2]
-    }
-    #[inline(always)]
     fn confine<R: Real>(&self, _: &[R; 0], from: &[R; 3], [x, y, sigma]: [R; 3]) -> [R; 3] {
         [x, y, limit_sigma(from[2], sigma)]
     }
@@ -55,17 +50,7 @@ pub(super) fn limit_sigma<R: Real>(from: R, to: R) -> R {
 }
 
 impl Outlined<3> for Circular {
-    fn numbers(&self) -> [f32; NUMBERS] {
-        [0.0; NUMBERS]
-    }
-    #[inline(always)]
-    fn from_numbers(_: [f32; NUMBERS]) -> Self {
-        Self
-    }
-    fn limits(&self, size: Size, limits: &Limits) -> [(f64, f64); 3] {
-        let [x, y] = both_centres(size, limits);
-        [x, y, (limits.sigma_min, limits.sigma_max_in(size))]
-    }
+    const PLACES: [Option<usize>; 5] = [Some(0), Some(1), Some(2), Some(2), None];
     #[inline(always)]
     fn parameters<R: Real>(&self, start: Outline<R>) -> ([R; 3], [R; 0]) {
         ([start.x, start.y, start.sigma_x], [])
@@ -74,11 +59,6 @@ impl Outlined<3> for Circular {
     fn outline<R: Real>(&self, _: &[R; 0], &[x, y, sigma]: &[R; 3]) -> Outline<R> {
         Outline { x, y, sigma_x: sigma, sigma_y: sigma, angle: R::splat(0.0) }
     }
-    #[inline(always)]
-    fn outline_by<R: Real>(&self, _: &[R; 0], _: &[R; 3]) -> [[R; 3]; 5] {
-        parts([Some(0), Some(1), Some(2), Some(2), None])
-    }
-    const KNOWN: [bool; 7] = [false, false, false, false, true, false, false];
 }
 
 impl Separable<3> for Circular {
@@ -115,7 +95,7 @@ impl Separable<3> for Circular {
             fg: data.value,
             df: [x1 * y0, x0 * y1, x2.mul_add(y0, x0 * y2)],
             f_df: [x01 * y00, x00 * y01, x02.mul_add(y00, x00 * y02)],
-            g_df: [data.by_x, data.by_y, data.by_width_x + data.by_width_y],
+            g_df: Self::gather(data.by),
             df_df,
         }
     }

@@ -1,14 +1,13 @@
 //! A Gaussian whose widths are known: x̄ and ȳ.
 
-use super::{NUMBERS, Outlined, Separable, both_centres, parts};
+use super::{NUMBERS, Outlined, Separable};
 use crate::arithmetic::Real;
 use crate::error::{ArgumentError, check};
 use crate::search::Coordinates;
 use crate::search::solve::Symmetric;
 use crate::size::{Outline, Size};
-use crate::spot::axis::{AxisSums, CENTRE_UNIT, GaussianAxis, PixelProfile};
+use crate::spot::axis::CENTRE_UNIT;
 use crate::spot::limits::Limits;
-use crate::spot::sums::{DataSums, Sums};
 
 /// A circular Gaussian of known width. Only its centre (x̄, ȳ) is fitted, in pixels.
 ///
@@ -43,7 +42,7 @@ pub struct FixedSigmas {
 pub struct GivenSigma;
 
 /// A Gaussian of fixed widths: the same for all fits, or those of each start.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Fixed {
     /// σx and σy in pixels; `None` takes those of the start.
     pub(super) sigmas: Option<[f64; 2]>,
@@ -69,17 +68,10 @@ impl Coordinates<2> for Fixed {
     fn inverse_length<R: Real>(memo: &[R; 2], j: usize) -> R {
         memo[j]
     }
-    #[inline(always)]
-    fn yardstick<R: Real>(&self, sigmas: &[R; 2], _: &[R; 2], j: usize) -> R {
-        sigmas[j]
-    }
-    #[inline(always)]
-    fn confine<R: Real>(&self, _: &[R; 2], _: &[R; 2], to: [R; 2]) -> [R; 2] {
-        to
-    }
 }
 
 impl Outlined<2> for Fixed {
+    const PLACES: [Option<usize>; 5] = [Some(0), Some(1), None, None, None];
     fn validate(&self) -> Result<(), ArgumentError> {
         for sigma in self.sigmas.into_iter().flatten() {
             check("fixed_sigma", sigma, 0.1, 1e3, "0.1 to 1000 pixels")?;
@@ -103,9 +95,6 @@ impl Outlined<2> for Fixed {
         let [x, y] = numbers;
         Self { sigmas: if x > 0.0 { Some([f64::from(x), f64::from(y)]) } else { None } }
     }
-    fn limits(&self, size: Size, limits: &Limits) -> [(f64, f64); 2] {
-        both_centres(size, limits)
-    }
     #[inline(always)]
     fn parameters<R: Real>(&self, start: Outline<R>) -> ([R; 2], [R; 2]) {
         let (mut x, mut sigmas) = (start.x, [start.sigma_x, start.sigma_y]);
@@ -125,44 +114,9 @@ impl Outlined<2> for Fixed {
     fn outline<R: Real>(&self, sigmas: &[R; 2], &[x, y]: &[R; 2]) -> Outline<R> {
         Outline { x, y, sigma_x: sigmas[0], sigma_y: sigmas[1], angle: R::splat(0.0) }
     }
-    #[inline(always)]
-    fn outline_by<R: Real>(&self, _: &[R; 2], _: &[R; 2]) -> [[R; 2]; 5] {
-        parts([Some(0), Some(1), None, None, None])
-    }
-    const KNOWN: [bool; 7] = [false, false, true, true, true, false, false];
 }
 
 impl Separable<2> for Fixed {
-    #[inline(always)]
-    fn axes<R: Real>(
-        &self,
-        profile: PixelProfile,
-        sigmas: &[R; 2],
-        &[x, y]: &[R; 2],
-    ) -> (GaussianAxis<R>, GaussianAxis<R>) {
-        (
-            GaussianAxis::with_profile(profile, x, sigmas[0].reciprocal()),
-            GaussianAxis::with_profile(profile, y, sigmas[1].reciprocal()),
-        )
-    }
-    #[inline(always)]
-    fn sums<R: Real>(&self, x: &AxisSums<R>, y: &AxisSums<R>, data: &DataSums<R>) -> Sums<R, 2> {
-        let ([x0, x1, _], [y0, y1, _]) = (x.single, y.single);
-        let ([x00, x01, _, x11, ..], [y00, y01, _, y11, ..]) = (x.product, y.product);
-        let mut df_df = Symmetric::zero();
-        df_df.0[0][0] = x11 * y00;
-        df_df.0[0][1] = x01 * y01;
-        df_df.0[1][1] = x00 * y11;
-        Sums {
-            f: x0 * y0,
-            ff: x00 * y00,
-            fg: data.value,
-            df: [x1 * y0, x0 * y1],
-            f_df: [x01 * y00, x00 * y01],
-            g_df: [data.by_x, data.by_y],
-            df_df,
-        }
-    }
     #[inline(always)]
     fn gather<R: Real>([x, y, ..]: [R; 4]) -> [R; 2] {
         [x, y]

@@ -26,7 +26,20 @@ pub use fixed_sigma::{Fixed, FixedSigma, FixedSigmas, GivenSigma};
 pub use rotated::Rotated;
 
 /// A shape with P parameters, from which its outline follows.
-pub trait Outlined<const P: usize>: Coordinates<P> {
+pub trait Outlined<const P: usize>: Coordinates<P> + Default {
+    /// Which parameter x̄, ȳ, σx, σy and the angle are, of those that are one.
+    const PLACES: [Option<usize>; 5];
+    /// Which of x̄, ȳ, σx, σy, the angle, α and β are known beforehand.
+    const KNOWN: [bool; 7] = {
+        let mut known = [false; 7];
+        let mut i = 0;
+        while i < 5 {
+            known[i] = Self::PLACES[i].is_none();
+            i += 1;
+        }
+        known
+    };
+
     /// Checks the constants of the shape, such as a fixed σ.
     ///
     /// # Errors
@@ -42,60 +55,105 @@ pub trait Outlined<const P: usize>: Coordinates<P> {
         self.validate()
     }
     /// The constants of the shape, as they are sent to a device.
-    fn numbers(&self) -> [f32; NUMBERS];
+    fn numbers(&self) -> [f32; NUMBERS] {
+        [0.0; NUMBERS]
+    }
     /// The shape with these [constants](Outlined::numbers).
-    fn from_numbers(numbers: [f32; NUMBERS]) -> Self;
+    #[inline(always)]
+    fn from_numbers(_: [f32; NUMBERS]) -> Self {
+        Self::default()
+    }
     /// The lowest and the highest value of each parameter in a window of that size.
-    fn limits(&self, size: Size, limits: &Limits) -> [(f64, f64); P];
+    fn limits(&self, size: Size, limits: &Limits) -> [(f64, f64); P] {
+        let centre =
+            |side: usize| (-limits.centre_margin, (side - 1) as f64 + limits.centre_margin);
+        core::array::from_fn(|j| match j {
+            0 => centre(size.width),
+            1 => centre(size.height),
+            _ => (limits.sigma_min, limits.sigma_max_in(size)),
+        })
+    }
     /// The parameters of a spot with this outline, or of the nearest, and what is known of it.
     fn parameters<R: Real>(&self, start: Outline<R>) -> ([R; P], Self::Constants<R>);
     /// The outline of a spot with these parameters.
     fn outline<R: Real>(&self, constants: &Self::Constants<R>, p: &[R; P]) -> Outline<R>;
     /// The derivatives of x̄, ȳ, σx, σy and the angle by the parameters.
-    fn outline_by<R: Real>(&self, constants: &Self::Constants<R>, p: &[R; P]) -> [[R; P]; 5];
-    /// Which of x̄, ȳ, σx, σy, the angle, α and β are known beforehand.
-    const KNOWN: [bool; 7];
-}
-
-/// Derivatives where every parameter is a part of the outline: `places` has which.
-#[inline(always)]
-fn parts<R: Real, const P: usize>(places: [Option<usize>; 5]) -> [[R; P]; 5] {
-    let mut by = [[R::splat(0.0); P]; 5];
-    for i in 0..5 {
-        for j in 0..P {
-            if places[i] == Some(j) {
-                by[i][j] = R::splat(1.0);
+    #[inline(always)]
+    fn outline_by<R: Real>(&self, _: &Self::Constants<R>, _: &[R; P]) -> [[R; P]; 5] {
+        let mut by = [[R::splat(0.0); P]; 5];
+        for i in 0..5 {
+            for j in 0..P {
+                if Self::PLACES[i] == Some(j) {
+                    by[i][j] = R::splat(1.0);
+                }
             }
         }
+        by
     }
-    by
 }
 
 /// A shape whose profile is a product of a function of the column and one of the row.
 pub trait Separable<const P: usize>: Outlined<P> {
     /// The factors of the profile along x and y.
+    #[inline(always)]
     fn axes<R: Real>(
         &self,
         profile: PixelProfile,
         constants: &Self::Constants<R>,
         p: &[R; P],
-    ) -> (GaussianAxis<R>, GaussianAxis<R>);
+    ) -> (GaussianAxis<R>, GaussianAxis<R>) {
+        let Outline { x, y, sigma_x, sigma_y, .. } = self.outline(constants, p);
+        (
+            GaussianAxis::with_profile(profile, x, sigma_x.reciprocal()),
+            GaussianAxis::with_profile(profile, y, sigma_y.reciprocal()),
+        )
+    }
     /// Assembles the sums of eq. 5 and 7: products of a column and a row sum.
-    fn sums<R: Real>(&self, x: &AxisSums<R>, y: &AxisSums<R>, data: &DataSums<R>) -> Sums<R, P>;
+    #[inline(always)]
+    fn sums<R: Real>(&self, x: &AxisSums<R>, y: &AxisSums<R>, data: &DataSums<R>) -> Sums<R, P> {
+        let ([x0, x1, x2], [y0, y1, y2]) = (x.single, y.single);
+        let [x00, x01, x02, x11, x12, x22] = x.product;
+        let [y00, y01, y02, y11, y12, y22] = y.product;
+        let mut df_df = Symmetric::zero();
+        df_df.0[0] = [x11 * y00, x01 * y01, x12 * y00, x01 * y02];
+        df_df.0[1][1] = x00 * y11;
+        df_df.0[1][2] = x02 * y01;
+        df_df.0[1][3] = x00 * y12;
+        df_df.0[2][2] = x22 * y00;
+        df_df.0[2][3] = x02 * y02;
+        df_df.0[3][3] = x00 * y22;
+        gathered::<R, Self, P>(&Sums {
+            f: x0 * y0,
+            ff: x00 * y00,
+            fg: data.value,
+            df: [x1 * y0, x0 * y1, x2 * y0, x0 * y2],
+            f_df: [x01 * y00, x00 * y01, x02 * y00, x00 * y02],
+            g_df: data.by,
+            df_df,
+        })
+    }
     /// First derivatives by the parameters from those by x̄, ȳ, σx and σy.
     fn gather<R: Real>(of: [R; 4]) -> [R; P];
     /// Second derivatives, or products of first ones, from those by x̄, ȳ, σx and σy.
     fn gather_matrix<R: Real>(of: &Symmetric<R, 4>) -> Symmetric<R, P>;
 }
 
+/// The sums by the parameters of a shape from those by x̄, ȳ, σx and σy.
+#[inline(always)]
+pub(crate) fn gathered<R: Real, S: Separable<P>, const P: usize>(of: &Sums<R, 4>) -> Sums<R, P> {
+    Sums {
+        f: of.f,
+        ff: of.ff,
+        fg: of.fg,
+        df: S::gather(of.df),
+        f_df: S::gather(of.f_df),
+        g_df: S::gather(of.g_df),
+        df_df: S::gather_matrix(&of.df_df),
+    }
+}
+
 /// How many constants a shape may have.
 pub const NUMBERS: usize = 2;
-
-/// The limits of x̄ and ȳ.
-fn both_centres(size: Size, limits: &Limits) -> [(f64, f64); 2] {
-    let margin = limits.centre_margin;
-    [size.width, size.height].map(|side| (-margin, (side - 1) as f64 + margin))
-}
 
 /// The shape of the spots in a batch.
 #[derive(Clone, Copy, Debug, PartialEq)]

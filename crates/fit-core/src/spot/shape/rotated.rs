@@ -1,7 +1,7 @@
 //! An elliptical Gaussian whose axes may have any direction.
 
 use super::circular::limit_sigma;
-use super::{NUMBERS, Outlined, both_centres, parts};
+use super::{Elliptical, Outlined};
 use crate::arithmetic::Real;
 use crate::search::Coordinates;
 use crate::size::{Outline, Size};
@@ -75,17 +75,12 @@ impl Coordinates<5> for Rotated {
 }
 
 impl Outlined<5> for Rotated {
-    fn numbers(&self) -> [f32; NUMBERS] {
-        [0.0; NUMBERS]
-    }
-    #[inline(always)]
-    fn from_numbers(_: [f32; NUMBERS]) -> Self {
-        Self
-    }
+    const PLACES: [Option<usize>; 5] = [Some(0), Some(1), None, None, None];
+    const KNOWN: [bool; 7] = [false; 7];
+
     fn limits(&self, size: Size, limits: &Limits) -> [(f64, f64); 5] {
-        let [x, y] = both_centres(size, limits);
-        let sigma = (limits.sigma_min, limits.sigma_max_in(size));
-        [x, y, sigma, sigma, (-MOST_R, MOST_R)]
+        let [x, y, sigma_x, sigma_y] = Elliptical.limits(size, limits);
+        [x, y, sigma_x, sigma_y, (-MOST_R, MOST_R)]
     }
     #[inline(always)]
     fn parameters<R: Real>(&self, start: Outline<R>) -> ([R; 5], [R; 0]) {
@@ -155,7 +150,8 @@ impl Outlined<5> for Rotated {
         let (narrow_x, narrow_y) = (sigma_x.reciprocal(), sigma_y.reciprocal());
         let apart = narrow_x.mul_add(narrow_x, -(narrow_y * narrow_y));
         let apart = R::select(apart.abs().lt(R::splat(TINY)), R::splat(TINY), apart);
-        let mut by = parts([Some(0), Some(1), None, None, None]);
+        let mut by = [[zero; 5]; 5];
+        (by[0][0], by[1][1]) = (R::splat(1.0), R::splat(1.0));
         for j in 0..3 {
             let [a, b, c] = matrix[j];
             let turned = R::splat(2.0) * mixed * b;
@@ -168,5 +164,4 @@ impl Outlined<5> for Rotated {
         }
         by
     }
-    const KNOWN: [bool; 7] = [false; 7];
 }

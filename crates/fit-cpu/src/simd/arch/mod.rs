@@ -17,9 +17,7 @@ pub(super) mod sse2;
 use std::ops::Range;
 use std::panic::{RefUnwindSafe, UnwindSafe};
 
-use fit_core::pass::{
-    Axes, Likelihood, Method, PlaneFit, Summable, Visitor, WeightedFit, on_plane,
-};
+use fit_core::pass::{Axes, Likelihood, Method, Summable, Visitor};
 use fit_core::{ArgumentError, Errors, Estimator, Fits, Options, Pixel, Setup, Size, Start};
 use fit_windows::{NoteKind, Windows};
 
@@ -133,7 +131,7 @@ macro_rules! made_for_a_shape {
         impl Visitor for $name<'_> {
             type Output = Result<Box<dyn $made>, ArgumentError>;
 
-            fn visit<S: Summable<K>, const K: usize, const Q: usize>(
+            fn visit<S: Summable<K>, const K: usize, const L: usize, const Q: usize>(
                 self,
                 shape: S,
             ) -> Self::Output {
@@ -144,12 +142,12 @@ macro_rules! made_for_a_shape {
                 unsafe {
                     match set {
                         #[cfg(lanes_avx512)]
-                        InstructionSet::Avx512 => $avx512::<S, K, Q>(shape, size, options, $extra),
+                        InstructionSet::Avx512 => $avx512::<S, K, L, Q>(shape, size, options, $extra),
                         #[cfg(lanes_avx2)]
-                        InstructionSet::Avx2 => $avx2::<S, K, Q>(shape, size, options, $extra),
+                        InstructionSet::Avx2 => $avx2::<S, K, L, Q>(shape, size, options, $extra),
                         #[cfg(target_arch = "aarch64")]
-                        InstructionSet::Neon => $neon::<S, K, Q>(shape, size, options, $extra),
-                        _ => $portable::<S, K, Q>(shape, size, options, $extra),
+                        InstructionSet::Neon => $neon::<S, K, L, Q>(shape, size, options, $extra),
+                        _ => $portable::<S, K, L, Q>(shape, size, options, $extra),
                     }
                 }
             }
@@ -177,7 +175,7 @@ macro_rules! entries {
         /// # Safety
         /// The processor has the instruction set.
         $(#[target_feature(enable = $features)])?
-        unsafe fn $appraiser<S: Summable<K>, const K: usize, const Q: usize>(
+        unsafe fn $appraiser<S: Summable<K>, const K: usize, const L: usize, const Q: usize>(
             shape: S,
             size: Size,
             options: &Options,
@@ -189,7 +187,7 @@ macro_rules! entries {
         /// # Safety
         /// The processor has the instruction set.
         $(#[target_feature(enable = $features)])?
-        unsafe fn $engine<S: Summable<K>, const K: usize, const Q: usize>(
+        unsafe fn $engine<S: Summable<K>, const K: usize, const L: usize, const Q: usize>(
             shape: S,
             size: Size,
             options: &Options,
@@ -203,30 +201,16 @@ macro_rules! entries {
             }
             let How { kind, mapped, .. } = how;
             if options.estimator == Estimator::MaximumLikelihood {
-                let method = Likelihood::<$pack, S, K, Q, true>::for_shape(shape, size, options, mapped)?;
-                let scratch = Scratch::new(&method, how, slots::<_>);
-                return Ok(Box::new(Vectorized { method, scratch }));
-            }
-            let plane = const { on_plane(K, Q) };
-            if plane && kind == NoteKind::Weights {
-                let method =
-                    PlaneFit::<$pack, S, K, true, false>::for_shape(shape, size, options, mapped)?;
-                let scratch = Scratch::new(&method, how, slots::<_>);
-                return Ok(Box::new(Vectorized { method, scratch }));
-            }
-            if plane {
-                let method =
-                    PlaneFit::<$pack, S, K, false, false>::for_shape(shape, size, options, mapped)?;
+                let method = Likelihood::<$pack, S, K, Q, true>::for_spots(shape, size, options, mapped)?;
                 let scratch = Scratch::new(&method, how, slots::<_>);
                 return Ok(Box::new(Vectorized { method, scratch }));
             }
             if kind == NoteKind::Weights {
-                let method = WeightedFit::<$pack, S, K>::for_shape(shape, size, options, mapped)?;
+                let method = Setup::<$pack, S, K, L, true>::for_spots(shape, size, options, mapped)?;
                 let scratch = Scratch::new(&method, how, slots::<_>);
                 return Ok(Box::new(Vectorized { method, scratch }));
             }
-            let method = Setup::<$pack, S, K>::for_shape(shape, size, options)?;
-            let method = if mapped { method.of_photons() } else { method };
+            let method = Setup::<$pack, S, K, L>::for_spots(shape, size, options, mapped)?;
             let scratch = Scratch::new(&method, how, slots::<_>);
             Ok(Box::new(Vectorized { method, scratch }))
         }
