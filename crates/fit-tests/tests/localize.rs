@@ -79,7 +79,7 @@ fn spots_of_real_images_are_found() {
 fn given_positions_are_fitted_as_windows_are() {
     let folder = real_data().expect("the folder of the real images");
     for (name, movie, _) in MOVIES {
-        let oracle = real_oracle(&folder, name);
+        let oracle = real_oracle(&folder, name, "oracle_ls_sym");
         let folder = folder.join(name);
         let mut positions = Positions::default();
         for [frame, x, y] in read_columns(&folder.join("identifications.csv"), ["frame", "x", "y"])
@@ -99,11 +99,11 @@ fn given_positions_are_fitted_as_windows_are() {
         let (mut near, mut good) = (0, 0);
         for spot in &found {
             let row = spot.id as usize - 1;
-            let minimum = oracle.minima[row];
+            let minimum = oracle.answers[row];
             let [x, y] = places[row];
             let half = 3.0;
             let found = [spot.x - x + half, spot.y - y + half, spot.sigma];
-            let off = largest(found.iter().zip(minimum.shape).map(|(a, b)| (a - b).abs()));
+            let off = largest(found.iter().zip(minimum.outline).map(|(a, b)| (a - b).abs()));
             good += usize::from(minimum.good);
             near += usize::from(minimum.good && off <= OUTSIDE_DOUBLE);
         }

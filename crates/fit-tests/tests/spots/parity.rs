@@ -3,7 +3,7 @@
 use fit_sim::{Random, SpotSimulation};
 use fit_tests::cases::{Case, Kind, cases};
 use fit_tests::tolerances::{Parity, parity};
-use fit_tests::{GPU, TestBackend, backends};
+use fit_tests::{GPU, TestBackend, backends, on_backends};
 use ndarray::{Array3, s};
 use spotfit::{
     Backend, Corner, Fit, Fitter, InstructionSet, Options, Size, Start, Status, WindowFitter,
@@ -137,20 +137,6 @@ fn a_window_alone_is_a_window_among_many() {
     }
 }
 
-/// Proves that windows cut out of frames, of any memory layout, even at the last corner of the last frame,
-/// are fitted to the same bits as copies of them.
-#[test]
-fn windows_in_frames_are_fitted_as_copies_are() {
-    check_frames(&backends());
-}
-
-/// Proves the same for the GPU, which cuts by itself.
-#[test]
-#[ignore = "needs an NVIDIA GPU"]
-fn windows_in_frames_are_fitted_as_copies_are_on_the_gpu() {
-    check_frames(&[GPU]);
-}
-
 fn check_frames(backends: &[TestBackend]) {
     let mut random = Random::new(7, 0);
     let frames = Array3::from_shape_fn((3, 40, 33), |_| random.poisson(100.0) as u16);
@@ -228,4 +214,10 @@ fn every_backend_is_tested() {
         let tested = all.iter().chain([&GPU]).any(|tested| tested.backend == backend);
         assert!(tested, "{backend}");
     }
+}
+
+on_backends! {
+    /// Proves that windows cut out of frames, of any memory layout, even at the last corner of the last frame,
+    /// are fitted to the same bits as copies of them.
+    windows_in_frames_are_fitted_as_copies_are(&backends()), windows_in_frames_are_fitted_as_copies_are_on_the_gpu(&[GPU]) => check_frames;
 }
