@@ -6,6 +6,7 @@
 pub mod bounds;
 pub mod cases;
 pub mod compiled;
+pub mod curves;
 pub mod data;
 pub mod emulation;
 pub mod explicit;
