@@ -251,6 +251,23 @@ impl Engine {
         }
     }
 
+    /// Fits data sets, and says which a GPU leaves to others.
+    ///
+    /// # Panics
+    /// If they are refused.
+    pub fn decide<'a>(
+        &self,
+        formula: &Formula,
+        curves: &Curves<'_>,
+        start: impl Into<CurveStart<'a>>,
+        options: &CurveOptions,
+    ) -> (CurveFits, Vec<usize>) {
+        match self {
+            Self::Gpu(gpu, _) => gpu.fit(formula, curves, start.into(), options).expect("a GPU"),
+            _ => (self.fit(formula, curves, start, options), Vec::new()),
+        }
+    }
+
     /// Fits data sets.
     ///
     /// # Panics
@@ -287,6 +304,15 @@ pub struct Alike {
 }
 
 impl Alike {
+    /// Nothing but a status and degrees of freedom.
+    pub const ANYTHING: Self = Self {
+        parameters: f64::INFINITY,
+        or_itself: false,
+        errors: f64::INFINITY,
+        chi2: [f64::INFINITY, 0.0],
+        covariance: f64::INFINITY,
+    };
+
     /// What single precision may do: parameters and errors within 1 %, χ² within 10⁻⁴.
     pub const SINGLE: Self = Self {
         parameters: 0.01,
