@@ -13,6 +13,7 @@ pub mod explicit;
 pub mod hostile;
 pub mod models;
 pub mod peaks;
+pub mod records;
 pub mod single;
 pub mod spots;
 pub mod stated;

@@ -8,6 +8,7 @@ use fit_core::Estimator;
 use fit_sim::Random;
 use fit_tests::curves::{Curve, curve, row, shared};
 use fit_tests::effort;
+use fit_tests::records::records;
 use ndarray::Array2;
 use spotfit::Backend;
 use spotfit::model::answers::{IntervalEnd, profile_intervals};
@@ -18,25 +19,15 @@ use crate::curves;
 /// Number by number, and with the points of a data set in lanes.
 const BACKENDS: [Backend; 2] = [Backend::Reference, Backend::Cpu];
 
-fn numbers(line: &str) -> Vec<f64> {
-    line.split(' ').map(|word| word.parse().unwrap_or(f64::NAN)).collect()
-}
-
 /// Proves that the ends of intervals are those that MINOS finds, within 1 % of their distance from the minimum, in 20 cases: absolute
 /// weights, residuals that scale the errors, and counts.
 #[test]
 fn intervals_are_those_of_minos() {
     let fitters = BACKENDS.map(|backend| CurveFitter::new(backend, 1).expect("a thread"));
-    let text = include_str!("../../data/minos.txt");
-    let mut cases = 0;
-    for case in text.split("case ").skip(1) {
-        let (head, rest) = case.split_once('\n').expect("lines");
-        let head: Vec<&str> = head.split(' ').collect();
-        let line = |name: &str| {
-            let found = rest.lines().find_map(|line| line.strip_prefix(name));
-            found.expect("a line").trim().to_owned()
-        };
-        let model = Model::of_variables(&line("formula"), &["x"]).expect("a formula");
+    let cases = records(include_str!("../../data/minos.txt").split("case ").skip(1));
+    for case in &cases {
+        let head: Vec<&str> = case.head.split(' ').collect();
+        let model = Model::of_variables(case.text("formula"), &["x"]).expect("a formula");
         let order: Vec<usize> = {
             // Start values are in the order of the script, parameters in that of the formula.
             let own: &[&str] = match head[0] {
@@ -47,10 +38,9 @@ fn intervals_are_those_of_minos() {
             let all = model.parameters().iter().enumerate();
             all.map(|(number, name)| at(name).unwrap_or(number)).collect()
         };
-        let given = numbers(&line("start"));
+        let given = case.numbers("start");
         let start: Vec<f64> = order.iter().map(|&at| given[at]).collect();
-        let (x, y, weights) = (numbers(&line("x")), numbers(&line("y")), numbers(&line("weights")));
-        let (x, y, weights) = (row(&x), row(&y), row(&weights));
+        let [x, y, weights] = ["x", "y", "weights"].map(|of| row(&case.numbers(of)));
         let curves = shared(&y, &x, Some(&weights));
         let counts = head[1] == "counts";
         let estimator =
@@ -58,8 +48,7 @@ fn intervals_are_those_of_minos() {
         let options =
             model.options().with_absolute(head[1] == "absolute").with_estimator(estimator);
         let level: f64 = head[2].parse().expect("a level");
-        let expected: Vec<Vec<f64>> =
-            rest.lines().filter_map(|line| line.strip_prefix("interval ")).map(numbers).collect();
+        let expected = case.all("interval");
         for fitter in &fitters {
             let fits =
                 model.fit_with(fitter, &curves, start[..].into(), &options).expect("fits").fits;
@@ -78,9 +67,8 @@ fn intervals_are_those_of_minos() {
                 }
             }
         }
-        cases += 1;
     }
-    assert_eq!(cases, 20);
+    assert_eq!(cases.len(), 20);
 }
 
 /// Models for coverage.
