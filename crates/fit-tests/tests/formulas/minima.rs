@@ -388,6 +388,31 @@ impl Verdict {
             self.found.push(format!("{left:.3e}: {}", what()));
         }
     }
+
+    /// Takes fits of data sets each of which is fitted by itself.
+    fn alone(
+        &mut self,
+        judge: &Judge<'_>,
+        fits: &CurveFits,
+        these: impl Iterator<Item = usize>,
+        told: impl Fn(usize) -> String,
+    ) {
+        these.for_each(|at| self.take(judge.left(fits, at), || told(at)));
+    }
+
+    /// Takes the parts of a shared fit.
+    fn together(
+        &mut self,
+        judge: &Judge<'_>,
+        fits: &CurveFits,
+        sharing: &Sharing,
+        told: impl Fn(usize) -> String,
+    ) {
+        for part in parts(sharing) {
+            let left = left_together(judge, fits, sharing, &part);
+            self.take(left, || format!("{sharing:?}, {}", told(part[0])));
+        }
+    }
 }
 
 /// Ends a test with all that is wrong; `least` is the share of all fits that must have been judged.
@@ -417,9 +442,7 @@ fn judge(
     for number in 0..count.div_ceil(SETS) as u64 {
         let case = Case::random(&mut Numbers(seed << 32 | number), number % 4 == 3);
         let (fits, judge) = (fit(&case), Judge { resolution, ..case.judge() });
-        for at in 0..SETS {
-            verdict.take(judge.left(&fits, at), || told(&case, number, &fits, at));
-        }
+        verdict.alone(&judge, &fits, 0..SETS, |at| told(&case, number, &fits, at));
     }
     verdict
 }
@@ -477,9 +500,8 @@ fn no_step_leads_lower_on_the_gpu() {
             let options = case.options.clone().with_precision(precision);
             let (fits, left) = gpu.decide(&case.formula, &case.curves(), case.start(), &options);
             let judge = case.judge();
-            for at in (0..SETS).filter(|at| !left.contains(at)) {
-                verdict.take(judge.left(&fits, at), || told(&case, number, &fits, at));
-            }
+            let these = (0..SETS).filter(|at| !left.contains(at));
+            verdict.alone(&judge, &fits, these, |at| told(&case, number, &fits, at));
         }
         verdicts.push(verdict);
     }
@@ -531,10 +553,8 @@ fn no_step_leads_lower_with_a_parameter_a_thread() {
             loss: None,
             resolution: f64::from(f32::EPSILON),
         };
-        for at in (0..4).filter(|at| !left.contains(at)) {
-            let told = || format!("{number}.{at}: {:?} {}", options, fits.parameters.row(at));
-            verdict.take(judge.left(&fits, at), told);
-        }
+        let told = |at| format!("{number}.{at}: {:?} {}", options, fits.parameters.row(at));
+        verdict.alone(&judge, &fits, (0..4).filter(|at| !left.contains(at)), told);
     }
     end([verdict], 0.5);
 }
@@ -612,11 +632,6 @@ fn problem<R: Number>(case: &Case) -> CurveFits {
     }
 }
 
-/// Judges fits by residuals of the caller's own.
-fn judge_problem<R: Number>(name: &str, resolution: f64) {
-    end([judge(name, (7, resolution), fits(), problem_of_squares::<R>)], 0.2);
-}
-
 /// Those of squares; of counts there are none.
 fn problem_of_squares<R: Number>(case: &Case) -> CurveFits {
     match case.options.estimator {
@@ -658,16 +673,13 @@ fn data_without_noise_are_a_minimum() {
     }
 }
 
-/// Proves the same of residuals of the caller's own.
+/// Proves the same of residuals of the caller's own, in double precision and in single precision, whose end is looked at in double
+/// precision.
 #[test]
 fn no_step_leads_lower_for_residuals_of_ones_own() {
-    judge_problem::<f64>("f64", 0.0);
-}
-
-/// The same in single precision, whose end is looked at in double precision.
-#[test]
-fn no_step_leads_lower_for_residuals_in_single_precision() {
-    judge_problem::<f32>("f32", f64::from(f32::EPSILON));
+    let (fine, rough) = ((7, 0.0), (7, f64::from(f32::EPSILON)));
+    let double = judge("f64", fine, fits(), problem_of_squares::<f64>);
+    end([double, judge("f32", rough, fits(), problem_of_squares::<f32>)], 0.2);
 }
 
 /// What data sets of a case share: some of the parameters that are not fixed, all alike or in groups, with priors where weights are
@@ -770,11 +782,8 @@ fn no_step_of_what_is_shared_leads_lower() {
             _ => lanes.fit_shared(formula, &curves, case.start(), options, &sharing),
         };
         let fits = found.expect("sound").fits;
-        for part in parts(&sharing) {
-            let left = left_together(&judge, &fits, &sharing, &part);
-            let told = || format!("{sharing:?}, {}", told(&case, number, &fits, part[0]));
-            verdicts[number as usize % 2].take(left, told);
-        }
+        let told = |at| told(&case, number, &fits, at);
+        verdicts[number as usize % 2].together(&judge, &fits, &sharing, told);
     }
     end(verdicts, 0.3);
 }
@@ -805,17 +814,12 @@ fn units_hide_no_step() {
             fits
         };
         let alone = back(reference.fit(formula, &curves, scaled.start(), options).expect("sound"));
-        for at in 0..SETS {
-            let told = || format!("{unit:e}: {}", told(&case, number, &alone, at));
-            verdicts[0].take(judge.left(&alone, at), told);
-        }
+        let of_alone = |at| format!("{unit:e}: {}", told(&case, number, &alone, at));
+        verdicts[0].alone(&judge, &alone, 0..SETS, of_alone);
         let found = reference.fit_shared(formula, &curves, scaled.start(), options, &sharing);
         let fits = back(found.expect("sound").fits);
-        for part in parts(&sharing) {
-            let left = left_together(&judge, &fits, &sharing, &part);
-            let told = || format!("{unit:e}: {sharing:?}, {}", told(&case, number, &fits, part[0]));
-            verdicts[1].take(left, told);
-        }
+        let told = |at| format!("{unit:e}: {}", told(&case, number, &fits, at));
+        verdicts[1].together(&judge, &fits, &sharing, told);
     }
     end(verdicts, 0.3);
 }
@@ -845,10 +849,8 @@ fn no_step_leads_lower_with_a_loss() {
         let alone = model.fit_noise(fitter, &curves, case.start(), options, &noise).expect("sound");
         let judge = Judge { loss: Some((loss, &alone.scales)), ..case.judge() };
         let fits = &alone.fits.fits;
-        for at in 0..SETS {
-            let told = || format!("{loss:?}, {}", told(&case, number, fits, at));
-            verdicts[0].take(judge.left(fits, at), told);
-        }
+        let of_alone = |at| format!("{loss:?}, {}", told(&case, number, fits, at));
+        verdicts[0].alone(&judge, fits, 0..SETS, of_alone);
         if number % 4 > 1 {
             continue;
         }
@@ -862,11 +864,8 @@ fn no_step_leads_lower_with_a_loss() {
             .expect("sound");
         let judge = Judge { loss: Some((loss, &together.scales)), ..case.judge() };
         let fits = &together.fits.shared.fits;
-        for part in parts(&sharing) {
-            let left = left_together(&judge, fits, &sharing, &part);
-            let told = || format!("{loss:?}, {sharing:?}, {}", told(&case, number, fits, part[0]));
-            verdicts[1].take(left, told);
-        }
+        let told = |at| format!("{loss:?}, {}", told(&case, number, fits, at));
+        verdicts[1].together(&judge, fits, &sharing, told);
     }
     end(verdicts, 0.2);
 }
