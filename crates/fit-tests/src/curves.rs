@@ -344,7 +344,7 @@ impl Alike {
     ) {
         for fit in these {
             let statuses = [wanted.statuses[fit], found.statuses[fit]];
-            let both = statuses.map(|status| status.is_converged());
+            let both = statuses.map(Status::is_converged);
             assert!(statuses[0] == statuses[1] || both == [true; 2], "{what} {fit}: {statuses:?}");
             assert_eq!(wanted.degrees[fit], found.degrees[fit], "{what} {fit}");
             if statuses[0] == Status::Invalid {

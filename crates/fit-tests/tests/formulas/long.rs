@@ -31,8 +31,7 @@ fn noisy(seed: u64, x: &Array2<f64>, noise: f64, of: impl Fn(f64) -> f64) -> Arr
 fn sets() -> Vec<InstructionSet> {
     let packs =
         |set: &InstructionSet| !(cfg!(target_arch = "x86_64") && *set == InstructionSet::Portable);
-    let all: Vec<InstructionSet> =
-        InstructionSet::ALL.into_iter().filter(|set| set.is_available()).collect();
+    let all: Vec<InstructionSet> = fit_tests::sets().collect();
     match all.iter().any(packs) && effort(0, 1, 1) == 0 {
         true => all.into_iter().filter(packs).collect(),
         false => all,

@@ -2,9 +2,10 @@
 
 use fit_core::{Background, Criteria, Limits, MaxError, Options, Size};
 use fit_sim::{Random, SimulatedSpots, SpotSimulation};
+use fit_tests::spots::fitted;
 use fit_tests::{GPU, TestBackend, backends, on_backends};
 use ndarray::Array3;
-use spotfit::{Backend, Fit, Start, Status};
+use spotfit::{Backend, Fit, Start, Status, Windows};
 
 /// Every instruction set, one thread each: threads change nothing.
 fn alone() -> Vec<TestBackend> {
@@ -17,7 +18,7 @@ fn fit(
     spots: &Array3<f32>,
     start: Start<'_>,
 ) -> Vec<Fit<f64>> {
-    backend.fitter(options).fit(spots.view(), start).expect("the windows are large enough")
+    fitted(&backend.fitter(options), &Windows::stack(spots.view()), start)
 }
 
 fn reference(options: Options, spots: &Array3<f32>, start: Start<'_>) -> Vec<Fit<f64>> {
