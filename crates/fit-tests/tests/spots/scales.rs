@@ -33,12 +33,11 @@ fn weights() -> Array3<f64> {
     })
 }
 
+/// A fit and its errors.
+type Judged = (Fit<f64>, Errors);
+
 /// Fits and their errors.
-fn fitted(
-    fitter: &Fitter,
-    pixels: &Array3<f64>,
-    weights: Option<&Array3<f32>>,
-) -> Vec<(Fit<f64>, Errors)> {
+fn fitted(fitter: &Fitter, pixels: &Array3<f64>, weights: Option<&Array3<f32>>) -> Vec<Judged> {
     let windows = Windows::stack(pixels.view());
     let windows = match weights {
         Some(weights) => windows.with_weights(Weights::Windows(weights.view())),
@@ -50,13 +49,8 @@ fn fitted(
 }
 
 /// Counts fits that are not the same within rounding, when amplitude and background of the second are in units of `unit`.
-fn differing(
-    one: &[(Fit<f64>, Errors)],
-    two: &[(Fit<f64>, Errors)],
-    unit: f64,
-    near: f64,
-) -> usize {
-    let same = |((a, _), (b, _)): &(&(Fit<f64>, Errors), &(Fit<f64>, Errors))| {
+fn differing(one: &[Judged], two: &[Judged], unit: f64, near: f64) -> usize {
+    let same = |((a, _), (b, _)): &(&Judged, &Judged)| {
         let light = a.amplitude.abs();
         let pairs = [
             (a.x, b.x, 1.0),
