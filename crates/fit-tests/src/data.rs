@@ -4,7 +4,8 @@ use std::fs::File;
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
-use ndarray::Array3;
+use ndarray::{Array2, Array3, Axis};
+use spotfit::CameraMap;
 use spotfit::npy::{NpyNumber, NpyReader};
 
 /// The folder with the real images: `SPOTFIT_DATA`, or `shared/data` beside the repository, if it is there. Tests that
@@ -64,13 +65,25 @@ pub fn read_columns<const N: usize>(path: &Path, names: [&str; N]) -> Vec<[f64; 
 
 /// An outside optimizer's minimum for a window, in the window's coordinates.
 #[derive(Clone, Copy, Debug)]
-pub struct Minimum {
-    /// x, y and σ.
-    pub shape: [f64; 3],
-    /// χ² there.
-    pub chi2: f64,
+pub struct Answer {
+    /// The number of the window.
+    pub window: usize,
+    /// x, y, σx, σy and the angle.
+    pub outline: [f64; 5],
     /// Whether it is certain, and the minimum of a spot.
     pub good: bool,
+}
+
+/// Answers from the rows of a table: the outline of each, and whether it is good.
+fn answers<const N: usize>(
+    path: &Path,
+    names: [&str; N],
+    row: impl Fn(usize, [f64; N]) -> (usize, [f64; 5], bool),
+) -> Vec<Answer> {
+    let rows = read_columns(path, names).into_iter().enumerate();
+    rows.map(|(number, numbers)| row(number, numbers))
+        .map(|(window, outline, good)| Answer { window, outline, good })
+        .collect()
 }
 
 /// A set of windows with the minima that an outside optimizer found.
@@ -81,7 +94,7 @@ pub struct Oracle {
     /// The windows.
     pub spots: Array3<f32>,
     /// One for each window.
-    pub minima: Vec<Minimum>,
+    pub answers: Vec<Answer>,
 }
 
 /// The real sets, and the share of good rows that a fit must agree with.
@@ -92,56 +105,39 @@ pub const REAL_SETS: [(&str, f64); 4] = [
     ("zhuang_storm_emccd", 0.98),
 ];
 
-/// One of [`REAL_SETS`] in the folder that [`real_data`] gives.
-pub fn real_oracle(folder: &Path, name: &str) -> Oracle {
+/// One of [`REAL_SETS`] in the folder that [`real_data`] gives, with an oracle's minima by name, for instance `oracle_mle_ell`.
+///
+/// # Panics
+/// If a file is not there or not such a table.
+pub fn real_oracle(folder: &Path, name: &str, oracle: &str) -> Oracle {
     let folder = folder.join(name);
     let spots = read_stack::<f32>(&folder.join("spots.npy"));
     let half = (spots.dim().2 / 2) as f64;
-    let found = read_columns(&folder.join("identifications.csv"), ["x", "y"]);
-    let columns = ["x", "y", "sx", "cost", "sane", "pd", "newton_px"];
-    let minima = read_columns(&folder.join("oracle_ls_sym.csv"), columns)
-        .into_iter()
-        .zip(found)
-        .map(|([x, y, sigma, chi2, sane, pd, newton], [column, row])| Minimum {
-            shape: [x - column + half, y - row + half, sigma],
-            chi2,
-            good: sane == 1.0 && pd == 1.0 && newton < 1e-6,
-        })
-        .collect();
-    Oracle { name: name.to_owned(), spots, minima }
+    let places = read_columns(&folder.join("identifications.csv"), ["x", "y"]);
+    let columns = ["x", "y", "sx", "sy", "sane", "pd", "newton_px"];
+    let row = |window: usize, [x, y, sigma_x, sigma_y, sane, pd, newton]: [f64; 7]| {
+        let [column, row] = places[window];
+        let good = sane == 1.0 && pd == 1.0 && newton < 1e-6;
+        (window, [x - column + half, y - row + half, sigma_x, sigma_y, 0.0], good)
+    };
+    let answers = answers(&folder.join(format!("{oracle}.csv")), columns, row);
+    Oracle { name: name.to_owned(), spots, answers }
 }
 
 /// The simulated sets stored in this crate with the minima that SciPy's MINPACK found
 /// (`scripts/minpack.py`).
 pub fn stored_oracles() -> Vec<Oracle> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("data");
-    let sets = ["faint_7x7", "paper_9x9", "wide_13x9", "bright_11x11"];
-    sets.into_iter()
-        .map(|name| {
-            let spots = read_stack::<u16>(&folder.join(format!("{name}.npy"))).mapv(f32::from);
-            let columns = ["x", "y", "sigma", "chi2", "good"];
-            let minima = read_columns(&folder.join(format!("{name}.csv")), columns)
-                .into_iter()
-                .map(|[x, y, sigma, chi2, good]| Minimum {
-                    shape: [x, y, sigma],
-                    chi2,
-                    good: good == 1.0,
-                })
-                .collect();
-            Oracle { name: name.to_owned(), spots, minima }
-        })
-        .collect()
-}
-
-/// A minimum of any shape and estimator, in the window's coordinates.
-#[derive(Clone, Copy, Debug)]
-pub struct Answer {
-    /// The number of the window.
-    pub window: usize,
-    /// x, y, σx, σy and the angle.
-    pub outline: [f64; 5],
-    /// Whether it is certain, and the minimum of a spot.
-    pub good: bool,
+    let set = |name: &str| {
+        let spots = read_stack::<u16>(&folder.join(format!("{name}.npy"))).mapv(f32::from);
+        let columns = ["x", "y", "sigma", "good"];
+        let row = |window: usize, [x, y, sigma, good]: [f64; 4]| {
+            (window, [x, y, sigma, sigma, 0.0], good == 1.0)
+        };
+        let answers = answers(&folder.join(format!("{name}.csv")), columns, row);
+        Oracle { name: name.to_owned(), spots, answers }
+    };
+    ["faint_7x7", "paper_9x9", "wide_13x9", "bright_11x11"].map(set).into()
 }
 
 /// The folder of the windows and answers that `scripts/shapes.py` and `scripts/real.py` made.
@@ -155,15 +151,10 @@ pub fn answers_folder(name: &str) -> PathBuf {
 /// If the file is not there or not such a table.
 pub fn shape_answers(set: &str, estimator: &str) -> Vec<Answer> {
     let path = answers_folder("shapes").join(format!("{set}_{estimator}.csv"));
-    read_columns(&path, ["x", "y", "sigma_x", "sigma_y", "angle", "good"])
-        .into_iter()
-        .enumerate()
-        .map(|(window, [x, y, sigma_x, sigma_y, angle, good])| Answer {
-            window,
-            outline: [x, y, sigma_x, sigma_y, angle],
-            good: good == 1.0,
-        })
-        .collect()
+    let columns = ["x", "y", "sigma_x", "sigma_y", "angle", "good"];
+    answers(&path, columns, |window, [x, y, sigma_x, sigma_y, angle, good]| {
+        (window, [x, y, sigma_x, sigma_y, angle], good == 1.0)
+    })
 }
 
 /// The answers for a real set, of a shape and estimator that `scripts/real.py` knows.
@@ -172,33 +163,32 @@ pub fn shape_answers(set: &str, estimator: &str) -> Vec<Answer> {
 /// If the file is not there or not such a table.
 pub fn real_answers(set: &str, method: &str) -> Vec<Answer> {
     let path = answers_folder("real").join(format!("{set}_{method}.csv"));
-    read_columns(&path, ["spot_id", "x", "y", "sigma_x", "sigma_y", "good"])
-        .into_iter()
-        .map(|[window, x, y, sigma_x, sigma_y, good]| Answer {
-            window: window as usize,
-            outline: [x, y, sigma_x, sigma_y, 0.0],
-            good: good == 1.0,
-        })
-        .collect()
+    let columns = ["spot_id", "x", "y", "sigma_x", "sigma_y", "good"];
+    answers(&path, columns, |_, [window, x, y, sigma_x, sigma_y, good]| {
+        (window as usize, [x, y, sigma_x, sigma_y, 0.0], good == 1.0)
+    })
 }
 
-/// The minima of an oracle of the real images by name, for instance `oracle_mle_ell`.
+/// Windows that were stored for shapes and profiles, with all that may be known of them.
+#[derive(Clone, Debug)]
+pub struct StoredCamera {
+    /// The camera.
+    pub map: CameraMap,
+    /// The weights of the pixels of each window.
+    pub weights: Array2<f32>,
+}
+
+/// The camera and the weights of the windows of `scripts/shapes.py`.
 ///
 /// # Panics
-/// If a file is not there or not such a table.
-pub fn oracle_answers(folder: &Path, set: &str, oracle: &str, width: usize) -> Vec<Answer> {
-    let folder = folder.join(set);
-    let half = (width / 2) as f64;
-    let found = read_columns(&folder.join("identifications.csv"), ["x", "y"]);
-    let columns = ["x", "y", "sx", "sy", "sane", "pd", "newton_px"];
-    read_columns(&folder.join(format!("{oracle}.csv")), columns)
-        .into_iter()
-        .zip(found)
-        .enumerate()
-        .map(|(window, ([x, y, sigma_x, sigma_y, sane, pd, newton], [column, row]))| Answer {
-            window,
-            outline: [x - column + half, y - row + half, sigma_x, sigma_y, 0.0],
-            good: sane == 1.0 && pd == 1.0 && newton < 1e-6,
-        })
-        .collect()
+/// If a file is not there.
+pub fn stored_camera() -> StoredCamera {
+    let image = |name: &str| {
+        let image = read_stack::<f32>(&answers_folder("shapes").join(format!("{name}.npy")));
+        image.index_axis_move(Axis(0), 0)
+    };
+    let [offset, gain, variance] =
+        ["offset", "gain", "variance"].map(|of| image(&format!("camera/{of}")));
+    let map = CameraMap::new(offset.view(), gain.view(), variance.view()).expect("a camera");
+    StoredCamera { map, weights: image("weights") }
 }

@@ -6,18 +6,40 @@
 pub mod bounds;
 pub mod cases;
 pub mod compiled;
+pub mod curves;
 pub mod data;
 pub mod emulation;
 pub mod explicit;
 pub mod hostile;
 pub mod models;
 pub mod peaks;
+pub mod records;
 pub mod single;
+pub mod spots;
 pub mod stated;
 pub mod statistics;
 pub mod tolerances;
 
 use spotfit::{Backend, FitError, Fitter, FitterOptions, InstructionSet, Options};
+
+/// Tests of checks, a row each: on what any machine has, and, ignored where there is none, on a GPU.
+#[macro_export]
+macro_rules! on_backends {
+    ($($(#[$doc:meta])* $here:ident $those:tt, $gpu:ident $that:tt => $check:path;)*) => {$(
+        $(#[$doc])*
+        #[test]
+        fn $here() {
+            $check $those;
+        }
+
+        /// Proves the same for the GPU.
+        #[test]
+        #[ignore = "needs an NVIDIA GPU"]
+        fn $gpu() {
+            $check $that;
+        }
+    )*};
+}
 
 /// Whether the tests have the time of a night, for what is only more of the same: `SPOTFIT_NIGHTLY=1`.
 pub fn nightly() -> bool {
@@ -32,6 +54,11 @@ pub fn effort(plain: usize, all: usize, night: usize) -> usize {
         () if cfg!(long_tests) => all,
         () => plain,
     }
+}
+
+/// The instruction sets that this processor has.
+pub fn sets() -> impl Iterator<Item = InstructionSet> {
+    InstructionSet::ALL.into_iter().filter(|set| set.is_available())
 }
 
 /// A backend under test.
@@ -72,8 +99,8 @@ pub fn arithmetics() -> Vec<TestBackend> {
     if nightly() {
         return backends();
     }
-    let sets = InstructionSet::ALL.into_iter().filter(|set| set.is_available());
-    let sets = sets.map(|set| TestBackend { set: Some(set), ..TestBackend::new(Backend::Cpu, 3) });
+    let sets =
+        sets().map(|set| TestBackend { set: Some(set), ..TestBackend::new(Backend::Cpu, 3) });
     [TestBackend::new(Backend::Reference, 3)].into_iter().chain(sets).collect()
 }
 

@@ -1,5 +1,7 @@
 //! Sums of Gauss peaks: models of as many parameters as one likes.
 
+use fit_core::Estimator;
+use fit_curves::{CurveOptions, Linear};
 use fit_formula::Formula;
 use ndarray::Array2;
 
@@ -43,6 +45,32 @@ impl Peaks {
         let peaks = parameters[1..].chunks_exact(3);
         let peak = |p: &[f64]| p[0] * (-(x as f64 - p[1]).powi(2) / (2.0 * p[2] * p[2])).exp();
         parameters[0] + peaks.map(peak).sum::<f64>()
+    }
+
+    /// Weights of so many data sets, each of which has a point of none.
+    pub fn weights(&self, count: usize) -> Array2<f64> {
+        Array2::from_shape_fn((count, self.points), |(fit, x)| match (3 + fit) % self.points {
+            hidden if hidden == x => [0.0, f64::NAN][fit % 2],
+            _ => 0.1 * (1 + (fit + x) % 4) as f64,
+        })
+    }
+
+    /// The ways to fit them, and whether with weights.
+    pub fn ways(&self) -> [(bool, CurveOptions); 7] {
+        let plain = CurveOptions::new(self.truth.len());
+        let searched = plain.clone().with_linear(Linear::Searched);
+        let likely = plain.clone().with_estimator(Estimator::MaximumLikelihood);
+        let limited = plain.clone().with_upper(1, 40.5).with_lower(3, 0.9895 * self.truth[3]);
+        let held = plain.clone().with_fixed(2);
+        [
+            (false, plain.clone()),
+            (false, searched),
+            (false, likely.clone()),
+            (true, likely),
+            (false, limited),
+            (false, held),
+            (true, plain),
+        ]
     }
 
     /// Counts with noise that is the same on every machine, for so many data sets.

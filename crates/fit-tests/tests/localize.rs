@@ -34,6 +34,23 @@ fn localize(path: &Path, options: LocalizeOptions) -> (Vec<Localization>, Counts
     (all, localizations.into_localizer().counts().clone())
 }
 
+/// Localizes frames at once.
+fn find(pixels: Pixels, options: LocalizeOptions) -> (Vec<Localization>, Counts) {
+    let (_, height, width) = pixels.dim();
+    let mut localizer = Localizer::new((width, height), options).expect("sound options");
+    let found = localizer.process(&Block { first: 0, pixels }).expect("frames of the right size");
+    (found, localizer.counts().clone())
+}
+
+/// Whether a spot was looked at, and has no flag.
+fn is_clean(spot: &Localization) -> bool {
+    spot.checks.is_some_and(|checks| checks.flags.is_empty())
+}
+
+fn rms(squares: &[f64]) -> f64 {
+    (squares.iter().sum::<f64>() / squares.len() as f64).sqrt()
+}
+
 /// The real movies, the share of Picasso's identifications that must be found within 1.5 px, with the
 /// default threshold.
 const MOVIES: [(&str, &str, f64); 4] = [
@@ -79,7 +96,7 @@ fn spots_of_real_images_are_found() {
 fn given_positions_are_fitted_as_windows_are() {
     let folder = real_data().expect("the folder of the real images");
     for (name, movie, _) in MOVIES {
-        let oracle = real_oracle(&folder, name);
+        let oracle = real_oracle(&folder, name, "oracle_ls_sym");
         let folder = folder.join(name);
         let mut positions = Positions::default();
         for [frame, x, y] in read_columns(&folder.join("identifications.csv"), ["frame", "x", "y"])
@@ -99,11 +116,11 @@ fn given_positions_are_fitted_as_windows_are() {
         let (mut near, mut good) = (0, 0);
         for spot in &found {
             let row = spot.id as usize - 1;
-            let minimum = oracle.minima[row];
+            let minimum = oracle.answers[row];
             let [x, y] = places[row];
             let half = 3.0;
             let found = [spot.x - x + half, spot.y - y + half, spot.sigma];
-            let off = largest(found.iter().zip(minimum.shape).map(|(a, b)| (a - b).abs()));
+            let off = largest(found.iter().zip(minimum.outline).map(|(a, b)| (a - b).abs()));
             good += usize::from(minimum.good);
             near += usize::from(minimum.good && off <= OUTSIDE_DOUBLE);
         }
@@ -149,10 +166,8 @@ fn simulated_movies_are_localized() {
         let read_noise = simulation.camera.read_noise;
         let mut plan = simulation.plan().expect("a sound simulation");
         let options = LocalizeOptions::default().with_camera(camera).with_box_size(box_size);
-        let mut localizer = Localizer::new((side, side), options).expect("sound options");
         let piece = plan.piece(0..100);
-        let block = Block { first: 0, pixels: Pixels::U16(piece.frames()) };
-        let found = localizer.process(&block).expect("frames of the right size");
+        let (found, _) = find(Pixels::U16(piece.frames()), options);
 
         let (mut wanted, mut hit, mut real) = (0, 0, 0);
         let mut squares = Vec::new();
@@ -181,7 +196,7 @@ fn simulated_movies_are_localized() {
         }
         let recall = f64::from(hit) / f64::from(wanted);
         let precision = real as f64 / found.len() as f64;
-        let ratio = (squares.iter().sum::<f64>() / squares.len() as f64).sqrt();
+        let ratio = rms(&squares);
         println!(
             "{name}: recall {recall:.4} of {wanted}, precision {precision:.4}, rms(error/uncertainty) {ratio:.3}"
         );
@@ -225,13 +240,8 @@ fn spots_without_a_flag_are_as_precise_as_they_say() {
             .with_read_noise(simulation.camera.read_noise);
         let mut plan = simulation.plan().expect("a sound simulation");
         let piece = plan.piece(0..frames);
-        let block = Block { first: 0, pixels: Pixels::U16(piece.frames()) };
         let options = LocalizeOptions::default().with_camera(camera).with_fitter(fit.into());
-        let localize = |options: LocalizeOptions| {
-            let mut localizer = Localizer::new((side, side), options).expect("sound options");
-            let found = localizer.process(&block).expect("frames of the right size");
-            (found, localizer.counts().clone())
-        };
+        let localize = |options: LocalizeOptions| find(Pixels::U16(piece.frames()), options);
         let (found, _) = localize(options.clone().with_checks(true));
         // Squares of all, of those with a flag and of those without.
         let mut squares = [const { Vec::new() }; 3];
@@ -243,7 +253,7 @@ fn spots_without_a_flag_are_as_precise_as_they_say() {
                 let nearest = truth.iter().min_by(|a, b| off(a).total_cmp(&off(b)));
                 let nearest = nearest.filter(|t| off(t) < 2.0 && t.signal >= 100.0);
                 let Some(nearest) = nearest else { continue };
-                let flagged = spot.checks.is_none_or(|checks| !checks.flags.is_empty());
+                let flagged = !is_clean(spot);
                 let (x, y) = centre_of_light(&truth, nearest);
                 for error in [(spot.x - x) / spot.uncertainty_x, (spot.y - y) / spot.uncertainty_y]
                 {
@@ -256,8 +266,7 @@ fn spots_without_a_flag_are_as_precise_as_they_say() {
                 }
             }
         }
-        let rms = |of: &Vec<f64>| (of.iter().sum::<f64>() / of.len() as f64).sqrt();
-        let [all, flagged, good] = squares.each_ref().map(rms);
+        let [all, flagged, good] = squares.each_ref().map(|of| rms(of));
         let share = squares[1].len() as f64 / squares[0].len() as f64;
         let suspected = suspected as f64 / f64::from(alone);
         println!(
@@ -276,8 +285,8 @@ fn spots_without_a_flag_are_as_precise_as_they_say() {
             continue;
         }
         let (kept, counts) = localize(options.with_drop(Flags::ALL));
-        let clean = |spot: &&Localization| spot.checks.is_some_and(|c| c.flags.is_empty());
-        let expected: Vec<_> = found.iter().filter(clean).map(|spot| (spot.x, spot.y)).collect();
+        let expected: Vec<_> =
+            found.iter().filter(|spot| is_clean(spot)).map(|spot| (spot.x, spot.y)).collect();
         assert_eq!(kept.iter().map(|spot| (spot.x, spot.y)).collect::<Vec<_>>(), expected);
         let Dropped { neighbour, residual, saturated, width, .. } = counts.dropped;
         assert_eq!(neighbour + residual + saturated + width + kept.len(), found.len());
@@ -326,7 +335,6 @@ fn shapes_and_estimators_are_localized() {
     simulation.molecules = simulation.molecules_for(4.0);
     let mut plan = simulation.plan().expect("a sound simulation");
     let piece = plan.piece(0..frames);
-    let block = Block { first: 0, pixels: Pixels::U16(piece.frames()) };
     let camera = Camera::default().with_baseline(100.0).with_read_noise(1.5);
     let localize = |fit: Options| {
         let options = LocalizeOptions::default()
@@ -334,8 +342,7 @@ fn shapes_and_estimators_are_localized() {
             .with_box_size(9)
             .with_fitter(fit.into())
             .with_checks(true);
-        let mut localizer = Localizer::new((side, side), options).expect("sound options");
-        localizer.process(&block).expect("frames of the right size")
+        find(Pixels::U16(piece.frames()), options).0
     };
     let elliptical = Options::default().with_shape(Shape::Elliptical(Elliptical));
     let circular = localize(Options::default());
@@ -343,7 +350,7 @@ fn shapes_and_estimators_are_localized() {
         let found = localize(elliptical.with_estimator(estimator));
         let mut squares = [0.0; 4];
         let mut count = 0.0;
-        for spot in found.iter().filter(|spot| spot.checks.is_some_and(|c| c.flags.is_empty())) {
+        for spot in found.iter().filter(|spot| is_clean(spot)) {
             let truth: Vec<MovieTruth> = piece.truth(spot.frame).collect();
             let near = |t: &&MovieTruth| distance(t, spot.x, spot.y) < 1.0 && t.signal >= 400.0;
             let Some(truth) = truth.iter().filter(|t| isolated(&truth, t, side as f64)).find(near)
@@ -393,17 +400,15 @@ fn a_camera_map_is_followed() {
     pixels.slice_mut(ndarray::s![.., 64, 70]).fill(60_000);
     let map = CameraMap::new(maps.offset(), gain.view(), maps.variance()).expect("sound maps");
     let map = Arc::new(map);
-    let block = Block { first: 0, pixels: Pixels::U16(pixels) };
     for estimator in Estimator::ALL {
         let fit = Options::default().with_estimator(estimator);
         let options = LocalizeOptions::default()
             .with_map(Some(Arc::clone(&map)))
             .with_fitter(fit.into())
             .with_checks(true);
-        let mut localizer = Localizer::new((side, side), options.clone()).expect("sound options");
-        let found = localizer.process(&block).expect("frames of the right size");
+        let (found, _) = find(Pixels::U16(pixels.clone()), options.clone());
         let (mut sum, mut count, mut elsewhere) = (0.0, 0.0, 0);
-        for spot in found.iter().filter(|spot| spot.checks.is_some_and(|c| c.flags.is_empty())) {
+        for spot in found.iter().filter(|spot| is_clean(spot)) {
             let truth: Vec<MovieTruth> = piece.truth(spot.frame).collect();
             let near = |t: &&MovieTruth| distance(t, spot.x, spot.y) < 2.0;
             let Some(near) = truth.iter().find(near) else {
@@ -442,10 +447,9 @@ fn saturated_pixels_are_flagged() {
             .with_checks(true)
             .with_drop(drop)
             .with_saturation(saturation);
-        let mut localizer = Localizer::new((60, 60), options).expect("sound options");
-        let found = localizer.process(&Block { first: 0, pixels }).expect("frames");
+        let (found, counts) = find(pixels, options);
         let flagged = |spot: &Localization| spot.checks.is_some_and(|c| c.flags.saturated);
-        (found.iter().map(flagged).collect::<Vec<_>>(), localizer.counts().dropped.saturated)
+        (found.iter().map(flagged).collect::<Vec<_>>(), counts.dropped.saturated)
     };
     let none = Flags::default();
     let words = || Pixels::U16(frames.clone());
@@ -472,9 +476,7 @@ fn beads_are_followed() {
     let camera = Camera::default().with_baseline(100.0).with_read_noise(1.5);
     let mut plan = simulation.plan().expect("a sound simulation");
     let options = LocalizeOptions::default().with_camera(camera);
-    let mut localizer = Localizer::new((80, 64), options).expect("sound options");
-    let block = Block { first: 0, pixels: Pixels::U16(plan.piece(0..200).frames()) };
-    let found = localizer.process(&block).expect("frames of the right size");
+    let (found, _) = find(Pixels::U16(plan.piece(0..200).frames()), options);
     // The frames have a million pixels in all: there may be a false spot or two.
     assert!((200..206).contains(&found.len()), "{}", found.len());
     assert!(found.iter().enumerate().all(|(i, spot)| spot.id == i as u64 + 1));
@@ -523,7 +525,6 @@ fn residuals_scatter_as_the_noise() {
             let light = -0.5 * ((u / sigmas[0]).powi(2) + (v / sigmas[1]).powi(2));
             (1e4 * light.exp() + 300.0 + noise[[frame, y, x]]) as f32
         });
-        let block = Block { first: 0, pixels: Pixels::F32(frames) };
         for (background, box_size, masked) in [
             (Background::Free, 5, false),
             (Background::Free, 7, false),
@@ -546,8 +547,7 @@ fn residuals_scatter_as_the_noise() {
                 .with_map(masked.then(|| Arc::new(map)))
                 .with_positions(Some(positions.clone()))
                 .with_fitter(FitterOptions::default().with_fit(fit));
-            let mut localizer = Localizer::new((side, side), options).expect("sound options");
-            let found = localizer.process(&block).expect("frames of the right size");
+            let (found, _) = find(Pixels::F32(frames.clone()), options);
             assert!(found.len() > FRAMES * SPOTS * SPOTS * 99 / 100, "{}", found.len());
             let squares = found.iter().map(|spot| spot.background_std.powi(2)).sum::<f64>();
             let ratio = (squares / found.len() as f64).sqrt() / NOISE;
@@ -568,9 +568,7 @@ fn photons_are_the_cameras() {
     let frame = simulation.plan().expect("a sound simulation").piece(0..1).frames();
     let fit = |camera: Camera| {
         let options = LocalizeOptions::default().with_camera(camera);
-        let mut localizer = Localizer::new((60, 60), options).expect("sound options");
-        let block = Block { first: 0, pixels: Pixels::U16(frame.clone()) };
-        let found = localizer.process(&block).expect("frames of the right size");
+        let (found, _) = find(Pixels::U16(frame.clone()), options);
         assert_eq!(found.len(), 1);
         found[0]
     };
@@ -618,9 +616,7 @@ fn a_background_is_held_above_the_baseline() {
                 .with_threshold(5.0)
                 .with_fitter(fit.into())
                 .with_camera(Camera::default().with_baseline(baseline.into()));
-            let mut localizer = Localizer::new((64, 64), options).expect("sound options");
-            let pixels = Pixels::U16(frames.mapv(|pixel| pixel + baseline));
-            localizer.process(&Block { first: 0, pixels }).expect("frames of the right size")
+            find(Pixels::U16(frames.mapv(|pixel| pixel + baseline)), options).0
         };
         let (low, high) = (fit(0), fit(1000));
         assert!(low.len() > 30, "{} spots", low.len());
@@ -661,11 +657,7 @@ fn uncertainties_are_the_errors_of_the_fits() {
                     .with_box_size(11)
                     .with_fitter(fit.into())
                     .with_camera(camera);
-                let find = |options: LocalizeOptions| {
-                    let mut localizer = Localizer::new((140, 140), options).expect("sound");
-                    let block = Block { first: 0, pixels: Pixels::U16(frame.clone()) };
-                    localizer.process(&block).expect("frames of the right size")
-                };
+                let find = |options| find(Pixels::U16(frame.clone()), options).0;
                 let plain = find(options.clone());
                 assert_eq!(plain.len(), 16, "{sigma} {estimator:?} {profile:?}");
                 let checked = find(options.with_checks(true).with_errors(true));
@@ -680,14 +672,7 @@ fn uncertainties_are_the_errors_of_the_fits() {
                     })
                     .collect();
                 let windows = spotfit::Windows::cuts(frame.view(), Size::new(11, 11), &corners);
-                let mut fits = vec![spotfit::Fit::<f64>::invalid(); corners.len()];
-                fitter
-                    .fit_windows(
-                        windows.into(),
-                        spotfit::Start::Estimate,
-                        fits.as_mut_slice().into(),
-                    )
-                    .expect("sound windows");
+                let fits = fit_tests::spots::fitted(&fitter, &windows, spotfit::Start::Estimate);
                 let errors = fitter.errors(windows.into(), &fits).expect("sound windows");
                 for ((spot, other), errors) in plain.iter().zip(&checked).zip(&errors) {
                     let what = format!("{sigma} {estimator:?} {profile:?} {spot:?}");

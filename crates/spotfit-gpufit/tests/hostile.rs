@@ -101,18 +101,24 @@ fn what_makes_no_sense_is_refused() {
         let [short, long] = numbers.call(|_| 1.0).unwrap_err();
         assert!(short.contains(words) && long.contains(all), "{short:?} {long:?}");
     };
-    refused(Numbers { model: 15, ..sound() }, "unknown model ID", "15");
-    refused(Numbers { model: -1, ..sound() }, "unknown model ID", "-1");
-    refused(Numbers { estimator: 2, ..sound() }, "unknown estimator ID", "2");
-    refused(Numbers { points: 0, ..sound() }, "n_points", "n_points");
-    refused(Numbers { fits: usize::MAX / 2, ..sound() }, "maximum array size exceeded", "data");
-    refused(Numbers { fits: usize::MAX / 300, ..sound() }, "maximum array size exceeded", "data");
-    refused(Numbers { points: usize::MAX, ..sound() }, "maximum array size exceeded", "data");
-    refused(
-        Numbers { info_size: usize::MAX, ..sound() },
-        "maximum array size exceeded",
-        "user_info",
-    );
+    let large = "maximum array size exceeded";
+    for (numbers, words, all) in [
+        (Numbers { model: 15, ..sound() }, "unknown model ID", "15"),
+        (Numbers { model: -1, ..sound() }, "unknown model ID", "-1"),
+        (Numbers { estimator: 2, ..sound() }, "unknown estimator ID", "2"),
+        (Numbers { points: 0, ..sound() }, "n_points", "n_points"),
+        (Numbers { fits: usize::MAX / 2, ..sound() }, large, "data"),
+        (Numbers { fits: usize::MAX / 300, ..sound() }, large, "data"),
+        (Numbers { points: usize::MAX, ..sound() }, large, "data"),
+        (Numbers { info_size: usize::MAX, ..sound() }, large, "user_info"),
+        (Numbers { model: 9, info_size: 8, ..sound() }, "user_info", "spline_2d begins with 4"),
+        (Numbers { model: 9, info_size: 16, ..sound() }, "user_info", "0 coefficients of 16"),
+        (Numbers { model: 11, info_size: 28, ..sound() }, "user_info", "1×1×1 points in each of 1"),
+        (Numbers { model: 8, info_size: 4, ..sound() }, "user_info", "0 coefficients of 4"),
+        (Numbers { model: 0, info_size: 120, ..sound() }, "user_info", "30 places"),
+    ] {
+        refused(numbers, words, all);
+    }
     for (number, name) in [
         (0, "data"),
         (2, "initial_parameters"),
@@ -130,15 +136,6 @@ fn what_makes_no_sense_is_refused() {
     refused(Numbers { types: 4, given, ..sound() }, "constraint type 4", "parameter 0");
     given[4] = false;
     refused(Numbers { given, ..sound() }, "invalid argument", "constraint_types");
-    refused(Numbers { model: 9, info_size: 8, ..sound() }, "user_info", "spline_2d begins with 4");
-    refused(Numbers { model: 9, info_size: 16, ..sound() }, "user_info", "0 coefficients of 16");
-    refused(
-        Numbers { model: 11, info_size: 28, ..sound() },
-        "user_info",
-        "1×1×1 points in each of 1",
-    );
-    refused(Numbers { model: 8, info_size: 4, ..sound() }, "user_info", "0 coefficients of 4");
-    refused(Numbers { model: 0, info_size: 120, ..sound() }, "user_info", "30 places");
     // SAFETY: there is nothing to read.
     assert_eq!(unsafe { Gpufit::gpufit_portable_interface(16, std::ptr::null_mut()) }, -1);
     let mut none = [std::ptr::null_mut(); 18];

@@ -23,24 +23,29 @@ fn near(found: &[f32], wanted: &[f64], tolerance: f64) {
 /// the helical valley and Brown and Dennis' problem, with parameters, χ² and state.
 #[test]
 fn small_problems_end_as_those_of_gpufit() {
+    let found = |call: &Call, wanted: &[f64], most: f64| {
+        let found = call.run().unwrap();
+        assert_eq!(found.states[0], 0, "{found:?}");
+        near(&found.parameters, wanted, most);
+        found
+    };
+    let exact = |call: &Call, wanted: &[f64]| {
+        let found = found(call, wanted, 1e-4);
+        assert!(found.chi2[0] < 1e-6, "{found:?}");
+        found
+    };
     let peak = gauss_1d([4.0, 2.0, 0.5, 1.0]);
-    let data = (0..5).map(|x| peak(f64::from(x)) as f32).collect();
-    let found = Call::new(0, 5, data, &[2.0, 1.5, 0.3, 0.0]).run().unwrap();
-    assert_eq!((found.states[0], found.chi2[0] < 1e-6), (0, true), "{found:?}");
-    near(&found.parameters, &[4.0, 2.0, 0.5, 1.0], 1e-4);
-    assert!(found.iterations[0] <= 15, "{found:?}");
+    let call = Call::new(0, 5, image(5, 5, |x, _| peak(x)), &[2.0, 1.5, 0.3, 0.0]);
+    assert!(exact(&call, &[4.0, 2.0, 0.5, 1.0]).iterations[0] <= 15);
 
     let data = image(5, 25, spot([4.0, 1.8, 2.2, 0.5, 1.0]));
-    let found = Call::new(1, 25, data, &[2.0, 1.8, 2.2, 0.4, 0.0]).run().unwrap();
-    assert_eq!((found.states[0], found.chi2[0] < 1e-6), (0, true), "{found:?}");
-    near(&found.parameters, &[4.0, 1.8, 2.2, 0.5, 1.0], 1e-4);
+    let call = Call::new(1, 25, data, &[2.0, 1.8, 2.2, 0.4, 0.0]);
+    exact(&call, &[4.0, 1.8, 2.2, 0.5, 1.0]);
 
     let elliptic =
         |x: f64, y: f64| 4.0 * (-(x - 2.0).powi(2) / 0.32 - (y - 2.0).powi(2) / 0.72).exp() + 1.0;
-    let data = image(5, 25, elliptic);
-    let found = Call::new(2, 25, data, &[2.0, 1.8, 2.2, 0.5, 0.5, 0.0]).run().unwrap();
-    assert_eq!((found.states[0], found.chi2[0] < 1e-6), (0, true), "{found:?}");
-    near(&found.parameters, &[4.0, 2.0, 2.0, 0.4, 0.6, 1.0], 1e-4);
+    let call = Call::new(2, 25, image(5, 25, elliptic), &[2.0, 1.8, 2.2, 0.5, 0.5, 0.0]);
+    exact(&call, &[4.0, 2.0, 2.0, 0.4, 0.6, 1.0]);
 
     let (angle, cauchy) = (0.3_f64, |u: f64| 1.0 / (u * u + 1.0));
     let rotated = |x: f64, y: f64| {
@@ -50,36 +55,26 @@ fn small_problems_end_as_those_of_gpufit() {
         6.0 * (-u * u / (2.0 * 1.1 * 1.1) - v * v / (2.0 * 2.0 * 2.0)).exp() + 1.0
     };
     let start = [5.0, 4.0, 4.0, 1.0, 1.8, 0.8, 0.2];
-    let found = Call::new(3, 81, image(9, 81, rotated), &start).run().unwrap();
-    assert_eq!(found.states[0], 0, "{found:?}");
-    near(&found.parameters, &[6.0, 3.8, 4.3, 1.1, 2.0, 1.0, 0.3], 1e-3);
+    let call = Call::new(3, 81, image(9, 81, rotated), &start);
+    found(&call, &[6.0, 3.8, 4.3, 1.1, 2.0, 1.0, 0.3], 1e-3);
 
     let peak = |x: f64, y: f64| 6.0 * cauchy((x - 3.8) / 1.1) * cauchy((y - 4.3) / 2.0) + 1.0;
-    let start = [5.0, 4.0, 4.0, 1.0, 1.8, 0.8];
-    let found = Call::new(4, 81, image(9, 81, peak), &start).run().unwrap();
-    assert_eq!(found.states[0], 0, "{found:?}");
-    near(&found.parameters, &[6.0, 3.8, 4.3, 1.1, 2.0, 1.0], 1e-3);
+    let call = Call::new(4, 81, image(9, 81, peak), &start[..6]);
+    found(&call, &[6.0, 3.8, 4.3, 1.1, 2.0, 1.0], 1e-3);
 
     let mut line = Call::new(5, 2, vec![0.0, 1.0], &[0.0, 0.0]);
     line.info = vec![0.0, 1.0];
     line.weights = Some(vec![1.0, 1.0]);
-    let found = line.run().unwrap();
-    assert_eq!((found.states[0], found.chi2[0] < 1e-6), (0, true), "{found:?}");
-    near(&found.parameters, &[0.0, 1.0], 1e-4);
+    exact(&line, &[0.0, 1.0]);
 
     let mut helix = Call::new(6, 3, vec![0.0; 3], &[-1.0, 0.0, 0.0]);
-    helix.max_iterations = 1000;
-    helix.tolerance = 1e-8;
-    let found = helix.run().unwrap();
-    assert_eq!(found.states[0], 0, "{found:?}");
-    near(&found.parameters, &[1.0, 0.0, 0.0], 1e-3);
+    (helix.max_iterations, helix.tolerance) = (1000, 1e-8);
+    found(&helix, &[1.0, 0.0, 0.0], 1e-3);
 
     let mut brown = Call::new(7, 20, vec![0.0; 20], &[25.0, 5.0, -5.0, 1.0]);
     (brown.max_iterations, brown.tolerance) = (1000, 1e-8);
-    let found = brown.run().unwrap();
-    assert_eq!((found.states[0], found.chi2[0] < 38_821.5), (0, true), "{found:?}");
-    near(&found.parameters, &[-7.302_73, 10.800_49, -0.334_276, 0.139_455], 0.01);
-    assert!(found.iterations[0] <= 83, "{found:?}");
+    let found = found(&brown, &[-7.302_73, 10.800_49, -0.334_276, 0.139_455], 0.01);
+    assert!(found.iterations[0] <= 83 && found.chi2[0] < 38_821.5, "{found:?}");
 }
 
 /// Proves how iterations are counted and what the states mean: nothing to fit, a start that is the answer, no tolerance, all iterations used, a model that is
@@ -94,38 +89,38 @@ fn states_and_iterations_are_those_of_gpufit() {
         (found.states[0], found.iterations[0])
     };
 
-    let mut held = call.clone();
-    held.to_fit = vec![0; 4];
-    let found = held.run().unwrap();
+    let with = |change: &dyn Fn(&mut Call)| {
+        let mut call = call.clone();
+        change(&mut call);
+        (call.run().unwrap(), call.initial)
+    };
+    let ends_with = |change: &dyn Fn(&mut Call)| {
+        let found = with(change).0;
+        (found.states[0], found.iterations[0])
+    };
+
+    let (found, initial) = with(&|call| call.to_fit = vec![0; 4]);
     assert_eq!((found.states[0], found.iterations[0]), (0, 0));
     let start = gauss_1d([2.0, 1.5, 0.6, 0.5]);
     let chi2: f64 =
         (0..8).map(|x| (start(f64::from(x)) - f64::from(data[x as usize])).powi(2)).sum();
     near(&found.chi2, &[chi2], 1e-4);
-    assert_eq!(found.parameters, held.initial);
+    assert_eq!(found.parameters, initial);
 
     let exact: Vec<f32> = image(8, 8, |x, _| 3.0 + 2.0 * x);
     assert_eq!(ends(&Call::new(5, 8, exact, &[3.0, 2.0])), (0, 1));
 
-    let mut endless = call.clone();
-    (endless.tolerance, endless.max_iterations) = (0.0, 3000);
-    assert_eq!(ends(&endless), (1, 3000));
-    endless.max_iterations = 0;
-    assert_eq!(ends(&endless), (1, 20_000));
-    let mut short = call.clone();
-    short.max_iterations = 2;
-    assert_eq!(ends(&short), (1, 2));
-    let mut free = call.clone();
-    free.max_iterations = -1;
-    assert_eq!(ends(&free).0, 0);
+    let endless =
+        |most: i32| ends_with(&|call| (call.tolerance, call.max_iterations) = (0.0, most));
+    assert_eq!([endless(3000), endless(0)], [(1, 3000), (1, 20_000)]);
+    assert_eq!(ends_with(&|call| call.max_iterations = 2), (1, 2));
+    assert_eq!(ends_with(&|call| call.max_iterations = -1).0, 0);
 
-    let mut negative = call.clone();
-    negative.estimator = 1;
-    negative.initial = vec![2.0, 1.5, 0.6, -0.5];
-    let found = negative.run().unwrap();
+    let (found, initial) =
+        with(&|call| (call.estimator, call.initial) = (1, vec![2.0, 1.5, 0.6, -0.5]));
     assert_eq!((found.states[0], found.iterations[0]), (3, 1));
     assert!(found.chi2[0].is_nan());
-    assert_eq!(found.parameters, negative.initial);
+    assert_eq!(found.parameters, initial);
 
     // A line that is 0 where nothing was counted may be; where something was, it may not.
     let counts: Vec<f32> = (0..8).map(|x| 2.0 * x as f32).collect();
@@ -138,14 +133,9 @@ fn states_and_iterations_are_those_of_gpufit() {
     line.data[0] = 1.0;
     assert_eq!(ends(&line), (2, 1));
 
-    let mut singular = call.clone();
-    singular.initial = vec![0.0, 1.5, 0.6, 0.5];
-    assert_eq!(ends(&singular), (2, 1));
-
-    let mut broken = call;
-    broken.data[3] = f32::NAN;
-    let found = broken.run().unwrap();
-    assert_eq!((found.states[0], found.parameters), (2, broken.initial));
+    assert_eq!(ends_with(&|call| call.initial = vec![0.0, 1.5, 0.6, 0.5]), (2, 1));
+    let (found, initial) = with(&|call| call.data[3] = f32::NAN);
+    assert_eq!((found.states[0], found.parameters), (2, initial));
 }
 
 /// Proves that a batch that goes through the lanes of vector registers has the outcomes of single data sets in double precision, to single precision: the

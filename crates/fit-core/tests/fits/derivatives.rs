@@ -91,6 +91,22 @@ fn units<C: Coordinates<P>, const P: usize>(
     std::array::from_fn(|j| coordinates.length(constants, p, j) * C::UNITS[j])
 }
 
+/// What a method says of pixels, with a seed that is changed.
+fn evaluated<M: Method<f64>>(
+    method: &M,
+    mut pixels: Vec<f64>,
+    notes: &[f64],
+    change: impl FnOnce(&mut M::Seed),
+) -> M::Evaluation {
+    let mut scratch = vec![0.0; Axes::<f64>::scratch_len(SIZE)];
+    let mut axes = Axes::new(&mut scratch, SIZE).unwrap();
+    let mut tile = Serial::new(&mut pixels[..], SIZE, &mut axes).with_notes(notes);
+    let (mut seed, usable) = method.prepare(&mut tile, Some(start()));
+    change(&mut seed);
+    let search = method.begin(&seed, usable);
+    method.evaluate(&mut tile, &seed, &search)
+}
+
 /// A seed that can begin elsewhere.
 trait Seed<const P: usize> {
     fn begin_at(&mut self, p: &[f64; P]);
@@ -117,14 +133,7 @@ where
     M::Seed: Seed<P>,
 {
     fn at(&self, p: &[f64; P]) -> (Evaluation<f64, P, L>, [f64; P]) {
-        let mut pixels = pixels();
-        let mut scratch = vec![0.0; Axes::<f64>::scratch_len(SIZE)];
-        let mut axes = Axes::new(&mut scratch, SIZE).unwrap();
-        let mut tile = Serial::new(&mut pixels[..], SIZE, &mut axes).with_notes(&self.notes);
-        let (mut seed, usable) = self.method.prepare(&mut tile, Some(start()));
-        seed.begin_at(p);
-        let search = self.method.begin(&seed, usable);
-        let evaluation = self.method.evaluate(&mut tile, &seed, &search);
+        let evaluation = evaluated(&self.method, pixels(), &self.notes, |seed| seed.begin_at(p));
         (evaluation, units(&self.shape, &self.constants, p))
     }
 }
@@ -145,21 +154,16 @@ where
         >,
 {
     fn at(&self, p: &[f64; Q]) -> (Evaluation<f64, Q, 0>, [f64; Q]) {
-        let mut pixels = pixels();
-        let mut scratch = vec![0.0; Axes::<f64>::scratch_len(SIZE)];
-        let mut axes = Axes::new(&mut scratch, SIZE).unwrap();
-        let mut tile = Serial::new(&mut pixels[..], SIZE, &mut axes).with_notes(&self.notes);
-        let (mut seed, usable) = self.method.prepare(&mut tile, Some(start()));
-        seed.parameters = *p;
-        // A plane whose constant is that of the lower left corner.
-        seed.constants = WithAmplitudeConstants {
-            shape: self.constants,
-            least: [f64::NEG_INFINITY; 2],
-            corner: [0.0, 7.0],
-            reach: [8.0, -7.0],
-        };
-        let search = self.method.begin(&seed, usable);
-        let evaluation = self.method.evaluate(&mut tile, &seed, &search);
+        let evaluation = evaluated(&self.method, pixels(), &self.notes, |seed| {
+            seed.parameters = *p;
+            // A plane whose constant is that of the lower left corner.
+            seed.constants = WithAmplitudeConstants {
+                shape: self.constants,
+                least: [f64::NEG_INFINITY; 2],
+                corner: [0.0, 7.0],
+                reach: [8.0, -7.0],
+            };
+        });
         let shape: [f64; P] = std::array::from_fn(|j| p[j]);
         let of_shape = units(&self.shape, &self.constants, &shape);
         (evaluation, std::array::from_fn(|j| if j < P { of_shape[j] } else { 1.0 }))
@@ -257,15 +261,13 @@ fn a_held_background_has_derivatives_too() {
     struct Lowered<S: Summable<4>>(Setup<f64, S, 4>, S, S::Constants<f64>);
     impl<S: Summable<4>> At<4, 2> for Lowered<S> {
         fn at(&self, p: &[f64; 4]) -> (Evaluation<f64, 4, 2>, [f64; 4]) {
-            let mut pixels: Vec<f64> = pixels().iter().map(|pixel| pixel - 25.0).collect();
-            let mut scratch = vec![0.0; Axes::<f64>::scratch_len(SIZE)];
-            let mut axes = Axes::new(&mut scratch, SIZE).unwrap();
-            let mut tile = Serial::new(&mut pixels[..], SIZE, &mut axes);
-            let (mut seed, usable) = self.0.prepare(&mut tile, Some(start()));
-            seed.parameters = *p;
-            let search = self.0.begin(&seed, usable);
-            let evaluation = Method::evaluate(&self.0, &mut tile, &seed, &search);
-            let held = evaluation.normal.linear[1] - seed.data.dark;
+            let pixels: Vec<f64> = pixels().iter().map(|pixel| pixel - 25.0).collect();
+            let mut dark = 0.0;
+            let evaluation = evaluated(&self.0, pixels, &[], |seed| {
+                seed.parameters = *p;
+                dark = seed.data.dark;
+            });
+            let held = evaluation.normal.linear[1] - dark;
             assert!(held.abs() < 1e-12, "β is not held: {held}");
             (evaluation, units(&self.1, &self.2, p))
         }

@@ -1,40 +1,21 @@
 //! Pixels in registers, in a thread's memory and in shared memory: groups of threads stand in for lanes of a pack.
 
 use fit_core::pass::{
-    Axes, CovarianceEstimator, ErrorEstimate, Group, Likelihood, Method, OneLane, PlaneFit, ROUGH,
-    RawFit, RoughFit, Serial, Summable, WeightedFit,
+    Axes, CovarianceEstimator, ErrorEstimate, Likelihood, Method, OneLane, PlaneFit, ROUGH, RawFit,
+    RoughFit, Serial, Summable, WeightedFit,
 };
 use fit_core::search::Newton;
 use fit_core::spot::shape::{Circular, Elliptical, Fixed, Outlined, Rotated};
 use fit_core::{
     Background, Camera, Circle, Criteria, Errors, Estimator, Fit, Lanes, Options, Outline,
-    Parameter, PixelProfile, Real, Setup, Size, fit_in_place, fit_window, scratch_len,
+    Parameter, PixelProfile, Real, Setup, Size, fit_window, scratch_len,
 };
 use fit_gpu_kernel::shared_memory::{self, SharedTile};
 use fit_gpu_kernel::{DeviceF32, Job, Task, register_tile, thread_per_fit};
 
-use crate::on_a_large_stack;
-
-/// The threads of a group, side by side.
-struct Threads;
-
-impl<const N: usize> Group<Lanes<f32, N>> for Threads {
-    const LANES: usize = N;
-
-    fn lane(&self) -> Lanes<f32, N> {
-        Lanes(std::array::from_fn(|lane| lane as f32))
-    }
-    fn first(&self, value: Lanes<f32, N>) -> Lanes<f32, N> {
-        Lanes([value.0[0]; N])
-    }
-    fn exchanged(&self, value: Lanes<f32, N>, step: usize) -> Lanes<f32, N> {
-        Lanes(std::array::from_fn(|lane| value.0[lane ^ step]))
-    }
-    fn neighbour(&self, value: Lanes<f32, N>, step: isize) -> Lanes<f32, N> {
-        let other = |lane: usize| lane.saturating_add_signed(step).min(N - 1);
-        Lanes(std::array::from_fn(|lane| value.0[other(lane)]))
-    }
-}
+use crate::{
+    Threads, as_threads, check_alike, on_a_large_stack, rotated_window, same, serial, wide,
+};
 
 /// The threads of a fit with its pixels; columns that are not there hold numbers that must not matter.
 #[derive(Default)]
@@ -61,22 +42,7 @@ impl<const N: usize> Shared<N> {
     }
 }
 
-impl<const N: usize> Group<Lanes<f32, N>> for Shared<N> {
-    const LANES: usize = N;
-
-    fn lane(&self) -> Lanes<f32, N> {
-        Threads.lane()
-    }
-    fn first(&self, value: Lanes<f32, N>) -> Lanes<f32, N> {
-        Threads.first(value)
-    }
-    fn exchanged(&self, value: Lanes<f32, N>, step: usize) -> Lanes<f32, N> {
-        Threads.exchanged(value, step)
-    }
-    fn neighbour(&self, value: Lanes<f32, N>, step: isize) -> Lanes<f32, N> {
-        Threads.neighbour(value, step)
-    }
-}
+as_threads!(Shared);
 
 impl<const N: usize> SharedTile<Lanes<f32, N>> for Shared<N> {
     fn pixel(&self, block: usize, row: usize) -> Lanes<f32, N> {
@@ -127,10 +93,7 @@ fn window(width: usize, height: usize, number: usize) -> Vec<f32> {
 
 /// All lanes of an outcome are the same; here is the fit.
 fn only<const N: usize>(found: RawFit<Lanes<f32, N>>) -> Fit<f32> {
-    Fit::from(RawFit::from_numbers(found.numbers().map(|number| {
-        assert!(number.0.iter().all(|lane| lane.to_bits() == number.0[0].to_bits()), "{number:?}");
-        number.0[0]
-    })))
+    Fit::from(RawFit::from_numbers(same(found.numbers())))
 }
 
 fn reference(pixels: &[f32], size: Size, start: Option<Circle<f64>>) -> Fit<f64> {
@@ -154,6 +117,23 @@ fn assert_near(fit: &Fit<f32>, reference: &Fit<f64>, what: &str) {
     assert_eq!(fit.iterations, reference.iterations, "{what}");
 }
 
+/// Checks a kernel in windows of a size: from both starts it finds what the reference finds, and it tells hopeless windows from others.
+fn check_windows(size: Size, what: &str, fit: impl Fn(&[f32], Option<Circle<f64>>) -> Fit<f32>) {
+    let middle = [size.width, size.height].map(|side| 0.5 * side as f64);
+    for number in 0..4 {
+        let pixels = window(size.width, size.height, number);
+        let given = Circle::new(middle[0] - 0.6, middle[1] - 0.4, 1.2);
+        for start in [None, Some(given)] {
+            let what = format!("{what}, {size:?}, {number}");
+            assert_near(&fit(&pixels, start), &reference(&pixels, size, start), &what);
+        }
+    }
+    for hopeless in [3.0, f32::NAN] {
+        let fit = fit(&vec![hopeless; size.pixels()], None);
+        assert_eq!(fit.status, fit_core::Status::Invalid, "{what}: {fit:?}");
+    }
+}
+
 fn in_lanes<const N: usize>(start: Circle<f64>) -> Outline<Lanes<f32, N>> {
     let [x, y, sigma] = [start.x, start.y, start.sigma].map(Lanes::splat);
     Circle::new(x, y, sigma).into()
@@ -163,32 +143,20 @@ fn check_rows<const LANES: usize, const SIDE: usize, const ROWS: usize, const N:
     let size = Size::new(SIDE, SIDE);
     let setup =
         Setup::<Lanes<f32, LANES>>::new(size, &Options::default()).expect("a window to fit");
-    for number in 0..4 {
-        let pixels = window(SIDE, SIDE, number);
-        let fit = |pixels: &[f32], start: Option<Circle<f64>>| {
-            // Rows that are not there hold numbers that must not matter.
-            let mut lanes = [Lanes([-1e30; LANES]); N];
-            for (i, to) in lanes.iter_mut().enumerate() {
-                for lane in 0..LANES {
-                    let row = lane * ROWS + i / SIDE;
-                    if row < SIDE {
-                        to.0[lane] = pixels[row * SIDE + i % SIDE];
-                    }
+    check_windows(size, &format!("{LANES} lanes"), |pixels, start| {
+        // Rows that are not there hold numbers that must not matter.
+        let mut lanes = [Lanes([-1e30; LANES]); N];
+        for (i, to) in lanes.iter_mut().enumerate() {
+            for lane in 0..LANES {
+                let row = lane * ROWS + i / SIDE;
+                if row < SIDE {
+                    to.0[lane] = pixels[row * SIDE + i % SIDE];
                 }
             }
-            let start = start.map(in_lanes);
-            only(register_tile::fit::<_, _, _, SIDE, ROWS, N>(&setup, &Threads, &mut lanes, start))
-        };
-        let what = format!("{LANES} lanes, {SIDE}×{SIDE}, {number}");
-        assert_near(&fit(&pixels, None), &reference(&pixels, size, None), &what);
-        let middle = 0.5 * SIDE as f64;
-        let start = Some(Circle::new(middle - 0.6, middle - 0.4, 1.2));
-        assert_near(&fit(&pixels, start), &reference(&pixels, size, start), &what);
-        for hopeless in [vec![3.0; SIDE * SIDE], vec![f32::NAN; SIDE * SIDE]] {
-            let fit = fit(&hopeless, None);
-            assert_eq!(fit.status, fit_core::Status::Invalid, "{what}: {fit:?}");
         }
-    }
+        let start = start.map(in_lanes);
+        only(register_tile::fit::<_, _, _, SIDE, ROWS, N>(&setup, &Threads, &mut lanes, start))
+    });
 }
 
 /// Proves that kernels with the pixels in registers find what the reference finds, from the same start, after
@@ -253,32 +221,20 @@ fn the_last_steps_are_foreseen() {
 fn a_thread_with_pixels_in_memory() {
     let size = Size::new(9, 9);
     let setup = Setup::<f32>::new(size, &Options::default()).expect("a window to fit");
-    for number in 0..4 {
-        let pixels = window(9, 9, number);
-        let fit = |pixels: &[f32], start: Option<Circle<f64>>| {
-            let mut rows: [[f32; 9]; 9] =
-                std::array::from_fn(|row| std::array::from_fn(|i| pixels[row * 9 + i]));
-            let start = start
-                .map(|Circle { x, y, sigma }| Circle::new(x as f32, y as f32, sigma as f32).into());
-            Fit::from(thread_per_fit::fit::<_, _, 9>(&setup, &mut rows, &[], start))
-        };
-        assert_near(&fit(&pixels, None), &reference(&pixels, size, None), "one thread, in memory");
-        let start = Some(Circle::new(3.9, 4.1, 1.2));
-        assert_near(
-            &fit(&pixels, start),
-            &reference(&pixels, size, start),
-            "one thread, in memory",
-        );
-        assert_eq!(fit(&[3.0; 81], None).status, fit_core::Status::Invalid);
-        assert_eq!(fit(&[f32::NAN; 81], None).status, fit_core::Status::Invalid);
-    }
+    check_windows(size, "one thread, in memory", |pixels, start| {
+        let mut rows: [[f32; 9]; 9] =
+            std::array::from_fn(|row| std::array::from_fn(|i| pixels[row * 9 + i]));
+        let start = start
+            .map(|Circle { x, y, sigma }| Circle::new(x as f32, y as f32, sigma as f32).into());
+        Fit::from(thread_per_fit::fit::<_, _, 9>(&setup, &mut rows, &[], start))
+    });
 }
 
 /// Proves that it finds rotated spots with a weight and with a variance for each pixel, which count.
 #[test]
 fn a_thread_with_notes_in_memory() {
     let size = Size::new(9, 9);
-    let pixels = rotated_window(9, 9);
+    let pixels = rotated_window(size, [0.0; 2]);
     let mut notes: Vec<f32> = (0..81).map(|i| 1.0 + (i % 5) as f32).collect();
     // A pixel of which nothing is known.
     let mut spoilt = pixels.clone();
@@ -290,12 +246,7 @@ fn a_thread_with_notes_in_memory() {
     let options = Options::default().with_criteria(Criteria::TIGHT);
     let weighted =
         WeightedFit::<f64, _, 5>::for_spots(Rotated, size, &options, true).expect("sound");
-    let mut scratch = vec![0.0; scratch_len(size)];
-    for (number, &pixel) in scratch.iter_mut().zip(&spoilt) {
-        *number = f64::from(pixel);
-    }
-    let of_reference: Vec<f64> = notes.iter().map(|&note| f64::from(note)).collect();
-    let expected = fit_in_place(&weighted, None, &mut scratch, &of_reference).expect("sound");
+    let expected = serial(&weighted, &spoilt, &notes);
     let weighted =
         WeightedFit::<f32, _, 5>::for_spots(Rotated, size, &options, true).expect("sound");
     let mut rows = square(&spoilt);
@@ -313,22 +264,10 @@ fn a_thread_with_notes_in_memory() {
 fn check_shared_memory(width: usize, height: usize) {
     let size = Size::new(width, height);
     let setup = Setup::<Lanes<f32, 8>>::new(size, &Options::default()).expect("a window to fit");
-    for number in 0..4 {
-        let pixels = window(width, height, number);
-        let fit = |pixels: &[f32], start: Option<Circle<f64>>| {
-            let mut tile = Shared::<8>::of(width, pixels.to_vec());
-            let start = start.map(in_lanes);
-            only(shared_memory::fit(&setup, &mut tile, start))
-        };
-        let what = format!("{width}×{height}, {number}");
-        assert_near(&fit(&pixels, None), &reference(&pixels, size, None), &what);
-        let start = Some(Circle::new(0.5 * width as f64 - 0.6, 0.5 * height as f64 - 0.4, 1.2));
-        assert_near(&fit(&pixels, start), &reference(&pixels, size, start), &what);
-        for hopeless in [vec![3.0; width * height], vec![f32::NAN; width * height]] {
-            let fit = fit(&hopeless, None);
-            assert_eq!(fit.status, fit_core::Status::Invalid, "{what}: {fit:?}");
-        }
-    }
+    check_windows(size, "in shared memory", |pixels, start| {
+        let mut tile = Shared::<8>::of(width, pixels.to_vec());
+        only(shared_memory::fit(&setup, &mut tile, start.map(in_lanes)))
+    });
 }
 
 /// Proves that kernels with pixels in shared memory find what the reference finds, in windows of any shape, with more and fewer
@@ -346,40 +285,12 @@ fn shared_memory_of_every_width() {
     }
 }
 
-/// A rotated spot with a ripple.
-fn rotated_window(width: usize, height: usize) -> Vec<f32> {
-    let (x, y) = (0.5 * width as f32 - 0.6, 0.5 * height as f32 - 0.2);
-    (0..width * height)
-        .map(|i| {
-            let (dx, dy) = ((i % width) as f32 - x, (i / width) as f32 - y);
-            let (u, v) = (0.9 * dx + 0.436 * dy, -0.436 * dx + 0.9 * dy);
-            let ripple = ((i * 37) % 17) as f32 - 8.0;
-            100.0 + 500.0 * (-(u * u / 5.1 + v * v / 2.4)).exp() + ripple
-        })
-        .collect()
-}
-
 type Pack = Lanes<f32, 8>;
 
-fn check_rotated<M: Method<f64>, L: Method<Lanes<f32, 8>>>(
-    reference: &M,
-    in_lanes: &L,
-    what: &str,
-) {
-    let size = reference.size();
-    let pixels = rotated_window(size.width, size.height);
-    let mut scratch = vec![0.0; scratch_len(size)];
-    for (number, &pixel) in scratch.iter_mut().zip(&pixels) {
-        *number = f64::from(pixel);
-    }
-    let notes = if reference.takes_notes() { vec![0.0; pixels.len()] } else { Vec::new() };
-    let expected = fit_in_place(reference, None, &mut scratch, &notes).expect("as many numbers");
-    let mut tile = Shared::<8>::of(size.width, pixels);
-    let found = shared_memory::fit(in_lanes, &mut tile, None).numbers().map(|number| {
-        assert!(number.0.iter().all(|lane| lane.to_bits() == number.0[0].to_bits()), "{what}");
-        f64::from(number.0[0])
-    });
-    let expected = expected.numbers();
+fn check_rotated<M: Method<f64>, L: Method<Pack>>(reference: &M, in_lanes: &L, what: &str) {
+    let notes = vec![0.0; if reference.takes_notes() { reference.size().pixels() } else { 0 }];
+    let [found, expected] = both(reference, in_lanes, [0.0; 2], &notes);
+    let (found, expected) = (found.numbers(), expected.numbers());
     assert!(expected[4] > 0.3, "{what}: {expected:?}");
     for j in 0..5 {
         assert!((found[j] - expected[j]).abs() < 1e-3, "{what}: {found:?} {expected:?}");
@@ -454,11 +365,11 @@ fn check_plane<S: Summable<P>, const P: usize, const Q: usize>(
     let weights: Vec<f32> = (0..size.pixels()).map(|i| (i % 5) as f32 * 0.6).collect();
     let serial = PlaneFit::<f64, S, P, false>::for_spots(shape, size, &options, false);
     let lanes = PlaneFit::<Pack, S, P, false, ROUGH>::for_spots(shape, size, &options, false);
-    let fits = both(&serial.expect("sound"), &lanes.expect("sound"), &[]);
+    let fits = both(&serial.expect("sound"), &lanes.expect("sound"), SLOPE, &[]);
     check_both::<_, P, Q>(shape, size, &options, &[], fits);
     let serial = PlaneFit::<f64, S, P, true>::for_spots(shape, size, &options, false);
     let lanes = PlaneFit::<Pack, S, P, true, ROUGH>::for_spots(shape, size, &options, false);
-    let fits = both(&serial.expect("sound"), &lanes.expect("sound"), &weights);
+    let fits = both(&serial.expect("sound"), &lanes.expect("sound"), SLOPE, &weights);
     check_both::<_, P, Q>(shape, size, &options, &[], fits);
     check_plane_by_likelihood::<_, P, Q>(shape, size, profile);
 }
@@ -473,7 +384,7 @@ fn check_plane_by_likelihood<S: Summable<P>, const P: usize, const Q: usize>(
         (0..size.pixels()).map(|i| if i % 9 == 4 { 1e30 } else { (i % 3) as f32 }).collect();
     let serial = Likelihood::<f64, S, P, Q, true>::for_spots(shape, size, &options, true);
     let lanes = Likelihood::<Pack, S, P, Q, true>::for_spots(shape, size, &options, true);
-    let fits = both(&serial.expect("sound"), &lanes.expect("sound"), &variances);
+    let fits = both(&serial.expect("sound"), &lanes.expect("sound"), SLOPE, &variances);
     check_both::<_, P, Q>(shape, size, &options, &variances, fits);
 }
 
@@ -485,33 +396,21 @@ fn check_both<S: Summable<P>, const P: usize, const Q: usize>(
     variances: &[f32],
     [found, expected]: [RawFit<f64>; 2],
 ) {
-    let all = |fit: &RawFit<f64>| {
-        let fixed = [fit.linear[0], fit.linear[1], fit.slopes[0], fit.slopes[1]];
-        [&fit.numbers()[..5], &fixed].concat()
-    };
-    let (what, expected_numbers) =
-        (format!("{shape:?}, {size:?}, {:?}", options.profile), all(&expected));
-    for (j, (found, expected)) in all(&found).iter().zip(&expected_numbers).enumerate() {
-        // Of slopes the scale is that of the background.
-        let scale = if j < 5 { 1.0 } else { expected_numbers[6].abs().max(expected.abs()) };
-        // An angle is one where there is a longer axis.
-        let near = if j == 4 { 0.05 } else { 2e-3 };
-        assert!((found - expected).abs() < near * scale, "{what}, {j}: {found} {expected}");
-    }
+    let what = format!("{shape:?}, {size:?}, {:?}", options.profile);
+    check_alike(&found, &expected, &what);
     let mapped = !variances.is_empty();
     let covariance =
         CovarianceEstimator::<f64, S, P, Q>::for_shape(shape, size, options, mapped, false);
     let mut scratch = vec![0.0; Axes::<f64>::scratch_len(size)];
     let mut axes = Axes::new(&mut scratch, size).expect("as much as it takes");
-    let wide = |of: &[f32]| -> Vec<f64> { of.iter().map(|&number| number.into()).collect() };
-    let (pixels, notes) = (wide(&sloping_window(size)), wide(variances));
+    let (pixels, notes) = (wide(&rotated_window(size, SLOPE)), wide(variances));
     let mut tile = Serial::new(&pixels[..], size, &mut axes).with_notes(&notes);
     let RawFit { outline, linear, slopes, .. } = expected;
     let in_a_number = covariance.expect("sound").errors(&mut tile, outline, linear, slopes);
 
     let covariance =
         CovarianceEstimator::<Pack, S, P, Q>::for_shape(shape, size, options, mapped, false);
-    let mut tile = Shared::<8>::of(size.width, sloping_window(size));
+    let mut tile = Shared::<8>::of(size.width, rotated_window(size, SLOPE));
     tile.notes = variances.to_vec();
     let pack = |number: f64| Lanes([number as f32; 8]);
     let Outline { x, y, sigma_x, sigma_y, angle } = outline;
@@ -527,32 +426,21 @@ fn check_both<S: Summable<P>, const P: usize, const Q: usize>(
     }
 }
 
-/// A spot on a slope.
-fn sloping_window(size: Size) -> Vec<f32> {
-    let slope = |i: usize| 7.0 * (i % size.width) as f32 - 4.0 * (i / size.width) as f32;
-    let spots = rotated_window(size.width, size.height).into_iter();
-    spots.enumerate().map(|(i, pixel)| pixel + slope(i)).collect()
-}
+/// The light of a slope, in a column and in a row.
+const SLOPE: [f32; 2] = [7.0, -4.0];
 
 /// What lanes find, and what a number finds.
-fn both<M: Method<f64>, L: Method<Lanes<f32, 8>>>(
-    serial: &M,
+fn both<M: Method<f64>, L: Method<Pack>>(
+    method: &M,
     lanes: &L,
+    slope: [f32; 2],
     notes: &[f32],
 ) -> [RawFit<f64>; 2] {
-    let size = serial.size();
-    let pixels = sloping_window(size);
-    let mut scratch = vec![0.0; scratch_len(size)];
-    for (number, &pixel) in scratch.iter_mut().zip(&pixels) {
-        *number = f64::from(pixel);
-    }
-    let wide: Vec<f64> = notes.iter().map(|&note| f64::from(note)).collect();
-    let expected = fit_in_place(serial, None, &mut scratch, &wide).expect("as many numbers");
+    let size = method.size();
+    let pixels = rotated_window(size, slope);
+    let expected = serial(method, &pixels, notes);
     let mut tile = Shared::<8> { notes: notes.to_vec(), ..Shared::of(size.width, pixels) };
-    let found = shared_memory::fit(lanes, &mut tile, None).numbers().map(|number| {
-        assert!(number.0.iter().all(|lane| lane.to_bits() == number.0[0].to_bits()), "{number:?}");
-        f64::from(number.0[0])
-    });
+    let found = same(shared_memory::fit(lanes, &mut tile, None).numbers()).map(f64::from);
     [RawFit::from_numbers(found), expected]
 }
 
@@ -579,7 +467,7 @@ fn errors_of_every_estimator() {
 
 fn check_errors(width: usize, height: usize, options: &Options, noted: bool) {
     let size = Size::new(width, height);
-    let pixels = rotated_window(width, height);
+    let pixels = rotated_window(size, [0.0; 2]);
     let all = |of: fn(usize) -> f32| -> Vec<f32> {
         (0..if noted { pixels.len() } else { 0 }).map(of).collect()
     };
@@ -588,7 +476,6 @@ fn check_errors(width: usize, height: usize, options: &Options, noted: bool) {
     let (x, y, sigma_x, sigma_y, angle) = (0.5 * width as f32 - 0.5, 5.2, 1.6, 1.1, 0.45);
     let (amplitude, background) = (if noted { 490.0 } else { 240.0 }, 38.0);
     let fit = Fit::<f32> { x, y, sigma_x, sigma_y, angle, amplitude, background, ..fitted() };
-    let wide = |of: &[f32]| -> Vec<f64> { of.iter().map(|&number| f64::from(number)).collect() };
     let serial = |covariance: &CovarianceEstimator<f64, Rotated, 5, 7>| {
         let mut scratch = vec![0.0; Axes::<f64>::scratch_len(size)];
         let mut axes = Axes::new(&mut scratch, size).expect("as much as it takes");
@@ -617,10 +504,7 @@ fn check_errors(width: usize, height: usize, options: &Options, noted: bool) {
     let flat = [Lanes([0.0; 8]); 2];
     let covariance = covariance.expect("sound");
     let estimate = shared_memory::errors(&covariance, &mut tile, outline, linear, flat);
-    let numbers = estimate.numbers().map(|number| {
-        assert!(number.0.iter().all(|lane| lane.to_bits() == number.0[0].to_bits()), "{number:?}");
-        DeviceF32(number.0[0])
-    });
+    let numbers = same(estimate.numbers()).map(DeviceF32);
     let found = Job::errors(&ErrorEstimate::from_numbers(&numbers), &fit, 7);
     for (found, within) in [(travelled, 1e-5), (found, 1e-3)] {
         let each = |of: &Errors| {

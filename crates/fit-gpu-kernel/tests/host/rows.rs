@@ -1,16 +1,13 @@
 //! The logic of kernels with rows in shared memory on the host: the threads of a fit stand in for lanes of a pack.
 
-use fit_core::pass::{Group, Likelihood, Method, PlaneFit, ROUGH, Summable, WeightedFit};
+use fit_core::pass::{Likelihood, Method, PlaneFit, ROUGH, RawFit, Summable, WeightedFit};
 use fit_core::spot::axis::AxisSample;
 use fit_core::spot::shape::{Circular, Elliptical, Fixed, Outlined, Rotated};
-use fit_core::{
-    Background, Criteria, Estimator, Lanes, Options, PixelProfile, Real, Setup, Size, fit_in_place,
-    scratch_len,
-};
+use fit_core::{Background, Criteria, Estimator, Lanes, Options, PixelProfile, Real, Setup, Size};
 use fit_gpu_kernel::Marks;
 use fit_gpu_kernel::shared_rows::{self, RowsTile};
 
-use crate::on_a_large_stack;
+use crate::{as_threads, check_alike, on_a_large_stack, rotated_window, same, serial};
 
 type Pack<const N: usize> = Lanes<f32, N>;
 
@@ -29,22 +26,7 @@ impl<const N: usize> Shared<N> {
     }
 }
 
-impl<const N: usize> Group<Pack<N>> for Shared<N> {
-    const LANES: usize = N;
-
-    fn lane(&self) -> Pack<N> {
-        Lanes(std::array::from_fn(|lane| lane as f32))
-    }
-    fn first(&self, value: Pack<N>) -> Pack<N> {
-        Lanes([value.0[0]; N])
-    }
-    fn exchanged(&self, value: Pack<N>, step: usize) -> Pack<N> {
-        Lanes(std::array::from_fn(|lane| value.0[lane ^ step]))
-    }
-    fn neighbour(&self, _: Pack<N>, _: isize) -> Pack<N> {
-        unreachable!("rows beside each other are in memory")
-    }
-}
+as_threads!(Shared);
 
 impl<const N: usize> RowsTile<Pack<N>> for Shared<N> {
     type Row = [usize; N];
@@ -104,50 +86,18 @@ impl<const N: usize> RowsTile<Pack<N>> for Shared<N> {
     fn publish(&self) {}
 }
 
-/// A rotated spot on a slope, with a ripple that takes the place of noise.
-fn window(size: Size) -> Vec<f32> {
-    let (x, y) = (0.5 * size.width as f32 - 0.6, 0.5 * size.height as f32 - 0.2);
-    (0..size.pixels())
-        .map(|i| {
-            let (column, row) = ((i % size.width) as f32, (i / size.width) as f32);
-            let (dx, dy) = (column - x, row - y);
-            let (u, v) = (0.9 * dx + 0.436 * dy, -0.436 * dx + 0.9 * dy);
-            let ripple = ((i * 37) % 17) as f32 - 8.0;
-            100.0 + 3.0 * column - 2.0 * row + 500.0 * (-(u * u / 5.1 + v * v / 2.4)).exp() + ripple
-        })
-        .collect()
-}
-
 /// Compares what lanes find with what a number finds, in double precision.
 fn check<M: Method<f64>, L: Method<Pack<N>>, const N: usize>(
-    serial: &M,
+    method: &M,
     lanes: &L,
     notes: &[f32],
     what: &str,
 ) {
-    let size = serial.size();
-    let pixels = window(size);
-    let mut scratch = vec![0.0; scratch_len(size)];
-    for (number, &pixel) in scratch.iter_mut().zip(&pixels) {
-        *number = f64::from(pixel);
-    }
-    let wide: Vec<f64> = notes.iter().map(|&note| f64::from(note)).collect();
-    let expected = fit_in_place(serial, None, &mut scratch, &wide).expect("as many numbers");
+    let size = method.size();
+    let pixels = rotated_window(size, [3.0, -2.0]);
     let mut tile = Shared::<N>::of(size, &pixels, notes);
-    let found = shared_rows::fit(lanes, &mut tile, None).numbers().map(|number| {
-        assert!(number.0.iter().all(|lane| lane.to_bits() == number.0[0].to_bits()), "{what}");
-        f64::from(number.0[0])
-    });
-    let expected = expected.numbers();
-    for j in 0..9 {
-        // Of slopes the scale is that of the background, and an angle is one where there is a longer axis.
-        let scale = if j < 5 { 1.0 } else { expected[6].abs().max(expected[j].abs()) };
-        let near = if j == 4 { 0.05 } else { 2e-3 };
-        assert!(
-            (found[j] - expected[j]).abs() < near * scale,
-            "{what}, {j}: {found:?} {expected:?}"
-        );
-    }
+    let found = same(shared_rows::fit(lanes, &mut tile, None).numbers()).map(f64::from);
+    check_alike(&RawFit::from_numbers(found), &serial(method, &pixels, notes), what);
 }
 
 /// A shape in squares, and what methods come with.
@@ -177,12 +127,14 @@ impl<S: std::fmt::Debug> Case<S> {
     }
 }
 
-/// Compares a method of both kinds of numbers; `$of` is that of one number, `$in_lanes` that of lanes.
+/// Compares a method with generic arguments for both kinds of numbers.
 macro_rules! check {
-    ($case:expr, $what:literal, $notes:expr, [$($of:tt)*], [$($in_lanes:tt)*], $options:expr $(, $rest:expr)*) => {
+    ($case:expr, $what:literal, $notes:expr, $of:ident<S, $($of_one:tt),*>, $($of_lanes:tt),*; $options:expr, $mapped:expr) => {
         check::<_, _, N>(
-            &$($of)*::for_spots($case.shape, $case.size, &$options $(, $rest)*).expect("sound"),
-            &$($in_lanes)*::for_spots($case.shape, $case.size, &$options $(, $rest)*).expect("sound"),
+            &$of::<f64, S, $($of_one),*>::for_spots($case.shape, $case.size, &$options, $mapped)
+                .expect("sound"),
+            &$of::<Pack<N>, S, $($of_lanes),*>::for_spots($case.shape, $case.size, &$options, $mapped)
+                .expect("sound"),
             $notes,
             &$case.what($what),
         )
@@ -197,15 +149,7 @@ fn check_shape<S: Summable<P>, const P: usize, const T: usize, const N: usize>(c
     check::<_, _, N>(&setup, &in_lanes.by::<2, false, ROUGH>(), &[], &case.what("least squares"));
     let likely = options.with_estimator(Estimator::MaximumLikelihood);
     let on_plane = likely.with_background(Background::Plane);
-    check!(
-        case,
-        "plane, likelihood",
-        variances,
-        [Likelihood::<f64, S, P, T, true>],
-        [Likelihood::<Pack<N>, S, P, T, true>],
-        on_plane,
-        true
-    );
+    check!(case, "plane, likelihood", variances, Likelihood<S, P, T, true>, P, T, true; on_plane, true);
 }
 
 /// Every method, for a shape.
@@ -216,51 +160,11 @@ fn check_methods<S: Summable<P>, const P: usize, const Q: usize, const T: usize,
     let Case { options, weights, variances, .. } = case;
     let likely = options.with_estimator(Estimator::MaximumLikelihood);
     let on_plane = options.with_background(Background::Plane);
-    check!(
-        case,
-        "weights",
-        weights,
-        [WeightedFit::<f64, S, P>],
-        [WeightedFit::<Pack<N>, S, P>],
-        options,
-        false
-    );
-    check!(
-        case,
-        "likelihood",
-        &[],
-        [Likelihood::<f64, S, P, Q, false>],
-        [Likelihood::<Pack<N>, S, P, Q, false>],
-        likely,
-        false
-    );
-    check!(
-        case,
-        "likelihood, mapped",
-        variances,
-        [Likelihood::<f64, S, P, Q, true>],
-        [Likelihood::<Pack<N>, S, P, Q, true>],
-        likely,
-        true
-    );
-    check!(
-        case,
-        "plane",
-        &[],
-        [PlaneFit::<f64, S, P, false>],
-        [PlaneFit::<Pack<N>, S, P, false, ROUGH>],
-        on_plane,
-        false
-    );
-    check!(
-        case,
-        "plane, weights",
-        weights,
-        [PlaneFit::<f64, S, P, true>],
-        [PlaneFit::<Pack<N>, S, P, true, ROUGH>],
-        on_plane,
-        false
-    );
+    check!(case, "weights", weights, WeightedFit<S, P>, P; options, false);
+    check!(case, "likelihood", &[], Likelihood<S, P, Q, false>, P, Q, false; likely, false);
+    check!(case, "mapped", variances, Likelihood<S, P, Q, true>, P, Q, true; likely, true);
+    check!(case, "plane", &[], PlaneFit<S, P, false>, P, false, ROUGH; on_plane, false);
+    check!(case, "plane, weights", weights, PlaneFit<S, P, true>, P, true, ROUGH; on_plane, false);
 }
 
 /// Proves that rows in shared memory give what the reference finds, for every shape and method, with a thread and with some, and sides

@@ -6,36 +6,28 @@
 
 use fit_core::Estimator;
 use fit_sim::Random;
+use fit_tests::curves::{Curve, curve, row, shared};
 use fit_tests::effort;
-use ndarray::{Array2, ArrayView2};
+use fit_tests::records::records;
+use ndarray::Array2;
 use spotfit::Backend;
 use spotfit::model::answers::{IntervalEnd, profile_intervals};
-use spotfit::model::{CurveFitter, CurveOptions, CurveStart, Curves, Model, Points, Values};
+use spotfit::model::{CurveFitter, CurveOptions, CurveStart, Model};
 
 use crate::curves;
 
 /// Number by number, and with the points of a data set in lanes.
 const BACKENDS: [Backend; 2] = [Backend::Reference, Backend::Cpu];
 
-fn numbers(line: &str) -> Vec<f64> {
-    line.split(' ').map(|word| word.parse().unwrap_or(f64::NAN)).collect()
-}
-
 /// Proves that the ends of intervals are those that MINOS finds, within 1 % of their distance from the minimum, in 20 cases: absolute
 /// weights, residuals that scale the errors, and counts.
 #[test]
 fn intervals_are_those_of_minos() {
     let fitters = BACKENDS.map(|backend| CurveFitter::new(backend, 1).expect("a thread"));
-    let text = include_str!("../../data/minos.txt");
-    let mut cases = 0;
-    for case in text.split("case ").skip(1) {
-        let (head, rest) = case.split_once('\n').expect("lines");
-        let head: Vec<&str> = head.split(' ').collect();
-        let line = |name: &str| {
-            let found = rest.lines().find_map(|line| line.strip_prefix(name));
-            found.expect("a line").trim().to_owned()
-        };
-        let model = Model::of_variables(&line("formula"), &["x"]).expect("a formula");
+    let cases = records(include_str!("../../data/minos.txt").split("case ").skip(1));
+    for case in &cases {
+        let head: Vec<&str> = case.head.split(' ').collect();
+        let model = Model::of_variables(case.text("formula"), &["x"]).expect("a formula");
         let order: Vec<usize> = {
             // Start values are in the order of the script, parameters in that of the formula.
             let own: &[&str] = match head[0] {
@@ -46,21 +38,17 @@ fn intervals_are_those_of_minos() {
             let all = model.parameters().iter().enumerate();
             all.map(|(number, name)| at(name).unwrap_or(number)).collect()
         };
-        let given = numbers(&line("start"));
+        let given = case.numbers("start");
         let start: Vec<f64> = order.iter().map(|&at| given[at]).collect();
-        let (x, y, weights) = (numbers(&line("x")), numbers(&line("y")), numbers(&line("weights")));
-        let row = |numbers: &[f64]| Array2::from_shape_fn((1, numbers.len()), |(_, i)| numbers[i]);
-        let (x, y, weights) = (row(&x), row(&y), row(&weights));
-        let curves = Curves::new(y.view(), Points::Shared(Values::from(x.view())));
-        let curves = curves.with_weights(weights.view());
+        let [x, y, weights] = ["x", "y", "weights"].map(|of| row(&case.numbers(of)));
+        let curves = shared(&y, &x, Some(&weights));
         let counts = head[1] == "counts";
         let estimator =
             [Estimator::LeastSquares, Estimator::MaximumLikelihood][usize::from(counts)];
         let options =
             model.options().with_absolute(head[1] == "absolute").with_estimator(estimator);
         let level: f64 = head[2].parse().expect("a level");
-        let expected: Vec<Vec<f64>> =
-            rest.lines().filter_map(|line| line.strip_prefix("interval ")).map(numbers).collect();
+        let expected = case.all("interval");
         for fitter in &fitters {
             let fits =
                 model.fit_with(fitter, &curves, start[..].into(), &options).expect("fits").fits;
@@ -79,79 +67,33 @@ fn intervals_are_those_of_minos() {
                 }
             }
         }
-        cases += 1;
     }
-    assert_eq!(cases, 20);
+    assert_eq!(cases.len(), 20);
 }
 
-/// A model for coverage: parameters of the truth, points, and the deviation of the data.
-struct Covered {
-    model: &'static str,
-    truth: &'static [f64],
-    x: fn(usize) -> f64,
-    points: usize,
-    deviation: f64,
-}
-
-const COVERED: [Covered; 6] = [
-    Covered { model: "linear", truth: &[2.0, 3.0], x: |i| i as f64, points: 12, deviation: 1.0 },
-    Covered {
-        model: "exponential",
-        truth: &[10.0, 7.0, 1.0],
-        x: |i| i as f64,
-        points: 30,
-        deviation: 0.3,
-    },
-    Covered {
-        model: "gauss_1d",
-        truth: &[10.0, 9.3, 2.0, 3.0],
-        x: |i| i as f64,
-        points: 20,
-        deviation: 0.5,
-    },
-    Covered {
-        model: "logistic_4",
-        truth: &[1.0, 1.5, 1.0, 10.0],
-        x: |i| 0.01 * 1.6f64.powi(i as i32),
-        points: 20,
-        deviation: 0.3,
-    },
-    Covered {
-        model: "michaelis_menten",
-        truth: &[10.0, 2.0],
-        x: |i| 0.3 * 1.5f64.powi(i as i32),
-        points: 10,
-        deviation: 0.3,
-    },
-    Covered {
-        model: "power_law",
-        truth: &[3.0, 0.7],
-        x: |i| 1.0 + i as f64,
-        points: 12,
-        deviation: 0.3,
-    },
+/// Models for coverage.
+const COVERED: [Curve; 6] = [
+    curve("linear", &[2.0, 3.0], 12, [0.0, 11.0], 1.0),
+    curve("exponential", &[10.0, 7.0, 1.0], 30, [0.0, 29.0], 0.3),
+    curve("gauss_1d", &[10.0, 9.3, 2.0, 3.0], 20, [0.0, 19.0], 0.5),
+    curve("logistic_4", &[1.0, 1.5, 1.0, 10.0], 20, [0.01, 75.6], 0.3).by_factors(),
+    curve("michaelis_menten", &[10.0, 2.0], 10, [0.3, 11.5], 0.3).by_factors(),
+    curve("power_law", &[3.0, 0.7], 12, [1.0, 12.0], 0.3),
 ];
 
 /// How often intervals at 68 % hold the truth, of so many simulations: for each parameter.
 fn coverage(
-    of: &Covered,
+    of: &Curve,
     backend: Backend,
     count: usize,
     absolute: bool,
     lower: Option<usize>,
 ) -> Vec<f64> {
-    let model = Model::named(of.model).expect("a model");
+    let (model, x) = (of.model(), row(&of.x()));
     let fitter = CurveFitter::new(backend, 0).expect("threads");
-    let x: Vec<Vec<f64>> = (0..of.points).map(|i| vec![(of.x)(i)]).collect();
-    let values = model.values(of.truth, &x);
-    let mut random = Random::new(45, 0);
-    let data = Array2::from_shape_fn((count, of.points), |(_, i)| {
-        values[i] + of.deviation * random.normal()
-    });
-    let x = Array2::from_shape_fn((1, of.points), |(_, i)| x[i][0]);
-    let weights = Array2::from_elem((1, of.points), of.deviation.powi(-2));
-    let curves = Curves::new(data.view(), Points::Shared(Values::from(x.view())));
-    let curves = curves.with_weights(weights.view());
+    let data = of.data(count, &mut Random::new(45, 0));
+    let weights = Array2::from_elem((1, of.points), of.noise.powi(-2));
+    let curves = shared(&data, &x, Some(&weights));
     let mut options = model.options().with_absolute(absolute);
     if let Some(j) = lower {
         // The truth lies on the limit.
@@ -180,14 +122,14 @@ fn intervals_hold_the_truth_as_often_as_they_say() {
     for covered in &COVERED {
         for absolute in [true, false] {
             let shares = coverage(covered, Backend::Cpu, count, absolute, None);
-            println!("{} absolute {absolute}: {shares:.4?}", covered.model);
+            println!("{} absolute {absolute}: {shares:.4?}", covered.formula);
             let near = |share: &f64| (share - 0.68).abs() <= spread;
-            assert!(shares.iter().all(near), "{} {shares:?}", covered.model);
+            assert!(shares.iter().all(near), "{} {shares:?}", covered.formula);
         }
         for j in 0..covered.truth.len() {
             let shares = coverage(covered, Backend::Cpu, count, true, Some(j));
-            println!("{} at a limit of {j}: {shares:.4?}", covered.model);
-            assert!(shares[j] >= 0.68 - spread, "{} {shares:?}", covered.model);
+            println!("{} at a limit of {j}: {shares:.4?}", covered.formula);
+            assert!(shares[j] >= 0.68 - spread, "{} {shares:?}", covered.formula);
         }
     }
 }
@@ -202,7 +144,7 @@ fn intervals_hold_the_truth() {
         assert!(
             shares.iter().all(|share| (share - 0.68).abs() < spread),
             "{} {backend:?} {shares:?}",
-            covered.model
+            covered.formula
         );
     }
 }
@@ -217,7 +159,7 @@ fn intervals_say_how_they_end() {
     let wave = [0.03, -0.02, 0.01, -0.04, 0.02, 0.03, -0.03, 0.0];
     let data =
         Array2::from_shape_fn((1, 8), |(_, i)| 2.0 * x[[0, i]] - 0.1 * x[[0, i]].powi(2) + wave[i]);
-    let curves = Curves::new(data.view(), Points::Shared(Values::from(x.view())));
+    let curves = shared(&data, &x, None);
     let ends = |options: &CurveOptions, start: &[f64]| {
         let fits = model.fit_with(&fitter, &curves, start.into(), options).expect("fits").fits;
         let found =
@@ -244,14 +186,9 @@ fn nist_problems_find_their_start() {
     let fitter = CurveFitter::new(Backend::Reference, 0).expect("threads");
     let mut missed = Vec::new();
     for problem in curves::problems() {
-        let count = problem.certified.len();
-        let names: Vec<String> = (1..=count).map(|number| format!("b{number}")).collect();
-        let names: Vec<&str> = names.iter().map(String::as_str).collect();
-        let variables: &[&str] = if problem.x.nrows() == 2 { &["x1", "x2"] } else { &["x"] };
-        let model =
-            Model::formula(curves::model(&problem.name), variables, &names).expect("a formula");
-        let data = ArrayView2::from_shape((1, problem.y.len()), &problem.y).expect("a row");
-        let curves = Curves::new(data, Points::Shared(Values::from(problem.x.view())));
+        let model = problem.model();
+        let y = row(&problem.y);
+        let curves = shared(&y, &problem.x, None);
         let options = model.options().with_max_iterations(5000).with_tolerance(1e-7);
         let fits =
             model.fit_with(&fitter, &curves, CurveStart::Estimate, &options).expect("fits").fits;
@@ -269,17 +206,11 @@ fn nist_problems_find_their_start() {
 fn formulas_find_what_models_find() {
     let fitter = CurveFitter::new(Backend::Reference, 0).expect("threads");
     for covered in &COVERED {
-        let named = Model::named(covered.model).expect("a model");
+        let named = covered.model();
         let names: Vec<&str> = named.parameters().iter().map(String::as_str).collect();
         let formula = Model::formula(named.text(), &["x"], &names).expect("a formula");
-        let x: Vec<Vec<f64>> = (0..covered.points).map(|i| vec![(covered.x)(i)]).collect();
-        let values = named.values(covered.truth, &x);
-        let mut random = Random::new(46, 0);
-        let data = Array2::from_shape_fn((300, covered.points), |(_, i)| {
-            values[i] + covered.deviation * random.normal()
-        });
-        let x = Array2::from_shape_fn((1, covered.points), |(_, i)| x[i][0]);
-        let curves = Curves::new(data.view(), Points::Shared(Values::from(x.view())));
+        let (data, x) = (covered.data(300, &mut Random::new(46, 0)), row(&covered.x()));
+        let curves = shared(&data, &x, None);
         let of = |model: &Model| {
             let fits = model.fit_with(&fitter, &curves, CurveStart::Estimate, &model.options());
             fits.expect("fits").fits.chi2
@@ -287,7 +218,7 @@ fn formulas_find_what_models_find() {
         let pairs: Vec<_> = of(&formula).into_iter().zip(of(&named)).collect();
         let good = pairs.iter().filter(|(found, wanted)| *found <= 1.0001 * wanted).count();
         let better = pairs.iter().filter(|(found, wanted)| *found < 0.9999 * wanted).count();
-        println!("{}: {good} of 300 as good, {better} better", covered.model);
-        assert!(good >= 297, "{}", covered.model);
+        println!("{}: {good} of 300 as good, {better} better", covered.formula);
+        assert!(good >= 297, "{}", covered.formula);
     }
 }

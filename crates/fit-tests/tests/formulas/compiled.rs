@@ -1,30 +1,20 @@
 //! Models written in Rust, beside the same as formulas.
 
 use fit_core::Estimator;
-use fit_cpu::{CurveReference, CurveSimd, InstructionSet};
+use fit_cpu::{CurveReference, CurveSimd};
 use fit_curves::{
-    At, CompiledModel, CurveFits, CurveNumber, CurveOptions, CurveStart, Curves, Linear, Points,
-    Values,
+    At, CompiledModel, CurveNumber, CurveOptions, CurveStart, Curves, Linear, Points, Values,
 };
 use fit_sim::Random;
 use fit_tests::compiled::{Compiled, Exponential, Exponentials, Gauss, Spot};
+use fit_tests::curves::{Alike, shared};
 use fit_tests::models::{SIMULATED, model};
+use fit_tests::sets;
 use ndarray::{Array2, Array3};
 
-/// Compares all fits of a compiled model with those of the formula in double precision: its parameters within so many
-/// standard errors, and its errors as a share.
-fn same(which: &str, wanted: &CurveFits, found: &CurveFits, most: f64) {
-    for fit in 0..wanted.len() {
-        assert!(found.statuses[fit].is_converged(), "{which} {fit}: {}", found.statuses[fit]);
-        assert_eq!(wanted.degrees[fit], found.degrees[fit], "{which} {fit}");
-        for j in 0..wanted.parameters.ncols() {
-            let error = wanted.errors[[fit, j]];
-            let off = (wanted.parameters[[fit, j]] - found.parameters[[fit, j]]).abs();
-            assert!(off <= most * error, "{which} {fit}, parameter {j}: {off} of {error}");
-            let ratio = (found.errors[[fit, j]] - error).abs();
-            assert!(ratio <= most * error, "{which} {fit}, error {j}: {ratio} of {error}");
-        }
-    }
+/// Parameters within so many standard errors, and errors as a share.
+fn same(most: f64) -> Alike {
+    Alike { parameters: most, errors: most, chi2: [f64::INFINITY; 2], ..Alike::SINGLE }
 }
 
 /// Fits by the formula in double precision, and by the compiled model there and on all vector registers.
@@ -42,11 +32,12 @@ fn check(
         let reference = CurveReference::new(threads).expect("threads");
         let wanted = reference.fit(formula.as_formula(), curves, start, as_formula).expect("sound");
         let found = compiled.fit_in_double(&reference, curves, start, options).expect("sound");
-        same(&format!("{name} reference"), &wanted, &found, 1e-5);
-        for set in InstructionSet::ALL.into_iter().filter(|set| set.is_available()) {
+        assert!(wanted.statuses.iter().all(|status| status.is_converged()), "{name}");
+        same(1e-5).check(&format!("{name} reference"), &wanted, &found);
+        for set in sets() {
             let simd = CurveSimd::new(threads, Some(set)).expect("available");
             let found = compiled.fit(&simd, curves, start, options).expect("sound");
-            same(&format!("{name} {set}"), &wanted, &found, 0.01);
+            same(0.01).check(&format!("{name} {set}"), &wanted, &found);
         }
     }
 }
@@ -124,7 +115,7 @@ fn models_that_no_formula_says() {
         (9.0 * (-x).exp()).max(2.0 * (-x / 8.0).exp()) + 1e-3 * ((x * 7.0).sin())
     });
     let x = Array2::from_shape_fn((1, 20), |(_, i)| i as f64 * 0.5);
-    let curves = Curves::new(data.view(), Points::Shared(Values::from(x.view())));
+    let curves = shared(&data, &x, None);
     let options = CurveOptions::new(2);
     let start = CurveStart::Shared(&[8.0, 3.0]);
     let simd = CurveSimd::new(1, None).expect("a processor");

@@ -1,6 +1,7 @@
 //! Curves whose numbers are large, small, or far from 0: the same fit within its rounding, or a status that says that double precision
 //! cannot hold the data. And what errors say at a limit, and where data do not determine all parameters.
 
+use fit_tests::curves::{model, row, shared, values};
 use ndarray::{Array2, Array3};
 use spotfit::model::{
     CurveFitter, CurveLimits, CurveOptions, CurveStart, Curves, Linear, Model, ModelFits, Points,
@@ -30,18 +31,11 @@ struct Case {
 
 impl Case {
     fn of(text: &str, truth: &[f64], powers: &'static [i32]) -> Self {
-        let named = Model::all().any(|(name, _, _)| name == text);
-        let model = if named {
-            Model::named(text)
-        } else {
-            Ok(Model::of_variables(text, &["x"]).expect(text))
-        };
-        Self { model: model.expect(text), truth: truth.to_vec(), powers, logarithm: None }
+        Self { model: model(text), truth: truth.to_vec(), powers, logarithm: None }
     }
 
     fn values(&self, x: &[f64]) -> Vec<f64> {
-        let points: Vec<Vec<f64>> = x.iter().map(|&x| vec![x]).collect();
-        let values = self.model.values(&self.truth, &points);
+        let values = values(&self.model, &self.truth, x);
         let most = values.iter().fold(0.0_f64, |most, value| most.max(value.abs()));
         values.iter().enumerate().map(|(i, value)| value + 0.01 * most * noise(i)).collect()
     }
@@ -76,21 +70,22 @@ fn cases() -> Vec<Case> {
     ]
 }
 
-fn fit(
+/// How fits may begin: all from the same values, each from its own, and from what the model finds in the data.
+fn starts<'a>(model: &Model, start: &'a [f64], each: &'a Array2<f64>) -> Vec<CurveStart<'a>> {
+    let found = model.finds_its_start().then_some(CurveStart::Estimate);
+    [CurveStart::Shared(start), each.view().into()].into_iter().chain(found).collect()
+}
+
+fn fit<'a>(
     model: &Model,
     fitter: &CurveFitter,
     (x, y, weights): (&[f64], &[f64], Option<&[f64]>),
-    start: CurveStart<'_>,
+    start: impl Into<CurveStart<'a>>,
     options: &CurveOptions,
 ) -> ModelFits {
-    let x = Array2::from_shape_fn((1, x.len()), |(_, i)| x[i]);
-    let data = Array2::from_shape_fn((1, y.len()), |(_, i)| y[i]);
-    let mut curves = Curves::new(data.view(), Points::Shared(Values::from(x.view())));
-    let weights = weights.map(|weights| Array2::from_shape_fn((1, y.len()), |(_, i)| weights[i]));
-    if let Some(weights) = &weights {
-        curves = curves.with_weights(weights.view());
-    }
-    model.fit_with(fitter, &curves, start, options).expect("sound")
+    let (x, y, weights) = (row(x), row(y), weights.map(row));
+    let curves = shared(&y, &x, weights.as_ref());
+    model.fit_with(fitter, &curves, start.into(), options).expect("sound")
 }
 
 /// Proves that two fits are the same but for their unit: within `most` standard errors, and their errors as well.
@@ -123,31 +118,18 @@ fn data_of_any_size() {
     for fitter in fitters() {
         for case in cases() {
             let y = case.values(&x);
-            let plain = fit(
-                &case.model,
-                &fitter,
-                (&x, &y, None),
-                case.start()[..].into(),
-                &case.model.options(),
-            );
+            let options = case.model.options();
+            let plain = fit(&case.model, &fitter, (&x, &y, None), &case.start()[..], &options);
             for power in (-300..=300).step_by(30) {
                 let scale = 10_f64.powi(power);
                 let data: Vec<f64> = y.iter().map(|y| y * scale).collect();
                 let start = case.scaled(&case.start(), scale);
-                let options = case.model.options();
-                let told = format!("{:?}, 1e{power}", fitter.backend());
                 // Single precision is within a few thousandths of a standard error.
                 let most = if fitter.backend() == Backend::Cpu { 5e-3 } else { 1e-3 };
-                let own = fit(&case.model, &fitter, (&x, &data, None), start[..].into(), &options);
-                assert_same(&case, &own, &plain, scale, most, &told);
-                let each = Array2::from_shape_fn((1, start.len()), |(_, j)| start[j]);
-                let own =
-                    fit(&case.model, &fitter, (&x, &data, None), each.view().into(), &options);
-                assert_same(&case, &own, &plain, scale, most, &format!("{told}, searched"));
-                if case.model.finds_its_start() {
-                    let from = CurveStart::Estimate;
+                for from in starts(&case.model, &start, &row(&start)) {
+                    let told = format!("{:?}, 1e{power}, {from:?}", fitter.backend());
                     let own = fit(&case.model, &fitter, (&x, &data, None), from, &options);
-                    assert_same(&case, &own, &plain, scale, most, &format!("{told}, estimated"));
+                    assert_same(&case, &own, &plain, scale, most, &told);
                 }
             }
         }
@@ -173,7 +155,7 @@ fn weights_of_any_size() {
                 let own = |scale: f64| {
                     let weights: Vec<f64> = weights.iter().map(|w| w * scale).collect();
                     let given = (&x[..], &y[..], Some(&weights[..]));
-                    fit(&case.model, &fitter, given, case.start()[..].into(), &options)
+                    fit(&case.model, &fitter, given, &case.start()[..], &options)
                 };
                 let plain = own(1.0);
                 for power in (-300..=300).step_by(10) {
@@ -219,17 +201,12 @@ fn points_far_from_zero() {
             let case = Case::of(text, truth, &[0; 5]);
             let (y, options) = (case.values(&x), case.model.options());
             let shift = case.model.as_formula().invariance().translation(0).expect(text);
-            let plain = fit(&case.model, &fitter, (&x, &y, None), truth.into(), &options);
+            let plain = fit(&case.model, &fitter, (&x, &y, None), truth, &options);
             for by in [1e3, -4e5, 1.7e9, 1.7e12, 1e13] {
                 let far: Vec<f64> = x.iter().map(|x| x + by).collect();
                 let mut start = truth.to_vec();
                 shift.apply(&mut start, -by);
-                let each = Array2::from_shape_fn((1, start.len()), |(_, j)| start[j]);
-                let mut kinds = vec![CurveStart::Shared(&start), each.view().into()];
-                if case.model.finds_its_start() {
-                    kinds.push(CurveStart::Estimate);
-                }
-                for from in kinds {
+                for from in starts(&case.model, &start, &row(&start)) {
                     let told = format!("{text} at {by:e}, {from:?}, {:?}", fitter.backend());
                     let own = fit(&case.model, &fitter, (&far, &y, None), from, &options);
                     assert!(own.fits.statuses[0].is_converged(), "{told}: {:?}", own.fits);
@@ -262,8 +239,7 @@ fn errors_far_from_zero() {
     let y: Vec<f64> = (0..count).map(|i| 2.0 + 0.25 * f64::from(i) + noise(i as usize)).collect();
     let model = Model::named("linear").expect("a line");
     for fitter in fitters() {
-        let fits =
-            fit(&model, &fitter, (&x, &y, None), (&[0.0, 0.0]).into(), &model.options()).fits;
+        let fits = fit(&model, &fitter, (&x, &y, None), &[0.0, 0.0], &model.options()).fits;
         let n = f64::from(count);
         let middle = by + 0.5 * (n - 1.0);
         let variance = fits.chi2[0] / (n - 2.0);
@@ -293,7 +269,7 @@ fn limits_far_from_zero() {
     for fitter in fitters() {
         let options = case.model.options();
         let run = |options: &CurveOptions, start: &[f64]| {
-            fit(&case.model, &fitter, (&x, &y, None), start.into(), options).fits
+            fit(&case.model, &fitter, (&x, &y, None), start, options).fits
         };
         let start = [9.0, by + 15.25, 3.0, 2.0];
         let limited = run(&options.clone().with_upper(1, by + 16.5), &start);
@@ -310,7 +286,7 @@ fn limits_far_from_zero() {
     let options = line.options().with_lower(0, 0.0);
     let y: Vec<f64> = (0..40).map(|i| 0.5 * f64::from(i)).collect();
     let fitter = CurveFitter::new(Backend::Reference, 1).expect("a thread");
-    let fits = fit(&line, &fitter, (&x, &y, None), (&[0.0, 0.5]).into(), &options).fits;
+    let fits = fit(&line, &fitter, (&x, &y, None), &[0.0, 0.5], &options).fits;
     // The offset is held at 0 where x is 0: what is left is a line through the origin.
     let squares: f64 = x.iter().map(|x| x * x).sum();
     let products: f64 = x.iter().zip(&y).map(|(x, y)| x * y).sum();
@@ -328,22 +304,12 @@ fn peaks_on_high_offsets() {
             let case = Case::of(text, &[5.0, 18.0, 3.5, 0.0], &[0; 4]);
             let y = case.values(&x);
             let options = case.model.options();
-            let plain = fit(
-                &case.model,
-                &fitter,
-                (&x, &y, None),
-                (&[4.0, 17.0, 3.0, 0.5]).into(),
-                &options,
-            );
+            let begin = &[4.0, 17.0, 3.0, 0.5];
+            let plain = fit(&case.model, &fitter, (&x, &y, None), begin, &options);
             for level in [1e2, -1e5, 1e9, 1e12, 1e15, 1e18, 1e300] {
                 let data: Vec<f64> = y.iter().map(|y| y + level).collect();
                 let start = [4.0, 17.0, 3.0, level];
-                let each = Array2::from_shape_fn((1, 4), |(_, j)| start[j]);
-                let mut kinds = vec![CurveStart::Shared(&start), each.view().into()];
-                if case.model.finds_its_start() {
-                    kinds.push(CurveStart::Estimate);
-                }
-                for from in kinds {
+                for from in starts(&case.model, &start, &row(&start)) {
                     let told = format!("{text} on {level:e}, {from:?}, {:?}", fitter.backend());
                     let own = fit(&case.model, &fitter, (&x, &data, None), from, &options).fits;
                     let status = own.statuses[0];
@@ -376,12 +342,7 @@ fn flat_and_exact_data() {
         for text in ["exponential", "gauss_1d", "sine", "logistic", "a*exp(-x/t) + c"] {
             let model = Case::of(text, &[], &[]).model;
             let start = vec![1.0; model.parameters().len()];
-            let each = Array2::from_elem((1, start.len()), 1.0);
-            let mut kinds = vec![CurveStart::Shared(&start), each.view().into()];
-            if model.finds_its_start() {
-                kinds.push(CurveStart::Estimate);
-            }
-            for from in kinds {
+            for from in starts(&model, &start, &row(&start)) {
                 let told = format!("{text}, {from:?}, {:?}", fitter.backend());
                 let fits = fit(&model, &fitter, (&x, &flat, None), from, &model.options()).fits;
                 assert!(!fits.statuses[0].is_converged(), "{told}: {fits:?}");
@@ -391,7 +352,7 @@ fn flat_and_exact_data() {
         let model = Case::of("a*exp(-x/t) + c", &[], &[]).model;
         let options = model.options().with_lower(1, 30.0);
         for start in [[1.0, 30.0, 1.0], [0.0, 30.0, 5.0]] {
-            let fits = fit(&model, &fitter, (&x, &flat, None), (&start).into(), &options).fits;
+            let fits = fit(&model, &fitter, (&x, &flat, None), &start, &options).fits;
             assert_eq!(fits.statuses[0], Status::NotConverged, "{start:?}: {fits:?}");
         }
         let line: Vec<f64> = x.iter().map(|x| 3.0 - 0.1 * x).collect();
@@ -402,14 +363,8 @@ fn flat_and_exact_data() {
             ("exp(a + b*x)", &flat, [5_f64.ln(), 0.0]),
         ] {
             let model = Case::of(text, &[], &[]).model;
-            let fits = fit(
-                &model,
-                &fitter,
-                (&x[1..], &data[1..], None),
-                (&[1.0, 0.1]).into(),
-                &model.options(),
-            )
-            .fits;
+            let given = (&x[1..], &data[1..], None);
+            let fits = fit(&model, &fitter, given, &[1.0, 0.1], &model.options()).fits;
             assert!(fits.statuses[0].is_converged(), "{text}: {fits:?}");
             for (j, wanted) in wanted.into_iter().enumerate() {
                 let (found, error) = (fits.parameters[[0, j]], fits.errors[[0, j]]);
@@ -449,8 +404,7 @@ fn errors_at_a_limit() {
         for estimator in [Estimator::LeastSquares, Estimator::MaximumLikelihood] {
             let options = model.options().with_estimator(estimator);
             let of = |options: &CurveOptions, start: [f64; 3]| {
-                let start = Array2::from_shape_fn((1, 3), |(_, j)| start[j]);
-                fit(model, &fitter, (&x, &y, None), start.view().into(), options).fits
+                fit(model, &fitter, (&x, &y, None), row(&start).view(), options).fits
             };
             for (j, limits, start) in [(2, [25.0, f64::INFINITY], 30.0), (1, [0.0, 5.0], 4.0)] {
                 let mut begin = [90.0, 5.5, 22.0];
@@ -497,13 +451,8 @@ fn superfluous_parameters() {
     let plain = Case::of("a*exp(-x/t) + c", &[100.0, 6.0, 20.0], &[0; 3]);
     let y = plain.values(&x);
     for fitter in fitters() {
-        let known = fit(
-            &plain.model,
-            &fitter,
-            (&x, &y, None),
-            (&[90.0, 5.0, 15.0]).into(),
-            &plain.model.options(),
-        );
+        let options = plain.model.options();
+        let known = fit(&plain.model, &fitter, (&x, &y, None), &[90.0, 5.0, 15.0], &options);
         for (text, start) in [
             ("a*b*exp(-x/t) + c", &[9.0, 10.0, 5.0, 15.0][..]),
             ("a*exp(-x/t) + c + d", &[90.0, 5.0, 7.0, 8.0]),
@@ -513,7 +462,7 @@ fn superfluous_parameters() {
             let model = Model::of_variables(text, &["x"]).expect(text);
             for linear in [Linear::Eliminated, Linear::Searched] {
                 let options = model.options().with_linear(linear);
-                let fits = fit(&model, &fitter, (&x, &y, None), start.into(), &options);
+                let fits = fit(&model, &fitter, (&x, &y, None), start, &options);
                 let told = format!("{text}, {linear:?}, {:?}: {:?}", fitter.backend(), fits.fits);
                 assert_eq!(fits.fits.statuses[0], Status::NotConverged, "{told}");
                 let single = if text.contains("c + d") || text.contains("c/d") {
@@ -555,16 +504,11 @@ fn each_fit_has_its_own_coordinates() {
     let at = Array3::from_shape_fn((12, 1, 40), |(fit, _, i)| x[i] + begin(fit));
     let data = Array2::from_shape_fn((12, 40), |(fit, i)| y[i] + level(fit));
     for fitter in fitters() {
-        let plain =
-            fit(&case.model, &fitter, (&x, &y, None), (&[0.0, 0.0]).into(), &case.model.options())
-                .fits;
+        let options = case.model.options();
+        let plain = fit(&case.model, &fitter, (&x, &y, None), &[0.0, 0.0], &options).fits;
         for from in [CurveStart::Shared(&[0.0, 0.0]), CurveStart::Estimate] {
             let curves = Curves::new(data.view(), Points::PerFit(Values::from(at.view())));
-            let fits = case
-                .model
-                .fit_with(&fitter, &curves, from, &case.model.options())
-                .expect("sound")
-                .fits;
+            let fits = case.model.fit_with(&fitter, &curves, from, &options).expect("sound").fits;
             for fit in 0..12 {
                 assert!(fits.statuses[fit].is_converged(), "{fit}");
                 let off =

@@ -3,11 +3,10 @@
 
 use fit_core::cooperative::{COOPERATIVE_THREADS, Cooperative, ParameterStart, SearchOptions, fit};
 use fit_core::{Estimator, LaneMask, Lanes, Real};
-use fit_cpu::CurveReference;
 use fit_curves::{CurveBatch, CurveFits, CurveOptions, Curves, Linear, Points, SingleFit, chunks};
 use fit_formula::{Evaluator, Formula};
+use fit_tests::curves::{Alike, Engine};
 use fit_tests::peaks::Peaks;
-use ndarray::Array2;
 
 type Warp = Lanes<f32, COOPERATIVE_THREADS>;
 
@@ -177,16 +176,7 @@ pub(super) fn fit_as_kernels_do<const N: usize>(
         lower: each(&|j| batch.limit(0, j)[0]),
         upper: each(&|j| batch.limit(0, j)[1]),
     };
-    let mut fits = CurveFits::invalid(curves.count(), parameters, true);
-    let mut chunks = chunks(&mut fits, curves.count());
-    let chunk = &mut chunks[0];
-    for number in chunk.fits() {
-        let mut data = vec![0.0; curves.points()];
-        batch.read_data(number, &mut data);
-        let mut weights = vec![0.0; if own_weights { curves.points() } else { 0 }];
-        if own_weights {
-            batch.read_weights(number, &mut weights);
-        }
+    emulated(&batch, start, |data, weights| {
         let mut threads = Emulated::<N> {
             formula: Evaluator::new(batch.program.as_ref().expect("a formula")),
             given: Warp::splat(0.0),
@@ -203,19 +193,57 @@ pub(super) fn fit_as_kernels_do<const N: usize>(
         for other in found.others {
             assert!(other.0.iter().all(|one| one.to_bits() == other.0[0].to_bits()), "{other:?}");
         }
-        let lengths: Vec<f32> = start
-            .iter()
-            .map(|&value| if value == 0.0 { 1.0 } else { value.abs() as f32 })
-            .collect();
-        let others = found.others.map(|other| other.0[0]);
-        let (values, errors) = (&found.parameter.0[..parameters], &found.error.0[..parameters]);
-        let single = SingleFit::from_numbers(values, &lengths, errors, others);
-        if !single.put(&batch, number, |j, k| found.covariance[k].0[j], chunk) {
+        let covariance = |j: usize| found.covariance.iter().map(|of| of.0[j]).collect();
+        Found {
+            parameters: found.parameter.0[..parameters].to_vec(),
+            errors: found.error.0[..parameters].to_vec(),
+            others: found.others.map(|other| other.0[0]),
+            covariance: (0..parameters).map(covariance).collect(),
+        }
+    })
+}
+
+/// What the emulation of a kernel found.
+pub(super) struct Found {
+    pub(super) parameters: Vec<f32>,
+    pub(super) errors: Vec<f32>,
+    pub(super) others: [f32; 8],
+    pub(super) covariance: Vec<Vec<f32>>,
+}
+
+/// Fits each data set of a batch as a kernel does, from its data and weights. Also returns which fits are left to another fitter.
+pub(super) fn emulated(
+    batch: &CurveBatch<'_, '_, '_>,
+    start: &[f64],
+    mut fit: impl FnMut(Vec<f32>, Vec<f32>) -> Found,
+) -> (CurveFits, Vec<usize>) {
+    let (count, parameters) = (batch.curves.count(), start.len());
+    let lengths: Vec<f32> = start.iter().map(|&value| SingleFit::length(value as f32)).collect();
+    let mut fits = CurveFits::invalid(count, parameters, true);
+    let mut chunks = chunks(&mut fits, count);
+    let chunk = &mut chunks[0];
+    for number in chunk.fits() {
+        let (data, weights) = numbers_of(batch, number);
+        let Found { parameters, errors, others, covariance } = fit(data, weights);
+        let single = SingleFit::from_numbers(&parameters, &lengths, &errors, others);
+        if !single.put(batch, number, |j, k| covariance[j][k], chunk) {
             chunk.leave(number);
         }
     }
     let left = chunk.take_left();
     (fits, left)
+}
+
+/// The data and the own weights of a data set, as a device has them.
+pub(super) fn numbers_of(batch: &CurveBatch<'_, '_, '_>, fit: usize) -> (Vec<f32>, Vec<f32>) {
+    let points = batch.curves.points();
+    let mut data = vec![0.0; points];
+    batch.read_data(fit, &mut data);
+    let mut weights = vec![0.0; if batch.has_own_weights() { points } else { 0 }];
+    if batch.has_own_weights() {
+        batch.read_weights(fit, &mut weights);
+    }
+    (data, weights)
 }
 
 fn agrees<const N: usize>(
@@ -224,32 +252,13 @@ fn agrees<const N: usize>(
     curves: &Curves<'_>,
     options: &CurveOptions,
 ) {
-    let reference = CurveReference::new(1).expect("the calling thread");
-    let wanted = reference.fit(formula, curves, start.into(), options).expect("sound");
+    let wanted = Engine::reference().fit(formula, curves, start, options);
     let (found, left) = fit_as_kernels_do::<N>(formula, curves, start, options);
     let what = format!("{N}, {} points, {options:?}", curves.points());
     assert!(left.is_empty(), "{what}: {left:?}");
-    let mut alike = 0;
-    for fit in 0..curves.count() {
-        let statuses = [found.statuses[fit], wanted.statuses[fit]];
-        assert_eq!(statuses[0].is_converged(), statuses[1].is_converged(), "{what} {fit}");
-        assert_eq!(found.degrees[fit], wanted.degrees[fit], "{what} {fit}");
-        let chi2 = found.chi2[fit] / wanted.chi2[fit];
-        assert!((chi2 - 1.0).abs() < 1e-3, "{what} {fit}: χ² {chi2}");
-        alike += usize::from(found.iterations[fit] == wanted.iterations[fit]);
-        for j in 0..start.len() {
-            let error = wanted.errors[[fit, j]];
-            let off = (found.parameters[[fit, j]] - wanted.parameters[[fit, j]]).abs();
-            assert!(off <= 0.01 * error, "{what} {fit} {j}: {off} of {error}");
-            let errors = found.errors[[fit, j]] / error;
-            assert!(error == 0.0 || (0.99..1.01).contains(&errors), "{what} {fit} {j}: {errors}");
-            for k in 0..start.len() {
-                let [one, other] = [&found, &wanted].map(|fits| fits.covariance[[fit, j, k]]);
-                let most = 0.01 * error * wanted.errors[[fit, k]];
-                assert!((one - other).abs() <= most, "{what} {fit} {j} {k}: {one}, {other}");
-            }
-        }
-    }
+    Alike { chi2: [1e-3, 0.0], covariance: 0.01, ..Alike::SINGLE }.check(&what, &wanted, &found);
+    let pairs = found.iterations.iter().zip(&wanted.iterations);
+    let alike = pairs.filter(|(found, wanted)| found == wanted).count();
     // The same steps, but where rounding decides.
     assert!(10 * alike >= 8 * curves.count(), "{what}: {alike}");
 }
@@ -263,28 +272,11 @@ fn warps_find_what_the_reference_finds() {
         let (formula, parameters, start) = (&peaks.formula, peaks.truth.len(), peaks.start());
         let fits = 6;
         let data = peaks.data(fits);
-        let mut weights =
-            Array2::from_shape_fn((fits, points), |(fit, x)| 0.1 * (1 + (fit + x) % 4) as f64);
-        for fit in 0..fits {
-            weights[[fit, (3 + fit) % points]] = if fit % 2 == 0 { 0.0 } else { f64::NAN };
-        }
-        let plain = CurveOptions::new(parameters);
-        let searched = plain.clone().with_linear(Linear::Searched);
-        let likelihood = plain.clone().with_estimator(Estimator::MaximumLikelihood);
-        let limited = plain.clone().with_upper(1, 40.5).with_lower(3, 0.9895 * peaks.truth[3]);
-        let held = plain.clone().with_fixed(2);
-        for (weighted, options) in [
-            (false, &plain),
-            (false, &searched),
-            (false, &likelihood),
-            (true, &likelihood),
-            (false, &limited),
-            (false, &held),
-            (true, &plain),
-            (true, &searched),
-        ] {
+        let weights = peaks.weights(fits);
+        let searched = CurveOptions::new(parameters).with_linear(Linear::Searched);
+        for (weighted, options) in &[&peaks.ways()[..], &[(true, searched)]].concat() {
             let mut curves = Curves::new(data.view(), Points::Index);
-            if weighted {
+            if *weighted {
                 curves = curves.with_weights(weights.view());
             }
             if parameters <= 16 {

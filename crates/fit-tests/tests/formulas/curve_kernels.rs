@@ -4,18 +4,19 @@ use std::cell::RefCell;
 
 use fit_core::Estimator;
 use fit_core::curve::At;
-use fit_cpu::{CurveReference, CurveSimd};
+use fit_cpu::CurveSimd;
 use fit_curves::{
     Chunk, CurveBatch, CurveFits, CurveOptions, CurveStart, Curves, GpufitOptions, GpufitRoom,
     Linear, Points, Rules, SingleFit, SingleFits, chunks,
 };
 use fit_formula::{Evaluator, Formula};
-use fit_gpu_kernel::curve::{Begin, Curve, fit};
+use fit_gpu_kernel::curve::{Begin, Curve, OwnCurve, fit};
 use fit_gpu_kernel::{CurveJob, CurveMethod, GpufitJob, gpufit};
 use fit_sim::Random;
+use fit_tests::curves::{Alike, DECAY_START as START, Engine, decay, decays};
 use ndarray::Array2;
 
-const START: [f64; 3] = [10.0, 5.0, 0.5];
+use super::cooperative::{Found, emulated, numbers_of};
 
 /// A data set, and the formula in the place of the marks.
 struct Emulated<'p> {
@@ -39,20 +40,8 @@ impl Curve<f32, 3> for Emulated<'_> {
     fn datum(&self, point: usize) -> f32 {
         self.data[point]
     }
-    fn set_datum(&mut self, point: usize, value: f32) {
-        self.data[point] = value;
-    }
-    fn weighted(&self) -> [bool; 2] {
-        [!self.weights.is_empty(), self.own_weights]
-    }
     fn weight(&self, point: usize) -> f32 {
         self.weights[point]
-    }
-    fn set_weight(&mut self, point: usize, value: f32) {
-        self.weights[point] = value;
-    }
-    fn eliminated(&self) -> u32 {
-        self.eliminated
     }
     fn prepare(&mut self, parameters: &[f32; 3]) {
         let [a, t, c] = parameters.map(f64::from);
@@ -72,20 +61,33 @@ impl Curve<f32, 3> for Emulated<'_> {
     fn sum(&self, value: f32) -> f32 {
         value
     }
+}
+
+impl OwnCurve<f32, 3> for Emulated<'_> {
+    fn set_datum(&mut self, point: usize, value: f32) {
+        self.data[point] = value;
+    }
+    fn weighted(&self) -> [bool; 2] {
+        [!self.weights.is_empty(), self.own_weights]
+    }
+    fn set_weight(&mut self, point: usize, value: f32) {
+        self.weights[point] = value;
+    }
+    fn eliminated(&self) -> u32 {
+        self.eliminated
+    }
     fn most(&self, value: f32) -> f32 {
         value
     }
 }
 
-/// A decay with noise that is the same on every machine.
-fn decays(count: usize, points: usize) -> Array2<f64> {
-    let mut state = 7_u64;
-    Array2::from_shape_fn((count, points), |(fit, x)| {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-        let noise = (state >> 40) as f64 / (1_u64 << 24) as f64 - 0.5;
-        let (a, t) = (8.0 + (fit % 7) as f64, 4.0 + (fit % 5) as f64);
-        a * (-(x as f64) / t).exp() + 1.0 + 0.2 * noise
-    })
+impl<'p> Emulated<'p> {
+    fn new(batch: &'p CurveBatch<'_, '_, '_>, data: Vec<f32>, weights: Vec<f32>) -> Self {
+        let formula = RefCell::new(Evaluator::new(batch.program.as_ref().expect("a formula")));
+        let (amplitude, background) = (1.0, 0.0);
+        let own_weights = batch.has_own_weights();
+        Self { formula, amplitude, background, eliminated: 0, data, weights, own_weights }
+    }
 }
 
 /// Fits as a thread of a kernel does. Also returns which fits are left to another fitter.
@@ -94,8 +96,7 @@ fn fit_as_kernels_do(
     curves: &Curves<'_>,
     options: &CurveOptions,
 ) -> (CurveFits, Vec<usize>) {
-    let batch =
-        CurveBatch::new(formula, curves, (&START[..]).into(), options, true).expect("sound");
+    let batch = CurveBatch::new(formula, curves, (&START).into(), options, true).expect("sound");
     let poisson = options.estimator == Estimator::MaximumLikelihood;
     let own_weights = batch.has_own_weights();
     let [share, square] = options.ends();
@@ -110,43 +111,28 @@ fn fit_as_kernels_do(
     let limit = |end: usize| [0, 1, 2].map(|j| batch.limit(0, j)[end] as f32);
     let begin =
         Begin { initial: START.map(|value| value as f32), lower: limit(0), upper: limit(1) };
-    let mut fits = CurveFits::invalid(curves.count(), 3, true);
-    let mut chunks = chunks(&mut fits, curves.count());
-    let chunk = &mut chunks[0];
-    for number in chunk.fits() {
-        let mut data = vec![0.0; curves.points()];
-        batch.read_data(number, &mut data);
-        let mut weights = vec![0.0; if own_weights { curves.points() } else { 0 }];
-        if own_weights {
-            batch.read_weights(number, &mut weights);
-        }
-        let formula = RefCell::new(Evaluator::new(batch.program.as_ref().expect("a formula")));
-        let eliminated = batch.explicit.eliminated as u32;
-        let (amplitude, background) = (1.0, 0.0);
-        let mut curve =
-            Emulated { formula, amplitude, background, eliminated, data, weights, own_weights };
+    emulated(&batch, &START, |data, weights| {
+        let mut curve = Emulated::new(&batch, data, weights);
+        curve.eliminated = batch.explicit.eliminated as u32;
         let found = match (poisson, own_weights) {
             (true, _) => fit::<_, _, 3, { CurveMethod::POISSON }>(&mut curve, &task, &begin),
             (_, true) => fit::<_, _, 3, { CurveMethod::WEIGHTED }>(&mut curve, &task, &begin),
             _ => fit::<_, _, 3, { CurveMethod::PLAIN }>(&mut curve, &task, &begin),
         };
-        let lengths = START.map(|value| value.abs() as f32);
-        let single =
-            SingleFit::from_numbers(&found.parameters, &lengths, &found.errors, found.others);
-        if !single.put(&batch, number, |j, k| found.covariance.0[j][k], chunk) {
-            chunk.leave(number);
+        Found {
+            parameters: found.parameters.to_vec(),
+            errors: found.errors.to_vec(),
+            others: found.others,
+            covariance: (0..3).map(|j| found.covariance.0[j].to_vec()).collect(),
         }
-    }
-    let left = chunk.take_left();
-    (fits, left)
+    })
 }
 
 /// Proves that kernels find what the reference finds, by least squares and maximum likelihood, with weights, masked points,
 /// limits and held parameters, for data of any size, and leave to it what they cannot decide.
 #[test]
 fn kernels_find_what_the_reference_finds() {
-    let formula = Formula::new("a*exp(-x/t) + c", &["x"], &["a", "t", "c"]).expect("a formula");
-    let reference = CurveReference::new(1).expect("the calling thread");
+    let formula = decay();
     let count = 60;
     let plain = CurveOptions::new(3);
     let searched = plain.clone().with_linear(Linear::Searched);
@@ -159,17 +145,17 @@ fn kernels_find_what_the_reference_finds() {
     for fit in 0..count {
         weights[[fit, fit % 31]] = if fit % 2 == 0 { 0.0 } else { f64::NAN };
     }
-    for (unit, weighted, options) in [
-        (1.0, false, &plain),
-        (1.0, false, &searched),
-        (1.0, false, &likelihood),
-        (1.0, true, &likelihood),
-        (1.0, false, &limited),
-        (1.0, false, &held),
-        (1.0, true, &absolute),
-        (1.0, true, &plain),
+    for (weighted, options) in [
+        (false, &plain),
+        (false, &searched),
+        (false, &likelihood),
+        (true, &likelihood),
+        (false, &limited),
+        (false, &held),
+        (true, &absolute),
+        (true, &plain),
     ] {
-        let mut data = decays(count, 31).mapv(|value| value * unit);
+        let mut data = decays(count, 31);
         if weighted {
             // Nobody looks at what is masked.
             (0..count).for_each(|fit| data[[fit, fit % 31]] = f64::INFINITY);
@@ -178,25 +164,11 @@ fn kernels_find_what_the_reference_finds() {
         if weighted {
             curves = curves.with_weights(weights.view());
         }
-        let what = format!("{unit:e}, {weighted}, {options:?}");
-        let wanted = reference.fit(&formula, &curves, (&START[..]).into(), options);
-        let wanted = wanted.expect("sound");
+        let what = format!("{weighted}, {options:?}");
+        let wanted = Engine::reference().fit(&formula, &curves, &START, options);
         let (found, left) = fit_as_kernels_do(&formula, &curves, options);
         assert!(left.is_empty(), "{what}: {left:?}");
-        for fit in 0..count {
-            let statuses = [found.statuses[fit], wanted.statuses[fit]];
-            assert_eq!(statuses[0].is_converged(), statuses[1].is_converged(), "{what} {fit}");
-            assert_eq!(found.degrees[fit], wanted.degrees[fit], "{what} {fit}");
-            let chi2 = found.chi2[fit] / wanted.chi2[fit];
-            assert!((chi2 - 1.0).abs() < 1e-3, "{what} {fit}: χ² {chi2}");
-            for j in 0..3 {
-                let error = wanted.errors[[fit, j]];
-                let off = (found.parameters[[fit, j]] - wanted.parameters[[fit, j]]).abs();
-                assert!(off <= 0.01 * error, "{what} {fit} {j}: {off} of {error}");
-                let errors = found.errors[[fit, j]] / error;
-                assert!(error == 0.0 || (0.99..1.01).contains(&errors), "{what} {fit} {j}");
-            }
-        }
+        Alike { chi2: [1e-3, 0.0], ..Alike::SINGLE }.check(&what, &wanted, &found);
     }
     // Data that are not finite, too small, and exact.
     let mut data = decays(4, 31);
@@ -214,7 +186,7 @@ fn kernels_find_what_the_reference_finds() {
 /// and held parameters, and leave what they cannot decide with its start values.
 #[test]
 fn kernels_take_gpufits_steps() {
-    let formula = Formula::new("a*exp(-x/t) + c", &["x"], &["a", "t", "c"]).expect("a formula");
+    let formula = decay();
     let fitter = CurveSimd::new(1, None).expect("the calling thread");
     let (count, settings) = (60, GpufitOptions::new(1e-4, 30));
     let plain = CurveOptions::new(3).with_linear(Linear::Searched).with_covariance(false);
@@ -290,18 +262,11 @@ fn step_as_kernels_do(
     poisson: bool,
     fit: usize,
 ) -> gpufit::GpufitOutcome<f32, 3> {
-    let points = batch.curves.points();
-    let own_weights = batch.has_own_weights();
-    let mut data = vec![0.0; points];
-    batch.read_data(fit, &mut data);
-    let mut weights = vec![0.0; if own_weights { points } else { 0 }];
-    if own_weights {
-        batch.read_weights(fit, &mut weights);
-    }
+    let (data, weights) = numbers_of(batch, fit);
     let task = GpufitJob {
         curve: CurveJob {
-            points: points as u32,
-            own_weights: own_weights.into(),
+            points: batch.curves.points() as u32,
+            own_weights: batch.has_own_weights().into(),
             max_iterations: settings.max_iterations as f32,
             ..CurveJob::new()
         },
@@ -314,11 +279,7 @@ fn step_as_kernels_do(
     let mut initial = [0.0; 3];
     batch.read_start(fit, &mut initial);
     let begin = Begin { initial, lower: limit(0), upper: limit(1) };
-    let formula = RefCell::new(Evaluator::new(batch.program.as_ref().expect("a formula")));
-    let (amplitude, background, eliminated) = (1.0, 0.0, 0);
-    let mut curve =
-        Emulated { formula, amplitude, background, eliminated, data, weights, own_weights };
-    gpufit::fit(&mut curve, &task, &begin)
+    gpufit::fit(&mut Emulated::new(batch, data, weights), &task, &begin)
 }
 
 /// Proves that outcomes which stay as a device writes them leave the same fits to another fitter as those that are put into double
@@ -326,7 +287,7 @@ fn step_as_kernels_do(
 #[test]
 fn records_leave_what_fits_leave() {
     const COUNT: usize = 20_000;
-    let formula = Formula::new("a*exp(-x/t) + c", &["x"], &["a", "t", "c"]).expect("sound");
+    let formula = decay();
     let parameters = START.len();
     let mut random = Random::new(7, 0);
     let data = Array2::<f32>::ones((COUNT, 30));

@@ -4,10 +4,10 @@
 //! cargo test --release -p fit-tests --test formulas curves:: -- --nocapture
 //! ```
 
-use fit_cpu::{CurveReference, CurveSimd, InstructionSet};
-use fit_curves::{CurveOptions, Curves, Linear, Points, Values};
-use fit_formula::Formula;
-use ndarray::{Array2, ArrayView2};
+use fit_curves::{CurveOptions, Linear};
+use fit_tests::curves::{Engine, row, shared};
+use ndarray::Array2;
+use spotfit::model::Model;
 
 /// A problem of NIST's Statistical Reference Datasets.
 pub(crate) struct Problem {
@@ -75,8 +75,17 @@ pub(crate) fn problems() -> Vec<Problem> {
     problems.into_iter().map(finished).collect()
 }
 
-/// The model of a problem.
-pub(crate) fn model(name: &str) -> &'static str {
+impl Problem {
+    pub(crate) fn model(&self) -> Model {
+        let names: Vec<String> = (1..=self.certified.len()).map(|j| format!("b{j}")).collect();
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        let variables: &[&str] = if self.x.nrows() == 2 { &["x1", "x2"] } else { &["x"] };
+        Model::formula(formula(&self.name), variables, &names).expect("a formula")
+    }
+}
+
+/// The formula of a problem.
+fn formula(name: &str) -> &'static str {
     match name {
         "Bennett5" => "b1*(b2 + x)^(-1/b3)",
         "BoxBOD" | "Misra1a" => "b1*(1 - exp(-b2*x))",
@@ -136,18 +145,13 @@ fn check_nist_values(linear: Linear) {
     let mut wrong = Vec::new();
     for problem in &problems {
         let count = problem.certified.len();
-        let names: Vec<String> = (1..=count).map(|number| format!("b{number}")).collect();
-        let names: Vec<&str> = names.iter().map(String::as_str).collect();
-        let variables: &[&str] = if problem.x.nrows() == 2 { &["x1", "x2"] } else { &["x"] };
-        let formula = Formula::new(model(&problem.name), variables, &names).expect("a formula");
-        let reference = CurveReference::new(1).expect("a thread");
-        let data = ArrayView2::from_shape((1, problem.y.len()), &problem.y).expect("a row");
-        let curves = Curves::new(data, Points::Shared(Values::from(problem.x.view())));
+        let (model, y) = (problem.model(), row(&problem.y));
+        let curves = shared(&y, &problem.x, None);
         let options = CurveOptions::new(count).with_max_iterations(5000).with_tolerance(1e-7);
         let options = options.with_linear(linear);
         let mut row = [vec![], vec![], vec![], vec![]];
         for (start, minpack) in problem.starts.iter().zip(problem.minpack) {
-            let fits = reference.fit(&formula, &curves, start[..].into(), &options).expect("sound");
+            let fits = Engine::reference().fit(model.as_formula(), &curves, &start[..], &options);
             let found = fits.parameters.row(0).to_vec();
             let own = digits(&found, &problem.certified);
             row[0].push(format!("{own:.1}"));
@@ -189,26 +193,20 @@ fn nist_values_are_found_in_single_precision() {
     let mut wrong = Vec::new();
     for problem in &problems() {
         let count = problem.certified.len();
-        let names: Vec<String> = (1..=count).map(|number| format!("b{number}")).collect();
-        let names: Vec<&str> = names.iter().map(String::as_str).collect();
-        let variables: &[&str] = if problem.x.nrows() == 2 { &["x1", "x2"] } else { &["x"] };
-        let formula = Formula::new(model(&problem.name), variables, &names).expect("a formula");
-        let data = ArrayView2::from_shape((1, problem.y.len()), &problem.y).expect("a row");
-        let curves = Curves::new(data, Points::Shared(Values::from(problem.x.view())));
+        let (model, y) = (problem.model(), row(&problem.y));
+        let (formula, curves) = (model.as_formula(), shared(&y, &problem.x, None));
         let options = CurveOptions::new(count).with_max_iterations(5000);
         let [searched, eliminated] = [Linear::Searched, Linear::Eliminated]
             .map(|linear| options.clone().with_linear(linear));
-        let double = CurveReference::new(1).expect("a thread");
-        for set in InstructionSet::ALL.into_iter().filter(|set| set.is_available()) {
-            let single = CurveSimd::new(1, Some(set)).expect("available");
+        for single in Engine::lanes(1) {
+            let set = single.name();
             let both = problem
                 .starts
                 .iter()
                 .flat_map(|start| [(start, &searched), (start, &eliminated)].into_iter());
             for (start, options) in both {
-                let fits = single.fit(&formula, &curves, start[..].into(), options).expect("sound");
-                let wanted =
-                    double.fit(&formula, &curves, start[..].into(), options).expect("sound");
+                let [fits, wanted] = [&single, &Engine::reference()]
+                    .map(|engine| engine.fit(formula, &curves, &start[..], options));
                 let off = fit_tests::statistics::largest((0..count).map(|j| {
                     let error = fits.parameters[[0, j]] - problem.certified[j];
                     (error / problem.deviations[j]).abs()

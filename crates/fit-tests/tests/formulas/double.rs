@@ -5,8 +5,11 @@ use fit_cpu::CurveReference;
 use fit_curves::{CurveFits, CurveOptions, CurvePrecision, CurveStart, Curves, Points, Values};
 use fit_formula::Formula;
 use fit_gpu::{CurveGpu, CurveMethod, spliced_double};
+use fit_tests::curves::{shared, values_of};
 use ndarray::{Array2, Array3};
 use spotfit::model::Model;
+
+use super::assembler::Assembler;
 
 /// The distance of two parameters, as a share of the standard error or of themselves, whichever is larger.
 const MOST: f64 = 1e-9;
@@ -20,9 +23,7 @@ const MOST_OTHERS: f64 = 0.01;
 #[test]
 #[ignore = "needs NVIDIA's assembler, which the environment variable PTXAS names"]
 fn finishing_kernels_assemble() {
-    let assembler = std::env::var_os("PTXAS").expect("the environment variable PTXAS names one");
-    let folder = std::env::temp_dir().join(format!("spotfit-finishing-{}", std::process::id()));
-    std::fs::create_dir_all(&folder).expect("a folder");
+    let assembler = Assembler::new("finishing");
     let mut lost = Vec::new();
     for (number, (name, _, _)) in Model::all().enumerate() {
         if fit_tests::effort(0, 1, 1) == 0 && number % 16 != 1 {
@@ -37,67 +38,32 @@ fn finishing_kernels_assemble() {
             lost.push(name);
             continue;
         };
-        let file = folder.join("kernel.ptx");
-        std::fs::write(&file, text).expect("a file");
-        let output = std::process::Command::new(&assembler)
-            .args(["-v", "-arch", ["sm_75", "sm_90", "sm_120"][number % 3], "-o"])
-            .arg(folder.join("cubin"))
-            .arg(&file)
-            .output()
-            .expect("the assembler runs");
-        let report = String::from_utf8_lossy(&output.stderr);
-        assert!(output.status.success(), "{name}: {report}");
+        // One of them each; all of them are somewhere.
+        let architecture = ["sm_75", "sm_90", "sm_120"][number % 3];
+        let report = assembler.report(&text, architecture, name);
         println!("{name}: {}", report.lines().last().unwrap_or_default());
     }
-    std::fs::remove_dir_all(&folder).expect("our folder");
     println!("the processor finishes {lost:?}");
 }
 
-/// What is fitted.
-struct Case {
-    formula: &'static str,
-    parameters: &'static [&'static str],
-    truth: &'static [f64],
-    start: &'static [f64],
-}
+/// A formula with its truth and start values.
+struct Case(&'static str, &'static [f64], &'static [f64]);
 
 const CASES: [Case; 6] = [
-    Case {
-        formula: "a*exp(-x/t) + c",
-        parameters: &["a", "t", "c"],
-        truth: &[100.0, 7.0, 20.0],
-        start: &[80.0, 6.0, 15.0],
-    },
-    Case {
-        formula: "a + b*x + c*x^2 + d*x^3",
-        parameters: &["a", "b", "c", "d"],
-        truth: &[50.0, 3.0, 0.1, 0.02],
-        start: &[40.0, 2.0, 0.2, 0.0],
-    },
-    Case {
-        formula: "a*gauss(x, m, s) + c",
-        parameters: &["a", "m", "s", "c"],
-        truth: &[100.0, 14.0, 4.0, 20.0],
-        start: &[90.0, 13.5, 4.5, 18.0],
-    },
-    Case {
-        formula: "a*sin(w*x + p) + c",
-        parameters: &["a", "w", "p", "c"],
-        truth: &[50.0, 0.5, 0.4, 90.0],
-        start: &[45.0, 0.51, 0.35, 85.0],
-    },
-    Case {
-        formula: "a*(1 + erf((x - m)/s)) + c*(x + 1)^p",
-        parameters: &["a", "m", "s", "c", "p"],
-        truth: &[60.0, 14.0, 5.0, 40.0, -0.4],
-        start: &[60.0, 14.0, 5.0, 40.0, -0.4],
-    },
-    Case {
-        formula: "bottom + (top - bottom)/(1 + ((x + 1)/half)^slope)",
-        parameters: &["bottom", "top", "half", "slope"],
-        truth: &[20.0, 120.0, 9.0, 2.5],
-        start: &[22.0, 115.0, 9.5, 2.3],
-    },
+    Case("a*exp(-x/t) + c", &[100.0, 7.0, 20.0], &[80.0, 6.0, 15.0]),
+    Case("a + b*x + c*x^2 + d*x^3", &[50.0, 3.0, 0.1, 0.02], &[40.0, 2.0, 0.2, 0.0]),
+    Case("a*gauss(x, m, s) + c", &[100.0, 14.0, 4.0, 20.0], &[90.0, 13.5, 4.5, 18.0]),
+    Case("a*sin(w*x + p) + c", &[50.0, 0.5, 0.4, 90.0], &[45.0, 0.51, 0.35, 85.0]),
+    Case(
+        "a*(1 + erf((x - m)/s)) + c*(x + 1)^p",
+        &[60.0, 14.0, 5.0, 40.0, -0.4],
+        &[60.0, 14.0, 5.0, 40.0, -0.4],
+    ),
+    Case(
+        "bottom + (top - bottom)/(1 + ((x + 1)/half)^slope)",
+        &[20.0, 120.0, 9.0, 2.5],
+        &[22.0, 115.0, 9.5, 2.3],
+    ),
 ];
 
 fn noise(state: &mut u64) -> f64 {
@@ -107,20 +73,20 @@ fn noise(state: &mut u64) -> f64 {
 
 impl Case {
     fn formula(&self) -> Formula {
-        Formula::new(self.formula, &["x"], self.parameters).expect("a formula")
+        Formula::of_variables(self.0, &["x"]).expect("a formula")
+    }
+
+    fn start(&self) -> CurveStart<'_> {
+        CurveStart::Shared(self.2)
     }
 
     /// Data with noise of a size; whole numbers, if that is 0.
     fn data(&self, count: usize, points: usize, size: f64) -> Array2<f64> {
-        let formula = self.formula();
-        let program = formula.program(fit_formula::Axes::Together, &vec![true; self.truth.len()]);
-        let mut evaluator = fit_formula::Evaluator::new(&program);
-        evaluator.set_parameters(self.truth);
-        let mut state = 17;
+        let places: Vec<_> = (0..points).map(|x| vec![30.0 * x as f64 / points as f64]).collect();
+        let values = values_of(&self.formula(), self.1, &places);
+        let (mut state, spread) = (17, if size > 0.0 { size } else { 6.0 });
         Array2::from_shape_fn((count, points), |(_, x)| {
-            let at = 30.0 * x as f64 / points as f64;
-            let value =
-                evaluator.value(&[at]) + if size > 0.0 { size } else { 6.0 } * noise(&mut state);
+            let value = values[x] + spread * noise(&mut state);
             if size > 0.0 { value } else { value.round() }
         })
     }
@@ -136,7 +102,7 @@ fn compare(
     what: &str,
 ) -> usize {
     let formula = case.formula();
-    let start = CurveStart::Shared(case.start);
+    let start = case.start();
     let wide = options.clone().with_precision(CurvePrecision::F64);
     let (fits, left) = gpu.fit(&formula, curves, start, &wide).expect("a GPU");
     let exact = options.clone().with_tolerance(1e-10);
@@ -149,7 +115,7 @@ fn compare(
             continue;
         }
         compared += 1;
-        for j in 0..case.truth.len() {
+        for j in 0..case.1.len() {
             let [found, other] = [&fits, &expected].map(|all| all.parameters[[fit, j]]);
             let [error, other_error] = [&fits, &expected].map(|all| all.errors[[fit, j]]);
             let size = other_error.max(other.abs());
@@ -157,19 +123,19 @@ fn compare(
             if other_error > 0.0 {
                 worst[1] = worst[1].max((error / other_error - 1.0).abs());
             } else {
-                assert_eq!(error, 0.0, "{what}: {}", case.parameters[j]);
+                assert_eq!(error, 0.0, "{what}: {j}");
             }
         }
         worst[2] = worst[2].max((fits.chi2[fit] / expected.chi2[fit] - 1.0).abs());
         assert_eq!(fits.degrees[fit], expected.degrees[fit], "{what}");
     }
-    println!("{what}, {}: {worst:?}, {others} others, {} left", case.formula, left.len());
-    let told = format!("{what}, {}: {others} others beside {compared}", case.formula);
+    println!("{what}, {}: {worst:?}, {others} others, {} left", case.0, left.len());
+    let told = format!("{what}, {}: {others} others beside {compared}", case.0);
     assert!(compared > 0 || left.len() == fits.len(), "{told}");
     assert!(others as f64 <= MOST_OTHERS * (compared + others) as f64, "{told}");
-    assert!(worst[0] < MOST, "{what}, {}: parameters are off by {:e}", case.formula, worst[0]);
-    assert!(worst[1] < 1e-6, "{what}, {}: errors are off by {:e}", case.formula, worst[1]);
-    assert!(worst[2] < 1e-8, "{what}, {}: χ² is off by {:e}", case.formula, worst[2]);
+    assert!(worst[0] < MOST, "{what}, {}: parameters are off by {:e}", case.0, worst[0]);
+    assert!(worst[1] < 1e-6, "{what}, {}: errors are off by {:e}", case.0, worst[1]);
+    assert!(worst[2] < 1e-8, "{what}, {}: χ² is off by {:e}", case.0, worst[2]);
     left.len()
 }
 
@@ -186,7 +152,7 @@ fn double_precision_is_that_of_the_reference() {
     let gpu = CurveGpu::new(0).expect("a GPU");
     let reference = CurveReference::new(0).expect("threads");
     for case in &CASES {
-        let parameters = case.truth.len();
+        let parameters = case.1.len();
         let options = CurveOptions::new(parameters);
         let poisson = options.clone().with_estimator(Estimator::MaximumLikelihood);
         let (mut left, mut all) = (0, 0);
@@ -233,8 +199,8 @@ fn double_precision_is_that_of_the_reference() {
             let curves = Curves::new(fine.view(), shared);
             let held = CurveOptions::new(parameters).with_fixed(1);
             let limited = CurveOptions::new(parameters)
-                .with_upper(0, case.truth[0].max(case.start[0]))
-                .with_lower(1, case.start[1].min(case.truth[1]));
+                .with_upper(0, case.1[0].max(case.2[0]))
+                .with_lower(1, case.2[1].min(case.1[1]));
             for (name, options) in [("held", &held), ("limited", &limited)] {
                 left += compare(&gpu, &reference, case, &curves, options, name);
                 all += count;
@@ -246,8 +212,8 @@ fn double_precision_is_that_of_the_reference() {
             left += compare(&gpu, &reference, case, &curves, &options, "points of their own");
             all += count;
         }
-        println!("{}: {left} of {all} left", case.formula);
-        assert!(left * 50 < all, "{}: {left} of {all} are left to the processor", case.formula);
+        println!("{}: {left} of {all} left", case.0);
+        assert!(left * 50 < all, "{}: {left} of {all} are left to the processor", case.0);
     }
 }
 
@@ -258,15 +224,15 @@ fn undecided_data_stay_on_the_gpu() {
     let gpu = CurveGpu::new(0).expect("a GPU");
     let case = &CASES[0];
     let formula = case.formula();
-    let start = CurveStart::Shared(case.start);
+    let start = case.start();
     let data = case.data(30_000, 30, 1e-9);
     let curves = Curves::new(data.view(), Points::Index);
     let (fits, left) = gpu.fit(&formula, &curves, start, &CurveOptions::new(3)).expect("a GPU");
     println!("{} without noise are left", left.len());
     assert!(left.len() < 300, "{} are left", left.len());
-    for (j, truth) in case.truth.iter().enumerate() {
+    for (j, truth) in case.1.iter().enumerate() {
         let off = (fits.parameters[[7, j]] / truth - 1.0).abs();
-        assert!(off < 1e-8, "{}: {off:e}", case.parameters[j]);
+        assert!(off < 1e-8, "{j}: {off:e}");
     }
     let data = case.data(30_000, 30, 4.0);
     let curves = Curves::new(data.view(), Points::Index);
@@ -283,7 +249,7 @@ fn iterations_are_counted_in_both_precisions() {
     let gpu = CurveGpu::new(0).expect("a GPU");
     let case = &CASES[0];
     let formula = case.formula();
-    let start = CurveStart::Shared(case.start);
+    let start = case.start();
     let data = case.data(30_000, 30, 4.0);
     let curves = Curves::new(data.view(), Points::Index);
     let mut all_left = Vec::new();
@@ -302,10 +268,6 @@ fn iterations_are_counted_in_both_precisions() {
     assert!(all_left[0] > 20_000 && all_left[4] < 300, "{all_left:?}");
 }
 
-fn places(at: &Array2<f64>) -> Points<'_> {
-    Points::Shared(Values::from(at.view()))
-}
-
 /// Proves that a few long data sets are left to the processor, whose threads share their points.
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
@@ -315,10 +277,10 @@ fn long_data_are_left_to_the_processor() {
     let at = Array2::from_shape_fn((1, points), |(_, x)| 30.0 * x as f64 / points as f64);
     let case = &CASES[0];
     let data = case.data(2, points, 4.0);
-    let formula = Formula::new(case.formula, &["x"], case.parameters).expect("a formula");
-    let curves = Curves::new(data.view(), places(&at));
-    let options = CurveOptions::new(case.truth.len());
-    let start = CurveStart::Shared(case.start);
+    let formula = case.formula();
+    let curves = shared(&data, &at, None);
+    let options = CurveOptions::new(case.1.len());
+    let start = case.start();
     let (_, left) = gpu.fit(&formula, &curves, start, &options).expect("a GPU");
     assert_eq!(left, [0, 1]);
 }

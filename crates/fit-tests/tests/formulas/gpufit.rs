@@ -1,14 +1,14 @@
 //! Gpufit's search in single precision, on the lanes of vector registers and on a GPU, beside the same in double precision.
 
 use fit_core::Estimator;
-use fit_cpu::{CurveSimd, InstructionSet};
+use fit_cpu::CurveSimd;
 use fit_curves::{
     CurveLimits, CurveOptions, CurveStart, Curves, GpufitOptions, GpufitRoom, Points,
 };
 use fit_formula::Formula;
 use fit_gpu::CurveGpu;
-use fit_tests::effort;
 use fit_tests::models::{SIMULATED, Simulated, model};
+use fit_tests::{effort, sets};
 use ndarray::{Array2, Array3, s};
 
 /// Gpufit's own models with their noise, and how they are fitted.
@@ -211,8 +211,7 @@ fn cases() -> impl Iterator<Item = &'static Simulated> {
 /// parameters and points of their own; with the same bits on one thread and on three.
 #[test]
 fn lanes_take_the_steps_of_double_precision() {
-    let sets = InstructionSet::ALL.into_iter().filter(|set| set.is_available());
-    let fitters: Vec<[CurveSimd; 2]> = sets
+    let fitters: Vec<[CurveSimd; 2]> = sets()
         .map(|set| [1, 3].map(|threads| CurveSimd::new(threads, Some(set)).expect("threads")))
         .collect();
     for case in cases() {

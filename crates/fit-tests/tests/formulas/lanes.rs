@@ -1,74 +1,60 @@
-//! Formulas on the lanes of vector registers, beside the reference in double precision.
+//! Formulas on the lanes of vector registers and on a GPU, beside the reference in double precision.
 
 use fit_core::{Estimator, Status};
-use fit_cpu::{BatchError, CurveReference, CurveSimd, InstructionSet};
+use fit_cpu::CurveSimd;
 use fit_curves::{
     CurveFits, CurveLimits, CurveOptions, CurveStart, Curves, GpufitOptions, GpufitRoom, Linear,
     Points, Values,
 };
-use fit_formula::Formula;
+use fit_formula::{Axes, Formula};
 use fit_gpu::{CurveGpu, CurveMethod, CurveRecords, CurveResident, PinnedBuffer, spliced};
+use fit_tests::curves::{
+    Alike, DECAY_START as START, Engine, decay, decays, row, shared, values_of,
+};
 use fit_tests::models::{SIMULATED, model};
 use fit_tests::peaks::Peaks;
 use fit_tests::statistics::largest;
+use fit_tests::{on_backends, sets};
 use ndarray::{Array1, Array2, Array3, ArrayView2, s};
 use spotfit::model::Model;
 
-/// What fits in single precision, and leaves the rest to double precision.
-enum Fitter {
-    Lanes(CurveSimd),
-    Gpu(Box<CurveGpu>),
+use super::assembler::Assembler;
+
+/// The lanes that this processor has, with one thread and with three.
+fn lanes() -> Vec<Engine> {
+    Engine::lanes(1).chain(Engine::lanes(3)).collect()
 }
 
-impl Fitter {
-    fn name(&self) -> String {
-        match self {
-            Self::Lanes(fitter) => fitter.instruction_set().to_string(),
-            Self::Gpu(_) => "GPU".to_owned(),
-        }
+fn gpu() -> [Engine; 1] {
+    [Engine::gpu()]
+}
+
+/// Parameters within 1 % of a standard error, errors within 1 %, and the same χ² but for 10⁻⁴, of 1 if it is a deviance.
+fn alike(options: &CurveOptions) -> Alike {
+    let least = if options.estimator == Estimator::MaximumLikelihood { 1.0 } else { 1e-300 };
+    Alike { chi2: [1e-4, least], ..Alike::SINGLE }
+}
+
+/// Checks that engines find what the reference finds, which it returns.
+fn agree<'a>(
+    engines: &[Engine],
+    what: &str,
+    (formula, curves): (&Formula, &Curves<'_>),
+    start: impl Into<CurveStart<'a>>,
+    options: &CurveOptions,
+) -> CurveFits {
+    let start = start.into();
+    let wanted = Engine::reference().fit(formula, curves, start, options);
+    for engine in engines {
+        let found = engine.fit(formula, curves, start, options);
+        alike(options).check(&format!("{what}, {}", engine.name()), &wanted, &found);
     }
-
-    fn fit(
-        &self,
-        formula: &Formula,
-        curves: &Curves<'_>,
-        start: CurveStart<'_>,
-        options: &CurveOptions,
-    ) -> Result<CurveFits, BatchError> {
-        match self {
-            Self::Lanes(fitter) => fitter.fit(formula, curves, start, options),
-            Self::Gpu(fitter) => {
-                let found = fitter.fit(formula, curves, start, options);
-                let (mut fits, left) = found.expect("a GPU");
-                let rest = CurveSimd::new(0, None).expect("threads");
-                rest.fit_left(formula, curves, start, options, &left, &mut fits)?;
-                Ok(fits)
-            }
-        }
-    }
+    wanted
 }
 
-/// Those that this processor has, with one thread and with three.
-fn fitters() -> Vec<Fitter> {
-    let sets = InstructionSet::ALL.into_iter().filter(|set| set.is_available());
-    let fitter = |threads, set| CurveSimd::new(threads, Some(set)).expect("threads");
-    sets.flat_map(|set| [1, 3].map(|threads| Fitter::Lanes(fitter(threads, set)))).collect()
-}
-
-/// Proves all of it for the GPU: few data sets have a warp each, many a thread.
-#[test]
-#[ignore = "needs an NVIDIA GPU"]
-fn the_gpu_agrees_with_the_reference() {
-    let fitters = [Fitter::Gpu(Box::new(CurveGpu::new(0).expect("a GPU")))];
-    every_kind_of_batch_on(&fitters, 150);
-    every_kind_of_batch_on(&fitters, 7000);
-    grids_agree_with_the_reference_on(&fitters);
-    units_do_not_matter_on(&fitters);
-    hostile_data_harm_no_neighbour_on(&fitters);
-    functions_do_not_depend_on_neighbours_on(&fitters);
-    what_single_precision_cannot_resolve_on(&fitters);
-    odd_models_agree_with_the_reference_on(&fitters);
-    held_places_stay_on(&fitters);
+/// Numbers of some fits, which a GPU left or not.
+fn is_left(left: &[usize], fit: usize) -> bool {
+    left.binary_search(&fit).is_ok()
 }
 
 /// Proves that cooperative kernels agree with double precision: models of 13 to 31 parameters, few and many points, every method, and models of
@@ -89,44 +75,28 @@ fn cooperative_kernels_agree_with_the_reference() {
         let peaks = Peaks::new(count, points);
         let (formula, start, parameters) = (&peaks.formula, peaks.start(), peaks.truth.len());
         let data = peaks.data(fits);
-        let mut weights =
-            Array2::from_shape_fn((fits, points), |(fit, x)| 0.1 * (1 + (fit + x) % 4) as f64);
-        for fit in 0..fits {
-            weights[[fit, (3 + fit) % points]] = if fit % 2 == 0 { 0.0 } else { f64::NAN };
-        }
+        let weights = peaks.weights(fits);
         let x = Array3::from_shape_fn((fits, 1, points), |(_, _, x)| x as f64);
-        let plain = CurveOptions::new(parameters);
-        let searched = plain.clone().with_linear(Linear::Searched);
-        let likelihood = plain.clone().with_estimator(Estimator::MaximumLikelihood);
-        let limited = plain.clone().with_upper(1, 40.5).with_lower(3, 0.9895 * peaks.truth[3]);
-        for (weighted, own, options) in [
-            (false, false, &plain),
-            (false, true, &searched),
-            (false, false, &likelihood),
-            (true, false, &likelihood),
-            (false, false, &limited),
-            (false, false, &plain.clone().with_fixed(2)),
-            (true, false, &plain),
-            (true, true, &plain.clone().with_absolute(true)),
-        ] {
+        let own = [false, true, false, false, false, false, false, true];
+        let absolute = (true, CurveOptions::new(parameters).with_absolute(true));
+        let ways = peaks.ways().into_iter().chain([absolute]);
+        for ((weighted, options), own) in ways.zip(own) {
             let own_points = Points::PerFit(Values::from(x.view()));
             let mut curves = Curves::new(data.view(), if own { own_points } else { Points::Index });
             if weighted {
                 curves = curves.with_weights(weights.view());
             }
-            let start = || CurveStart::Shared(&start);
-            let wanted = reference().fit(formula, &curves, start(), options).expect("sound");
-            let (found, left) = gpu.fit(formula, &curves, start(), options).expect("a GPU");
+            let start = CurveStart::Shared(&start);
+            let wanted = Engine::reference().fit(formula, &curves, start, &options);
+            let (found, left) = gpu.fit(formula, &curves, start, &options).expect("a GPU");
             let what = format!("{count} peaks, {points} points, {weighted}, {own}, {options:?}");
             // Whether data push a parameter on its limit, single precision does not always tell: such fits are left to the processor.
-            let is_left = |fit: usize| left.binary_search(&fit).is_ok();
-            let on_limit = |fit: usize| wanted.statuses[fit] == Status::AtLimit;
             for &fit in &left {
-                assert!(on_limit(fit), "{what}: {fit} is left");
+                assert_eq!(wanted.statuses[fit], Status::AtLimit, "{what}: {fit} is left");
             }
             assert!(left.len() < fits, "{what}: all are left");
-            let kept = (0..fits).filter(|&fit| !is_left(fit));
-            agree_in(kept, &wanted, &found, options.estimator, &what);
+            let kept = (0..fits).filter(|&fit| !is_left(&left, fit));
+            alike(&options).check_in(kept, &what, &wanted, &found);
         }
         println!("{count} peaks, {points} points, {fits} fits: as double precision");
     }
@@ -214,7 +184,7 @@ fn records_say_what_fits_say() {
             let (wanted, left) = gpu.fit(formula, &of(data.view()), start(), options).expect(&what);
             let alike = gpu.fit(formula, &of(pinned), start(), options).expect(&what);
             assert_eq!(alike.1, left, "{what}");
-            for fit in (0..count).filter(|fit| left.binary_search(fit).is_err()) {
+            for fit in (0..count).filter(|fit| !is_left(&left, *fit)) {
                 assert_eq!(alike.0.parameters.row(fit), wanted.parameters.row(fit), "{what}");
                 assert_eq!(alike.0.errors.row(fit), wanted.errors.row(fit), "{what}");
             }
@@ -224,10 +194,10 @@ fn records_say_what_fits_say() {
                 assert_eq!(records.count(), count);
                 for fit in 0..count {
                     let Some(record) = records.get(fit) else {
-                        assert!(left.binary_search(&fit).is_ok(), "{what}: {fit}");
+                        assert!(is_left(&left, fit), "{what}: {fit}");
                         continue;
                     };
-                    assert!(left.binary_search(&fit).is_err(), "{what}: {fit}");
+                    assert!(!is_left(&left, fit), "{what}: {fit}");
                     assert_eq!(record.chi2(), wanted.chi2[fit], "{what}: {fit}");
                     assert_eq!(record.status(), wanted.statuses[fit], "{what}: {fit}");
                     let counts = [record.degrees(), record.iterations(), record.evaluations()];
@@ -333,19 +303,11 @@ fn the_gpu_fits_models_with_names() {
             let curves = Curves::new(data.slice(s![..count, ..]), place);
             let start = || CurveStart::Shared(&start);
             let formula = model.as_formula();
-            let wanted = reference().fit(formula, &curves, start(), &options).expect("sound");
+            let wanted = Engine::reference().fit(formula, &curves, start(), &options);
             let (found, left) = gpu.fit(formula, &curves, start(), &options).expect("a GPU");
             let share = left.len() as f64 / count as f64;
-            let near = |fit: &usize| {
-                (0..truth.len()).all(|j| {
-                    let error = wanted.errors[[*fit, j]];
-                    let off = found.parameters[[*fit, j]] - wanted.parameters[[*fit, j]];
-                    off.abs() < 0.01 * error
-                })
-            };
-            let decided = |fit: &usize| left.binary_search(fit).is_err();
-            let all = (0..count).filter(decided).count();
-            let near = (0..count).filter(decided).filter(near).count();
+            let decided = || (0..count).filter(|&fit| !is_left(&left, fit));
+            let (near, all) = (Alike::SINGLE.near(decided(), &wanted, &found), decided().count());
             println!("{name}, {linear:?}, {count}: {share:.4} left, {near} of {all} within 1 %");
             assert!(share < 0.02, "{name}: {share} are left");
             assert!(near as f64 >= 0.99 * all as f64, "{name}: {near} of {all}");
@@ -401,26 +363,25 @@ fn the_gpus_functions_are_precise() {
     let offsets = [1.25, -0.75, 0.5, -1.0];
     for &(text, [low, high], within, least) in FUNCTIONS {
         let of = Formula::new(text, &["x"], &[]).expect("a formula");
-        let program = of.program(fit_formula::Axes::Together, &[]);
-        let mut evaluator = fit_formula::Evaluator::new(&program);
-        let mut points = Array3::zeros((COUNT, 2, 4));
-        for fit in 0..COUNT {
+        let places = |fit: usize| {
             let share = fit as f64 / (COUNT - 1) as f64;
             let x =
                 if low > 0.0 { low * (high / low).powf(share) } else { low + (high - low) * share };
-            let x = f64::from(x as f32);
-            let value = evaluator.value(&[x]);
-            // All four points lie there, in single precision too.
-            points.slice_mut(s![fit, 0, ..]).fill(x);
+            vec![f64::from(x as f32)]
+        };
+        let places: Vec<_> = (0..COUNT).map(places).collect();
+        let values = values_of(&of, &[], &places);
+        // All four points lie there, in single precision too.
+        let points = Array3::from_shape_fn((COUNT, 2, 4), |(fit, variable, _)| {
+            let value = values[fit];
             let size = if value.abs() < least { 1.0 } else { value };
-            points.slice_mut(s![fit, 1, ..]).fill(f64::from((1.0 / size) as f32));
-        }
+            if variable == 0 { places[fit][0] } else { f64::from((1.0 / size) as f32) }
+        });
         // The offsets sum up to 0, so that c is the error of y·f.
         let formula = format!("c + y*({text})");
         let formula = Formula::new(&formula, &["x", "y"], &["c"]).expect("a formula");
         let data = Array2::from_shape_fn((COUNT, 4), |(fit, at)| {
-            let (x, y) = (points[[fit, 0, 0]], points[[fit, 1, 0]]);
-            evaluator.value(&[x]) * y + offsets[at]
+            values[fit] * points[[fit, 1, 0]] + offsets[at]
         });
         let curves = Curves::new(data.view(), Points::PerFit(Values::from(points.view())));
         let start = CurveStart::Shared(&[0.1]);
@@ -437,29 +398,12 @@ fn the_gpus_functions_are_precise() {
 #[test]
 #[ignore = "needs NVIDIA's assembler, which the environment variable PTXAS names"]
 fn spliced_kernels_assemble() {
-    let assembler = std::env::var_os("PTXAS").expect("the environment variable PTXAS names one");
-    let folder = std::env::temp_dir().join(format!("spotfit-spliced-{}", std::process::id()));
-    std::fs::create_dir_all(&folder).expect("a folder");
-    // What the assembler says of a text.
-    let assembles = |text: &str, architecture: &str, what: &str| {
-        assert!(!text.contains("//@"), "{what}: a mark is left");
-        let file = folder.join("kernel.ptx");
-        std::fs::write(&file, text).expect("a file");
-        let output = std::process::Command::new(&assembler)
-            .args(["-v", "-arch", architecture, "-o"])
-            .arg(folder.join("cubin"))
-            .arg(&file)
-            .output()
-            .expect("the assembler runs");
-        let report = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert!(output.status.success(), "{what}, {architecture}: {report}");
-        report
-    };
+    let assembler = Assembler::new("spliced");
     let mut lost = Vec::new();
     for (name, _, _) in Model::all() {
         let model = model(name);
         let count = model.parameters().len();
-        let program = model.as_formula().program(fit_formula::Axes::Together, &vec![true; count]);
+        let program = model.as_formula().program(Axes::Together, &vec![true; count]);
         // One method and one architecture each; all of them are somewhere.
         let method =
             [CurveMethod::Plain, CurveMethod::Weighted, CurveMethod::Poisson][name.len() % 3];
@@ -477,7 +421,7 @@ fn spliced_kernels_assemble() {
                 lost.push(name);
                 continue;
             };
-            assembles(&text, architecture, &format!("{name}, {method:?}, {cooperative}"));
+            assembler.report(&text, architecture, &format!("{name}, {method:?}, {cooperative}"));
         }
     }
     // Of many parameters, with next to no stack.
@@ -486,95 +430,24 @@ fn spliced_kernels_assemble() {
     {
         let formula = Peaks::new(count, 100).formula;
         let parameters = formula.parameters().len();
-        let program = formula.program(fit_formula::Axes::Together, &vec![true; parameters]);
+        let program = formula.program(Axes::Together, &vec![true; parameters]);
         let text = spliced(&program, method, program.separable(u64::MAX), true);
-        let report = assembles(&text.expect("a kernel"), "sm_90", &format!("{count} peaks"));
+        let text = text.expect("a kernel");
+        let report = assembler.report(&text, "sm_90", &format!("{count} peaks"));
         let stack =
             report.split(" bytes stack frame").next().and_then(|all| all.rsplit(' ').next());
         let stack: usize = stack.and_then(|bytes| bytes.trim().parse().ok()).expect("it says so");
         assert!(stack <= 64, "{count} peaks: {report}");
     }
-    std::fs::remove_dir_all(&folder).expect("it was made here");
     println!("left to the processor: {lost:?}");
     assert!(lost.len() < 5, "{lost:?}");
-}
-
-fn reference() -> CurveReference {
-    CurveReference::new(1).expect("the calling thread")
-}
-
-/// A decay with noise that is the same on every machine.
-fn decays(count: usize, points: usize) -> Array2<f64> {
-    let mut state = 7_u64;
-    Array2::from_shape_fn((count, points), |(fit, x)| {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-        let noise = (state >> 40) as f64 / (1_u64 << 24) as f64 - 0.5;
-        let (a, t) = (8.0 + (fit % 7) as f64, 4.0 + (fit % 5) as f64);
-        a * (-(x as f64) / t).exp() + 1.0 + 0.2 * noise
-    })
-}
-
-fn decay() -> Formula {
-    Formula::new("a*exp(-x/t) + c", &["x"], &["a", "t", "c"]).expect("a formula")
-}
-
-const START: [f64; 3] = [10.0, 5.0, 0.5];
-
-/// Parameters within 1 % of a standard error, errors within 1 %, the same status, and the same χ² but for 10⁻⁴, of 1 if it
-/// is a deviance.
-fn agree(a: &CurveFits, b: &CurveFits, estimator: Estimator, what: &str) {
-    agree_in(0..a.len(), a, b, estimator, what);
-}
-
-fn agree_in(
-    these: impl Iterator<Item = usize>,
-    a: &CurveFits,
-    b: &CurveFits,
-    estimator: Estimator,
-    what: &str,
-) {
-    let least = if estimator == Estimator::MaximumLikelihood { 1.0 } else { 1e-300 };
-    assert_eq!(a.statuses.len(), b.statuses.len());
-    for fit in these {
-        let converged = |status: Status| status.is_converged();
-        assert!(
-            a.statuses[fit] == b.statuses[fit]
-                || converged(a.statuses[fit]) && converged(b.statuses[fit]),
-            "{what} {fit}: {:?}, {:?}",
-            a.statuses[fit],
-            b.statuses[fit]
-        );
-        assert_eq!(a.degrees[fit], b.degrees[fit], "{what} {fit}");
-        if a.statuses[fit] == Status::Invalid {
-            assert!(b.parameters.row(fit).iter().all(|value| value.is_nan()));
-            continue;
-        }
-        let chi2 = (a.chi2[fit] - b.chi2[fit]).abs() / a.chi2[fit].max(least);
-        assert!(chi2 < 1e-4, "{what} {fit}: χ² {} and {}", a.chi2[fit], b.chi2[fit]);
-        for j in 0..a.parameters.ncols() {
-            let (value, error) = (a.parameters[[fit, j]], a.errors[[fit, j]]);
-            let found = b.parameters[[fit, j]];
-            if error == 0.0 {
-                assert_eq!(value, found, "{what} {fit} {j}: held");
-                continue;
-            }
-            assert!((value - found).abs() < 0.01 * error, "{what} {fit} {j}: {value}, {found}");
-            let ratio = b.errors[[fit, j]] / error;
-            assert!((0.99..1.01).contains(&ratio), "{what} {fit} {j}: errors {ratio}");
-            for k in 0..a.parameters.ncols() {
-                let (one, other) = (a.covariance[[fit, j, k]], b.covariance[[fit, j, k]]);
-                let size = error * a.errors[[fit, k]];
-                assert!((one - other).abs() <= 0.02 * size, "{what} {fit}: covariance {j} {k}");
-            }
-        }
-    }
 }
 
 /// Proves that a data set gives the same bits alone, in any lane, beside any others and on any number of threads.
 #[test]
 fn neighbours_and_threads_change_nothing() {
     let (formula, data, options) = (decay(), decays(700, 23), CurveOptions::new(3));
-    for set in InstructionSet::ALL.into_iter().filter(|set| set.is_available()) {
+    for set in sets() {
         let fit = |threads: usize, from: usize, to: usize| {
             let fitter = CurveSimd::new(threads, Some(set)).expect("threads");
             let part = data.slice(s![from..to, ..]);
@@ -596,14 +469,11 @@ fn neighbours_and_threads_change_nothing() {
     }
 }
 
-/// Proves that points, weights, start values and limits that differ from fit to fit, masked points, held parameters, grids
-/// and both estimators give what the reference finds.
-#[test]
-fn every_kind_of_batch_agrees_with_the_reference() {
-    every_kind_of_batch_on(&fitters(), 150);
+fn every_kind_of_batch(engines: &[Engine], counts: &[usize]) {
+    counts.iter().for_each(|&count| every_kind_of_so_many(engines, count));
 }
 
-fn every_kind_of_batch_on(fitters: &[Fitter], count: usize) {
+fn every_kind_of_so_many(engines: &[Engine], count: usize) {
     let (formula, points) = (decay(), 31);
     let mut data = decays(count, points);
     let plain = CurveOptions::new(3);
@@ -622,12 +492,9 @@ fn every_kind_of_batch_on(fitters: &[Fitter], count: usize) {
         .map(|at| if at % 3 == 1 { [0.1, 6.0 + (at % 9) as f64] } else { [-1e3, 1e3] })
         .collect();
     let check = |curves: &Curves<'_>, per_fit: bool, options: &CurveOptions, what: &str| {
-        let start = || if per_fit { starts.view().into() } else { (&START[..]).into() };
-        let wanted = reference().fit(&formula, curves, start(), options).expect("sound");
-        for fitter in fitters {
-            let found = fitter.fit(&formula, curves, start(), options).expect("sound");
-            agree(&wanted, &found, options.estimator, &format!("{what}, {}", fitter.name()));
-        }
+        let own = starts.view().into();
+        let start = if per_fit { own } else { CurveStart::Shared(&START) };
+        agree(engines, what, (&formula, curves), start, options);
     };
     let of = |points| Curves::new(data.view(), points);
     check(&of(Points::Index), false, &plain, "index");
@@ -653,13 +520,7 @@ fn every_kind_of_batch_on(fitters: &[Fitter], count: usize) {
     check(&masked, false, &likelihood, "masked points, maximum likelihood");
 }
 
-/// Proves that images on a grid, of more rows than a block has, give what the reference finds.
-#[test]
-fn grids_agree_with_the_reference() {
-    grids_agree_with_the_reference_on(&fitters());
-}
-
-fn grids_agree_with_the_reference_on(fitters: &[Fitter]) {
+fn grids(engines: &[Engine]) {
     let text = "a*exp(-(x-x0)^2/(2*sx^2) - (y-y0)^2/(2*sy^2)) + b";
     let names = ["a", "x0", "y0", "sx", "sy", "b"];
     let formula = Formula::new(text, &["x", "y"], &names).expect("a formula");
@@ -681,24 +542,13 @@ fn grids_agree_with_the_reference_on(fitters: &[Fitter]) {
         if width == 1 {
             options = options.with_fixed(1).with_fixed(3);
         }
-        let wanted =
-            reference().fit(&formula, &curves, (&start[..]).into(), &options).expect("sound");
+        let what = format!("{width}×{height}");
+        let wanted = agree(engines, &what, (&formula, &curves), &start[..], &options);
         assert!(wanted.statuses.iter().all(|status| status.is_converged()));
-        for fitter in fitters {
-            let found =
-                fitter.fit(&formula, &curves, (&start[..]).into(), &options).expect("sound");
-            agree(&wanted, &found, options.estimator, &format!("{width}×{height}"));
-        }
     }
 }
 
-/// Proves that no unit is too large or too small: data, weights and times in powers of ten.
-#[test]
-fn units_do_not_matter() {
-    units_do_not_matter_on(&fitters());
-}
-
-fn units_do_not_matter_on(fitters: &[Fitter]) {
+fn units(engines: &[Engine]) {
     let formula = decay();
     for (unit, time) in [
         (1e-60, 1.0),
@@ -712,36 +562,23 @@ fn units_do_not_matter_on(fitters: &[Fitter]) {
     ] {
         let data = decays(40, 30).mapv(|value| value * unit);
         let x = Array2::from_shape_fn((1, 30), |(_, x)| x as f64 * time);
-        let curves = Curves::new(data.view(), Points::Shared(Values::from(x.view())));
+        let curves = shared(&data, &x, None);
         let start = [START[0] * unit, START[1] * time, START[2] * unit];
-        let weight = 25.0 / unit / unit;
-        let all = Array2::from_elem((1, 30), weight);
-        let own = Array2::from_elem((40, 30), weight);
+        let [all, own] = [1, 40].map(|sets| Array2::from_elem((sets, 30), 25.0 / unit / unit));
         for (curves, absolute) in [
             (curves, false),
             (curves.with_weights(all.view()), true),
             (curves.with_weights(own.view()), true),
         ] {
             let options = CurveOptions::new(3).with_absolute(absolute);
-            let start = || (&start[..]).into();
-            let wanted = reference().fit(&formula, &curves, start(), &options).expect("sound");
-            let converged = wanted.statuses.iter().all(|status| status.is_converged());
-            assert!(converged, "{unit} {time}");
-            for fitter in fitters {
-                let found = fitter.fit(&formula, &curves, start(), &options).expect("sound");
-                agree(&wanted, &found, options.estimator, &format!("{unit:e} {time:e} {absolute}"));
-            }
+            let what = format!("{unit:e} {time:e} {absolute}");
+            let wanted = agree(engines, &what, (&formula, &curves), &start[..], &options);
+            assert!(wanted.statuses.iter().all(|status| status.is_converged()), "{what}");
         }
     }
 }
 
-/// Proves that what cannot be fitted ends as with the reference, and does no harm to its neighbours.
-#[test]
-fn hostile_data_harm_no_neighbour() {
-    hostile_data_harm_no_neighbour_on(&fitters());
-}
-
-fn hostile_data_harm_no_neighbour_on(fitters: &[Fitter]) {
+fn hostile_data(engines: &[Engine]) {
     let formula = decay();
     let mut data = decays(64, 20);
     let harm = [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 1e308, -1e308, 1e39, 5e-324, 0.0];
@@ -752,11 +589,9 @@ fn hostile_data_harm_no_neighbour_on(fitters: &[Fitter]) {
     let curves = Curves::new(data.view(), Points::Index);
     for estimator in [Estimator::LeastSquares, Estimator::MaximumLikelihood] {
         let options = CurveOptions::new(3).with_estimator(estimator);
-        let wanted =
-            reference().fit(&formula, &curves, (&START[..]).into(), &options).expect("sound");
-        for fitter in fitters {
-            let found =
-                fitter.fit(&formula, &curves, (&START[..]).into(), &options).expect("sound");
+        let wanted = Engine::reference().fit(&formula, &curves, &START[..], &options);
+        for engine in engines {
+            let found = engine.fit(&formula, &curves, &START[..], &options);
             for fit in 0..64 {
                 let harmed = fit % 8 < 2;
                 let status = found.statuses[fit];
@@ -766,8 +601,7 @@ fn hostile_data_harm_no_neighbour_on(fitters: &[Fitter]) {
                 if !harmed {
                     assert!(status.is_converged(), "{fit} {status}");
                     let one = Curves::new(data.slice(s![fit..=fit, ..]), Points::Index);
-                    let alone = fitter.fit(&formula, &one, (&START[..]).into(), &options);
-                    let alone = alone.expect("sound");
+                    let alone = engine.fit(&formula, &one, &START[..], &options);
                     assert_eq!(alone.parameters.row(0), found.parameters.row(fit), "{fit}");
                 }
             }
@@ -775,30 +609,17 @@ fn hostile_data_harm_no_neighbour_on(fitters: &[Fitter]) {
     }
 }
 
-/// Proves that functions which are another code for some arguments give the same bits beside any neighbours: powers, and
-/// sines that turn very often.
-#[test]
-fn functions_do_not_depend_on_neighbours() {
-    functions_do_not_depend_on_neighbours_on(&fitters());
-}
-
-fn functions_do_not_depend_on_neighbours_on(fitters: &[Fitter]) {
-    for (text, start, odd) in [
-        ("a*(x + 1)^b + c", [2.0, 0.7, 1.0], [2.0, 150.0, 1.0]),
-        ("a*sin(w*x) + c", [2.0, 0.7, 1.0], [2.0, 7000.0, 1.0]),
-        ("a*(x/t)^1.5 + c", [2.0, 3.0, 1.0], [2.0, -3.0, 1.0]),
+fn functions_beside_neighbours(engines: &[Engine]) {
+    for (text, names, start, odd) in [
+        ("a*(x + 1)^b + c", ["a", "b", "c"], [2.0, 0.7, 1.0], [2.0, 150.0, 1.0]),
+        ("a*sin(w*x) + c", ["a", "w", "c"], [2.0, 0.7, 1.0], [2.0, 7000.0, 1.0]),
+        ("a*(x/t)^1.5 + c", ["a", "t", "c"], [2.0, 3.0, 1.0], [2.0, -3.0, 1.0]),
     ] {
-        let names: &[&str] = match text {
-            "a*sin(w*x) + c" => &["a", "w", "c"],
-            "a*(x/t)^1.5 + c" => &["a", "t", "c"],
-            _ => &["a", "b", "c"],
-        };
-        let formula = Formula::new(text, &["x"], names).expect("a formula");
-        let program = formula.program(fit_formula::Axes::Together, &[true; 3]);
-        let mut evaluator = fit_formula::Evaluator::new(&program);
-        evaluator.set_parameters(&start);
+        let formula = Formula::new(text, &["x"], &names).expect("a formula");
+        let places: Vec<_> = (0..25).map(|x| vec![f64::from(x)]).collect();
+        let values = values_of(&formula, &start, &places);
         let mut data = Array2::from_shape_fn((40, 25), |(fit, x)| {
-            evaluator.value(&[x as f64]) + 0.05 * ((fit * 31 + x * 17) % 13) as f64
+            values[x] + 0.05 * ((fit * 31 + x * 17) % 13) as f64
         });
         let mut starts = Array2::from_shape_fn((40, 3), |(_, j)| 1.05 * start[j]);
         for fit in (3..40).step_by(5) {
@@ -808,35 +629,27 @@ fn functions_do_not_depend_on_neighbours_on(fitters: &[Fitter]) {
         // Of a and t only a/t^1.5 is known: one of them has to be given.
         let options = CurveOptions::new(3);
         let options = if text.contains("x/t") { options.with_fixed(0) } else { options };
-        for fitter in fitters {
+        for engine in engines {
             let curves = Curves::new(data.view(), Points::Index);
-            let all = fitter.fit(&formula, &curves, starts.view().into(), &options).expect("sound");
+            let all = engine.fit(&formula, &curves, starts.view(), &options);
             for fit in (0..40).filter(|fit| fit % 5 != 3) {
                 assert!(all.statuses[fit].is_converged(), "{text} {fit}");
                 let one = Curves::new(data.slice(s![fit..=fit, ..]), Points::Index);
                 let own = starts.slice(s![fit..=fit, ..]);
-                let alone = fitter.fit(&formula, &one, own.into(), &options).expect("sound");
+                let alone = engine.fit(&formula, &one, own, &options);
                 assert_eq!(alone.parameters.row(0), all.parameters.row(fit), "{text} {fit}");
             }
         }
     }
 }
 
-/// Proves that what single precision cannot resolve is left to double precision: a narrow peak far from 0, a line far from
-/// its offset, limits that are next to each other, weights that vanish, and a tolerance of ten digits.
-#[test]
-fn what_single_precision_cannot_resolve() {
-    what_single_precision_cannot_resolve_on(&fitters());
-}
-
-fn what_single_precision_cannot_resolve_on(fitters: &[Fitter]) {
+fn beyond_single_precision(engines: &[Engine]) {
     let peak = Formula::new("a*exp(-(x-x0)^2/(2*s^2))", &["x"], &["a", "x0", "s"]).expect("sound");
     let x = Array2::from_shape_fn((1, 31), |(_, x)| 1e6 + x as f64);
     let data = Array2::from_shape_fn((30, 31), |(fit, x)| {
         let u = (x as f64 - 14.3 - 0.01 * fit as f64) / 3.0;
         1000.0 * (-0.5 * u * u).exp() + ((fit * 7 + x * 13) % 11) as f64 - 5.0
     });
-    let far = Points::Shared(Values::from(x.view()));
     let line = Formula::new("b + m*x", &["x"], &["b", "m"]).expect("sound");
     let ramp = Array2::from_shape_fn((30, 31), |(fit, x)| {
         3.0 + 0.5 * x as f64 + 0.1 * ((fit * 7 + x * 13) % 11) as f64
@@ -852,36 +665,19 @@ fn what_single_precision_cannot_resolve_on(fitters: &[Fitter]) {
     let likelihood = plain.clone().with_estimator(Estimator::MaximumLikelihood);
     let narrow_start = [START[0], START[1], 0.3];
     let cases: [(_, _, Curves<'_>, &[f64], &CurveOptions); 6] = [
-        ("far peak", &peak, Curves::new(data.view(), far), &[900.0, 1e6 + 14.0, 2.5], &plain),
-        (
-            "far line",
-            &line,
-            Curves::new(ramp.view(), Points::Shared(Values::from(near.view()))),
-            &[0.0, 0.4],
-            &CurveOptions::new(2),
-        ),
+        ("far peak", &peak, shared(&data, &x, None), &[900.0, 1e6 + 14.0, 2.5], &plain),
+        ("far line", &line, shared(&ramp, &near, None), &[0.0, 0.4], &CurveOptions::new(2)),
         ("narrow limits", &decay(), of_decays, &narrow_start, &narrow),
         ("weights", &decay(), weighted, &START, &plain),
         ("weights of counts", &decay(), weighted, &START, &likelihood),
         ("tolerance", &decay(), of_decays, &START, &fine),
     ];
     for (what, formula, curves, start, options) in cases {
-        let wanted = reference().fit(formula, &curves, start.into(), options).expect("sound");
-        for fitter in fitters {
-            let found = fitter.fit(formula, &curves, start.into(), options).expect("sound");
-            agree(&wanted, &found, options.estimator, what);
-        }
+        agree(engines, what, (formula, &curves), start, options);
     }
 }
 
-/// Proves that a place that is held, or written in the formula, is not moved by single precision: it would shift the offset of
-/// a steep line by a third of its standard error.
-#[test]
-fn held_places_stay() {
-    held_places_stay_on(&fitters());
-}
-
-fn held_places_stay_on(fitters: &[Fitter]) {
+fn held_places(engines: &[Engine]) {
     let x = Array2::from_shape_fn((1, 31), |(_, x)| 12_330.0 + x as f64);
     let data = Array2::from_shape_fn((30, 31), |(fit, x)| {
         let place = 12_330.0 + x as f64 - 12_345.678_9;
@@ -889,36 +685,19 @@ fn held_places_stay_on(fitters: &[Fitter]) {
     });
     let held = Formula::new("b + m*(x - x0)", &["x"], &["b", "m", "x0"]).expect("sound");
     let written = Formula::new("b + m*(x - 12345.6789)", &["x"], &["b", "m"]).expect("sound");
-    let curves = Curves::new(data.view(), Points::Shared(Values::from(x.view())));
+    let curves = shared(&data, &x, None);
     let starts = Array2::from_shape_fn((30, 3), |(_, j)| [1.0, 90.0, 12_345.678_9][j]);
-    for fitter in fitters {
-        let options = CurveOptions::new(3).with_fixed(2);
-        for start in [CurveStart::Shared(&[1.0, 90.0, 12_345.678_9]), starts.view().into()] {
-            let wanted = reference().fit(&held, &curves, start, &options).expect("sound");
-            let found = fitter.fit(&held, &curves, start, &options).expect("sound");
-            agree(&wanted, &found, options.estimator, "held");
-        }
-        let options = CurveOptions::new(2);
-        let start = CurveStart::Shared(&[1.0, 90.0]);
-        let wanted = reference().fit(&written, &curves, start, &options).expect("sound");
-        let found = fitter.fit(&written, &curves, start, &options).expect("sound");
-        agree(&wanted, &found, options.estimator, "written");
+    let options = CurveOptions::new(3).with_fixed(2);
+    for start in [CurveStart::Shared(&[1.0, 90.0, 12_345.678_9]), starts.view().into()] {
+        agree(engines, "held", (&held, &curves), start, &options);
     }
+    agree(engines, "written", (&written, &curves), &[1.0, 90.0], &CurveOptions::new(2));
 }
 
-/// Proves that models that are a constant, a variable or a choice between constants, and models of many parameters, are
-/// fitted as by the reference.
-#[test]
-fn odd_models_agree_with_the_reference() {
-    odd_models_agree_with_the_reference_on(&fitters());
-}
-
-fn odd_models_agree_with_the_reference_on(fitters: &[Fitter]) {
+fn odd_models(engines: &[Engine]) {
     let data = decays(50, 40);
     let x = Array3::from_shape_fn((50, 1, 40), |(_, _, x)| x as f64);
-    let many: Vec<String> = (0..12).map(|j| format!("p{j}*cos({j}*x/13)")).collect();
-    let many = many.join(" + ");
-    let names: Vec<String> = (0..12).map(|j| format!("p{j}")).collect();
+    let (many, names) = cosines(12, 13);
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     let cases: [(&str, &[&str]); 5] = [
         ("a", &["a"]),
@@ -933,12 +712,7 @@ fn odd_models_agree_with_the_reference_on(fitters: &[Fitter]) {
         let options = CurveOptions::new(names.len());
         for points in [Points::Index, Points::PerFit(Values::from(x.view()))] {
             let curves = Curves::new(data.view(), points);
-            let wanted = reference().fit(&formula, &curves, (&start[..]).into(), &options);
-            let wanted = wanted.expect("sound");
-            for fitter in fitters {
-                let found = fitter.fit(&formula, &curves, (&start[..]).into(), &options);
-                agree(&wanted, &found.expect("sound"), options.estimator, text);
-            }
+            agree(engines, text, (&formula, &curves), &start[..], &options);
         }
     }
     // A plane, whose derivatives depend on one axis each, and on none.
@@ -953,12 +727,7 @@ fn odd_models_agree_with_the_reference_on(fitters: &[Fitter]) {
         if height == 1 {
             options = options.with_fixed(1);
         }
-        let wanted = reference().fit(&formula, &curves, (&[0.0; 3][..]).into(), &options);
-        let wanted = wanted.expect("sound");
-        for fitter in fitters {
-            let found = fitter.fit(&formula, &curves, (&[0.0; 3][..]).into(), &options);
-            agree(&wanted, &found.expect("sound"), options.estimator, &format!("{width}×{height}"));
-        }
+        agree(engines, &format!("{width}×{height}"), (&formula, &curves), &[0.0; 3], &options);
     }
 }
 
@@ -966,33 +735,63 @@ fn odd_models_agree_with_the_reference_on(fitters: &[Fitter]) {
 /// parameters than lanes have room for, and but for rounding where times are large beside their distances.
 #[test]
 fn double_precision_takes_over() {
-    let names: Vec<String> = (0..17).map(|j| format!("p{j}")).collect();
-    let names: Vec<&str> = names.iter().map(String::as_str).collect();
-    let terms: Vec<String> = (0..17).map(|j| format!("p{j}*cos({j}*x/9)")).collect();
-    let formula = Formula::new(&terms.join(" + "), &["x"], &names).expect("a formula");
+    let (text, _) = cosines(17, 9);
+    let formula = Formula::of_variables(&text, &["x"]).expect("a formula");
     let data = decays(20, 40);
     let curves = Curves::new(data.view(), Points::Index);
     let (start, options) = (vec![1.0; 17], CurveOptions::new(17));
-    let wanted = reference().fit(&formula, &curves, (&start[..]).into(), &options).expect("sound");
-    for fitter in fitters() {
-        let found = fitter.fit(&formula, &curves, (&start[..]).into(), &options).expect("sound");
-        assert_eq!(wanted, found);
+    let wanted = Engine::reference().fit(&formula, &curves, &start[..], &options);
+    for engine in lanes() {
+        assert_eq!(wanted, engine.fit(&formula, &curves, &start[..], &options));
     }
 
-    let formula =
-        Formula::new("a*exp(-(x - 1e9)/t) + c", &["x"], &["a", "t", "c"]).expect("a formula");
-    let data = decays(20, 30);
-    let x = Array1::from_shape_fn(30, |x| 1e9 + x as f64).insert_axis(ndarray::Axis(0));
-    let curves = Curves::new(data.view(), Points::Shared(Values::from(x.view())));
-    let options = CurveOptions::new(3);
-    let wanted = reference().fit(&formula, &curves, (&START[..]).into(), &options).expect("sound");
+    let text = "a*exp(-(x - 1e9)/t) + c";
+    let formula = Formula::new(text, &["x"], &["a", "t", "c"]).expect("a formula");
+    let (data, x) = (decays(20, 30), row(&Array1::from_shape_fn(30, |x| 1e9 + x as f64).to_vec()));
+    let (curves, options) = (shared(&data, &x, None), CurveOptions::new(3));
+    let wanted = Engine::reference().fit(&formula, &curves, &START[..], &options);
     assert!(wanted.statuses.iter().all(|status| status.is_converged()));
-    for fitter in fitters() {
-        let found = fitter.fit(&formula, &curves, (&START[..]).into(), &options).expect("sound");
+    let same = Alike { parameters: 1e-9, or_itself: true, ..Alike::SINGLE };
+    for engine in lanes() {
+        let found = engine.fit(&formula, &curves, &START[..], &options);
         assert_eq!(wanted.statuses, found.statuses);
-        let both = wanted.parameters.iter().zip(&found.parameters);
-        for ((wanted, found), error) in both.zip(&wanted.errors) {
-            assert!((wanted - found).abs() <= 1e-9 * error.max(wanted.abs()), "{wanted} {found}");
-        }
+        same.check(&engine.name(), &wanted, &found);
     }
+}
+
+/// A sum of so many cosines, and its parameters.
+fn cosines(count: usize, length: usize) -> (String, Vec<String>) {
+    let terms: Vec<String> = (0..count).map(|j| format!("p{j}*cos({j}*x/{length})")).collect();
+    (terms.join(" + "), (0..count).map(|j| format!("p{j}")).collect())
+}
+
+on_backends! {
+    /// Proves that points, weights, start values and limits that differ from fit to fit, masked points, held parameters, grids
+    /// and both estimators give what the reference finds.
+    every_kind_of_batch_agrees_with_the_reference(&lanes(), &[150]), the_gpu_agrees_with_the_reference(&gpu(), &[150, 7000]) => every_kind_of_batch;
+
+    /// Proves that images on a grid, of more rows than a block has, give what the reference finds.
+    grids_agree_with_the_reference(&lanes()), grids_on_the_gpu(&gpu()) => grids;
+
+    /// Proves that no unit is too large or too small: data, weights and times in powers of ten.
+    units_do_not_matter(&lanes()), units_do_not_matter_to_the_gpu(&gpu()) => units;
+
+    /// Proves that what cannot be fitted ends as with the reference, and does no harm to its neighbours.
+    hostile_data_harm_no_neighbour(&lanes()), hostile_data_on_the_gpu(&gpu()) => hostile_data;
+
+    /// Proves that functions which are another code for some arguments give the same bits beside any neighbours: powers, and
+    /// sines that turn very often.
+    functions_do_not_depend_on_neighbours(&lanes()), functions_beside_neighbours_on_the_gpu(&gpu()) => functions_beside_neighbours;
+
+    /// Proves that what single precision cannot resolve is left to double precision: a narrow peak far from 0, a line far from
+    /// its offset, limits that are next to each other, weights that vanish, and a tolerance of ten digits.
+    what_single_precision_cannot_resolve(&lanes()), beyond_single_precision_on_the_gpu(&gpu()) => beyond_single_precision;
+
+    /// Proves that models that are a constant, a variable or a choice between constants, and models of many parameters, are
+    /// fitted as by the reference.
+    odd_models_agree_with_the_reference(&lanes()), odd_models_on_the_gpu(&gpu()) => odd_models;
+
+    /// Proves that a place that is held, or written in the formula, is not moved by single precision: it would shift the offset of
+    /// a steep line by a third of its standard error.
+    held_places_stay(&lanes()), held_places_stay_on_the_gpu(&gpu()) => held_places;
 }

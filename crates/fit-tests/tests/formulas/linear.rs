@@ -1,9 +1,10 @@
 //! Parameters in which formulas are linear, eliminated and searched for.
 
-use fit_cpu::{CurveReference, CurveSimd, InstructionSet};
+use fit_cpu::{CurveReference, CurveSimd};
 use fit_curves::{CurveFits, CurveOptions, CurveStart, Curves, Linear, Points};
 use fit_formula::{Axes, Formula};
 use fit_sim::Random;
+use fit_tests::curves::{Alike, Engine};
 use fit_tests::effort;
 use fit_tests::models::{SIMULATED, Simulated, model};
 use ndarray::{Array2, array};
@@ -63,19 +64,11 @@ fn which_are_eliminated() {
     assert_eq!(program.separable(0b10), 0);
 }
 
-/// All parameters within so many standard errors, and all errors as a share.
-fn same(what: &str, a: &CurveFits, b: &CurveFits, most: f64) {
-    for fit in 0..a.len() {
-        assert!(a.statuses[fit].is_converged(), "{what} {fit}: {}", a.statuses[fit]);
-        assert!(b.statuses[fit].is_converged(), "{what} {fit}: {}", b.statuses[fit]);
-        for j in 0..a.parameters.ncols() {
-            let error = a.errors[[fit, j]];
-            let off = (a.parameters[[fit, j]] - b.parameters[[fit, j]]).abs();
-            assert!(off <= most * error, "{what} {fit}, parameter {j}: {off} of {error}");
-            let off = (b.errors[[fit, j]] - error).abs();
-            assert!(off <= most * error, "{what} {fit}, error {j}: {off} of {error}");
-        }
-    }
+/// Checks that all fits converge, with parameters within so many standard errors, and errors as a share.
+fn same(what: &str, wanted: &CurveFits, found: &CurveFits, most: f64) {
+    assert!(wanted.statuses.iter().all(|status| status.is_converged()), "{what}");
+    Alike { parameters: most, errors: most, chi2: [f64::INFINITY; 2], ..Alike::SINGLE }
+        .check(what, wanted, found);
 }
 
 /// Proves that the minimum is the same whether linear parameters are eliminated or not, with weights and points that are
@@ -115,12 +108,10 @@ fn the_minimum_is_the_same() {
                 "{what}"
             );
             same(&what, &searched, &eliminated, 1e-5);
-            for set in InstructionSet::ALL.into_iter().filter(|set| set.is_available()) {
-                let simd = CurveSimd::new(0, Some(set)).expect("available");
-                let start = CurveStart::Shared(&start);
-                let options = options(searched.parameters.ncols(), Linear::Eliminated);
-                let found = simd.fit(formula, &curves, start, &options).expect("sound");
-                same(&format!("{what}, {set}"), &searched, &found, 0.01);
+            for lanes in Engine::lanes(0) {
+                let options = options(start.len(), Linear::Eliminated);
+                let found = lanes.fit(formula, &curves, &start[..], &options);
+                same(&format!("{what}, {}", lanes.name()), &searched, &found, 0.01);
             }
         }
     }

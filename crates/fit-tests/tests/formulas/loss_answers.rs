@@ -4,27 +4,27 @@
 //! SPOTFIT_NIGHTLY=1 cargo test --release -p fit-tests --test formulas loss_answers:: -- --nocapture
 //! ```
 
+use fit_tests::curves::{Curve, row, shared};
 use fit_tests::effort;
 use ndarray::Array2;
 use spotfit::Backend;
 use spotfit::model::answers::{AnswerColumn, AnswerValues, ComparedModel, FitAnswers};
-use spotfit::model::{CurveFitter, CurveNoise, Curves, Loss, LossScale, Model, Points, Values};
+use spotfit::model::{CurveFitter, CurveNoise, Loss, LossScale, Model};
 
 use crate::noise_simulated::{MODELS, SETS, Simulated};
 
 /// Answers for data, by name.
 fn answers(
-    case: &Simulated,
+    case: &Curve,
     model: &Model,
     data: &Array2<f64>,
     noise: &CurveNoise<'_>,
     asked: &dyn Fn(FitAnswers) -> FitAnswers,
     absolute: bool,
 ) -> (spotfit::model::NoiseFits, Vec<AnswerColumn>) {
-    let x = Array2::from_shape_vec((1, case.points), case.x()).expect("a row");
     let weights = Array2::from_elem((1, case.points), case.noise.powi(-2));
-    let curves = Curves::new(data.view(), Points::Shared(Values::from(x.view())));
-    let curves = curves.with_weights(weights.view());
+    let x = row(&case.x());
+    let curves = shared(data, &x, Some(&weights));
     let fitter = CurveFitter::new(Backend::Cpu, 0).expect("a fitter");
     let answers = asked(FitAnswers::default());
     let options = model.options().with_absolute(absolute);
@@ -35,7 +35,7 @@ fn answers(
     (found, columns.expect("answers"))
 }
 
-fn numbers<'a>(columns: &'a [AnswerColumn], name: &str) -> &'a [f64] {
+pub(crate) fn numbers<'a>(columns: &'a [AnswerColumn], name: &str) -> &'a [f64] {
     let column = columns.iter().find(|column| column.name == name).expect("a column");
     let AnswerValues::Numbers(numbers) = &column.values else { panic!("{name} has numbers") };
     numbers

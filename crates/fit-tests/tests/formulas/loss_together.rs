@@ -3,11 +3,13 @@
 use fit_sim::Random;
 use ndarray::{Array2, s};
 use spotfit::Backend;
-use spotfit::model::answers::{AnswerColumn, AnswerValues, ComparedModel, FitAnswers};
+use spotfit::model::answers::{AnswerColumn, ComparedModel, FitAnswers};
 use spotfit::model::{
     CurveFitter, CurveNoise, CurveOptions, CurveStart, Curves, Loss, LossScale, Model, Points,
     SharedNoiseFits, Sharing,
 };
+
+use crate::loss_answers::numbers;
 
 /// Groups of data sets, each of which shares something.
 const GROUPS: usize = 250;
@@ -134,12 +136,6 @@ fn a_wide_loss_is_none() {
     for (own, wanted) in found.fits.errors.iter().zip(&plain.fits.errors) {
         assert!((own / wanted - 1.0).abs() < 1e-3, "{own} {wanted}");
     }
-}
-
-fn numbers<'a>(columns: &'a [AnswerColumn], name: &str) -> &'a [f64] {
-    let column = columns.iter().find(|column| column.name == name).expect("a column");
-    let AnswerValues::Numbers(numbers) = &column.values else { panic!("{name} has numbers") };
-    numbers
 }
 
 /// Fits that share, and answers.

@@ -1,6 +1,7 @@
 //! Fits of formulas: every backend, beside the reference, Gpufit and other optimizers.
 
 mod answers;
+mod assembler;
 mod compiled;
 mod conditioning;
 mod cooperative;

@@ -3,13 +3,13 @@
 use std::cell::RefCell;
 
 use fit_core::{Estimator, Number, Problem, ProblemOptions, Status, fit_problem};
-use fit_cpu::{CurveReference, CurveSimd, InstructionSet};
+use fit_cpu::{CurveReference, CurveSimd};
 use fit_curves::{
     CurveFits, CurveLimits, CurveOptions, CurvePrecision, CurveStart, Curves, Linear, Points,
-    Sharing, Values,
+    Sharing,
 };
 use fit_formula::{Axes, Evaluator, Formula, Program};
-use fit_gpu::CurveGpu;
+use fit_tests::curves::{Engine, Numbers, shared, values_of};
 use fit_tests::effort;
 use fit_tests::peaks::Peaks;
 use nalgebra::{DMatrix, DVector};
@@ -26,91 +26,43 @@ const UNSEEN: f64 = 1e-8;
 /// Data sets of a batch.
 const SETS: usize = 8;
 
-/// Numbers that are the same on every machine.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut bits = self.0;
-        bits = (bits ^ (bits >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        bits = (bits ^ (bits >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        bits ^ (bits >> 31)
-    }
-
-    fn within(&mut self, [low, high]: [f64; 2]) -> f64 {
-        low + (high - low) * (self.next() >> 11) as f64 / (1_u64 << 53) as f64
-    }
-
-    fn below(&mut self, count: usize) -> usize {
-        (self.next() % count as u64) as usize
-    }
-
-    fn one_in(&mut self, count: usize) -> bool {
-        self.below(count) == 0
-    }
-
-    /// Nearly normal, of deviation 1.
-    fn noise(&mut self) -> f64 {
-        (0..12).map(|_| self.within([0.0, 1.0])).sum::<f64>() - 6.0
-    }
-}
-
 /// What is fitted: a formula of x from 0 to 20, its parameters, and between what they lie.
 struct Kind {
     formula: &'static str,
-    parameters: &'static [&'static str],
     between: &'static [[f64; 2]],
     /// The parameter by which the model jumps.
     jumps: Option<usize>,
 }
 
-const fn kind(
-    formula: &'static str,
-    parameters: &'static [&'static str],
-    between: &'static [[f64; 2]],
-) -> Kind {
-    Kind { formula, parameters, between, jumps: None }
+const fn kind(formula: &'static str, between: &'static [[f64; 2]]) -> Kind {
+    Kind { formula, between, jumps: None }
 }
 
 const KINDS: [Kind; 11] = [
-    kind("a + b*x", &["a", "b"], &[[-5.0, 5.0], [-2.0, 2.0]]),
-    kind("a*exp(-b*x)", &["a", "b"], &[[1.0, 20.0], [0.05, 0.5]]),
-    kind("a*x/(k + x) + c", &["a", "k", "c"], &[[2.0, 20.0], [1.0, 10.0], [0.5, 3.0]]),
-    kind("a*exp(-x/t) + c", &["a", "t", "c"], &[[1.0, 20.0], [1.0, 8.0], [0.5, 3.0]]),
+    kind("a + b*x", &[[-5.0, 5.0], [-2.0, 2.0]]),
+    kind("a*exp(-b*x)", &[[1.0, 20.0], [0.05, 0.5]]),
+    kind("a*x/(k + x) + c", &[[2.0, 20.0], [1.0, 10.0], [0.5, 3.0]]),
+    kind("a*exp(-x/t) + c", &[[1.0, 20.0], [1.0, 8.0], [0.5, 3.0]]),
     kind(
         "a*exp(-x/t) + b*exp(-x/u) + c",
-        &["a", "t", "b", "u", "c"],
         &[[3.0, 20.0], [0.5, 3.0], [1.0, 10.0], [4.0, 15.0], [0.2, 2.0]],
     ),
-    kind(
-        "a*exp(-(x - m)^2/(2*s^2)) + c",
-        &["a", "m", "s", "c"],
-        &[[2.0, 20.0], [5.0, 15.0], [1.0, 4.0], [0.5, 5.0]],
-    ),
-    kind(
-        "a/(1 + ((x - m)/s)^2) + c",
-        &["a", "m", "s", "c"],
-        &[[2.0, 20.0], [5.0, 15.0], [1.0, 4.0], [0.5, 5.0]],
-    ),
-    kind(
-        "c + a/(1 + exp(-(x - m)/s))",
-        &["a", "m", "s", "c"],
-        &[[2.0, 20.0], [5.0, 15.0], [0.5, 3.0], [0.5, 5.0]],
-    ),
-    kind(
-        "a*sin(w*x + p) + c",
-        &["a", "w", "p", "c"],
-        &[[1.0, 3.0], [0.3, 0.8], [-1.0, 1.0], [4.0, 8.0]],
-    ),
-    kind("a*x^p + c", &["a", "p", "c"], &[[0.5, 3.0], [0.5, 2.0], [0.5, 5.0]]),
-    Kind {
-        formula: "if(x < b, a*exp((x - b)/4), c)",
-        parameters: &["a", "b", "c"],
-        between: &[[1.0, 5.0], [5.0, 15.0], [0.5, 3.0]],
-        jumps: Some(1),
-    },
+    kind("a*exp(-(x - m)^2/(2*s^2)) + c", &[[2.0, 20.0], [5.0, 15.0], [1.0, 4.0], [0.5, 5.0]]),
+    kind("a/(1 + ((x - m)/s)^2) + c", &[[2.0, 20.0], [5.0, 15.0], [1.0, 4.0], [0.5, 5.0]]),
+    kind("a/(1 + exp(-(x - m)/s)) + c", &[[2.0, 20.0], [5.0, 15.0], [0.5, 3.0], [0.5, 5.0]]),
+    kind("a*sin(w*x + p) + c", &[[1.0, 3.0], [0.3, 0.8], [-1.0, 1.0], [4.0, 8.0]]),
+    kind("a*x^p + c", &[[0.5, 3.0], [0.5, 2.0], [0.5, 5.0]]),
+    Kind { jumps: Some(0), ..kind(JUMP, &[[5.0, 15.0], [1.0, 5.0], [0.5, 3.0]]) },
 ];
+
+/// Its first parameter is where it jumps.
+const JUMP: &str = "if(x < b, a*exp((x - b)/4), c)";
+
+impl Kind {
+    fn formula(&self) -> Formula {
+        Formula::of_variables(self.formula, &["x"]).expect("a formula")
+    }
+}
 
 /// Data sets and how they are fitted.
 struct Case {
@@ -126,25 +78,20 @@ struct Case {
 impl Case {
     /// Any of them: of any kind, from good and from poor start values, of faint noise and of much, with weights and without, points that
     /// are left out, limits on both sides of the truth and fixed parameters, of any tolerance.
-    fn random(random: &mut Random, likely: bool) -> Self {
+    fn random(random: &mut Numbers, likely: bool) -> Self {
         let kind = &KINDS[if likely { 1 + random.below(9) } else { random.below(KINDS.len()) }];
-        let parameters = kind.parameters.len();
+        let parameters = kind.between.len();
         let points = 12 + random.below(28);
-        let formula = Formula::new(kind.formula, &["x"], kind.parameters).expect("a formula");
-        let program = formula.program(Axes::Together, &vec![true; parameters]);
-        let mut evaluator = Evaluator::new(&program);
+        let formula = kind.formula();
         let x =
             Array2::from_shape_fn((1, points), |(_, at)| 20.0 * (at as f64 + 0.5) / points as f64);
         let first: Vec<f64> = kind.between.iter().map(|&of| random.within(of)).collect();
         let share = 10.0_f64.powf(random.within([-3.0, -0.5]));
-        let mut truths = Array2::zeros((SETS, parameters));
+        let places: Vec<Vec<f64>> = x.iter().map(|&x| vec![x]).collect();
         let mut data = Array2::zeros((SETS, points));
         for fit in 0..SETS {
-            for j in 0..parameters {
-                truths[[fit, j]] = first[j] * random.within([0.9, 1.1]);
-            }
-            evaluator.set_parameters(truths.row(fit).as_slice().expect("a row"));
-            let values: Vec<f64> = x.iter().map(|&x| evaluator.value(&[x])).collect();
+            let truth: Vec<f64> = first.iter().map(|of| of * random.within([0.9, 1.1])).collect();
+            let values = values_of(&formula, &truth, &places);
             let size = values.iter().fold(0.0_f64, |most, value| most.max(value.abs()));
             let bright = random.within([1.0, 30.0]);
             for (at, value) in values.iter().enumerate() {
@@ -202,12 +149,7 @@ impl Case {
     }
 
     fn curves(&self) -> Curves<'_> {
-        let points = Points::Shared(Values::from(self.x.view()));
-        let curves = Curves::new(self.data.view(), points);
-        match &self.weights {
-            Some(weights) => curves.with_weights(weights.view()),
-            None => curves,
-        }
+        shared(&self.data, &self.x, self.weights.as_ref())
     }
 
     fn start(&self) -> CurveStart<'_> {
@@ -233,6 +175,10 @@ impl Case {
         });
         let (formula, x) = (self.formula.clone(), self.x.clone());
         Self { kind: self.kind, formula, x, data: &self.data * unit, weights, start, options }
+    }
+
+    fn fit(&self, engine: &Engine) -> CurveFits {
+        engine.fit(&self.formula, &self.curves(), self.start(), &self.options)
     }
 
     fn judge(&self) -> Judge<'_> {
@@ -442,6 +388,31 @@ impl Verdict {
             self.found.push(format!("{left:.3e}: {}", what()));
         }
     }
+
+    /// Takes fits of data sets each of which is fitted by itself.
+    fn alone(
+        &mut self,
+        judge: &Judge<'_>,
+        fits: &CurveFits,
+        these: impl Iterator<Item = usize>,
+        told: impl Fn(usize) -> String,
+    ) {
+        these.for_each(|at| self.take(judge.left(fits, at), || told(at)));
+    }
+
+    /// Takes the parts of a shared fit.
+    fn together(
+        &mut self,
+        judge: &Judge<'_>,
+        fits: &CurveFits,
+        sharing: &Sharing,
+        told: impl Fn(usize) -> String,
+    ) {
+        for part in parts(sharing) {
+            let left = left_together(judge, fits, sharing, &part);
+            self.take(left, || format!("{sharing:?}, {}", told(part[0])));
+        }
+    }
 }
 
 /// Ends a test with all that is wrong; `least` is the share of all fits that must have been judged.
@@ -469,11 +440,9 @@ fn judge(
 ) -> Verdict {
     let mut verdict = Verdict::of(name);
     for number in 0..count.div_ceil(SETS) as u64 {
-        let case = Case::random(&mut Random(seed << 32 | number), number % 4 == 3);
+        let case = Case::random(&mut Numbers(seed << 32 | number), number % 4 == 3);
         let (fits, judge) = (fit(&case), Judge { resolution, ..case.judge() });
-        for at in 0..SETS {
-            verdict.take(judge.left(&fits, at), || told(&case, number, &fits, at));
-        }
+        verdict.alone(&judge, &fits, 0..SETS, |at| told(&case, number, &fits, at));
     }
     verdict
 }
@@ -495,37 +464,25 @@ fn fits() -> usize {
     effort(1000, 2000, 100_000)
 }
 
-/// Those that this processor has.
-fn lanes() -> Vec<CurveSimd> {
-    let sets = InstructionSet::ALL.into_iter().filter(|set| set.is_available());
-    sets.map(|set| CurveSimd::new(1, Some(set)).expect("threads")).collect()
-}
-
 /// Proves that from no fit that an engine for separate data sets calls converged, within limits or at one, a full step of Gauss and
 /// Newton gains more than 10⁻³ of the variance of the noise: the reference, and lanes in single precision, from there to double
 /// precision, and in double precision from the start.
 #[test]
 fn no_step_leads_lower() {
-    let reference = CurveReference::new(1).expect("the calling thread");
-    let fit = |case: &Case| {
-        reference.fit(&case.formula, &case.curves(), case.start(), &case.options).expect("sound")
-    };
+    let reference = Engine::reference();
+    let fit = |case: &Case| case.fit(&reference);
     let mut verdicts = vec![judge("the reference", (1, 0.0), fits(), fit)];
-    for lanes in lanes() {
-        let set = lanes.instruction_set();
-        let of = |case: &Case, options: &CurveOptions| {
-            lanes.fit(&case.formula, &case.curves(), case.start(), options).expect("sound")
+    for lanes in Engine::lanes(1) {
+        let (set, single) = (lanes.name(), (2, f64::from(f32::EPSILON)));
+        verdicts.push(judge(&set, single, fits(), |case| case.fit(&lanes)));
+        let fine = |case: &Case| {
+            let options = case.options.clone().with_precision(CurvePrecision::F64);
+            lanes.fit(&case.formula, &case.curves(), case.start(), &options)
         };
-        let single = (2, f64::from(f32::EPSILON));
-        verdicts.push(judge(&format!("{set}"), single, fits(), |case| of(case, &case.options)));
-        let fine =
-            |case: &Case| of(case, &case.options.clone().with_precision(CurvePrecision::F64));
         verdicts.push(judge(&format!("{set}, finished in f64"), (3, 0.0), fits(), fine));
-        let double = |case: &Case| {
-            let curves = case.curves();
-            lanes.fit_double(&case.formula, &curves, case.start(), &case.options).expect("sound")
-        };
-        verdicts.push(judge(&format!("{set} in f64"), (4, 0.0), fits(), double));
+    }
+    for lanes in Engine::double(1) {
+        verdicts.push(judge(&lanes.name(), (4, 0.0), fits(), |case| case.fit(&lanes)));
     }
     end(verdicts, 0.5);
 }
@@ -534,18 +491,17 @@ fn no_step_leads_lower() {
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
 fn no_step_leads_lower_on_the_gpu() {
-    let gpu = CurveGpu::new(0).expect("a GPU");
+    let gpu = Engine::gpu();
     let mut verdicts = Vec::new();
     for (name, precision) in [("GPU", CurvePrecision::Auto), ("GPU in f64", CurvePrecision::F64)] {
         let mut verdict = Verdict::of(name);
         for number in 0..fits().div_ceil(SETS) as u64 {
-            let case = Case::random(&mut Random(5 << 32 | number), number % 4 == 3);
+            let case = Case::random(&mut Numbers(5 << 32 | number), number % 4 == 3);
             let options = case.options.clone().with_precision(precision);
-            let found = gpu.fit(&case.formula, &case.curves(), case.start(), &options);
-            let ((fits, left), judge) = (found.expect("a GPU"), case.judge());
-            for at in (0..SETS).filter(|at| !left.contains(at)) {
-                verdict.take(judge.left(&fits, at), || told(&case, number, &fits, at));
-            }
+            let (fits, left) = gpu.decide(&case.formula, &case.curves(), case.start(), &options);
+            let judge = case.judge();
+            let these = (0..SETS).filter(|at| !left.contains(at));
+            verdict.alone(&judge, &fits, these, |at| told(&case, number, &fits, at));
         }
         verdicts.push(verdict);
     }
@@ -553,7 +509,7 @@ fn no_step_leads_lower_on_the_gpu() {
 }
 
 /// Peaks of a random size, for models of many parameters.
-fn peaks(random: &mut Random) -> (Peaks, Array2<f64>, Vec<f64>, CurveOptions) {
+fn peaks(random: &mut Numbers) -> (Peaks, Array2<f64>, Vec<f64>, CurveOptions) {
     let peaks = Peaks::new(1 + random.below(2), 30 + random.below(30));
     let data = peaks.data(4).mapv(|value| value + random.noise().abs());
     let far = [0.02, 0.2, 0.5][random.below(3)];
@@ -584,7 +540,7 @@ fn peaks(random: &mut Random) -> (Peaks, Array2<f64>, Vec<f64>, CurveOptions) {
 fn no_step_leads_lower_with_a_parameter_a_thread() {
     let mut verdict = Verdict::of("a parameter a thread");
     for number in 0..fits().div_ceil(4) as u64 {
-        let (peaks, data, start, options) = peaks(&mut Random(6 << 32 | number));
+        let (peaks, data, start, options) = peaks(&mut Numbers(6 << 32 | number));
         let curves = Curves::new(data.view(), Points::Index);
         let (fits, left) = fit_as_kernels_do::<16>(&peaks.formula, &curves, &start, &options);
         let judge = Judge {
@@ -597,10 +553,8 @@ fn no_step_leads_lower_with_a_parameter_a_thread() {
             loss: None,
             resolution: f64::from(f32::EPSILON),
         };
-        for at in (0..4).filter(|at| !left.contains(at)) {
-            let told = || format!("{number}.{at}: {:?} {}", options, fits.parameters.row(at));
-            verdict.take(judge.left(&fits, at), told);
-        }
+        let told = |at| format!("{number}.{at}: {:?} {}", options, fits.parameters.row(at));
+        verdict.alone(&judge, &fits, (0..4).filter(|at| !left.contains(at)), told);
     }
     end([verdict], 0.5);
 }
@@ -669,7 +623,7 @@ fn problem_of<R: Number, const P: usize>(case: &Case) -> CurveFits {
 
 /// Fits by residuals of the caller's own.
 fn problem<R: Number>(case: &Case) -> CurveFits {
-    match case.kind.parameters.len() {
+    match case.kind.between.len() {
         2 => problem_of::<R, 2>(case),
         3 => problem_of::<R, 3>(case),
         4 => problem_of::<R, 4>(case),
@@ -678,16 +632,11 @@ fn problem<R: Number>(case: &Case) -> CurveFits {
     }
 }
 
-/// Judges fits by residuals of the caller's own.
-fn judge_problem<R: Number>(name: &str, resolution: f64) {
-    end([judge(name, (7, resolution), fits(), problem_of_squares::<R>)], 0.2);
-}
-
 /// Those of squares; of counts there are none.
 fn problem_of_squares<R: Number>(case: &Case) -> CurveFits {
     match case.options.estimator {
         Estimator::LeastSquares => problem::<R>(case),
-        _ => CurveFits::invalid(SETS, case.kind.parameters.len(), false),
+        _ => CurveFits::invalid(SETS, case.kind.between.len(), false),
     }
 }
 
@@ -695,21 +644,18 @@ fn problem_of_squares<R: Number>(case: &Case) -> CurveFits {
 #[test]
 fn data_without_noise_are_a_minimum() {
     for number in 0..fits().div_ceil(SETS) as u64 {
-        let mut case = Case::random(&mut Random(8 << 32 | number), false);
+        let mut case = Case::random(&mut Numbers(8 << 32 | number), false);
         if case.kind.jumps.is_some() {
             continue;
         }
-        let parameters = case.kind.parameters.len();
-        let program = case.formula.program(Axes::Together, &vec![true; parameters]);
-        let mut evaluator = Evaluator::new(&program);
+        let parameters = case.kind.between.len();
+        let truth: Vec<f64> =
+            case.kind.between.iter().map(|[low, high]| 0.4 * low + 0.6 * high).collect();
+        let places: Vec<Vec<f64>> = case.x.iter().map(|&x| vec![x]).collect();
+        let values = values_of(&case.formula, &truth, &places);
         for fit in 0..SETS {
-            let truth: Vec<f64> =
-                case.kind.between.iter().map(|[low, high]| 0.4 * low + 0.6 * high).collect();
-            evaluator.set_parameters(&truth);
-            for (at, &x) in case.x.iter().enumerate() {
-                case.data[[fit, at]] = evaluator.value(&[x]);
-            }
-            let near = case.start.row_mut(fit).into_iter().zip(truth).enumerate();
+            case.data.row_mut(fit).iter_mut().zip(&values).for_each(|(to, value)| *to = *value);
+            let near = case.start.row_mut(fit).into_iter().zip(&truth).enumerate();
             near.for_each(|(j, (to, truth))| {
                 *to = truth * (1.0 + 0.02 * (fit + j) as f64 / SETS as f64);
             });
@@ -727,23 +673,20 @@ fn data_without_noise_are_a_minimum() {
     }
 }
 
-/// Proves the same of residuals of the caller's own.
+/// Proves the same of residuals of the caller's own, in double precision and in single precision, whose end is looked at in double
+/// precision.
 #[test]
 fn no_step_leads_lower_for_residuals_of_ones_own() {
-    judge_problem::<f64>("f64", 0.0);
-}
-
-/// The same in single precision, whose end is looked at in double precision.
-#[test]
-fn no_step_leads_lower_for_residuals_in_single_precision() {
-    judge_problem::<f32>("f32", f64::from(f32::EPSILON));
+    let (fine, rough) = ((7, 0.0), (7, f64::from(f32::EPSILON)));
+    let double = judge("f64", fine, fits(), problem_of_squares::<f64>);
+    end([double, judge("f32", rough, fits(), problem_of_squares::<f32>)], 0.2);
 }
 
 /// What data sets of a case share: some of the parameters that are not fixed, all alike or in groups, with priors where weights are
 /// absolute.
-fn sharing(random: &mut Random, case: &Case) -> Sharing {
+fn sharing(random: &mut Numbers, case: &Case) -> Sharing {
     let mut sharing = Sharing::default();
-    let parameters = case.kind.parameters.len();
+    let parameters = case.kind.between.len();
     let must = random.below(parameters);
     for j in (0..parameters).filter(|&j| !case.options.fixed[j]) {
         if j == must || random.one_in(3) {
@@ -830,7 +773,7 @@ fn no_step_of_what_is_shared_leads_lower() {
     let mut verdicts = [Verdict::of("the reference"), Verdict::of("lanes")];
     // A fit is that of several data sets.
     for number in 0..fits().div_ceil(2) as u64 {
-        let random = &mut Random(8 << 32 | number);
+        let random = &mut Numbers(8 << 32 | number);
         let case = Case::random(random, number % 4 == 3);
         let (sharing, judge) = (sharing(random, &case), case.judge());
         let (formula, curves, options) = (&case.formula, case.curves(), &case.options);
@@ -839,11 +782,8 @@ fn no_step_of_what_is_shared_leads_lower() {
             _ => lanes.fit_shared(formula, &curves, case.start(), options, &sharing),
         };
         let fits = found.expect("sound").fits;
-        for part in parts(&sharing) {
-            let left = left_together(&judge, &fits, &sharing, &part);
-            let told = || format!("{sharing:?}, {}", told(&case, number, &fits, part[0]));
-            verdicts[number as usize % 2].take(left, told);
-        }
+        let told = |at| told(&case, number, &fits, at);
+        verdicts[number as usize % 2].together(&judge, &fits, &sharing, told);
     }
     end(verdicts, 0.3);
 }
@@ -855,7 +795,7 @@ fn units_hide_no_step() {
     let reference = CurveReference::new(1).expect("the calling thread");
     let mut verdicts = [Verdict::of("alone, in units"), Verdict::of("shared, in units")];
     for number in 0..(fits() / 2).div_ceil(SETS) as u64 {
-        let random = &mut Random(13 << 32 | number);
+        let random = &mut Numbers(13 << 32 | number);
         let case = Case::random(random, false);
         let exponent = [-290.0, -160.0, -140.0, -75.0, 70.0, 120.0, 160.0, 290.0][random.below(8)];
         let unit = match case.options.absolute {
@@ -874,17 +814,12 @@ fn units_hide_no_step() {
             fits
         };
         let alone = back(reference.fit(formula, &curves, scaled.start(), options).expect("sound"));
-        for at in 0..SETS {
-            let told = || format!("{unit:e}: {}", told(&case, number, &alone, at));
-            verdicts[0].take(judge.left(&alone, at), told);
-        }
+        let of_alone = |at| format!("{unit:e}: {}", told(&case, number, &alone, at));
+        verdicts[0].alone(&judge, &alone, 0..SETS, of_alone);
         let found = reference.fit_shared(formula, &curves, scaled.start(), options, &sharing);
         let fits = back(found.expect("sound").fits);
-        for part in parts(&sharing) {
-            let left = left_together(&judge, &fits, &sharing, &part);
-            let told = || format!("{unit:e}: {sharing:?}, {}", told(&case, number, &fits, part[0]));
-            verdicts[1].take(left, told);
-        }
+        let told = |at| format!("{unit:e}: {}", told(&case, number, &fits, at));
+        verdicts[1].together(&judge, &fits, &sharing, told);
     }
     end(verdicts, 0.3);
 }
@@ -897,7 +832,7 @@ fn no_step_leads_lower_with_a_loss() {
         [Backend::Reference, Backend::Cpu].map(|of| CurveFitter::new(of, 1).expect("a thread"));
     let mut verdicts = [Verdict::of("alone"), Verdict::of("together")];
     for number in 0..(fits() / 2).div_ceil(SETS) as u64 {
-        let random = &mut Random(9 << 32 | number);
+        let random = &mut Numbers(9 << 32 | number);
         let mut case = Case::random(random, false);
         for fit in 0..SETS {
             let at = random.below(case.data.ncols());
@@ -908,17 +843,14 @@ fn no_step_leads_lower_with_a_loss() {
             0 => LossScale::Auto,
             _ => LossScale::Held(0.1 * case.data[[0, 0]].abs().max(0.1)),
         });
-        let model =
-            Model::formula(case.kind.formula, &["x"], case.kind.parameters).expect("a formula");
+        let model = Model::of_variables(case.kind.formula, &["x"]).expect("a formula");
         let (curves, options) = (case.curves(), &case.options);
         let fitter = &fitters[number as usize % 2];
         let alone = model.fit_noise(fitter, &curves, case.start(), options, &noise).expect("sound");
         let judge = Judge { loss: Some((loss, &alone.scales)), ..case.judge() };
         let fits = &alone.fits.fits;
-        for at in 0..SETS {
-            let told = || format!("{loss:?}, {}", told(&case, number, fits, at));
-            verdicts[0].take(judge.left(fits, at), told);
-        }
+        let of_alone = |at| format!("{loss:?}, {}", told(&case, number, fits, at));
+        verdicts[0].alone(&judge, fits, 0..SETS, of_alone);
         if number % 4 > 1 {
             continue;
         }
@@ -932,11 +864,8 @@ fn no_step_leads_lower_with_a_loss() {
             .expect("sound");
         let judge = Judge { loss: Some((loss, &together.scales)), ..case.judge() };
         let fits = &together.fits.shared.fits;
-        for part in parts(&sharing) {
-            let left = left_together(&judge, fits, &sharing, &part);
-            let told = || format!("{loss:?}, {sharing:?}, {}", told(&case, number, fits, part[0]));
-            verdicts[1].take(left, told);
-        }
+        let told = |at| format!("{loss:?}, {}", told(&case, number, fits, at));
+        verdicts[1].together(&judge, fits, &sharing, told);
     }
     end(verdicts, 0.2);
 }
@@ -947,12 +876,12 @@ fn no_step_leads_lower_with_a_loss() {
 fn a_jump_is_no_minimum() {
     let model = Model::formula("if(x < b, 2*exp((x - b)/2), c)", &["x"], &["b", "c"]).expect("one");
     let x = Array2::from_shape_fn((1, 40), |(_, at)| 0.25 * at as f64);
-    let mut random = Random(10);
+    let mut random = Numbers(10);
     let data = Array2::from_shape_fn((3, 40), |(_, at)| {
         let x = x[[0, at]];
         (if x < 6.4 { 2.0 * ((x - 6.4) / 2.0).exp() } else { 6.0 }) + 0.02 * random.noise()
     });
-    let curves = Curves::new(data.view(), Points::Shared(Values::from(x.view())));
+    let curves = shared(&data, &x, None);
     for backend in [Backend::Reference, Backend::Cpu] {
         let fitter = CurveFitter::new(backend, 1).expect("a thread");
         let mut count = 0;
@@ -974,51 +903,30 @@ fn a_jump_is_no_minimum() {
 }
 
 /// What fits a case, with its name.
-type Engine = (String, Box<dyn Fn(&Case) -> CurveFits>);
+type Fitter = (String, Box<dyn Fn(&Case) -> CurveFits>);
 
-/// Every engine, with what it leaves in double precision.
-fn engines() -> Vec<Engine> {
-    let mut all: Vec<Engine> = Vec::new();
-    for lanes in lanes() {
-        let set = lanes.instruction_set();
-        let other = CurveSimd::new(1, Some(set)).expect("threads");
-        all.push((
-            format!("{set}"),
-            Box::new(move |case| {
-                let curves = case.curves();
-                lanes.fit(&case.formula, &curves, case.start(), &case.options).expect("sound")
-            }),
-        ));
-        all.push((
-            format!("{set} in f64"),
-            Box::new(move |case| {
-                let curves = case.curves();
-                let start = case.start();
-                other.fit_double(&case.formula, &curves, start, &case.options).expect("sound")
-            }),
-        ));
-    }
-    all.push(("residuals of one's own".to_owned(), Box::new(problem::<f64>)));
-    all
+/// Every engine, and residuals of one's own.
+fn fitters() -> Vec<Fitter> {
+    let fitter =
+        |engine: Engine| -> Fitter { (engine.name(), Box::new(move |case| case.fit(&engine))) };
+    let all = Engine::lanes(1).chain(Engine::double(1)).map(fitter);
+    all.chain([("residuals of one's own".to_owned(), Box::new(problem::<f64>) as _)]).collect()
 }
 
 /// Cases whose limit of one parameter is where the data have their minimum without it, or a little above or below that, and what the
 /// reference says of them. The number says by how many errors the limit is moved; where it is 0 the data are symmetric about a place, so
 /// that rounding alone can push the place against its limit.
 fn at_their_limits(count: usize) -> Vec<(Case, CurveFits, f64)> {
-    let reference = CurveReference::new(1).expect("the calling thread");
-    let fit = |case: &Case| {
-        let options = &case.options;
-        reference.fit(&case.formula, &case.curves(), case.start(), options).expect("sound")
-    };
+    let reference = Engine::reference();
+    let fit = |case: &Case| case.fit(&reference);
     let mut all = Vec::new();
     for number in 0..count as u64 {
-        let random = &mut Random(11 << 32 | number);
+        let random = &mut Numbers(11 << 32 | number);
         let mut case = Case::random(random, false);
-        let parameters = case.kind.parameters.len();
+        let parameters = case.kind.between.len();
         let by: f64 = [0.0, 1e-5, -1e-5, 0.3, -0.3, 2.0][random.below(6)];
         let is_even = case.kind.formula.contains("^2");
-        let j = case.kind.parameters.iter().position(|name| *name == "m" && is_even);
+        let j = case.formula.parameters().iter().position(|name| name == "m" && is_even);
         let j = if by == 0.0 { j } else { Some(random.below(parameters)) };
         let Some(j) = j.filter(|_| case.kind.jumps.is_none()) else { continue };
         case.options = CurveOptions::new(parameters)
@@ -1069,7 +977,7 @@ fn hold_alike(name: &str, cases: &[(Case, CurveFits, f64)], fit: impl Fn(&Case) 
             }
             let what = format!("{name}, {number}.{at} {} by {by}", case.kind.formula);
             assert_eq!(found.degrees[at], wanted.degrees[at], "{what}");
-            for j in 0..case.kind.parameters.len() {
+            for j in 0..case.kind.between.len() {
                 let [own, error] = [&found, wanted].map(|fits| fits.errors[[at, j]]);
                 let far = (own - error).abs();
                 assert!(own == error || far <= 0.02 * error, "{what}: {own} for {error}");
@@ -1087,62 +995,40 @@ fn hold_alike(name: &str, cases: &[(Case, CurveFits, f64)], fit: impl Fn(&Case) 
 #[test]
 fn limits_hold_what_is_pushed() {
     let cases = at_their_limits(effort(150, 300, 3000));
-    for (name, fit) in engines() {
+    for (name, fit) in fitters() {
         hold_alike(&name, &cases, fit);
     }
     // Data that balance at a slope of 0, whose sums are exact.
     let x = Array2::from_shape_fn((1, 7), |(_, at)| at as f64 - 3.0);
-    let data = Array2::from_shape_vec((1, 7), vec![1.0, 3.0, 2.0, 5.0, 2.0, 3.0, 1.0]).expect("7");
-    let data = Array2::from_shape_fn((SETS, 7), |(_, at)| data[[0, at]]);
-    let parameters = &["a", "b"];
+    let data = Array2::from_shape_fn((SETS, 7), |(_, at)| [1.0, 3.0, 2.0, 5.0, 2.0, 3.0, 1.0][at]);
     let options = CurveOptions::new(2).with_lower(1, 0.0);
     let case = Case {
         kind: &KINDS[0],
-        formula: Formula::new("a + b*x", &["x"], parameters).expect("a formula"),
+        formula: KINDS[0].formula(),
         x,
         data,
         weights: None,
         start: Array2::ones((SETS, 2)),
         options,
     };
-    let reference = CurveReference::new(1).expect("the calling thread");
-    let of_reference: Engine = (
-        "the reference".to_owned(),
-        Box::new(move |case| {
-            let options = &case.options;
-            reference.fit(&case.formula, &case.curves(), case.start(), options).expect("sound")
-        }),
-    );
-    let shared: Engine = (
-        "shared".to_owned(),
-        Box::new(|case| {
-            let reference = CurveReference::new(1).expect("the calling thread");
-            // As if each were alone: a group for each.
-            let sharing = Sharing::default().with_groups(1, (0..SETS).collect());
-            let (start, options) = (case.start(), &case.options);
-            let found =
-                reference.fit_shared(&case.formula, &case.curves(), start, options, &sharing);
-            let mut fits = found.expect("sound").fits;
-            // Those of a data set's own parameters beside its points.
-            fits.degrees.iter_mut().for_each(|degrees| *degrees -= 1);
-            fits
-        }),
-    );
-    let loss: Engine = (
-        "a loss".to_owned(),
-        Box::new(|case| {
-            let model = Model::formula("a + b*x", &["x"], &["a", "b"]).expect("a formula");
-            let fitter = CurveFitter::new(Backend::Reference, 1).expect("a thread");
-            // So large a scale that it is squares.
-            let noise =
-                CurveNoise::default().with_loss(Loss::Huber).with_scale(LossScale::Held(1e3));
-            let (start, options) = (case.start(), &case.options);
-            let found = model.fit_noise(&fitter, &case.curves(), start, options, &noise);
-            found.expect("sound").fits.fits
-        }),
-    );
-    for (name, fit) in engines().into_iter().chain([of_reference, shared, loss]) {
-        let fits = fit(&case);
+    // As if each were alone: a group for each; and so large a scale that it is squares.
+    let sharing = Sharing::default().with_groups(1, (0..SETS).collect());
+    let model = Model::of_variables("a + b*x", &["x"]).expect("a formula");
+    let fitter = CurveFitter::new(Backend::Reference, 1).expect("a thread");
+    let noise = CurveNoise::default().with_loss(Loss::Huber).with_scale(LossScale::Held(1e3));
+    let (start, curves) = (case.start(), case.curves());
+    let shared = model.fit_shared(&fitter, &curves, start, &case.options, &sharing);
+    let mut shared = shared.expect("sound").shared.fits;
+    // Those of a data set's own parameters beside its points.
+    shared.degrees.iter_mut().for_each(|degrees| *degrees -= 1);
+    let lost = model.fit_noise(&fitter, &curves, start, &case.options, &noise);
+    let others = [
+        ("the reference".to_owned(), case.fit(&Engine::reference())),
+        ("shared".to_owned(), shared),
+        ("a loss".to_owned(), lost.expect("sound").fits.fits),
+    ];
+    let all = fitters().into_iter().map(|(name, fit)| (name, fit(&case)));
+    for (name, fits) in all.chain(others) {
         for at in 0..SETS {
             let errors = fits.errors.row(at);
             let right = [0.5785, 0.2893]
@@ -1157,16 +1043,15 @@ fn limits_hold_what_is_pushed() {
 /// Proves the same of the search whose threads have a parameter each: what it decides, it decides as the reference.
 #[test]
 fn limits_hold_what_is_pushed_with_a_parameter_a_thread() {
-    let reference = CurveReference::new(1).expect("the calling thread");
+    let reference = Engine::reference();
     let (mut held, mut left) = (0, 0);
     for number in 0..effort(40, 80, 800) as u64 {
-        let random = &mut Random(12 << 32 | number);
+        let random = &mut Numbers(12 << 32 | number);
         let peaks = Peaks::new(1 + random.below(2), 40);
         let data = peaks.data(1).mapv(|value| value + random.noise());
         let (curves, start) = (Curves::new(data.view(), Points::Index), peaks.start());
-        let fit = |start: &[f64], options: &CurveOptions| {
-            reference.fit(&peaks.formula, &curves, start.into(), options).expect("sound")
-        };
+        let fit =
+            |start: &[f64], options: &_| reference.fit(&peaks.formula, &curves, start, options);
         let options = CurveOptions::new(start.len()).with_linear(Linear::Searched);
         let free = fit(&start, &options.clone().with_tolerance(1e-9));
         let j = random.below(start.len());
@@ -1192,18 +1077,12 @@ fn limits_hold_what_is_pushed_with_a_parameter_a_thread() {
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
 fn limits_hold_what_is_pushed_on_the_gpu() {
-    let gpu = CurveGpu::new(0).expect("a GPU");
-    let rest = CurveSimd::new(0, None).expect("threads");
+    let gpu = Engine::gpu();
     let cases = at_their_limits(effort(150, 300, 3000));
     for precision in [CurvePrecision::Auto, CurvePrecision::F64] {
         hold_alike(&format!("GPU, {precision:?}"), &cases, |case| {
             let options = case.options.clone().with_precision(precision);
-            let found = gpu.fit(&case.formula, &case.curves(), case.start(), &options);
-            let (mut fits, left) = found.expect("a GPU");
-            let (curves, start) = (case.curves(), case.start());
-            rest.fit_left(&case.formula, &curves, start, &options, &left, &mut fits)
-                .expect("sound");
-            fits
+            gpu.fit(&case.formula, &case.curves(), case.start(), &options)
         });
     }
 }

@@ -2,43 +2,33 @@
 
 use std::collections::HashMap;
 
+use fit_tests::curves::{row, shared};
+use fit_tests::records::{Record, records};
 use ndarray::{Array2, Array3};
 use spotfit::Backend;
 use spotfit::model::{
-    CurveFitter, CurveNoise, CurveStart, Curves, Loss, LossScale, Model, NoiseError, NoiseFits,
-    Points, Spread, Values, WeightRule,
+    CurveFitter, CurveNoise, Curves, Loss, LossScale, Model, NoiseError, NoiseFits, Points, Spread,
+    Values, WeightRule,
 };
 
-pub(super) struct Judged {
-    kind: String,
+struct Judged {
+    record: Record,
     model: Model,
-    numbers: HashMap<String, Vec<f64>>,
 }
 
 fn cases() -> Vec<Judged> {
-    let text = include_str!("../../data/noise.txt");
-    let of = |part: &str| {
-        let mut lines = part.lines();
-        let mut word = || lines.next().expect("a line");
-        let kind = word().to_owned();
-        let formula = word().strip_prefix("formula ").expect("a formula");
-        let parameters = word().strip_prefix("parameters ").expect("parameters");
-        let parameters: Vec<&str> = parameters.split(' ').collect();
-        let model = Model::formula(formula, &["x"], &parameters).expect("a formula");
-        let line = |line: &str| {
-            let (name, numbers) = line.split_once(' ').expect("a name");
-            let numbers = numbers.split(' ').map(|number| number.parse().expect("a number"));
-            (name.to_owned(), numbers.collect())
-        };
-        Judged { kind, model, numbers: lines.map(line).collect() }
+    let all = records(include_str!("../../data/noise.txt").split("\n\n"));
+    let of = |record: Record| {
+        let parameters = record.words("parameters");
+        let model = Model::formula(record.text("formula"), &["x"], &parameters);
+        Judged { record, model: model.expect("a formula") }
     };
-    text.trim_end().split("\n\n").map(of).collect()
+    all.into_iter().map(of).collect()
 }
 
 impl Judged {
     fn row(&self, name: &str) -> Array2<f64> {
-        let numbers = self.numbers[name].clone();
-        Array2::from_shape_vec((1, numbers.len()), numbers).expect("a row")
+        row(&self.record.numbers(name))
     }
 
     fn fit(&self, backend: Backend, tolerance: f64) -> NoiseFits {
@@ -46,11 +36,11 @@ impl Judged {
         let shape = (1, 1, x.ncols());
         let errors: Array3<f64>;
         let mut weights = None;
-        let trials = self.numbers.get("trials").map(|_| self.row("trials"));
-        let noise = match (&trials, self.kind.parse::<Loss>()) {
+        let trials = self.record.get("trials").map(|_| self.row("trials"));
+        let noise = match (&trials, self.record.head.parse::<Loss>()) {
             (Some(trials), _) => CurveNoise::default().with_trials(trials.view()),
             (None, Ok(loss)) => {
-                let scale = LossScale::Held(self.numbers["scale"][0]);
+                let scale = LossScale::Held(self.record.numbers("scale")[0]);
                 CurveNoise::default().with_loss(loss).with_scale(scale)
             }
             (None, Err(_)) => {
@@ -59,14 +49,11 @@ impl Judged {
                 CurveNoise::default().with_x_errors(Spread::Each(Values::from(errors.view())))
             }
         };
-        let mut curves = Curves::new(y.view(), Points::Shared(Values::from(x.view())));
-        if let Some(weights) = &weights {
-            curves = curves.with_weights(weights.view());
-        }
+        let curves = shared(&y, &x, weights.as_ref());
         let fitter = CurveFitter::new(backend, 1).expect("a backend");
         let options = self.model.options().with_tolerance(tolerance);
-        let start = CurveStart::Shared(&self.numbers["start"]);
-        let fits = self.model.fit_noise(&fitter, &curves, start, &options, &noise);
+        let start = self.record.numbers("start");
+        let fits = self.model.fit_noise(&fitter, &curves, start[..].into(), &options, &noise);
         fits.expect("fits")
     }
 }
@@ -77,12 +64,13 @@ impl Judged {
 fn judged() {
     let mut kinds = HashMap::<_, usize>::new();
     for case in cases() {
-        let Judged { kind, numbers, .. } = &case;
-        *kinds.entry(kind.clone()).or_default() += 1;
+        let kind = case.record.head;
+        let found_by_others = case.record.numbers("found");
+        *kinds.entry(kind).or_default() += 1;
         let found = case.fit(Backend::Reference, 1e-7);
         let fits = &found.fits.fits;
         assert!(fits.is_found(0), "{kind}: {:?}", fits.statuses[0]);
-        for (j, wanted) in numbers["found"].iter().enumerate() {
+        for (j, wanted) in found_by_others.iter().enumerate() {
             let (value, error) = (fits.parameters[[0, j]], fits.errors[[0, j]]);
             let off = (value - wanted).abs() / error;
             // ODRPACK ends where its steps are short beside its parameters.
@@ -93,21 +81,14 @@ fn judged() {
                 case.model.parameters()[j]
             );
         }
-        if let Some(errors) = numbers.get("errors") {
-            for (j, wanted) in errors.iter().enumerate() {
-                let off = fits.errors[[0, j]] / wanted - 1.0;
-                assert!(off.abs() < 1e-4, "{kind}: error {j}: {} {wanted}", fits.errors[[0, j]]);
-            }
+        for (own, wanted) in fits.errors.iter().zip(case.record.all("errors").concat()) {
+            assert!((own / wanted - 1.0).abs() < 1e-4, "{kind}: {own} {wanted}");
         }
-        if let Some(cost) = numbers.get("cost") {
-            assert!(
-                (fits.chi2[0] / cost[0] - 1.0).abs() < 1e-6,
-                "{kind}: {} {cost:?}",
-                fits.chi2[0]
-            );
+        for (own, wanted) in fits.chi2.iter().zip(case.record.all("cost").concat()) {
+            assert!((own / wanted - 1.0).abs() < 1e-6, "{kind}: {own} {wanted}");
         }
         let single = case.fit(Backend::Cpu, 1e-3);
-        for (j, wanted) in numbers["found"].iter().enumerate() {
+        for (j, wanted) in found_by_others.iter().enumerate() {
             let off = (single.fits.fits.parameters[[0, j]] - wanted).abs() / fits.errors[[0, j]];
             assert!(off < 0.01, "{kind}, single precision: {off}");
         }

@@ -5,10 +5,11 @@
 //! ```
 
 use fit_sim::Random;
+use fit_tests::curves::{Curve, curve, row, shared, values};
 use fit_tests::effort;
 use ndarray::{Array2, s};
 use spotfit::Backend;
-use spotfit::model::{CurveFits, CurveFitter, CurveNoise, Curves, Loss, Model, Points, Values};
+use spotfit::model::{CurveFits, CurveFitter, CurveNoise, Loss, NoiseFits};
 
 /// The data sets of tests that fit each many times.
 pub(crate) const SETS: usize = 1000;
@@ -45,110 +46,37 @@ fn alike(what: &str, lanes: &CurveFits, reference: &CurveFits) {
     assert!(10 * same >= 9 * reference.len(), "{what}: {same} of {}", reference.len());
 }
 
-pub(crate) struct Simulated {
-    pub(crate) formula: &'static str,
-    pub(crate) truth: &'static [f64],
-    pub(crate) points: usize,
-    pub(crate) range: [f64; 2],
-    /// Whether x grows by factors.
-    pub(crate) by_factors: bool,
-    pub(crate) noise: f64,
-}
-
-pub(crate) const MODELS: [Simulated; 6] = [
-    Simulated {
-        formula: "a + b*x",
-        truth: &[1.0, 0.5],
-        points: 30,
-        range: [0.0, 29.0],
-        by_factors: false,
-        noise: 0.5,
-    },
-    Simulated {
-        formula: "a*exp(-x/t) + c",
-        truth: &[10.0, 7.0, 1.0],
-        points: 40,
-        range: [0.0, 39.0],
-        by_factors: false,
-        noise: 0.2,
-    },
-    Simulated {
-        formula: "a*exp(-(x - x0)^2/(2*s^2)) + b",
-        truth: &[5.0, 20.0, 4.0, 1.0],
-        points: 40,
-        range: [0.0, 39.0],
-        by_factors: false,
-        noise: 0.2,
-    },
-    Simulated {
-        formula: "d + (a - d)/(1 + (x/c)^b)",
-        truth: &[9.0, 1.0, 5.0, 1.5],
-        points: 50,
-        range: [0.2, 25.0],
-        by_factors: false,
-        noise: 0.15,
-    },
-    Simulated {
-        formula: "v*x/(k + x)",
-        truth: &[8.0, 3.0],
-        points: 30,
-        range: [0.5, 20.0],
-        by_factors: false,
-        noise: 0.2,
-    },
-    Simulated {
-        formula: "a/(1 + exp(-(x - x0)/w)) + b",
-        truth: &[4.0, 15.0, 2.0, 0.5],
-        points: 40,
-        range: [0.0, 30.0],
-        by_factors: false,
-        noise: 0.15,
-    },
+pub(crate) const MODELS: [Curve; 6] = [
+    curve("a + b*x", &[1.0, 0.5], 30, [0.0, 29.0], 0.5),
+    curve("a*exp(-x/t) + c", &[10.0, 7.0, 1.0], 40, [0.0, 39.0], 0.2),
+    curve("a*exp(-(x - x0)^2/(2*s^2)) + b", &[5.0, 20.0, 4.0, 1.0], 40, [0.0, 39.0], 0.2),
+    curve("d + (a - d)/(1 + (x/c)^b)", &[9.0, 1.0, 5.0, 1.5], 50, [0.2, 25.0], 0.15),
+    curve("v*x/(k + x)", &[8.0, 3.0], 30, [0.5, 20.0], 0.2),
+    curve("a/(1 + exp(-(x - x0)/w)) + b", &[4.0, 15.0, 2.0, 0.5], 40, [0.0, 30.0], 0.15),
 ];
 
-impl Simulated {
-    pub(crate) fn x(&self) -> Vec<f64> {
-        let [low, high] = self.range;
-        let steps = (self.points - 1) as f64;
-        let of = |at: usize| match self.by_factors {
-            true => low * (high / low).powf(at as f64 / steps),
-            false => low + (high - low) / steps * at as f64,
-        };
-        (0..self.points).map(of).collect()
-    }
-
-    pub(crate) fn model(&self) -> Model {
-        Model::of_variables(self.formula, &["x"]).expect("a formula")
-    }
-
-    /// The truth, in the order of the model's parameters, and starts near it.
-    pub(crate) fn start(&self) -> Vec<f64> {
-        self.truth.iter().enumerate().map(|(j, value)| value * [1.1, 0.92][j % 2]).collect()
-    }
-
-    fn fit(
-        &self,
-        data: &Array2<f64>,
-        weights: Option<&Array2<f64>>,
-        noise: &CurveNoise<'_>,
-        backend: Backend,
-    ) -> spotfit::model::NoiseFits {
-        let model = self.model();
-        let x = Array2::from_shape_vec((1, self.points), self.x()).expect("a row");
-        let mut curves = Curves::new(data.view(), Points::Shared(Values::from(x.view())));
-        if let Some(weights) = weights {
-            curves = curves.with_weights(weights.view());
-        }
-        let fitter = CurveFitter::new(backend, 0).expect("a fitter");
-        let options = model.options().with_covariance(false);
-        let start = self.start();
-        let found = model.fit_noise(&fitter, &curves, start[..].into(), &options, noise);
-        found.expect("fits")
-    }
+/// Curves whose data may have outliers.
+pub(crate) trait Simulated {
+    /// Starts near the truth.
+    fn start(&self) -> Vec<f64>;
 
     /// Data with noise and so many outliers in each data set, of either sign and of a size between these numbers of standard
     /// deviations: (data, weights of the good points).
-    pub(crate) fn data_of(
+    fn data_of(
+        &self,
+        count: usize,
+        outliers: usize,
+        sizes: [f64; 2],
+        seed: u64,
+    ) -> (Array2<f64>, Array2<f64>);
+}
+
+impl Simulated for Curve {
+    fn start(&self) -> Vec<f64> {
+        self.truth.iter().enumerate().map(|(j, value)| value * [1.1, 0.92][j % 2]).collect()
+    }
+
+    fn data_of(
         &self,
         count: usize,
         outliers: usize,
@@ -156,12 +84,8 @@ impl Simulated {
         seed: u64,
     ) -> (Array2<f64>, Array2<f64>) {
         let mut random = Random::new(seed, 1);
-        let points: Vec<Vec<f64>> = self.x().into_iter().map(|x| vec![x]).collect();
-        let values = self.model().values(self.truth, &points);
         let mut weights = Array2::ones((count, self.points));
-        let mut data = Array2::from_shape_fn((count, self.points), |(_, at)| {
-            values[at] + self.noise * random.normal()
-        });
+        let mut data = self.data(count, &mut random);
         for fit in 0..count {
             let mut left = outliers;
             while left > 0 {
@@ -177,70 +101,83 @@ impl Simulated {
         }
         (data, weights)
     }
+}
 
-    /// Root mean squares of the deviation of each parameter, of those fits for which all of them found something.
-    fn rms(&self, of: &[&CurveFits]) -> Vec<Vec<f64>> {
-        self.rms_without(of, &[])
-    }
+fn fit_curve(
+    case: &Curve,
+    data: &Array2<f64>,
+    weights: Option<&Array2<f64>>,
+    noise: &CurveNoise<'_>,
+    backend: Backend,
+) -> NoiseFits {
+    let (model, x) = (case.model(), row(&case.x()));
+    let curves = shared(data, &x, weights);
+    let fitter = CurveFitter::new(backend, 0).expect("a fitter");
+    let options = model.options().with_covariance(false);
+    let start = case.start();
+    model.fit_noise(&fitter, &curves, start[..].into(), &options, noise).expect("fits")
+}
 
-    /// The same without some.
-    fn rms_without(&self, of: &[&CurveFits], without: &[bool]) -> Vec<Vec<f64>> {
-        let is_used = |fit: &usize| {
-            without.get(*fit) != Some(&true) && of.iter().all(|fits| fits.is_found(*fit))
-        };
-        let used: Vec<usize> = (0..of[0].len()).filter(is_used).collect();
-        assert!(used.len() as f64 > 0.98 * of[0].len() as f64, "{}: {}", self.formula, used.len());
-        let rms = |fits: &CurveFits, j: usize| {
-            let square = |fit: &usize| (fits.parameters[[*fit, j]] - self.truth[j]).powi(2);
-            (used.iter().map(square).sum::<f64>() / used.len() as f64).sqrt()
-        };
-        let all = |fits: &&CurveFits| (0..self.truth.len()).map(|j| rms(fits, j)).collect();
-        of.iter().map(all).collect()
-    }
+/// Root mean squares of the deviation of each parameter, of those fits for which all of them found something.
+fn rms(case: &Curve, of: &[&CurveFits]) -> Vec<Vec<f64>> {
+    rms_without(case, of, &[])
+}
 
-    /// The size of the deviation of each parameter that 68 % of all fits do not exceed.
-    fn usual(&self, of: &[&CurveFits]) -> Vec<Vec<f64>> {
-        let usual = |fits: &CurveFits, j: usize| {
-            let size = |fit| (fits.parameters[[fit, j]] - self.truth[j]).abs();
-            let mut sizes: Vec<f64> = (0..fits.len()).map(size).collect();
-            sizes.sort_by(f64::total_cmp);
-            sizes[fits.len() * 68 / 100]
-        };
-        let all = |fits: &&CurveFits| (0..self.truth.len()).map(|j| usual(fits, j)).collect();
-        of.iter().map(all).collect()
-    }
+/// The same without some.
+fn rms_without(case: &Curve, of: &[&CurveFits], without: &[bool]) -> Vec<Vec<f64>> {
+    let is_used =
+        |fit: &usize| without.get(*fit) != Some(&true) && of.iter().all(|fits| fits.is_found(*fit));
+    let used: Vec<usize> = (0..of[0].len()).filter(is_used).collect();
+    assert!(used.len() as f64 > 0.98 * of[0].len() as f64, "{}: {}", case.formula, used.len());
+    let rms = |fits: &CurveFits, j: usize| {
+        let square = |fit: &usize| (fits.parameters[[*fit, j]] - case.truth[j]).powi(2);
+        (used.iter().map(square).sum::<f64>() / used.len() as f64).sqrt()
+    };
+    let all = |fits: &&CurveFits| (0..case.truth.len()).map(|j| rms(fits, j)).collect();
+    of.iter().map(all).collect()
+}
 
-    /// Which fits ended far from that of the good points alone at a lower loss than its, and the share of those that did at a higher one.
-    fn losses(
-        &self,
-        data: &Array2<f64>,
-        plain: &CurveFits,
-        found: &spotfit::model::NoiseFits,
-    ) -> (Vec<bool>, f64) {
-        let points: Vec<Vec<f64>> = self.x().into_iter().map(|x| vec![x]).collect();
-        let model = self.model();
-        let cost = |fits: &CurveFits, fit: usize| {
-            let values = model.values(&fits.parameters.row(fit).to_vec(), &points);
-            let scale = found.scales[fit].min(self.noise);
-            let left = values.iter().zip(data.row(fit)).map(|(value, datum)| datum - value);
-            left.map(|left| Loss::Tukey.cost(left / scale)).sum::<f64>()
-        };
-        let (mut lower, mut higher) = (vec![false; plain.len()], 0);
-        for fit in 0..plain.len() {
-            let above = cost(&found.fits.fits, fit) - cost(plain, fit);
-            let is_far = (0..self.truth.len()).any(|j| {
-                let away = found.fits.fits.parameters[[fit, j]] - plain.parameters[[fit, j]];
-                away.abs() > 3.0 * plain.errors[[fit, j]]
-            });
-            lower[fit] = is_far && above < 0.0;
-            higher += usize::from(is_far && above > 1.0);
-        }
-        (lower, higher as f64 / plain.len() as f64)
+/// The size of the deviation of each parameter that 68 % of all fits do not exceed.
+fn usual(case: &Curve, of: &[&CurveFits]) -> Vec<Vec<f64>> {
+    let usual = |fits: &CurveFits, j: usize| {
+        let size = |fit| (fits.parameters[[fit, j]] - case.truth[j]).abs();
+        let mut sizes: Vec<f64> = (0..fits.len()).map(size).collect();
+        sizes.sort_by(f64::total_cmp);
+        sizes[fits.len() * 68 / 100]
+    };
+    let all = |fits: &&CurveFits| (0..case.truth.len()).map(|j| usual(fits, j)).collect();
+    of.iter().map(all).collect()
+}
+
+/// Which fits ended far from that of the good points alone at a lower loss than its, and the share of those that did at a higher one.
+fn losses(
+    case: &Curve,
+    data: &Array2<f64>,
+    plain: &CurveFits,
+    found: &NoiseFits,
+) -> (Vec<bool>, f64) {
+    let (model, x) = (case.model(), case.x());
+    let cost = |fits: &CurveFits, fit: usize| {
+        let values = values(&model, &fits.parameters.row(fit).to_vec(), &x);
+        let scale = found.scales[fit].min(case.noise);
+        let left = values.iter().zip(data.row(fit)).map(|(value, datum)| datum - value);
+        left.map(|left| Loss::Tukey.cost(left / scale)).sum::<f64>()
+    };
+    let (mut lower, mut higher) = (vec![false; plain.len()], 0);
+    for fit in 0..plain.len() {
+        let above = cost(&found.fits.fits, fit) - cost(plain, fit);
+        let is_far = (0..case.truth.len()).any(|j| {
+            let away = found.fits.fits.parameters[[fit, j]] - plain.parameters[[fit, j]];
+            away.abs() > 3.0 * plain.errors[[fit, j]]
+        });
+        lower[fit] = is_far && above < 0.0;
+        higher += usize::from(is_far && above > 1.0);
     }
+    (lower, higher as f64 / plain.len() as f64)
 }
 
 /// A dose response at doses that tell its plateaus.
-const DOSES: Simulated = Simulated { range: [0.05, 500.0], by_factors: true, ..MODELS[3] };
+const DOSES: Curve = Curve { range: [0.05, 500.0], ..MODELS[3].by_factors() };
 
 /// Proves that Tukey's loss with a fifth of outliers errs at most 1.1 times as much as least squares of the good points alone. Outliers that look
 /// like good points cannot be told from them. Where another curve has a lower loss than the right one, no search can tell.
@@ -262,12 +199,13 @@ fn a_fifth_of_outliers() {
                 continue;
             }
             let (data, good) = case.data_of(sets, case.points / 5, sizes, seed);
-            let plain = case.fit(&data, Some(&good), &CurveNoise::default(), backend).fits.fits;
+            let plain =
+                fit_curve(case, &data, Some(&good), &CurveNoise::default(), backend).fits.fits;
             let tukey = CurveNoise::default().with_loss(Loss::Tukey).with_outlier_rate(0.01);
-            let found = case.fit(&data, None, &tukey, backend);
+            let found = fit_curve(case, &data, None, &tukey, backend);
             if asked().is_none() {
                 let some = data.slice(s![..few(), ..]).to_owned();
-                let reference = case.fit(&some, None, &tukey, Backend::Reference);
+                let reference = fit_curve(case, &some, None, &tukey, Backend::Reference);
                 let what = format!("{} {:?} {sizes:?}", case.formula, case.range);
                 alike(&what, &found.fits.fits, &reference.fits.fits);
             }
@@ -277,12 +215,13 @@ fn a_fifth_of_outliers() {
             let share = none as f64 / listed.len().max(1) as f64;
             let found_of = (listed.len() - none) as f64 / (sets * (case.points / 5)) as f64;
             let pair = [&plain, &found.fits.fits];
-            let (lower, higher) = case.losses(&data, &plain, &found);
+            let (lower, higher) = losses(case, &data, &plain, &found);
             let beside = |all: Vec<Vec<f64>>| -> Vec<f64> {
                 all[1].iter().zip(&all[0]).map(|(a, b)| a / b).collect()
             };
             let [all, others, typical] =
-                [case.rms(&pair), case.rms_without(&pair, &lower), case.usual(&pair)].map(beside);
+                [rms(case, &pair), rms_without(case, &pair, &lower), usual(case, &pair)]
+                    .map(beside);
             let outbid = lower.iter().filter(|lower| **lower).count() as f64 / sets as f64;
             println!(
                 "{backend:?} {} {:?} {sizes:?}: rms {all:.3?}, another curve has a lower loss {outbid:.4}, rms without these {others:.3?}, of 68 % {typical:.3?}, \
@@ -306,12 +245,12 @@ fn clean_data() {
     for (seed, case) in (20..).zip(&MODELS) {
         let (data, _) = case.data_of(count, 0, [0.0; 2], seed);
         let some = data.slice(s![..few(), ..]).to_owned();
-        let plain = case.fit(&data, None, &CurveNoise::default(), backend).fits.fits;
+        let plain = fit_curve(case, &data, None, &CurveNoise::default(), backend).fits.fits;
         for loss in Loss::ALL {
             let noise = CurveNoise::default().with_loss(loss).with_outlier_rate(0.01);
-            let found = case.fit(&data, None, &noise, backend);
+            let found = fit_curve(case, &data, None, &noise, backend);
             let fits = &found.fits.fits;
-            let reference = case.fit(&some, None, &noise, Backend::Reference).fits.fits;
+            let reference = fit_curve(case, &some, None, &noise, Backend::Reference).fits.fits;
             alike(&format!("{} {}", case.formula, loss.name()), fits, &reference);
             let [coverage, of_few] = [fits, &reference].map(|fits| -> Vec<f64> {
                 let inside = |j: usize| {
@@ -322,8 +261,8 @@ fn clean_data() {
                 };
                 (0..case.truth.len()).map(inside).collect()
             });
-            let rms = case.rms(&[&plain, fits]);
-            let ratios: Vec<f64> = rms[1].iter().zip(&rms[0]).map(|(a, b)| a / b).collect();
+            let both = rms(case, &[&plain, fits]);
+            let ratios: Vec<f64> = both[1].iter().zip(&both[0]).map(|(a, b)| a / b).collect();
             let scale = found.scales.iter().sum::<f64>() / count as f64 / case.noise;
             let mut listed: Vec<usize> = found.outliers.iter().map(|outlier| outlier.fit).collect();
             listed.dedup();
@@ -351,34 +290,27 @@ fn clean_data() {
 /// Proves that fits of successes among trials are as far off as they say, at the bound of Cramér and Rao.
 #[test]
 fn successes() {
-    let case = Simulated {
-        formula: "g + (1 - g - l)/(1 + exp(-(x - m)/w))",
-        truth: &[0.05, 0.05, 0.5, 0.8],
-        points: 25,
-        range: [-4.0, 5.0],
-        by_factors: false,
-        noise: 0.0,
-    };
-    let logistic = Simulated { formula: "1/(1 + exp(-(x - m)/w))", truth: &[0.5, 0.8], ..case };
-    for (case, trials) in [(case, 200.0), (logistic, 20.0)] {
+    const GUESSED: &str = "g + (1 - g - l)/(1 + exp(-(x - m)/w))";
+    let case = curve(GUESSED, &[0.05, 0.05, 0.5, 0.8], 25, [-4.0, 5.0], 0.0);
+    let logistic = Curve { formula: "1/(1 + exp(-(x - m)/w))", truth: &[0.5, 0.8], ..case };
+    for (case, trials) in [(&case, 200.0), (&logistic, 20.0)] {
         let mut random = Random::new(5, 5);
-        let points: Vec<Vec<f64>> = case.x().into_iter().map(|x| vec![x]).collect();
-        let values = case.model().values(case.truth, &points);
+        let values = case.values();
         let count = many();
         let data = Array2::from_shape_fn((count, case.points), |(_, at)| {
             (0..trials as usize).filter(|_| random.uniform() < values[at]).count() as f64
         });
         let trials = Array2::from_elem((1, case.points), trials);
         let noise = CurveNoise::default().with_trials(trials.view());
-        let found = case.fit(&data, None, &noise, Backend::Reference);
+        let found = fit_curve(case, &data, None, &noise, Backend::Reference);
         let fits = &found.fits.fits;
-        let rms = case.rms(&[fits]);
+        let found = rms(case, &[fits]);
         let degrees = f64::from(fits.degrees[0]);
         let deviance = fits.chi2.iter().sum::<f64>() / count as f64 / degrees;
         for j in 0..case.truth.len() {
             let square = |fit: usize| fits.errors[[fit, j]].powi(2);
             let stated = ((0..count).map(square).sum::<f64>() / count as f64).sqrt();
-            let ratio = rms[0][j] / stated;
+            let ratio = found[0][j] / stated;
             println!("{} {j}: rms over stated {ratio:.3}, deviance {deviance:.3}", case.formula);
             // Of 500 numbers the rms is known to 1/√1000, of 10⁴ to 0.007.
             let most = if count > SETS { 0.04 } else { 0.1 };

@@ -2,40 +2,31 @@
 
 use std::collections::HashMap;
 
+use fit_tests::curves::{row, shared};
+use fit_tests::records::{Record, records};
 use ndarray::{Array2, Array3};
 use spotfit::Backend;
 use spotfit::model::{
-    CurveFitter, CurveNoise, CurveOptions, CurveStart, Curves, Model, NoiseFits, Points, Spread,
-    Values,
+    CurveFitter, CurveNoise, CurveOptions, CurveStart, Model, NoiseFits, Spread, Values,
 };
 
 struct Judged {
-    kind: String,
+    kind: &'static str,
     model: Model,
-    numbers: HashMap<String, Vec<f64>>,
+    numbers: HashMap<&'static str, Vec<f64>>,
 }
 
 fn cases() -> Vec<Judged> {
-    let of = |part: &str| {
-        let mut lines = part.lines();
-        let kind = lines.next().expect("a kind").to_owned();
-        let mut words = |name: &str| {
-            let line = lines.next().and_then(|line| line.strip_prefix(name));
-            line.expect(name).trim().to_owned()
-        };
-        let (formula, variables) = (words("formula"), words("variables"));
-        let parameters = words("parameters");
-        let [variables, parameters] =
-            [&variables, &parameters].map(|all| all.split(' ').collect::<Vec<_>>());
-        let model = Model::formula(&formula, &variables, &parameters).expect("a formula");
-        let line = |line: &str| {
-            let (name, numbers) = line.split_once(' ').expect("a name");
-            let numbers = numbers.split(' ').map(|number| number.parse().expect("a number"));
-            (name.to_owned(), numbers.collect())
-        };
-        Judged { kind, model, numbers: lines.map(line).collect() }
+    let of = |record: Record| {
+        let [variables, parameters] = ["variables", "parameters"].map(|of| record.words(of));
+        let model = Model::formula(record.text("formula"), &variables, &parameters);
+        let names = ["data", "x", "sx", "sy", "start", "held", "sum", "found", "errors"];
+        let numbers = names.into_iter().filter(|name| record.get(name).is_some());
+        let numbers = numbers.map(|name| (name, record.numbers(name))).collect();
+        Judged { kind: record.head, model: model.expect("a formula"), numbers }
     };
-    include_str!("../../data/orthogonal.txt").trim_end().split("\n\n").map(of).collect()
+    let parts = include_str!("../../data/orthogonal.txt").split("\n\n");
+    records(parts).into_iter().map(of).collect()
 }
 
 impl Judged {
@@ -47,18 +38,21 @@ impl Judged {
         }
     }
 
-    fn fit(&self, fitter: &CurveFitter, options: &CurveOptions) -> NoiseFits {
-        let numbers = |name: &str| &self.numbers[name];
-        let data = numbers("data");
+    /// The data, where they lie, and their weights.
+    fn rows(&self) -> [Array2<f64>; 3] {
+        let data = row(&self.numbers["data"]);
         let (points, variables) = (data.len(), self.model.variables().len());
-        let data = Array2::from_shape_vec((1, points), data.clone()).expect("a row");
-        let x = Array2::from_shape_vec((variables, points), numbers("x").clone()).expect("x");
-        let errors = Array3::from_shape_fn((1, variables, points), |(_, k, _)| numbers("sx")[k]);
-        let weights = Array2::from_elem((1, points), numbers("sy")[0].powi(-2));
-        let curves = Curves::new(data.view(), Points::Shared(Values::from(x.view())));
-        let curves = curves.with_weights(weights.view());
+        let x = Array2::from_shape_vec((variables, points), self.numbers["x"].clone()).expect("x");
+        [data, x, Array2::from_elem((1, points), self.numbers["sy"][0].powi(-2))]
+    }
+
+    fn fit(&self, fitter: &CurveFitter, options: &CurveOptions) -> NoiseFits {
+        let [data, x, weights] = self.rows();
+        let errors =
+            Array3::from_shape_fn((1, x.nrows(), data.len()), |(_, k, _)| self.numbers["sx"][k]);
+        let curves = shared(&data, &x, Some(&weights));
         let noise = CurveNoise::default().with_x_errors(Spread::Each(Values::from(errors.view())));
-        let start = CurveStart::Shared(numbers("start"));
+        let start = CurveStart::Shared(&self.numbers["start"]);
         self.model.fit_noise(fitter, &curves, start, options, &noise).expect("fits")
     }
 }
@@ -74,7 +68,7 @@ fn no_sum_is_above_odrpacks() {
         let found = case.fit(&fitter, &case.options());
         let (fits, Judged { kind, numbers, .. }) = (&found.fits.fits, case);
         let above = fits.chi2[0] - numbers["sum"][0];
-        let [all, ended, lower] = kinds.entry(&**kind).or_default();
+        let [all, ended, lower] = kinds.entry(*kind).or_default();
         *all += 1;
         *ended += usize::from(fits.statuses[0].is_converged());
         *lower += usize::from(above < -1e-3);
@@ -118,20 +112,16 @@ fn options() {
     let options = case.options().with_upper(1, x0 - 0.1).with_lower(1, x0 - 2.0);
     let mut start = case.numbers["start"].clone();
     start[1] = x0 - 0.5;
-    let mut limited =
-        Judged { kind: String::new(), model: case.model.clone(), numbers: case.numbers.clone() };
-    limited.numbers.insert("start".into(), start);
+    let mut limited = Judged { kind: "", model: case.model.clone(), numbers: case.numbers.clone() };
+    limited.numbers.insert("start", start);
     let found = limited.fit(&fitter(Backend::Reference, 1), &options).fits.fits;
     assert_eq!(found.statuses[0], spotfit::Status::AtLimit);
     assert_eq!((found.parameters[[0, 1]], found.errors[[0, 1]]), (x0 - 0.1, 0.0));
     assert!(found.chi2[0] > fits.chi2[0] && found.degrees[0] == fits.degrees[0] + 1);
-    limited.numbers.insert("sx".into(), vec![0.0]);
+    limited.numbers.insert("sx", vec![0.0]);
     let plain = limited.fit(&fitter(Backend::Reference, 1), &case.options());
-    let data = Array2::from_shape_vec((1, 60), case.numbers["data"].clone()).expect("a row");
-    let x = Array2::from_shape_vec((1, 60), case.numbers["x"].clone()).expect("a row");
-    let weights = Array2::from_elem((1, 60), case.numbers["sy"][0].powi(-2));
-    let curves = Curves::new(data.view(), Points::Shared(Values::from(x.view())));
-    let curves = curves.with_weights(weights.view());
+    let [data, x, weights] = case.rows();
+    let curves = shared(&data, &x, Some(&weights));
     let start = CurveStart::Shared(&limited.numbers["start"]);
     let least = case.model.fit(&curves, start, &case.options()).expect("fits").fits;
     assert!((plain.fits.fits.chi2[0] / least.chi2[0] - 1.0).abs() < 1e-6);

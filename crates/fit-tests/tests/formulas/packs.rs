@@ -9,8 +9,9 @@ use fit_curves::{
 };
 use fit_formula::Formula;
 use fit_sim::Random;
-use fit_tests::effort;
+use fit_tests::curves::{Alike, Engine, shared};
 use fit_tests::models::{SIMULATED, model};
+use fit_tests::{effort, sets};
 use ndarray::{Array2, Array3};
 use spotfit::model::Model;
 
@@ -19,10 +20,6 @@ const MOST: f64 = 1e-9;
 
 fn reference() -> CurveReference {
     CurveReference::new(0).expect("threads")
-}
-
-fn everywhere(test: impl Fn(InstructionSet)) {
-    InstructionSet::ALL.into_iter().filter(|set| set.is_available()).for_each(test);
 }
 
 /// Whether fits in double precision are those of the reference to the last bit.
@@ -37,32 +34,18 @@ fn exact(what: &str, wanted: &impl Debug, found: &impl Debug) {
 
 /// Checks that fits are the same but for rounding, and that some of them have ended somewhere.
 fn same(what: &str, wanted: &CurveFits, found: &CurveFits, most: f64) {
-    let ended = wanted.statuses.iter().filter(|status| status.is_converged()).count();
-    assert!(ended > 0, "{what}: {:?}", wanted.statuses);
-    assert_eq!(found.statuses.len(), wanted.statuses.len(), "{what}");
-    assert_eq!(found.parameters.dim(), wanted.parameters.dim(), "{what}");
-    for fit in 0..wanted.statuses.len() {
-        let (status, other) = (wanted.statuses[fit], found.statuses[fit]);
-        assert_eq!(
-            status.is_converged(),
-            other.is_converged(),
-            "{what}, {fit}: {status:?} {other:?}"
-        );
-        if !status.is_converged() {
-            continue;
-        }
-        for j in 0..wanted.parameters.ncols() {
-            let (value, error) = (wanted.parameters[[fit, j]], wanted.errors[[fit, j]]);
-            let off = (found.parameters[[fit, j]] - value).abs();
-            assert!(
-                off <= most * error.max(value.abs()),
-                "{what}, {fit}, {j}: {value} ± {error}, off by {off:e}"
-            );
-            let off = (found.errors[[fit, j]] - error).abs();
-            assert!(off <= 1e-6 * error, "{what}, {fit}, {j}: error {error}, off by {off:e}");
-        }
-        let (chi2, other) = (wanted.chi2[fit], found.chi2[fit]);
-        assert!((other - chi2).abs() <= 1e-6 * chi2.abs(), "{what}, {fit}: χ² {chi2}, {other}");
+    let ended = (0..wanted.len()).filter(|&fit| wanted.statuses[fit].is_converged());
+    assert!(ended.clone().count() > 0, "{what}: {:?}", wanted.statuses);
+    let alike = Alike {
+        parameters: most,
+        or_itself: true,
+        errors: 1e-6,
+        chi2: [1e-6, 0.0],
+        covariance: 1e-5,
+    };
+    alike.check_in(ended, what, wanted, found);
+    for (wanted, found) in wanted.statuses.iter().zip(&found.statuses) {
+        assert_eq!(wanted.is_converged(), found.is_converged(), "{what}: {wanted} {found}");
     }
 }
 
@@ -89,7 +72,7 @@ fn all_models_end_where_the_reference_does() {
             let wanted =
                 reference().fit(model.as_formula(), &curves, start, &options).expect("sound");
             let options = options.with_precision(CurvePrecision::F64);
-            everywhere(|set| {
+            for set in sets() {
                 let simd = CurveSimd::new(0, Some(set)).expect("available");
                 let found = simd.fit(model.as_formula(), &curves, start, &options).expect("sound");
                 let what = format!("{}, {set}, {estimator:?}", case.name);
@@ -100,7 +83,7 @@ fn all_models_end_where_the_reference_does() {
                 if number_by_number(set, start_count) {
                     exact(&what, &wanted, &double);
                 }
-            });
+            }
         }
     }
 }
@@ -212,7 +195,7 @@ fn shared_fits_end_where_the_reference_does() {
         let wanted = reference().fit_shared(formula, &curves, start[..].into(), options, sharing);
         let wanted = wanted.expect("sound");
         assert!(wanted.parts.iter().all(|part| part.status.is_converged()), "{what} {wanted:?}");
-        everywhere(|set| {
+        for set in sets() {
             let found = case.on(set, 1);
             exact(&format!("{what}, {set}, threads"), &case.on(set, 3), &found);
             same(&format!("{what}, {set}"), &wanted.fits, &found.fits, 1e-7);
@@ -227,7 +210,7 @@ fn shared_fits_end_where_the_reference_does() {
                 assert!((own.value - wanted.value).abs() <= most, "{what}, {set}: {own:?}");
                 assert!((own.error - wanted.error).abs() <= 1e-6 * wanted.error, "{own:?}");
             }
-        });
+        }
     }
 }
 
@@ -236,7 +219,7 @@ fn shared_fits_end_where_the_reference_does() {
 fn what_is_left_is_fitted_alone() {
     let case = Together::of("a*exp(-x/t) + c", &[5.0, 0.7, 1.0], 200, 31);
     let Together { formula, start, options, .. } = &case;
-    everywhere(|set| {
+    for set in sets() {
         let simd = CurveSimd::new(2, Some(set)).expect("available");
         let curves = case.curves();
         let all = simd.fit_double(formula, &curves, start[..].into(), options).expect("sound");
@@ -252,7 +235,7 @@ fn what_is_left_is_fitted_alone() {
                 assert!(fits.parameters.row(fit).iter().all(|of| of.is_nan()), "{set} {fit}");
             }
         }
-    });
+    }
 }
 
 /// Proves that functions have all their digits in packs: the multiple of a function that fits data best is that of the reference.
@@ -291,22 +274,22 @@ fn functions_have_all_their_digits() {
                 }
                 let data =
                     Array2::from_shape_fn((1, 203), |(_, i)| 1.0 + (i as f64 * 0.7).sin() * 0.3);
-                let curves = Curves::new(data.view(), Points::Shared(Values::from(x.view())));
+                let curves = shared(&data, &x, None);
                 let options =
                     CurveOptions::new(1).with_tolerance(0.0).with_precision(CurvePrecision::F64);
                 let start = CurveStart::Shared(&[1.0]);
                 let wanted = reference().fit(&formula, &curves, start, &options).expect("sound");
                 let (wanted, error) = (wanted.parameters[[0, 0]], wanted.errors[[0, 0]]);
-                everywhere(|set| {
-                    let simd = CurveSimd::new(1, Some(set)).expect("available");
-                    let found = simd.fit(&formula, &curves, start, &options).expect("sound");
+                for lanes in Engine::lanes(1) {
+                    let found = lanes.fit(&formula, &curves, start, &options);
                     let off = (found.parameters[[0, 0]] - wanted).abs();
                     // Where values of both signs cancel each other, digits are lost that the error does not have.
                     assert!(
                         off <= 2e-14 * error.max(wanted.abs()),
-                        "{function} from {low} to {high}, {set}: {wanted} ± {error}, off by {off:e}"
+                        "{function} from {low} to {high}, {}: {wanted} ± {error}, off by {off:e}",
+                        lanes.name()
                     );
-                });
+                }
             }
         }
     }
@@ -332,8 +315,7 @@ fn threads_share_a_long_data_set() {
     });
     let decay = model("exponential");
     let spot = model("gauss_2d");
-    let mut at_curve = Curves::new(curve.view(), Points::Shared(Values::from(x.view())));
-    at_curve.weights = Some(Values::from(weights.view()));
+    let at_curve = shared(&curve, &x, Some(&weights));
     let at_image = Curves::new(image.view(), Points::Grid { width, height });
     for estimator in [Estimator::LeastSquares, Estimator::MaximumLikelihood] {
         for (model, curves, start) in [
@@ -349,36 +331,13 @@ fn threads_share_a_long_data_set() {
             };
             let wanted =
                 reference().fit(model.as_formula(), curves, start, &options).expect("sound");
-            everywhere(|set| {
+            for set in sets() {
                 let alone = fit(1, set);
                 same(&format!("{set}, {estimator:?}"), &wanted, &alone, MOST);
                 for threads in [2, 5] {
-                    let found = fit(threads, set);
-                    assert_eq!(alone.parameters, found.parameters, "{set}, {threads} threads");
-                    assert_eq!(alone.errors, found.errors, "{set}, {threads} threads");
+                    exact(&format!("{set}, {threads} threads"), &alone, &fit(threads, set));
                 }
-            });
+            }
         }
     }
-}
-
-/// Proves that a narrow peak is found where the start says, among many points that have none of it.
-#[test]
-fn narrow_peaks_of_long_data_are_found() {
-    let mut random = Random::new(7, 0);
-    let data = Array2::from_shape_fn((1, 200_000), |(_, i)| {
-        let square = ((i as f64 - 123_456.7) / 12.0).powi(2);
-        9.0 * (-0.5 * square).exp() + 2.0 + random.normal()
-    });
-    let curves = Curves::new(data.view(), Points::Index);
-    let model = model("gauss_1d");
-    let options = CurveOptions::new(4).with_tolerance(1e-9);
-    let start = CurveStart::Shared(&[5.0, 123_450.0, 20.0, 0.0]);
-    let wanted = reference().fit(model.as_formula(), &curves, start, &options).expect("sound");
-    assert!((wanted.parameters[[0, 1]] - 123_456.7).abs() < 5.0 * wanted.errors[[0, 1]]);
-    everywhere(|set| {
-        let simd = CurveSimd::new(2, Some(set)).expect("available");
-        let found = simd.fit(model.as_formula(), &curves, start, &options).expect("sound");
-        same(&format!("{set}"), &wanted, &found, MOST);
-    });
 }

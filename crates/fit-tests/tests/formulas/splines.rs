@@ -2,13 +2,17 @@
 
 use std::collections::HashMap;
 
-use fit_cpu::{CurveReference, CurveSimd, InstructionSet};
+use fit_cpu::CurveSimd;
 use fit_curves::{CurveFits, CurveOptions, CurveStart, Curves, Points, Values};
 use fit_formula::{Formula, Spline, SplineAxis};
 use fit_gpu::CurveGpu;
+use fit_tests::curves::{Alike, Engine, values_of};
 use fit_tests::models::{SIMULATED, model, places};
+use fit_tests::on_backends;
 use ndarray::{Array2, ArrayView2, s};
 use spotfit::model::Model;
+
+use super::assembler::Assembler;
 
 /// What SciPy fitted (scripts/splines.py): each case with its lines of numbers.
 fn cases() -> Vec<(&'static str, HashMap<&'static str, Vec<f64>>)> {
@@ -87,63 +91,29 @@ fn rough(name: &str) -> Formula {
     rough.as_formula().clone()
 }
 
-/// Fits in single precision: all of them, or those that are not left.
-type Fit<'f> = &'f dyn Fn(&Formula, &Curves<'_>, CurveStart<'_>, &CurveOptions) -> CurveFits;
-
-fn rough_splines_agree(which: &str, fit: Fit<'_>) {
+fn rough_splines(engines: &[Engine]) {
     let names = ["spline_1d", "spline_2d", "spline_3d", "spline_3d_multichannel", "spline_4d"];
     for case in SIMULATED.iter().filter(|case| names.contains(&case.name)) {
         let (name, truth) = (case.name, case.truth);
         let formula = rough(name);
         let (places, at) = (case.places(), case.at());
         let points = case.points(&at);
-        let wanted = vec![true; truth.len()];
-        let program = formula.program(fit_formula::Axes::Together, &wanted);
-        let mut evaluator = fit_formula::Evaluator::new(&program);
-        evaluator.set_parameters(truth);
-        let clean: Vec<f64> = places.iter().map(|place| evaluator.value(place)).collect();
+        let clean = values_of(&formula, truth, &places);
         let mut random = fit_sim::Random::new(5, 0);
         let data =
             Array2::from_shape_fn((100, clean.len()), |(_, at)| clean[at] + 0.3 * random.normal());
         let curves = Curves::new(data.view(), points);
         let start: Vec<f64> = truth.iter().map(|value| value * 1.02).collect();
         let options = CurveOptions::new(truth.len());
-        let start = || CurveStart::Shared(&start);
-        let reference = CurveReference::new(1).expect("the calling thread");
-        let wanted = reference.fit(&formula, &curves, start(), &options).expect("sound");
-        let found = fit(&formula, &curves, start(), &options);
-        // A search may end on another side of a jump.
-        let near = |fit: &usize| {
-            (0..truth.len()).all(|j| {
-                let off = found.parameters[[*fit, j]] - wanted.parameters[[*fit, j]];
-                off.abs() < 0.01 * wanted.errors[[*fit, j]]
-            })
-        };
-        let near = (0..100).filter(near).count();
-        println!("{which}, {name}: {near} of 100 within 1 %");
-        assert!(near >= 95, "{which}, {name}: {near}");
+        let wanted = Engine::reference().fit(&formula, &curves, &start[..], &options);
+        for engine in engines {
+            let (found, _) = engine.decide(&formula, &curves, &start[..], &options);
+            // A search may end on another side of a jump.
+            let (near, which) = (Alike::SINGLE.near(0..100, &wanted, &found), engine.name());
+            println!("{which}, {name}: {near} of 100 within 1 %");
+            assert!(near >= 95, "{which}, {name}: {near}");
+        }
     }
-}
-
-/// Proves that splines of single polynomials are evaluated as in double precision, on all vector registers.
-#[test]
-fn rough_splines_on_lanes() {
-    for set in InstructionSet::ALL.into_iter().filter(|set| set.is_available()) {
-        let simd = CurveSimd::new(1, Some(set)).expect("available");
-        rough_splines_agree(&set.to_string(), &|formula, curves, start, options| {
-            simd.fit(formula, curves, start, options).expect("sound")
-        });
-    }
-}
-
-/// Proves the same for the GPU.
-#[test]
-#[ignore = "needs an NVIDIA GPU"]
-fn rough_splines_on_the_gpu() {
-    let gpu = CurveGpu::new(0).expect("a GPU");
-    rough_splines_agree("GPU", &|formula, curves, start, options| {
-        gpu.fit(formula, curves, start, options).expect("a GPU").0
-    });
 }
 
 /// A formula that calls smooth splines f (one argument), g (two), h (three, the first of which are channels) and k (four), with
@@ -225,16 +195,12 @@ fn called(&(text, truth, [columns, rows]): &Called) -> (Formula, Vec<f64>, [usiz
     (formula, truth.to_vec(), [columns, rows])
 }
 
-fn all_calls_agree(which: &str, fit: Fit<'_>) {
+fn all_calls(engines: &[Engine]) {
     for case in CALLED {
         let (formula, truth, [columns, rows]) = called(case);
         let line = rows == 1;
         let extent: &[usize] = if line { &[columns] } else { &[columns, rows] };
-        let all = vec![true; truth.len()];
-        let program = formula.program(fit_formula::Axes::Together, &all);
-        let mut evaluator = fit_formula::Evaluator::new(&program);
-        evaluator.set_parameters(&truth);
-        let clean: Vec<f64> = places(extent).iter().map(|place| evaluator.value(place)).collect();
+        let clean = values_of(&formula, &truth, &places(extent));
         let mut random = fit_sim::Random::new(9, 0);
         let data =
             Array2::from_shape_fn((70, clean.len()), |(_, at)| clean[at] + 0.1 * random.normal());
@@ -243,71 +209,27 @@ fn all_calls_agree(which: &str, fit: Fit<'_>) {
         let curves = Curves::new(data.view(), points);
         let options = CurveOptions::new(truth.len());
         let start: Vec<f64> = truth.iter().map(|value| value * 1.01).collect();
-        let start = || CurveStart::Shared(&start);
-        let reference = CurveReference::new(1).expect("the calling thread");
-        let wanted = reference.fit(&formula, &curves, start(), &options).expect("sound");
-        let found = fit(&formula, &curves, start(), &options);
-        for fit in 0..70 {
-            assert!(wanted.statuses[fit].is_converged(), "{}: {}", case.0, wanted.statuses[fit]);
-            for j in 0..truth.len() {
-                let error = wanted.errors[[fit, j]];
-                let off = (found.parameters[[fit, j]] - wanted.parameters[[fit, j]]).abs();
-                assert!(off < 0.01 * error, "{which}, {}, {fit}, {j}: {off} of {error}", case.0);
-                let ratio = found.errors[[fit, j]] / error;
-                assert!((ratio - 1.0).abs() < 0.01, "{which}, {}, {fit}, {j}: {ratio}", case.0);
-            }
+        let wanted = Engine::reference().fit(&formula, &curves, &start[..], &options);
+        assert!(wanted.statuses.iter().all(|status| status.is_converged()), "{}", case.0);
+        for engine in engines {
+            let (found, left) = engine.decide(&formula, &curves, &start[..], &options);
+            assert!(left.is_empty(), "{}: {left:?}", case.0);
+            Alike::SINGLE.check(&format!("{}, {}", engine.name(), case.0), &wanted, &found);
         }
     }
-}
-
-/// Proves that every way of calling splines gives in single precision what it gives in double precision: on lattices along one
-/// axis and two, beyond the ends, at depths and of channels, and where there is no lattice.
-#[test]
-fn all_calls_on_lanes() {
-    for set in InstructionSet::ALL.into_iter().filter(|set| set.is_available()) {
-        let simd = CurveSimd::new(1, Some(set)).expect("available");
-        all_calls_agree(&set.to_string(), &|formula, curves, start, options| {
-            simd.fit(formula, curves, start, options).expect("sound")
-        });
-    }
-}
-
-/// Proves the same for the GPU.
-#[test]
-#[ignore = "needs an NVIDIA GPU"]
-fn all_calls_on_the_gpu() {
-    let gpu = CurveGpu::new(0).expect("a GPU");
-    all_calls_agree("GPU", &|formula, curves, start, options| {
-        let (fits, left) = gpu.fit(formula, curves, start, options).expect("a GPU");
-        assert!(left.is_empty(), "{}: {left:?}", formula.text());
-        fits
-    });
 }
 
 /// Proves that kernels of all these calls are what NVIDIA's assembler takes.
 #[test]
 #[ignore = "needs NVIDIA's assembler, which the environment variable PTXAS names"]
 fn all_calls_assemble() {
-    let assembler = std::env::var_os("PTXAS").expect("the environment variable PTXAS names one");
-    let folder = std::env::temp_dir().join(format!("spotfit-calls-{}", std::process::id()));
-    std::fs::create_dir_all(&folder).expect("a folder");
+    let assembler = Assembler::new("calls");
     for case in CALLED {
         let (formula, truth, _) = called(case);
         let program = formula.program(fit_formula::Axes::Together, &vec![true; truth.len()]);
-        let text =
-            fit_gpu::spliced(&program, fit_gpu::CurveMethod::Plain, 0, false).expect("a kernel");
-        let file = folder.join("kernel.ptx");
-        std::fs::write(&file, text).expect("a file");
-        let output = std::process::Command::new(&assembler)
-            .args(["-arch", "sm_80", "-o"])
-            .arg(folder.join("cubin"))
-            .arg(&file)
-            .output()
-            .expect("the assembler runs");
-        let report = String::from_utf8_lossy(&output.stderr);
-        assert!(output.status.success(), "{}: {report}", case.0);
+        let text = fit_gpu::spliced(&program, fit_gpu::CurveMethod::Plain, 0, false);
+        assembler.report(&text.expect("a kernel"), "sm_80", case.0);
     }
-    std::fs::remove_dir_all(&folder).expect("it was made here");
 }
 
 /// Proves that shifts far beyond the spline, infinite or none give no finite nonsense, and harm no neighbour: fits that begin
@@ -325,14 +247,13 @@ fn odd_shifts_harm_no_neighbour() {
     });
     let curves = Curves::new(data.view(), Points::Grid { width: columns, height: rows });
     let options = CurveOptions::new(4).with_max_iterations(30);
-    let reference = CurveReference::new(1).expect("the calling thread");
-    let wanted = reference.fit(&formula, &curves, start.view().into(), &options).expect("sound");
-    let simd = CurveSimd::new(1, None).expect("a processor");
-    let found = simd.fit(&formula, &curves, start.view().into(), &options).expect("sound");
+    let wanted = Engine::reference().fit(&formula, &curves, start.view(), &options);
+    let simd = Engine::Lanes(CurveSimd::new(1, None).expect("a processor"));
+    let found = simd.fit(&formula, &curves, start.view(), &options);
     let alone = |fit: usize| {
         let (data, start) = (data.slice(s![fit..=fit, ..]), start.slice(s![fit..=fit, ..]));
         let curves = Curves::new(data, Points::Grid { width: columns, height: rows });
-        simd.fit(&formula, &curves, start.into(), &options).expect("sound")
+        simd.fit(&formula, &curves, start, &options)
     };
     for fit in 0..count {
         let own = alone(fit);
@@ -419,4 +340,17 @@ fn wrong_splines_are_told() {
     assert_eq!(many.to_string(), "the model 'linear' calls no splines");
     let flat = Model::named_with_splines("spline_1d", &[("f", &spline)]).expect_err("two axes");
     assert!(flat.to_string().contains("has 2 axes"), "{flat}");
+}
+
+on_backends! {
+    /// Proves that splines of single polynomials are evaluated as in double precision, on all vector registers.
+    rough_splines_on_lanes(&lanes()), rough_splines_on_the_gpu(&[Engine::gpu()]) => rough_splines;
+
+    /// Proves that every way of calling splines gives in single precision what it gives in double precision: on lattices along one
+    /// axis and two, beyond the ends, at depths and of channels, and where there is no lattice.
+    all_calls_on_lanes(&lanes()), all_calls_on_the_gpu(&[Engine::gpu()]) => all_calls;
+}
+
+fn lanes() -> Vec<Engine> {
+    Engine::lanes(1).collect()
 }

@@ -7,10 +7,10 @@
 use std::f64::consts::{PI, TAU};
 
 use fit_sim::Random;
+use fit_tests::curves::{Curve, curve, row, shared, values};
 use fit_tests::effort;
-use ndarray::Array2;
 use spotfit::Backend;
-use spotfit::model::{CurveFitter, CurveStart, Curves, Model, ModelFits, Points, Values};
+use spotfit::model::{CurveFitter, CurveStart, Model, ModelFits};
 
 fn fitted(
     model: &Model,
@@ -19,13 +19,8 @@ fn fitted(
     y: &[f64],
     weights: Option<&[f64]>,
 ) -> ModelFits {
-    let row = |values: &[f64]| Array2::from_shape_fn((1, values.len()), |(_, i)| values[i]);
     let (x, y, weights) = (row(x), row(y), weights.map(row));
-    let curves = Curves::new(y.view(), Points::Shared(Values::from(x.view())));
-    let curves = match &weights {
-        Some(weights) => curves.with_weights(weights.view()),
-        None => curves,
-    };
+    let curves = shared(&y, &x, weights.as_ref());
     let fitter = CurveFitter::new(backend, 1).expect("a thread");
     let options = model.options().with_max_iterations(400);
     model.fit_with(&fitter, &curves, CurveStart::Estimate, &options).expect("fits")
@@ -35,72 +30,26 @@ fn formula(text: &str) -> Model {
     Model::of_variables(text, &["x"]).expect(text)
 }
 
-/// A formula of X, where its points lie, and its true parameters in the order of the formula.
-struct Case {
-    text: &'static str,
-    points: usize,
-    x: [f64; 2],
-    truth: &'static [f64],
-    deviation: f64,
-}
+const PEAKS: &str = "a1*exp(-(X - x1)^2/(2*s1^2)) + a2*exp(-(X - x2)^2/(2*s2^2)) + a3*exp(-(X - x3)^2/(2*s3^2)) + b + m*X";
+const THREE: &[f64] = &[8.0, 517.0, 2.0, 7.0, 548.0, 3.0, 6.0, 577.0, 4.0, -8.0, 0.02];
+const DAMPED: &str = "a*exp(-X/t)*cos(2*pi*X/p + q) + c";
 
-const CASES: &[Case] = &[
-    Case {
-        text: "a1*exp(-(X - x1)^2/(2*s1^2)) + a2*exp(-(X - x2)^2/(2*s2^2)) + a3*exp(-(X - x3)^2/(2*s3^2)) + b + m*X",
-        points: 120,
-        x: [500.0, 600.0],
-        truth: &[8.0, 517.0, 2.0, 7.0, 548.0, 3.0, 6.0, 577.0, 4.0, -8.0, 0.02],
-        deviation: 0.1,
-    },
-    Case {
-        text: "a*exp(-X/t) + c",
-        points: 30,
-        x: [0.0, 10.0],
-        truth: &[5.0, 2.0, 1.0],
-        deviation: 0.1,
-    },
-    Case {
-        text: "top*X^n/(k^n + X^n)",
-        points: 25,
-        x: [0.1, 20.0],
-        truth: &[3.0, 2.0, 4.0],
-        deviation: 0.05,
-    },
-    Case {
-        text: "a/(1 + exp(-(X - m)/w)) + b + c*X",
-        points: 40,
-        x: [-30.0, 10.0],
-        truth: &[5.0, -12.0, 1.5, 1.0, 0.05],
-        deviation: 0.1,
-    },
-    Case {
-        text: "(a + b*X)/(1 + p*X + q*X^2)",
-        points: 40,
-        x: [0.0, 10.0],
-        truth: &[1.0, 4.0, 0.1, 0.2],
-        deviation: 0.02,
-    },
-    Case {
-        text: "exp(-b*X)/(c + d*X)",
-        points: 40,
-        x: [0.5, 6.0],
-        truth: &[0.2, 0.3, 0.5],
-        deviation: 0.01,
-    },
-    Case {
-        text: "a*voigt(X - m, s, g) + b",
-        points: 50,
-        x: [0.0, 20.0],
-        truth: &[30.0, 9.0, 1.0, 0.7, 2.0],
-        deviation: 0.1,
-    },
-    Case {
-        text: "a*exp(-X/t)*cos(2*pi*X/p + q) + c",
-        points: 80,
-        x: [0.0, 16.0],
-        truth: &[5.0, 6.0, 0.8, 0.6, 1.0],
-        deviation: 0.2,
-    },
+/// Formulas of X, with their true parameters in the order of the formula.
+const CASES: [Curve; 8] = [
+    curve(PEAKS, THREE, 120, [500.0, 600.0], 0.1),
+    curve("a*exp(-X/t) + c", &[5.0, 2.0, 1.0], 30, [0.0, 10.0], 0.1),
+    curve("top*X^n/(k^n + X^n)", &[3.0, 2.0, 4.0], 25, [0.1, 20.0], 0.05),
+    curve(
+        "a/(1 + exp(-(X - m)/w)) + b + c*X",
+        &[5.0, -12.0, 1.5, 1.0, 0.05],
+        40,
+        [-30.0, 10.0],
+        0.1,
+    ),
+    curve("(a + b*X)/(1 + p*X + q*X^2)", &[1.0, 4.0, 0.1, 0.2], 40, [0.0, 10.0], 0.02),
+    curve("exp(-b*X)/(c + d*X)", &[0.2, 0.3, 0.5], 40, [0.5, 6.0], 0.01),
+    curve("a*voigt(X - m, s, g) + b", &[30.0, 9.0, 1.0, 0.7, 2.0], 50, [0.0, 20.0], 0.1),
+    curve(DAMPED, &[5.0, 6.0, 0.8, 0.6, 1.0], 80, [0.0, 16.0], 0.2),
 ];
 
 /// What stands in the place of x: (x − shift)/scale; and what the value is added to and multiplied by.
@@ -116,22 +65,16 @@ const UNITS: &[([f64; 2], [f64; 2])] = &[
 fn units_in_a_formula_change_nothing() {
     let mut missed = Vec::new();
     for (number, case) in CASES.iter().enumerate() {
-        let plain = formula(&case.text.replace('X', "x"));
+        let plain = formula(&case.formula.replace('X', "x"));
         let mut random = Random::new(81, number as u64);
-        let x: Vec<f64> = (0..case.points)
-            .map(|i| case.x[0] + (case.x[1] - case.x[0]) * i as f64 / (case.points - 1) as f64)
-            .collect();
-        let at: Vec<Vec<f64>> = x.iter().map(|&x| vec![x]).collect();
-        let y: Vec<f64> = plain
-            .values(case.truth, &at)
-            .iter()
-            .map(|value| value + case.deviation * random.normal())
-            .collect();
-        let wanted = case.deviation.powi(2) * case.points as f64 * 1.5;
+        let x = case.x();
+        let values = values(&plain, case.truth, &x);
+        let y: Vec<f64> = values.iter().map(|value| value + case.noise * random.normal()).collect();
+        let wanted = case.noise.powi(2) * case.points as f64 * 1.5;
         let own = fitted(&plain, Backend::Reference, &x, &y, None).fits.chi2[0];
-        assert!(own < wanted, "{}: {own}", case.text);
+        assert!(own < wanted, "{}: {own}", case.formula);
         for ([shift, scale], [level, factor]) in UNITS {
-            let shifted = case.text.replace('X', &format!("((x - ({shift:?}))/{scale:?})"));
+            let shifted = case.formula.replace('X', &format!("((x - ({shift:?}))/{scale:?})"));
             let text = format!("{level:?} + {factor:?}*({shifted})");
             let x: Vec<f64> = x.iter().map(|x| x * scale + shift).collect();
             let y: Vec<f64> = y.iter().map(|y| level + factor * y).collect();
@@ -150,17 +93,16 @@ fn units_in_a_formula_change_nothing() {
 fn peaks_are_found_over_any_line() {
     let case = &CASES[0];
     let x: Vec<f64> = (0..200).map(|i| 500.0 + 0.5 * f64::from(i)).collect();
-    let at: Vec<Vec<f64>> = x.iter().map(|&x| vec![x]).collect();
     for seed in 0..5 {
         let mut random = Random::new(82, seed);
         let mut truth = case.truth.to_vec();
         for place in [1, 4, 7] {
             truth[place] += random.uniform_in(-5.0, 5.0);
         }
-        let values = formula(&case.text.replace('X', "x")).values(&truth, &at);
+        let values = values(&formula(&case.formula.replace('X', "x")), &truth, &x);
         let y: Vec<f64> = values.iter().map(|value| value + 0.1 * random.normal()).collect();
         for line in ["b + m*x", "b + m*(x - 550)", "b + m*(x - 0.5)/1e4", "b - m*(600 - x)"] {
-            let text = case.text.replace("b + m*X", line).replace('X', "x");
+            let text = case.formula.replace("b + m*X", line).replace('X', "x");
             let found = fitted(&formula(&text), Backend::Reference, &x, &y, None).fits.chi2[0];
             assert!(found < 0.01 * 200.0 * 1.3, "{line}, {seed}: {found}");
         }
@@ -306,14 +248,13 @@ fn long_data_have_high_frequencies() {
 /// Proves that angles that must lie in a turn, and amplitudes that must be negative, begin within it, far from 0 too.
 #[test]
 fn angles_begin_within_their_limits() {
-    let row = |values: &[f64]| Array2::from_shape_fn((1, values.len()), |(_, i)| values[i]);
     let fitter = CurveFitter::new(Backend::Reference, 1).expect("a thread");
     for phase in [1.5, 2.5, 4.0] {
         for far in [0.0, 30.0] {
             let x: Vec<f64> = (0..50).map(|i| far + 0.1 * f64::from(i)).collect();
             let y: Vec<f64> = x.iter().map(|x| 3.0 * (7.0 * x + phase).sin() + 1.0).collect();
             let (x, y) = (row(&x), row(&y));
-            let curves = Curves::new(y.view(), Points::Shared(Values::from(x.view())));
+            let curves = shared(&y, &x, None);
             let model = Model::named("sine").expect("a model");
             for (amplitude, limits) in [(3.0, [0.0, TAU]), (-3.0, [-PI, PI])] {
                 let bounded = if amplitude > 0.0 { [0.0, 100.0] } else { [-100.0, 0.0] };
@@ -346,9 +287,8 @@ fn tied_waves_are_found() {
 fn limits_say_where_frequencies_are_searched() {
     let (x, mut y) = uneven(25.0, 0, |angle| 3.0 * angle.sin());
     x.iter().zip(&mut y).for_each(|(x, y)| *y += 3.5 * (8.0 * x).sin());
-    let row = |values: &[f64]| Array2::from_shape_fn((1, values.len()), |(_, i)| values[i]);
     let (x, y) = (row(&x), row(&y));
-    let curves = Curves::new(y.view(), Points::Shared(Values::from(x.view())));
+    let curves = shared(&y, &x, None);
     let fitter = CurveFitter::new(Backend::Reference, 1).expect("a thread");
     for model in [Model::named("sine").expect("a model"), formula("a*sin(w*x + p) + c")] {
         let number = model.parameter("w").expect("w");

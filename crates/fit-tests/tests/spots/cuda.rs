@@ -43,6 +43,12 @@ fn primary(device: usize) -> CUcontext {
     context
 }
 
+/// Gives the thread the context of a device, which lives as long as the process.
+fn enter(device: usize) {
+    // SAFETY: as above.
+    ok(unsafe { cuCtxSetCurrent(primary(device)) });
+}
+
 fn current() -> CUcontext {
     let mut context = null_mut();
     // SAFETY: a valid pointer.
@@ -354,8 +360,7 @@ struct Context;
 impl Context {
     fn of(device: usize) -> Self {
         devices().expect("a GPU");
-        // SAFETY: it lives as long as the process.
-        ok(unsafe { cuCtxSetCurrent(primary(device)) });
+        enter(device);
         Self
     }
 }
@@ -369,10 +374,6 @@ impl Drop for Context {
 
 /// What comes of memory of which these parts are registered.
 fn with_registered(count: usize, parts: Parts) -> Vec<String> {
-    let enter = || {
-        // SAFETY: it lives as long as the process.
-        ok(unsafe { cuCtxSetCurrent(primary(0)) });
-    };
     let options = Options::default();
     let gpu = Gpu::new(&[0]).expect("a GPU");
     let simulated = spots(count);
@@ -386,7 +387,7 @@ fn with_registered(count: usize, parts: Parts) -> Vec<String> {
     let corners = alone(&corners);
     let weights = alone(&(0..pixels.len()).map(|at| (at % 5 + 1) as f32).collect::<Vec<_>>());
     let weights_view = ArrayView3::from_shape((count, SIDE, SIDE), &weights).expect("as many");
-    enter();
+    enter(0);
     let _registered = [
         parts.of(&pixels),
         parts.of(&starts),
@@ -418,11 +419,8 @@ fn with_registered(count: usize, parts: Parts) -> Vec<String> {
     resident.errors_into(&options, &mut errors).expect("errors");
     told("errors of those", &errors);
 
-    let buffer = PinnedBuffer::<f32>::new(pixels.len()).map(|mut buffer| {
-        buffer.copy_from_slice(&pixels);
-        buffer
-    });
-    let buffer = buffer.expect("memory");
+    let mut buffer = PinnedBuffer::<f32>::new(pixels.len()).expect("memory");
+    buffer.copy_from_slice(&pixels);
     let fitter = InPlace::new(0).expect("a GPU");
     let weighted = shown(count).with_weights(Weights::Windows(weights_view)).with_corners(&corners);
     let found = in_place(&fitter, weighted, buffer.as_ptr()).expect("weights");
@@ -430,7 +428,7 @@ fn with_registered(count: usize, parts: Parts) -> Vec<String> {
     told("windows where they lie", &fits);
     found.fetch_errors(&mut errors).expect("errors");
     told("errors where they lie", &errors);
-    enter();
+    enter(0);
     drop(_registered);
     all.extend(with_registered_images(&gpu, parts));
     all.extend(with_registered_curves(count, parts));
@@ -449,8 +447,7 @@ fn with_registered_images(gpu: &Gpu, parts: Parts) -> Option<String> {
     let spots = spots(500);
     let corners: Vec<Corner> =
         (0..500).map(|number| Corner { frame: 0, x: number % 290, y: number % 190 }).collect();
-    // SAFETY: it lives as long as the process.
-    ok(unsafe { cuCtxSetCurrent(primary(0)) });
+    enter(0);
     let scale = map.scale();
     let _registered = [parts.of(&weights), parts.of(scale.as_slice().expect("standard layout"))];
     let windows = Windows::stack(spots.view()).with_corners(&corners).with_map(&map);
@@ -466,8 +463,7 @@ fn with_registered_curves(count: usize, parts: Parts) -> Vec<String> {
     let data = decays(count, 20);
     let numbers = alone(data.as_slice().expect("standard layout"));
     let view = ArrayView2::from_shape((count, 20), &numbers).expect("as many");
-    // SAFETY: it lives as long as the process.
-    ok(unsafe { cuCtxSetCurrent(primary(0)) });
+    enter(0);
     let _registered = parts.of(&numbers);
     let gpu = CurveGpu::new(0).expect("a GPU");
     let curves = Curves::new(view, Points::Index);
@@ -558,12 +554,8 @@ fn other_streams_are_not_waited_for() {
     };
     // What is needed for the first time may make the driver wait.
     let expected = fit().1;
-    let enter = || {
-        // SAFETY: it lives as long as the process.
-        ok(unsafe { cuCtxSetCurrent(primary(0)) });
-    };
     for flags in [CU_STREAM_NON_BLOCKING, CU_STREAM_DEFAULT] {
-        enter();
+        enter(0);
         let busy = Busy::new(flags);
         for _ in 0..5 {
             assert_eq!(fit().1, expected);
@@ -573,7 +565,7 @@ fn other_streams_are_not_waited_for() {
 
         let (first, _) = fit();
         let address = first.fits() as usize;
-        enter();
+        enter(0);
         let busy = Busy::new(flags);
         drop(first);
         let (next, found) = fit();

@@ -2,9 +2,10 @@
 
 use fit_core::{Background, Criteria, Limits, MaxError, Options, Size};
 use fit_sim::{Random, SimulatedSpots, SpotSimulation};
-use fit_tests::{GPU, TestBackend, backends};
+use fit_tests::spots::fitted;
+use fit_tests::{GPU, TestBackend, backends, on_backends};
 use ndarray::Array3;
-use spotfit::{Backend, Fit, Start, Status};
+use spotfit::{Backend, Fit, Start, Status, Windows};
 
 /// Every instruction set, one thread each: threads change nothing.
 fn alone() -> Vec<TestBackend> {
@@ -17,7 +18,7 @@ fn fit(
     spots: &Array3<f32>,
     start: Start<'_>,
 ) -> Vec<Fit<f64>> {
-    backend.fitter(options).fit(spots.view(), start).expect("the windows are large enough")
+    fitted(&backend.fitter(options), &Windows::stack(spots.view()), start)
 }
 
 fn reference(options: Options, spots: &Array3<f32>, start: Start<'_>) -> Vec<Fit<f64>> {
@@ -50,20 +51,6 @@ fn evaluations(fits: &[Fit<f64>]) -> f64 {
     fits.iter().map(|fit| f64::from(fit.evaluations)).sum::<f64>() / fits.len() as f64
 }
 
-/// Proves that a fit which ends by the bound on χ² is below it, however bright the spot is, and that such a bound
-/// ends fits.
-#[test]
-fn what_ends_by_a_bound_is_below_it() {
-    check_bound(&alone());
-}
-
-/// Proves the same for the GPU.
-#[test]
-#[ignore = "needs an NVIDIA GPU"]
-fn what_ends_by_a_bound_is_below_it_on_the_gpu() {
-    check_bound(&[GPU]);
-}
-
 fn check_bound(backends: &[TestBackend]) {
     let mut random = Random::new(3, 0);
     for (amplitude, per_pixel, must_end) in
@@ -89,20 +76,6 @@ fn check_bound(backends: &[TestBackend]) {
     }
 }
 
-/// Proves that spots as wide as the window cost single precision no more evaluations than double precision, and
-/// converge as often.
-#[test]
-fn wide_spots_end_as_in_double_precision() {
-    check_wide(&alone());
-}
-
-/// Proves the same for the GPU.
-#[test]
-#[ignore = "needs an NVIDIA GPU"]
-fn wide_spots_end_as_in_double_precision_on_the_gpu() {
-    check_wide(&[GPU]);
-}
-
 fn check_wide(backends: &[TestBackend]) {
     for (sigma, signal) in [(4.0, 4e4), (4.0, 4e6), (6.0, 4e6)] {
         let spots = simulated(9, signal, 0.1 * signal, sigma..sigma + 1e-4).pixels;
@@ -122,20 +95,6 @@ fn check_wide(backends: &[TestBackend]) {
             assert!(lost(&fits) <= lost(&expected) + 0.001, "{backend:?}, σ = {sigma}");
         }
     }
-}
-
-/// Proves that faint spots end in minima that are as low as in double precision, and that no fit converges on a
-/// limit.
-#[test]
-fn faint_spots_end_as_in_double_precision() {
-    check_faint(&alone());
-}
-
-/// Proves the same for the GPU.
-#[test]
-#[ignore = "needs an NVIDIA GPU"]
-fn faint_spots_end_as_in_double_precision_on_the_gpu() {
-    check_faint(&[GPU]);
 }
 
 fn check_faint(backends: &[TestBackend]) {
@@ -175,20 +134,6 @@ fn check_faint(backends: &[TestBackend]) {
     }
 }
 
-/// Proves that where the window tells nothing of a spot at the start values, no result is made up: the fit does not
-/// converge, and background and χ² are those of the pixels.
-#[test]
-fn nothing_is_made_up() {
-    check_made_up(&alone());
-}
-
-/// Proves the same for the GPU.
-#[test]
-#[ignore = "needs an NVIDIA GPU"]
-fn nothing_is_made_up_on_the_gpu() {
-    check_made_up(&[GPU]);
-}
-
 fn check_made_up(backends: &[TestBackend]) {
     let mut random = Random::new(5, 0);
     let spots = Array3::from_shape_fn((2000, 6, 6), |_| (100.0 * random.normal()).round() as f32);
@@ -211,4 +156,22 @@ fn check_made_up(backends: &[TestBackend]) {
             }
         }
     }
+}
+
+on_backends! {
+    /// Proves that a fit which ends by the bound on χ² is below it, however bright the spot is, and that such a bound
+    /// ends fits.
+    what_ends_by_a_bound_is_below_it(&alone()), what_ends_by_a_bound_is_below_it_on_the_gpu(&[GPU]) => check_bound;
+
+    /// Proves that spots as wide as the window cost single precision no more evaluations than double precision, and
+    /// converge as often.
+    wide_spots_end_as_in_double_precision(&alone()), wide_spots_end_as_in_double_precision_on_the_gpu(&[GPU]) => check_wide;
+
+    /// Proves that faint spots end in minima that are as low as in double precision, and that no fit converges on a
+    /// limit.
+    faint_spots_end_as_in_double_precision(&alone()), faint_spots_end_as_in_double_precision_on_the_gpu(&[GPU]) => check_faint;
+
+    /// Proves that where the window tells nothing of a spot at the start values, no result is made up: the fit does not
+    /// converge, and background and χ² are those of the pixels.
+    nothing_is_made_up(&alone()), nothing_is_made_up_on_the_gpu(&[GPU]) => check_made_up;
 }

@@ -15,6 +15,30 @@ use spotfit::{Backend, FitError, Fitter, FitterOptions, Pixel, Windows};
 /// Enough windows for the kernels that want many.
 const MANY: usize = 8000;
 
+/// Windows of spots in squares of 9 pixels.
+fn spots(count: usize) -> Array3<f32> {
+    SpotSimulation::new(Size::new(9, 9)).generate(0..count).expect("sound").pixels
+}
+
+/// The fits of a GPU.
+fn fits_of<P: Pixel>(
+    gpu: &Gpu,
+    options: &Options,
+    spots: ArrayView3<'_, P>,
+    start: Start<'_>,
+) -> Vec<Fit<f32>> {
+    let mut fits = vec![Fit::<f32>::invalid(); spots.dim().0];
+    gpu.fit_into(options, spots, start, &mut fits).expect("a GPU");
+    fits
+}
+
+/// Pixels in pinned memory.
+fn pinned(spots: &[f32]) -> PinnedBuffer<f32> {
+    let mut pixels = PinnedBuffer::<f32>::new(spots.len()).expect("memory");
+    pixels.copy_from_slice(spots);
+    pixels
+}
+
 /// The share of fits within 10⁻³ pixels of the reference.
 fn share(fits: &[Fit<f32>], reference: &[Fit<f64>]) -> f64 {
     let near = |(fit, reference): &(&Fit<f32>, &Fit<f64>)| {
@@ -45,16 +69,6 @@ fn every_kernel_agrees_with_the_reference() {
         portable.fit_into(&options, spots.view(), Start::Estimate, &mut fits).expect("sound");
         let cpu = share(&fits, &expected);
 
-        fn run<P: Pixel>(
-            (gpu, options): (&Gpu, &Options),
-            spots: ArrayView3<'_, P>,
-            start: Start<'_>,
-            expected: &[Fit<f64>],
-        ) -> f64 {
-            let mut fits = vec![Fit::<f32>::invalid(); spots.dim().0];
-            gpu.fit_into(options, spots, start, &mut fits).expect("a GPU");
-            share(&fits, expected)
-        }
         let starts: Vec<[f32; 3]> = expected
             .iter()
             .map(|fit| [fit.x as f32 + 0.3, fit.y as f32 - 0.2, fit.sigma as f32 * 1.1])
@@ -69,13 +83,13 @@ fn every_kernel_agrees_with_the_reference() {
             let spots = spots.slice(s![..count, .., ..]);
             let (short, byte) = (spots.mapv(|p| p as u16), spots.mapv(|p| p as u8));
             let (double, starts) = (spots.mapv(f64::from), Start::F32(&starts[..count]));
-            let gpu = (&gpu, &options);
+            let (none, gpu) = (Start::Estimate, &gpu);
             let shares = [
-                run(gpu, spots, Start::Estimate, &expected),
-                run(gpu, spots, starts, &given),
-                run(gpu, short.view(), Start::Estimate, &expected),
-                run(gpu, byte.view(), starts, &given),
-                run(gpu, double.view(), Start::Estimate, &expected),
+                share(&fits_of(gpu, &options, spots, none), &expected),
+                share(&fits_of(gpu, &options, spots, starts), &given),
+                share(&fits_of(gpu, &options, short.view(), none), &expected),
+                share(&fits_of(gpu, &options, byte.view(), starts), &given),
+                share(&fits_of(gpu, &options, double.view(), none), &expected),
             ];
             // Where windows are too small to tell, chance decides: three standard deviations of it.
             let needed = cpu - 0.005 - 3.0 * (cpu * (1.0 - cpu) / count as f64).sqrt();
@@ -93,12 +107,8 @@ fn all_ways_give_the_same() {
     let gpu = Gpu::new(&[0]).expect("a GPU");
     let options = Options::default();
     let size = Size::new(9, 9);
-    let spots = SpotSimulation::new(size).generate(0..MANY).expect("sound").pixels;
-    let fit = |spots: ArrayView3<'_, f32>| {
-        let mut fits = vec![Fit::<f32>::invalid(); spots.dim().0];
-        gpu.fit_into(&options, spots, Start::Estimate, &mut fits).expect("a GPU");
-        fits
-    };
+    let spots = spots(MANY);
+    let fit = |spots: ArrayView3<'_, f32>| fits_of(&gpu, &options, spots, Start::Estimate);
     for count in [MANY, 3000] {
         let spots = spots.slice(s![..count, .., ..]);
         let all = fit(spots);
@@ -114,8 +124,7 @@ fn all_ways_give_the_same() {
         resident.fetch(&mut fits).expect("a GPU");
         assert_eq!(format!("{fits:?}"), format!("{all:?}"));
 
-        let mut pixels = PinnedBuffer::<f32>::new(spots.len()).expect("memory");
-        pixels.copy_from_slice(spots.as_slice().expect("standard layout"));
+        let pixels = pinned(spots.as_slice().expect("standard layout"));
         let mut pinned = PinnedBuffer::<Fit<f32>>::new(count).expect("memory");
         let view = ArrayView3::from_shape((count, 9, 9), &pixels).expect("as many");
         gpu.fit_into(&options, view, Start::Estimate, &mut pinned).expect("a GPU");
@@ -172,7 +181,7 @@ fn in_place(options: &Options, pixels: &PinnedBuffer<f32>, expected: &[Fit<f32>]
 /// Checks that errors are the same to the bit from the device's memory, from pinned memory into pinned memory and from
 /// ordinary memory, of fits in either precision, in one chunk and in several; and nearly those of the CPU.
 fn errors_are_the_same(gpu: &Gpu, options: &Options) {
-    let spots = SpotSimulation::new(Size::new(9, 9)).generate(0..MANY).expect("sound").pixels;
+    let spots = spots(MANY);
     for count in [900, 800_000] {
         let mut pixels = PinnedBuffer::<u16>::new(count * 81).expect("memory");
         let source = spots.iter().cycle();
@@ -227,8 +236,7 @@ fn windows_of_other_sizes_take_no_memory_away() {
     let options = Options::default();
     let batch = |spots: ArrayView3<'_, f32>| {
         let gpu = Gpu::new(&[0]).expect("a GPU");
-        let mut fits = vec![Fit::<f32>::invalid(); spots.dim().0];
-        gpu.fit_into(&options, spots, Start::Estimate, &mut fits).expect("a batch");
+        let fits = fits_of(&gpu, &options, spots, Start::Estimate);
         let mut errors = vec![Errors::unknown(); fits.len()];
         let windows = Windows::stack(spots).into();
         gpu.errors_into(&options, windows, &fits, &mut errors).expect("errors");
@@ -264,11 +272,8 @@ fn windows_of_other_sizes_take_no_memory_away() {
 #[ignore = "needs an NVIDIA GPU"]
 fn weights_are_given_once() {
     const COUNT: usize = 500;
-    let spots = SpotSimulation::new(Size::new(9, 9)).generate(0..COUNT).expect("sound").pixels;
-    let mut pixels = PinnedBuffer::<f32>::new(spots.len()).expect("memory");
-    pixels.copy_from_slice(spots.as_slice().expect("standard layout"));
-    let mut there = PinnedBuffer::<f32>::new(spots.len()).expect("memory");
-    there.fill(1.0);
+    let pixels = pinned(spots(COUNT).as_slice().expect("standard layout"));
+    let there = pinned(&vec![1.0; pixels.len()]);
     let shape = (COUNT, 9, 9).strides((0, 0, 0));
     let one = [0.0_f32];
     let shapes = ArrayView3::from_shape(shape, &one).expect("one is enough");
@@ -322,8 +327,7 @@ fn hopeless_windows_get_the_references_statuses() {
     for (width, height) in (4..=32).map(|side| (side, side)).chain([(5, 9), (40, 7)]) {
         for count in [MANY, 40] {
             let spots = hopeless(count, width, height);
-            let mut fits = vec![Fit::<f32>::invalid(); count];
-            gpu.fit_into(&options, spots.view(), Start::Estimate, &mut fits).expect("a GPU");
+            let fits = fits_of(&gpu, &options, spots.view(), Start::Estimate);
             for (number, fit) in fits.iter().enumerate() {
                 let invalid = fit.status == Status::Invalid;
                 assert_eq!(invalid, number % 5 != 4, "{width}×{height}, {number}: {fit:?}");
@@ -358,8 +362,7 @@ fn impossible_requests_are_refused() {
         .expect("empty");
     let bytes = 1 << 45;
     assert!(matches!(PinnedBuffer::<u8>::new(bytes), Err(GpuError::OutOfMemory { .. })));
-    let spots = SpotSimulation::new(Size::new(9, 9)).generate(0..1).expect("sound").pixels;
-    gpu.fit_into(&options, spots.view(), Start::Estimate, &mut fits).expect("a GPU");
+    let fits = fits_of(&gpu, &options, spots(1).view(), Start::Estimate);
     assert!(fits[0].status.is_converged());
 }
 
@@ -380,7 +383,7 @@ fn without_a_gpu_the_reason_is_told() {
     ];
     assert!(reasons.contains(&true), "{error}");
     assert!(error.to_string().contains("driver") || error.to_string().contains("GPU"), "{error}");
-    let spots = SpotSimulation::new(Size::new(9, 9)).generate(0..10).expect("sound").pixels;
+    let spots = spots(10);
     assert!(Gpu::new(&[0]).is_err());
     assert!(PinnedBuffer::<f32>::new(1).is_err());
     assert!(Resident::new(0, spots.view(), Start::Estimate).is_err());
@@ -405,10 +408,9 @@ fn fits_until_killed() {
         return;
     }
     let gpu = Gpu::new(&[0]).expect("a GPU");
-    let spots = SpotSimulation::new(Size::new(9, 9)).generate(0..200_000).expect("sound").pixels;
-    let mut fits = vec![Fit::<f32>::invalid(); 200_000];
+    let spots = spots(200_000);
     for round in 0.. {
-        gpu.fit_into(&Options::default(), spots.view(), Start::Estimate, &mut fits).expect("a GPU");
+        fits_of(&gpu, &Options::default(), spots.view(), Start::Estimate);
         if round == 20 {
             println!("\nunder way");
         }
@@ -423,12 +425,8 @@ fn killing_a_process_leaves_the_device_usable() {
     use std::io::{BufRead, BufReader};
     use std::process::{Command, Stdio};
     let gpu = Gpu::new(&[0]).expect("a GPU");
-    let spots = SpotSimulation::new(Size::new(9, 9)).generate(0..MANY).expect("sound").pixels;
-    let fit = || {
-        let mut fits = vec![Fit::<f32>::invalid(); MANY];
-        gpu.fit_into(&Options::default(), spots.view(), Start::Estimate, &mut fits).expect("a GPU");
-        format!("{fits:?}")
-    };
+    let spots = spots(MANY);
+    let fit = || format!("{:?}", fits_of(&gpu, &Options::default(), spots.view(), Start::Estimate));
     let before = fit();
     for round in 0..5 {
         let mut other = Command::new(std::env::current_exe().expect("this program"))
@@ -459,10 +457,8 @@ fn hopeless_windows_as_published() {
     for (width, height) in shapes {
         let count = 60;
         let spots = hopeless(count, width, height);
-        let mut fits = vec![Fit::<f32>::invalid(); count];
         let starts = estimates(spots.view());
-        let start = Start::F32(&starts);
-        gpu.fit_into(&Options::default(), spots.view(), start, &mut fits).expect("a GPU");
+        let fits = fits_of(&gpu, &Options::default(), spots.view(), Start::F32(&starts));
         for (number, fit) in fits.iter().enumerate() {
             let hopeless = number % 5 < 4;
             assert_eq!(fit.status == Status::Invalid, hopeless, "{width}×{height}: {fit:?}");

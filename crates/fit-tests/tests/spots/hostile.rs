@@ -12,24 +12,23 @@ use fit_core::{Background, Criteria, Estimator, Options, Pixel, Size};
 use fit_cpu::Reference;
 use fit_sim::Random;
 use fit_tests::hostile::{KINDS, any, camera, fault_of_errors, fault_within, pixel, weights};
+use fit_tests::spots::{PROFILES, tight};
 use fit_tests::{TestBackend, arithmetics, backends, effort};
 use ndarray::{Array2, Array3, Axis};
 use spotfit::{
-    AnyWindows, CameraMap, Circular, Corner, Elliptical, Errors, Fit, FitError, FixedSigma,
-    FixedSigmas, GivenSigma, PixelProfile, Rotated, Shape, Start, Weights, Windows,
+    AnyWindows, CameraMap, Corner, Errors, Fit, FitError, FixedSigmas, GivenSigma, Shape, Start,
+    Weights, Windows,
 };
 
 /// Every shape; a new one joins here.
 const SHAPES: [Shape; 6] = [
-    Shape::Circular(Circular),
-    Shape::Elliptical(Elliptical),
-    Shape::FixedSigma(FixedSigma { sigma: 1.3 }),
+    Shape::CIRCULAR,
+    Shape::ELLIPTICAL,
+    Shape::fixed_sigma(1.3),
     Shape::FixedSigmas(FixedSigmas { sigma_x: 1.1, sigma_y: 1.7 }),
     Shape::GivenSigma(GivenSigma),
-    Shape::Rotated(Rotated),
+    Shape::ROTATED,
 ];
-
-const PROFILES: [PixelProfile; 2] = [PixelProfile::Sampled, PixelProfile::Integrated];
 
 const BACKGROUNDS: [Background; 2] = [Background::Free, Background::NonNegative];
 
@@ -43,31 +42,18 @@ const FRAME: Size = Size::new(40, 32);
 
 /// An estimator with what is known of the pixels.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Method {
-    LeastSquares,
-    Weighted,
-    WithMap,
-    WeightedWithMap,
-    Likelihood,
-    LikelihoodWithMap,
+struct Method {
+    estimator: Estimator,
+    weighted: bool,
+    mapped: bool,
 }
 
-impl Method {
-    fn estimator(self) -> Estimator {
-        match self {
-            Self::Likelihood | Self::LikelihoodWithMap => Estimator::MaximumLikelihood,
-            _ => Estimator::LeastSquares,
-        }
-    }
-
-    fn is_weighted(self) -> bool {
-        matches!(self, Self::Weighted | Self::WeightedWithMap)
-    }
-
-    fn is_mapped(self) -> bool {
-        matches!(self, Self::WithMap | Self::WeightedWithMap | Self::LikelihoodWithMap)
-    }
+const fn method(estimator: Estimator, weighted: bool, mapped: bool) -> Method {
+    Method { estimator, weighted, mapped }
 }
+
+const LSE: Estimator = Estimator::LeastSquares;
+const MLE: Estimator = Estimator::MaximumLikelihood;
 
 /// What fits: a backend of the facade, or the reference in single precision.
 #[derive(Clone, Copy, Debug)]
@@ -181,10 +167,10 @@ impl<P: Pixel> Batch<P> {
 
     fn fit(&self, runner: Runner, options: &Options, method: Method, map: &CameraMap) -> Outcome {
         let mut windows = Windows::stack(self.pixels.view());
-        if method.is_weighted() {
+        if method.weighted {
             windows = windows.with_weights(Weights::Windows(self.weights.view()));
         }
-        if method.is_mapped() {
+        if method.mapped {
             windows = windows.with_map(map).with_corners(&self.corners);
         }
         let given = matches!(options.shape, Shape::GivenSigma(_));
@@ -208,14 +194,8 @@ fn for_all_options(estimator: Estimator, mut visit: impl FnMut(Options)) {
         for (turn, profile) in PROFILES.into_iter().enumerate() {
             for background in BACKGROUNDS {
                 let criteria = [Criteria::DEFAULT, Criteria::TIGHT][(number + turn) % 2];
-                visit(
-                    Options::default()
-                        .with_shape(shape)
-                        .with_profile(profile)
-                        .with_background(background)
-                        .with_estimator(estimator)
-                        .with_criteria(criteria),
-                );
+                let options = tight(shape, profile, estimator).with_background(background);
+                visit(options.with_criteria(criteria));
             }
         }
     }
@@ -238,7 +218,7 @@ fn attack<P: Pixel + Debug>(
     let batch = Batch::new(size, to_pixel, &mut random);
     let (alone, numbers) = batch.good();
     let map = camera(FRAME, &mut random);
-    for_all_options(method.estimator(), |options| {
+    for_all_options(method.estimator, |options| {
         for runner in Runner::all() {
             let outcome = batch.fit(runner, &options, method, &map);
             let mut found = |fault: &str, window: usize| {
@@ -284,42 +264,32 @@ fn attack_with(method: Method) {
     assert!(faults.is_empty(), "{} kinds of faults", faults.len());
 }
 
-/// Proves that hostile windows of any kind end, by least squares in every shape and profile on every backend, with
-/// finite numbers within their limits, or as invalid, that none is lost, and that good windows among them have the
-/// outcome that they have alone, bit by bit.
-#[test]
-fn hostile_windows_by_least_squares() {
-    attack_with(Method::LeastSquares);
+/// Tests of methods, a row each.
+macro_rules! attacks {
+    ($($(#[$doc:meta])* $name:ident: $method:expr;)*) => {$(
+        $(#[$doc])*
+        #[test]
+        fn $name() {
+            attack_with($method);
+        }
+    )*};
 }
 
-/// Proves the same with weights that are zero, NaN, huge or tiny.
-#[test]
-fn hostile_windows_with_weights() {
-    attack_with(Method::Weighted);
-}
-
-/// Proves the same with a camera map full of dead and hot pixels.
-#[test]
-fn hostile_windows_with_a_map() {
-    attack_with(Method::WithMap);
-}
-
-/// Proves the same with weights and a camera map.
-#[test]
-fn hostile_windows_with_weights_and_a_map() {
-    attack_with(Method::WeightedWithMap);
-}
-
-/// Proves the same by maximum likelihood.
-#[test]
-fn hostile_windows_by_maximum_likelihood() {
-    attack_with(Method::Likelihood);
-}
-
-/// Proves the same by maximum likelihood with a camera map.
-#[test]
-fn hostile_windows_by_maximum_likelihood_with_a_map() {
-    attack_with(Method::LikelihoodWithMap);
+attacks! {
+    /// Proves that hostile windows of any kind end, by least squares in every shape and profile on every backend, with
+    /// finite numbers within their limits, or as invalid, that none is lost, and that good windows among them have the
+    /// outcome that they have alone, bit by bit.
+    hostile_windows_by_least_squares: method(LSE, false, false);
+    /// Proves the same with weights that are zero, NaN, huge or tiny.
+    hostile_windows_with_weights: method(LSE, true, false);
+    /// Proves the same with a camera map full of dead and hot pixels.
+    hostile_windows_with_a_map: method(LSE, false, true);
+    /// Proves the same with weights and a camera map.
+    hostile_windows_with_weights_and_a_map: method(LSE, true, true);
+    /// Proves the same by maximum likelihood.
+    hostile_windows_by_maximum_likelihood: method(MLE, false, false);
+    /// Proves the same by maximum likelihood with a camera map.
+    hostile_windows_by_maximum_likelihood_with_a_map: method(MLE, false, true);
 }
 
 /// Proves that the value of a masked pixel, be it NaN, infinite or any number, changes no bit of an outcome: with a
@@ -361,10 +331,11 @@ fn masked_pixels_may_be_anything() {
             *pixel = any(&wild, &mut random);
         }
     }
-    let methods =
-        [Method::Weighted, Method::WithMap, Method::WeightedWithMap, Method::LikelihoodWithMap];
-    for method in methods {
-        for_all_options(method.estimator(), |options| {
+    for (estimator, weighted, mapped) in
+        [(LSE, true, false), (LSE, false, true), (LSE, true, true), (MLE, false, true)]
+    {
+        let method = method(estimator, weighted, mapped);
+        for_all_options(method.estimator, |options| {
             for runner in Runner::all() {
                 let one = batch.fit(runner, &options, method, &map);
                 let pixels = other.clone();
@@ -378,7 +349,7 @@ fn masked_pixels_may_be_anything() {
                 }
                 let given = matches!(options.shape, Shape::GivenSigma(_));
                 let converged = one.fits.iter().filter(|fit| fit.status.is_converged()).count();
-                let likely = method == Method::LikelihoodWithMap;
+                let likely = estimator == MLE;
                 assert!(
                     given || likely || converged > 3 * BATCH / 4,
                     "{converged}, {method:?}, {runner:?}"

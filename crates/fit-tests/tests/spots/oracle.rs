@@ -7,9 +7,10 @@ use fit_core::spot::sums::direct;
 use fit_core::{Background, Circle, Criteria, Options, Size};
 use fit_cpu::Reference;
 use fit_tests::data::{Oracle, REAL_SETS, real_data, real_oracle, stored_oracles};
+use fit_tests::spots::{distance, share};
 use fit_tests::statistics::largest;
 use fit_tests::tolerances::{OUTSIDE_DOUBLE, OUTSIDE_SINGLE};
-use fit_tests::{GPU, TestBackend, backends};
+use fit_tests::{GPU, TestBackend, backends, on_backends};
 use ndarray::Axis;
 use spotfit::{Backend, Fit, Start};
 
@@ -18,31 +19,15 @@ fn fit(oracle: &Oracle, backend: TestBackend, criteria: Criteria) -> Vec<Fit<f64
     fitter.fit(oracle.spots.view(), Start::Estimate).expect("the windows are large enough")
 }
 
-fn distance(fit: &Fit<f64>, shape: [f64; 3]) -> f64 {
-    let differences = [fit.x - shape[0], fit.y - shape[1], fit.sigma - shape[2]];
-    differences.iter().fold(0.0, |worst, d| d.abs().max(worst))
-}
-
-/// The share of the good rows whose x, y and σ agree.
-fn share(oracle: &Oracle, fits: &[Fit<f64>], tolerance: f64) -> f64 {
-    let good = || oracle.minima.iter().zip(fits).filter(|(minimum, _)| minimum.good);
-    let near = good().filter(|(minimum, fit)| distance(fit, minimum.shape) <= tolerance).count();
-    near as f64 / good().count() as f64
-}
-
-fn tolerance(backend: TestBackend) -> f64 {
-    let single = backend.fitter(Options::default()).is_single_precision();
-    if single { OUTSIDE_SINGLE } else { OUTSIDE_DOUBLE }
-}
-
 /// Prints and checks the shares of a set on every backend with every preset.
 fn check(oracle: &Oracle, needed: f64, backends: &[TestBackend]) {
     let presets =
         [("tight", Criteria::TIGHT), ("default", Criteria::DEFAULT), ("paper", Criteria::PAPER)];
     for &backend in backends {
-        let tolerance = tolerance(backend);
+        let single = backend.fitter(Options::default()).is_single_precision();
+        let tolerance = if single { OUTSIDE_SINGLE } else { OUTSIDE_DOUBLE };
         for (name, criteria) in presets {
-            let share = share(oracle, &fit(oracle, backend, criteria), tolerance);
+            let (share, _) = share(&fit(oracle, backend, criteria), &oracle.answers, tolerance);
             let backend_name = backend.backend;
             println!(
                 "{:<20} {backend_name:<9} {name:<8} {:6.2} % within {tolerance:e} px",
@@ -63,10 +48,9 @@ fn explain_differences(oracle: &Oracle) {
     let reference = TestBackend::new(Backend::Reference, 1);
     let (_, height, width) = oracle.spots.dim();
     let size = Size::new(width, height);
-    for (spot, (minimum, fit)) in
-        oracle.minima.iter().zip(fit(oracle, reference, Criteria::TIGHT)).enumerate()
-    {
-        if !minimum.good || distance(&fit, minimum.shape) <= OUTSIDE_DOUBLE {
+    let fits = fit(oracle, reference, Criteria::TIGHT);
+    for (spot, (answer, fit)) in oracle.answers.iter().zip(fits).enumerate() {
+        if !answer.good || distance(&fit, answer.outline) <= OUTSIDE_DOUBLE {
             continue;
         }
         let to_the_end = Criteria::TIGHT
@@ -83,7 +67,7 @@ fn explain_differences(oracle: &Oracle) {
             oracle.spots.index_axis(Axis(0), spot).iter().map(|&p| f64::from(p)).collect();
         println!(
             "{} {spot}: χ² {:.6} ({} after {}), gradient {:.1e}; carried on {:.6}, gradient {:.1e}; \
-             oracle {:.6}, {:.1e} px from it",
+             {:.1e} px from the oracle's",
             oracle.name,
             fit.chi2,
             fit.status,
@@ -91,8 +75,7 @@ fn explain_differences(oracle: &Oracle) {
             gradient(&pixels, size, &fit),
             end.chi2,
             gradient(&pixels, size, &end),
-            minimum.chi2,
-            distance(&end, minimum.shape),
+            distance(&end, answer.outline),
         );
         assert!(gradient(&pixels, size, &end) < 1e-12, "{} {spot}: {end:?}", oracle.name);
     }
@@ -111,58 +94,57 @@ fn gradient(pixels: &[f64], size: Size, fit: &Fit<f64>) -> f64 {
 /// The reference in single precision is no backend of the facade, but is held to the same.
 fn check_single_reference(oracle: &Oracle, needed: f64) {
     let options = Options::default().with_criteria(Criteria::TIGHT);
-    let mut fits = vec![Fit::<f64>::invalid(); oracle.minima.len()];
+    let mut fits = vec![Fit::<f64>::invalid(); oracle.answers.len()];
     let reference = Reference::<f32>::new(1).expect("one thread needs no other");
     let fitted = reference.fit_into(&options, oracle.spots.view(), Start::Estimate, &mut fits);
     fitted.expect("the windows are large enough");
-    let share = share(oracle, &fits, OUTSIDE_SINGLE);
+    let (share, _) = share(&fits, &oracle.answers, OUTSIDE_SINGLE);
     println!("{:<20} reference f32 tight {:6.2} % within 1e-3 px", oracle.name, 100.0 * share);
     assert!(share >= needed, "{}: {share} of {needed}", oracle.name);
 }
 
-/// Proves that every backend finds the minima that MINPACK finds for 600 simulated windows.
-#[test]
-fn stored_minima_are_found() {
-    let oracles = stored_oracles();
-    let windows: usize = oracles.iter().map(|oracle| oracle.minima.len()).sum();
-    assert!(windows >= 500);
-    for oracle in oracles {
-        let good = oracle.minima.iter().filter(|minimum| minimum.good).count();
-        assert!(good * 100 >= oracle.minima.len() * 95, "{}: {good} good", oracle.name);
-        check(&oracle, 0.99, &backends());
-        check_single_reference(&oracle, 0.99);
-        explain_differences(&oracle);
+/// Checks sets with the shares that are needed.
+fn check_all(sets: impl Iterator<Item = (Oracle, f64)>, backends: &[TestBackend]) {
+    for (oracle, needed) in sets {
+        check(&oracle, needed, backends);
+        if backends != [GPU] {
+            check_single_reference(&oracle, needed);
+            explain_differences(&oracle);
+        }
     }
+}
+
+fn find_stored(backends: &[TestBackend]) {
+    let oracles = stored_oracles();
+    assert!(oracles.iter().map(|oracle| oracle.answers.len()).sum::<usize>() >= 500);
+    for oracle in &oracles {
+        let good = oracle.answers.iter().filter(|answer| answer.good).count();
+        assert!(good * 100 >= oracle.answers.len() * 95, "{}: {good} good", oracle.name);
+    }
+    check_all(oracles.into_iter().map(|oracle| (oracle, 0.99)), backends);
+}
+
+fn find_real(backends: &[TestBackend]) {
+    let folder = real_data().expect("the folder of the real images");
+    let set = |(name, needed)| (real_oracle(&folder, name, "oracle_ls_sym"), needed);
+    check_all(REAL_SETS.into_iter().map(set), backends);
 }
 
 /// Proves that every backend finds the minima that MINPACK found for real images.
 #[test]
 #[cfg_attr(not(real_images), ignore = "needs the real images: SPOTFIT_DATA names their folder")]
 fn real_images_are_fitted() {
-    let folder = real_data().expect("the folder of the real images");
-    for (name, needed) in REAL_SETS {
-        let oracle = real_oracle(&folder, name);
-        check(&oracle, needed, &backends());
-        check_single_reference(&oracle, needed);
-        explain_differences(&oracle);
-    }
-}
-
-/// Proves that the GPU finds the minima that MINPACK found for simulated windows.
-#[test]
-#[ignore = "needs an NVIDIA GPU"]
-fn minima_are_found_by_the_gpu() {
-    for oracle in stored_oracles() {
-        check(&oracle, 0.99, &[GPU]);
-    }
+    find_real(&backends());
 }
 
 /// Proves that the GPU finds the minima that MINPACK found for real images.
 #[test]
 #[ignore = "needs an NVIDIA GPU and the real images: SPOTFIT_DATA names their folder"]
 fn minima_of_real_images_are_found_by_the_gpu() {
-    let folder = real_data().expect("the folder of the real images");
-    for (name, needed) in REAL_SETS {
-        check(&real_oracle(&folder, name), needed, &[GPU]);
-    }
+    find_real(&[GPU]);
+}
+
+on_backends! {
+    /// Proves that every backend finds the minima that MINPACK finds for 600 simulated windows.
+    stored_minima_are_found(&backends()), minima_are_found_by_the_gpu(&[GPU]) => find_stored;
 }

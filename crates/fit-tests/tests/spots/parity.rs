@@ -3,7 +3,7 @@
 use fit_sim::{Random, SpotSimulation};
 use fit_tests::cases::{Case, Kind, cases};
 use fit_tests::tolerances::{Parity, parity};
-use fit_tests::{GPU, TestBackend, backends};
+use fit_tests::{GPU, TestBackend, backends, on_backends, sets};
 use ndarray::{Array3, s};
 use spotfit::{
     Backend, Corner, Fit, Fitter, InstructionSet, Options, Size, Start, Status, WindowFitter,
@@ -42,6 +42,10 @@ fn check_outcome(case: &Case, spot: usize, fit: &Fit<f64>) {
     assert!((1..=criteria.max_evaluations).contains(&fit.evaluations), "{name}, {spot}: {fit:?}");
 }
 
+fn check_all(backends: &[TestBackend]) {
+    backends.iter().for_each(|&backend| check(backend));
+}
+
 fn check(backend: TestBackend) {
     let reference = TestBackend::new(Backend::Reference, 1);
     for case in cases() {
@@ -73,22 +77,6 @@ fn check(backend: TestBackend) {
             case.name,
             fits.len()
         );
-    }
-}
-
-/// Proves that the GPU finds them too, with the kernels for small batches; `gpu.rs` has all of them.
-#[test]
-#[ignore = "needs an NVIDIA GPU"]
-fn the_gpu_agrees_with_the_reference() {
-    check(GPU);
-}
-
-/// Proves that every backend finds the minima of the f64 reference, whatever the size, the pixel
-/// type, the memory layout, the options and the content of the windows.
-#[test]
-fn every_backend_agrees_with_the_reference() {
-    for backend in backends() {
-        check(backend);
     }
 }
 
@@ -137,20 +125,6 @@ fn a_window_alone_is_a_window_among_many() {
     }
 }
 
-/// Proves that windows cut out of frames, of any memory layout, even at the last corner of the last frame,
-/// are fitted to the same bits as copies of them.
-#[test]
-fn windows_in_frames_are_fitted_as_copies_are() {
-    check_frames(&backends());
-}
-
-/// Proves the same for the GPU, which cuts by itself.
-#[test]
-#[ignore = "needs an NVIDIA GPU"]
-fn windows_in_frames_are_fitted_as_copies_are_on_the_gpu() {
-    check_frames(&[GPU]);
-}
-
 fn check_frames(backends: &[TestBackend]) {
     let mut random = Random::new(7, 0);
     let frames = Array3::from_shape_fn((3, 40, 33), |_| random.poisson(100.0) as u16);
@@ -187,7 +161,7 @@ fn check_frames(backends: &[TestBackend]) {
                 assert!(message.contains("window 1") && message.contains("33x40"), "{message}");
             }
         }
-        for set in InstructionSet::ALL.into_iter().filter(|set| set.is_available()) {
+        for set in sets() {
             let expected: Vec<Fit<f32>> =
                 with_set(set).fit(copies.view(), Start::Estimate).expect("sound");
             let mut few = WindowFitter::new(set, size, &Options::default()).expect("available");
@@ -204,7 +178,7 @@ fn check_frames(backends: &[TestBackend]) {
 fn a_handful_of_windows_is_fitted_as_a_batch() {
     let size = Size::new(9, 9);
     let spots = SpotSimulation::new(size).generate(0..100).expect("a sound simulation").pixels;
-    for set in InstructionSet::ALL.into_iter().filter(|set| set.is_available()) {
+    for set in sets() {
         let fitter = with_set(set);
         let batch: Vec<Fit<f32>> = fitter.fit(spots.view(), Start::Estimate).expect("sound");
         let mut few = WindowFitter::new(set, size, &Options::default()).expect("available");
@@ -228,4 +202,15 @@ fn every_backend_is_tested() {
         let tested = all.iter().chain([&GPU]).any(|tested| tested.backend == backend);
         assert!(tested, "{backend}");
     }
+}
+
+on_backends! {
+    /// Proves that every backend finds the minima of the f64 reference, whatever the size, the pixel
+    /// type, the memory layout, the options and the content of the windows. Of the GPU's kernels these are those for small batches;
+    /// `gpu.rs` has all of them.
+    every_backend_agrees_with_the_reference(&backends()), the_gpu_agrees_with_the_reference(&[GPU]) => check_all;
+
+    /// Proves that windows cut out of frames, of any memory layout, even at the last corner of the last frame,
+    /// are fitted to the same bits as copies of them.
+    windows_in_frames_are_fitted_as_copies_are(&backends()), windows_in_frames_are_fitted_as_copies_are_on_the_gpu(&[GPU]) => check_frames;
 }

@@ -4,17 +4,16 @@ use std::f64::consts::TAU;
 use std::time::Instant;
 
 use fit_core::spot::axis::GaussianAxis;
-use fit_core::spot::shape::{Circular, Elliptical, Rotated};
 use fit_core::{
-    Background, Camera, Corner, Criteria, Estimator, Fit, Options, PixelProfile, Shape, Size,
-    Start, Status,
+    Background, Camera, Criteria, Estimator, Fit, Options, PixelProfile, Shape, Size, Start, Status,
 };
 use fit_sim::Random;
 use fit_tests::data::{answers_folder, read_columns, read_stack};
+use fit_tests::spots::{METHODS, PROFILES, Weighed, alike, ended, tight};
 use fit_tests::tolerances::{OUTSIDE_DOUBLE, OUTSIDE_SINGLE};
-use fit_tests::{GPU, TestBackend, arithmetics, effort};
+use fit_tests::{GPU, TestBackend, arithmetics, effort, on_backends, spots};
 use ndarray::{Array2, Array3, Axis};
-use spotfit::{Backend, CameraMap, Errors, Parameter, Weights, Windows};
+use spotfit::{Backend, CameraMap, Parameter, Windows};
 
 const REFERENCE: TestBackend = TestBackend::new(Backend::Reference, 1);
 const FIXED: f64 = 1.25;
@@ -80,20 +79,12 @@ impl Truth {
 }
 
 fn on_plane(shape: Shape, profile: PixelProfile, estimator: Estimator) -> Options {
-    Options::default()
-        .with_criteria(Criteria::TIGHT)
-        .with_background(Background::Plane)
-        .with_shape(shape)
-        .with_profile(profile)
-        .with_estimator(estimator)
+    tight(shape, profile, estimator).with_background(Background::Plane)
 }
 
 /// The simulation of rotated spots is that of sampled ones.
 fn profiles(shape: Shape) -> &'static [PixelProfile] {
-    match shape {
-        Shape::Rotated(_) => &[PixelProfile::Sampled],
-        _ => &[PixelProfile::Sampled, PixelProfile::Integrated],
-    }
+    if matches!(shape, Shape::Rotated(_)) { &PROFILES[..1] } else { &PROFILES }
 }
 
 fn stack(size: Size, windows: &[Vec<f64>]) -> Array3<f64> {
@@ -101,48 +92,32 @@ fn stack(size: Size, windows: &[Vec<f64>]) -> Array3<f64> {
     Array3::from_shape_vec((windows.len(), size.height, size.width), all).expect("whole windows")
 }
 
+/// Windows of so many spots as they are counted, with the noise of that.
+fn counted(
+    count: usize,
+    (size, profile): (Size, PixelProfile),
+    random: &mut Random,
+    truth: impl Fn(usize, &mut Random) -> Truth,
+) -> Array3<f64> {
+    let window = |number| -> Vec<f64> {
+        let light = truth(number, random).light(size, profile);
+        light.into_iter().map(|mu| random.poisson(mu)).collect()
+    };
+    stack(size, &(0..count).map(window).collect::<Vec<_>>())
+}
+
 fn fitted(backend: TestBackend, options: Options, windows: &Windows<'_, f64>) -> Vec<Fit<f64>> {
-    let mut fits = vec![Fit::<f64>::invalid(); windows.count()];
-    let fitter = backend.fitter(options);
-    let result = fitter.fit_windows((*windows).into(), Start::Estimate, fits.as_mut_slice().into());
-    result.unwrap_or_else(|error| panic!("{backend:?}, {options:?}: {error}"));
-    fits
+    spots::fitted(&backend.fitter(options), windows, Start::Estimate)
 }
 
-/// Whether a fit found a minimum.
-fn ended(fit: &Fit<f64>) -> bool {
-    !matches!(fit.status, Status::MaxIterations | Status::NotConverged | Status::Invalid)
-}
-
-/// The ways to weigh pixels: by least squares alone or with weights, and by maximum likelihood.
-const METHODS: [(Estimator, bool); 3] = [
-    (Estimator::LeastSquares, false),
-    (Estimator::LeastSquares, true),
-    (Estimator::MaximumLikelihood, false),
-];
-
-/// Weights of the pixels of a window, two of them hidden.
-fn weights(size: Size) -> Array2<f32> {
+/// Weights of the pixels of windows, two of them hidden.
+fn weights(size: Size, count: usize) -> Weighed {
     let mut random = Random::new(77, 0);
     let mut weights =
         Array2::from_shape_fn((size.height, size.width), |_| 0.3 + 1.5 * random.uniform() as f32);
     weights[[0, 1]] = 0.0;
     weights[[size.height - 1, size.width - 1]] = 0.0;
-    weights
-}
-
-/// Proves that noiseless spots on steep planes are recovered, with the background at the centre and its slopes: for every
-/// shape, profile and estimator, in windows of many sizes, square or not.
-#[test]
-fn spots_without_noise_are_recovered() {
-    recover(&arithmetics());
-}
-
-/// Proves it for the GPU.
-#[test]
-#[ignore = "needs an NVIDIA GPU"]
-fn the_gpu_recovers_spots_without_noise() {
-    recover(&[GPU]);
+    Weighed::new(weights, count)
 }
 
 fn recover(backends: &[TestBackend]) {
@@ -155,15 +130,10 @@ fn recover(backends: &[TestBackend]) {
                 (0..24).map(|_| Truth::draw(&mut random, shape, size, 3000.0, 5.0)).collect();
             let light: Vec<_> = truths.iter().map(|truth| truth.light(size, profile)).collect();
             let pixels = stack(size, &light);
-            let weights = weights(size);
-            let corners = vec![Corner::default(); truths.len()];
-            for (estimator, weighted) in METHODS {
+            let weights = weights(size, truths.len());
+            for (_, estimator, weighted) in METHODS {
                 let options = on_plane(shape, profile, estimator);
-                let mut windows = Windows::stack(pixels.view());
-                if weighted {
-                    windows =
-                        windows.with_weights(Weights::Frame(weights.view())).with_corners(&corners);
-                }
+                let windows = weights.of(Windows::stack(pixels.view()), weighted);
                 for &backend in backends {
                     let what = format!(
                         "{backend:?}, {size:?}, {shape:?}, {profile:?}, {estimator:?}, {weighted}"
@@ -190,20 +160,6 @@ fn recover(backends: &[TestBackend]) {
     }
 }
 
-/// Proves that every backend finds what the reference finds, and the errors that it finds, where there is noise: with weights,
-/// with a camera and with a map of one.
-#[test]
-fn backends_agree() {
-    agree(&arithmetics(), effort(100, 100, 200));
-}
-
-/// Proves it for the GPU.
-#[test]
-#[ignore = "needs an NVIDIA GPU"]
-fn the_gpu_agrees() {
-    agree(&[GPU], 200);
-}
-
 fn map(size: Size) -> CameraMap {
     let mut random = Random::new(78, 0);
     let mut of = |least: f32, more: f32| {
@@ -220,30 +176,19 @@ fn agree(backends: &[TestBackend], count: usize) {
         Camera::default().with_em_gain(Some(20.0)).with_sensitivity(18.0).with_read_noise(30.0);
     for (width, height) in [(9, 9), (11, 8), (20, 13)] {
         let size = Size::new(width, height);
-        let (weights, map) = (weights(size), map(size));
-        let corners = vec![Corner::default(); count];
+        let (weights, map) = (weights(size, count), map(size));
         for shape in SHAPES {
             for &profile in profiles(shape) {
                 let mut random = Random::new(6, 1);
-                let light: Vec<Vec<f64>> = (0..count)
-                    .map(|_| {
-                        let truth = Truth::draw(&mut random, shape, size, 2000.0, 4.0);
-                        let light = truth.light(size, profile);
-                        light.into_iter().map(|mu| random.poisson(mu)).collect()
-                    })
-                    .collect();
-                let pixels = stack(size, &light);
+                let truth = |_, random: &mut Random| Truth::draw(random, shape, size, 2000.0, 4.0);
+                let pixels = counted(count, (size, profile), &mut random, truth);
                 let adu = pixels.mapv(|photons| (2.0 * photons + 100.0).round());
-                for (estimator, weighted) in METHODS {
+                for (_, estimator, weighted) in METHODS {
                     for (mapped, camera) in [(false, None), (false, Some(em)), (true, None)] {
                         let pixels = if mapped { &adu } else { &pixels };
-                        let mut windows = Windows::stack(pixels.view());
-                        if weighted {
-                            let weights = Weights::Frame(weights.view());
-                            windows = windows.with_weights(weights).with_corners(&corners);
-                        }
+                        let mut windows = weights.of(Windows::stack(pixels.view()), weighted);
                         if mapped {
-                            windows = windows.with_map(&map).with_corners(&corners);
+                            windows = windows.with_map(&map).with_corners(weights.corners());
                         }
                         let options = on_plane(shape, profile, estimator).with_camera(camera);
                         let what = format!("{size:?}, {options:?}, {weighted}, {mapped}");
@@ -287,54 +232,29 @@ fn compare(what: &str, options: Options, windows: &Windows<'_, f64>, backends: &
         let same = same.count();
         assert!(same + far >= fits.len(), "{backend:?}, {what}: {same} of {}", fits.len());
         let errors = fitter.errors((*windows).into(), &expected).expect("fits of these windows");
-        let tolerance = if single { 0.01 } else { 1e-5 };
-        let like = |(errors, stated): &(&Errors, &Errors)| {
-            let all = |of: &Errors| {
-                let each = Parameter::ALL.map(|parameter| of.of(parameter));
-                each.into_iter().chain([of.photons, of.goodness]).collect::<Vec<f32>>()
-            };
-            let mut pairs = all(errors).into_iter().zip(all(stated));
-            pairs.all(|(found, stated)| found == stated || (found / stated - 1.0).abs() < tolerance)
-        };
-        let like = errors.iter().zip(&stated).filter(like).count();
+        let like = alike(&errors, &stated, if single { 0.01 } else { 1e-5 });
         assert!(like + unlike >= fits.len(), "{backend:?}, {what}: errors of {like}");
     }
-}
-
-/// Proves that every backend finds the minima that SciPy found (`scripts/planes.py`), with background and slopes.
-#[test]
-fn stored_minima_are_found() {
-    find_stored_minima(&arithmetics());
-}
-
-/// Proves it for the GPU.
-#[test]
-#[ignore = "needs an NVIDIA GPU"]
-fn the_gpu_finds_stored_minima() {
-    find_stored_minima(&[GPU]);
 }
 
 fn find_stored_minima(backends: &[TestBackend]) {
     let folder = answers_folder("planes");
     let weights = read_stack::<f32>(&folder.join("weights.npy"));
-    let weights = weights.index_axis(Axis(0), 0);
+    let weights = weights.index_axis(Axis(0), 0).to_owned();
     let sets = [
-        ("circular_sampled", Shape::Circular(Circular), PixelProfile::Sampled),
-        ("circular_integrated", Shape::Circular(Circular), PixelProfile::Integrated),
-        ("elliptical_integrated", Shape::Elliptical(Elliptical), PixelProfile::Integrated),
-        ("rotated_sampled", Shape::Rotated(Rotated), PixelProfile::Sampled),
+        ("circular_sampled", Shape::CIRCULAR, PixelProfile::Sampled),
+        ("circular_integrated", Shape::CIRCULAR, PixelProfile::Integrated),
+        ("elliptical_integrated", Shape::ELLIPTICAL, PixelProfile::Integrated),
+        ("rotated_sampled", Shape::ROTATED, PixelProfile::Sampled),
     ];
     for (set, shape, profile) in sets {
         let pixels = read_stack::<u16>(&folder.join(format!("{set}.npy"))).mapv(f64::from);
-        let corners = vec![Corner::default(); pixels.dim().0];
-        for (name, (estimator, weighted)) in ["lse", "weighted", "mle"].into_iter().zip(METHODS) {
+        let weights = Weighed::new(weights.clone(), pixels.dim().0);
+        for (name, estimator, weighted) in METHODS {
             let columns = ["x", "y", "background", "offset_x", "offset_y", "cost", "good"];
             let answers = read_columns(&folder.join(format!("{set}_{name}.csv")), columns);
             let options = on_plane(shape, profile, estimator);
-            let mut windows = Windows::stack(pixels.view());
-            if weighted {
-                windows = windows.with_weights(Weights::Frame(weights)).with_corners(&corners);
-            }
+            let windows = weights.of(Windows::stack(pixels.view()), weighted);
             for &backend in backends {
                 let single = backend.fitter(options).is_single_precision();
                 let near = if single { OUTSIDE_SINGLE } else { OUTSIDE_DOUBLE };
@@ -367,13 +287,7 @@ fn errors_are_those_stated() {
             let mut random = Random::new(8, photons as u64);
             let truths: Vec<Truth> =
                 (0..count).map(|_| Truth::draw(&mut random, shape, size, photons, 5.0)).collect();
-            let light: Vec<Vec<f64>> = truths
-                .iter()
-                .map(|truth| {
-                    truth.light(size, profile).into_iter().map(|mu| random.poisson(mu)).collect()
-                })
-                .collect();
-            let pixels = stack(size, &light);
+            let pixels = counted(count, (size, profile), &mut random, |number, _| truths[number]);
             let windows = Windows::stack(pixels.view());
             let options = on_plane(shape, profile, estimator).with_criteria(Criteria::DEFAULT);
             let measure = |options: Options| {
@@ -419,20 +333,6 @@ fn errors_are_those_stated() {
     }
 }
 
-/// Proves that windows that tell no plane get a status or finite numbers: 3×3 pixels, hidden columns, planes without a spot,
-/// darkness, hot pixels, and slopes that fall below nothing.
-#[test]
-fn what_tells_no_plane_has_a_status() {
-    end(&arithmetics());
-}
-
-/// Proves it for the GPU.
-#[test]
-#[ignore = "needs an NVIDIA GPU"]
-fn the_gpu_has_a_status_for_what_tells_no_plane() {
-    end(&[GPU]);
-}
-
 fn end(backends: &[TestBackend]) {
     for (size, shape) in
         [(3, 3), (3, 5), (4, 3), (9, 9)].iter().flat_map(|s| SHAPES.map(|h| (s, h)))
@@ -459,18 +359,13 @@ fn end(backends: &[TestBackend]) {
             })
             .collect();
         let pixels = stack(size, &all);
-        let mut hidden = weights(size);
-        hidden.column_mut(0).fill(0.0);
-        hidden.column_mut(size.width - 1).fill(0.0);
-        let corners = vec![Corner::default(); all.len()];
-        for (estimator, weighted) in METHODS {
+        let mut hidden = weights(size, all.len());
+        hidden.weights.column_mut(0).fill(0.0);
+        hidden.weights.column_mut(size.width - 1).fill(0.0);
+        for (_, estimator, weighted) in METHODS {
             for &backend in backends {
                 let options = on_plane(shape, PixelProfile::Sampled, estimator);
-                let mut windows = Windows::stack(pixels.view());
-                if weighted {
-                    windows =
-                        windows.with_weights(Weights::Frame(hidden.view())).with_corners(&corners);
-                }
+                let windows = hidden.of(Windows::stack(pixels.view()), weighted);
                 let fits = fitted(backend, options, &windows);
                 for (window, fit) in fits.iter().enumerate() {
                     let Fit { x, y, sigma_x, sigma_y, amplitude, background, .. } = *fit;
@@ -498,25 +393,16 @@ fn end(backends: &[TestBackend]) {
 fn a_plane_costs_a_quarter_at_most() {
     const COUNT: usize = 20_000;
     let size = Size::new(9, 9);
-    let weights = Array2::from_elem((9, 9), 1.0_f32);
-    let corners = vec![Corner::default(); COUNT];
+    let weights = Weighed::new(Array2::ones((9, 9)), COUNT);
     for (steep, background) in [(0.0, "even light"), (4.0, "slopes")] {
         for shape in SHAPES {
             let profile = PixelProfile::Sampled;
             let mut random = Random::new(10, 0);
-            let light: Vec<Vec<f64>> = (0..COUNT)
-                .map(|_| {
-                    let truth = Truth::draw(&mut random, shape, size, 1500.0, steep);
-                    truth.light(size, profile).into_iter().map(|mu| random.poisson(mu)).collect()
-                })
-                .collect();
-            let pixels = stack(size, &light).mapv(|photons| photons as f32);
-            for (estimator, weighted) in METHODS {
-                let mut windows = Windows::stack(pixels.view());
-                if weighted {
-                    let weights = Weights::Frame(weights.view());
-                    windows = windows.with_weights(weights).with_corners(&corners);
-                }
+            let truth = |_, random: &mut Random| Truth::draw(random, shape, size, 1500.0, steep);
+            let pixels = counted(COUNT, (size, profile), &mut random, truth);
+            let pixels = pixels.mapv(|photons| photons as f32);
+            for (_, estimator, weighted) in METHODS {
+                let windows = weights.of(Windows::stack(pixels.view()), weighted);
                 let plane = on_plane(shape, profile, estimator).with_criteria(Criteria::DEFAULT);
                 let usual = match estimator {
                     Estimator::MaximumLikelihood => Background::NonNegative,
@@ -559,4 +445,21 @@ fn a_plane_costs_a_quarter_at_most() {
             }
         }
     }
+}
+
+on_backends! {
+    /// Proves that noiseless spots on steep planes are recovered, with the background at the centre and its slopes: for every
+    /// shape, profile and estimator, in windows of many sizes, square or not.
+    spots_without_noise_are_recovered(&arithmetics()), the_gpu_recovers_spots_without_noise(&[GPU]) => recover;
+
+    /// Proves that every backend finds what the reference finds, and the errors that it finds, where there is noise: with weights,
+    /// with a camera and with a map of one.
+    backends_agree(&arithmetics(), effort(100, 100, 200)), the_gpu_agrees(&[GPU], 200) => agree;
+
+    /// Proves that every backend finds the minima that SciPy found (`scripts/planes.py`), with background and slopes.
+    stored_minima_are_found(&arithmetics()), the_gpu_finds_stored_minima(&[GPU]) => find_stored_minima;
+
+    /// Proves that windows that tell no plane get a status or finite numbers: 3×3 pixels, hidden columns, planes without a spot,
+    /// darkness, hot pixels, and slopes that fall below nothing.
+    what_tells_no_plane_has_a_status(&arithmetics()), the_gpu_has_a_status_for_what_tells_no_plane(&[GPU]) => end;
 }

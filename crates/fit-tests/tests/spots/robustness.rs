@@ -8,61 +8,12 @@
 use fit_core::{Background, Criteria, Limits, MaxError, Options, Pixel, Status};
 use fit_sim::Random;
 use fit_tests::hostile::{KINDS, any, fault, pixel};
-use fit_tests::{GPU, TestBackend, arithmetics, backends, effort};
+use fit_tests::{GPU, TestBackend, arithmetics, backends, effort, on_backends};
 use ndarray::Array3;
 use spotfit::{Circular, Fit, FixedSigma, Shape, Start};
 
 fn check(fit: &Fit<f64>, what: &str) {
     assert_eq!(fault(fit), None, "{what}: {fit:?}");
-}
-
-/// Proves that none of 12,000 windows for each arithmetic, and of more than 10⁵ in CI, makes a fit panic, hang or give a
-/// number that is not finite, with sensible and senseless start values, β free and held.
-#[test]
-fn adversarial_windows_do_no_harm() {
-    check_adversarial(&arithmetics(), effort(100, 1000, 1000));
-}
-
-/// Proves the same for the GPU.
-#[test]
-#[ignore = "needs an NVIDIA GPU"]
-fn adversarial_windows_do_no_harm_on_the_gpu() {
-    check_adversarial(&[GPU], 1000);
-}
-
-/// With so many windows of one kind in a batch.
-fn check_adversarial(backends: &[TestBackend], batch: usize) {
-    let mut windows = 0;
-    for (round, backend) in backends.iter().enumerate() {
-        for kind in 0..KINDS {
-            for (option, background) in
-                [Background::Free, Background::NonNegative].into_iter().enumerate()
-            {
-                let options =
-                    Options::default().with_background(background).with_criteria(Criteria::TIGHT);
-                let fitter = backend.fitter(options);
-                for size in 0..4 {
-                    let mut random =
-                        Random::new(round as u64, (kind * 8 + option * 4 + size) as u64);
-                    let (width, height) = [(3, 3), (7, 7), (9, 5), (4, 13)][size];
-                    let spots = Array3::from_shape_fn((batch, height, width), |(_, y, x)| {
-                        pixel(kind, x, y, &mut random)
-                    });
-                    let wild = |random: &mut Random| 10f64.powf(40.0 * random.uniform() - 20.0);
-                    let starts: Vec<[f64; 3]> = (0..batch)
-                        .map(|_| [-wild(&mut random), wild(&mut random), wild(&mut random)])
-                        .collect();
-                    let start = if size == 1 { Start::F64(&starts) } else { Start::Estimate };
-                    let fits: Vec<Fit<f64>> =
-                        fitter.fit(spots.view(), start).expect("the arguments are sound");
-                    let what = format!("{backend:?}, kind {kind}, {width}×{height}");
-                    fits.iter().for_each(|fit| check(fit, &what));
-                    windows += batch;
-                }
-            }
-        }
-    }
-    assert!(windows >= 100 * batch * backends.len(), "{windows}");
 }
 
 /// Options of any kind: one in eight numbers is out of its range.
@@ -190,20 +141,6 @@ impl Tried {
     }
 }
 
-/// Proves that windows of any pixels and any type, with any options, in their ranges and out of them, on every
-/// backend, make no fit panic or hang, and give an error, or statuses and numbers that are sane.
-#[test]
-fn hostile_windows_with_any_options() {
-    attack(&arithmetics());
-}
-
-/// Proves the same for the GPU.
-#[test]
-#[ignore = "needs an NVIDIA GPU"]
-fn hostile_windows_with_any_options_on_the_gpu() {
-    attack(&[GPU]);
-}
-
 fn attack(backends: &[TestBackend]) {
     let is_long = std::env::var_os("SPOTFIT_ATTACK").is_some_and(|value| value == "long");
     let windows = if is_long { 100_000_000 } else { effort(60_000, 200_000, 200_000) };
@@ -270,4 +207,10 @@ fn wrong_counts_are_refused() {
         assert!(error.to_string().contains("9×2"), "{error}");
         assert!(fits.iter().all(|fit| fit.x == 7.0), "the output was touched");
     }
+}
+
+on_backends! {
+    /// Proves that windows of any pixels and any type, with any options, in their ranges and out of them, on every
+    /// backend, make no fit panic or hang, and give an error, or statuses and numbers that are sane.
+    hostile_windows_with_any_options(&arithmetics()), hostile_windows_with_any_options_on_the_gpu(&[GPU]) => attack;
 }

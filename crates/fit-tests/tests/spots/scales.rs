@@ -4,24 +4,13 @@
 use fit_core::spot::axis::{GaussianAxis, PixelProfile};
 use fit_core::{Background, Camera, Criteria, Estimator, MaxError, Options, Shape, Size, Status};
 use fit_sim::Random;
-use fit_tests::{GPU, TestBackend, arithmetics};
+use fit_tests::spots::{PROFILES, SHAPES, all_tight, tight};
+use fit_tests::{GPU, TestBackend, arithmetics, on_backends};
 use ndarray::{Array2, Array3, s};
-use spotfit::{
-    Circular, Elliptical, Errors, Fit, Fitter, FixedSigma, Rotated, Start, Weights, Windows,
-};
+use spotfit::{Errors, Fit, Fitter, Start, Weights, Windows};
 
 const SIZE: Size = Size::new(9, 9);
 const COUNT: usize = 96;
-
-/// Shapes whose fits are to be compared.
-const SHAPES: [Shape; 4] = [
-    Shape::Circular(Circular),
-    Shape::Elliptical(Elliptical),
-    Shape::Rotated(Rotated),
-    Shape::FixedSigma(FixedSigma { sigma: 1.3 }),
-];
-
-const PROFILES: [PixelProfile; 2] = [PixelProfile::Sampled, PixelProfile::Integrated];
 
 /// Counts of photons of spots of σ = 1.3 px with so many photons, over so many photons a pixel.
 fn spots(photons: f64, background: f64, seed: u64) -> Array3<f64> {
@@ -44,59 +33,37 @@ fn weights() -> Array3<f64> {
     })
 }
 
+/// A fit and its errors.
+type Judged = (Fit<f64>, Errors);
+
 /// Fits and their errors.
-fn fitted(
-    fitter: &Fitter,
-    pixels: &Array3<f64>,
-    weights: Option<&Array3<f32>>,
-) -> Vec<(Fit<f64>, Errors)> {
+fn fitted(fitter: &Fitter, pixels: &Array3<f64>, weights: Option<&Array3<f32>>) -> Vec<Judged> {
     let windows = Windows::stack(pixels.view());
     let windows = match weights {
         Some(weights) => windows.with_weights(Weights::Windows(weights.view())),
         None => windows,
     };
-    let mut fits = vec![Fit::<f64>::invalid(); COUNT];
-    fitter.fit_windows(windows.into(), Start::Estimate, fits.as_mut_slice().into()).expect("sound");
+    let fits = fit_tests::spots::fitted(fitter, &windows, Start::Estimate);
     let errors = fitter.errors(windows.into(), &fits).expect("sound");
     fits.into_iter().zip(errors).collect()
 }
 
-/// The options of every shape and profile, ending at the minimum.
-fn all_options(estimator: Estimator, mut visit: impl FnMut(Options)) {
-    for shape in SHAPES {
-        for profile in PROFILES {
-            visit(
-                Options::default()
-                    .with_shape(shape)
-                    .with_profile(profile)
-                    .with_estimator(estimator)
-                    .with_criteria(Criteria::TIGHT),
-            );
-        }
-    }
-}
-
 /// Counts fits that are not the same within rounding, when amplitude and background of the second are in units of `unit`.
-fn differing(
-    one: &[(Fit<f64>, Errors)],
-    two: &[(Fit<f64>, Errors)],
-    unit: f64,
-    near: f64,
-) -> usize {
-    let pairs = one.iter().zip(two);
-    let same = |a: f64, b: f64, size: f64| (a - b).abs() <= near * size;
-    pairs
-        .filter(|((a, _), (b, _))| {
-            let [amplitude, background] = [b.amplitude / unit, b.background / unit];
-            !(a.status.is_converged() == b.status.is_converged()
-                && same(a.x, b.x, 1.0)
-                && same(a.y, b.y, 1.0)
-                && same(a.sigma_x, b.sigma_x, 1.0)
-                && same(a.sigma_y, b.sigma_y, 1.0)
-                && same(a.amplitude, amplitude, a.amplitude.abs())
-                && same(a.background, background, a.amplitude.abs()))
-        })
-        .count()
+fn differing(one: &[Judged], two: &[Judged], unit: f64, near: f64) -> usize {
+    let same = |((a, _), (b, _)): &(&Judged, &Judged)| {
+        let light = a.amplitude.abs();
+        let pairs = [
+            (a.x, b.x, 1.0),
+            (a.y, b.y, 1.0),
+            (a.sigma_x, b.sigma_x, 1.0),
+            (a.sigma_y, b.sigma_y, 1.0),
+            (a.amplitude, b.amplitude / unit, light),
+            (a.background, b.background / unit, light),
+        ];
+        a.status.is_converged() == b.status.is_converged()
+            && pairs.iter().all(|(a, b, size)| (a - b).abs() <= near * size)
+    };
+    one.len() - one.iter().zip(two).filter(same).count()
 }
 
 /// How near fits have to be that differ by rounding.
@@ -111,7 +78,7 @@ fn check_units_of_pixels(backends: &[TestBackend]) {
     let pixels = spots(800.0, 4.0, 1);
     let weights = weights().mapv(|weight| weight as f32);
     for backend in backends {
-        all_options(Estimator::LeastSquares, |options| {
+        for options in all_tight(Estimator::LeastSquares) {
             let fitter = backend.fitter(options);
             let most = if fitter.is_single_precision() { 30 } else { 300 };
             for weights in [None, Some(&weights)] {
@@ -129,29 +96,15 @@ fn check_units_of_pixels(backends: &[TestBackend]) {
                     );
                 }
             }
-        });
+        }
     }
-}
-
-/// Proves that least-squares fits are the same whatever the unit of the pixels, from 10⁻³⁰⁰ to 10³⁰⁰ in double and 10⁻³⁰
-/// to 10³⁰ in single precision, with and without weights.
-#[test]
-fn fits_do_not_depend_on_the_unit_of_the_pixels() {
-    check_units_of_pixels(&arithmetics());
-}
-
-/// Proves the same for the GPU.
-#[test]
-#[ignore = "needs an NVIDIA GPU"]
-fn fits_do_not_depend_on_the_unit_of_the_pixels_on_the_gpu() {
-    check_units_of_pixels(&[GPU]);
 }
 
 fn check_units_of_weights(backends: &[TestBackend]) {
     let pixels = spots(800.0, 4.0, 2);
     let weights = weights();
     for backend in backends {
-        all_options(Estimator::LeastSquares, |options| {
+        for options in all_tight(Estimator::LeastSquares) {
             let fitter = backend.fitter(options);
             let of = |unit: f64| {
                 fitted(&fitter, &pixels, Some(&weights.mapv(|weight| (weight * unit) as f32)))
@@ -174,22 +127,8 @@ fn check_units_of_weights(backends: &[TestBackend]) {
                 }
                 assert!(apart <= LOOSE, "{apart} errors differ: unit {unit:e}, {backend:?}");
             }
-        });
+        }
     }
-}
-
-/// Proves that weighted fits, their χ² in the unit of the weights and their errors are the same whatever that unit, from
-/// 10⁻³⁰ to 10³⁰.
-#[test]
-fn fits_do_not_depend_on_the_unit_of_the_weights() {
-    check_units_of_weights(&arithmetics());
-}
-
-/// Proves the same for the GPU.
-#[test]
-#[ignore = "needs an NVIDIA GPU"]
-fn fits_do_not_depend_on_the_unit_of_the_weights_on_the_gpu() {
-    check_units_of_weights(&[GPU]);
 }
 
 fn check_baselines(backends: &[TestBackend]) {
@@ -198,51 +137,35 @@ fn check_baselines(backends: &[TestBackend]) {
     let ones = Array3::<f32>::from_elem(pixels.dim(), 1.0);
     let mut held = 0;
     for backend in backends {
-        for estimator in Estimator::ALL {
-            for background in [Background::Free, Background::NonNegative] {
-                all_options(estimator, |options| {
-                    let options = options.with_background(background);
-                    let weighted = [None, Some(&ones)];
-                    let ways = if estimator == Estimator::LeastSquares { 2 } else { 1 };
-                    for weights in &weighted[..ways] {
-                        let of = |baseline: f64| {
-                            let camera = Camera::default().with_baseline(baseline);
-                            let fitter = backend.fitter(options.with_camera(Some(camera)));
-                            fitted(&fitter, &pixels.mapv(|pixel| pixel + baseline), *weights)
-                        };
-                        let one = of(0.0);
-                        for baseline in [3.0, 100.0, 1e4, 1e6] {
-                            let two = of(baseline);
-                            let what = format!("baseline {baseline}, {backend:?}, {options:?}");
-                            let off = differing(&one, &two, 1.0, near(&backend.fitter(options)));
-                            assert!(off <= LOOSE, "{off} differ: {what}");
-                            if background == Background::Free {
-                                continue;
-                            }
-                            for (fit, _) in &two {
-                                assert!(fit.background >= 0.0, "{what}: {fit:?}");
-                                held += usize::from(fit.background == 0.0);
-                            }
-                        }
+        let both = [Background::Free, Background::NonNegative];
+        let all = Estimator::ALL.into_iter().flat_map(all_tight);
+        for options in all.flat_map(|options| both.map(|of| options.with_background(of))) {
+            let weighted = [None, Some(&ones)];
+            let ways = if options.estimator == Estimator::LeastSquares { 2 } else { 1 };
+            for weights in &weighted[..ways] {
+                let of = |baseline: f64| {
+                    let camera = Camera::default().with_baseline(baseline);
+                    let fitter = backend.fitter(options.with_camera(Some(camera)));
+                    fitted(&fitter, &pixels.mapv(|pixel| pixel + baseline), *weights)
+                };
+                let one = of(0.0);
+                for baseline in [3.0, 100.0, 1e4, 1e6] {
+                    let two = of(baseline);
+                    let what = format!("baseline {baseline}, {backend:?}, {options:?}");
+                    let off = differing(&one, &two, 1.0, near(&backend.fitter(options)));
+                    assert!(off <= LOOSE, "{off} differ: {what}");
+                    if options.background == Background::Free {
+                        continue;
                     }
-                });
+                    for (fit, _) in &two {
+                        assert!(fit.background >= 0.0, "{what}: {fit:?}");
+                        held += usize::from(fit.background == 0.0);
+                    }
+                }
             }
         }
     }
     assert!(held > 100, "{held} times the bound mattered");
-}
-
-/// Proves that fits are the same whatever the camera's baseline, and that β ≥ 0 is held above the baseline.
-#[test]
-fn fits_do_not_depend_on_the_baseline() {
-    check_baselines(&arithmetics());
-}
-
-/// Proves the same for the GPU.
-#[test]
-#[ignore = "needs an NVIDIA GPU"]
-fn fits_do_not_depend_on_the_baseline_on_the_gpu() {
-    check_baselines(&[GPU]);
 }
 
 /// Proves that a search stops as soon wherever in a wide window the spot lies: the same pixels around it, and the same start
@@ -264,28 +187,23 @@ fn where_a_search_stops_does_not_depend_on_the_place() {
         (pixels, vec![[start + 0.3, start - 0.4, 1.2]; COUNT])
     };
     let backend = TestBackend::new(spotfit::Backend::Reference, 2);
-    let evaluations = |criteria: Criteria, estimator: Estimator, shape: Shape, place: usize| {
-        let (pixels, starts) = at(place);
-        let options =
-            Options::default().with_criteria(criteria).with_estimator(estimator).with_shape(shape);
-        let fits: Vec<Fit<f64>> =
-            backend.fitter(options).fit(pixels.view(), Start::F64(&starts)).expect("sound");
-        fits
-    };
-    let steps = |preset: Criteria| {
-        preset
+    let fits = |preset: Criteria, estimator: Estimator, shape: Shape, place: usize| {
+        let steps = preset
             .with_max_error(MaxError::Off)
             .with_min_delta(0.0)
             .with_finish(0.0)
             .with_tolerance(0.0)
-            .with_min_step(1e-3)
+            .with_min_step(1e-3);
+        let (pixels, starts) = at(place);
+        let options = tight(shape, PixelProfile::Sampled, estimator).with_criteria(steps);
+        let windows = Windows::stack(pixels.view());
+        fit_tests::spots::fitted(&backend.fitter(options), &windows, Start::F64(&starts))
     };
     let mut ended = 0;
     for preset in [Criteria::DEFAULT, Criteria::DEFAULT.with_newton(false)] {
         for estimator in Estimator::ALL {
-            for shape in [Shape::Circular(Circular), Shape::Elliptical(Elliptical)] {
-                let near = evaluations(steps(preset), estimator, shape, 1);
-                let far = evaluations(steps(preset), estimator, shape, 31);
+            for shape in [Shape::CIRCULAR, Shape::ELLIPTICAL] {
+                let [near, far] = [1, 31].map(|place| fits(preset, estimator, shape, place));
                 for (near, far) in near.iter().zip(&far) {
                     assert_eq!(near.status, far.status, "{near:?} {far:?}");
                     assert_eq!(near.evaluations, far.evaluations, "{near:?} {far:?}");
@@ -297,12 +215,7 @@ fn where_a_search_stops_does_not_depend_on_the_place() {
     }
     assert!(ended > 6 * COUNT, "{ended} were ended by their step");
     let total = |place: usize| -> u32 {
-        let fits = evaluations(
-            steps(Criteria::PAPER),
-            Estimator::LeastSquares,
-            Shape::Circular(Circular),
-            place,
-        );
+        let fits = fits(Criteria::PAPER, Estimator::LeastSquares, Shape::CIRCULAR, place);
         fits.iter().map(|fit| fit.evaluations).sum()
     };
     assert!(total(31) < total(1), "the paper stops sooner further away");
@@ -360,24 +273,12 @@ fn model(fit: &Fit<f64>, profile: PixelProfile) -> Array2<f64> {
     })
 }
 
-#[test]
-fn the_last_step_of_maximum_likelihood_keeps_a_model() {
-    check_models(&arithmetics());
-}
-
-/// Proves the same for the GPU.
-#[test]
-#[ignore = "needs an NVIDIA GPU"]
-fn the_last_step_of_maximum_likelihood_keeps_a_model_on_the_gpu() {
-    check_models(&[GPU]);
-}
-
 /// Proves that a fixed σ that is wider than the window, such as one in nanometres, is refused with its unit by every backend
 /// and method, and that a wide `sigma_max` admits it.
 #[test]
 fn a_fixed_sigma_wider_than_the_window_is_refused() {
     let pixels = spots(800.0, 4.0, 9);
-    let wide = Shape::FixedSigma(FixedSigma { sigma: 130.0 });
+    let wide = Shape::fixed_sigma(130.0);
     for backend in arithmetics() {
         for estimator in Estimator::ALL {
             let options = Options::default().with_shape(wide).with_estimator(estimator);
@@ -392,4 +293,19 @@ fn a_fixed_sigma_wider_than_the_window_is_refused() {
             assert!(fit(options.with_limits(limits)).is_ok());
         }
     }
+}
+
+on_backends! {
+    /// Proves that least-squares fits are the same whatever the unit of the pixels, from 10⁻³⁰⁰ to 10³⁰⁰ in double and 10⁻³⁰
+    /// to 10³⁰ in single precision, with and without weights.
+    fits_do_not_depend_on_the_unit_of_the_pixels(&arithmetics()), fits_do_not_depend_on_the_unit_of_the_pixels_on_the_gpu(&[GPU]) => check_units_of_pixels;
+
+    /// Proves that weighted fits, their χ² in the unit of the weights and their errors are the same whatever that unit, from
+    /// 10⁻³⁰ to 10³⁰.
+    fits_do_not_depend_on_the_unit_of_the_weights(&arithmetics()), fits_do_not_depend_on_the_unit_of_the_weights_on_the_gpu(&[GPU]) => check_units_of_weights;
+
+    /// Proves that fits are the same whatever the camera's baseline, and that β ≥ 0 is held above the baseline.
+    fits_do_not_depend_on_the_baseline(&arithmetics()), fits_do_not_depend_on_the_baseline_on_the_gpu(&[GPU]) => check_baselines;
+
+    the_last_step_of_maximum_likelihood_keeps_a_model(&arithmetics()), the_last_step_of_maximum_likelihood_keeps_a_model_on_the_gpu(&[GPU]) => check_models;
 }

@@ -1,30 +1,29 @@
 //! Shapes other than the circle: on every backend the minimum that the reference finds, and that one the minimum.
 
 use fit_core::pass::{self, Axes, Finish, Serial};
-use fit_core::spot::shape::{Circular, Elliptical, FixedSigma, FixedSigmas, GivenSigma, Rotated};
+use fit_core::spot::shape::{Circular, FixedSigmas, GivenSigma};
 use fit_core::{
-    Circle, Corner, Criteria, Estimator, Fit, Options, PixelProfile, Setup, Shape, Size, Status,
-    condition, estimate,
+    Circle, Corner, Estimator, Fit, Options, PixelProfile, Setup, Shape, Size, Status, condition,
+    estimate,
 };
 use fit_sim::{SimulatedSpots, SpotShape, SpotSimulation};
-use fit_tests::{GPU, TestBackend, arithmetics};
+use fit_tests::spots::{METHODS, PROFILES, Weighed, fitted, near, tight};
+use fit_tests::{GPU, TestBackend, arithmetics, on_backends};
 use ndarray::{Array2, Array3};
-use spotfit::{Backend, CameraMap, Start, Weights, Windows};
+use spotfit::{Backend, CameraMap, Pixel, Start, Weights, Windows};
 
+const REFERENCE: TestBackend = TestBackend::new(Backend::Reference, 0);
 const SIGMA: f64 = 1.4;
 
-fn options() -> Options {
-    let shape = Shape::FixedSigma(FixedSigma { sigma: SIGMA });
-    Options::default().with_shape(shape).with_criteria(Criteria::TIGHT)
-}
-
-fn spots(width: usize, height: usize) -> Array3<f32> {
-    let simulation = SpotSimulation::new(Size::new(width, height)).with_sigma(1.2..1.6);
-    simulation.generate(0..500).expect("sound").pixels
-}
-
-fn fit(backend: TestBackend, spots: &Array3<f32>) -> Vec<Fit<f64>> {
-    backend.fitter(options()).fit(spots.view(), Start::Estimate).expect("large enough")
+/// Windows of so many spots of a shape, bright enough to have one minimum.
+fn spots(shape: SpotShape, size: Size, count: usize) -> Array3<f32> {
+    let simulation = match shape {
+        SpotShape::Rotated => SpotSimulation::new(size)
+            .with_signal(5000.0)
+            .with_background(2.0 * size.pixels() as f64),
+        _ => SpotSimulation::new(size).with_sigma(1.2..1.6),
+    };
+    simulation.with_shape(shape).generate(0..count).expect("sound").pixels
 }
 
 /// Proves that the search over two parameters ends where the search over three does whose σ is held by equal limits:
@@ -32,9 +31,13 @@ fn fit(backend: TestBackend, spots: &Array3<f32>) -> Vec<Fit<f64>> {
 #[test]
 fn a_fixed_sigma_is_one_held_by_equal_limits() {
     for (width, height) in [(9, 9), (7, 11)] {
-        let (size, spots) = (Size::new(width, height), spots(width, height));
-        let found = fit(TestBackend::new(Backend::Reference, 1), &spots);
-        let circular = Setup::<f64>::new(size, &options()).expect("sound");
+        let size = Size::new(width, height);
+        let spots = spots(SpotShape::Circular, size, 500);
+        let options =
+            tight(Shape::fixed_sigma(SIGMA), PixelProfile::Sampled, Estimator::LeastSquares);
+        let windows = Windows::stack(spots.view());
+        let found = fitted(&REFERENCE.fitter(options), &windows, Start::Estimate);
+        let circular = Setup::<f64>::new(size, &options).expect("sound");
         let mut settings = *circular.settings();
         (settings.lower[2], settings.upper[2]) = (SIGMA, SIGMA);
         let held = Setup::from_parts(
@@ -68,87 +71,100 @@ fn a_fixed_sigma_is_one_held_by_equal_limits() {
     }
 }
 
-/// Proves that every backend finds the reference's minima.
-#[test]
-fn every_backend_fits_a_fixed_sigma() {
-    check(&arithmetics());
-}
-
-/// Proves the same for the GPU.
-#[test]
-#[ignore = "needs an NVIDIA GPU"]
-fn the_gpu_fits_a_fixed_sigma() {
-    check(&[GPU]);
-}
-
 fn check(backends: &[TestBackend]) {
-    for (width, height) in [(9, 9), (7, 11), (33, 20)] {
-        let spots = spots(width, height);
-        let expected = fit(TestBackend::new(Backend::Reference, 1), &spots);
-        for &backend in backends {
-            let near = |(fit, expected): &(Fit<f64>, &Fit<f64>)| {
-                let off = (fit.x - expected.x).abs().max((fit.y - expected.y).abs());
-                off < 1e-3 && (fit.sigma - SIGMA).abs() < 1e-6
-            };
-            let fits = fit(backend, &spots);
-            assert!(fits.iter().all(|fit| fit.status != Status::Invalid), "{backend:?}");
-            let same = fits.into_iter().zip(&expected).filter(near).count();
-            assert!(same >= 495, "{backend:?}, {width}×{height}: {same} of 500");
+    let shapes =
+        [(SpotShape::Circular, Shape::fixed_sigma(SIGMA)), (SpotShape::Rotated, Shape::ROTATED)];
+    for (width, height, count) in [(9, 9, 300), (7, 11, 300), (33, 20, 40)] {
+        let weights =
+            Array2::from_shape_fn((height, width), |(y, x)| 0.5 + ((x + 2 * y) % 3) as f32);
+        let weights = Weighed::new(weights, count);
+        for (simulated, shape) in shapes {
+            let spots = spots(simulated, Size::new(width, height), count);
+            for (profile, (method, estimator, weighted)) in
+                PROFILES.into_iter().flat_map(|profile| METHODS.map(|method| (profile, method)))
+            {
+                let windows = weights.of(Windows::stack(spots.view()), weighted);
+                let options = tight(shape, profile, estimator);
+                let fit = |of: &TestBackend| fitted(&of.fitter(options), &windows, Start::Estimate);
+                let expected = fit(&REFERENCE);
+                let what = format!("{width}×{height}, {shape:?}, {profile:?}, {method}");
+                let converged = expected.iter().filter(|fit| fit.status.is_converged()).count();
+                assert!(converged * 100 >= count * 98, "{what}: {converged} of {count}");
+                for backend in backends {
+                    let fits = fit(backend);
+                    assert!(fits.iter().all(|fit| fit.status != Status::Invalid), "{backend:?}");
+                    let same = near(&fits, &expected, 1e-3);
+                    assert!(same * 100 >= count * 99, "{what}, {backend:?}: {same} of {count}");
+                    let held = |fit: &Fit<f64>| (fit.sigma - SIGMA).abs() < 1e-6;
+                    assert!(shape == Shape::ROTATED || fits.iter().all(held), "{what}");
+                }
+            }
         }
     }
 }
+
+/// Compares what a GPU finds with the reference, for windows of which nearly all have one minimum.
+fn the_gpu_agrees<P: Pixel>(
+    options: Options,
+    windows: &Windows<'_, P>,
+    start: Start<'_>,
+    what: &str,
+) {
+    let [fits, expected] =
+        [GPU, REFERENCE].map(|backend| fitted(&backend.fitter(options), windows, start));
+    let lengths = |of: &Fit<f64>| [of.x, of.y, of.sigma_x, of.sigma_y];
+    let near = |(fit, other): &(&Fit<f64>, &Fit<f64>)| {
+        let mut both = lengths(fit).into_iter().zip(lengths(other));
+        both.all(|(found, other)| (found - other).abs() < 2e-3)
+    };
+    let (same, all) = (fits.iter().zip(&expected).filter(near).count(), fits.len());
+    let Options { shape, estimator, profile, .. } = options;
+    let what = format!("{what}, {shape:?}, {estimator:?}, {profile:?}: {same} of {all}");
+    println!("{what}");
+    assert!(same * 1000 >= all * 985, "{what}");
+}
+
+/// Elliptical spots in squares or others.
+fn elliptical(size: Size, count: usize) -> SimulatedSpots {
+    let simulation = SpotSimulation::new(size)
+        .with_sigma(1.2..1.6)
+        .with_shape(SpotShape::Elliptical)
+        .with_background(5.0 * size.pixels() as f64)
+        .with_reach(Some(0.5))
+        .with_signal(3000.0);
+    simulation.generate(0..count).expect("sound")
+}
+
+/// Windows in a large batch.
+const COUNT: usize = 6_500;
+
+/// The shapes whose widths are fitted, and one with two that are known.
+const LARGE: [Shape; 4] = [
+    Shape::CIRCULAR,
+    Shape::ELLIPTICAL,
+    Shape::ROTATED,
+    Shape::FixedSigmas(FixedSigmas { sigma_x: 1.3, sigma_y: 1.5 }),
+];
 
 /// Proves that the kernels for large batches find the minima of the reference, in squares of every side that has one of
 /// its own and in others, for every shape, profile and estimator, from start values that are given or estimated.
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
 fn the_gpu_fits_large_batches_of_every_shape() {
-    const COUNT: usize = 6_500;
-    let shapes = [
-        Shape::Circular(Circular),
-        Shape::Elliptical(Elliptical),
-        Shape::Rotated(Rotated),
-        Shape::FixedSigmas(FixedSigmas { sigma_x: 1.3, sigma_y: 1.5 }),
-        Shape::GivenSigma(GivenSigma),
-    ];
     for (width, height) in (5..14).map(|side| (side, side)).chain([(9, 6), (20, 20)]) {
-        let simulation = SpotSimulation::new(Size::new(width, height))
-            .with_sigma(1.2..1.6)
-            .with_shape(SpotShape::Elliptical)
-            .with_background(5.0 * (width * height) as f64)
-            .with_reach(Some(0.5))
-            .with_signal(3000.0);
-        let SimulatedSpots { pixels, truth, .. } = simulation.generate(0..COUNT).expect("sound");
+        let SimulatedSpots { pixels, truth, .. } = elliptical(Size::new(width, height), COUNT);
         let starts: Vec<[f64; 5]> = truth
             .iter()
             .map(|of| [of.shape.x + 0.2, of.shape.y - 0.1, of.sigma_x, of.sigma_y, 0.0])
             .collect();
-        for shape in shapes {
+        let windows = Windows::stack(pixels.view());
+        for shape in LARGE.into_iter().chain([Shape::GivenSigma(GivenSigma)]) {
             for estimator in Estimator::ALL {
-                for profile in [PixelProfile::Sampled, PixelProfile::Integrated] {
-                    let options = Options::default()
-                        .with_criteria(Criteria::TIGHT)
-                        .with_shape(shape)
-                        .with_estimator(estimator)
-                        .with_profile(profile);
+                for profile in PROFILES {
                     let given = matches!(shape, Shape::GivenSigma(_)) || width % 2 == 0;
                     let start = if given { Start::Outlines(&starts) } else { Start::Estimate };
-                    let fit = |backend: TestBackend| -> Vec<Fit<f64>> {
-                        backend.fitter(options).fit(pixels.view(), start).expect("large enough")
-                    };
-                    let expected = fit(TestBackend::new(Backend::Reference, 0));
-                    let near = |(fit, expected): &(Fit<f64>, &Fit<f64>)| {
-                        let lengths = |of: &Fit<f64>| [of.x, of.y, of.sigma_x, of.sigma_y];
-                        let (found, expected) = (lengths(fit), lengths(expected));
-                        found
-                            .iter()
-                            .zip(expected)
-                            .all(|(found, other)| (found - other).abs() < 2e-3)
-                    };
-                    let same = fit(GPU).into_iter().zip(&expected).filter(near).count();
-                    let what = format!("{width}×{height}, {shape:?}, {estimator:?}, {profile:?}");
-                    println!("{what}: {same} of {COUNT}");
-                    assert!(same * 1000 >= COUNT * 985, "{what}: {same} of {COUNT}");
+                    let options = tight(shape, profile, estimator);
+                    the_gpu_agrees(options, &windows, start, &format!("{width}×{height}"));
                 }
             }
         }
@@ -158,13 +174,7 @@ fn the_gpu_fits_large_batches_of_every_shape() {
 /// Spots of every window in frames of 10×10 windows, as a camera with a map sees them; where the windows lie; the map, with
 /// a masked pixel in every tenth window.
 fn seen_by_a_camera(side: usize, count: usize) -> (Array3<u16>, Vec<Corner>, CameraMap) {
-    let simulation = SpotSimulation::new(Size::new(side, side))
-        .with_sigma(1.2..1.6)
-        .with_shape(SpotShape::Elliptical)
-        .with_background(5.0 * (side * side) as f64)
-        .with_reach(Some(0.5))
-        .with_signal(3000.0);
-    let spots = simulation.generate(0..count).expect("sound").pixels;
+    let spots = elliptical(Size::new(side, side), count).pixels;
     let frame = 10 * side;
     let at = |i: usize| Corner {
         frame: (i / 100) as u32,
@@ -196,13 +206,6 @@ fn seen_by_a_camera(side: usize, count: usize) -> (Array3<u16>, Vec<Corner>, Cam
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
 fn the_gpu_fits_large_batches_with_maps_and_weights() {
-    const COUNT: usize = 6_500;
-    let shapes = [
-        Shape::Circular(Circular),
-        Shape::Elliptical(Elliptical),
-        Shape::Rotated(Rotated),
-        Shape::FixedSigmas(FixedSigmas { sigma_x: 1.3, sigma_y: 1.5 }),
-    ];
     for side in [5, 7, 8, 9, 11, 13, 15] {
         let (frames, corners, map) = seen_by_a_camera(side, COUNT);
         let frame = 10 * side;
@@ -226,31 +229,15 @@ fn the_gpu_fits_large_batches_with_maps_and_weights() {
             ("weights", alone.with_weights(Weights::Windows(own.view())), lse),
             ("cut", cut, mle),
         ];
-        for shape in shapes {
+        for shape in LARGE {
             for (name, windows, estimator) in &cases {
-                let options = Options::default()
-                    .with_criteria(Criteria::TIGHT)
-                    .with_shape(shape)
-                    .with_estimator(*estimator);
-                let fit = |backend: TestBackend| -> Vec<Fit<f64>> {
-                    let mut fits = vec![Fit::invalid(); COUNT];
-                    let fitter = backend.fitter(options);
-                    let into = (&mut fits[..]).into();
-                    fitter
-                        .fit_windows((*windows).into(), Start::Estimate, into)
-                        .expect("large enough");
-                    fits
-                };
-                let expected = fit(TestBackend::new(Backend::Reference, 0));
-                let near = |(fit, expected): &(Fit<f64>, &Fit<f64>)| {
-                    let lengths = |of: &Fit<f64>| [of.x, of.y, of.sigma_x, of.sigma_y];
-                    let (found, expected) = (lengths(fit), lengths(expected));
-                    found.iter().zip(expected).all(|(found, other)| (found - other).abs() < 2e-3)
-                };
-                let same = fit(GPU).into_iter().zip(&expected).filter(near).count();
-                let what = format!("{side}×{side}, {name}, {shape:?}, {estimator:?}");
-                println!("{what}: {same} of {COUNT}");
-                assert!(same * 1000 >= COUNT * 985, "{what}: {same} of {COUNT}");
+                let options = tight(shape, PixelProfile::Sampled, *estimator);
+                the_gpu_agrees(
+                    options,
+                    windows,
+                    Start::Estimate,
+                    &format!("{side}×{side}, {name}"),
+                );
             }
         }
     }
@@ -260,8 +247,16 @@ fn the_gpu_fits_large_batches_with_maps_and_weights() {
 #[test]
 fn a_senseless_width_is_refused() {
     for sigma in [0.0, -1.0, f64::NAN, f64::INFINITY] {
-        let shape = Shape::FixedSigma(FixedSigma { sigma });
-        let error = Options::default().with_shape(shape).validate().unwrap_err().to_string();
+        let error = Options::default()
+            .with_shape(Shape::fixed_sigma(sigma))
+            .validate()
+            .unwrap_err()
+            .to_string();
         assert!(error.contains("fixed_sigma") && error.contains("0.1 to 1000"), "{error}");
     }
+}
+
+on_backends! {
+    /// Proves that every backend finds the reference's minima, of rotated spots and of those whose width is known, by every method.
+    every_backend_fits_every_shape(&arithmetics()), the_gpu_fits_every_shape(&[GPU]) => check;
 }
