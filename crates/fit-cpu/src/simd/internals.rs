@@ -3,6 +3,7 @@
 
 use std::ops::Range;
 
+use fit_core::arithmetic::functions::Elementary;
 use fit_core::pass::RawFit;
 use fit_core::{Fit, Mask, Real, Start};
 use fit_formula::{Function, Function2, Op};
@@ -14,16 +15,12 @@ use super::arch::avx2;
 use super::arch::avx512;
 #[cfg(target_arch = "aarch64")]
 use super::arch::neon;
-use super::arch::pack::{Exponent, Pack};
-use super::arch::portable::Array4;
+use super::arch::pack::{Exponent, Pack, Vector};
+use super::arch::portable::{Array4, Double4};
+use super::arch::register::{Packed, integer};
 use super::arch::{Portable, Source};
-#[cfg(lanes_avx2)]
-use super::double::avx2::F64x4;
-#[cfg(lanes_avx512)]
-use super::double::avx512::F64x8;
 use super::double::functions as double;
 use super::double::pack::Double;
-use super::double::portable::Double4;
 use super::engine::{Numbers, Sink};
 use super::load::{How, Load};
 use super::{InstructionSet, WindowFitter};
@@ -60,7 +57,10 @@ fn in_lanes<P: Pack + Functions>(op: Op, operands: [&[f32]; 2]) -> Vec<f32> {
 /// The bits that each operation of a set of four lanes gives of three numbers in each, with its name: of the set that is
 /// portable on this architecture, and of arrays.
 pub fn portable_operations(numbers: [[f32; 4]; 3]) -> [Vec<(&'static str, [u32; 4])>; 2] {
-    [operations::<Portable>(numbers), operations::<Array4>(numbers)]
+    [
+        operations(numbers.map(|numbers| Portable::load(&numbers)), numbers),
+        operations(numbers.map(|numbers| Array4::load(&numbers)), numbers),
+    ]
 }
 
 /// What each operation of [`Real`] gives, with its name; a truth is 1 or 0.
@@ -126,12 +126,12 @@ pub fn register_operations(numbers: &[[f64; 16]; 3], whole: i32) -> Vec<Register
     #[cfg(lanes_avx512)]
     if InstructionSet::Avx512.is_available() {
         all.push(in_single("avx512", true, numbers, whole, of_formulas::<avx512::F32x16>));
-        all.push(in_double::<F64x8>("avx512", true, numbers, whole));
+        all.push(in_double::<avx512::F64x8>("avx512", true, numbers, whole));
     }
     #[cfg(lanes_avx2)]
     if InstructionSet::Avx2.is_available() {
         all.push(in_single("avx2", true, numbers, whole, of_formulas::<avx2::F32x8>));
-        all.push(in_double::<F64x4>("avx2", true, numbers, whole));
+        all.push(in_double::<avx2::F64x4>("avx2", true, numbers, whole));
     }
     #[cfg(target_arch = "aarch64")]
     if InstructionSet::Neon.is_available() {
@@ -215,32 +215,37 @@ fn in_double<D: Double>(
     RegisterOperations { name, double: true, fused, lanes }
 }
 
-fn operations<P: Exponent>(numbers: [[f32; 4]; 3]) -> Vec<(&'static str, [u32; 4])> {
-    let [a, b, c] = numbers.map(|numbers| P::load(&numbers));
-    let (yes, no) = (P::splat(1.0), P::splat(0.0));
-    let of_mask = |mask: P::Mask| P::select(mask, yes, no);
+fn operations<R: Exponent<Number = f32>>(
+    [a, b, c]: [Packed<R>; 3],
+    numbers: [[f32; 4]; 3],
+) -> Vec<(&'static str, [u32; 4])>
+where
+    Packed<R>: Pack,
+{
+    let (yes, no) = (Packed::splat(1.0), Packed::splat(0.0));
+    let of_mask = |mask: <Packed<R> as Real>::Mask| Packed::select(mask, yes, no);
     let mut from = [0; 32];
     from[..4].copy_from_slice(&numbers[1].map(|number| number.to_bits() % 4));
-    let moves = P::moves(&from);
+    let moves = Packed::<R>::moves(&from);
     let [mut put, mut columns] = [[a, b, c, a - b], [no; 4]];
-    P::put(&mut put, a.lt(b), &[c, a, b, c], moves);
-    P::transpose(&[a, yes, b, yes, c, yes, a * b], 2, &mut columns);
-    let whole = P::splat(f64::from(numbers[2][0].to_bits() % 60));
+    Packed::put(&mut put, a.lt(b), &[c, a, b, c], moves);
+    Packed::transpose(&[a, yes, b, yes, c, yes, a * b], 2, &mut columns);
+    let whole = Packed::splat(f64::from(numbers[2][0].to_bits() % 60));
     let mut all = real_operations([a, b, c]);
     all.extend([
         ("moved", a.moved(moves)),
-        ("power_of_two", P::power_of_two(whole)),
+        ("power_of_two", Packed::power_of_two(whole)),
         ("scaled", a.scaled(whole)),
-        ("bits", P::splat(P::bits(a.lt(b)).into())),
-        ("mask", of_mask(P::mask(from[0] | 8))),
-        ("lower_exponent", yes.lower_exponent(whole + P::splat(12_582_912.0))),
-        ("numbers", P::load(P::numbers(&mut [a]))),
-        ("load_pixels", P::load_pixels(&numbers[0])),
+        ("bits", Packed::splat(Packed::<R>::bits(a.lt(b)).into())),
+        ("mask", of_mask(Packed::<R>::mask(from[0] | 8))),
+        ("lower_exponent", Packed(R::lower_exponent(yes.0, (whole + integer()).0))),
+        ("numbers", Packed::load(Packed::numbers(&mut [a]))),
+        ("load_pixels", Packed::load_pixels(&numbers[0])),
     ]);
     all.extend(put.map(|pack| ("put", pack)));
     all.extend(columns.map(|pack| ("transpose", pack)));
-    let bits = |pack: P| {
-        let mut numbers = [0.0; 32];
+    let bits = |pack: Packed<R>| {
+        let mut numbers = [0.0_f32; 32];
         pack.store(&mut numbers);
         // One NaN is as good as another.
         std::array::from_fn(|lane| {

@@ -1,7 +1,9 @@
 //! The instruction sets: a type for a register of each, and the functions that are compiled for it.
 
 #[macro_use]
-mod register;
+pub(super) mod register;
+#[macro_use]
+pub(super) mod pack;
 
 #[cfg(lanes_avx2)]
 pub(super) mod avx2;
@@ -9,7 +11,6 @@ pub(super) mod avx2;
 pub(super) mod avx512;
 #[cfg(target_arch = "aarch64")]
 pub(super) mod neon;
-pub(super) mod pack;
 pub(super) mod portable;
 #[cfg(target_arch = "x86_64")]
 pub(super) mod sse2;

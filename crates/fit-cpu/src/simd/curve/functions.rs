@@ -1,10 +1,47 @@
 //! Functions of packs: those that are common by polynomials, the others lane by lane in double precision.
 
 use fit_core::arithmetic::functions::{self, Elementary};
+use fit_curves::CurveNumber;
 use fit_formula::{Function, Function2, MAX_SPLINE_AXES, Spline};
 
 use crate::curve::RESULTS;
 use crate::simd::arch::pack::Pack;
+use crate::simd::arch::register::{Packed, Register};
+
+impl<R: Register<Number = f32>> CurveNumber for Packed<R> {
+    #[inline(always)]
+    fn exp(self) -> Self {
+        functions::exp(self)
+    }
+    #[inline(always)]
+    fn log(self) -> Self {
+        functions::ln(self)
+    }
+    #[inline(always)]
+    fn power(self, exponent: Self) -> Self {
+        functions::power(self, exponent)
+    }
+    #[inline(always)]
+    fn sin(self) -> Self {
+        functions::sin(self)
+    }
+    #[inline(always)]
+    fn cos(self) -> Self {
+        functions::cos(self)
+    }
+    #[inline(always)]
+    fn atan(self) -> Self {
+        functions::atan(self)
+    }
+    #[inline(always)]
+    fn tanh(self) -> Self {
+        functions::tanh(self)
+    }
+    #[inline(always)]
+    fn erf(self) -> Self {
+        functions::erf(self)
+    }
+}
 
 /// A function of each number.
 #[inline(always)]

@@ -13,10 +13,9 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use fit_core::Status;
-use fit_core::arithmetic::functions::{self as elementary, Elementary};
 use fit_curves::{
-    Chunk, CompiledModel, CurveBatch, CurveFits, CurveNumber, CurveOptions, CurveStart, Curves,
-    GpufitChunk, GpufitOptions, GpufitRoom, chunks,
+    Chunk, CompiledModel, CurveBatch, CurveFits, CurveOptions, CurveStart, Curves, GpufitChunk,
+    GpufitOptions, GpufitRoom, chunks,
 };
 use fit_formula::{Formula, Function, Function2, Spline};
 use rayon::prelude::*;
@@ -28,7 +27,6 @@ use super::arch::avx2;
 use super::arch::avx512;
 #[cfg(target_arch = "aarch64")]
 use super::arch::neon;
-use super::arch::pack::{Pack, nearest};
 use super::{InstructionSet, double};
 use crate::curve::{
     Block, Compiled, CurveReference, Evaluate, Evaluated, FitOne, Functions, Lattice, RESULTS,
@@ -386,71 +384,6 @@ macro_rules! entries {
             }
             // SAFETY: as above.
             unsafe { make(batch, model) }
-        }
-
-        impl CurveNumber for $pack {
-            #[inline(always)]
-            fn exp(self) -> Self {
-                elementary::exp(self)
-            }
-            #[inline(always)]
-            fn log(self) -> Self {
-                elementary::ln(self)
-            }
-            #[inline(always)]
-            fn power(self, exponent: Self) -> Self {
-                elementary::power(self, exponent)
-            }
-            #[inline(always)]
-            fn sin(self) -> Self {
-                elementary::sin(self)
-            }
-            #[inline(always)]
-            fn cos(self) -> Self {
-                elementary::cos(self)
-            }
-            #[inline(always)]
-            fn atan(self) -> Self {
-                elementary::atan(self)
-            }
-            #[inline(always)]
-            fn tanh(self) -> Self {
-                elementary::tanh(self)
-            }
-            #[inline(always)]
-            fn erf(self) -> Self {
-                elementary::erf(self)
-            }
-        }
-
-        impl Elementary for $pack {
-            #[inline(always)]
-            fn nearest(self) -> Self {
-                nearest(self)
-            }
-            #[inline(always)]
-            fn scaled(self, n: Self) -> Self {
-                Pack::scaled(self, n)
-            }
-            #[inline(always)]
-            fn each(self, of: impl Fn(f64) -> f64) -> Self {
-                let mut numbers = [0.0; 32];
-                self.store(&mut numbers);
-                for number in &mut numbers[..Self::LANES] {
-                    *number = of(f64::from(*number)) as f32;
-                }
-                Self::load(&numbers)
-            }
-            #[inline(always)]
-            fn both(self, other: Self, of: impl Fn(f64, f64) -> f64) -> Self {
-                let (mut a, mut b) = ([0.0; 32], [0.0; 32]);
-                self.store(&mut a);
-                other.store(&mut b);
-                for lane in 0..Self::LANES {
-                    a[lane] = of(f64::from(a[lane]), f64::from(b[lane])) as f32;
-                }
-                Self::load(&a)
-            }
         }
 
         impl Functions for $pack {

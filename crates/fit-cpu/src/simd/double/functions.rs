@@ -6,7 +6,7 @@
 use fit_core::Mask;
 use fit_formula::{Function, Function2, MAX_SPLINE_AXES, Spline};
 
-use super::pack::{Double, nearest, nearest_product};
+use super::pack::{Double, nearest_product};
 use crate::curve::RESULTS;
 
 #[inline(always)]
@@ -59,6 +59,12 @@ pub(super) fn exp<R: Double>(x: R) -> R {
     value.scaled(n)
 }
 
+/// 2^(−x²).
+#[inline(always)]
+pub(in crate::simd) fn exp2_of_minus_square<R: Double>(x: R) -> R {
+    exp(x * x * R::splat(-std::f64::consts::LN_2))
+}
+
 /// eˣ − 1, exact near 0.
 #[inline(always)]
 fn exp_m1<R: Double>(x: R) -> R {
@@ -79,7 +85,7 @@ const LN: [f64; 10] = {
 
 /// The natural logarithm; NaN below 0.
 #[inline(always)]
-pub(super) fn ln<R: Double>(x: R) -> R {
+pub(in crate::simd) fn ln<R: Double>(x: R) -> R {
     let (zero, one) = (R::splat(0.0), R::splat(1.0));
     // Numbers whose reciprocal, or which themselves, are not normal are made so.
     let (small, large) = (x.lt(R::splat(1e-290)), R::splat(1e290).lt(x));
@@ -153,7 +159,7 @@ const MOST_TURNED: f64 = 1e6;
 /// Sine and cosine of |x| ≤ [`MOST_TURNED`].
 #[inline(always)]
 fn sin_cos<R: Double>(x: R) -> [R; 2] {
-    let n = nearest(x * R::splat(std::f64::consts::FRAC_2_PI));
+    let n = (x * R::splat(std::f64::consts::FRAC_2_PI)).nearest();
     let mut r = x;
     for part in HALF_PI {
         r = n.neg_mul_add(R::splat(part), r);
@@ -163,7 +169,7 @@ fn sin_cos<R: Double>(x: R) -> [R; 2] {
     let half = square.neg_mul_add(R::splat(0.5), R::splat(1.0));
     let cosine = polynomial(square, &COS).mul_add(square * square, half);
     // n modulo 4, from −2 to 2.
-    let quarter = nearest(n * R::splat(0.25)).neg_mul_add(R::splat(4.0), n);
+    let quarter = (n * R::splat(0.25)).nearest().neg_mul_add(R::splat(4.0), n);
     let odd = R::splat(0.5).lt(quarter.abs()) & quarter.abs().lt(R::splat(1.5));
     let (s, c) = (R::select(odd, cosine, sine), R::select(odd, sine, cosine));
     // The sine is negative for quarters −1 and ±2, the cosine for 1 and ±2.

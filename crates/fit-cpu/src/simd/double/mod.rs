@@ -1,20 +1,20 @@
 //! Formulas in double precision, with the points of a data set in the lanes of vector registers.
 
-#[cfg(lanes_avx2)]
-pub(super) mod avx2;
-#[cfg(lanes_avx512)]
-pub(super) mod avx512;
-mod feed;
 pub(super) mod functions;
 pub(super) mod pack;
 mod points;
-pub(super) mod portable;
 mod stream;
 
 use fit_curves::CurveBatch;
 use fit_formula::Axes;
 
 use super::InstructionSet;
+#[cfg(lanes_avx2)]
+use super::arch::avx2;
+#[cfg(lanes_avx512)]
+use super::arch::avx512;
+#[cfg(not(target_arch = "x86_64"))]
+use super::arch::portable;
 use crate::curve::{Evaluated, Formulated, MOST_IN_PACKS, Work};
 use points::Points;
 pub(super) use points::{FEW, is_long};

@@ -12,18 +12,18 @@ use fit_curves::CurveBatch;
 use fit_formula::{Axes, Function, Function2, Spline};
 use rayon::prelude::*;
 
-#[cfg(lanes_avx2)]
-use super::avx2::F64x4;
-#[cfg(lanes_avx512)]
-use super::avx512::F64x8;
 use super::functions;
 use super::pack::Double;
-#[cfg(not(target_arch = "x86_64"))]
-use super::portable::Double4;
 use crate::curve::{
     Block, DataSet, Evaluated, Functions, Interpreter, Lattice, MOST_IN_PACKS, Packs, Places,
     RESULTS, Scaling, Step, Total, run,
 };
+#[cfg(lanes_avx2)]
+use crate::simd::arch::avx2;
+#[cfg(lanes_avx512)]
+use crate::simd::arch::avx512;
+#[cfg(not(target_arch = "x86_64"))]
+use crate::simd::arch::portable;
 
 /// Points of a part, or at least a row of them.
 pub(super) const PART: usize = 1 << 14;
@@ -119,9 +119,7 @@ impl<R: Summing> Places for Points<R> {
         let Some(part) = self.parts.first() else { return };
         let scales = part.model.scales::<MOST_IN_PACKS>();
         for (to, scale) in to.iter_mut().zip(scales) {
-            let mut lanes = [0.0; 8];
-            scale.store(&mut lanes);
-            *to = lanes[0];
+            *to = scale.first();
         }
     }
 
@@ -141,17 +139,6 @@ impl<R: Summing> Places for Points<R> {
     }
 }
 
-/// Numbers of a data set from `from`, of which there are so many; where there are fewer than lanes, 0 follows.
-#[inline(always)]
-fn load<R: Double>(numbers: &[f64], from: usize, count: usize) -> R {
-    if count >= R::LANES {
-        return R::load(&numbers[from..from + R::LANES]);
-    }
-    let mut lanes = [0.0; 8];
-    lanes[..count].copy_from_slice(&numbers[from..from + count]);
-    R::load(&lanes)
-}
-
 /// Visits the points of a part, for a model with room for N parameters. What has to be scaled, and what has priors, is rare, and so in two
 /// rooms alone.
 #[inline(always)]
@@ -169,9 +156,9 @@ fn visit<R: Summing, const N: usize>(part: &mut Part<R>, seen: DataSet<'_>, to: 
                     let line = (rows.start + row) * *across;
                     for pack in block.columns() {
                         let first = columns.start + pack * R::LANES;
-                        let count = columns.end - first;
-                        let $datum: R = load(data, line + first, count);
-                        let $weight: R = load(weights, line + first, count);
+                        let own = line + first..line + columns.end.min(first + R::LANES);
+                        let $datum = R::load_some(&data[own.clone()], 0.0);
+                        let $weight = R::load_some(&weights[own], 0.0);
                         let $at = results.at(point);
                         point += 1;
                         $add
@@ -259,8 +246,8 @@ macro_rules! entries {
     };
 }
 #[cfg(lanes_avx512)]
-entries!(F64x8, "avx512f,avx2,fma");
+entries!(avx512::F64x8, "avx512f,avx2,fma");
 #[cfg(lanes_avx2)]
-entries!(F64x4, "avx2,fma");
+entries!(avx2::F64x4, "avx2,fma");
 #[cfg(not(target_arch = "x86_64"))]
-entries!(Double4);
+entries!(portable::Double4);

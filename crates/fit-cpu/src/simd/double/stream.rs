@@ -13,17 +13,17 @@ use fit_curves::{CurveBatch, Curves, Points, clean};
 use fit_formula::Axes;
 use rayon::prelude::*;
 
-#[cfg(lanes_avx2)]
-use super::avx2::F64x4;
-#[cfg(lanes_avx512)]
-use super::avx512::F64x8;
-use super::feed::{Feed, MOST_LANES};
+use super::pack::{Double, MOST_LANES};
 use super::points::PART;
-#[cfg(not(target_arch = "x86_64"))]
-use super::portable::Double4;
 use crate::curve::{
-    DataSet, Held, Interpreter, MOST_IN_PACKS, Places, Scaling, Seen, Total, see, size,
+    DataSet, Functions, Held, Interpreter, MOST_IN_PACKS, Places, Scaling, Seen, Total, see, size,
 };
+#[cfg(lanes_avx2)]
+use crate::simd::arch::avx2;
+#[cfg(lanes_avx512)]
+use crate::simd::arch::avx512;
+#[cfg(not(target_arch = "x86_64"))]
+use crate::simd::arch::portable;
 
 /// Packs that are evaluated together: their results stay in the first cache.
 const BLOCK: usize = 32;
@@ -42,7 +42,7 @@ struct Idle<R> {
     others: Mutex<Vec<Interpreter<R>>>,
 }
 
-impl<R: Feed> Idle<R> {
+impl<R: Streaming> Idle<R> {
     fn new(batch: &CurveBatch<'_, '_, '_>) -> Self {
         let program = batch.program.as_ref().expect("the job is one of a formula");
         let first = Interpreter::new(program, Axes::Together, [BLOCK, 1], 0);
@@ -194,7 +194,7 @@ impl<R: Streaming> Places for Stream<'_, R> {
 
     fn factors(&self, to: &mut [f64]) {
         for (to, scale) in to.iter_mut().zip(self.idle.first.scales::<MOST_IN_PACKS>()) {
-            *to = R::first(scale);
+            *to = scale.first();
         }
     }
 
@@ -382,7 +382,7 @@ static ONES: [f64; BLOCK * MOST_LANES] = [1.0; BLOCK * MOST_LANES];
 
 /// Looks at the points of a piece, for a model with room for N parameters. What has to be scaled is rare, and so in one room alone.
 #[inline(always)]
-fn look<R: Feed, const N: usize>(
+fn look<R: Streaming, const N: usize>(
     model: &mut Interpreter<R>,
     piece: &Piece<'_>,
     seen: DataSet<'_>,
@@ -403,12 +403,12 @@ fn look<R: Feed, const N: usize>(
     let all = Count::<N>::new(count);
     let mut from = points.start;
     while from < points.end {
-        let end = points.end.min(from + BLOCK * R::FED);
+        let end = points.end.min(from + BLOCK * R::LANES);
         for (number, (variable, less)) in variables.iter().enumerate() {
-            let own = variable[from..end].chunks(R::FED);
+            let own = variable[from..end].chunks(R::LANES);
             for (to, own) in model.variable(number).iter_mut().zip(own) {
                 // The last point again, where there is none.
-                *to = R::feed_some(own, *less, own[own.len() - 1]);
+                *to = R::load_some(own, own[own.len() - 1]) - R::splat(*less);
             }
         }
         model.run_data();
@@ -419,11 +419,11 @@ fn look<R: Feed, const N: usize>(
         macro_rules! sum {
             ($weights:expr, |$at:ident, $datum:ident, $weight:ident| $add:expr) => {
                 for (point, (data, weights)) in
-                    own.chunks(R::FED).zip($weights.chunks(R::FED)).enumerate()
+                    own.chunks(R::LANES).zip($weights.chunks(R::LANES)).enumerate()
                 {
                     let $at = results.at(point);
-                    let $datum = R::feed_some(data, *level, *level);
-                    let $weight = R::feed_some(weights, 0.0, 0.0);
+                    let $datum = R::load_some(data, *level) - R::splat(*level);
+                    let $weight = R::load_some(weights, 0.0);
                     $add
                 }
             };
@@ -439,9 +439,9 @@ fn look<R: Feed, const N: usize>(
             _ if poisson => {
                 sum!(seen, |at, datum, weight| sums.add_poisson::<true>(&at, datum, weight));
             }
-            _ if weights.is_none() && own.len() % R::FED == 0 => {
-                for (point, data) in own.chunks_exact(R::FED).enumerate() {
-                    let datum = R::feed(data, *level);
+            _ if weights.is_none() && own.len() % R::LANES == 0 => {
+                for (point, data) in own.chunks_exact(R::LANES).enumerate() {
+                    let datum = R::load(data) - R::splat(*level);
                     sums.add_square::<false>(&results.at(point), datum, one, one);
                 }
             }
@@ -473,9 +473,7 @@ fn look<R: Feed, const N: usize>(
 }
 
 /// What is compiled for the instruction set of its packs.
-pub(super) trait Streaming: Feed {
-    /// The first lane.
-    fn first(self) -> f64;
+pub(super) trait Streaming: Double + Functions {
     /// [`survey`].
     fn survey(data: &[f64]) -> (Seen, [f64; 2]);
     /// [`look`].
@@ -485,11 +483,6 @@ pub(super) trait Streaming: Feed {
 macro_rules! entries {
     ($pack:ty $(, $features:literal)?) => {
         impl Streaming for $pack {
-            fn first(self) -> f64 {
-                let mut lanes = [0.0; MOST_LANES];
-                self.pour(&mut lanes);
-                lanes[0]
-            }
             fn survey(data: &[f64]) -> (Seen, [f64; 2]) {
                 $(#[target_feature(enable = $features)])?
                 unsafe fn entry(data: &[f64]) -> (Seen, [f64; 2]) {
@@ -524,8 +517,8 @@ macro_rules! entries {
     };
 }
 #[cfg(lanes_avx512)]
-entries!(F64x8, "avx512f,avx2,fma");
+entries!(avx512::F64x8, "avx512f,avx2,fma");
 #[cfg(lanes_avx2)]
-entries!(F64x4, "avx2,fma");
+entries!(avx2::F64x4, "avx2,fma");
 #[cfg(not(target_arch = "x86_64"))]
-entries!(Double4);
+entries!(portable::Double4);
