@@ -138,7 +138,7 @@ macro_rules! with_room_for {
         }
     };
 }
-pub(super) use with_room_for;
+pub(crate) use with_room_for;
 
 impl FitOne for Work<Formulated<'_>> {
     fn fit(&mut self, batch: &CurveBatch<'_, '_, '_>, asked: Asked<'_>) -> CurveResult {

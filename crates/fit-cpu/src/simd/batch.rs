@@ -7,6 +7,7 @@ use fit_windows::{AnyWindows, Visitor, Windows};
 
 use super::arch::{Appraiser, Source, appraiser};
 use super::errors::SideKinds;
+use super::instruction_set::Available;
 use super::keeper::{Keeper, Lent};
 use super::load::How;
 use super::window_fitter::{ErrorsByPixelType, how};
@@ -29,7 +30,7 @@ const ALONE: usize = 512;
 /// the other windows of the batch.
 #[derive(Debug)]
 pub struct Simd {
-    set: InstructionSet,
+    set: Available,
     pool: Option<Arc<rayon::ThreadPool>>,
     /// By what it was made for.
     fitters: Keeper<(Size, Options, How), WindowFitter>,
@@ -47,13 +48,8 @@ impl Simd {
     /// [`BatchError::InstructionSet`] if it is not available, [`BatchError::TooManyThreads`],
     /// [`BatchError::Threads`] if the system refuses to start threads.
     pub fn new(threads: usize, set: Option<InstructionSet>) -> Result<Self, BatchError> {
-        let set = set.map_or_else(InstructionSet::choose, InstructionSet::checked)?;
-        Ok(Self {
-            set,
-            pool: pool(threads)?,
-            fitters: Keeper::default(),
-            appraisers: Keeper::default(),
-        })
+        let set = Available::new(set)?;
+        Ok(Self::with(set, pool(threads)?))
     }
 
     /// The same with the threads of a pool, which others use too.
@@ -64,13 +60,11 @@ impl Simd {
         pool: Arc<rayon::ThreadPool>,
         set: Option<InstructionSet>,
     ) -> Result<Self, BatchError> {
-        let set = set.map_or_else(InstructionSet::choose, InstructionSet::checked)?;
-        Ok(Self {
-            set,
-            pool: of_pool(pool),
-            fitters: Keeper::default(),
-            appraisers: Keeper::default(),
-        })
+        Ok(Self::with(Available::new(set)?, of_pool(pool)))
+    }
+
+    fn with(set: Available, pool: Option<Arc<rayon::ThreadPool>>) -> Self {
+        Self { set, pool, fitters: Keeper::default(), appraisers: Keeper::default() }
     }
 
     /// Working memory for a size and options, of an earlier batch if there is any.
@@ -86,7 +80,7 @@ impl Simd {
 
     /// The instruction set in use.
     pub fn instruction_set(&self) -> InstructionSet {
-        self.set
+        self.set.set()
     }
 
     /// The number of threads.
@@ -123,11 +117,7 @@ impl Simd {
         let side = SideKinds::of(&windows);
         let lend = || {
             self.appraisers.lend((windows.size(), *options, side), self.threads(), || {
-                // SAFETY: the processor has the instruction set, or this would not have been made.
-                Ok::<_, ArgumentError>((
-                    unsafe { appraiser(self.set, windows.size(), options, side) }?,
-                    None,
-                ))
+                Ok::<_, ArgumentError>((appraiser(self.set, windows.size(), options, side)?, None))
             })
         };
         let find = |lent: &mut Lent<'_, _, Appraising>, first, errors: &mut [_]| {

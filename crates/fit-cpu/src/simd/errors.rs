@@ -7,8 +7,9 @@ use fit_core::{ArgumentError, Errors, Fit, Fits, Options, Outline, Size};
 use fit_windows::{AnyWindows, NoteKind};
 
 use super::arch::pack::Pack;
+use super::arch::register::Task;
 use super::lanes::turn;
-use super::load::{How, Load};
+use super::load::{Load, Wanted};
 use crate::one::em_gain;
 
 /// The side data that windows come with.
@@ -65,30 +66,37 @@ impl<P: Pack, S: Summable<K>, const K: usize, const Q: usize> Appraisal<P, S, K,
             axes: vec![zero; Axes::<P>::scratch_len(size)],
         })
     }
+}
 
-    /// See [`super::arch::Appraiser::errors`]; to be compiled for the instruction set of `P`.
+/// See [`super::arch::Appraiser::errors`].
+pub(super) struct Appraise<'a, P: Pack, S, const K: usize, const Q: usize> {
+    pub(super) appraisal: &'a mut Appraisal<P, S, K, Q>,
+    pub(super) source: &'a dyn Load<P>,
+    pub(super) windows: Range<usize>,
+    pub(super) fits: Fits<'a>,
+    pub(super) errors: &'a mut [Errors],
+}
+
+impl<P: Pack, S: Summable<K>, const K: usize, const Q: usize> Task<P> for Appraise<'_, P, S, K, Q> {
+    type Output = ();
     #[inline(always)]
-    pub(super) fn errors(
-        &mut self,
-        source: &dyn Load<P>,
-        windows: Range<usize>,
-        fits: Fits<'_>,
-        errors: &mut [Errors],
-    ) {
-        let Self { covariance, side, em_gain, rows, pixels, variances, weights, axes } = self;
+    fn run(self) {
+        let Self { appraisal, source, windows, fits, errors } = self;
+        let Appraisal { covariance, side, em_gain, rows, pixels, variances, weights, axes } =
+            appraisal;
         let size = covariance.size();
         let Some(mut axes) = Axes::new(axes, size) else { return };
-        let how = How { kind: NoteKind::None, mapped: side.mapped, em_gain: *em_gain };
+        let wanted = |notes| Wanted { notes, mapped: side.mapped, em_gain: *em_gain };
         for (first, errors) in windows.step_by(P::LANES).zip(errors.chunks_mut(P::LANES)) {
             let these = first..first + errors.len();
-            source.load(these.clone(), rows, how);
+            source.load(these.clone(), rows, wanted(None));
             turn(rows, pixels, size.pixels());
             if side.mapped {
-                source.load_notes(these.clone(), NoteKind::Variances, rows, *em_gain);
+                source.load(these.clone(), rows, wanted(Some(NoteKind::Variances)));
                 turn(rows, variances, size.pixels());
             }
             if side.weighted {
-                source.load_notes(these.clone(), NoteKind::Weights, rows, *em_gain);
+                source.load(these.clone(), rows, wanted(Some(NoteKind::Weights)));
                 turn(rows, weights, size.pixels());
             }
             let mut numbers = [[f32::NAN; 32]; 9];

@@ -7,7 +7,6 @@ use fit_core::arithmetic::functions::Elementary;
 use fit_core::pass::RawFit;
 use fit_core::{Fit, Mask, Real, Start};
 use fit_formula::{Function, Function2, Op};
-use fit_windows::NoteKind;
 
 #[cfg(lanes_avx2)]
 use super::arch::avx2;
@@ -22,7 +21,7 @@ use super::arch::{Portable, Source};
 use super::double::functions as double;
 use super::double::pack::Double;
 use super::engine::{Numbers, Sink};
-use super::load::{How, Load};
+use super::load::{Load, Wanted};
 use super::{InstructionSet, WindowFitter};
 use crate::curve::{self, Functions};
 use crate::reference::BatchError;
@@ -32,15 +31,7 @@ use crate::reference::BatchError;
 /// # Errors
 /// [`BatchError::InstructionSet`] if the processor does not have it.
 pub fn operate(set: InstructionSet, op: Op, operands: [&[f32]; 2]) -> Result<Vec<f32>, BatchError> {
-    Ok(match set.checked()? {
-        #[cfg(lanes_avx512)]
-        InstructionSet::Avx512 => in_lanes::<avx512::F32x16>(op, operands),
-        #[cfg(lanes_avx2)]
-        InstructionSet::Avx2 => in_lanes::<avx2::F32x8>(op, operands),
-        #[cfg(target_arch = "aarch64")]
-        InstructionSet::Neon => in_lanes::<neon::F32x4>(op, operands),
-        _ => in_lanes::<Portable>(op, operands),
-    })
+    Ok(with_packs!(set.checked()?, |P| in_lanes::<P>(op, operands)))
 }
 
 fn in_lanes<P: Pack + Functions>(op: Op, operands: [&[f32]; 2]) -> Vec<f32> {
@@ -275,14 +266,11 @@ struct Loaded<'a> {
 }
 
 impl<P: Pack> Load<P> for Loaded<'_> {
-    fn load(&self, windows: Range<usize>, packs: &mut [P], _: How) {
+    fn load(&self, windows: Range<usize>, packs: &mut [P], _: Wanted) {
         let packs = packs.chunks_exact_mut(self.pixels.div_ceil(P::LANES));
         for (window, packs) in windows.zip(packs) {
             (self.load)(window, &mut P::numbers(packs)[..self.pixels]);
         }
-    }
-    fn load_notes(&self, _: Range<usize>, _: NoteKind, _: &mut [P], _: f64) {
-        unreachable!("nothing is known of the pixels");
     }
 }
 

@@ -6,18 +6,26 @@ use fit_core::{Corner, Pixel, Size};
 use fit_windows::{NoteKind, Windows};
 
 use super::arch::pack::Pack;
+use super::arch::register::Task;
 use crate::one::read;
 
 /// Windows that can be loaded into registers, whatever the type of their pixels. One call loads a pack of windows, so
 /// that the search does not depend on that type and is compiled once.
 pub(super) trait Load<P> {
-    /// Puts the pixels of `windows`, row after row, into the lanes of `packs`, where each window begins a
+    /// Puts what is wanted of the pixels of `windows`, row after row, into the lanes of `packs`, where each window begins a
     /// pack; what the lanes that are left over in its last one hold does not matter.
-    ///
-    /// Pixels are converted by the camera map, if there is one.
-    fn load(&self, windows: Range<usize>, packs: &mut [P], how: How);
-    /// Puts notes of `windows` into `packs` as [`Load::load`] does pixels.
-    fn load_notes(&self, windows: Range<usize>, kind: NoteKind, packs: &mut [P], em_gain: f64);
+    fn load(&self, windows: Range<usize>, packs: &mut [P], wanted: Wanted);
+}
+
+/// What is loaded of windows.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Wanted {
+    /// Notes, or else pixels.
+    pub(super) notes: Option<NoteKind>,
+    /// Whether pixels are converted by a camera map.
+    pub(super) mapped: bool,
+    /// See [`How`].
+    pub(super) em_gain: f64,
 }
 
 /// What a batch has besides pixels, and how to convert it.
@@ -31,38 +39,52 @@ pub(super) struct How {
     pub(super) em_gain: f64,
 }
 
-/// Converts what was loaded. To be compiled for the instruction set of `P`.
-#[inline(always)]
-pub(super) fn convert<X: Pixel, P: Pack>(
-    from: &Windows<'_, X>,
+impl How {
+    /// Pixels.
+    pub(super) fn pixels(self) -> Wanted {
+        Wanted { notes: None, mapped: self.mapped, em_gain: self.em_gain }
+    }
+
+    /// Notes of this kind.
+    pub(super) fn notes(self) -> Wanted {
+        Wanted { notes: Some(self.kind), mapped: self.mapped, em_gain: self.em_gain }
+    }
+}
+
+impl<X: Pixel, P: Pack> Load<P> for Windows<'_, X> {
+    fn load(&self, windows: Range<usize>, packs: &mut [P], wanted: Wanted) {
+        P::compiled(Loading { from: self, windows, packs, wanted });
+    }
+}
+
+struct Loading<'a, 'w, X, P> {
+    from: &'a Windows<'w, X>,
     windows: Range<usize>,
-    packs: &mut [P],
-    how: How,
-) {
-    let pixels = from.size().pixels();
-    if how.mapped {
+    packs: &'a mut [P],
+    wanted: Wanted,
+}
+
+impl<X: Pixel, P: Pack> Task<P> for Loading<'_, '_, X, P> {
+    type Output = ();
+    #[inline(always)]
+    fn run(self) {
+        let Self { from, windows, packs, wanted: Wanted { notes, mapped, em_gain } } = self;
+        if notes.is_none() {
+            load(from, windows.clone(), packs);
+        }
+        let pixels = from.size().pixels();
         for (window, packs) in windows.zip(packs.chunks_exact_mut(pixels.div_ceil(P::LANES))) {
-            from.convert(window, &mut P::numbers(packs)[..pixels], how.em_gain);
+            let numbers = &mut P::numbers(packs)[..pixels];
+            match notes {
+                Some(kind) => from.notes(window, kind, numbers, em_gain),
+                None if mapped => from.convert(window, numbers, em_gain),
+                None => break,
+            }
         }
     }
 }
 
-/// What [`Load::load_notes`] does, to be compiled for the instruction set of `P`.
-#[inline(always)]
-pub(super) fn load_notes<X: Pixel, P: Pack>(
-    from: &Windows<'_, X>,
-    windows: Range<usize>,
-    kind: NoteKind,
-    packs: &mut [P],
-    em_gain: f64,
-) {
-    let pixels = from.size().pixels();
-    for (window, packs) in windows.zip(packs.chunks_exact_mut(pixels.div_ceil(P::LANES))) {
-        from.notes(window, kind, &mut P::numbers(packs)[..pixels], em_gain);
-    }
-}
-
-/// What [`Load::load`] does, to be compiled for the instruction set of `P`.
+/// Loads pixels.
 #[inline(always)]
 pub(super) fn load<X: Pixel, P: Pack>(
     from: &Windows<'_, X>,

@@ -13,6 +13,7 @@ use super::InstructionSet;
 use super::arch::{Appraiser, Engine, Source, appraiser, engine};
 use super::engine::{Numbers, Sink};
 use super::errors::SideKinds;
+use super::instruction_set::Available;
 use super::load::How;
 use crate::one::em_gain;
 use crate::reference::BatchError;
@@ -39,7 +40,7 @@ use crate::scatter::Widener;
 /// # Ok::<(), fit_cpu::BatchError>(())
 /// ```
 pub struct WindowFitter {
-    set: InstructionSet,
+    set: Available,
     size: Size,
     options: Options,
     /// What the engine was made for.
@@ -51,7 +52,7 @@ pub struct WindowFitter {
 
 impl fmt::Debug for WindowFitter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { set, size, .. } = self;
+        let (set, size) = (self.set.set(), self.size);
         write!(f, "WindowFitter {{ {set}, {}×{} }}", size.width, size.height)
     }
 }
@@ -63,25 +64,23 @@ impl WindowFitter {
     /// [`BatchError::InstructionSet`] if the processor does not have it, [`BatchError::Argument`] if the
     /// size or an option makes no sense.
     pub fn new(set: InstructionSet, size: Size, options: &Options) -> Result<Self, BatchError> {
-        Self::with(set, size, options, plain(options))
+        Self::with(set.checked()?, size, options, plain(options))
     }
 
     /// A fitter for windows that come with weights or a camera map, as `how` says.
     pub(super) fn with(
-        set: InstructionSet,
+        set: Available,
         size: Size,
         options: &Options,
         how: How,
     ) -> Result<Self, BatchError> {
-        let set = set.checked()?;
-        // SAFETY: the processor has it.
-        let engine = unsafe { engine(set, size, options, how) }?;
+        let engine = engine(set, size, options, how)?;
         Ok(Self { set, size, options: *options, how, engine, appraiser: None })
     }
 
     /// The instruction set in use.
     pub fn instruction_set(&self) -> InstructionSet {
-        self.set
+        self.set.set()
     }
 
     pub(super) fn size(&self) -> Size {
@@ -172,8 +171,7 @@ impl WindowFitter {
         windows.validate_errors(&self.options, fits.len(), errors.len())?;
         let side = SideKinds::of(&windows);
         if self.appraiser.as_ref().is_none_or(|(made_for, ..)| *made_for != side) {
-            // SAFETY: the processor has the instruction set, or this would not have been made.
-            let made = unsafe { appraiser(self.set, size, &self.options, side) }?;
+            let made = appraiser(self.set, size, &self.options, side)?;
             self.appraiser = Some((side, made, Widener::new(&self.options, &windows)?));
         }
         if let Some((_, appraiser, widener)) = &mut self.appraiser {

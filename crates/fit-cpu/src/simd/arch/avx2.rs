@@ -3,7 +3,7 @@
 use std::arch::x86_64::*;
 
 use super::pack::{Exponent, Pack, exp2_of_minus_square};
-use super::register::{Packed, Register, Truths};
+use super::register::{Packed, Register, Task, Truths};
 use crate::simd::double::functions;
 
 /// Eight numbers.
@@ -18,6 +18,7 @@ unsafe impl Register for __m256 {
     type Mask = __m256;
     const ROWS: usize = 3;
 
+    compiled! { "avx2,fma" }
     instructions! {
         fn splat(value: f64) -> Self = _mm256_set1_ps(value as f32);
         fn add(a: Self, b: Self) -> Self = _mm256_add_ps(a, b);
@@ -107,6 +108,7 @@ unsafe impl Register for __m256d {
     type Number = f64;
     type Mask = __m256d;
 
+    compiled! { "avx2,fma" }
     instructions! {
         fn splat(value: f64) -> Self = _mm256_set1_pd(value);
         fn add(a: Self, b: Self) -> Self = _mm256_add_pd(a, b);

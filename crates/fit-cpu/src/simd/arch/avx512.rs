@@ -5,7 +5,7 @@ use std::arch::x86_64::*;
 use fit_core::Real;
 
 use super::pack::Pack;
-use super::register::{Packed, Register, Truths};
+use super::register::{Packed, Register, Task, Truths};
 use crate::simd::double::functions;
 
 /// Sixteen numbers.
@@ -19,6 +19,7 @@ unsafe impl Register for __m512 {
     type Number = f32;
     type Mask = __mmask16;
 
+    compiled! { "avx512f,avx2,fma" }
     instructions! {
         fn splat(value: f64) -> Self = _mm512_set1_ps(value as f32);
         fn add(a: Self, b: Self) -> Self = _mm512_add_ps(a, b);
@@ -124,6 +125,7 @@ unsafe impl Register for __m512d {
     type Number = f64;
     type Mask = __mmask8;
 
+    compiled! { "avx512f,avx2,fma" }
     instructions! {
         fn splat(value: f64) -> Self = _mm512_set1_pd(value);
         fn add(a: Self, b: Self) -> Self = _mm512_add_pd(a, b);

@@ -3,7 +3,7 @@
 use std::arch::aarch64::*;
 
 use super::pack::{Exponent, Pack, exp2_of_minus_square};
-use super::register::{Packed, Register, Truths};
+use super::register::{Packed, Register, Task, Truths};
 
 /// Four numbers.
 pub(in crate::simd) type F32x4 = Packed<float32x4_t>;
@@ -13,6 +13,7 @@ unsafe impl Register for float32x4_t {
     type Number = f32;
     type Mask = uint32x4_t;
 
+    compiled! { "neon" }
     instructions! {
         fn splat(value: f64) -> Self = vdupq_n_f32(value as f32);
         fn add(a: Self, b: Self) -> Self = vaddq_f32(a, b);

@@ -9,7 +9,7 @@ use std::array::from_fn;
 use fit_core::Real;
 
 use super::pack::{Exponent, Pack, Vector, exp2_of_minus_square};
-use super::register::{Packed, Register, Truths};
+use super::register::{Packed, Register, Task, Truths};
 use crate::simd::double::functions;
 
 /// Four of something.
@@ -45,6 +45,7 @@ macro_rules! register {
             const ROWS: usize = 3;
             const UNROLLED: usize = $unrolled;
 
+            compiled! {}
             instructions! {
                 $($own)*
                 fn splat(value: f64) -> Self = Four([value as $number; 4]);

@@ -27,6 +27,31 @@ macro_rules! instructions {
     )*};
 }
 
+/// [`Register::compiled`], with these features of the processor.
+macro_rules! compiled {
+    ($($features:literal)?) => {
+        #[inline(always)]
+        #[allow(unused_unsafe)]
+        fn compiled<T: Task<Packed<Self>>>(task: T) -> T::Output {
+            // Where it is called from is no place for another copy of it.
+            #[inline(never)]
+            $(#[target_feature(enable = $features)])?
+            fn entry<T: Task<P>, P>(task: T) -> T::Output {
+                task.run()
+            }
+            // SAFETY: as for `instructions!`.
+            unsafe { entry(task) }
+        }
+    };
+}
+
+/// Something to do with packs that is compiled for their instruction set.
+pub(in crate::simd) trait Task<P> {
+    type Output;
+    /// Does it. This and all that it calls has to be inlined: it is compiled for the instruction set as a part of a function that is.
+    fn run(self) -> Self::Output;
+}
+
 /// A register of an instruction set, and what its instructions do. Those whose names [`Real`], [`Mask`] and [`super::pack`] have do
 /// what is said there.
 ///
@@ -43,6 +68,8 @@ pub(in crate::simd) unsafe trait Register: Plain {
     /// The largest exponent of a number whose reciprocal is normal.
     const HIGHEST: f64 = if size_of::<Self::Number>() == 4 { 126.0 } else { 1022.0 };
 
+    /// Does a task.
+    fn compiled<T: Task<Packed<Self>>>(task: T) -> T::Output;
     fn splat(value: f64) -> Self;
     fn add(a: Self, b: Self) -> Self;
     fn sub(a: Self, b: Self) -> Self;

@@ -6,7 +6,7 @@
 use std::arch::x86_64::*;
 
 use super::pack::{Exponent, Pack, Vector, exp2_of_minus_square};
-use super::register::{Packed, Register, Truths};
+use super::register::{Packed, Register, Task, Truths};
 
 /// Four numbers.
 pub(in crate::simd) type F32x4 = Packed<__m128>;
@@ -23,6 +23,7 @@ unsafe impl Register for __m128 {
     const ROWS: usize = 3;
     const UNROLLED: usize = 8;
 
+    compiled! {}
     instructions! {
         fn splat(value: f64) -> Self = _mm_set1_ps(value as f32);
         fn add(a: Self, b: Self) -> Self = _mm_add_ps(a, b);

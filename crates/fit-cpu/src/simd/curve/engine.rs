@@ -10,9 +10,11 @@ use fit_core::search::{Count, LaneState, MergeLanes};
 use fit_core::{Estimator, Mask};
 use fit_curves::{CurveBatch, Points};
 
+use super::Worker;
 use super::search_kind::{LaneSearch, Leave, SearchKind};
 use crate::curve::{AtPoint, Evaluate, Evaluated, Functions};
 use crate::simd::arch::pack::Pack;
+use crate::simd::arch::register::Task;
 use crate::simd::lanes::{Occupied, Take, enough, turn};
 
 /// What a fit begins with.
@@ -152,6 +154,53 @@ pub(super) struct Scratch<P: Pack, const N: usize, E, K: SearchKind> {
     poisson: bool,
 }
 
+impl<P: Pack + Functions, const N: usize, E: Evaluate<P, N>, K: SearchKind> Worker<K>
+    for Scratch<P, N, E, K>
+{
+    fn run(
+        &mut self,
+        batch: &CurveBatch<'_, '_, '_>,
+        fits: Range<usize>,
+        chunk: &mut K::Chunk<'_>,
+    ) {
+        P::compiled(Run { scratch: self, batch, fits, chunk });
+    }
+}
+
+/// Fits data sets; those that this cannot fit, or finds no minimum of, are left for another.
+struct Run<'a, 'b, 's, 'o, 'c, P: Pack, const N: usize, E, K: SearchKind> {
+    scratch: &'a mut Scratch<P, N, E, K>,
+    batch: &'a CurveBatch<'b, 's, 'o>,
+    fits: Range<usize>,
+    chunk: &'a mut K::Chunk<'c>,
+}
+
+impl<P: Pack + Functions, const N: usize, E: Evaluate<P, N>, K: SearchKind> Task<P>
+    for Run<'_, '_, '_, '_, '_, P, N, E, K>
+{
+    type Output = ();
+    #[inline(always)]
+    fn run(self) {
+        let Self { scratch, batch, fits, chunk } = self;
+        let Range { start: mut next, end } = fits;
+        scratch.pool.ready = 0;
+        scratch.lanes.busy = 0;
+        scratch.refill(batch, &mut next, end, chunk);
+        while scratch.lanes.busy != 0 {
+            scratch.step();
+            let done = scratch.lanes.busy & !P::bits(scratch.search.running());
+            let empty = scratch.pool.ready == 0 && next == end;
+            if done.count_ones() >= enough(P::LANES)
+                || (done != 0 && (empty || done == scratch.lanes.busy))
+            {
+                scratch.lanes.busy &= !done;
+                scratch.search.collect(batch, &scratch.seeds, done, &scratch.lanes.fits, chunk);
+                scratch.refill(batch, &mut next, end, chunk);
+            }
+        }
+    }
+}
+
 impl<P: Pack + Functions, const N: usize, E: Evaluate<P, N>, K: SearchKind> Scratch<P, N, E, K> {
     #[inline(always)]
     pub(super) fn new(batch: &CurveBatch<'_, '_, '_>, mut model: E, kind: &K) -> Self {
@@ -208,32 +257,6 @@ impl<P: Pack + Functions, const N: usize, E: Evaluate<P, N>, K: SearchKind> Scra
             same_start,
             same_limits,
             poisson,
-        }
-    }
-
-    /// Fits data sets; those that this cannot fit, or finds no minimum of, are left for another.
-    #[inline(always)]
-    pub(super) fn run(
-        &mut self,
-        batch: &CurveBatch<'_, '_, '_>,
-        fits: Range<usize>,
-        chunk: &mut K::Chunk<'_>,
-    ) {
-        let Range { start: mut next, end } = fits;
-        self.pool.ready = 0;
-        self.lanes.busy = 0;
-        self.refill(batch, &mut next, end, chunk);
-        while self.lanes.busy != 0 {
-            self.step();
-            let done = self.lanes.busy & !P::bits(self.search.running());
-            let empty = self.pool.ready == 0 && next == end;
-            if done.count_ones() >= enough(P::LANES)
-                || (done != 0 && (empty || done == self.lanes.busy))
-            {
-                self.lanes.busy &= !done;
-                self.search.collect(batch, &self.seeds, done, &self.lanes.fits, chunk);
-                self.refill(batch, &mut next, end, chunk);
-            }
         }
     }
 

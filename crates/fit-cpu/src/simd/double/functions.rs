@@ -4,10 +4,18 @@
 //! The constants of the reductions to small arguments are those of Cody and Waite (*Software Manual for the Elementary Functions*, 1980).
 
 use fit_core::Mask;
-use fit_formula::{Function, Function2, MAX_SPLINE_AXES, Spline};
+use fit_formula::{Function, Function2, Spline};
 
 use super::pack::{Double, nearest_product};
-use crate::curve::RESULTS;
+use crate::curve::{Block, Functions, Lattice, RESULTS, Step};
+#[cfg(lanes_avx2)]
+use crate::simd::arch::avx2;
+#[cfg(lanes_avx512)]
+use crate::simd::arch::avx512;
+use crate::simd::arch::pack::Vector;
+#[cfg(not(target_arch = "x86_64"))]
+use crate::simd::arch::portable;
+use crate::simd::curve::{RunSteps, lane_by_lane};
 
 #[inline(always)]
 fn polynomial<R: Double, const N: usize>(x: R, coefficients: &[f64; N]) -> R {
@@ -286,23 +294,35 @@ pub(in crate::simd) fn call2<R: Double>(function: Function2, x: R, y: R) -> R {
     }
 }
 
-/// A spline, and its slopes along all axes, lane by lane.
-#[inline(always)]
-pub(super) fn spline<R: Double>(spline: &Spline, arguments: &[R]) -> [R; RESULTS] {
-    let mut numbers = [[0.0; 8]; MAX_SPLINE_AXES];
-    for (to, argument) in numbers.iter_mut().zip(arguments) {
-        argument.store(to);
-    }
-    let mut results = [[0.0; 8]; RESULTS];
-    let mut own = [0.0; MAX_SPLINE_AXES];
-    let own = &mut own[..arguments.len()];
-    for lane in 0..R::LANES {
-        for (to, from) in own.iter_mut().zip(&numbers) {
-            *to = from[lane];
+macro_rules! functions {
+    ($($(#[$compiled:meta])? $pack:ty),*) => {$(
+        $(#[$compiled])?
+        impl Functions for $pack {
+            #[inline(always)]
+            fn call(function: Function, of: &[Self], to: &mut [Self]) {
+                call(function, of, to);
+            }
+            #[inline(always)]
+            fn call2(function: Function2, x: Self, y: Self) -> Self {
+                call2(function, x, y)
+            }
+            #[inline(always)]
+            fn spline(spline: &Spline, arguments: &[Self]) -> [Self; RESULTS] {
+                lane_by_lane(arguments, |own| spline.at(own))
+            }
+            const LATTICE: bool = false;
+            fn lattice(_: &Lattice, _: &mut [Self]) {}
+            fn run(registers: &mut [Self], steps: &[Step], block: &Block) {
+                Self::compiled(RunSteps { registers, steps, block });
+            }
         }
-        for (to, result) in results.iter_mut().zip(spline.at(own)) {
-            to[lane] = result;
-        }
-    }
-    results.map(|numbers| R::load(&numbers))
+    )*};
 }
+functions!(
+    #[cfg(lanes_avx512)]
+    avx512::F64x8,
+    #[cfg(lanes_avx2)]
+    avx2::F64x4,
+    #[cfg(not(target_arch = "x86_64"))]
+    portable::Double4
+);

@@ -9,21 +9,15 @@ use fit_core::Mask;
 use fit_core::curve::Sums;
 use fit_core::search::Count;
 use fit_curves::CurveBatch;
-use fit_formula::{Axes, Function, Function2, Spline};
+use fit_formula::Axes;
 use rayon::prelude::*;
 
-use super::functions;
 use super::pack::Double;
 use crate::curve::{
-    Block, DataSet, Evaluated, Functions, Interpreter, Lattice, MOST_IN_PACKS, Packs, Places,
-    RESULTS, Scaling, Step, Total, run,
+    DataSet, Evaluated, Functions, Interpreter, MOST_IN_PACKS, Packs, Places, Scaling, Total,
+    with_room_for,
 };
-#[cfg(lanes_avx2)]
-use crate::simd::arch::avx2;
-#[cfg(lanes_avx512)]
-use crate::simd::arch::avx512;
-#[cfg(not(target_arch = "x86_64"))]
-use crate::simd::arch::portable;
+use crate::simd::arch::register::Task;
 
 /// Points of a part, or at least a row of them.
 pub(super) const PART: usize = 1 << 14;
@@ -47,7 +41,7 @@ pub(super) struct Points<R> {
 }
 
 /// Some lines of points: those of one row, or rows of a grid.
-pub(super) struct Part<R> {
+struct Part<R> {
     model: Interpreter<R>,
     columns: Range<usize>,
     rows: Range<usize>,
@@ -56,7 +50,7 @@ pub(super) struct Part<R> {
     total: Total,
 }
 
-impl<R: Summing> Points<R> {
+impl<R: Double + Functions> Points<R> {
     pub(super) fn new(batch: &CurveBatch<'_, '_, '_>) -> Self {
         let [columns, rows] = batch.extent;
         let part = |columns: Range<usize>, rows: Range<usize>| {
@@ -87,7 +81,7 @@ impl<R: Summing> Points<R> {
     }
 }
 
-impl<R: Summing> Packs for Points<R> {
+impl<R: Double + Functions> Packs for Points<R> {
     fn set_points(&mut self, of: &(dyn Fn(usize, usize, usize) -> f64 + Sync)) {
         self.each(|Part { model, columns, rows, .. }| {
             model.set_points(|variable, pack, row| {
@@ -104,7 +98,7 @@ impl<R: Summing> Packs for Points<R> {
     }
 }
 
-impl<R: Summing> Places for Points<R> {
+impl<R: Double + Functions> Places for Points<R> {
     fn place(&mut self, parameters: &[f64]) {
         let mut packs = [R::splat(0.0); MOST_IN_PACKS];
         let count = parameters.len().min(MOST_IN_PACKS);
@@ -125,12 +119,12 @@ impl<R: Summing> Places for Points<R> {
 
     fn visit(&mut self, seen: DataSet<'_>, to: &mut Total) {
         if let [part] = self.parts.as_mut_slice() {
-            R::sums(part, seen, to);
+            sums(part, seen, to);
             return;
         }
         self.each(|part| {
             let mut total = Total::ZERO;
-            R::sums(part, seen, &mut total);
+            sums(part, seen, &mut total);
             part.total = total;
         });
         for part in &self.parts {
@@ -139,115 +133,77 @@ impl<R: Summing> Places for Points<R> {
     }
 }
 
+/// The sums of a part.
+fn sums<R: Double + Functions>(part: &mut Part<R>, seen: DataSet<'_>, to: &mut Total) {
+    match seen.count {
+        0..=FEW_SCALED if seen.scaled.is_some() => {
+            R::compiled(Visit::<R, FEW_SCALED> { part, seen, to });
+        }
+        _ if seen.scaled.is_some() => R::compiled(Visit::<R, MOST_IN_PACKS> { part, seen, to }),
+        count => with_room_for!(
+            count,
+            |ROOM| R::compiled(Visit::<R, ROOM> { part, seen, to }),
+            R::compiled(Visit::<R, MOST_IN_PACKS> { part, seen, to }),
+            [3 4 5 6 7]
+        ),
+    }
+}
+
 /// Visits the points of a part, for a model with room for N parameters. What has to be scaled, and what has priors, is rare, and so in two
 /// rooms alone.
-#[inline(always)]
-fn visit<R: Summing, const N: usize>(part: &mut Part<R>, seen: DataSet<'_>, to: &mut Total) {
-    let Part { model, columns, rows, across, .. } = part;
-    let DataSet { data, weights, scaled, poisson, count } = seen;
-    let mut sums = Sums::<R, N>::zero(Count::new(count));
-    macro_rules! sum {
-        (|$at:ident, $datum:ident, $weight:ident| $add:expr) => {
-            for number in 0..model.blocks() {
-                let block = model.evaluate(number);
-                let results = model.results::<N>(&block);
-                let mut point = 0;
-                for row in block.rows() {
-                    let line = (rows.start + row) * *across;
-                    for pack in block.columns() {
-                        let first = columns.start + pack * R::LANES;
-                        let own = line + first..line + columns.end.min(first + R::LANES);
-                        let $datum = R::load_some(&data[own.clone()], 0.0);
-                        let $weight = R::load_some(&weights[own], 0.0);
-                        let $at = results.at(point);
-                        point += 1;
-                        $add
+struct Visit<'a, R, const N: usize> {
+    part: &'a mut Part<R>,
+    seen: DataSet<'a>,
+    to: &'a mut Total,
+}
+
+impl<R: Double + Functions, const N: usize> Task<R> for Visit<'_, R, N> {
+    type Output = ();
+    #[inline(always)]
+    fn run(self) {
+        let Self { part: Part { model, columns, rows, across, .. }, seen, to } = self;
+        let DataSet { data, weights, scaled, poisson, count } = seen;
+        let mut sums = Sums::<R, N>::zero(Count::new(count));
+        macro_rules! sum {
+            (|$at:ident, $datum:ident, $weight:ident| $add:expr) => {
+                for number in 0..model.blocks() {
+                    let block = model.evaluate(number);
+                    let results = model.results::<N>(&block);
+                    let mut point = 0;
+                    for row in block.rows() {
+                        let line = (rows.start + row) * *across;
+                        for pack in block.columns() {
+                            let first = columns.start + pack * R::LANES;
+                            let own = line + first..line + columns.end.min(first + R::LANES);
+                            let $datum = R::load_some(&data[own.clone()], 0.0);
+                            let $weight = R::load_some(&weights[own], 0.0);
+                            let $at = results.at(point);
+                            point += 1;
+                            $add
+                        }
                     }
                 }
-            }
-        };
-    }
-    let one = R::splat(1.0);
-    match scaled {
-        Some((scale, lengths)) if N == FEW_SCALED || N == MOST_IN_PACKS => {
-            let scaling = Scaling::new(scale, lengths, model.scales::<N>());
-            sum!(|at, datum, weight| {
-                scaling.add(at, [datum, weight], poisson, &mut sums);
-            });
+            };
         }
-        _ if poisson => sum!(|at, datum, weight| sums.add_poisson::<true>(&at, datum, weight)),
-        _ => sum!(|at, datum, weight| sums.add_square::<true>(&at, datum, weight, one)),
-    }
-    let (normal, sound) = sums.normal(&[one; N]);
-    to.cost = normal.cost.total();
-    to.sound = sound.all();
-    for j in 0..count.min(N) {
-        to.gradient[j] = normal.gradient[j].total();
-        for k in j..count.min(N) {
-            to.hessian[j][k] = normal.hessian.0[j][k].total();
+        let one = R::splat(1.0);
+        match scaled {
+            Some((scale, lengths)) if N == FEW_SCALED || N == MOST_IN_PACKS => {
+                let scaling = Scaling::new(scale, lengths, model.scales::<N>());
+                sum!(|at, datum, weight| {
+                    scaling.add(at, [datum, weight], poisson, &mut sums);
+                });
+            }
+            _ if poisson => sum!(|at, datum, weight| sums.add_poisson::<true>(&at, datum, weight)),
+            _ => sum!(|at, datum, weight| sums.add_square::<true>(&at, datum, weight, one)),
+        }
+        let (normal, sound) = sums.normal(&[one; N]);
+        to.cost = normal.cost.total();
+        to.sound = sound.all();
+        for j in 0..count.min(N) {
+            to.gradient[j] = normal.gradient[j].total();
+            for k in j..count.min(N) {
+                to.hessian[j][k] = normal.hessian.0[j][k].total();
+            }
         }
     }
 }
-
-/// Packs whose sums are compiled for their instruction set.
-pub(super) trait Summing: Double + Functions {
-    /// The sums of a part.
-    fn sums(part: &mut Part<Self>, seen: DataSet<'_>, to: &mut Total);
-}
-
-macro_rules! entries {
-    ($pack:ty $(, $features:literal)?) => {
-        impl Summing for $pack {
-            fn sums(part: &mut Part<Self>, seen: DataSet<'_>, to: &mut Total) {
-                $(#[target_feature(enable = $features)])?
-                unsafe fn entry<const N: usize>(part: &mut Part<$pack>, seen: DataSet<'_>, to: &mut Total) {
-                    visit::<$pack, N>(part, seen, to);
-                }
-                // SAFETY: an engine of this instruction set was made after the processor said that it has it.
-                unsafe {
-                    match seen.count {
-                        0..=FEW_SCALED if seen.scaled.is_some() => entry::<FEW_SCALED>(part, seen, to),
-                        _ if seen.scaled.is_some() => entry::<MOST_IN_PACKS>(part, seen, to),
-                        0..=3 => entry::<3>(part, seen, to),
-                        4 => entry::<4>(part, seen, to),
-                        5 => entry::<5>(part, seen, to),
-                        6 => entry::<6>(part, seen, to),
-                        7 => entry::<7>(part, seen, to),
-                        _ => entry::<MOST_IN_PACKS>(part, seen, to),
-                    }
-                }
-            }
-        }
-
-        impl Functions for $pack {
-            #[inline(always)]
-            fn call(function: Function, of: &[Self], to: &mut [Self]) {
-                functions::call(function, of, to);
-            }
-            #[inline(always)]
-            fn call2(function: Function2, x: Self, y: Self) -> Self {
-                functions::call2(function, x, y)
-            }
-            #[inline(always)]
-            fn spline(spline: &Spline, arguments: &[Self]) -> [Self; RESULTS] {
-                functions::spline(spline, arguments)
-            }
-            const LATTICE: bool = false;
-            fn lattice(_: &Lattice, _: &mut [Self]) {}
-            fn run(registers: &mut [Self], steps: &[Step], block: &Block) {
-                $(#[target_feature(enable = $features)])?
-                unsafe fn entry(registers: &mut [$pack], steps: &[Step], block: &Block) {
-                    run(registers, steps, block);
-                }
-                // SAFETY: as above, or there would be no registers of this type.
-                unsafe { entry(registers, steps, block) }
-            }
-        }
-    };
-}
-#[cfg(lanes_avx512)]
-entries!(avx512::F64x8, "avx512f,avx2,fma");
-#[cfg(lanes_avx2)]
-entries!(avx2::F64x4, "avx2,fma");
-#[cfg(not(target_arch = "x86_64"))]
-entries!(portable::Double4);

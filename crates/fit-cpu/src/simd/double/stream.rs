@@ -17,13 +17,9 @@ use super::pack::{Double, MOST_LANES};
 use super::points::PART;
 use crate::curve::{
     DataSet, Functions, Held, Interpreter, MOST_IN_PACKS, Places, Scaling, Seen, Total, see, size,
+    with_room_for,
 };
-#[cfg(lanes_avx2)]
-use crate::simd::arch::avx2;
-#[cfg(lanes_avx512)]
-use crate::simd::arch::avx512;
-#[cfg(not(target_arch = "x86_64"))]
-use crate::simd::arch::portable;
+use crate::simd::arch::register::Task;
 
 /// Packs that are evaluated together: their results stay in the first cache.
 const BLOCK: usize = 32;
@@ -42,7 +38,7 @@ struct Idle<R> {
     others: Mutex<Vec<Interpreter<R>>>,
 }
 
-impl<R: Streaming> Idle<R> {
+impl<R: Double + Functions> Idle<R> {
     fn new(batch: &CurveBatch<'_, '_, '_>) -> Self {
         let program = batch.program.as_ref().expect("the job is one of a formula");
         let first = Interpreter::new(program, Axes::Together, [BLOCK, 1], 0);
@@ -60,7 +56,7 @@ impl<R: Streaming> Idle<R> {
 }
 
 /// The numbers of a data set.
-pub(super) struct Numbers<'c> {
+struct Numbers<'c> {
     /// Each variable, and what is subtracted from it.
     variables: Vec<(Cow<'c, [f64]>, f64)>,
     data: Cow<'c, [f64]>,
@@ -108,7 +104,7 @@ fn scattered(number: usize) -> u64 {
 }
 
 /// A formula at the points of a data set that lie anywhere.
-pub(super) struct Stream<'c, R: Streaming> {
+pub(super) struct Stream<'c, R: Double + Functions> {
     curves: Curves<'c>,
     count: usize,
     all: Numbers<'c>,
@@ -123,7 +119,7 @@ pub(super) struct Stream<'c, R: Streaming> {
 }
 
 /// Some points of a data set, and the parameters.
-pub(super) struct Piece<'a> {
+struct Piece<'a> {
     numbers: &'a Numbers<'a>,
     points: Range<usize>,
     parameters: &'a [f64],
@@ -158,7 +154,7 @@ fn taken<'c>(
     }
 }
 
-impl<'c, R: Streaming> Stream<'c, R> {
+impl<'c, R: Double + Functions> Stream<'c, R> {
     pub(super) fn new(batch: &CurveBatch<'c, '_, '_>) -> Self {
         let none = || Cow::Borrowed(&[][..]);
         let variables = (0..batch.variables).map(|_| (none(), 0.0)).collect();
@@ -180,7 +176,7 @@ impl<'c, R: Streaming> Stream<'c, R> {
     }
 }
 
-impl<R: Streaming> Places for Stream<'_, R> {
+impl<R: Double + Functions> Places for Stream<'_, R> {
     fn place(&mut self, parameters: &[f64]) {
         let count = parameters.len().min(MOST_IN_PACKS);
         self.parameters.clear();
@@ -204,7 +200,7 @@ impl<R: Streaming> Places for Stream<'_, R> {
         let look = |points: Range<usize>| {
             let mut total = Total::ZERO;
             let piece = Piece { numbers, points, parameters };
-            idle.with(|model| R::look(model, &piece, seen, &mut total));
+            idle.with(|model| look(model, &piece, seen, &mut total));
             total
         };
         let all = match numbers.data.len() {
@@ -228,7 +224,7 @@ impl<R: Streaming> Places for Stream<'_, R> {
     }
 }
 
-impl<R: Streaming> Held for Stream<'_, R> {
+impl<R: Double + Functions> Held for Stream<'_, R> {
     fn take(&mut self, fit: usize, origin: &[f64]) {
         let Curves { data, points: place, weights, .. } = self.curves;
         let points = self.curves.points();
@@ -266,7 +262,7 @@ impl<R: Streaming> Held for Stream<'_, R> {
     fn see(&mut self, poisson: bool) -> Seen {
         let Numbers { data, weights, .. } = &self.all;
         let of_part = |part: Range<usize>| match weights {
-            None => R::survey(&data[part]),
+            None => R::compiled(Survey(&data[part])),
             Some(weights) => {
                 let (data, weights) = (&data[part.clone()], &weights[part]);
                 let size = |poisson| size(data, weights, None, poisson);
@@ -328,32 +324,39 @@ impl<R: Streaming> Held for Stream<'_, R> {
 const SIDE: usize = 32;
 
 /// What is seen of data without weights, and Σd² and Σd.
-#[inline(always)]
-fn survey(data: &[f64]) -> (Seen, [f64; 2]) {
-    let (mut low, mut high) = ([f64::INFINITY; SIDE], [f64::NEG_INFINITY; SIDE]);
-    let (mut squares, mut sums) = ([0.0; SIDE], [0.0; SIDE]);
-    let (packs, rest) = data.as_chunks::<SIDE>();
-    let mut add = |pack: &[f64; SIDE]| {
-        for k in 0..SIDE {
-            let datum = pack[k];
-            low[k] = if datum < low[k] { datum } else { low[k] };
-            high[k] = if datum > high[k] { datum } else { high[k] };
-            squares[k] += datum * datum;
-            sums[k] += datum;
+struct Survey<'a>(&'a [f64]);
+
+impl<R> Task<R> for Survey<'_> {
+    type Output = (Seen, [f64; 2]);
+    #[inline(always)]
+    fn run(self) -> Self::Output {
+        let Self(data) = self;
+        let (mut low, mut high) = ([f64::INFINITY; SIDE], [f64::NEG_INFINITY; SIDE]);
+        let (mut squares, mut sums) = ([0.0; SIDE], [0.0; SIDE]);
+        let (packs, rest) = data.as_chunks::<SIDE>();
+        let mut add = |pack: &[f64; SIDE]| {
+            for k in 0..SIDE {
+                let datum = pack[k];
+                low[k] = if datum < low[k] { datum } else { low[k] };
+                high[k] = if datum > high[k] { datum } else { high[k] };
+                squares[k] += datum * datum;
+                sums[k] += datum;
+            }
+        };
+        packs.iter().for_each(&mut add);
+        for &datum in rest {
+            low[0] = if datum < low[0] { datum } else { low[0] };
+            high[0] = if datum > high[0] { datum } else { high[0] };
+            squares[0] += datum * datum;
+            sums[0] += datum;
         }
-    };
-    packs.iter().for_each(&mut add);
-    for &datum in rest {
-        low[0] = if datum < low[0] { datum } else { low[0] };
-        high[0] = if datum > high[0] { datum } else { high[0] };
-        squares[0] += datum * datum;
-        sums[0] += datum;
+        let extent =
+            [low.into_iter().fold(low[0], f64::min), high.into_iter().fold(high[0], f64::max)];
+        let sums = [squares, sums].map(|sums| sums.into_iter().sum::<f64>());
+        // A sum says whether all are numbers, unless it overflows.
+        let sound = sums[1].is_finite() || data.iter().all(|datum| datum.is_finite());
+        (Seen { sound, points: data.len(), extent, heaviest: 1.0 }, sums)
     }
-    let extent = [low.into_iter().fold(low[0], f64::min), high.into_iter().fold(high[0], f64::max)];
-    let sums = [squares, sums].map(|sums| sums.into_iter().sum::<f64>());
-    // A sum says whether all are numbers, unless it overflows.
-    let sound = sums[1].is_finite() || data.iter().all(|datum| datum.is_finite());
-    (Seen { sound, points: data.len(), extent, heaviest: 1.0 }, sums)
 }
 
 /// Sums of many points, lane by lane.
@@ -380,145 +383,118 @@ fn total(lanes: &[f64; MOST_LANES]) -> f64 {
 /// Weights of a block, where there are none.
 static ONES: [f64; BLOCK * MOST_LANES] = [1.0; BLOCK * MOST_LANES];
 
-/// Looks at the points of a piece, for a model with room for N parameters. What has to be scaled is rare, and so in one room alone.
-#[inline(always)]
-fn look<R: Streaming, const N: usize>(
+/// Looks at the points of a piece.
+fn look<R: Double + Functions>(
     model: &mut Interpreter<R>,
     piece: &Piece<'_>,
     seen: DataSet<'_>,
     to: &mut Total,
 ) {
-    let Piece { numbers, points, parameters } = piece;
-    let Numbers { variables, data, level, weights } = numbers;
-    let DataSet { scaled, poisson, count, .. } = seen;
-    let mut packs = [R::splat(0.0); MOST_IN_PACKS];
-    for (to, &parameter) in packs.iter_mut().zip(*parameters) {
-        *to = R::splat(parameter);
-    }
-    model.set_parameters(&packs[..parameters.len()]);
-    let zero = [0.0; MOST_LANES];
-    let mut lanes =
-        Lanes::<N> { cost: zero, gradient: [zero; N], hessian: [[zero; N]; N], sound: true };
-    let one = R::splat(1.0);
-    let all = Count::<N>::new(count);
-    let mut from = points.start;
-    while from < points.end {
-        let end = points.end.min(from + BLOCK * R::LANES);
-        for (number, (variable, less)) in variables.iter().enumerate() {
-            let own = variable[from..end].chunks(R::LANES);
-            for (to, own) in model.variable(number).iter_mut().zip(own) {
-                // The last point again, where there is none.
-                *to = R::load_some(own, own[own.len() - 1]) - R::splat(*less);
-            }
-        }
-        model.run_data();
-        let block = model.evaluate(0);
-        let results = model.results::<N>(&block);
-        let mut sums = Sums::<R, N>::zero(all);
-        let own = &data[from..end];
-        macro_rules! sum {
-            ($weights:expr, |$at:ident, $datum:ident, $weight:ident| $add:expr) => {
-                for (point, (data, weights)) in
-                    own.chunks(R::LANES).zip($weights.chunks(R::LANES)).enumerate()
-                {
-                    let $at = results.at(point);
-                    let $datum = R::load_some(data, *level) - R::splat(*level);
-                    let $weight = R::load_some(weights, 0.0);
-                    $add
-                }
-            };
-        }
-        let seen = weights.as_ref().map_or(&ONES[..own.len()], |weights| &weights[from..end]);
-        match scaled {
-            Some((scale, lengths)) if N == MOST_IN_PACKS => {
-                let scaling = Scaling::new(scale, lengths, model.scales::<N>());
-                sum!(seen, |at, datum, weight| {
-                    scaling.add(at, [datum, weight], poisson, &mut sums);
-                });
-            }
-            _ if poisson => {
-                sum!(seen, |at, datum, weight| sums.add_poisson::<true>(&at, datum, weight));
-            }
-            _ if weights.is_none() && own.len() % R::LANES == 0 => {
-                for (point, data) in own.chunks_exact(R::LANES).enumerate() {
-                    let datum = R::load(data) - R::splat(*level);
-                    sums.add_square::<false>(&results.at(point), datum, one, one);
-                }
-            }
-            _ => sum!(seen, |at, datum, weight| {
-                sums.add_square::<true>(&at, datum, weight, one);
-            }),
-        }
-        let (normal, sound) = sums.normal(&[one; N]);
-        lanes.sound &= fit_core::Mask::all(sound);
-        normal.cost.pour(&mut lanes.cost);
-        for j in all.all::<R>() {
-            normal.gradient[j].pour(&mut lanes.gradient[j]);
-            for k in all.from::<R>(j) {
-                if k >= j {
-                    normal.hessian.0[j][k].pour(&mut lanes.hessian[j][k]);
-                }
-            }
-        }
-        from = end;
-    }
-    to.cost = total(&lanes.cost);
-    to.sound = lanes.sound;
-    for j in 0..count.min(N) {
-        to.gradient[j] = total(&lanes.gradient[j]);
-        for k in j..count.min(N) {
-            to.hessian[j][k] = total(&lanes.hessian[j][k]);
-        }
+    match seen.scaled {
+        Some(_) => R::compiled(Look::<R, MOST_IN_PACKS> { model, piece, seen, to }),
+        None => with_room_for!(
+            seen.count,
+            |ROOM| R::compiled(Look::<R, ROOM> { model, piece, seen, to }),
+            R::compiled(Look::<R, MOST_IN_PACKS> { model, piece, seen, to }),
+            [3 4 5 6 7]
+        ),
     }
 }
 
-/// What is compiled for the instruction set of its packs.
-pub(super) trait Streaming: Double + Functions {
-    /// [`survey`].
-    fn survey(data: &[f64]) -> (Seen, [f64; 2]);
-    /// [`look`].
-    fn look(model: &mut Interpreter<Self>, piece: &Piece<'_>, seen: DataSet<'_>, to: &mut Total);
+/// The same for a model with room for N parameters. What has to be scaled is rare, and so in one room alone.
+struct Look<'a, R, const N: usize> {
+    model: &'a mut Interpreter<R>,
+    piece: &'a Piece<'a>,
+    seen: DataSet<'a>,
+    to: &'a mut Total,
 }
 
-macro_rules! entries {
-    ($pack:ty $(, $features:literal)?) => {
-        impl Streaming for $pack {
-            fn survey(data: &[f64]) -> (Seen, [f64; 2]) {
-                $(#[target_feature(enable = $features)])?
-                unsafe fn entry(data: &[f64]) -> (Seen, [f64; 2]) {
-                    survey(data)
+impl<R: Double + Functions, const N: usize> Task<R> for Look<'_, R, N> {
+    type Output = ();
+    #[inline(always)]
+    fn run(self) {
+        let Self { model, piece, seen, to } = self;
+        let Piece { numbers, points, parameters } = piece;
+        let Numbers { variables, data, level, weights } = numbers;
+        let DataSet { scaled, poisson, count, .. } = seen;
+        let mut packs = [R::splat(0.0); MOST_IN_PACKS];
+        for (to, &parameter) in packs.iter_mut().zip(*parameters) {
+            *to = R::splat(parameter);
+        }
+        model.set_parameters(&packs[..parameters.len()]);
+        let zero = [0.0; MOST_LANES];
+        let mut lanes =
+            Lanes::<N> { cost: zero, gradient: [zero; N], hessian: [[zero; N]; N], sound: true };
+        let one = R::splat(1.0);
+        let all = Count::<N>::new(count);
+        let mut from = points.start;
+        while from < points.end {
+            let end = points.end.min(from + BLOCK * R::LANES);
+            for (number, (variable, less)) in variables.iter().enumerate() {
+                let own = variable[from..end].chunks(R::LANES);
+                for (to, own) in model.variable(number).iter_mut().zip(own) {
+                    // The last point again, where there is none.
+                    *to = R::load_some(own, own[own.len() - 1]) - R::splat(*less);
                 }
-                // SAFETY: a stream of these packs is made after the processor said that it has the instruction set.
-                unsafe { entry(data) }
             }
-            fn look(model: &mut Interpreter<Self>, piece: &Piece<'_>, seen: DataSet<'_>, to: &mut Total) {
-                entries!(@look $pack, [model, piece, seen, to], [3 4 5 6 7] $(, $features)?);
+            model.run_data();
+            let block = model.evaluate(0);
+            let results = model.results::<N>(&block);
+            let mut sums = Sums::<R, N>::zero(all);
+            let own = &data[from..end];
+            macro_rules! sum {
+                ($weights:expr, |$at:ident, $datum:ident, $weight:ident| $add:expr) => {
+                    for (point, (data, weights)) in
+                        own.chunks(R::LANES).zip($weights.chunks(R::LANES)).enumerate()
+                    {
+                        let $at = results.at(point);
+                        let $datum = R::load_some(data, *level) - R::splat(*level);
+                        let $weight = R::load_some(weights, 0.0);
+                        $add
+                    }
+                };
+            }
+            let seen = weights.as_ref().map_or(&ONES[..own.len()], |weights| &weights[from..end]);
+            match scaled {
+                Some((scale, lengths)) if N == MOST_IN_PACKS => {
+                    let scaling = Scaling::new(scale, lengths, model.scales::<N>());
+                    sum!(seen, |at, datum, weight| {
+                        scaling.add(at, [datum, weight], poisson, &mut sums);
+                    });
+                }
+                _ if poisson => {
+                    sum!(seen, |at, datum, weight| sums.add_poisson::<true>(&at, datum, weight));
+                }
+                _ if weights.is_none() && own.len() % R::LANES == 0 => {
+                    for (point, data) in own.chunks_exact(R::LANES).enumerate() {
+                        let datum = R::load(data) - R::splat(*level);
+                        sums.add_square::<false>(&results.at(point), datum, one, one);
+                    }
+                }
+                _ => sum!(seen, |at, datum, weight| {
+                    sums.add_square::<true>(&at, datum, weight, one);
+                }),
+            }
+            let (normal, sound) = sums.normal(&[one; N]);
+            lanes.sound &= fit_core::Mask::all(sound);
+            normal.cost.pour(&mut lanes.cost);
+            for j in all.all::<R>() {
+                normal.gradient[j].pour(&mut lanes.gradient[j]);
+                for k in all.from::<R>(j) {
+                    if k >= j {
+                        normal.hessian.0[j][k].pour(&mut lanes.hessian[j][k]);
+                    }
+                }
+            }
+            from = end;
+        }
+        to.cost = total(&lanes.cost);
+        to.sound = lanes.sound;
+        for j in 0..count.min(N) {
+            to.gradient[j] = total(&lanes.gradient[j]);
+            for k in j..count.min(N) {
+                to.hessian[j][k] = total(&lanes.hessian[j][k]);
             }
         }
-    };
-    (@look $pack:ty, [$model:ident, $piece:ident, $seen:ident, $to:ident], [$($room:literal)*] $(, $features:literal)?) => {
-        $(#[target_feature(enable = $features)])?
-        unsafe fn entry<const N: usize>(
-            model: &mut Interpreter<$pack>,
-            piece: &Piece<'_>,
-            seen: DataSet<'_>,
-            to: &mut Total,
-        ) {
-            look::<$pack, N>(model, piece, seen, to);
-        }
-        // SAFETY: as for `survey`.
-        unsafe {
-            match $seen.count {
-                _ if $seen.scaled.is_some() => entry::<MOST_IN_PACKS>($model, $piece, $seen, $to),
-                $(0..=$room => entry::<$room>($model, $piece, $seen, $to),)*
-                _ => entry::<MOST_IN_PACKS>($model, $piece, $seen, $to),
-            }
-        }
-    };
+    }
 }
-#[cfg(lanes_avx512)]
-entries!(avx512::F64x8, "avx512f,avx2,fma");
-#[cfg(lanes_avx2)]
-entries!(avx2::F64x4, "avx2,fma");
-#[cfg(not(target_arch = "x86_64"))]
-entries!(portable::Double4);
