@@ -17,6 +17,7 @@ macro_rules! plain {
             let value: $type = match op {
                 "add" => a + b,
                 "sub" | "subtracted" => a - b,
+                "numbers" => a,
                 "mul" => a * b,
                 "div" => a / b,
                 "neg" => -a,
@@ -173,7 +174,7 @@ fn every_operation_gives_the_bits_of_plain_rust() {
             for j in 0..ends.len() {
                 let numbers = in_lanes(&ends, [i, j, (i * 7 + j * 3) % ends.len()]);
                 let whole = [-60, -3, 0, 5, 60][(i + j) % 5];
-                let mut all = register_operations(&numbers, whole);
+                let mut all = register_operations(&numbers, whole, true);
                 all.retain(|all| all.double == is_double);
                 if is_double {
                     all.push(of_lanes::<f64>("fit-core", true, &numbers));

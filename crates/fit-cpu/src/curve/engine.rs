@@ -7,7 +7,6 @@ use fit_core::search::solve::Symmetric;
 use fit_core::search::{Count, Evaluation, Newton, Normal, Resumable, Settings};
 use fit_core::{Estimator, Record, Status};
 use fit_curves::{CompiledModel, CurveBatch, CurveOptions, Frame, Place};
-use rayon::prelude::*;
 
 use super::compiled::Compiled;
 use super::evaluate::SetPoints;
@@ -15,6 +14,7 @@ use super::near::Near;
 use super::places::DataSet;
 use super::seen::{Seen, see, size};
 use super::visit::{Formulated, Visit};
+use crate::threads::parts;
 
 /// A data set, and working memory for its fit.
 pub(crate) struct Work<E> {
@@ -232,17 +232,6 @@ pub(super) fn finite(number: f64) -> f64 {
 /// Points that are looked at together.
 const PART: usize = 1 << 16;
 
-/// What is found of all parts of so many points, in their order. A thread that belongs to a pool has the others help.
-fn parts<T: Send>(points: usize, of: impl Fn(Range<usize>) -> T + Sync + Send) -> Vec<T> {
-    let part = |number: usize| of(number * PART..points.min((number + 1) * PART));
-    let count = points.div_ceil(PART);
-    if count > 2 && rayon::current_thread_index().is_some() {
-        (0..count).into_par_iter().map(part).collect()
-    } else {
-        (0..count).map(part).collect()
-    }
-}
-
 impl<E: SetPoints<f64>> Work<E> {
     /// For the data sets of a batch, whose weights are these unless each has its own.
     pub(super) fn new(model: E, batch: &CurveBatch<'_, '_, '_>, origin: Vec<f64>) -> Self {
@@ -277,7 +266,7 @@ impl<E: SetPoints<f64>> Work<E> {
         if data.len() <= PART {
             return see(data, weights, poisson);
         }
-        parts(data.len(), |part| see(&data[part.clone()], &weights[part], poisson))
+        parts(data.len(), PART, |part| see(&data[part.clone()], &weights[part], poisson))
             .into_iter()
             .reduce(Seen::and)
             .unwrap_or_else(|| see(&[], &[], poisson))
@@ -290,7 +279,11 @@ impl<E: SetPoints<f64>> Work<E> {
         }
         let Self { data, weights, scale, .. } = self;
         let size = |part: Range<usize>| size(&data[part.clone()], &weights[part], *scale, poisson);
-        if self.long { parts(data.len(), size).into_iter().sum() } else { size(0..data.len()) }
+        if self.long {
+            parts(data.len(), PART, size).into_iter().sum()
+        } else {
+            size(0..data.len())
+        }
     }
 
     /// The weights of the points that are seen, as they are scaled.

@@ -210,14 +210,7 @@ impl CurveReference {
                 batch.fit(work, fit).put(chunk.place(fit));
             }
         };
-        let chunks = chunks(fits, CHUNK);
-        match &self.pool {
-            None => {
-                let mut work = None;
-                chunks.into_iter().for_each(|chunk| run(&mut work, chunk));
-            }
-            Some(pool) => pool.install(|| chunks.into_par_iter().for_each_init(|| None, run)),
-        }
+        threads::share_chunks(self.pool(), chunks(fits, CHUNK), || None, run);
     }
 }
 

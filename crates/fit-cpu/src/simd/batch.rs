@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use fit_core::{ArgumentError, Errors, Fit, Fits, Options, Outcomes, Pixel, Scalar, Size, Start};
+use fit_core::{Errors, Fit, Fits, Options, Outcomes, Pixel, Scalar, Size, Start};
 use fit_windows::{AnyWindows, Visitor, Windows};
 
 use super::arch::{Appraiser, Source, appraiser};
@@ -115,24 +115,23 @@ impl Simd {
     ) -> Result<(), BatchError> {
         let count = errors.len();
         let side = SideKinds::of(&windows);
-        let lend = || {
-            self.appraisers.lend((windows.size(), *options, side), self.threads(), || {
-                Ok::<_, ArgumentError>((appraiser(self.set, windows.size(), options, side)?, None))
-            })
-        };
-        let find = |lent: &mut Lent<'_, _, Appraising>, first, errors: &mut [_]| {
-            let Some((appraiser, widener)) = lent.get() else { return Ok(()) };
-            let appraiser = &mut **appraiser;
-            windows.visit(ErrorsByPixelType { appraiser, first, fits, errors: &mut *errors });
-            Widener::widen_odd(widener, options, windows, first, fits, errors)
-        };
-        match &self.pool {
-            Some(pool) if count > ALONE => share(pool, errors, self.part(count), &|| {
-                let mut lent = lend()?;
-                Ok(Box::new(move |first, errors| Ok(find(&mut lent, first, errors)?)))
-            }),
-            _ => Ok(find(&mut lend()?, 0, errors)?),
-        }
+        share(self.pool(count), errors, self.part(count), &|| {
+            let key = (windows.size(), *options, side);
+            let mut lent = self.appraisers.lend(key, self.threads(), || {
+                appraiser(self.set, windows.size(), options, side).map(|made| (made, None))
+            })?;
+            Ok(Box::new(move |first, errors| {
+                let Some((appraiser, widener)) = lent.get() else { return Ok(()) };
+                let appraiser = &mut **appraiser;
+                windows.visit(ErrorsByPixelType { appraiser, first, fits, errors: &mut *errors });
+                Ok(Widener::widen_odd(widener, options, windows, first, fits, errors)?)
+            }))
+        })
+    }
+
+    /// The threads that share so many windows.
+    fn pool(&self, count: usize) -> Option<&rayon::ThreadPool> {
+        self.pool.as_deref().filter(|_| count > ALONE)
     }
 
     /// How many of so many windows a thread is given at a time: so few that all threads are busy to the end.
@@ -150,25 +149,15 @@ impl Simd {
         fits: &mut [Fit<T>],
     ) -> Result<(), BatchError> {
         let count = fits.len();
-        let lend = || self.lend(size, options, how);
-        let run = |lent: &mut Lent<'_, _, WindowFitter>, first, fits: &mut [Fit<T>]| {
-            if let Some(fitter) = lent.get() {
-                fitter.run(source, start, first, fits);
-            }
-        };
-        match &self.pool {
-            Some(pool) if count > ALONE => share(pool, fits, self.part(count), &|| {
-                let mut lent = lend()?;
-                Ok(Box::new(move |first, fits| {
-                    run(&mut lent, first, fits);
-                    Ok(())
-                }))
-            }),
-            _ => {
-                run(&mut lend()?, 0, fits);
+        share(self.pool(count), fits, self.part(count), &|| {
+            let mut lent = self.lend(size, options, how)?;
+            Ok(Box::new(move |first, fits| {
+                if let Some(fitter) = lent.get() {
+                    fitter.run(source, start, first, fits);
+                }
                 Ok(())
-            }
-        }
+            }))
+        })
     }
 }
 

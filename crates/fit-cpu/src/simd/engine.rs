@@ -16,7 +16,7 @@ use fit_windows::NoteKind;
 
 use super::arch::pack::Pack;
 use super::arch::register::Task;
-use super::lanes::{Occupied, Take, enough, turn};
+use super::lanes::{Occupied, Take, enough, lanes, turn};
 use super::load::{How, Load};
 
 /// Where outcomes go.
@@ -224,10 +224,8 @@ impl<P: Pack, M: Method<P>> Task<P> for MakeReady<'_, '_, '_, P, M> {
         let there = u32::MAX >> (32 - count);
         pool.ready = P::bits(usable) & there;
         pool.first = first;
-        let mut unusable = there & !pool.ready;
-        while unusable != 0 {
-            sink.put_invalid(first + unusable.trailing_zeros() as usize);
-            unusable &= unusable - 1;
+        for lane in lanes(there & !pool.ready) {
+            sink.put_invalid(first + lane);
         }
         feed.next += count;
     }

@@ -14,6 +14,7 @@ use super::arch::{Appraiser, Engine, Source, appraiser, engine};
 use super::engine::{Numbers, Sink};
 use super::errors::SideKinds;
 use super::instruction_set::Available;
+use super::lanes::lanes;
 use super::load::How;
 use crate::one::em_gain;
 use crate::reference::BatchError;
@@ -249,10 +250,8 @@ struct Room<'a, T> {
 }
 
 impl<T: Scalar> Sink for Room<'_, T> {
-    fn put(&mut self, mut lanes: u32, windows: &[usize; 32], found: &Numbers) {
-        while lanes != 0 {
-            let lane = lanes.trailing_zeros() as usize;
-            lanes &= lanes - 1;
+    fn put(&mut self, done: u32, windows: &[usize; 32], found: &Numbers) {
+        for lane in lanes(done) {
             let fit = Fit::from(RawFit::from_numbers(found.map(|numbers| numbers[lane])));
             self.fits[windows[lane] - self.first] = fit.cast();
         }

@@ -15,7 +15,7 @@ use super::search_kind::{LaneSearch, Leave, SearchKind};
 use crate::curve::{AtPoint, Evaluate, Evaluated, Functions};
 use crate::simd::arch::pack::Pack;
 use crate::simd::arch::register::Task;
-use crate::simd::lanes::{Occupied, Take, enough, turn};
+use crate::simd::lanes::{Occupied, Take, enough, lanes, turn};
 
 /// What a fit begins with.
 #[derive(Clone, Copy, Debug)]
@@ -472,10 +472,8 @@ impl<P: Pack + Functions, const N: usize, E: Evaluate<P, N>, K: SearchKind> Scra
         let there = u32::MAX >> (32 - count);
         self.pool.first = first;
         self.pool.ready = usable & P::bits(sound) & there;
-        let mut others = there & !self.pool.ready;
-        while others != 0 {
-            chunk.leave(first + others.trailing_zeros() as usize);
-            others &= others - 1;
+        for lane in lanes(there & !self.pool.ready) {
+            chunk.leave(first + lane);
         }
     }
 }

@@ -80,11 +80,16 @@ fn call<P: Elementary>(function: Function, of: &[P], to: &mut [P]) {
     }
 }
 
-/// A function of two numbers.
+/// A function of two numbers, of which powers are given.
 #[inline(always)]
-fn call2<P: Elementary>(function: Function2, x: P, y: P) -> P {
+pub(in crate::simd) fn call2<P: Elementary>(
+    function: Function2,
+    x: P,
+    y: P,
+    power: impl Fn(P, P) -> P,
+) -> P {
     match function {
-        Function2::Power => functions::power(x, y),
+        Function2::Power => power(x, y),
         // Of a number and NaN it is the number, and of equal ones, as 0 and −0, the first.
         Function2::Min => P::select(y.lt(x) | !x.le(x), y, x),
         Function2::Max => P::select(x.lt(y) | !x.le(x), y, x),
@@ -139,7 +144,7 @@ where
     }
     #[inline(always)]
     fn call2(function: Function2, x: Self, y: Self) -> Self {
-        call2(function, x, y)
+        call2(function, x, y, functions::power)
     }
     #[inline(always)]
     fn spline(spline: &Spline, arguments: &[Self]) -> [Self; RESULTS] {

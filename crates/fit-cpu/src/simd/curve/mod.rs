@@ -18,7 +18,6 @@ use fit_curves::{
     GpufitChunk, GpufitOptions, GpufitRoom, chunks,
 };
 use fit_formula::Formula;
-use rayon::prelude::*;
 
 use super::arch::pack::{Pack, Vector};
 use super::arch::register::Task;
@@ -29,8 +28,9 @@ use crate::curve::{
     check_memory, checked,
 };
 use crate::reference::BatchError;
+use crate::threads::share_chunks;
 use engine::Scratch;
-pub(in crate::simd) use functions::{RunSteps, lane_by_lane};
+pub(in crate::simd) use functions::{RunSteps, call2, lane_by_lane};
 use gpufit::Gpufit;
 use long::is_long;
 use ours::Ours;
@@ -191,7 +191,7 @@ impl CurveSimd {
             }
         };
         let chunks = room.chunks(count, options.parameters(), self.chunk_length(count))?;
-        self.share(count, chunks, make, run);
+        share_chunks(self.pool(count), chunks, make, run);
         Ok(())
     }
 
@@ -222,39 +222,19 @@ impl CurveSimd {
             }
         };
         let chunks = room.chunks(count, options.parameters(), self.chunk_length(count))?;
-        self.share(count, chunks, || None, run);
+        share_chunks(self.pool(count), chunks, || None, run);
         Ok(())
     }
 
     /// How many data sets a thread is given at a time.
     fn chunk_length(&self, count: usize) -> usize {
-        match self.reference.pool() {
-            Some(pool) if count > ALONE => {
-                (count / (4 * pool.current_num_threads())).clamp(ALONE / 2, CHUNK)
-            }
-            _ => CHUNK,
-        }
+        let threads = self.pool(count).map(rayon::ThreadPool::current_num_threads);
+        threads.map_or(CHUNK, |threads| (count / (4 * threads)).clamp(ALONE / 2, CHUNK))
     }
 
-    /// Shares the chunks of so many data sets among the threads, which `make` their own working memory.
-    fn share<C: Send, T>(
-        &self,
-        count: usize,
-        chunks: Vec<C>,
-        make: impl Fn() -> T + Sync + Send,
-        run: impl Fn(&mut T, C) + Sync + Send,
-    ) {
-        match self.reference.pool() {
-            Some(pool) if count > ALONE => {
-                pool.install(|| chunks.into_par_iter().for_each_init(make, run));
-            }
-            _ => {
-                let mut own = make();
-                for chunk in chunks {
-                    run(&mut own, chunk);
-                }
-            }
-        }
+    /// The threads that share so many data sets.
+    fn pool(&self, count: usize) -> Option<&rayon::ThreadPool> {
+        self.reference.pool().filter(|_| count > ALONE)
     }
 
     /// Fits in lanes, and what these leave in double precision; all of it goes on there if that is asked for.
@@ -301,7 +281,7 @@ impl CurveSimd {
             }
         };
         let count = curves.count();
-        self.share(count, chunks(&mut fits, self.chunk_length(count)), make, run);
+        share_chunks(self.pool(count), chunks(&mut fits, self.chunk_length(count)), make, run);
         fits
     }
 }

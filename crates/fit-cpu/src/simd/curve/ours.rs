@@ -9,6 +9,7 @@ use super::engine::Seeds;
 use super::search_kind::{LaneSearch, SearchKind};
 use crate::curve::Evaluate;
 use crate::simd::arch::pack::Pack;
+use crate::simd::lanes::lanes;
 
 /// The search that ends within a share of a standard error from the minimum.
 pub(super) struct Ours;
@@ -151,10 +152,7 @@ impl<P: Pack, const N: usize> LaneSearch<P, N> for Searches<P, N> {
         for (to, number) in others.iter_mut().zip(of.into_iter().chain([unit, degrees, size])) {
             number.store(to);
         }
-        let mut left = done;
-        while left != 0 {
-            let lane = left.trailing_zeros() as usize;
-            left &= left - 1;
+        for lane in lanes(done) {
             let fit = fits[lane];
             if !numbers.put(batch, self.count, lane, fit, chunk) {
                 chunk.leave(fit);

@@ -13,9 +13,8 @@ use crate::simd::arch::avx2;
 #[cfg(lanes_avx512)]
 use crate::simd::arch::avx512;
 use crate::simd::arch::pack::Vector;
-#[cfg(not(target_arch = "x86_64"))]
-use crate::simd::arch::portable;
-use crate::simd::curve::{RunSteps, lane_by_lane};
+use crate::simd::arch::portable::Double4;
+use crate::simd::curve::{RunSteps, call2, lane_by_lane};
 
 #[inline(always)]
 fn polynomial<R: Double, const N: usize>(x: R, coefficients: &[f64; N]) -> R {
@@ -256,7 +255,7 @@ fn power<R: Double>(x: R, y: R) -> R {
 
 /// A function of each number.
 #[inline(always)]
-pub(in crate::simd) fn call<R: Double>(function: Function, of: &[R], to: &mut [R]) {
+fn call<R: Double>(function: Function, of: &[R], to: &mut [R]) {
     macro_rules! each {
         (|$x:ident| $value:expr) => {
             for (to, &$x) in to.iter_mut().zip(of) {
@@ -282,18 +281,6 @@ pub(in crate::simd) fn call<R: Double>(function: Function, of: &[R], to: &mut [R
     }
 }
 
-/// A function of two numbers.
-#[inline(always)]
-pub(in crate::simd) fn call2<R: Double>(function: Function2, x: R, y: R) -> R {
-    match function {
-        Function2::Power => power(x, y),
-        // Of a number and NaN it is the number, and of equal ones, as 0 and −0, the first.
-        Function2::Min => R::select(y.lt(x) | !x.le(x), y, x),
-        Function2::Max => R::select(x.lt(y) | !x.le(x), y, x),
-        other => x.both(y, |x, y| other.value(x, y)),
-    }
-}
-
 macro_rules! functions {
     ($($(#[$compiled:meta])? $pack:ty),*) => {$(
         $(#[$compiled])?
@@ -304,7 +291,7 @@ macro_rules! functions {
             }
             #[inline(always)]
             fn call2(function: Function2, x: Self, y: Self) -> Self {
-                call2(function, x, y)
+                call2(function, x, y, power)
             }
             #[inline(always)]
             fn spline(spline: &Spline, arguments: &[Self]) -> [Self; RESULTS] {
@@ -323,6 +310,5 @@ functions!(
     avx512::F64x8,
     #[cfg(lanes_avx2)]
     avx2::F64x4,
-    #[cfg(not(target_arch = "x86_64"))]
-    portable::Double4
+    Double4
 );

@@ -100,13 +100,8 @@ impl<R: Double + Functions> Packs for Points<R> {
 
 impl<R: Double + Functions> Places for Points<R> {
     fn place(&mut self, parameters: &[f64]) {
-        let mut packs = [R::splat(0.0); MOST_IN_PACKS];
-        let count = parameters.len().min(MOST_IN_PACKS);
-        for (to, &parameter) in packs.iter_mut().zip(parameters) {
-            *to = R::splat(parameter);
-        }
         // No more than a few operations each.
-        self.parts.iter_mut().for_each(|part| part.model.set_parameters(&packs[..count]));
+        self.parts.iter_mut().for_each(|part| part.model.place(parameters));
     }
 
     fn factors(&self, to: &mut [f64]) {

@@ -5,13 +5,11 @@
 
 use std::borrow::Cow;
 use std::ops::Range;
-use std::sync::Mutex;
 
 use fit_core::curve::Sums;
 use fit_core::search::Count;
 use fit_curves::{CurveBatch, Curves, Points, clean};
 use fit_formula::Axes;
-use rayon::prelude::*;
 
 use super::pack::{Double, MOST_LANES};
 use super::points::PART;
@@ -20,6 +18,7 @@ use crate::curve::{
     with_room_for,
 };
 use crate::simd::arch::register::Task;
+use crate::threads::{Idle, parts};
 
 /// Packs that are evaluated together: their results stay in the first cache.
 const BLOCK: usize = 32;
@@ -31,29 +30,6 @@ const MOST_FEW: usize = 1 << 16;
 const TOGETHER: usize = 16;
 /// They are in so many parts, each of which is spread over the data set.
 const FEW_PARTS: usize = 32;
-
-/// Working memory that threads take and give back.
-struct Idle<R> {
-    first: Interpreter<R>,
-    others: Mutex<Vec<Interpreter<R>>>,
-}
-
-impl<R: Double + Functions> Idle<R> {
-    fn new(batch: &CurveBatch<'_, '_, '_>) -> Self {
-        let program = batch.program.as_ref().expect("the job is one of a formula");
-        let first = Interpreter::new(program, Axes::Together, [BLOCK, 1], 0);
-        Self { first, others: Mutex::new(Vec::new()) }
-    }
-
-    fn with(&self, of: impl FnOnce(&mut Interpreter<R>)) {
-        let own = self.others.lock().ok().and_then(|mut others| others.pop());
-        let mut own = own.unwrap_or_else(|| self.first.clone());
-        of(&mut own);
-        if let Ok(mut others) = self.others.lock() {
-            others.push(own);
-        }
-    }
-}
 
 /// The numbers of a data set.
 struct Numbers<'c> {
@@ -115,7 +91,9 @@ pub(super) struct Stream<'c, R: Double + Functions> {
     /// Σd² and Σd of all as they are.
     sizes: [f64; 2],
     parameters: Vec<f64>,
-    idle: Idle<R>,
+    model: Interpreter<R>,
+    /// Those of other threads.
+    others: Idle<Interpreter<R>>,
 }
 
 /// Some points of a data set, and the parameters.
@@ -123,18 +101,6 @@ struct Piece<'a> {
     numbers: &'a Numbers<'a>,
     points: Range<usize>,
     parameters: &'a [f64],
-}
-
-/// What is found of all parts of so many points, in their order. A thread that belongs to a pool has the others help.
-fn parts<T: Send>(points: usize, of: impl Fn(Range<usize>) -> T + Sync + Send) -> Vec<T> {
-    let part = |number: usize| of(number * PART..points.min((number + 1) * PART));
-    let all = 0..points.div_ceil(PART);
-    // What belongs to no pool has no threads to wake.
-    if rayon::current_thread_index().is_some() {
-        all.into_par_iter().map(part).collect()
-    } else {
-        all.map(part).collect()
-    }
 }
 
 /// Numbers where they lie, or copied.
@@ -146,7 +112,7 @@ fn taken<'c>(
     match lent {
         Some(lent) => Cow::Borrowed(lent),
         None => Cow::Owned(
-            parts(points, |part| part.map(&of).collect::<Vec<f64>>())
+            parts(points, PART, |part| part.map(&of).collect::<Vec<f64>>())
                 .into_iter()
                 .flatten()
                 .collect(),
@@ -156,6 +122,7 @@ fn taken<'c>(
 
 impl<'c, R: Double + Functions> Stream<'c, R> {
     pub(super) fn new(batch: &CurveBatch<'c, '_, '_>) -> Self {
+        let program = batch.program.as_ref().expect("the job is one of a formula");
         let none = || Cow::Borrowed(&[][..]);
         let variables = (0..batch.variables).map(|_| (none(), 0.0)).collect();
         Self {
@@ -167,7 +134,8 @@ impl<'c, R: Double + Functions> Stream<'c, R> {
             unevenness: ([0.0; MOST_IN_PACKS], 0.0),
             sizes: [0.0; 2],
             parameters: Vec::new(),
-            idle: Idle::new(batch),
+            model: Interpreter::new(program, Axes::Together, [BLOCK, 1], 0),
+            others: Idle::new(),
         }
     }
 
@@ -178,29 +146,24 @@ impl<'c, R: Double + Functions> Stream<'c, R> {
 
 impl<R: Double + Functions> Places for Stream<'_, R> {
     fn place(&mut self, parameters: &[f64]) {
-        let count = parameters.len().min(MOST_IN_PACKS);
         self.parameters.clear();
-        self.parameters.extend_from_slice(&parameters[..count]);
-        let mut packs = [R::splat(0.0); MOST_IN_PACKS];
-        for (to, &parameter) in packs.iter_mut().zip(parameters) {
-            *to = R::splat(parameter);
-        }
-        self.idle.first.set_parameters(&packs[..count]);
+        self.parameters.extend(parameters.iter().take(MOST_IN_PACKS));
+        self.model.place(parameters);
     }
 
     fn factors(&self, to: &mut [f64]) {
-        for (to, scale) in to.iter_mut().zip(self.idle.first.scales::<MOST_IN_PACKS>()) {
+        for (to, scale) in to.iter_mut().zip(self.model.scales::<MOST_IN_PACKS>()) {
             *to = scale.first();
         }
     }
 
     fn visit(&mut self, seen: DataSet<'_>, to: &mut Total) {
-        let Self { parameters, idle, .. } = &*self;
+        let Self { parameters, model, others, .. } = &*self;
         let numbers = self.numbers();
         let look = |points: Range<usize>| {
             let mut total = Total::ZERO;
             let piece = Piece { numbers, points, parameters };
-            idle.with(|model| look(model, &piece, seen, &mut total));
+            others.with(|| model.clone(), |model| look(model, &piece, seen, &mut total));
             total
         };
         let all = match numbers.data.len() {
@@ -208,7 +171,7 @@ impl<R: Double + Functions> Places for Stream<'_, R> {
                 let size = few / FEW_PARTS;
                 (0..FEW_PARTS).map(|part| look(part * size..(part + 1) * size)).collect()
             }
-            points => parts(points, look),
+            points => parts(points, PART, look),
         };
         all.iter().for_each(|part| to.add(part, seen.count));
         if self.of_few {
@@ -245,7 +208,7 @@ impl<R: Double + Functions> Held for Stream<'_, R> {
             weights: weights.map(|all| {
                 let row = if all.shape()[0] == 1 { 0 } else { fit };
                 let mut weights = taken(all.doubles(&[row]), points, |point| all.get([row, point]));
-                if parts(points, |part| weights[part].iter().any(|weight| weight.is_nan()))
+                if parts(points, PART, |part| weights[part].iter().any(|weight| weight.is_nan()))
                     .contains(&true)
                 {
                     clean(weights.to_mut());
@@ -269,7 +232,7 @@ impl<R: Double + Functions> Held for Stream<'_, R> {
                 (see(data, weights, poisson), [size(false), size(true)])
             }
         };
-        let found = parts(data.len(), of_part);
+        let found = parts(data.len(), PART, of_part);
         let none = (see(&[], &[], poisson), [0.0; 2]);
         let (mut seen, sizes) = found.into_iter().fold(none, |all, part| {
             (all.0.and(part.0), [all.1[0] + part.1[0], all.1[1] + part.1[1]])
@@ -295,7 +258,7 @@ impl<R: Double + Functions> Held for Stream<'_, R> {
                 Some(weights) => size(&own, &weights[part], scale, poisson),
             }
         };
-        parts(data.len(), of_part).into_iter().sum()
+        parts(data.len(), PART, of_part).into_iter().sum()
     }
 
     fn weight(&self) -> f64 {
@@ -304,7 +267,7 @@ impl<R: Double + Functions> Held for Stream<'_, R> {
         let of_part = |part: Range<usize>| -> f64 {
             weights[part].iter().filter(|&&weight| weight > 0.0).sum()
         };
-        parts(data.len(), of_part).into_iter().sum()
+        parts(data.len(), PART, of_part).into_iter().sum()
     }
 
     fn set_few(&mut self, few: bool) -> bool {
@@ -417,11 +380,7 @@ impl<R: Double + Functions, const N: usize> Task<R> for Look<'_, R, N> {
         let Piece { numbers, points, parameters } = piece;
         let Numbers { variables, data, level, weights } = numbers;
         let DataSet { scaled, poisson, count, .. } = seen;
-        let mut packs = [R::splat(0.0); MOST_IN_PACKS];
-        for (to, &parameter) in packs.iter_mut().zip(*parameters) {
-            *to = R::splat(parameter);
-        }
-        model.set_parameters(&packs[..parameters.len()]);
+        model.place(parameters);
         let zero = [0.0; MOST_LANES];
         let mut lanes =
             Lanes::<N> { cost: zero, gradient: [zero; N], hessian: [[zero; N]; N], sound: true };
