@@ -80,16 +80,10 @@ fn call<P: Elementary>(function: Function, of: &[P], to: &mut [P]) {
     }
 }
 
-/// A function of two numbers, of which powers are given.
+/// A function of two numbers, but for powers.
 #[inline(always)]
-pub(in crate::simd) fn call2<P: Elementary>(
-    function: Function2,
-    x: P,
-    y: P,
-    power: impl Fn(P, P) -> P,
-) -> P {
+pub(in crate::simd) fn call2<P: Elementary>(function: Function2, x: P, y: P) -> P {
     match function {
-        Function2::Power => power(x, y),
         // Of a number and NaN it is the number, and of equal ones, as 0 and −0, the first.
         Function2::Min => P::select(y.lt(x) | !x.le(x), y, x),
         Function2::Max => P::select(x.lt(y) | !x.le(x), y, x),
@@ -144,7 +138,10 @@ where
     }
     #[inline(always)]
     fn call2(function: Function2, x: Self, y: Self) -> Self {
-        call2(function, x, y, functions::power)
+        match function {
+            Function2::Power => functions::power(x, y),
+            other => call2(other, x, y),
+        }
     }
     #[inline(always)]
     fn spline(spline: &Spline, arguments: &[Self]) -> [Self; RESULTS] {

@@ -291,7 +291,10 @@ macro_rules! functions {
             }
             #[inline(always)]
             fn call2(function: Function2, x: Self, y: Self) -> Self {
-                call2(function, x, y, power)
+                match function {
+                    Function2::Power => power(x, y),
+                    other => call2(other, x, y),
+                }
             }
             #[inline(always)]
             fn spline(spline: &Spline, arguments: &[Self]) -> [Self; RESULTS] {
