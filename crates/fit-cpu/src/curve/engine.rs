@@ -5,7 +5,7 @@ use std::ops::Range;
 use fit_core::curve::{At, Descent, Explicit, Factored, Sums, Units, determined, is_pushed};
 use fit_core::search::solve::Symmetric;
 use fit_core::search::{Count, Evaluation, Newton, Normal, Resumable, Settings};
-use fit_core::{Estimator, Record, Status};
+use fit_core::{Estimator, Real, Record, Status};
 use fit_curves::{CompiledModel, CurveBatch, CurveOptions, Frame, Place};
 
 use super::compiled::Compiled;
@@ -157,6 +157,31 @@ where
 {
     fn fit(&mut self, batch: &CurveBatch<'_, '_, '_>, asked: Asked<'_>) -> CurveResult {
         self.search::<P>(batch, asked)
+    }
+}
+
+/// How the search for a curve goes, after so many iterations of another.
+#[inline(always)]
+pub(crate) fn settings<R: Real, const P: usize>(
+    options: &CurveOptions,
+    spent: u32,
+    [lower, upper]: [[R; P]; 2],
+    [finish, tolerance]: [R; 2],
+) -> Settings<R, P> {
+    let (zero, most) = (R::splat(0.0), options.max_iterations);
+    Settings {
+        max_iterations: R::splat(f64::from(most.saturating_sub(spent).max(1))),
+        // A step may be tried several times.
+        max_evaluations: R::splat(10.0 * f64::from(most) + 10.0),
+        max_error: R::splat(-1.0),
+        min_delta: zero,
+        min_step: zero,
+        step_by_place: zero,
+        lower,
+        upper,
+        newton: Newton::Always,
+        finish,
+        tolerance,
     }
 }
 
@@ -351,20 +376,8 @@ impl<E: SetPoints<f64>> Work<E> {
         self.size = self.size_of_data(poisson);
         let [share, tolerance] = options.ends();
         let finish = share / degrees.max(1) as f64;
-        let settings = Settings {
-            max_iterations: f64::from(options.max_iterations.saturating_sub(spent).max(1)),
-            // A step may be tried several times.
-            max_evaluations: 10.0 * f64::from(options.max_iterations) + 10.0,
-            max_error: -1.0,
-            min_delta: 0.0,
-            min_step: 0.0,
-            step_by_place: 0.0,
-            lower,
-            upper,
-            newton: Newton::Always,
-            finish,
-            tolerance: tolerance * scale[0] * scale[1] * scale[0],
-        };
+        let tolerance = tolerance * scale[0] * scale[1] * scale[0];
+        let settings = settings(options, spent, [lower, upper], [finish, tolerance]);
         // In this order what is not beyond the range of numbers does not pass through there.
         let own_cost = |cost: f64| match own_scale {
             None => cost,

@@ -35,7 +35,7 @@ use crate::threads;
 pub(crate) use block::Block;
 pub(crate) use compiled::Compiled;
 use engine::{Asked, Begin, CurveResult};
-pub(crate) use engine::{FitOne, Work, with_room_for};
+pub(crate) use engine::{FitOne, Work, settings, with_room_for};
 pub(crate) use evaluate::{AtPoint, Evaluate, SetPoints};
 pub use feet::{ErrorsOfVariables, effective_weights};
 pub(crate) use functions::Functions;

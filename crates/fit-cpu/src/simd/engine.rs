@@ -188,11 +188,15 @@ impl<P: Pack, M: Method<P>> Task<P> for MakeReady<'_, '_, '_, P, M> {
         let Feed { pool, size, how, .. } = feed;
         let pixels = size.pixels();
         let count = P::LANES.min(feed.end - first);
-        feed.source.load(first..first + count, &mut pool.rows, how.pixels());
+        feed.source.load(
+            first..first + count,
+            &mut pool.rows,
+            How { kind: NoteKind::None, ..*how },
+        );
         // Lanes that are left over have pixels of earlier windows.
         turn(&pool.rows, &mut pool.pixels, pixels);
         if how.kind != NoteKind::None {
-            feed.source.load(first..first + count, &mut pool.note_rows, how.notes());
+            feed.source.load(first..first + count, &mut pool.note_rows, *how);
             turn(&pool.note_rows, &mut pool.notes, pixels);
         }
         let mut tile = Serial::new(&mut pool.pixels[..pixels], *size, axes).with_notes(&pool.notes);

@@ -9,7 +9,7 @@ use fit_windows::{AnyWindows, NoteKind};
 use super::arch::pack::Pack;
 use super::arch::register::Task;
 use super::lanes::turn;
-use super::load::{Load, Wanted};
+use super::load::{How, Load};
 use crate::one::em_gain;
 
 /// The side data that windows come with.
@@ -86,17 +86,17 @@ impl<P: Pack, S: Summable<K>, const K: usize, const Q: usize> Task<P> for Apprai
             appraisal;
         let size = covariance.size();
         let Some(mut axes) = Axes::new(axes, size) else { return };
-        let wanted = |notes| Wanted { notes, mapped: side.mapped, em_gain: *em_gain };
+        let how = |kind| How { kind, mapped: side.mapped, em_gain: *em_gain };
         for (first, errors) in windows.step_by(P::LANES).zip(errors.chunks_mut(P::LANES)) {
             let these = first..first + errors.len();
-            source.load(these.clone(), rows, wanted(None));
+            source.load(these.clone(), rows, how(NoteKind::None));
             turn(rows, pixels, size.pixels());
             if side.mapped {
-                source.load(these.clone(), rows, wanted(Some(NoteKind::Variances)));
+                source.load(these.clone(), rows, how(NoteKind::Variances));
                 turn(rows, variances, size.pixels());
             }
             if side.weighted {
-                source.load(these.clone(), rows, wanted(Some(NoteKind::Weights)));
+                source.load(these.clone(), rows, how(NoteKind::Weights));
                 turn(rows, weights, size.pixels());
             }
             let mut numbers = [[f32::NAN; 32]; 9];

@@ -19,7 +19,7 @@ use super::arch::{Portable, Source};
 use super::double::pack::Double;
 use super::engine::{Numbers, Sink};
 use super::lanes::lanes;
-use super::load::{Load, Wanted};
+use super::load::{How, Load};
 use super::{InstructionSet, WindowFitter};
 use crate::curve::{self, Functions};
 use crate::reference::BatchError;
@@ -204,7 +204,7 @@ struct Loaded<'a> {
 }
 
 impl<P: Pack> Load<P> for Loaded<'_> {
-    fn load(&self, windows: Range<usize>, packs: &mut [P], _: Wanted) {
+    fn load(&self, windows: Range<usize>, packs: &mut [P], _: How) {
         let packs = packs.chunks_exact_mut(self.pixels.div_ceil(P::LANES));
         for (window, packs) in windows.zip(packs) {
             (self.load)(window, &mut P::numbers(packs)[..self.pixels]);

@@ -12,20 +12,11 @@ use crate::one::read;
 /// Windows that can be loaded into registers, whatever the type of their pixels. One call loads a pack of windows, so
 /// that the search does not depend on that type and is compiled once.
 pub(super) trait Load<P> {
-    /// Puts what is wanted of the pixels of `windows`, row after row, into the lanes of `packs`, where each window begins a
-    /// pack; what the lanes that are left over in its last one hold does not matter.
-    fn load(&self, windows: Range<usize>, packs: &mut [P], wanted: Wanted);
-}
-
-/// What is loaded of windows.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Wanted {
-    /// Notes, or else pixels.
-    pub(super) notes: Option<NoteKind>,
-    /// Whether pixels are converted by a camera map.
-    pub(super) mapped: bool,
-    /// See [`How`].
-    pub(super) em_gain: f64,
+    /// Puts the notes of `windows`, or their pixels if it is no kind of notes that is asked for, row after row into the lanes of `packs`,
+    /// where each window begins a pack; what the lanes that are left over in its last one hold does not matter.
+    ///
+    /// Pixels are converted by the camera map, if there is one.
+    fn load(&self, windows: Range<usize>, packs: &mut [P], how: How);
 }
 
 /// What a batch has besides pixels, and how to convert it.
@@ -39,21 +30,9 @@ pub(super) struct How {
     pub(super) em_gain: f64,
 }
 
-impl How {
-    /// Pixels.
-    pub(super) fn pixels(self) -> Wanted {
-        Wanted { notes: None, mapped: self.mapped, em_gain: self.em_gain }
-    }
-
-    /// Notes of this kind.
-    pub(super) fn notes(self) -> Wanted {
-        Wanted { notes: Some(self.kind), mapped: self.mapped, em_gain: self.em_gain }
-    }
-}
-
 impl<X: Pixel, P: Pack> Load<P> for Windows<'_, X> {
-    fn load(&self, windows: Range<usize>, packs: &mut [P], wanted: Wanted) {
-        P::compiled(Loading { from: self, windows, packs, wanted });
+    fn load(&self, windows: Range<usize>, packs: &mut [P], how: How) {
+        P::compiled(Loading { from: self, windows, packs, how });
     }
 }
 
@@ -61,24 +40,28 @@ struct Loading<'a, 'w, X, P> {
     from: &'a Windows<'w, X>,
     windows: Range<usize>,
     packs: &'a mut [P],
-    wanted: Wanted,
+    how: How,
 }
 
 impl<X: Pixel, P: Pack> Task<P> for Loading<'_, '_, X, P> {
     type Output = ();
     #[inline(always)]
     fn run(self) {
-        let Self { from, windows, packs, wanted: Wanted { notes, mapped, em_gain } } = self;
-        if notes.is_none() {
+        let Self { from, windows, packs, how: How { kind, mapped, em_gain } } = self;
+        let has_notes = kind != NoteKind::None;
+        if !has_notes {
             load(from, windows.clone(), packs);
+        }
+        if !has_notes && !mapped {
+            return;
         }
         let pixels = from.size().pixels();
         for (window, packs) in windows.zip(packs.chunks_exact_mut(pixels.div_ceil(P::LANES))) {
             let numbers = &mut P::numbers(packs)[..pixels];
-            match notes {
-                Some(kind) => from.notes(window, kind, numbers, em_gain),
-                None if mapped => from.convert(window, numbers, em_gain),
-                None => break,
+            if has_notes {
+                from.notes(window, kind, numbers, em_gain);
+            } else {
+                from.convert(window, numbers, em_gain);
             }
         }
     }

@@ -65,7 +65,8 @@ impl WindowFitter {
     /// [`BatchError::InstructionSet`] if the processor does not have it, [`BatchError::Argument`] if the
     /// size or an option makes no sense.
     pub fn new(set: InstructionSet, size: Size, options: &Options) -> Result<Self, BatchError> {
-        Self::with(set.checked()?, size, options, plain(options))
+        let how = How { kind: NoteKind::None, mapped: false, em_gain: em_gain(options) };
+        Self::with(set.checked()?, size, options, how)
     }
 
     /// A fitter for windows that come with weights or a camera map, as `how` says.
@@ -128,11 +129,7 @@ impl WindowFitter {
         start: Start<'_>,
         fits: Outcomes<'_>,
     ) -> Result<(), BatchError> {
-        let size = windows.size();
-        if size != self.size {
-            let pixels = size.pixels();
-            return Err(ArgumentError::PixelCount { size: self.size, pixels }.into());
-        }
+        self.check_size(&windows)?;
         windows.check(&self.options, start, fits.len())?;
         let how = how(&windows, &self.options);
         if how != self.how {
@@ -157,6 +154,13 @@ impl WindowFitter {
         self.find_errors(windows, fits.into(), errors)
     }
 
+    fn check_size(&self, windows: &AnyWindows<'_>) -> Result<(), ArgumentError> {
+        match windows.size() {
+            size if size == self.size => Ok(()),
+            size => Err(ArgumentError::PixelCount { size: self.size, pixels: size.pixels() }),
+        }
+    }
+
     /// Knows no type, so that no other crate has the loading of windows a second time.
     fn find_errors(
         &mut self,
@@ -164,15 +168,11 @@ impl WindowFitter {
         fits: Fits<'_>,
         errors: &mut [Errors],
     ) -> Result<(), BatchError> {
-        let size = windows.size();
-        if size != self.size {
-            let pixels = size.pixels();
-            return Err(ArgumentError::PixelCount { size: self.size, pixels }.into());
-        }
+        self.check_size(&windows)?;
         windows.validate_errors(&self.options, fits.len(), errors.len())?;
         let side = SideKinds::of(&windows);
         if self.appraiser.as_ref().is_none_or(|(made_for, ..)| *made_for != side) {
-            let made = appraiser(self.set, size, &self.options, side)?;
+            let made = appraiser(self.set, self.size, &self.options, side)?;
             self.appraiser = Some((side, made, Widener::new(&self.options, &windows)?));
         }
         if let Some((_, appraiser, widener)) = &mut self.appraiser {
@@ -200,11 +200,6 @@ impl WindowFitter {
 pub(super) fn how(windows: &AnyWindows<'_>, options: &Options) -> How {
     let (kind, mapped) = (windows.note_kind(options), windows.side_data().is_mapped());
     How { kind, mapped, em_gain: em_gain(options) }
-}
-
-/// Windows that come with nothing but pixels.
-fn plain(options: &Options) -> How {
-    How { kind: NoteKind::None, mapped: false, em_gain: em_gain(options) }
 }
 
 /// Fits a batch by one fitter once the type of its pixels is known.
