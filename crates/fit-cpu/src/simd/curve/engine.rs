@@ -10,7 +10,6 @@ use fit_core::search::{Count, LaneState, MergeLanes};
 use fit_core::{Estimator, Mask};
 use fit_curves::{CurveBatch, Points};
 
-use super::Worker;
 use super::search_kind::{LaneSearch, Leave, SearchKind};
 use crate::curve::{AtPoint, Evaluate, Evaluated, Functions};
 use crate::simd::arch::pack::Pack;
@@ -152,6 +151,12 @@ pub(super) struct Scratch<P: Pack, const N: usize, E, K: SearchKind> {
     same_start: bool,
     same_limits: bool,
     poisson: bool,
+}
+
+/// Fits in the lanes of an instruction set.
+pub(super) trait Worker<K: SearchKind> {
+    /// Fits data sets.
+    fn run(&mut self, batch: &CurveBatch<'_, '_, '_>, fits: Range<usize>, chunk: &mut K::Chunk<'_>);
 }
 
 impl<P: Pack + Functions, const N: usize, E: Evaluate<P, N>, K: SearchKind> Worker<K>

@@ -9,7 +9,6 @@ mod long;
 mod ours;
 mod search_kind;
 
-use std::ops::Range;
 use std::sync::Arc;
 
 use fit_core::Status;
@@ -29,7 +28,7 @@ use crate::curve::{
 };
 use crate::reference::BatchError;
 use crate::threads::share_chunks;
-use engine::Scratch;
+use engine::{Scratch, Worker};
 pub(in crate::simd) use functions::{RunSteps, call2, lane_by_lane};
 use gpufit::Gpufit;
 use long::is_long;
@@ -284,12 +283,6 @@ impl CurveSimd {
         share_chunks(self.pool(count), chunks(&mut fits, self.chunk_length(count)), make, run);
         fits
     }
-}
-
-/// Fits in the lanes of an instruction set.
-trait Worker<K: SearchKind> {
-    /// Fits data sets.
-    fn run(&mut self, batch: &CurveBatch<'_, '_, '_>, fits: Range<usize>, chunk: &mut K::Chunk<'_>);
 }
 
 /// A worker, unless single precision is not enough.

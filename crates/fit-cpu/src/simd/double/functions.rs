@@ -4,17 +4,10 @@
 //! The constants of the reductions to small arguments are those of Cody and Waite (*Software Manual for the Elementary Functions*, 1980).
 
 use fit_core::Mask;
-use fit_formula::{Function, Function2, Spline};
+use fit_formula::{Function, Function2};
 
 use super::pack::{Double, nearest_product};
-use crate::curve::{Block, Functions, Lattice, RESULTS, Step};
-#[cfg(lanes_avx2)]
-use crate::simd::arch::avx2;
-#[cfg(lanes_avx512)]
-use crate::simd::arch::avx512;
-use crate::simd::arch::pack::Vector;
-use crate::simd::arch::portable::Double4;
-use crate::simd::curve::{RunSteps, call2, lane_by_lane};
+use crate::simd::curve;
 
 #[inline(always)]
 fn polynomial<R: Double, const N: usize>(x: R, coefficients: &[f64; N]) -> R {
@@ -255,7 +248,7 @@ fn power<R: Double>(x: R, y: R) -> R {
 
 /// A function of each number.
 #[inline(always)]
-fn call<R: Double>(function: Function, of: &[R], to: &mut [R]) {
+pub(super) fn call<R: Double>(function: Function, of: &[R], to: &mut [R]) {
     macro_rules! each {
         (|$x:ident| $value:expr) => {
             for (to, &$x) in to.iter_mut().zip(of) {
@@ -281,37 +274,11 @@ fn call<R: Double>(function: Function, of: &[R], to: &mut [R]) {
     }
 }
 
-macro_rules! functions {
-    ($($(#[$compiled:meta])? $pack:ty),*) => {$(
-        $(#[$compiled])?
-        impl Functions for $pack {
-            #[inline(always)]
-            fn call(function: Function, of: &[Self], to: &mut [Self]) {
-                call(function, of, to);
-            }
-            #[inline(always)]
-            fn call2(function: Function2, x: Self, y: Self) -> Self {
-                match function {
-                    Function2::Power => power(x, y),
-                    other => call2(other, x, y),
-                }
-            }
-            #[inline(always)]
-            fn spline(spline: &Spline, arguments: &[Self]) -> [Self; RESULTS] {
-                lane_by_lane(arguments, |own| spline.at(own))
-            }
-            const LATTICE: bool = false;
-            fn lattice(_: &Lattice, _: &mut [Self]) {}
-            fn run(registers: &mut [Self], steps: &[Step], block: &Block) {
-                Self::compiled(RunSteps { registers, steps, block });
-            }
-        }
-    )*};
+/// A function of two numbers.
+#[inline(always)]
+pub(super) fn call2<R: Double>(function: Function2, x: R, y: R) -> R {
+    match function {
+        Function2::Power => power(x, y),
+        other => curve::call2(other, x, y),
+    }
 }
-functions!(
-    #[cfg(lanes_avx512)]
-    avx512::F64x8,
-    #[cfg(lanes_avx2)]
-    avx2::F64x4,
-    Double4
-);

@@ -9,15 +9,23 @@ use fit_core::Mask;
 use fit_core::curve::Sums;
 use fit_core::search::Count;
 use fit_curves::CurveBatch;
-use fit_formula::Axes;
+use fit_formula::{Axes, Function, Function2, Spline};
 use rayon::prelude::*;
 
+use super::functions;
 use super::pack::Double;
 use crate::curve::{
-    DataSet, Evaluated, Functions, Interpreter, MOST_IN_PACKS, Packs, Places, Scaling, Total,
-    with_room_for,
+    Block, DataSet, Evaluated, Functions, Interpreter, Lattice, MOST_IN_PACKS, Packs, Places,
+    RESULTS, Scaling, Step, Total, with_room_for,
 };
+#[cfg(lanes_avx2)]
+use crate::simd::arch::avx2;
+#[cfg(lanes_avx512)]
+use crate::simd::arch::avx512;
+use crate::simd::arch::pack::Vector;
+use crate::simd::arch::portable::Double4;
 use crate::simd::arch::register::Task;
+use crate::simd::curve::{RunSteps, lane_by_lane};
 
 /// Points of a part, or at least a row of them.
 pub(super) const PART: usize = 1 << 14;
@@ -202,3 +210,36 @@ impl<R: Double + Functions, const N: usize> Task<R> for Visit<'_, R, N> {
         }
     }
 }
+
+/// What formulas call.
+macro_rules! functions {
+    ($($(#[$compiled:meta])? $pack:ty),*) => {$(
+        $(#[$compiled])?
+        impl Functions for $pack {
+            #[inline(always)]
+            fn call(function: Function, of: &[Self], to: &mut [Self]) {
+                functions::call(function, of, to);
+            }
+            #[inline(always)]
+            fn call2(function: Function2, x: Self, y: Self) -> Self {
+                functions::call2(function, x, y)
+            }
+            #[inline(always)]
+            fn spline(spline: &Spline, arguments: &[Self]) -> [Self; RESULTS] {
+                lane_by_lane(arguments, |own| spline.at(own))
+            }
+            const LATTICE: bool = false;
+            fn lattice(_: &Lattice, _: &mut [Self]) {}
+            fn run(registers: &mut [Self], steps: &[Step], block: &Block) {
+                Self::compiled(RunSteps { registers, steps, block });
+            }
+        }
+    )*};
+}
+functions!(
+    #[cfg(lanes_avx512)]
+    avx512::F64x8,
+    #[cfg(lanes_avx2)]
+    avx2::F64x4,
+    Double4
+);
