@@ -12,16 +12,16 @@ use fit_core::{Mask, Number, Real};
 /// A table of instructions: functions, each of an expression.
 ///
 /// This is where instructions are run, and the only place that says why they may be. [`Real::splat`] makes a number of nothing but
-/// an `f64`, so no token can be asked for that shows that the processor was looked at; instead, the types stay inside `simd`, and
-/// whatever makes a number of them is entered by way of an [`InstructionSet`](crate::InstructionSet) that was checked.
+/// an `f64`, so it cannot ask for a token that shows that the processor was looked at. The token, `Available`, is asked for one step
+/// before: the types stay inside `simd`, and whatever makes a number of them is reached by `with_packs!` or `with_doubles!`, which take
+/// one.
 macro_rules! instructions {
     ($(fn $name:ident($($argument:ident $(: $type:ty)?),*) -> $result:ty = $value:expr;)*) => {$(
         #[inline(always)]
         // What every processor of an architecture has is safe there.
         #[allow(unused_unsafe)]
         fn $name($($argument $(: $type)?),*) -> $result {
-            // SAFETY: only an engine makes values of these types, and engines are made after the processor said that it has the
-            // instruction set.
+            // SAFETY: only what was reached with the token of the instruction set makes values of these types.
             unsafe { $value }
         }
     )*};
@@ -191,59 +191,46 @@ impl<R: Register> Mask for Truths<R> {
     }
 }
 
+/// Functions that are one of the register each.
+macro_rules! functions {
+    ($(fn $name:ident(self $(, $argument:ident)*) -> $result:ident;)*) => {$(
+        #[inline(always)]
+        fn $name(self $(, $argument: Self)*) -> $result<R> {
+            $result(R::$name(self.0 $(, $argument.0)*))
+        }
+    )*};
+}
+
 impl<R: Register> Real for Packed<R> {
     type Mask = Truths<R>;
     const ROWS: usize = R::ROWS;
     const EPSILON: f64 = R::Number::EPSILON;
     const UNROLLED: usize = R::UNROLLED;
 
+    functions! {
+        fn mul_add(self, factor, term) -> Packed;
+        fn neg_mul_add(self, factor, term) -> Packed;
+        fn exponent(self) -> Packed;
+        fn abs(self) -> Packed;
+        fn min(self, other) -> Packed;
+        fn max(self, other) -> Packed;
+        fn sqrt(self) -> Packed;
+        fn lt(self, other) -> Truths;
+        fn le(self, other) -> Truths;
+        fn normalizer(self) -> Packed;
+    }
+
     #[inline(always)]
     fn splat(value: f64) -> Self {
         Self(R::splat(value))
-    }
-    #[inline(always)]
-    fn mul_add(self, factor: Self, term: Self) -> Self {
-        Self(R::mul_add(self.0, factor.0, term.0))
-    }
-    #[inline(always)]
-    fn neg_mul_add(self, factor: Self, term: Self) -> Self {
-        Self(R::neg_mul_add(self.0, factor.0, term.0))
     }
     #[inline(always)]
     fn exp2_of_minus_square(self) -> Self {
         R::exp2_of_minus_square(self)
     }
     #[inline(always)]
-    fn exponent(self) -> Self {
-        Self(R::exponent(self.0))
-    }
-    #[inline(always)]
     fn ln(self) -> Self {
         R::ln(self)
-    }
-    #[inline(always)]
-    fn abs(self) -> Self {
-        Self(R::abs(self.0))
-    }
-    #[inline(always)]
-    fn min(self, other: Self) -> Self {
-        Self(R::min(self.0, other.0))
-    }
-    #[inline(always)]
-    fn max(self, other: Self) -> Self {
-        Self(R::max(self.0, other.0))
-    }
-    #[inline(always)]
-    fn sqrt(self) -> Self {
-        Self(R::sqrt(self.0))
-    }
-    #[inline(always)]
-    fn lt(self, other: Self) -> Truths<R> {
-        Truths(R::lt(self.0, other.0))
-    }
-    #[inline(always)]
-    fn le(self, other: Self) -> Truths<R> {
-        Truths(R::le(self.0, other.0))
     }
     #[inline(always)]
     fn is_finite(self) -> Truths<R> {
@@ -252,10 +239,6 @@ impl<R: Register> Real for Packed<R> {
     #[inline(always)]
     fn select(mask: Truths<R>, yes: Self, no: Self) -> Self {
         Self(R::select(mask.0, yes.0, no.0))
-    }
-    #[inline(always)]
-    fn normalizer(self) -> Self {
-        Self(R::normalizer(self.0))
     }
 }
 

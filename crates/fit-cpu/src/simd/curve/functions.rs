@@ -9,38 +9,21 @@ use crate::curve::{Block, Functions, Lattice, RESULTS, Step, run};
 use crate::simd::arch::pack::{Pack, Vector};
 use crate::simd::arch::register::{Packed, Register, Task};
 
+macro_rules! functions_of_models {
+    ($($name:ident: $of:ident),*) => {$(
+        #[inline(always)]
+        fn $name(self) -> Self {
+            functions::$of(self)
+        }
+    )*};
+}
+
 impl<R: Register<Number = f32>> CurveNumber for Packed<R> {
-    #[inline(always)]
-    fn exp(self) -> Self {
-        functions::exp(self)
-    }
-    #[inline(always)]
-    fn log(self) -> Self {
-        functions::ln(self)
-    }
+    functions_of_models!(exp: exp, log: ln, sin: sin, cos: cos, atan: atan, tanh: tanh, erf: erf);
+
     #[inline(always)]
     fn power(self, exponent: Self) -> Self {
         functions::power(self, exponent)
-    }
-    #[inline(always)]
-    fn sin(self) -> Self {
-        functions::sin(self)
-    }
-    #[inline(always)]
-    fn cos(self) -> Self {
-        functions::cos(self)
-    }
-    #[inline(always)]
-    fn atan(self) -> Self {
-        functions::atan(self)
-    }
-    #[inline(always)]
-    fn tanh(self) -> Self {
-        functions::tanh(self)
-    }
-    #[inline(always)]
-    fn erf(self) -> Self {
-        functions::erf(self)
     }
 }
 
