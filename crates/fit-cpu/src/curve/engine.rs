@@ -311,6 +311,15 @@ impl<E: SetPoints<f64>> Work<E> {
         }
     }
 
+    /// Subtracts a level from the data.
+    pub(super) fn set_level(&mut self, level: f64) {
+        if let Some(model) = self.model.held() {
+            model.set_level(level);
+        } else if level != 0.0 {
+            self.data.iter_mut().for_each(|datum| *datum -= level);
+        }
+    }
+
     /// The weights of the points that are seen, as they are scaled.
     fn weight(&mut self, scale: f64) -> f64 {
         match self.model.held() {
@@ -363,16 +372,10 @@ impl<E: SetPoints<f64>> Work<E> {
         }
         let level = frame.as_ref().map_or(0.0, Frame::level);
         let rounding = f64::EPSILON * level.abs();
-        let ends = seen.extent.map(|end| (end - level).abs());
-        self.scale =
-            if poisson { None } else { scales(ends[0].max(ends[1]).max(rounding), seen.heaviest) };
+        self.scale = if poisson { None } else { scales(seen.most(level), seen.heaviest) };
         let own_scale = self.scale;
         let scale = own_scale.unwrap_or([1.0; 2]);
-        if let Some(model) = self.model.held() {
-            model.set_level(level);
-        } else if level != 0.0 {
-            self.data.iter_mut().for_each(|datum| *datum -= level);
-        }
+        self.set_level(level);
         self.size = self.size_of_data(poisson);
         let [share, tolerance] = options.ends();
         let finish = share / degrees.max(1) as f64;

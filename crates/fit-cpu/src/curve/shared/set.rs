@@ -186,8 +186,7 @@ impl Work<Formulated<'static>> {
             if !means.is_empty() {
                 frame.enter_limits(&mut means);
             }
-            let level = frame.level();
-            self.data.iter_mut().for_each(|datum| *datum -= level);
+            self.set_level(frame.level());
         }
         self.scale = common.scale;
         let [of_data, of_weights] = self.scale.unwrap_or([1.0; 2]);
