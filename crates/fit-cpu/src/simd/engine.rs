@@ -115,38 +115,51 @@ impl<P: Pack, M: Method<P>> Task<P> for Run<'_, P, M> {
     #[inline(always)]
     fn run(self) {
         let Self { method, scratch, source, start, windows, sink } = self;
-        let Scratch { size, how, packs, axes, pool } = scratch;
-        // A panic may have left fits of an earlier batch.
-        pool.ready = 0;
-        for slots in packs.iter_mut() {
-            slots.lanes.busy = 0;
+        run(method, scratch, source, start, windows, sink);
+    }
+}
+
+/// What [`Run`] does. References that are arguments, and not in a struct, are known to point to different things.
+#[inline(always)]
+fn run<P: Pack, M: Method<P>>(
+    method: &M,
+    scratch: &mut Scratch<P, M>,
+    source: &dyn Load<P>,
+    start: Start<'_>,
+    windows: Range<usize>,
+    sink: &mut dyn Sink,
+) {
+    let Scratch { size, how, packs, axes, pool } = scratch;
+    // A panic may have left fits of an earlier batch.
+    pool.ready = 0;
+    for slots in packs.iter_mut() {
+        slots.lanes.busy = 0;
+    }
+    let (these, others) = axes.split_at_mut(Axes::<P>::scratch_len(*size));
+    let (Some(mut axes), Some(mut other_axes)) =
+        (Axes::new(these, *size), Axes::new(others, *size))
+    else {
+        return;
+    };
+    let Range { start: next, end } = windows;
+    let mut feed = Feed { source, start, size: *size, how: *how, pool, next, end };
+    for slots in packs.iter_mut() {
+        slots.refill(method, &mut feed, &mut other_axes, sink);
+    }
+    // While the search of one pack waits for its divisions, the processor sums the other; branches on the
+    // outcome of a search, which are hard to predict, come after these sums.
+    let [a, b] = packs;
+    let (mut here, mut there) = (a, b);
+    while here.lanes.busy | there.lanes.busy != 0 {
+        let mut tile = Serial::new(&here.pixels[..], *size, &mut axes).with_notes(&here.notes);
+        let evaluation = method.evaluate(&mut tile, &here.seeds, &here.search);
+        let done = there.lanes.busy & !P::bits(there.search.running());
+        if done.count_ones() >= enough(P::LANES) || (done != 0 && feed.is_empty()) {
+            there.collect(method, done, &mut other_axes, sink);
+            there.refill(method, &mut feed, &mut other_axes, sink);
         }
-        let (these, others) = axes.split_at_mut(Axes::<P>::scratch_len(*size));
-        let (Some(mut axes), Some(mut other_axes)) =
-            (Axes::new(these, *size), Axes::new(others, *size))
-        else {
-            return;
-        };
-        let Range { start: next, end } = windows;
-        let mut feed = Feed { source, start, size: *size, how: *how, pool, next, end };
-        for slots in packs.iter_mut() {
-            slots.refill(method, &mut feed, &mut other_axes, sink);
-        }
-        // While the search of one pack waits for its divisions, the processor sums the other; branches on the
-        // outcome of a search, which are hard to predict, come after these sums.
-        let [a, b] = packs;
-        let (mut here, mut there) = (a, b);
-        while here.lanes.busy | there.lanes.busy != 0 {
-            let mut tile = Serial::new(&here.pixels[..], *size, &mut axes).with_notes(&here.notes);
-            let evaluation = method.evaluate(&mut tile, &here.seeds, &here.search);
-            let done = there.lanes.busy & !P::bits(there.search.running());
-            if done.count_ones() >= enough(P::LANES) || (done != 0 && feed.is_empty()) {
-                there.collect(method, done, &mut other_axes, sink);
-                there.refill(method, &mut feed, &mut other_axes, sink);
-            }
-            method.update(&mut here.search, &evaluation);
-            std::mem::swap(&mut here, &mut there);
-        }
+        method.update(&mut here.search, &evaluation);
+        std::mem::swap(&mut here, &mut there);
     }
 }
 
@@ -184,11 +197,18 @@ impl<P: Pack, M: Method<P>> Task<P> for MakeReady<'_, '_, '_, P, M> {
     #[inline(always)]
     fn run(self) {
         let Self { feed, method, axes, sink } = self;
-        let first = feed.next;
-        let Feed { pool, size, how, .. } = feed;
+        feed.make_ready(method, axes, sink);
+    }
+}
+
+impl<P: Pack, M: Method<P>> Feed<'_, P, M> {
+    #[inline(always)]
+    fn make_ready(&mut self, method: &M, axes: &mut Axes<'_, P>, sink: &mut dyn Sink) {
+        let first = self.next;
+        let Feed { pool, size, how, .. } = self;
         let pixels = size.pixels();
-        let count = P::LANES.min(feed.end - first);
-        feed.source.load(
+        let count = P::LANES.min(self.end - first);
+        self.source.load(
             first..first + count,
             &mut pool.rows,
             How { kind: NoteKind::None, ..*how },
@@ -196,16 +216,16 @@ impl<P: Pack, M: Method<P>> Task<P> for MakeReady<'_, '_, '_, P, M> {
         // Lanes that are left over have pixels of earlier windows.
         turn(&pool.rows, &mut pool.pixels, pixels);
         if how.kind != NoteKind::None {
-            feed.source.load(first..first + count, &mut pool.note_rows, *how);
+            self.source.load(first..first + count, &mut pool.note_rows, *how);
             turn(&pool.note_rows, &mut pool.notes, pixels);
         }
         let mut tile = Serial::new(&mut pool.pixels[..pixels], *size, axes).with_notes(&pool.notes);
-        let start = match feed.start {
+        let start = match self.start {
             Start::Estimate => None,
             _ => {
                 let mut numbers = [[f32::NAN; 32]; 5];
                 for lane in 0..count {
-                    if let Some(outline) = feed.start.outline(first + lane) {
+                    if let Some(outline) = self.start.outline(first + lane) {
                         let Outline { x, y, sigma_x, sigma_y, angle } = outline;
                         for (numbers, number) in
                             numbers.iter_mut().zip([x, y, sigma_x, sigma_y, angle])
@@ -231,7 +251,7 @@ impl<P: Pack, M: Method<P>> Task<P> for MakeReady<'_, '_, '_, P, M> {
         for lane in lanes(there & !pool.ready) {
             sink.put_invalid(first + lane);
         }
-        feed.next += count;
+        self.next += count;
     }
 }
 

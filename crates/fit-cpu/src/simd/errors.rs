@@ -82,8 +82,20 @@ impl<P: Pack, S: Summable<K>, const K: usize, const Q: usize> Task<P> for Apprai
     #[inline(always)]
     fn run(self) {
         let Self { appraisal, source, windows, fits, errors } = self;
-        let Appraisal { covariance, side, em_gain, rows, pixels, variances, weights, axes } =
-            appraisal;
+        appraisal.find(source, windows, fits, errors);
+    }
+}
+
+impl<P: Pack, S: Summable<K>, const K: usize, const Q: usize> Appraisal<P, S, K, Q> {
+    #[inline(always)]
+    fn find(
+        &mut self,
+        source: &dyn Load<P>,
+        windows: Range<usize>,
+        fits: Fits<'_>,
+        errors: &mut [Errors],
+    ) {
+        let Self { covariance, side, em_gain, rows, pixels, variances, weights, axes } = self;
         let size = covariance.size();
         let Some(mut axes) = Axes::new(axes, size) else { return };
         let how = |kind| How { kind, mapped: side.mapped, em_gain: *em_gain };

@@ -16,7 +16,6 @@ use super::arch::neon;
 use super::arch::pack::{Pack, Vector};
 use super::arch::portable::{Array4, Double4};
 use super::arch::{Portable, Source};
-use super::double::pack::Double;
 use super::engine::{Numbers, Sink};
 use super::lanes::lanes;
 use super::load::{How, Load};
@@ -102,31 +101,32 @@ pub fn register_operations(
     every: bool,
 ) -> Vec<RegisterOperations> {
     let mut all = vec![
-        in_lanes("portable", false, numbers, whole, of_pack::<Portable>),
+        in_lanes("portable", false, numbers, whole, in_formulas::<Portable>),
+        // Formulas are never in arrays where processors have registers.
         in_lanes("array", false, numbers, whole, of_pack::<Array4>),
     ];
     if !every {
         return all;
     }
-    all.push(in_lanes("array", false, numbers, whole, of_double::<Double4>));
+    all.push(in_lanes("array", false, numbers, whole, exact_functions::<Double4>));
     #[cfg(lanes_avx512)]
     if InstructionSet::Avx512.is_available() {
-        all.push(in_lanes("avx512", true, numbers, whole, of_pack::<avx512::F32x16>));
-        all.push(in_lanes("avx512", true, numbers, whole, of_double::<avx512::F64x8>));
+        all.push(in_lanes("avx512", true, numbers, whole, in_formulas::<avx512::F32x16>));
+        all.push(in_lanes("avx512", true, numbers, whole, exact_functions::<avx512::F64x8>));
     }
     #[cfg(lanes_avx2)]
     if InstructionSet::Avx2.is_available() {
-        all.push(in_lanes("avx2", true, numbers, whole, of_pack::<avx2::F32x8>));
-        all.push(in_lanes("avx2", true, numbers, whole, of_double::<avx2::F64x4>));
+        all.push(in_lanes("avx2", true, numbers, whole, in_formulas::<avx2::F32x8>));
+        all.push(in_lanes("avx2", true, numbers, whole, exact_functions::<avx2::F64x4>));
     }
     #[cfg(target_arch = "aarch64")]
     if InstructionSet::Neon.is_available() {
-        all.push(in_lanes("neon", true, numbers, whole, of_pack::<neon::F32x4>));
+        all.push(in_lanes("neon", true, numbers, whole, in_formulas::<neon::F32x4>));
     }
     all
 }
 
-fn in_lanes<V: Vector + Functions>(
+fn in_lanes<V: Vector>(
     name: &'static str,
     fused: bool,
     numbers: &[[f64; 16]; 3],
@@ -134,18 +134,9 @@ fn in_lanes<V: Vector + Functions>(
     own: fn([V; 3]) -> Vec<(&'static str, V)>,
 ) -> RegisterOperations {
     let [a, b, c] = numbers.map(|numbers| V::load(&numbers.map(V::Number::splat)));
-    let call = |function| {
-        let mut to = [a];
-        V::call(function, &[a], &mut to);
-        to[0]
-    };
     let n = V::splat(whole.into());
     let mut all = real_operations([a, b, c]);
     all.extend([
-        ("floor", call(Function::Floor)),
-        ("magnitude", call(Function::Abs)),
-        ("smaller", V::call2(Function2::Min, a, b)),
-        ("larger", V::call2(Function2::Max, a, b)),
         ("scaled", a.scaled(n)),
         ("power_of_two", V::power_of_two(n)),
         ("negated", a.each(|number| -number)),
@@ -158,8 +149,25 @@ fn in_lanes<V: Vector + Functions>(
     RegisterOperations { name, double: size_of::<V::Number>() == 8, fused, lanes }
 }
 
-fn of_double<D: Double>(_: [D; 3]) -> Vec<(&'static str, D)> {
-    Vec::new()
+/// Functions of formulas that are as exact as an operation.
+fn exact_functions<V: Functions>([a, b, _]: [V; 3]) -> Vec<(&'static str, V)> {
+    let call = |function| {
+        let mut to = [a];
+        V::call(function, &[a], &mut to);
+        to[0]
+    };
+    vec![
+        ("floor", call(Function::Floor)),
+        ("magnitude", call(Function::Abs)),
+        ("smaller", V::call2(Function2::Min, a, b)),
+        ("larger", V::call2(Function2::Max, a, b)),
+    ]
+}
+
+fn in_formulas<P: Pack + Functions>(numbers: [P; 3]) -> Vec<(&'static str, P)> {
+    let mut all = of_pack(numbers);
+    all.extend(exact_functions(numbers));
+    all
 }
 
 fn of_pack<P: Pack>([a, b, c]: [P; 3]) -> Vec<(&'static str, P)> {

@@ -187,26 +187,36 @@ impl<P: Pack + Functions, const N: usize, E: Evaluate<P, N>, K: SearchKind> Task
     #[inline(always)]
     fn run(self) {
         let Self { scratch, batch, fits, chunk } = self;
-        let Range { start: mut next, end } = fits;
-        scratch.pool.ready = 0;
-        scratch.lanes.busy = 0;
-        scratch.refill(batch, &mut next, end, chunk);
-        while scratch.lanes.busy != 0 {
-            scratch.step();
-            let done = scratch.lanes.busy & !P::bits(scratch.search.running());
-            let empty = scratch.pool.ready == 0 && next == end;
-            if done.count_ones() >= enough(P::LANES)
-                || (done != 0 && (empty || done == scratch.lanes.busy))
-            {
-                scratch.lanes.busy &= !done;
-                scratch.search.collect(batch, &scratch.seeds, done, &scratch.lanes.fits, chunk);
-                scratch.refill(batch, &mut next, end, chunk);
-            }
-        }
+        scratch.fit(batch, fits, chunk);
     }
 }
 
 impl<P: Pack + Functions, const N: usize, E: Evaluate<P, N>, K: SearchKind> Scratch<P, N, E, K> {
+    #[inline(always)]
+    fn fit(
+        &mut self,
+        batch: &CurveBatch<'_, '_, '_>,
+        fits: Range<usize>,
+        chunk: &mut K::Chunk<'_>,
+    ) {
+        let Range { start: mut next, end } = fits;
+        self.pool.ready = 0;
+        self.lanes.busy = 0;
+        self.refill(batch, &mut next, end, chunk);
+        while self.lanes.busy != 0 {
+            self.step();
+            let done = self.lanes.busy & !P::bits(self.search.running());
+            let empty = self.pool.ready == 0 && next == end;
+            if done.count_ones() >= enough(P::LANES)
+                || (done != 0 && (empty || done == self.lanes.busy))
+            {
+                self.lanes.busy &= !done;
+                self.search.collect(batch, &self.seeds, done, &self.lanes.fits, chunk);
+                self.refill(batch, &mut next, end, chunk);
+            }
+        }
+    }
+
     #[inline(always)]
     pub(super) fn new(batch: &CurveBatch<'_, '_, '_>, mut model: E, kind: &K) -> Self {
         let zero = P::splat(0.0);

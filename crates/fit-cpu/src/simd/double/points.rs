@@ -164,49 +164,58 @@ impl<R: Double + Functions, const N: usize> Task<R> for Visit<'_, R, N> {
     type Output = ();
     #[inline(always)]
     fn run(self) {
-        let Self { part: Part { model, columns, rows, across, .. }, seen, to } = self;
-        let DataSet { data, weights, scaled, poisson, count } = seen;
-        let mut sums = Sums::<R, N>::zero(Count::new(count));
-        macro_rules! sum {
-            (|$at:ident, $datum:ident, $weight:ident| $add:expr) => {
-                for number in 0..model.blocks() {
-                    let block = model.evaluate(number);
-                    let results = model.results::<N>(&block);
-                    let mut point = 0;
-                    for row in block.rows() {
-                        let line = (rows.start + row) * *across;
-                        for pack in block.columns() {
-                            let first = columns.start + pack * R::LANES;
-                            let own = line + first..line + columns.end.min(first + R::LANES);
-                            let $datum = R::load_some(&data[own.clone()], 0.0);
-                            let $weight = R::load_some(&weights[own], 0.0);
-                            let $at = results.at(point);
-                            point += 1;
-                            $add
-                        }
+        visit::<R, N>(self.part, self.seen, self.to);
+    }
+}
+
+#[inline(always)]
+fn visit<R: Double + Functions, const N: usize>(
+    part: &mut Part<R>,
+    seen: DataSet<'_>,
+    to: &mut Total,
+) {
+    let Part { model, columns, rows, across, .. } = part;
+    let DataSet { data, weights, scaled, poisson, count } = seen;
+    let mut sums = Sums::<R, N>::zero(Count::new(count));
+    macro_rules! sum {
+        (|$at:ident, $datum:ident, $weight:ident| $add:expr) => {
+            for number in 0..model.blocks() {
+                let block = model.evaluate(number);
+                let results = model.results::<N>(&block);
+                let mut point = 0;
+                for row in block.rows() {
+                    let line = (rows.start + row) * *across;
+                    for pack in block.columns() {
+                        let first = columns.start + pack * R::LANES;
+                        let own = line + first..line + columns.end.min(first + R::LANES);
+                        let $datum = R::load_some(&data[own.clone()], 0.0);
+                        let $weight = R::load_some(&weights[own], 0.0);
+                        let $at = results.at(point);
+                        point += 1;
+                        $add
                     }
                 }
-            };
-        }
-        let one = R::splat(1.0);
-        match scaled {
-            Some((scale, lengths)) if N == FEW_SCALED || N == MOST_IN_PACKS => {
-                let scaling = Scaling::new(scale, lengths, model.scales::<N>());
-                sum!(|at, datum, weight| {
-                    scaling.add(at, [datum, weight], poisson, &mut sums);
-                });
             }
-            _ if poisson => sum!(|at, datum, weight| sums.add_poisson::<true>(&at, datum, weight)),
-            _ => sum!(|at, datum, weight| sums.add_square::<true>(&at, datum, weight, one)),
+        };
+    }
+    let one = R::splat(1.0);
+    match scaled {
+        Some((scale, lengths)) if N == FEW_SCALED || N == MOST_IN_PACKS => {
+            let scaling = Scaling::new(scale, lengths, model.scales::<N>());
+            sum!(|at, datum, weight| {
+                scaling.add(at, [datum, weight], poisson, &mut sums);
+            });
         }
-        let (normal, sound) = sums.normal(&[one; N]);
-        to.cost = normal.cost.total();
-        to.sound = sound.all();
-        for j in 0..count.min(N) {
-            to.gradient[j] = normal.gradient[j].total();
-            for k in j..count.min(N) {
-                to.hessian[j][k] = normal.hessian.0[j][k].total();
-            }
+        _ if poisson => sum!(|at, datum, weight| sums.add_poisson::<true>(&at, datum, weight)),
+        _ => sum!(|at, datum, weight| sums.add_square::<true>(&at, datum, weight, one)),
+    }
+    let (normal, sound) = sums.normal(&[one; N]);
+    to.cost = normal.cost.total();
+    to.sound = sound.all();
+    for j in 0..count.min(N) {
+        to.gradient[j] = normal.gradient[j].total();
+        for k in j..count.min(N) {
+            to.hessian[j][k] = normal.hessian.0[j][k].total();
         }
     }
 }
