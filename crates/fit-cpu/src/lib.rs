@@ -19,7 +19,6 @@ pub use threads::MOST_THREADS;
 #[doc(hidden)]
 pub mod internals {
     pub use crate::simd::internals::{
-        RegisterOperations, fit_loaded, operate, portable_operations, real_operations,
-        register_operations,
+        RegisterOperations, fit_loaded, operate, real_operations, register_operations,
     };
 }

@@ -170,33 +170,23 @@ impl<R: Arithmetic> Reference<R> {
     ) -> Result<(), BatchError> {
         let pixels = size.pixels();
         let [variances, weights] = side.map(|there| if there { pixels } else { 0 });
-        let errors_of_chunk = |scratch: &mut Vec<R>, first: usize, errors: &mut [Errors]| {
-            for (index, errors) in (first..).zip(errors) {
-                let (window, rest) = scratch.split_at_mut(pixels);
-                let (variances, rest) = rest.split_at_mut(variances);
-                let (weights, axes) = rest.split_at_mut(weights);
-                read(index, window, variances, weights);
-                let fit = fits.at::<R>(index);
-                let Some(found) = one.errors(window, [variances, weights], axes, &fit) else {
-                    return;
-                };
-                *errors = found;
-            }
-        };
-        let scratch = || vec![R::default(); scratch_len(size) + variances + weights];
-        match &self.pool {
-            None => {
-                errors_of_chunk(&mut scratch(), 0, errors);
+        share(self.pool.as_deref(), errors, CHUNK, &|| {
+            let mut scratch = vec![R::default(); scratch_len(size) + variances + weights];
+            Ok(Box::new(move |first, errors| {
+                for (index, errors) in (first..).zip(errors) {
+                    let (window, rest) = scratch.split_at_mut(pixels);
+                    let (variances, rest) = rest.split_at_mut(variances);
+                    let (weights, axes) = rest.split_at_mut(weights);
+                    read(index, window, variances, weights);
+                    let fit = fits.at::<R>(index);
+                    let Some(found) = one.errors(window, [variances, weights], axes, &fit) else {
+                        break;
+                    };
+                    *errors = found;
+                }
                 Ok(())
-            }
-            Some(pool) => share(pool, errors, CHUNK, &|| {
-                let mut scratch = scratch();
-                Ok(Box::new(move |first, errors| {
-                    errors_of_chunk(&mut scratch, first, errors);
-                    Ok(())
-                }))
-            }),
-        }
+            }))
+        })
     }
 
     /// Fits windows that were checked. Knows no pixel type and no shape, so that it is not compiled for each: `read` writes
@@ -210,22 +200,17 @@ impl<R: Arithmetic> Reference<R> {
         fits: &mut [Fit<T>],
     ) -> Result<(), BatchError> {
         let notes = if one.takes_notes() { size.pixels() } else { 0 };
-        let fit_chunk = |scratch: &mut Vec<R>, first: usize, fits: &mut [Fit<T>]| {
-            for (index, fit) in (first..).zip(fits) {
-                let (notes, scratch) = scratch.split_at_mut(notes);
-                read(index, scratch, notes);
-                *fit = one.fit(start.outline(index), scratch, notes)?.cast();
-            }
-            Ok(())
-        };
-        let scratch = || vec![R::default(); notes + scratch_len(size)];
-        match &self.pool {
-            None => fit_chunk(&mut scratch(), 0, fits),
-            Some(pool) => share(pool, fits, CHUNK, &|| {
-                let mut scratch = scratch();
-                Ok(Box::new(move |first, fits| fit_chunk(&mut scratch, first, fits)))
-            }),
-        }
+        share(self.pool.as_deref(), fits, CHUNK, &|| {
+            let mut scratch = vec![R::default(); notes + scratch_len(size)];
+            Ok(Box::new(move |first, fits| {
+                for (index, fit) in (first..).zip(fits) {
+                    let (notes, scratch) = scratch.split_at_mut(notes);
+                    read(index, scratch, notes);
+                    *fit = one.fit(start.outline(index), scratch, notes)?.cast();
+                }
+                Ok(())
+            }))
+        })
     }
 }
 

@@ -1,5 +1,6 @@
 //! The threads that work on a batch.
 
+use std::ops::Range;
 use std::process;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
@@ -54,14 +55,15 @@ fn all() -> Result<Arc<ThreadPool>, BatchError> {
 /// Work on a part of a batch: the number of its first item, and its items. It has a thread's working memory.
 pub(crate) type Work<'w, T> = Box<dyn FnMut(usize, &mut [T]) -> Result<(), BatchError> + 'w>;
 
-/// Shares items in parts of so many among the threads, each of which makes its own [`Work`]. Neither that nor what it needs
-/// is a type parameter: this is compiled once for each type of items.
+/// Shares items in parts of so many among the threads of a pool, each of which makes its own [`Work`]; without one the calling thread
+/// has all. Neither that nor what it needs is a type parameter: this is compiled once for each type of items.
 pub(crate) fn share<'w, T: Send>(
-    pool: &ThreadPool,
+    pool: Option<&ThreadPool>,
     items: &mut [T],
     length: usize,
     make: &(dyn Fn() -> Result<Work<'w, T>, BatchError> + Sync),
 ) -> Result<(), BatchError> {
+    let Some(pool) = pool else { return make()?(0, items) };
     pool.install(|| {
         items.par_chunks_mut(length).enumerate().try_for_each_init(make, |work, (index, items)| {
             match work {
@@ -71,6 +73,60 @@ pub(crate) fn share<'w, T: Send>(
             }
         })
     })
+}
+
+/// Shares chunks in the same way.
+pub(crate) fn share_chunks<C: Send, T>(
+    pool: Option<&ThreadPool>,
+    chunks: Vec<C>,
+    make: impl Fn() -> T + Sync + Send,
+    run: impl Fn(&mut T, C) + Sync + Send,
+) {
+    match pool {
+        Some(pool) => pool.install(|| chunks.into_par_iter().for_each_init(make, run)),
+        None => {
+            let mut own = make();
+            chunks.into_iter().for_each(|chunk| run(&mut own, chunk));
+        }
+    }
+}
+
+/// What is found of all numbers below `count`, in their order. A thread that belongs to a pool has the others help; one that does not
+/// has none to wake.
+pub(crate) fn each<T: Send>(count: usize, of: impl Fn(usize) -> T + Sync + Send) -> Vec<T> {
+    if count > 1 && rayon::current_thread_index().is_some() {
+        (0..count).into_par_iter().map(of).collect()
+    } else {
+        (0..count).map(of).collect()
+    }
+}
+
+/// The same of all parts of so many items.
+pub(crate) fn parts<T: Send>(
+    items: usize,
+    length: usize,
+    of: impl Fn(Range<usize>) -> T + Sync + Send,
+) -> Vec<T> {
+    each(items.div_ceil(length), |part| of(part * length..items.min((part + 1) * length)))
+}
+
+/// Working memory that threads take and give back.
+pub(crate) struct Idle<T>(Mutex<Vec<T>>);
+
+impl<T> Idle<T> {
+    pub(crate) fn new() -> Self {
+        Self(Mutex::new(Vec::new()))
+    }
+
+    /// Does something with one of them, or a new one.
+    pub(crate) fn with<U>(&self, make: impl FnOnce() -> T, of: impl FnOnce(&mut T) -> U) -> U {
+        let idle = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let own = idle().pop();
+        let mut own = own.unwrap_or_else(make);
+        let found = of(&mut own);
+        idle().push(own);
+        found
+    }
 }
 
 /// Fewer values than this the calling thread writes.

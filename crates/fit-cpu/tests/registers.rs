@@ -9,6 +9,7 @@ macro_rules! plain {
         fn $name(op: &str, fused: bool, [a, b, c]: [f64; 3], whole: i32) -> Option<f64> {
             let [a, b, c] = [a as $type, b as $type, c as $type];
             let truth = |holds: bool| if holds { 1.0 } else { 0.0 };
+            let either = |first: bool, one: $type, other: $type| if first { one } else { other };
             let normal = a > 0.0 && a.is_normal();
             // ⌊log₂ a⌋ of a normal number, by its bits.
             let exponent =
@@ -17,6 +18,7 @@ macro_rules! plain {
             let value: $type = match op {
                 "add" => a + b,
                 "sub" | "subtracted" => a - b,
+                "numbers" => a,
                 "mul" => a * b,
                 "div" => a / b,
                 "neg" => -a,
@@ -27,20 +29,8 @@ macro_rules! plain {
                 "neg_mul_add" => c - a * b,
                 "reciprocal" => 1.0 / a,
                 "abs" | "magnitude" => a.abs(),
-                "min" => {
-                    if a < b {
-                        a
-                    } else {
-                        b
-                    }
-                }
-                "max" => {
-                    if a > b {
-                        a
-                    } else {
-                        b
-                    }
-                }
+                "min" => either(a < b, a, b),
+                "max" => either(a > b, a, b),
                 "sqrt" => a.sqrt(),
                 "lt" => truth(a < b),
                 "le" => truth(a <= b),
@@ -49,13 +39,7 @@ macro_rules! plain {
                 "or" => truth(a <= b || b < c),
                 "splat" => 1.0,
                 "is_finite" => truth(a.is_finite()),
-                "select" | "bits" => {
-                    if a < b {
-                        b
-                    } else {
-                        c
-                    }
-                }
+                "select" | "bits" => either(a < b, b, c),
                 "exponent" if normal => exponent as $type,
                 "normalizer" if a.abs() >= $type::MIN_POSITIVE && a.is_finite() => {
                     // Both it and its reciprocal are normal.
@@ -64,20 +48,8 @@ macro_rules! plain {
                 }
                 "floor" => a.floor(),
                 // The language's own: of equal numbers the first.
-                "smaller" => {
-                    if b < a || a.is_nan() {
-                        b
-                    } else {
-                        a
-                    }
-                }
-                "larger" => {
-                    if a < b || a.is_nan() {
-                        b
-                    } else {
-                        a
-                    }
-                }
+                "smaller" => either(b < a || a.is_nan(), b, a),
+                "larger" => either(a < b || a.is_nan(), b, a),
                 "scaled" => (f64::from(a) * power(whole)) as $type,
                 "power_of_two" => power(whole) as $type,
                 _ => return None,
@@ -173,7 +145,7 @@ fn every_operation_gives_the_bits_of_plain_rust() {
             for j in 0..ends.len() {
                 let numbers = in_lanes(&ends, [i, j, (i * 7 + j * 3) % ends.len()]);
                 let whole = [-60, -3, 0, 5, 60][(i + j) % 5];
-                let mut all = register_operations(&numbers, whole);
+                let mut all = register_operations(&numbers, whole, true);
                 all.retain(|all| all.double == is_double);
                 if is_double {
                     all.push(of_lanes::<f64>("fit-core", true, &numbers));

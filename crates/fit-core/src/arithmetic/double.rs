@@ -49,6 +49,12 @@ pub fn exp<R: Elementary>(x: R) -> R {
     value.scaled(n)
 }
 
+/// 2^(−x²).
+#[inline(always)]
+pub fn exp2_of_minus_square<R: Elementary>(x: R) -> R {
+    exp(x * x * R::splat(-core::f64::consts::LN_2))
+}
+
 /// eˣ − 1, exact near 0.
 #[inline(always)]
 pub fn exp_m1<R: Elementary>(x: R) -> R {

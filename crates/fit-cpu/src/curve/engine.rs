@@ -5,9 +5,8 @@ use std::ops::Range;
 use fit_core::curve::{At, Descent, Explicit, Factored, Sums, Units, determined, is_pushed};
 use fit_core::search::solve::Symmetric;
 use fit_core::search::{Count, Evaluation, Newton, Normal, Resumable, Settings};
-use fit_core::{Estimator, Record, Status};
+use fit_core::{Estimator, Real, Record, Status};
 use fit_curves::{CompiledModel, CurveBatch, CurveOptions, Frame, Place};
-use rayon::prelude::*;
 
 use super::compiled::Compiled;
 use super::evaluate::SetPoints;
@@ -15,6 +14,7 @@ use super::near::Near;
 use super::places::DataSet;
 use super::seen::{Seen, see, size};
 use super::visit::{Formulated, Visit};
+use crate::threads::parts;
 
 /// A data set, and working memory for its fit.
 pub(crate) struct Work<E> {
@@ -138,7 +138,7 @@ macro_rules! with_room_for {
         }
     };
 }
-pub(super) use with_room_for;
+pub(crate) use with_room_for;
 
 impl FitOne for Work<Formulated<'_>> {
     fn fit(&mut self, batch: &CurveBatch<'_, '_, '_>, asked: Asked<'_>) -> CurveResult {
@@ -157,6 +157,31 @@ where
 {
     fn fit(&mut self, batch: &CurveBatch<'_, '_, '_>, asked: Asked<'_>) -> CurveResult {
         self.search::<P>(batch, asked)
+    }
+}
+
+/// How the search for a curve goes, after so many iterations of another.
+#[inline(always)]
+pub(crate) fn settings<R: Real, const P: usize>(
+    options: &CurveOptions,
+    spent: u32,
+    [lower, upper]: [[R; P]; 2],
+    [finish, tolerance]: [R; 2],
+) -> Settings<R, P> {
+    let (zero, most) = (R::splat(0.0), options.max_iterations);
+    Settings {
+        max_iterations: R::splat(f64::from(most.saturating_sub(spent).max(1))),
+        // A step may be tried several times.
+        max_evaluations: R::splat(10.0 * f64::from(most) + 10.0),
+        max_error: R::splat(-1.0),
+        min_delta: zero,
+        min_step: zero,
+        step_by_place: zero,
+        lower,
+        upper,
+        newton: Newton::Always,
+        finish,
+        tolerance,
     }
 }
 
@@ -232,17 +257,6 @@ pub(super) fn finite(number: f64) -> f64 {
 /// Points that are looked at together.
 const PART: usize = 1 << 16;
 
-/// What is found of all parts of so many points, in their order. A thread that belongs to a pool has the others help.
-fn parts<T: Send>(points: usize, of: impl Fn(Range<usize>) -> T + Sync + Send) -> Vec<T> {
-    let part = |number: usize| of(number * PART..points.min((number + 1) * PART));
-    let count = points.div_ceil(PART);
-    if count > 2 && rayon::current_thread_index().is_some() {
-        (0..count).into_par_iter().map(part).collect()
-    } else {
-        (0..count).map(part).collect()
-    }
-}
-
 impl<E: SetPoints<f64>> Work<E> {
     /// For the data sets of a batch, whose weights are these unless each has its own.
     pub(super) fn new(model: E, batch: &CurveBatch<'_, '_, '_>, origin: Vec<f64>) -> Self {
@@ -277,7 +291,7 @@ impl<E: SetPoints<f64>> Work<E> {
         if data.len() <= PART {
             return see(data, weights, poisson);
         }
-        parts(data.len(), |part| see(&data[part.clone()], &weights[part], poisson))
+        parts(data.len(), PART, |part| see(&data[part.clone()], &weights[part], poisson))
             .into_iter()
             .reduce(Seen::and)
             .unwrap_or_else(|| see(&[], &[], poisson))
@@ -290,7 +304,20 @@ impl<E: SetPoints<f64>> Work<E> {
         }
         let Self { data, weights, scale, .. } = self;
         let size = |part: Range<usize>| size(&data[part.clone()], &weights[part], *scale, poisson);
-        if self.long { parts(data.len(), size).into_iter().sum() } else { size(0..data.len()) }
+        if self.long {
+            parts(data.len(), PART, size).into_iter().sum()
+        } else {
+            size(0..data.len())
+        }
+    }
+
+    /// Subtracts a level from the data.
+    pub(super) fn set_level(&mut self, level: f64) {
+        if let Some(model) = self.model.held() {
+            model.set_level(level);
+        } else if level != 0.0 {
+            self.data.iter_mut().for_each(|datum| *datum -= level);
+        }
     }
 
     /// The weights of the points that are seen, as they are scaled.
@@ -345,33 +372,15 @@ impl<E: SetPoints<f64>> Work<E> {
         }
         let level = frame.as_ref().map_or(0.0, Frame::level);
         let rounding = f64::EPSILON * level.abs();
-        let ends = seen.extent.map(|end| (end - level).abs());
-        self.scale =
-            if poisson { None } else { scales(ends[0].max(ends[1]).max(rounding), seen.heaviest) };
+        self.scale = if poisson { None } else { scales(seen.most(level), seen.heaviest) };
         let own_scale = self.scale;
         let scale = own_scale.unwrap_or([1.0; 2]);
-        if let Some(model) = self.model.held() {
-            model.set_level(level);
-        } else if level != 0.0 {
-            self.data.iter_mut().for_each(|datum| *datum -= level);
-        }
+        self.set_level(level);
         self.size = self.size_of_data(poisson);
         let [share, tolerance] = options.ends();
         let finish = share / degrees.max(1) as f64;
-        let settings = Settings {
-            max_iterations: f64::from(options.max_iterations.saturating_sub(spent).max(1)),
-            // A step may be tried several times.
-            max_evaluations: 10.0 * f64::from(options.max_iterations) + 10.0,
-            max_error: -1.0,
-            min_delta: 0.0,
-            min_step: 0.0,
-            step_by_place: 0.0,
-            lower,
-            upper,
-            newton: Newton::Always,
-            finish,
-            tolerance: tolerance * scale[0] * scale[1] * scale[0],
-        };
+        let tolerance = tolerance * scale[0] * scale[1] * scale[0];
+        let settings = settings(options, spent, [lower, upper], [finish, tolerance]);
         // In this order what is not beyond the range of numbers does not pass through there.
         let own_cost = |cost: f64| match own_scale {
             None => cost,

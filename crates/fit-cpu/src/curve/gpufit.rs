@@ -22,12 +22,11 @@ impl Work<Formulated<'_>> {
     ) {
         let Begin { start, limits } = batch.read(self, fit);
         let poisson = batch.options.estimator == Estimator::MaximumLikelihood;
-        let mut seen = self.data.iter().zip(&self.weights).filter(|point| *point.1 > 0.0);
-        let sound = |datum: f64| datum.is_finite() && !(poisson && datum < 0.0);
         let nothing = |place: GpufitPlace<'_>| {
             place.put(&start, GpufitState::Singular, f64::NAN, 1.0);
         };
-        if !seen.all(|(&datum, &weight)| sound(datum) && weight.is_finite()) {
+        let seen = self.see(poisson);
+        if !(seen.sound && seen.heaviest.is_finite()) {
             return nothing(place);
         }
         with_room_for!(

@@ -10,6 +10,7 @@ use super::block::{Block, Place};
 use super::functions::Functions;
 use super::lattice::{self, Argument, Lattice};
 use super::lookup::Lookup;
+use super::places::MOST_IN_PACKS;
 use super::steps::{Operation, Step};
 
 /// The results of an operation for a block of points take no more than this, so that those of all operations stay in the
@@ -300,6 +301,16 @@ impl<R: Functions> Interpreter<R> {
             self.registers[at] = parameters[number];
         }
         R::run(&mut self.registers, &self.of_fit, &self.all);
+    }
+
+    /// Takes parameters that are the same in all lanes, of which there are no more than packs have room for.
+    #[inline(always)]
+    pub(crate) fn place(&mut self, parameters: &[f64]) {
+        let mut packs = [R::splat(0.0); MOST_IN_PACKS];
+        for (to, &parameter) in packs.iter_mut().zip(parameters) {
+            *to = R::splat(parameter);
+        }
+        self.set_parameters(&packs[..parameters.len().min(MOST_IN_PACKS)]);
     }
 
     /// How many blocks of points there are.

@@ -35,7 +35,7 @@ use crate::threads;
 pub(crate) use block::Block;
 pub(crate) use compiled::Compiled;
 use engine::{Asked, Begin, CurveResult};
-pub(crate) use engine::{FitOne, Work};
+pub(crate) use engine::{FitOne, Work, settings, with_room_for};
 pub(crate) use evaluate::{AtPoint, Evaluate, SetPoints};
 pub use feet::{ErrorsOfVariables, effective_weights};
 pub(crate) use functions::Functions;
@@ -210,14 +210,7 @@ impl CurveReference {
                 batch.fit(work, fit).put(chunk.place(fit));
             }
         };
-        let chunks = chunks(fits, CHUNK);
-        match &self.pool {
-            None => {
-                let mut work = None;
-                chunks.into_iter().for_each(|chunk| run(&mut work, chunk));
-            }
-            Some(pool) => pool.install(|| chunks.into_par_iter().for_each_init(|| None, run)),
-        }
+        threads::share_chunks(self.pool(), chunks(fits, CHUNK), || None, run);
     }
 }
 

@@ -8,29 +8,13 @@
 
 use fit_curves::{Chunk, CurveBatch, CurveFits, CurveOptions, CurveStart, Curves, Linear, chunks};
 use fit_formula::{Axes, Evaluator, Formula, Program};
-use rayon::prelude::*;
 
 use super::engine::Work;
 use super::feet::{ErrorsOfVariables, Feet, Orthogonal};
 use super::visit::Formulated;
 use super::{CHUNK, CurveReference, Evaluated};
 use crate::BatchError;
-
-/// Fits the data sets of a chunk.
-fn run<'m>(
-    batch: &CurveBatch<'_, '_, '_>,
-    work: &mut Option<Work<Formulated<'m>>>,
-    make: impl Fn() -> Work<Formulated<'m>>,
-    mut chunk: Chunk<'_>,
-) {
-    for fit in chunk.fits() {
-        let work = work.get_or_insert_with(&make);
-        if let Formulated::Orthogonal(model) = &mut work.model {
-            model.begin(fit);
-        }
-        batch.fit(work, fit).put(chunk.place(fit));
-    }
-}
+use crate::threads::share_chunks;
 
 impl CurveReference {
     /// Fits a formula to curves by orthogonal distance regression: weights are 1/variance of the data, variables have these errors, and χ² is the sum of
@@ -64,16 +48,16 @@ impl CurveReference {
         // Those of a long data set take long.
         let length = if curves.points() > CHUNK { 1 } else { CHUNK };
         let chunks = chunks(&mut fits, length);
-        match self.pool() {
-            None => {
-                let mut work = None;
-                chunks.into_iter().for_each(|chunk| run(&batch, &mut work, make, chunk));
+        let run = |work: &mut Option<Work<_>>, mut chunk: Chunk<'_>| {
+            for fit in chunk.fits() {
+                let work = work.get_or_insert_with(make);
+                if let Formulated::Orthogonal(model) = &mut work.model {
+                    model.begin(fit);
+                }
+                batch.fit(work, fit).put(chunk.place(fit));
             }
-            Some(pool) => pool.install(|| {
-                let run = |work: &mut _, chunk| run(&batch, work, make, chunk);
-                chunks.into_par_iter().for_each_init(|| None, run);
-            }),
-        }
+        };
+        share_chunks(self.pool(), chunks, || None, run);
         Ok(fits)
     }
 }

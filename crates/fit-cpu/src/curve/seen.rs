@@ -12,6 +12,12 @@ pub(crate) struct Seen {
 }
 
 impl Seen {
+    /// The largest of the data, less what is subtracted from them, or what rounding leaves of that.
+    pub(crate) fn most(&self, level: f64) -> f64 {
+        let [low, high] = self.extent.map(|end| (end - level).abs());
+        low.max(high).max(f64::EPSILON * level.abs())
+    }
+
     /// What is seen of other points too.
     pub(crate) fn and(self, other: Self) -> Self {
         let ([low, high], [lower, higher]) = (self.extent, other.extent);

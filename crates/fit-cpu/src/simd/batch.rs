@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
-use fit_core::{ArgumentError, Errors, Fit, Fits, Options, Outcomes, Pixel, Scalar, Size, Start};
+use fit_core::{Errors, Fit, Fits, Options, Outcomes, Pixel, Scalar, Size, Start};
 use fit_windows::{AnyWindows, Visitor, Windows};
 
 use super::arch::{Appraiser, Source, appraiser};
 use super::errors::SideKinds;
+use super::instruction_set::Available;
 use super::keeper::{Keeper, Lent};
 use super::load::How;
 use super::window_fitter::{ErrorsByPixelType, how};
@@ -29,7 +30,7 @@ const ALONE: usize = 512;
 /// the other windows of the batch.
 #[derive(Debug)]
 pub struct Simd {
-    set: InstructionSet,
+    set: Available,
     pool: Option<Arc<rayon::ThreadPool>>,
     /// By what it was made for.
     fitters: Keeper<(Size, Options, How), WindowFitter>,
@@ -47,13 +48,8 @@ impl Simd {
     /// [`BatchError::InstructionSet`] if it is not available, [`BatchError::TooManyThreads`],
     /// [`BatchError::Threads`] if the system refuses to start threads.
     pub fn new(threads: usize, set: Option<InstructionSet>) -> Result<Self, BatchError> {
-        let set = set.map_or_else(InstructionSet::choose, InstructionSet::checked)?;
-        Ok(Self {
-            set,
-            pool: pool(threads)?,
-            fitters: Keeper::default(),
-            appraisers: Keeper::default(),
-        })
+        let set = Available::new(set)?;
+        Ok(Self::with(set, pool(threads)?))
     }
 
     /// The same with the threads of a pool, which others use too.
@@ -64,13 +60,11 @@ impl Simd {
         pool: Arc<rayon::ThreadPool>,
         set: Option<InstructionSet>,
     ) -> Result<Self, BatchError> {
-        let set = set.map_or_else(InstructionSet::choose, InstructionSet::checked)?;
-        Ok(Self {
-            set,
-            pool: of_pool(pool),
-            fitters: Keeper::default(),
-            appraisers: Keeper::default(),
-        })
+        Ok(Self::with(Available::new(set)?, of_pool(pool)))
+    }
+
+    fn with(set: Available, pool: Option<Arc<rayon::ThreadPool>>) -> Self {
+        Self { set, pool, fitters: Keeper::default(), appraisers: Keeper::default() }
     }
 
     /// Working memory for a size and options, of an earlier batch if there is any.
@@ -86,7 +80,7 @@ impl Simd {
 
     /// The instruction set in use.
     pub fn instruction_set(&self) -> InstructionSet {
-        self.set
+        self.set.set()
     }
 
     /// The number of threads.
@@ -121,28 +115,23 @@ impl Simd {
     ) -> Result<(), BatchError> {
         let count = errors.len();
         let side = SideKinds::of(&windows);
-        let lend = || {
-            self.appraisers.lend((windows.size(), *options, side), self.threads(), || {
-                // SAFETY: the processor has the instruction set, or this would not have been made.
-                Ok::<_, ArgumentError>((
-                    unsafe { appraiser(self.set, windows.size(), options, side) }?,
-                    None,
-                ))
-            })
-        };
-        let find = |lent: &mut Lent<'_, _, Appraising>, first, errors: &mut [_]| {
-            let Some((appraiser, widener)) = lent.get() else { return Ok(()) };
-            let appraiser = &mut **appraiser;
-            windows.visit(ErrorsByPixelType { appraiser, first, fits, errors: &mut *errors });
-            Widener::widen_odd(widener, options, windows, first, fits, errors)
-        };
-        match &self.pool {
-            Some(pool) if count > ALONE => share(pool, errors, self.part(count), &|| {
-                let mut lent = lend()?;
-                Ok(Box::new(move |first, errors| Ok(find(&mut lent, first, errors)?)))
-            }),
-            _ => Ok(find(&mut lend()?, 0, errors)?),
-        }
+        share(self.pool(count), errors, self.part(count), &|| {
+            let key = (windows.size(), *options, side);
+            let mut lent = self.appraisers.lend(key, self.threads(), || {
+                appraiser(self.set, windows.size(), options, side).map(|made| (made, None))
+            })?;
+            Ok(Box::new(move |first, errors| {
+                let Some((appraiser, widener)) = lent.get() else { return Ok(()) };
+                let appraiser = &mut **appraiser;
+                windows.visit(ErrorsByPixelType { appraiser, first, fits, errors: &mut *errors });
+                Ok(Widener::widen_odd(widener, options, windows, first, fits, errors)?)
+            }))
+        })
+    }
+
+    /// The threads that share so many windows.
+    fn pool(&self, count: usize) -> Option<&rayon::ThreadPool> {
+        self.pool.as_deref().filter(|_| count > ALONE)
     }
 
     /// How many of so many windows a thread is given at a time: so few that all threads are busy to the end.
@@ -160,25 +149,15 @@ impl Simd {
         fits: &mut [Fit<T>],
     ) -> Result<(), BatchError> {
         let count = fits.len();
-        let lend = || self.lend(size, options, how);
-        let run = |lent: &mut Lent<'_, _, WindowFitter>, first, fits: &mut [Fit<T>]| {
-            if let Some(fitter) = lent.get() {
-                fitter.run(source, start, first, fits);
-            }
-        };
-        match &self.pool {
-            Some(pool) if count > ALONE => share(pool, fits, self.part(count), &|| {
-                let mut lent = lend()?;
-                Ok(Box::new(move |first, fits| {
-                    run(&mut lent, first, fits);
-                    Ok(())
-                }))
-            }),
-            _ => {
-                run(&mut lend()?, 0, fits);
+        share(self.pool(count), fits, self.part(count), &|| {
+            let mut lent = self.lend(size, options, how)?;
+            Ok(Box::new(move |first, fits| {
+                if let Some(fitter) = lent.get() {
+                    fitter.run(source, start, first, fits);
+                }
                 Ok(())
-            }
-        }
+            }))
+        })
     }
 }
 

@@ -15,7 +15,8 @@ use fit_core::{Outline, Size, Start};
 use fit_windows::NoteKind;
 
 use super::arch::pack::Pack;
-use super::lanes::{Occupied, Take, enough, turn};
+use super::arch::register::Task;
+use super::lanes::{Occupied, Take, enough, lanes, turn};
 use super::load::{How, Load};
 
 /// Where outcomes go.
@@ -72,7 +73,7 @@ pub(super) struct Scratch<P: Pack, M: Method<P>> {
 
 impl<P: Pack, M: Method<P>> Scratch<P, M> {
     #[inline(always)]
-    pub(super) fn new(method: &M, how: How, slots: MakeSlots<P, M>) -> Self {
+    pub(super) fn new(method: &M, how: How) -> Self {
         let size = method.size();
         let zero = P::splat(0.0);
         // Packs that a window begins and ends.
@@ -82,8 +83,8 @@ impl<P: Pack, M: Method<P>> Scratch<P, M> {
         Self {
             size,
             how,
-            // SAFETY: there are registers of this type only where the processor has the instruction set.
-            packs: unsafe { [slots(method), slots(method)] },
+            // There are two of them, and one copy of what makes them.
+            packs: [P::compiled(MakeSlots(method)), P::compiled(MakeSlots(method))],
             axes: vec![zero; 2 * Axes::<P>::scratch_len(size)],
             pool: Pool {
                 rows: room(),
@@ -99,22 +100,34 @@ impl<P: Pack, M: Method<P>> Scratch<P, M> {
     }
 }
 
-/// [`Feed::make_ready`], compiled for the instruction set of `P`, which the processor must have.
-pub(super) type Ready<P, M> = unsafe fn(&mut Feed<'_, P, M>, &M, &mut Axes<'_, P>, &mut dyn Sink);
+/// Fits windows.
+pub(super) struct Run<'a, P: Pack, M: Method<P>> {
+    pub(super) method: &'a M,
+    pub(super) scratch: &'a mut Scratch<P, M>,
+    pub(super) source: &'a dyn Load<P>,
+    pub(super) start: Start<'a>,
+    pub(super) windows: Range<usize>,
+    pub(super) sink: &'a mut dyn Sink,
+}
 
-/// [`Slots::new`], compiled in the same way.
-pub(super) type MakeSlots<P, M> = unsafe fn(&M) -> Slots<P, M>;
+impl<P: Pack, M: Method<P>> Task<P> for Run<'_, P, M> {
+    type Output = ();
+    #[inline(always)]
+    fn run(self) {
+        let Self { method, scratch, source, start, windows, sink } = self;
+        run(method, scratch, source, start, windows, sink);
+    }
+}
 
-/// Fits `windows`.
+/// What [`Run`] does. References that are arguments, and not in a struct, are known to point to different things.
 #[inline(always)]
-pub(super) fn run<P: Pack, M: Method<P>>(
+fn run<P: Pack, M: Method<P>>(
     method: &M,
     scratch: &mut Scratch<P, M>,
     source: &dyn Load<P>,
     start: Start<'_>,
     windows: Range<usize>,
     sink: &mut dyn Sink,
-    ready: Ready<P, M>,
 ) {
     let Scratch { size, how, packs, axes, pool } = scratch;
     // A panic may have left fits of an earlier batch.
@@ -129,7 +142,7 @@ pub(super) fn run<P: Pack, M: Method<P>>(
         return;
     };
     let Range { start: next, end } = windows;
-    let mut feed = Feed { source, start, size: *size, how: *how, pool, next, end, ready };
+    let mut feed = Feed { source, start, size: *size, how: *how, pool, next, end };
     for slots in packs.iter_mut() {
         slots.refill(method, &mut feed, &mut other_axes, sink);
     }
@@ -161,7 +174,6 @@ pub(super) struct Feed<'a, P: Pack, M: Method<P>> {
     next: usize,
     /// One more than the last.
     end: usize,
-    ready: Ready<P, M>,
 }
 
 impl<P: Pack, M: Method<P>> Feed<'_, P, M> {
@@ -170,20 +182,41 @@ impl<P: Pack, M: Method<P>> Feed<'_, P, M> {
     fn is_empty(&self) -> bool {
         self.pool.ready == 0 && self.next == self.end
     }
+}
 
-    /// Makes the next windows ready; those with nothing to fit get their outcome.
+/// Makes the next windows ready; those with nothing to fit get their outcome.
+struct MakeReady<'a, 'f, 'x, P: Pack, M: Method<P>> {
+    feed: &'a mut Feed<'f, P, M>,
+    method: &'a M,
+    axes: &'a mut Axes<'x, P>,
+    sink: &'a mut dyn Sink,
+}
+
+impl<P: Pack, M: Method<P>> Task<P> for MakeReady<'_, '_, '_, P, M> {
+    type Output = ();
     #[inline(always)]
-    pub(super) fn make_ready(&mut self, method: &M, axes: &mut Axes<'_, P>, sink: &mut dyn Sink) {
+    fn run(self) {
+        let Self { feed, method, axes, sink } = self;
+        feed.make_ready(method, axes, sink);
+    }
+}
+
+impl<P: Pack, M: Method<P>> Feed<'_, P, M> {
+    #[inline(always)]
+    fn make_ready(&mut self, method: &M, axes: &mut Axes<'_, P>, sink: &mut dyn Sink) {
         let first = self.next;
-        let Self { pool, size, how, .. } = self;
+        let Feed { pool, size, how, .. } = self;
         let pixels = size.pixels();
         let count = P::LANES.min(self.end - first);
-        self.source.load(first..first + count, &mut pool.rows, *how);
+        self.source.load(
+            first..first + count,
+            &mut pool.rows,
+            How { kind: NoteKind::None, ..*how },
+        );
         // Lanes that are left over have pixels of earlier windows.
         turn(&pool.rows, &mut pool.pixels, pixels);
         if how.kind != NoteKind::None {
-            let notes = &mut pool.note_rows;
-            self.source.load_notes(first..first + count, how.kind, notes, how.em_gain);
+            self.source.load(first..first + count, &mut pool.note_rows, *how);
             turn(&pool.note_rows, &mut pool.notes, pixels);
         }
         let mut tile = Serial::new(&mut pool.pixels[..pixels], *size, axes).with_notes(&pool.notes);
@@ -215,25 +248,30 @@ impl<P: Pack, M: Method<P>> Feed<'_, P, M> {
         let there = u32::MAX >> (32 - count);
         pool.ready = P::bits(usable) & there;
         pool.first = first;
-        let mut unusable = there & !pool.ready;
-        while unusable != 0 {
-            sink.put_invalid(first + unusable.trailing_zeros() as usize);
-            unusable &= unusable - 1;
+        for lane in lanes(there & !pool.ready) {
+            sink.put_invalid(first + lane);
         }
         self.next += count;
     }
 }
 
-impl<P: Pack, M: Method<P>> Slots<P, M> {
+/// Makes lanes without a fit.
+struct MakeSlots<'a, M>(&'a M);
+
+impl<P: Pack, M: Method<P>> Task<P> for MakeSlots<'_, M> {
+    type Output = Slots<P, M>;
     #[inline(always)]
-    pub(super) fn new(method: &M) -> Self {
+    fn run(self) -> Slots<P, M> {
+        let Self(method) = self;
         let pixels = vec![P::splat(0.0); method.size().pixels()];
         let notes = if method.takes_notes() { pixels.clone() } else { Vec::new() };
         let seeds = method.idle();
         let search = method.begin(&seeds, P::mask(0));
-        Self { search, seeds, pixels, notes, lanes: Occupied::NONE }
+        Slots { search, seeds, pixels, notes, lanes: Occupied::NONE }
     }
+}
 
+impl<P: Pack, M: Method<P>> Slots<P, M> {
     /// Puts new fits into the lanes that are free.
     #[inline(always)]
     fn refill(
@@ -248,9 +286,7 @@ impl<P: Pack, M: Method<P>> Slots<P, M> {
                 if feed.next == feed.end {
                     break;
                 }
-                let ready = feed.ready;
-                // SAFETY: there are registers of this type only where the processor has the instruction set.
-                unsafe { ready(feed, method, axes, sink) };
+                P::compiled(MakeReady { feed, method, axes, sink });
             }
             self.take(method, feed.pool);
         }

@@ -7,6 +7,7 @@ use fit_core::{ArgumentError, Errors, Fit, Fits, Options, Outline, Size};
 use fit_windows::{AnyWindows, NoteKind};
 
 use super::arch::pack::Pack;
+use super::arch::register::Task;
 use super::lanes::turn;
 use super::load::{How, Load};
 use crate::one::em_gain;
@@ -65,10 +66,29 @@ impl<P: Pack, S: Summable<K>, const K: usize, const Q: usize> Appraisal<P, S, K,
             axes: vec![zero; Axes::<P>::scratch_len(size)],
         })
     }
+}
 
-    /// See [`super::arch::Appraiser::errors`]; to be compiled for the instruction set of `P`.
+/// See [`super::arch::Appraiser::errors`].
+pub(super) struct Appraise<'a, P: Pack, S, const K: usize, const Q: usize> {
+    pub(super) appraisal: &'a mut Appraisal<P, S, K, Q>,
+    pub(super) source: &'a dyn Load<P>,
+    pub(super) windows: Range<usize>,
+    pub(super) fits: Fits<'a>,
+    pub(super) errors: &'a mut [Errors],
+}
+
+impl<P: Pack, S: Summable<K>, const K: usize, const Q: usize> Task<P> for Appraise<'_, P, S, K, Q> {
+    type Output = ();
     #[inline(always)]
-    pub(super) fn errors(
+    fn run(self) {
+        let Self { appraisal, source, windows, fits, errors } = self;
+        appraisal.find(source, windows, fits, errors);
+    }
+}
+
+impl<P: Pack, S: Summable<K>, const K: usize, const Q: usize> Appraisal<P, S, K, Q> {
+    #[inline(always)]
+    fn find(
         &mut self,
         source: &dyn Load<P>,
         windows: Range<usize>,
@@ -78,17 +98,17 @@ impl<P: Pack, S: Summable<K>, const K: usize, const Q: usize> Appraisal<P, S, K,
         let Self { covariance, side, em_gain, rows, pixels, variances, weights, axes } = self;
         let size = covariance.size();
         let Some(mut axes) = Axes::new(axes, size) else { return };
-        let how = How { kind: NoteKind::None, mapped: side.mapped, em_gain: *em_gain };
+        let how = |kind| How { kind, mapped: side.mapped, em_gain: *em_gain };
         for (first, errors) in windows.step_by(P::LANES).zip(errors.chunks_mut(P::LANES)) {
             let these = first..first + errors.len();
-            source.load(these.clone(), rows, how);
+            source.load(these.clone(), rows, how(NoteKind::None));
             turn(rows, pixels, size.pixels());
             if side.mapped {
-                source.load_notes(these.clone(), NoteKind::Variances, rows, *em_gain);
+                source.load(these.clone(), rows, how(NoteKind::Variances));
                 turn(rows, variances, size.pixels());
             }
             if side.weighted {
-                source.load_notes(these.clone(), NoteKind::Weights, rows, *em_gain);
+                source.load(these.clone(), rows, how(NoteKind::Weights));
                 turn(rows, weights, size.pixels());
             }
             let mut numbers = [[f32::NAN; 32]; 9];

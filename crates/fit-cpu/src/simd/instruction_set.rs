@@ -69,7 +69,7 @@ impl InstructionSet {
     /// [`BatchError::InstructionSet`] if the variable names an unknown one, or one that is not available.
     pub fn choose() -> Result<Self, BatchError> {
         match std::env::var(Self::VARIABLE) {
-            Ok(name) if !name.is_empty() => name.parse::<Self>()?.checked(),
+            Ok(name) if !name.is_empty() => Ok(name.parse::<Self>()?.checked()?.set()),
             _ => {
                 let best = Self::ALL.into_iter().find(|set| set.is_available());
                 Ok(best.unwrap_or(Self::Portable))
@@ -77,10 +77,10 @@ impl InstructionSet {
         }
     }
 
-    /// Itself, if this processor has it.
-    pub(super) fn checked(self) -> Result<Self, BatchError> {
+    /// The token for it, if this processor has it.
+    pub(super) fn checked(self) -> Result<Available, BatchError> {
         if self.is_available() {
-            Ok(self)
+            Ok(Available(self))
         } else {
             let reason = match cfg!(all(target_arch = "x86_64", not(all(lanes_avx512, lanes_avx2))))
             {
@@ -89,6 +89,21 @@ impl InstructionSet {
             };
             Err(BatchError::InstructionSet { name: self.name().to_owned(), reason })
         }
+    }
+}
+
+/// An instruction set that this processor has: the token that whatever runs its instructions asks for.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Available(InstructionSet);
+
+impl Available {
+    /// This one, or the one that [`InstructionSet::choose`] returns.
+    pub(super) fn new(set: Option<InstructionSet>) -> Result<Self, BatchError> {
+        set.map_or_else(InstructionSet::choose, Ok)?.checked()
+    }
+
+    pub(super) fn set(self) -> InstructionSet {
+        self.0
     }
 }
 

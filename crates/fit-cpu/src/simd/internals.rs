@@ -4,9 +4,8 @@
 use std::ops::Range;
 
 use fit_core::pass::RawFit;
-use fit_core::{Fit, Mask, Real, Start};
+use fit_core::{Fit, Mask, Number, Real, Start};
 use fit_formula::{Function, Function2, Op};
-use fit_windows::NoteKind;
 
 #[cfg(lanes_avx2)]
 use super::arch::avx2;
@@ -14,17 +13,11 @@ use super::arch::avx2;
 use super::arch::avx512;
 #[cfg(target_arch = "aarch64")]
 use super::arch::neon;
-use super::arch::pack::{Exponent, Pack};
-use super::arch::portable::Array4;
+use super::arch::pack::{Pack, Vector};
+use super::arch::portable::{Array4, Double4};
 use super::arch::{Portable, Source};
-#[cfg(lanes_avx2)]
-use super::double::avx2::F64x4;
-#[cfg(lanes_avx512)]
-use super::double::avx512::F64x8;
-use super::double::functions as double;
-use super::double::pack::Double;
-use super::double::portable::Double4;
 use super::engine::{Numbers, Sink};
+use super::lanes::lanes;
 use super::load::{How, Load};
 use super::{InstructionSet, WindowFitter};
 use crate::curve::{self, Functions};
@@ -35,18 +28,10 @@ use crate::reference::BatchError;
 /// # Errors
 /// [`BatchError::InstructionSet`] if the processor does not have it.
 pub fn operate(set: InstructionSet, op: Op, operands: [&[f32]; 2]) -> Result<Vec<f32>, BatchError> {
-    Ok(match set.checked()? {
-        #[cfg(lanes_avx512)]
-        InstructionSet::Avx512 => in_lanes::<avx512::F32x16>(op, operands),
-        #[cfg(lanes_avx2)]
-        InstructionSet::Avx2 => in_lanes::<avx2::F32x8>(op, operands),
-        #[cfg(target_arch = "aarch64")]
-        InstructionSet::Neon => in_lanes::<neon::F32x4>(op, operands),
-        _ => in_lanes::<Portable>(op, operands),
-    })
+    Ok(with_packs!(set.checked()?, |P| operate_in::<P>(op, operands)))
 }
 
-fn in_lanes<P: Pack + Functions>(op: Op, operands: [&[f32]; 2]) -> Vec<f32> {
+fn operate_in<P: Pack + Functions>(op: Op, operands: [&[f32]; 2]) -> Vec<f32> {
     let splat = |numbers: &[f32]| numbers.iter().map(|&x| P::splat(x.into())).collect::<Vec<P>>();
     let last = |pack: P| {
         let mut numbers = [0.0; 32];
@@ -55,12 +40,6 @@ fn in_lanes<P: Pack + Functions>(op: Op, operands: [&[f32]; 2]) -> Vec<f32> {
     };
     let operands = operands.map(splat);
     curve::operate(op, [&operands[0], &operands[1]]).into_iter().map(last).collect()
-}
-
-/// The bits that each operation of a set of four lanes gives of three numbers in each, with its name: of the set that is
-/// portable on this architecture, and of arrays.
-pub fn portable_operations(numbers: [[f32; 4]; 3]) -> [Vec<(&'static str, [u32; 4])>; 2] {
-    [operations::<Portable>(numbers), operations::<Array4>(numbers)]
 }
 
 /// What each operation of [`Real`] gives, with its name; a truth is 1 or 0.
@@ -114,140 +93,103 @@ pub struct RegisterOperations {
 }
 
 /// What the operations of all types of registers that this build and this processor have give of three numbers in each of 16 lanes, or
-/// in the first of them. `scaled` is the first times two to the power of `whole`, and `swapped` has each lane of the first in the place
-/// of its neighbour.
-pub fn register_operations(numbers: &[[f64; 16]; 3], whole: i32) -> Vec<RegisterOperations> {
+/// in the first of them; or of those of four lanes that every processor has, which are the first two. `scaled` is the first times two to
+/// the power of `whole`, and `swapped` has each lane of the first in the place of its neighbour.
+pub fn register_operations(
+    numbers: &[[f64; 16]; 3],
+    whole: i32,
+    every: bool,
+) -> Vec<RegisterOperations> {
     let mut all = vec![
-        in_single("portable", false, numbers, whole, of_formulas::<Portable>),
+        in_lanes("portable", false, numbers, whole, in_formulas::<Portable>),
         // Formulas are never in arrays where processors have registers.
-        in_single::<Array4>("array", false, numbers, whole, |_| Vec::new()),
-        in_double::<Double4>("array", false, numbers, whole),
+        in_lanes("array", false, numbers, whole, of_pack::<Array4>),
     ];
+    if !every {
+        return all;
+    }
+    all.push(in_lanes("array", false, numbers, whole, exact_functions::<Double4>));
     #[cfg(lanes_avx512)]
     if InstructionSet::Avx512.is_available() {
-        all.push(in_single("avx512", true, numbers, whole, of_formulas::<avx512::F32x16>));
-        all.push(in_double::<F64x8>("avx512", true, numbers, whole));
+        all.push(in_lanes("avx512", true, numbers, whole, in_formulas::<avx512::F32x16>));
+        all.push(in_lanes("avx512", true, numbers, whole, exact_functions::<avx512::F64x8>));
     }
     #[cfg(lanes_avx2)]
     if InstructionSet::Avx2.is_available() {
-        all.push(in_single("avx2", true, numbers, whole, of_formulas::<avx2::F32x8>));
-        all.push(in_double::<F64x4>("avx2", true, numbers, whole));
+        all.push(in_lanes("avx2", true, numbers, whole, in_formulas::<avx2::F32x8>));
+        all.push(in_lanes("avx2", true, numbers, whole, exact_functions::<avx2::F64x4>));
     }
     #[cfg(target_arch = "aarch64")]
     if InstructionSet::Neon.is_available() {
-        all.push(in_single("neon", true, numbers, whole, of_formulas::<neon::F32x4>));
+        all.push(in_lanes("neon", true, numbers, whole, in_formulas::<neon::F32x4>));
     }
     all
 }
 
+fn in_lanes<V: Vector>(
+    name: &'static str,
+    fused: bool,
+    numbers: &[[f64; 16]; 3],
+    whole: i32,
+    own: fn([V; 3]) -> Vec<(&'static str, V)>,
+) -> RegisterOperations {
+    let [a, b, c] = numbers.map(|numbers| V::load(&numbers.map(V::Number::splat)));
+    let n = V::splat(whole.into());
+    let mut all = real_operations([a, b, c]);
+    all.extend([
+        ("scaled", a.scaled(n)),
+        ("power_of_two", V::power_of_two(n)),
+        ("negated", a.each(|number| -number)),
+        ("subtracted", a.both(b, |a, b| a - b)),
+        ("numbers", V::load(V::numbers(&mut [a]))),
+    ]);
+    all.extend(own([a, b, c]));
+    let lanes = |pack| V::numbers(&mut [pack]).iter().map(|number| number.to_f64()).collect();
+    let lanes = all.into_iter().map(|(name, pack)| (name, lanes(pack))).collect();
+    RegisterOperations { name, double: size_of::<V::Number>() == 8, fused, lanes }
+}
+
 /// Functions of formulas that are as exact as an operation.
-fn exact_functions<R: Copy>(
-    [a, b, _]: [R; 3],
-    call: impl Fn(Function, &[R], &mut [R]),
-    call2: impl Fn(Function2, R, R) -> R,
-) -> [(&'static str, R); 4] {
-    let of = |function| {
+fn exact_functions<V: Functions>([a, b, _]: [V; 3]) -> Vec<(&'static str, V)> {
+    let call = |function| {
         let mut to = [a];
-        call(function, &[a], &mut to);
+        V::call(function, &[a], &mut to);
         to[0]
     };
-    [
-        ("floor", of(Function::Floor)),
-        ("magnitude", of(Function::Abs)),
-        ("smaller", call2(Function2::Min, a, b)),
-        ("larger", call2(Function2::Max, a, b)),
+    vec![
+        ("floor", call(Function::Floor)),
+        ("magnitude", call(Function::Abs)),
+        ("smaller", V::call2(Function2::Min, a, b)),
+        ("larger", V::call2(Function2::Max, a, b)),
     ]
 }
 
-fn of_formulas<P: Pack + Functions>(numbers: [P; 3]) -> Vec<(&'static str, P)> {
-    exact_functions(numbers, P::call, P::call2).into()
+fn in_formulas<P: Pack + Functions>(numbers: [P; 3]) -> Vec<(&'static str, P)> {
+    let mut all = of_pack(numbers);
+    all.extend(exact_functions(numbers));
+    all
 }
 
-fn in_single<P: Pack>(
-    name: &'static str,
-    fused: bool,
-    numbers: &[[f64; 16]; 3],
-    whole: i32,
-    functions: fn([P; 3]) -> Vec<(&'static str, P)>,
-) -> RegisterOperations {
-    let [a, b, c] = numbers.map(|numbers| P::load(&numbers.map(|number| number as f32)));
-    let mut all = real_operations([a, b, c]);
-    all.extend(functions([a, b, c]));
-    let n = P::splat(whole.into());
-    let swap = std::array::from_fn(|lane| lane as u32 ^ 1);
-    all.extend([
-        ("scaled", a.scaled(n)),
-        ("power_of_two", P::power_of_two(n)),
-        ("swapped", a.moved(P::moves(&swap))),
-        ("bits", P::select(P::mask(P::bits(a.lt(b))), b, c)),
-    ]);
-    let lanes = |pack: P| {
-        let mut numbers = [0.0; 32];
-        pack.store(&mut numbers);
-        numbers[..P::LANES].iter().map(|&number| number.into()).collect()
-    };
-    let lanes = all.into_iter().map(|(name, pack)| (name, lanes(pack))).collect();
-    RegisterOperations { name, double: false, fused, lanes }
-}
-
-fn in_double<D: Double>(
-    name: &'static str,
-    fused: bool,
-    numbers: &[[f64; 16]; 3],
-    whole: i32,
-) -> RegisterOperations {
-    let [a, b, c] = numbers.each_ref().map(|numbers| D::load(numbers));
-    let mut all = real_operations([a, b, c]);
-    all.extend(exact_functions([a, b, c], double::call, double::call2));
-    let n = D::splat(whole.into());
-    all.extend([
-        ("scaled", a.scaled(n)),
-        ("power_of_two", D::power_of_two(n)),
-        ("negated", a.each(|number| -number)),
-        ("subtracted", a.both(b, |a, b| a - b)),
-    ]);
-    let lanes = |pack: D| {
-        let mut numbers = [0.0; 8];
-        pack.store(&mut numbers);
-        numbers[..D::LANES].to_vec()
-    };
-    let lanes = all.into_iter().map(|(name, pack)| (name, lanes(pack))).collect();
-    RegisterOperations { name, double: true, fused, lanes }
-}
-
-fn operations<P: Exponent>(numbers: [[f32; 4]; 3]) -> Vec<(&'static str, [u32; 4])> {
-    let [a, b, c] = numbers.map(|numbers| P::load(&numbers));
+fn of_pack<P: Pack>([a, b, c]: [P; 3]) -> Vec<(&'static str, P)> {
     let (yes, no) = (P::splat(1.0), P::splat(0.0));
-    let of_mask = |mask: P::Mask| P::select(mask, yes, no);
-    let mut from = [0; 32];
-    from[..4].copy_from_slice(&numbers[1].map(|number| number.to_bits() % 4));
-    let moves = P::moves(&from);
-    let [mut put, mut columns] = [[a, b, c, a - b], [no; 4]];
-    P::put(&mut put, a.lt(b), &[c, a, b, c], moves);
-    P::transpose(&[a, yes, b, yes, c, yes, a * b], 2, &mut columns);
-    let whole = P::splat(f64::from(numbers[2][0].to_bits() % 60));
-    let mut all = real_operations([a, b, c]);
-    all.extend([
-        ("moved", a.moved(moves)),
-        ("power_of_two", P::power_of_two(whole)),
-        ("scaled", a.scaled(whole)),
-        ("bits", P::splat(P::bits(a.lt(b)).into())),
-        ("mask", of_mask(P::mask(from[0] | 8))),
-        ("lower_exponent", yes.lower_exponent(whole + P::splat(12_582_912.0))),
-        ("numbers", P::load(P::numbers(&mut [a]))),
-        ("load_pixels", P::load_pixels(&numbers[0])),
-    ]);
+    let mut numbers = [0.0; 32];
+    b.store(&mut numbers);
+    let from = numbers.map(|number| number.to_bits() % P::LANES as u32);
+    let swap = std::array::from_fn(|lane| lane as u32 ^ 1);
+    let (mut put, mut columns) = ([a, b, c, a - b], [no; 32]);
+    P::put(&mut put, a.lt(b), &[c, a, b, c], P::moves(&from));
+    let rows = [a, yes, b, yes, c, yes, a * b, yes].repeat(8);
+    P::transpose(&rows, 2, &mut columns);
+    let mut all = vec![
+        ("swapped", a.moved(P::moves(&swap))),
+        ("moved", a.moved(P::moves(&from))),
+        ("bits", P::select(P::mask(P::bits(a.lt(b))), b, c)),
+        ("mask", P::select(P::mask(from[0] | 8), yes, no)),
+        ("load_pixels", P::load_pixels(&numbers)),
+    ];
     all.extend(put.map(|pack| ("put", pack)));
-    all.extend(columns.map(|pack| ("transpose", pack)));
-    let bits = |pack: P| {
-        let mut numbers = [0.0; 32];
-        pack.store(&mut numbers);
-        // One NaN is as good as another.
-        std::array::from_fn(|lane| {
-            if numbers[lane].is_nan() { f32::NAN.to_bits() } else { numbers[lane].to_bits() }
-        })
-    };
-    all.into_iter().map(|(name, pack)| (name, bits(pack))).collect()
+    all.extend(columns[..P::LANES].iter().map(|&pack| ("transpose", pack)));
+    all
 }
 
 /// Fits windows whose pixels `load` writes, given their number, and gives `put` each number with the fit, or with none where
@@ -276,9 +218,6 @@ impl<P: Pack> Load<P> for Loaded<'_> {
             (self.load)(window, &mut P::numbers(packs)[..self.pixels]);
         }
     }
-    fn load_notes(&self, _: Range<usize>, _: NoteKind, _: &mut [P], _: f64) {
-        unreachable!("nothing is known of the pixels");
-    }
 }
 
 impl Source for Loaded<'_> {}
@@ -287,8 +226,8 @@ impl Source for Loaded<'_> {}
 struct Put<'a>(&'a mut dyn FnMut(usize, Option<Fit<f32>>));
 
 impl Sink for Put<'_> {
-    fn put(&mut self, lanes: u32, windows: &[usize; 32], found: &Numbers) {
-        for lane in (0..32).filter(|lane| lanes >> lane & 1 == 1) {
+    fn put(&mut self, done: u32, windows: &[usize; 32], found: &Numbers) {
+        for lane in lanes(done) {
             let numbers = found.map(|numbers| numbers[lane]);
             (self.0)(windows[lane], Some(Fit::from(RawFit::from_numbers(numbers))));
         }

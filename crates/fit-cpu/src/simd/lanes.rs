@@ -19,6 +19,17 @@ pub(super) fn turn<P: Pack>(rows: &[P], columns: &mut [P], count: usize) {
     }
 }
 
+/// The lanes whose bits are set.
+#[inline(always)]
+pub(super) fn lanes(mut bits: u32) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        let lane = bits.trailing_zeros() as usize;
+        let there = bits != 0;
+        bits &= bits.wrapping_sub(1);
+        there.then_some(lane)
+    })
+}
+
 /// Which fits are in the lanes of a pack.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Occupied {

@@ -6,18 +6,17 @@ use fit_core::{Corner, Pixel, Size};
 use fit_windows::{NoteKind, Windows};
 
 use super::arch::pack::Pack;
+use super::arch::register::Task;
 use crate::one::read;
 
 /// Windows that can be loaded into registers, whatever the type of their pixels. One call loads a pack of windows, so
 /// that the search does not depend on that type and is compiled once.
 pub(super) trait Load<P> {
-    /// Puts the pixels of `windows`, row after row, into the lanes of `packs`, where each window begins a
-    /// pack; what the lanes that are left over in its last one hold does not matter.
+    /// Puts the notes of `windows`, or their pixels if it is no kind of notes that is asked for, row after row into the lanes of `packs`,
+    /// where each window begins a pack; what the lanes that are left over in its last one hold does not matter.
     ///
     /// Pixels are converted by the camera map, if there is one.
     fn load(&self, windows: Range<usize>, packs: &mut [P], how: How);
-    /// Puts notes of `windows` into `packs` as [`Load::load`] does pixels.
-    fn load_notes(&self, windows: Range<usize>, kind: NoteKind, packs: &mut [P], em_gain: f64);
 }
 
 /// What a batch has besides pixels, and how to convert it.
@@ -31,38 +30,44 @@ pub(super) struct How {
     pub(super) em_gain: f64,
 }
 
-/// Converts what was loaded. To be compiled for the instruction set of `P`.
-#[inline(always)]
-pub(super) fn convert<X: Pixel, P: Pack>(
-    from: &Windows<'_, X>,
+impl<X: Pixel, P: Pack> Load<P> for Windows<'_, X> {
+    fn load(&self, windows: Range<usize>, packs: &mut [P], how: How) {
+        P::compiled(Loading { from: self, windows, packs, how });
+    }
+}
+
+struct Loading<'a, 'w, X, P> {
+    from: &'a Windows<'w, X>,
     windows: Range<usize>,
-    packs: &mut [P],
+    packs: &'a mut [P],
     how: How,
-) {
-    let pixels = from.size().pixels();
-    if how.mapped {
+}
+
+impl<X: Pixel, P: Pack> Task<P> for Loading<'_, '_, X, P> {
+    type Output = ();
+    #[inline(always)]
+    fn run(self) {
+        let Self { from, windows, packs, how: How { kind, mapped, em_gain } } = self;
+        let has_notes = kind != NoteKind::None;
+        if !has_notes {
+            load(from, windows.clone(), packs);
+        }
+        if !has_notes && !mapped {
+            return;
+        }
+        let pixels = from.size().pixels();
         for (window, packs) in windows.zip(packs.chunks_exact_mut(pixels.div_ceil(P::LANES))) {
-            from.convert(window, &mut P::numbers(packs)[..pixels], how.em_gain);
+            let numbers = &mut P::numbers(packs)[..pixels];
+            if has_notes {
+                from.notes(window, kind, numbers, em_gain);
+            } else {
+                from.convert(window, numbers, em_gain);
+            }
         }
     }
 }
 
-/// What [`Load::load_notes`] does, to be compiled for the instruction set of `P`.
-#[inline(always)]
-pub(super) fn load_notes<X: Pixel, P: Pack>(
-    from: &Windows<'_, X>,
-    windows: Range<usize>,
-    kind: NoteKind,
-    packs: &mut [P],
-    em_gain: f64,
-) {
-    let pixels = from.size().pixels();
-    for (window, packs) in windows.zip(packs.chunks_exact_mut(pixels.div_ceil(P::LANES))) {
-        from.notes(window, kind, &mut P::numbers(packs)[..pixels], em_gain);
-    }
-}
-
-/// What [`Load::load`] does, to be compiled for the instruction set of `P`.
+/// Loads pixels.
 #[inline(always)]
 pub(super) fn load<X: Pixel, P: Pack>(
     from: &Windows<'_, X>,

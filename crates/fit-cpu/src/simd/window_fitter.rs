@@ -13,6 +13,8 @@ use super::InstructionSet;
 use super::arch::{Appraiser, Engine, Source, appraiser, engine};
 use super::engine::{Numbers, Sink};
 use super::errors::SideKinds;
+use super::instruction_set::Available;
+use super::lanes::lanes;
 use super::load::How;
 use crate::one::em_gain;
 use crate::reference::BatchError;
@@ -39,7 +41,7 @@ use crate::scatter::Widener;
 /// # Ok::<(), fit_cpu::BatchError>(())
 /// ```
 pub struct WindowFitter {
-    set: InstructionSet,
+    set: Available,
     size: Size,
     options: Options,
     /// What the engine was made for.
@@ -51,7 +53,7 @@ pub struct WindowFitter {
 
 impl fmt::Debug for WindowFitter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { set, size, .. } = self;
+        let (set, size) = (self.set.set(), self.size);
         write!(f, "WindowFitter {{ {set}, {}×{} }}", size.width, size.height)
     }
 }
@@ -63,25 +65,24 @@ impl WindowFitter {
     /// [`BatchError::InstructionSet`] if the processor does not have it, [`BatchError::Argument`] if the
     /// size or an option makes no sense.
     pub fn new(set: InstructionSet, size: Size, options: &Options) -> Result<Self, BatchError> {
-        Self::with(set, size, options, plain(options))
+        let how = How { kind: NoteKind::None, mapped: false, em_gain: em_gain(options) };
+        Self::with(set.checked()?, size, options, how)
     }
 
     /// A fitter for windows that come with weights or a camera map, as `how` says.
     pub(super) fn with(
-        set: InstructionSet,
+        set: Available,
         size: Size,
         options: &Options,
         how: How,
     ) -> Result<Self, BatchError> {
-        let set = set.checked()?;
-        // SAFETY: the processor has it.
-        let engine = unsafe { engine(set, size, options, how) }?;
+        let engine = engine(set, size, options, how)?;
         Ok(Self { set, size, options: *options, how, engine, appraiser: None })
     }
 
     /// The instruction set in use.
     pub fn instruction_set(&self) -> InstructionSet {
-        self.set
+        self.set.set()
     }
 
     pub(super) fn size(&self) -> Size {
@@ -128,11 +129,7 @@ impl WindowFitter {
         start: Start<'_>,
         fits: Outcomes<'_>,
     ) -> Result<(), BatchError> {
-        let size = windows.size();
-        if size != self.size {
-            let pixels = size.pixels();
-            return Err(ArgumentError::PixelCount { size: self.size, pixels }.into());
-        }
+        self.check_size(&windows)?;
         windows.check(&self.options, start, fits.len())?;
         let how = how(&windows, &self.options);
         if how != self.how {
@@ -157,6 +154,13 @@ impl WindowFitter {
         self.find_errors(windows, fits.into(), errors)
     }
 
+    fn check_size(&self, windows: &AnyWindows<'_>) -> Result<(), ArgumentError> {
+        match windows.size() {
+            size if size == self.size => Ok(()),
+            size => Err(ArgumentError::PixelCount { size: self.size, pixels: size.pixels() }),
+        }
+    }
+
     /// Knows no type, so that no other crate has the loading of windows a second time.
     fn find_errors(
         &mut self,
@@ -164,16 +168,11 @@ impl WindowFitter {
         fits: Fits<'_>,
         errors: &mut [Errors],
     ) -> Result<(), BatchError> {
-        let size = windows.size();
-        if size != self.size {
-            let pixels = size.pixels();
-            return Err(ArgumentError::PixelCount { size: self.size, pixels }.into());
-        }
+        self.check_size(&windows)?;
         windows.validate_errors(&self.options, fits.len(), errors.len())?;
         let side = SideKinds::of(&windows);
         if self.appraiser.as_ref().is_none_or(|(made_for, ..)| *made_for != side) {
-            // SAFETY: the processor has the instruction set, or this would not have been made.
-            let made = unsafe { appraiser(self.set, size, &self.options, side) }?;
+            let made = appraiser(self.set, self.size, &self.options, side)?;
             self.appraiser = Some((side, made, Widener::new(&self.options, &windows)?));
         }
         if let Some((_, appraiser, widener)) = &mut self.appraiser {
@@ -201,11 +200,6 @@ impl WindowFitter {
 pub(super) fn how(windows: &AnyWindows<'_>, options: &Options) -> How {
     let (kind, mapped) = (windows.note_kind(options), windows.side_data().is_mapped());
     How { kind, mapped, em_gain: em_gain(options) }
-}
-
-/// Windows that come with nothing but pixels.
-fn plain(options: &Options) -> How {
-    How { kind: NoteKind::None, mapped: false, em_gain: em_gain(options) }
 }
 
 /// Fits a batch by one fitter once the type of its pixels is known.
@@ -251,10 +245,8 @@ struct Room<'a, T> {
 }
 
 impl<T: Scalar> Sink for Room<'_, T> {
-    fn put(&mut self, mut lanes: u32, windows: &[usize; 32], found: &Numbers) {
-        while lanes != 0 {
-            let lane = lanes.trailing_zeros() as usize;
-            lanes &= lanes - 1;
+    fn put(&mut self, done: u32, windows: &[usize; 32], found: &Numbers) {
+        for lane in lanes(done) {
             let fit = Fit::from(RawFit::from_numbers(found.map(|numbers| numbers[lane])));
             self.fits[windows[lane] - self.first] = fit.cast();
         }

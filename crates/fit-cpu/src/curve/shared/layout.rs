@@ -270,12 +270,10 @@ impl<'b, 'c, 's, 'o> Layout<'b, 'c, 's, 'o> {
     fn scale(&self, sets: &[usize], common: &Common) -> Option<[f64; 2]> {
         let (mut most, mut heaviest) = (0.0_f64, 0.0_f64);
         for &fit in sets {
-            let Seen { extent, heaviest: own, .. } = self.seen[fit];
-            let frame = common.frame(self.batch, &[], extent);
-            let level = frame.as_ref().map_or(0.0, Frame::level);
-            let ends = extent.map(|end| (end - level).abs());
-            most = most.max(ends[0]).max(ends[1]).max(f64::EPSILON * level.abs());
-            heaviest = heaviest.max(own);
+            let seen = &self.seen[fit];
+            let frame = common.frame(self.batch, &[], seen.extent);
+            most = most.max(seen.most(frame.as_ref().map_or(0.0, Frame::level)));
+            heaviest = heaviest.max(seen.heaviest);
         }
         scales(most, heaviest)
     }

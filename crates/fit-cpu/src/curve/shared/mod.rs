@@ -117,21 +117,12 @@ impl CurveReference {
         let run = || -> Result<SharedFits, BatchError> {
             let layout = Layout::new(&batch, &works, sharing)
                 .map_err(|error| error.with_names(formula.parameters()))?;
-            let found = self.map_within(layout.parts.len(), |part| layout.fit(part));
+            let found = self.map(layout.parts.len(), |part| layout.fit(part));
             Ok(layout.outcome(found))
         };
         match self.pool() {
             None => run(),
             Some(pool) => pool.install(run),
-        }
-    }
-
-    /// Does something for each number, on a thread of the pool that this is called on, if it is.
-    fn map_within<T: Send>(&self, count: usize, of: impl Fn(usize) -> T + Sync + Send) -> Vec<T> {
-        use rayon::prelude::*;
-        match self.pool() {
-            None => (0..count).map(of).collect(),
-            Some(_) => (0..count).into_par_iter().map(of).collect(),
         }
     }
 }

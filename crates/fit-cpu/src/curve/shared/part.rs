@@ -5,18 +5,16 @@
 //! parameters. Levenberg–Marquardt in a trust region (Moré 1978) runs on these, and each data set's own parameters follow: first as
 //! the equations say, then by their own search. So no data set's poor start holds up the others.
 
-use std::sync::Mutex;
-
 use fit_core::Status;
 use fit_core::curve::is_pushed;
 use fit_curves::{CurveBatch, Prior};
-use rayon::prelude::*;
 
 use super::super::MakeWork;
 use super::super::engine::Work;
 use super::super::visit::Formulated;
 use super::dense::{Equations, norm, predicted};
 use super::set::{Answer, Ask, Common, Question, is_relative};
+use crate::threads::{Idle, parts};
 
 /// Data sets that a thread takes at a time.
 pub(super) const BLOCK: usize = 64;
@@ -25,16 +23,16 @@ const MOST_LEFT: f64 = 100.0;
 /// The rounding units that a gradient may be off by.
 const ROUNDING: f64 = 4.0 * f64::EPSILON;
 
-/// Working memory that threads take and give back.
+/// Working memory of threads.
 pub(super) struct Works<'b, 'c, 's, 'o> {
-    idle: Mutex<Vec<Work<Formulated<'static>>>>,
+    idle: Idle<Work<Formulated<'static>>>,
     batch: &'b CurveBatch<'c, 's, 'o>,
     make: &'b MakeWork<'b>,
 }
 
 impl<'b, 'c, 's, 'o> Works<'b, 'c, 's, 'o> {
     pub(super) fn new(batch: &'b CurveBatch<'c, 's, 'o>, make: &'b MakeWork<'b>) -> Self {
-        Self { idle: Mutex::new(Vec::new()), batch, make }
+        Self { idle: Idle::new(), batch, make }
     }
 
     /// Does something for blocks of data sets, on the threads of this pool.
@@ -43,23 +41,10 @@ impl<'b, 'c, 's, 'o> Works<'b, 'c, 's, 'o> {
         count: usize,
         of: impl Fn(&mut Work<Formulated<'static>>, usize) -> T + Sync,
     ) -> Vec<T> {
-        let block = |number: usize| {
-            let own = self.idle.lock().ok().and_then(|mut idle| idle.pop());
-            let mut work = own.unwrap_or_else(|| (self.make)(self.batch));
-            let these = number * BLOCK..count.min((number + 1) * BLOCK);
-            let found: Vec<T> = these.map(|at| of(&mut work, at)).collect();
-            if let Ok(mut idle) = self.idle.lock() {
-                idle.push(work);
-            }
-            found
-        };
-        let blocks = count.div_ceil(BLOCK);
-        // What belongs to no pool has no threads to wake.
-        let all: Vec<Vec<T>> = if blocks > 1 && rayon::current_thread_index().is_some() {
-            (0..blocks).into_par_iter().map(block).collect()
-        } else {
-            (0..blocks).map(block).collect()
-        };
+        let all: Vec<Vec<T>> = parts(count, BLOCK, |these| {
+            let make = || (self.make)(self.batch);
+            self.idle.with(make, |work| these.map(|at| of(work, at)).collect())
+        });
         all.into_iter().flatten().collect()
     }
 }

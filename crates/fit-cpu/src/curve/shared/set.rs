@@ -1,12 +1,12 @@
 //! A data set of a fit that shares parameters: its best parameters of its own beside the shared ones, and what it says of those.
 
 use fit_core::curve::{Explicit, Units, determined, is_pushed};
-use fit_core::search::{Count, Newton, Settings};
+use fit_core::search::Count;
 use fit_core::{Estimator, Status};
 use fit_curves::{CurveBatch, Frame, Points, Prior};
 
 use super::super::Evaluated;
-use super::super::engine::{Known, Work, with_room_for};
+use super::super::engine::{Known, Work, settings, with_room_for};
 use super::super::visit::{Formulated, Visit};
 
 /// What data sets that share parameters have in common.
@@ -186,8 +186,7 @@ impl Work<Formulated<'static>> {
             if !means.is_empty() {
                 frame.enter_limits(&mut means);
             }
-            let level = frame.level();
-            self.data.iter_mut().for_each(|datum| *datum -= level);
+            self.set_level(frame.level());
         }
         self.scale = common.scale;
         let [of_data, of_weights] = self.scale.unwrap_or([1.0; 2]);
@@ -229,19 +228,8 @@ impl Work<Formulated<'static>> {
             let options = batch.options;
             let [share, tolerance] = options.ends().map(|end| end * FINER * FINER);
             let degrees = (seen.points + self.known.len()).saturating_sub(free).max(1);
-            let settings = Settings {
-                max_iterations: f64::from(options.max_iterations),
-                max_evaluations: 10.0 * f64::from(options.max_iterations) + 10.0,
-                max_error: -1.0,
-                min_delta: 0.0,
-                min_step: 0.0,
-                step_by_place: 0.0,
-                lower,
-                upper,
-                newton: Newton::Always,
-                finish: share / degrees as f64,
-                tolerance: tolerance * of_data * of_weights * of_data,
-            };
+            let ends = [share / degrees as f64, tolerance * of_data * of_weights * of_data];
+            let settings = settings(options, 0, [lower, upper], ends);
             let closed: [bool; P] = std::array::from_fn(|j| lower[j] >= upper[j]);
             let mut searched = |explicit: Explicit| {
                 let descent = self.searched(&settings, explicit, initial, poisson);

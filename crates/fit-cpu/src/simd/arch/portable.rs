@@ -1,218 +1,113 @@
-//! Four lanes in an array, which the compiler turns into the processor's own registers. On x86-64 `sse2` stands for it.
+//! Four numbers in an array, which the compiler turns into the processor's own registers. On x86-64 `sse2` stands for those of single
+//! precision. In a mask all bits of a lane are set, or none.
 //!
 //! `fit_core::Lanes` takes its exponential lane by lane from `libm`, to the bits of a single fit. This type
 //! uses the exponential of the registers, and masks as wide as numbers, so that everything is vectorized.
 
 use std::array::from_fn;
-use std::ops::{Add, BitAnd, BitOr, Div, Mul, Neg, Not, Sub};
 
-use fit_core::{Mask, Real};
+use fit_core::Real;
+use fit_core::arithmetic::double;
 
-use super::pack::{Exponent, Pack, exp2_of_minus_square};
+use super::pack::{Exponent, Pack, Vector, exp2_of_minus_square};
+use super::register::{Packed, Register, Task, Truths};
 
-const LANES: usize = 4;
-
-/// Four numbers.
+/// Four of something.
 #[derive(Clone, Copy, Debug)]
 #[repr(C, align(16))]
-pub(in crate::simd) struct Array4([f32; LANES]);
+pub(in crate::simd) struct Four<T>([T; 4]);
 
-/// Four truth values: all bits set, or none.
-#[derive(Clone, Copy, Debug)]
-#[repr(align(16))]
-pub(in crate::simd) struct ArrayMask4([u32; LANES]);
+/// Four numbers.
+pub(in crate::simd) type Array4 = Packed<Four<f32>>;
 
-impl Mask for ArrayMask4 {
+/// Four numbers in double precision.
+pub(in crate::simd) type Double4 = Packed<Four<f64>>;
+
+impl<T: Copy> Four<T> {
+    /// An operation in each lane.
     #[inline(always)]
-    fn splat(value: bool) -> Self {
-        Self([if value { u32::MAX } else { 0 }; LANES])
+    fn each<U>(self, of: impl Fn(T) -> U) -> Four<U> {
+        Four(from_fn(|i| of(self.0[i])))
     }
+    /// An operation on both numbers of each lane.
     #[inline(always)]
-    fn any(self) -> bool {
-        self.0.iter().fold(0, |all, lane| all | lane) != 0
+    fn both<S: Copy, U>(self, other: Four<S>, of: impl Fn(T, S) -> U) -> Four<U> {
+        Four(from_fn(|i| of(self.0[i], other.0[i])))
     }
 }
 
-macro_rules! mask_operator {
-    ($trait:ident, $method:ident, $operator:tt) => {
-        impl $trait for ArrayMask4 {
-            type Output = Self;
-            #[inline(always)]
-            fn $method(self, other: Self) -> Self {
-                Self(from_fn(|i| self.0[i] $operator other.0[i]))
+macro_rules! register {
+    ($number:ident, $bits:ident, $signed:ident, unrolled: $unrolled:literal, $($own:tt)*) => {
+        // SAFETY: it is an array of four numbers, and its size a multiple of its alignment.
+        unsafe impl Register for Four<$number> {
+            type Number = $number;
+            type Mask = Four<$bits>;
+            const ROWS: usize = 3;
+            const UNROLLED: usize = $unrolled;
+
+            compiled! {}
+            instructions! {
+                $($own)*
+                fn splat(value: f64) -> Self = Four([value as $number; 4]);
+                fn add(a: Self, b: Self) -> Self = a.both(b, |a, b| a + b);
+                fn sub(a: Self, b: Self) -> Self = a.both(b, |a, b| a - b);
+                fn mul(a: Self, b: Self) -> Self = a.both(b, |a, b| a * b);
+                fn div(a: Self, b: Self) -> Self = a.both(b, |a, b| a / b);
+                fn min(a: Self, b: Self) -> Self = a.both(b, Real::min);
+                fn max(a: Self, b: Self) -> Self = a.both(b, Real::max);
+                fn neg(a: Self) -> Self = a.each(|a| -a);
+                fn abs(a: Self) -> Self = a.each(Real::abs);
+                fn sqrt(a: Self) -> Self = a.each($number::sqrt);
+                fn exponent(a: Self) -> Self = a.each(Real::exponent);
+                fn normalizer(a: Self) -> Self = a.each(Real::normalizer);
+                // The exponent field is n + 127 or n + 1023, and nothing else is set.
+                fn power_of_two(n: Self) -> Self = n.each(|n| {
+                    let biased = (n as $signed + ($number::MAX_EXP as $signed - 1)) as $bits;
+                    $number::from_bits(biased << ($number::MANTISSA_DIGITS - 1))
+                });
+                fn lt(a: Self, b: Self) -> Four<$bits> = a.both(b, |a, b| if a < b { $bits::MAX } else { 0 });
+                fn le(a: Self, b: Self) -> Four<$bits> = a.both(b, |a, b| if a <= b { $bits::MAX } else { 0 });
+                fn select(mask: Four<$bits>, yes: Self, no: Self) -> Self = {
+                    let kept = mask.both(yes, |mask, yes| mask & yes.to_bits());
+                    let others = mask.both(no, |mask, no| !mask & no.to_bits());
+                    kept.both(others, |kept, other| $number::from_bits(kept | other))
+                };
+                fn truths(value: bool) -> Four<$bits> = Four([if value { $bits::MAX } else { 0 }; 4]);
+                fn and(a: Four<$bits>, b: Four<$bits>) -> Four<$bits> = a.both(b, |a, b| a & b);
+                fn or(a: Four<$bits>, b: Four<$bits>) -> Four<$bits> = a.both(b, |a, b| a | b);
+                fn not(a: Four<$bits>) -> Four<$bits> = a.each(|a| !a);
+                fn bits(a: Four<$bits>) -> u32 =
+                    a.0.iter().enumerate().fold(0, |bits, (i, lane)| bits | (*lane as u32 & 1) << i);
+                fn any(a: Four<$bits>) -> bool = a.0.iter().fold(0, |all, lane| all | lane) != 0;
             }
         }
     };
 }
-mask_operator!(BitAnd, bitand, &);
-mask_operator!(BitOr, bitor, |);
-
-impl Not for ArrayMask4 {
-    type Output = Self;
-    #[inline(always)]
-    fn not(self) -> Self {
-        Self(from_fn(|i| !self.0[i]))
-    }
+register! { f32, u32, i32, unrolled: 8,
+    fn exp2_of_minus_square(a: Packed<Self>) -> Packed<Self> = exp2_of_minus_square(a);
+}
+register! { f64, u64, i64, unrolled: 7,
+    fn exp2_of_minus_square(a: Packed<Self>) -> Packed<Self> = double::exp2_of_minus_square(a);
+    fn ln(a: Packed<Self>) -> Packed<Self> = double::ln(a);
 }
 
-macro_rules! operator {
-    ($trait:ident, $method:ident, $operator:tt) => {
-        impl $trait for Array4 {
-            type Output = Self;
-            #[inline(always)]
-            fn $method(self, other: Self) -> Self {
-                Self(from_fn(|i| self.0[i] $operator other.0[i]))
-            }
-        }
-    };
-}
-operator!(Add, add, +);
-operator!(Sub, sub, -);
-operator!(Mul, mul, *);
-operator!(Div, div, /);
-
-impl Neg for Array4 {
-    type Output = Self;
-    #[inline(always)]
-    fn neg(self) -> Self {
-        Self(from_fn(|i| -self.0[i]))
-    }
-}
-
-impl Array4 {
-    #[inline(always)]
-    fn compare(self, other: Self, holds: impl Fn(f32, f32) -> bool) -> ArrayMask4 {
-        ArrayMask4(from_fn(|i| if holds(self.0[i], other.0[i]) { u32::MAX } else { 0 }))
-    }
-}
-
-impl Real for Array4 {
-    type Mask = ArrayMask4;
-    const ROWS: usize = 3;
-    const EPSILON: f64 = f32::EPSILON as f64;
-    const UNROLLED: usize = 8;
-
-    #[inline(always)]
-    fn splat(value: f64) -> Self {
-        Self([value as f32; LANES])
-    }
-    #[inline(always)]
-    fn mul_add(self, factor: Self, term: Self) -> Self {
-        self * factor + term
-    }
-    #[inline(always)]
-    fn exp2_of_minus_square(self) -> Self {
-        exp2_of_minus_square(self)
-    }
-    #[inline(always)]
-    fn abs(self) -> Self {
-        Self(from_fn(|i| self.0[i].abs()))
-    }
-    #[inline(always)]
-    fn min(self, other: Self) -> Self {
-        Self(from_fn(|i| if self.0[i] < other.0[i] { self.0[i] } else { other.0[i] }))
-    }
-    #[inline(always)]
-    fn max(self, other: Self) -> Self {
-        Self(from_fn(|i| if self.0[i] > other.0[i] { self.0[i] } else { other.0[i] }))
-    }
-    #[inline(always)]
-    fn sqrt(self) -> Self {
-        Self(from_fn(|i| self.0[i].sqrt()))
-    }
-    #[inline(always)]
-    fn lt(self, other: Self) -> ArrayMask4 {
-        self.compare(other, |a, b| a < b)
-    }
-    #[inline(always)]
-    fn le(self, other: Self) -> ArrayMask4 {
-        self.compare(other, |a, b| a <= b)
-    }
-    #[inline(always)]
-    fn is_finite(self) -> ArrayMask4 {
-        self.abs().le(Self::splat(f32::MAX.into()))
-    }
-    #[inline(always)]
-    fn select(mask: ArrayMask4, yes: Self, no: Self) -> Self {
-        Self(from_fn(|i| {
-            let (yes, no) = (yes.0[i].to_bits(), no.0[i].to_bits());
-            f32::from_bits((mask.0[i] & yes) | (!mask.0[i] & no))
-        }))
-    }
-    #[inline(always)]
-    fn exponent(self) -> Self {
-        Self(from_fn(|i| self.0[i].exponent()))
-    }
-    #[inline(always)]
-    fn normalizer(self) -> Self {
-        Self(from_fn(|i| self.0[i].normalizer()))
+impl Exponent for Four<f32> {
+    instructions! {
+        fn lower_exponent(a: Self, shifted: Self) -> Self =
+            a.both(shifted, |a, n| f32::from_bits(a.to_bits().wrapping_sub(n.to_bits() << 23)));
     }
 }
 
 impl Pack for Array4 {
-    const LANES: usize = LANES;
-    type Moves = [u32; LANES];
+    moves_of_four! {}
 
-    #[inline(always)]
-    fn load(numbers: &[f32]) -> Self {
-        Self(from_fn(|i| numbers[i]))
-    }
-    #[inline(always)]
-    fn store(self, numbers: &mut [f32]) {
-        numbers[..LANES].copy_from_slice(&self.0);
-    }
-    #[inline(always)]
-    fn numbers(packs: &mut [Self]) -> &mut [f32] {
-        // SAFETY: `Array4` is an array of four numbers and nothing else, its alignment being its size.
-        unsafe {
-            let count = packs.len() * Self::LANES;
-            std::slice::from_raw_parts_mut(packs.as_mut_ptr().cast::<f32>(), count)
-        }
-    }
-    #[inline(always)]
-    fn transpose(rows: &[Self], step: usize, columns: &mut [Self]) {
-        for (i, column) in columns[..LANES].iter_mut().enumerate() {
-            *column = Self(from_fn(|j| rows[j * step].0[i]));
-        }
-    }
-    #[inline(always)]
-    fn moves(from: &[u32; 32]) -> [u32; LANES] {
-        from_fn(|i| from[i] % LANES as u32)
-    }
-    #[inline(always)]
-    fn moved(self, moves: [u32; LANES]) -> Self {
-        Self(from_fn(|i| self.0[moves[i] as usize % LANES]))
-    }
-    #[inline(always)]
-    fn put(into: &mut [Self], mask: ArrayMask4, from: &[Self], moves: [u32; LANES]) {
-        // Without an instruction that moves lanes it is cheaper to move only the lanes in the mask.
-        for lane in (0..LANES).filter(|&lane| mask.0[lane] != 0) {
-            let other = moves[lane] as usize % LANES;
-            for (into, from) in into.iter_mut().zip(from) {
-                into.0[lane] = from.0[other];
+    instructions! {
+        fn transpose(rows: &[Self], step: usize, columns: &mut [Self]) -> () = {
+            for (i, column) in columns[..4].iter_mut().enumerate() {
+                *column = Packed(Four(from_fn(|j| rows[j * step].0.0[i])));
             }
-        }
-    }
-    #[inline(always)]
-    fn power_of_two(n: Self) -> Self {
-        // The exponent field is n + 127, and nothing else is set.
-        Self(from_fn(|i| f32::from_bits(((n.0[i] as i32 + 127) as u32) << 23)))
-    }
-    #[inline(always)]
-    fn bits(mask: ArrayMask4) -> u32 {
-        mask.0.iter().enumerate().fold(0, |bits, (i, lane)| bits | (lane & 1) << i)
-    }
-    #[inline(always)]
-    fn mask(bits: u32) -> ArrayMask4 {
-        ArrayMask4(from_fn(|i| if bits >> i & 1 == 1 { u32::MAX } else { 0 }))
-    }
-}
-
-impl Exponent for Array4 {
-    #[inline(always)]
-    fn lower_exponent(self, shifted: Self) -> Self {
-        Self(from_fn(|i| {
-            f32::from_bits(self.0[i].to_bits().wrapping_sub(shifted.0[i].to_bits() << 23))
-        }))
+        };
+        fn mask(bits: u32) -> Truths<Four<f32>> =
+            Truths(Four(from_fn(|i| if bits >> i & 1 == 1 { u32::MAX } else { 0 })));
     }
 }

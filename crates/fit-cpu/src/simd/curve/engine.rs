@@ -13,7 +13,8 @@ use fit_curves::{CurveBatch, Points};
 use super::search_kind::{LaneSearch, Leave, SearchKind};
 use crate::curve::{AtPoint, Evaluate, Evaluated, Functions};
 use crate::simd::arch::pack::Pack;
-use crate::simd::lanes::{Occupied, Take, enough, turn};
+use crate::simd::arch::register::Task;
+use crate::simd::lanes::{Occupied, Take, enough, lanes, turn};
 
 /// What a fit begins with.
 #[derive(Clone, Copy, Debug)]
@@ -152,7 +153,70 @@ pub(super) struct Scratch<P: Pack, const N: usize, E, K: SearchKind> {
     poisson: bool,
 }
 
+/// Fits in the lanes of an instruction set.
+pub(super) trait Worker<K: SearchKind> {
+    /// Fits data sets.
+    fn run(&mut self, batch: &CurveBatch<'_, '_, '_>, fits: Range<usize>, chunk: &mut K::Chunk<'_>);
+}
+
+impl<P: Pack + Functions, const N: usize, E: Evaluate<P, N>, K: SearchKind> Worker<K>
+    for Scratch<P, N, E, K>
+{
+    fn run(
+        &mut self,
+        batch: &CurveBatch<'_, '_, '_>,
+        fits: Range<usize>,
+        chunk: &mut K::Chunk<'_>,
+    ) {
+        P::compiled(Run { scratch: self, batch, fits, chunk });
+    }
+}
+
+/// Fits data sets; those that this cannot fit, or finds no minimum of, are left for another.
+struct Run<'a, 'b, 's, 'o, 'c, P: Pack, const N: usize, E, K: SearchKind> {
+    scratch: &'a mut Scratch<P, N, E, K>,
+    batch: &'a CurveBatch<'b, 's, 'o>,
+    fits: Range<usize>,
+    chunk: &'a mut K::Chunk<'c>,
+}
+
+impl<P: Pack + Functions, const N: usize, E: Evaluate<P, N>, K: SearchKind> Task<P>
+    for Run<'_, '_, '_, '_, '_, P, N, E, K>
+{
+    type Output = ();
+    #[inline(always)]
+    fn run(self) {
+        let Self { scratch, batch, fits, chunk } = self;
+        scratch.fit(batch, fits, chunk);
+    }
+}
+
 impl<P: Pack + Functions, const N: usize, E: Evaluate<P, N>, K: SearchKind> Scratch<P, N, E, K> {
+    #[inline(always)]
+    fn fit(
+        &mut self,
+        batch: &CurveBatch<'_, '_, '_>,
+        fits: Range<usize>,
+        chunk: &mut K::Chunk<'_>,
+    ) {
+        let Range { start: mut next, end } = fits;
+        self.pool.ready = 0;
+        self.lanes.busy = 0;
+        self.refill(batch, &mut next, end, chunk);
+        while self.lanes.busy != 0 {
+            self.step();
+            let done = self.lanes.busy & !P::bits(self.search.running());
+            let empty = self.pool.ready == 0 && next == end;
+            if done.count_ones() >= enough(P::LANES)
+                || (done != 0 && (empty || done == self.lanes.busy))
+            {
+                self.lanes.busy &= !done;
+                self.search.collect(batch, &self.seeds, done, &self.lanes.fits, chunk);
+                self.refill(batch, &mut next, end, chunk);
+            }
+        }
+    }
+
     #[inline(always)]
     pub(super) fn new(batch: &CurveBatch<'_, '_, '_>, mut model: E, kind: &K) -> Self {
         let zero = P::splat(0.0);
@@ -208,32 +272,6 @@ impl<P: Pack + Functions, const N: usize, E: Evaluate<P, N>, K: SearchKind> Scra
             same_start,
             same_limits,
             poisson,
-        }
-    }
-
-    /// Fits data sets; those that this cannot fit, or finds no minimum of, are left for another.
-    #[inline(always)]
-    pub(super) fn run(
-        &mut self,
-        batch: &CurveBatch<'_, '_, '_>,
-        fits: Range<usize>,
-        chunk: &mut K::Chunk<'_>,
-    ) {
-        let Range { start: mut next, end } = fits;
-        self.pool.ready = 0;
-        self.lanes.busy = 0;
-        self.refill(batch, &mut next, end, chunk);
-        while self.lanes.busy != 0 {
-            self.step();
-            let done = self.lanes.busy & !P::bits(self.search.running());
-            let empty = self.pool.ready == 0 && next == end;
-            if done.count_ones() >= enough(P::LANES)
-                || (done != 0 && (empty || done == self.lanes.busy))
-            {
-                self.lanes.busy &= !done;
-                self.search.collect(batch, &self.seeds, done, &self.lanes.fits, chunk);
-                self.refill(batch, &mut next, end, chunk);
-            }
         }
     }
 
@@ -449,10 +487,8 @@ impl<P: Pack + Functions, const N: usize, E: Evaluate<P, N>, K: SearchKind> Scra
         let there = u32::MAX >> (32 - count);
         self.pool.first = first;
         self.pool.ready = usable & P::bits(sound) & there;
-        let mut others = there & !self.pool.ready;
-        while others != 0 {
-            chunk.leave(first + others.trailing_zeros() as usize);
-            others &= others - 1;
+        for lane in lanes(there & !self.pool.ready) {
+            chunk.leave(first + lane);
         }
     }
 }

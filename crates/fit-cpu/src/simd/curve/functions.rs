@@ -1,14 +1,35 @@
 //! Functions of packs: those that are common by polynomials, the others lane by lane in double precision.
 
 use fit_core::arithmetic::functions::{self, Elementary};
+use fit_curves::CurveNumber;
 use fit_formula::{Function, Function2, MAX_SPLINE_AXES, Spline};
 
-use crate::curve::RESULTS;
-use crate::simd::arch::pack::Pack;
+use super::lattice;
+use crate::curve::{Block, Functions, Lattice, RESULTS, Step, run};
+use crate::simd::arch::pack::{Pack, Vector};
+use crate::simd::arch::register::{Packed, Register, Task};
+
+macro_rules! functions_of_models {
+    ($($name:ident: $of:ident),*) => {$(
+        #[inline(always)]
+        fn $name(self) -> Self {
+            functions::$of(self)
+        }
+    )*};
+}
+
+impl<R: Register<Number = f32>> CurveNumber for Packed<R> {
+    functions_of_models!(exp: exp, log: ln, sin: sin, cos: cos, atan: atan, tanh: tanh, erf: erf);
+
+    #[inline(always)]
+    fn power(self, exponent: Self) -> Self {
+        functions::power(self, exponent)
+    }
+}
 
 /// A function of each number.
 #[inline(always)]
-pub(super) fn call<P: Elementary>(function: Function, of: &[P], to: &mut [P]) {
+fn call<P: Elementary>(function: Function, of: &[P], to: &mut [P]) {
     macro_rules! each {
         (|$x:ident| $value:expr) => {
             for (to, &$x) in to.iter_mut().zip(of) {
@@ -42,11 +63,10 @@ pub(super) fn call<P: Elementary>(function: Function, of: &[P], to: &mut [P]) {
     }
 }
 
-/// A function of two numbers.
+/// A function of two numbers, but for powers.
 #[inline(always)]
-pub(super) fn call2<P: Elementary>(function: Function2, x: P, y: P) -> P {
+pub(in crate::simd) fn call2<P: Elementary>(function: Function2, x: P, y: P) -> P {
     match function {
-        Function2::Power => functions::power(x, y),
         // Of a number and NaN it is the number, and of equal ones, as 0 and −0, the first.
         Function2::Min => P::select(y.lt(x) | !x.le(x), y, x),
         Function2::Max => P::select(x.lt(y) | !x.le(x), y, x),
@@ -54,23 +74,68 @@ pub(super) fn call2<P: Elementary>(function: Function2, x: P, y: P) -> P {
     }
 }
 
-/// A spline, and its slopes along all axes, lane by lane.
+/// A function of numbers lane by lane: a spline, and its slopes along all axes.
 #[inline(always)]
-pub(super) fn spline<P: Pack>(spline: &Spline, arguments: &[P]) -> [P; RESULTS] {
-    let mut numbers = [[0.0_f32; 32]; MAX_SPLINE_AXES];
-    for (to, argument) in numbers.iter_mut().zip(arguments) {
-        argument.store(to);
-    }
-    let mut results = [[0.0_f32; 32]; RESULTS];
-    let mut own = [0.0; MAX_SPLINE_AXES];
+pub(in crate::simd) fn lane_by_lane<P: Vector>(
+    arguments: &[P],
+    of: impl Fn(&[P::Number]) -> [P::Number; RESULTS],
+) -> [P; RESULTS] {
+    let (mut given, mut results) = ([P::splat(0.0); MAX_SPLINE_AXES], [P::splat(0.0); RESULTS]);
+    given[..arguments.len()].copy_from_slice(arguments);
+    let (from, to) = (P::numbers(&mut given), P::numbers(&mut results));
+    let mut own = [P::Number::default(); MAX_SPLINE_AXES];
     let own = &mut own[..arguments.len()];
     for lane in 0..P::LANES {
-        for (to, from) in own.iter_mut().zip(&numbers) {
-            *to = from[lane];
+        for (number, from) in own.iter_mut().zip(from.chunks_exact(P::LANES)) {
+            *number = from[lane];
         }
-        for (to, result) in results.iter_mut().zip(spline.at_single(own)) {
+        for (to, result) in to.chunks_exact_mut(P::LANES).zip(of(own)) {
             to[lane] = result;
         }
     }
-    results.map(|numbers| P::load(&numbers))
+    results
+}
+
+/// Runs the steps of a program.
+pub(in crate::simd) struct RunSteps<'a, P> {
+    pub(in crate::simd) registers: &'a mut [P],
+    pub(in crate::simd) steps: &'a [Step],
+    pub(in crate::simd) block: &'a Block,
+}
+
+impl<P: Functions> Task<P> for RunSteps<'_, P> {
+    type Output = ();
+    #[inline(always)]
+    fn run(self) {
+        run(self.registers, self.steps, self.block);
+    }
+}
+
+impl<R: Register<Number = f32>> Functions for Packed<R>
+where
+    Self: Pack,
+{
+    #[inline(always)]
+    fn call(function: Function, of: &[Self], to: &mut [Self]) {
+        call(function, of, to);
+    }
+    #[inline(always)]
+    fn call2(function: Function2, x: Self, y: Self) -> Self {
+        match function {
+            Function2::Power => functions::power(x, y),
+            other => call2(other, x, y),
+        }
+    }
+    #[inline(always)]
+    fn spline(spline: &Spline, arguments: &[Self]) -> [Self; RESULTS] {
+        lane_by_lane(arguments, |own| spline.at_single(own))
+    }
+    const LATTICE: bool = true;
+    #[inline(always)]
+    fn lattice(lattice: &Lattice, registers: &mut [Self]) {
+        lattice::lattice(lattice, registers);
+    }
+    fn run(registers: &mut [Self], steps: &[Step], block: &Block) {
+        Self::compiled(RunSteps { registers, steps, block });
+    }
 }

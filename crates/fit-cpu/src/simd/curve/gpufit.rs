@@ -10,6 +10,7 @@ use super::engine::Seeds;
 use super::search_kind::{LaneSearch, SearchKind};
 use crate::curve::Evaluate;
 use crate::simd::arch::pack::Pack;
+use crate::simd::lanes::lanes;
 
 /// Gpufit's search ([`fit_core::search::gpufit`]).
 pub(super) struct Gpufit(pub(super) GpufitOptions);
@@ -119,10 +120,7 @@ impl<P: Pack, const N: usize> LaneSearch<P, N> for Searches<P, N> {
         cost.scaled(-seeds.unit).store(&mut chi2);
         self.search.iterations().store(&mut iterations);
         self.search.state().store(&mut states);
-        let mut left = done;
-        while left != 0 {
-            let lane = left.trailing_zeros() as usize;
-            left &= left - 1;
+        for lane in lanes(done) {
             let fit = fits[lane];
             if sound >> lane & 1 == 0 {
                 chunk.leave(fit);

@@ -9,33 +9,27 @@ mod long;
 mod ours;
 mod search_kind;
 
-use std::ops::Range;
 use std::sync::Arc;
 
 use fit_core::Status;
-use fit_core::arithmetic::functions::{self as elementary, Elementary};
 use fit_curves::{
     Chunk, CompiledModel, CurveBatch, CurveFits, CurveNumber, CurveOptions, CurveStart, Curves,
     GpufitChunk, GpufitOptions, GpufitRoom, chunks,
 };
-use fit_formula::{Formula, Function, Function2, Spline};
-use rayon::prelude::*;
+use fit_formula::Formula;
 
-use super::arch::Portable;
-#[cfg(lanes_avx2)]
-use super::arch::avx2;
-#[cfg(lanes_avx512)]
-use super::arch::avx512;
-#[cfg(target_arch = "aarch64")]
-use super::arch::neon;
-use super::arch::pack::{Pack, nearest};
+use super::arch::pack::{Pack, Vector};
+use super::arch::register::Task;
+use super::instruction_set::Available;
 use super::{InstructionSet, double};
 use crate::curve::{
-    Block, Compiled, CurveReference, Evaluate, Evaluated, FitOne, Functions, Lattice, RESULTS,
-    SetPoints, Step, Work, check_bytes, check_memory, checked, run,
+    Compiled, CurveReference, Evaluated, FitOne, Functions, SetPoints, Work, check_bytes,
+    check_memory, checked,
 };
 use crate::reference::BatchError;
-use engine::Scratch;
+use crate::threads::share_chunks;
+use engine::{Scratch, Worker};
+pub(in crate::simd) use functions::{RunSteps, call2, lane_by_lane};
 use gpufit::Gpufit;
 use long::is_long;
 use ours::Ours;
@@ -65,7 +59,7 @@ const MOST_OF_GPUFIT: usize = 7;
 /// some of the points, if these see what all see.
 #[derive(Debug)]
 pub struct CurveSimd {
-    set: InstructionSet,
+    set: Available,
     reference: CurveReference,
 }
 
@@ -76,7 +70,7 @@ impl CurveSimd {
     /// # Errors
     /// As [`crate::Simd::new`].
     pub fn new(threads: usize, set: Option<InstructionSet>) -> Result<Self, BatchError> {
-        let set = set.map_or_else(InstructionSet::choose, InstructionSet::checked)?;
+        let set = Available::new(set)?;
         Ok(Self { set, reference: CurveReference::new(threads)? })
     }
 
@@ -88,13 +82,13 @@ impl CurveSimd {
         pool: Arc<rayon::ThreadPool>,
         set: Option<InstructionSet>,
     ) -> Result<Self, BatchError> {
-        let set = set.map_or_else(InstructionSet::choose, InstructionSet::checked)?;
+        let set = Available::new(set)?;
         Ok(Self { set, reference: CurveReference::in_pool(pool) })
     }
 
     /// The instruction set in use.
     pub fn instruction_set(&self) -> InstructionSet {
-        self.set
+        self.set.set()
     }
 
     /// The fitter in double precision on the same threads.
@@ -146,15 +140,8 @@ impl CurveSimd {
         let batch = CurveBatch::of_model(P, V, curves, start, options)?;
         let coarse = batch.coarse();
         let lanes = batch.with_options(if batch.is_fine() { &coarse } else { options });
-        let worker = || match self.set {
-            #[cfg(lanes_avx512)]
-            InstructionSet::Avx512 => avx512_compiled(&lanes, model),
-            #[cfg(lanes_avx2)]
-            InstructionSet::Avx2 => avx2_compiled(&lanes, model),
-            #[cfg(target_arch = "aarch64")]
-            InstructionSet::Neon => neon_compiled(&lanes, model),
-            _ => portable_compiled(&lanes, model),
-        };
+        let worker =
+            || with_packs!(self.set, |P| P::compiled(MakeCompiled { batch: &lanes, model }));
         let work = || batch.work(Compiled::<_, f64, P, V>::new(model, batch.extent));
         Ok(self.run(&batch, &lanes, worker, work))
     }
@@ -203,7 +190,7 @@ impl CurveSimd {
             }
         };
         let chunks = room.chunks(count, options.parameters(), self.chunk_length(count))?;
-        self.share(count, chunks, make, run);
+        share_chunks(self.pool(count), chunks, make, run);
         Ok(())
     }
 
@@ -234,39 +221,19 @@ impl CurveSimd {
             }
         };
         let chunks = room.chunks(count, options.parameters(), self.chunk_length(count))?;
-        self.share(count, chunks, || None, run);
+        share_chunks(self.pool(count), chunks, || None, run);
         Ok(())
     }
 
     /// How many data sets a thread is given at a time.
     fn chunk_length(&self, count: usize) -> usize {
-        match self.reference.pool() {
-            Some(pool) if count > ALONE => {
-                (count / (4 * pool.current_num_threads())).clamp(ALONE / 2, CHUNK)
-            }
-            _ => CHUNK,
-        }
+        let threads = self.pool(count).map(rayon::ThreadPool::current_num_threads);
+        threads.map_or(CHUNK, |threads| (count / (4 * threads)).clamp(ALONE / 2, CHUNK))
     }
 
-    /// Shares the chunks of so many data sets among the threads, which `make` their own working memory.
-    fn share<C: Send, T>(
-        &self,
-        count: usize,
-        chunks: Vec<C>,
-        make: impl Fn() -> T + Sync + Send,
-        run: impl Fn(&mut T, C) + Sync + Send,
-    ) {
-        match self.reference.pool() {
-            Some(pool) if count > ALONE => {
-                pool.install(|| chunks.into_par_iter().for_each_init(make, run));
-            }
-            _ => {
-                let mut own = make();
-                for chunk in chunks {
-                    run(&mut own, chunk);
-                }
-            }
-        }
+    /// The threads that share so many data sets.
+    fn pool(&self, count: usize) -> Option<&rayon::ThreadPool> {
+        self.reference.pool().filter(|_| count > ALONE)
     }
 
     /// Fits in lanes, and what these leave in double precision; all of it goes on there if that is asked for.
@@ -313,202 +280,71 @@ impl CurveSimd {
             }
         };
         let count = curves.count();
-        self.share(count, chunks(&mut fits, self.chunk_length(count)), make, run);
+        share_chunks(self.pool(count), chunks(&mut fits, self.chunk_length(count)), make, run);
         fits
     }
-}
-
-/// Fits in the lanes of an instruction set.
-trait Worker<K: SearchKind> {
-    /// Fits data sets.
-    fn run(&mut self, batch: &CurveBatch<'_, '_, '_>, fits: Range<usize>, chunk: &mut K::Chunk<'_>);
 }
 
 /// A worker, unless single precision is not enough.
 type Lanes<'w, K> = Option<Box<dyn Worker<K> + 'w>>;
 
-/// A worker for an instruction set, which the processor has.
+/// A worker for an instruction set.
 fn worker<K: SearchKind + 'static>(
-    set: InstructionSet,
+    set: Available,
     batch: &CurveBatch<'_, '_, '_>,
     kind: &K,
 ) -> Box<dyn Worker<K>> {
-    match set {
-        #[cfg(lanes_avx512)]
-        InstructionSet::Avx512 => avx512_worker(batch, kind),
-        #[cfg(lanes_avx2)]
-        InstructionSet::Avx2 => avx2_worker(batch, kind),
-        #[cfg(target_arch = "aarch64")]
-        InstructionSet::Neon => neon_worker(batch, kind),
-        _ => portable_worker(batch, kind),
+    with_packs!(set, |P| worker_of::<P, K>(batch, kind))
+}
+
+/// The same for packs. Models have room for so many parameters; each room is code of its own, of which the portable set has little.
+fn worker_of<P: Pack + Functions, K: SearchKind + 'static>(
+    batch: &CurveBatch<'_, '_, '_>,
+    kind: &K,
+) -> Box<dyn Worker<K>> {
+    macro_rules! rooms {
+        ($($room:literal)*) => {
+            match batch.options.parameters() {
+                $(0..=$room => P::compiled(MakeWorker::<_, $room> { batch, kind }),)*
+                _ if K::MANY => P::compiled(MakeWorker::<_, MOST_PARAMETERS> { batch, kind }),
+                _ => unreachable!("a search for few parameters"),
+            }
+        };
+    }
+    if const { P::UNROLLED == 8 } { rooms!(4 8) } else { rooms!(2 3 4 5 6 7) }
+}
+
+/// Makes a worker with room for N parameters.
+struct MakeWorker<'a, 'c, 's, 'o, K, const N: usize> {
+    batch: &'a CurveBatch<'c, 's, 'o>,
+    kind: &'a K,
+}
+
+impl<P: Pack + Functions, K: SearchKind + 'static, const N: usize> Task<P>
+    for MakeWorker<'_, '_, '_, '_, K, N>
+{
+    type Output = Box<dyn Worker<K>>;
+    #[inline(always)]
+    fn run(self) -> Self::Output {
+        let Self { batch, kind } = self;
+        Box::new(Scratch::<P, N, _, K>::new(batch, batch.interpreter(), kind))
     }
 }
 
-/// The entries of an instruction set: everything in them is inlined, so all of it is compiled for it. Models have room for
-/// so many parameters; each room is code of its own.
-macro_rules! entries {
-    ($worker:ident, $compiled:ident, $pack:ty, [$($room:literal)*] $(, $features:literal)?) => {
-        fn $worker<K: SearchKind + 'static>(batch: &CurveBatch<'_, '_, '_>, kind: &K) -> Box<dyn Worker<K>> {
-            $(#[target_feature(enable = $features)])?
-            unsafe fn make<const N: usize, K: SearchKind + 'static>(
-                batch: &CurveBatch<'_, '_, '_>,
-                kind: &K,
-            ) -> Box<dyn Worker<K>> {
-                Box::new(Scratch::<$pack, N, _, K>::new(batch, batch.interpreter(), kind))
-            }
-            // SAFETY: a fitter of this instruction set was made after the processor said that it has it.
-            unsafe {
-                match batch.options.parameters() {
-                    $(0..=$room => make::<$room, K>(batch, kind),)*
-                    _ if K::MANY => make::<MOST_PARAMETERS, K>(batch, kind),
-                    _ => unreachable!("a search for few parameters"),
-                }
-            }
-        }
-
-        fn $compiled<'m, M, const P: usize, const V: usize>(
-            batch: &CurveBatch<'_, '_, '_>,
-            model: &'m M,
-        ) -> Box<dyn Worker<Ours> + 'm>
-        where
-            M: CompiledModel<P, V>,
-        {
-            $(#[target_feature(enable = $features)])?
-            unsafe fn make<'m, M, const P: usize, const V: usize>(
-                batch: &CurveBatch<'_, '_, '_>,
-                model: &'m M,
-            ) -> Box<dyn Worker<Ours> + 'm>
-            where
-                M: CompiledModel<P, V>,
-            {
-                let model = Compiled::<_, $pack, P, V>::new(model, batch.extent);
-                Box::new(Scratch::<$pack, P, _, Ours>::new(batch, model, &Ours))
-            }
-            // SAFETY: as above.
-            unsafe { make(batch, model) }
-        }
-
-        impl CurveNumber for $pack {
-            #[inline(always)]
-            fn exp(self) -> Self {
-                elementary::exp(self)
-            }
-            #[inline(always)]
-            fn log(self) -> Self {
-                elementary::ln(self)
-            }
-            #[inline(always)]
-            fn power(self, exponent: Self) -> Self {
-                elementary::power(self, exponent)
-            }
-            #[inline(always)]
-            fn sin(self) -> Self {
-                elementary::sin(self)
-            }
-            #[inline(always)]
-            fn cos(self) -> Self {
-                elementary::cos(self)
-            }
-            #[inline(always)]
-            fn atan(self) -> Self {
-                elementary::atan(self)
-            }
-            #[inline(always)]
-            fn tanh(self) -> Self {
-                elementary::tanh(self)
-            }
-            #[inline(always)]
-            fn erf(self) -> Self {
-                elementary::erf(self)
-            }
-        }
-
-        impl Elementary for $pack {
-            #[inline(always)]
-            fn nearest(self) -> Self {
-                nearest(self)
-            }
-            #[inline(always)]
-            fn scaled(self, n: Self) -> Self {
-                Pack::scaled(self, n)
-            }
-            #[inline(always)]
-            fn each(self, of: impl Fn(f64) -> f64) -> Self {
-                let mut numbers = [0.0; 32];
-                self.store(&mut numbers);
-                for number in &mut numbers[..Self::LANES] {
-                    *number = of(f64::from(*number)) as f32;
-                }
-                Self::load(&numbers)
-            }
-            #[inline(always)]
-            fn both(self, other: Self, of: impl Fn(f64, f64) -> f64) -> Self {
-                let (mut a, mut b) = ([0.0; 32], [0.0; 32]);
-                self.store(&mut a);
-                other.store(&mut b);
-                for lane in 0..Self::LANES {
-                    a[lane] = of(f64::from(a[lane]), f64::from(b[lane])) as f32;
-                }
-                Self::load(&a)
-            }
-        }
-
-        impl Functions for $pack {
-            #[inline(always)]
-            fn call(function: Function, of: &[Self], to: &mut [Self]) {
-                functions::call(function, of, to);
-            }
-            #[inline(always)]
-            fn call2(function: Function2, x: Self, y: Self) -> Self {
-                functions::call2(function, x, y)
-            }
-            #[inline(always)]
-            fn spline(spline: &Spline, arguments: &[Self]) -> [Self; RESULTS] {
-                functions::spline(spline, arguments)
-            }
-            const LATTICE: bool = true;
-            #[inline(always)]
-            fn lattice(lattice: &Lattice, registers: &mut [Self]) {
-                lattice::lattice(lattice, registers);
-            }
-            fn run(registers: &mut [Self], steps: &[Step], block: &Block) {
-                $(#[target_feature(enable = $features)])?
-                unsafe fn entry(registers: &mut [$pack], steps: &[Step], block: &Block) {
-                    run(registers, steps, block);
-                }
-                // SAFETY: as above, or there would be no registers of this type.
-                unsafe { entry(registers, steps, block) }
-            }
-        }
-
-        impl<const N: usize, E: Evaluate<$pack, N>, K: SearchKind> Worker<K>
-            for Scratch<$pack, N, E, K>
-        {
-            fn run(
-                &mut self,
-                batch: &CurveBatch<'_, '_, '_>,
-                fits: Range<usize>,
-                chunk: &mut K::Chunk<'_>,
-            ) {
-                $(#[target_feature(enable = $features)])?
-                unsafe fn entry<const N: usize, E: Evaluate<$pack, N>, K: SearchKind>(
-                    scratch: &mut Scratch<$pack, N, E, K>,
-                    batch: &CurveBatch<'_, '_, '_>,
-                    fits: Range<usize>,
-                    chunk: &mut K::Chunk<'_>,
-                ) {
-                    scratch.run(batch, fits, chunk);
-                }
-                // SAFETY: as above, or there would be no registers of this type.
-                unsafe { entry(self, batch, fits, chunk) }
-            }
-        }
-    };
+/// Makes a worker for a model written in Rust.
+struct MakeCompiled<'a, 'c, 's, 'o, 'm, M, const N: usize, const V: usize> {
+    batch: &'a CurveBatch<'c, 's, 'o>,
+    model: &'m M,
 }
-#[cfg(lanes_avx512)]
-entries!(avx512_worker, avx512_compiled, avx512::F32x16, [2 3 4 5 6 7], "avx512f,avx2,fma");
-#[cfg(lanes_avx2)]
-entries!(avx2_worker, avx2_compiled, avx2::F32x8, [2 3 4 5 6 7], "avx2,fma");
-#[cfg(target_arch = "aarch64")]
-entries!(neon_worker, neon_compiled, neon::F32x4, [2 3 4 5 6 7], "neon");
-entries!(portable_worker, portable_compiled, Portable, [4 8]);
+
+impl<'m, P: Pack + Functions + CurveNumber, M: CompiledModel<N, V>, const N: usize, const V: usize>
+    Task<P> for MakeCompiled<'_, '_, '_, '_, 'm, M, N, V>
+{
+    type Output = Box<dyn Worker<Ours> + 'm>;
+    #[inline(always)]
+    fn run(self) -> Self::Output {
+        let Self { batch, model } = self;
+        let model = Compiled::<_, P, N, V>::new(model, batch.extent);
+        Box::new(Scratch::<P, N, _, Ours>::new(batch, model, &Ours))
+    }
+}

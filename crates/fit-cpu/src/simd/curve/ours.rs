@@ -2,13 +2,14 @@
 
 use fit_core::Mask;
 use fit_core::curve::{Descent, Factored, Sums, Units, covariance, is_surely_pushed, single};
-use fit_core::search::{Count, Newton, Normal, Resumable, Settings};
+use fit_core::search::{Count, Normal, Resumable, Settings};
 use fit_curves::{Chunk, CurveBatch, SingleFit};
 
 use super::engine::Seeds;
 use super::search_kind::{LaneSearch, SearchKind};
-use crate::curve::Evaluate;
+use crate::curve::{Evaluate, settings};
 use crate::simd::arch::pack::Pack;
+use crate::simd::lanes::lanes;
 
 /// The search that ends within a share of a standard error from the minimum.
 pub(super) struct Ours;
@@ -35,19 +36,7 @@ impl SearchKind for Ours {
     ) -> Searches<P, N> {
         let zero = P::splat(0.0);
         let options = batch.options;
-        let settings = Settings {
-            max_iterations: P::splat(f64::from(options.max_iterations)),
-            max_evaluations: P::splat(10.0 * f64::from(options.max_iterations) + 10.0),
-            max_error: P::splat(-1.0),
-            min_delta: zero,
-            min_step: zero,
-            step_by_place: zero,
-            lower: [zero; N],
-            upper: [zero; N],
-            newton: Newton::Always,
-            finish: zero,
-            tolerance: zero,
-        };
+        let settings = settings(options, 0, [[zero; N]; 2], [zero; 2]);
         let [share, square] = options.ends();
         let units = Units::at(&seeds.initial);
         let nobody = P::Mask::splat(false);
@@ -151,10 +140,7 @@ impl<P: Pack, const N: usize> LaneSearch<P, N> for Searches<P, N> {
         for (to, number) in others.iter_mut().zip(of.into_iter().chain([unit, degrees, size])) {
             number.store(to);
         }
-        let mut left = done;
-        while left != 0 {
-            let lane = left.trailing_zeros() as usize;
-            left &= left - 1;
+        for lane in lanes(done) {
             let fit = fits[lane];
             if !numbers.put(batch, self.count, lane, fit, chunk) {
                 chunk.leave(fit);

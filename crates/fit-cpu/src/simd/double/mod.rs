@@ -1,67 +1,70 @@
 //! Formulas in double precision, with the points of a data set in the lanes of vector registers.
 
-#[cfg(lanes_avx2)]
-pub(super) mod avx2;
-#[cfg(lanes_avx512)]
-pub(super) mod avx512;
-mod feed;
 pub(super) mod functions;
 pub(super) mod pack;
 mod points;
-pub(super) mod portable;
 mod stream;
 
 use fit_curves::CurveBatch;
 use fit_formula::Axes;
 
-use super::InstructionSet;
+use super::instruction_set::Available;
 use crate::curve::{Evaluated, Formulated, MOST_IN_PACKS, Work};
 use points::Points;
 pub(super) use points::{FEW, is_long};
 use stream::Stream;
 
-/// Working memory for fits in double precision on an instruction set, which the processor has.
-pub(super) fn work<'c>(
-    set: InstructionSet,
-    batch: &CurveBatch<'c, '_, '_>,
-) -> Work<Formulated<'c>> {
+/// An expression for the packs of double precision of an instruction set, or the other where numbers are as fast.
+macro_rules! with_doubles {
+    ($available:expr, |$pack:ident| $value:expr, $none:expr) => {
+        match $available.set() {
+            #[cfg(lanes_avx512)]
+            $crate::InstructionSet::Avx512 => {
+                type $pack = $crate::simd::arch::avx512::F64x8;
+                $value
+            }
+            #[cfg(lanes_avx2)]
+            $crate::InstructionSet::Avx2 => {
+                type $pack = $crate::simd::arch::avx2::F64x4;
+                $value
+            }
+            // Packs of two numbers are no faster than numbers.
+            #[cfg(target_arch = "x86_64")]
+            _ => $none,
+            #[cfg(not(target_arch = "x86_64"))]
+            _ => {
+                type $pack = $crate::simd::arch::portable::Double4;
+                $value
+            }
+        }
+    };
+}
+
+/// Working memory for fits in double precision on an instruction set.
+pub(super) fn work<'c>(set: Available, batch: &CurveBatch<'c, '_, '_>) -> Work<Formulated<'c>> {
     if batch.options.parameters() > MOST_IN_PACKS {
         return batch.interpreted();
     }
     if is_long(batch.curves.points()) && batch.axes == Axes::Together {
-        return batch.work(Formulated::Held(match set {
-            #[cfg(lanes_avx512)]
-            InstructionSet::Avx512 => Box::new(Stream::<avx512::F64x8>::new(batch)),
-            #[cfg(lanes_avx2)]
-            InstructionSet::Avx2 => Box::new(Stream::<avx2::F64x4>::new(batch)),
-            #[cfg(target_arch = "x86_64")]
-            _ => return batch.interpreted(),
-            #[cfg(not(target_arch = "x86_64"))]
-            _ => Box::new(Stream::<portable::Double4>::new(batch)),
-        }));
+        return with_doubles!(
+            set,
+            |P| batch.work(Formulated::Held(Box::new(Stream::<P>::new(batch)))),
+            batch.interpreted()
+        );
     }
     packed(set, batch)
 }
 
 /// The same for data sets that are copied, however long they are.
-pub(super) fn packed(
-    set: InstructionSet,
-    batch: &CurveBatch<'_, '_, '_>,
-) -> Work<Formulated<'static>> {
+pub(super) fn packed(set: Available, batch: &CurveBatch<'_, '_, '_>) -> Work<Formulated<'static>> {
     if batch.options.parameters() > MOST_IN_PACKS {
         return batch.interpreted();
     }
-    let mut work = batch.work(Formulated::Packs(match set {
-        #[cfg(lanes_avx512)]
-        InstructionSet::Avx512 => Box::new(Points::<avx512::F64x8>::new(batch)),
-        #[cfg(lanes_avx2)]
-        InstructionSet::Avx2 => Box::new(Points::<avx2::F64x4>::new(batch)),
-        // Packs of two numbers are no faster than numbers.
-        #[cfg(target_arch = "x86_64")]
-        _ => return batch.interpreted(),
-        #[cfg(not(target_arch = "x86_64"))]
-        _ => Box::new(Points::<portable::Double4>::new(batch)),
-    }));
+    let mut work = with_doubles!(
+        set,
+        |P| batch.work(Formulated::Packs(Box::new(Points::<P>::new(batch)))),
+        return batch.interpreted()
+    );
     work.long = is_long(batch.curves.points());
     work
 }

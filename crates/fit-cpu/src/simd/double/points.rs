@@ -12,18 +12,20 @@ use fit_curves::CurveBatch;
 use fit_formula::{Axes, Function, Function2, Spline};
 use rayon::prelude::*;
 
-#[cfg(lanes_avx2)]
-use super::avx2::F64x4;
-#[cfg(lanes_avx512)]
-use super::avx512::F64x8;
 use super::functions;
 use super::pack::Double;
-#[cfg(not(target_arch = "x86_64"))]
-use super::portable::Double4;
 use crate::curve::{
     Block, DataSet, Evaluated, Functions, Interpreter, Lattice, MOST_IN_PACKS, Packs, Places,
-    RESULTS, Scaling, Step, Total, run,
+    RESULTS, Scaling, Step, Total, with_room_for,
 };
+#[cfg(lanes_avx2)]
+use crate::simd::arch::avx2;
+#[cfg(lanes_avx512)]
+use crate::simd::arch::avx512;
+use crate::simd::arch::pack::Vector;
+use crate::simd::arch::portable::Double4;
+use crate::simd::arch::register::Task;
+use crate::simd::curve::{RunSteps, lane_by_lane};
 
 /// Points of a part, or at least a row of them.
 pub(super) const PART: usize = 1 << 14;
@@ -47,7 +49,7 @@ pub(super) struct Points<R> {
 }
 
 /// Some lines of points: those of one row, or rows of a grid.
-pub(super) struct Part<R> {
+struct Part<R> {
     model: Interpreter<R>,
     columns: Range<usize>,
     rows: Range<usize>,
@@ -56,7 +58,7 @@ pub(super) struct Part<R> {
     total: Total,
 }
 
-impl<R: Summing> Points<R> {
+impl<R: Double + Functions> Points<R> {
     pub(super) fn new(batch: &CurveBatch<'_, '_, '_>) -> Self {
         let [columns, rows] = batch.extent;
         let part = |columns: Range<usize>, rows: Range<usize>| {
@@ -87,7 +89,7 @@ impl<R: Summing> Points<R> {
     }
 }
 
-impl<R: Summing> Packs for Points<R> {
+impl<R: Double + Functions> Packs for Points<R> {
     fn set_points(&mut self, of: &(dyn Fn(usize, usize, usize) -> f64 + Sync)) {
         self.each(|Part { model, columns, rows, .. }| {
             model.set_points(|variable, pack, row| {
@@ -104,35 +106,28 @@ impl<R: Summing> Packs for Points<R> {
     }
 }
 
-impl<R: Summing> Places for Points<R> {
+impl<R: Double + Functions> Places for Points<R> {
     fn place(&mut self, parameters: &[f64]) {
-        let mut packs = [R::splat(0.0); MOST_IN_PACKS];
-        let count = parameters.len().min(MOST_IN_PACKS);
-        for (to, &parameter) in packs.iter_mut().zip(parameters) {
-            *to = R::splat(parameter);
-        }
         // No more than a few operations each.
-        self.parts.iter_mut().for_each(|part| part.model.set_parameters(&packs[..count]));
+        self.parts.iter_mut().for_each(|part| part.model.place(parameters));
     }
 
     fn factors(&self, to: &mut [f64]) {
         let Some(part) = self.parts.first() else { return };
         let scales = part.model.scales::<MOST_IN_PACKS>();
         for (to, scale) in to.iter_mut().zip(scales) {
-            let mut lanes = [0.0; 8];
-            scale.store(&mut lanes);
-            *to = lanes[0];
+            *to = scale.first();
         }
     }
 
     fn visit(&mut self, seen: DataSet<'_>, to: &mut Total) {
         if let [part] = self.parts.as_mut_slice() {
-            R::sums(part, seen, to);
+            sums(part, seen, to);
             return;
         }
         self.each(|part| {
             let mut total = Total::ZERO;
-            R::sums(part, seen, &mut total);
+            sums(part, seen, &mut total);
             part.total = total;
         });
         for part in &self.parts {
@@ -141,21 +136,44 @@ impl<R: Summing> Places for Points<R> {
     }
 }
 
-/// Numbers of a data set from `from`, of which there are so many; where there are fewer than lanes, 0 follows.
-#[inline(always)]
-fn load<R: Double>(numbers: &[f64], from: usize, count: usize) -> R {
-    if count >= R::LANES {
-        return R::load(&numbers[from..from + R::LANES]);
+/// The sums of a part.
+fn sums<R: Double + Functions>(part: &mut Part<R>, seen: DataSet<'_>, to: &mut Total) {
+    match seen.count {
+        0..=FEW_SCALED if seen.scaled.is_some() => {
+            R::compiled(Visit::<R, FEW_SCALED> { part, seen, to });
+        }
+        _ if seen.scaled.is_some() => R::compiled(Visit::<R, MOST_IN_PACKS> { part, seen, to }),
+        count => with_room_for!(
+            count,
+            |ROOM| R::compiled(Visit::<R, ROOM> { part, seen, to }),
+            R::compiled(Visit::<R, MOST_IN_PACKS> { part, seen, to }),
+            [3 4 5 6 7]
+        ),
     }
-    let mut lanes = [0.0; 8];
-    lanes[..count].copy_from_slice(&numbers[from..from + count]);
-    R::load(&lanes)
 }
 
 /// Visits the points of a part, for a model with room for N parameters. What has to be scaled, and what has priors, is rare, and so in two
 /// rooms alone.
+struct Visit<'a, R, const N: usize> {
+    part: &'a mut Part<R>,
+    seen: DataSet<'a>,
+    to: &'a mut Total,
+}
+
+impl<R: Double + Functions, const N: usize> Task<R> for Visit<'_, R, N> {
+    type Output = ();
+    #[inline(always)]
+    fn run(self) {
+        visit::<R, N>(self.part, self.seen, self.to);
+    }
+}
+
 #[inline(always)]
-fn visit<R: Summing, const N: usize>(part: &mut Part<R>, seen: DataSet<'_>, to: &mut Total) {
+fn visit<R: Double + Functions, const N: usize>(
+    part: &mut Part<R>,
+    seen: DataSet<'_>,
+    to: &mut Total,
+) {
     let Part { model, columns, rows, across, .. } = part;
     let DataSet { data, weights, scaled, poisson, count } = seen;
     let mut sums = Sums::<R, N>::zero(Count::new(count));
@@ -169,9 +187,9 @@ fn visit<R: Summing, const N: usize>(part: &mut Part<R>, seen: DataSet<'_>, to: 
                     let line = (rows.start + row) * *across;
                     for pack in block.columns() {
                         let first = columns.start + pack * R::LANES;
-                        let count = columns.end - first;
-                        let $datum: R = load(data, line + first, count);
-                        let $weight: R = load(weights, line + first, count);
+                        let own = line + first..line + columns.end.min(first + R::LANES);
+                        let $datum = R::load_some(&data[own.clone()], 0.0);
+                        let $weight = R::load_some(&weights[own], 0.0);
                         let $at = results.at(point);
                         point += 1;
                         $add
@@ -202,36 +220,10 @@ fn visit<R: Summing, const N: usize>(part: &mut Part<R>, seen: DataSet<'_>, to: 
     }
 }
 
-/// Packs whose sums are compiled for their instruction set.
-pub(super) trait Summing: Double + Functions {
-    /// The sums of a part.
-    fn sums(part: &mut Part<Self>, seen: DataSet<'_>, to: &mut Total);
-}
-
-macro_rules! entries {
-    ($pack:ty $(, $features:literal)?) => {
-        impl Summing for $pack {
-            fn sums(part: &mut Part<Self>, seen: DataSet<'_>, to: &mut Total) {
-                $(#[target_feature(enable = $features)])?
-                unsafe fn entry<const N: usize>(part: &mut Part<$pack>, seen: DataSet<'_>, to: &mut Total) {
-                    visit::<$pack, N>(part, seen, to);
-                }
-                // SAFETY: an engine of this instruction set was made after the processor said that it has it.
-                unsafe {
-                    match seen.count {
-                        0..=FEW_SCALED if seen.scaled.is_some() => entry::<FEW_SCALED>(part, seen, to),
-                        _ if seen.scaled.is_some() => entry::<MOST_IN_PACKS>(part, seen, to),
-                        0..=3 => entry::<3>(part, seen, to),
-                        4 => entry::<4>(part, seen, to),
-                        5 => entry::<5>(part, seen, to),
-                        6 => entry::<6>(part, seen, to),
-                        7 => entry::<7>(part, seen, to),
-                        _ => entry::<MOST_IN_PACKS>(part, seen, to),
-                    }
-                }
-            }
-        }
-
+/// What formulas call.
+macro_rules! functions {
+    ($($(#[$compiled:meta])? $pack:ty),*) => {$(
+        $(#[$compiled])?
         impl Functions for $pack {
             #[inline(always)]
             fn call(function: Function, of: &[Self], to: &mut [Self]) {
@@ -243,24 +235,20 @@ macro_rules! entries {
             }
             #[inline(always)]
             fn spline(spline: &Spline, arguments: &[Self]) -> [Self; RESULTS] {
-                functions::spline(spline, arguments)
+                lane_by_lane(arguments, |own| spline.at(own))
             }
             const LATTICE: bool = false;
             fn lattice(_: &Lattice, _: &mut [Self]) {}
             fn run(registers: &mut [Self], steps: &[Step], block: &Block) {
-                $(#[target_feature(enable = $features)])?
-                unsafe fn entry(registers: &mut [$pack], steps: &[Step], block: &Block) {
-                    run(registers, steps, block);
-                }
-                // SAFETY: as above, or there would be no registers of this type.
-                unsafe { entry(registers, steps, block) }
+                Self::compiled(RunSteps { registers, steps, block });
             }
         }
-    };
+    )*};
 }
-#[cfg(lanes_avx512)]
-entries!(F64x8, "avx512f,avx2,fma");
-#[cfg(lanes_avx2)]
-entries!(F64x4, "avx2,fma");
-#[cfg(not(target_arch = "x86_64"))]
-entries!(Double4);
+functions!(
+    #[cfg(lanes_avx512)]
+    avx512::F64x8,
+    #[cfg(lanes_avx2)]
+    avx2::F64x4,
+    Double4
+);

@@ -5,25 +5,20 @@
 
 use std::borrow::Cow;
 use std::ops::Range;
-use std::sync::Mutex;
 
 use fit_core::curve::Sums;
 use fit_core::search::Count;
 use fit_curves::{CurveBatch, Curves, Points, clean};
 use fit_formula::Axes;
-use rayon::prelude::*;
 
-#[cfg(lanes_avx2)]
-use super::avx2::F64x4;
-#[cfg(lanes_avx512)]
-use super::avx512::F64x8;
-use super::feed::{Feed, MOST_LANES};
+use super::pack::{Double, MOST_LANES};
 use super::points::PART;
-#[cfg(not(target_arch = "x86_64"))]
-use super::portable::Double4;
 use crate::curve::{
-    DataSet, Held, Interpreter, MOST_IN_PACKS, Places, Scaling, Seen, Total, see, size,
+    DataSet, Functions, Held, Interpreter, MOST_IN_PACKS, Places, Scaling, Seen, Total, see, size,
+    with_room_for,
 };
+use crate::simd::arch::register::Task;
+use crate::threads::{Idle, parts};
 
 /// Packs that are evaluated together: their results stay in the first cache.
 const BLOCK: usize = 32;
@@ -36,31 +31,8 @@ const TOGETHER: usize = 16;
 /// They are in so many parts, each of which is spread over the data set.
 const FEW_PARTS: usize = 32;
 
-/// Working memory that threads take and give back.
-struct Idle<R> {
-    first: Interpreter<R>,
-    others: Mutex<Vec<Interpreter<R>>>,
-}
-
-impl<R: Feed> Idle<R> {
-    fn new(batch: &CurveBatch<'_, '_, '_>) -> Self {
-        let program = batch.program.as_ref().expect("the job is one of a formula");
-        let first = Interpreter::new(program, Axes::Together, [BLOCK, 1], 0);
-        Self { first, others: Mutex::new(Vec::new()) }
-    }
-
-    fn with(&self, of: impl FnOnce(&mut Interpreter<R>)) {
-        let own = self.others.lock().ok().and_then(|mut others| others.pop());
-        let mut own = own.unwrap_or_else(|| self.first.clone());
-        of(&mut own);
-        if let Ok(mut others) = self.others.lock() {
-            others.push(own);
-        }
-    }
-}
-
 /// The numbers of a data set.
-pub(super) struct Numbers<'c> {
+struct Numbers<'c> {
     /// Each variable, and what is subtracted from it.
     variables: Vec<(Cow<'c, [f64]>, f64)>,
     data: Cow<'c, [f64]>,
@@ -108,7 +80,7 @@ fn scattered(number: usize) -> u64 {
 }
 
 /// A formula at the points of a data set that lie anywhere.
-pub(super) struct Stream<'c, R: Streaming> {
+pub(super) struct Stream<'c, R: Double + Functions> {
     curves: Curves<'c>,
     count: usize,
     all: Numbers<'c>,
@@ -119,26 +91,16 @@ pub(super) struct Stream<'c, R: Streaming> {
     /// Σd² and Σd of all as they are.
     sizes: [f64; 2],
     parameters: Vec<f64>,
-    idle: Idle<R>,
+    model: Interpreter<R>,
+    /// Those of other threads.
+    others: Idle<Interpreter<R>>,
 }
 
 /// Some points of a data set, and the parameters.
-pub(super) struct Piece<'a> {
+struct Piece<'a> {
     numbers: &'a Numbers<'a>,
     points: Range<usize>,
     parameters: &'a [f64],
-}
-
-/// What is found of all parts of so many points, in their order. A thread that belongs to a pool has the others help.
-fn parts<T: Send>(points: usize, of: impl Fn(Range<usize>) -> T + Sync + Send) -> Vec<T> {
-    let part = |number: usize| of(number * PART..points.min((number + 1) * PART));
-    let all = 0..points.div_ceil(PART);
-    // What belongs to no pool has no threads to wake.
-    if rayon::current_thread_index().is_some() {
-        all.into_par_iter().map(part).collect()
-    } else {
-        all.map(part).collect()
-    }
 }
 
 /// Numbers where they lie, or copied.
@@ -150,7 +112,7 @@ fn taken<'c>(
     match lent {
         Some(lent) => Cow::Borrowed(lent),
         None => Cow::Owned(
-            parts(points, |part| part.map(&of).collect::<Vec<f64>>())
+            parts(points, PART, |part| part.map(&of).collect::<Vec<f64>>())
                 .into_iter()
                 .flatten()
                 .collect(),
@@ -158,8 +120,9 @@ fn taken<'c>(
     }
 }
 
-impl<'c, R: Streaming> Stream<'c, R> {
+impl<'c, R: Double + Functions> Stream<'c, R> {
     pub(super) fn new(batch: &CurveBatch<'c, '_, '_>) -> Self {
+        let program = batch.program.as_ref().expect("the job is one of a formula");
         let none = || Cow::Borrowed(&[][..]);
         let variables = (0..batch.variables).map(|_| (none(), 0.0)).collect();
         Self {
@@ -171,7 +134,8 @@ impl<'c, R: Streaming> Stream<'c, R> {
             unevenness: ([0.0; MOST_IN_PACKS], 0.0),
             sizes: [0.0; 2],
             parameters: Vec::new(),
-            idle: Idle::new(batch),
+            model: Interpreter::new(program, Axes::Together, [BLOCK, 1], 0),
+            others: Idle::new(),
         }
     }
 
@@ -180,31 +144,26 @@ impl<'c, R: Streaming> Stream<'c, R> {
     }
 }
 
-impl<R: Streaming> Places for Stream<'_, R> {
+impl<R: Double + Functions> Places for Stream<'_, R> {
     fn place(&mut self, parameters: &[f64]) {
-        let count = parameters.len().min(MOST_IN_PACKS);
         self.parameters.clear();
-        self.parameters.extend_from_slice(&parameters[..count]);
-        let mut packs = [R::splat(0.0); MOST_IN_PACKS];
-        for (to, &parameter) in packs.iter_mut().zip(parameters) {
-            *to = R::splat(parameter);
-        }
-        self.idle.first.set_parameters(&packs[..count]);
+        self.parameters.extend(parameters.iter().take(MOST_IN_PACKS));
+        self.model.place(parameters);
     }
 
     fn factors(&self, to: &mut [f64]) {
-        for (to, scale) in to.iter_mut().zip(self.idle.first.scales::<MOST_IN_PACKS>()) {
-            *to = R::first(scale);
+        for (to, scale) in to.iter_mut().zip(self.model.scales::<MOST_IN_PACKS>()) {
+            *to = scale.first();
         }
     }
 
     fn visit(&mut self, seen: DataSet<'_>, to: &mut Total) {
-        let Self { parameters, idle, .. } = &*self;
+        let Self { parameters, model, others, .. } = &*self;
         let numbers = self.numbers();
         let look = |points: Range<usize>| {
             let mut total = Total::ZERO;
             let piece = Piece { numbers, points, parameters };
-            idle.with(|model| R::look(model, &piece, seen, &mut total));
+            others.with(|| model.clone(), |model| look(model, &piece, seen, &mut total));
             total
         };
         let all = match numbers.data.len() {
@@ -212,7 +171,7 @@ impl<R: Streaming> Places for Stream<'_, R> {
                 let size = few / FEW_PARTS;
                 (0..FEW_PARTS).map(|part| look(part * size..(part + 1) * size)).collect()
             }
-            points => parts(points, look),
+            points => parts(points, PART, look),
         };
         all.iter().for_each(|part| to.add(part, seen.count));
         if self.of_few {
@@ -228,7 +187,7 @@ impl<R: Streaming> Places for Stream<'_, R> {
     }
 }
 
-impl<R: Streaming> Held for Stream<'_, R> {
+impl<R: Double + Functions> Held for Stream<'_, R> {
     fn take(&mut self, fit: usize, origin: &[f64]) {
         let Curves { data, points: place, weights, .. } = self.curves;
         let points = self.curves.points();
@@ -249,7 +208,7 @@ impl<R: Streaming> Held for Stream<'_, R> {
             weights: weights.map(|all| {
                 let row = if all.shape()[0] == 1 { 0 } else { fit };
                 let mut weights = taken(all.doubles(&[row]), points, |point| all.get([row, point]));
-                if parts(points, |part| weights[part].iter().any(|weight| weight.is_nan()))
+                if parts(points, PART, |part| weights[part].iter().any(|weight| weight.is_nan()))
                     .contains(&true)
                 {
                     clean(weights.to_mut());
@@ -266,14 +225,14 @@ impl<R: Streaming> Held for Stream<'_, R> {
     fn see(&mut self, poisson: bool) -> Seen {
         let Numbers { data, weights, .. } = &self.all;
         let of_part = |part: Range<usize>| match weights {
-            None => R::survey(&data[part]),
+            None => R::compiled(Survey(&data[part])),
             Some(weights) => {
                 let (data, weights) = (&data[part.clone()], &weights[part]);
                 let size = |poisson| size(data, weights, None, poisson);
                 (see(data, weights, poisson), [size(false), size(true)])
             }
         };
-        let found = parts(data.len(), of_part);
+        let found = parts(data.len(), PART, of_part);
         let none = (see(&[], &[], poisson), [0.0; 2]);
         let (mut seen, sizes) = found.into_iter().fold(none, |all, part| {
             (all.0.and(part.0), [all.1[0] + part.1[0], all.1[1] + part.1[1]])
@@ -299,7 +258,7 @@ impl<R: Streaming> Held for Stream<'_, R> {
                 Some(weights) => size(&own, &weights[part], scale, poisson),
             }
         };
-        parts(data.len(), of_part).into_iter().sum()
+        parts(data.len(), PART, of_part).into_iter().sum()
     }
 
     fn weight(&self) -> f64 {
@@ -308,7 +267,7 @@ impl<R: Streaming> Held for Stream<'_, R> {
         let of_part = |part: Range<usize>| -> f64 {
             weights[part].iter().filter(|&&weight| weight > 0.0).sum()
         };
-        parts(data.len(), of_part).into_iter().sum()
+        parts(data.len(), PART, of_part).into_iter().sum()
     }
 
     fn set_few(&mut self, few: bool) -> bool {
@@ -328,32 +287,39 @@ impl<R: Streaming> Held for Stream<'_, R> {
 const SIDE: usize = 32;
 
 /// What is seen of data without weights, and Σd² and Σd.
-#[inline(always)]
-fn survey(data: &[f64]) -> (Seen, [f64; 2]) {
-    let (mut low, mut high) = ([f64::INFINITY; SIDE], [f64::NEG_INFINITY; SIDE]);
-    let (mut squares, mut sums) = ([0.0; SIDE], [0.0; SIDE]);
-    let (packs, rest) = data.as_chunks::<SIDE>();
-    let mut add = |pack: &[f64; SIDE]| {
-        for k in 0..SIDE {
-            let datum = pack[k];
-            low[k] = if datum < low[k] { datum } else { low[k] };
-            high[k] = if datum > high[k] { datum } else { high[k] };
-            squares[k] += datum * datum;
-            sums[k] += datum;
+struct Survey<'a>(&'a [f64]);
+
+impl<R> Task<R> for Survey<'_> {
+    type Output = (Seen, [f64; 2]);
+    #[inline(always)]
+    fn run(self) -> Self::Output {
+        let Self(data) = self;
+        let (mut low, mut high) = ([f64::INFINITY; SIDE], [f64::NEG_INFINITY; SIDE]);
+        let (mut squares, mut sums) = ([0.0; SIDE], [0.0; SIDE]);
+        let (packs, rest) = data.as_chunks::<SIDE>();
+        let mut add = |pack: &[f64; SIDE]| {
+            for k in 0..SIDE {
+                let datum = pack[k];
+                low[k] = if datum < low[k] { datum } else { low[k] };
+                high[k] = if datum > high[k] { datum } else { high[k] };
+                squares[k] += datum * datum;
+                sums[k] += datum;
+            }
+        };
+        packs.iter().for_each(&mut add);
+        for &datum in rest {
+            low[0] = if datum < low[0] { datum } else { low[0] };
+            high[0] = if datum > high[0] { datum } else { high[0] };
+            squares[0] += datum * datum;
+            sums[0] += datum;
         }
-    };
-    packs.iter().for_each(&mut add);
-    for &datum in rest {
-        low[0] = if datum < low[0] { datum } else { low[0] };
-        high[0] = if datum > high[0] { datum } else { high[0] };
-        squares[0] += datum * datum;
-        sums[0] += datum;
+        let extent =
+            [low.into_iter().fold(low[0], f64::min), high.into_iter().fold(high[0], f64::max)];
+        let sums = [squares, sums].map(|sums| sums.into_iter().sum::<f64>());
+        // A sum says whether all are numbers, unless it overflows.
+        let sound = sums[1].is_finite() || data.iter().all(|datum| datum.is_finite());
+        (Seen { sound, points: data.len(), extent, heaviest: 1.0 }, sums)
     }
-    let extent = [low.into_iter().fold(low[0], f64::min), high.into_iter().fold(high[0], f64::max)];
-    let sums = [squares, sums].map(|sums| sums.into_iter().sum::<f64>());
-    // A sum says whether all are numbers, unless it overflows.
-    let sound = sums[1].is_finite() || data.iter().all(|datum| datum.is_finite());
-    (Seen { sound, points: data.len(), extent, heaviest: 1.0 }, sums)
 }
 
 /// Sums of many points, lane by lane.
@@ -380,9 +346,42 @@ fn total(lanes: &[f64; MOST_LANES]) -> f64 {
 /// Weights of a block, where there are none.
 static ONES: [f64; BLOCK * MOST_LANES] = [1.0; BLOCK * MOST_LANES];
 
-/// Looks at the points of a piece, for a model with room for N parameters. What has to be scaled is rare, and so in one room alone.
+/// Looks at the points of a piece.
+fn look<R: Double + Functions>(
+    model: &mut Interpreter<R>,
+    piece: &Piece<'_>,
+    seen: DataSet<'_>,
+    to: &mut Total,
+) {
+    match seen.scaled {
+        Some(_) => R::compiled(Look::<R, MOST_IN_PACKS> { model, piece, seen, to }),
+        None => with_room_for!(
+            seen.count,
+            |ROOM| R::compiled(Look::<R, ROOM> { model, piece, seen, to }),
+            R::compiled(Look::<R, MOST_IN_PACKS> { model, piece, seen, to }),
+            [3 4 5 6 7]
+        ),
+    }
+}
+
+/// The same for a model with room for N parameters. What has to be scaled is rare, and so in one room alone.
+struct Look<'a, R, const N: usize> {
+    model: &'a mut Interpreter<R>,
+    piece: &'a Piece<'a>,
+    seen: DataSet<'a>,
+    to: &'a mut Total,
+}
+
+impl<R: Double + Functions, const N: usize> Task<R> for Look<'_, R, N> {
+    type Output = ();
+    #[inline(always)]
+    fn run(self) {
+        look_in_room::<R, N>(self.model, self.piece, self.seen, self.to);
+    }
+}
+
 #[inline(always)]
-fn look<R: Feed, const N: usize>(
+fn look_in_room<R: Double + Functions, const N: usize>(
     model: &mut Interpreter<R>,
     piece: &Piece<'_>,
     seen: DataSet<'_>,
@@ -391,11 +390,7 @@ fn look<R: Feed, const N: usize>(
     let Piece { numbers, points, parameters } = piece;
     let Numbers { variables, data, level, weights } = numbers;
     let DataSet { scaled, poisson, count, .. } = seen;
-    let mut packs = [R::splat(0.0); MOST_IN_PACKS];
-    for (to, &parameter) in packs.iter_mut().zip(*parameters) {
-        *to = R::splat(parameter);
-    }
-    model.set_parameters(&packs[..parameters.len()]);
+    model.place(parameters);
     let zero = [0.0; MOST_LANES];
     let mut lanes =
         Lanes::<N> { cost: zero, gradient: [zero; N], hessian: [[zero; N]; N], sound: true };
@@ -403,12 +398,12 @@ fn look<R: Feed, const N: usize>(
     let all = Count::<N>::new(count);
     let mut from = points.start;
     while from < points.end {
-        let end = points.end.min(from + BLOCK * R::FED);
+        let end = points.end.min(from + BLOCK * R::LANES);
         for (number, (variable, less)) in variables.iter().enumerate() {
-            let own = variable[from..end].chunks(R::FED);
+            let own = variable[from..end].chunks(R::LANES);
             for (to, own) in model.variable(number).iter_mut().zip(own) {
                 // The last point again, where there is none.
-                *to = R::feed_some(own, *less, own[own.len() - 1]);
+                *to = R::load_some(own, own[own.len() - 1]) - R::splat(*less);
             }
         }
         model.run_data();
@@ -419,11 +414,11 @@ fn look<R: Feed, const N: usize>(
         macro_rules! sum {
             ($weights:expr, |$at:ident, $datum:ident, $weight:ident| $add:expr) => {
                 for (point, (data, weights)) in
-                    own.chunks(R::FED).zip($weights.chunks(R::FED)).enumerate()
+                    own.chunks(R::LANES).zip($weights.chunks(R::LANES)).enumerate()
                 {
                     let $at = results.at(point);
-                    let $datum = R::feed_some(data, *level, *level);
-                    let $weight = R::feed_some(weights, 0.0, 0.0);
+                    let $datum = R::load_some(data, *level) - R::splat(*level);
+                    let $weight = R::load_some(weights, 0.0);
                     $add
                 }
             };
@@ -439,9 +434,9 @@ fn look<R: Feed, const N: usize>(
             _ if poisson => {
                 sum!(seen, |at, datum, weight| sums.add_poisson::<true>(&at, datum, weight));
             }
-            _ if weights.is_none() && own.len() % R::FED == 0 => {
-                for (point, data) in own.chunks_exact(R::FED).enumerate() {
-                    let datum = R::feed(data, *level);
+            _ if weights.is_none() && own.len() % R::LANES == 0 => {
+                for (point, data) in own.chunks_exact(R::LANES).enumerate() {
+                    let datum = R::load(data) - R::splat(*level);
                     sums.add_square::<false>(&results.at(point), datum, one, one);
                 }
             }
@@ -471,61 +466,3 @@ fn look<R: Feed, const N: usize>(
         }
     }
 }
-
-/// What is compiled for the instruction set of its packs.
-pub(super) trait Streaming: Feed {
-    /// The first lane.
-    fn first(self) -> f64;
-    /// [`survey`].
-    fn survey(data: &[f64]) -> (Seen, [f64; 2]);
-    /// [`look`].
-    fn look(model: &mut Interpreter<Self>, piece: &Piece<'_>, seen: DataSet<'_>, to: &mut Total);
-}
-
-macro_rules! entries {
-    ($pack:ty $(, $features:literal)?) => {
-        impl Streaming for $pack {
-            fn first(self) -> f64 {
-                let mut lanes = [0.0; MOST_LANES];
-                self.pour(&mut lanes);
-                lanes[0]
-            }
-            fn survey(data: &[f64]) -> (Seen, [f64; 2]) {
-                $(#[target_feature(enable = $features)])?
-                unsafe fn entry(data: &[f64]) -> (Seen, [f64; 2]) {
-                    survey(data)
-                }
-                // SAFETY: a stream of these packs is made after the processor said that it has the instruction set.
-                unsafe { entry(data) }
-            }
-            fn look(model: &mut Interpreter<Self>, piece: &Piece<'_>, seen: DataSet<'_>, to: &mut Total) {
-                entries!(@look $pack, [model, piece, seen, to], [3 4 5 6 7] $(, $features)?);
-            }
-        }
-    };
-    (@look $pack:ty, [$model:ident, $piece:ident, $seen:ident, $to:ident], [$($room:literal)*] $(, $features:literal)?) => {
-        $(#[target_feature(enable = $features)])?
-        unsafe fn entry<const N: usize>(
-            model: &mut Interpreter<$pack>,
-            piece: &Piece<'_>,
-            seen: DataSet<'_>,
-            to: &mut Total,
-        ) {
-            look::<$pack, N>(model, piece, seen, to);
-        }
-        // SAFETY: as for `survey`.
-        unsafe {
-            match $seen.count {
-                _ if $seen.scaled.is_some() => entry::<MOST_IN_PACKS>($model, $piece, $seen, $to),
-                $(0..=$room => entry::<$room>($model, $piece, $seen, $to),)*
-                _ => entry::<MOST_IN_PACKS>($model, $piece, $seen, $to),
-            }
-        }
-    };
-}
-#[cfg(lanes_avx512)]
-entries!(F64x8, "avx512f,avx2,fma");
-#[cfg(lanes_avx2)]
-entries!(F64x4, "avx2,fma");
-#[cfg(not(target_arch = "x86_64"))]
-entries!(Double4);
