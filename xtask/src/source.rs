@@ -6,7 +6,7 @@ use sha2::{Digest, Sha256};
 
 /// The crates that kernels are compiled from, and those that these depend on, for the device, by their names in `Cargo.lock`.
 const CRATES: [&str; 2] = ["crates/fit-core", "crates/fit-gpu-kernel"];
-const OTHERS: [&str; 3] = ["cuda_std", "cuda_std_macros", "libm"];
+const OTHERS: [&str; 1] = ["libm"];
 
 /// A line that says something to the compiler.
 fn says_something(line: &&str) -> bool {

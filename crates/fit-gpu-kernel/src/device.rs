@@ -1,13 +1,9 @@
 //! What differs between compiling for a GPU and for the host.
 //!
-//! For a GPU rustc's own back-end is used. With the feature `rust-cuda` it is the published `cuda_std`, which
-//! takes a code generator of its own, and a compiler of 2021; that the interface fits is checked on the host.
-//! What `cuda_std` has no word for (shuffles, barriers with a number) is written in PTX there too.
-//!
 //! Approximations: the exponential of the device has a relative error of 2⁻²², its logarithm an absolute one of 2⁻²², its
 //! division one of two units in the last place. On the host they are exact to rounding.
 
-#[cfg(all(target_arch = "nvptx64", not(feature = "rust-cuda")))]
+#[cfg(target_arch = "nvptx64")]
 mod machine {
     use core::arch::{asm, nvptx};
 
@@ -231,7 +227,7 @@ mod machine {
     }
 }
 
-#[cfg(not(any(target_arch = "nvptx64", feature = "rust-cuda")))]
+#[cfg(not(target_arch = "nvptx64"))]
 mod machine {
     /// a·b + c, rounded once.
     #[inline(always)]
@@ -285,134 +281,6 @@ mod machine {
     #[inline(always)]
     pub fn anew(number: u32) -> u32 {
         number
-    }
-}
-
-#[cfg(feature = "rust-cuda")]
-mod machine {
-    use cuda_std::{GpuFloat, shared, thread, warp};
-
-    /// PTX on the device; on the host, where there are no threads to talk to, nothing.
-    macro_rules! instruction {
-        ($($text:literal),+; $value:ident; $($operand:ident),*) => {{
-            #[cfg(target_arch = "nvptx64")]
-            // SAFETY: all threads that take part are here: they do all of their work together.
-            unsafe {
-                core::arch::asm!($($text,)+ inout(reg32) $value, $(in(reg32) $operand,)*
-                    options(nostack, preserves_flags));
-            }
-            #[cfg(not(target_arch = "nvptx64"))]
-            let _ = ($($operand,)*);
-            $value
-        }};
-    }
-
-    /// a·b + c, rounded once.
-    #[inline(always)]
-    pub fn fused(a: f32, b: f32, c: f32) -> f32 {
-        GpuFloat::mul_add(a, b, c)
-    }
-
-    /// The same in double precision.
-    #[inline(always)]
-    pub fn fused_f64(a: f64, b: f64, c: f64) -> f64 {
-        GpuFloat::mul_add(a, b, c)
-    }
-
-    /// 2^x.
-    #[inline(always)]
-    pub fn exp2(x: f32) -> f32 {
-        GpuFloat::exp2(x)
-    }
-
-    /// log₂ x.
-    #[inline(always)]
-    pub fn log2(x: f32) -> f32 {
-        GpuFloat::log2(x)
-    }
-
-    /// a/b.
-    #[inline(always)]
-    pub fn divide(a: f32, b: f32) -> f32 {
-        a / b
-    }
-
-    /// 1/x.
-    #[inline(always)]
-    pub fn reciprocal(x: f32) -> f32 {
-        1.0 / x
-    }
-
-    /// √x.
-    #[inline(always)]
-    pub fn sqrt(x: f32) -> f32 {
-        GpuFloat::sqrt(x)
-    }
-
-    /// √x, in double precision.
-    #[inline(always)]
-    pub fn sqrt_f64(x: f64) -> f64 {
-        GpuFloat::sqrt(x)
-    }
-
-    /// Adds one to a number that other threads count up too, and returns what it was.
-    ///
-    /// # Safety
-    /// The number is in the memory of the device.
-    #[inline(always)]
-    pub unsafe fn count_up(counter: *mut u32) -> u32 {
-        // SAFETY: the caller's promise.
-        unsafe {
-            let counter = &*counter.cast::<core::sync::atomic::AtomicU32>();
-            counter.fetch_add(1, core::sync::atomic::Ordering::Relaxed)
-        }
-    }
-
-    /// The same number, of which a compiler does not know that it is the same.
-    #[inline(always)]
-    #[allow(unused_mut)]
-    pub fn anew(mut number: u32) -> u32 {
-        instruction!("/* {0} */"; number;)
-    }
-
-    /// What the thread whose number differs in the bits of `lane` has; all threads of `members` take part.
-    #[inline(always)]
-    #[allow(unused_mut)]
-    pub fn shuffle_xor(mut value: f32, lane: u32, members: u32) -> f32 {
-        instruction!("shfl.sync.bfly.b32 {0}, {0}, {1}, 31, {2};"; value; lane, members)
-    }
-
-    /// What the thread `lane` of the warp has; all threads of `members` take part.
-    #[inline(always)]
-    #[allow(unused_mut)]
-    pub fn shuffle(mut value: f32, lane: u32, members: u32) -> f32 {
-        instruction!("shfl.sync.idx.b32 {0}, {0}, {1}, 31, {2};"; value; lane, members)
-    }
-
-    /// Waits until what the threads of `members` wrote can be read by all of them.
-    #[inline(always)]
-    pub fn synchronize(members: u32) {
-        // SAFETY: all threads of `members` are here: the threads of a fit do all of their work together.
-        unsafe { warp::sync_warp(members) }
-    }
-
-    /// Waits for all of the `threads` threads of the block that wait with the same `number`, 1 to 15.
-    #[inline(always)]
-    #[allow(unused_mut)]
-    pub fn wait_for(mut number: u32, threads: u32) {
-        instruction!("bar.sync {0}, {1};"; number; threads);
-    }
-
-    /// The shared memory that the launch gave the block.
-    #[inline(always)]
-    pub fn shared_memory() -> *mut f32 {
-        shared::dynamic_shared_mem()
-    }
-
-    /// The thread's number in its block, the block's number, and the threads of a block.
-    #[inline(always)]
-    pub fn place() -> (u32, u32, u32) {
-        (thread::thread_idx_x(), thread::block_idx_x(), thread::block_dim_x())
     }
 }
 
