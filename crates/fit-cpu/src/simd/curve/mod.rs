@@ -29,7 +29,6 @@ use crate::curve::{
 use crate::reference::BatchError;
 use crate::threads::share_chunks;
 use engine::{Scratch, Worker};
-pub(in crate::simd) use functions::{RunSteps, call2, lane_by_lane};
 use gpufit::Gpufit;
 use long::is_long;
 use ours::Ours;

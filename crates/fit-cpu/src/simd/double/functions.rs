@@ -7,7 +7,7 @@ use fit_core::Mask;
 use fit_formula::{Function, Function2};
 
 use super::pack::{Double, nearest_product};
-use crate::simd::curve;
+use crate::simd::formulas;
 
 #[inline(always)]
 fn polynomial<R: Double, const N: usize>(x: R, coefficients: &[f64; N]) -> R {
@@ -279,6 +279,6 @@ pub(super) fn call<R: Double>(function: Function, of: &[R], to: &mut [R]) {
 pub(super) fn call2<R: Double>(function: Function2, x: R, y: R) -> R {
     match function {
         Function2::Power => power(x, y),
-        other => curve::call2(other, x, y),
+        other => formulas::call2(other, x, y),
     }
 }
