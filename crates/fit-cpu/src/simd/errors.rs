@@ -124,8 +124,12 @@ impl<P: Pack, S: Summable<K>, const K: usize, const Q: usize> Appraisal<P, S, K,
                 }
                 outcomes[lane] = fit;
             }
-            let [x, y, sigma_x, sigma_y, angle, alpha, beta, by_x, by_y] =
-                numbers.each_ref().map(|numbers| P::load(numbers));
+            // No closure, which is a function of its own.
+            let mut packs = [P::splat(0.0); 9];
+            for (pack, numbers) in packs.iter_mut().zip(&numbers) {
+                *pack = P::load(numbers);
+            }
+            let [x, y, sigma_x, sigma_y, angle, alpha, beta, by_x, by_y] = packs;
             let outline = Outline { x, y, sigma_x, sigma_y, angle };
             let mut tile = Serial::new(&pixels[..size.pixels()], size, &mut axes)
                 .with_notes(variances)

@@ -7,6 +7,7 @@ mod curve;
 mod double;
 mod engine;
 mod errors;
+mod formulas;
 mod instruction_set;
 pub(crate) mod internals;
 mod keeper;

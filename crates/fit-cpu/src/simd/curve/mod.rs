@@ -29,7 +29,6 @@ use crate::curve::{
 use crate::reference::BatchError;
 use crate::threads::share_chunks;
 use engine::{Scratch, Worker};
-pub(in crate::simd) use functions::{RunSteps, call2, lane_by_lane};
 use gpufit::Gpufit;
 use long::is_long;
 use ours::Ours;
@@ -39,8 +38,9 @@ use search_kind::SearchKind;
 const CHUNK: usize = 1024;
 /// A batch of no more data sets than this is fitted by the calling thread.
 const ALONE: usize = 128;
-/// The most bytes that the results of all operations for a long data set may take.
-const MOST_LONG_BYTES: usize = 1 << 35;
+/// The most bytes that the results of all operations for a long data set may take, where there are addresses for so many.
+const MOST_LONG_BYTES: usize =
+    if usize::BITS > 35 { 1 << (usize::BITS / 64 * 35) } else { usize::MAX };
 /// Models of more parameters are fitted in double precision.
 const MOST_PARAMETERS: usize = 16;
 /// The same for Gpufit's search, which is a [`SearchKind`] for few.

@@ -4,7 +4,7 @@ use fit_core::arithmetic::{double, functions};
 use fit_formula::{Function, Function2};
 
 use super::pack::Double;
-use crate::simd::curve;
+use crate::simd::formulas;
 
 /// A function of each number.
 #[inline(always)]
@@ -39,6 +39,6 @@ pub(super) fn call<R: Double>(function: Function, of: &[R], to: &mut [R]) {
 pub(super) fn call2<R: Double>(function: Function2, x: R, y: R) -> R {
     match function {
         Function2::Power => double::power(x, y),
-        other => curve::call2(other, x, y),
+        other => formulas::call2(other, x, y),
     }
 }

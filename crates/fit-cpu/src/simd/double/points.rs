@@ -25,7 +25,7 @@ use crate::simd::arch::avx512;
 use crate::simd::arch::pack::Vector;
 use crate::simd::arch::portable::Double4;
 use crate::simd::arch::register::Task;
-use crate::simd::curve::{RunSteps, lane_by_lane};
+use crate::simd::formulas::{RunSteps, lane_by_lane};
 
 /// Points of a part, or at least a row of them.
 pub(super) const PART: usize = 1 << 14;
