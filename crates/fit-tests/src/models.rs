@@ -147,7 +147,10 @@ fn spot(at: &[f64], focus: f64) -> f64 {
 }
 
 /// A spline through a function of places.
-fn spline(axes: &[SplineAxis], of: impl Fn(&[f64]) -> f64) -> Spline {
+///
+/// # Panics
+/// If there is none with such axes.
+pub fn spline(axes: &[SplineAxis], of: impl Fn(&[f64]) -> f64) -> Spline {
     let lengths: Vec<usize> = axes
         .iter()
         .rev()

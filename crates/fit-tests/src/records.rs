@@ -18,7 +18,7 @@ pub fn records(parts: impl Iterator<Item = &'static str>) -> Vec<Record> {
             lines: lines.map(|line| line.split_once(' ').unwrap_or((line, ""))).collect(),
         }
     };
-    parts.map(of).collect()
+    parts.filter(|part| !part.trim().is_empty()).map(of).collect()
 }
 
 impl Record {

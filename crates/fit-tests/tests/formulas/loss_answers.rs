@@ -11,7 +11,7 @@ use spotfit::Backend;
 use spotfit::model::answers::{AnswerColumn, AnswerValues, ComparedModel, FitAnswers};
 use spotfit::model::{CurveFitter, CurveNoise, Loss, LossScale, Model};
 
-use crate::noise_simulated::{MODELS, SETS, Simulated};
+use crate::noise_simulated::{MODELS, SETS};
 
 /// Answers for data, by name.
 fn answers(

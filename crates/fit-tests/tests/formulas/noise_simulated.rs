@@ -55,54 +55,6 @@ pub(crate) const MODELS: [Curve; 6] = [
     curve("a/(1 + exp(-(x - x0)/w)) + b", &[4.0, 15.0, 2.0, 0.5], 40, [0.0, 30.0], 0.15),
 ];
 
-/// Curves whose data may have outliers.
-pub(crate) trait Simulated {
-    /// Starts near the truth.
-    fn start(&self) -> Vec<f64>;
-
-    /// Data with noise and so many outliers in each data set, of either sign and of a size between these numbers of standard
-    /// deviations: (data, weights of the good points).
-    fn data_of(
-        &self,
-        count: usize,
-        outliers: usize,
-        sizes: [f64; 2],
-        seed: u64,
-    ) -> (Array2<f64>, Array2<f64>);
-}
-
-impl Simulated for Curve {
-    fn start(&self) -> Vec<f64> {
-        self.truth.iter().enumerate().map(|(j, value)| value * [1.1, 0.92][j % 2]).collect()
-    }
-
-    fn data_of(
-        &self,
-        count: usize,
-        outliers: usize,
-        sizes: [f64; 2],
-        seed: u64,
-    ) -> (Array2<f64>, Array2<f64>) {
-        let mut random = Random::new(seed, 1);
-        let mut weights = Array2::ones((count, self.points));
-        let mut data = self.data(count, &mut random);
-        for fit in 0..count {
-            let mut left = outliers;
-            while left > 0 {
-                let at = (random.uniform() * self.points as f64) as usize % self.points;
-                if weights[[fit, at]] == 0.0 {
-                    continue;
-                }
-                let sign = if random.uniform() < 0.5 { -1.0 } else { 1.0 };
-                data[[fit, at]] += self.noise * sign * random.uniform_in(sizes[0], sizes[1]);
-                weights[[fit, at]] = 0.0;
-                left -= 1;
-            }
-        }
-        (data, weights)
-    }
-}
-
 fn fit_curve(
     case: &Curve,
     data: &Array2<f64>,

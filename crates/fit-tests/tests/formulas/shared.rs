@@ -5,6 +5,7 @@ use fit_curves::{
     CurveFits, CurveLimits, CurveOptions, CurvePrecision, CurveStart, Curves, Linear, Points,
     Sharing, Values,
 };
+use fit_tests::curves::shared;
 use fit_tests::records::{Record, records};
 use ndarray::{Array2, Axis, s};
 use spotfit::Backend;
@@ -84,11 +85,8 @@ impl Case {
         let x = x.insert_axis(Axis(1));
         let x = Points::PerFit(Values::from(x.view()));
         let curves = Curves::new(data.view(), x).with_weights(weights.view());
-        let fitter = CurveFitter::new(backend, 1).expect("a thread");
-        let options = self.options(&model);
-        model
-            .fit_shared(&fitter, &curves, start.view().into(), &options, &self.sharing(&model))
-            .expect("sound")
+        let (options, sharing) = (self.options(&model), self.sharing(&model));
+        fitted_from(start.view(), (backend, 1), &model, &curves, &options, &sharing)
     }
 }
 
@@ -150,6 +148,17 @@ fn shared_time(backend: Backend, data: &Array2<f64>, threads: usize) -> SharedMo
 }
 
 fn fitted(
+    of: (Backend, usize),
+    model: &Model,
+    curves: &Curves<'_>,
+    options: &CurveOptions,
+    sharing: &Sharing,
+) -> SharedModelFits {
+    fitted_from(&START[..], of, model, curves, options, sharing)
+}
+
+fn fitted_from<'a>(
+    start: impl Into<CurveStart<'a>>,
     (backend, threads): (Backend, usize),
     model: &Model,
     curves: &Curves<'_>,
@@ -157,7 +166,7 @@ fn fitted(
     sharing: &Sharing,
 ) -> SharedModelFits {
     let fitter = CurveFitter::new(backend, threads).expect("threads");
-    model.fit_shared(&fitter, curves, (&START).into(), options, sharing).expect("sound")
+    model.fit_shared(&fitter, curves, start.into(), options, sharing).expect("sound")
 }
 
 fn near(a: f64, b: f64, digits: f64) -> bool {
@@ -210,12 +219,9 @@ fn units() {
         ] {
             let scaled = data.mapv(|value| value * of_y);
             let x = Array2::from_shape_fn((1, 20), |(_, at)| at as f64 * of_x);
-            let curves = Curves::new(scaled.view(), Points::Shared(Values::from(x.view())));
+            let curves = shared(&scaled, &x, None);
             let start = [START[0] * of_y, START[1] * of_x, START[2] * of_y];
-            let fitter = CurveFitter::new(backend, 1).expect("a thread");
-            let found = model
-                .fit_shared(&fitter, &curves, (&start).into(), &options, &sharing)
-                .expect("sound");
+            let found = fitted_from(&start, (backend, 1), &model, &curves, &options, &sharing);
             let part = &found.shared.parts[0];
             assert!(part.status.is_converged(), "{of_y} {of_x}: {:?}", part.status);
             let [t, u] = [&plain, &found].map(|fits| fits.shared.values[0]);
@@ -260,16 +266,14 @@ fn all_shared_is_one_fit() {
                 + 1.0
                 + 0.01 * ((at * 7 + fit * 3) % 11) as f64
         });
-        let shared = |origin: f64, level: f64| {
+        let at = |origin: f64, level: f64| {
             let x = Array2::from_shape_fn((1, 30), |(_, at)| origin + at as f64);
             let values = values.mapv(|value| value + level);
-            let curves = Curves::new(values.view(), Points::Shared(Values::from(x.view())));
-            let fitter = CurveFitter::new(backend, 1).expect("a thread");
+            let (curves, of) = (shared(&values, &x, None), (backend, 1));
             let sharing = Sharing::default().with_shared(width);
-            peak.fit_shared(&fitter, &curves, CurveStart::Estimate, &peak.options(), &sharing)
-                .expect("sound")
+            fitted_from(CurveStart::Estimate, of, &peak, &curves, &peak.options(), &sharing)
         };
-        let [near_0, far] = [shared(0.0, 0.0), shared(1.7e9, 1e9)];
+        let [near_0, far] = [at(0.0, 0.0), at(1.7e9, 1e9)];
         assert!(near(near_0.shared.values[0].value, far.shared.values[0].value, 1e-6));
         for fit in 0..3 {
             let [a, b] = [&near_0, &far].map(|fits| fits.shared.fits.parameters[[fit, place]]);
@@ -297,12 +301,9 @@ fn what_is_invalid_is_left_out() {
         counts[[1, 2]] = -1.0;
         let curves = Curves::new(counts.view(), Points::Index);
         let options = model.options().with_estimator(Estimator::MaximumLikelihood);
-        let fitter = CurveFitter::new(backend, 1).expect("a thread");
         let start = Array2::from_shape_vec((3, 2), vec![1.0, 4.0, 1.0, 4.0, -5.0, 4.0]).expect("6");
         let sharing = Sharing::default().with_shared(1);
-        let found = model
-            .fit_shared(&fitter, &curves, start.view().into(), &options, &sharing)
-            .expect("sound");
+        let found = fitted_from(start.view(), (backend, 1), &model, &curves, &options, &sharing);
         assert_eq!(found.shared.left_out(), 2, "{found:?}");
         assert!(found.shared.fits.is_found(0), "{found:?}");
     }
@@ -317,12 +318,9 @@ fn too_little_is_said() {
         let model =
             Model::formula("a*b*exp(-x/t) + c", &["x"], &["a", "b", "t", "c"]).expect("one");
         let curves = Curves::new(data.view(), Points::Index);
-        let fitter = CurveFitter::new(backend, 1).expect("a thread");
         let sharing = Sharing::default().with_shared(1).with_shared(2);
-        let start = [2.0, 2.0, 2.0, 0.5];
-        let found = model
-            .fit_shared(&fitter, &curves, (&start).into(), &model.options(), &sharing)
-            .expect("sound");
+        let (start, options) = ([2.0, 2.0, 2.0, 0.5], model.options());
+        let found = fitted_from(&start, (backend, 1), &model, &curves, &options, &sharing);
         let [b, t] = [found.shared.values[0], found.shared.values[1]];
         assert_eq!(b.error, f64::INFINITY, "{found:?}");
         assert!(t.error.is_finite() && near(t.value, 3.0, 0.1), "{found:?}");
@@ -360,15 +358,9 @@ fn too_little_is_said() {
         weights.column_mut(2).fill(0.0);
         weights[[1, 1]] = 0.0;
         let curves = Curves::new(two.view(), Points::Index).with_weights(weights.view());
-        let found = line
-            .fit_shared(
-                &fitter,
-                &curves,
-                (&[1.0, 1.0]).into(),
-                &line.options(),
-                &Sharing::default().with_shared(1),
-            )
-            .expect("sound");
+        let sharing = Sharing::default().with_shared(1);
+        let (start, options) = ([1.0, 1.0], line.options());
+        let found = fitted_from(&start, (backend, 1), &line, &curves, &options, &sharing);
         assert_eq!(found.shared.degrees(), 0);
         assert!(near(found.shared.values[0].value, 1.0, 1e-9), "{found:?}");
         assert_eq!(found.shared.values[0].error, f64::INFINITY);
@@ -385,23 +377,19 @@ fn contradictions() {
     let fitter = CurveFitter::new(Backend::Reference, 1).expect("a thread");
     let plain = model.options();
     let absolute = model.options().with_absolute(true);
-    let shared = Sharing::default;
+    let of = Sharing::default;
     let cases: [(CurveOptions, Sharing, &str); 11] = [
-        (plain.clone(), shared().with_shared(1).with_shared(1), "'t' is shared twice"),
-        (plain.clone(), shared().with_shared(7), "does not exist"),
-        (plain.clone().with_fixed(1), shared().with_shared(1), "'t' is fixed"),
-        (plain.clone(), shared().with_groups(1, vec![0, 1]), "2 groups for 3 fits"),
-        (plain.clone(), shared().with_prior(1, 3.0, 1.0), "absolute"),
-        (absolute.clone(), shared().with_prior(1, 3.0, 0.0), "not above 0"),
-        (absolute.clone(), shared().with_prior(1, 3.0, f64::NAN), "not above 0"),
-        (absolute.clone(), shared().with_prior(1, f64::NAN, 1.0), "not finite"),
-        (
-            absolute.clone().with_upper(1, 2.5),
-            shared().with_prior(1, 3.0, 1.0),
-            "outside its limits",
-        ),
-        (absolute.clone().with_fixed(1), shared().with_prior(1, 3.0, 1.0), "'t' is fixed"),
-        (absolute, shared().with_prior(1, 3.0, 1.0).with_prior(1, 2.0, 1.0), "two priors"),
+        (plain.clone(), of().with_shared(1).with_shared(1), "'t' is shared twice"),
+        (plain.clone(), of().with_shared(7), "does not exist"),
+        (plain.clone().with_fixed(1), of().with_shared(1), "'t' is fixed"),
+        (plain.clone(), of().with_groups(1, vec![0, 1]), "2 groups for 3 fits"),
+        (plain.clone(), of().with_prior(1, 3.0, 1.0), "absolute"),
+        (absolute.clone(), of().with_prior(1, 3.0, 0.0), "not above 0"),
+        (absolute.clone(), of().with_prior(1, 3.0, f64::NAN), "not above 0"),
+        (absolute.clone(), of().with_prior(1, f64::NAN, 1.0), "not finite"),
+        (absolute.clone().with_upper(1, 2.5), of().with_prior(1, 3.0, 1.0), "outside its limits"),
+        (absolute.clone().with_fixed(1), of().with_prior(1, 3.0, 1.0), "'t' is fixed"),
+        (absolute, of().with_prior(1, 3.0, 1.0).with_prior(1, 2.0, 1.0), "two priors"),
     ];
     for (options, sharing, told) in &cases {
         let found = model.fit_shared(&fitter, &curves, (&START[..]).into(), options, sharing);
@@ -436,7 +424,7 @@ fn ties_of_named_models() {
         f * (-x / 1.0).exp() + (1.0 - f) * (-x / 6.0).exp() + 0.001 * ((at * 13 + fit) % 7) as f64
     });
     let x = Array2::from_shape_fn((1, 40), |(_, at)| at as f64 * 0.5);
-    let curves = Curves::new(data.view(), Points::Shared(Values::from(x.view())));
+    let curves = shared(&data, &x, None);
     for ties in [&["a2 = 1 - a1"][..], &["a2 = (1 - sqrt(a1))*(1 + sqrt(a1))", "c = 0.002"]] {
         let model = Model::named("exponential_2").and_then(|model| model.with_ties(ties));
         let model = model.expect("ties");
@@ -469,7 +457,7 @@ fn many_data_sets() {
     let x = Array2::from_shape_fn((1, 30), |(_, at)| at as f64 * 0.5);
     let data =
         Array2::from_shape_fn((sets, 30), |(fit, at)| truth(fit, x[[0, at]]) + noise(fit, at));
-    let curves = Curves::new(data.view(), Points::Shared(Values::from(x.view())));
+    let curves = shared(&data, &x, None);
     let model =
         Model::of_variables("a*(f*exp(-x/t1) + (1 - f)*exp(-x/t2)) + c", &["x"]).expect("one");
     let start = [60.0, 0.5, 1.0, 4.0, 1.0];

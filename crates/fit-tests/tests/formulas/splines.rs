@@ -7,7 +7,7 @@ use fit_curves::{CurveFits, CurveOptions, CurveStart, Curves, Points, Values};
 use fit_formula::{Formula, Spline, SplineAxis};
 use fit_gpu::CurveGpu;
 use fit_tests::curves::{Alike, Engine, values_of};
-use fit_tests::models::{SIMULATED, model, places};
+use fit_tests::models::{SIMULATED, model, places, spline};
 use fit_tests::on_backends;
 use ndarray::{Array2, ArrayView2, s};
 use spotfit::model::Model;
@@ -161,20 +161,7 @@ fn called(&(text, truth, [columns, rows]): &Called) -> (Formula, Vec<f64>, [usiz
         (-0.5 * at.iter().zip(widths.into_iter().zip(centres)).map(square).sum::<f64>()).exp()
     };
     let made = |axes: &[SplineAxis], channels: usize| {
-        let extent: Vec<usize> = axes
-            .iter()
-            .rev()
-            .map(|axis| match *axis {
-                Cubic(count) => count + 1,
-                Steps(count) => count,
-            })
-            .collect();
-        let sample = |mut place: Vec<f64>| {
-            place.reverse();
-            bump(&place[channels..]) * (1.0 + 0.3 * place[..channels].iter().sum::<f64>())
-        };
-        let samples: Vec<f64> = places(&extent).into_iter().map(sample).collect();
-        Spline::through(axes, &samples).expect("sound")
+        spline(axes, |at| bump(&at[channels..]) * (1.0 + 0.3 * at[..channels].iter().sum::<f64>()))
     };
     use SplineAxis::{Cubic, Steps};
     let splines = [

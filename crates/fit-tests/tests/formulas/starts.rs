@@ -10,7 +10,7 @@ use fit_sim::Random;
 use fit_tests::curves::{Curve, curve, row, shared, values};
 use fit_tests::effort;
 use spotfit::Backend;
-use spotfit::model::{CurveFitter, CurveStart, Model, ModelFits};
+use spotfit::model::{CurveFitter, CurveOptions, CurveStart, Model, ModelFits};
 
 fn fitted(
     model: &Model,
@@ -19,11 +19,19 @@ fn fitted(
     y: &[f64],
     weights: Option<&[f64]>,
 ) -> ModelFits {
+    fitted_with(model, backend, (x, y, weights), &model.options().with_max_iterations(400))
+}
+
+fn fitted_with(
+    model: &Model,
+    backend: Backend,
+    (x, y, weights): (&[f64], &[f64], Option<&[f64]>),
+    options: &CurveOptions,
+) -> ModelFits {
     let (x, y, weights) = (row(x), row(y), weights.map(row));
     let curves = shared(&y, &x, weights.as_ref());
     let fitter = CurveFitter::new(backend, 1).expect("a thread");
-    let options = model.options().with_max_iterations(400);
-    model.fit_with(&fitter, &curves, CurveStart::Estimate, &options).expect("fits")
+    model.fit_with(&fitter, &curves, CurveStart::Estimate, options).expect("fits")
 }
 
 fn formula(text: &str) -> Model {
@@ -248,20 +256,17 @@ fn long_data_have_high_frequencies() {
 /// Proves that angles that must lie in a turn, and amplitudes that must be negative, begin within it, far from 0 too.
 #[test]
 fn angles_begin_within_their_limits() {
-    let fitter = CurveFitter::new(Backend::Reference, 1).expect("a thread");
     for phase in [1.5, 2.5, 4.0] {
         for far in [0.0, 30.0] {
             let x: Vec<f64> = (0..50).map(|i| far + 0.1 * f64::from(i)).collect();
             let y: Vec<f64> = x.iter().map(|x| 3.0 * (7.0 * x + phase).sin() + 1.0).collect();
-            let (x, y) = (row(&x), row(&y));
-            let curves = shared(&y, &x, None);
             let model = Model::named("sine").expect("a model");
             for (amplitude, limits) in [(3.0, [0.0, TAU]), (-3.0, [-PI, PI])] {
                 let bounded = if amplitude > 0.0 { [0.0, 100.0] } else { [-100.0, 0.0] };
                 let options = model.options().with_lower(0, bounded[0]).with_upper(0, bounded[1]);
                 let options = options.with_lower(2, limits[0]).with_upper(2, limits[1]);
-                let fits = model.fit_with(&fitter, &curves, CurveStart::Estimate, &options);
-                let found = fits.expect("fits").of("a").expect("a")[0];
+                let fits = fitted_with(&model, Backend::Reference, (&x, &y, None), &options);
+                let found = fits.of("a").expect("a")[0];
                 assert!((found - amplitude).abs() < 1e-3, "{phase}, {far}: {found}");
             }
         }
@@ -287,16 +292,13 @@ fn tied_waves_are_found() {
 fn limits_say_where_frequencies_are_searched() {
     let (x, mut y) = uneven(25.0, 0, |angle| 3.0 * angle.sin());
     x.iter().zip(&mut y).for_each(|(x, y)| *y += 3.5 * (8.0 * x).sin());
-    let (x, y) = (row(&x), row(&y));
-    let curves = shared(&y, &x, None);
-    let fitter = CurveFitter::new(Backend::Reference, 1).expect("a thread");
     for model in [Model::named("sine").expect("a model"), formula("a*sin(w*x + p) + c")] {
         let number = model.parameter("w").expect("w");
         for (limits, wanted) in [([0.0, 100.0], 8.0), ([20.0, 100.0], 25.0)] {
             let options =
                 model.options().with_lower(number, limits[0]).with_upper(number, limits[1]);
-            let fits = model.fit_with(&fitter, &curves, CurveStart::Estimate, &options);
-            let own = fits.expect("fits").of("w").expect("w")[0];
+            let fits = fitted_with(&model, Backend::Reference, (&x, &y, None), &options);
+            let own = fits.of("w").expect("w")[0];
             assert!((own - wanted).abs() < 0.5, "{}: {own} and not {wanted}", model.text());
         }
     }

@@ -23,6 +23,8 @@ use fit_sim::SpotSimulation;
 use fit_windows::{AnyWindows, CameraMap, Weights, Windows};
 use ndarray::{Array2, Array3, ArrayView2, ArrayView3, ShapeBuilder};
 
+use super::gpu::pinned;
+
 const SIDE: usize = 9;
 
 /// One test at a time: registering memory waits for all streams of the process.
@@ -81,7 +83,7 @@ fn decay() -> Formula {
 }
 
 /// Windows whose pixels are told by their address alone.
-fn shown<'a>(count: usize) -> AnyWindows<'a> {
+pub(super) fn shown<'a>(count: usize) -> AnyWindows<'a> {
     static ONE: [f32; 1] = [0.0];
     let shape = (count, SIDE, SIDE).strides((0, 0, 0));
     Windows::stack(ArrayView3::from_shape(shape, &ONE).expect("one is enough")).into()
@@ -419,8 +421,7 @@ fn with_registered(count: usize, parts: Parts) -> Vec<String> {
     resident.errors_into(&options, &mut errors).expect("errors");
     told("errors of those", &errors);
 
-    let mut buffer = PinnedBuffer::<f32>::new(pixels.len()).expect("memory");
-    buffer.copy_from_slice(&pixels);
+    let buffer = pinned(&pixels);
     let fitter = InPlace::new(0).expect("a GPU");
     let weighted = shown(count).with_weights(Weights::Windows(weights_view)).with_corners(&corners);
     let found = in_place(&fitter, weighted, buffer.as_ptr()).expect("weights");
@@ -541,8 +542,7 @@ fn other_streams_are_not_waited_for() {
     let _context = Context::of(0);
     const COUNT: usize = 5000;
     let spots = spots(COUNT);
-    let mut pixels = PinnedBuffer::<f32>::new(spots.len()).expect("memory");
-    pixels.copy_from_slice(spots.as_slice().expect("standard layout"));
+    let pixels = pinned(spots.as_slice().expect("standard layout"));
     let fitter = InPlace::new(0).expect("a GPU");
     let fit = || {
         let found = in_place(&fitter, shown(COUNT), pixels.as_ptr()).expect("a GPU");

@@ -8,9 +8,11 @@ use fit_gpu::{
 };
 use fit_sim::SpotSimulation;
 use fit_tests::emulation::estimates;
-use fit_windows::Weights;
+use fit_windows::{AnyWindows, Weights};
 use ndarray::{Array3, ArrayView3, ShapeBuilder, s};
 use spotfit::{Backend, FitError, Fitter, FitterOptions, Pixel, Windows};
+
+use super::cuda::shown;
 
 /// Enough windows for the kernels that want many.
 const MANY: usize = 8000;
@@ -33,7 +35,7 @@ fn fits_of<P: Pixel>(
 }
 
 /// Pixels in pinned memory.
-fn pinned(spots: &[f32]) -> PinnedBuffer<f32> {
+pub(super) fn pinned(spots: &[f32]) -> PinnedBuffer<f32> {
     let mut pixels = PinnedBuffer::<f32>::new(spots.len()).expect("memory");
     pixels.copy_from_slice(spots);
     pixels
@@ -150,10 +152,8 @@ fn all_ways_give_the_same() {
 /// Checks windows of 9×9 pixels, where they lie in memory that the device reaches, against what is `expected`; and that outcomes stay
 /// while someone has them.
 fn in_place(options: &Options, pixels: &PinnedBuffer<f32>, expected: &[Fit<f32>]) {
-    let shape = (expected.len(), 9, 9).strides((0, 0, 0));
-    let shapes = ArrayView3::from_shape(shape, &[0.0_f32]).expect("one is enough");
     let windows = DeviceWindows {
-        shapes: Windows::stack(shapes).into(),
+        shapes: shown(expected.len()),
         pixels: pixels.as_ptr().cast(),
         weights: std::ptr::null(),
         start: DeviceStart::Host(Start::Estimate),
@@ -171,6 +171,7 @@ fn in_place(options: &Options, pixels: &PinnedBuffer<f32>, expected: &[Fit<f32>]
     }
     let own = device_of(found[0].fits().cast()).expect("a GPU");
     assert_eq!((own, device_of(expected.as_ptr().cast()).expect("a GPU")), (Some(0), None));
+    let shape = (expected.len(), 9, 9).strides((0, 0, 0));
     let double = ArrayView3::from_shape(shape, &[0.0_f64]).expect("one is enough");
     let windows = DeviceWindows { shapes: Windows::stack(double).into(), ..windows };
     // SAFETY: nothing is read of pixels that no kernel reads.
@@ -274,17 +275,14 @@ fn weights_are_given_once() {
     const COUNT: usize = 500;
     let pixels = pinned(spots(COUNT).as_slice().expect("standard layout"));
     let there = pinned(&vec![1.0; pixels.len()]);
-    let shape = (COUNT, 9, 9).strides((0, 0, 0));
-    let one = [0.0_f32];
-    let shapes = ArrayView3::from_shape(shape, &one).expect("one is enough");
     let corners = vec![Corner { frame: 0, x: 2500, y: 2500 }; COUNT];
     let image = ndarray::Array2::<f32>::ones((3000, 3000));
     let each = Array3::<f32>::ones((COUNT, 9, 9));
     let fitter = InPlace::new(0).expect("a GPU");
-    let plain = Windows::stack(shapes);
-    let fit = |shapes: Windows<'_, f32>| {
+    let plain = shown(COUNT);
+    let fit = |shapes: AnyWindows<'_>| {
         let windows = DeviceWindows {
-            shapes: shapes.into(),
+            shapes,
             pixels: pixels.as_ptr().cast(),
             weights: there.as_ptr(),
             start: DeviceStart::Host(Start::Estimate),
