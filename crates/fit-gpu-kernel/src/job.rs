@@ -3,9 +3,7 @@
 use core::ffi::c_void;
 use core::ptr::{null, null_mut};
 
-use fit_core::pass::{
-    CovarianceEstimator, ErrorEstimate, Likelihood, ROUGH, RawFit, Summable, Visitor,
-};
+use fit_core::pass::{CovarianceEstimator, ErrorEstimate, Likelihood, RawFit, Summable, Visitor};
 use fit_core::search::{Newton, Settings};
 use fit_core::spot::shape::{NUMBERS, Outlined};
 use fit_core::{
@@ -255,26 +253,25 @@ impl Task {
         Some(setup.with_units(self.photons.into(), self.baseline.into()))
     }
 
-    /// Least squares for the task, whose last step need not be looked at; with Newton steps where the options ask for them and it is not
-    /// [`fit_core::pass::ROUGH`].
+    /// The same, for least squares whose last step need not be looked at.
     #[inline(always)]
-    pub fn least_squares<
-        R,
-        S,
-        const P: usize,
-        const L: usize,
-        const WEIGHTED: bool,
-        const HOW: u8,
-    >(
-        &self,
-        profile: PixelProfile,
-    ) -> Option<Setup<R, S, P, L, WEIGHTED, HOW>>
+    pub fn finishing<R, S, const P: usize>(&self, profile: PixelProfile) -> Option<Setup<R, S, P>>
     where
         R: Real + From<f32>,
         S: Outlined<P>,
     {
-        let newton = if HOW == ROUGH || self.newton == 0 { Newton::Never } else { Newton::Near };
-        Some(self.setup(profile)?.ending(newton, self.finish.into()).by())
+        Some(self.setup(profile)?.ending(Newton::Never, self.finish.into()))
+    }
+
+    /// The same, with Newton steps where the options ask for them.
+    #[inline(always)]
+    pub fn exact<R, S, const P: usize>(&self, profile: PixelProfile) -> Option<Setup<R, S, P>>
+    where
+        R: Real + From<f32>,
+        S: Outlined<P>,
+    {
+        let newton = if self.newton == 0 { Newton::Never } else { Newton::Near };
+        Some(self.setup(profile)?.ending(newton, self.finish.into()))
     }
 }
 

@@ -50,10 +50,9 @@ unsafe fn squares<G: Held, S: Summable<P>, const P: usize, const L: usize, const
     unsafe {
         let Some(mut group) = G::new(job) else { return };
         group.convert::<WEIGHTED>(job);
-        let profile = job.task.profile();
-        let setup = job.task.least_squares::<DeviceF32, S, P, L, WEIGHTED, ROUGH>(profile);
+        let setup = job.task.finishing::<DeviceF32, S, P>(job.task.profile());
         let Some(setup) = setup else { return };
-        group.run(&setup, job);
+        group.run(&setup.by::<L, WEIGHTED, ROUGH>(), job);
     }
 }
 

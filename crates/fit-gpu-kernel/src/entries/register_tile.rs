@@ -179,13 +179,13 @@ pub(super) unsafe fn fit<
     // SAFETY: the caller's promise.
     unsafe {
         if is_exact(P, LANES, SIDE) {
-            let setup = job.task.least_squares(PixelProfile::Sampled);
+            let setup = job.task.exact::<DeviceF32, S, P>(PixelProfile::Sampled);
             let Some(setup) = setup else { return };
-            fit_by::<ExactFit<_, S, P>, P, LANES, SIDE, ROWS, N>(job, &setup);
+            fit_by::<ExactFit<_, _, P>, P, LANES, SIDE, ROWS, N>(job, &setup.by());
         } else {
-            let setup = job.task.least_squares(PixelProfile::Sampled);
+            let setup = job.task.finishing::<DeviceF32, S, P>(PixelProfile::Sampled);
             let Some(setup) = setup else { return };
-            fit_by::<RoughFit<_, S, P>, P, LANES, SIDE, ROWS, N>(job, &setup);
+            fit_by::<RoughFit<_, _, P>, P, LANES, SIDE, ROWS, N>(job, &setup.by());
         }
     }
 }

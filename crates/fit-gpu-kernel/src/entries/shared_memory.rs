@@ -269,9 +269,9 @@ pub(super) unsafe fn fit<S: Summable<P>, const P: usize, const LANES: usize>(job
     // SAFETY: the caller's promise; the number is below the count.
     unsafe {
         let Some(warp) = Warp::<LANES>::with::<1>(job) else { return };
-        let setup = job.task.least_squares(PixelProfile::Sampled);
+        let setup = job.task.finishing::<DeviceF32, S, P>(PixelProfile::Sampled);
         let Some(setup) = setup else { return };
         let start = any_start::<P>(job, warp.number);
-        warp.run_from::<RoughFit<_, S, P>>(&setup, job, start);
+        warp.run_from::<RoughFit<_, _, P>>(&setup.by(), job, start);
     }
 }
