@@ -17,6 +17,7 @@ mod double;
 #[cfg(module = "curve_functions")]
 mod functions;
 mod gpufit;
+mod held;
 mod memory;
 mod methods;
 mod parts;

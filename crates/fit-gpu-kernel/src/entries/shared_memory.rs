@@ -1,8 +1,8 @@
 use fit_core::pass::{Group, Method, RoughFit, Summable};
 use fit_core::{Fit, Outline, Pixel, PixelProfile};
 
+use super::held::Held;
 use super::memory::{any_start, outline, window, write, write_errors};
-use super::methods::Held;
 use super::side_data::SideOffsets;
 use super::threads::Threads;
 use crate::shared_memory::{self, SharedTile};

@@ -4,8 +4,8 @@ use fit_core::pass::{Group, Method};
 use fit_core::spot::axis::AxisSample;
 use fit_core::{Pixel, Size};
 
+use super::held::Held;
 use super::memory::{outline, window, write};
-use super::methods::Held;
 use super::side_data::SideOffsets;
 use crate::marks::{self, Marks};
 use crate::shared_rows::{self, RowsTile};

@@ -2,8 +2,8 @@
 
 use fit_core::pass::{self, Finish, Method};
 
+use super::held::Held;
 use super::memory::{outline, write};
-use super::methods::Held;
 use super::side_data::SideOffsets;
 use super::staging;
 use crate::thread_per_fit::{Cells, Window};
