@@ -316,7 +316,7 @@ pub fn condition<R: Real>(pixels: &mut [R]) -> Conditioning<R> {
     pass::condition(&mut Serial::new(pixels, line, &mut axes)).0
 }
 
-/// The paper's estimate of centre and σ ([`pass::estimate`]) from the pixels of a window, row after row.
+/// The paper's estimate of centre and σ (`pass::estimate`) from the pixels of a window, row after row.
 ///
 /// With fewer pixels than `size`, the estimate is meaningless but safe.
 pub fn estimate<R: Real>(pixels: &[R], size: Size) -> Circle<R> {

@@ -51,7 +51,7 @@ fn finite(value: f64) -> f32 {
 /// The errors of one fit, in the units of its outcome: pixels, radians and photo-electrons, or counts, taken for
 /// photo-electrons, where no camera was given.
 ///
-/// They are the errors of this estimator due to the noise of photons and camera ([`crate::pass::CovarianceEstimator`]
+/// They are the errors of this estimator due to the noise of photons and camera (`pass::CovarianceEstimator`
 /// has the formulas): the Cramér–Rao bound for maximum likelihood, the sandwich estimator A⁻¹BA⁻¹ for least squares;
 /// with EM gain twice the variance. A parameter that is not fitted has an error of 0; one that the pixels do not
 /// determine has an infinite error.
@@ -86,7 +86,7 @@ impl Errors {
         }
     }
 
-    /// The errors of a fit of `parameters` parameters (with α and β), from what [`crate::pass::CovarianceEstimator`] found.
+    /// The errors of a fit of `parameters` parameters (with α and β), from what `pass::CovarianceEstimator` found.
     #[inline(always)]
     pub fn from_estimate<T: Scalar>(
         estimate: &ErrorEstimate<T>,

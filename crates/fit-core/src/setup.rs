@@ -23,8 +23,8 @@ pub const ROUGH: u8 = 2;
 /// it for every window of a batch.
 ///
 /// It is a method: least squares with L linear parameters, α and β, and two slopes if the background is a plane
-/// ([`crate::spot::plane`]). `WEIGHTED` is whether the notes of a tile are weights: finite, ≥ 0; a pixel of weight 0 is not there.
-/// `ITERATION` is [`AS_ASKED`], [`EXACT`] or [`ROUGH`]; with weights it is the paper's.
+/// (`spot::plane`). `WEIGHTED` is whether the notes of a tile are weights: finite, ≥ 0; a pixel of weight 0 is not there.
+/// `ITERATION` is `AS_ASKED`, `EXACT` or `ROUGH`; with weights it is the paper's.
 #[derive(Clone, Copy, Debug)]
 pub struct Setup<
     R,
@@ -59,7 +59,7 @@ impl<R: Real, S: Outlined<P>, const P: usize> Setup<R, S, P> {
     /// Checks the window and the options for spots of the given shape; [`Options::shape`] is ignored.
     ///
     /// # Errors
-    /// See [`Size::validate`], [`Options::validate`] and [`Outlined::validate`]; also [`ArgumentError::Option`] if
+    /// See [`Size::validate`], [`Options::validate`] and `Outlined::validate`; also [`ArgumentError::Option`] if
     /// `sigma_min` is not below the largest σ of this window.
     #[inline(always)]
     pub fn for_shape(shape: S, size: Size, options: &Options) -> Result<Self, ArgumentError> {

@@ -44,7 +44,7 @@ pub trait Mask:
 ///
 /// An implementation need not be IEEE 754 to the letter (a GPU's reciprocal may be off by an ulp),
 /// but sums, differences and products must be correctly rounded, because the conditioning of the
-/// pixels ([`crate::spot::conditioning`]) relies on it.
+/// pixels (`spot::conditioning`) relies on it.
 pub trait Real:
     Copy
     + Debug
@@ -70,7 +70,7 @@ pub trait Real:
     /// The spacing of the representable numbers at 1, for instance 2⁻⁵² for `f64`.
     const EPSILON: f64;
 
-    /// Loops over more parameters than this are not unrolled ([`crate::search::Count`]): code of a search grows with the cube
+    /// Loops over more parameters than this are not unrolled (`search::Count`): code of a search grows with the cube
     /// of their number. This changes no result.
     const UNROLLED: usize = usize::MAX;
 

@@ -15,7 +15,7 @@ pub enum Background {
     /// derivatives. With a camera ([`crate::Options::camera`]) 0 is its baseline. Use it when only the camera's offset has been
     /// subtracted, or is known as the baseline; it makes σ more precise.
     NonNegative,
-    /// A plane, β + b_x·(x − x̄) + b_y·(y − ȳ): two slopes more, found in closed form as β is ([`crate::spot::plane`]), or as two
+    /// A plane, β + b_x·(x − x̄) + b_y·(y − ȳ): two slopes more, found in closed form as β is (`spot::plane`), or as two
     /// more parameters of maximum likelihood, where α and the plane stay positive in the window. Use it where the light is
     /// uneven: beside a slope a spot is found shifted. It costs precision where the light is even.
     Plane,

@@ -36,7 +36,7 @@ pub struct FixedSigmas {
 }
 
 /// A Gaussian whose widths are those of its start: each fit has its own σ, which must be given
-/// ([`crate::Start`]). Only its centre (x̄, ȳ) is fitted, in pixels.
+/// (`Start`). Only its centre (x̄, ȳ) is fitted, in pixels.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct GivenSigma;
