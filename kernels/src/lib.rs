@@ -5,7 +5,7 @@ mod list;
 mod pack;
 mod recency;
 
-use fit_gpu_kernel::{CurveMethod, DETECTIONS, DetectionStep, KERNELS, written_extent};
+use fit_gpu_kernel::{CurveMethod, DETECTIONS, DetectionStep, KERNELS};
 
 use list::PACKS;
 use pack::{Pack, family};
@@ -32,13 +32,6 @@ pub fn ptx(kernel: &str) -> Option<String> {
 /// begin with `//@` stand for a formula's own instructions. `None` if there is no template for so many.
 pub fn template(parameters: usize, method: CurveMethod) -> Option<String> {
     unpacked(name_of_template(parameters, method)?)
-}
-
-/// The PTX of a model that is written in Rust, `exponential` or `gauss_2d`, to measure formulas beside it: a module with one entry,
-/// `fit`. `None` for other models.
-pub fn written(model: &str) -> Option<String> {
-    written_extent(model)?;
-    unpacked(&format!("written_{model}"))
 }
 
 /// The PTX of functions that formulas call: a module without an entry.
@@ -124,18 +117,5 @@ mod tests {
             let text = detection(step).expect("there is one");
             assert_eq!(text.matches(".visible .entry fit(").count(), 1, "{step:?}");
         }
-    }
-
-    /// Proves that the models written in Rust are here, without marks.
-    #[test]
-    fn written_models_are_here() {
-        for model in ["exponential", "gauss_2d"] {
-            let text = written(model).expect("there is one");
-            assert_eq!(text.matches(".visible .entry fit(").count(), 1, "{model}");
-            assert!(!text.contains("//@"), "{model}");
-            assert!(written_extent(model).is_some(), "{model}");
-        }
-        assert_eq!(written("sine"), None);
-        assert_eq!(written_extent("sine"), None);
     }
 }

@@ -5,7 +5,7 @@
 //! belong beside it.
 //!
 //! With `gpu` as its argument it measures the first GPU instead: data in its memory, and from ordinary memory and back; with
-//! `peaks` the same device with sums of one to ten Gauss peaks, with `written` two models beside the same written in Rust. With
+//! `peaks` the same device with sums of one to ten Gauss peaks. With
 //! `gpufit LIBRARY` it measures the GPU beside Gpufit, a call each, from ordinary memory and back; with `cpufit LIBRARY` one
 //! core beside Cpufit. Names of models at the end choose among them, and the word `eliminated` there eliminates linear
 //! parameters, which are searched for without it.
@@ -143,40 +143,6 @@ fn gpu() -> Result<(), GpuError> {
             digits(rate(count, &mut ordinary)),
             digits(rate(all, &mut of_pinned)),
             digits(rate(all, &mut recorded))
-        );
-    }
-    Ok(())
-}
-
-/// Models written in Rust beside the same as formulas, in the memory of the device, one after the other.
-fn written() -> Result<(), GpuError> {
-    const COUNT: usize = 1_000_000;
-    println!("# A formula beside Rust on {}: medians of {RUNS}\n", CurveGpu::new(0)?.device().name);
-    println!("| model | points | million fits a second | in Rust | time over that in Rust |");
-    println!("|---|---|---|---|---|");
-    for case in chosen().filter(|case| ["exponential", "gauss_2d"].contains(&case.name)) {
-        let (model, data, at, start) =
-            (model(case.name), case.data(COUNT), case.at(), case.start());
-        let (formula, options) = (model.as_formula(), options(start.len()));
-        let curves = Curves::new(data.view(), case.points(&at));
-        let resident =
-            || CurveResident::new(0, formula, &curves, CurveStart::Shared(&start), &options);
-        let Some(mut formulas) = resident()? else { continue };
-        let other = resident()?.map(|resident| resident.written(case.name)).transpose()?;
-        let Some(mut other) = other.flatten() else { continue };
-        let [mut times, mut its] = [const { Vec::new() }; 2];
-        for _ in 0..RUNS {
-            times.push(formulas.fit()?);
-            its.push(other.fit()?);
-        }
-        let (own, its) = (rate(COUNT, &mut times), rate(COUNT, &mut its));
-        println!(
-            "| `{}` | {} | {} | {} | {:.2} |",
-            case.name,
-            data.ncols(),
-            digits(own),
-            digits(its),
-            its / own
         );
     }
     Ok(())
@@ -414,7 +380,6 @@ fn main() {
     let device = match std::env::args().nth(1).as_deref() {
         Some("gpu") => Some(gpu()),
         Some("peaks") => Some(peaks()),
-        Some("written") => Some(written()),
         _ => None,
     };
     if let Some(result) = device {

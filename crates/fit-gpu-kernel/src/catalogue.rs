@@ -237,13 +237,6 @@ macro_rules! templates {
 }
 crate::templates!(templates);
 
-macro_rules! written {
-    ($($name:literal: $parameters:literal, $variables:literal, $model:ident;)*) => {
-        const WRITTEN: &[(&str, [usize; 2])] = &[$(($name, [$parameters, $variables])),*];
-    };
-}
-crate::written!(written);
-
 macro_rules! detections {
     ($($name:literal: $number:literal, $step:ident;)*) => {
         /// The kernels that find spots, by name, with what they do.
@@ -251,12 +244,6 @@ macro_rules! detections {
     };
 }
 crate::detections!(detections);
-
-/// How many parameters and variables a model has that is written in Rust; `None` if there is no such model.
-pub fn written_extent(model: &str) -> Option<[usize; 2]> {
-    let named = |(name, _): &&(&str, [usize; 2])| name.strip_prefix("written_") == Some(model);
-    WRITTEN.iter().find(named).map(|(_, extent)| *extent)
-}
 
 /// How a template is compiled: loops over parameters are to be unrolled, so that all numbers are in registers. Where a few fewer make
 /// room for more warps, as many are allowed: 80, 128 and 168 of a thread leave each quarter of a multiprocessor six, four and three; 64 leave eight.
@@ -288,10 +275,9 @@ const fn template_build(parameters: usize, method: CurveMethod) -> Build {
     Build { unroll_threshold, most_registers, may_spill, keeps_loops: false }
 }
 
-/// All texts: kernels in the order of their table, templates, models written in Rust, functions.
+/// All texts: kernels in the order of their table, templates, functions.
 pub const SOURCES: &[Source] = &{
-    const CURVES: usize = KERNELS.len() + TEMPLATES.len();
-    const FITS: usize = CURVES + WRITTEN.len();
+    const FITS: usize = KERNELS.len() + TEMPLATES.len();
     const COUNT: usize = FITS + DETECTIONS.len();
     let build = Build {
         unroll_threshold: 4_000,
@@ -306,14 +292,8 @@ pub const SOURCES: &[Source] = &{
         i += 1;
     }
     while i < FITS {
-        let (name, build) = if i < CURVES {
-            let (name, parameters, method) = TEMPLATES[i - KERNELS.len()];
-            (name, template_build(parameters, method))
-        } else {
-            let (name, [parameters, _]) = WRITTEN[i - CURVES];
-            let build = template_build(parameters, CurveMethod::Plain);
-            (name, Build { most_registers: None, may_spill: parameters > 6, ..build })
-        };
+        let (name, parameters, method) = TEMPLATES[i - KERNELS.len()];
+        let build = template_build(parameters, method);
         all[i] = Source { name, build, whole: true };
         i += 1;
     }

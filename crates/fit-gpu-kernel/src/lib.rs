@@ -28,9 +28,7 @@ pub mod turns;
 mod entries;
 
 #[cfg(not(target_arch = "nvptx64"))]
-pub use catalogue::{
-    DETECTIONS, Family, KERNELS, Kernel, KernelMethod, Layout, SOURCES, Source, written_extent,
-};
+pub use catalogue::{DETECTIONS, Family, KERNELS, Kernel, KernelMethod, Layout, SOURCES, Source};
 pub use curve::{CurveJob, CurveMethod};
 pub use detect::{DetectionJob, DetectionPlace, DetectionStep};
 pub use device_f32::{DeviceF32, ExactF32};

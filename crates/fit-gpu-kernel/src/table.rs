@@ -359,21 +359,6 @@ macro_rules! templates {
     };
 }
 
-/// The table of models that are written in Rust, to measure formulas beside them: `written!(expand)` calls `expand!` with the lines
-///
-/// ```text
-/// "written_name": parameters, variables, Model;
-/// ```
-#[macro_export]
-macro_rules! written {
-    ($expand:ident) => {
-        $expand! {
-            "written_exponential": 3, 1, Exponential;
-            "written_gauss_2d": 5, 2, Spot;
-        }
-    };
-}
-
 /// The table of the kernels that find spots: `detections!(expand)` calls `expand!` with the lines
 ///
 /// ```text

@@ -23,7 +23,6 @@ mod methods;
 mod parts;
 mod published;
 mod register_tile;
-mod rust_models;
 mod shared_memory;
 mod shared_rows;
 mod side_data;
@@ -98,14 +97,6 @@ macro_rules! template_entry {
     };
 }
 crate::templates!(template);
-
-macro_rules! written {
-    ($($name:literal: $parameters:literal, $variables:literal, $model:ident;)*) => {$(
-        #[cfg(module = $name)]
-        entry!(CurveJob, rust_models::fit::<rust_models::$model, $parameters>);
-    )*};
-}
-crate::written!(written);
 
 macro_rules! detection {
     ($($name:literal: $number:literal, $step:ident;)*) => {$(

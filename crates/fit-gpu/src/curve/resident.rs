@@ -4,14 +4,13 @@ use std::sync::Arc;
 
 use fit_curves::{Chunk, CurveBatch, CurveFits, CurveOptions, CurveStart, Curves, chunks};
 use fit_formula::Formula;
-use fit_gpu_kernel::{CurveJob, CurveMethod, written_extent};
+use fit_gpu_kernel::CurveJob;
 
 use super::CurveGpu;
 use super::launch_shape::LaunchShape;
-use super::search_kind::{Ours, SearchKind as _};
+use super::search_kind::Ours;
 use super::slot::{CurveSlot, Tables};
 use crate::GpuError;
-use crate::card::SHARED_BY_DEFAULT;
 use crate::compiled::Compiled;
 use crate::driver::Event;
 
@@ -60,26 +59,6 @@ impl<'c, 's, 'o> CurveResident<'c, 's, 'o> {
         let (begin, end) = (Event::new(&gpu.card.context)?, Event::new(&gpu.card.context)?);
         let fitted = false;
         Ok(Some(Self { slot, batch, shape, task, kept, begin, end, fitted, gpu }))
-    }
-
-    /// The same with the model written in Rust in the place of the formula, which has to say the same with the same parameters: to measure
-    /// what a formula costs. `None` if there is no such model of as many parameters and variables, or what is minimized is more than unweighted squares
-    /// of few points.
-    ///
-    /// # Errors
-    /// [`GpuError`].
-    pub fn written(mut self, model: &str) -> Result<Option<Self>, GpuError> {
-        let plain = Ours.method(&self.batch) == CurveMethod::Plain && !self.shape.cooperative;
-        let extent = Some([self.batch.options.parameters(), self.batch.variables]);
-        let same = written_extent(model) == extent;
-        let fits = plain && same && self.batch.explicit.eliminated == 0;
-        let Some(text) = fit_gpu_ptx::written(model).filter(|_| fits) else { return Ok(None) };
-        let kept = Compiled::new(&self.gpu.card.context, text)?;
-        if self.shape.shared > SHARED_BY_DEFAULT {
-            kept.function.allow_all_shared(&self.gpu.card.context)?;
-        }
-        (self.kept, self.fitted) = (Arc::new(kept), false);
-        Ok(Some(self))
     }
 
     /// Fits all curves. Returns the seconds that the kernel took, by the device's own clock.

@@ -102,43 +102,6 @@ fn cooperative_kernels_agree_with_the_reference() {
     }
 }
 
-/// Proves that the models written in Rust, beside which formulas are measured, find what the formulas find; and that there are no others, nor
-/// for other methods.
-#[test]
-#[ignore = "needs an NVIDIA GPU"]
-fn models_written_in_rust_find_the_same_on_the_gpu() {
-    for case in SIMULATED.iter().filter(|case| ["exponential", "gauss_2d"].contains(&case.name)) {
-        let (model, data, at, start) = (model(case.name), case.data(8000), case.at(), case.start());
-        let curves = Curves::new(data.view(), case.points(&at));
-        let options = CurveOptions::new(start.len()).with_linear(Linear::Searched);
-        let likelihood = options.clone().with_estimator(Estimator::MaximumLikelihood);
-        let of = |options| {
-            let start = CurveStart::Shared(&start);
-            CurveResident::new(0, model.as_formula(), &curves, start, options)
-                .expect("a GPU")
-                .expect("room")
-        };
-        for other in ["exponential", "gauss_2d", "sine"].iter().filter(|name| **name != case.name) {
-            assert!(of(&options).written(other).expect("a GPU").is_none(), "{other}");
-        }
-        assert!(of(&likelihood).written(case.name).expect("a GPU").is_none());
-        let mut formula = of(&options);
-        let mut other = of(&options).written(case.name).expect("a GPU").expect("it is there");
-        assert_eq!(other.fetch().expect("a GPU").1.len(), 8000, "nothing is fitted yet");
-        formula.fit().expect("a GPU");
-        other.fit().expect("a GPU");
-        let [(wanted, left), (found, others)] =
-            [formula, other].map(|mut resident| resident.fetch().expect("a GPU"));
-        assert!(left.is_empty() && others.is_empty(), "{}: {left:?}, {others:?}", case.name);
-        let mut far = 0.0_f64;
-        for (place, &value) in found.parameters.indexed_iter() {
-            far = far.max((value - wanted.parameters[place]).abs() / wanted.errors[place]);
-        }
-        println!("{}: {far} of a standard error", case.name);
-        assert!(far < 0.01, "{}: {far}", case.name);
-    }
-}
-
 /// Proves that outcomes left as a device writes them say what those in double precision say, for every kind of batch, and that data in
 /// pinned memory are fitted alike.
 #[test]
