@@ -57,6 +57,25 @@ fn is_left(left: &[usize], fit: usize) -> bool {
     left.binary_search(&fit).is_ok()
 }
 
+/// Proves that data in the device's memory have the outcomes that they have from the host's, to the bit; and none before they are fitted.
+#[test]
+#[ignore = "needs an NVIDIA GPU"]
+fn data_in_the_memory_of_the_gpu_are_fitted_alike() {
+    let gpu = CurveGpu::new(0).expect("a GPU");
+    for case in SIMULATED.iter().filter(|case| ["exponential", "gauss_2d"].contains(&case.name)) {
+        let (model, data, at, start) = (model(case.name), case.data(8000), case.at(), case.start());
+        let curves = Curves::new(data.view(), case.points(&at));
+        let (formula, options) = (model.as_formula(), CurveOptions::new(start.len()));
+        let start = || CurveStart::Shared(&start);
+        let wanted = gpu.fit(formula, &curves, start(), &options).expect("a GPU");
+        let resident = CurveResident::new(0, formula, &curves, start(), &options);
+        let mut resident = resident.expect("a GPU").expect("room");
+        assert_eq!(resident.fetch().expect("a GPU").1.len(), 8000, "nothing is fitted yet");
+        resident.fit().expect("a GPU");
+        assert_eq!(resident.fetch().expect("a GPU"), wanted, "{}", case.name);
+    }
+}
+
 /// Proves that cooperative kernels agree with double precision: models of 13 to 31 parameters, few and many points, every method, and models of
 /// few parameters whose points have no room in shared memory.
 #[test]
