@@ -1,12 +1,12 @@
 //! The search of frames for spots, as devices do it: what is computed once for frames of a size, and what comes back.
 
+use fit_gpu_kernel::catalogue::SHARED;
 use fit_gpu_kernel::detect::{LINES, SEGMENT, TILE_NUMBERS};
 use fit_gpu_kernel::{DetectionJob, DetectionPlace, DetectionStep, PixelKind};
 use fit_windows::AnyWindows;
 
 use crate::GpuError;
 use crate::bytes::Bytes;
-use crate::card::SHARED_BY_DEFAULT;
 use crate::pixels::{gather, kind_of};
 
 /// The most pixels of frames that are searched together: the numbers of a search take fourteen times as many bytes, at least.
@@ -106,9 +106,7 @@ impl Detection {
         let [width, height] = self.size;
         let pixels = width.saturating_mul(height).saturating_mul(frames);
         let good = [width, height, self.radius, self.reach].iter().all(|&n| n < 1 << 16);
-        (1..=MOST_PIXELS).contains(&pixels)
-            && good
-            && self.shared(DetectionStep::Clipped) <= SHARED_BY_DEFAULT
+        (1..=MOST_PIXELS).contains(&pixels) && good && self.shared(DetectionStep::Clipped) <= SHARED
     }
 
     /// Bytes of shared memory of a block, whose threads are [`Detection::THREADS`].

@@ -20,6 +20,7 @@ mod marks;
 mod pinned;
 mod pipeline;
 mod pixels;
+mod pool;
 mod resident;
 mod session;
 mod side_data;

@@ -10,7 +10,7 @@ use ndarray::ArrayView3;
 use crate::GpuError;
 use crate::bytes::{Bytes, window_count};
 use crate::card::{Card, Choice, Launch};
-use crate::driver::{DeviceMemory, Event, HostMemory, Stream};
+use crate::driver::{DeviceMemory, HostMemory, Stopwatch, Stream};
 use crate::pixels::{gather, gather_outlines, gather_starts, kind_of};
 
 /// Windows in the memory of a device, to fit again and again, for instance with other options. The outcomes
@@ -28,8 +28,7 @@ pub struct Resident {
     fits: DeviceMemory,
     /// Those of the last fits, once they were asked for.
     errors: DeviceMemory,
-    begin: Event,
-    end: Event,
+    watch: Stopwatch,
     fitted: bool,
 }
 
@@ -113,8 +112,7 @@ impl Resident {
         Ok(Self {
             fits: DeviceMemory::new(context, Bytes::of::<Fit<f32>>(count)?)?,
             errors: DeviceMemory::new(context, Bytes::NONE)?,
-            begin: Event::new(context)?,
-            end: Event::new(context)?,
+            watch: Stopwatch::new(context)?,
             fitted: false,
             card,
             size,
@@ -185,14 +183,9 @@ impl Resident {
 
     /// Launches a kernel, and returns the seconds that it took.
     fn launch(&self, launch: &Launch, job: &Job) -> Result<f64, GpuError> {
-        let _landing = self.stream.landing();
-        self.stream.record(&self.begin)?;
         // SAFETY: docs/gpu-safety.md: there is memory for `count` windows and all that is found, which lives as long as
         // `self`, and the stream is waited for.
-        unsafe { launch.run(&self.stream, job)? };
-        self.stream.record(&self.end)?;
-        self.stream.wait()?;
-        self.begin.seconds_to(&self.end)
+        self.watch.time(&self.stream, || unsafe { launch.run(&self.stream, job) })
     }
 
     /// Finds the errors of the last fits, which were made with these options, and copies them to the host. Returns the

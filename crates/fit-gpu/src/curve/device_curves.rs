@@ -5,9 +5,9 @@ use fit_formula::Formula;
 use fit_gpu_kernel::{CurveJob, GpufitJob};
 use ndarray::{ArrayView2, ArrayView3, ShapeBuilder};
 
-use super::search_kind::{Gpufit, SearchKind};
+use super::CurveGpu;
+use super::search_kind::{SearchKind, gpufit_job};
 use super::slot::Tables;
-use super::{CurveGpu, InFlightCurves};
 use crate::GpuError;
 use crate::driver;
 
@@ -82,19 +82,21 @@ impl CurveGpu {
         }
         let start = CurveStart::from(starts);
         let batch = CurveBatch::of_gpufit(formula, &shapes, start, options, true)?;
-        let kind = Gpufit(*gpufit);
-        let chosen = if gpufit.is_single() { self.chosen(&batch, &kind)? } else { None };
-        let Some((shape, kept)) = chosen else { return Ok(false) };
+        let Some(plan) = self.chosen(&batch, SearchKind::Gpufit(*gpufit))? else {
+            return Ok(false);
+        };
+        let shape = &plan.shape;
         let limits = [0, 1].map(|end| -> Vec<f32> {
             let of = |fit: usize| (0..parameters).map(move |j| (fit, j));
             let all = (0..if shape.job.limit_step > 0 { count } else { 0 }).flat_map(of);
             all.map(|(fit, j)| options.limit(fit, j)[end] as f32).collect()
         });
-        let tables = Tables::new(&batch, &shape);
+        let tables = Tables::new(&batch, shape);
 
-        let mut in_flight = InFlightCurves(Some(self.take_slots()?));
-        let [slot, ..] = in_flight.slots() else { return Ok(false) };
-        let task = slot.load_tables(&shape, &tables, &limits, count)?;
+        // After an error they go, and their streams are waited for.
+        let mut slots = self.slots()?;
+        let slot = &mut slots[0];
+        let task = slot.load_tables(shape, &tables, &limits, count)?;
         let places = if curves.places.is_null() { task.variables } else { curves.places };
         let task = CurveJob {
             data: curves.data,
@@ -108,13 +110,13 @@ impl CurveGpu {
             states: curves.states,
             chi2: curves.chi2,
             iterations: curves.iterations,
-            ..kind.task(&batch, task)
+            ..gpufit_job(gpufit, &batch, task)
         };
         // What wrote the data may be on its way in another stream.
         self.card.context.wait()?;
-        slot.launch(&shape, kept.function, &task)?;
+        slot.launch(&plan, &task)?;
         slot.stream().wait()?;
-        self.keep_slots(in_flight);
+        self.slots.give_back(slots);
         Ok(true)
     }
 

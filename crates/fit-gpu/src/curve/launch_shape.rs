@@ -34,8 +34,7 @@ pub(super) struct LaunchShape {
     pub(super) mapped: bool,
     /// Where the device sees the data, if the caller pinned their memory.
     pub(super) pinned: Option<usize>,
-    /// Whether what is found is left in the pieces' own pinned memory.
-    pub(super) left_there: bool,
+    pub(super) kind: SearchKind,
     /// Whether each data set has a warp, whose threads have a parameter each ([`fit_core::cooperative`]).
     pub(super) cooperative: bool,
 }
@@ -67,9 +66,9 @@ impl LaunchShape {
 
     /// The same kernel, which reads the host's memory and writes to it where that takes less time than two copies and a launch for each
     /// piece, which threads wait for in the driver.
-    pub(super) fn with_memory<K: SearchKind>(self, count: usize) -> Self {
+    pub(super) fn with_memory(self, count: usize) -> Self {
         // Covariances are written fit by fit, across the bus in small pieces.
-        let together = K::MAPPED && self.job.covariance == 0;
+        let together = self.kind.is_mapped() && self.job.covariance == 0;
         Self { mapped: together || self.bytes(count) <= MAPPED_WHOLE, ..self }
     }
 

@@ -6,14 +6,15 @@ use std::sync::Arc;
 use fit_curves::{CurveBatch, Points};
 use fit_gpu_kernel::CurveJob;
 
+use super::CurvePlan;
 use super::double::slot::DoubleSlot;
 use super::halves::Halves;
 use super::launch_shape::LaunchShape;
-use super::search_kind::{Back, Piece, SearchKind};
+use super::search_kind::{Back, Piece, SearchKind, gpufit_job};
 use crate::GpuError;
 use crate::bytes::{Bytes, window_count};
 use crate::card::Card;
-use crate::driver::{DeviceMemory, Function, HostMemory, Stream};
+use crate::driver::{DeviceMemory, Mirror, Stream};
 
 /// Numbers that a warp reads at once. Across the bus it takes two reads where they do not begin at a multiple of so many.
 const LINE: usize = 32;
@@ -76,11 +77,10 @@ impl Tables {
 pub(super) struct CurveSlot {
     // First, for fields go in this order: it waits for what is in it before the memory goes.
     stream: Stream,
-    inputs: DeviceMemory,
+    inputs: Mirror,
+    /// Data that the caller pinned.
     data: DeviceMemory,
-    found: DeviceMemory,
-    host_inputs: HostMemory,
-    host_found: HostMemory,
+    found: Mirror,
     /// How many there are; what is wrong with each before it is fitted.
     count: usize,
     wrong: Vec<bool>,
@@ -95,15 +95,12 @@ pub(super) struct CurveSlot {
 
 impl CurveSlot {
     pub(super) fn new(card: &Arc<Card>) -> Result<Self, GpuError> {
-        let memory = || DeviceMemory::new(&card.context, Bytes::NONE);
-        let host = || HostMemory::new(&card.context, Bytes::NONE);
+        let context = &card.context;
         Ok(Self {
-            stream: Stream::new(&card.context)?,
-            inputs: memory()?,
-            data: memory()?,
-            found: memory()?,
-            host_inputs: host()?,
-            host_found: host()?,
+            stream: Stream::new(context)?,
+            inputs: Mirror::new(context)?,
+            data: DeviceMemory::new(context, Bytes::NONE)?,
+            found: Mirror::new(context)?,
             count: 0,
             wrong: Vec::new(),
             starts: None,
@@ -118,30 +115,26 @@ impl CurveSlot {
         &self.stream
     }
 
-    /// Waits for what is on its way, and forgets it.
-    pub(super) fn abandon(&mut self) {
-        // An error has been reported by the call that met it, or will be by the next.
-        let _ = self.stream.wait();
-        self.count = 0;
-    }
-
     /// Sends the data sets of a piece on their way.
-    pub(super) fn send<K: SearchKind>(
+    pub(super) fn send<P: Piece>(
         &mut self,
         batch: &CurveBatch<'_, '_, '_>,
-        shape: &LaunchShape,
+        plan: &CurvePlan,
         tables: &Tables,
         halves: Option<&Halves<'_>>,
-        (kind, function): (&K, Function),
-        piece: &mut K::Chunk<'_>,
+        piece: &mut P,
     ) -> Result<(), GpuError> {
+        let shape = &plan.shape;
         let mut task = self.load(batch, shape, tables, halves, piece.fits())?;
         let room = piece.room();
         if let Some((_, there)) = room.as_ref().filter(|_| shape.mapped) {
             task.found = *there as *mut f32;
         }
-        self.launch(shape, function, &kind.task(batch, task))?;
-        if let Some(doubling) = kind.doubling() {
+        match &shape.kind {
+            SearchKind::Gpufit(gpufit) => self.launch(plan, &gpufit_job(gpufit, batch, task))?,
+            _ => self.launch(plan, &task)?,
+        }
+        if let Some(doubling) = &plan.doubling {
             let double = match &mut self.double {
                 Some(there) => there,
                 none => none.insert(DoubleSlot::new(&self.card)?),
@@ -161,16 +154,16 @@ impl CurveSlot {
         let shared = tables.numbers.len();
         let numbers = shared + count * shape.widths().iter().sum::<usize>();
         let found = Bytes::of::<f32>(count * shape.found)?;
-        self.host_inputs.reserve(Bytes::of::<f32>(numbers)?)?;
-        if !shape.left_there {
-            self.host_found.reserve(found)?;
+        self.inputs.here.reserve(Bytes::of::<f32>(numbers)?)?;
+        if !shape.kind.is_left_there() {
+            self.found.here.reserve(found)?;
         }
         let there = Bytes::of::<f32>(if shape.mapped { shared } else { numbers })?;
-        if self.inputs.bytes() < there {
+        if self.inputs.there.bytes() < there {
             self.tables_there.clear();
-            self.inputs.reserve(there)?;
+            self.inputs.there.reserve(there)?;
         }
-        if shape.mapped { Ok(()) } else { self.found.reserve(found) }
+        if shape.mapped { Ok(()) } else { self.found.there.reserve(found) }
     }
 
     /// Copies data sets to the device. Returns what a kernel is to be told of them.
@@ -189,7 +182,7 @@ impl CurveSlot {
         self.reserve(shape, tables, count)?;
         let halves = halves.is_some_and(|halves| {
             // SAFETY: the stream has been waited for; any bytes are numbers, for each of which there is room in whole words.
-            let room = unsafe { self.host_inputs.values::<u16>(2 * shared + points * count) };
+            let room = unsafe { self.inputs.here.values::<u16>(2 * shared + points * count) };
             halves.pack(fits.clone(), &mut room[2 * shared..])
         });
         let mut lengths = widths.map(|width| width * count);
@@ -207,15 +200,10 @@ impl CurveSlot {
             self.wrong.resize(count, false);
         }
         // SAFETY: the stream has been waited for; any bytes are numbers.
-        let all = unsafe { self.host_inputs.values::<f32>(numbers) };
-        let (table, mut rest) = all.split_at_mut(shared);
+        let all = unsafe { self.inputs.here.values::<f32>(numbers) };
+        let (table, rest) = all.split_at_mut(shared);
         table.copy_from_slice(&tables.numbers);
-        let mut parts: [&mut [f32]; 6] = Default::default();
-        for (part, length) in parts.iter_mut().zip(lengths) {
-            let (these, others) = rest.split_at_mut(length);
-            (*part, rest) = (these, others);
-        }
-        let [data, weights, variables, starts, lower, upper] = parts;
+        let [data, weights, variables, starts, lower, upper] = parts(rest, lengths);
         let wrong = &mut self.wrong;
         let mut flag = |number: usize, fine: bool| {
             if !fine {
@@ -230,7 +218,7 @@ impl CurveSlot {
             (Some(_), Some(all)) => {
                 let these = &all[fits.start * points..fits.end * points];
                 self.data.reserve(Bytes::of::<f32>(these.len())?)?;
-                // SAFETY: the caller's memory stays as it is until `finish` or `abandon` has waited.
+                // SAFETY: the caller's memory stays as it is until the stream has been waited for.
                 unsafe { self.stream.copy_in(&self.data, these)? };
                 pinned = Some(self.data.address::<f32>().cast_const());
             }
@@ -267,18 +255,15 @@ impl CurveSlot {
         };
         if copied > 0 {
             self.tables_there.clone_from(&tables.numbers);
-            // SAFETY: the host's memory is written by nobody before `finish` or `abandon` has waited.
-            unsafe {
-                let from = std::slice::from_raw_parts(self.host_inputs.pointer::<f32>(), copied);
-                self.stream.copy_in(&self.inputs, from)?;
-            }
+            // SAFETY: the host's memory is written by nobody before the stream has been waited for.
+            unsafe { self.inputs.send::<f32>(&self.stream, copied)? };
         }
-        let inputs = self.inputs.address::<f32>().cast_const();
+        let inputs = self.inputs.there.address::<f32>().cast_const();
         let (rows, found) = if shape.mapped {
-            let rows = self.host_inputs.device_address::<f32>();
-            (rows.cast_const(), self.host_found.device_address())
+            let rows = self.inputs.here.device_address::<f32>();
+            (rows.cast_const(), self.found.here.device_address())
         } else {
-            (inputs, self.found.address())
+            (inputs, self.found.there.address())
         };
         let place = |part: usize| rows.wrapping_add(at[part]);
         let own = |part: usize, table: usize| match (tables.at[table], widths[part]) {
@@ -314,26 +299,18 @@ impl CurveSlot {
         limits: &[Vec<f32>; 2],
         count: usize,
     ) -> Result<CurveJob, GpuError> {
-        let parts = [&tables.numbers, &limits[0], &limits[1]];
-        let numbers = parts.iter().map(|part| part.len()).sum();
-        let bytes = Bytes::of::<f32>(numbers)?;
-        self.host_inputs.reserve(bytes)?;
-        self.inputs.reserve(bytes)?;
+        let from = [&tables.numbers, &limits[0], &limits[1]];
+        let lengths = from.map(Vec::len);
+        let numbers = lengths.iter().sum();
+        self.inputs.reserve(Bytes::of::<f32>(numbers)?)?;
         self.tables_there.clear();
-        // SAFETY: the stream has been waited for; any bytes are numbers.
-        let mut rest = unsafe { self.host_inputs.values::<f32>(numbers) };
-        for part in parts {
-            let (to, others) = rest.split_at_mut(part.len());
-            to.copy_from_slice(part);
-            rest = others;
-        }
-        // SAFETY: the host's memory is written by nobody before the stream has been waited for.
-        unsafe {
-            let from = std::slice::from_raw_parts(self.host_inputs.pointer::<f32>(), numbers);
-            self.stream.copy_in(&self.inputs, from)?;
-        }
+        // SAFETY: the stream has been waited for; any bytes are numbers. Then nobody writes there before it has been waited for again.
+        let inputs = unsafe {
+            let to = parts(self.inputs.here.values::<f32>(numbers), lengths);
+            to.into_iter().zip(from).for_each(|(to, from)| to.copy_from_slice(from));
+            self.inputs.send::<f32>(&self.stream, numbers)?
+        };
         self.count = count;
-        let inputs = self.inputs.address::<f32>().cast_const();
         let table = |which: usize| tables.at[which].map(|at| inputs.wrapping_add(at));
         let own = inputs.wrapping_add(tables.numbers.len());
         Ok(CurveJob {
@@ -346,12 +323,8 @@ impl CurveSlot {
     }
 
     /// Fits what was loaded.
-    pub(super) fn launch<T: Copy>(
-        &self,
-        shape: &LaunchShape,
-        function: Function,
-        task: &T,
-    ) -> Result<(), GpuError> {
+    pub(super) fn launch<T: Copy>(&self, plan: &CurvePlan, task: &T) -> Result<(), GpuError> {
+        let (shape, function) = (&plan.shape, plan.kept.function);
         let fits = shape.threads / shape.job.lanes as usize;
         let blocks = self.count.div_ceil(fits) as u32;
         // SAFETY: docs/gpu-safety.md: there is memory for `count` data sets and all that they come with, and for what is
@@ -366,44 +339,39 @@ impl CurveSlot {
         room: Option<&mut [f32]>,
     ) -> Result<(), GpuError> {
         let numbers = self.count * shape.found;
-        let own = || std::ptr::slice_from_raw_parts_mut(self.host_found.pointer::<f32>(), numbers);
-        let to = room.map_or_else(own, |room| std::ptr::from_mut(&mut room[..numbers]));
         // SAFETY: nobody looks there before `finish` has waited; the kernel writes every number.
-        unsafe { self.stream.copy_out(to, &self.found) }
+        unsafe {
+            match room {
+                Some(room) => self
+                    .stream
+                    .copy_out(std::ptr::from_mut(&mut room[..numbers]), &self.found.there),
+                None => self.found.send_back::<f32>(&self.stream, numbers),
+            }
+        }
     }
 
     /// Waits for what is on its way, and hands it on.
-    pub(super) fn finish<K: SearchKind>(
+    pub(super) fn finish<P: Piece>(
         &mut self,
         batch: &CurveBatch<'_, '_, '_>,
-        shape: &LaunchShape,
-        kind: &K,
-        piece: &mut K::Chunk<'_>,
+        plan: &CurvePlan,
+        piece: &mut P,
     ) -> Result<(), GpuError> {
         self.stream.wait()?;
-        let count = self.count;
+        let (count, shape) = (self.count, &plan.shape);
         let parameters = batch.options.parameters();
+        let numbers = if shape.kind.comes_back() { count * shape.found } else { 0 };
         // SAFETY: the stream has got past the copy of that many numbers; start values were written before it.
-        let (found, starts) = unsafe {
-            let nothing = shape.left_there || kind.doubling().is_some();
-            let numbers = if nothing { 0 } else { count * shape.found };
-            let found: &[f32] = self.host_found.values(numbers);
+        let (found, starts, double) = unsafe {
             let starts = match self.starts {
                 None => &self.shared_start[..],
-                Some(at) => {
-                    let from = self.host_inputs.pointer::<f32>().add(at);
-                    std::slice::from_raw_parts(from, count * parameters)
-                }
+                Some(at) => &self.inputs.here.values::<f32>(at + count * parameters)[at..],
             };
-            (found, starts)
+            let double = self.double.as_mut().filter(|_| plan.doubling.is_some());
+            (&*self.found.here.values(numbers), starts, double.map(|double| double.found()))
         };
         let step = if self.starts.is_none() { 0 } else { parameters };
-        let double = match &mut self.double {
-            // SAFETY: the stream has been waited for.
-            Some(double) if kind.doubling().is_some() => unsafe { double.found() },
-            _ => &[],
-        };
-        kind.put(batch, &Back { found, starts, step, wrong: &self.wrong, double }, piece)
+        piece.put(batch, &Back { found, starts, step, wrong: &self.wrong, double })
     }
 }
 
@@ -417,4 +385,9 @@ fn rows(all: &mut [f32], width: usize, mut of: impl FnMut(usize, &mut [f32])) {
     if width > 0 {
         all.chunks_exact_mut(width).enumerate().for_each(|(number, row)| of(number, row));
     }
+}
+
+/// Parts of these lengths, one after the other.
+pub(super) fn parts<T, const N: usize>(mut all: &mut [T], lengths: [usize; N]) -> [&mut [T]; N] {
+    lengths.map(|length| all.split_off_mut(..length).expect("there are as many"))
 }

@@ -1,10 +1,11 @@
 use std::ffi::c_void;
+use std::mem::MaybeUninit;
 use std::ptr::NonNull;
 use std::sync::Arc;
 
 use cudarc::driver::sys::{self, CUresult};
 
-use super::{Context, call, calls, check, copy_in_parts};
+use super::{Context, Stream, call, calls, check, copy_in_parts};
 use crate::GpuError;
 use crate::bytes::Bytes;
 
@@ -132,6 +133,62 @@ impl Drop for HostMemory {
         let _guest = self.context.enter();
         // SAFETY: nobody else has the memory, and streams that used it have been waited for.
         let _ = unsafe { calls::cuMemFreeHost(self.pointer.as_ptr()) };
+    }
+}
+
+/// Memory of the host and of a device for the same numbers, between which copies go.
+pub(crate) struct Mirror {
+    pub(crate) here: HostMemory,
+    pub(crate) there: DeviceMemory,
+}
+
+impl Mirror {
+    /// Without room.
+    pub(crate) fn new(context: &Arc<Context>) -> Result<Self, GpuError> {
+        let there = DeviceMemory::new(context, Bytes::NONE)?;
+        Ok(Self { here: HostMemory::new(context, Bytes::NONE)?, there })
+    }
+
+    /// Makes sure that there are at least so many bytes on both sides. Nothing in a stream may use them.
+    pub(crate) fn reserve(&mut self, bytes: Bytes) -> Result<(), GpuError> {
+        self.here.reserve(bytes)?;
+        self.there.reserve(bytes)
+    }
+
+    /// Copies the first `count` values to the device, in the order of the stream. Returns where they will be.
+    ///
+    /// # Safety
+    /// The host's memory stays as it is, and both sides exist, until the stream has got past the copy.
+    pub(crate) unsafe fn send<T>(
+        &self,
+        stream: &Stream,
+        count: usize,
+    ) -> Result<*const T, GpuError> {
+        let bytes = Bytes::of::<T>(count)?;
+        assert!(bytes <= self.here.bytes, "the host's memory is too small");
+        // SAFETY: there are as many bytes, of which nothing is said; the rest is the caller's promise.
+        unsafe {
+            let first = self.here.pointer::<MaybeUninit<u8>>();
+            stream.copy_in(&self.there, std::slice::from_raw_parts(first, bytes.get()))?;
+        }
+        Ok(self.there.address::<T>().cast_const())
+    }
+
+    /// Copies the first `count` values to the host, in the order of the stream.
+    ///
+    /// # Safety
+    /// Nobody looks at the host's memory, and both sides exist, until the stream has got past the copy; and the device has values of
+    /// `T` then.
+    pub(crate) unsafe fn send_back<T: Copy>(
+        &self,
+        stream: &Stream,
+        count: usize,
+    ) -> Result<(), GpuError> {
+        let bytes = Bytes::of::<T>(count)?;
+        assert!(bytes <= self.here.bytes, "the host's memory is too small");
+        let to = std::ptr::slice_from_raw_parts_mut(self.here.pointer::<T>(), count);
+        // SAFETY: there is room for them; the rest is the caller's promise.
+        unsafe { stream.copy_out(to, &self.there) }
     }
 }
 

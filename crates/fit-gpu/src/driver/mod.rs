@@ -15,8 +15,8 @@ use cudarc::driver::sys::{self, CUresult};
 use crate::GpuError;
 
 pub(crate) use function::{Function, Module};
-pub(crate) use memory::{DeviceMemory, HostMemory, copy, device_of, seen_by_device};
-pub(crate) use stream::{Event, Stream};
+pub(crate) use memory::{DeviceMemory, HostMemory, Mirror, copy, device_of, seen_by_device};
+pub(crate) use stream::{Event, Stopwatch, Stream};
 
 /// The CUDA version whose calls are made: 11.4, of 2021.
 const VERSION: i32 = 11040;

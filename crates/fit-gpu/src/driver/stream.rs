@@ -210,14 +210,6 @@ impl Event {
         // SAFETY: the caller's promise; the event exists.
         unsafe { call!(cuEventRecord(self.event, stream.cast())) }
     }
-
-    /// Seconds from `self` to `end`, both of which have been passed.
-    pub(crate) fn seconds_to(&self, end: &Self) -> Result<f64, GpuError> {
-        let mut milliseconds = 0.0;
-        // SAFETY: both exist, in the same context.
-        unsafe { call!(cuEventElapsedTime(&mut milliseconds, self.event, end.event))? };
-        Ok(f64::from(milliseconds) / 1e3)
-    }
 }
 
 impl Drop for Event {
@@ -225,5 +217,36 @@ impl Drop for Event {
         let _guest = self.context.enter();
         // SAFETY: nobody else has the event.
         let _ = unsafe { calls::cuEventDestroy_v2(self.event) };
+    }
+}
+
+/// Measures kernels by the device's own clock.
+pub(crate) struct Stopwatch {
+    begin: Event,
+    end: Event,
+}
+
+impl Stopwatch {
+    pub(crate) fn new(context: &Arc<Context>) -> Result<Self, GpuError> {
+        Ok(Self { begin: Event::new(context)?, end: Event::new(context)? })
+    }
+
+    /// The seconds of what is launched into a stream, which is waited for.
+    pub(crate) fn time(
+        &self,
+        stream: &Stream,
+        launch: impl FnOnce() -> Result<(), GpuError>,
+    ) -> Result<f64, GpuError> {
+        let _landing = stream.landing();
+        stream.record(&self.begin)?;
+        launch()?;
+        stream.record(&self.end)?;
+        stream.wait()?;
+        let mut milliseconds = 0.0;
+        // SAFETY: both exist, in the same context, and the stream has got past them.
+        unsafe {
+            call!(cuEventElapsedTime(&mut milliseconds, self.begin.event, self.end.event))?;
+        }
+        Ok(f64::from(milliseconds) / 1e3)
     }
 }
