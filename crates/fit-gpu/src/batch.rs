@@ -26,11 +26,7 @@ pub struct Gpu {
     family: Option<Family>,
 }
 
-impl std::fmt::Debug for Gpu {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Gpu {{ {} devices }}", self.pipelines.len())
-    }
-}
+shown!(Gpu, gpu => "Gpu {{ {} devices }}", gpu.pipelines.len());
 
 impl Gpu {
     /// A fitter on the devices with these numbers, counted from 0. Give each number only once.

@@ -24,11 +24,7 @@ pub struct FrameDetector {
     turn: AtomicUsize,
 }
 
-impl std::fmt::Debug for FrameDetector {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "FrameDetector {{ {} devices }}", self.homes.len())
-    }
-}
+shown!(FrameDetector, all => "FrameDetector {{ {} devices }}", all.homes.len());
 
 /// What searches of a device have in common.
 struct Home {
@@ -207,11 +203,7 @@ pub struct SentFrames {
     kind: PixelKind,
 }
 
-impl std::fmt::Debug for SentFrames {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "SentFrames {{ {} frames }}", self.count)
-    }
-}
+shown!(SentFrames, sent => "SentFrames {{ {} frames }}", sent.count);
 
 impl SentFrames {
     /// What was found in each frame; waits for it.

@@ -58,20 +58,12 @@ pub struct InPlace {
     spare: Arc<Spare>,
 }
 
-impl std::fmt::Debug for InPlace {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "InPlace {{ {} }}", self.card.info.name)
-    }
-}
+shown!(InPlace, own => "InPlace {{ {} }}", own.card.info.name);
 
 /// A thread's stay at a device: see [`InPlace::visit`].
 pub struct Visit(#[expect(dead_code, reason = "it acts when it goes")] Guest);
 
-impl std::fmt::Debug for Visit {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Visit")
-    }
-}
+shown!(Visit, _own => "Visit");
 
 /// What one fit after the other uses.
 struct Desk {
@@ -321,11 +313,7 @@ pub struct DeviceFits {
     errors: Option<Lent>,
 }
 
-impl std::fmt::Debug for DeviceFits {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "DeviceFits {{ {} fits }}", self.count)
-    }
-}
+shown!(DeviceFits, own => "DeviceFits {{ {} fits }}", own.count);
 
 impl DeviceFits {
     /// How many there are.

@@ -32,12 +32,7 @@ pub struct Resident {
     fitted: bool,
 }
 
-impl std::fmt::Debug for Resident {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Self { size, count, .. } = self;
-        write!(f, "Resident {{ {count} windows of {}×{} }}", size.width, size.height)
-    }
-}
+shown!(Resident, own => "Resident {{ {} windows of {}×{} }}", own.count, own.size.width, own.size.height);
 
 impl Resident {
     /// Copies a stack (n, height, width), and start values if given, to the device with this number.

@@ -42,12 +42,7 @@ pub struct GpuSession {
     card: Arc<Card>,
 }
 
-impl std::fmt::Debug for GpuSession {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Self { size, most, .. } = self;
-        write!(f, "GpuSession {{ up to {most} windows of {}×{} }}", size.width, size.height)
-    }
-}
+shown!(GpuSession, own => "GpuSession {{ up to {} windows of {}×{} }}", own.most, own.size.width, own.size.height);
 
 impl GpuSession {
     /// A session on the device with this number, for up to `most` windows of `size` at a time.

@@ -105,11 +105,7 @@ fn surplus<V>(all: &[Entry<Key, V>]) -> Option<usize> {
     last.filter(|&last| last >= MOST_KEPT || too_many)
 }
 
-impl std::fmt::Debug for CurveGpu {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "CurveGpu {{ {} }}", self.card.info.name)
-    }
-}
+shown!(CurveGpu, gpu => "CurveGpu {{ {} }}", gpu.card.info.name);
 
 /// A batch for our search.
 fn checked<'c, 's, 'o>(

@@ -26,11 +26,7 @@ pub struct CurveRecords {
     layout: Option<RecordLayout>,
 }
 
-impl std::fmt::Debug for CurveRecords {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "CurveRecords {{ {} fits }}", self.count)
-    }
-}
+shown!(CurveRecords, own => "CurveRecords {{ {} fits }}", own.count);
 
 /// What is known of a batch.
 #[derive(Clone, Copy, Debug)]

@@ -25,11 +25,7 @@ pub struct CurveResident<'c, 's, 'o> {
     gpu: CurveGpu,
 }
 
-impl std::fmt::Debug for CurveResident<'_, '_, '_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "CurveResident {{ {} curves }}", self.batch.curves.count())
-    }
-}
+shown!(CurveResident<'_, '_, '_>, own => "CurveResident {{ {} curves }}", own.batch.curves.count());
 
 impl<'c, 's, 'o> CurveResident<'c, 's, 'o> {
     /// Copies curves to the device with this number, and compiles the formula. `None` if the GPU leaves them to another

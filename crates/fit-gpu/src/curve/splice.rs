@@ -94,45 +94,29 @@ fn put_into(
     let mut whole = String::with_capacity(2 * text.len());
     let mut in_entry = false;
     for line in text.lines() {
-        let mut words = line.split_whitespace();
-        match words.next() {
-            Some("//@prepare") => {
-                let step = words.next()?;
-                writer.prepare(&mut whole, step, Given::In(&words.collect::<Vec<_>>()))?;
+        let mut word = |to: &str, bits: &str, value: &str| {
+            let _ = writeln!(whole, "mov.{bits} {to}, {value};");
+        };
+        let words: Vec<&str> = line.split_whitespace().collect();
+        match words[..] {
+            ["//@value", to] => word(to, bits, "%cv"),
+            ["//@eliminated", to] => word(to, "b32", &eliminated.to_string()),
+            ["//@parameters", to] => word(to, "b32", &parameters.to_string()),
+            ["//@poisson", to] => {
+                word(to, "b32", if method == CurveMethod::Poisson { "1" } else { "0" });
             }
-            Some("//@all_prepare") => {
-                let step = words.next()?;
-                writer.prepare(&mut whole, step, Given::At(words.next()?))?;
+            ["//@weighted", to] => word(to, "b32", if weighted { "1" } else { "0" }),
+            ["//@prepare", step, ref from @ ..] => {
+                writer.prepare(&mut whole, step, Given::In(from))?;
             }
-            Some("//@point") => {
-                let place = words.next()?;
-                writer.point(&mut whole, place, Given::In(&words.collect::<Vec<_>>()))?;
+            ["//@all_prepare", step, from] => {
+                writer.prepare(&mut whole, step, Given::At(from))?;
             }
-            Some("//@all_point") => {
-                let place = words.next()?;
-                writer.point(&mut whole, place, Given::At(words.next()?))?;
-            }
-            Some("//@value") => {
-                let _ = writeln!(whole, "mov.{bits} {}, %cv;", words.next()?);
-            }
-            Some("//@eliminated") => {
-                let _ = writeln!(whole, "mov.b32 {}, {eliminated};", words.next()?);
-            }
-            Some("//@parameters") => {
-                let _ = writeln!(whole, "mov.b32 {}, {parameters};", words.next()?);
-            }
-            Some("//@poisson") => {
-                let poisson = u8::from(method == CurveMethod::Poisson);
-                let _ = writeln!(whole, "mov.b32 {}, {poisson};", words.next()?);
-            }
-            Some("//@weighted") => {
-                let _ = writeln!(whole, "mov.b32 {}, {};", words.next()?, u8::from(weighted));
-            }
-            Some("//@scales") => {
-                writer.scales(&mut whole, Given::In(&words.collect::<Vec<_>>()));
-            }
-            Some("//@all_scales") => writer.scales(&mut whole, Given::At(words.next()?)),
-            Some(".visible") => {
+            ["//@point", place, ref to @ ..] => writer.point(&mut whole, place, Given::In(to))?,
+            ["//@all_point", place, to] => writer.point(&mut whole, place, Given::At(to))?,
+            ["//@scales", ref to @ ..] => writer.scales(&mut whole, Given::In(to)),
+            ["//@all_scales", to] => writer.scales(&mut whole, Given::At(to)),
+            [".visible", ..] => {
                 in_entry = true;
                 // Functions and tables stand before those that use them.
                 whole.push_str(PLACE);
@@ -142,7 +126,7 @@ fn put_into(
                 }
                 whole.push_str(line);
             }
-            Some("{") if in_entry => {
+            ["{", ..] if in_entry => {
                 in_entry = false;
                 let _ = writeln!(
                     whole,
@@ -174,8 +158,6 @@ enum Given<'g> {
     In(&'g [&'g str]),
     /// In memory, one after the other, from an address in a register on.
     At(&'g str),
-    /// Nowhere.
-    Not,
 }
 
 impl Given<'_> {
@@ -185,7 +167,6 @@ impl Given<'_> {
         Some(match self {
             Self::In(registers) => format!("mov.{bits} {to}, {};", registers.get(number)?),
             Self::At(place) => format!("ld.{real} {to}, [{place}+{}];", bytes * number),
-            Self::Not => return None,
         })
     }
 
@@ -198,7 +179,6 @@ impl Given<'_> {
             Self::At(place) => {
                 format!("mov.{bits} %cx0, {value};\nst.{real} [{place}+{}], %cx0;", bytes * number)
             }
-            Self::Not => return None,
         })
     }
 }
@@ -239,19 +219,14 @@ impl<'t> Library<'t> {
 
     /// The items that a text names, and those that these name, in their order.
     fn needed(&self, text: &str) -> String {
-        let mut wanted: Vec<bool> = self.items.iter().map(|(name, _)| names(text, name)).collect();
-        loop {
-            let before = wanted.clone();
-            for (number, (name, _)) in self.items.iter().enumerate() {
-                let by_others = || {
-                    let mut others = self.items.iter().zip(&before);
-                    others
-                        .any(|((other, text), &there)| there && other != name && names(text, name))
-                };
-                wanted[number] = before[number] || by_others();
-            }
-            if wanted == before {
-                break;
+        let mut wanted = vec![false; self.items.len()];
+        let mut texts = vec![text];
+        while let Some(text) = texts.pop() {
+            for ((name, own), wanted) in self.items.iter().zip(&mut wanted) {
+                if !*wanted && names(text, name) {
+                    *wanted = true;
+                    texts.push(own);
+                }
             }
         }
         let all = self.items.iter().zip(wanted).filter(|(_, wanted)| *wanted);
@@ -329,11 +304,7 @@ impl Writer<'_> {
         for variable in 1..self.program.variables().len() {
             let _ = writeln!(to, "mul.wide.u32 %cs{variable}, {step}, {variable};");
         }
-        for (id, (op, level)) in self.program.ops().iter().zip(self.program.levels()).enumerate() {
-            if !level.on_variables() {
-                self.write(to, id as OpId, *op, parameters, "")?;
-            }
-        }
+        self.ops(to, false, parameters, "")?;
         to.push('}');
         Some(())
     }
@@ -346,11 +317,8 @@ impl Writer<'_> {
             "{{\n.reg .pred %cp;\n.reg .b64 %ca;\n.reg .{bits} %cx<4>;\n.reg .{bits} %ct<{}>;",
             self.program.ops().len() + 1
         );
-        for (id, (op, level)) in self.program.ops().iter().zip(self.program.levels()).enumerate() {
-            if level.on_variables() {
-                self.write(to, id as OpId, *op, Given::Not, place)?;
-            }
-        }
+        // Parameters were read before.
+        self.ops(to, true, Given::In(&[]), place)?;
         for (j, derivative) in self.program.derivatives().iter().enumerate() {
             let value = match *derivative {
                 Derivative::Fixed => self.number(0.0),
@@ -381,6 +349,15 @@ impl Writer<'_> {
         to.push('}');
     }
 
+    /// The operations that depend on variables, or the others.
+    fn ops(&self, to: &mut String, vary: bool, given: Given<'_>, place: &str) -> Option<()> {
+        let mut all = self.program.ops().iter().zip(self.program.levels()).enumerate();
+        all.try_for_each(|(id, (op, level))| match level.on_variables() == vary {
+            true => self.write(to, id as OpId, *op, given, place),
+            false => Some(()),
+        })
+    }
+
     /// An operation.
     fn write(
         &self,
@@ -393,6 +370,10 @@ impl Writer<'_> {
         let &Precision { of_numbers: real, reciprocal, .. } = self.precision;
         let to = self.of(id);
         let of = |id: OpId| self.of(id);
+        let two =
+            |word: &str, a: OpId, b: OpId| format!("{word}.{real} {to}, {}, {};", of(a), of(b));
+        let fused =
+            |a: &str, b: OpId, c: OpId| format!("fma.rn.{real} {to}, {a}, {}, {};", of(b), of(c));
         let line = match op {
             Op::Number(_) => return Some(()),
             Op::Parameter(parameter) => {
@@ -402,19 +383,13 @@ impl Writer<'_> {
             Op::Variable(variable) => {
                 format!("add.s64 %ca, {place}, %cs{variable};\nld.{real} {to}, [%ca];")
             }
-            Op::Add(a, b) => format!("add.rn.{real} {to}, {}, {};", of(a), of(b)),
-            Op::Subtract(a, b) => format!("sub.rn.{real} {to}, {}, {};", of(a), of(b)),
-            Op::Multiply(a, b) => format!("mul.rn.{real} {to}, {}, {};", of(a), of(b)),
-            Op::MultiplyAdd(a, b, c) => {
-                format!("fma.rn.{real} {to}, {}, {}, {};", of(a), of(b), of(c))
-            }
+            Op::Add(a, b) => two("add.rn", a, b),
+            Op::Subtract(a, b) => two("sub.rn", a, b),
+            Op::Multiply(a, b) | Op::And(a, b) => two("mul.rn", a, b),
+            Op::Or(a, b) => two("max", a, b),
+            Op::MultiplyAdd(a, b, c) => fused(&of(a), b, c),
             Op::NegMultiplyAdd(a, b, c) => {
-                format!(
-                    "neg.{real} %cx0, {};\nfma.rn.{real} {to}, %cx0, {}, {};",
-                    of(a),
-                    of(b),
-                    of(c)
-                )
+                format!("neg.{real} %cx0, {};\n{}", of(a), fused("%cx0", b, c))
             }
             Op::Negate(a) => format!("neg.{real} {to}, {};", of(a)),
             Op::Reciprocal(a) => format!("{reciprocal} {to}, {};", of(a)),
@@ -426,16 +401,10 @@ impl Writer<'_> {
                     Comparison::LessEqual => "le",
                     Comparison::Equal => "eq",
                 };
-                format!(
-                    "setp.{word}.{real} %cp, {}, {};\nselp.{real} {to}, {}, {}, %cp;",
-                    of(a),
-                    of(b),
-                    self.number(1.0),
-                    self.number(0.0)
-                )
+                let [one, zero] = [1.0, 0.0].map(|value| self.number(value));
+                let (a, b) = (of(a), of(b));
+                format!("setp.{word}.{real} %cp, {a}, {b};\nselp.{real} {to}, {one}, {zero}, %cp;")
             }
-            Op::And(a, b) => format!("mul.rn.{real} {to}, {}, {};", of(a), of(b)),
-            Op::Or(a, b) => format!("max.{real} {to}, {}, {};", of(a), of(b)),
             Op::Not(a) => format!("sub.rn.{real} {to}, {}, {};", self.number(1.0), of(a)),
             Op::Choice(a, b, c) => format!(
                 "setp.gt.{real} %cp, {}, {};\nselp.{real} {to}, {}, {}, %cp;",
@@ -500,22 +469,8 @@ impl Writer<'_> {
             Function::Ln => "ln",
             Function::Ln1P => "ln_1p",
             Function::LnOrZero => "ln_or_zero",
-            Function::Sin => "sin",
-            Function::Cos => "cos",
-            Function::Tan => "tan",
-            Function::Asin => "asin",
-            Function::Acos => "acos",
-            Function::Atan => "atan",
-            Function::Sinh => "sinh",
-            Function::Cosh => "cosh",
-            Function::Tanh => "tanh",
-            Function::Logistic => "logistic",
-            Function::Erf => "erf",
-            Function::Erfc => "erfc",
-            Function::LnGamma => "lgamma",
-            Function::J0 => "j0",
-            Function::J1 => "j1",
-            _ => return None,
+            // The library has no others than those on a device.
+            other => other.name(),
         };
         self.library.body(self.precision, name, to, &[x])
     }
