@@ -1,4 +1,4 @@
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 
 use fit_core::{Errors, Fits, Options, Outcomes, Start};
 use fit_gpu_kernel::Family;
@@ -10,6 +10,7 @@ use crate::devices::DeviceInfo;
 use crate::frames::SentFrames;
 use crate::pinned::{Pinnable, PinnedBuffer};
 use crate::pipeline::{Operation, Part, Pipeline, Results};
+use crate::pool::lock;
 use crate::side_data::SideInputs;
 
 /// A batch is spread over several devices if each of them gets as many windows as this.
@@ -67,7 +68,7 @@ impl Gpu {
 
     /// The devices in use.
     pub fn devices(&self) -> Vec<DeviceInfo> {
-        let info = |pipeline: &Mutex<Pipeline>| lock(pipeline).info().clone();
+        let info = |pipeline: &Mutex<Pipeline>| lock(pipeline).card.info.clone();
         self.pipelines.iter().map(info).collect()
     }
 
@@ -82,7 +83,7 @@ impl Gpu {
     /// As [`PinnedBuffer::new`].
     pub fn pinned<T: Pinnable>(&self, length: usize) -> Result<PinnedBuffer<T>, GpuError> {
         match self.pipelines.first() {
-            Some(first) => lock(first).pinned(length),
+            Some(first) => PinnedBuffer::on(&lock(first).card, length),
             None => PinnedBuffer::new(length),
         }
     }
@@ -140,7 +141,8 @@ impl Gpu {
         let side = side.as_ref();
         if let Some(sent) = sent {
             let mut pipelines = self.pipelines.iter().map(lock);
-            if let Some(mut there) = pipelines.find(|there| there.info().number == sent.device()) {
+            if let Some(mut there) = pipelines.find(|there| there.card.info.number == sent.device())
+            {
                 let (range, sent) = (0..count, Some(sent));
                 let part = Part { options, family, windows, operation, range, side, sent };
                 return there.run(&part, &mut results);
@@ -169,9 +171,4 @@ impl Gpu {
             threads.into_iter().map(join).collect::<Vec<_>>().into_iter().collect()
         })
     }
-}
-
-fn lock(pipeline: &Mutex<Pipeline>) -> MutexGuard<'_, Pipeline> {
-    // A pipeline has no state that a panic could leave half done: every batch begins anew.
-    pipeline.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,6 +1,6 @@
 use std::ffi::c_void;
 use std::mem::MaybeUninit;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use fit_core::{ArgumentError, Errors, Estimator, Fit, Options, Start};
 use fit_gpu_kernel::{Job, PixelKind, Task};
@@ -12,6 +12,8 @@ use crate::card::{Card, Choice};
 use crate::driver::{self, DeviceMemory, Event, Guest, Stream};
 use crate::inputs::Inputs;
 use crate::lent::{Lent, Spare};
+use crate::pixels;
+use crate::pool::lock;
 use crate::side_data::SideInputs;
 
 /// The number of the device in whose memory an address lies; `None` for the host's, pinned or not, and for what is no memory.
@@ -117,7 +119,7 @@ impl InPlace {
     /// The stream exists.
     pub unsafe fn wait_for(&self, stream: *mut c_void) -> Result<(), GpuError> {
         let _guest = self.card.context.enter()?;
-        let desk = self.desk();
+        let desk = lock(&self.desk);
         // SAFETY: the caller's promise.
         unsafe { desk.before.record_in(stream)? };
         desk.stream.wait_for(&desk.before)
@@ -155,12 +157,11 @@ impl InPlace {
             ..Choice::new(options, size, count, notes)
         };
         let launch = self.card.launch(&choice)?;
-        let of_errors = if errors {
+        let launch_errors = || -> Result<_, GpuError> {
             let task = Task::of_errors(size, options, data.is_mapped(), weighted)?;
-            Some((task, self.card.launch(&choice.of_errors())?))
-        } else {
-            None
+            Ok((task, self.card.launch(&choice.of_errors())?))
         };
+        let of_errors = errors.then(launch_errors).transpose()?;
         let mut job = Job::new(Task::of(size, options, data.is_mapped())?, kind);
         job.pixels = pixels;
         job.count = window_count(count)?;
@@ -171,12 +172,10 @@ impl InPlace {
         }
 
         let fits = self.spare.take(context, Bytes::of::<Fit<f32>>(count)?)?;
-        let mut found_errors = None;
-        if errors {
-            found_errors = Some(self.spare.take(context, Bytes::of::<Errors>(count)?)?);
-        }
+        let errors_room = || self.spare.take(context, Bytes::of::<Errors>(count)?);
+        let found_errors = errors.then(errors_room).transpose()?;
         job.fits = fits.address().cast_mut().cast();
-        let mut desk = self.desk();
+        let mut desk = lock(&self.desk);
         let Desk { stream, inputs, planes, .. } = &mut *desk;
         let _landing = stream.landing();
         // SAFETY: docs/gpu-safety.md: there is memory for `count` windows and all that is found, shapes were checked, and the landing
@@ -207,11 +206,6 @@ impl InPlace {
         stream.wait()?;
         Ok(DeviceFits { count, fits, errors: found_errors })
     }
-
-    fn desk(&self) -> MutexGuard<'_, Desk> {
-        // Every fit begins anew.
-        self.desk.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 impl DeviceWindows<'_> {
@@ -239,9 +233,7 @@ impl DeviceWindows<'_> {
 /// How kernels read the pixels.
 fn kind_of(windows: &AnyWindows<'_>) -> Result<PixelKind, GpuError> {
     match windows {
-        AnyWindows::F32(_) => Ok(PixelKind::F32),
-        AnyWindows::U16(_) => Ok(PixelKind::U16),
-        AnyWindows::U8(_) => Ok(PixelKind::U8),
+        AnyWindows::F32(_) | AnyWindows::U16(_) | AnyWindows::U8(_) => Ok(pixels::kind_of(windows)),
         _ => Err(GpuError::PixelType),
     }
 }
@@ -298,10 +290,8 @@ unsafe fn fetched<T: Copy + Default>(
     count: usize,
 ) -> Result<Vec<T>, GpuError> {
     let mut here = vec![T::default(); count];
-    let _landing = stream.landing();
-    // SAFETY: the caller's promise; the landing waits before anyone looks.
-    unsafe { stream.fetch(here.as_mut_ptr().cast(), there.cast(), Bytes::of::<T>(count)?)? };
-    stream.wait()?;
+    // SAFETY: the caller's promise.
+    unsafe { stream.fetch(&raw mut here[..], there)? };
     Ok(here)
 }
 
@@ -346,7 +336,7 @@ impl DeviceFits {
     /// # Errors
     /// [`GpuError`].
     pub fn fetch(&self, fits: &mut [Fit<f32>]) -> Result<(), GpuError> {
-        self.fits.fetch(fits.as_mut_ptr(), fits.len(), self.count)
+        self.fits.fetch(fits, self.count)
     }
 
     /// The same for someone who may have written there since, by the addresses: what comes is nothing but bytes.
@@ -354,7 +344,7 @@ impl DeviceFits {
     /// # Errors
     /// [`GpuError`].
     pub fn fetch_bytes(&self, fits: &mut [MaybeUninit<Fit<f32>>]) -> Result<(), GpuError> {
-        self.fits.fetch(fits.as_mut_ptr(), fits.len(), self.count)
+        self.fits.fetch(fits, self.count)
     }
 
     /// The same of the errors.
@@ -363,7 +353,7 @@ impl DeviceFits {
     /// [`GpuError`], also if there are none.
     pub fn fetch_error_bytes(&self, to: &mut [MaybeUninit<Errors>]) -> Result<(), GpuError> {
         match &self.errors {
-            Some(errors) => errors.fetch(to.as_mut_ptr(), to.len(), self.count),
+            Some(errors) => errors.fetch(to, self.count),
             None => Err(ArgumentError::OutputCount { spots: 0, given: to.len() }.into()),
         }
     }
@@ -374,7 +364,7 @@ impl DeviceFits {
     /// [`GpuError`].
     pub fn fetch_errors(&self, errors: &mut [Errors]) -> Result<(), GpuError> {
         match &self.errors {
-            Some(found) => found.fetch(errors.as_mut_ptr(), errors.len(), self.count),
+            Some(found) => found.fetch(errors, self.count),
             None => {
                 errors.fill(Errors::unknown());
                 Ok(())

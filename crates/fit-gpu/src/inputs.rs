@@ -9,16 +9,14 @@ use fit_gpu_kernel::Job;
 
 use crate::GpuError;
 use crate::bytes::Bytes;
-use crate::driver::{Context, DeviceMemory, HostMemory, Stream};
-use crate::pixels::{gather_outlines, gather_starts};
+use crate::driver::{Context, DeviceMemory, Mirror, Stream};
+use crate::pixels::gather_starts;
 
 /// Memory for corners, weights, and start values or fits, which one job after the other uses.
 pub(crate) struct Inputs {
     corners: DeviceMemory,
     weights: DeviceMemory,
-    given: DeviceMemory,
-    /// What `given` is gathered in.
-    host: HostMemory,
+    given: Mirror,
 }
 
 // SAFETY, for all copies: what they read is memory of the inputs, or the caller's, who promises that it stays as it is until the
@@ -27,12 +25,7 @@ pub(crate) struct Inputs {
 impl Inputs {
     pub(crate) fn new(context: &Arc<Context>) -> Result<Self, GpuError> {
         let memory = || DeviceMemory::new(context, Bytes::NONE);
-        Ok(Self {
-            corners: memory()?,
-            weights: memory()?,
-            given: memory()?,
-            host: HostMemory::new(context, Bytes::NONE)?,
-        })
+        Ok(Self { corners: memory()?, weights: memory()?, given: Mirror::new(context)? })
     }
 
     /// Sends corners. Returns where they will be.
@@ -71,7 +64,7 @@ impl Inputs {
         given: &[T],
     ) -> Result<*const T, GpuError> {
         // SAFETY: see above.
-        unsafe { sent(&mut self.given, stream, given) }
+        unsafe { sent(&mut self.given.there, stream, given) }
     }
 
     /// Sends `count` start values or fits that are gathered first. Returns where they will be.
@@ -84,12 +77,8 @@ impl Inputs {
         count: usize,
         gather: impl FnOnce(&mut [MaybeUninit<T>]),
     ) -> Result<*const T, GpuError> {
-        self.host.reserve(Bytes::of::<T>(count)?)?;
-        // SAFETY: the stream was waited for, so the device is not at work with it; nothing is said of the values.
-        let to = unsafe { self.host.values::<MaybeUninit<T>>(count) };
-        gather(to);
-        // SAFETY: see above.
-        Ok(unsafe { sent(&mut self.given, stream, to)? }.cast())
+        // SAFETY: the caller's promise.
+        unsafe { self.given.send_filled(stream, count, gather) }
     }
 
     /// Sends start values in the form that a kernel takes, and tells the job where they will be.
@@ -107,15 +96,14 @@ impl Inputs {
         if start == Start::Estimate {
             return Ok(());
         }
-        let count = these.len();
         // SAFETY: see above.
         unsafe {
             if outlines {
-                let gather = |to: &mut [_]| gather_outlines(start, these, to);
-                job.outlines = self.send_gathered(stream, count, gather)?;
+                let gather = |to: &mut [_]| gather_starts(start, these.clone(), to);
+                job.outlines = self.given.send_filled(stream, these.len(), gather)?;
             } else {
-                let gather = |to: &mut [_]| gather_starts(start, these, to);
-                job.starts = self.send_gathered(stream, count, gather)?;
+                let gather = |to: &mut [_]| gather_starts(start, these.clone(), to);
+                job.starts = self.given.send_filled(stream, these.len(), gather)?;
             }
         }
         Ok(())

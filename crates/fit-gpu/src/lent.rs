@@ -3,7 +3,7 @@
 use std::ffi::c_void;
 use std::ptr::null;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use fit_core::ArgumentError;
@@ -11,6 +11,7 @@ use fit_core::ArgumentError;
 use crate::GpuError;
 use crate::bytes::Bytes;
 use crate::driver::{Context, DeviceMemory, Event, Stream};
+use crate::pool::lock;
 
 /// Memory that was given back, and a stream in which outcomes are fetched. Allocating takes longer than many fits.
 pub(crate) struct Spare {
@@ -89,7 +90,7 @@ impl Spare {
             let (has, needs) = (returned.memory.bytes().get(), bytes.get());
             has >= needs && has / 2 <= needs
         };
-        let mut kept = self.kept();
+        let mut kept = lock(&self.kept);
         let free = kept.iter().position(|returned| suits(returned) && returned.is_free());
         // Sooner more memory than a wait for what others have on their way, but not ever more.
         let full = kept.len() >= KEPT;
@@ -100,7 +101,7 @@ impl Spare {
             Some(returned) => returned.wait(context)?,
             None => match DeviceMemory::new(context, bytes) {
                 Err(GpuError::OutOfMemory { .. }) => {
-                    self.kept().clear();
+                    lock(&self.kept).clear();
                     DeviceMemory::new(context, bytes)?
                 }
                 other => other?,
@@ -108,10 +109,6 @@ impl Spare {
         };
         let (context, spare) = (Arc::clone(context), Arc::clone(self));
         Ok(Lent { memory: Some(memory), seen: AtomicBool::new(false), context, spare })
-    }
-
-    fn kept(&self) -> MutexGuard<'_, Vec<Returned>> {
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -135,21 +132,16 @@ impl Lent {
         self.address()
     }
 
-    /// `room` is what there is at `to`.
-    pub(crate) fn fetch<T: Copy>(
-        &self,
-        to: *mut T,
-        room: usize,
-        count: usize,
-    ) -> Result<(), GpuError> {
-        if room != count {
-            return Err(ArgumentError::OutputCount { spots: count, given: room }.into());
+    /// Copies what a kernel has written: `count` values.
+    pub(crate) fn fetch<T: Copy>(&self, to: *mut [T], count: usize) -> Result<(), GpuError> {
+        if to.len() != count {
+            return Err(ArgumentError::OutputCount { spots: count, given: to.len() }.into());
         }
         if count == 0 {
             return Ok(());
         }
         let _guest = self.context.enter()?;
-        let out = self.spare.out.lock().unwrap_or_else(PoisonError::into_inner);
+        let out = lock(&self.spare.out);
         if self.seen.load(Ordering::Relaxed) {
             // Who has the address may have work with it on its way.
             match After::all(&self.context) {
@@ -157,10 +149,8 @@ impl Lent {
                 _ => self.context.wait()?,
             }
         }
-        let _landing = out.landing();
         // SAFETY: a kernel has written as many of this type, and there is room for them.
-        unsafe { out.fetch(to.cast(), self.address(), Bytes::of::<T>(count)?)? };
-        out.wait()
+        unsafe { out.fetch(to, self.address().cast()) }
     }
 }
 
@@ -171,7 +161,7 @@ impl Drop for Lent {
         let _guest = self.context.enter();
         let seen = self.seen.load(Ordering::Relaxed);
         let after = if seen { After::all(&self.context) } else { After::Now };
-        let mut kept = self.spare.kept();
+        let mut kept = lock(&self.spare.kept);
         kept.push(Returned { memory, after });
         let too_old = (kept.len() > KEPT).then(|| kept.remove(0));
         drop(kept);

@@ -1,17 +1,15 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use fit_core::{Errors, Fits, Options, Outcomes, Start};
+use fit_core::{Errors, Fit, Fits, Options, Outcomes, Start};
 use fit_gpu_kernel::{Family, Job, Task};
 use fit_windows::AnyWindows;
 
 use crate::GpuError;
 use crate::bytes::Bytes;
 use crate::card::{Card, Choice};
-use crate::devices::DeviceInfo;
 use crate::driver::{DeviceMemory, Event, Stream};
 use crate::frames::SentFrames;
-use crate::pinned::{Pinnable, PinnedBuffer};
 use crate::pixels::{self, kind_of};
 use crate::side_data::SideInputs;
 use crate::slot::{Reach, Slot};
@@ -42,6 +40,26 @@ pub(crate) enum Results<'a> {
 }
 
 impl<'a> Results<'a> {
+    /// Bytes of so many of them, as kernels write them.
+    pub(crate) fn bytes(&self, count: usize) -> Result<Bytes, GpuError> {
+        match self {
+            Self::Fits(_) => Bytes::of::<Fit<f32>>(count),
+            Self::Errors(_) => Bytes::of::<Errors>(count),
+        }
+    }
+
+    /// The room for some of them as bytes, if kernels write what is wanted.
+    pub(crate) fn room(&mut self, these: Range<usize>) -> Option<*mut [u8]> {
+        fn bytes<T>(room: &mut [T]) -> *mut [u8] {
+            std::ptr::slice_from_raw_parts_mut(room.as_mut_ptr().cast(), size_of_val(room))
+        }
+        match self {
+            Self::Fits(Outcomes::F32(fits)) => Some(bytes(&mut fits[these])),
+            Self::Fits(Outcomes::F64(_)) => None,
+            Self::Errors(errors) => Some(bytes(&mut errors[these])),
+        }
+    }
+
     /// Room for the first `count`, and for the rest.
     pub(crate) fn split_at(self, count: usize) -> (Self, Self) {
         match self {
@@ -72,7 +90,7 @@ pub(crate) struct Part<'a, 's> {
 
 /// One device, and the memory for the chunks on their way.
 pub(crate) struct Pipeline {
-    card: Arc<Card>,
+    pub(crate) card: Arc<Card>,
     slots: [Slot; SLOTS],
     frames: Frames,
     /// Maps of a camera, and an image of weights.
@@ -107,15 +125,6 @@ impl Pipeline {
             planes: DeviceMemory::new(&card.context, Bytes::NONE)?,
             card,
         })
-    }
-
-    pub(crate) fn info(&self) -> &DeviceInfo {
-        &self.card.info
-    }
-
-    /// Memory that the device reads directly.
-    pub(crate) fn pinned<T: Pinnable>(&self, length: usize) -> Result<PinnedBuffer<T>, GpuError> {
-        PinnedBuffer::on(&self.card, length)
     }
 
     /// Whether nothing is on its way.
@@ -216,10 +225,9 @@ impl Frames {
         windows: AnyWindows<'_>,
     ) -> Result<Option<(u32, u32)>, GpuError> {
         let (_, height, width) = windows.frames();
-        let Some(slice) = pixels::frames(&windows) else {
-            return Ok(None);
-        };
-        let (Ok(width), Ok(height)) = (u32::try_from(width), u32::try_from(height)) else {
+        let (Some(slice), Ok(width), Ok(height)) =
+            (pixels::slice(&windows, None), u32::try_from(width), u32::try_from(height))
+        else {
             return Ok(None);
         };
         let bytes = Bytes::of::<u8>(slice.len())?;

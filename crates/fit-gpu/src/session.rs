@@ -1,5 +1,3 @@
-use std::mem::MaybeUninit;
-use std::ptr::null;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering, fence};
 
@@ -13,7 +11,7 @@ use crate::bytes::{Bytes, window_count};
 use crate::card::{Card, Choice, Launch};
 use crate::driver::{HostMemory, Stream};
 use crate::pipeline::{Operation, Part, Pipeline, Results};
-use crate::pixels::{gather, gather_outlines, gather_starts, kind_of};
+use crate::pixels::{gather, gather_starts, kind_of};
 
 /// Up to this many bytes of pixels the kernel reads directly across the bus; more go the way of batches.
 const MAPPED: usize = 48 << 10;
@@ -143,31 +141,22 @@ impl GpuSession {
         // SAFETY: the device is not at work; any bytes are bytes.
         let to = unsafe { self.pixels.values::<u8>(bytes) };
         gather(windows, 0, to);
-        let mut outlines = null();
-        let starts = match start {
-            Start::Estimate => null(),
-            _ if self.launch.takes_outlines() => {
-                // SAFETY: the device is not at work; zeros and earlier ones are start values.
-                let to = unsafe { self.starts.values::<MaybeUninit<[f32; 5]>>(count) };
-                gather_outlines(start, 0..count, to);
-                outlines = self.starts.device_address::<[f32; 5]>().cast_const();
-                null()
-            }
-            _ => {
-                // SAFETY: the device is not at work; zeros and earlier ones are start values.
-                let to = unsafe { self.starts.values::<MaybeUninit<[f32; 3]>>(count) };
-                gather_starts(start, 0..count, to);
-                self.starts.device_address::<[f32; 3]>().cast_const()
-            }
-        };
-        let job = Job {
+        let mut job = Job {
             pixels: self.pixels.device_address::<u8>().cast_const().cast(),
-            starts,
-            outlines,
             fits: self.fits.device_address(),
             count: window_count(count)?,
             ..Job::new(self.task, kind)
         };
+        if start != Start::Estimate {
+            // SAFETY: the device is not at work.
+            unsafe {
+                if self.launch.takes_outlines() {
+                    job.outlines = self.starts.fill(count, |to| gather_starts(start, 0..count, to));
+                } else {
+                    job.starts = self.starts.fill(count, |to| gather_starts(start, 0..count, to));
+                }
+            }
+        }
         let words = count * size_of::<Fit<f32>>() / size_of::<u32>();
         // SAFETY: there is room for so many, the device is not at work, and atomic words are words.
         let words = unsafe { std::slice::from_raw_parts(self.fits.pointer::<AtomicU32>(), words) };

@@ -8,7 +8,7 @@ use rayon::prelude::*;
 use crate::GpuError;
 use crate::bytes::{Bytes, window_count};
 use crate::card::{Card, Launch};
-use crate::driver::{DeviceMemory, Event, HostMemory, Stream, seen_by_device};
+use crate::driver::{Event, Mirror, Stream, seen_by_device};
 use crate::inputs::Inputs;
 use crate::pipeline::{Operation, Part, Results};
 use crate::pixels::{gather, gather_fits, kind_of, slice};
@@ -22,14 +22,12 @@ const DIRECT: usize = 4096;
 pub(crate) struct Slot {
     // First, for fields go in this order: it waits for what is in it before the memory goes.
     stream: Stream,
-    pixels: DeviceMemory,
+    pixels: Mirror,
     /// The rest: start values are `given`, or the fits whose errors are wanted.
     inputs: Inputs,
     /// Outcomes, or errors.
-    found: DeviceMemory,
-    host_pixels: HostMemory,
-    host_found: HostMemory,
-    /// The windows of the chunk of which `host_found` has what was found.
+    found: Mirror,
+    /// The windows of the chunk of which the host's memory has what was found.
     waiting: Option<Range<usize>>,
 }
 
@@ -38,56 +36,39 @@ pub(crate) struct Reach {
     pixels: bool,
     /// Where the device sees the start values.
     starts: Option<*const [f32; 3]>,
-    /// Where the device sees the room for outcomes.
-    fits: Option<*mut Fit<f32>>,
     /// Whether it sees the fits whose errors are wanted.
     fitted: bool,
-    /// Where it sees the room for errors.
-    errors: Option<*mut Errors>,
+    /// Where it sees the room for what is found.
+    room: Option<*const u8>,
 }
 
 impl Reach {
-    pub(crate) fn new(card: &Card, part: &Part<'_, '_>, results: &Results<'_>) -> Self {
+    pub(crate) fn new(card: &Card, part: &Part<'_, '_>, results: &mut Results<'_>) -> Self {
         let context = &card.context;
-        let pixels = slice(&part.windows, part.range.clone());
+        let pixels = slice(&part.windows, Some(part.range.clone()));
         Self {
             pixels: pixels.is_some_and(|slice| seen_by_device(context, slice).is_some()),
             starts: match part.operation {
                 Operation::Fit(Start::F32(starts)) => seen_by_device(context, starts),
                 _ => None,
             },
-            fits: match results {
-                // Kernels write outcomes of this type.
-                Results::Fits(Outcomes::F32(fits)) => {
-                    seen_by_device(context, fits).map(<*const Fit<f32>>::cast_mut)
-                }
-                _ => None,
-            },
             fitted: match part.operation {
                 Operation::Errors(Fits::F32(fits)) => seen_by_device(context, fits).is_some(),
                 _ => false,
             },
-            errors: match results {
-                Results::Errors(errors) => {
-                    seen_by_device(context, errors).map(<*const Errors>::cast_mut)
-                }
-                Results::Fits(_) => None,
-            },
+            room: results.room(0..part.range.len()).and_then(|room| seen_by_device(context, room)),
         }
     }
 }
 
 impl Slot {
     pub(crate) fn new(card: &Card) -> Result<Self, GpuError> {
-        let memory = || DeviceMemory::new(&card.context, Bytes::NONE);
-        let host = || HostMemory::new(&card.context, Bytes::NONE);
+        let context = &card.context;
         Ok(Self {
-            stream: Stream::new(&card.context)?,
-            pixels: memory()?,
-            inputs: Inputs::new(&card.context)?,
-            found: memory()?,
-            host_pixels: host()?,
-            host_found: host()?,
+            stream: Stream::new(context)?,
+            pixels: Mirror::new(context)?,
+            inputs: Inputs::new(context)?,
+            found: Mirror::new(context)?,
             waiting: None,
         })
     }
@@ -110,7 +91,7 @@ impl Slot {
         self.stream.wait()?;
         let Some(range) = self.waiting.take() else { return Ok(()) };
         let (count, to) = (range.len(), range.start - first..range.end - first);
-        let found = &mut self.host_found;
+        let found = &mut self.found.here;
         match results {
             Results::Fits(fits) => {
                 // SAFETY: the stream has got past the copy of that many outcomes, written by the kernel as the same type.
@@ -178,61 +159,35 @@ impl Slot {
         }
 
         let out = these.start - part.range.start..these.end - part.range.start;
-        let room = match results {
-            Results::Fits(_) => Bytes::of::<Fit<f32>>(out.len())?,
-            Results::Errors(_) => Bytes::of::<Errors>(out.len())?,
-        };
-        // A few the kernel writes across the bus by itself.
-        let few = out.len() <= DIRECT;
-        let direct = few && (reach.fits.is_some() || reach.errors.is_some());
-        if !direct {
-            self.found.reserve(room)?;
-        }
-        let found = &self.found;
+        let (bytes, before) = (results.bytes(out.len())?, results.bytes(out.start)?.get());
         // What the device sees has room for all of the part.
+        let seen = reach.room.map(|first| first.wrapping_add(before).cast_mut());
+        // A few the kernel writes across the bus by itself.
+        let direct = seen.filter(|_| out.len() <= DIRECT);
+        if direct.is_none() {
+            self.found.there.reserve(bytes)?;
+        }
+        let to = direct.unwrap_or_else(|| self.found.there.address());
         match results {
-            Results::Fits(_) => {
-                let there = reach.fits.filter(|_| few).map(|there| there.wrapping_add(out.start));
-                job.fits = there.unwrap_or_else(|| found.address());
-            }
-            Results::Errors(_) => {
-                let there = reach.errors.filter(|_| few).map(|there| there.wrapping_add(out.start));
-                job.errors = there.unwrap_or_else(|| found.address());
-            }
+            Results::Fits(_) => job.fits = to.cast(),
+            Results::Errors(_) => job.errors = to.cast(),
         }
         // SAFETY: docs/gpu-safety.md: there is memory for `count` windows and all that they come with, and for what is
         // found, which nobody looks at before `InFlight` has waited; corners were validated.
         unsafe { launch.run(&self.stream, &job)? };
-        match results {
-            _ if direct => Ok(()),
-            Results::Fits(Outcomes::F32(fits)) if reach.fits.is_some() => {
-                self.send_back(these, Some(&mut fits[out]))
-            }
-            Results::Fits(_) => self.send_back::<Fit<f32>>(these, None),
-            Results::Errors(errors) => {
-                self.send_back(these, reach.errors.map(|_| &mut errors[out]))
+        if direct.is_some() {
+            return Ok(());
+        }
+        match results.room(out).filter(|_| seen.is_some()) {
+            // SAFETY: see above; the kernel writes all of it, in the type that is wanted.
+            Some(room) => unsafe { self.stream.copy_out(room, &self.found.there) },
+            None => {
+                self.found.here.reserve(bytes)?;
+                self.waiting = Some(these);
+                // SAFETY: see above.
+                unsafe { self.found.send_back::<u8>(&self.stream, bytes.get()) }
             }
         }
-    }
-
-    /// Sends what was found back, to memory that the device sees, or to that of the slot. The kernel writes all of it as
-    /// this type.
-    fn send_back<T: Copy>(
-        &mut self,
-        these: Range<usize>,
-        to: Option<&mut [T]>,
-    ) -> Result<(), GpuError> {
-        if let Some(to) = to {
-            // SAFETY: see `send`.
-            return unsafe { self.stream.copy_out(std::ptr::from_mut(to), &self.found) };
-        }
-        self.host_found.reserve(Bytes::of::<T>(these.len())?)?;
-        let to = self.host_found.pointer::<T>();
-        let to = std::ptr::slice_from_raw_parts_mut(to, these.len());
-        // SAFETY: see `send`.
-        unsafe { self.stream.copy_out(to, &self.found)? };
-        self.waiting = Some(these);
-        Ok(())
     }
 
     /// Sends the fits of a chunk whose errors are wanted.
@@ -267,18 +222,18 @@ impl Slot {
         reach: &Reach,
     ) -> Result<(), GpuError> {
         let bytes = Bytes::of_windows(these.len(), windows.size(), kind_of(windows))?;
-        self.pixels.reserve(bytes)?;
-        job.pixels = self.pixels.address::<u8>().cast_const().cast();
-        match slice(windows, these.clone()).filter(|_| reach.pixels) {
+        self.pixels.there.reserve(bytes)?;
+        job.pixels = self.pixels.there.address::<u8>().cast_const().cast();
+        match slice(windows, Some(these.clone())).filter(|_| reach.pixels) {
             // SAFETY: see `send`.
-            Some(slice) => unsafe { self.stream.copy_in(&self.pixels, slice) },
+            Some(slice) => unsafe { self.stream.copy_in(&self.pixels.there, slice) },
             None => {
-                self.host_pixels.reserve(bytes)?;
-                // SAFETY: `finish` has waited for the device; any bytes are bytes.
-                let to = unsafe { self.host_pixels.values::<u8>(bytes.get()) };
-                gather(windows, these.start, to);
-                // SAFETY: see `send`.
-                unsafe { self.stream.copy_in(&self.pixels, to) }
+                self.pixels.here.reserve(bytes)?;
+                // SAFETY: `finish` has waited for the device; any bytes are bytes. For the copy see `send`.
+                unsafe {
+                    gather(windows, these.start, self.pixels.here.values::<u8>(bytes.get()));
+                    self.pixels.send::<u8>(&self.stream, bytes.get()).map(drop)
+                }
             }
         }
     }

@@ -122,6 +122,20 @@ impl HostMemory {
         Ok(())
     }
 
+    /// Fills the first `count` values. Returns where the device sees them.
+    ///
+    /// # Safety
+    /// No device is at work with the memory.
+    pub(crate) unsafe fn fill<T>(
+        &mut self,
+        count: usize,
+        fill: impl FnOnce(&mut [MaybeUninit<T>]),
+    ) -> *const T {
+        // SAFETY: the caller's promise; nothing is said of the values.
+        fill(unsafe { self.values(count) });
+        self.device_address::<T>().cast_const()
+    }
+
     /// Where the device sees it.
     pub(crate) fn device_address<T>(&self) -> *mut T {
         self.there as *mut T
@@ -172,6 +186,24 @@ impl Mirror {
             stream.copy_in(&self.there, std::slice::from_raw_parts(first, bytes.get()))?;
         }
         Ok(self.there.address::<T>().cast_const())
+    }
+
+    /// Fills so many values, and copies them to the device in the order of the stream. Returns where they will be.
+    ///
+    /// # Safety
+    /// As for [`Mirror::send`], and the stream has been waited for.
+    pub(crate) unsafe fn send_filled<T>(
+        &mut self,
+        stream: &Stream,
+        count: usize,
+        fill: impl FnOnce(&mut [MaybeUninit<T>]),
+    ) -> Result<*const T, GpuError> {
+        self.reserve(Bytes::of::<T>(count)?)?;
+        // SAFETY: the caller's promise.
+        unsafe {
+            self.here.fill(count, fill);
+            self.send(stream, count)
+        }
     }
 
     /// Copies the first `count` values to the host, in the order of the stream.
@@ -232,9 +264,9 @@ pub(crate) fn device_of(address: *const c_void) -> Option<usize> {
 }
 
 /// The device's address of host memory that is pinned from the first byte to the last, whoever pinned it; `None` for other memory.
-pub(crate) fn seen_by_device<T>(context: &Context, memory: &[T]) -> Option<*const T> {
+pub(crate) fn seen_by_device<T>(context: &Context, memory: *const [T]) -> Option<*const T> {
     let _guest = context.enter().ok()?;
-    let there = span(memory.as_ptr().addr(), size_of_val(memory), pinned_at)?;
+    let there = span(memory.addr(), memory.len() * size_of::<T>(), pinned_at)?;
     Some(there as *const T)
 }
 
