@@ -181,26 +181,23 @@ impl Pipeline {
             stream.wait()?;
         }
         let there = sent.and_then(|sent| sent.frames_of(&windows));
-        let sides = match windows.corners() {
-            Some(_) if there.is_none() => {
-                // SAFETY: the flight waits for the stream.
-                let sides = unsafe { frames.upload(card, stream, windows)? };
-                sides.map(|sides| (frames.memory.address::<u8>().cast_const(), sides))
-            }
-            _ => there,
+        let own = match windows.corners() {
+            // SAFETY: the flight waits for the stream.
+            Some(_) if there.is_none() => unsafe { frames.upload(card, stream, windows)? },
+            _ => None,
         };
         if let Some(sent) = sent {
             sent.wait()?;
         }
-        if let Some((pixels, (width, height))) = sides {
+        if let Some((pixels, sides)) = own.or(there) {
             job.pixels = pixels.cast();
-            (job.frame_width, job.frame_height) = (width, height);
+            (job.frame_width, job.frame_height) = sides;
         }
         let chunks = (range.start..range.end).step_by(chunk);
         for (number, first) in chunks.enumerate() {
             let slot = &mut in_flight.0[number % SLOTS];
             slot.finish(range.start, results)?;
-            if sides.is_some() && there.is_none() {
+            if own.is_some() {
                 slot.wait_for(&frames.there)?;
             }
             slot.send(part, first..range.end.min(first + chunk), job, &launch, &reach, results)?;
@@ -213,8 +210,8 @@ impl Pipeline {
 }
 
 impl Frames {
-    /// Copies whole frames to the device, if they lie in memory as they should and there is room. Gives
-    /// their width and height; without, the host cuts.
+    /// Copies whole frames to the device, if they lie in memory as they should and there is room. Says where, and their width and
+    /// height; without, the host cuts.
     ///
     /// # Safety
     /// The frames stay as they are until the stream has been waited for, also after an error.
@@ -223,7 +220,7 @@ impl Frames {
         card: &Card,
         stream: &Stream,
         windows: AnyWindows<'_>,
-    ) -> Result<Option<(u32, u32)>, GpuError> {
+    ) -> Result<Option<(*const u8, (u32, u32))>, GpuError> {
         let (_, height, width) = windows.frames();
         let (Some(slice), Ok(width), Ok(height)) =
             (pixels::slice(&windows, None), u32::try_from(width), u32::try_from(height))
@@ -240,7 +237,7 @@ impl Frames {
         // SAFETY: the caller's promise.
         unsafe { stream.copy_in(&self.memory, slice)? };
         stream.record(&self.there)?;
-        Ok(Some((width, height)))
+        Ok(Some((self.memory.address::<u8>().cast_const(), (width, height))))
     }
 }
 

@@ -210,9 +210,8 @@ impl CurveGpu {
         let _guest = self.card.context.enter()?;
         let batch = CurveBatch::of_gpufit(formula, curves, start, options, true)?;
         let count = curves.count();
-        let Some(plan) = self.chosen(&batch, SearchKind::Gpufit(*gpufit))? else {
-            return Ok((0..count).collect());
-        };
+        let chosen = self.chosen(&batch, SearchKind::Gpufit(*gpufit))?;
+        let Some(plan) = chosen else { return Ok((0..count).collect()) };
         let pieces = room.chunks(count, options.parameters(), plan.shape.fits_of(&batch))?;
         self.run(&batch, &plan, pieces)
     }
@@ -257,16 +256,6 @@ impl CurveGpu {
         plan: &CurvePlan,
         mut pieces: Vec<P>,
     ) -> Result<Vec<usize>, GpuError> {
-        self.run_all(batch, plan, &mut pieces)?;
-        Ok(pieces.iter_mut().flat_map(P::take_left).collect())
-    }
-
-    fn run_all<P: Piece>(
-        &self,
-        batch: &CurveBatch<'_, '_, '_>,
-        plan: &CurvePlan,
-        pieces: &mut [P],
-    ) -> Result<(), GpuError> {
         let shape = &plan.shape;
         let tables = Tables::new(batch, shape);
         let halves = Halves::new(batch, shape)
@@ -275,7 +264,7 @@ impl CurveGpu {
         let most = pieces.first().map_or(0, |piece| piece.fits().len());
         let queue = Mutex::new(pieces.iter_mut());
         let next = || lock(&queue).next();
-        let work = || {
+        let work = || -> Result<(), GpuError> {
             // What this thread did before may have been for another device.
             let _guest = self.card.context.enter()?;
             // After an error they go, and their streams are waited for.
@@ -295,16 +284,11 @@ impl CurveGpu {
                 *before = Some(piece);
             }
             for (slot, before) in slots.iter_mut().zip(waiting) {
-                if let Some(before) = before {
-                    slot.finish(batch, plan, before)?;
-                }
+                before.map_or(Ok(()), |before| slot.finish(batch, plan, before))?;
             }
             self.slots.give_back(slots);
             Ok(())
         };
-        if count == 1 {
-            return work();
-        }
         let failed = Mutex::new(None);
         let part = || {
             if let Err(error) = work() {
@@ -313,16 +297,22 @@ impl CurveGpu {
                 *lock(&failed) = Some(error);
             }
         };
-        // It takes microseconds to call a thread, and a tenth of a millisecond until it is awake. Whoever is awake could call others,
-        // but then most of them are awake later.
-        rayon::in_place_scope(|scope| {
-            for _ in 1..rayon::current_num_threads().min(count) {
-                scope.spawn(|_| part());
-            }
+        if count == 1 {
             part();
-        });
-        let failed = lock(&failed).take();
-        failed.map_or(Ok(()), Err)
+        } else {
+            // It takes microseconds to call a thread, and a tenth of a millisecond until it is awake. Whoever is awake could call
+            // others, but then most of them are awake later.
+            rayon::in_place_scope(|scope| {
+                for _ in 1..rayon::current_num_threads().min(count) {
+                    scope.spawn(|_| part());
+                }
+                part();
+            });
+        }
+        if let Some(error) = lock(&failed).take() {
+            return Err(error);
+        }
+        Ok(pieces.iter_mut().flat_map(P::take_left).collect())
     }
 
     /// Memory that no batch uses.
@@ -332,14 +322,13 @@ impl CurveGpu {
 
     /// How the fits of a batch are launched; `None` if a data set has no room.
     fn shape(&self, of: &CurveBatch<'_, '_, '_>, kind: SearchKind) -> Option<LaunchShape> {
-        let found = kind.numbers(of);
         let seen = |data: &[f32]| Some(seen_by_device(&self.card.context, data)?.addr());
         let pinned = of.curves.data.as_single().and_then(seen);
         let options = of.options;
         let [share, square] = options.ends();
         let own = matches!(of.curves.points, Points::PerFit(_));
         let parameters = options.parameters() as u32;
-        let mut job = CurveJob {
+        let job = CurveJob {
             points: u32::try_from(of.curves.points()).ok()?,
             own_weights: of.has_own_weights().into(),
             own_variables: if own { of.variables as u32 } else { 0 },
@@ -351,37 +340,32 @@ impl CurveGpu {
             square: square as f32,
             ..CurveJob::new()
         };
-        let bytes = |job: &CurveJob, fits: usize| fits * job.stride() * size_of::<f32>();
-        let shape = |job, threads, shared| LaunchShape {
+        let mut shape = LaunchShape {
             job,
-            threads,
-            shared,
-            found,
+            threads: THREADS,
+            shared: 0,
+            found: kind.numbers(of),
             mapped: false,
             pinned,
             kind,
             cooperative: false,
         };
         let per_thread = options.parameters() <= MOST_PER_THREAD;
-        let many = per_thread && of.curves.count() >= MANY;
-        for threads in [THREADS, WARP] {
-            let shared = bytes(&job, threads);
-            if many && shared <= SHARED {
-                return Some(shape(job, threads, shared).with_memory(of.curves.count()));
-            }
-        }
-        job.lanes = WARP as u32;
-        for threads in [THREADS, WARP] {
-            let shared = bytes(&job, threads / WARP);
-            let room = shared <= SHARED || (threads == WARP && shared <= self.card.info.shared);
-            if per_thread && room {
-                return Some(shape(job, threads, shared).with_memory(of.curves.count()));
+        let many = of.curves.count() >= MANY;
+        for (lanes, threads) in [(1, THREADS), (1, WARP), (WARP, THREADS), (WARP, WARP)] {
+            shape.job.lanes = lanes as u32;
+            shape.threads = threads;
+            shape.shared = threads / lanes * shape.job.stride() * size_of::<f32>();
+            // One data set may have all that a block can have.
+            let room = if threads == lanes { self.card.info.shared.max(SHARED) } else { SHARED };
+            if per_thread && (many || lanes == WARP) && shape.shared <= room {
+                return Some(shape.with_memory(of.curves.count()));
             }
         }
         let most = cooperative_of(options.parameters()).filter(|_| kind.is_cooperative())?;
         let shared = THREADS / WARP * CurveJob::cooperative_numbers(most) * size_of::<f32>();
         // It reads its data again and again, which copies suit.
-        Some(LaunchShape { cooperative: true, ..shape(job, THREADS, shared) })
+        Some(LaunchShape { cooperative: true, threads: THREADS, shared, ..shape })
     }
 
     /// The compiled kernel of a program, with so many bytes of shared memory for its blocks.

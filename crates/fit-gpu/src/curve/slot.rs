@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use fit_curves::{CurveBatch, Points};
+use fit_curves::{CurveBatch, Curves};
 use fit_gpu_kernel::CurveJob;
 
 use super::CurvePlan;
@@ -32,45 +32,44 @@ pub(super) struct Tables {
 
 impl Tables {
     pub(super) fn new(batch: &CurveBatch<'_, '_, '_>, shape: &LaunchShape) -> Self {
-        let (points, parameters) = (batch.curves.points(), batch.options.parameters());
+        let parameters = batch.options.parameters();
         let mut numbers: Vec<f32> = Vec::new();
         let mut at = [None; 5];
         let mut weight_unit = 0.0;
-        let mut put = |which: usize, values: &[f32]| {
+        let mut put = |which: usize, values: &mut dyn Iterator<Item = f64>| {
             at[which] = Some(numbers.len());
-            numbers.extend_from_slice(values);
+            numbers.extend(values.map(|value| value as f32));
         };
         if batch.curves.weights.is_some() && !batch.has_own_weights() {
             let (shared, unit) = batch.scaled_weights();
             weight_unit = unit as f32;
-            put(0, &shared.iter().map(|&weight| weight as f32).collect::<Vec<_>>());
+            put(0, &mut shared.iter().copied());
         }
         if shape.job.own_variables == 0 {
-            let of = |variable: usize, point: usize| match batch.curves.points {
-                Points::Grid { width, .. } if variable == 0 => (point % width) as f32,
-                Points::Grid { width, .. } => (point / width) as f32,
-                Points::Shared(at) => at.get([variable, point]) as f32,
-                _ => point as f32,
-            };
-            let all = (0..batch.variables).flat_map(|v| (0..points).map(move |point| of(v, point)));
-            put(1, &all.collect::<Vec<_>>());
+            put(1, &mut shared_variables(batch));
         }
-        let mut start = Vec::new();
         if batch.has_same_start() {
-            start = (0..parameters).map(|j| batch.start(0, j) as f32).collect();
-            put(2, &start);
+            put(2, &mut (0..parameters).map(|j| batch.start(0, j)));
         }
         if batch.has_same_limits() {
-            let limits = |end: usize| -> Vec<f32> {
-                (0..parameters).map(|j| batch.limit(0, j)[end] as f32).collect()
-            };
-            put(3, &limits(0));
-            put(4, &limits(1));
+            for end in 0..2 {
+                put(3 + end, &mut (0..parameters).map(|j| batch.limit(0, j)[end]));
+            }
         }
+        let start = at[2].map_or(Vec::new(), |at| numbers[at..][..parameters].to_vec());
         // What comes after them begins where a warp's read does.
         numbers.resize(numbers.len().next_multiple_of(LINE), 0.0);
         Self { numbers, at, weight_unit, start }
     }
+}
+
+/// The variables at all points, where all data sets have the same, one variable after the other.
+pub(super) fn shared_variables<'b>(
+    batch: &'b CurveBatch<'_, '_, '_>,
+) -> impl Iterator<Item = f64> + 'b {
+    let Curves { points, .. } = &batch.curves;
+    let of = move |v: usize| (0..batch.curves.points()).map(move |point| points.at(0, v, point));
+    (0..batch.variables).flat_map(of)
 }
 
 /// Some data sets on their way.
@@ -189,12 +188,8 @@ impl CurveSlot {
         if halves {
             lengths[0] = lengths[0].div_ceil(2).next_multiple_of(LINE).min(lengths[0]);
         }
-        let mut at = [0; 6];
-        let mut numbers = shared;
-        for (at, length) in at.iter_mut().zip(lengths) {
-            *at = numbers;
-            numbers += length;
-        }
+        let at = begins(shared, lengths);
+        let numbers = shared + lengths.iter().sum::<usize>();
         self.wrong.clear();
         if widths[1..].iter().any(|&width| width > 0) {
             self.wrong.resize(count, false);
@@ -237,15 +232,13 @@ impl CurveSlot {
                 fits.clone().for_each(|fit| flag(fit - first, batch.holds(fit)));
             }
         }
-        for (end, limits) in [lower, upper].into_iter().enumerate() {
-            rows(limits, widths[4], |number, to| {
-                for (j, to) in to.iter_mut().enumerate() {
-                    let [low, high] = batch.limit(first + number, j);
-                    // Between them there is room that single precision has not.
-                    flag(number, low == high || (low as f32) < high as f32);
-                    *to = if end == 0 { low as f32 } else { high as f32 };
-                }
-            });
+        let limits = lower.iter_mut().zip(upper).enumerate();
+        for (number, (lower, upper)) in limits {
+            let (number, j) = (number / widths[4], number % widths[4]);
+            let [low, high] = batch.limit(first + number, j);
+            (*lower, *upper) = (low as f32, high as f32);
+            // Between them there is room that single precision has not.
+            flag(number, low == high || *lower < *upper);
         }
         // What all fits read often is on the device in any case.
         let copied = match shape.mapped {
@@ -390,4 +383,12 @@ fn rows(all: &mut [f32], width: usize, mut of: impl FnMut(usize, &mut [f32])) {
 /// Parts of these lengths, one after the other.
 pub(super) fn parts<T, const N: usize>(mut all: &mut [T], lengths: [usize; N]) -> [&mut [T]; N] {
     lengths.map(|length| all.split_off_mut(..length).expect("there are as many"))
+}
+
+/// Where these parts begin, the first of them at `next`.
+pub(super) fn begins<const N: usize>(mut next: usize, lengths: [usize; N]) -> [usize; N] {
+    lengths.map(|length| {
+        next += length;
+        next - length
+    })
 }

@@ -9,6 +9,7 @@ use fit_gpu_kernel::DoubleJob;
 
 use super::launch_shape::{LaunchShape, THREADS};
 use super::search_kind::SearchKind;
+use super::slot::shared_variables;
 use super::{CurveGpu, CurvePlan, SHARED, Variant};
 use crate::GpuError;
 use plan::Doubling;
@@ -62,8 +63,7 @@ impl CurveGpu {
             widths[2] = batch.variables * points;
         } else {
             at[2] = Some(tables.len());
-            let all = (0..batch.variables).flat_map(|v| (0..points).map(move |point| (v, point)));
-            tables.extend(all.map(|(v, point)| batch.curves.points.at(0, v, point)));
+            tables.extend(shared_variables(batch));
         }
         if batch.has_same_limits() {
             at[3] = Some(tables.len());

@@ -10,7 +10,7 @@ use crate::GpuError;
 use crate::bytes::{Bytes, window_count};
 use crate::card::Card;
 use crate::curve::launch_shape::{THREADS, WARP};
-use crate::curve::slot::parts;
+use crate::curve::slot::{begins, parts};
 use crate::driver::{Mirror, Stream};
 
 /// Memory for some data sets in double precision.
@@ -47,15 +47,11 @@ impl DoubleSlot {
         let all = unsafe { self.inputs.here.values::<f64>(total) };
         let (to, rest) = all.split_at_mut(tables.len());
         to.copy_from_slice(tables);
-        let mut begins = [0; 5];
-        let mut next = tables.len();
-        for (which, rows) in parts(rest, each.map(|width| count * width)).into_iter().enumerate() {
-            begins[which] = next;
-            next += rows.len();
-            if each[which] > 0 {
-                for (row, fit) in rows.chunks_exact_mut(each[which]).zip(fits.clone()) {
-                    read(batch, which, fit, points, row);
-                }
+        let lengths = each.map(|width| count * width);
+        let begins = begins(tables.len(), lengths);
+        for (which, rows) in parts(rest, lengths).into_iter().enumerate() {
+            for (row, fit) in rows.chunks_exact_mut(each[which].max(1)).zip(fits.clone()) {
+                read(batch, which, fit, points, row);
             }
         }
         // SAFETY: the host's memory is written by nobody before the stream has been waited for.
