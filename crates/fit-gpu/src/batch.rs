@@ -9,7 +9,7 @@ use crate::GpuError;
 use crate::devices::DeviceInfo;
 use crate::frames::SentFrames;
 use crate::pinned::{Pinnable, PinnedBuffer};
-use crate::pipeline::{Operation, Part, Pipeline, Results};
+use crate::pipeline::{Part, Pipeline, Work};
 use crate::pool::lock;
 use crate::side_data::SideInputs;
 
@@ -97,7 +97,7 @@ impl Gpu {
         start: Start<'_>,
         fits: Outcomes<'_>,
     ) -> Result<(), GpuError> {
-        self.run(options, windows, Operation::Fit(start), Results::Fits(fits), None)
+        self.run(options, windows, Work::Fit(start, fits), None)
     }
 
     fn errors_checked(
@@ -107,7 +107,7 @@ impl Gpu {
         fits: Fits<'_>,
         errors: &mut [Errors],
     ) -> Result<(), GpuError> {
-        self.run(options, windows, Operation::Errors(fits), Results::Errors(errors), None)
+        self.run(options, windows, Work::Errors(fits, errors), None)
     }
 
     /// Fits windows of frames that are on a device already, by that device. These must be the frames that were sent: they are not sent
@@ -124,7 +124,7 @@ impl Gpu {
         sent: &SentFrames,
     ) -> Result<(), GpuError> {
         windows.validate(options, start, fits.len())?;
-        self.run(options, windows, Operation::Fit(start), Results::Fits(fits), Some(sent))
+        self.run(options, windows, Work::Fit(start, fits), Some(sent))
     }
 
     /// Runs a batch that has been validated.
@@ -132,8 +132,7 @@ impl Gpu {
         &self,
         options: &Options,
         windows: AnyWindows<'_>,
-        operation: Operation<'_>,
-        mut results: Results<'_>,
+        mut work: Work<'_>,
         sent: Option<&SentFrames>,
     ) -> Result<(), GpuError> {
         let (count, family) = (windows.count(), self.family);
@@ -144,14 +143,14 @@ impl Gpu {
             if let Some(mut there) = pipelines.find(|there| there.card.info.number == sent.device())
             {
                 let (range, sent) = (0..count, Some(sent));
-                let part = Part { options, family, windows, operation, range, side, sent };
-                return there.run(&part, &mut results);
+                let part = Part { options, family, windows, range, side, sent };
+                return there.run(&part, &mut work);
             }
         }
-        let part = |range| Part { options, family, windows, operation, range, side, sent: None };
+        let part = |range| Part { options, family, windows, range, side, sent: None };
         let [first, others @ ..] = &self.pipelines[..] else { return Ok(()) };
         if others.is_empty() || count < 2 * SPLIT {
-            return lock(first).run(&part(0..count), &mut results);
+            return lock(first).run(&part(0..count), &mut work);
         }
         let each = count.div_ceil(self.pipelines.len());
         std::thread::scope(|scope| {
@@ -159,8 +158,8 @@ impl Gpu {
             let mut done = 0;
             for pipeline in &self.pipelines {
                 let next = each.min(count - done);
-                let (mut these, rest) = results.split_at(next);
-                results = rest;
+                let (mut these, rest) = work.split_at(next);
+                work = rest;
                 let part = part(done..done + next);
                 done += next;
                 threads.push(scope.spawn(move || lock(pipeline).run(&part, &mut these)));

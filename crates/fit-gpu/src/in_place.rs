@@ -181,18 +181,10 @@ impl InPlace {
         // SAFETY: docs/gpu-safety.md: there is memory for `count` windows and all that is found, shapes were checked, and the landing
         // waits before any of it goes.
         unsafe {
-            if let Some(corners) = windows.places() {
-                job.places = inputs.send_corners(stream, corners)?;
-                if job.frame_width > 0 {
-                    job.corners = job.places;
-                }
-            }
             if let Some(side) = &side {
                 side.upload(stream, planes, &mut job)?;
-                if let Some(weights) = side.of_windows() {
-                    job.weights = inputs.send_weights(stream, weights)?;
-                }
             }
+            inputs.send_known(stream, &windows, side.as_ref(), 0..count, &mut job)?;
             start.send(stream, inputs, count, launch.takes_outlines(), &mut job)?;
             if weighs {
                 job.weights = weights;

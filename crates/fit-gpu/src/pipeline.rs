@@ -22,29 +22,20 @@ const CHUNK: usize = 32 << 20;
 /// Fewer bytes than this are not worth cutting.
 const SMALL: usize = 1 << 20;
 
-/// What is done with the windows of a batch.
-#[derive(Clone, Copy)]
-pub(crate) enum Operation<'a> {
+/// What is done with the windows of a batch, and room for what is found.
+pub(crate) enum Work<'a> {
     /// They are fitted, from these starts.
-    Fit(Start<'a>),
+    Fit(Start<'a>, Outcomes<'a>),
     /// The errors of these fits are found.
-    Errors(Fits<'a>),
+    Errors(Fits<'a>, &'a mut [Errors]),
 }
 
-/// Room for what is found.
-pub(crate) enum Results<'a> {
-    /// Outcomes of fits.
-    Fits(Outcomes<'a>),
-    /// Errors of fits.
-    Errors(&'a mut [Errors]),
-}
-
-impl<'a> Results<'a> {
-    /// Bytes of so many of them, as kernels write them.
+impl Work<'_> {
+    /// Bytes of so many results, as kernels write them.
     pub(crate) fn bytes(&self, count: usize) -> Result<Bytes, GpuError> {
         match self {
-            Self::Fits(_) => Bytes::of::<Fit<f32>>(count),
-            Self::Errors(_) => Bytes::of::<Errors>(count),
+            Self::Fit(..) => Bytes::of::<Fit<f32>>(count),
+            Self::Errors(..) => Bytes::of::<Errors>(count),
         }
     }
 
@@ -54,22 +45,22 @@ impl<'a> Results<'a> {
             std::ptr::slice_from_raw_parts_mut(room.as_mut_ptr().cast(), size_of_val(room))
         }
         match self {
-            Self::Fits(Outcomes::F32(fits)) => Some(bytes(&mut fits[these])),
-            Self::Fits(Outcomes::F64(_)) => None,
-            Self::Errors(errors) => Some(bytes(&mut errors[these])),
+            Self::Fit(_, Outcomes::F32(fits)) => Some(bytes(&mut fits[these])),
+            Self::Fit(_, Outcomes::F64(_)) => None,
+            Self::Errors(_, errors) => Some(bytes(&mut errors[these])),
         }
     }
 
-    /// Room for the first `count`, and for the rest.
+    /// The same with room for the first `count` results, and for the rest.
     pub(crate) fn split_at(self, count: usize) -> (Self, Self) {
         match self {
-            Self::Fits(fits) => {
-                let (first, rest) = fits.split_at(count);
-                (Self::Fits(first), Self::Fits(rest))
+            Self::Fit(start, outcomes) => {
+                let (first, rest) = outcomes.split_at(count);
+                (Self::Fit(start, first), Self::Fit(start, rest))
             }
-            Self::Errors(errors) => {
+            Self::Errors(fits, errors) => {
                 let (first, rest) = errors.split_at_mut(count);
-                (Self::Errors(first), Self::Errors(rest))
+                (Self::Errors(fits, first), Self::Errors(fits, rest))
             }
         }
     }
@@ -80,7 +71,6 @@ pub(crate) struct Part<'a, 's> {
     pub(crate) options: &'s Options,
     pub(crate) family: Option<Family>,
     pub(crate) windows: AnyWindows<'a>,
-    pub(crate) operation: Operation<'s>,
     pub(crate) range: Range<usize>,
     /// What the windows come with beside pixels.
     pub(crate) side: Option<&'s SideInputs<'a>>,
@@ -134,22 +124,18 @@ impl Pipeline {
     }
 
     /// Runs a part of a batch that has been validated.
-    pub(crate) fn run(
-        &mut self,
-        part: &Part<'_, '_>,
-        results: &mut Results<'_>,
-    ) -> Result<(), GpuError> {
-        let Part { windows, family, ref range, options, side, operation, sent } = *part;
+    pub(crate) fn run(&mut self, part: &Part<'_, '_>, work: &mut Work<'_>) -> Result<(), GpuError> {
+        let Part { windows, family, ref range, options, side, sent } = *part;
         let (size, count, data) = (windows.size(), range.len(), windows.side_data());
         let choice = Choice {
             family,
-            started: !matches!(operation, Operation::Fit(Start::Estimate)),
+            started: !matches!(work, Work::Fit(Start::Estimate, _)),
             noted: side.is_some(),
             ..Choice::new(options, size, count, windows.note_kind(options))
         };
-        let (task, choice) = match operation {
-            Operation::Fit(_) => (Task::of(size, options, data.is_mapped())?, choice),
-            Operation::Errors(_) => {
+        let (task, choice) = match work {
+            Work::Fit(..) => (Task::of(size, options, data.is_mapped())?, choice),
+            Work::Errors(..) => {
                 let task = Task::of_errors(size, options, data.is_mapped(), data.is_weighted())?;
                 (task, choice.of_errors())
             }
@@ -157,13 +143,13 @@ impl Pipeline {
         let kind = kind_of(&windows);
         let _guest = self.card.context.enter()?;
         let launch = self.card.launch(&choice)?;
-        let reach = Reach::new(&self.card, part, results);
+        let reach = Reach::new(&self.card, part, work);
         // Small batches go in one chunk; larger ones in at least as many as there are slots.
         let pixels = Bytes::of_windows(count, size, kind)?;
-        let bytes = match operation {
-            Operation::Fit(_) => pixels,
+        let bytes = match work {
+            Work::Fit(..) => pixels,
             // Of small windows the errors are more.
-            Operation::Errors(_) => pixels.max(Bytes::of::<Errors>(count)?),
+            Work::Errors(..) => pixels.max(Bytes::of::<Errors>(count)?),
         };
         let chunks = match bytes.get() {
             0..SMALL => 1,
@@ -196,14 +182,14 @@ impl Pipeline {
         let chunks = (range.start..range.end).step_by(chunk);
         for (number, first) in chunks.enumerate() {
             let slot = &mut in_flight.0[number % SLOTS];
-            slot.finish(range.start, results)?;
+            slot.finish(range.start, work)?;
             if own.is_some() {
                 slot.wait_for(&frames.there)?;
             }
-            slot.send(part, first..range.end.min(first + chunk), job, &launch, &reach, results)?;
+            slot.send(part, first..range.end.min(first + chunk), job, &launch, &reach, work)?;
         }
         for slot in in_flight.0.iter_mut() {
-            slot.finish(range.start, results)?;
+            slot.finish(range.start, work)?;
         }
         Ok(())
     }

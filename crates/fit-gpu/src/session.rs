@@ -10,7 +10,7 @@ use crate::GpuError;
 use crate::bytes::{Bytes, window_count};
 use crate::card::{Card, Choice, Launch};
 use crate::driver::{HostMemory, Stream};
-use crate::pipeline::{Operation, Part, Pipeline, Results};
+use crate::pipeline::{Part, Pipeline, Work};
 use crate::pixels::{gather, gather_starts, kind_of};
 
 /// Up to this many bytes of pixels the kernel reads directly across the bus; more go the way of batches.
@@ -129,12 +129,11 @@ impl GpuSession {
                 options: &self.options,
                 family: None,
                 windows: *windows,
-                operation: Operation::Fit(start),
                 range: 0..count,
                 side: None,
                 sent: None,
             };
-            return self.pipeline.run(&part, &mut Results::Fits(Outcomes::F32(fits)));
+            return self.pipeline.run(&part, &mut Work::Fit(start, Outcomes::F32(fits)));
         }
         let _guest = self.card.context.enter()?;
         let landing = self.stream.landing();

@@ -10,9 +10,8 @@ use crate::bytes::{Bytes, window_count};
 use crate::card::{Card, Launch};
 use crate::driver::{Event, Mirror, Stream, seen_by_device};
 use crate::inputs::Inputs;
-use crate::pipeline::{Operation, Part, Results};
+use crate::pipeline::{Part, Work};
 use crate::pixels::{gather, gather_fits, kind_of, slice};
-use crate::side_data::SideInputs;
 
 /// Up to this many start values are read, and outcomes written, directly across the bus: that saves starting a
 /// copy.
@@ -43,20 +42,20 @@ pub(crate) struct Reach {
 }
 
 impl Reach {
-    pub(crate) fn new(card: &Card, part: &Part<'_, '_>, results: &mut Results<'_>) -> Self {
+    pub(crate) fn new(card: &Card, part: &Part<'_, '_>, work: &mut Work<'_>) -> Self {
         let context = &card.context;
         let pixels = slice(&part.windows, Some(part.range.clone()));
         Self {
             pixels: pixels.is_some_and(|slice| seen_by_device(context, slice).is_some()),
-            starts: match part.operation {
-                Operation::Fit(Start::F32(starts)) => seen_by_device(context, starts),
+            starts: match *work {
+                Work::Fit(Start::F32(starts), _) => seen_by_device(context, starts),
                 _ => None,
             },
-            fitted: match part.operation {
-                Operation::Errors(Fits::F32(fits)) => seen_by_device(context, fits).is_some(),
+            fitted: match *work {
+                Work::Errors(Fits::F32(fits), _) => seen_by_device(context, fits).is_some(),
                 _ => false,
             },
-            room: results.room(0..part.range.len()).and_then(|room| seen_by_device(context, room)),
+            room: work.room(0..part.range.len()).and_then(|room| seen_by_device(context, room)),
         }
     }
 }
@@ -83,28 +82,23 @@ impl Slot {
     }
 
     /// Waits for the chunk on its way, and hands on what was found.
-    pub(crate) fn finish(
-        &mut self,
-        first: usize,
-        results: &mut Results<'_>,
-    ) -> Result<(), GpuError> {
+    pub(crate) fn finish(&mut self, first: usize, work: &mut Work<'_>) -> Result<(), GpuError> {
         self.stream.wait()?;
         let Some(range) = self.waiting.take() else { return Ok(()) };
         let (count, to) = (range.len(), range.start - first..range.end - first);
         let found = &mut self.found.here;
-        match results {
-            Results::Fits(fits) => {
-                // SAFETY: the stream has got past the copy of that many outcomes, written by the kernel as the same type.
-                let from: &[Fit<f32>] = unsafe { found.values(count) };
-                match fits {
-                    Outcomes::F32(fits) => hand_on(from, &mut fits[to], |fit| *fit),
-                    Outcomes::F64(fits) => hand_on(from, &mut fits[to], Fit::cast),
+        // SAFETY: the stream has got past the copy of that many results, written by the kernel as the same type.
+        unsafe {
+            match work {
+                Work::Fit(_, Outcomes::F32(fits)) => {
+                    hand_on(found.values(count), &mut fits[to], |fit: &Fit<f32>| *fit);
                 }
-            }
-            Results::Errors(errors) => {
-                // SAFETY: as above.
-                let from: &[Errors] = unsafe { found.values(count) };
-                hand_on(from, &mut errors[to], |errors| *errors);
+                Work::Fit(_, Outcomes::F64(fits)) => {
+                    hand_on(found.values(count), &mut fits[to], Fit::<f32>::cast);
+                }
+                Work::Errors(_, errors) => {
+                    hand_on(found.values(count), &mut errors[to], |errors: &Errors| *errors);
+                }
             }
         }
         Ok(())
@@ -130,36 +124,19 @@ impl Slot {
         mut job: Job,
         launch: &Launch,
         reach: &Reach,
-        results: &mut Results<'_>,
+        work: &mut Work<'_>,
     ) -> Result<(), GpuError> {
         job.count = window_count(these.len())?;
-        let on_device = job.frame_width > 0;
-        if let Some(corners) = part.windows.places().filter(|_| on_device || part.side.is_some()) {
-            let corners = &corners[these.clone()];
-            // SAFETY: see above.
-            job.places = unsafe { self.inputs.send_corners(&self.stream, corners)? };
+        let Self { stream, inputs, .. } = self;
+        // SAFETY: see above.
+        unsafe {
+            inputs.send_known(stream, &part.windows, part.side, these.clone(), &mut job)?;
         }
-        if on_device {
-            job.corners = job.places;
-        } else {
+        if job.frame_width == 0 {
             self.send_pixels(&part.windows, these.clone(), &mut job, reach)?;
         }
-        if let Some(weights) = part.side.and_then(SideInputs::of_windows) {
-            let pixels = part.windows.size().pixels();
-            let weights = &weights[these.start * pixels..these.end * pixels];
-            // SAFETY: see above.
-            job.weights = unsafe { self.inputs.send_weights(&self.stream, weights)? };
-        }
-        match part.operation {
-            Operation::Fit(start) => {
-                let outlines = launch.takes_outlines();
-                self.send_starts(start, these.clone(), outlines, &mut job, reach)?;
-            }
-            Operation::Errors(fits) => self.send_fits(fits, these.clone(), &mut job, reach)?,
-        }
-
         let out = these.start - part.range.start..these.end - part.range.start;
-        let (bytes, before) = (results.bytes(out.len())?, results.bytes(out.start)?.get());
+        let (bytes, before) = (work.bytes(out.len())?, work.bytes(out.start)?.get());
         // What the device sees has room for all of the part.
         let seen = reach.room.map(|first| first.wrapping_add(before).cast_mut());
         // A few the kernel writes across the bus by itself.
@@ -168,9 +145,16 @@ impl Slot {
             self.found.there.reserve(bytes)?;
         }
         let to = direct.unwrap_or_else(|| self.found.there.address());
-        match results {
-            Results::Fits(_) => job.fits = to.cast(),
-            Results::Errors(_) => job.errors = to.cast(),
+        match *work {
+            Work::Fit(start, _) => {
+                let outlines = launch.takes_outlines();
+                self.send_starts(start, these.clone(), outlines, &mut job, reach)?;
+                job.fits = to.cast();
+            }
+            Work::Errors(fits, _) => {
+                self.send_fits(fits, these.clone(), &mut job, reach)?;
+                job.errors = to.cast();
+            }
         }
         // SAFETY: docs/gpu-safety.md: there is memory for `count` windows and all that they come with, and for what is
         // found, which nobody looks at before `InFlight` has waited; corners were validated.
@@ -178,7 +162,7 @@ impl Slot {
         if direct.is_some() {
             return Ok(());
         }
-        match results.room(out).filter(|_| seen.is_some()) {
+        match work.room(out).filter(|_| seen.is_some()) {
             // SAFETY: see above; the kernel writes all of it, in the type that is wanted.
             Some(room) => unsafe { self.stream.copy_out(room, &self.found.there) },
             None => {
@@ -202,10 +186,12 @@ impl Slot {
         // SAFETY: see `send`.
         let there = unsafe {
             match fits {
-                Fits::F32(fits) if reach.fitted => inputs.send_given(stream, &fits[these])?,
+                Fits::F32(fits) if reach.fitted => {
+                    inputs.given.there.receive(stream, &fits[these])?
+                }
                 _ => {
                     let gather = |to: &mut [_]| gather_fits(fits, these.clone(), to);
-                    inputs.send_gathered(stream, these.len(), gather)?
+                    inputs.given.send_filled(stream, these.len(), gather)?
                 }
             }
         };
@@ -256,7 +242,7 @@ impl Slot {
                     job.starts = there.add(these.start);
                 }
                 (Start::F32(starts), Some(_)) => {
-                    job.starts = inputs.send_given(stream, &starts[these])?;
+                    job.starts = inputs.given.there.receive(stream, &starts[these])?;
                 }
                 _ => inputs.send_starts(stream, start, these, outlines, job)?,
             }

@@ -212,10 +212,8 @@ impl CurveSlot {
             }
             (Some(_), Some(all)) => {
                 let these = &all[fits.start * points..fits.end * points];
-                self.data.reserve(Bytes::of::<f32>(these.len())?)?;
                 // SAFETY: the caller's memory stays as it is until the stream has been waited for.
-                unsafe { self.stream.copy_in(&self.data, these)? };
-                pinned = Some(self.data.address::<f32>().cast_const());
+                pinned = Some(unsafe { self.data.receive(&self.stream, these)? });
             }
             _ if halves => {}
             _ => batch.read_all_data(fits.clone(), data),

@@ -42,6 +42,21 @@ impl DeviceMemory {
         Ok(())
     }
 
+    /// Copies values here in the order of a stream, after making room for them. Returns where they will be.
+    ///
+    /// # Safety
+    /// As for [`Stream::copy_in`], and nothing in a stream uses the memory.
+    pub(crate) unsafe fn receive<T: Copy>(
+        &mut self,
+        stream: &Stream,
+        from: &[T],
+    ) -> Result<*const T, GpuError> {
+        self.reserve(Bytes::of_slice(from)?)?;
+        // SAFETY: the caller's promise.
+        unsafe { stream.copy_in(self, from)? };
+        Ok(self.address::<T>().cast_const())
+    }
+
     /// The number of bytes.
     pub(crate) fn bytes(&self) -> Bytes {
         self.bytes
