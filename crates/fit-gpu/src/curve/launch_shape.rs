@@ -1,9 +1,13 @@
 //! How the fits of a batch are launched.
 
+use std::sync::Arc;
+
 use fit_curves::CurveBatch;
 use fit_gpu_kernel::CurveJob;
 
+use super::double::plan::Doubling;
 use super::search_kind::SearchKind;
+use crate::compiled::Compiled;
 
 /// Bytes that a thread sends at a time, in or out: so few that they stay in the cache of its processor.
 const CHUNK: usize = 1 << 20;
@@ -37,6 +41,14 @@ pub(super) struct LaunchShape {
     pub(super) kind: SearchKind,
     /// Whether each data set has a warp, whose threads have a parameter each ([`fit_core::cooperative`]).
     pub(super) cooperative: bool,
+}
+
+/// How a batch is fitted, and by what.
+pub(super) struct CurvePlan {
+    pub(super) shape: LaunchShape,
+    pub(super) kept: Arc<Compiled>,
+    /// How searches end in double precision, if they do.
+    pub(super) doubling: Option<Doubling>,
 }
 
 // SAFETY: no pointer of the job is set.

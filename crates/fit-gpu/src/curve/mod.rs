@@ -4,6 +4,7 @@ mod device_curves;
 mod double;
 mod halves;
 mod launch_shape;
+mod parts;
 mod records;
 mod resident;
 mod search_kind;
@@ -29,7 +30,7 @@ use crate::pool::{Pool, lock};
 pub use device_curves::DeviceCurves;
 use double::plan::Doubling;
 use halves::Halves;
-use launch_shape::{LaunchShape, THREADS, WARP};
+use launch_shape::{CurvePlan, LaunchShape, THREADS, WARP};
 pub use records::{CurveRecord, CurveRecords};
 pub use resident::CurveResident;
 use search_kind::{Piece, SearchKind};
@@ -81,14 +82,6 @@ enum Variant {
     Search { method: CurveMethod, eliminated: u64, cooperative: bool },
     /// It ends searches in double precision: what they minimize, and whether points have weights.
     End { method: CurveMethod, weighted: bool },
-}
-
-/// How a batch is fitted, and by what.
-struct CurvePlan {
-    shape: LaunchShape,
-    kept: Arc<Compiled>,
-    /// How searches end in double precision, if they do.
-    doubling: Option<Doubling>,
 }
 
 /// Beyond [`MOST_KEPT`] formulas and [`MOST_COEFFICIENTS`], that which was not used for the longest time.

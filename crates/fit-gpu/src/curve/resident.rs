@@ -6,9 +6,10 @@ use fit_curves::{Chunk, CurveBatch, CurveFits, CurveOptions, CurveStart, Curves,
 use fit_formula::Formula;
 use fit_gpu_kernel::{CurveJob, CurveMethod, written_extent};
 
+use super::CurveGpu;
+use super::launch_shape::CurvePlan;
 use super::search_kind::SearchKind;
 use super::slot::{CurveSlot, Tables};
-use super::{CurveGpu, CurvePlan};
 use crate::GpuError;
 use crate::compiled::Compiled;
 use crate::driver::Stopwatch;

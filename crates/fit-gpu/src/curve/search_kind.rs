@@ -6,7 +6,7 @@ use fit_core::Estimator;
 use fit_curves::{Chunk, CurveBatch, GpufitChunk, GpufitOptions, SingleFits};
 use fit_gpu_kernel::{CurveJob, CurveMethod, GpufitJob};
 
-use super::double;
+use super::double::plan::put;
 use crate::GpuError;
 
 /// A kind of search.
@@ -122,7 +122,7 @@ impl Piece for Chunk<'_> {
     fn put(&mut self, batch: &CurveBatch<'_, '_, '_>, back: &Back<'_>) -> Result<(), GpuError> {
         let Back { found, starts, step, wrong, double } = *back;
         match double {
-            Some(double) => double::put(batch, double, self),
+            Some(double) => put(batch, double, self),
             None => SingleFits { found, starts, step, wrong }.put(batch, self),
         }
         Ok(())

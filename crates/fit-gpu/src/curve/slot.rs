@@ -3,13 +3,13 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use fit_curves::{CurveBatch, Curves};
+use fit_curves::CurveBatch;
 use fit_gpu_kernel::CurveJob;
 
-use super::CurvePlan;
 use super::double::slot::DoubleSlot;
 use super::halves::Halves;
-use super::launch_shape::LaunchShape;
+use super::launch_shape::{CurvePlan, LaunchShape};
+use super::parts::{begins, parts, shared_variables};
 use super::search_kind::{Back, Piece, SearchKind, gpufit_job};
 use crate::GpuError;
 use crate::bytes::{Bytes, window_count};
@@ -61,15 +61,6 @@ impl Tables {
         numbers.resize(numbers.len().next_multiple_of(LINE), 0.0);
         Self { numbers, at, weight_unit, start }
     }
-}
-
-/// The variables at all points, where all data sets have the same, one variable after the other.
-pub(super) fn shared_variables<'b>(
-    batch: &'b CurveBatch<'_, '_, '_>,
-) -> impl Iterator<Item = f64> + 'b {
-    let Curves { points, .. } = &batch.curves;
-    let of = move |v: usize| (0..batch.curves.points()).map(move |point| points.at(0, v, point));
-    (0..batch.variables).flat_map(of)
 }
 
 /// Some data sets on their way.
@@ -376,17 +367,4 @@ fn rows(all: &mut [f32], width: usize, mut of: impl FnMut(usize, &mut [f32])) {
     if width > 0 {
         all.chunks_exact_mut(width).enumerate().for_each(|(number, row)| of(number, row));
     }
-}
-
-/// Parts of these lengths, one after the other.
-pub(super) fn parts<T, const N: usize>(mut all: &mut [T], lengths: [usize; N]) -> [&mut [T]; N] {
-    lengths.map(|length| all.split_off_mut(..length).expect("there are as many"))
-}
-
-/// Where these parts begin, the first of them at `next`.
-pub(super) fn begins<const N: usize>(mut next: usize, lengths: [usize; N]) -> [usize; N] {
-    lengths.map(|length| {
-        next += length;
-        next - length
-    })
 }

@@ -4,13 +4,12 @@ pub(super) mod plan;
 mod rest;
 pub(super) mod slot;
 
-use fit_curves::{Chunk, CurveBatch, Points, Values};
-use fit_gpu_kernel::DoubleJob;
+use fit_curves::{CurveBatch, Points, Values};
 
-use super::launch_shape::{LaunchShape, THREADS};
+use super::launch_shape::{CurvePlan, LaunchShape, THREADS};
+use super::parts::shared_variables;
 use super::search_kind::SearchKind;
-use super::slot::shared_variables;
-use super::{CurveGpu, CurvePlan, SHARED, Variant};
+use super::{CurveGpu, SHARED, Variant};
 use crate::GpuError;
 use plan::Doubling;
 
@@ -74,40 +73,5 @@ impl CurveGpu {
             widths[3] = options.parameters();
         }
         Ok(Some(Doubling { kept, warp, weighted, tables, at, widths, shared }))
-    }
-}
-
-/// Hands on what was found of the fits of a piece.
-pub(super) fn put(batch: &CurveBatch<'_, '_, '_>, found: &[f64], piece: &mut Chunk<'_>) {
-    let (fits, parameters) = (piece.fits(), batch.options.parameters());
-    let count = fits.len();
-    let of = |fit: usize, number: usize| found[number * count + fit];
-    for (at, fit) in fits.enumerate() {
-        let other = |number: usize| of(at, 2 * parameters + number);
-        let status = fit_core::Status::from_code(other(DoubleJob::OTHERS - 1) as u8);
-        let Some(status) = status else {
-            piece.leave_invalid(fit);
-            continue;
-        };
-        let place = piece.place(fit);
-        for j in 0..parameters {
-            place.parameters[j] = of(at, j);
-            place.errors[j] = of(at, parameters + j);
-        }
-        if !place.covariance.is_empty() {
-            let mut next = 2 * parameters + DoubleJob::OTHERS;
-            for j in 0..parameters {
-                for k in j..parameters {
-                    place.covariance[j * parameters + k] = of(at, next);
-                    place.covariance[k * parameters + j] = of(at, next);
-                    next += 1;
-                }
-            }
-        }
-        *place.chi2 = other(0);
-        *place.degrees = other(1) as u32;
-        *place.iterations = other(2) as u32;
-        *place.evaluations = other(3) as u32;
-        *place.status = status;
     }
 }

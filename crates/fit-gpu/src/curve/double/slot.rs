@@ -10,7 +10,7 @@ use crate::GpuError;
 use crate::bytes::{Bytes, window_count};
 use crate::card::Card;
 use crate::curve::launch_shape::{THREADS, WARP};
-use crate::curve::slot::{begins, parts};
+use crate::curve::parts::{begins, parts};
 use crate::driver::{Mirror, Stream};
 
 /// Memory for some data sets in double precision.
