@@ -184,7 +184,7 @@ impl Pipeline {
             let slot = &mut in_flight.0[number % SLOTS];
             slot.finish(range.start, work)?;
             if own.is_some() {
-                slot.wait_for(&frames.there)?;
+                slot.stream().wait_for(&frames.there)?;
             }
             slot.send(part, first..range.end.min(first + chunk), job, &launch, &reach, work)?;
         }

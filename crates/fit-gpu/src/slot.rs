@@ -8,7 +8,7 @@ use rayon::prelude::*;
 use crate::GpuError;
 use crate::bytes::{Bytes, window_count};
 use crate::card::{Card, Launch};
-use crate::driver::{Event, Mirror, Stream, seen_by_device};
+use crate::driver::{Mirror, Stream, seen_by_device};
 use crate::inputs::Inputs;
 use crate::pipeline::{Part, Work};
 use crate::pixels::{gather, gather_fits, kind_of, slice};
@@ -74,11 +74,6 @@ impl Slot {
 
     pub(crate) fn stream(&self) -> &Stream {
         &self.stream
-    }
-
-    /// Lets what is sent from now on wait for an event.
-    pub(crate) fn wait_for(&self, event: &Event) -> Result<(), GpuError> {
-        self.stream.wait_for(event)
     }
 
     /// Waits for the chunk on its way, and hands on what was found.

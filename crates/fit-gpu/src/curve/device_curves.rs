@@ -91,7 +91,7 @@ impl CurveGpu {
             let all = (0..if shape.job.limit_step > 0 { count } else { 0 }).flat_map(of);
             all.map(|(fit, j)| options.limit(fit, j)[end] as f32).collect()
         });
-        let tables = Tables::new(&batch, shape);
+        let tables = Tables::new(&batch);
 
         // After an error they go, and their streams are waited for.
         let mut slots = self.slots()?;

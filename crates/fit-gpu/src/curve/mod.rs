@@ -250,7 +250,7 @@ impl CurveGpu {
         mut pieces: Vec<P>,
     ) -> Result<Vec<usize>, GpuError> {
         let shape = &plan.shape;
-        let tables = Tables::new(batch, shape);
+        let tables = Tables::new(batch);
         let halves = Halves::new(batch, shape)
             .filter(|_| plan.doubling.as_ref().is_none_or(Doubling::takes_halves));
         let count = pieces.len();

@@ -1,14 +1,38 @@
 //! Numbers of several kinds that go to a device together.
 
-use fit_curves::{CurveBatch, Curves};
+use fit_curves::{CurveBatch, Curves, Points};
 
-/// The variables at all points, where all data sets have the same, one variable after the other.
-pub(super) fn shared_variables<'b>(
-    batch: &'b CurveBatch<'_, '_, '_>,
-) -> impl Iterator<Item = f64> + 'b {
+/// What all data sets of a batch have in common, one kind after the other: weights, if they are `weights`, variables, start values if
+/// `starts`, lower and upper limits. Also says where each of them begins.
+pub(super) fn common<T>(
+    batch: &CurveBatch<'_, '_, '_>,
+    weights: Option<Vec<f64>>,
+    starts: bool,
+    of: impl Fn(f64) -> T,
+) -> (Vec<T>, [Option<usize>; 5]) {
     let Curves { points, .. } = &batch.curves;
-    let of = move |v: usize| (0..batch.curves.points()).map(move |point| points.at(0, v, point));
-    (0..batch.variables).flat_map(of)
+    let parameters = batch.options.parameters();
+    let (mut numbers, mut at) = (Vec::new(), [None; 5]);
+    let mut put = |which: usize, values: &mut dyn Iterator<Item = f64>| {
+        at[which] = Some(numbers.len());
+        numbers.extend(values.map(&of));
+    };
+    if let Some(weights) = weights {
+        put(0, &mut weights.into_iter());
+    }
+    if !matches!(points, Points::PerFit(_)) {
+        let of = |v: usize| (0..batch.curves.points()).map(move |point| points.at(0, v, point));
+        put(1, &mut (0..batch.variables).flat_map(of));
+    }
+    if starts && batch.has_same_start() {
+        put(2, &mut (0..parameters).map(|j| batch.start(0, j)));
+    }
+    if batch.has_same_limits() {
+        for end in 0..2 {
+            put(3 + end, &mut (0..parameters).map(|j| batch.limit(0, j)[end]));
+        }
+    }
+    (numbers, at)
 }
 
 /// Parts of these lengths, one after the other.

@@ -46,7 +46,7 @@ impl<'c, 's, 'o> CurveResident<'c, 's, 'o> {
         let batch = CurveBatch::new(formula, curves, start, options, true)?;
         let Some(mut plan) = gpu.chosen(&batch, SearchKind::Ours)? else { return Ok(None) };
         plan.shape.mapped = false;
-        let tables = Tables::new(&batch, &plan.shape);
+        let tables = Tables::new(&batch);
         let mut slot = CurveSlot::new(&gpu.card)?;
         let task = slot.load(&batch, &plan.shape, &tables, None, 0..curves.count())?;
         slot.stream().wait()?;

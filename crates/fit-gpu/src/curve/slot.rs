@@ -9,7 +9,7 @@ use fit_gpu_kernel::CurveJob;
 use super::double::slot::DoubleSlot;
 use super::halves::Halves;
 use super::launch_shape::{CurvePlan, LaunchShape};
-use super::parts::{begins, parts, shared_variables};
+use super::parts::{begins, common, parts};
 use super::search_kind::{Back, Piece, SearchKind, gpufit_job};
 use crate::GpuError;
 use crate::bytes::{Bytes, window_count};
@@ -31,32 +31,13 @@ pub(super) struct Tables {
 }
 
 impl Tables {
-    pub(super) fn new(batch: &CurveBatch<'_, '_, '_>, shape: &LaunchShape) -> Self {
-        let parameters = batch.options.parameters();
-        let mut numbers: Vec<f32> = Vec::new();
-        let mut at = [None; 5];
-        let mut weight_unit = 0.0;
-        let mut put = |which: usize, values: &mut dyn Iterator<Item = f64>| {
-            at[which] = Some(numbers.len());
-            numbers.extend(values.map(|value| value as f32));
-        };
-        if batch.curves.weights.is_some() && !batch.has_own_weights() {
-            let (shared, unit) = batch.scaled_weights();
-            weight_unit = unit as f32;
-            put(0, &mut shared.iter().copied());
-        }
-        if shape.job.own_variables == 0 {
-            put(1, &mut shared_variables(batch));
-        }
-        if batch.has_same_start() {
-            put(2, &mut (0..parameters).map(|j| batch.start(0, j)));
-        }
-        if batch.has_same_limits() {
-            for end in 0..2 {
-                put(3 + end, &mut (0..parameters).map(|j| batch.limit(0, j)[end]));
-            }
-        }
-        let start = at[2].map_or(Vec::new(), |at| numbers[at..][..parameters].to_vec());
+    pub(super) fn new(batch: &CurveBatch<'_, '_, '_>) -> Self {
+        let weighted = batch.curves.weights.is_some() && !batch.has_own_weights();
+        let (weights, unit) = weighted.then(|| batch.scaled_weights()).unzip();
+        let weight_unit = unit.map_or(0.0, |unit| unit as f32);
+        let (mut numbers, at) = common(batch, weights, true, |number| number as f32);
+        let start =
+            at[2].map_or(&[][..], |at| &numbers[at..][..batch.options.parameters()]).to_vec();
         // What comes after them begins where a warp's read does.
         numbers.resize(numbers.len().next_multiple_of(LINE), 0.0);
         Self { numbers, at, weight_unit, start }
@@ -165,7 +146,7 @@ impl CurveSlot {
         halves: Option<&Halves<'_>>,
         fits: Range<usize>,
     ) -> Result<CurveJob, GpuError> {
-        let (first, count) = (fits.start, fits.len());
+        let count = fits.len();
         let points = batch.curves.points();
         let widths = shape.widths();
         let shared = tables.numbers.len();
@@ -191,9 +172,9 @@ impl CurveSlot {
         table.copy_from_slice(&tables.numbers);
         let [data, weights, variables, starts, lower, upper] = parts(rest, lengths);
         let wrong = &mut self.wrong;
-        let mut flag = |number: usize, fine: bool| {
+        let mut flag = |fit: usize, fine: bool| {
             if !fine {
-                wrong[number] = true;
+                wrong[fit - fits.start] = true;
             }
         };
         let mut pinned = None;
@@ -209,25 +190,25 @@ impl CurveSlot {
             _ if halves => {}
             _ => batch.read_all_data(fits.clone(), data),
         }
-        rows(weights, widths[1], |number, to| flag(number, batch.read_weights(first + number, to)));
-        rows(variables, widths[2], |number, to| {
-            for (variable, to) in to.chunks_exact_mut(points).enumerate() {
-                flag(number, batch.read_variable(first + number, variable, to));
-            }
-        });
+        for (fit, row) in fits.clone().zip(weights.chunks_exact_mut(points)) {
+            flag(fit, batch.read_weights(fit, row));
+        }
+        for (number, to) in variables.chunks_exact_mut(points).enumerate() {
+            let fit = fits.start + number / batch.variables;
+            flag(fit, batch.read_variable(fit, number % batch.variables, to));
+        }
         if widths[3] > 0 {
             batch.read_all_starts(fits.clone(), starts);
             if batch.options.fixed.contains(&true) {
-                fits.clone().for_each(|fit| flag(fit - first, batch.holds(fit)));
+                fits.clone().for_each(|fit| flag(fit, batch.holds(fit)));
             }
         }
-        let limits = lower.iter_mut().zip(upper).enumerate();
-        for (number, (lower, upper)) in limits {
-            let (number, j) = (number / widths[4], number % widths[4]);
-            let [low, high] = batch.limit(first + number, j);
+        for (number, (lower, upper)) in lower.iter_mut().zip(upper).enumerate() {
+            let fit = fits.start + number / widths[4];
+            let [low, high] = batch.limit(fit, number % widths[4]);
             (*lower, *upper) = (low as f32, high as f32);
             // Between them there is room that single precision has not.
-            flag(number, low == high || *lower < *upper);
+            flag(fit, low == high || *lower < *upper);
         }
         // What all fits read often is on the device in any case.
         let copied = match shape.mapped {
@@ -360,11 +341,4 @@ impl CurveSlot {
 /// Whether numbers are the same to the bit: 0 and -0 are not.
 fn same(one: &[f32], other: &[f32]) -> bool {
     one.iter().map(|number| number.to_bits()).eq(other.iter().map(|number| number.to_bits()))
-}
-
-/// Fills rows of so many numbers.
-fn rows(all: &mut [f32], width: usize, mut of: impl FnMut(usize, &mut [f32])) {
-    if width > 0 {
-        all.chunks_exact_mut(width).enumerate().for_each(|(number, row)| of(number, row));
-    }
 }

@@ -7,7 +7,7 @@ pub(super) mod slot;
 use fit_curves::{CurveBatch, Points, Values};
 
 use super::launch_shape::{CurvePlan, LaunchShape, THREADS};
-use super::parts::shared_variables;
+use super::parts::common;
 use super::search_kind::SearchKind;
 use super::{CurveGpu, SHARED, Variant};
 use crate::GpuError;
@@ -40,7 +40,7 @@ impl CurveGpu {
         shape: &LaunchShape,
     ) -> Result<Option<Doubling>, GpuError> {
         let Some(program) = &batch.program else { return Ok(None) };
-        let (options, points) = (batch.options, batch.curves.points());
+        let points = batch.curves.points();
         let wide = matches!(batch.curves.data, Values::F64(_) | Values::U32(_) | Values::I32(_));
         let words = if wide { 2 * points } else { points };
         // An odd number, so that threads beside each other use different banks.
@@ -50,28 +50,16 @@ impl CurveGpu {
         let shared = if warp { 0 } else { shared };
         let variant = Variant::End { method: SearchKind::Ours.method(batch), weighted };
         let Some(kept) = self.compiled(program, variant, shared)? else { return Ok(None) };
-        let (mut tables, mut at, mut widths) = (Vec::new(), [None; 4], [0; 4]);
-        widths[0] = if wide { points } else { 0 };
-        if batch.has_own_weights() {
-            widths[1] = points;
-        } else if weighted {
-            at[1] = Some(tables.len());
-            tables.extend(batch.shared_weights());
-        }
-        if matches!(batch.curves.points, Points::PerFit(_)) {
-            widths[2] = batch.variables * points;
-        } else {
-            at[2] = Some(tables.len());
-            tables.extend(shared_variables(batch));
-        }
-        if batch.has_same_limits() {
-            at[3] = Some(tables.len());
-            for end in 0..2 {
-                tables.extend((0..options.parameters()).map(|j| batch.limit(0, j)[end]));
-            }
-        } else {
-            widths[3] = options.parameters();
-        }
+        let own = |is_own: bool, width: usize| if is_own { width } else { 0 };
+        let widths = [
+            own(wide, points),
+            own(batch.has_own_weights(), points),
+            own(matches!(batch.curves.points, Points::PerFit(_)), batch.variables * points),
+            own(!batch.has_same_limits(), batch.options.parameters()),
+        ];
+        let shared_weights = weighted && !batch.has_own_weights();
+        let weights = shared_weights.then(|| batch.shared_weights());
+        let (tables, at) = common(batch, weights, false, |number| number);
         Ok(Some(Doubling { kept, warp, weighted, tables, at, widths, shared }))
     }
 }

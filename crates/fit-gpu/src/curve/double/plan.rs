@@ -14,10 +14,10 @@ pub(crate) struct Doubling {
     pub(super) warp: bool,
     /// Whether points have weights.
     pub(super) weighted: bool,
-    /// Limits, weights and variables, as far as all data sets have the same.
+    /// Weights, variables and limits, as far as all data sets have the same ([`common`](crate::curve::parts::common)).
     pub(super) tables: Vec<f64>,
     /// Where each of them begins.
-    pub(super) at: [Option<usize>; 4],
+    pub(super) at: [Option<usize>; 5],
     /// Numbers of each data set's own: data, weights, variables, limits of one end.
     pub(super) widths: [usize; 4],
     /// Bytes of shared memory of a block.

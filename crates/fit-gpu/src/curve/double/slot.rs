@@ -56,12 +56,8 @@ impl DoubleSlot {
         }
         // SAFETY: the host's memory is written by nobody before the stream has been waited for.
         let inputs = unsafe { self.inputs.send::<f64>(stream, total)? };
-        let own = |which: usize| inputs.wrapping_add(at[which].unwrap_or(begins[which]));
-        let lower = own(3);
-        let upper = match at[3] {
-            Some(at) => inputs.wrapping_add(at + batch.options.parameters()),
-            None => inputs.wrapping_add(begins[4]),
-        };
+        let own =
+            |part: usize, table: usize| inputs.wrapping_add(at[table].unwrap_or(begins[part]));
         let lanes = if warp { WARP } else { 1 };
         let null = std::ptr::null;
         let job = DoubleJob {
@@ -74,11 +70,11 @@ impl DoubleSlot {
                 count: window_count(count)?,
                 ..*task
             },
-            data: if widths[0] > 0 { own(0) } else { null() },
-            weights: if weighted { own(1) } else { null() },
-            variables: own(2),
-            lower,
-            upper,
+            data: if widths[0] > 0 { inputs.wrapping_add(begins[0]) } else { null() },
+            weights: if weighted { own(1, 0) } else { null() },
+            variables: own(2, 1),
+            lower: own(3, 3),
+            upper: own(4, 4),
             found: self.found.there.address(),
             weight_step: widths[1] as u32,
             variable_step: widths[2] as u32,
