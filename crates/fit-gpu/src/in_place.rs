@@ -171,8 +171,8 @@ impl InPlace {
             (job.frame_width, job.frame_height) = (side(width)?, side(height)?);
         }
 
-        let fits = self.spare.take(context, Bytes::of::<Fit<f32>>(count)?)?;
-        let errors_room = || self.spare.take(context, Bytes::of::<Errors>(count)?);
+        let fits = self.spare.take(Bytes::of::<Fit<f32>>(count)?)?;
+        let errors_room = || self.spare.take(Bytes::of::<Errors>(count)?);
         let found_errors = errors.then(errors_room).transpose()?;
         job.fits = fits.address().cast_mut().cast();
         let mut desk = lock(&self.desk);

@@ -15,6 +15,7 @@ use crate::pool::lock;
 
 /// Memory that was given back, and a stream in which outcomes are fetched. Allocating takes longer than many fits.
 pub(crate) struct Spare {
+    context: Arc<Context>,
     /// The oldest comes first.
     kept: Mutex<Vec<Returned>>,
     out: Mutex<Stream>,
@@ -78,14 +79,12 @@ impl After {
 
 impl Spare {
     pub(crate) fn new(context: &Arc<Context>) -> Result<Self, GpuError> {
-        Ok(Self { kept: Mutex::default(), out: Mutex::new(Stream::new(context)?) })
+        let out = Mutex::new(Stream::new(context)?);
+        Ok(Self { context: Arc::clone(context), kept: Mutex::default(), out })
     }
 
-    pub(crate) fn take(
-        self: &Arc<Self>,
-        context: &Arc<Context>,
-        bytes: Bytes,
-    ) -> Result<Lent, GpuError> {
+    pub(crate) fn take(self: &Arc<Self>, bytes: Bytes) -> Result<Lent, GpuError> {
+        let context = &self.context;
         let suits = |returned: &Returned| {
             let (has, needs) = (returned.memory.bytes().get(), bytes.get());
             has >= needs && has / 2 <= needs
@@ -107,8 +106,7 @@ impl Spare {
                 other => other?,
             },
         };
-        let (context, spare) = (Arc::clone(context), Arc::clone(self));
-        Ok(Lent { memory: Some(memory), seen: AtomicBool::new(false), context, spare })
+        Ok(Lent { memory: Some(memory), seen: AtomicBool::new(false), spare: Arc::clone(self) })
     }
 }
 
@@ -117,7 +115,6 @@ pub(crate) struct Lent {
     memory: Option<DeviceMemory>,
     /// Whether someone else got the address.
     seen: AtomicBool,
-    context: Arc<Context>,
     spare: Arc<Spare>,
 }
 
@@ -140,13 +137,13 @@ impl Lent {
         if count == 0 {
             return Ok(());
         }
-        let _guest = self.context.enter()?;
+        let _guest = self.spare.context.enter()?;
         let out = lock(&self.spare.out);
         if self.seen.load(Ordering::Relaxed) {
             // Who has the address may have work with it on its way.
-            match After::all(&self.context) {
+            match After::all(&self.spare.context) {
                 After::Event(event) => out.wait_for(&event)?,
-                _ => self.context.wait()?,
+                _ => self.spare.context.wait()?,
             }
         }
         // SAFETY: a kernel has written as many of this type, and there is room for them.
@@ -158,9 +155,9 @@ impl Drop for Lent {
     fn drop(&mut self) {
         let Some(memory) = self.memory.take() else { return };
         // Whoever drops it may use another device.
-        let _guest = self.context.enter();
+        let _guest = self.spare.context.enter();
         let seen = self.seen.load(Ordering::Relaxed);
-        let after = if seen { After::all(&self.context) } else { After::Now };
+        let after = if seen { After::all(&self.spare.context) } else { After::Now };
         let mut kept = lock(&self.spare.kept);
         kept.push(Returned { memory, after });
         let too_old = (kept.len() > KEPT).then(|| kept.remove(0));

@@ -26,8 +26,6 @@ pub struct GpuSession {
     // First, for fields go in this order: it waits for what is in it before the memory goes.
     stream: Stream,
     size: Size,
-    /// Whether the widths are those of the start.
-    given: bool,
     task: Task,
     most: usize,
     launch: Launch,
@@ -66,7 +64,6 @@ impl GpuSession {
         let choice = Choice::new(options, size, few, NoteKind::None);
         Ok(Self {
             size,
-            given: matches!(options.shape, Shape::GivenSigma(_)),
             task,
             most,
             launch: card.launch(&choice)?,
@@ -116,7 +113,7 @@ impl GpuSession {
             return Err(ArgumentError::PixelCount { size: self.size, pixels }.into());
         }
         start.validate_batch(count, fits.len())?;
-        if self.given && start == Start::Estimate {
+        if matches!(self.options.shape, Shape::GivenSigma(_)) && start == Start::Estimate {
             return Err(ArgumentError::StartCount { spots: count, given: 0 }.into());
         }
         if count > self.most {

@@ -202,21 +202,21 @@ impl Slot {
         job: &mut Job,
         reach: &Reach,
     ) -> Result<(), GpuError> {
-        let bytes = Bytes::of_windows(these.len(), windows.size(), kind_of(windows))?;
-        self.pixels.there.reserve(bytes)?;
-        job.pixels = self.pixels.there.address::<u8>().cast_const().cast();
-        match slice(windows, Some(these.clone())).filter(|_| reach.pixels) {
+        let there = match slice(windows, Some(these.clone())).filter(|_| reach.pixels) {
             // SAFETY: see `send`.
-            Some(slice) => unsafe { self.stream.copy_in(&self.pixels.there, slice) },
+            Some(slice) => unsafe { self.pixels.there.receive(&self.stream, slice)? },
             None => {
-                self.pixels.here.reserve(bytes)?;
+                let bytes = Bytes::of_windows(these.len(), windows.size(), kind_of(windows))?;
+                self.pixels.reserve(bytes)?;
                 // SAFETY: `finish` has waited for the device; any bytes are bytes. For the copy see `send`.
                 unsafe {
                     gather(windows, these.start, self.pixels.here.values::<u8>(bytes.get()));
-                    self.pixels.send::<u8>(&self.stream, bytes.get()).map(drop)
+                    self.pixels.send::<u8>(&self.stream, bytes.get())?
                 }
             }
-        }
+        };
+        job.pixels = there.cast();
+        Ok(())
     }
 
     /// Sends the start values of a chunk, if there are any.

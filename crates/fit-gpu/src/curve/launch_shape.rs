@@ -79,8 +79,9 @@ impl LaunchShape {
     /// The same kernel, which reads the host's memory and writes to it where that takes less time than two copies and a launch for each
     /// piece, which threads wait for in the driver.
     pub(super) fn with_memory(self, count: usize) -> Self {
-        // Covariances are written fit by fit, across the bus in small pieces.
-        let together = self.kind.is_mapped() && self.job.covariance == 0;
+        // Covariances are written fit by fit, across the bus in small pieces; and what another kernel reads again stays on the device.
+        let once = !matches!(self.kind, SearchKind::Unfinished);
+        let together = once && self.job.covariance == 0;
         Self { mapped: together || self.bytes(count) <= MAPPED_WHOLE, ..self }
     }
 

@@ -161,12 +161,10 @@ impl CurveGpu {
         let count = curves.count();
         let batch = checked(formula, curves, start, options)?;
         fits.check_room(count, options)?;
-        if count <= FEW && curves.points() >= LONG {
-            *fits = CurveFits::invalid(count, options.parameters(), options.covariance);
-            return Ok((0..count).collect());
-        }
+        let suits = count > FEW || curves.points() < LONG;
         let mut left = None;
-        if options.precision != CurvePrecision::F64
+        if suits
+            && options.precision != CurvePrecision::F64
             && let Some(plan) = self.chosen(&batch, SearchKind::Ours)?
         {
             let those = self.run(&batch, &plan, chunks(fits, plan.shape.fits_of(&batch)))?;
@@ -175,7 +173,7 @@ impl CurveGpu {
             }
             left = Some(those);
         }
-        if let Some(plan) = self.doubled(&batch)? {
+        if suits && let Some(plan) = self.doubled(&batch)? {
             return self.run(&batch, &plan, chunks(fits, plan.shape.fits_of(&batch)));
         }
         Ok(left.unwrap_or_else(|| {
@@ -355,7 +353,8 @@ impl CurveGpu {
                 return Some(shape.with_memory(of.curves.count()));
             }
         }
-        let most = cooperative_of(options.parameters()).filter(|_| kind.is_cooperative())?;
+        let most = cooperative_of(options.parameters())
+            .filter(|_| !matches!(kind, SearchKind::Gpufit(_)))?;
         let shared = THREADS / WARP * CurveJob::cooperative_numbers(most) * size_of::<f32>();
         // It reads its data again and again, which copies suit.
         Some(LaunchShape { cooperative: true, threads: THREADS, shared, ..shape })

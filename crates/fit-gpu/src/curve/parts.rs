@@ -20,7 +20,7 @@ pub(super) fn common<T>(
     if let Some(weights) = weights {
         put(0, &mut weights.into_iter());
     }
-    if !matches!(points, Points::PerFit(_)) {
+    if !matches!(points, Points::PerFit(_)) || batch.variables == 0 {
         let of = |v: usize| (0..batch.curves.points()).map(move |point| points.at(0, v, point));
         put(1, &mut (0..batch.variables).flat_map(of));
     }

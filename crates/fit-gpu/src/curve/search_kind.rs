@@ -43,11 +43,6 @@ impl SearchKind {
         }
     }
 
-    /// Whether kernels read data from the host's memory and write to it in large batches, too: once, and numbers beside each other.
-    pub(super) fn is_mapped(self) -> bool {
-        !matches!(self, Self::Unfinished)
-    }
-
     /// Whether it is left in the pieces' own pinned memory what is found.
     pub(super) fn is_left_there(self) -> bool {
         matches!(self, Self::Recorded)
@@ -56,11 +51,6 @@ impl SearchKind {
     /// Whether what single precision finds comes back to memory of the slot.
     pub(super) fn comes_back(self) -> bool {
         matches!(self, Self::Ours | Self::Gpufit(_))
-    }
-
-    /// Whether there are cooperative kernels of it.
-    pub(super) fn is_cooperative(self) -> bool {
-        !matches!(self, Self::Gpufit(_))
     }
 }
 

@@ -26,8 +26,6 @@ pub(super) struct Tables {
     /// Where each of them begins, in numbers.
     at: [Option<usize>; 5],
     weight_unit: f32,
-    /// The shared start values.
-    start: Vec<f32>,
 }
 
 impl Tables {
@@ -36,11 +34,9 @@ impl Tables {
         let (weights, unit) = weighted.then(|| batch.scaled_weights()).unzip();
         let weight_unit = unit.map_or(0.0, |unit| unit as f32);
         let (mut numbers, at) = common(batch, weights, true, |number| number as f32);
-        let start =
-            at[2].map_or(&[][..], |at| &numbers[at..][..batch.options.parameters()]).to_vec();
         // What comes after them begins where a warp's read does.
         numbers.resize(numbers.len().next_multiple_of(LINE), 0.0);
-        Self { numbers, at, weight_unit, start }
+        Self { numbers, at, weight_unit }
     }
 }
 
@@ -55,9 +51,9 @@ pub(super) struct CurveSlot {
     /// How many there are; what is wrong with each before it is fitted.
     count: usize,
     wrong: Vec<bool>,
-    /// Where start values begin in the inputs, if each has its own.
-    starts: Option<usize>,
-    shared_start: Vec<f32>,
+    /// Where start values begin in the inputs, and the numbers from one data set's to the next.
+    starts: usize,
+    step: usize,
     /// The tables that the device's memory begins with.
     tables_there: Vec<f32>,
     double: Option<DoubleSlot>,
@@ -74,8 +70,8 @@ impl CurveSlot {
             found: Mirror::new(context)?,
             count: 0,
             wrong: Vec::new(),
-            starts: None,
-            shared_start: Vec::new(),
+            starts: 0,
+            step: 0,
             tables_there: Vec::new(),
             double: None,
             card: Arc::clone(card),
@@ -190,10 +186,10 @@ impl CurveSlot {
             _ if halves => {}
             _ => batch.read_all_data(fits.clone(), data),
         }
-        for (fit, row) in fits.clone().zip(weights.chunks_exact_mut(points)) {
+        for (fit, row) in fits.clone().zip(weights.chunks_exact_mut(points.max(1))) {
             flag(fit, batch.read_weights(fit, row));
         }
-        for (number, to) in variables.chunks_exact_mut(points).enumerate() {
+        for (number, to) in variables.chunks_exact_mut(points.max(1)).enumerate() {
             let fit = fits.start + number / batch.variables;
             flag(fit, batch.read_variable(fit, number % batch.variables, to));
         }
@@ -248,8 +244,8 @@ impl CurveSlot {
             ..shape.job
         };
         self.count = count;
-        self.starts = (shape.job.start_step > 0).then_some(at[3]);
-        self.shared_start.clone_from(&tables.start);
+        self.starts = tables.at[2].unwrap_or(at[3]);
+        self.step = shape.job.start_step as usize;
         Ok(task)
     }
 
@@ -322,19 +318,15 @@ impl CurveSlot {
     ) -> Result<(), GpuError> {
         self.stream.wait()?;
         let (count, shape) = (self.count, &plan.shape);
-        let parameters = batch.options.parameters();
+        let length = if self.step > 0 { count * self.step } else { batch.options.parameters() };
         let numbers = if shape.kind.comes_back() { count * shape.found } else { 0 };
         // SAFETY: the stream has got past the copy of that many numbers; start values were written before it.
         let (found, starts, double) = unsafe {
-            let starts = match self.starts {
-                None => &self.shared_start[..],
-                Some(at) => &self.inputs.here.values::<f32>(at + count * parameters)[at..],
-            };
+            let starts = &self.inputs.here.values::<f32>(self.starts + length)[self.starts..];
             let double = self.double.as_mut().filter(|_| plan.doubling.is_some());
             (&*self.found.here.values(numbers), starts, double.map(|double| double.found()))
         };
-        let step = if self.starts.is_none() { 0 } else { parameters };
-        piece.put(batch, &Back { found, starts, step, wrong: &self.wrong, double })
+        piece.put(batch, &Back { found, starts, step: self.step, wrong: &self.wrong, double })
     }
 }
 

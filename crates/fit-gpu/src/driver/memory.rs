@@ -268,14 +268,28 @@ pub(crate) fn device_of(address: *const c_void) -> Option<usize> {
     ];
     let mut answers =
         [std::ptr::from_mut(&mut kind).cast(), std::ptr::from_mut(&mut number).cast()];
-    // SAFETY: the answers are numbers of 32 bits; any address may be asked for.
-    let result = unsafe {
-        let (attributes, answers) = (attributes.as_mut_ptr(), answers.as_mut_ptr());
-        calls::cuPointerGetAttributes(2, attributes, answers, address as sys::CUdeviceptr)
-    };
+    // SAFETY: the answers are numbers of 32 bits.
+    let known = unsafe { told(address.addr(), &mut attributes, &mut answers) };
     let there = kind == sys::CUmemorytype::CU_MEMORYTYPE_DEVICE as u32;
     let number = usize::try_from(number).ok();
-    number.filter(|_| result == CUresult::CUDA_SUCCESS && there)
+    number.filter(|_| known && there)
+}
+
+/// Asks for attributes of an address, which may be any; false if there is no answer.
+///
+/// # Safety
+/// The answers have the types of the attributes.
+unsafe fn told<const N: usize>(
+    address: usize,
+    attributes: &mut [sys::CUpointer_attribute; N],
+    answers: &mut [*mut c_void; N],
+) -> bool {
+    let (attributes, answers) = (attributes.as_mut_ptr(), answers.as_mut_ptr());
+    // SAFETY: there are as many of both; the rest is the caller's promise.
+    let result = unsafe {
+        calls::cuPointerGetAttributes(N as u32, attributes, answers, address as sys::CUdeviceptr)
+    };
+    result == CUresult::CUDA_SUCCESS
 }
 
 /// The device's address of host memory that is pinned from the first byte to the last, whoever pinned it; `None` for other memory.
@@ -325,13 +339,10 @@ fn pinned_at(address: usize) -> Option<Pinned> {
         std::ptr::from_mut(&mut start).cast(),
         std::ptr::from_mut(&mut size).cast(),
     ];
-    // SAFETY: the answers are a number of 32 bits, two addresses and a size; any address may be asked for.
-    let result = unsafe {
-        let (attributes, answers) = (attributes.as_mut_ptr(), answers.as_mut_ptr());
-        calls::cuPointerGetAttributes(4, attributes, answers, address as sys::CUdeviceptr)
-    };
+    // SAFETY: the answers are a number of 32 bits, two addresses and a size.
+    let known = unsafe { told(address, &mut attributes, &mut answers) };
     let pinned = kind == sys::CUmemorytype::CU_MEMORYTYPE_HOST as u32 && there != 0;
-    if result != CUresult::CUDA_SUCCESS || !pinned {
+    if !known || !pinned {
         return None;
     }
     let (there, start) = (there as usize, start as usize);
