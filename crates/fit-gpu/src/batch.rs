@@ -6,7 +6,7 @@ use fit_windows::AnyWindows;
 use rayon::prelude::*;
 
 use crate::GpuError;
-use crate::devices::DeviceInfo;
+use crate::devices::{DeviceInfo, on_each};
 use crate::frames::SentFrames;
 use crate::pinned::{Pinnable, PinnedBuffer};
 use crate::pipeline::{Part, Pipeline, Work};
@@ -48,11 +48,7 @@ impl Gpu {
     }
 
     fn with(devices: &[usize], family: Option<Family>) -> Result<Self, GpuError> {
-        let pipelines = devices.iter().map(|&number| Ok(Mutex::new(Pipeline::new(number)?)));
-        let pipelines = pipelines.collect::<Result<Vec<_>, GpuError>>()?;
-        if pipelines.is_empty() {
-            return Err(GpuError::NoDevice(": the list of devices is empty".to_owned()));
-        }
+        let pipelines = on_each(devices, |number| Pipeline::new(number).map(Mutex::new))?;
         Ok(Self { pipelines, family })
     }
 
@@ -82,10 +78,7 @@ impl Gpu {
     /// # Errors
     /// As [`PinnedBuffer::new`].
     pub fn pinned<T: Pinnable>(&self, length: usize) -> Result<PinnedBuffer<T>, GpuError> {
-        match self.pipelines.first() {
-            Some(first) => PinnedBuffer::on(&lock(first).card, length),
-            None => PinnedBuffer::new(length),
-        }
+        PinnedBuffer::on(&lock(&self.pipelines[0]).card, length)
     }
 
     fit_windows::__batches!(GpuError, fit_checked, errors_checked);

@@ -117,13 +117,17 @@ impl Detection {
         (1..=MOST_PIXELS).contains(&pixels) && good && self.shared(DetectionStep::Clipped) <= SHARED
     }
 
-    /// Bytes of shared memory of a block, whose threads are [`Detection::THREADS`].
-    pub(crate) fn shared(&self, step: DetectionStep) -> usize {
-        let crews = match step {
+    /// Crews of a block that share its memory, whose threads are [`Detection::THREADS`].
+    fn crews(step: DetectionStep) -> usize {
+        match step {
             DetectionStep::Noise | DetectionStep::Textures => Self::THREADS / 32,
             _ => 1,
-        };
-        crews * step.numbers(self.radius as u32) * size_of::<f32>()
+        }
+    }
+
+    /// Bytes of shared memory of a block.
+    pub(crate) fn shared(&self, step: DetectionStep) -> usize {
+        Self::crews(step) * step.numbers(self.radius as u32) * size_of::<f32>()
     }
 
     /// Threads of a block.
@@ -132,9 +136,8 @@ impl Detection {
     /// The blocks of a step.
     pub(crate) fn blocks(&self, job: &DetectionJob, step: DetectionStep) -> u32 {
         let in_block = match step {
-            DetectionStep::Noise | DetectionStep::Textures => Self::THREADS / 32,
-            DetectionStep::Clipped | DetectionStep::Signal => 1,
             DetectionStep::Tops => Self::THREADS,
+            _ => Self::crews(step),
         };
         job.pieces(step).div_ceil(in_block as u32)
     }

@@ -10,6 +10,7 @@ use crate::GpuError;
 use crate::bytes::Bytes;
 use crate::card::Card;
 use crate::detection::{Detection, DetectionMemory, FrameTops, Report};
+use crate::devices::on_each;
 use crate::driver::{DeviceMemory, Function, Mirror, Stream};
 use crate::pixels::{gather, kind_of};
 use crate::pool::{Pool, lock};
@@ -129,11 +130,7 @@ impl FrameDetector {
     /// If the tables of the search do not have the length that its size asks for.
     pub fn new(devices: &[usize], detection: &Detection) -> Result<Self, GpuError> {
         detection.check();
-        let homes = devices.iter().map(|&number| Ok(Arc::new(Home::new(number, detection)?)));
-        let homes = homes.collect::<Result<Vec<_>, GpuError>>()?;
-        if homes.is_empty() {
-            return Err(GpuError::NoDevice(": the list of devices is empty".to_owned()));
-        }
+        let homes = on_each(devices, |number| Home::new(number, detection).map(Arc::new))?;
         Ok(Self { homes, turn: AtomicUsize::new(0) })
     }
 

@@ -6,6 +6,7 @@ use fit_gpu_kernel::{CurveJob, GpufitJob};
 use ndarray::{ArrayView2, ArrayView3, ShapeBuilder};
 
 use super::CurveGpu;
+use super::launch_shape::LaunchShape;
 use super::search_kind::{SearchKind, gpufit_job};
 use super::slot::Tables;
 use crate::GpuError;
@@ -85,25 +86,30 @@ impl CurveGpu {
         let Some(plan) = self.chosen(&batch, SearchKind::Gpufit(*gpufit))? else {
             return Ok(false);
         };
-        let shape = &plan.shape;
-        let limits = [0, 1].map(|end| -> Vec<f32> {
-            let of = |fit: usize| (0..parameters).map(move |j| (fit, j));
-            let all = (0..if shape.job.limit_step > 0 { count } else { 0 }).flat_map(of);
-            all.map(|(fit, j)| options.limit(fit, j)[end] as f32).collect()
-        });
-        let tables = Tables::new(&batch);
+        let mut tables = Tables::new(&batch);
+        if plan.shape.job.limit_step > 0 {
+            let all = || (0..count).flat_map(|fit| (0..parameters).map(move |j| (fit, j)));
+            let limits = |end| all().map(move |(fit, j)| options.limit(fit, j)[end] as f32);
+            tables.put_limits([limits(0), limits(1)]);
+        }
+        // The tables are all that is copied to the device.
+        let none = CurveJob { points: 0, start_step: 0, limit_step: 0, ..plan.shape.job };
+        let shape = LaunchShape { job: none, found: 0, mapped: false, pinned: None, ..plan.shape };
 
         // After an error they go, and their streams are waited for.
         let mut slots = self.slots()?;
         let slot = &mut slots[0];
-        let task = slot.load_tables(shape, &tables, &limits, count)?;
-        let places = if curves.places.is_null() { task.variables } else { curves.places };
+        let there = slot.load(&batch, &shape, &tables, None, 0..count)?;
+        let shared = curves.places.is_null();
         let task = CurveJob {
             data: curves.data,
             weights: curves.weights,
-            variables: places,
+            variables: if shared { there.variables } else { curves.places },
             starts: curves.parameters,
-            ..task
+            lower: there.lower,
+            upper: there.upper,
+            count: there.count,
+            ..plan.shape.job
         };
         let task = GpufitJob {
             parameters: curves.parameters,

@@ -17,6 +17,7 @@ use crate::{GpuError, PinnedBuffer};
 /// [`fit_curves::CurveFits`] takes a host longer than the bus; here they are turned into outcomes when they are asked for.
 ///
 /// Room that is there is used again, since pinned memory takes the system long to make.
+#[derive(Default)]
 pub struct CurveRecords {
     memory: Option<PinnedBuffer<f32>>,
     /// The lengths in which parameters are measured, of all fits, or of each.
@@ -47,12 +48,6 @@ pub struct CurveRecord<'a> {
     /// Row after row, each from the diagonal on.
     covariance: &'a [f32],
     rules: Rules,
-}
-
-impl Default for CurveRecords {
-    fn default() -> Self {
-        Self::new()
-    }
 }
 
 impl CurveRecords {

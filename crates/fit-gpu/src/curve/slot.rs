@@ -38,6 +38,14 @@ impl Tables {
         numbers.resize(numbers.len().next_multiple_of(LINE), 0.0);
         Self { numbers, at, weight_unit }
     }
+
+    /// Puts limits of each data set there: the lower ones, then the upper ones.
+    pub(super) fn put_limits(&mut self, limits: [impl Iterator<Item = f32>; 2]) {
+        for (at, limits) in self.at[3..].iter_mut().zip(limits) {
+            *at = Some(self.numbers.len());
+            self.numbers.extend(limits);
+        }
+    }
 }
 
 /// Some data sets on their way.
@@ -183,7 +191,7 @@ impl CurveSlot {
                 // SAFETY: the caller's memory stays as it is until the stream has been waited for.
                 pinned = Some(unsafe { self.data.receive(&self.stream, these)? });
             }
-            _ if halves => {}
+            _ if halves || data.is_empty() => {}
             _ => batch.read_all_data(fits.clone(), data),
         }
         for (fit, row) in fits.clone().zip(weights.chunks_exact_mut(points.max(1))) {
@@ -213,7 +221,10 @@ impl CurveSlot {
             false => numbers,
         };
         if copied > 0 {
-            self.tables_there.clone_from(&tables.numbers);
+            self.tables_there.clear();
+            if shape.mapped {
+                self.tables_there.extend_from_slice(&tables.numbers);
+            }
             // SAFETY: the host's memory is written by nobody before the stream has been waited for.
             unsafe { self.inputs.send::<f32>(&self.stream, copied)? };
         }
@@ -247,38 +258,6 @@ impl CurveSlot {
         self.starts = tables.at[2].unwrap_or(at[3]);
         self.step = shape.job.start_step as usize;
         Ok(task)
-    }
-
-    /// Copies what `count` data sets of the device's own memory have in common to the device, and the limits of each, if they
-    /// differ. Returns what a kernel is to be told of them, but for what lies there already.
-    pub(super) fn load_tables(
-        &mut self,
-        shape: &LaunchShape,
-        tables: &Tables,
-        limits: &[Vec<f32>; 2],
-        count: usize,
-    ) -> Result<CurveJob, GpuError> {
-        let from = [&tables.numbers, &limits[0], &limits[1]];
-        let lengths = from.map(Vec::len);
-        let numbers = lengths.iter().sum();
-        self.inputs.reserve(Bytes::of::<f32>(numbers)?)?;
-        self.tables_there.clear();
-        // SAFETY: the stream has been waited for; any bytes are numbers. Then nobody writes there before it has been waited for again.
-        let inputs = unsafe {
-            let to = parts(self.inputs.here.values::<f32>(numbers), lengths);
-            to.into_iter().zip(from).for_each(|(to, from)| to.copy_from_slice(from));
-            self.inputs.send::<f32>(&self.stream, numbers)?
-        };
-        self.count = count;
-        let table = |which: usize| tables.at[which].map(|at| inputs.wrapping_add(at));
-        let own = inputs.wrapping_add(tables.numbers.len());
-        Ok(CurveJob {
-            variables: table(1).unwrap_or(std::ptr::null()),
-            lower: table(3).unwrap_or(own),
-            upper: table(4).unwrap_or(own.wrapping_add(limits[0].len())),
-            count: window_count(count)?,
-            ..shape.job
-        })
     }
 
     /// Fits what was loaded.

@@ -208,16 +208,14 @@ impl Emitter<'_> {
             };
             let slope = slope.as_ref().map(|slope| slope[a].as_str());
             let terms = terms(&weight[a], slope, &inner);
-            all = if a == 0 {
-                let first = |term: Option<(&str, &str)>| term.map(|(x, y)| self.times(x, y));
-                terms.into_iter().map(first).collect()
-            } else {
-                let next = |(sum, term): (Option<String>, Option<(&str, &str)>)| {
-                    let (sum, (x, y)) = (sum?, term?);
-                    Some(self.fused(x, y, &sum))
-                };
-                all.into_iter().zip(terms).map(next).collect()
+            let add = |(number, term): (usize, Option<(&str, &str)>)| {
+                let (x, y) = term?;
+                Some(match all.get(number).cloned().flatten() {
+                    None => self.times(x, y),
+                    Some(sum) => self.fused(x, y, &sum),
+                })
             };
+            all = terms.into_iter().enumerate().map(add).collect();
         }
         all
     }
@@ -244,17 +242,15 @@ impl Emitter<'_> {
         };
         let weight = moving(weight);
         let slope = slope.map(&mut moving);
-        let wanted: Vec<bool> = std::iter::once(true)
-            .chain(self.cubic[level..].iter().map(|cubic| cubic.slope.is_some()))
-            .collect();
-        let mut sum = |wanted: bool| {
-            wanted.then(|| {
-                let to = self.register('f');
-                self.line(&format!("mov.b32 {to}, {}", number(0.0)));
-                to
-            })
+        let slopes = self.cubic[level..].iter().map(|cubic| cubic.slope.is_some());
+        let wanted: Vec<bool> = std::iter::once(true).chain(slopes).collect();
+        let mut sum = || {
+            let to = self.register('f');
+            self.line(&format!("mov.b32 {to}, {}", number(0.0)));
+            to
         };
-        let sums: Vec<Option<String>> = wanted.into_iter().map(&mut sum).collect();
+        let sums: Vec<Option<String>> =
+            wanted.into_iter().map(|wanted| wanted.then(&mut sum)).collect();
         let _ = writeln!(self.text, "$L__spline_{level}:");
         let inner = self.contract(level + 1, &at, 0);
         for (sum, term) in
