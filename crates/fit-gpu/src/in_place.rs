@@ -125,7 +125,7 @@ impl InPlace {
         desk.stream.wait_for(&desk.before)
     }
 
-    /// Fits all windows, finds the `errors` of the fits if they are wanted, and waits for both, but for no other stream's work.
+    /// Fits all windows, finds the errors of the fits if they are wanted, and waits for both, but for no other stream's work.
     ///
     /// # Errors
     /// [`GpuError`], also for types of pixels that kernels do not read: [`GpuError::PixelType`]; and for weights at both places:
@@ -138,7 +138,7 @@ impl InPlace {
         &self,
         options: &Options,
         windows: &DeviceWindows<'_>,
-        errors: bool,
+        with_errors: bool,
     ) -> Result<DeviceFits, GpuError> {
         let context = &self.card.context;
         let _guest = context.enter()?;
@@ -157,11 +157,12 @@ impl InPlace {
             ..Choice::new(options, size, count, notes)
         };
         let launch = self.card.launch(&choice)?;
-        let launch_errors = || -> Result<_, GpuError> {
+        let errors = || -> Result<_, GpuError> {
             let task = Task::of_errors(size, options, data.is_mapped(), weighted)?;
-            Ok((task, self.card.launch(&choice.of_errors())?))
+            let launch = self.card.launch(&choice.of_errors())?;
+            Ok((task, launch, self.spare.take(Bytes::of::<Errors>(count)?)?))
         };
-        let of_errors = errors.then(launch_errors).transpose()?;
+        let errors = with_errors.then(errors).transpose()?;
         let mut job = Job::new(Task::of(size, options, data.is_mapped())?, kind);
         job.pixels = pixels;
         job.count = window_count(count)?;
@@ -172,8 +173,6 @@ impl InPlace {
         }
 
         let fits = self.spare.take(Bytes::of::<Fit<f32>>(count)?)?;
-        let errors_room = || self.spare.take(Bytes::of::<Errors>(count)?);
-        let found_errors = errors.then(errors_room).transpose()?;
         job.fits = fits.address().cast_mut().cast();
         let mut desk = lock(&self.desk);
         let Desk { stream, inputs, planes, .. } = &mut *desk;
@@ -190,13 +189,13 @@ impl InPlace {
                 job.weights = weights;
             }
             launch.run(stream, &job)?;
-            if let (Some((task, launch)), Some(errors)) = (&of_errors, &found_errors) {
+            if let Some((task, launch, errors)) = &errors {
                 let job = Job { task: *task, errors: errors.address().cast_mut().cast(), ..job };
                 launch.run(stream, &job)?;
             }
         }
         stream.wait()?;
-        Ok(DeviceFits { count, fits, errors: found_errors })
+        Ok(DeviceFits { count, fits, errors: errors.map(|(.., errors)| errors) })
     }
 }
 

@@ -23,21 +23,18 @@ impl DeviceMemory {
         // SAFETY: a valid pointer, and there is a context.
         match unsafe { calls::cuMemAlloc_v2(&mut pointer, bytes.get().max(1)) } {
             CUresult::CUDA_ERROR_OUT_OF_MEMORY => {
-                Err(GpuError::OutOfMemory { bytes: bytes.get(), place: "device" })
+                return Err(GpuError::OutOfMemory { bytes: bytes.get(), place: "device" });
             }
-            other => {
-                check("cuMemAlloc", other)?;
-                Ok(Self { pointer, bytes, context: Arc::clone(context) })
-            }
+            other => check("cuMemAlloc", other)?,
         }
+        Ok(Self { pointer, bytes, context: Arc::clone(context) })
     }
 
     /// Makes sure that there are at least so many bytes; what was in it is lost if there were fewer.
     /// Nothing in a stream may use it.
     pub(crate) fn reserve(&mut self, bytes: Bytes) -> Result<(), GpuError> {
         if self.bytes < bytes {
-            let larger = Self::new(&Arc::clone(&self.context), bytes)?;
-            *self = larger;
+            *self = Self::new(&Arc::clone(&self.context), bytes)?;
         }
         Ok(())
     }
@@ -131,8 +128,7 @@ impl HostMemory {
     /// Makes sure that there are at least so many bytes; what was in it is lost if there were fewer.
     pub(crate) fn reserve(&mut self, bytes: Bytes) -> Result<(), GpuError> {
         if self.bytes < bytes {
-            let larger = Self::new(&Arc::clone(&self.context), bytes)?;
-            *self = larger;
+            *self = Self::new(&Arc::clone(&self.context), bytes)?;
         }
         Ok(())
     }
