@@ -28,6 +28,9 @@ pub struct FrameDetector {
 
 shown!(FrameDetector, all => "FrameDetector {{ {} devices }}", all.homes.len());
 
+/// Where frames are on a device, and their width and height.
+pub(crate) type FramesThere = (*const u8, (u32, u32));
+
 /// What searches of a device have in common.
 struct Home {
     card: Arc<Card>,
@@ -194,7 +197,7 @@ impl SentFrames {
     }
 
     /// Where the frames are, and their sides, if these windows are cut from frames like them.
-    pub(crate) fn frames_of(&self, windows: &AnyWindows<'_>) -> Option<(*const u8, (u32, u32))> {
+    pub(crate) fn frames_of(&self, windows: &AnyWindows<'_>) -> Option<FramesThere> {
         let [width, height] = self.home.detection.size;
         let same = windows.frames() == (self.count, height, width);
         let same = same && windows.corners().is_some() && kind_of(windows) == self.kind;

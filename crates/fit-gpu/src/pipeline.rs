@@ -9,7 +9,7 @@ use crate::GpuError;
 use crate::bytes::Bytes;
 use crate::card::{Card, Choice};
 use crate::driver::{DeviceMemory, Event, Stream};
-use crate::frames::SentFrames;
+use crate::frames::{FramesThere, SentFrames};
 use crate::pixels::{self, kind_of};
 use crate::side_data::SideInputs;
 use crate::slot::{Reach, Slot};
@@ -206,7 +206,7 @@ impl Frames {
         card: &Card,
         stream: &Stream,
         windows: AnyWindows<'_>,
-    ) -> Result<Option<(*const u8, (u32, u32))>, GpuError> {
+    ) -> Result<Option<FramesThere>, GpuError> {
         let (_, height, width) = windows.frames();
         let (Some(slice), Ok(width), Ok(height)) =
             (pixels::slice(&windows, None), u32::try_from(width), u32::try_from(height))
