@@ -35,8 +35,8 @@ pub(crate) struct Launch {
     block: Block,
     /// The most windows that a thread fits in turn.
     turns: usize,
-    /// Whether the kernel takes start values with two widths.
-    outlines: bool,
+    /// Whether the kernel takes start values with two widths, [`Job::outlines`] in place of [`Job::starts`].
+    pub(crate) outlines: bool,
 }
 
 /// What a kernel is chosen by.
@@ -194,11 +194,6 @@ impl Card {
 }
 
 impl Launch {
-    /// Whether the kernel takes start values with two widths, [`Job::outlines`] in place of [`Job::starts`].
-    pub(crate) fn takes_outlines(&self) -> bool {
-        self.outlines
-    }
-
     /// Puts the kernel into a stream.
     ///
     /// # Safety

@@ -184,7 +184,7 @@ impl InPlace {
                 side.upload(stream, planes, &mut job)?;
             }
             inputs.send_known(stream, &windows, side.as_ref(), 0..count, &mut job)?;
-            start.send(stream, inputs, count, launch.takes_outlines(), &mut job)?;
+            start.send(stream, inputs, count, launch.outlines, &mut job)?;
             if weighs {
                 job.weights = weights;
             }

@@ -120,7 +120,7 @@ impl Pipeline {
     /// Whether nothing is on its way.
     #[cfg(feature = "internals")]
     pub(crate) fn is_done(&self) -> Result<bool, GpuError> {
-        self.slots.iter().try_fold(true, |done, slot| Ok(done & slot.stream().is_done()?))
+        self.slots.iter().try_fold(true, |done, slot| Ok(done & slot.stream.is_done()?))
     }
 
     /// Runs a part of a batch that has been validated.
@@ -159,7 +159,7 @@ impl Pipeline {
         let mut job = Job::new(task, kind);
         let Self { card, slots, frames, planes } = self;
         let in_flight = InFlight(slots);
-        let stream = in_flight.0[0].stream();
+        let stream = &in_flight.0[0].stream;
         if let Some(side) = side {
             stream.wait()?;
             // SAFETY: the flight waits for the stream, if the next line does not.
@@ -184,7 +184,7 @@ impl Pipeline {
             let slot = &mut in_flight.0[number % SLOTS];
             slot.finish(range.start, work)?;
             if own.is_some() {
-                slot.stream().wait_for(&frames.there)?;
+                slot.stream.wait_for(&frames.there)?;
             }
             slot.send(part, first..range.end.min(first + chunk), job, &launch, &reach, work)?;
         }

@@ -146,7 +146,7 @@ impl GpuSession {
         if start != Start::Estimate {
             // SAFETY: the device is not at work.
             unsafe {
-                if self.launch.takes_outlines() {
+                if self.launch.outlines {
                     job.outlines = self.starts.fill(count, |to| gather_starts(start, 0..count, to));
                 } else {
                     job.starts = self.starts.fill(count, |to| gather_starts(start, 0..count, to));

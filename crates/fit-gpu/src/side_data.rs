@@ -57,12 +57,8 @@ impl<'a> SideInputs<'a> {
         for plane in &planes {
             // They are all in standard layout.
             let plane = plane.to_slice().unwrap_or_default();
-            // SAFETY: numbers are bytes; the caller's promise.
-            unsafe {
-                let (from, length) = (plane.as_ptr().cast::<u8>(), size_of_val(plane));
-                let bytes = std::slice::from_raw_parts(from, length);
-                stream.copy_in_at(memory, first * size_of::<f32>(), bytes)?;
-            }
+            // SAFETY: the caller's promise.
+            unsafe { stream.copy_in_at(memory, first * size_of::<f32>(), plane)? };
             first += plane.len();
         }
         let all = memory.address::<f32>().cast_const();

@@ -20,7 +20,7 @@ const DIRECT: usize = 4096;
 /// A chunk on its way, one after the other: a stream, and memory on both sides.
 pub(crate) struct Slot {
     // First, for fields go in this order: it waits for what is in it before the memory goes.
-    stream: Stream,
+    pub(crate) stream: Stream,
     pixels: Mirror,
     /// The rest: start values are `given`, or the fits whose errors are wanted.
     inputs: Inputs,
@@ -70,10 +70,6 @@ impl Slot {
             found: Mirror::new(context)?,
             waiting: None,
         })
-    }
-
-    pub(crate) fn stream(&self) -> &Stream {
-        &self.stream
     }
 
     /// Waits for the chunk on its way, and hands on what was found.
@@ -142,13 +138,24 @@ impl Slot {
         let to = direct.unwrap_or_else(|| self.found.there.address());
         match *work {
             Work::Fit(start, _) => {
-                let outlines = launch.takes_outlines();
-                self.send_starts(start, these.clone(), outlines, &mut job, reach)?;
+                self.send_starts(start, these.clone(), launch.outlines, &mut job, reach)?;
                 job.fits = to.cast();
             }
             Work::Errors(fits, _) => {
-                self.send_fits(fits, these.clone(), &mut job, reach)?;
-                job.errors = to.cast();
+                let (stream, given) = (&self.stream, &mut self.inputs.given);
+                // SAFETY: see above.
+                let there = unsafe {
+                    match fits {
+                        Fits::F32(fits) if reach.fitted => {
+                            given.there.receive(stream, &fits[these.clone()])?
+                        }
+                        _ => {
+                            let gather = |to: &mut [_]| gather_fits(fits, these.clone(), to);
+                            given.send_filled(stream, these.len(), gather)?
+                        }
+                    }
+                };
+                (job.fits, job.errors) = (there.cast_mut(), to.cast());
             }
         }
         // SAFETY: docs/gpu-safety.md: there is memory for `count` windows and all that they come with, and for what is
@@ -167,31 +174,6 @@ impl Slot {
                 unsafe { self.found.send_back::<u8>(&self.stream, bytes.get()) }
             }
         }
-    }
-
-    /// Sends the fits of a chunk whose errors are wanted.
-    fn send_fits(
-        &mut self,
-        fits: Fits<'_>,
-        these: Range<usize>,
-        job: &mut Job,
-        reach: &Reach,
-    ) -> Result<(), GpuError> {
-        let Self { stream, inputs, .. } = self;
-        // SAFETY: see `send`.
-        let there = unsafe {
-            match fits {
-                Fits::F32(fits) if reach.fitted => {
-                    inputs.given.there.receive(stream, &fits[these])?
-                }
-                _ => {
-                    let gather = |to: &mut [_]| gather_fits(fits, these.clone(), to);
-                    inputs.given.send_filled(stream, these.len(), gather)?
-                }
-            }
-        };
-        job.fits = there.cast_mut();
-        Ok(())
     }
 
     /// Sends the pixels of a chunk, window after window.

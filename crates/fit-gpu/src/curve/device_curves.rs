@@ -121,7 +121,7 @@ impl CurveGpu {
         // What wrote the data may be on its way in another stream.
         self.card.context.wait()?;
         slot.launch(&plan, &task)?;
-        slot.stream().wait()?;
+        slot.stream.wait()?;
         self.slots.give_back(slots);
         Ok(true)
     }

@@ -250,7 +250,7 @@ impl CurveGpu {
         let shape = &plan.shape;
         let tables = Tables::new(batch);
         let halves = Halves::new(batch, shape)
-            .filter(|_| plan.doubling.as_ref().is_none_or(Doubling::takes_halves));
+            .filter(|_| plan.doubling.as_ref().is_none_or(|doubling| !doubling.warp));
         let count = pieces.len();
         let most = pieces.first().map_or(0, |piece| piece.fits().len());
         let queue = Mutex::new(pieces.iter_mut());

@@ -49,7 +49,7 @@ impl<'c, 's, 'o> CurveResident<'c, 's, 'o> {
         let tables = Tables::new(&batch);
         let mut slot = CurveSlot::new(&gpu.card)?;
         let task = slot.load(&batch, &plan.shape, &tables, None, 0..curves.count())?;
-        slot.stream().wait()?;
+        slot.stream.wait()?;
         let watch = Stopwatch::new(&gpu.card.context)?;
         Ok(Some(Self { slot, batch, plan, task, watch, fitted: false, gpu }))
     }
@@ -80,7 +80,7 @@ impl<'c, 's, 'o> CurveResident<'c, 's, 'o> {
     pub fn fit(&mut self) -> Result<f64, GpuError> {
         let _guest = self.gpu.card.context.enter()?;
         let launch = || self.slot.launch(&self.plan, &self.task);
-        let seconds = self.watch.time(self.slot.stream(), launch)?;
+        let seconds = self.watch.time(&self.slot.stream, launch)?;
         self.fitted = true;
         Ok(seconds)
     }

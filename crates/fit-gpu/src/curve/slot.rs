@@ -51,7 +51,7 @@ impl Tables {
 /// Some data sets on their way.
 pub(super) struct CurveSlot {
     // First, for fields go in this order: it waits for what is in it before the memory goes.
-    stream: Stream,
+    pub(super) stream: Stream,
     inputs: Mirror,
     /// Data that the caller pinned.
     data: DeviceMemory,
@@ -84,10 +84,6 @@ impl CurveSlot {
             double: None,
             card: Arc::clone(card),
         })
-    }
-
-    pub(super) fn stream(&self) -> &Stream {
-        &self.stream
     }
 
     /// Sends the data sets of a piece on their way.
@@ -280,9 +276,7 @@ impl CurveSlot {
         // SAFETY: nobody looks there before `finish` has waited; the kernel writes every number.
         unsafe {
             match room {
-                Some(room) => self
-                    .stream
-                    .copy_out(std::ptr::from_mut(&mut room[..numbers]), &self.found.there),
+                Some(room) => self.stream.copy_out(&raw mut room[..numbers], &self.found.there),
                 None => self.found.send_back::<f32>(&self.stream, numbers),
             }
         }

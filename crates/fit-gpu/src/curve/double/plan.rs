@@ -10,8 +10,9 @@ use crate::compiled::Compiled;
 /// How the searches of a batch are finished.
 pub(crate) struct Doubling {
     pub(super) kept: Arc<Compiled>,
-    /// Whether a warp has a data set; otherwise each thread has one, and the block's data are in shared memory.
-    pub(super) warp: bool,
+    /// Whether a warp has a data set; otherwise each thread has one, and the block's data are in shared memory: only then they may be whole
+    /// numbers of 16 bits.
+    pub(crate) warp: bool,
     /// Whether points have weights.
     pub(super) weighted: bool,
     /// Weights, variables and limits, as far as all data sets have the same ([`common`](crate::curve::parts::common)).
@@ -22,18 +23,6 @@ pub(crate) struct Doubling {
     pub(super) widths: [usize; 4],
     /// Bytes of shared memory of a block.
     pub(super) shared: usize,
-}
-
-impl Doubling {
-    /// Whether kernels may read data as whole numbers of 16 bits.
-    pub(crate) fn takes_halves(&self) -> bool {
-        !self.warp
-    }
-}
-
-/// The numbers that come back of each fit of a batch.
-pub(super) fn numbers(batch: &CurveBatch<'_, '_, '_>) -> usize {
-    DoubleJob::found_numbers(batch.options.parameters(), batch.options.covariance)
 }
 
 /// Hands on what was found of the fits of a piece.

@@ -5,7 +5,7 @@ use std::ops::Range;
 use fit_curves::{CurveBatch, Points};
 use fit_gpu_kernel::{CurveJob, DoubleJob};
 
-use super::plan::{Doubling, numbers};
+use super::plan::Doubling;
 use crate::GpuError;
 use crate::bytes::{Bytes, window_count};
 use crate::card::Card;
@@ -41,7 +41,8 @@ impl DoubleSlot {
         let each = [widths[0], widths[1], widths[2], widths[3], widths[3]];
         let total = tables.len() + count * each.iter().sum::<usize>();
         self.inputs.reserve(Bytes::of::<f64>(total)?)?;
-        self.numbers = count * numbers(batch);
+        let options = batch.options;
+        self.numbers = count * DoubleJob::found_numbers(options.parameters(), options.covariance);
         self.found.reserve(Bytes::of::<f64>(self.numbers)?)?;
         // SAFETY: the stream has been waited for before this slot was used again; any bytes are numbers.
         let all = unsafe { self.inputs.here.values::<f64>(total) };
