@@ -11,73 +11,46 @@ use fit_formula::Formula;
 use fit_gpu::CurveGpu;
 use ndarray::{Array2, ArrayView2};
 
-/// A formula of x, or of x and y on a grid, with parameters of the data and start values.
-struct Case {
-    name: &'static str,
-    formula: &'static str,
-    parameters: &'static [&'static str],
-    truth: &'static [f64],
-    start: &'static [f64],
-    grid: Option<[usize; 2]>,
-}
+/// A formula of x, or of x and y on a grid: its name, itself, its parameters, those of the data, start values, and the grid.
+type Case =
+    (&'static str, &'static str, &'static str, &'static [f64], &'static [f64], Option<[usize; 2]>);
 
 const CASES: [Case; 7] = [
-    Case {
-        name: "line",
-        formula: "a + b*x",
-        parameters: &["a", "b"],
-        truth: &[50.0, 3.0],
-        start: &[40.0, 2.0],
-        grid: None,
-    },
-    Case {
-        name: "parabola",
-        formula: "a + b*x + c*x^2",
-        parameters: &["a", "b", "c"],
-        truth: &[50.0, 3.0, 0.1],
-        start: &[40.0, 2.0, 0.2],
-        grid: None,
-    },
-    Case {
-        name: "degree 4",
-        formula: "a + b*x + c*x^2 + d*x^3 + e*x^4",
-        parameters: &["a", "b", "c", "d", "e"],
-        truth: &[50.0, 3.0, 0.1, -0.02, 0.001],
-        start: &[40.0, 2.0, 0.2, 0.0, 0.0],
-        grid: None,
-    },
-    Case {
-        name: "exponential",
-        formula: "a*exp(-x/t) + c",
-        parameters: &["a", "t", "c"],
-        truth: &[100.0, 7.0, 10.0],
-        start: &[90.0, 6.0, 8.0],
-        grid: None,
-    },
-    Case {
-        name: "gauss",
-        formula: "a*gauss(x, m, s) + c",
-        parameters: &["a", "m", "s", "c"],
-        truth: &[100.0, 14.0, 4.0, 10.0],
-        start: &[90.0, 13.5, 4.5, 12.0],
-        grid: None,
-    },
-    Case {
-        name: "sine",
-        formula: "a*sin(w*x + p) + c",
-        parameters: &["a", "w", "p", "c"],
-        truth: &[100.0, 0.5, 0.4, 10.0],
-        start: &[90.0, 0.51, 0.3, 12.0],
-        grid: None,
-    },
-    Case {
-        name: "gauss_2d 9x9",
-        formula: "a*gauss(x, m, s)*gauss(y, n, s) + c",
-        parameters: &["a", "m", "n", "s", "c"],
-        truth: &[100.0, 4.1, 3.8, 1.3, 10.0],
-        start: &[90.0, 4.0, 4.0, 1.2, 12.0],
-        grid: Some([9, 9]),
-    },
+    ("line", "a + b*x", "a b", &[50.0, 3.0], &[40.0, 2.0], None),
+    ("parabola", "a + b*x + c*x^2", "a b c", &[50.0, 3.0, 0.1], &[40.0, 2.0, 0.2], None),
+    (
+        "degree 4",
+        "a + b*x + c*x^2 + d*x^3 + e*x^4",
+        "a b c d e",
+        &[50.0, 3.0, 0.1, -0.02, 0.001],
+        &[40.0, 2.0, 0.2, 0.0, 0.0],
+        None,
+    ),
+    ("exponential", "a*exp(-x/t) + c", "a t c", &[100.0, 7.0, 10.0], &[90.0, 6.0, 8.0], None),
+    (
+        "gauss",
+        "a*gauss(x, m, s) + c",
+        "a m s c",
+        &[100.0, 14.0, 4.0, 10.0],
+        &[90.0, 13.5, 4.5, 12.0],
+        None,
+    ),
+    (
+        "sine",
+        "a*sin(w*x + p) + c",
+        "a w p c",
+        &[100.0, 0.5, 0.4, 10.0],
+        &[90.0, 0.51, 0.3, 12.0],
+        None,
+    ),
+    (
+        "gauss_2d 9x9",
+        "a*gauss(x, m, s)*gauss(y, n, s) + c",
+        "a m n s c",
+        &[100.0, 4.1, 3.8, 1.3, 10.0],
+        &[90.0, 4.0, 4.0, 1.2, 12.0],
+        Some([9, 9]),
+    ),
 ];
 
 /// Noise that is the same everywhere, from −½ to ½.
@@ -102,12 +75,14 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     );
     println!("model            data    f32     f64   ratio   left  steps  worst");
     for case in &CASES {
-        let variables: &[&str] = if case.grid.is_some() { &["x", "y"] } else { &["x"] };
-        let formula = Formula::new(case.formula, variables, case.parameters)?;
-        let program = formula.program(fit_formula::Axes::Together, &vec![true; case.truth.len()]);
+        let &(_, text, parameters, truth, _, grid) = case;
+        let variables: &[&str] = if grid.is_some() { &["x", "y"] } else { &["x"] };
+        let parameters: Vec<&str> = parameters.split_whitespace().collect();
+        let formula = Formula::new(text, variables, &parameters)?;
+        let program = formula.program(fit_formula::Axes::Together, &vec![true; truth.len()]);
         let mut evaluator = fit_formula::Evaluator::new(&program);
-        evaluator.set_parameters(case.truth);
-        let extent = case.grid.unwrap_or([30, 1]);
+        evaluator.set_parameters(truth);
+        let extent = grid.unwrap_or([30, 1]);
         let points = extent[0] * extent[1];
         let clean: Vec<f64> = (0..points)
             .map(|point| {
@@ -120,7 +95,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             (clean[point] + 6.0 * noise(&mut state)) as f32
         });
         let wide = data.mapv(f64::from);
-        let places = match case.grid {
+        let places = match grid {
             Some([width, height]) => Points::Grid { width, height },
             None => Points::Index,
         };
@@ -140,9 +115,10 @@ fn measure(
     curves: &Curves<'_>,
     rounds: usize,
 ) -> Result<(), Box<dyn std::error::Error>> {
-    let (count, parameters) = (curves.count(), case.parameters.len());
+    let &(case_name, .., start, _) = case;
+    let (count, parameters) = (curves.count(), start.len());
     let options = CurveOptions::new(parameters).with_covariance(false);
-    let starts = ArrayView2::from_shape((1, parameters), case.start)?;
+    let starts = ArrayView2::from_shape((1, parameters), start)?;
     let starts = starts.broadcast((count, parameters)).ok_or("a shape")?.to_owned();
     let mut fits = CurveFits::room(count, parameters, false);
     let mut seconds = [Vec::new(), Vec::new()];
@@ -166,7 +142,7 @@ fn measure(
     let worst = off(case, formula, curves, &fits);
     println!(
         "{:16} {name}  {:7.2} {:7.2}   {:.2}  {left:5}  {steps:5.1}  {worst:.1e}",
-        case.name,
+        case_name,
         rate(single),
         rate(double),
         single / double,
@@ -176,10 +152,11 @@ fn measure(
 
 /// The largest distance to the minimum, in standard errors: Gauss and Newton's step from where some of the fits ended.
 fn off(case: &Case, formula: &Formula, curves: &Curves<'_>, fits: &CurveFits) -> f64 {
-    let count = case.parameters.len();
+    let &(.., start, grid) = case;
+    let count = start.len();
     let program = formula.program(fit_formula::Axes::Together, &vec![true; count]);
     let mut evaluator = fit_formula::Evaluator::new(&program);
-    let width = case.grid.map_or(curves.points(), |[width, _]| width);
+    let width = grid.map_or(curves.points(), |[width, _]| width);
     let mut worst = 0.0_f64;
     for fit in (0..fits.len()).step_by(fits.len().div_ceil(500)) {
         evaluator.set_parameters(&fits.parameters.row(fit).to_vec());

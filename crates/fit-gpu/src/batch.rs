@@ -1,4 +1,4 @@
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 
 use fit_core::{Errors, Fits, Options, Outcomes, Start};
 use fit_gpu_kernel::Family;
@@ -6,10 +6,11 @@ use fit_windows::AnyWindows;
 use rayon::prelude::*;
 
 use crate::GpuError;
-use crate::devices::DeviceInfo;
+use crate::devices::{DeviceInfo, on_each};
 use crate::frames::SentFrames;
 use crate::pinned::{Pinnable, PinnedBuffer};
-use crate::pipeline::{Operation, Part, Pipeline, Results};
+use crate::pipeline::{Part, Pipeline, Work};
+use crate::pool::lock;
 use crate::side_data::SideInputs;
 
 /// A batch is spread over several devices if each of them gets as many windows as this.
@@ -26,11 +27,7 @@ pub struct Gpu {
     family: Option<Family>,
 }
 
-impl std::fmt::Debug for Gpu {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Gpu {{ {} devices }}", self.pipelines.len())
-    }
-}
+shown!(Gpu, gpu => "Gpu {{ {} devices }}", gpu.pipelines.len());
 
 impl Gpu {
     /// A fitter on the devices with these numbers, counted from 0. Give each number only once.
@@ -51,11 +48,7 @@ impl Gpu {
     }
 
     fn with(devices: &[usize], family: Option<Family>) -> Result<Self, GpuError> {
-        let pipelines = devices.iter().map(|&number| Ok(Mutex::new(Pipeline::new(number)?)));
-        let pipelines = pipelines.collect::<Result<Vec<_>, GpuError>>()?;
-        if pipelines.is_empty() {
-            return Err(GpuError::NoDevice(": the list of devices is empty".to_owned()));
-        }
+        let pipelines = on_each(devices, |number| Pipeline::new(number).map(Mutex::new))?;
         Ok(Self { pipelines, family })
     }
 
@@ -71,7 +64,7 @@ impl Gpu {
 
     /// The devices in use.
     pub fn devices(&self) -> Vec<DeviceInfo> {
-        let info = |pipeline: &Mutex<Pipeline>| lock(pipeline).info().clone();
+        let info = |pipeline: &Mutex<Pipeline>| lock(pipeline).card.info.clone();
         self.pipelines.iter().map(info).collect()
     }
 
@@ -85,10 +78,7 @@ impl Gpu {
     /// # Errors
     /// As [`PinnedBuffer::new`].
     pub fn pinned<T: Pinnable>(&self, length: usize) -> Result<PinnedBuffer<T>, GpuError> {
-        match self.pipelines.first() {
-            Some(first) => lock(first).pinned(length),
-            None => PinnedBuffer::new(length),
-        }
+        PinnedBuffer::on(&lock(&self.pipelines[0]).card, length)
     }
 
     fit_windows::__batches!(GpuError, fit_checked, errors_checked);
@@ -100,7 +90,7 @@ impl Gpu {
         start: Start<'_>,
         fits: Outcomes<'_>,
     ) -> Result<(), GpuError> {
-        self.run(options, windows, Operation::Fit(start), Results::Fits(fits), None)
+        self.run(options, windows, Work::Fit(start, fits), None)
     }
 
     fn errors_checked(
@@ -110,7 +100,7 @@ impl Gpu {
         fits: Fits<'_>,
         errors: &mut [Errors],
     ) -> Result<(), GpuError> {
-        self.run(options, windows, Operation::Errors(fits), Results::Errors(errors), None)
+        self.run(options, windows, Work::Errors(fits, errors), None)
     }
 
     /// Fits windows of frames that are on a device already, by that device. These must be the frames that were sent: they are not sent
@@ -127,7 +117,7 @@ impl Gpu {
         sent: &SentFrames,
     ) -> Result<(), GpuError> {
         windows.validate(options, start, fits.len())?;
-        self.run(options, windows, Operation::Fit(start), Results::Fits(fits), Some(sent))
+        self.run(options, windows, Work::Fit(start, fits), Some(sent))
     }
 
     /// Runs a batch that has been validated.
@@ -135,8 +125,7 @@ impl Gpu {
         &self,
         options: &Options,
         windows: AnyWindows<'_>,
-        operation: Operation<'_>,
-        mut results: Results<'_>,
+        mut work: Work<'_>,
         sent: Option<&SentFrames>,
     ) -> Result<(), GpuError> {
         let (count, family) = (windows.count(), self.family);
@@ -144,16 +133,17 @@ impl Gpu {
         let side = side.as_ref();
         if let Some(sent) = sent {
             let mut pipelines = self.pipelines.iter().map(lock);
-            if let Some(mut there) = pipelines.find(|there| there.info().number == sent.device()) {
+            if let Some(mut there) = pipelines.find(|there| there.card.info.number == sent.device())
+            {
                 let (range, sent) = (0..count, Some(sent));
-                let part = Part { options, family, windows, operation, range, side, sent };
-                return there.run(&part, &mut results);
+                let part = Part { options, family, windows, range, side, sent };
+                return there.run(&part, &mut work);
             }
         }
-        let part = |range| Part { options, family, windows, operation, range, side, sent: None };
+        let part = |range| Part { options, family, windows, range, side, sent: None };
         let [first, others @ ..] = &self.pipelines[..] else { return Ok(()) };
         if others.is_empty() || count < 2 * SPLIT {
-            return lock(first).run(&part(0..count), &mut results);
+            return lock(first).run(&part(0..count), &mut work);
         }
         let each = count.div_ceil(self.pipelines.len());
         std::thread::scope(|scope| {
@@ -161,8 +151,8 @@ impl Gpu {
             let mut done = 0;
             for pipeline in &self.pipelines {
                 let next = each.min(count - done);
-                let (mut these, rest) = results.split_at(next);
-                results = rest;
+                let (mut these, rest) = work.split_at(next);
+                work = rest;
                 let part = part(done..done + next);
                 done += next;
                 threads.push(scope.spawn(move || lock(pipeline).run(&part, &mut these)));
@@ -173,9 +163,4 @@ impl Gpu {
             threads.into_iter().map(join).collect::<Vec<_>>().into_iter().collect()
         })
     }
-}
-
-fn lock(pipeline: &Mutex<Pipeline>) -> MutexGuard<'_, Pipeline> {
-    // A pipeline has no state that a panic could leave half done: every batch begins anew.
-    pipeline.lock().unwrap_or_else(PoisonError::into_inner)
 }

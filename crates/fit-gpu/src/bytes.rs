@@ -40,7 +40,11 @@ impl Bytes {
         Self::product(count, Self::product(height, row.0)?.0)
     }
 
-    fn product(count: usize, each: usize) -> Result<Self, GpuError> {
+    /// The bytes of `count` values of so many bytes.
+    ///
+    /// # Errors
+    /// [`GpuError::TooManyBytes`].
+    pub(crate) fn product(count: usize, each: usize) -> Result<Self, GpuError> {
         // No slice is larger than this, and no address could tell more bytes apart.
         let most = isize::MAX as usize;
         match count.checked_mul(each) {

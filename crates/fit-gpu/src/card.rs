@@ -1,34 +1,30 @@
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use fit_core::spot::shape::ShapeName;
 use fit_core::{ArgumentError, Background, Estimator, Options, PixelProfile, Size};
-pub(crate) use fit_gpu_kernel::catalogue::SHARED as SHARED_BY_DEFAULT;
-use fit_gpu_kernel::catalogue::{Block, SHARED};
+use fit_gpu_kernel::catalogue::Block;
 use fit_gpu_kernel::{DETECTIONS, DetectionStep, Family, Job, Kernel, KernelMethod, Marks};
 use fit_gpu_ptx::{detection, ptx};
 use fit_windows::NoteKind;
 
 use crate::GpuError;
-use crate::compiled::Compiled;
+use crate::compiled::{Compiled, Entry, Kept};
 use crate::devices::DeviceInfo;
 use crate::driver::{self, Context, Device, Function, Stream};
 use crate::marks::marked;
+use crate::pool::lock;
 
 /// A device in use: its context, and the kernels that have been needed so far. There is one for each device,
 /// for as long as the process lives.
 pub(crate) struct Card {
     pub(crate) info: DeviceInfo,
     pub(crate) context: Arc<Context>,
-    /// The last that was used comes first.
-    kept: Mutex<Vec<(Key, Place)>>,
+    kept: Kept<Key, Arc<Compiled>>,
 }
 
 /// What a kernel is known by: its name, and the numbers in the place of its marks.
 type Key = (&'static str, Option<Marks>);
-
-/// The place of a kernel, which is compiled when it is needed first.
-type Place = Arc<Mutex<Option<Arc<Compiled>>>>;
 
 /// Kernels that were compiled for a size, at most; of others there are as many as are embedded.
 const MOST_MARKED: usize = 128;
@@ -39,8 +35,8 @@ pub(crate) struct Launch {
     block: Block,
     /// The most windows that a thread fits in turn.
     turns: usize,
-    /// Whether the kernel takes start values with two widths.
-    outlines: bool,
+    /// Whether the kernel takes start values with two widths, [`Job::outlines`] in place of [`Job::starts`].
+    pub(crate) outlines: bool,
 }
 
 /// What a kernel is chosen by.
@@ -129,22 +125,11 @@ impl Choice {
     }
 }
 
-/// The place of a key, which comes first from now on, and beyond [`MOST_MARKED`] that with marks which was not used for the longest time:
-/// who uses it still has a share in it, and to unload it may take a while.
-fn recent(all: &mut Vec<(Key, Place)>, key: Key) -> (Place, Option<(Key, Place)>) {
-    let mut gone = None;
-    if let Some(at) = all.iter().position(|(its, _)| *its == key) {
-        all[..=at].rotate_right(1);
-    } else {
-        all.insert(0, (key, Place::default()));
-        let marked = all.iter().filter(|((_, marks), _)| marks.is_some()).count();
-        if marked > MOST_MARKED
-            && let Some(last) = all.iter().rposition(|((_, marks), _)| marks.is_some())
-        {
-            gone = Some(all.remove(last));
-        }
-    }
-    (Arc::clone(&all[0].1), gone)
+/// Beyond [`MOST_MARKED`] kernels with marks, that which was not used for the longest time.
+fn surplus<V>(all: &[Entry<Key, V>]) -> Option<usize> {
+    let is_marked = |((_, marks), _): &Entry<Key, V>| marks.is_some();
+    let marked = all.iter().filter(|entry| is_marked(entry)).count();
+    all.iter().rposition(is_marked).filter(|_| marked > MOST_MARKED)
 }
 
 impl Card {
@@ -152,7 +137,7 @@ impl Card {
     pub(crate) fn get(number: usize) -> Result<Arc<Self>, GpuError> {
         static CARDS: OnceLock<Mutex<HashMap<usize, Arc<Card>>>> = OnceLock::new();
         let cards = CARDS.get_or_init(Mutex::default);
-        let mut cards = cards.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut cards = lock(cards);
         if let Some(card) = cards.get(&number) {
             return Ok(Arc::clone(card));
         }
@@ -163,20 +148,9 @@ impl Card {
         let info = DeviceInfo::new(number)?;
         info.check()?;
         let context = Context::new(Device::new(number)?)?;
-        let card = Arc::new(Self { info, context, kept: Mutex::default() });
+        let card = Arc::new(Self { info, context, kept: Kept::new(surplus) });
         cards.insert(number, Arc::clone(&card));
         Ok(card)
-    }
-
-    /// A kernel with these numbers in the place of its marks.
-    fn compiled(&self, kernel: &Kernel, marks: Option<Marks>) -> Result<Arc<Compiled>, GpuError> {
-        self.kept((kernel.name, marks), || {
-            let text = ptx(kernel.name).expect("every kernel of the catalogue is embedded");
-            match marks {
-                Some(marks) => marked(&text, &marks),
-                None => text,
-            }
-        })
     }
 
     /// The kernel of a step of finding spots.
@@ -188,17 +162,10 @@ impl Card {
         Ok(self.kept((name, None), text)?.function)
     }
 
-    /// What the driver makes of a text, once. Whoever needs another one does not wait for that.
+    /// What the driver makes of a text, once.
     fn kept(&self, key: Key, text: impl FnOnce() -> String) -> Result<Arc<Compiled>, GpuError> {
-        let (place, gone) =
-            recent(&mut self.kept.lock().unwrap_or_else(PoisonError::into_inner), key);
-        drop(gone);
-        let mut place = place.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(compiled) = &*place {
-            return Ok(Arc::clone(compiled));
-        }
-        let compiled = Arc::new(Compiled::new(&self.context, text())?);
-        Ok(Arc::clone(place.insert(compiled)))
+        let make = || Compiled::new(&self.context, text()).map(Arc::new);
+        self.kept.get(|its| *its == key, || key, make)
     }
 
     /// The kernel for a batch, and how to launch it.
@@ -211,21 +178,22 @@ impl Card {
             let pixels = kernel.most_pixels(self.info.shared, choice.noted);
             return Err(GpuError::WindowTooLarge { size, pixels });
         }
-        let compiled = self.compiled(kernel, kernel.marks(size, many))?;
-        if block.shared > SHARED {
-            compiled.function.allow_all_shared(&self.context)?;
-        }
+        // These numbers go to the place of its marks.
+        let marks = kernel.marks(size, many);
+        let compiled = self.kept((kernel.name, marks), || {
+            let text = ptx(kernel.name).expect("every kernel of the catalogue is embedded");
+            match marks {
+                Some(marks) => marked(&text, &marks),
+                None => text,
+            }
+        })?;
+        compiled.allow(block.shared)?;
         let turns = kernel.turns();
         Ok(Launch { compiled, block, turns, outlines: kernel.takes_outlines() })
     }
 }
 
 impl Launch {
-    /// Whether the kernel takes start values with two widths, [`Job::outlines`] in place of [`Job::starts`].
-    pub(crate) fn takes_outlines(&self) -> bool {
-        self.outlines
-    }
-
     /// Puts the kernel into a stream.
     ///
     /// # Safety
@@ -259,17 +227,23 @@ mod tests {
     /// Proves that kernels for sizes are bounded in number, those for none are not, and that one that is used again stays.
     #[test]
     fn kernels_for_sizes_are_bounded() {
-        let mut all = Vec::new();
+        let (kept, made) = (Kept::new(surplus), std::cell::Cell::new(0));
+        let get = |key: Key| {
+            let next = || Ok(made.replace(made.get() + 1));
+            kept.get(|its| *its == key, || key, next).expect("no error")
+        };
         let marks = |width: usize| Marks { width, height: 9, lanes: 1, row: width, fit: 9 * width };
         let of = |width: usize| ("least_circular_rows", Some(marks(width)));
-        let (first, _) = recent(&mut all, of(5));
-        let (plain, _) = recent(&mut all, ("side9", None));
+        let (first, plain) = (get(of(5)), get(("side9", None)));
         for width in 6..400 {
-            recent(&mut all, of(width));
-            assert!(Arc::ptr_eq(&first, &recent(&mut all, of(5)).0));
+            get(of(width));
+            assert_eq!(get(of(5)), first);
         }
-        assert_eq!(all.len(), MOST_MARKED + 1);
-        assert!(Arc::ptr_eq(&plain, &recent(&mut all, ("side9", None)).0));
+        assert_eq!(get(("side9", None)), plain);
+        let before = made.get();
+        // Those that are kept, of which one more each time is not.
+        assert!((0..MOST_MARKED - 1).all(|age| get(of(399 - age)) < before));
+        assert_eq!(get(of(399 - (MOST_MARKED - 1))), before);
     }
 
     /// Proves that every window has its kernel: squares by their side and the size of the batch, others by their

@@ -1,12 +1,14 @@
 //! The search of frames for spots, as devices do it: what is computed once for frames of a size, and what comes back.
 
-use fit_gpu_kernel::detect::{LINES, SEGMENT, TILE_NUMBERS};
+use std::ffi::c_void;
+
+use fit_gpu_kernel::catalogue::SHARED;
+use fit_gpu_kernel::detect::{LINES, SEGMENT, TILE, TILE_NUMBERS};
 use fit_gpu_kernel::{DetectionJob, DetectionPlace, DetectionStep, PixelKind};
 use fit_windows::AnyWindows;
 
 use crate::GpuError;
 use crate::bytes::Bytes;
-use crate::card::SHARED_BY_DEFAULT;
 use crate::pixels::{gather, kind_of};
 
 /// The most pixels of frames that are searched together: the numbers of a search take fourteen times as many bytes, at least.
@@ -58,6 +60,20 @@ pub struct FrameTops {
     pub shares: Vec<f32>,
 }
 
+/// Where a search has what it works with.
+#[derive(Clone, Copy)]
+pub(crate) struct DetectionMemory {
+    pub(crate) pixels: *const c_void,
+    pub(crate) places: *const DetectionPlace,
+    pub(crate) kernel: *const f32,
+    /// If they are by noise.
+    pub(crate) thresholds: *const f32,
+    /// [`Detection::numbers`].
+    pub(crate) numbers: *mut f32,
+    /// [`Report::words`].
+    pub(crate) report: *mut u32,
+}
+
 /// What a search says, as the device writes it: whether frames are odd, how many tops they have, shares, tops.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Report {
@@ -71,14 +87,6 @@ impl Report {
     /// The words of it.
     pub(crate) fn words(&self) -> usize {
         self.frames * (2 + self.tiles + 2 * self.most)
-    }
-
-    /// Tells a job where it is.
-    pub(crate) fn place(&self, job: &mut DetectionJob, first: *mut u32) {
-        job.odd = first;
-        job.found = first.wrapping_add(self.frames);
-        job.shares = first.wrapping_add(2 * self.frames).cast();
-        job.tops = first.wrapping_add((2 + self.tiles) * self.frames).cast();
     }
 
     /// What it says of a frame.
@@ -106,18 +114,20 @@ impl Detection {
         let [width, height] = self.size;
         let pixels = width.saturating_mul(height).saturating_mul(frames);
         let good = [width, height, self.radius, self.reach].iter().all(|&n| n < 1 << 16);
-        (1..=MOST_PIXELS).contains(&pixels)
-            && good
-            && self.shared(DetectionStep::Clipped) <= SHARED_BY_DEFAULT
+        (1..=MOST_PIXELS).contains(&pixels) && good && self.shared(DetectionStep::Clipped) <= SHARED
     }
 
-    /// Bytes of shared memory of a block, whose threads are [`Detection::THREADS`].
-    pub(crate) fn shared(&self, step: DetectionStep) -> usize {
-        let crews = match step {
+    /// Crews of a block that share its memory, whose threads are [`Detection::THREADS`].
+    fn crews(step: DetectionStep) -> usize {
+        match step {
             DetectionStep::Noise | DetectionStep::Textures => Self::THREADS / 32,
             _ => 1,
-        };
-        crews * step.numbers(self.radius as u32) * size_of::<f32>()
+        }
+    }
+
+    /// Bytes of shared memory of a block.
+    pub(crate) fn shared(&self, step: DetectionStep) -> usize {
+        Self::crews(step) * step.numbers(self.radius as u32) * size_of::<f32>()
     }
 
     /// Threads of a block.
@@ -126,42 +136,50 @@ impl Detection {
     /// The blocks of a step.
     pub(crate) fn blocks(&self, job: &DetectionJob, step: DetectionStep) -> u32 {
         let in_block = match step {
-            DetectionStep::Noise | DetectionStep::Textures => Self::THREADS / 32,
-            DetectionStep::Clipped | DetectionStep::Signal => 1,
             DetectionStep::Tops => Self::THREADS,
+            _ => Self::crews(step),
         };
         job.pieces(step).div_ceil(in_block as u32)
     }
 
-    /// A job without pointers.
-    pub(crate) fn job(&self, frames: usize, kind: PixelKind) -> DetectionJob {
-        let [width, height] = self.size.map(|side| side as u32);
-        let (first, step, times) = match &self.threshold {
-            DetectionThreshold::Fixed(times) => (0.0, 1.0, *times),
-            DetectionThreshold::OfNoise(first, step, _) => (*first, *step, 1.0),
+    /// A job for the frames of a report.
+    pub(crate) fn job(
+        &self,
+        kind: PixelKind,
+        report: &Report,
+        memory: DetectionMemory,
+    ) -> DetectionJob {
+        let DetectionMemory { pixels, places, kernel, thresholds, numbers, report: words } = memory;
+        let Report { frames, tiles, most, .. } = *report;
+        let [width, height] = self.size;
+        let of_pixels = |number: usize| numbers.wrapping_add(number * frames * width * height);
+        let of_tiles = |number: usize| of_pixels(3).wrapping_add(number * frames * tiles);
+        let (limits, thresholds, [first, step], times) = match self.threshold {
+            DetectionThreshold::Fixed(times) => (1, std::ptr::null(), [0.0, 1.0], times),
+            DetectionThreshold::OfNoise(first, step, _) => (2, thresholds, [first, step], 1.0),
         };
         DetectionJob {
-            pixels: std::ptr::null(),
-            places: std::ptr::null(),
-            kernel: std::ptr::null(),
-            thresholds: std::ptr::null(),
-            noise: std::ptr::null_mut(),
-            filtered: std::ptr::null_mut(),
-            limits: std::ptr::null_mut(),
-            shares: std::ptr::null_mut(),
-            clipped: std::ptr::null_mut(),
-            across: std::ptr::null_mut(),
-            signal: std::ptr::null_mut(),
-            odd: std::ptr::null_mut(),
-            found: std::ptr::null_mut(),
-            tops: std::ptr::null_mut(),
+            pixels,
+            places,
+            kernel,
+            thresholds,
+            noise: of_tiles(0),
+            filtered: of_tiles(1),
+            limits: of_tiles(limits),
+            clipped: of_pixels(0),
+            across: of_pixels(1),
+            signal: of_pixels(2),
+            odd: words,
+            found: words.wrapping_add(frames),
+            shares: words.wrapping_add(2 * frames).cast(),
+            tops: words.wrapping_add((2 + tiles) * frames).cast(),
             first,
             step,
             kind,
             count: frames as u32,
-            width,
-            height,
-            most: self.most() as u32,
+            width: width as u32,
+            height: height as u32,
+            most: most as u32,
             radius: self.radius as u32,
             taps: self.kernel.len() as u32,
             reach: self.reach as u32,
@@ -177,40 +195,20 @@ impl Detection {
         (self.size[0] * self.size[1] / PIXELS_OF_A_TOP).max(FEWEST_TOPS)
     }
 
-    /// Tiles of a frame.
-    fn tiles(&self) -> usize {
-        let [columns, rows] = self.job(1, PixelKind::U8).tiles();
-        columns as usize * rows as usize
+    /// Columns and rows of tiles of a frame.
+    fn tiles(&self) -> [usize; 2] {
+        self.size.map(|side| side.div_ceil(TILE as usize))
     }
 
     pub(crate) fn report(&self, frames: usize) -> Report {
-        Report { frames, tiles: self.tiles(), most: self.most(), width: self.size[0] }
+        let [columns, rows] = self.tiles();
+        Report { frames, tiles: columns * rows, most: self.most(), width: self.size[0] }
     }
 
     /// The numbers that a search computes, besides its report: three for each pixel, three for each tile.
     pub(crate) fn numbers(&self, frames: usize) -> Result<Bytes, GpuError> {
         let [width, height] = self.size;
-        Bytes::of::<[f32; 3]>(frames * (width * height + self.tiles()))
-    }
-
-    /// Tells a job where they are.
-    pub(crate) fn place_numbers(&self, job: &mut DetectionJob, first: *mut f32) {
-        let pixels = job.count as usize * self.size[0] * self.size[1];
-        let tiles = job.count as usize * self.tiles();
-        job.clipped = first;
-        job.across = first.wrapping_add(pixels);
-        job.signal = first.wrapping_add(2 * pixels);
-        job.noise = first.wrapping_add(3 * pixels);
-        job.filtered = job.noise.wrapping_add(tiles);
-        job.limits = match self.threshold {
-            DetectionThreshold::Fixed(_) => job.filtered,
-            DetectionThreshold::OfNoise(..) => job.filtered.wrapping_add(tiles),
-        };
-    }
-
-    /// The places of lines, then of columns.
-    pub(crate) fn all_places(&self) -> Vec<DetectionPlace> {
-        self.places.concat()
+        Bytes::of::<[f32; 3]>(frames * (width * height + self.report(1).tiles))
     }
 
     /// Thresholds by noise, if there are any.
@@ -225,9 +223,11 @@ impl Detection {
     pub(crate) fn check(&self) {
         let lengths = [self.places[1].len(), self.places[0].len()];
         assert_eq!(lengths, self.size, "a place for each column and line");
-        let [columns, rows] = self.job(1, PixelKind::U8).tiles();
+        let [columns, rows] = self.tiles();
         for (places, tiles) in self.places.iter().zip([rows, columns]) {
-            assert!(places.iter().all(|place| place.tiles.iter().all(|&tile| tile < tiles)));
+            let there =
+                |place: &DetectionPlace| place.tiles.iter().all(|&tile| (tile as usize) < tiles);
+            assert!(places.iter().all(there));
         }
         let many =
             self.thresholds().is_none_or(|all| all.len() == DetectionJob::THRESHOLDS as usize);
@@ -255,16 +255,19 @@ impl Detection {
         gather(&frames, 0, bytes);
         let numbers = self.numbers(count).expect("few bytes").get() / size_of::<f32>();
         let (mut numbers, report) = (vec![f32::NAN; numbers], self.report(count));
-        let (mut words, places) = (vec![u32::MAX; report.words()], self.all_places());
-        let mut job = DetectionJob {
-            pixels: pixels.as_ptr().cast(),
-            places: places.as_ptr(),
-            kernel: self.kernel.as_ptr(),
-            thresholds: self.thresholds().map_or(std::ptr::null(), <[f32]>::as_ptr),
-            ..self.job(count, kind)
-        };
-        self.place_numbers(&mut job, numbers.as_mut_ptr());
-        report.place(&mut job, words.as_mut_ptr());
+        let (mut words, places) = (vec![u32::MAX; report.words()], self.places.concat());
+        let job = self.job(
+            kind,
+            &report,
+            DetectionMemory {
+                pixels: pixels.as_ptr().cast(),
+                places: places.as_ptr(),
+                kernel: self.kernel.as_ptr(),
+                thresholds: self.thresholds().map_or(std::ptr::null(), <[f32]>::as_ptr),
+                numbers: numbers.as_mut_ptr(),
+                report: words.as_mut_ptr(),
+            },
+        );
         let most = TILE_NUMBERS.max(DetectionJob::mean_numbers(job.radius));
         let mut room = vec![f32::NAN; most];
         debug_assert!(room.len() >= (LINES * SEGMENT) as usize);

@@ -73,3 +73,14 @@ pub fn devices() -> Result<Vec<DeviceInfo>, GpuError> {
 pub fn free_memory(device: usize) -> Result<usize, GpuError> {
     Card::get(device)?.context.free_memory()
 }
+
+/// Something on each of these devices.
+pub(crate) fn on_each<T>(
+    devices: &[usize],
+    new: impl Fn(usize) -> Result<T, GpuError>,
+) -> Result<Vec<T>, GpuError> {
+    if devices.is_empty() {
+        return Err(GpuError::NoDevice(": the list of devices is empty".to_owned()));
+    }
+    devices.iter().map(|&number| new(number)).collect()
+}

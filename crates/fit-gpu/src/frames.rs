@@ -1,7 +1,7 @@
 //! Frames on a device: searched there, and there for fits of what was found.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use fit_gpu_kernel::{DetectionStep, PixelKind};
 use fit_windows::AnyWindows;
@@ -9,9 +9,11 @@ use fit_windows::AnyWindows;
 use crate::GpuError;
 use crate::bytes::Bytes;
 use crate::card::Card;
-use crate::detection::{Detection, FrameTops, Report};
-use crate::driver::{DeviceMemory, Function, HostMemory, Stream};
+use crate::detection::{Detection, DetectionMemory, FrameTops, Report};
+use crate::devices::on_each;
+use crate::driver::{DeviceMemory, Function, Mirror, Stream};
 use crate::pixels::{gather, kind_of};
+use crate::pool::{Pool, lock};
 
 /// Pixels are sent as soon as so many bytes of them were gathered.
 const PART: usize = 2 << 20;
@@ -24,11 +26,10 @@ pub struct FrameDetector {
     turn: AtomicUsize,
 }
 
-impl std::fmt::Debug for FrameDetector {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "FrameDetector {{ {} devices }}", self.homes.len())
-    }
-}
+shown!(FrameDetector, all => "FrameDetector {{ {} devices }}", all.homes.len());
+
+/// Where frames are on a device, and their width and height.
+pub(crate) type FramesThere = (*const u8, (u32, u32));
 
 /// What searches of a device have in common.
 struct Home {
@@ -38,32 +39,26 @@ struct Home {
     places: DeviceMemory,
     kernel: DeviceMemory,
     thresholds: DeviceMemory,
-    /// Those that nobody uses now.
-    slots: Mutex<Vec<Slot>>,
+    slots: Pool<Slot>,
 }
 
 /// A search: a stream, and memory on both sides.
 struct Slot {
     // First, for fields go in this order: it waits for what is in it before the memory goes.
     stream: Stream,
-    frames: DeviceMemory,
+    frames: Mirror,
     numbers: DeviceMemory,
-    report: DeviceMemory,
-    host_frames: HostMemory,
-    host_report: HostMemory,
+    report: Mirror,
 }
 
 impl Slot {
     fn new(card: &Card) -> Result<Self, GpuError> {
-        let memory = || DeviceMemory::new(&card.context, Bytes::NONE);
-        let host = || HostMemory::new(&card.context, Bytes::NONE);
+        let context = &card.context;
         Ok(Self {
-            stream: Stream::new(&card.context)?,
-            frames: memory()?,
-            numbers: memory()?,
-            report: memory()?,
-            host_frames: host()?,
-            host_report: host()?,
+            stream: Stream::new(context)?,
+            frames: Mirror::new(context)?,
+            numbers: DeviceMemory::new(context, Bytes::NONE)?,
+            report: Mirror::new(context)?,
         })
     }
 }
@@ -74,72 +69,56 @@ impl Home {
         let _guest = card.context.enter()?;
         let functions = DetectionStep::ALL.iter().map(|&step| Ok((step, card.detection(step)?)));
         let functions = functions.collect::<Result<Vec<_>, GpuError>>()?;
-        let (places, thresholds) = (detection.all_places(), detection.thresholds());
-        let thresholds = thresholds.unwrap_or(&[]);
-        let context = &card.context;
-        let home = Self {
-            places: DeviceMemory::new(context, Bytes::of_slice(&places)?)?,
-            kernel: DeviceMemory::new(context, Bytes::of_slice(&detection.kernel)?)?,
-            thresholds: DeviceMemory::new(context, Bytes::of_slice(thresholds)?)?,
+        let stream = Stream::new(&card.context)?;
+        Ok(Self {
+            places: stream.upload(&detection.places.concat())?,
+            kernel: stream.upload(&detection.kernel)?,
+            thresholds: stream.upload(detection.thresholds().unwrap_or(&[]))?,
             detection: detection.clone(),
             functions,
-            slots: Mutex::default(),
+            slots: Pool::new(),
             card: Arc::clone(&card),
-        };
-        let stream = Stream::new(context)?;
-        let landing = stream.landing();
-        // SAFETY: what is copied stays until the landing, which waits for the stream.
-        unsafe {
-            stream.copy_in(&home.places, &places)?;
-            stream.copy_in(&home.kernel, &detection.kernel)?;
-            if !thresholds.is_empty() {
-                stream.copy_in(&home.thresholds, thresholds)?;
-            }
-        }
-        stream.wait()?;
-        landing.done();
-        Ok(home)
+        })
     }
 
     /// Sends frames, and puts their search into a stream.
     fn send(&self, slot: &mut Slot, frames: &AnyWindows<'_>) -> Result<Report, GpuError> {
         let (count, height, width) = frames.frames();
         let (detection, kind) = (&self.detection, kind_of(frames));
-        let Slot { stream, frames: memory, numbers, report, host_frames, host_report } = slot;
+        let Slot { stream, frames: memory, numbers, report } = slot;
         let bytes = Bytes::of_windows(count, frames.size(), kind)?;
         let told = detection.report(count);
-        let words = Bytes::of::<u32>(told.words())?;
         memory.reserve(bytes)?;
         numbers.reserve(detection.numbers(count)?)?;
-        report.reserve(words)?;
-        host_frames.reserve(bytes)?;
-        host_report.reserve(words)?;
+        report.reserve(Bytes::of::<u32>(told.words())?)?;
         let frame = width * height * kind.bytes();
         let part = (PART / frame).max(1);
         // SAFETY: the stream was waited for before the slot was given back; any bytes are bytes.
-        let all = unsafe { host_frames.values::<u8>(bytes.get()) };
+        let all = unsafe { memory.here.values::<u8>(bytes.get()) };
         for (number, to) in all.chunks_mut(part * frame).enumerate() {
             gather(frames, number * part, to);
             // SAFETY: the memory of the slot stays as it is until the stream has been waited for.
-            unsafe { stream.copy_in_at(memory, number * part * frame, to)? };
+            unsafe { stream.copy_in_at(&memory.there, number * part * frame, to)? };
         }
-        let mut job = detection.job(count, kind);
-        job.pixels = memory.address::<u8>().cast_const().cast();
-        job.places = self.places.address();
-        job.kernel = self.kernel.address();
-        if detection.thresholds().is_some() {
-            job.thresholds = self.thresholds.address();
-        }
-        detection.place_numbers(&mut job, numbers.address());
-        told.place(&mut job, report.address());
+        let job = detection.job(
+            kind,
+            &told,
+            DetectionMemory {
+                pixels: memory.there.address::<u8>().cast_const().cast(),
+                places: self.places.address(),
+                kernel: self.kernel.address(),
+                thresholds: self.thresholds.address(),
+                numbers: numbers.address(),
+                report: report.there.address(),
+            },
+        );
         for (step, function) in &self.functions {
             let (blocks, shared) = (detection.blocks(&job, *step), detection.shared(*step));
             // SAFETY: docs/gpu-safety.md: there is memory for all that the job asks for, and the block has what its crews take.
             unsafe { function.launch(stream, blocks, Detection::THREADS as u32, shared, &job)? };
         }
-        let to = std::ptr::slice_from_raw_parts_mut(host_report.pointer::<u32>(), told.words());
-        // SAFETY: the slot's memory has room for as many words, and nobody looks before the stream was waited for.
-        unsafe { stream.copy_out(to, report)? };
+        // SAFETY: there is room for as many words, and nobody looks before the stream was waited for.
+        unsafe { report.send_back::<u32>(stream, told.words())? };
         Ok(told)
     }
 }
@@ -154,11 +133,7 @@ impl FrameDetector {
     /// If the tables of the search do not have the length that its size asks for.
     pub fn new(devices: &[usize], detection: &Detection) -> Result<Self, GpuError> {
         detection.check();
-        let homes = devices.iter().map(|&number| Ok(Arc::new(Home::new(number, detection)?)));
-        let homes = homes.collect::<Result<Vec<_>, GpuError>>()?;
-        if homes.is_empty() {
-            return Err(GpuError::NoDevice(": the list of devices is empty".to_owned()));
-        }
+        let homes = on_each(devices, |number| Home::new(number, detection).map(Arc::new))?;
         Ok(Self { homes, turn: AtomicUsize::new(0) })
     }
 
@@ -181,20 +156,12 @@ impl FrameDetector {
             return Ok(None);
         }
         let _guest = home.card.context.enter()?;
-        let free = lock(&home.slots).pop();
-        let mut slot = match free {
-            Some(slot) => slot,
-            None => Slot::new(&home.card)?,
-        };
+        let mut slot = home.slots.take(|| Slot::new(&home.card))?;
         // After an error the slot goes, and its stream is waited for.
         let report = home.send(&mut slot, &frames)?;
         let (home, slot) = (Arc::clone(home), Some(Mutex::new(slot)));
         Ok(Some(SentFrames { slot, home, report, count, kind: kind_of(&frames) }))
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Frames on a device, which are searched there.
@@ -207,11 +174,7 @@ pub struct SentFrames {
     kind: PixelKind,
 }
 
-impl std::fmt::Debug for SentFrames {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "SentFrames {{ {} frames }}", self.count)
-    }
-}
+shown!(SentFrames, sent => "SentFrames {{ {} frames }}", sent.count);
 
 impl SentFrames {
     /// What was found in each frame; waits for it.
@@ -224,7 +187,7 @@ impl SentFrames {
         let slot = slot.get_mut().unwrap_or_else(PoisonError::into_inner);
         slot.stream.wait()?;
         // SAFETY: the stream has got past the copy of so many words.
-        let words = unsafe { slot.host_report.values::<u32>(self.report.words()) };
+        let words = unsafe { slot.report.here.values::<u32>(self.report.words()) };
         Ok((0..self.count).map(|frame| self.report.of_frame(words, frame)).collect())
     }
 
@@ -234,11 +197,11 @@ impl SentFrames {
     }
 
     /// Where the frames are, and their sides, if these windows are cut from frames like them.
-    pub(crate) fn frames_of(&self, windows: &AnyWindows<'_>) -> Option<(*const u8, (u32, u32))> {
+    pub(crate) fn frames_of(&self, windows: &AnyWindows<'_>) -> Option<FramesThere> {
         let [width, height] = self.home.detection.size;
         let same = windows.frames() == (self.count, height, width);
         let same = same && windows.corners().is_some() && kind_of(windows) == self.kind;
-        let there = lock(self.slot.as_ref().filter(|_| same)?).frames.address::<u8>();
+        let there = lock(self.slot.as_ref().filter(|_| same)?).frames.there.address::<u8>();
         Some((there.cast_const(), (width as u32, height as u32)))
     }
 
@@ -255,7 +218,7 @@ impl Drop for SentFrames {
         let Ok(_guest) = self.home.card.context.enter() else { return };
         // After an error the slot goes.
         if slot.stream.wait().is_ok() {
-            lock(&self.home.slots).push(slot);
+            self.home.slots.give_back(slot);
         }
     }
 }

@@ -1,6 +1,6 @@
 use std::ffi::c_void;
 use std::mem::MaybeUninit;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use fit_core::{ArgumentError, Errors, Estimator, Fit, Options, Start};
 use fit_gpu_kernel::{Job, PixelKind, Task};
@@ -12,6 +12,8 @@ use crate::card::{Card, Choice};
 use crate::driver::{self, DeviceMemory, Event, Guest, Stream};
 use crate::inputs::Inputs;
 use crate::lent::{Lent, Spare};
+use crate::pixels;
+use crate::pool::lock;
 use crate::side_data::SideInputs;
 
 /// The number of the device in whose memory an address lies; `None` for the host's, pinned or not, and for what is no memory.
@@ -58,20 +60,12 @@ pub struct InPlace {
     spare: Arc<Spare>,
 }
 
-impl std::fmt::Debug for InPlace {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "InPlace {{ {} }}", self.card.info.name)
-    }
-}
+shown!(InPlace, own => "InPlace {{ {} }}", own.card.info.name);
 
 /// A thread's stay at a device: see [`InPlace::visit`].
 pub struct Visit(#[expect(dead_code, reason = "it acts when it goes")] Guest);
 
-impl std::fmt::Debug for Visit {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Visit")
-    }
-}
+shown!(Visit, _own => "Visit");
 
 /// What one fit after the other uses.
 struct Desk {
@@ -125,13 +119,13 @@ impl InPlace {
     /// The stream exists.
     pub unsafe fn wait_for(&self, stream: *mut c_void) -> Result<(), GpuError> {
         let _guest = self.card.context.enter()?;
-        let desk = self.desk();
+        let desk = lock(&self.desk);
         // SAFETY: the caller's promise.
         unsafe { desk.before.record_in(stream)? };
         desk.stream.wait_for(&desk.before)
     }
 
-    /// Fits all windows, finds the `errors` of the fits if they are wanted, and waits for both, but for no other stream's work.
+    /// Fits all windows, finds the errors of the fits if they are wanted, and waits for both, but for no other stream's work.
     ///
     /// # Errors
     /// [`GpuError`], also for types of pixels that kernels do not read: [`GpuError::PixelType`]; and for weights at both places:
@@ -144,7 +138,7 @@ impl InPlace {
         &self,
         options: &Options,
         windows: &DeviceWindows<'_>,
-        errors: bool,
+        with_errors: bool,
     ) -> Result<DeviceFits, GpuError> {
         let context = &self.card.context;
         let _guest = context.enter()?;
@@ -163,12 +157,12 @@ impl InPlace {
             ..Choice::new(options, size, count, notes)
         };
         let launch = self.card.launch(&choice)?;
-        let of_errors = if errors {
+        let errors = || -> Result<_, GpuError> {
             let task = Task::of_errors(size, options, data.is_mapped(), weighted)?;
-            Some((task, self.card.launch(&choice.of_errors())?))
-        } else {
-            None
+            let launch = self.card.launch(&choice.of_errors())?;
+            Ok((task, launch, self.spare.take(Bytes::of::<Errors>(count)?)?))
         };
+        let errors = with_errors.then(errors).transpose()?;
         let mut job = Job::new(Task::of(size, options, data.is_mapped())?, kind);
         job.pixels = pixels;
         job.count = window_count(count)?;
@@ -178,47 +172,30 @@ impl InPlace {
             (job.frame_width, job.frame_height) = (side(width)?, side(height)?);
         }
 
-        let fits = self.spare.take(context, Bytes::of::<Fit<f32>>(count)?)?;
-        let mut found_errors = None;
-        if errors {
-            found_errors = Some(self.spare.take(context, Bytes::of::<Errors>(count)?)?);
-        }
+        let fits = self.spare.take(Bytes::of::<Fit<f32>>(count)?)?;
         job.fits = fits.address().cast_mut().cast();
-        let mut desk = self.desk();
+        let mut desk = lock(&self.desk);
         let Desk { stream, inputs, planes, .. } = &mut *desk;
         let _landing = stream.landing();
         // SAFETY: docs/gpu-safety.md: there is memory for `count` windows and all that is found, shapes were checked, and the landing
         // waits before any of it goes.
         unsafe {
-            if let Some(corners) = windows.places() {
-                job.places = inputs.send_corners(stream, corners)?;
-                if job.frame_width > 0 {
-                    job.corners = job.places;
-                }
-            }
             if let Some(side) = &side {
                 side.upload(stream, planes, &mut job)?;
-                if let Some(weights) = side.of_windows() {
-                    job.weights = inputs.send_weights(stream, weights)?;
-                }
             }
-            start.send(stream, inputs, count, launch.takes_outlines(), &mut job)?;
+            inputs.send_known(stream, &windows, side.as_ref(), 0..count, &mut job)?;
+            start.send(stream, inputs, count, launch.outlines, &mut job)?;
             if weighs {
                 job.weights = weights;
             }
             launch.run(stream, &job)?;
-            if let (Some((task, launch)), Some(errors)) = (&of_errors, &found_errors) {
+            if let Some((task, launch, errors)) = &errors {
                 let job = Job { task: *task, errors: errors.address().cast_mut().cast(), ..job };
                 launch.run(stream, &job)?;
             }
         }
         stream.wait()?;
-        Ok(DeviceFits { count, fits, errors: found_errors })
-    }
-
-    fn desk(&self) -> MutexGuard<'_, Desk> {
-        // Every fit begins anew.
-        self.desk.lock().unwrap_or_else(PoisonError::into_inner)
+        Ok(DeviceFits { count, fits, errors: errors.map(|(.., errors)| errors) })
     }
 }
 
@@ -247,9 +224,7 @@ impl DeviceWindows<'_> {
 /// How kernels read the pixels.
 fn kind_of(windows: &AnyWindows<'_>) -> Result<PixelKind, GpuError> {
     match windows {
-        AnyWindows::F32(_) => Ok(PixelKind::F32),
-        AnyWindows::U16(_) => Ok(PixelKind::U16),
-        AnyWindows::U8(_) => Ok(PixelKind::U8),
+        AnyWindows::F32(_) | AnyWindows::U16(_) | AnyWindows::U8(_) => Ok(pixels::kind_of(windows)),
         _ => Err(GpuError::PixelType),
     }
 }
@@ -306,10 +281,8 @@ unsafe fn fetched<T: Copy + Default>(
     count: usize,
 ) -> Result<Vec<T>, GpuError> {
     let mut here = vec![T::default(); count];
-    let _landing = stream.landing();
-    // SAFETY: the caller's promise; the landing waits before anyone looks.
-    unsafe { stream.fetch(here.as_mut_ptr().cast(), there.cast(), Bytes::of::<T>(count)?)? };
-    stream.wait()?;
+    // SAFETY: the caller's promise.
+    unsafe { stream.fetch(&raw mut here[..], there)? };
     Ok(here)
 }
 
@@ -321,11 +294,7 @@ pub struct DeviceFits {
     errors: Option<Lent>,
 }
 
-impl std::fmt::Debug for DeviceFits {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "DeviceFits {{ {} fits }}", self.count)
-    }
-}
+shown!(DeviceFits, own => "DeviceFits {{ {} fits }}", own.count);
 
 impl DeviceFits {
     /// How many there are.
@@ -358,7 +327,7 @@ impl DeviceFits {
     /// # Errors
     /// [`GpuError`].
     pub fn fetch(&self, fits: &mut [Fit<f32>]) -> Result<(), GpuError> {
-        self.fits.fetch(fits.as_mut_ptr(), fits.len(), self.count)
+        self.fits.fetch(fits, self.count)
     }
 
     /// The same for someone who may have written there since, by the addresses: what comes is nothing but bytes.
@@ -366,7 +335,7 @@ impl DeviceFits {
     /// # Errors
     /// [`GpuError`].
     pub fn fetch_bytes(&self, fits: &mut [MaybeUninit<Fit<f32>>]) -> Result<(), GpuError> {
-        self.fits.fetch(fits.as_mut_ptr(), fits.len(), self.count)
+        self.fits.fetch(fits, self.count)
     }
 
     /// The same of the errors.
@@ -375,7 +344,7 @@ impl DeviceFits {
     /// [`GpuError`], also if there are none.
     pub fn fetch_error_bytes(&self, to: &mut [MaybeUninit<Errors>]) -> Result<(), GpuError> {
         match &self.errors {
-            Some(errors) => errors.fetch(to.as_mut_ptr(), to.len(), self.count),
+            Some(errors) => errors.fetch(to, self.count),
             None => Err(ArgumentError::OutputCount { spots: 0, given: to.len() }.into()),
         }
     }
@@ -386,7 +355,7 @@ impl DeviceFits {
     /// [`GpuError`].
     pub fn fetch_errors(&self, errors: &mut [Errors]) -> Result<(), GpuError> {
         match &self.errors {
-            Some(found) => found.fetch(errors.as_mut_ptr(), errors.len(), self.count),
+            Some(found) => found.fetch(errors, self.count),
             None => {
                 errors.fill(Errors::unknown());
                 Ok(())

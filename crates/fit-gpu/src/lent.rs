@@ -3,7 +3,7 @@
 use std::ffi::c_void;
 use std::ptr::null;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use fit_core::ArgumentError;
@@ -11,9 +11,11 @@ use fit_core::ArgumentError;
 use crate::GpuError;
 use crate::bytes::Bytes;
 use crate::driver::{Context, DeviceMemory, Event, Stream};
+use crate::pool::lock;
 
 /// Memory that was given back, and a stream in which outcomes are fetched. Allocating takes longer than many fits.
 pub(crate) struct Spare {
+    context: Arc<Context>,
     /// The oldest comes first.
     kept: Mutex<Vec<Returned>>,
     out: Mutex<Stream>,
@@ -77,19 +79,17 @@ impl After {
 
 impl Spare {
     pub(crate) fn new(context: &Arc<Context>) -> Result<Self, GpuError> {
-        Ok(Self { kept: Mutex::default(), out: Mutex::new(Stream::new(context)?) })
+        let out = Mutex::new(Stream::new(context)?);
+        Ok(Self { context: Arc::clone(context), kept: Mutex::default(), out })
     }
 
-    pub(crate) fn take(
-        self: &Arc<Self>,
-        context: &Arc<Context>,
-        bytes: Bytes,
-    ) -> Result<Lent, GpuError> {
+    pub(crate) fn take(self: &Arc<Self>, bytes: Bytes) -> Result<Lent, GpuError> {
+        let context = &self.context;
         let suits = |returned: &Returned| {
             let (has, needs) = (returned.memory.bytes().get(), bytes.get());
             has >= needs && has / 2 <= needs
         };
-        let mut kept = self.kept();
+        let mut kept = lock(&self.kept);
         let free = kept.iter().position(|returned| suits(returned) && returned.is_free());
         // Sooner more memory than a wait for what others have on their way, but not ever more.
         let full = kept.len() >= KEPT;
@@ -100,18 +100,13 @@ impl Spare {
             Some(returned) => returned.wait(context)?,
             None => match DeviceMemory::new(context, bytes) {
                 Err(GpuError::OutOfMemory { .. }) => {
-                    self.kept().clear();
+                    lock(&self.kept).clear();
                     DeviceMemory::new(context, bytes)?
                 }
                 other => other?,
             },
         };
-        let (context, spare) = (Arc::clone(context), Arc::clone(self));
-        Ok(Lent { memory: Some(memory), seen: AtomicBool::new(false), context, spare })
-    }
-
-    fn kept(&self) -> MutexGuard<'_, Vec<Returned>> {
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+        Ok(Lent { memory: Some(memory), seen: AtomicBool::new(false), spare: Arc::clone(self) })
     }
 }
 
@@ -120,7 +115,6 @@ pub(crate) struct Lent {
     memory: Option<DeviceMemory>,
     /// Whether someone else got the address.
     seen: AtomicBool,
-    context: Arc<Context>,
     spare: Arc<Spare>,
 }
 
@@ -135,32 +129,25 @@ impl Lent {
         self.address()
     }
 
-    /// `room` is what there is at `to`.
-    pub(crate) fn fetch<T: Copy>(
-        &self,
-        to: *mut T,
-        room: usize,
-        count: usize,
-    ) -> Result<(), GpuError> {
-        if room != count {
-            return Err(ArgumentError::OutputCount { spots: count, given: room }.into());
+    /// Copies what a kernel has written: `count` values.
+    pub(crate) fn fetch<T: Copy>(&self, to: *mut [T], count: usize) -> Result<(), GpuError> {
+        if to.len() != count {
+            return Err(ArgumentError::OutputCount { spots: count, given: to.len() }.into());
         }
         if count == 0 {
             return Ok(());
         }
-        let _guest = self.context.enter()?;
-        let out = self.spare.out.lock().unwrap_or_else(PoisonError::into_inner);
+        let _guest = self.spare.context.enter()?;
+        let out = lock(&self.spare.out);
         if self.seen.load(Ordering::Relaxed) {
             // Who has the address may have work with it on its way.
-            match After::all(&self.context) {
+            match After::all(&self.spare.context) {
                 After::Event(event) => out.wait_for(&event)?,
-                _ => self.context.wait()?,
+                _ => self.spare.context.wait()?,
             }
         }
-        let _landing = out.landing();
         // SAFETY: a kernel has written as many of this type, and there is room for them.
-        unsafe { out.fetch(to.cast(), self.address(), Bytes::of::<T>(count)?)? };
-        out.wait()
+        unsafe { out.fetch(to, self.address().cast()) }
     }
 }
 
@@ -168,10 +155,10 @@ impl Drop for Lent {
     fn drop(&mut self) {
         let Some(memory) = self.memory.take() else { return };
         // Whoever drops it may use another device.
-        let _guest = self.context.enter();
+        let _guest = self.spare.context.enter();
         let seen = self.seen.load(Ordering::Relaxed);
-        let after = if seen { After::all(&self.context) } else { After::Now };
-        let mut kept = self.spare.kept();
+        let after = if seen { After::all(&self.spare.context) } else { After::Now };
+        let mut kept = lock(&self.spare.kept);
         kept.push(Returned { memory, after });
         let too_old = (kept.len() > KEPT).then(|| kept.remove(0));
         drop(kept);

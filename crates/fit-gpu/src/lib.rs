@@ -1,5 +1,17 @@
 #![doc = include_str!("../README.md")]
 
+/// Shows values of a type: their name, and how large they are.
+macro_rules! shown {
+    ($type:ty, $own:ident => $($text:tt)+) => {
+        impl std::fmt::Debug for $type {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                let $own = self;
+                write!(f, $($text)+)
+            }
+        }
+    };
+}
+
 mod batch;
 mod bytes;
 mod card;
@@ -20,6 +32,7 @@ mod marks;
 mod pinned;
 mod pipeline;
 mod pixels;
+mod pool;
 mod resident;
 mod session;
 mod side_data;

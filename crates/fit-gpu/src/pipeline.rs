@@ -1,17 +1,15 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use fit_core::{Errors, Fits, Options, Outcomes, Start};
+use fit_core::{Errors, Fit, Fits, Options, Outcomes, Start};
 use fit_gpu_kernel::{Family, Job, Task};
 use fit_windows::AnyWindows;
 
 use crate::GpuError;
 use crate::bytes::Bytes;
 use crate::card::{Card, Choice};
-use crate::devices::DeviceInfo;
 use crate::driver::{DeviceMemory, Event, Stream};
-use crate::frames::SentFrames;
-use crate::pinned::{Pinnable, PinnedBuffer};
+use crate::frames::{FramesThere, SentFrames};
 use crate::pixels::{self, kind_of};
 use crate::side_data::SideInputs;
 use crate::slot::{Reach, Slot};
@@ -24,34 +22,45 @@ const CHUNK: usize = 32 << 20;
 /// Fewer bytes than this are not worth cutting.
 const SMALL: usize = 1 << 20;
 
-/// What is done with the windows of a batch.
-#[derive(Clone, Copy)]
-pub(crate) enum Operation<'a> {
+/// What is done with the windows of a batch, and room for what is found.
+pub(crate) enum Work<'a> {
     /// They are fitted, from these starts.
-    Fit(Start<'a>),
+    Fit(Start<'a>, Outcomes<'a>),
     /// The errors of these fits are found.
-    Errors(Fits<'a>),
+    Errors(Fits<'a>, &'a mut [Errors]),
 }
 
-/// Room for what is found.
-pub(crate) enum Results<'a> {
-    /// Outcomes of fits.
-    Fits(Outcomes<'a>),
-    /// Errors of fits.
-    Errors(&'a mut [Errors]),
-}
+impl Work<'_> {
+    /// Bytes of so many results, as kernels write them.
+    pub(crate) fn bytes(&self, count: usize) -> Result<Bytes, GpuError> {
+        match self {
+            Self::Fit(..) => Bytes::of::<Fit<f32>>(count),
+            Self::Errors(..) => Bytes::of::<Errors>(count),
+        }
+    }
 
-impl<'a> Results<'a> {
-    /// Room for the first `count`, and for the rest.
+    /// The room for some of them as bytes, if kernels write what is wanted.
+    pub(crate) fn room(&mut self, these: Range<usize>) -> Option<*mut [u8]> {
+        fn bytes<T>(room: &mut [T]) -> *mut [u8] {
+            std::ptr::slice_from_raw_parts_mut(room.as_mut_ptr().cast(), size_of_val(room))
+        }
+        match self {
+            Self::Fit(_, Outcomes::F32(fits)) => Some(bytes(&mut fits[these])),
+            Self::Fit(_, Outcomes::F64(_)) => None,
+            Self::Errors(_, errors) => Some(bytes(&mut errors[these])),
+        }
+    }
+
+    /// The same with room for the first `count` results, and for the rest.
     pub(crate) fn split_at(self, count: usize) -> (Self, Self) {
         match self {
-            Self::Fits(fits) => {
-                let (first, rest) = fits.split_at(count);
-                (Self::Fits(first), Self::Fits(rest))
+            Self::Fit(start, outcomes) => {
+                let (first, rest) = outcomes.split_at(count);
+                (Self::Fit(start, first), Self::Fit(start, rest))
             }
-            Self::Errors(errors) => {
+            Self::Errors(fits, errors) => {
                 let (first, rest) = errors.split_at_mut(count);
-                (Self::Errors(first), Self::Errors(rest))
+                (Self::Errors(fits, first), Self::Errors(fits, rest))
             }
         }
     }
@@ -62,7 +71,6 @@ pub(crate) struct Part<'a, 's> {
     pub(crate) options: &'s Options,
     pub(crate) family: Option<Family>,
     pub(crate) windows: AnyWindows<'a>,
-    pub(crate) operation: Operation<'s>,
     pub(crate) range: Range<usize>,
     /// What the windows come with beside pixels.
     pub(crate) side: Option<&'s SideInputs<'a>>,
@@ -72,7 +80,7 @@ pub(crate) struct Part<'a, 's> {
 
 /// One device, and the memory for the chunks on their way.
 pub(crate) struct Pipeline {
-    card: Arc<Card>,
+    pub(crate) card: Arc<Card>,
     slots: [Slot; SLOTS],
     frames: Frames,
     /// Maps of a camera, and an image of weights.
@@ -109,38 +117,25 @@ impl Pipeline {
         })
     }
 
-    pub(crate) fn info(&self) -> &DeviceInfo {
-        &self.card.info
-    }
-
-    /// Memory that the device reads directly.
-    pub(crate) fn pinned<T: Pinnable>(&self, length: usize) -> Result<PinnedBuffer<T>, GpuError> {
-        PinnedBuffer::on(&self.card, length)
-    }
-
     /// Whether nothing is on its way.
     #[cfg(feature = "internals")]
     pub(crate) fn is_done(&self) -> Result<bool, GpuError> {
-        self.slots.iter().try_fold(true, |done, slot| Ok(done & slot.stream().is_done()?))
+        self.slots.iter().try_fold(true, |done, slot| Ok(done & slot.stream.is_done()?))
     }
 
     /// Runs a part of a batch that has been validated.
-    pub(crate) fn run(
-        &mut self,
-        part: &Part<'_, '_>,
-        results: &mut Results<'_>,
-    ) -> Result<(), GpuError> {
-        let Part { windows, family, ref range, options, side, operation, sent } = *part;
+    pub(crate) fn run(&mut self, part: &Part<'_, '_>, work: &mut Work<'_>) -> Result<(), GpuError> {
+        let Part { windows, family, ref range, options, side, sent } = *part;
         let (size, count, data) = (windows.size(), range.len(), windows.side_data());
         let choice = Choice {
             family,
-            started: !matches!(operation, Operation::Fit(Start::Estimate)),
+            started: !matches!(work, Work::Fit(Start::Estimate, _)),
             noted: side.is_some(),
             ..Choice::new(options, size, count, windows.note_kind(options))
         };
-        let (task, choice) = match operation {
-            Operation::Fit(_) => (Task::of(size, options, data.is_mapped())?, choice),
-            Operation::Errors(_) => {
+        let (task, choice) = match work {
+            Work::Fit(..) => (Task::of(size, options, data.is_mapped())?, choice),
+            Work::Errors(..) => {
                 let task = Task::of_errors(size, options, data.is_mapped(), data.is_weighted())?;
                 (task, choice.of_errors())
             }
@@ -148,13 +143,13 @@ impl Pipeline {
         let kind = kind_of(&windows);
         let _guest = self.card.context.enter()?;
         let launch = self.card.launch(&choice)?;
-        let reach = Reach::new(&self.card, part, results);
+        let reach = Reach::new(&self.card, part, work);
         // Small batches go in one chunk; larger ones in at least as many as there are slots.
         let pixels = Bytes::of_windows(count, size, kind)?;
-        let bytes = match operation {
-            Operation::Fit(_) => pixels,
+        let bytes = match work {
+            Work::Fit(..) => pixels,
             // Of small windows the errors are more.
-            Operation::Errors(_) => pixels.max(Bytes::of::<Errors>(count)?),
+            Work::Errors(..) => pixels.max(Bytes::of::<Errors>(count)?),
         };
         let chunks = match bytes.get() {
             0..SMALL => 1,
@@ -164,7 +159,7 @@ impl Pipeline {
         let mut job = Job::new(task, kind);
         let Self { card, slots, frames, planes } = self;
         let in_flight = InFlight(slots);
-        let stream = in_flight.0[0].stream();
+        let stream = &in_flight.0[0].stream;
         if let Some(side) = side {
             stream.wait()?;
             // SAFETY: the flight waits for the stream, if the next line does not.
@@ -172,40 +167,37 @@ impl Pipeline {
             stream.wait()?;
         }
         let there = sent.and_then(|sent| sent.frames_of(&windows));
-        let sides = match windows.corners() {
-            Some(_) if there.is_none() => {
-                // SAFETY: the flight waits for the stream.
-                let sides = unsafe { frames.upload(card, stream, windows)? };
-                sides.map(|sides| (frames.memory.address::<u8>().cast_const(), sides))
-            }
-            _ => there,
+        let own = match windows.corners() {
+            // SAFETY: the flight waits for the stream.
+            Some(_) if there.is_none() => unsafe { frames.upload(card, stream, windows)? },
+            _ => None,
         };
         if let Some(sent) = sent {
             sent.wait()?;
         }
-        if let Some((pixels, (width, height))) = sides {
+        if let Some((pixels, sides)) = own.or(there) {
             job.pixels = pixels.cast();
-            (job.frame_width, job.frame_height) = (width, height);
+            (job.frame_width, job.frame_height) = sides;
         }
         let chunks = (range.start..range.end).step_by(chunk);
         for (number, first) in chunks.enumerate() {
             let slot = &mut in_flight.0[number % SLOTS];
-            slot.finish(range.start, results)?;
-            if sides.is_some() && there.is_none() {
-                slot.wait_for(&frames.there)?;
+            slot.finish(range.start, work)?;
+            if own.is_some() {
+                slot.stream.wait_for(&frames.there)?;
             }
-            slot.send(part, first..range.end.min(first + chunk), job, &launch, &reach, results)?;
+            slot.send(part, first..range.end.min(first + chunk), job, &launch, &reach, work)?;
         }
         for slot in in_flight.0.iter_mut() {
-            slot.finish(range.start, results)?;
+            slot.finish(range.start, work)?;
         }
         Ok(())
     }
 }
 
 impl Frames {
-    /// Copies whole frames to the device, if they lie in memory as they should and there is room. Gives
-    /// their width and height; without, the host cuts.
+    /// Copies whole frames to the device, if they lie in memory as they should and there is room. Says where, and their width and
+    /// height; without, the host cuts.
     ///
     /// # Safety
     /// The frames stay as they are until the stream has been waited for, also after an error.
@@ -214,12 +206,11 @@ impl Frames {
         card: &Card,
         stream: &Stream,
         windows: AnyWindows<'_>,
-    ) -> Result<Option<(u32, u32)>, GpuError> {
+    ) -> Result<Option<FramesThere>, GpuError> {
         let (_, height, width) = windows.frames();
-        let Some(slice) = pixels::frames(&windows) else {
-            return Ok(None);
-        };
-        let (Ok(width), Ok(height)) = (u32::try_from(width), u32::try_from(height)) else {
+        let (Some(slice), Ok(width), Ok(height)) =
+            (pixels::slice(&windows, None), u32::try_from(width), u32::try_from(height))
+        else {
             return Ok(None);
         };
         let bytes = Bytes::of::<u8>(slice.len())?;
@@ -232,7 +223,7 @@ impl Frames {
         // SAFETY: the caller's promise.
         unsafe { stream.copy_in(&self.memory, slice)? };
         stream.record(&self.there)?;
-        Ok(Some((width, height)))
+        Ok(Some((self.memory.address::<u8>().cast_const(), (width, height))))
     }
 }
 

@@ -18,8 +18,8 @@ pub(crate) fn kind_of(windows: &AnyWindows<'_>) -> PixelKind {
     }
 }
 
-/// The pixels of some windows as bytes, if they lie one after the other and travel as they are.
-pub(crate) fn slice<'a>(windows: &AnyWindows<'a>, range: Range<usize>) -> Option<&'a [u8]> {
+/// The pixels of some windows as bytes, or those of all frames, if they lie one after the other and travel as they are.
+pub(crate) fn slice<'a>(windows: &AnyWindows<'a>, range: Option<Range<usize>>) -> Option<&'a [u8]> {
     match windows {
         AnyWindows::U8(windows) => contiguous(windows, range),
         AnyWindows::U16(windows) => contiguous(windows, range).map(bytes),
@@ -28,17 +28,11 @@ pub(crate) fn slice<'a>(windows: &AnyWindows<'a>, range: Range<usize>) -> Option
     }
 }
 
-/// The pixels of all frames as bytes, if they lie one after the other and travel as they are.
-pub(crate) fn frames<'a>(windows: &AnyWindows<'a>) -> Option<&'a [u8]> {
-    match windows {
-        AnyWindows::U8(windows) => windows.flat(),
-        AnyWindows::U16(windows) => windows.flat().map(bytes),
-        AnyWindows::F32(windows) => windows.flat().map(bytes),
-        _ => None,
-    }
-}
-
-fn contiguous<'a, P: Pixel>(windows: &Windows<'a, P>, range: Range<usize>) -> Option<&'a [P]> {
+fn contiguous<'a, P: Pixel>(
+    windows: &Windows<'a, P>,
+    range: Option<Range<usize>>,
+) -> Option<&'a [P]> {
+    let Some(range) = range else { return windows.flat() };
     if windows.corners().is_some() {
         return None;
     }
@@ -56,7 +50,7 @@ fn bytes<P: Pixel>(pixels: &[P]) -> &[u8] {
 pub(crate) fn gather(windows: &AnyWindows<'_>, first: usize, to: &mut [u8]) {
     let window = windows.size().pixels() * kind_of(windows).bytes();
     let count = to.len() / window.max(1);
-    let Some(bytes) = slice(windows, first..first + count) else {
+    let Some(bytes) = slice(windows, Some(first..first + count)) else {
         return windows.visit(Gather { kind: kind_of(windows), first, to });
     };
     let part = 256 << 10;
@@ -113,20 +107,24 @@ fn write<P: Pixel>(window: ArrayView2<'_, P>, kind: PixelKind, to: &mut [u8]) {
     }
 }
 
-/// Writes start values to where they travel from.
-pub(crate) fn gather_starts(
+/// Writes start values to where they travel from: x, y and a width, or two widths and the angle too.
+pub(crate) fn gather_starts<const N: usize>(
     start: Start<'_>,
     these: Range<usize>,
-    to: &mut [MaybeUninit<[f32; 3]>],
+    to: &mut [MaybeUninit<[f32; N]>],
 ) {
     for (to, index) in to.iter_mut().zip(these) {
-        to.write(match start {
-            Start::F32(starts) => starts[index],
-            _ => {
-                let start = start.outline::<f32>(index);
-                start.map_or([f32::NAN; 3], |start| [start.x, start.y, start.sigma_x])
+        let all = match start {
+            Start::F32(starts) => {
+                let [x, y, sigma] = starts[index];
+                [x, y, sigma, sigma, 0.0]
             }
-        });
+            _ => start.outline::<f32>(index).map_or([f32::NAN; 5], |outline| {
+                let Outline { x, y, sigma_x, sigma_y, angle } = outline;
+                [x, y, sigma_x, sigma_y, angle]
+            }),
+        };
+        to.write(std::array::from_fn(|number| all[number]));
     }
 }
 
@@ -136,18 +134,4 @@ pub(crate) fn gather_fits(fits: Fits<'_>, these: Range<usize>, to: &mut [MaybeUn
         to.write(fits.at(index));
     };
     to.par_iter_mut().zip(these).with_min_len(4096).for_each(write);
-}
-
-/// Writes start values with two widths to where they travel from.
-pub(crate) fn gather_outlines(
-    start: Start<'_>,
-    these: Range<usize>,
-    to: &mut [MaybeUninit<[f32; 5]>],
-) {
-    for (to, index) in to.iter_mut().zip(these) {
-        let start = start.outline::<f32>(index);
-        to.write(start.map_or([f32::NAN; 5], |Outline { x, y, sigma_x, sigma_y, angle }| {
-            [x, y, sigma_x, sigma_y, angle]
-        }));
-    }
 }

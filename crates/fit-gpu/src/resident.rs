@@ -1,5 +1,3 @@
-use std::mem::MaybeUninit;
-use std::ptr::null;
 use std::sync::Arc;
 
 use fit_core::{ArgumentError, Errors, Fit, Options, Pixel, Shape, Size, Start};
@@ -10,8 +8,8 @@ use ndarray::ArrayView3;
 use crate::GpuError;
 use crate::bytes::{Bytes, window_count};
 use crate::card::{Card, Choice, Launch};
-use crate::driver::{DeviceMemory, Event, HostMemory, Stream};
-use crate::pixels::{gather, gather_outlines, gather_starts, kind_of};
+use crate::driver::{DeviceMemory, HostMemory, Mirror, Stopwatch, Stream};
+use crate::pixels::{gather, gather_starts, kind_of};
 
 /// Windows in the memory of a device, to fit again and again, for instance with other options. The outcomes
 /// stay there too; [`Resident::fetch`] copies them to the host.
@@ -23,22 +21,16 @@ pub struct Resident {
     count: usize,
     kind: PixelKind,
     pixels: DeviceMemory,
-    /// Start values, and the same with two widths.
-    starts: Option<[DeviceMemory; 2]>,
+    /// Start values, and the same with two widths, if there are any.
+    starts: Option<(Mirror, Mirror)>,
     fits: DeviceMemory,
     /// Those of the last fits, once they were asked for.
     errors: DeviceMemory,
-    begin: Event,
-    end: Event,
+    watch: Stopwatch,
     fitted: bool,
 }
 
-impl std::fmt::Debug for Resident {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Self { size, count, .. } = self;
-        write!(f, "Resident {{ {count} windows of {}×{} }}", size.width, size.height)
-    }
-}
+shown!(Resident, own => "Resident {{ {} windows of {}×{} }}", own.count, own.size.width, own.size.height);
 
 impl Resident {
     /// Copies a stack (n, height, width), and start values if given, to the device with this number.
@@ -78,6 +70,10 @@ impl Resident {
         let window = Bytes::of_windows(1, size, kind)?.get();
         let part = ((64 << 20) / window).max(1);
         let mut host = HostMemory::new(context, Bytes::of_windows(part.min(count), size, kind)?)?;
+        let mut starts = match start {
+            Start::Estimate => None,
+            _ => Some((Mirror::new(context)?, Mirror::new(context)?)),
+        };
         // Goes before the host's memory does.
         let landing = stream.landing();
         for first in (0..count).step_by(part) {
@@ -89,32 +85,21 @@ impl Resident {
             unsafe { stream.copy_in_at(&pixels, first * window, to)? };
             stream.wait()?;
         }
-        let mut starts = None;
-        if start != Start::Estimate {
-            let bytes = [Bytes::of::<[f32; 3]>(count)?, Bytes::of::<[f32; 5]>(count)?];
-            let [circles, outlines] = bytes.map(|bytes| DeviceMemory::new(context, bytes));
-            let (circles, outlines) = (circles?, outlines?);
-            host.reserve(bytes[1])?;
-            // SAFETY: the stream has been waited for; any bytes are start values. The host's memory stays as it is
-            // until the stream has been waited for again.
+        if let Some((circles, outlines)) = &mut starts {
+            // SAFETY: nothing is at work with them, and they stay as they are.
             unsafe {
-                let to = host.values::<MaybeUninit<[f32; 3]>>(count);
-                gather_starts(start, 0..count, to);
-                stream.copy_in(&circles, to)?;
-                stream.wait()?;
-                let to = host.values::<MaybeUninit<[f32; 5]>>(count);
-                gather_outlines(start, 0..count, to);
-                stream.copy_in(&outlines, to)?;
-                stream.wait()?;
+                circles
+                    .send_filled(&stream, count, |to| gather_starts::<3>(start, 0..count, to))?;
+                outlines
+                    .send_filled(&stream, count, |to| gather_starts::<5>(start, 0..count, to))?;
             }
-            starts = Some([circles, outlines]);
+            stream.wait()?;
         }
         landing.done();
         Ok(Self {
             fits: DeviceMemory::new(context, Bytes::of::<Fit<f32>>(count)?)?,
             errors: DeviceMemory::new(context, Bytes::NONE)?,
-            begin: Event::new(context)?,
-            end: Event::new(context)?,
+            watch: Stopwatch::new(context)?,
             fitted: false,
             card,
             size,
@@ -163,36 +148,27 @@ impl Resident {
         let choice = Choice::new(options, size, count, NoteKind::None);
         let choice = Choice { family, started, ..choice };
         let launch = self.card.launch(&choice)?;
-        let starts = self.starts.as_ref();
-        let (circles, outlines) = starts.map_or((null(), null()), |[circles, outlines]| {
-            (
-                circles.address::<[f32; 3]>().cast_const(),
-                outlines.address::<[f32; 5]>().cast_const(),
-            )
-        });
-        let job = Job {
-            pixels: self.pixels.address::<u8>().cast_const().cast(),
-            starts: circles,
-            outlines,
-            fits: self.fits.address(),
-            count: window_count(count)?,
-            ..Job::new(task, self.kind)
-        };
+        let mut job = Job { fits: self.fits.address(), ..self.job(task)? };
+        if let Some((circles, outlines)) = &self.starts {
+            job.starts = circles.there.address();
+            job.outlines = outlines.there.address();
+        }
         let seconds = self.launch(&launch, &job)?;
         self.fitted = true;
         Ok(seconds)
     }
 
+    /// A job for all windows.
+    fn job(&self, task: Task) -> Result<Job, GpuError> {
+        let pixels = self.pixels.address::<u8>().cast_const().cast();
+        Ok(Job { pixels, count: window_count(self.count)?, ..Job::new(task, self.kind) })
+    }
+
     /// Launches a kernel, and returns the seconds that it took.
     fn launch(&self, launch: &Launch, job: &Job) -> Result<f64, GpuError> {
-        let _landing = self.stream.landing();
-        self.stream.record(&self.begin)?;
         // SAFETY: docs/gpu-safety.md: there is memory for `count` windows and all that is found, which lives as long as
         // `self`, and the stream is waited for.
-        unsafe { launch.run(&self.stream, job)? };
-        self.stream.record(&self.end)?;
-        self.stream.wait()?;
-        self.begin.seconds_to(&self.end)
+        self.watch.time(&self.stream, || unsafe { launch.run(&self.stream, job) })
     }
 
     /// Finds the errors of the last fits, which were made with these options, and copies them to the host. Returns the
@@ -219,18 +195,11 @@ impl Resident {
         let choice = Choice::new(options, size, count, NoteKind::None).of_errors();
         let launch = self.card.launch(&choice)?;
         self.errors.reserve(Bytes::of::<Errors>(count)?)?;
-        let job = Job {
-            pixels: self.pixels.address::<u8>().cast_const().cast(),
-            fits: self.fits.address(),
-            errors: self.errors.address(),
-            count: window_count(count)?,
-            ..Job::new(task, self.kind)
-        };
+        let (fits, errors_there) = (self.fits.address(), self.errors.address::<Errors>());
+        let job = Job { fits, errors: errors_there, ..self.job(task)? };
         let seconds = self.launch(&launch, &job)?;
-        let _landing = self.stream.landing();
-        // SAFETY: the kernel has written the errors of every fit; the stream is waited for before anyone looks.
-        unsafe { self.stream.copy_out(std::ptr::from_mut(errors), &self.errors)? };
-        self.stream.wait()?;
+        // SAFETY: the kernel has written the errors of every fit.
+        unsafe { self.stream.fetch(errors, errors_there)? };
         Ok(seconds)
     }
 
@@ -248,9 +217,7 @@ impl Resident {
             return Ok(());
         }
         let _guest = self.card.context.enter()?;
-        let _landing = self.stream.landing();
-        // SAFETY: the kernel has written every outcome; the stream is waited for before anyone looks.
-        unsafe { self.stream.copy_out(std::ptr::from_mut(fits), &self.fits)? };
-        self.stream.wait()
+        // SAFETY: the kernel has written every outcome.
+        unsafe { self.stream.fetch(fits, self.fits.address()) }
     }
 }

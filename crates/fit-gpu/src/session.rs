@@ -1,5 +1,3 @@
-use std::mem::MaybeUninit;
-use std::ptr::null;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering, fence};
 
@@ -12,8 +10,8 @@ use crate::GpuError;
 use crate::bytes::{Bytes, window_count};
 use crate::card::{Card, Choice, Launch};
 use crate::driver::{HostMemory, Stream};
-use crate::pipeline::{Operation, Part, Pipeline, Results};
-use crate::pixels::{gather, gather_outlines, gather_starts, kind_of};
+use crate::pipeline::{Part, Pipeline, Work};
+use crate::pixels::{gather, gather_starts, kind_of};
 
 /// Up to this many bytes of pixels the kernel reads directly across the bus; more go the way of batches.
 const MAPPED: usize = 48 << 10;
@@ -28,8 +26,6 @@ pub struct GpuSession {
     // First, for fields go in this order: it waits for what is in it before the memory goes.
     stream: Stream,
     size: Size,
-    /// Whether the widths are those of the start.
-    given: bool,
     task: Task,
     most: usize,
     launch: Launch,
@@ -42,12 +38,7 @@ pub struct GpuSession {
     card: Arc<Card>,
 }
 
-impl std::fmt::Debug for GpuSession {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Self { size, most, .. } = self;
-        write!(f, "GpuSession {{ up to {most} windows of {}×{} }}", size.width, size.height)
-    }
-}
+shown!(GpuSession, own => "GpuSession {{ up to {} windows of {}×{} }}", own.most, own.size.width, own.size.height);
 
 impl GpuSession {
     /// A session on the device with this number, for up to `most` windows of `size` at a time.
@@ -73,7 +64,6 @@ impl GpuSession {
         let choice = Choice::new(options, size, few, NoteKind::None);
         Ok(Self {
             size,
-            given: matches!(options.shape, Shape::GivenSigma(_)),
             task,
             most,
             launch: card.launch(&choice)?,
@@ -123,7 +113,7 @@ impl GpuSession {
             return Err(ArgumentError::PixelCount { size: self.size, pixels }.into());
         }
         start.validate_batch(count, fits.len())?;
-        if self.given && start == Start::Estimate {
+        if matches!(self.options.shape, Shape::GivenSigma(_)) && start == Start::Estimate {
             return Err(ArgumentError::StartCount { spots: count, given: 0 }.into());
         }
         if count > self.most {
@@ -136,43 +126,33 @@ impl GpuSession {
                 options: &self.options,
                 family: None,
                 windows: *windows,
-                operation: Operation::Fit(start),
                 range: 0..count,
                 side: None,
                 sent: None,
             };
-            return self.pipeline.run(&part, &mut Results::Fits(Outcomes::F32(fits)));
+            return self.pipeline.run(&part, &mut Work::Fit(start, Outcomes::F32(fits)));
         }
         let _guest = self.card.context.enter()?;
         let landing = self.stream.landing();
         // SAFETY: the device is not at work; any bytes are bytes.
         let to = unsafe { self.pixels.values::<u8>(bytes) };
         gather(windows, 0, to);
-        let mut outlines = null();
-        let starts = match start {
-            Start::Estimate => null(),
-            _ if self.launch.takes_outlines() => {
-                // SAFETY: the device is not at work; zeros and earlier ones are start values.
-                let to = unsafe { self.starts.values::<MaybeUninit<[f32; 5]>>(count) };
-                gather_outlines(start, 0..count, to);
-                outlines = self.starts.device_address::<[f32; 5]>().cast_const();
-                null()
-            }
-            _ => {
-                // SAFETY: the device is not at work; zeros and earlier ones are start values.
-                let to = unsafe { self.starts.values::<MaybeUninit<[f32; 3]>>(count) };
-                gather_starts(start, 0..count, to);
-                self.starts.device_address::<[f32; 3]>().cast_const()
-            }
-        };
-        let job = Job {
+        let mut job = Job {
             pixels: self.pixels.device_address::<u8>().cast_const().cast(),
-            starts,
-            outlines,
             fits: self.fits.device_address(),
             count: window_count(count)?,
             ..Job::new(self.task, kind)
         };
+        if start != Start::Estimate {
+            // SAFETY: the device is not at work.
+            unsafe {
+                if self.launch.outlines {
+                    job.outlines = self.starts.fill(count, |to| gather_starts(start, 0..count, to));
+                } else {
+                    job.starts = self.starts.fill(count, |to| gather_starts(start, 0..count, to));
+                }
+            }
+        }
         let words = count * size_of::<Fit<f32>>() / size_of::<u32>();
         // SAFETY: there is room for so many, the device is not at work, and atomic words are words.
         let words = unsafe { std::slice::from_raw_parts(self.fits.pointer::<AtomicU32>(), words) };

@@ -3,7 +3,7 @@
 use fit_core::Options;
 use fit_gpu_kernel::Job;
 use fit_windows::{AnyWindows, CameraMap, Weights};
-use ndarray::{ArrayView2, CowArray, Ix2, Ix3};
+use ndarray::{ArrayView, ArrayView2, CowArray, Dimension, Ix2, Ix3};
 
 use crate::GpuError;
 use crate::bytes::Bytes;
@@ -26,10 +26,7 @@ impl<'a> SideInputs<'a> {
         let (image, each) = match weights {
             None => (None, None),
             Some(Weights::Frame(image)) => (Some(standard(image)), None),
-            Some(Weights::Windows(each)) if each.is_standard_layout() => (None, Some(each.into())),
-            Some(Weights::Windows(each)) => {
-                (None, Some(CowArray::from(each.as_standard_layout().into_owned())))
-            }
+            Some(Weights::Windows(each)) => (None, Some(standard(each))),
         };
         let there = map.is_some() || weights.is_some();
         let inverse_gain = (1.0 / em_gain) as f32;
@@ -60,12 +57,8 @@ impl<'a> SideInputs<'a> {
         for plane in &planes {
             // They are all in standard layout.
             let plane = plane.to_slice().unwrap_or_default();
-            // SAFETY: numbers are bytes; the caller's promise.
-            unsafe {
-                let (from, length) = (plane.as_ptr().cast::<u8>(), size_of_val(plane));
-                let bytes = std::slice::from_raw_parts(from, length);
-                stream.copy_in_at(memory, first * size_of::<f32>(), bytes)?;
-            }
+            // SAFETY: the caller's promise.
+            unsafe { stream.copy_in_at(memory, first * size_of::<f32>(), plane)? };
             first += plane.len();
         }
         let all = memory.address::<f32>().cast_const();
@@ -85,11 +78,10 @@ impl<'a> SideInputs<'a> {
     }
 }
 
-/// The same image, row after row.
-fn standard(image: ArrayView2<'_, f32>) -> CowArray<'_, f32, Ix2> {
-    if image.is_standard_layout() {
-        image.into()
-    } else {
-        CowArray::from(image.as_standard_layout().into_owned())
+/// The same numbers, row after row.
+fn standard<D: Dimension>(all: ArrayView<'_, f32, D>) -> CowArray<'_, f32, D> {
+    match all.is_standard_layout() {
+        true => all.into(),
+        false => all.as_standard_layout().into_owned().into(),
     }
 }

@@ -8,11 +8,10 @@ use rayon::prelude::*;
 use crate::GpuError;
 use crate::bytes::{Bytes, window_count};
 use crate::card::{Card, Launch};
-use crate::driver::{DeviceMemory, Event, HostMemory, Stream, seen_by_device};
+use crate::driver::{Mirror, Stream, seen_by_device};
 use crate::inputs::Inputs;
-use crate::pipeline::{Operation, Part, Results};
+use crate::pipeline::{Part, Work};
 use crate::pixels::{gather, gather_fits, kind_of, slice};
-use crate::side_data::SideInputs;
 
 /// Up to this many start values are read, and outcomes written, directly across the bus: that saves starting a
 /// copy.
@@ -21,15 +20,13 @@ const DIRECT: usize = 4096;
 /// A chunk on its way, one after the other: a stream, and memory on both sides.
 pub(crate) struct Slot {
     // First, for fields go in this order: it waits for what is in it before the memory goes.
-    stream: Stream,
-    pixels: DeviceMemory,
+    pub(crate) stream: Stream,
+    pixels: Mirror,
     /// The rest: start values are `given`, or the fits whose errors are wanted.
     inputs: Inputs,
     /// Outcomes, or errors.
-    found: DeviceMemory,
-    host_pixels: HostMemory,
-    host_found: HostMemory,
-    /// The windows of the chunk of which `host_found` has what was found.
+    found: Mirror,
+    /// The windows of the chunk of which the host's memory has what was found.
     waiting: Option<Range<usize>>,
 }
 
@@ -38,92 +35,61 @@ pub(crate) struct Reach {
     pixels: bool,
     /// Where the device sees the start values.
     starts: Option<*const [f32; 3]>,
-    /// Where the device sees the room for outcomes.
-    fits: Option<*mut Fit<f32>>,
     /// Whether it sees the fits whose errors are wanted.
     fitted: bool,
-    /// Where it sees the room for errors.
-    errors: Option<*mut Errors>,
+    /// Where it sees the room for what is found.
+    room: Option<*const u8>,
 }
 
 impl Reach {
-    pub(crate) fn new(card: &Card, part: &Part<'_, '_>, results: &Results<'_>) -> Self {
+    pub(crate) fn new(card: &Card, part: &Part<'_, '_>, work: &mut Work<'_>) -> Self {
         let context = &card.context;
-        let pixels = slice(&part.windows, part.range.clone());
+        let pixels = slice(&part.windows, Some(part.range.clone()));
         Self {
             pixels: pixels.is_some_and(|slice| seen_by_device(context, slice).is_some()),
-            starts: match part.operation {
-                Operation::Fit(Start::F32(starts)) => seen_by_device(context, starts),
+            starts: match *work {
+                Work::Fit(Start::F32(starts), _) => seen_by_device(context, starts),
                 _ => None,
             },
-            fits: match results {
-                // Kernels write outcomes of this type.
-                Results::Fits(Outcomes::F32(fits)) => {
-                    seen_by_device(context, fits).map(<*const Fit<f32>>::cast_mut)
-                }
-                _ => None,
-            },
-            fitted: match part.operation {
-                Operation::Errors(Fits::F32(fits)) => seen_by_device(context, fits).is_some(),
+            fitted: match *work {
+                Work::Errors(Fits::F32(fits), _) => seen_by_device(context, fits).is_some(),
                 _ => false,
             },
-            errors: match results {
-                Results::Errors(errors) => {
-                    seen_by_device(context, errors).map(<*const Errors>::cast_mut)
-                }
-                Results::Fits(_) => None,
-            },
+            room: work.room(0..part.range.len()).and_then(|room| seen_by_device(context, room)),
         }
     }
 }
 
 impl Slot {
     pub(crate) fn new(card: &Card) -> Result<Self, GpuError> {
-        let memory = || DeviceMemory::new(&card.context, Bytes::NONE);
-        let host = || HostMemory::new(&card.context, Bytes::NONE);
+        let context = &card.context;
         Ok(Self {
-            stream: Stream::new(&card.context)?,
-            pixels: memory()?,
-            inputs: Inputs::new(&card.context)?,
-            found: memory()?,
-            host_pixels: host()?,
-            host_found: host()?,
+            stream: Stream::new(context)?,
+            pixels: Mirror::new(context)?,
+            inputs: Inputs::new(context)?,
+            found: Mirror::new(context)?,
             waiting: None,
         })
     }
 
-    pub(crate) fn stream(&self) -> &Stream {
-        &self.stream
-    }
-
-    /// Lets what is sent from now on wait for an event.
-    pub(crate) fn wait_for(&self, event: &Event) -> Result<(), GpuError> {
-        self.stream.wait_for(event)
-    }
-
     /// Waits for the chunk on its way, and hands on what was found.
-    pub(crate) fn finish(
-        &mut self,
-        first: usize,
-        results: &mut Results<'_>,
-    ) -> Result<(), GpuError> {
+    pub(crate) fn finish(&mut self, first: usize, work: &mut Work<'_>) -> Result<(), GpuError> {
         self.stream.wait()?;
         let Some(range) = self.waiting.take() else { return Ok(()) };
         let (count, to) = (range.len(), range.start - first..range.end - first);
-        let found = &mut self.host_found;
-        match results {
-            Results::Fits(fits) => {
-                // SAFETY: the stream has got past the copy of that many outcomes, written by the kernel as the same type.
-                let from: &[Fit<f32>] = unsafe { found.values(count) };
-                match fits {
-                    Outcomes::F32(fits) => hand_on(from, &mut fits[to], |fit| *fit),
-                    Outcomes::F64(fits) => hand_on(from, &mut fits[to], Fit::cast),
+        let found = &mut self.found.here;
+        // SAFETY: the stream has got past the copy of that many results, written by the kernel as the same type.
+        unsafe {
+            match work {
+                Work::Fit(_, Outcomes::F32(fits)) => {
+                    hand_on(found.values(count), &mut fits[to], |fit: &Fit<f32>| *fit);
                 }
-            }
-            Results::Errors(errors) => {
-                // SAFETY: as above.
-                let from: &[Errors] = unsafe { found.values(count) };
-                hand_on(from, &mut errors[to], |errors| *errors);
+                Work::Fit(_, Outcomes::F64(fits)) => {
+                    hand_on(found.values(count), &mut fits[to], Fit::<f32>::cast);
+                }
+                Work::Errors(_, errors) => {
+                    hand_on(found.values(count), &mut errors[to], |errors: &Errors| *errors);
+                }
             }
         }
         Ok(())
@@ -149,113 +115,65 @@ impl Slot {
         mut job: Job,
         launch: &Launch,
         reach: &Reach,
-        results: &mut Results<'_>,
+        work: &mut Work<'_>,
     ) -> Result<(), GpuError> {
         job.count = window_count(these.len())?;
-        let on_device = job.frame_width > 0;
-        if let Some(corners) = part.windows.places().filter(|_| on_device || part.side.is_some()) {
-            let corners = &corners[these.clone()];
-            // SAFETY: see above.
-            job.places = unsafe { self.inputs.send_corners(&self.stream, corners)? };
+        let Self { stream, inputs, .. } = self;
+        // SAFETY: see above.
+        unsafe {
+            inputs.send_known(stream, &part.windows, part.side, these.clone(), &mut job)?;
         }
-        if on_device {
-            job.corners = job.places;
-        } else {
+        if job.frame_width == 0 {
             self.send_pixels(&part.windows, these.clone(), &mut job, reach)?;
         }
-        if let Some(weights) = part.side.and_then(SideInputs::of_windows) {
-            let pixels = part.windows.size().pixels();
-            let weights = &weights[these.start * pixels..these.end * pixels];
-            // SAFETY: see above.
-            job.weights = unsafe { self.inputs.send_weights(&self.stream, weights)? };
-        }
-        match part.operation {
-            Operation::Fit(start) => {
-                let outlines = launch.takes_outlines();
-                self.send_starts(start, these.clone(), outlines, &mut job, reach)?;
-            }
-            Operation::Errors(fits) => self.send_fits(fits, these.clone(), &mut job, reach)?,
-        }
-
         let out = these.start - part.range.start..these.end - part.range.start;
-        let room = match results {
-            Results::Fits(_) => Bytes::of::<Fit<f32>>(out.len())?,
-            Results::Errors(_) => Bytes::of::<Errors>(out.len())?,
-        };
-        // A few the kernel writes across the bus by itself.
-        let few = out.len() <= DIRECT;
-        let direct = few && (reach.fits.is_some() || reach.errors.is_some());
-        if !direct {
-            self.found.reserve(room)?;
-        }
-        let found = &self.found;
+        let (bytes, before) = (work.bytes(out.len())?, work.bytes(out.start)?.get());
         // What the device sees has room for all of the part.
-        match results {
-            Results::Fits(_) => {
-                let there = reach.fits.filter(|_| few).map(|there| there.wrapping_add(out.start));
-                job.fits = there.unwrap_or_else(|| found.address());
+        let seen = reach.room.map(|first| first.wrapping_add(before).cast_mut());
+        // A few the kernel writes across the bus by itself.
+        let direct = seen.filter(|_| out.len() <= DIRECT);
+        if direct.is_none() {
+            self.found.there.reserve(bytes)?;
+        }
+        let to = direct.unwrap_or_else(|| self.found.there.address());
+        match *work {
+            Work::Fit(start, _) => {
+                self.send_starts(start, these.clone(), launch.outlines, &mut job, reach)?;
+                job.fits = to.cast();
             }
-            Results::Errors(_) => {
-                let there = reach.errors.filter(|_| few).map(|there| there.wrapping_add(out.start));
-                job.errors = there.unwrap_or_else(|| found.address());
+            Work::Errors(fits, _) => {
+                let (stream, given) = (&self.stream, &mut self.inputs.given);
+                // SAFETY: see above.
+                let there = unsafe {
+                    match fits {
+                        Fits::F32(fits) if reach.fitted => {
+                            given.there.receive(stream, &fits[these.clone()])?
+                        }
+                        _ => {
+                            let gather = |to: &mut [_]| gather_fits(fits, these.clone(), to);
+                            given.send_filled(stream, these.len(), gather)?
+                        }
+                    }
+                };
+                (job.fits, job.errors) = (there.cast_mut(), to.cast());
             }
         }
         // SAFETY: docs/gpu-safety.md: there is memory for `count` windows and all that they come with, and for what is
         // found, which nobody looks at before `InFlight` has waited; corners were validated.
         unsafe { launch.run(&self.stream, &job)? };
-        match results {
-            _ if direct => Ok(()),
-            Results::Fits(Outcomes::F32(fits)) if reach.fits.is_some() => {
-                self.send_back(these, Some(&mut fits[out]))
-            }
-            Results::Fits(_) => self.send_back::<Fit<f32>>(these, None),
-            Results::Errors(errors) => {
-                self.send_back(these, reach.errors.map(|_| &mut errors[out]))
+        if direct.is_some() {
+            return Ok(());
+        }
+        match work.room(out).filter(|_| seen.is_some()) {
+            // SAFETY: see above; the kernel writes all of it, in the type that is wanted.
+            Some(room) => unsafe { self.stream.copy_out(room, &self.found.there) },
+            None => {
+                self.found.here.reserve(bytes)?;
+                self.waiting = Some(these);
+                // SAFETY: see above.
+                unsafe { self.found.send_back::<u8>(&self.stream, bytes.get()) }
             }
         }
-    }
-
-    /// Sends what was found back, to memory that the device sees, or to that of the slot. The kernel writes all of it as
-    /// this type.
-    fn send_back<T: Copy>(
-        &mut self,
-        these: Range<usize>,
-        to: Option<&mut [T]>,
-    ) -> Result<(), GpuError> {
-        if let Some(to) = to {
-            // SAFETY: see `send`.
-            return unsafe { self.stream.copy_out(std::ptr::from_mut(to), &self.found) };
-        }
-        self.host_found.reserve(Bytes::of::<T>(these.len())?)?;
-        let to = self.host_found.pointer::<T>();
-        let to = std::ptr::slice_from_raw_parts_mut(to, these.len());
-        // SAFETY: see `send`.
-        unsafe { self.stream.copy_out(to, &self.found)? };
-        self.waiting = Some(these);
-        Ok(())
-    }
-
-    /// Sends the fits of a chunk whose errors are wanted.
-    fn send_fits(
-        &mut self,
-        fits: Fits<'_>,
-        these: Range<usize>,
-        job: &mut Job,
-        reach: &Reach,
-    ) -> Result<(), GpuError> {
-        let Self { stream, inputs, .. } = self;
-        // SAFETY: see `send`.
-        let there = unsafe {
-            match fits {
-                Fits::F32(fits) if reach.fitted => inputs.send_given(stream, &fits[these])?,
-                _ => {
-                    let gather = |to: &mut [_]| gather_fits(fits, these.clone(), to);
-                    inputs.send_gathered(stream, these.len(), gather)?
-                }
-            }
-        };
-        job.fits = there.cast_mut();
-        Ok(())
     }
 
     /// Sends the pixels of a chunk, window after window.
@@ -266,21 +184,21 @@ impl Slot {
         job: &mut Job,
         reach: &Reach,
     ) -> Result<(), GpuError> {
-        let bytes = Bytes::of_windows(these.len(), windows.size(), kind_of(windows))?;
-        self.pixels.reserve(bytes)?;
-        job.pixels = self.pixels.address::<u8>().cast_const().cast();
-        match slice(windows, these.clone()).filter(|_| reach.pixels) {
+        let there = match slice(windows, Some(these.clone())).filter(|_| reach.pixels) {
             // SAFETY: see `send`.
-            Some(slice) => unsafe { self.stream.copy_in(&self.pixels, slice) },
+            Some(slice) => unsafe { self.pixels.there.receive(&self.stream, slice)? },
             None => {
-                self.host_pixels.reserve(bytes)?;
-                // SAFETY: `finish` has waited for the device; any bytes are bytes.
-                let to = unsafe { self.host_pixels.values::<u8>(bytes.get()) };
-                gather(windows, these.start, to);
-                // SAFETY: see `send`.
-                unsafe { self.stream.copy_in(&self.pixels, to) }
+                let bytes = Bytes::of_windows(these.len(), windows.size(), kind_of(windows))?;
+                self.pixels.reserve(bytes)?;
+                // SAFETY: `finish` has waited for the device; any bytes are bytes. For the copy see `send`.
+                unsafe {
+                    gather(windows, these.start, self.pixels.here.values::<u8>(bytes.get()));
+                    self.pixels.send::<u8>(&self.stream, bytes.get())?
+                }
             }
-        }
+        };
+        job.pixels = there.cast();
+        Ok(())
     }
 
     /// Sends the start values of a chunk, if there are any.
@@ -301,7 +219,7 @@ impl Slot {
                     job.starts = there.add(these.start);
                 }
                 (Start::F32(starts), Some(_)) => {
-                    job.starts = inputs.send_given(stream, &starts[these])?;
+                    job.starts = inputs.given.there.receive(stream, &starts[these])?;
                 }
                 _ => inputs.send_starts(stream, start, these, outlines, job)?,
             }

@@ -5,9 +5,10 @@ use fit_formula::Formula;
 use fit_gpu_kernel::{CurveJob, GpufitJob};
 use ndarray::{ArrayView2, ArrayView3, ShapeBuilder};
 
-use super::search_kind::{Gpufit, SearchKind};
+use super::CurveGpu;
+use super::launch_shape::LaunchShape;
+use super::search_kind::{SearchKind, gpufit_job};
 use super::slot::Tables;
-use super::{CurveGpu, InFlightCurves};
 use crate::GpuError;
 use crate::driver;
 
@@ -82,39 +83,46 @@ impl CurveGpu {
         }
         let start = CurveStart::from(starts);
         let batch = CurveBatch::of_gpufit(formula, &shapes, start, options, true)?;
-        let kind = Gpufit(*gpufit);
-        let chosen = if gpufit.is_single() { self.chosen(&batch, &kind)? } else { None };
-        let Some((shape, kept)) = chosen else { return Ok(false) };
-        let limits = [0, 1].map(|end| -> Vec<f32> {
-            let of = |fit: usize| (0..parameters).map(move |j| (fit, j));
-            let all = (0..if shape.job.limit_step > 0 { count } else { 0 }).flat_map(of);
-            all.map(|(fit, j)| options.limit(fit, j)[end] as f32).collect()
-        });
-        let tables = Tables::new(&batch, &shape);
+        let Some(plan) = self.chosen(&batch, SearchKind::Gpufit(*gpufit))? else {
+            return Ok(false);
+        };
+        let mut tables = Tables::new(&batch);
+        if plan.shape.job.limit_step > 0 {
+            let all = || (0..count).flat_map(|fit| (0..parameters).map(move |j| (fit, j)));
+            let limits = |end| all().map(move |(fit, j)| options.limit(fit, j)[end] as f32);
+            tables.put_limits([limits(0), limits(1)]);
+        }
+        // The tables are all that is copied to the device.
+        let none = CurveJob { points: 0, start_step: 0, limit_step: 0, ..plan.shape.job };
+        let shape = LaunchShape { job: none, found: 0, mapped: false, pinned: None, ..plan.shape };
 
-        let mut in_flight = InFlightCurves(Some(self.take_slots()?));
-        let [slot, ..] = in_flight.slots() else { return Ok(false) };
-        let task = slot.load_tables(&shape, &tables, &limits, count)?;
-        let places = if curves.places.is_null() { task.variables } else { curves.places };
+        // After an error they go, and their streams are waited for.
+        let mut slots = self.slots()?;
+        let slot = &mut slots[0];
+        let there = slot.load(&batch, &shape, &tables, None, 0..count)?;
+        let shared = curves.places.is_null();
         let task = CurveJob {
             data: curves.data,
             weights: curves.weights,
-            variables: places,
+            variables: if shared { there.variables } else { curves.places },
             starts: curves.parameters,
-            ..task
+            lower: there.lower,
+            upper: there.upper,
+            count: there.count,
+            ..plan.shape.job
         };
         let task = GpufitJob {
             parameters: curves.parameters,
             states: curves.states,
             chi2: curves.chi2,
             iterations: curves.iterations,
-            ..kind.task(&batch, task)
+            ..gpufit_job(gpufit, &batch, task)
         };
         // What wrote the data may be on its way in another stream.
         self.card.context.wait()?;
-        slot.launch(&shape, kept.function, &task)?;
-        slot.stream().wait()?;
-        self.keep_slots(in_flight);
+        slot.launch(&plan, &task)?;
+        slot.stream.wait()?;
+        self.slots.give_back(slots);
         Ok(true)
     }
 

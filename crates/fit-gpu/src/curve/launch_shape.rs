@@ -1,9 +1,13 @@
 //! How the fits of a batch are launched.
 
+use std::sync::Arc;
+
 use fit_curves::CurveBatch;
 use fit_gpu_kernel::CurveJob;
 
+use super::double::plan::Doubling;
 use super::search_kind::SearchKind;
+use crate::compiled::Compiled;
 
 /// Bytes that a thread sends at a time, in or out: so few that they stay in the cache of its processor.
 const CHUNK: usize = 1 << 20;
@@ -34,10 +38,17 @@ pub(super) struct LaunchShape {
     pub(super) mapped: bool,
     /// Where the device sees the data, if the caller pinned their memory.
     pub(super) pinned: Option<usize>,
-    /// Whether what is found is left in the pieces' own pinned memory.
-    pub(super) left_there: bool,
+    pub(super) kind: SearchKind,
     /// Whether each data set has a warp, whose threads have a parameter each ([`fit_core::cooperative`]).
     pub(super) cooperative: bool,
+}
+
+/// How a batch is fitted, and by what.
+pub(super) struct CurvePlan {
+    pub(super) shape: LaunchShape,
+    pub(super) kept: Arc<Compiled>,
+    /// How searches end in double precision, if they do.
+    pub(super) doubling: Option<Doubling>,
 }
 
 // SAFETY: no pointer of the job is set.
@@ -67,9 +78,10 @@ impl LaunchShape {
 
     /// The same kernel, which reads the host's memory and writes to it where that takes less time than two copies and a launch for each
     /// piece, which threads wait for in the driver.
-    pub(super) fn with_memory<K: SearchKind>(self, count: usize) -> Self {
-        // Covariances are written fit by fit, across the bus in small pieces.
-        let together = K::MAPPED && self.job.covariance == 0;
+    pub(super) fn with_memory(self, count: usize) -> Self {
+        // Covariances are written fit by fit, across the bus in small pieces; and what another kernel reads again stays on the device.
+        let once = !matches!(self.kind, SearchKind::Unfinished);
+        let together = once && self.job.covariance == 0;
         Self { mapped: together || self.bytes(count) <= MAPPED_WHOLE, ..self }
     }
 

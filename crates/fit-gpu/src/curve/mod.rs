@@ -4,6 +4,7 @@ mod device_curves;
 mod double;
 mod halves;
 mod launch_shape;
+mod parts;
 mod records;
 mod resident;
 mod search_kind;
@@ -11,27 +12,28 @@ mod slot;
 mod splice;
 mod spline;
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use fit_curves::{
-    Chunk, CurveBatch, CurveError, CurveFits, CurveOptions, CurvePrecision, CurveStart, Curves,
-    GpufitChunk, GpufitOptions, GpufitRoom, Points, chunks,
+    CurveBatch, CurveError, CurveFits, CurveOptions, CurvePrecision, CurveStart, Curves,
+    GpufitOptions, GpufitRoom, Points, chunks,
 };
 use fit_formula::{Formula, Program};
 use fit_gpu_kernel::{CurveJob, CurveMethod};
 
 use crate::GpuError;
-use crate::card::{Card, SHARED_BY_DEFAULT};
-use crate::compiled::Compiled;
+use crate::card::Card;
+use crate::compiled::{Compiled, Entry, Kept};
 use crate::devices::DeviceInfo;
-use crate::driver::{Function, seen_by_device};
+use crate::driver::seen_by_device;
+use crate::pool::{Pool, lock};
 pub use device_curves::DeviceCurves;
-use double::{CachedDouble, Finished};
+use double::plan::Doubling;
 use halves::Halves;
-use launch_shape::{LaunchShape, THREADS, WARP};
+use launch_shape::{CurvePlan, LaunchShape, THREADS, WARP};
 pub use records::{CurveRecord, CurveRecords};
 pub use resident::CurveResident;
-use search_kind::{Gpufit, Ours, Piece as _, SearchKind};
+use search_kind::{Piece, SearchKind};
 use slot::{CurveSlot, Tables};
 use splice::cooperative_of;
 pub use splice::{spliced, spliced_double};
@@ -41,6 +43,7 @@ const FEW: usize = 4;
 const LONG: usize = 1 << 17;
 /// The driver takes longer for longer formulas: 0.3 s for a hundred operations.
 const MOST_OPERATIONS: usize = 2000;
+const MOST_DOUBLE_OPERATIONS: usize = 500;
 /// Formulas that are kept compiled.
 const MOST_KEPT: usize = 256;
 /// Coefficients of splines that are kept with them, but for those of the last formula.
@@ -63,24 +66,39 @@ const SHARED: usize = 48 * 1024;
 /// more than 12 parameters, and splines.
 pub struct CurveGpu {
     card: Arc<Card>,
-    /// Memory of batches that are done.
-    slots: Mutex<Vec<[CurveSlot; 2]>>,
-    /// The last that was used comes first.
-    kept: Mutex<Vec<CachedProgram>>,
-    doubles: Mutex<Vec<CachedDouble>>,
+    slots: Pool<[CurveSlot; 2]>,
+    /// Nothing, if a program cannot be compiled.
+    kept: Kept<Key, Option<Arc<Compiled>>>,
 }
 
-/// A program, the variant of the kernel, and what it was compiled to; nothing, if it cannot be.
-type CachedProgram = (Variant, Program, Option<Arc<Compiled>>);
+/// A program, and what a kernel does with it.
+type Key = (Variant, Program);
 
-/// What is minimized, the parameters that are eliminated, a bit for each, and whether the threads of a warp have a parameter each.
-type Variant = (CurveMethod, u64, bool);
-
-impl std::fmt::Debug for CurveGpu {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "CurveGpu {{ {} }}", self.card.info.name)
-    }
+/// What a kernel does with a program.
+#[derive(Clone, Copy, PartialEq)]
+enum Variant {
+    /// It searches: what is minimized, the parameters that are eliminated, a bit for each, and whether the threads of a warp have a
+    /// parameter each.
+    Search { method: CurveMethod, eliminated: u64, cooperative: bool },
+    /// It ends searches in double precision: what they minimize, and whether points have weights.
+    End { method: CurveMethod, weighted: bool },
 }
+
+/// Beyond [`MOST_KEPT`] formulas and [`MOST_COEFFICIENTS`], that which was not used for the longest time.
+fn surplus<V>(all: &[Entry<Key, V>]) -> Option<usize> {
+    let coefficients = |((variant, program), _): &Entry<Key, V>| match variant {
+        Variant::Search { .. } => {
+            program.splines().iter().map(|(_, spline)| spline.coefficients().len()).sum()
+        }
+        // There are no splines in double precision.
+        Variant::End { .. } => 0,
+    };
+    let too_many = all.iter().map(coefficients).sum::<usize>() > MOST_COEFFICIENTS;
+    let last = all.len().checked_sub(1).filter(|&last| last > 0);
+    last.filter(|&last| last >= MOST_KEPT || too_many)
+}
+
+shown!(CurveGpu, gpu => "CurveGpu {{ {} }}", gpu.card.info.name);
 
 /// A batch for our search.
 fn checked<'c, 's, 'o>(
@@ -101,12 +119,7 @@ impl CurveGpu {
     /// [`GpuError`] if there is no driver or no such device.
     pub fn new(device: usize) -> Result<Self, GpuError> {
         let card = Card::get(device)?;
-        Ok(Self {
-            card,
-            slots: Mutex::default(),
-            kept: Mutex::default(),
-            doubles: Mutex::default(),
-        })
+        Ok(Self { card, slots: Pool::new(), kept: Kept::new(surplus) })
     }
 
     /// The device in use.
@@ -148,33 +161,25 @@ impl CurveGpu {
         let count = curves.count();
         let batch = checked(formula, curves, start, options)?;
         fits.check_room(count, options)?;
-        if count <= FEW && curves.points() >= LONG {
-            *fits = CurveFits::invalid(count, options.parameters(), options.covariance);
-            return Ok((0..count).collect());
-        }
+        let suits = count > FEW || curves.points() < LONG;
         let mut left = None;
-        if options.precision != CurvePrecision::F64
-            && let Some((shape, kept)) = self.chosen(&batch, &Ours)?
+        if suits
+            && options.precision != CurvePrecision::F64
+            && let Some(plan) = self.chosen(&batch, SearchKind::Ours)?
         {
-            let mut pieces = chunks(fits, shape.fits_of(&batch));
-            self.run(&batch, &shape, (&Ours, kept.function), &mut pieces)?;
-            let those: Vec<usize> = pieces.iter_mut().flat_map(Chunk::take_left).collect();
-            drop(pieces);
+            let those = self.run(&batch, &plan, chunks(fits, plan.shape.fits_of(&batch)))?;
             if those.len() < LEAST_LEFT || those.len() < count / 2 {
                 return self.fit_rest(formula, curves, start, options, those, fits);
             }
             left = Some(those);
         }
-        let Some((shape, kept, doubling)) = self.doubled(&batch)? else {
-            if let Some(left) = left {
-                return Ok(left);
-            }
+        if suits && let Some(plan) = self.doubled(&batch)? {
+            return self.run(&batch, &plan, chunks(fits, plan.shape.fits_of(&batch)));
+        }
+        Ok(left.unwrap_or_else(|| {
             *fits = CurveFits::invalid(count, options.parameters(), options.covariance);
-            return Ok((0..count).collect());
-        };
-        let mut pieces = chunks(fits, shape.fits_of(&batch));
-        self.run(&batch, &shape, (&Finished(&doubling), kept.function), &mut pieces)?;
-        Ok(pieces.iter_mut().flat_map(Chunk::take_left).collect())
+            (0..count).collect()
+        }))
     }
 
     /// Fits a formula by Gpufit's search ([`fit_core::search::gpufit`]). Start values must be within the limits. Returns which
@@ -195,136 +200,126 @@ impl CurveGpu {
     ) -> Result<Vec<usize>, GpuError> {
         let _guest = self.card.context.enter()?;
         let batch = CurveBatch::of_gpufit(formula, curves, start, options, true)?;
-        let (count, kind) = (curves.count(), Gpufit(*gpufit));
-        let chosen = if gpufit.is_single() { self.chosen(&batch, &kind)? } else { None };
-        let Some((shape, kept)) = chosen else { return Ok((0..count).collect()) };
-        let mut pieces = room.chunks(count, options.parameters(), shape.fits_of(&batch))?;
-        self.run(&batch, &shape, (&kind, kept.function), &mut pieces)?;
-        Ok(pieces.iter_mut().flat_map(GpufitChunk::take_left).collect())
+        let count = curves.count();
+        let chosen = self.chosen(&batch, SearchKind::Gpufit(*gpufit))?;
+        let Some(plan) = chosen else { return Ok((0..count).collect()) };
+        let pieces = room.chunks(count, options.parameters(), plan.shape.fits_of(&batch))?;
+        self.run(&batch, &plan, pieces)
     }
 
-    /// How a batch is fitted, and by what; `None` if the GPU leaves it to another fitter.
-    fn chosen<K: SearchKind>(
+    /// How a batch is fitted; `None` if the GPU leaves it to another fitter.
+    fn chosen(
         &self,
         batch: &CurveBatch<'_, '_, '_>,
-        kind: &K,
-    ) -> Result<Option<(LaunchShape, Arc<Compiled>)>, GpuError> {
-        if batch.curves.count() == 0 || batch.options.free() == 0 || !batch.is_single() {
+        kind: SearchKind,
+    ) -> Result<Option<CurvePlan>, GpuError> {
+        let single = match kind {
+            SearchKind::Gpufit(gpufit) => gpufit.is_single(),
+            _ => true,
+        };
+        let some = batch.curves.count() > 0 && batch.options.free() > 0;
+        if !(some && single && batch.is_single()) {
             return Ok(None);
         }
         let Some(shape) = self.shape(batch, kind) else { return Ok(None) };
-        self.kernel_for(batch, kind, shape)
+        self.plan(batch, shape, None)
     }
 
-    /// The kernel that fits a batch in a way, with the shared memory that it needs; `None` if there is none for its formula.
-    fn kernel_for<K: SearchKind>(
+    /// The same with the kernel that searches in a way; `None` if there is none for the formula.
+    fn plan(
         &self,
         batch: &CurveBatch<'_, '_, '_>,
-        kind: &K,
         shape: LaunchShape,
-    ) -> Result<Option<(LaunchShape, Arc<Compiled>)>, GpuError> {
-        let method = kind.method(batch);
+        doubling: Option<Doubling>,
+    ) -> Result<Option<CurvePlan>, GpuError> {
         let Some(program) = &batch.program else { return Ok(None) };
-        let variant = (method, batch.explicit.eliminated, shape.cooperative);
-        let Some(kept) = self.compiled(program, variant)? else {
-            return Ok(None);
-        };
-        if shape.shared > SHARED_BY_DEFAULT {
-            kept.function.allow_all_shared(&self.card.context)?;
-        }
-        Ok(Some((shape, kept)))
+        let LaunchShape { kind, cooperative, shared, .. } = shape;
+        let (method, eliminated) = (kind.method(batch), batch.explicit.eliminated);
+        let variant = Variant::Search { method, eliminated, cooperative };
+        let kept = self.compiled(program, variant, shared)?;
+        Ok(kept.map(|kept| CurvePlan { shape, kept, doubling }))
     }
 
-    /// Fits all pieces: each thread has two on their way.
-    fn run<K: SearchKind>(
+    /// Fits all pieces: each thread has two on their way. Returns the fits that are left to another fitter.
+    fn run<P: Piece>(
         &self,
         batch: &CurveBatch<'_, '_, '_>,
-        shape: &LaunchShape,
-        (kind, function): (&K, Function),
-        pieces: &mut [K::Chunk<'_>],
-    ) -> Result<(), GpuError> {
-        let tables = Tables::new(batch, shape);
+        plan: &CurvePlan,
+        mut pieces: Vec<P>,
+    ) -> Result<Vec<usize>, GpuError> {
+        let shape = &plan.shape;
+        let tables = Tables::new(batch);
         let halves = Halves::new(batch, shape)
-            .filter(|_| kind.doubling().is_none_or(double::plan::Doubling::takes_halves));
+            .filter(|_| plan.doubling.as_ref().is_none_or(|doubling| !doubling.warp));
         let count = pieces.len();
         let most = pieces.first().map_or(0, |piece| piece.fits().len());
         let queue = Mutex::new(pieces.iter_mut());
-        let next = || queue.lock().unwrap_or_else(PoisonError::into_inner).next();
-        let work = || {
+        let next = || lock(&queue).next();
+        let work = || -> Result<(), GpuError> {
             // What this thread did before may have been for another device.
             let _guest = self.card.context.enter()?;
-            let mut in_flight = InFlightCurves(Some(self.take_slots()?));
+            // After an error they go, and their streams are waited for.
+            let mut slots = self.slots()?;
             if count > 1 {
                 // Whichever thread has it next finds room, and need not wait for the system.
-                in_flight
-                    .slots()
-                    .iter_mut()
-                    .try_for_each(|slot| slot.reserve(shape, &tables, most))?;
+                slots.iter_mut().try_for_each(|slot| slot.reserve(shape, &tables, most))?;
             }
-            let mut waiting: [Option<&mut K::Chunk<'_>>; 2] = [None, None];
+            let mut waiting: [Option<&mut P>; 2] = [None, None];
             for turn in (0..2).cycle() {
-                let (slot, before) = (&mut in_flight.slots()[turn], &mut waiting[turn]);
+                let (slot, before) = (&mut slots[turn], &mut waiting[turn]);
                 if let Some(before) = before.take() {
-                    slot.finish(batch, shape, kind, before)?;
+                    slot.finish(batch, plan, before)?;
                 }
                 let Some(piece) = next() else { break };
-                slot.send(batch, shape, &tables, halves.as_ref(), (kind, function), piece)?;
+                slot.send(batch, plan, &tables, halves.as_ref(), piece)?;
                 *before = Some(piece);
             }
-            for (slot, before) in in_flight.slots().iter_mut().zip(waiting) {
-                if let Some(before) = before {
-                    slot.finish(batch, shape, kind, before)?;
-                }
+            for (slot, before) in slots.iter_mut().zip(waiting) {
+                before.map_or(Ok(()), |before| slot.finish(batch, plan, before))?;
             }
-            self.keep_slots(in_flight);
+            self.slots.give_back(slots);
             Ok(())
         };
-        if count == 1 {
-            return work();
-        }
         let failed = Mutex::new(None);
         let part = || {
             if let Err(error) = work() {
                 // The others find nothing to do.
                 while next().is_some() {}
-                *failed.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
+                *lock(&failed) = Some(error);
             }
         };
-        // It takes microseconds to call a thread, and a tenth of a millisecond until it is awake. Whoever is awake could call others,
-        // but then most of them are awake later.
-        rayon::in_place_scope(|scope| {
-            for _ in 1..rayon::current_num_threads().min(count) {
-                scope.spawn(|_| part());
-            }
+        if count == 1 {
             part();
-        });
-        failed.into_inner().unwrap_or_else(PoisonError::into_inner).map_or(Ok(()), Err)
+        } else {
+            // It takes microseconds to call a thread, and a tenth of a millisecond until it is awake. Whoever is awake could call
+            // others, but then most of them are awake later.
+            rayon::in_place_scope(|scope| {
+                for _ in 1..rayon::current_num_threads().min(count) {
+                    scope.spawn(|_| part());
+                }
+                part();
+            });
+        }
+        if let Some(error) = lock(&failed).take() {
+            return Err(error);
+        }
+        Ok(pieces.iter_mut().flat_map(P::take_left).collect())
     }
 
     /// Memory that no batch uses.
-    fn take_slots(&self) -> Result<[CurveSlot; 2], GpuError> {
-        let slots = self.slots.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        match slots {
-            Some(slots) => Ok(slots),
-            None => Ok([CurveSlot::new(&self.card)?, CurveSlot::new(&self.card)?]),
-        }
-    }
-
-    /// Keeps memory for the next batch.
-    fn keep_slots(&self, mut in_flight: InFlightCurves) {
-        self.slots.lock().unwrap_or_else(PoisonError::into_inner).extend(in_flight.0.take());
+    fn slots(&self) -> Result<[CurveSlot; 2], GpuError> {
+        self.slots.take(|| Ok([CurveSlot::new(&self.card)?, CurveSlot::new(&self.card)?]))
     }
 
     /// How the fits of a batch are launched; `None` if a data set has no room.
-    fn shape<K: SearchKind>(&self, of: &CurveBatch<'_, '_, '_>, kind: &K) -> Option<LaunchShape> {
-        let found = kind.numbers(of);
+    fn shape(&self, of: &CurveBatch<'_, '_, '_>, kind: SearchKind) -> Option<LaunchShape> {
         let seen = |data: &[f32]| Some(seen_by_device(&self.card.context, data)?.addr());
         let pinned = of.curves.data.as_single().and_then(seen);
         let options = of.options;
         let [share, square] = options.ends();
         let own = matches!(of.curves.points, Points::PerFit(_));
         let parameters = options.parameters() as u32;
-        let mut job = CurveJob {
+        let job = CurveJob {
             points: u32::try_from(of.curves.points()).ok()?,
             own_weights: of.has_own_weights().into(),
             own_variables: if own { of.variables as u32 } else { 0 },
@@ -336,91 +331,68 @@ impl CurveGpu {
             square: square as f32,
             ..CurveJob::new()
         };
-        let bytes = |job: &CurveJob, fits: usize| fits * job.stride() * size_of::<f32>();
-        let shape = |job, threads, shared| LaunchShape {
+        let mut shape = LaunchShape {
             job,
-            threads,
-            shared,
-            found,
+            threads: THREADS,
+            shared: 0,
+            found: kind.numbers(of),
             mapped: false,
             pinned,
-            left_there: K::LEFT_THERE,
+            kind,
             cooperative: false,
         };
         let per_thread = options.parameters() <= MOST_PER_THREAD;
-        let many = per_thread && of.curves.count() >= MANY;
-        for threads in [THREADS, WARP] {
-            let shared = bytes(&job, threads);
-            if many && shared <= SHARED {
-                return Some(shape(job, threads, shared).with_memory::<K>(of.curves.count()));
+        let many = of.curves.count() >= MANY;
+        for (lanes, threads) in [(1, THREADS), (1, WARP), (WARP, THREADS), (WARP, WARP)] {
+            shape.job.lanes = lanes as u32;
+            shape.threads = threads;
+            shape.shared = threads / lanes * shape.job.stride() * size_of::<f32>();
+            // One data set may have all that a block can have.
+            let room = if threads == lanes { self.card.info.shared.max(SHARED) } else { SHARED };
+            if per_thread && (many || lanes == WARP) && shape.shared <= room {
+                return Some(shape.with_memory(of.curves.count()));
             }
         }
-        job.lanes = WARP as u32;
-        for threads in [THREADS, WARP] {
-            let shared = bytes(&job, threads / WARP);
-            let room = shared <= SHARED || (threads == WARP && shared <= self.card.info.shared);
-            if per_thread && room {
-                return Some(shape(job, threads, shared).with_memory::<K>(of.curves.count()));
-            }
-        }
-        let most = cooperative_of(options.parameters()).filter(|_| K::COOPERATIVE)?;
+        let most = cooperative_of(options.parameters())
+            .filter(|_| !matches!(kind, SearchKind::Gpufit(_)))?;
         let shared = THREADS / WARP * CurveJob::cooperative_numbers(most) * size_of::<f32>();
         // It reads its data again and again, which copies suit.
-        Some(LaunchShape { cooperative: true, ..shape(job, THREADS, shared) })
+        Some(LaunchShape { cooperative: true, threads: THREADS, shared, ..shape })
     }
 
-    /// The compiled kernel of a program.
+    /// The compiled kernel of a program, with so many bytes of shared memory for its blocks.
     fn compiled(
         &self,
         program: &Program,
         variant: Variant,
+        shared: usize,
     ) -> Result<Option<Arc<Compiled>>, GpuError> {
-        if program.ops().len() > MOST_OPERATIONS {
+        let most = match variant {
+            Variant::Search { .. } => MOST_OPERATIONS,
+            Variant::End { .. } => MOST_DOUBLE_OPERATIONS,
+        };
+        if program.ops().len() > most {
             return Ok(None);
         }
-        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        let same = |(its, other, _): &CachedProgram| *its == variant && other == program;
-        if let Some(at) = kept.iter().position(same) {
-            kept[..=at].rotate_right(1);
-            return Ok(kept[0].2.clone());
-        }
-        let (method, eliminated, cooperative) = variant;
-        let made = match spliced(program, method, eliminated, cooperative) {
-            None => None,
-            Some(text) => {
-                let made = Compiled::new(&self.card.context, text)?;
-                for number in spline::called(program) {
-                    let (_, spline) = &program.splines()[number];
-                    let table = spline::table(number);
-                    made.module.fill(&self.card.context, &table, spline.coefficients())?;
+        let same = |(its, other): &Key| *its == variant && other == program;
+        let key = || (variant, program.clone());
+        let kept = self.kept.get(same, key, || {
+            let text = match variant {
+                Variant::Search { method, eliminated, cooperative } => {
+                    spliced(program, method, eliminated, cooperative)
                 }
-                Some(Arc::new(made))
+                Variant::End { method, weighted } => spliced_double(program, method, weighted),
+            };
+            let Some(text) = text else { return Ok(None) };
+            let made = Compiled::new(&self.card.context, text)?;
+            for number in spline::called(program) {
+                let (_, spline) = &program.splines()[number];
+                let table = spline::table(number);
+                made.module.fill(&self.card.context, &table, spline.coefficients())?;
             }
-        };
-        kept.insert(0, (variant, program.clone(), made.clone()));
-        let mut tables = 0;
-        let room = |(_, program, _): &CachedProgram| {
-            let splines = program.splines().iter();
-            tables += splines.map(|(_, spline)| spline.coefficients().len()).sum::<usize>();
-            tables <= MOST_COEFFICIENTS
-        };
-        let count = kept.iter().map(room).take_while(|&room| room).count();
-        kept.truncate(count.clamp(1, MOST_KEPT));
-        Ok(made)
-    }
-}
-
-/// Waits for all that is on its way when a thread ends its work, however it ends.
-struct InFlightCurves(Option<[CurveSlot; 2]>);
-
-impl InFlightCurves {
-    fn slots(&mut self) -> &mut [CurveSlot] {
-        self.0.as_mut().map_or(&mut [], |slots| &mut slots[..])
-    }
-}
-
-impl Drop for InFlightCurves {
-    fn drop(&mut self) {
-        self.slots().iter_mut().for_each(CurveSlot::abandon);
+            Ok(Some(Arc::new(made)))
+        })?;
+        kept.as_ref().map_or(Ok(()), |kept| kept.allow(shared))?;
+        Ok(kept)
     }
 }

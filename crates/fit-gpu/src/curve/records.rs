@@ -7,9 +7,8 @@ use fit_curves::{
     CurveBatch, CurveOptions, CurvePrecision, CurveStart, Curves, Rules, SingleFit, SingleFits,
 };
 use fit_formula::Formula;
-use fit_gpu_kernel::{CurveJob, CurveMethod};
 
-use super::search_kind::{Back, Ours, Piece, SearchKind};
+use super::search_kind::{Back, Piece, SearchKind};
 use super::{CurveGpu, checked};
 use crate::{GpuError, PinnedBuffer};
 
@@ -18,6 +17,7 @@ use crate::{GpuError, PinnedBuffer};
 /// [`fit_curves::CurveFits`] takes a host longer than the bus; here they are turned into outcomes when they are asked for.
 ///
 /// Room that is there is used again, since pinned memory takes the system long to make.
+#[derive(Default)]
 pub struct CurveRecords {
     memory: Option<PinnedBuffer<f32>>,
     /// The lengths in which parameters are measured, of all fits, or of each.
@@ -27,11 +27,7 @@ pub struct CurveRecords {
     layout: Option<RecordLayout>,
 }
 
-impl std::fmt::Debug for CurveRecords {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "CurveRecords {{ {} fits }}", self.count)
-    }
-}
+shown!(CurveRecords, own => "CurveRecords {{ {} fits }}", own.count);
 
 /// What is known of a batch.
 #[derive(Clone, Copy, Debug)]
@@ -52,12 +48,6 @@ pub struct CurveRecord<'a> {
     /// Row after row, each from the diagonal on.
     covariance: &'a [f32],
     rules: Rules,
-}
-
-impl Default for CurveRecords {
-    fn default() -> Self {
-        Self::new()
-    }
 }
 
 impl CurveRecords {
@@ -142,9 +132,6 @@ impl<'a> CurveRecord<'a> {
     }
 }
 
-/// Our search, whose outcomes stay as they come.
-struct Recorded;
-
 /// Fits that come back together.
 struct Together<'c> {
     fits: Range<usize>,
@@ -165,46 +152,23 @@ impl Piece for Together<'_> {
     fn room(&mut self) -> Option<(&mut [f32], usize)> {
         Some((self.found, self.there))
     }
-}
-
-impl SearchKind for Recorded {
-    type Chunk<'c> = Together<'c>;
-    type Task = CurveJob;
-    const MAPPED: bool = true;
-    const LEFT_THERE: bool = true;
-    const COOPERATIVE: bool = true;
-
-    fn method(&self, batch: &CurveBatch<'_, '_, '_>) -> CurveMethod {
-        Ours.method(batch)
-    }
-
-    fn numbers(&self, batch: &CurveBatch<'_, '_, '_>) -> usize {
-        Ours.numbers(batch)
-    }
-
-    fn task(&self, batch: &CurveBatch<'_, '_, '_>, curve: CurveJob) -> CurveJob {
-        Ours.task(batch, curve)
-    }
-
-    fn put(
-        &self,
-        batch: &CurveBatch<'_, '_, '_>,
-        back: &Back<'_>,
-        piece: &mut Together<'_>,
-    ) -> Result<(), GpuError> {
-        let (count, parameters) = (piece.fits.len(), batch.options.parameters());
-        for (to, &start) in piece.lengths.iter_mut().zip(back.starts) {
+    fn put(&mut self, batch: &CurveBatch<'_, '_, '_>, back: &Back<'_>) -> Result<(), GpuError> {
+        let (count, parameters) = (self.fits.len(), batch.options.parameters());
+        for (to, &start) in self.lengths.iter_mut().zip(back.starts) {
             *to = SingleFit::length(start);
         }
-        let lengths = if piece.lengths.is_empty() { piece.same } else { &*piece.lengths };
-        let singles = SingleFits { found: piece.found, starts: &[], step: 0, wrong: back.wrong };
+        let lengths = if self.lengths.is_empty() { self.same } else { &*self.lengths };
+        let singles = SingleFits { found: self.found, starts: &[], step: 0, wrong: back.wrong };
         let left = singles.undecided(Rules::of(batch), [count, parameters], lengths);
         for &fit in &left {
             let status = f32::from(Status::Invalid as u8);
-            piece.found[SingleFits::status_at(fit, count, parameters)] = status;
+            self.found[SingleFits::status_at(fit, count, parameters)] = status;
         }
-        piece.left = left.iter().map(|fit| piece.fits.start + fit).collect();
+        self.left = left.iter().map(|fit| self.fits.start + fit).collect();
         Ok(())
+    }
+    fn take_left(&mut self) -> Vec<usize> {
+        std::mem::take(&mut self.left)
     }
 }
 
@@ -250,14 +214,14 @@ impl CurveGpu {
         let chosen = match options.precision {
             // They are numbers of single precision.
             CurvePrecision::F64 => None,
-            _ => self.chosen(&batch, &Recorded)?,
+            _ => self.chosen(&batch, SearchKind::Recorded)?,
         };
-        let Some((shape, kept)) = chosen else {
+        let Some(plan) = chosen else {
             records.count = count;
             return Ok((0..count).collect());
         };
-        let (parameters, together) = (options.parameters(), shape.fits_of(&batch).min(count));
-        let numbers = shape.found;
+        let (parameters, together) = (options.parameters(), plan.shape.fits_of(&batch).min(count));
+        let numbers = plan.shape.found;
         let wanted = count.checked_mul(numbers).ok_or(GpuError::TooManyWindows { count })?;
         if records.memory.as_ref().is_none_or(|memory| memory.len() < wanted) {
             records.memory = None;
@@ -283,10 +247,9 @@ impl CurveGpu {
                 left: Vec::new(),
             }
         };
-        let mut pieces: Vec<_> =
+        let pieces =
             memory[..wanted].chunks_mut(together * numbers).enumerate().map(piece).collect();
-        self.run(&batch, &shape, (&Recorded, kept.function), &mut pieces)?;
-        let left = pieces.into_iter().flat_map(|piece| piece.left).collect();
+        let left = self.run(&batch, &plan, pieces)?;
         if !own {
             records.lengths = same;
         }

@@ -1,4 +1,4 @@
-//! What kernels find, and where it goes: kinds of search.
+//! Kinds of search, and where it goes what their kernels find.
 
 use std::ops::Range;
 
@@ -6,39 +6,75 @@ use fit_core::Estimator;
 use fit_curves::{Chunk, CurveBatch, GpufitChunk, GpufitOptions, SingleFits};
 use fit_gpu_kernel::{CurveJob, CurveMethod, GpufitJob};
 
-use super::double::plan::Doubling;
+use super::double::plan::put;
 use crate::GpuError;
 
 /// A kind of search.
-pub(super) trait SearchKind: Sync {
-    /// Where the outcomes of some fits go.
-    type Chunk<'c>: Piece;
-    /// The argument of its kernels.
-    type Task: Copy;
-    /// Whether kernels read data from the host's memory and write to it in large batches, too: once, and numbers beside each other.
-    const MAPPED: bool;
-    /// Whether what is found is left in the pieces' own pinned memory.
-    const LEFT_THERE: bool = false;
-    /// Whether there are cooperative kernels of it.
-    const COOPERATIVE: bool;
+#[derive(Clone, Copy)]
+pub(super) enum SearchKind {
+    /// Our search.
+    Ours,
+    /// The same, of which all that is found stays in the pieces' own pinned memory.
+    Recorded,
+    /// The same, which ends in double precision: of what single precision finds nothing comes back.
+    Unfinished,
+    /// Gpufit's search.
+    Gpufit(GpufitOptions),
+}
 
+impl SearchKind {
     /// What its kernels minimize.
-    fn method(&self, batch: &CurveBatch<'_, '_, '_>) -> CurveMethod;
-    /// The numbers that a kernel writes of each fit.
-    fn numbers(&self, batch: &CurveBatch<'_, '_, '_>) -> usize;
-    /// What a kernel is told; outcomes go to `found` on the device.
-    fn task(&self, batch: &CurveBatch<'_, '_, '_>, curve: CurveJob) -> Self::Task;
-    /// How it ends in double precision, if it does: then nothing else comes back.
-    fn doubling(&self) -> Option<&Doubling> {
-        None
+    pub(super) fn method(self, batch: &CurveBatch<'_, '_, '_>) -> CurveMethod {
+        match (self, batch.options.estimator) {
+            (Self::Gpufit(_), _) => CurveMethod::Gpufit,
+            (_, Estimator::MaximumLikelihood) => CurveMethod::Poisson,
+            _ if batch.curves.weights.is_some() => CurveMethod::Weighted,
+            _ => CurveMethod::Plain,
+        }
     }
-    /// Hands on what came back.
-    fn put(
-        &self,
-        batch: &CurveBatch<'_, '_, '_>,
-        back: &Back<'_>,
-        piece: &mut Self::Chunk<'_>,
-    ) -> Result<(), GpuError>;
+
+    /// The numbers that a kernel writes of each fit.
+    pub(super) fn numbers(self, batch: &CurveBatch<'_, '_, '_>) -> usize {
+        let (parameters, covariance) = (batch.options.parameters(), batch.options.covariance);
+        match self {
+            Self::Gpufit(_) => parameters + 3,
+            Self::Unfinished => CurveJob::found_numbers(parameters, false),
+            Self::Ours | Self::Recorded => CurveJob::found_numbers(parameters, covariance),
+        }
+    }
+
+    /// Whether it is left in the pieces' own pinned memory what is found.
+    pub(super) fn is_left_there(self) -> bool {
+        matches!(self, Self::Recorded)
+    }
+
+    /// Whether what single precision finds comes back to memory of the slot.
+    pub(super) fn comes_back(self) -> bool {
+        matches!(self, Self::Ours | Self::Gpufit(_))
+    }
+}
+
+/// What a kernel of Gpufit's search is told; outcomes go to `found` on the device.
+pub(super) fn gpufit_job(
+    gpufit: &GpufitOptions,
+    batch: &CurveBatch<'_, '_, '_>,
+    curve: CurveJob,
+) -> GpufitJob {
+    let (parameters, count) = (batch.options.parameters(), curve.count as usize);
+    // One kind of number after the other.
+    let states = curve.found.wrapping_add(count * parameters);
+    let chi2 = states.wrapping_add(count);
+    let poisson = batch.options.estimator == Estimator::MaximumLikelihood;
+    GpufitJob {
+        parameters: curve.found,
+        states: states.cast(),
+        chi2,
+        iterations: chi2.wrapping_add(count).cast(),
+        tolerance: gpufit.tolerance,
+        held: gpufit.held(batch.options, parameters) as u32,
+        poisson: poisson.into(),
+        curve: CurveJob { max_iterations: gpufit.most_iterations() as f32, ..curve },
+    }
 }
 
 /// What came back of some fits.
@@ -51,16 +87,10 @@ pub(super) struct Back<'b> {
     /// Whether single precision is not enough for what each comes with; nothing if it is enough for all.
     pub(super) wrong: &'b [bool],
     /// What the end in double precision found, if there is one.
-    pub(super) double: &'b [f64],
+    pub(super) double: Option<&'b [f64]>,
 }
 
-impl Back<'_> {
-    fn is_wrong(&self, number: usize) -> bool {
-        self.wrong.get(number).is_some_and(|&wrong| wrong)
-    }
-}
-
-/// Fits that follow each other.
+/// Fits that follow each other, and where their outcomes go.
 pub(super) trait Piece: Send {
     /// Their numbers.
     fn fits(&self) -> Range<usize>;
@@ -68,11 +98,28 @@ pub(super) trait Piece: Send {
     fn room(&mut self) -> Option<(&mut [f32], usize)> {
         None
     }
+    /// Takes what came back.
+    fn put(&mut self, batch: &CurveBatch<'_, '_, '_>, back: &Back<'_>) -> Result<(), GpuError>;
+    /// Those that are left to another fitter.
+    fn take_left(&mut self) -> Vec<usize>;
 }
 
 impl Piece for Chunk<'_> {
     fn fits(&self) -> Range<usize> {
         Self::fits(self)
+    }
+
+    fn put(&mut self, batch: &CurveBatch<'_, '_, '_>, back: &Back<'_>) -> Result<(), GpuError> {
+        let Back { found, starts, step, wrong, double } = *back;
+        match double {
+            Some(double) => put(batch, double, self),
+            None => SingleFits { found, starts, step, wrong }.put(batch, self),
+        }
+        Ok(())
+    }
+
+    fn take_left(&mut self) -> Vec<usize> {
+        Self::take_left(self)
     }
 }
 
@@ -80,98 +127,24 @@ impl Piece for GpufitChunk<'_> {
     fn fits(&self) -> Range<usize> {
         Self::fits(self)
     }
-}
 
-/// Our search.
-pub(super) struct Ours;
-
-impl SearchKind for Ours {
-    type Chunk<'c> = Chunk<'c>;
-    type Task = CurveJob;
-    const MAPPED: bool = true;
-    const COOPERATIVE: bool = true;
-
-    fn method(&self, batch: &CurveBatch<'_, '_, '_>) -> CurveMethod {
-        match batch.options.estimator {
-            Estimator::MaximumLikelihood => CurveMethod::Poisson,
-            _ if batch.curves.weights.is_some() => CurveMethod::Weighted,
-            _ => CurveMethod::Plain,
-        }
-    }
-
-    fn numbers(&self, batch: &CurveBatch<'_, '_, '_>) -> usize {
-        CurveJob::found_numbers(batch.options.parameters(), batch.options.covariance)
-    }
-
-    fn task(&self, _: &CurveBatch<'_, '_, '_>, curve: CurveJob) -> CurveJob {
-        curve
-    }
-
-    fn put(
-        &self,
-        batch: &CurveBatch<'_, '_, '_>,
-        back: &Back<'_>,
-        piece: &mut Chunk<'_>,
-    ) -> Result<(), GpuError> {
-        let Back { found, starts, step, wrong, .. } = *back;
-        SingleFits { found, starts, step, wrong }.put(batch, piece);
-        Ok(())
-    }
-}
-
-/// Gpufit's search.
-pub(super) struct Gpufit(pub(super) GpufitOptions);
-
-impl SearchKind for Gpufit {
-    type Chunk<'c> = GpufitChunk<'c>;
-    type Task = GpufitJob;
-    const MAPPED: bool = true;
-    const COOPERATIVE: bool = false;
-
-    fn method(&self, _: &CurveBatch<'_, '_, '_>) -> CurveMethod {
-        CurveMethod::Gpufit
-    }
-
-    fn numbers(&self, batch: &CurveBatch<'_, '_, '_>) -> usize {
-        batch.options.parameters() + 3
-    }
-
-    fn task(&self, batch: &CurveBatch<'_, '_, '_>, curve: CurveJob) -> GpufitJob {
-        let (parameters, count) = (batch.options.parameters(), curve.count as usize);
-        // One kind of number after the other.
-        let states = curve.found.wrapping_add(count * parameters);
-        let chi2 = states.wrapping_add(count);
-        let poisson = batch.options.estimator == Estimator::MaximumLikelihood;
-        GpufitJob {
-            parameters: curve.found,
-            states: states.cast(),
-            chi2,
-            iterations: chi2.wrapping_add(count).cast(),
-            tolerance: self.0.tolerance,
-            held: self.0.held(batch.options, parameters) as u32,
-            poisson: poisson.into(),
-            curve: CurveJob { max_iterations: self.0.most_iterations() as f32, ..curve },
-        }
-    }
-
-    fn put(
-        &self,
-        batch: &CurveBatch<'_, '_, '_>,
-        back: &Back<'_>,
-        piece: &mut GpufitChunk<'_>,
-    ) -> Result<(), GpuError> {
-        let (parameters, count) = (batch.options.parameters(), piece.fits().len());
+    fn put(&mut self, batch: &CurveBatch<'_, '_, '_>, back: &Back<'_>) -> Result<(), GpuError> {
+        let (parameters, fits) = (batch.options.parameters(), self.fits());
+        let count = fits.len();
         let (of_parameters, rest) = back.found.split_at(count * parameters);
         let (states, rest) = rest.split_at(count);
         let (chi2, iterations) = rest.split_at(count);
-        piece.put_all(of_parameters, states, chi2, iterations)?;
-        let left = |(number, state): (usize, &f32)| {
-            (back.is_wrong(number) || state.to_bits() as i32 == GpufitJob::LEFT).then_some(number)
-        };
-        let first = piece.fits().start;
-        for number in states.iter().enumerate().filter_map(left) {
-            piece.leave(first + number);
+        self.put_all(of_parameters, states, chi2, iterations)?;
+        for (number, (fit, state)) in fits.zip(states).enumerate() {
+            let is_wrong = back.wrong.get(number).is_some_and(|&wrong| wrong);
+            if is_wrong || state.to_bits() as i32 == GpufitJob::LEFT {
+                self.leave(fit);
+            }
         }
         Ok(())
+    }
+
+    fn take_left(&mut self) -> Vec<usize> {
+        Self::take_left(self)
     }
 }

@@ -3,17 +3,18 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use fit_curves::{CurveBatch, Points};
+use fit_curves::CurveBatch;
 use fit_gpu_kernel::CurveJob;
 
 use super::double::slot::DoubleSlot;
 use super::halves::Halves;
-use super::launch_shape::LaunchShape;
-use super::search_kind::{Back, Piece, SearchKind};
+use super::launch_shape::{CurvePlan, LaunchShape};
+use super::parts::{begins, common, parts};
+use super::search_kind::{Back, Piece, SearchKind, gpufit_job};
 use crate::GpuError;
 use crate::bytes::{Bytes, window_count};
 use crate::card::Card;
-use crate::driver::{DeviceMemory, Function, HostMemory, Stream};
+use crate::driver::{DeviceMemory, Mirror, Stream};
 
 /// Numbers that a warp reads at once. Across the bus it takes two reads where they do not begin at a multiple of so many.
 const LINE: usize = 32;
@@ -25,68 +26,42 @@ pub(super) struct Tables {
     /// Where each of them begins, in numbers.
     at: [Option<usize>; 5],
     weight_unit: f32,
-    /// The shared start values.
-    start: Vec<f32>,
 }
 
 impl Tables {
-    pub(super) fn new(batch: &CurveBatch<'_, '_, '_>, shape: &LaunchShape) -> Self {
-        let (points, parameters) = (batch.curves.points(), batch.options.parameters());
-        let mut numbers: Vec<f32> = Vec::new();
-        let mut at = [None; 5];
-        let mut weight_unit = 0.0;
-        let mut put = |which: usize, values: &[f32]| {
-            at[which] = Some(numbers.len());
-            numbers.extend_from_slice(values);
-        };
-        if batch.curves.weights.is_some() && !batch.has_own_weights() {
-            let (shared, unit) = batch.scaled_weights();
-            weight_unit = unit as f32;
-            put(0, &shared.iter().map(|&weight| weight as f32).collect::<Vec<_>>());
-        }
-        if shape.job.own_variables == 0 {
-            let of = |variable: usize, point: usize| match batch.curves.points {
-                Points::Grid { width, .. } if variable == 0 => (point % width) as f32,
-                Points::Grid { width, .. } => (point / width) as f32,
-                Points::Shared(at) => at.get([variable, point]) as f32,
-                _ => point as f32,
-            };
-            let all = (0..batch.variables).flat_map(|v| (0..points).map(move |point| of(v, point)));
-            put(1, &all.collect::<Vec<_>>());
-        }
-        let mut start = Vec::new();
-        if batch.has_same_start() {
-            start = (0..parameters).map(|j| batch.start(0, j) as f32).collect();
-            put(2, &start);
-        }
-        if batch.has_same_limits() {
-            let limits = |end: usize| -> Vec<f32> {
-                (0..parameters).map(|j| batch.limit(0, j)[end] as f32).collect()
-            };
-            put(3, &limits(0));
-            put(4, &limits(1));
-        }
+    pub(super) fn new(batch: &CurveBatch<'_, '_, '_>) -> Self {
+        let weighted = batch.curves.weights.is_some() && !batch.has_own_weights();
+        let (weights, unit) = weighted.then(|| batch.scaled_weights()).unzip();
+        let weight_unit = unit.map_or(0.0, |unit| unit as f32);
+        let (mut numbers, at) = common(batch, weights, true, |number| number as f32);
         // What comes after them begins where a warp's read does.
         numbers.resize(numbers.len().next_multiple_of(LINE), 0.0);
-        Self { numbers, at, weight_unit, start }
+        Self { numbers, at, weight_unit }
+    }
+
+    /// Puts limits of each data set there: the lower ones, then the upper ones.
+    pub(super) fn put_limits(&mut self, limits: [impl Iterator<Item = f32>; 2]) {
+        for (at, limits) in self.at[3..].iter_mut().zip(limits) {
+            *at = Some(self.numbers.len());
+            self.numbers.extend(limits);
+        }
     }
 }
 
 /// Some data sets on their way.
 pub(super) struct CurveSlot {
     // First, for fields go in this order: it waits for what is in it before the memory goes.
-    stream: Stream,
-    inputs: DeviceMemory,
+    pub(super) stream: Stream,
+    inputs: Mirror,
+    /// Data that the caller pinned.
     data: DeviceMemory,
-    found: DeviceMemory,
-    host_inputs: HostMemory,
-    host_found: HostMemory,
+    found: Mirror,
     /// How many there are; what is wrong with each before it is fitted.
     count: usize,
     wrong: Vec<bool>,
-    /// Where start values begin in the inputs, if each has its own.
-    starts: Option<usize>,
-    shared_start: Vec<f32>,
+    /// Where start values begin in the inputs, and the numbers from one data set's to the next.
+    starts: usize,
+    step: usize,
     /// The tables that the device's memory begins with.
     tables_there: Vec<f32>,
     double: Option<DoubleSlot>,
@@ -95,53 +70,42 @@ pub(super) struct CurveSlot {
 
 impl CurveSlot {
     pub(super) fn new(card: &Arc<Card>) -> Result<Self, GpuError> {
-        let memory = || DeviceMemory::new(&card.context, Bytes::NONE);
-        let host = || HostMemory::new(&card.context, Bytes::NONE);
+        let context = &card.context;
         Ok(Self {
-            stream: Stream::new(&card.context)?,
-            inputs: memory()?,
-            data: memory()?,
-            found: memory()?,
-            host_inputs: host()?,
-            host_found: host()?,
+            stream: Stream::new(context)?,
+            inputs: Mirror::new(context)?,
+            data: DeviceMemory::new(context, Bytes::NONE)?,
+            found: Mirror::new(context)?,
             count: 0,
             wrong: Vec::new(),
-            starts: None,
-            shared_start: Vec::new(),
+            starts: 0,
+            step: 0,
             tables_there: Vec::new(),
             double: None,
             card: Arc::clone(card),
         })
     }
 
-    pub(super) fn stream(&self) -> &Stream {
-        &self.stream
-    }
-
-    /// Waits for what is on its way, and forgets it.
-    pub(super) fn abandon(&mut self) {
-        // An error has been reported by the call that met it, or will be by the next.
-        let _ = self.stream.wait();
-        self.count = 0;
-    }
-
     /// Sends the data sets of a piece on their way.
-    pub(super) fn send<K: SearchKind>(
+    pub(super) fn send<P: Piece>(
         &mut self,
         batch: &CurveBatch<'_, '_, '_>,
-        shape: &LaunchShape,
+        plan: &CurvePlan,
         tables: &Tables,
         halves: Option<&Halves<'_>>,
-        (kind, function): (&K, Function),
-        piece: &mut K::Chunk<'_>,
+        piece: &mut P,
     ) -> Result<(), GpuError> {
+        let shape = &plan.shape;
         let mut task = self.load(batch, shape, tables, halves, piece.fits())?;
         let room = piece.room();
         if let Some((_, there)) = room.as_ref().filter(|_| shape.mapped) {
             task.found = *there as *mut f32;
         }
-        self.launch(shape, function, &kind.task(batch, task))?;
-        if let Some(doubling) = kind.doubling() {
+        match &shape.kind {
+            SearchKind::Gpufit(gpufit) => self.launch(plan, &gpufit_job(gpufit, batch, task))?,
+            _ => self.launch(plan, &task)?,
+        }
+        if let Some(doubling) = &plan.doubling {
             let double = match &mut self.double {
                 Some(there) => there,
                 none => none.insert(DoubleSlot::new(&self.card)?),
@@ -161,16 +125,16 @@ impl CurveSlot {
         let shared = tables.numbers.len();
         let numbers = shared + count * shape.widths().iter().sum::<usize>();
         let found = Bytes::of::<f32>(count * shape.found)?;
-        self.host_inputs.reserve(Bytes::of::<f32>(numbers)?)?;
-        if !shape.left_there {
-            self.host_found.reserve(found)?;
+        self.inputs.here.reserve(Bytes::of::<f32>(numbers)?)?;
+        if !shape.kind.is_left_there() {
+            self.found.here.reserve(found)?;
         }
         let there = Bytes::of::<f32>(if shape.mapped { shared } else { numbers })?;
-        if self.inputs.bytes() < there {
+        if self.inputs.there.bytes() < there {
             self.tables_there.clear();
-            self.inputs.reserve(there)?;
+            self.inputs.there.reserve(there)?;
         }
-        if shape.mapped { Ok(()) } else { self.found.reserve(found) }
+        if shape.mapped { Ok(()) } else { self.found.there.reserve(found) }
     }
 
     /// Copies data sets to the device. Returns what a kernel is to be told of them.
@@ -182,44 +146,35 @@ impl CurveSlot {
         halves: Option<&Halves<'_>>,
         fits: Range<usize>,
     ) -> Result<CurveJob, GpuError> {
-        let (first, count) = (fits.start, fits.len());
+        let count = fits.len();
         let points = batch.curves.points();
         let widths = shape.widths();
         let shared = tables.numbers.len();
         self.reserve(shape, tables, count)?;
         let halves = halves.is_some_and(|halves| {
             // SAFETY: the stream has been waited for; any bytes are numbers, for each of which there is room in whole words.
-            let room = unsafe { self.host_inputs.values::<u16>(2 * shared + points * count) };
+            let room = unsafe { self.inputs.here.values::<u16>(2 * shared + points * count) };
             halves.pack(fits.clone(), &mut room[2 * shared..])
         });
         let mut lengths = widths.map(|width| width * count);
         if halves {
             lengths[0] = lengths[0].div_ceil(2).next_multiple_of(LINE).min(lengths[0]);
         }
-        let mut at = [0; 6];
-        let mut numbers = shared;
-        for (at, length) in at.iter_mut().zip(lengths) {
-            *at = numbers;
-            numbers += length;
-        }
+        let at = begins(shared, lengths);
+        let numbers = shared + lengths.iter().sum::<usize>();
         self.wrong.clear();
         if widths[1..].iter().any(|&width| width > 0) {
             self.wrong.resize(count, false);
         }
         // SAFETY: the stream has been waited for; any bytes are numbers.
-        let all = unsafe { self.host_inputs.values::<f32>(numbers) };
-        let (table, mut rest) = all.split_at_mut(shared);
+        let all = unsafe { self.inputs.here.values::<f32>(numbers) };
+        let (table, rest) = all.split_at_mut(shared);
         table.copy_from_slice(&tables.numbers);
-        let mut parts: [&mut [f32]; 6] = Default::default();
-        for (part, length) in parts.iter_mut().zip(lengths) {
-            let (these, others) = rest.split_at_mut(length);
-            (*part, rest) = (these, others);
-        }
-        let [data, weights, variables, starts, lower, upper] = parts;
+        let [data, weights, variables, starts, lower, upper] = parts(rest, lengths);
         let wrong = &mut self.wrong;
-        let mut flag = |number: usize, fine: bool| {
+        let mut flag = |fit: usize, fine: bool| {
             if !fine {
-                wrong[number] = true;
+                wrong[fit - fits.start] = true;
             }
         };
         let mut pinned = None;
@@ -229,35 +184,31 @@ impl CurveSlot {
             }
             (Some(_), Some(all)) => {
                 let these = &all[fits.start * points..fits.end * points];
-                self.data.reserve(Bytes::of::<f32>(these.len())?)?;
-                // SAFETY: the caller's memory stays as it is until `finish` or `abandon` has waited.
-                unsafe { self.stream.copy_in(&self.data, these)? };
-                pinned = Some(self.data.address::<f32>().cast_const());
+                // SAFETY: the caller's memory stays as it is until the stream has been waited for.
+                pinned = Some(unsafe { self.data.receive(&self.stream, these)? });
             }
-            _ if halves => {}
+            _ if halves || data.is_empty() => {}
             _ => batch.read_all_data(fits.clone(), data),
         }
-        rows(weights, widths[1], |number, to| flag(number, batch.read_weights(first + number, to)));
-        rows(variables, widths[2], |number, to| {
-            for (variable, to) in to.chunks_exact_mut(points).enumerate() {
-                flag(number, batch.read_variable(first + number, variable, to));
-            }
-        });
+        for (fit, row) in fits.clone().zip(weights.chunks_exact_mut(points.max(1))) {
+            flag(fit, batch.read_weights(fit, row));
+        }
+        for (number, to) in variables.chunks_exact_mut(points.max(1)).enumerate() {
+            let fit = fits.start + number / batch.variables;
+            flag(fit, batch.read_variable(fit, number % batch.variables, to));
+        }
         if widths[3] > 0 {
             batch.read_all_starts(fits.clone(), starts);
             if batch.options.fixed.contains(&true) {
-                fits.clone().for_each(|fit| flag(fit - first, batch.holds(fit)));
+                fits.clone().for_each(|fit| flag(fit, batch.holds(fit)));
             }
         }
-        for (end, limits) in [lower, upper].into_iter().enumerate() {
-            rows(limits, widths[4], |number, to| {
-                for (j, to) in to.iter_mut().enumerate() {
-                    let [low, high] = batch.limit(first + number, j);
-                    // Between them there is room that single precision has not.
-                    flag(number, low == high || (low as f32) < high as f32);
-                    *to = if end == 0 { low as f32 } else { high as f32 };
-                }
-            });
+        for (number, (lower, upper)) in lower.iter_mut().zip(upper).enumerate() {
+            let fit = fits.start + number / widths[4];
+            let [low, high] = batch.limit(fit, number % widths[4]);
+            (*lower, *upper) = (low as f32, high as f32);
+            // Between them there is room that single precision has not.
+            flag(fit, low == high || *lower < *upper);
         }
         // What all fits read often is on the device in any case.
         let copied = match shape.mapped {
@@ -266,19 +217,19 @@ impl CurveSlot {
             false => numbers,
         };
         if copied > 0 {
-            self.tables_there.clone_from(&tables.numbers);
-            // SAFETY: the host's memory is written by nobody before `finish` or `abandon` has waited.
-            unsafe {
-                let from = std::slice::from_raw_parts(self.host_inputs.pointer::<f32>(), copied);
-                self.stream.copy_in(&self.inputs, from)?;
+            self.tables_there.clear();
+            if shape.mapped {
+                self.tables_there.extend_from_slice(&tables.numbers);
             }
+            // SAFETY: the host's memory is written by nobody before the stream has been waited for.
+            unsafe { self.inputs.send::<f32>(&self.stream, copied)? };
         }
-        let inputs = self.inputs.address::<f32>().cast_const();
+        let inputs = self.inputs.there.address::<f32>().cast_const();
         let (rows, found) = if shape.mapped {
-            let rows = self.host_inputs.device_address::<f32>();
-            (rows.cast_const(), self.host_found.device_address())
+            let rows = self.inputs.here.device_address::<f32>();
+            (rows.cast_const(), self.found.here.device_address())
         } else {
-            (inputs, self.found.address())
+            (inputs, self.found.there.address())
         };
         let place = |part: usize| rows.wrapping_add(at[part]);
         let own = |part: usize, table: usize| match (tables.at[table], widths[part]) {
@@ -300,58 +251,14 @@ impl CurveSlot {
             ..shape.job
         };
         self.count = count;
-        self.starts = (shape.job.start_step > 0).then_some(at[3]);
-        self.shared_start.clone_from(&tables.start);
+        self.starts = tables.at[2].unwrap_or(at[3]);
+        self.step = shape.job.start_step as usize;
         Ok(task)
     }
 
-    /// Copies what `count` data sets of the device's own memory have in common to the device, and the limits of each, if they
-    /// differ. Returns what a kernel is to be told of them, but for what lies there already.
-    pub(super) fn load_tables(
-        &mut self,
-        shape: &LaunchShape,
-        tables: &Tables,
-        limits: &[Vec<f32>; 2],
-        count: usize,
-    ) -> Result<CurveJob, GpuError> {
-        let parts = [&tables.numbers, &limits[0], &limits[1]];
-        let numbers = parts.iter().map(|part| part.len()).sum();
-        let bytes = Bytes::of::<f32>(numbers)?;
-        self.host_inputs.reserve(bytes)?;
-        self.inputs.reserve(bytes)?;
-        self.tables_there.clear();
-        // SAFETY: the stream has been waited for; any bytes are numbers.
-        let mut rest = unsafe { self.host_inputs.values::<f32>(numbers) };
-        for part in parts {
-            let (to, others) = rest.split_at_mut(part.len());
-            to.copy_from_slice(part);
-            rest = others;
-        }
-        // SAFETY: the host's memory is written by nobody before the stream has been waited for.
-        unsafe {
-            let from = std::slice::from_raw_parts(self.host_inputs.pointer::<f32>(), numbers);
-            self.stream.copy_in(&self.inputs, from)?;
-        }
-        self.count = count;
-        let inputs = self.inputs.address::<f32>().cast_const();
-        let table = |which: usize| tables.at[which].map(|at| inputs.wrapping_add(at));
-        let own = inputs.wrapping_add(tables.numbers.len());
-        Ok(CurveJob {
-            variables: table(1).unwrap_or(std::ptr::null()),
-            lower: table(3).unwrap_or(own),
-            upper: table(4).unwrap_or(own.wrapping_add(limits[0].len())),
-            count: window_count(count)?,
-            ..shape.job
-        })
-    }
-
     /// Fits what was loaded.
-    pub(super) fn launch<T: Copy>(
-        &self,
-        shape: &LaunchShape,
-        function: Function,
-        task: &T,
-    ) -> Result<(), GpuError> {
+    pub(super) fn launch<T: Copy>(&self, plan: &CurvePlan, task: &T) -> Result<(), GpuError> {
+        let (shape, function) = (&plan.shape, plan.kept.function);
         let fits = shape.threads / shape.job.lanes as usize;
         let blocks = self.count.div_ceil(fits) as u32;
         // SAFETY: docs/gpu-safety.md: there is memory for `count` data sets and all that they come with, and for what is
@@ -366,55 +273,37 @@ impl CurveSlot {
         room: Option<&mut [f32]>,
     ) -> Result<(), GpuError> {
         let numbers = self.count * shape.found;
-        let own = || std::ptr::slice_from_raw_parts_mut(self.host_found.pointer::<f32>(), numbers);
-        let to = room.map_or_else(own, |room| std::ptr::from_mut(&mut room[..numbers]));
         // SAFETY: nobody looks there before `finish` has waited; the kernel writes every number.
-        unsafe { self.stream.copy_out(to, &self.found) }
+        unsafe {
+            match room {
+                Some(room) => self.stream.copy_out(&raw mut room[..numbers], &self.found.there),
+                None => self.found.send_back::<f32>(&self.stream, numbers),
+            }
+        }
     }
 
     /// Waits for what is on its way, and hands it on.
-    pub(super) fn finish<K: SearchKind>(
+    pub(super) fn finish<P: Piece>(
         &mut self,
         batch: &CurveBatch<'_, '_, '_>,
-        shape: &LaunchShape,
-        kind: &K,
-        piece: &mut K::Chunk<'_>,
+        plan: &CurvePlan,
+        piece: &mut P,
     ) -> Result<(), GpuError> {
         self.stream.wait()?;
-        let count = self.count;
-        let parameters = batch.options.parameters();
+        let (count, shape) = (self.count, &plan.shape);
+        let length = if self.step > 0 { count * self.step } else { batch.options.parameters() };
+        let numbers = if shape.kind.comes_back() { count * shape.found } else { 0 };
         // SAFETY: the stream has got past the copy of that many numbers; start values were written before it.
-        let (found, starts) = unsafe {
-            let nothing = shape.left_there || kind.doubling().is_some();
-            let numbers = if nothing { 0 } else { count * shape.found };
-            let found: &[f32] = self.host_found.values(numbers);
-            let starts = match self.starts {
-                None => &self.shared_start[..],
-                Some(at) => {
-                    let from = self.host_inputs.pointer::<f32>().add(at);
-                    std::slice::from_raw_parts(from, count * parameters)
-                }
-            };
-            (found, starts)
+        let (found, starts, double) = unsafe {
+            let starts = &self.inputs.here.values::<f32>(self.starts + length)[self.starts..];
+            let double = self.double.as_mut().filter(|_| plan.doubling.is_some());
+            (&*self.found.here.values(numbers), starts, double.map(|double| double.found()))
         };
-        let step = if self.starts.is_none() { 0 } else { parameters };
-        let double = match &mut self.double {
-            // SAFETY: the stream has been waited for.
-            Some(double) if kind.doubling().is_some() => unsafe { double.found() },
-            _ => &[],
-        };
-        kind.put(batch, &Back { found, starts, step, wrong: &self.wrong, double }, piece)
+        piece.put(batch, &Back { found, starts, step: self.step, wrong: &self.wrong, double })
     }
 }
 
 /// Whether numbers are the same to the bit: 0 and -0 are not.
 fn same(one: &[f32], other: &[f32]) -> bool {
     one.iter().map(|number| number.to_bits()).eq(other.iter().map(|number| number.to_bits()))
-}
-
-/// Fills rows of so many numbers.
-fn rows(all: &mut [f32], width: usize, mut of: impl FnMut(usize, &mut [f32])) {
-    if width > 0 {
-        all.chunks_exact_mut(width).enumerate().for_each(|(number, row)| of(number, row));
-    }
 }

@@ -37,11 +37,8 @@ pub fn spliced_double(program: &Program, method: CurveMethod, weighted: bool) ->
 
 /// How numbers of a precision are written.
 struct Precision {
-    /// What operations of numbers, and of their bits, end with.
-    of_numbers: &'static str,
-    of_bits: &'static str,
-    /// Bytes of a number.
-    bytes: usize,
+    /// Bits of a number.
+    bits: usize,
     /// What the names of functions begin with.
     functions: &'static str,
     /// 1/x and x/y.
@@ -50,31 +47,24 @@ struct Precision {
     number: fn(f64) -> String,
     /// eˣ as lines, where it is no function.
     exponential: Option<fn(&str, &str) -> String>,
-    has_splines: bool,
 }
 
 const SINGLE: Precision = Precision {
-    of_numbers: "f32",
-    of_bits: "b32",
-    bytes: 4,
+    bits: 32,
     functions: "spotfit_",
     reciprocal: "rcp.approx.f32",
     divide: "div.full.f32",
     number,
     exponential: Some(exponential),
-    has_splines: true,
 };
 
 const DOUBLE: Precision = Precision {
-    of_numbers: "f64",
-    of_bits: "b64",
-    bytes: 8,
+    bits: 64,
     functions: "spotfit_double_",
     reciprocal: "rcp.rn.f64",
     divide: "div.rn.f64",
     number: |value| format!("0d{:016X}", value.to_bits()),
     exponential: None,
-    has_splines: false,
 };
 
 /// A template with the operations of a program in the place of its marks.
@@ -90,49 +80,33 @@ fn put_into(
     let library = if program.ops().iter().any(calls) { curve_functions()? } else { String::new() };
     let library = Library::new(&library);
     let writer = Writer { program, library: &library, precision };
-    let Precision { of_bits: bits, .. } = precision;
+    let bits = precision.bits;
     let mut whole = String::with_capacity(2 * text.len());
     let mut in_entry = false;
     for line in text.lines() {
-        let mut words = line.split_whitespace();
-        match words.next() {
-            Some("//@prepare") => {
-                let step = words.next()?;
-                writer.prepare(&mut whole, step, Given::In(&words.collect::<Vec<_>>()))?;
+        let mut word = |to: &str, bits: usize, value: &str| {
+            let _ = writeln!(whole, "mov.b{bits} {to}, {value};");
+        };
+        let words: Vec<&str> = line.split_whitespace().collect();
+        match words[..] {
+            ["//@value", to] => word(to, bits, "%cv"),
+            ["//@eliminated", to] => word(to, 32, &eliminated.to_string()),
+            ["//@parameters", to] => word(to, 32, &parameters.to_string()),
+            ["//@poisson", to] => {
+                word(to, 32, if method == CurveMethod::Poisson { "1" } else { "0" });
             }
-            Some("//@all_prepare") => {
-                let step = words.next()?;
-                writer.prepare(&mut whole, step, Given::At(words.next()?))?;
+            ["//@weighted", to] => word(to, 32, if weighted { "1" } else { "0" }),
+            ["//@prepare", step, ref from @ ..] => {
+                writer.prepare(&mut whole, step, Given::In(from))?;
             }
-            Some("//@point") => {
-                let place = words.next()?;
-                writer.point(&mut whole, place, Given::In(&words.collect::<Vec<_>>()))?;
+            ["//@all_prepare", step, from] => {
+                writer.prepare(&mut whole, step, Given::At(from))?;
             }
-            Some("//@all_point") => {
-                let place = words.next()?;
-                writer.point(&mut whole, place, Given::At(words.next()?))?;
-            }
-            Some("//@value") => {
-                let _ = writeln!(whole, "mov.{bits} {}, %cv;", words.next()?);
-            }
-            Some("//@eliminated") => {
-                let _ = writeln!(whole, "mov.b32 {}, {eliminated};", words.next()?);
-            }
-            Some("//@parameters") => {
-                let _ = writeln!(whole, "mov.b32 {}, {parameters};", words.next()?);
-            }
-            Some("//@poisson") => {
-                let poisson = u8::from(method == CurveMethod::Poisson);
-                let _ = writeln!(whole, "mov.b32 {}, {poisson};", words.next()?);
-            }
-            Some("//@weighted") => {
-                let _ = writeln!(whole, "mov.b32 {}, {};", words.next()?, u8::from(weighted));
-            }
-            Some("//@scales") => {
-                writer.scales(&mut whole, Given::In(&words.collect::<Vec<_>>()));
-            }
-            Some("//@all_scales") => writer.scales(&mut whole, Given::At(words.next()?)),
-            Some(".visible") => {
+            ["//@point", place, ref to @ ..] => writer.point(&mut whole, place, Given::In(to))?,
+            ["//@all_point", place, to] => writer.point(&mut whole, place, Given::At(to))?,
+            ["//@scales", ref to @ ..] => writer.scales(&mut whole, Given::In(to)),
+            ["//@all_scales", to] => writer.scales(&mut whole, Given::At(to)),
+            [".visible", ..] => {
                 in_entry = true;
                 // Functions and tables stand before those that use them.
                 whole.push_str(PLACE);
@@ -142,11 +116,11 @@ fn put_into(
                 }
                 whole.push_str(line);
             }
-            Some("{") if in_entry => {
+            ["{", ..] if in_entry => {
                 in_entry = false;
                 let _ = writeln!(
                     whole,
-                    "{{\n.reg .{bits} %cf<{}>;\n.reg .{bits} %cv;\n.reg .b64 %cs<{}>;",
+                    "{{\n.reg .b{bits} %cf<{}>;\n.reg .b{bits} %cv;\n.reg .b64 %cs<{}>;",
                     program.ops().len() + 1,
                     program.variables().len() + 1
                 );
@@ -174,31 +148,28 @@ enum Given<'g> {
     In(&'g [&'g str]),
     /// In memory, one after the other, from an address in a register on.
     At(&'g str),
-    /// Nowhere.
-    Not,
 }
 
 impl Given<'_> {
     /// Reads one.
     fn read(self, precision: &Precision, to: &str, number: usize) -> Option<String> {
-        let &Precision { of_numbers: real, of_bits: bits, bytes, .. } = precision;
+        let &Precision { bits, .. } = precision;
         Some(match self {
-            Self::In(registers) => format!("mov.{bits} {to}, {};", registers.get(number)?),
-            Self::At(place) => format!("ld.{real} {to}, [{place}+{}];", bytes * number),
-            Self::Not => return None,
+            Self::In(registers) => format!("mov.b{bits} {to}, {};", registers.get(number)?),
+            Self::At(place) => format!("ld.f{bits} {to}, [{place}+{}];", bits / 8 * number),
         })
     }
 
     /// Writes one.
     fn write(self, precision: &Precision, number: usize, value: &str) -> Option<String> {
-        let &Precision { of_numbers: real, of_bits: bits, bytes, .. } = precision;
+        let &Precision { bits, .. } = precision;
         Some(match self {
-            Self::In(registers) => format!("mov.{bits} {}, {value};", registers.get(number)?),
+            Self::In(registers) => format!("mov.b{bits} {}, {value};", registers.get(number)?),
             // Only registers can be stored.
             Self::At(place) => {
-                format!("mov.{bits} %cx0, {value};\nst.{real} [{place}+{}], %cx0;", bytes * number)
+                let at = bits / 8 * number;
+                format!("mov.b{bits} %cx0, {value};\nst.f{bits} [{place}+{at}], %cx0;")
             }
-            Self::Not => return None,
         })
     }
 }
@@ -239,19 +210,14 @@ impl<'t> Library<'t> {
 
     /// The items that a text names, and those that these name, in their order.
     fn needed(&self, text: &str) -> String {
-        let mut wanted: Vec<bool> = self.items.iter().map(|(name, _)| names(text, name)).collect();
-        loop {
-            let before = wanted.clone();
-            for (number, (name, _)) in self.items.iter().enumerate() {
-                let by_others = || {
-                    let mut others = self.items.iter().zip(&before);
-                    others
-                        .any(|((other, text), &there)| there && other != name && names(text, name))
-                };
-                wanted[number] = before[number] || by_others();
-            }
-            if wanted == before {
-                break;
+        let mut wanted = vec![false; self.items.len()];
+        let mut texts = vec![text];
+        while let Some(text) = texts.pop() {
+            for ((name, own), wanted) in self.items.iter().zip(&mut wanted) {
+                if !*wanted && names(text, name) {
+                    *wanted = true;
+                    texts.push(own);
+                }
             }
         }
         let all = self.items.iter().zip(wanted).filter(|(_, wanted)| *wanted);
@@ -260,27 +226,24 @@ impl<'t> Library<'t> {
 
     /// The body of a function, in a scope of its own: registers and labels are known in it alone.
     fn body(&self, precision: &Precision, name: &str, to: &str, of: &[&str]) -> Option<String> {
-        let &Precision { of_bits: bits, functions, .. } = precision;
+        let &Precision { bits, functions, .. } = precision;
         let name = format!("{functions}{name}");
         let (_, text) = self.items.iter().find(|item| item.0 == name)?;
         let (_, body) = text.split_once("\n{\n")?;
         let (body, _) = body.rsplit_once('}')?;
+        let [load, store] = ["ld", "st"].map(|word| format!("{word}.param.b{bits}"));
         let mut inlined = "{\n".to_owned();
         for line in body.lines() {
             let line = line.trim();
             let argument = of.iter().enumerate().find_map(|(number, x)| {
                 let place = format!(", [{name}_param_{number}];");
-                let register = line
-                    .strip_prefix("ld.param.")?
-                    .strip_prefix(bits)?
-                    .trim()
-                    .strip_suffix(&place)?;
-                Some(format!("mov.{bits} {register}, {x};"))
+                let register = line.strip_prefix(&load)?.trim().strip_suffix(&place)?;
+                Some(format!("mov.b{bits} {register}, {x};"))
             });
             let result = || {
-                let value = line.strip_prefix("st.param.")?.strip_prefix(bits)?.trim();
+                let value = line.strip_prefix(&store)?.trim();
                 let value = value.strip_prefix("[func_retval0],")?.trim();
-                Some(format!("mov.{bits} {to}, {value}"))
+                Some(format!("mov.b{bits} {to}, {value}"))
             };
             let line = match argument.or_else(result) {
                 Some(line) => line,
@@ -324,33 +287,26 @@ impl Writer<'_> {
 
     /// What depends on parameters alone. `step` are the bytes from one variable to the next.
     fn prepare(&self, to: &mut String, step: &str, parameters: Given<'_>) -> Option<()> {
-        let bits = self.precision.of_bits;
-        let _ = writeln!(to, "{{\n.reg .pred %cp;\n.reg .{bits} %cx<4>;");
+        let bits = self.precision.bits;
+        let _ = writeln!(to, "{{\n.reg .pred %cp;\n.reg .b{bits} %cx<4>;");
         for variable in 1..self.program.variables().len() {
             let _ = writeln!(to, "mul.wide.u32 %cs{variable}, {step}, {variable};");
         }
-        for (id, (op, level)) in self.program.ops().iter().zip(self.program.levels()).enumerate() {
-            if !level.on_variables() {
-                self.write(to, id as OpId, *op, parameters, "")?;
-            }
-        }
+        self.ops(to, false, parameters, "")?;
         to.push('}');
         Some(())
     }
 
     /// The model at a point, whose first variable lies at `place`.
     fn point(&self, to: &mut String, place: &str, derivatives: Given<'_>) -> Option<()> {
-        let bits = self.precision.of_bits;
+        let bits = self.precision.bits;
         let _ = writeln!(
             to,
-            "{{\n.reg .pred %cp;\n.reg .b64 %ca;\n.reg .{bits} %cx<4>;\n.reg .{bits} %ct<{}>;",
+            "{{\n.reg .pred %cp;\n.reg .b64 %ca;\n.reg .b{bits} %cx<4>;\n.reg .b{bits} %ct<{}>;",
             self.program.ops().len() + 1
         );
-        for (id, (op, level)) in self.program.ops().iter().zip(self.program.levels()).enumerate() {
-            if level.on_variables() {
-                self.write(to, id as OpId, *op, Given::Not, place)?;
-            }
-        }
+        // Parameters were read before.
+        self.ops(to, true, Given::In(&[]), place)?;
         for (j, derivative) in self.program.derivatives().iter().enumerate() {
             let value = match *derivative {
                 Derivative::Fixed => self.number(0.0),
@@ -359,13 +315,13 @@ impl Writer<'_> {
             };
             let _ = writeln!(to, "{}", derivatives.write(self.precision, j, &value)?);
         }
-        let _ = writeln!(to, "mov.{bits} %cv, {};\n}}", self.of(self.program.value()));
+        let _ = writeln!(to, "mov.b{bits} %cv, {};\n}}", self.of(self.program.value()));
         Some(())
     }
 
     /// The factors that derivatives come without.
     fn scales(&self, to: &mut String, factors: Given<'_>) {
-        let _ = writeln!(to, "{{\n.reg .{} %cx<1>;", self.precision.of_bits);
+        let _ = writeln!(to, "{{\n.reg .b{} %cx<1>;", self.precision.bits);
         for (j, derivative) in self.program.derivatives().iter().enumerate() {
             let value = match *derivative {
                 Derivative::Fixed => self.number(0.0),
@@ -381,6 +337,15 @@ impl Writer<'_> {
         to.push('}');
     }
 
+    /// The operations that depend on variables, or the others.
+    fn ops(&self, to: &mut String, vary: bool, given: Given<'_>, place: &str) -> Option<()> {
+        let mut all = self.program.ops().iter().zip(self.program.levels()).enumerate();
+        all.try_for_each(|(id, (op, level))| match level.on_variables() == vary {
+            true => self.write(to, id as OpId, *op, given, place),
+            false => Some(()),
+        })
+    }
+
     /// An operation.
     fn write(
         &self,
@@ -390,33 +355,31 @@ impl Writer<'_> {
         parameters: Given<'_>,
         place: &str,
     ) -> Option<()> {
-        let &Precision { of_numbers: real, reciprocal, .. } = self.precision;
+        let &Precision { bits, reciprocal, .. } = self.precision;
         let to = self.of(id);
         let of = |id: OpId| self.of(id);
+        let two =
+            |word: &str, a: OpId, b: OpId| format!("{word}.f{bits} {to}, {}, {};", of(a), of(b));
+        let fused =
+            |a: &str, b: OpId, c: OpId| format!("fma.rn.f{bits} {to}, {a}, {}, {};", of(b), of(c));
         let line = match op {
             Op::Number(_) => return Some(()),
             Op::Parameter(parameter) => {
                 parameters.read(self.precision, &to, usize::from(parameter))?
             }
-            Op::Variable(0) => format!("ld.{real} {to}, [{place}];"),
+            Op::Variable(0) => format!("ld.f{bits} {to}, [{place}];"),
             Op::Variable(variable) => {
-                format!("add.s64 %ca, {place}, %cs{variable};\nld.{real} {to}, [%ca];")
+                format!("add.s64 %ca, {place}, %cs{variable};\nld.f{bits} {to}, [%ca];")
             }
-            Op::Add(a, b) => format!("add.rn.{real} {to}, {}, {};", of(a), of(b)),
-            Op::Subtract(a, b) => format!("sub.rn.{real} {to}, {}, {};", of(a), of(b)),
-            Op::Multiply(a, b) => format!("mul.rn.{real} {to}, {}, {};", of(a), of(b)),
-            Op::MultiplyAdd(a, b, c) => {
-                format!("fma.rn.{real} {to}, {}, {}, {};", of(a), of(b), of(c))
-            }
+            Op::Add(a, b) => two("add.rn", a, b),
+            Op::Subtract(a, b) => two("sub.rn", a, b),
+            Op::Multiply(a, b) | Op::And(a, b) => two("mul.rn", a, b),
+            Op::Or(a, b) => two("max", a, b),
+            Op::MultiplyAdd(a, b, c) => fused(&of(a), b, c),
             Op::NegMultiplyAdd(a, b, c) => {
-                format!(
-                    "neg.{real} %cx0, {};\nfma.rn.{real} {to}, %cx0, {}, {};",
-                    of(a),
-                    of(b),
-                    of(c)
-                )
+                format!("neg.f{bits} %cx0, {};\n{}", of(a), fused("%cx0", b, c))
             }
-            Op::Negate(a) => format!("neg.{real} {to}, {};", of(a)),
+            Op::Negate(a) => format!("neg.f{bits} {to}, {};", of(a)),
             Op::Reciprocal(a) => format!("{reciprocal} {to}, {};", of(a)),
             Op::Call(function, a) => self.call(function, &to, &of(a))?,
             Op::Call2(function, a, b) => self.call2(function, &to, &of(a), &of(b))?,
@@ -426,25 +389,22 @@ impl Writer<'_> {
                     Comparison::LessEqual => "le",
                     Comparison::Equal => "eq",
                 };
+                let [one, zero] = [1.0, 0.0].map(|value| self.number(value));
+                let (a, b) = (of(a), of(b));
                 format!(
-                    "setp.{word}.{real} %cp, {}, {};\nselp.{real} {to}, {}, {}, %cp;",
-                    of(a),
-                    of(b),
-                    self.number(1.0),
-                    self.number(0.0)
+                    "setp.{word}.f{bits} %cp, {a}, {b};\nselp.f{bits} {to}, {one}, {zero}, %cp;"
                 )
             }
-            Op::And(a, b) => format!("mul.rn.{real} {to}, {}, {};", of(a), of(b)),
-            Op::Or(a, b) => format!("max.{real} {to}, {}, {};", of(a), of(b)),
-            Op::Not(a) => format!("sub.rn.{real} {to}, {}, {};", self.number(1.0), of(a)),
+            Op::Not(a) => format!("sub.rn.f{bits} {to}, {}, {};", self.number(1.0), of(a)),
             Op::Choice(a, b, c) => format!(
-                "setp.gt.{real} %cp, {}, {};\nselp.{real} {to}, {}, {}, %cp;",
+                "setp.gt.f{bits} %cp, {}, {};\nselp.f{bits} {to}, {}, {}, %cp;",
                 of(a),
                 self.number(0.0),
                 of(b),
                 of(c)
             ),
-            Op::Spline { number, arguments, .. } if self.precision.has_splines => {
+            // There are none in double precision.
+            Op::Spline { number, arguments, .. } if bits == 32 => {
                 match self.spline(id, number, arguments) {
                     Some(lines) => lines,
                     // It came with another of the same place.
@@ -479,20 +439,20 @@ impl Writer<'_> {
 
     /// A function of one number.
     fn call(&self, function: Function, to: &str, x: &str) -> Option<String> {
-        let &Precision { of_numbers: real, divide, exponential, .. } = self.precision;
+        let &Precision { bits, divide, exponential, .. } = self.precision;
         let name = match function {
             Function::Exp => match exponential {
                 Some(lines) => return Some(lines(to, x)),
                 None => "exp",
             },
-            Function::Sqrt => return Some(format!("sqrt.rn.{real} {to}, {x};")),
-            Function::Abs => return Some(format!("abs.{real} {to}, {x};")),
-            Function::Floor => return Some(format!("cvt.rmi.{real}.{real} {to}, {x};")),
+            Function::Sqrt => return Some(format!("sqrt.rn.f{bits} {to}, {x};")),
+            Function::Abs => return Some(format!("abs.f{bits} {to}, {x};")),
+            Function::Floor => return Some(format!("cvt.rmi.f{bits}.f{bits} {to}, {x};")),
             Function::J1OverX => {
                 let [zero, half] = [0.0, 0.5].map(|value| self.number(value));
                 return Some(format!(
-                    "{}\n{divide} {to}, %cx0, {x};\nsetp.eq.{real} %cp, {x}, {zero};\n\
-                     selp.{real} {to}, {half}, {to}, %cp;",
+                    "{}\n{divide} {to}, %cx0, {x};\nsetp.eq.f{bits} %cp, {x}, {zero};\n\
+                     selp.f{bits} {to}, {half}, {to}, %cp;",
                     self.library.body(self.precision, "j1", "%cx0", &[x])?
                 ));
             }
@@ -500,32 +460,18 @@ impl Writer<'_> {
             Function::Ln => "ln",
             Function::Ln1P => "ln_1p",
             Function::LnOrZero => "ln_or_zero",
-            Function::Sin => "sin",
-            Function::Cos => "cos",
-            Function::Tan => "tan",
-            Function::Asin => "asin",
-            Function::Acos => "acos",
-            Function::Atan => "atan",
-            Function::Sinh => "sinh",
-            Function::Cosh => "cosh",
-            Function::Tanh => "tanh",
-            Function::Logistic => "logistic",
-            Function::Erf => "erf",
-            Function::Erfc => "erfc",
-            Function::LnGamma => "lgamma",
-            Function::J0 => "j0",
-            Function::J1 => "j1",
-            _ => return None,
+            // The library has no others than those on a device.
+            other => other.name(),
         };
         self.library.body(self.precision, name, to, &[x])
     }
 
     /// A function of two numbers.
     fn call2(&self, function: Function2, to: &str, x: &str, y: &str) -> Option<String> {
-        let real = self.precision.of_numbers;
+        let bits = self.precision.bits;
         Some(match function {
-            Function2::Min => format!("min.{real} {to}, {x}, {y};"),
-            Function2::Max => format!("max.{real} {to}, {x}, {y};"),
+            Function2::Min => format!("min.f{bits} {to}, {x}, {y};"),
+            Function2::Max => format!("max.f{bits} {to}, {x}, {y};"),
             Function2::Power => self.library.body(self.precision, "power", to, &[x, y])?,
             Function2::Atan2 => self.library.body(self.precision, "atan2", to, &[x, y])?,
             _ => return None,

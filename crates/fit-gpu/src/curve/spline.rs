@@ -84,24 +84,18 @@ struct Emitter<'s> {
 }
 
 impl Emitter<'_> {
-    fn float(&mut self) -> String {
-        self.floats += 1;
-        format!("%lf{}", self.floats - 1)
-    }
-    fn integer(&mut self) -> String {
-        self.others += 1;
-        format!("%li{}", self.others - 1)
-    }
-    fn address(&mut self) -> String {
-        self.others += 1;
-        format!("%la{}", self.others - 1)
+    /// A new register: `f` for a number, `i` for a whole one, `a` for an address.
+    fn register(&mut self, kind: char) -> String {
+        let next = if kind == 'f' { &mut self.floats } else { &mut self.others };
+        *next += 1;
+        format!("%l{kind}{}", *next - 1)
     }
     fn line(&mut self, line: &str) {
         self.text.push_str(line);
         self.text.push_str(";\n");
     }
     fn two(&mut self, word: &str, a: &str, b: &str) -> String {
-        let to = self.float();
+        let to = self.register('f');
         self.line(&format!("{word}.f32 {to}, {a}, {b}"));
         to
     }
@@ -110,7 +104,7 @@ impl Emitter<'_> {
     }
     /// a·b + c.
     fn fused(&mut self, a: &str, b: &str, c: &str) -> String {
-        let to = self.float();
+        let to = self.register('f');
         self.line(&format!("fma.rn.f32 {to}, {a}, {b}, {c}"));
         to
     }
@@ -123,7 +117,7 @@ impl Emitter<'_> {
         results: &[Option<String>],
     ) -> String {
         let spline = self.spline;
-        let first = self.integer();
+        let first = self.register('i');
         self.line(&format!("mov.b32 {first}, 0"));
         for (axis, (kind, x)) in spline.axes().zip(arguments).enumerate() {
             let (pieces, x) = match kind {
@@ -131,13 +125,13 @@ impl Emitter<'_> {
                 SplineAxis::Steps(pieces) => (pieces, self.two("add.rn", x, &number(0.5))),
             };
             let [piece_step, inner] = spline.strides(axis);
-            let piece = self.integer();
+            let piece = self.register('i');
             self.line(&format!("cvt.rmi.s32.f32 {piece}, {x}"));
             self.line(&format!("max.s32 {piece}, {piece}, 0"));
             self.line(&format!("min.s32 {piece}, {piece}, {}", pieces - 1));
             self.line(&format!("mad.lo.u32 {first}, {piece}, {piece_step}, {first}"));
             if let SplineAxis::Cubic(_) = kind {
-                let from = self.float();
+                let from = self.register('f');
                 self.line(&format!("cvt.rn.f32.s32 {from}, {piece}"));
                 let u = self.two("sub.rn", &x, &from);
                 let (weight, slope) =
@@ -146,7 +140,7 @@ impl Emitter<'_> {
                 self.cubic.push(Cubic { axis, step: inner * size_of::<f32>(), weight, slope });
             }
         }
-        let (table, address) = (self.address(), self.address());
+        let (table, address) = (self.register('a'), self.register('a'));
         self.line(&format!("mov.u64 {table}, {}", self::table(table_number)));
         self.line(&format!("mad.wide.u32 {address}, {first}, 4, {table}"));
         address
@@ -192,17 +186,20 @@ impl Emitter<'_> {
     /// its functions, where it is wanted.
     fn contract(&mut self, level: usize, address: &str, offset: usize) -> Vec<Option<String>> {
         let Some(Cubic { step, weight, slope, .. }) = self.cubic.get(level) else {
-            return vec![Some(self.load(address, offset))];
+            let to = self.register('f');
+            self.line(&format!("ld.global.nc.f32 {to}, [{address}+{offset}]"));
+            return vec![Some(to)];
         };
         let (step, weight, slope) = (*step, weight.clone(), slope.clone());
         if self.cubic.len() - level > UNROLLED {
             return self.turns(level, address, step, &weight, slope.as_ref());
         }
-        let four = if level + 1 == self.cubic.len() && !self.spline.is_smooth() && step == 4 {
-            Some(self.load_four(address, offset))
-        } else {
-            None
-        };
+        let together = level + 1 == self.cubic.len() && !self.spline.is_smooth() && step == 4;
+        let four = together.then(|| {
+            let to = [(); 4].map(|()| self.register('f'));
+            self.line(&format!("ld.global.nc.v4.f32 {{{}}}, [{address}+{offset}]", to.join(", ")));
+            to
+        });
         let mut all: Vec<Option<String>> = Vec::new();
         for a in 0..4 {
             let inner = match &four {
@@ -211,16 +208,14 @@ impl Emitter<'_> {
             };
             let slope = slope.as_ref().map(|slope| slope[a].as_str());
             let terms = terms(&weight[a], slope, &inner);
-            all = if a == 0 {
-                let first = |term: Option<(&str, &str)>| term.map(|(x, y)| self.times(x, y));
-                terms.into_iter().map(first).collect()
-            } else {
-                let next = |(sum, term): (Option<String>, Option<(&str, &str)>)| {
-                    let (sum, (x, y)) = (sum?, term?);
-                    Some(self.fused(x, y, &sum))
-                };
-                all.into_iter().zip(terms).map(next).collect()
+            let add = |(number, term): (usize, Option<(&str, &str)>)| {
+                let (x, y) = term?;
+                Some(match all.get(number).cloned().flatten() {
+                    None => self.times(x, y),
+                    Some(sum) => self.fused(x, y, &sum),
+                })
             };
+            all = terms.into_iter().enumerate().map(add).collect();
         }
         all
     }
@@ -234,30 +229,28 @@ impl Emitter<'_> {
         weight: &[String; 4],
         slope: Option<&[String; 4]>,
     ) -> Vec<Option<String>> {
-        let (count, at) = (self.integer(), self.address());
+        let (count, at) = (self.register('i'), self.register('a'));
         self.line(&format!("mov.b32 {count}, 4"));
         self.line(&format!("mov.b64 {at}, {address}"));
         // The factors of the next turn move to the place of those of this one.
         let mut moving = |from: &[String; 4]| {
             from.clone().map(|from| {
-                let to = self.float();
+                let to = self.register('f');
                 self.line(&format!("mov.b32 {to}, {from}"));
                 to
             })
         };
         let weight = moving(weight);
         let slope = slope.map(&mut moving);
-        let wanted: Vec<bool> = std::iter::once(true)
-            .chain(self.cubic[level..].iter().map(|cubic| cubic.slope.is_some()))
-            .collect();
-        let mut sum = |wanted: bool| {
-            wanted.then(|| {
-                let to = self.float();
-                self.line(&format!("mov.b32 {to}, {}", number(0.0)));
-                to
-            })
+        let slopes = self.cubic[level..].iter().map(|cubic| cubic.slope.is_some());
+        let wanted: Vec<bool> = std::iter::once(true).chain(slopes).collect();
+        let mut sum = || {
+            let to = self.register('f');
+            self.line(&format!("mov.b32 {to}, {}", number(0.0)));
+            to
         };
-        let sums: Vec<Option<String>> = wanted.into_iter().map(&mut sum).collect();
+        let sums: Vec<Option<String>> =
+            wanted.into_iter().map(|wanted| wanted.then(&mut sum)).collect();
         let _ = writeln!(self.text, "$L__spline_{level}:");
         let inner = self.contract(level + 1, &at, 0);
         for (sum, term) in
@@ -277,18 +270,6 @@ impl Emitter<'_> {
         self.line(&format!("setp.ne.u32 %lp, {count}, 0"));
         self.line(&format!("@%lp bra $L__spline_{level}"));
         sums
-    }
-
-    fn load(&mut self, address: &str, offset: usize) -> String {
-        let to = self.float();
-        self.line(&format!("ld.global.nc.f32 {to}, [{address}+{offset}]"));
-        to
-    }
-
-    fn load_four(&mut self, address: &str, offset: usize) -> [String; 4] {
-        let to = [(); 4].map(|()| self.float());
-        self.line(&format!("ld.global.nc.v4.f32 {{{}}}, [{address}+{offset}]", to.join(", ")));
-        to
     }
 }
 

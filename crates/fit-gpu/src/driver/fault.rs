@@ -16,9 +16,9 @@ pub(super) fn fault(call: &'static str) -> Option<GpuError> {
     (before == 0).then(|| GpuError::Driver { call, message: "a test".to_owned() })
 }
 
-/// Does something again and again, each time with another call of this thread that fails, until all go well. Looks after what is left
-/// each time.
-pub(crate) fn each<S, T>(
+/// Does something again and again, each time with another call of the driver by this thread that fails, until all go well. Looks after
+/// what is left each time.
+pub fn each_fault<S, T>(
     state: &mut S,
     deed: impl Fn(&mut S) -> Result<T, GpuError>,
     look: impl Fn(&S, &str),

@@ -41,9 +41,7 @@ impl Module {
         unsafe { call!(cuModuleGetFunction(&mut function, self.0, name.as_ptr()))? };
         Ok(Function(function))
     }
-}
 
-impl Module {
     /// Fills a table of the module, and waits until that is done.
     pub(crate) fn fill(
         &self,

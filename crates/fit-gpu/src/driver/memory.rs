@@ -1,10 +1,11 @@
 use std::ffi::c_void;
+use std::mem::MaybeUninit;
 use std::ptr::NonNull;
 use std::sync::Arc;
 
 use cudarc::driver::sys::{self, CUresult};
 
-use super::{Context, call, calls, check, copy_in_parts};
+use super::{Context, Stream, call, calls, check, copy_in_parts};
 use crate::GpuError;
 use crate::bytes::Bytes;
 
@@ -22,23 +23,35 @@ impl DeviceMemory {
         // SAFETY: a valid pointer, and there is a context.
         match unsafe { calls::cuMemAlloc_v2(&mut pointer, bytes.get().max(1)) } {
             CUresult::CUDA_ERROR_OUT_OF_MEMORY => {
-                Err(GpuError::OutOfMemory { bytes: bytes.get(), place: "device" })
+                return Err(GpuError::OutOfMemory { bytes: bytes.get(), place: "device" });
             }
-            other => {
-                check("cuMemAlloc", other)?;
-                Ok(Self { pointer, bytes, context: Arc::clone(context) })
-            }
+            other => check("cuMemAlloc", other)?,
         }
+        Ok(Self { pointer, bytes, context: Arc::clone(context) })
     }
 
     /// Makes sure that there are at least so many bytes; what was in it is lost if there were fewer.
     /// Nothing in a stream may use it.
     pub(crate) fn reserve(&mut self, bytes: Bytes) -> Result<(), GpuError> {
         if self.bytes < bytes {
-            let larger = Self::new(&Arc::clone(&self.context), bytes)?;
-            *self = larger;
+            *self = Self::new(&Arc::clone(&self.context), bytes)?;
         }
         Ok(())
+    }
+
+    /// Copies values here in the order of a stream, after making room for them. Returns where they will be.
+    ///
+    /// # Safety
+    /// As for [`Stream::copy_in`], and nothing in a stream uses the memory.
+    pub(crate) unsafe fn receive<T: Copy>(
+        &mut self,
+        stream: &Stream,
+        from: &[T],
+    ) -> Result<*const T, GpuError> {
+        self.reserve(Bytes::of_slice(from)?)?;
+        // SAFETY: the caller's promise.
+        unsafe { stream.copy_in(self, from)? };
+        Ok(self.address::<T>().cast_const())
     }
 
     /// The number of bytes.
@@ -115,10 +128,23 @@ impl HostMemory {
     /// Makes sure that there are at least so many bytes; what was in it is lost if there were fewer.
     pub(crate) fn reserve(&mut self, bytes: Bytes) -> Result<(), GpuError> {
         if self.bytes < bytes {
-            let larger = Self::new(&Arc::clone(&self.context), bytes)?;
-            *self = larger;
+            *self = Self::new(&Arc::clone(&self.context), bytes)?;
         }
         Ok(())
+    }
+
+    /// Fills the first `count` values. Returns where the device sees them.
+    ///
+    /// # Safety
+    /// No device is at work with the memory.
+    pub(crate) unsafe fn fill<T>(
+        &mut self,
+        count: usize,
+        fill: impl FnOnce(&mut [MaybeUninit<T>]),
+    ) -> *const T {
+        // SAFETY: the caller's promise; nothing is said of the values.
+        fill(unsafe { self.values(count) });
+        self.device_address::<T>().cast_const()
     }
 
     /// Where the device sees it.
@@ -132,6 +158,80 @@ impl Drop for HostMemory {
         let _guest = self.context.enter();
         // SAFETY: nobody else has the memory, and streams that used it have been waited for.
         let _ = unsafe { calls::cuMemFreeHost(self.pointer.as_ptr()) };
+    }
+}
+
+/// Memory of the host and of a device for the same numbers, between which copies go.
+pub(crate) struct Mirror {
+    pub(crate) here: HostMemory,
+    pub(crate) there: DeviceMemory,
+}
+
+impl Mirror {
+    /// Without room.
+    pub(crate) fn new(context: &Arc<Context>) -> Result<Self, GpuError> {
+        let there = DeviceMemory::new(context, Bytes::NONE)?;
+        Ok(Self { here: HostMemory::new(context, Bytes::NONE)?, there })
+    }
+
+    /// Makes sure that there are at least so many bytes on both sides. Nothing in a stream may use them.
+    pub(crate) fn reserve(&mut self, bytes: Bytes) -> Result<(), GpuError> {
+        self.here.reserve(bytes)?;
+        self.there.reserve(bytes)
+    }
+
+    /// Copies the first `count` values to the device, in the order of the stream. Returns where they will be.
+    ///
+    /// # Safety
+    /// The host's memory stays as it is, and both sides exist, until the stream has got past the copy.
+    pub(crate) unsafe fn send<T>(
+        &self,
+        stream: &Stream,
+        count: usize,
+    ) -> Result<*const T, GpuError> {
+        let bytes = Bytes::of::<T>(count)?;
+        assert!(bytes <= self.here.bytes, "the host's memory is too small");
+        // SAFETY: there are as many bytes, of which nothing is said; the rest is the caller's promise.
+        unsafe {
+            let first = self.here.pointer::<MaybeUninit<u8>>();
+            stream.copy_in(&self.there, std::slice::from_raw_parts(first, bytes.get()))?;
+        }
+        Ok(self.there.address::<T>().cast_const())
+    }
+
+    /// Fills so many values, and copies them to the device in the order of the stream. Returns where they will be.
+    ///
+    /// # Safety
+    /// As for [`Mirror::send`], and the stream has been waited for.
+    pub(crate) unsafe fn send_filled<T>(
+        &mut self,
+        stream: &Stream,
+        count: usize,
+        fill: impl FnOnce(&mut [MaybeUninit<T>]),
+    ) -> Result<*const T, GpuError> {
+        self.reserve(Bytes::of::<T>(count)?)?;
+        // SAFETY: the caller's promise.
+        unsafe {
+            self.here.fill(count, fill);
+            self.send(stream, count)
+        }
+    }
+
+    /// Copies the first `count` values to the host, in the order of the stream.
+    ///
+    /// # Safety
+    /// Nobody looks at the host's memory, and both sides exist, until the stream has got past the copy; and the device has values of
+    /// `T` then.
+    pub(crate) unsafe fn send_back<T: Copy>(
+        &self,
+        stream: &Stream,
+        count: usize,
+    ) -> Result<(), GpuError> {
+        let bytes = Bytes::of::<T>(count)?;
+        assert!(bytes <= self.here.bytes, "the host's memory is too small");
+        let to = std::ptr::slice_from_raw_parts_mut(self.here.pointer::<T>(), count);
+        // SAFETY: there is room for them; the rest is the caller's promise.
+        unsafe { stream.copy_out(to, &self.there) }
     }
 }
 
@@ -164,20 +264,34 @@ pub(crate) fn device_of(address: *const c_void) -> Option<usize> {
     ];
     let mut answers =
         [std::ptr::from_mut(&mut kind).cast(), std::ptr::from_mut(&mut number).cast()];
-    // SAFETY: the answers are numbers of 32 bits; any address may be asked for.
-    let result = unsafe {
-        let (attributes, answers) = (attributes.as_mut_ptr(), answers.as_mut_ptr());
-        calls::cuPointerGetAttributes(2, attributes, answers, address as sys::CUdeviceptr)
-    };
+    // SAFETY: the answers are numbers of 32 bits.
+    let known = unsafe { told(address.addr(), &mut attributes, &mut answers) };
     let there = kind == sys::CUmemorytype::CU_MEMORYTYPE_DEVICE as u32;
     let number = usize::try_from(number).ok();
-    number.filter(|_| result == CUresult::CUDA_SUCCESS && there)
+    number.filter(|_| known && there)
+}
+
+/// Asks for attributes of an address, which may be any; false if there is no answer.
+///
+/// # Safety
+/// The answers have the types of the attributes.
+unsafe fn told<const N: usize>(
+    address: usize,
+    attributes: &mut [sys::CUpointer_attribute; N],
+    answers: &mut [*mut c_void; N],
+) -> bool {
+    let (attributes, answers) = (attributes.as_mut_ptr(), answers.as_mut_ptr());
+    // SAFETY: there are as many of both; the rest is the caller's promise.
+    let result = unsafe {
+        calls::cuPointerGetAttributes(N as u32, attributes, answers, address as sys::CUdeviceptr)
+    };
+    result == CUresult::CUDA_SUCCESS
 }
 
 /// The device's address of host memory that is pinned from the first byte to the last, whoever pinned it; `None` for other memory.
-pub(crate) fn seen_by_device<T>(context: &Context, memory: &[T]) -> Option<*const T> {
+pub(crate) fn seen_by_device<T>(context: &Context, memory: *const [T]) -> Option<*const T> {
     let _guest = context.enter().ok()?;
-    let there = span(memory.as_ptr().addr(), size_of_val(memory), pinned_at)?;
+    let there = span(memory.addr(), memory.len() * size_of::<T>(), pinned_at)?;
     Some(there as *const T)
 }
 
@@ -221,13 +335,10 @@ fn pinned_at(address: usize) -> Option<Pinned> {
         std::ptr::from_mut(&mut start).cast(),
         std::ptr::from_mut(&mut size).cast(),
     ];
-    // SAFETY: the answers are a number of 32 bits, two addresses and a size; any address may be asked for.
-    let result = unsafe {
-        let (attributes, answers) = (attributes.as_mut_ptr(), answers.as_mut_ptr());
-        calls::cuPointerGetAttributes(4, attributes, answers, address as sys::CUdeviceptr)
-    };
+    // SAFETY: the answers are a number of 32 bits, two addresses and a size.
+    let known = unsafe { told(address, &mut attributes, &mut answers) };
     let pinned = kind == sys::CUmemorytype::CU_MEMORYTYPE_HOST as u32 && there != 0;
-    if result != CUresult::CUDA_SUCCESS || !pinned {
+    if !known || !pinned {
         return None;
     }
     let (there, start) = (there as usize, start as usize);

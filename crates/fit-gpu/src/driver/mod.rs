@@ -15,8 +15,8 @@ use cudarc::driver::sys::{self, CUresult};
 use crate::GpuError;
 
 pub(crate) use function::{Function, Module};
-pub(crate) use memory::{DeviceMemory, HostMemory, copy, device_of, seen_by_device};
-pub(crate) use stream::{Event, Stream};
+pub(crate) use memory::{DeviceMemory, HostMemory, Mirror, copy, device_of, seen_by_device};
+pub(crate) use stream::{Event, Stopwatch, Stream};
 
 /// The CUDA version whose calls are made: 11.4, of 2021.
 const VERSION: i32 = 11040;
@@ -55,13 +55,12 @@ use fault::fault;
 /// Finds the driver, and starts it. Gives the number of devices.
 pub(crate) fn start() -> Result<usize, GpuError> {
     calls::find()?;
-    let mut found = 0;
+    let found = version()?;
+    if found < VERSION {
+        return Err(GpuError::DriverTooOld { found, needed: VERSION });
+    }
     // SAFETY: the arguments are valid pointers; these calls need nothing else.
     unsafe {
-        call!(cuDriverGetVersion(&mut found))?;
-        if found < VERSION {
-            return Err(GpuError::DriverTooOld { found, needed: VERSION });
-        }
         match calls::cuInit(0) {
             CUresult::CUDA_ERROR_NO_DEVICE => return Err(GpuError::NoDevice(String::new())),
             other => {
@@ -108,7 +107,7 @@ fn in_parts(first: usize, bytes: usize, copy: &impl Fn(usize, usize) -> CUresult
 /// The CUDA version that the driver supports, as 1000·major + 10·minor.
 pub(crate) fn version() -> Result<i32, GpuError> {
     let mut found = 0;
-    // SAFETY: a valid pointer; `start` has found the library.
+    // SAFETY: a valid pointer; `start` has found the library before.
     unsafe { call!(cuDriverGetVersion(&mut found))? };
     Ok(found)
 }

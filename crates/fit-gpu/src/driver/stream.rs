@@ -98,23 +98,43 @@ impl Stream {
         to: *mut [T],
         from: &DeviceMemory,
     ) -> Result<(), GpuError> {
-        let bytes = Bytes::of::<T>(to.len())?;
-        assert!(bytes <= from.bytes, "the device's memory is too small");
+        let room = Bytes::of::<T>(to.len())?;
+        assert!(room <= from.bytes, "the device's memory is too small");
         // SAFETY: both have that many bytes; the rest is the caller's promise.
-        unsafe { self.fetch(to.cast(), from.address(), bytes) }
+        unsafe { self.copy_out_of(to, from.address::<T>().cast_const()) }
     }
 
-    /// Copies so many bytes to the host from memory that the device reaches, in the order of the stream.
+    /// New memory of the device with a copy of these values, which is waited for.
+    pub(crate) fn upload<T: Copy>(&self, values: &[T]) -> Result<DeviceMemory, GpuError> {
+        let memory = DeviceMemory::new(&self.context, Bytes::of_slice(values)?)?;
+        let _landing = self.landing();
+        if !values.is_empty() {
+            // SAFETY: both stay until the landing has waited.
+            unsafe { self.copy_in(&memory, values)? };
+        }
+        self.wait()?;
+        Ok(memory)
+    }
+
+    /// Copies to the host, after all that is in the stream, and waits for that.
     ///
     /// # Safety
-    /// As for [`Stream::copy_out`], and both have that many bytes.
-    pub(crate) unsafe fn fetch(
-        &self,
-        to: *mut c_void,
-        from: *const c_void,
-        bytes: Bytes,
-    ) -> Result<(), GpuError> {
-        let (to, from) = (to as sys::CUdeviceptr, from as sys::CUdeviceptr);
+    /// The device has values of `T` at `from`, in memory that it reaches, as many as there is room for at `to`; and there is room for
+    /// them.
+    pub(crate) unsafe fn fetch<T>(&self, to: *mut [T], from: *const T) -> Result<(), GpuError> {
+        let _landing = self.landing();
+        // SAFETY: the caller's promise; the landing waits before anyone looks.
+        unsafe { self.copy_out_of(to, from)? };
+        self.wait()
+    }
+
+    /// [`Stream::copy_out`] from memory that the device reaches.
+    ///
+    /// # Safety
+    /// As for [`Stream::copy_out`].
+    unsafe fn copy_out_of<T>(&self, to: *mut [T], from: *const T) -> Result<(), GpuError> {
+        let bytes = Bytes::of::<T>(to.len())?;
+        let (to, from) = (to.cast::<T>() as sys::CUdeviceptr, from as sys::CUdeviceptr);
         copy_in_parts("cuMemcpyAsync", bytes.get(), &|first, bytes| {
             let first = first as u64;
             // SAFETY: the caller's promise; the driver knows memory by its address.
@@ -210,14 +230,6 @@ impl Event {
         // SAFETY: the caller's promise; the event exists.
         unsafe { call!(cuEventRecord(self.event, stream.cast())) }
     }
-
-    /// Seconds from `self` to `end`, both of which have been passed.
-    pub(crate) fn seconds_to(&self, end: &Self) -> Result<f64, GpuError> {
-        let mut milliseconds = 0.0;
-        // SAFETY: both exist, in the same context.
-        unsafe { call!(cuEventElapsedTime(&mut milliseconds, self.event, end.event))? };
-        Ok(f64::from(milliseconds) / 1e3)
-    }
 }
 
 impl Drop for Event {
@@ -225,5 +237,36 @@ impl Drop for Event {
         let _guest = self.context.enter();
         // SAFETY: nobody else has the event.
         let _ = unsafe { calls::cuEventDestroy_v2(self.event) };
+    }
+}
+
+/// Measures kernels by the device's own clock.
+pub(crate) struct Stopwatch {
+    begin: Event,
+    end: Event,
+}
+
+impl Stopwatch {
+    pub(crate) fn new(context: &Arc<Context>) -> Result<Self, GpuError> {
+        Ok(Self { begin: Event::new(context)?, end: Event::new(context)? })
+    }
+
+    /// The seconds of what is launched into a stream, which is waited for.
+    pub(crate) fn time(
+        &self,
+        stream: &Stream,
+        launch: impl FnOnce() -> Result<(), GpuError>,
+    ) -> Result<f64, GpuError> {
+        let _landing = stream.landing();
+        stream.record(&self.begin)?;
+        launch()?;
+        stream.record(&self.end)?;
+        stream.wait()?;
+        let mut milliseconds = 0.0;
+        // SAFETY: both exist, in the same context, and the stream has got past them.
+        unsafe {
+            call!(cuEventElapsedTime(&mut milliseconds, self.begin.event, self.end.event))?;
+        }
+        Ok(f64::from(milliseconds) / 1e3)
     }
 }

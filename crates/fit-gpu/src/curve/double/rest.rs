@@ -1,10 +1,10 @@
 //! Data sets that single precision could not decide, fitted in double precision on the same device.
 
 use fit_curves::{
-    CurveFits, CurveLimits, CurveOptions, CurvePrecision, CurveStart, Curves, Points,
+    CurveFits, CurveLimits, CurveOptions, CurvePrecision, CurveStart, Curves, Points, Values,
 };
 use fit_formula::Formula;
-use ndarray::{Array2, Array3};
+use ndarray::{Array2, Array3, Ix2};
 
 use crate::GpuError;
 use crate::curve::{CurveGpu, LEAST_LEFT};
@@ -24,8 +24,13 @@ impl CurveGpu {
             return Ok(left);
         }
         let (count, points, parameters) = (left.len(), curves.points(), options.parameters());
-        let data =
-            Array2::from_shape_fn((count, points), |(n, point)| curves.data.get([left[n], point]));
+        // Their rows, or the only one.
+        let rows = |all: &Values<'_, Ix2>| {
+            let of = |n: usize| if all.shape()[0] == 1 { 0 } else { left[n] };
+            let shape = (count.min(all.shape()[0]), all.shape()[1]);
+            Array2::from_shape_fn(shape, |(n, at)| all.get([of(n), at]))
+        };
+        let data = rows(&curves.data);
         let own = match curves.points {
             Points::PerFit(at) => {
                 let variables = formula.variables().len();
@@ -41,18 +46,12 @@ impl CurveGpu {
             None => curves.reborrow().points,
         };
         let mut these = Curves::new(data.view(), at);
-        let weights = curves.weights.as_ref().map(|weights| {
-            let rows = if weights.shape()[0] == 1 { 1 } else { count };
-            let row = |n: usize| if rows == 1 { 0 } else { left[n] };
-            Array2::from_shape_fn((rows, points), |(n, point)| weights.get([row(n), point]))
-        });
+        let weights = curves.weights.as_ref().map(rows);
         if let Some(weights) = &weights {
             these = these.with_weights(weights.view());
         }
         let starts = match &start {
-            CurveStart::PerFit(all) => {
-                Some(Array2::from_shape_fn((count, parameters), |(n, j)| all.get([left[n], j])))
-            }
+            CurveStart::PerFit(all) => Some(rows(all)),
             _ => None,
         };
         let begin = match (&starts, start) {

@@ -1,34 +1,30 @@
 //! What the end of a search needs on the device, and what comes back from it.
 
 use std::ops::Range;
-use std::sync::Arc;
 
 use fit_curves::{CurveBatch, Points};
 use fit_gpu_kernel::{CurveJob, DoubleJob};
 
-use super::plan::{Doubling, numbers};
+use super::plan::Doubling;
 use crate::GpuError;
 use crate::bytes::{Bytes, window_count};
 use crate::card::Card;
 use crate::curve::launch_shape::{THREADS, WARP};
-use crate::driver::{DeviceMemory, HostMemory, Stream};
+use crate::curve::parts::{begins, parts};
+use crate::driver::{Mirror, Stream};
 
 /// Memory for some data sets in double precision.
 pub(crate) struct DoubleSlot {
-    inputs: DeviceMemory,
-    found: DeviceMemory,
-    host_inputs: HostMemory,
-    host_found: HostMemory,
+    inputs: Mirror,
+    found: Mirror,
     /// The numbers that come back.
     numbers: usize,
 }
 
 impl DoubleSlot {
-    pub(crate) fn new(card: &Arc<Card>) -> Result<Self, GpuError> {
-        let memory = || DeviceMemory::new(&card.context, Bytes::NONE);
-        let host = || HostMemory::new(&card.context, Bytes::NONE);
-        let [inputs, found] = [memory()?, memory()?];
-        Ok(Self { inputs, found, host_inputs: host()?, host_found: host()?, numbers: 0 })
+    pub(crate) fn new(card: &Card) -> Result<Self, GpuError> {
+        let context = &card.context;
+        Ok(Self { inputs: Mirror::new(context)?, found: Mirror::new(context)?, numbers: 0 })
     }
 
     /// Sends what data sets come with in double precision after their search in single precision, whose task this is, and their end.
@@ -44,42 +40,25 @@ impl DoubleSlot {
         let (count, points) = (fits.len(), batch.curves.points());
         let each = [widths[0], widths[1], widths[2], widths[3], widths[3]];
         let total = tables.len() + count * each.iter().sum::<usize>();
-        let bytes = Bytes::of::<f64>(total)?;
-        self.host_inputs.reserve(bytes)?;
-        self.inputs.reserve(bytes)?;
-        self.numbers = count * numbers(batch);
-        let bytes = Bytes::of::<f64>(self.numbers)?;
-        self.host_found.reserve(bytes)?;
-        self.found.reserve(bytes)?;
+        self.inputs.reserve(Bytes::of::<f64>(total)?)?;
+        let options = batch.options;
+        self.numbers = count * DoubleJob::found_numbers(options.parameters(), options.covariance);
+        self.found.reserve(Bytes::of::<f64>(self.numbers)?)?;
         // SAFETY: the stream has been waited for before this slot was used again; any bytes are numbers.
-        let all = unsafe { self.host_inputs.values::<f64>(total) };
-        let (to, mut rest) = all.split_at_mut(tables.len());
+        let all = unsafe { self.inputs.here.values::<f64>(total) };
+        let (to, rest) = all.split_at_mut(tables.len());
         to.copy_from_slice(tables);
-        let mut begins = [0; 5];
-        let mut next = tables.len();
-        for (which, &width) in each.iter().enumerate() {
-            begins[which] = next;
-            next += count * width;
-            let (rows, others) = rest.split_at_mut(count * width);
-            rest = others;
-            if width > 0 {
-                for (row, fit) in rows.chunks_exact_mut(width).zip(fits.clone()) {
-                    read(batch, which, fit, points, row);
-                }
+        let lengths = each.map(|width| count * width);
+        let begins = begins(tables.len(), lengths);
+        for (which, rows) in parts(rest, lengths).into_iter().enumerate() {
+            for (row, fit) in rows.chunks_exact_mut(each[which].max(1)).zip(fits.clone()) {
+                read(batch, which, fit, points, row);
             }
         }
-        // SAFETY: the host's memory is written by nobody before the slot has waited.
-        unsafe {
-            let from = std::slice::from_raw_parts(self.host_inputs.pointer::<f64>(), total);
-            stream.copy_in(&self.inputs, from)?;
-        }
-        let inputs = self.inputs.address::<f64>().cast_const();
-        let own = |which: usize| inputs.wrapping_add(at[which].unwrap_or(begins[which]));
-        let lower = own(3);
-        let upper = match at[3] {
-            Some(at) => inputs.wrapping_add(at + batch.options.parameters()),
-            None => inputs.wrapping_add(begins[4]),
-        };
+        // SAFETY: the host's memory is written by nobody before the stream has been waited for.
+        let inputs = unsafe { self.inputs.send::<f64>(stream, total)? };
+        let own =
+            |part: usize, table: usize| inputs.wrapping_add(at[table].unwrap_or(begins[part]));
         let lanes = if warp { WARP } else { 1 };
         let null = std::ptr::null;
         let job = DoubleJob {
@@ -92,12 +71,12 @@ impl DoubleSlot {
                 count: window_count(count)?,
                 ..*task
             },
-            data: if widths[0] > 0 { own(0) } else { null() },
-            weights: if weighted { own(1) } else { null() },
-            variables: own(2),
-            lower,
-            upper,
-            found: self.found.address(),
+            data: if widths[0] > 0 { inputs.wrapping_add(begins[0]) } else { null() },
+            weights: if weighted { own(1, 0) } else { null() },
+            variables: own(2, 1),
+            lower: own(3, 3),
+            upper: own(4, 4),
+            found: self.found.there.address(),
             weight_step: widths[1] as u32,
             variable_step: widths[2] as u32,
             limit_step: widths[3] as u32,
@@ -109,9 +88,8 @@ impl DoubleSlot {
         // SAFETY: docs/gpu-safety.md: the search in single precision has the same data and comes before in the stream; there is memory for
         // `count` data sets and what is found, which stays as it is until the stream has been waited for.
         unsafe { kept.function.launch(stream, blocks, THREADS as u32, shared, &job)? };
-        let to = std::ptr::slice_from_raw_parts_mut(self.host_found.pointer::<f64>(), self.numbers);
         // SAFETY: nobody looks there before the stream has been waited for; the kernel writes what is looked at.
-        unsafe { stream.copy_out(to, &self.found) }
+        unsafe { self.found.send_back::<f64>(stream, self.numbers) }
     }
 
     /// What came back.
@@ -120,7 +98,7 @@ impl DoubleSlot {
     /// The stream has been waited for.
     pub(crate) unsafe fn found(&mut self) -> &[f64] {
         // SAFETY: the caller's promise; any bytes are numbers.
-        unsafe { self.host_found.values(self.numbers) }
+        unsafe { self.found.here.values(self.numbers) }
     }
 }
 
