@@ -16,7 +16,7 @@ mod values;
 
 use ndarray::{ArrayView2, Ix2, Ix3};
 
-pub use chunks::{Chunk, Place, chunks};
+pub use chunks::{Chunk, CurveRoom, FitRoom, Piece, Place, chunks};
 pub use compiled::{CompiledModel, CurveNumber};
 pub use curve_batch::{CurveBatch, clean};
 pub use error::CurveError;
@@ -224,7 +224,11 @@ impl<'a> Curves<'a> {
     }
 }
 
-fn check(what: &'static str, found: &[usize], wanted: &[usize]) -> Result<(), CurveError> {
+pub(crate) fn check(
+    what: &'static str,
+    found: &[usize],
+    wanted: &[usize],
+) -> Result<(), CurveError> {
     if found == wanted {
         Ok(())
     } else {
