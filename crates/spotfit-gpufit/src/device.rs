@@ -34,10 +34,7 @@ pub(crate) unsafe fn fit_there(of: &Arguments) -> Result<(), Wrong> {
             Some((bounds, _)) => there.read(bounds.at, 0, bounds.length)?,
             None => Vec::new(),
         };
-        let constraints = match checked.limits {
-            Some((_, kinds)) => Constraints::new(&bounds, kinds.values(), &fixed, of.n_fits)?,
-            None => None,
-        };
+        let constraints = checked.constraints(&bounds, &fixed, of.n_fits)?;
         there.fit(constraints.as_ref())
     }
 }
@@ -190,13 +187,9 @@ impl There<'_> {
         let (of, bytes) = (self.of, 4 * self.of.n_points);
         if self.checked.info.length / 4 < of.n_fits * of.n_points {
             // Too few; the error says how many there are.
-            return Prepared::new(
-                self.checked.model,
-                of.n_fits,
-                of.n_points,
-                &vec![0; self.checked.info.length],
-            )
-            .map(|_| Vec::new());
+            let none = vec![0; self.checked.info.length];
+            let prepared = Prepared::new(self.checked.model, of.n_fits, of.n_points, &none);
+            return prepared.map(|_| Vec::new());
         }
         // SAFETY: as the caller says.
         unsafe { self.read_rows(of.user_info.cast::<u8>(), which, bytes) }

@@ -178,8 +178,7 @@ impl Checked {
         let info = Array::new(of.user_info.cast::<u8>(), of.user_info_size, "user_info")?;
         // Maximum likelihood ignores them.
         let weighs = !of.weights.is_null() && estimator == Estimator::LeastSquares;
-        let weights =
-            if weighs { Some(Array::new(of.weights, data.length, "weights")?) } else { None };
+        let weights = weighs.then(|| Array::new(of.weights, data.length, "weights")).transpose()?;
         let limited = !of.constraints.is_null();
         let limits = if limited {
             let bounds = times(numbers, 2, "constraints")?;
@@ -220,6 +219,21 @@ impl Checked {
         // SAFETY: the caller's promise.
         unsafe { self.to_fit.values() }.iter().map(|&fits| fits == 0).collect()
     }
+
+    /// Limits between these bounds; `None` if nothing is limited.
+    ///
+    /// # Safety
+    /// The kinds of limits have their numbers, on the host.
+    pub(crate) unsafe fn constraints<'b>(
+        &self,
+        bounds: &'b [f32],
+        fixed: &[bool],
+        fits: usize,
+    ) -> Result<Option<Constraints<'b>>, Wrong> {
+        let Some((_, kinds)) = self.limits else { return Ok(None) };
+        // SAFETY: the caller's promise.
+        Constraints::new(bounds, unsafe { kinds.values() }, fixed, fits)
+    }
 }
 
 impl<'a> Request<'a> {
@@ -238,12 +252,8 @@ impl<'a> Request<'a> {
             let initial =
                 if in_place { Cow::Owned(values.to_vec()) } else { Cow::Borrowed(values) };
             let fixed = checked.fixed();
-            let constraints = match checked.limits {
-                None => None,
-                Some((bounds, kinds)) => {
-                    Constraints::new(bounds.values(), kinds.values(), &fixed, of.n_fits)?
-                }
-            };
+            let bounds = checked.limits.map_or(&[][..], |(bounds, _)| bounds.values());
+            let constraints = checked.constraints(bounds, &fixed, of.n_fits)?;
             let room = GpufitRoom {
                 parameters: std::slice::from_raw_parts_mut(of.output_parameters, values.len()),
                 states: std::slice::from_raw_parts_mut(of.output_states, of.n_fits),
