@@ -4,7 +4,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use crate::function::{Function, Function2};
-use crate::graph::{Comparison, Depends, Graph, Id, Node, ONE};
+use crate::graph::{Depends, Graph, Id, Node, ONE};
 
 impl Graph {
     /// The derivative of a number by a parameter.
@@ -141,7 +141,7 @@ impl Graph {
             }
             Function::Abs => {
                 let (zero, minus) = (self.number(0.0), self.number(-1.0));
-                let below = self.compare(Comparison::Less, x, zero);
+                let below = self.less(x, zero);
                 self.choice(below, minus, ONE)
             }
             Function::Floor => self.number(0.0),
@@ -205,7 +205,7 @@ impl Graph {
             }
             Function2::Min | Function2::Max => {
                 let (low, high) = if function == Function2::Min { (b, a) } else { (a, b) };
-                let other = self.compare(Comparison::Less, low, high);
+                let other = self.less(low, high);
                 self.choice(other, by_b, by_a)
             }
             // w′(z) = 2i/√π − 2z·w(z): by x it is that, by y it is i times that.

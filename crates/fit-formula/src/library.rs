@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 
 use crate::function::{Function, Function2};
-use crate::graph::{Comparison, Graph, Id};
+use crate::graph::{Graph, Id};
 
 /// A function as users know it.
 #[derive(Clone, Copy)]
@@ -141,8 +141,8 @@ fn hypot(graph: &mut Graph, x: &[Id]) -> Id {
 
 fn sign(graph: &mut Graph, x: &[Id]) -> Id {
     let [zero, one, minus] = [0.0, 1.0, -1.0].map(|value| graph.number(value));
-    let above = graph.compare(Comparison::Less, zero, x[0]);
-    let below = graph.compare(Comparison::Less, x[0], zero);
+    let above = graph.less(zero, x[0]);
+    let below = graph.less(x[0], zero);
     let other = graph.choice(below, minus, zero);
     graph.choice(above, one, other)
 }
@@ -167,7 +167,7 @@ fn modulo(graph: &mut Graph, x: &[Id]) -> Id {
 
 fn step(graph: &mut Graph, x: &[Id]) -> Id {
     let [zero, one] = [0.0, 1.0].map(|value| graph.number(value));
-    let below = graph.compare(Comparison::Less, x[0], zero);
+    let below = graph.less(x[0], zero);
     graph.choice(below, zero, one)
 }
 
