@@ -8,7 +8,7 @@ use core::ops::Range;
 use crate::error::{FormulaError, FormulaErrorKind};
 use crate::function::Function2;
 use crate::graph::{Comparison, Graph, Id, Node};
-use crate::library::{self, Body};
+use crate::library::{self, Body, Entry};
 use crate::spline::Spline;
 use crate::token::{Symbol, Token, is_plain_name, tokens};
 use crate::{MAX_DEPTH, MAX_LENGTH, MAX_PARAMETERS, MAX_VARIABLES};
@@ -31,6 +31,8 @@ pub(crate) enum Names<'a> {
     Variables(&'a [&'a str]),
     /// Any of these is a variable, numbered as they appear in the text.
     Columns(&'a [&'a str]),
+    /// These are numbers, of which any may come out.
+    Numbers(&'a [(&'a str, Id)]),
 }
 
 /// A text that was read.
@@ -115,7 +117,7 @@ impl<'a> Parser<'a> {
         let (variables, parameters) = match *self.names {
             Names::Known { variables, parameters } => (variables, parameters),
             Names::Variables(variables) => (variables, &[][..]),
-            Names::Columns(_) => (&[][..], &[][..]),
+            Names::Columns(_) | Names::Numbers(_) => (&[][..], &[][..]),
         };
         let wrong = |kind| wrong(0..0, kind);
         if variables.len() > MAX_VARIABLES {
@@ -147,6 +149,10 @@ impl<'a> Parser<'a> {
                 }
                 self.input(name, is_variable);
             }
+        }
+        if let Names::Numbers(numbers) = *self.names {
+            let known = numbers.iter().map(|&(name, id)| (name.to_string(), Value::Number(id)));
+            self.meanings.extend(known);
         }
         Ok(())
     }
@@ -475,7 +481,7 @@ impl<'a> Parser<'a> {
                 let condition = truth(&arguments[0])?;
                 self.graph.choice(condition, number(&arguments[1])?, number(&arguments[2])?)
             }
-            body => made(self.graph, body, &numbers(&arguments)?),
+            _ => made(self.graph, entry, &numbers(&arguments)?),
         };
         self.checked(value, at.start)
     }
@@ -489,6 +495,9 @@ impl<'a> Parser<'a> {
     /// A number that is finite if it is constant.
     fn checked(&self, id: Id, start: usize) -> Result<Value, FormulaError> {
         let wrong = |kind| wrong(self.since(start), kind);
+        if matches!(self.names, Names::Numbers(_)) {
+            return Ok(Value::Number(id));
+        }
         if self.graph.is_full() {
             return wrong(FormulaErrorKind::TooLarge);
         }
@@ -501,15 +510,29 @@ impl<'a> Parser<'a> {
 }
 
 /// What a function makes of numbers, of which there are as many as it takes.
-fn made(graph: &mut Graph, body: Body, numbers: &[Id]) -> Id {
-    match (body, numbers) {
+fn made(graph: &mut Graph, entry: &Entry, numbers: &[Id]) -> Id {
+    let mut named: Vec<(&str, Id)> = entry.arguments().zip(numbers.iter().copied()).collect();
+    match (entry.body, numbers) {
         (Body::One(function), &[x]) => graph.call(function, x),
         (Body::Two(Function2::Power), &[x, y]) => graph.power(x, y),
         (Body::Two(function), &[x, y]) => graph.call2(function, x, y),
         (Body::Any(function), [first, rest @ ..]) => {
             rest.iter().fold(*first, |all, &next| graph.call2(function, all, next))
         }
-        (Body::Macro(make), numbers) => make(graph, numbers),
+        (Body::Written(text), _) => written(graph, text, &named),
+        (Body::Peak(text), &[x, x0, width, ..]) => {
+            let from_centre = graph.subtract(x, x0);
+            named.push(("u", graph.product(&[(from_centre, 2), (width, -2)])));
+            written(graph, text, &named)
+        }
+        _ => graph.number(f64::NAN),
+    }
+}
+
+/// What a formula of ours makes of numbers with these names.
+fn written(graph: &mut Graph, text: &str, numbers: &[(&str, Id)]) -> Id {
+    match parse(text, &Names::Numbers(numbers), &[], graph) {
+        Ok(Parsed { value: Value::Number(id), .. }) => id,
         _ => graph.number(f64::NAN),
     }
 }
