@@ -49,9 +49,14 @@ pub(crate) fn names<'a>() -> impl Iterator<Item = &'a str> {
     LIBRARY.iter().map(|entry| entry.name)
 }
 
+/// A function that derivatives alone call.
+pub(crate) fn find_hidden(name: &str) -> Option<&'static Entry> {
+    HIDDEN.iter().find(|entry| entry.name == name)
+}
+
 macro_rules! library {
-    ($($usage:literal $what:literal $body:expr;)*) => {
-        const LIBRARY: &[Entry] = &[$(Entry {
+    ($table:ident: $($usage:literal $what:literal $body:expr;)*) => {
+        const $table: &[Entry] = &[$(Entry {
             name: before_parenthesis($usage),
             usage: $usage,
             what: $what,
@@ -72,6 +77,13 @@ const fn before_parenthesis(usage: &'static str) -> &'static str {
 use Body::{Any, If, One, Peak, Two, Written};
 
 library! {
+    HIDDEN:
+    "_digamma(x)" "the derivative of lgamma" One(Function::Digamma);
+    "_j1_over_x(x)" "j1(x)/x" One(Function::J1OverX);
+}
+
+library! {
+    LIBRARY:
     "exp(x)" "eˣ" One(Function::Exp);
     "expm1(x)" "eˣ − 1, exact near 0" One(Function::ExpM1);
     "exp2(x)" "2ˣ" Written("exp(0.6931471805599453*x)");

@@ -441,7 +441,10 @@ impl<'a> Parser<'a> {
     /// A call, whose name has been read.
     fn call(&mut self, name: &str, at: &Range<usize>) -> Result<Value, FormulaError> {
         let spline = self.spline(name);
-        let entry = library::find(name);
+        let entry = match self.names {
+            Names::Numbers(_) => library::find(name).or_else(|| library::find_hidden(name)),
+            _ => library::find(name),
+        };
         if entry.is_none() && spline.is_none() {
             let splines = self.splines.iter().map(|spline| spline.0);
             let similar = closest(name, splines.chain(library::names()));
@@ -530,7 +533,7 @@ fn made(graph: &mut Graph, entry: &Entry, numbers: &[Id]) -> Id {
 }
 
 /// What a formula of ours makes of numbers with these names.
-fn written(graph: &mut Graph, text: &str, numbers: &[(&str, Id)]) -> Id {
+pub(crate) fn written(graph: &mut Graph, text: &str, numbers: &[(&str, Id)]) -> Id {
     match parse(text, &Names::Numbers(numbers), &[], graph) {
         Ok(Parsed { value: Value::Number(id), .. }) => id,
         _ => graph.number(f64::NAN),
