@@ -128,6 +128,7 @@ impl Graph {
     fn of_function2(&mut self, function: Function2, own: Id, [a, b]: [Id; 2], by: [Id; 2]) -> Id {
         let zero = self.number(0.0);
         let [by_a, by_b] = by;
+        let all = [("a", a), ("b", b), ("da", by_a), ("db", by_b)];
         match function {
             // b·a^(b − 1)·a′ + a^b·ln a·b′.
             Function2::Power => {
@@ -146,20 +147,9 @@ impl Graph {
                 let second = self.product(&[(own, 1), (logarithm, 1), (by_b, 1)]);
                 self.add(first, second)
             }
-            // (b·a′ − a·b′)/(a² + b²).
-            Function2::Atan2 => {
-                let squares = [self.product(&[(a, 2)]), self.product(&[(b, 2)])];
-                let square = self.add(squares[0], squares[1]);
-                let first = self.product(&[(b, 1), (by_a, 1)]);
-                let second = self.product(&[(a, 1), (by_b, 1)]);
-                let above = self.subtract(first, second);
-                self.divide(above, square)
-            }
-            Function2::Min | Function2::Max => {
-                let (low, high) = if function == Function2::Min { (b, a) } else { (a, b) };
-                let other = self.less(low, high);
-                self.choice(other, by_b, by_a)
-            }
+            Function2::Atan2 => written(self, "s = a^2 + b^2; (b*da - a*db)/s", &all),
+            Function2::Min => written(self, "if(b < a, db, da)", &all),
+            Function2::Max => written(self, "if(a < b, db, da)", &all),
             // w′(z) = 2i/√π − 2z·w(z): by x it is that, by y it is i times that.
             Function2::FaddeevaRe | Function2::FaddeevaIm => {
                 let re = self.call2(Function2::FaddeevaRe, a, b);

@@ -496,10 +496,6 @@ impl Graph {
         self.intern(node)
     }
 
-    pub(crate) fn less(&mut self, a: Id, b: Id) -> Id {
-        self.condition(Node::Compare(Comparison::Less, a, b))
-    }
-
     pub(crate) fn choice(&mut self, condition: Id, yes: Id, no: Id) -> Id {
         if yes == no { yes } else { self.intern(Node::Choice(condition, yes, no)) }
     }

@@ -231,19 +231,13 @@ impl<'a> WindowShape<'a> {
             }
         }
         let wrong = |weight: &f32| *weight < 0.0 || weight.is_infinite();
-        let refused = match weights {
-            Some(Weights::Windows(weights)) => {
-                weights.indexed_iter().find(|(_, weight)| wrong(weight)).map(|(at, &w)| (at, w))
-            }
-            Some(Weights::Frame(weights)) => weights
-                .indexed_iter()
-                .find(|(_, weight)| wrong(weight))
-                .map(|((y, x), &w)| ((0, y, x), w)),
-            None => None,
-        };
-        match refused {
+        let all = weights.map(|weights| match weights {
+            Weights::Windows(weights) => weights,
+            Weights::Frame(weights) => weights.insert_axis(Axis(0)),
+        });
+        match all.iter().flat_map(|all| all.indexed_iter()).find(|(_, weight)| wrong(weight)) {
             None => Ok(()),
-            Some(((spot, y, x), weight)) => Err(ArgumentError::Weight { spot, x, y, weight }),
+            Some(((spot, y, x), &weight)) => Err(ArgumentError::Weight { spot, x, y, weight }),
         }
     }
 }
