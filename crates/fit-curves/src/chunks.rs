@@ -6,12 +6,75 @@ use fit_core::Status;
 
 use crate::CurveFits;
 
-/// Room for the outcomes of consecutive fits.
+/// Consecutive fits of a batch, with room for what is found of them.
 #[derive(Debug)]
-pub struct Chunk<'a> {
+pub struct Piece<R> {
     first: usize,
+    length: usize,
     /// Parameters of a fit.
+    pub(crate) count: usize,
+    pub(crate) room: R,
+    /// Fits that are left for another fitter.
+    left: Vec<usize>,
+}
+
+/// Consecutive fits of a batch, with room for their outcomes.
+pub type Chunk<'a> = Piece<CurveRoom<'a>>;
+
+/// Room for the outcomes of fits, which is cut into pieces.
+pub trait FitRoom: Sized {
+    /// Cuts off the room for the first so many fits, of `count` parameters.
+    #[must_use]
+    fn cut(&mut self, fits: usize, count: usize) -> Self;
+}
+
+/// The first numbers of an array, which it has no longer; none if there are not as many.
+pub(crate) fn cut<'a, T>(array: &mut &'a mut [T], length: usize) -> &'a mut [T] {
+    array.split_off_mut(..length).unwrap_or_default()
+}
+
+/// Room for so many fits in pieces of `length` fits.
+pub(crate) fn pieces<R: FitRoom>(
+    mut room: R,
+    fits: usize,
     count: usize,
+    length: usize,
+) -> Vec<Piece<R>> {
+    let of = |first: usize| {
+        let length = length.min(fits - first);
+        Piece { first, length, count, room: room.cut(length, count), left: Vec::new() }
+    };
+    (0..fits).step_by(length).map(of).collect()
+}
+
+impl<R> Piece<R> {
+    /// The numbers of its fits.
+    #[inline]
+    pub fn fits(&self) -> Range<usize> {
+        self.first..self.first + self.length
+    }
+
+    /// Where a fit lies in it.
+    #[inline]
+    pub(crate) fn at(&self, fit: usize) -> usize {
+        fit - self.first
+    }
+
+    /// Leaves a fit for another fitter.
+    #[inline]
+    pub fn leave(&mut self, fit: usize) {
+        self.left.push(fit);
+    }
+
+    /// Those that were left.
+    pub fn take_left(&mut self) -> Vec<usize> {
+        std::mem::take(&mut self.left)
+    }
+}
+
+/// Room for the outcomes of fits.
+#[derive(Debug)]
+pub struct CurveRoom<'a> {
     pub(crate) parameters: &'a mut [f64],
     pub(crate) errors: &'a mut [f64],
     /// Empty if it is not to be kept.
@@ -21,8 +84,21 @@ pub struct Chunk<'a> {
     pub(crate) iterations: &'a mut [u32],
     pub(crate) evaluations: &'a mut [u32],
     pub(crate) statuses: &'a mut [Status],
-    /// Fits that are left for another fitter.
-    left: Vec<usize>,
+}
+
+impl FitRoom for CurveRoom<'_> {
+    fn cut(&mut self, fits: usize, count: usize) -> Self {
+        Self {
+            parameters: cut(&mut self.parameters, fits * count),
+            errors: cut(&mut self.errors, fits * count),
+            covariance: cut(&mut self.covariance, fits * count * count),
+            chi2: cut(&mut self.chi2, fits),
+            degrees: cut(&mut self.degrees, fits),
+            iterations: cut(&mut self.iterations, fits),
+            evaluations: cut(&mut self.evaluations, fits),
+            statuses: cut(&mut self.statuses, fits),
+        }
+    }
 }
 
 /// Room for the outcome of a fit.
@@ -48,66 +124,40 @@ pub struct Place<'a> {
 
 /// The outcomes of a batch in pieces of so many fits.
 pub fn chunks(fits: &mut CurveFits, length: usize) -> Vec<Chunk<'_>> {
-    let count = fits.parameters.ncols();
+    let (all, count) = (fits.len(), fits.parameters.ncols());
     let whole = "the arrays are in standard order";
-    // A model without parameters has outcomes too.
-    let numbers = (length * count).max(1);
-    let mut parameters = fits.parameters.as_slice_mut().expect(whole).chunks_mut(numbers);
-    let mut errors = fits.errors.as_slice_mut().expect(whole).chunks_mut(numbers);
-    let squares = (length * count * count).max(1);
-    let mut covariance = fits.covariance.as_slice_mut().expect(whole).chunks_mut(squares);
-    let mut chi2 = fits.chi2.chunks_mut(length);
-    let mut degrees = fits.degrees.chunks_mut(length);
-    let mut iterations = fits.iterations.chunks_mut(length);
-    let mut evaluations = fits.evaluations.chunks_mut(length);
-    let of = |(number, statuses)| Chunk {
-        first: number * length,
-        count,
-        parameters: parameters.next().unwrap_or_default(),
-        errors: errors.next().unwrap_or_default(),
-        covariance: covariance.next().unwrap_or_default(),
-        chi2: chi2.next().unwrap_or_default(),
-        degrees: degrees.next().unwrap_or_default(),
-        iterations: iterations.next().unwrap_or_default(),
-        evaluations: evaluations.next().unwrap_or_default(),
-        statuses,
-        left: Vec::new(),
+    let room = CurveRoom {
+        parameters: fits.parameters.as_slice_mut().expect(whole),
+        errors: fits.errors.as_slice_mut().expect(whole),
+        covariance: fits.covariance.as_slice_mut().expect(whole),
+        chi2: &mut fits.chi2,
+        degrees: &mut fits.degrees,
+        iterations: &mut fits.iterations,
+        evaluations: &mut fits.evaluations,
+        statuses: &mut fits.statuses,
     };
-    fits.statuses.chunks_mut(length).enumerate().map(of).collect()
+    pieces(room, all, count, length)
 }
 
 impl Chunk<'_> {
-    /// The numbers of its fits.
-    #[inline]
-    pub fn fits(&self) -> Range<usize> {
-        self.first..self.first + self.statuses.len()
-    }
-
     /// Room for the outcome of a fit.
     #[inline]
     pub fn place(&mut self, fit: usize) -> Place<'_> {
-        let at = fit - self.first;
-        let count = self.count;
-        let squares = if self.covariance.is_empty() { 0 } else { count * count };
+        let (at, count, room) = (self.at(fit), self.count, &mut self.room);
+        let squares = if room.covariance.is_empty() { 0 } else { count * count };
         Place {
-            parameters: &mut self.parameters[at * count..][..count],
-            errors: &mut self.errors[at * count..][..count],
-            covariance: &mut self.covariance[at * squares..][..squares],
-            chi2: &mut self.chi2[at],
-            degrees: &mut self.degrees[at],
-            iterations: &mut self.iterations[at],
-            evaluations: &mut self.evaluations[at],
-            status: &mut self.statuses[at],
+            parameters: &mut room.parameters[at * count..][..count],
+            errors: &mut room.errors[at * count..][..count],
+            covariance: &mut room.covariance[at * squares..][..squares],
+            chi2: &mut room.chi2[at],
+            degrees: &mut room.degrees[at],
+            iterations: &mut room.iterations[at],
+            evaluations: &mut room.evaluations[at],
+            status: &mut room.statuses[at],
         }
     }
 
-    /// Leaves a fit for another fitter.
-    #[inline]
-    pub fn leave(&mut self, fit: usize) {
-        self.left.push(fit);
-    }
-
-    /// The same of one whose place may have another outcome: it becomes invalid.
+    /// Leaves a fit whose place may have another outcome for another fitter: it becomes invalid.
     pub fn leave_invalid(&mut self, fit: usize) {
         let place = self.place(fit);
         place.parameters.fill(f64::NAN);
@@ -119,10 +169,5 @@ impl Chunk<'_> {
         *place.evaluations = 0;
         *place.status = Status::Invalid;
         self.leave(fit);
-    }
-
-    /// Those that were left.
-    pub fn take_left(&mut self) -> Vec<usize> {
-        std::mem::take(&mut self.left)
     }
 }

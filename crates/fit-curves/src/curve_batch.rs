@@ -10,7 +10,7 @@ use fit_formula::{Axes, Formula, Invariance, Op, Program, Translation};
 use crate::frame::{Frame, can_shift, is_far};
 use crate::{
     CurveError, CurveLimits, CurveOptions, CurvePrecision, CurveStart, Curves, Linear, Points,
-    Sharing,
+    Sharing, check,
 };
 
 /// Sums over more points have too few digits in single precision.
@@ -21,7 +21,7 @@ const LEAST_SINGLE_TOLERANCE: f64 = 1e-4;
 const COARSE_TOLERANCE: f64 = 1e-3;
 
 /// The common data of the fits of a batch.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct CurveBatch<'c, 's, 'o> {
     /// What is fitted.
     pub curves: Curves<'c>,
@@ -66,19 +66,7 @@ impl<'c, 's, 'o> CurveBatch<'c, 's, 'o> {
         if together {
             batch.take_points_together();
         }
-        let program = batch.derived(formula);
-        let eliminates = match options.linear {
-            Linear::Auto => matches!(batch.start, CurveStart::Shared(_)),
-            Linear::Eliminated => true,
-            Linear::Searched => false,
-        };
-        if eliminates && options.estimator == Estimator::LeastSquares {
-            batch.explicit.eliminated = program.separable(options.unlimited());
-        }
-        batch.program = Some(program);
-        batch.invariance = Some(Arc::clone(formula.invariance()));
-        let can_shift = |variable| can_shift(formula, options, variable);
-        batch.shiftable = (0..variables).map(can_shift).collect();
+        batch.take_formula(formula, 0, |_| true);
         Ok(batch)
     }
 
@@ -95,7 +83,7 @@ impl<'c, 's, 'o> CurveBatch<'c, 's, 'o> {
         together: bool,
     ) -> Result<Self, CurveError> {
         let [parameters, variables] = [formula.parameters(), formula.variables()].map(<[_]>::len);
-        check_options(options, parameters)?;
+        check("options", &[options.parameters()], &[parameters])?;
         options.validate().map_err(|error| error.with_names(formula.parameters()))?;
         curves.check_shapes(variables)?;
         let given = match &start {
@@ -103,11 +91,7 @@ impl<'c, 's, 'o> CurveBatch<'c, 's, 'o> {
             CurveStart::Shared(start) => [curves.count(), start.len()],
             CurveStart::PerFit(start) => [start.shape()[0], start.shape()[1]],
         };
-        let wanted = [curves.count(), parameters];
-        if given != wanted {
-            let (found, wanted) = (given.to_vec(), wanted.to_vec());
-            return Err(CurveError::Shape { what: "start values", found, wanted });
-        }
+        check("start values", &given, &[curves.count(), parameters])?;
         options.check_count(curves.count())?;
         let mut batch = Self::unchecked(variables, curves, start, options);
         if together {
@@ -130,7 +114,7 @@ impl<'c, 's, 'o> CurveBatch<'c, 's, 'o> {
     ) -> Result<Self, CurveError> {
         let [parameters, variables] = [formula.parameters(), formula.variables()].map(<[_]>::len);
         let named = |error: CurveError| error.with_names(formula.parameters());
-        check_options(options, parameters)?;
+        check("options", &[options.parameters()], &[parameters])?;
         options.validate().map_err(named)?;
         options.check_count(curves.count())?;
         sharing.validate(curves.count(), options).map_err(named)?;
@@ -142,31 +126,41 @@ impl<'c, 's, 'o> CurveBatch<'c, 's, 'o> {
         pinned.iter().for_each(|&j| alone.fixed[j] = true);
         curves.validate(variables, &start, &alone).map_err(named)?;
         let mut batch = Self::unchecked(variables, curves, start, options);
-        let program = batch.derived(formula);
+        let own = matches!(curves.points, Points::PerFit(_));
+        let known = pinned.iter().fold(0, |all, j| all | 1 << j);
+        // What is shared must be the same in the coordinates of all.
+        batch.take_formula(formula, known, |shift| {
+            let moved = sharing.shared.iter().any(|shared| shift.moves(shared.0));
+            let mixes = pinned.iter().any(|&j| shift.mixes(j));
+            !(mixes || (own && moved))
+        });
+        Ok(batch)
+    }
+
+    /// Takes a formula: its program, what is eliminated of it but for parameters that are `searched`, and the variables that can be shifted.
+    fn take_formula(
+        &mut self,
+        formula: &Formula,
+        searched: u64,
+        may_shift: impl Fn(&Translation) -> bool,
+    ) {
+        let options = self.options;
+        let program = self.derived(formula);
         let eliminates = match options.linear {
-            Linear::Auto => matches!(batch.start, CurveStart::Shared(_)),
+            Linear::Auto => self.has_same_start(),
             Linear::Eliminated => true,
             Linear::Searched => false,
         };
         if eliminates && options.estimator == Estimator::LeastSquares {
-            let unlimited = pinned.iter().fold(options.unlimited(), |all, j| all & !(1 << j));
-            batch.explicit.eliminated = program.separable(unlimited);
+            self.explicit.eliminated = program.separable(options.unlimited() & !searched);
         }
-        batch.program = Some(program);
-        batch.invariance = Some(Arc::clone(formula.invariance()));
-        let own = matches!(curves.points, Points::PerFit(_));
-        let can_shift = |variable: usize| {
-            let shift = formula.invariance().translation(variable);
-            can_shift(formula, options, variable)
-                // What is shared must be the same in the coordinates of all.
-                && shift.is_some_and(|shift| {
-                    let moved = sharing.shared.iter().any(|shared| shift.moves(shared.0));
-                    let mixes = pinned.iter().any(|&j| shift.mixes(j));
-                    !(mixes || (own && moved))
-                })
+        self.program = Some(program);
+        let invariance = self.invariance.insert(Arc::clone(formula.invariance()));
+        let can_shift = |variable| {
+            let shift = invariance.translation(variable);
+            shift.is_some_and(|shift| can_shift(shift, options) && may_shift(shift))
         };
-        batch.shiftable = (0..variables).map(can_shift).collect();
-        Ok(batch)
+        self.shiftable = (0..self.variables).map(can_shift).collect();
     }
 
     /// Whether a shared parameter takes up what is added to the data.
@@ -196,7 +190,7 @@ impl<'c, 's, 'o> CurveBatch<'c, 's, 'o> {
         start: CurveStart<'s>,
         options: &'o CurveOptions,
     ) -> Result<Self, CurveError> {
-        check_options(options, parameters)?;
+        check("options", &[options.parameters()], &[parameters])?;
         curves.validate(variables, &start, options)?;
         Ok(Self::unchecked(variables, curves, start, options))
     }
@@ -309,21 +303,11 @@ impl<'c, 's, 'o> CurveBatch<'c, 's, 'o> {
 
     /// The same with other options, which may differ in tolerance and precision.
     #[must_use]
-    pub fn with_options<'n>(&self, options: &'n CurveOptions) -> CurveBatch<'c, 's, 'n> {
-        CurveBatch {
-            curves: self.curves,
-            start: self.start,
-            options,
-            program: self.program.clone(),
-            explicit: self.explicit,
-            axes: self.axes,
-            extent: self.extent,
-            variables: self.variables,
-            has_limits: self.has_limits,
-            scales: self.scales.clone(),
-            invariance: self.invariance.clone(),
-            shiftable: self.shiftable.clone(),
-        }
+    pub fn with_options<'n>(&self, options: &'n CurveOptions) -> CurveBatch<'c, 's, 'n>
+    where
+        'o: 'n,
+    {
+        CurveBatch { options, ..self.clone() }
     }
 
     /// Whether single precision is enough for what is the same for all fits: not too many points, which it can tell from
@@ -497,14 +481,6 @@ impl<'c, 's, 'o> CurveBatch<'c, 's, 'o> {
             self.options.limit(fit, parameter)
         }
     }
-}
-
-fn check_options(options: &CurveOptions, parameters: usize) -> Result<(), CurveError> {
-    if options.parameters() == parameters {
-        return Ok(());
-    }
-    let (found, wanted) = (vec![options.parameters()], vec![parameters]);
-    Err(CurveError::Shape { what: "options", found, wanted })
 }
 
 /// The share of the mean distance of two points by which rounding may move one.

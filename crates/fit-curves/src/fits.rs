@@ -3,7 +3,7 @@
 use fit_core::Status;
 use ndarray::{Array2, Array3, Axis};
 
-use crate::{CurveError, CurveOptions};
+use crate::{CurveError, CurveOptions, check};
 
 /// The outcomes of fits, in their order.
 #[derive(Clone, Debug, PartialEq)]
@@ -32,17 +32,12 @@ pub struct CurveFits {
 impl CurveFits {
     /// Room for this number of fits, all invalid, with or without their covariance.
     pub fn invalid(count: usize, parameters: usize, covariance: bool) -> Self {
-        let squares = if covariance { count } else { 0 };
-        Self {
-            parameters: Array2::from_elem((count, parameters), f64::NAN),
-            errors: Array2::from_elem((count, parameters), f64::NAN),
-            covariance: Array3::from_elem((squares, parameters, parameters), f64::NAN),
-            chi2: vec![f64::NAN; count],
-            degrees: vec![0; count],
-            iterations: vec![0; count],
-            evaluations: vec![0; count],
-            statuses: vec![Status::Invalid; count],
-        }
+        let mut fits = Self::room(count, parameters, covariance);
+        fits.parameters.fill(f64::NAN);
+        fits.errors.fill(f64::NAN);
+        fits.covariance.fill(f64::NAN);
+        fits.chi2.fill(f64::NAN);
+        fits
     }
 
     /// The same with zeros in place of what is not known, which the system makes when they are first touched: for who
@@ -68,13 +63,7 @@ impl CurveFits {
     pub fn check_room(&self, count: usize, options: &CurveOptions) -> Result<(), CurveError> {
         let parameters = options.parameters();
         let squares = if options.covariance { count } else { 0 };
-        let check = |found: &[usize], wanted: &[usize]| {
-            if found == wanted {
-                return Ok(());
-            }
-            let (found, wanted) = (found.to_vec(), wanted.to_vec());
-            Err(CurveError::Shape { what: "room for outcomes", found, wanted })
-        };
+        let check = |found: &[usize], wanted: &[usize]| check("room for outcomes", found, wanted);
         check(self.parameters.shape(), &[count, parameters])?;
         check(self.errors.shape(), &[count, parameters])?;
         check(self.covariance.shape(), &[squares, parameters, parameters])?;

@@ -8,7 +8,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use fit_formula::{Formula, Invariance, Translation};
+use fit_formula::{Invariance, Translation};
 use rayon::prelude::*;
 
 use crate::{CurveOptions, Curves, Points};
@@ -93,12 +93,9 @@ impl Curves<'_> {
             _ => None,
         };
         let of = |variable: usize| match self.points {
-            Points::Shared(at) => extents(self.points(), |points| {
-                extent(points.filter(|&point| weighs(point)).map(|point| at.get([variable, point])))
-            }),
-            Points::PerFit(at) => extents(self.points(), |points| {
+            Points::Shared(_) | Points::PerFit(_) => extents(self.points(), |points| {
                 let weighed = points.filter(|&point| weighs(point));
-                extent(weighed.map(|point| at.get([fit, variable, point])))
+                extent(weighed.map(|point| self.points.at(fit, variable, point)))
             }),
             // They begin at 0.
             _ => [0.0; 2],
@@ -115,11 +112,10 @@ impl Curves<'_> {
 }
 
 /// Whether a shift of a variable leaves fixed parameters, and limits, what they are.
-pub(crate) fn can_shift(formula: &Formula, options: &CurveOptions, variable: usize) -> bool {
+pub(crate) fn can_shift(shift: &Translation, options: &CurveOptions) -> bool {
     let unlimited = options.unlimited();
     let is_free = |j: usize| unlimited >> j & 1 == 1 && !options.fixed[j];
-    let shift = formula.invariance().translation(variable);
-    shift.is_some_and(|shift| (0..options.parameters()).all(|j| is_free(j) || !shift.mixes(j)))
+    (0..options.parameters()).all(|j| is_free(j) || !shift.mixes(j))
 }
 
 impl Frame {

@@ -1,10 +1,9 @@
 //! Fits by Gpufit's search, for programs that depend on its iterations.
 
-use std::ops::Range;
-
 use fit_core::search::gpufit::GpufitState;
 
-use crate::{CurveError, CurveOptions};
+use crate::chunks::{FitRoom, Piece, cut, pieces};
+use crate::{CurveError, CurveOptions, check};
 
 /// Where there is no limit of steps a search still ends: without a tolerance it may gain a little for ever.
 const MOST_ITERATIONS: i32 = 20_000;
@@ -86,38 +85,24 @@ impl<'a> GpufitRoom<'a> {
     ) -> Result<Vec<GpufitChunk<'a>>, CurveError> {
         let lengths =
             [self.parameters.len(), self.states.len(), self.chi2.len(), self.iterations.len()];
-        let wanted = [fits * parameters, fits, fits, fits];
-        if lengths != wanted {
-            let (found, wanted) = (lengths.to_vec(), wanted.to_vec());
-            return Err(CurveError::Shape { what: "room for outcomes", found, wanted });
-        }
-        let mut numbers = self.parameters.chunks_mut((length * parameters).max(1));
-        let mut chi2 = self.chi2.chunks_mut(length);
-        let mut iterations = self.iterations.chunks_mut(length);
-        let of = |(number, states)| GpufitChunk {
-            first: number * length,
-            count: parameters,
-            parameters: numbers.next().unwrap_or_default(),
-            states,
-            chi2: chi2.next().unwrap_or_default(),
-            iterations: iterations.next().unwrap_or_default(),
-            left: Vec::new(),
-        };
-        Ok(self.states.chunks_mut(length).enumerate().map(of).collect())
+        check("room for outcomes", &lengths, &[fits * parameters, fits, fits, fits])?;
+        Ok(pieces(self, fits, parameters, length))
     }
 }
 
-/// Room for the outcomes of consecutive fits.
-#[derive(Debug)]
-pub struct GpufitChunk<'a> {
-    first: usize,
-    count: usize,
-    parameters: &'a mut [f32],
-    states: &'a mut [i32],
-    chi2: &'a mut [f32],
-    iterations: &'a mut [i32],
-    left: Vec<usize>,
+impl FitRoom for GpufitRoom<'_> {
+    fn cut(&mut self, fits: usize, count: usize) -> Self {
+        Self {
+            parameters: cut(&mut self.parameters, fits * count),
+            states: cut(&mut self.states, fits),
+            chi2: cut(&mut self.chi2, fits),
+            iterations: cut(&mut self.iterations, fits),
+        }
+    }
 }
+
+/// Consecutive fits of a batch, with room for their outcomes.
+pub type GpufitChunk<'a> = Piece<GpufitRoom<'a>>;
 
 /// Room for the outcome of a fit.
 #[derive(Debug)]
@@ -145,21 +130,15 @@ impl GpufitPlace<'_> {
 }
 
 impl GpufitChunk<'_> {
-    /// The numbers of its fits.
-    #[inline]
-    pub fn fits(&self) -> Range<usize> {
-        self.first..self.first + self.states.len()
-    }
-
     /// Room for the outcome of a fit.
     #[inline]
     pub fn place(&mut self, fit: usize) -> GpufitPlace<'_> {
-        let at = fit - self.first;
+        let (at, count, room) = (self.at(fit), self.count, &mut self.room);
         GpufitPlace {
-            parameters: &mut self.parameters[at * self.count..][..self.count],
-            state: &mut self.states[at],
-            chi2: &mut self.chi2[at],
-            iterations: &mut self.iterations[at],
+            parameters: &mut room.parameters[at * count..][..count],
+            state: &mut room.states[at],
+            chi2: &mut room.chi2[at],
+            iterations: &mut room.iterations[at],
         }
     }
 
@@ -175,32 +154,17 @@ impl GpufitChunk<'_> {
         iterations: &[f32],
     ) -> Result<(), CurveError> {
         let found = [parameters.len(), states.len(), chi2.len(), iterations.len()];
-        let count = self.states.len();
-        let wanted = [count * self.count, count, count, count];
-        if found != wanted {
-            let (found, wanted) = (found.to_vec(), wanted.to_vec());
-            return Err(CurveError::Shape { what: "outcomes", found, wanted });
-        }
-        self.parameters.copy_from_slice(parameters);
-        self.chi2.copy_from_slice(chi2);
+        let (count, room) = (self.fits().len(), &mut self.room);
+        check("outcomes", &found, &[count * self.count, count, count, count])?;
+        room.parameters.copy_from_slice(parameters);
+        room.chi2.copy_from_slice(chi2);
         let whole = |to: &mut [i32], from: &[f32]| {
             for (to, from) in to.iter_mut().zip(from) {
                 *to = from.to_bits() as i32;
             }
         };
-        whole(self.states, states);
-        whole(self.iterations, iterations);
+        whole(room.states, states);
+        whole(room.iterations, iterations);
         Ok(())
-    }
-
-    /// Leaves a fit for another fitter.
-    #[inline]
-    pub fn leave(&mut self, fit: usize) {
-        self.left.push(fit);
-    }
-
-    /// Those that were left.
-    pub fn take_left(&mut self) -> Vec<usize> {
-        std::mem::take(&mut self.left)
     }
 }

@@ -16,7 +16,7 @@ mod values;
 
 use ndarray::{ArrayView2, Ix2, Ix3};
 
-pub use chunks::{Chunk, Place, chunks};
+pub use chunks::{Chunk, CurveRoom, FitRoom, Piece, Place, chunks};
 pub use compiled::{CompiledModel, CurveNumber};
 pub use curve_batch::{CurveBatch, clean};
 pub use error::CurveError;
@@ -200,14 +200,10 @@ impl<'a> Curves<'a> {
             CurveStart::Estimate => return Err(CurveError::NoStart),
             CurveStart::Shared(start) => {
                 check("start values", &[start.len()], &[parameters])?;
-                match options.limits {
-                    CurveLimits::Shared(_) => options.allow(start.iter().copied(), None)?,
-                    CurveLimits::PerFit(_) => {
-                        options.check_count(count)?;
-                        for fit in 0..count {
-                            options.allow(start.iter().copied(), Some(fit))?;
-                        }
-                    }
+                options.check_count(count)?;
+                let own = matches!(options.limits, CurveLimits::PerFit(_));
+                for fit in 0..if own { count } else { 1 } {
+                    options.allow(start.iter().copied(), own.then_some(fit))?;
                 }
             }
             CurveStart::PerFit(start) => {
@@ -224,7 +220,11 @@ impl<'a> Curves<'a> {
     }
 }
 
-fn check(what: &'static str, found: &[usize], wanted: &[usize]) -> Result<(), CurveError> {
+pub(crate) fn check(
+    what: &'static str,
+    found: &[usize],
+    wanted: &[usize],
+) -> Result<(), CurveError> {
     if found == wanted {
         Ok(())
     } else {

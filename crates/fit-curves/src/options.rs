@@ -3,7 +3,7 @@
 use fit_core::Estimator;
 use ndarray::Ix2;
 
-use crate::{CurveError, CurvePrecision, Values};
+use crate::{CurveError, CurvePrecision, Values, check};
 
 /// The limits of each parameter.
 #[derive(Clone, Debug, PartialEq)]
@@ -195,9 +195,8 @@ impl CurveOptions {
             CurveLimits::PerFit(limits) => (limits, false),
         };
         let parameters = self.parameters();
-        if shared && limits.len() != parameters {
-            let (found, wanted) = (vec![limits.len()], vec![parameters]);
-            return Err(CurveError::Shape { what: "limits", found, wanted });
+        if shared {
+            check("limits", &[limits.len()], &[parameters])?;
         }
         for (number, &[lower, upper]) in limits.iter().enumerate() {
             let sound = lower <= upper && lower < f64::INFINITY && upper > f64::NEG_INFINITY;

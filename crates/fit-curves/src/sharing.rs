@@ -60,18 +60,19 @@ impl Sharing {
     pub fn validate(&self, count: usize, options: &CurveOptions) -> Result<(), CurveError> {
         let parameters = options.parameters();
         let wrong = |parameter, reason| Err(CurveError::Sharing { parameter, name: None, reason });
-        let mut seen = vec![false; parameters];
-        for (parameter, groups) in &self.shared {
-            let parameter = *parameter;
+        let once = |seen: &mut [bool], parameter: usize, [twice, fixed]: [&'static str; 2]| {
             if parameter >= parameters {
                 return wrong(parameter, "does not exist");
             }
             if std::mem::replace(&mut seen[parameter], true) {
-                return wrong(parameter, "is shared twice");
+                return wrong(parameter, twice);
             }
-            if options.fixed[parameter] {
-                return wrong(parameter, "is fixed, and cannot be shared");
-            }
+            if options.fixed[parameter] { wrong(parameter, fixed) } else { Ok(()) }
+        };
+        let mut seen = vec![false; parameters];
+        for (parameter, groups) in &self.shared {
+            let words = ["is shared twice", "is fixed, and cannot be shared"];
+            once(&mut seen, *parameter, words)?;
             if let Some(groups) = groups.as_ref().filter(|groups| groups.len() != count) {
                 return Err(CurveError::Count {
                     what: "groups",
@@ -82,15 +83,8 @@ impl Sharing {
         }
         let mut seen = vec![false; parameters];
         for &Prior { parameter, mean, deviation } in &self.priors {
-            if parameter >= parameters {
-                return wrong(parameter, "does not exist");
-            }
-            if std::mem::replace(&mut seen[parameter], true) {
-                return wrong(parameter, "has two priors");
-            }
-            if options.fixed[parameter] {
-                return wrong(parameter, "is fixed, and cannot have a prior");
-            }
+            let words = ["has two priors", "is fixed, and cannot have a prior"];
+            once(&mut seen, parameter, words)?;
             if !mean.is_finite() {
                 return wrong(parameter, "has a prior whose mean is not finite");
             }

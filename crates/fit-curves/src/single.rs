@@ -234,19 +234,19 @@ impl<'a> SingleFits<'a> {
         let other = |which: usize| &others[which * count..][..count];
         let (rules, statuses) = (Rules::of(batch), other(3));
         for (to, from) in [
-            (&mut *chunk.iterations, other(1)),
-            (chunk.evaluations, other(2)),
-            (chunk.degrees, other(6)),
+            (&mut *chunk.room.iterations, other(1)),
+            (chunk.room.evaluations, other(2)),
+            (chunk.room.degrees, other(6)),
         ] {
             to.iter_mut().zip(from).for_each(|(to, &from)| *to = whole(from));
         }
         if batch.has_limits {
             for number in 0..numbers {
                 let (fit, j) = (fits.start + number / parameters, number % parameters);
-                chunk.parameters[number] = kept(batch, fit, j, of_parameters[number]);
+                chunk.room.parameters[number] = kept(batch, fit, j, of_parameters[number]);
             }
         } else {
-            let to = chunk.parameters.iter_mut();
+            let to = chunk.room.parameters.iter_mut();
             to.zip(of_parameters).for_each(|(to, &from)| *to = f64::from(from));
         }
         let mut lengths = vec![0.0; parameters];
@@ -254,9 +254,9 @@ impl<'a> SingleFits<'a> {
             let these = first..(first + BLOCK).min(count);
             let MeasuredBlock { chi2, variances, deviations, mut fine } =
                 rules.measure_block(&other, these.clone());
-            chunk.chi2[these.clone()].copy_from_slice(&chi2[..these.len()]);
+            chunk.room.chi2[these.clone()].copy_from_slice(&chi2[..these.len()]);
             for (i, at) in these.clone().enumerate() {
-                chunk.statuses[at] = status(statuses[at]);
+                chunk.room.statuses[at] = status(statuses[at]);
                 if self.step > 0 || at == 0 {
                     let starts = &self.starts[at * self.step..][..parameters];
                     for (to, &start) in lengths.iter_mut().zip(starts) {
@@ -266,15 +266,15 @@ impl<'a> SingleFits<'a> {
                 let row = at * parameters..(at + 1) * parameters;
                 let from = of_parameters[row.clone()].iter().zip(&of_errors[row.clone()]);
                 for ((to, length), (&parameter, &root)) in
-                    chunk.errors[row].iter_mut().zip(&lengths).zip(from)
+                    chunk.room.errors[row].iter_mut().zip(&lengths).zip(from)
                 {
                     *to = f64::from(root) * length * deviations[i];
                     fine[i] &= is_told(parameter, root, *to as f32);
                 }
-                if !chunk.covariance.is_empty() {
+                if !chunk.room.covariance.is_empty() {
                     let pairs = parameters * (parameters + 1) / 2;
                     let mut upper = covariance[at * pairs..][..pairs].iter();
-                    let to = &mut chunk.covariance[at * parameters * parameters..];
+                    let to = &mut chunk.room.covariance[at * parameters * parameters..];
                     for j in 0..parameters {
                         let factor = variances[i] * lengths[j];
                         for (k, &value) in (j..parameters).zip(&mut upper) {

@@ -56,9 +56,15 @@ impl Dimensions for Ix3 {
 }
 
 /// A type of numbers that [`Values`] can have.
-pub trait Element: Copy {
+pub trait Element: Copy + Sync {
     /// An array as values.
     fn values<D: Dimensions>(array: ArrayView<'_, Self, D>) -> Values<'_, D>;
+    /// The number.
+    #[doc(hidden)]
+    fn double(self) -> f64;
+    /// The same in single precision, rounded.
+    #[doc(hidden)]
+    fn single(self) -> f32;
 }
 
 macro_rules! elements {
@@ -67,181 +73,15 @@ macro_rules! elements {
             fn values<D: Dimensions>(array: ArrayView<'_, Self, D>) -> Values<'_, D> {
                 Values::$variant(array)
             }
+            #[inline(always)]
+            fn double(self) -> f64 {
+                f64::from(self)
+            }
+            #[inline(always)]
+            fn single(self) -> f32 {
+                self as f32
+            }
         })*
-
-        impl<D: Dimensions> Values<'_, D> {
-            /// The lengths of the axes.
-            pub fn shape(&self) -> Vec<usize> {
-                match self {
-                    $(Self::$variant(array) => array.shape().to_vec(),)*
-                }
-            }
-
-            /// The same numbers, for as long as these are borrowed.
-            pub fn reborrow(&self) -> Values<'_, D> {
-                match self {
-                    $(Self::$variant(array) => Values::$variant(array.view()),)*
-                }
-            }
-
-            /// A number.
-            ///
-            /// # Panics
-            /// If there is none at this place.
-            pub fn get(&self, at: D::At) -> f64 {
-                match self {
-                    $(Self::$variant(array) => f64::from(array[D::place(at)]),)*
-                }
-            }
-
-            /// Whether a condition holds for all numbers. Threads of a pool share the work.
-            pub fn all(&self, holds: impl Fn(f64) -> bool + Sync) -> bool {
-                match self {
-                    $(Self::$variant(array) => {
-                        // Without a branch for each, so that many are looked at at once.
-                        let every = |all: bool, value: &$type| all & holds(f64::from(*value));
-                        match array.as_slice() {
-                            Some(all) => parts(all.len(), PART, &|part| all[part].iter().fold(true, every)),
-                            None => array.iter().fold(true, every),
-                        }
-                    })*
-                }
-            }
-
-            /// Where the first number is for which the condition holds.
-            pub fn position(&self, holds: impl Fn(f64) -> bool + Sync) -> Option<Vec<usize>> {
-                if self.all(|value| !holds(value)) {
-                    return None;
-                }
-                match self {
-                    $(Self::$variant(array) => array
-                        .iter()
-                        .position(|&value| holds(f64::from(value)))
-                        .map(|number| {
-                            // In the order of the elements the last axis runs fastest.
-                            let mut rest = number;
-                            let mut at: Vec<usize> = array
-                                .shape()
-                                .iter()
-                                .rev()
-                                .map(|&length| {
-                                    let here = rest % length;
-                                    rest /= length;
-                                    here
-                                })
-                                .collect();
-                            at.reverse();
-                            at
-                        }),)*
-                }
-            }
-        }
-
-        impl Values<'_, Ix2> {
-            /// All rows, one after the other, if they are of single precision and lie so.
-            pub fn as_single(&self) -> Option<&[f32]> {
-                match self {
-                    Self::F32(array) => array.as_slice(),
-                    _ => None,
-                }
-            }
-
-            /// Whether all numbers of each row are finite and between the limits of their columns, which may be numbers too. Threads of a
-            /// pool share the work.
-            ///
-            /// # Panics
-            /// If there are not as many limits as columns.
-            pub fn are_within(&self, limits: &[[f64; 2]]) -> bool {
-                assert_eq!(self.shape()[1], limits.len(), "limits for each column");
-                if limits.is_empty() {
-                    return true;
-                }
-                let length = limits.len() * TILE.div_ceil(limits.len());
-                let end = |end: usize| -> Vec<f64> {
-                    let of = |limit: &[f64; 2]| limit[end].clamp(f64::MIN, f64::MAX);
-                    limits.iter().map(of).cycle().take(length).collect()
-                };
-                let (lower, upper) = (end(0), end(1));
-                match self {
-                    $(Self::$variant(array) => {
-                        let every = |all: bool, ((&value, &lower), &upper): ((&$type, &f64), &f64)| {
-                            let value = f64::from(value);
-                            all & (lower <= value) & (value <= upper)
-                        };
-                        match array.as_slice() {
-                            Some(all) => parts(all.len(), length * PART / TILE, &|part| {
-                                all[part].chunks(length).all(|tile| {
-                                    tile.iter().zip(&lower).zip(&upper).fold(true, every)
-                                })
-                            }),
-                            None => array.rows().into_iter().all(|row| {
-                                row.iter().zip(&lower).zip(&upper).fold(true, every)
-                            }),
-                        }
-                    })*
-                }
-            }
-
-            /// The numbers of a row.
-            ///
-            /// # Panics
-            /// If there is no such row, or not as many numbers in it as there is room for.
-            pub fn row(&self, number: usize, into: &mut [f64]) {
-                match self {
-                    $(Self::$variant(array) => {
-                        let row = array.row(number);
-                        assert_eq!(row.len(), into.len(), "a number for each place");
-                        for (to, &from) in into.iter_mut().zip(row) {
-                            *to = f64::from(from);
-                        }
-                    })*
-                }
-            }
-
-            /// The numbers of some rows, one after the other, rounded to single precision.
-            ///
-            /// # Panics
-            /// As [`Values::row`].
-            pub fn rows_single(&self, rows: &Range<usize>, into: &mut [f32]) {
-                match self {
-                    $(Self::$variant(array) => {
-                        let part = array.slice_axis(Axis(0), Slice::from(rows.clone()));
-                        assert_eq!(part.len(), into.len(), "a number for each place");
-                        if let Some(part) = part.as_slice() {
-                            for (to, &from) in into.iter_mut().zip(part) {
-                                *to = from as f32;
-                            }
-                        } else {
-                            for (to, &from) in into.iter_mut().zip(part) {
-                                *to = from as f32;
-                            }
-                        }
-                    })*
-                }
-            }
-
-            /// The numbers of a row, rounded to single precision.
-            ///
-            /// # Panics
-            /// As [`Values::row`].
-            pub fn row_single(&self, number: usize, into: &mut [f32]) {
-                match self {
-                    $(Self::$variant(array) => {
-                        let row = array.row(number);
-                        assert_eq!(row.len(), into.len(), "a number for each place");
-                        if let Some(row) = row.as_slice() {
-                            for (to, &from) in into.iter_mut().zip(row) {
-                                *to = from as f32;
-                            }
-                        } else {
-                            for (to, &from) in into.iter_mut().zip(row) {
-                                *to = from as f32;
-                            }
-                        }
-                    })*
-                }
-            }
-        }
     };
 }
 elements! {
@@ -251,6 +91,160 @@ elements! {
     u16, U16;
     u32, U32;
     i32, I32;
+}
+
+/// Does the same with an array of any type.
+macro_rules! with {
+    ($values:expr, $array:ident => $work:expr) => {
+        match $values {
+            Values::F32($array) => $work,
+            Values::F64($array) => $work,
+            Values::U8($array) => $work,
+            Values::U16($array) => $work,
+            Values::U32($array) => $work,
+            Values::I32($array) => $work,
+        }
+    };
+}
+
+impl<D: Dimensions> Values<'_, D> {
+    /// The lengths of the axes.
+    pub fn shape(&self) -> Vec<usize> {
+        with!(self, array => array.shape().to_vec())
+    }
+
+    /// The same numbers, for as long as these are borrowed.
+    pub fn reborrow(&self) -> Values<'_, D> {
+        with!(self, array => array.view().into())
+    }
+
+    /// A number.
+    ///
+    /// # Panics
+    /// If there is none at this place.
+    pub fn get(&self, at: D::At) -> f64 {
+        with!(self, array => array[D::place(at)].double())
+    }
+
+    /// Whether a condition holds for all numbers. Threads of a pool share the work.
+    pub fn all(&self, holds: impl Fn(f64) -> bool + Sync) -> bool {
+        with!(self, array => all_hold(array, &holds))
+    }
+
+    /// Where the first number is for which the condition holds.
+    pub fn position(&self, holds: impl Fn(f64) -> bool + Sync) -> Option<Vec<usize>> {
+        if self.all(|value| !holds(value)) {
+            return None;
+        }
+        let number = with!(self, array => array.iter().position(|&value| holds(value.double())))?;
+        // In the order of the elements the last axis runs fastest.
+        let mut rest = number;
+        let mut at = self.shape();
+        for length in at.iter_mut().rev() {
+            (rest, *length) = (rest / *length, rest % *length);
+        }
+        Some(at)
+    }
+}
+
+/// Whether a condition holds for all numbers of an array.
+fn all_hold<T: Element, D: Dimensions>(
+    array: &ArrayView<'_, T, D>,
+    holds: &(impl Fn(f64) -> bool + Sync),
+) -> bool {
+    // Without a branch for each, so that many are looked at at once.
+    let every = |all: bool, value: &T| all & holds(value.double());
+    match array.as_slice() {
+        Some(all) => parts(all.len(), PART, &|part| all[part].iter().fold(true, every)),
+        None => array.iter().fold(true, every),
+    }
+}
+
+impl Values<'_, Ix2> {
+    /// All rows, one after the other, if they are of single precision and lie so.
+    pub fn as_single(&self) -> Option<&[f32]> {
+        match self {
+            Self::F32(array) => array.as_slice(),
+            _ => None,
+        }
+    }
+
+    /// Whether all numbers of each row are finite and between the limits of their columns, which may be numbers too. Threads of a
+    /// pool share the work.
+    ///
+    /// # Panics
+    /// If there are not as many limits as columns.
+    pub fn are_within(&self, limits: &[[f64; 2]]) -> bool {
+        assert_eq!(self.shape()[1], limits.len(), "limits for each column");
+        if limits.is_empty() {
+            return true;
+        }
+        let length = limits.len() * TILE.div_ceil(limits.len());
+        let end = |end: usize| -> Vec<f64> {
+            let of = |limit: &[f64; 2]| limit[end].clamp(f64::MIN, f64::MAX);
+            limits.iter().map(of).cycle().take(length).collect()
+        };
+        let (lower, upper) = (end(0), end(1));
+        with!(self, array => rows_within(array, &lower, &upper))
+    }
+
+    /// The numbers of a row.
+    ///
+    /// # Panics
+    /// If there is no such row, or not as many numbers in it as there is room for.
+    pub fn row(&self, number: usize, into: &mut [f64]) {
+        with!(self, array => {
+            let row = array.row(number);
+            assert_eq!(row.len(), into.len(), "a number for each place");
+            for (to, &from) in into.iter_mut().zip(row) {
+                *to = from.double();
+            }
+        });
+    }
+
+    /// The numbers of some rows, one after the other, rounded to single precision.
+    ///
+    /// # Panics
+    /// As [`Values::row`].
+    pub fn rows_single(&self, rows: &Range<usize>, into: &mut [f32]) {
+        with!(self, array => singles(array.slice_axis(Axis(0), Slice::from(rows.clone())), into));
+    }
+
+    /// The numbers of a row, rounded to single precision.
+    ///
+    /// # Panics
+    /// As [`Values::row`].
+    pub fn row_single(&self, number: usize, into: &mut [f32]) {
+        with!(self, array => singles(array.row(number), into));
+    }
+}
+
+/// Whether all numbers are between the limits of their columns, which are repeated in whole rows.
+fn rows_within<T: Element>(array: &ArrayView<'_, T, Ix2>, lower: &[f64], upper: &[f64]) -> bool {
+    let every = |all: bool, ((&value, &lower), &upper): ((&T, &f64), &f64)| {
+        let value = value.double();
+        all & (lower <= value) & (value <= upper)
+    };
+    let length = lower.len();
+    match array.as_slice() {
+        Some(all) => parts(all.len(), length * PART / TILE, &|part| {
+            let mut tiles = all[part].chunks(length);
+            tiles.all(|tile| tile.iter().zip(lower).zip(upper).fold(true, every))
+        }),
+        None => {
+            let mut rows = array.rows().into_iter();
+            rows.all(|row| row.iter().zip(lower).zip(upper).fold(true, every))
+        }
+    }
+}
+
+/// The numbers of an array, rounded to single precision.
+fn singles<T: Element, D: Dimension>(from: ArrayView<'_, T, D>, into: &mut [f32]) {
+    assert_eq!(from.len(), into.len(), "a number for each place");
+    match from.as_slice() {
+        Some(from) => into.iter_mut().zip(from).for_each(|(to, &from)| *to = from.single()),
+        None => into.iter_mut().zip(from).for_each(|(to, &from)| *to = from.single()),
+    }
 }
 
 impl<'a, D: Dimensions> Values<'a, D> {

@@ -39,11 +39,10 @@ impl Condition {
         let mut graph = Graph::new(MAX_OPERATIONS);
         let Parsed { value, at, variables, .. } =
             parse(text, &Names::Columns(columns), &[], &mut graph)?;
-        let Value::Truth(value) = value else {
-            return Err(FormulaError::new(at, FormulaErrorKind::NeedsTruth));
-        };
+        let wrong = |kind| Err(FormulaError::new(at, kind));
+        let Value::Truth(value) = value else { return wrong(FormulaErrorKind::NeedsTruth) };
         if graph.is_full() {
-            return Err(FormulaError::new(at, FormulaErrorKind::TooLarge));
+            return wrong(FormulaErrorKind::TooLarge);
         }
         let program = lower::program(&graph, value, &[], Axes::Together, [&variables, &[]], &[]);
         Ok(Self { text: text.to_string(), columns: variables, program })

@@ -4,7 +4,39 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use crate::function::{Function, Function2};
-use crate::graph::{Comparison, Depends, Graph, Id, Node, ONE};
+use crate::graph::{Depends, Graph, Id, Node, ONE};
+use crate::parse::written;
+
+/// The derivative of a function of x, whose value is `own`, by x.
+const fn by_argument(function: Function) -> &'static str {
+    match function {
+        Function::Exp => "own",
+        Function::ExpM1 => "exp(x)",
+        Function::Ln | Function::LnOrZero => "1/x",
+        Function::Ln1P => "1/(1 + x)",
+        Function::Sqrt => "0.5/own",
+        Function::Sin => "cos(x)",
+        Function::Cos => "-sin(x)",
+        Function::Tan => "1 + own^2",
+        Function::Asin => "1/sqrt(1 - x^2)",
+        Function::Acos => "-1/sqrt(1 - x^2)",
+        Function::Atan => "1/(1 + x^2)",
+        Function::Sinh => "cosh(x)",
+        Function::Cosh => "sinh(x)",
+        Function::Tanh => "1 - own^2",
+        Function::Logistic => "own*logistic(-x)",
+        Function::Abs => "if(x < 0, -1, 1)",
+        Function::Floor => "0",
+        Function::Erf => "1.1283791670955126*exp(-x^2)",
+        Function::Erfc => "-1.1283791670955126*exp(-x^2)",
+        Function::Erfcx => "2*x*own - 1.1283791670955126",
+        Function::LnGamma => "_digamma(x)",
+        Function::J0 => "-j1(x)",
+        Function::J1 => "j0(x) - _j1_over_x(x)",
+        // No formula has them but as a derivative: it is NaN.
+        Function::Digamma | Function::J1OverX => "log(-1)",
+    }
+}
 
 impl Graph {
     /// The derivative of a number by a parameter.
@@ -65,7 +97,7 @@ impl Graph {
                 self.sum(&terms, 0.0)
             }
             Node::Call(function, argument) => {
-                let outer = self.of_function(function, id, argument);
+                let outer = written(self, by_argument(function), &[("own", id), ("x", argument)]);
                 self.multiply(outer, by[argument as usize])
             }
             Node::Call2(function, a, b) => {
@@ -92,90 +124,11 @@ impl Graph {
         }
     }
 
-    /// The derivative of a function of one number by that number, where its value is `own`.
-    fn of_function(&mut self, function: Function, own: Id, x: Id) -> Id {
-        let two_by_root_pi = core::f64::consts::FRAC_2_SQRT_PI;
-        match function {
-            Function::Exp => own,
-            Function::ExpM1 => self.call(Function::Exp, x),
-            Function::Ln | Function::LnOrZero => self.product(&[(x, -1)]),
-            Function::Ln1P => {
-                let one_more = self.sum(&[(x, 1.0)], 1.0);
-                self.product(&[(one_more, -1)])
-            }
-            Function::Sqrt => {
-                let inverse = self.product(&[(own, -1)]);
-                self.scaled(0.5, inverse)
-            }
-            Function::Sin => self.call(Function::Cos, x),
-            Function::Cos => {
-                let sine = self.call(Function::Sin, x);
-                self.scaled(-1.0, sine)
-            }
-            Function::Tan => {
-                let square = self.product(&[(own, 2)]);
-                self.sum(&[(square, 1.0)], 1.0)
-            }
-            Function::Asin | Function::Acos => {
-                let square = self.product(&[(x, 2)]);
-                let rest = self.sum(&[(square, -1.0)], 1.0);
-                let root = self.call(Function::Sqrt, rest);
-                let inverse = self.product(&[(root, -1)]);
-                self.scaled(if function == Function::Asin { 1.0 } else { -1.0 }, inverse)
-            }
-            Function::Atan => {
-                let square = self.product(&[(x, 2)]);
-                let sum = self.sum(&[(square, 1.0)], 1.0);
-                self.product(&[(sum, -1)])
-            }
-            Function::Sinh => self.call(Function::Cosh, x),
-            Function::Cosh => self.call(Function::Sinh, x),
-            Function::Tanh => {
-                let square = self.product(&[(own, 2)]);
-                self.sum(&[(square, -1.0)], 1.0)
-            }
-            Function::Logistic => {
-                let minus = self.scaled(-1.0, x);
-                let other = self.call(Function::Logistic, minus);
-                self.multiply(own, other)
-            }
-            Function::Abs => {
-                let (zero, minus) = (self.number(0.0), self.number(-1.0));
-                let below = self.compare(Comparison::Less, x, zero);
-                self.choice(below, minus, ONE)
-            }
-            Function::Floor => self.number(0.0),
-            Function::Erf | Function::Erfc => {
-                let square = self.product(&[(x, 2)]);
-                let minus = self.scaled(-1.0, square);
-                let exponential = self.call(Function::Exp, minus);
-                let sign = if function == Function::Erf { 1.0 } else { -1.0 };
-                self.scaled(sign * two_by_root_pi, exponential)
-            }
-            Function::Erfcx => {
-                let product = self.multiply(x, own);
-                self.sum(&[(product, 2.0)], -two_by_root_pi)
-            }
-            Function::LnGamma => self.call(Function::Digamma, x),
-            // No formula has it but as a derivative.
-            Function::Digamma => self.number(f64::NAN),
-            Function::J0 => {
-                let other = self.call(Function::J1, x);
-                self.scaled(-1.0, other)
-            }
-            Function::J1 => {
-                let first = self.call(Function::J0, x);
-                let second = self.call(Function::J1OverX, x);
-                self.subtract(first, second)
-            }
-            Function::J1OverX => self.number(f64::NAN),
-        }
-    }
-
     /// The derivative of a function of two numbers, where its value is `own`, with those of the numbers at hand.
     fn of_function2(&mut self, function: Function2, own: Id, [a, b]: [Id; 2], by: [Id; 2]) -> Id {
         let zero = self.number(0.0);
         let [by_a, by_b] = by;
+        let all = [("a", a), ("b", b), ("da", by_a), ("db", by_b)];
         match function {
             // b·a^(b − 1)·a′ + a^b·ln a·b′.
             Function2::Power => {
@@ -194,20 +147,9 @@ impl Graph {
                 let second = self.product(&[(own, 1), (logarithm, 1), (by_b, 1)]);
                 self.add(first, second)
             }
-            // (b·a′ − a·b′)/(a² + b²).
-            Function2::Atan2 => {
-                let squares = [self.product(&[(a, 2)]), self.product(&[(b, 2)])];
-                let square = self.add(squares[0], squares[1]);
-                let first = self.product(&[(b, 1), (by_a, 1)]);
-                let second = self.product(&[(a, 1), (by_b, 1)]);
-                let above = self.subtract(first, second);
-                self.divide(above, square)
-            }
-            Function2::Min | Function2::Max => {
-                let (low, high) = if function == Function2::Min { (b, a) } else { (a, b) };
-                let other = self.compare(Comparison::Less, low, high);
-                self.choice(other, by_b, by_a)
-            }
+            Function2::Atan2 => written(self, "s = a^2 + b^2; (b*da - a*db)/s", &all),
+            Function2::Min => written(self, "if(b < a, db, da)", &all),
+            Function2::Max => written(self, "if(a < b, db, da)", &all),
             // w′(z) = 2i/√π − 2z·w(z): by x it is that, by y it is i times that.
             Function2::FaddeevaRe | Function2::FaddeevaIm => {
                 let re = self.call2(Function2::FaddeevaRe, a, b);

@@ -89,32 +89,27 @@ impl Formula {
         let axes = splines.iter().map(|(_, spline)| spline.axes().map(is_cubic).collect());
         graph.set_splines(axes.collect());
         let Parsed { value, at, variables, parameters } = parse(text, names, splines, &mut graph)?;
-        let Value::Number(value) = value else {
-            return Err(FormulaError::new(at, FormulaErrorKind::NeedsNumber));
-        };
+        let wrong = |kind| Err(FormulaError::new(at, kind));
+        let Value::Number(value) = value else { return wrong(FormulaErrorKind::NeedsNumber) };
         if let Some(unused) = (0..splines.len()).find(|&number| !graph.calls(number)) {
-            let kind = FormulaErrorKind::UnusedSpline(splines[unused].0.to_string());
-            return Err(FormulaError::new(at, kind));
+            return wrong(FormulaErrorKind::UnusedSpline(splines[unused].0.to_string()));
         }
         let by = |number| graph.derivative(value, number);
         let derivatives: Vec<Id> = (0..parameters.len()).map(by).collect();
         if graph.is_full() {
-            return Err(FormulaError::new(at, FormulaErrorKind::TooLarge));
+            return wrong(FormulaErrorKind::TooLarge);
         }
         let unused = derivatives.iter().position(|&id| graph.constant(id) == Some(0.0));
         if let Some(number) = unused {
-            let kind = FormulaErrorKind::Unused(parameters[number].clone());
-            return Err(FormulaError::new(at, kind));
+            return wrong(FormulaErrorKind::Unused(parameters[number].clone()));
         }
         let splines: Vec<_> =
             splines.iter().map(|&(name, spline)| (name.to_string(), spline.clone())).collect();
         let invariance = Invariance::new(&graph, value, &derivatives, variables.len(), &splines);
         let all = alloc::vec![true; parameters.len()];
         let image = variables.len() == 2;
-        let text = text.to_string();
-        let (together, grid) = (None, None);
         let mut formula = Self {
-            text,
+            text: text.to_string(),
             variables,
             parameters,
             splines,
@@ -122,11 +117,11 @@ impl Formula {
             value,
             derivatives,
             invariance: Arc::new(invariance),
-            together,
-            grid,
+            together: None,
+            grid: None,
         };
-        formula.together = Some(Arc::new(formula.lowered(Axes::Together, &all)));
-        formula.grid = image.then(|| Arc::new(formula.lowered(Axes::Grid, &all)));
+        formula.together = Some(Arc::new(formula.wanted(Axes::Together, &all)));
+        formula.grid = image.then(|| Arc::new(formula.wanted(Axes::Grid, &all)));
         Ok(formula)
     }
 
@@ -166,25 +161,20 @@ impl Formula {
         };
         match whole {
             Some(program) if wanted.iter().all(|&wanted| wanted) => Arc::clone(program),
-            _ => Arc::new(self.lowered(axes, wanted)),
+            _ => Arc::new(self.wanted(axes, wanted)),
         }
     }
 
-    fn lowered(&self, axes: Axes, wanted: &[bool]) -> Program {
-        let derivatives: Vec<Option<Id>> = self
-            .derivatives
-            .iter()
-            .zip(wanted)
-            .map(|(&id, &wanted)| wanted.then_some(id))
-            .collect();
-        lower::program(
-            &self.graph,
-            self.value,
-            &derivatives,
-            axes,
-            [&self.variables, &self.parameters],
-            &self.splines,
-        )
+    fn wanted(&self, axes: Axes, wanted: &[bool]) -> Program {
+        let wanted = self.derivatives.iter().zip(wanted);
+        let derivatives: Vec<_> = wanted.map(|(&id, &wanted)| wanted.then_some(id)).collect();
+        self.lowered(&self.graph, self.value, &derivatives, axes)
+    }
+
+    /// The operations for a value in a graph that this one is the beginning of, and for derivatives.
+    fn lowered(&self, graph: &Graph, value: Id, by: &[Option<Id>], axes: Axes) -> Program {
+        let names = [&self.variables[..], &self.parameters[..]];
+        lower::program(graph, value, by, axes, names, &self.splines)
     }
 
     /// The operations for the value and, in the place of derivatives by parameters, those by variables: the slope along each, and then
@@ -213,10 +203,7 @@ impl Formula {
             all.extend((k..count).map(|l| graph.slope(all[k], l)).collect::<Vec<_>>());
         }
         let all: Vec<Option<Id>> = all.into_iter().map(Some).collect();
-        let names = [&self.variables[..], &self.parameters[..]];
-        let made =
-            || lower::program(&graph, self.value, &all, Axes::Together, names, &self.splines);
-        (!graph.is_full()).then(made)
+        (!graph.is_full()).then(|| self.lowered(&graph, self.value, &all, Axes::Together))
     }
 
     /// What the parameters are to the variables, as far as the form of the formula tells: where a search for these can begin.
@@ -235,10 +222,7 @@ impl Formula {
     pub fn roles(&self, searched: &[bool]) -> Roles {
         assert_eq!(searched.len(), self.parameters.len(), "one for each parameter");
         let none = alloc::vec![None; self.parameters.len()];
-        let names = [&self.variables[..], &self.parameters[..]];
-        let program = |graph: &Graph, id: Id| {
-            lower::program(graph, id, &none, Axes::Together, names, &self.splines)
-        };
+        let program = |graph: &Graph, id: Id| self.lowered(graph, id, &none, Axes::Together);
         let variables = self.variables.len();
         Roles::new(&self.graph, self.value, &self.derivatives, searched, variables, program)
     }

@@ -491,20 +491,9 @@ impl Graph {
         self.intern(Node::Call2(function, a, b))
     }
 
-    pub(crate) fn compare(&mut self, comparison: Comparison, a: Id, b: Id) -> Id {
-        self.intern(Node::Compare(comparison, a, b))
-    }
-
-    pub(crate) fn and(&mut self, a: Id, b: Id) -> Id {
-        self.intern(Node::And(a, b))
-    }
-
-    pub(crate) fn or(&mut self, a: Id, b: Id) -> Id {
-        self.intern(Node::Or(a, b))
-    }
-
-    pub(crate) fn not(&mut self, a: Id) -> Id {
-        self.intern(Node::Not(a))
+    /// A condition, as it is written.
+    pub(crate) fn condition(&mut self, node: Node) -> Id {
+        self.intern(node)
     }
 
     pub(crate) fn choice(&mut self, condition: Id, yes: Id, no: Id) -> Id {

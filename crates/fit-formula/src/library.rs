@@ -1,9 +1,6 @@
 //! The functions that formulas can call.
 
-use alloc::vec::Vec;
-
 use crate::function::{Function, Function2};
-use crate::graph::{Comparison, Graph, Id};
 
 /// A function as users know it.
 #[derive(Clone, Copy)]
@@ -24,15 +21,21 @@ pub(crate) enum Body {
     /// Of two numbers or more, from left to right.
     Any(Function2),
     If,
-    /// Of others.
-    Macro(fn(&mut Graph, &[Id]) -> Id),
+    /// A formula of its arguments.
+    Written(&'static str),
+    /// The same of u = ((x − x0)/width)², from the first three arguments, and of those after them.
+    Peak(&'static str),
 }
 
 impl Entry {
+    /// The names of its arguments.
+    pub(crate) fn arguments(&self) -> impl Iterator<Item = &'static str> {
+        self.usage[self.name.len()..].trim_matches(['(', ')']).split(", ")
+    }
+
     /// Whether it can be called with so many arguments.
     pub(crate) fn takes(&self, count: usize) -> bool {
-        let wanted = self.usage.matches(',').count() + 1;
-        if matches!(self.body, Any(_)) { count >= 2 } else { count == wanted }
+        if matches!(self.body, Any(_)) { count >= 2 } else { count == self.arguments().count() }
     }
 }
 
@@ -46,9 +49,14 @@ pub(crate) fn names<'a>() -> impl Iterator<Item = &'a str> {
     LIBRARY.iter().map(|entry| entry.name)
 }
 
+/// A function that derivatives alone call.
+pub(crate) fn find_hidden(name: &str) -> Option<&'static Entry> {
+    HIDDEN.iter().find(|entry| entry.name == name)
+}
+
 macro_rules! library {
-    ($($usage:literal $what:literal $body:expr;)*) => {
-        const LIBRARY: &[Entry] = &[$(Entry {
+    ($table:ident: $($usage:literal $what:literal $body:expr;)*) => {
+        const $table: &[Entry] = &[$(Entry {
             name: before_parenthesis($usage),
             usage: $usage,
             what: $what,
@@ -66,20 +74,27 @@ const fn before_parenthesis(usage: &'static str) -> &'static str {
     usage.split_at(length).0
 }
 
-use Body::{Any, If, Macro, One, Two};
+use Body::{Any, If, One, Peak, Two, Written};
 
 library! {
+    HIDDEN:
+    "_digamma(x)" "the derivative of lgamma" One(Function::Digamma);
+    "_j1_over_x(x)" "j1(x)/x" One(Function::J1OverX);
+}
+
+library! {
+    LIBRARY:
     "exp(x)" "eˣ" One(Function::Exp);
     "expm1(x)" "eˣ − 1, exact near 0" One(Function::ExpM1);
-    "exp2(x)" "2ˣ" Macro(exp2);
+    "exp2(x)" "2ˣ" Written("exp(0.6931471805599453*x)");
     "log(x)" "the natural logarithm" One(Function::Ln);
     "ln(x)" "the natural logarithm" One(Function::Ln);
     "log1p(x)" "log(1 + x), exact near 0" One(Function::Ln1P);
-    "log10(x)" "the logarithm to base 10" Macro(log10);
-    "log2(x)" "the logarithm to base 2" Macro(log2);
+    "log10(x)" "the logarithm to base 10" Written("0.4342944819032518*log(x)");
+    "log2(x)" "the logarithm to base 2" Written("1.4426950408889634*log(x)");
     "sqrt(x)" "the square root" One(Function::Sqrt);
     "pow(x, y)" "x to the power y, as x^y" Two(Function2::Power);
-    "hypot(x, y)" "√(x² + y²)" Macro(hypot);
+    "hypot(x, y)" "√(x² + y²)" Written("sqrt(x^2 + y^2)");
     "sin(x)" "the sine of radians" One(Function::Sin);
     "cos(x)" "the cosine of radians" One(Function::Cos);
     "tan(x)" "the tangent of radians" One(Function::Tan);
@@ -91,15 +106,15 @@ library! {
     "cosh(x)" "the hyperbolic cosine" One(Function::Cosh);
     "tanh(x)" "the hyperbolic tangent" One(Function::Tanh);
     "abs(x)" "|x|" One(Function::Abs);
-    "sign(x)" "−1, 0 or 1" Macro(sign);
+    "sign(x)" "−1, 0 or 1" Written("if(x > 0, 1, if(x < 0, -1, 0))");
     "floor(x)" "the largest integer ≤ x" One(Function::Floor);
-    "ceil(x)" "the smallest integer ≥ x" Macro(ceil);
-    "round(x)" "the nearest integer, ½ upwards" Macro(round);
-    "mod(x, y)" "x − y·floor(x/y)" Macro(modulo);
+    "ceil(x)" "the smallest integer ≥ x" Written("-floor(-x)");
+    "round(x)" "the nearest integer, ½ upwards" Written("floor(x + 0.5)");
+    "mod(x, y)" "x − y·floor(x/y)" Written("x - y*floor(x/y)");
     "min(x, y, …)" "the smallest" Any(Function2::Min);
     "max(x, y, …)" "the largest" Any(Function2::Max);
     "if(condition, yes, no)" "yes where the condition holds, else no" If;
-    "step(x)" "0 below 0, else 1" Macro(step);
+    "step(x)" "0 below 0, else 1" Written("if(x < 0, 0, 1)");
     "erf(x)" "the error function" One(Function::Erf);
     "erfc(x)" "1 − erf(x), exact for large x" One(Function::Erfc);
     "erfcx(x)" "exp(x²)·erfc(x)" One(Function::Erfcx);
@@ -108,111 +123,15 @@ library! {
     "j1(x)" "the Bessel function J₁" One(Function::J1);
     "w_re(x, y)" "the real part of the Faddeeva function w(x + iy)" Two(Function2::FaddeevaRe);
     "w_im(x, y)" "the imaginary part of the Faddeeva function w(x + iy)" Two(Function2::FaddeevaIm);
-    "gauss(x, x0, sigma)" "exp(−(x − x0)²/(2·sigma²)): height 1" Macro(gauss);
+    "gauss(x, x0, sigma)" "exp(−(x − x0)²/(2·sigma²)): height 1" Peak("exp(-0.5*u)");
     "lorentz(x, x0, gamma)" "1/(1 + ((x − x0)/gamma)²): height 1, gamma is half its full width at half maximum"
-        Macro(lorentz);
+        Peak("1/(1 + u)");
     "pseudo_voigt(x, x0, width, eta)"
-        "eta·Lorentz + (1 − eta)·Gauss, both of height 1 and of this full width at half maximum" Macro(pseudo_voigt);
+        "eta·Lorentz + (1 − eta)·Gauss, both of height 1 and of this full width at half maximum"
+        Peak("g = exp(-2.772588722239781*u); l = 1/(1 + 4*u); r = 1 - eta; eta*l + r*g");
     "voigt(x, sigma, gamma)" "the convolution of a Gauss of width sigma and a Lorentz of half width gamma, of area 1"
-        Macro(voigt);
+        Written("s = sqrt(0.5)*(x/sigma); t = sqrt(0.5)*(gamma/sigma); 0.3989422804014327*(w_re(s, t)/sigma)");
     "logistic(x)" "1/(1 + exp(−x))" One(Function::Logistic);
-}
-
-fn exp2(graph: &mut Graph, x: &[Id]) -> Id {
-    let scaled = graph.scaled(core::f64::consts::LN_2, x[0]);
-    graph.call(Function::Exp, scaled)
-}
-
-fn log10(graph: &mut Graph, x: &[Id]) -> Id {
-    let ln = graph.call(Function::Ln, x[0]);
-    graph.scaled(core::f64::consts::LOG10_E, ln)
-}
-
-fn log2(graph: &mut Graph, x: &[Id]) -> Id {
-    let ln = graph.call(Function::Ln, x[0]);
-    graph.scaled(core::f64::consts::LOG2_E, ln)
-}
-
-fn hypot(graph: &mut Graph, x: &[Id]) -> Id {
-    let squares = [graph.product(&[(x[0], 2)]), graph.product(&[(x[1], 2)])];
-    let sum = graph.add(squares[0], squares[1]);
-    graph.call(Function::Sqrt, sum)
-}
-
-fn sign(graph: &mut Graph, x: &[Id]) -> Id {
-    let [zero, one, minus] = [0.0, 1.0, -1.0].map(|value| graph.number(value));
-    let above = graph.compare(Comparison::Less, zero, x[0]);
-    let below = graph.compare(Comparison::Less, x[0], zero);
-    let other = graph.choice(below, minus, zero);
-    graph.choice(above, one, other)
-}
-
-fn ceil(graph: &mut Graph, x: &[Id]) -> Id {
-    let minus = graph.scaled(-1.0, x[0]);
-    let floor = graph.call(Function::Floor, minus);
-    graph.scaled(-1.0, floor)
-}
-
-fn round(graph: &mut Graph, x: &[Id]) -> Id {
-    let more = graph.sum(&[(x[0], 1.0)], 0.5);
-    graph.call(Function::Floor, more)
-}
-
-fn modulo(graph: &mut Graph, x: &[Id]) -> Id {
-    let ratio = graph.divide(x[0], x[1]);
-    let whole = graph.call(Function::Floor, ratio);
-    let taken = graph.multiply(whole, x[1]);
-    graph.subtract(x[0], taken)
-}
-
-fn step(graph: &mut Graph, x: &[Id]) -> Id {
-    let [zero, one] = [0.0, 1.0].map(|value| graph.number(value));
-    let below = graph.compare(Comparison::Less, x[0], zero);
-    graph.choice(below, zero, one)
-}
-
-/// (x − x0)/width, squared.
-fn square(graph: &mut Graph, x: &[Id]) -> Id {
-    let from_centre = graph.subtract(x[0], x[1]);
-    graph.product(&[(from_centre, 2), (x[2], -2)])
-}
-
-fn gauss(graph: &mut Graph, x: &[Id]) -> Id {
-    let square = square(graph, x);
-    let exponent = graph.scaled(-0.5, square);
-    graph.call(Function::Exp, exponent)
-}
-
-fn lorentz(graph: &mut Graph, x: &[Id]) -> Id {
-    let square = square(graph, x);
-    let sum = graph.sum(&[(square, 1.0)], 1.0);
-    graph.product(&[(sum, -1)])
-}
-
-fn pseudo_voigt(graph: &mut Graph, x: &[Id]) -> Id {
-    let (square, eta) = (square(graph, x), x[3]);
-    let gauss_exponent = graph.scaled(-4.0 * core::f64::consts::LN_2, square);
-    let gauss = graph.call(Function::Exp, gauss_exponent);
-    let sum = graph.sum(&[(square, 4.0)], 1.0);
-    let lorentz = graph.product(&[(sum, -1)]);
-    let rest = graph.sum(&[(eta, -1.0)], 1.0);
-    let parts = [graph.multiply(eta, lorentz), graph.multiply(rest, gauss)];
-    graph.add(parts[0], parts[1])
-}
-
-fn voigt(graph: &mut Graph, x: &[Id]) -> Id {
-    let root_half = core::f64::consts::FRAC_1_SQRT_2;
-    let scaled: Vec<Id> = [x[0], x[2]]
-        .iter()
-        .map(|&number| {
-            let ratio = graph.divide(number, x[1]);
-            graph.scaled(root_half, ratio)
-        })
-        .collect();
-    let real = graph.call2(Function2::FaddeevaRe, scaled[0], scaled[1]);
-    let over = graph.divide(real, x[1]);
-    // 1/√(2π).
-    graph.scaled(root_half * 0.5 * core::f64::consts::FRAC_2_SQRT_PI, over)
 }
 
 /// What formulas can call: how, and what it gives.

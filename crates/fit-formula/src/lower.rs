@@ -195,49 +195,30 @@ impl Lowering<'_> {
 
     /// The operation for a part whose own parts are made.
     fn part(&mut self, id: Id) -> OpId {
-        match self.graph.node(id) {
-            Node::Number(bits) => self.number(bits.value()),
-            Node::Variable(number) => self.emit(Op::Variable(*number)),
-            Node::Parameter(number) => self.emit(Op::Parameter(*number)),
+        let op = match self.graph.node(id) {
             Node::Sum { .. } | Node::Product(_) => {
                 let (factor, rest) = self.graph.split(id);
                 let signed = self.product((factor, self.graph.factors(rest)));
-                self.positive(signed)
+                return self.positive(signed);
             }
-            Node::Call(Function::Exp, argument) => self.exponential(*argument),
-            Node::Call(function, argument) => {
-                let argument = self.made(*argument);
-                self.emit(Op::Call(*function, argument))
-            }
-            Node::Call2(function, a, b) => {
-                let (a, b) = (self.made(*a), self.made(*b));
-                self.emit(Op::Call2(*function, a, b))
-            }
-            Node::Compare(comparison, a, b) => {
-                let (a, b) = (self.made(*a), self.made(*b));
-                self.emit(Op::Compare(*comparison, a, b))
-            }
-            Node::And(a, b) => {
-                let (a, b) = (self.made(*a), self.made(*b));
-                self.emit(Op::And(a, b))
-            }
-            Node::Or(a, b) => {
-                let (a, b) = (self.made(*a), self.made(*b));
-                self.emit(Op::Or(a, b))
-            }
-            Node::Not(a) => {
-                let a = self.made(*a);
-                self.emit(Op::Not(a))
-            }
-            Node::Choice(a, b, c) => {
-                let (a, b, c) = (self.made(*a), self.made(*b), self.made(*c));
-                self.emit(Op::Choice(a, b, c))
-            }
+            Node::Call(Function::Exp, argument) => return self.exponential(*argument),
+            Node::Number(bits) => Op::Number(bits.value()),
+            Node::Variable(number) => Op::Variable(*number),
+            Node::Parameter(number) => Op::Parameter(*number),
+            Node::Call(function, a) => Op::Call(*function, *a),
+            Node::Call2(function, a, b) => Op::Call2(*function, *a, *b),
+            Node::Compare(comparison, a, b) => Op::Compare(*comparison, *a, *b),
+            Node::And(a, b) => Op::And(*a, *b),
+            Node::Or(a, b) => Op::Or(*a, *b),
+            Node::Not(a) => Op::Not(*a),
+            Node::Choice(a, b, c) => Op::Choice(*a, *b, *c),
             Node::Spline(number, by, arguments) => {
-                let arguments = Arguments::new(arguments.iter().map(|&id| self.made(id)));
-                self.emit(Op::Spline { number: *number, by: *by, arguments })
+                let arguments = Arguments::new(arguments.iter().copied());
+                Op::Spline { number: *number, by: *by, arguments }
             }
-        }
+        };
+        // The numbers of nodes become those of operations.
+        self.emit(op.renumbered(|id| self.made(id)))
     }
 
     /// Terms of a product that has one sum among its factors, each multiplied by all other factors, if that makes each
@@ -253,7 +234,7 @@ impl Lowering<'_> {
         };
         let mut sums = factors.iter().filter(|&&(id, power)| power == 1 && is_sum(id));
         let (&(sum, _), None) = (sums.next()?, sums.next()) else { return None };
-        let Node::Sum { terms, constant } = self.graph.node(sum) else { return None };
+        let Node::Sum { terms, .. } = self.graph.node(sum) else { return None };
         let others: Vec<(Id, i32)> =
             factors.iter().copied().filter(|factor| factor.0 != sum).collect();
         let beside = others.iter().fold(Level::default(), |all, &(id, _)| all.and(self.level(id)));
@@ -264,19 +245,23 @@ impl Lowering<'_> {
                 || (others.is_empty()
                     && self.graph.factors(id).iter().any(|&(factor, _)| below(self.level(factor))))
         };
-        if !terms.iter().all(|term| lower(term.0)) {
-            return None;
-        }
+        terms.iter().all(|term| lower(term.0)).then(|| self.summands(sum, *number, &others))
+    }
+
+    /// The constant and the terms of a sum, each multiplied by a number and by other factors.
+    fn summands(&self, sum: Id, number: f64, others: &[(Id, i32)]) -> Vec<Product> {
+        let Node::Sum { terms, constant } = self.graph.node(sum) else { return Vec::new() };
+        let constant = constant.value();
         let mut all = Vec::new();
-        if constant.value() != 0.0 {
-            all.push((number * constant.value(), others.clone()));
+        if constant != 0.0 {
+            all.push((number * constant, others.to_vec()));
         }
         for &(term, factor) in terms {
             let mut factors = self.graph.factors(term);
-            factors.extend(&others);
+            factors.extend(others);
             all.push((number * factor.value(), factors));
         }
-        Some(all)
+        all
     }
 
     /// number·Πfactor^power, factors of a low level first.
@@ -293,17 +278,7 @@ impl Lowering<'_> {
         let (number, factors) = product;
         if let ([(only, 1)], 1.0) = (&factors[..], number.abs()) {
             let signed = match self.graph.node(*only) {
-                Node::Sum { terms, constant } => {
-                    let mut all: Vec<Product> = Vec::new();
-                    if constant.value() != 0.0 {
-                        all.push((constant.value(), Vec::new()));
-                    }
-                    let own = |&(id, factor): &(Id, crate::graph::Bits)| {
-                        (factor.value(), self.graph.factors(id))
-                    };
-                    all.extend(terms.iter().map(own));
-                    self.total(all)
-                }
+                Node::Sum { .. } => self.total(self.summands(*only, 1.0, &[])),
                 _ => Signed { id: self.made(*only), negative: false },
             };
             return Signed { negative: signed.negative != (number < 0.0), ..signed };
@@ -463,9 +438,7 @@ fn fuse(program: &mut Program) {
             uses[operand as usize] += 1;
         }
     }
-    for root in roots(program) {
-        uses[root as usize] += 1;
-    }
+    program.each_root(|root| uses[*root as usize] += 1);
     for at in 0..program.ops.len() {
         let fused = |id: OpId| match program.ops[id as usize] {
             Op::Multiply(a, b)
@@ -490,24 +463,10 @@ fn fuse(program: &mut Program) {
     }
 }
 
-fn roots(program: &Program) -> Vec<OpId> {
-    let mut roots = vec![program.value];
-    for derivative in &program.derivatives {
-        match *derivative {
-            Derivative::Fixed => {}
-            Derivative::Flat(id) => roots.push(id),
-            Derivative::Point { u, scale } => roots.extend([Some(u), scale].into_iter().flatten()),
-        }
-    }
-    roots
-}
-
 /// Removes what nobody needs, and puts what depends on less before what depends on more.
 fn order(program: &mut Program) {
     let mut needed = vec![false; program.ops.len()];
-    for root in roots(program) {
-        needed[root as usize] = true;
-    }
+    program.each_root(|root| needed[*root as usize] = true);
     for at in (0..program.ops.len()).rev() {
         if needed[at] {
             for operand in program.ops[at].operands() {
@@ -524,12 +483,5 @@ fn order(program: &mut Program) {
     let to = |id: OpId| moved[id as usize];
     program.ops = kept.iter().map(|&at| program.ops[at].renumbered(to)).collect();
     program.levels = kept.iter().map(|&at| program.levels[at]).collect();
-    program.value = to(program.value);
-    for derivative in &mut program.derivatives {
-        *derivative = match *derivative {
-            Derivative::Fixed => Derivative::Fixed,
-            Derivative::Flat(id) => Derivative::Flat(to(id)),
-            Derivative::Point { u, scale } => Derivative::Point { u: to(u), scale: scale.map(to) },
-        };
-    }
+    program.each_root(|root| *root = to(*root));
 }

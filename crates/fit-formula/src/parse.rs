@@ -7,8 +7,8 @@ use core::ops::Range;
 
 use crate::error::{FormulaError, FormulaErrorKind};
 use crate::function::Function2;
-use crate::graph::{Comparison, Graph, Id};
-use crate::library::{self, Body};
+use crate::graph::{Comparison, Graph, Id, Node};
+use crate::library::{self, Body, Entry};
 use crate::spline::Spline;
 use crate::token::{Symbol, Token, is_plain_name, tokens};
 use crate::{MAX_DEPTH, MAX_LENGTH, MAX_PARAMETERS, MAX_VARIABLES};
@@ -20,6 +20,9 @@ pub(crate) enum Value {
     Truth(Id),
 }
 
+/// A value, and where it stands.
+type Placed = (Value, Range<usize>);
+
 /// What names mean that the text does not define.
 pub(crate) enum Names<'a> {
     /// Variables and parameters; no other name is known.
@@ -28,6 +31,8 @@ pub(crate) enum Names<'a> {
     Variables(&'a [&'a str]),
     /// Any of these is a variable, numbered as they appear in the text.
     Columns(&'a [&'a str]),
+    /// These are numbers, of which any may come out.
+    Numbers(&'a [(&'a str, Id)]),
 }
 
 /// A text that was read.
@@ -47,8 +52,7 @@ pub(crate) fn parse(
     graph: &mut Graph,
 ) -> Result<Parsed, FormulaError> {
     if text.len() > MAX_LENGTH {
-        let kind = FormulaErrorKind::TooLong { length: text.len() };
-        return Err(FormulaError::new(MAX_LENGTH..text.len(), kind));
+        return wrong(MAX_LENGTH..text.len(), FormulaErrorKind::TooLong { length: text.len() });
     }
     let mut parser = Parser {
         tokens: tokens(text)?,
@@ -89,15 +93,33 @@ const PRODUCT: u8 = 6;
 const SIGN: u8 = 7;
 const POWER: u8 = 8;
 
-impl Parser<'_> {
+/// The same of a symbol between two operands.
+fn strength_of(symbol: Symbol) -> Option<u8> {
+    Some(match symbol {
+        Symbol::Or => OR,
+        Symbol::And => AND,
+        Symbol::Less
+        | Symbol::LessEqual
+        | Symbol::Greater
+        | Symbol::GreaterEqual
+        | Symbol::Equal
+        | Symbol::NotEqual => COMPARE,
+        Symbol::Plus | Symbol::Minus => SUM,
+        Symbol::Times | Symbol::Divide => PRODUCT,
+        Symbol::Power => POWER,
+        _ => return None,
+    })
+}
+
+impl<'a> Parser<'a> {
     /// Gives the names that are known beforehand their meanings.
     fn introduce(&mut self) -> Result<(), FormulaError> {
         let (variables, parameters) = match *self.names {
             Names::Known { variables, parameters } => (variables, parameters),
             Names::Variables(variables) => (variables, &[][..]),
-            Names::Columns(_) => (&[][..], &[][..]),
+            Names::Columns(_) | Names::Numbers(_) => (&[][..], &[][..]),
         };
-        let wrong = |kind| Err(FormulaError::new(0..0, kind));
+        let wrong = |kind| wrong(0..0, kind);
         if variables.len() > MAX_VARIABLES {
             return wrong(FormulaErrorKind::TooManyVariables);
         }
@@ -117,28 +139,40 @@ impl Parser<'_> {
                 return wrong(FormulaErrorKind::GivenTwice(name.to_string()));
             }
         }
-        for (number, name) in variables.iter().enumerate() {
-            let id = self.graph.variable(number);
-            self.name(name, Value::Number(id), true)?;
-            self.variables.push((*name).to_string());
+        for (names, is_variable) in [(variables, true), (parameters, false)] {
+            for &name in names {
+                if !is_plain_name(name) {
+                    return wrong(FormulaErrorKind::BadName(name.to_string()));
+                }
+                if self.meanings.contains_key(name) {
+                    return wrong(FormulaErrorKind::GivenTwice(name.to_string()));
+                }
+                self.input(name, is_variable);
+            }
         }
-        for (number, name) in parameters.iter().enumerate() {
-            let id = self.graph.parameter(number);
-            self.name(name, Value::Number(id), true)?;
-            self.parameters.push((*name).to_string());
+        if let Names::Numbers(numbers) = *self.names {
+            let known = numbers.iter().map(|&(name, id)| (name.to_string(), Value::Number(id)));
+            self.meanings.extend(known);
         }
         Ok(())
     }
 
-    /// Gives a name from outside its meaning.
-    fn name(&mut self, name: &str, value: Value, plain: bool) -> Result<(), FormulaError> {
-        let wrong = |kind| Err(FormulaError::new(0..0, kind));
-        if plain && !is_plain_name(name) {
-            return wrong(FormulaErrorKind::BadName(name.to_string()));
-        }
-        match self.meanings.insert(name.to_string(), value) {
-            None => Ok(()),
-            Some(_) => wrong(FormulaErrorKind::GivenTwice(name.to_string())),
+    /// The next variable or parameter, which has this name.
+    fn input(&mut self, name: &str, is_variable: bool) -> Value {
+        let names = if is_variable { &mut self.variables } else { &mut self.parameters };
+        let number = names.len();
+        names.push(name.to_string());
+        let id =
+            if is_variable { self.graph.variable(number) } else { self.graph.parameter(number) };
+        self.meanings.insert(name.to_string(), Value::Number(id));
+        Value::Number(id)
+    }
+
+    /// The columns that names may stand for.
+    fn columns(&self) -> &'a [&'a str] {
+        match *self.names {
+            Names::Columns(columns) => columns,
+            _ => &[],
         }
     }
 
@@ -168,7 +202,7 @@ impl Parser<'_> {
     fn expected<T>(&self, expected: &'static str) -> Result<T, FormulaError> {
         let at = self.place();
         let found = self.text[at.clone()].to_string();
-        Err(FormulaError::new(at, FormulaErrorKind::Expected { expected, found }))
+        wrong(at, FormulaErrorKind::Expected { expected, found })
     }
 
     fn take(&mut self, symbol: Symbol) -> bool {
@@ -182,8 +216,7 @@ impl Parser<'_> {
         loop {
             while self.take(Symbol::Semicolon) {}
             if self.peek().is_none() {
-                let at = self.place();
-                return Err(FormulaError::new(at, FormulaErrorKind::NoValue));
+                return wrong(self.place(), FormulaErrorKind::NoValue);
             }
             let assigns = matches!(
                 (self.peek(), self.tokens.get(self.next + 1)),
@@ -193,9 +226,7 @@ impl Parser<'_> {
                 self.helper()?;
                 continue;
             }
-            let start = self.place().start;
-            let value = self.expression(0)?;
-            let at = self.since(start);
+            let (value, at) = self.placed(0)?;
             while self.take(Symbol::Semicolon) {}
             return match self.peek() {
                 None => {
@@ -203,7 +234,7 @@ impl Parser<'_> {
                     Ok(Parsed { value, at, variables, parameters })
                 }
                 Some(Token::Symbol(Symbol::Assign)) => {
-                    Err(FormulaError::new(self.place(), FormulaErrorKind::SingleEquals))
+                    wrong(self.place(), FormulaErrorKind::SingleEquals)
                 }
                 Some(Token::Symbol(Symbol::Close)) => self.expected("an operator: no `(` is open"),
                 Some(Token::Number(_) | Token::Name(..) | Token::Symbol(Symbol::Open)) => {
@@ -219,18 +250,12 @@ impl Parser<'_> {
         let at = self.place();
         let Some(Token::Name(name, _)) = self.peek().cloned() else { return Ok(()) };
         self.next += 2;
-        let known = match self.names {
-            Names::Columns(columns) => columns.contains(&name.as_str()),
-            _ => false,
-        };
-        if known || self.meanings.contains_key(&name) {
+        if self.columns().contains(&name.as_str()) {
             // `frame = 5` in a filter is more likely a comparison than a helper.
-            let kind = if known {
-                FormulaErrorKind::SingleEquals
-            } else {
-                FormulaErrorKind::NameTaken(name)
-            };
-            return Err(FormulaError::new(at, kind));
+            return wrong(at, FormulaErrorKind::SingleEquals);
+        }
+        if self.meanings.contains_key(&name) {
+            return wrong(at, FormulaErrorKind::NameTaken(name));
         }
         let value = self.expression(0)?;
         if self.peek().is_some() && !self.take(Symbol::Semicolon) {
@@ -243,7 +268,7 @@ impl Parser<'_> {
     /// An expression of operators that bind at least as strongly as `least`.
     fn expression(&mut self, least: u8) -> Result<Value, FormulaError> {
         if self.depth >= MAX_DEPTH {
-            return Err(FormulaError::new(self.place(), FormulaErrorKind::TooDeep));
+            return wrong(self.place(), FormulaErrorKind::TooDeep);
         }
         self.depth += 1;
         let value = self.operators(least);
@@ -251,77 +276,60 @@ impl Parser<'_> {
         value
     }
 
+    /// The same with its place.
+    fn placed(&mut self, least: u8) -> Result<Placed, FormulaError> {
+        let start = self.place().start;
+        let value = self.expression(least)?;
+        Ok((value, self.since(start)))
+    }
+
     fn operators(&mut self, least: u8) -> Result<Value, FormulaError> {
         let start = self.place().start;
         let mut left = self.operand()?;
         while let Some(symbol) = self.peek_symbol() {
-            let strength = match symbol {
-                Symbol::Or => OR,
-                Symbol::And => AND,
-                Symbol::Less
-                | Symbol::LessEqual
-                | Symbol::Greater
-                | Symbol::GreaterEqual
-                | Symbol::Equal
-                | Symbol::NotEqual => COMPARE,
-                Symbol::Plus | Symbol::Minus => SUM,
-                Symbol::Times | Symbol::Divide => PRODUCT,
-                Symbol::Power => POWER,
-                _ => break,
-            };
-            if strength < least {
+            let Some(strength) = strength_of(symbol).filter(|&strength| strength >= least) else {
                 break;
-            }
-            let here = self.since(start);
+            };
+            let before = (left, self.since(start));
             self.next += 1;
-            match symbol {
-                _ if strength == COMPARE => {
-                    left = self.comparisons(left, here, symbol)?;
-                    continue;
+            left = match strength {
+                COMPARE => self.comparisons(number(&before)?, symbol)?,
+                SUM | PRODUCT => {
+                    let value = self.chain(number(&before)?, strength, symbol)?;
+                    self.checked(value, start)?
                 }
-                Symbol::Plus | Symbol::Minus | Symbol::Times | Symbol::Divide => {
-                    let first = number(left, &here)?;
-                    let value = self.chain(first, strength, symbol)?;
-                    left = self.checked(value, start)?;
-                    continue;
-                }
-                _ => {}
-            }
-            // A power of a power, and a sign in an exponent, belong to the exponent.
-            let inner = if symbol == Symbol::Power { SIGN } else { strength + 1 };
-            let from = self.place().start;
-            let right = self.expression(inner)?;
-            let there = self.since(from);
-            left = match symbol {
-                Symbol::Or | Symbol::And => {
-                    let (a, b) = (truth(left, &here)?, truth(right, &there)?);
-                    let both = symbol == Symbol::And;
-                    Value::Truth(if both { self.graph.and(a, b) } else { self.graph.or(a, b) })
+                // A power of a power, and a sign in an exponent, belong to the exponent.
+                POWER => {
+                    let after = self.placed(SIGN)?;
+                    let value = self.graph.power(number(&before)?, number(&after)?);
+                    self.checked(value, start)?
                 }
                 _ => {
-                    let (a, b) = (number(left, &here)?, number(right, &there)?);
-                    let value = self.graph.power(a, b);
-                    self.checked(value, start)?
+                    let after = self.placed(strength + 1)?;
+                    let both = if symbol == Symbol::And { Node::And } else { Node::Or };
+                    let both = both(truth(&before)?, truth(&after)?);
+                    Value::Truth(self.graph.condition(both))
                 }
             };
         }
         Ok(left)
     }
 
+    /// The next operator, if it binds as strongly as that.
+    fn next_operator(&mut self, strength: u8) -> Option<Symbol> {
+        let next = self.peek_symbol().filter(|&next| strength_of(next) == Some(strength))?;
+        self.next += 1;
+        Some(next)
+    }
+
     /// The rest of a sum or of a product, whose first operator has been read. All of it becomes one part.
     fn chain(&mut self, first: Id, strength: u8, mut symbol: Symbol) -> Result<Id, FormulaError> {
         let mut all = alloc::vec![(first, 1)];
         loop {
-            let from = self.place().start;
-            let value = self.expression(strength + 1)?;
-            let id = number(value, &self.since(from))?;
+            let id = number(&self.placed(strength + 1)?)?;
             all.push((id, if matches!(symbol, Symbol::Minus | Symbol::Divide) { -1 } else { 1 }));
-            symbol = match (self.peek_symbol(), strength) {
-                (Some(next @ (Symbol::Plus | Symbol::Minus)), SUM) => next,
-                (Some(next @ (Symbol::Times | Symbol::Divide)), PRODUCT) => next,
-                _ => break,
-            };
-            self.next += 1;
+            let Some(next) = self.next_operator(strength) else { break };
+            symbol = next;
         }
         Ok(if strength == PRODUCT {
             self.graph.product(&all)
@@ -333,47 +341,25 @@ impl Parser<'_> {
     }
 
     /// One comparison, or a chain of them: a < b < c is a < b & b < c.
-    fn comparisons(
-        &mut self,
-        left: Value,
-        here: Range<usize>,
-        mut symbol: Symbol,
-    ) -> Result<Value, FormulaError> {
-        let mut left = number(left, &here)?;
+    fn comparisons(&mut self, mut left: Id, mut symbol: Symbol) -> Result<Value, FormulaError> {
         let mut all: Option<Id> = None;
         loop {
-            let from = self.place().start;
-            let right = self.expression(COMPARE + 1)?;
-            let there = self.since(from);
-            let right = number(right, &there)?;
-            let graph = &mut *self.graph;
-            let this = match symbol {
-                Symbol::Less => graph.compare(Comparison::Less, left, right),
-                Symbol::LessEqual => graph.compare(Comparison::LessEqual, left, right),
-                Symbol::Greater => graph.compare(Comparison::Less, right, left),
-                Symbol::GreaterEqual => graph.compare(Comparison::LessEqual, right, left),
-                Symbol::Equal => graph.compare(Comparison::Equal, left, right),
-                _ => {
-                    let equal = graph.compare(Comparison::Equal, left, right);
-                    graph.not(equal)
-                }
+            let right = number(&self.placed(COMPARE + 1)?)?;
+            let (comparison, a, b) = match symbol {
+                Symbol::Less => (Comparison::Less, left, right),
+                Symbol::LessEqual => (Comparison::LessEqual, left, right),
+                Symbol::Greater => (Comparison::Less, right, left),
+                Symbol::GreaterEqual => (Comparison::LessEqual, right, left),
+                _ => (Comparison::Equal, left, right),
             };
-            let both = all.map_or(this, |before| graph.and(before, this));
-            all = Some(both);
-            match self.peek_symbol() {
-                Some(
-                    next @ (Symbol::Less
-                    | Symbol::LessEqual
-                    | Symbol::Greater
-                    | Symbol::GreaterEqual
-                    | Symbol::Equal
-                    | Symbol::NotEqual),
-                ) => {
-                    self.next += 1;
-                    (left, symbol) = (right, next);
-                }
-                _ => return Ok(Value::Truth(both)),
+            let mut this = self.graph.condition(Node::Compare(comparison, a, b));
+            if symbol == Symbol::NotEqual {
+                this = self.graph.condition(Node::Not(this));
             }
+            let both = all.map_or(this, |before| self.graph.condition(Node::And(before, this)));
+            all = Some(both);
+            let Some(next) = self.next_operator(COMPARE) else { return Ok(Value::Truth(both)) };
+            (left, symbol) = (right, next);
         }
     }
 
@@ -404,18 +390,14 @@ impl Parser<'_> {
             }
             Token::Symbol(sign @ (Symbol::Plus | Symbol::Minus)) => {
                 self.next += 1;
-                let from = self.place().start;
-                let value = self.expression(SIGN)?;
-                let id = number(value, &self.since(from))?;
+                let id = number(&self.placed(SIGN)?)?;
                 let factor = if sign == Symbol::Minus { -1.0 } else { 1.0 };
                 Ok(Value::Number(self.graph.scaled(factor, id)))
             }
             Token::Symbol(Symbol::Not) => {
                 self.next += 1;
-                let from = self.place().start;
-                let value = self.expression(NOT)?;
-                let id = truth(value, &self.since(from))?;
-                Ok(Value::Truth(self.graph.not(id)))
+                let id = truth(&self.placed(NOT)?)?;
+                Ok(Value::Truth(self.graph.condition(Node::Not(id))))
             }
             Token::Symbol(_) => self.expected(EXPECTED),
         }
@@ -426,18 +408,12 @@ impl Parser<'_> {
         if let Some(&value) = self.meanings.get(name) {
             return Ok(value);
         }
-        let wrong = |kind| Err(FormulaError::new(at.clone(), kind));
-        if let Names::Columns(columns) = *self.names
-            && columns.contains(&name)
-        {
-            let number = self.variables.len();
-            if number == MAX_VARIABLES {
+        let wrong = |kind| wrong(at.clone(), kind);
+        if self.columns().contains(&name) {
+            if self.variables.len() == MAX_VARIABLES {
                 return wrong(FormulaErrorKind::TooManyVariables);
             }
-            let value = Value::Number(self.graph.variable(number));
-            self.variables.push(name.to_string());
-            self.meanings.insert(name.to_string(), value);
-            return Ok(value);
+            return Ok(self.input(name, true));
         }
         if name == "pi" || name == "π" {
             return Ok(Value::Number(self.graph.number(core::f64::consts::PI)));
@@ -452,20 +428,12 @@ impl Parser<'_> {
             if !is_plain_name(name) {
                 return wrong(FormulaErrorKind::BadName(name.to_string()));
             }
-            let number = self.parameters.len();
-            if number == MAX_PARAMETERS {
+            if self.parameters.len() == MAX_PARAMETERS {
                 return wrong(FormulaErrorKind::TooManyParameters);
             }
-            let value = Value::Number(self.graph.parameter(number));
-            self.parameters.push(name.to_string());
-            self.meanings.insert(name.to_string(), value);
-            return Ok(value);
+            return Ok(self.input(name, false));
         }
-        let columns: &[&str] = match *self.names {
-            Names::Columns(columns) => columns,
-            _ => &[],
-        };
-        let known = self.meanings.keys().map(String::as_str).chain(columns.iter().copied());
+        let known = self.meanings.keys().map(String::as_str).chain(self.columns().iter().copied());
         let similar = closest(name, known);
         wrong(FormulaErrorKind::UnknownName { name: name.to_string(), similar })
     }
@@ -473,20 +441,21 @@ impl Parser<'_> {
     /// A call, whose name has been read.
     fn call(&mut self, name: &str, at: &Range<usize>) -> Result<Value, FormulaError> {
         let spline = self.spline(name);
-        let entry = library::find(name);
+        let entry = match self.names {
+            Names::Numbers(_) => library::find(name).or_else(|| library::find_hidden(name)),
+            _ => library::find(name),
+        };
         if entry.is_none() && spline.is_none() {
             let splines = self.splines.iter().map(|spline| spline.0);
             let similar = closest(name, splines.chain(library::names()));
-            let kind = FormulaErrorKind::UnknownFunction { name: name.to_string(), similar };
-            return Err(FormulaError::new(at.clone(), kind));
+            let name = name.to_string();
+            return wrong(at.clone(), FormulaErrorKind::UnknownFunction { name, similar });
         }
         self.next += 1;
-        let mut arguments: Vec<(Value, Range<usize>)> = Vec::new();
+        let mut arguments: Vec<Placed> = Vec::new();
         if !self.take(Symbol::Close) {
             loop {
-                let from = self.place().start;
-                let value = self.expression(0)?;
-                arguments.push((value, self.since(from)));
+                arguments.push(self.placed(0)?);
                 if self.take(Symbol::Comma) {
                     continue;
                 }
@@ -500,8 +469,7 @@ impl Parser<'_> {
         if let Some((number, wanted)) = spline {
             if arguments.len() != wanted {
                 let (name, found) = (name.to_string(), arguments.len());
-                let kind = FormulaErrorKind::SplineArguments { name, wanted, found };
-                return Err(FormulaError::new(all, kind));
+                return wrong(all, FormulaErrorKind::SplineArguments { name, wanted, found });
             }
             let value = self.graph.spline(number, 0, &numbers(&arguments)?);
             return self.checked(value, at.start);
@@ -509,16 +477,14 @@ impl Parser<'_> {
         let Some(entry) = entry else { return self.expected("a function") };
         if !entry.takes(arguments.len()) {
             let (name, usage, found) = (entry.name, entry.usage, arguments.len());
-            return Err(FormulaError::new(all, FormulaErrorKind::Arguments { name, usage, found }));
+            return wrong(all, FormulaErrorKind::Arguments { name, usage, found });
         }
         let value = match entry.body {
             Body::If => {
-                let condition = truth(arguments[0].0, &arguments[0].1)?;
-                let yes = number(arguments[1].0, &arguments[1].1)?;
-                let no = number(arguments[2].0, &arguments[2].1)?;
-                self.graph.choice(condition, yes, no)
+                let condition = truth(&arguments[0])?;
+                self.graph.choice(condition, number(&arguments[1])?, number(&arguments[2])?)
             }
-            body => made(self.graph, body, &numbers(&arguments)?),
+            _ => made(self.graph, entry, &numbers(&arguments)?),
         };
         self.checked(value, at.start)
     }
@@ -531,7 +497,10 @@ impl Parser<'_> {
 
     /// A number that is finite if it is constant.
     fn checked(&self, id: Id, start: usize) -> Result<Value, FormulaError> {
-        let wrong = |kind| Err(FormulaError::new(self.since(start), kind));
+        let wrong = |kind| wrong(self.since(start), kind);
+        if matches!(self.names, Names::Numbers(_)) {
+            return Ok(Value::Number(id));
+        }
         if self.graph.is_full() {
             return wrong(FormulaErrorKind::TooLarge);
         }
@@ -544,34 +513,52 @@ impl Parser<'_> {
 }
 
 /// What a function makes of numbers, of which there are as many as it takes.
-fn made(graph: &mut Graph, body: Body, numbers: &[Id]) -> Id {
-    match (body, numbers) {
+fn made(graph: &mut Graph, entry: &Entry, numbers: &[Id]) -> Id {
+    let mut named: Vec<(&str, Id)> = entry.arguments().zip(numbers.iter().copied()).collect();
+    match (entry.body, numbers) {
         (Body::One(function), &[x]) => graph.call(function, x),
         (Body::Two(Function2::Power), &[x, y]) => graph.power(x, y),
         (Body::Two(function), &[x, y]) => graph.call2(function, x, y),
         (Body::Any(function), [first, rest @ ..]) => {
             rest.iter().fold(*first, |all, &next| graph.call2(function, all, next))
         }
-        (Body::Macro(make), numbers) => make(graph, numbers),
+        (Body::Written(text), _) => written(graph, text, &named),
+        (Body::Peak(text), &[x, x0, width, ..]) => {
+            let from_centre = graph.subtract(x, x0);
+            named.push(("u", graph.product(&[(from_centre, 2), (width, -2)])));
+            written(graph, text, &named)
+        }
         _ => graph.number(f64::NAN),
     }
 }
 
-fn numbers(arguments: &[(Value, Range<usize>)]) -> Result<Vec<Id>, FormulaError> {
-    arguments.iter().map(|(value, at)| number(*value, at)).collect()
-}
-
-fn number(value: Value, at: &Range<usize>) -> Result<Id, FormulaError> {
-    match value {
-        Value::Number(id) => Ok(id),
-        Value::Truth(_) => Err(FormulaError::new(at.clone(), FormulaErrorKind::NeedsNumber)),
+/// What a formula of ours makes of numbers with these names.
+pub(crate) fn written(graph: &mut Graph, text: &str, numbers: &[(&str, Id)]) -> Id {
+    match parse(text, &Names::Numbers(numbers), &[], graph) {
+        Ok(Parsed { value: Value::Number(id), .. }) => id,
+        _ => graph.number(f64::NAN),
     }
 }
 
-fn truth(value: Value, at: &Range<usize>) -> Result<Id, FormulaError> {
-    match value {
+fn wrong<T>(at: Range<usize>, kind: FormulaErrorKind) -> Result<T, FormulaError> {
+    Err(FormulaError::new(at, kind))
+}
+
+fn numbers(arguments: &[Placed]) -> Result<Vec<Id>, FormulaError> {
+    arguments.iter().map(number).collect()
+}
+
+fn number((value, at): &Placed) -> Result<Id, FormulaError> {
+    match *value {
+        Value::Number(id) => Ok(id),
+        Value::Truth(_) => wrong(at.clone(), FormulaErrorKind::NeedsNumber),
+    }
+}
+
+fn truth((value, at): &Placed) -> Result<Id, FormulaError> {
+    match *value {
         Value::Truth(id) => Ok(id),
-        Value::Number(_) => Err(FormulaError::new(at.clone(), FormulaErrorKind::NeedsTruth)),
+        Value::Number(_) => wrong(at.clone(), FormulaErrorKind::NeedsTruth),
     }
 }
 

@@ -87,11 +87,27 @@ impl Arguments {
 
 impl Op {
     /// What it is made of.
-    pub fn operands(&self) -> impl Iterator<Item = OpId> + use<> {
-        let all = match *self {
-            Self::Number(_) | Self::Parameter(_) | Self::Variable(_) => [None; MAX_SPLINE_AXES],
+    pub fn operands(mut self) -> impl Iterator<Item = OpId> {
+        let (mut all, mut count) = ([0; MAX_SPLINE_AXES], 0);
+        self.each_operand(|id| {
+            all[count] = *id;
+            count += 1;
+        });
+        all.into_iter().take(count)
+    }
+
+    /// The same operation of other operands.
+    pub(crate) fn renumbered(mut self, to: impl Fn(OpId) -> OpId) -> Self {
+        self.each_operand(|id| *id = to(*id));
+        self
+    }
+
+    /// Visits all operands.
+    fn each_operand(&mut self, visit: impl FnMut(&mut OpId)) {
+        match self {
+            Self::Number(_) | Self::Parameter(_) | Self::Variable(_) => {}
             Self::Negate(a) | Self::Reciprocal(a) | Self::Call(_, a) | Self::Not(a) => {
-                some([a].into_iter())
+                [a].into_iter().for_each(visit);
             }
             Self::Add(a, b)
             | Self::Subtract(a, b)
@@ -99,36 +115,12 @@ impl Op {
             | Self::Call2(_, a, b)
             | Self::Compare(_, a, b)
             | Self::And(a, b)
-            | Self::Or(a, b) => some([a, b].into_iter()),
+            | Self::Or(a, b) => [a, b].into_iter().for_each(visit),
             Self::MultiplyAdd(a, b, c) | Self::NegMultiplyAdd(a, b, c) | Self::Choice(a, b, c) => {
-                some([a, b, c].into_iter())
+                [a, b, c].into_iter().for_each(visit);
             }
-            Self::Spline { arguments, .. } => some(arguments.ids().iter().copied()),
-        };
-        all.into_iter().flatten()
-    }
-
-    /// The same operation of other operands.
-    pub(crate) fn renumbered(self, to: impl Fn(OpId) -> OpId) -> Self {
-        match self {
-            Self::Number(_) | Self::Parameter(_) | Self::Variable(_) => self,
-            Self::Negate(a) => Self::Negate(to(a)),
-            Self::Reciprocal(a) => Self::Reciprocal(to(a)),
-            Self::Call(function, a) => Self::Call(function, to(a)),
-            Self::Not(a) => Self::Not(to(a)),
-            Self::Add(a, b) => Self::Add(to(a), to(b)),
-            Self::Subtract(a, b) => Self::Subtract(to(a), to(b)),
-            Self::Multiply(a, b) => Self::Multiply(to(a), to(b)),
-            Self::Call2(function, a, b) => Self::Call2(function, to(a), to(b)),
-            Self::Compare(comparison, a, b) => Self::Compare(comparison, to(a), to(b)),
-            Self::And(a, b) => Self::And(to(a), to(b)),
-            Self::Or(a, b) => Self::Or(to(a), to(b)),
-            Self::MultiplyAdd(a, b, c) => Self::MultiplyAdd(to(a), to(b), to(c)),
-            Self::NegMultiplyAdd(a, b, c) => Self::NegMultiplyAdd(to(a), to(b), to(c)),
-            Self::Choice(a, b, c) => Self::Choice(to(a), to(b), to(c)),
-            Self::Spline { number, by, arguments } => {
-                let arguments = Arguments::new(arguments.ids().iter().map(|&id| to(id)));
-                Self::Spline { number, by, arguments }
+            Self::Spline { arguments: Arguments { count, ids }, .. } => {
+                ids[..usize::from(*count)].iter_mut().for_each(visit);
             }
         }
     }
@@ -160,13 +152,7 @@ impl Op {
             Self::And(a, b) => truth(of(a) != 0.0 && of(b) != 0.0),
             Self::Or(a, b) => truth(of(a) != 0.0 || of(b) != 0.0),
             Self::Not(a) => truth(of(a) == 0.0),
-            Self::Choice(a, b, c) => {
-                if of(a) != 0.0 {
-                    of(b)
-                } else {
-                    of(c)
-                }
-            }
+            Self::Choice(a, b, c) => of(if of(a) != 0.0 { b } else { c }),
             Self::Spline { number, by, arguments } => {
                 let mut at = [0.0; MAX_SPLINE_AXES];
                 for (to, &id) in at.iter_mut().zip(arguments.ids()) {
@@ -177,14 +163,6 @@ impl Op {
             }
         }
     }
-}
-
-fn some(ids: impl Iterator<Item = OpId>) -> [Option<OpId>; MAX_SPLINE_AXES] {
-    let mut all = [None; MAX_SPLINE_AXES];
-    for (to, id) in all.iter_mut().zip(ids) {
-        *to = Some(id);
-    }
-    all
 }
 
 /// What an operation depends on: nothing, the parameters of a fit, some of the variables.
@@ -296,6 +274,21 @@ pub struct Program {
 }
 
 impl Program {
+    /// Visits the operations that the value and the derivatives are.
+    pub(crate) fn each_root(&mut self, mut visit: impl FnMut(&mut OpId)) {
+        visit(&mut self.value);
+        for derivative in &mut self.derivatives {
+            match derivative {
+                Derivative::Fixed => {}
+                Derivative::Flat(id) => visit(id),
+                Derivative::Point { u, scale } => {
+                    visit(u);
+                    scale.iter_mut().for_each(&mut visit);
+                }
+            }
+        }
+    }
+
     /// All operations.
     pub fn ops(&self) -> &[Op] {
         &self.ops

@@ -110,6 +110,25 @@ impl Walk<'_> {
         Size { constant: 0.0, parameters, parts: BTreeMap::new() }
     }
 
+    /// A power of a size.
+    fn power(&self, of: &Size, power: f64) -> Size {
+        let mut size = self.one();
+        size.add(of, power);
+        size
+    }
+
+    /// The size of a part.
+    fn size_of_part(&mut self, id: Id) -> Size {
+        Size { parts: BTreeMap::from([(self.part(id), 1.0)]), ..self.one() }
+    }
+
+    /// The sizes of two nodes that are about as large as each other.
+    fn sizes_alike(&mut self, a: Id, b: Id) -> [Option<Size>; 2] {
+        let [a, b] = [self.size(a), self.size(b)];
+        self.alike(a.as_ref(), b.as_ref());
+        [a, b]
+    }
+
     fn part(&mut self, id: Id) -> usize {
         let known = self.parts.iter().position(|&part| part == id);
         known.unwrap_or_else(|| {
@@ -148,7 +167,7 @@ impl Walk<'_> {
     fn new_size(&mut self, id: Id) -> Option<Size> {
         let node = self.graph.node(id).clone();
         let depends = self.graph.depends(id);
-        match node {
+        match node.clone() {
             Node::Number(value) => {
                 let constant = libm::log(libm::fabs(value.value()));
                 constant.is_finite().then(|| Size { constant, ..self.one() })
@@ -170,16 +189,11 @@ impl Walk<'_> {
                 size.parameters[usize::from(number)] = 1.0;
                 Some(size)
             }
-            _ if depends.parameters == 0 => {
-                let mut size = self.one();
-                size.parts.insert(self.part(id), 1.0);
-                Some(size)
-            }
+            _ if depends.parameters == 0 => Some(self.size_of_part(id)),
             Node::Call(Function::Abs | Function::Floor, a) => self.size(a),
             Node::Call(Function::Sqrt, a) => {
-                let mut size = self.one();
-                size.add(&self.size(a)?, 0.5);
-                Some(size)
+                let own = self.size(a)?;
+                Some(self.power(&own, 0.5))
             }
             Node::Call(_, a) => Some(self.argument(a)),
             Node::Call2(Function2::Power, base, exponent) => {
@@ -188,38 +202,28 @@ impl Walk<'_> {
                     self.argument(exponent);
                 }
                 let own = self.size(base)?;
-                let mut size = self.one();
-                if self.graph.constant(base).is_none() {
-                    size.add(&own, power.unwrap_or(1.0));
-                }
-                Some(size)
+                let is_number = self.graph.constant(base).is_some();
+                Some(if is_number { self.one() } else { self.power(&own, power.unwrap_or(1.0)) })
             }
             Node::Call2(Function2::FaddeevaRe | Function2::FaddeevaIm, a, b) => {
                 self.argument(a);
                 Some(self.argument(b))
             }
             Node::Call2(function, a, b) => {
-                let [a, b] = [self.size(a), self.size(b)];
-                self.alike(a.as_ref(), b.as_ref());
+                let [a, b] = self.sizes_alike(a, b);
                 if function == Function2::Atan2 { Some(self.one()) } else { a.or(b) }
             }
             Node::Compare(_, a, b) => {
-                let [a, b] = [self.size(a), self.size(b)];
-                self.alike(a.as_ref(), b.as_ref());
+                self.sizes_alike(a, b);
                 None
             }
-            Node::And(a, b) | Node::Or(a, b) => {
-                let _ = [self.size(a), self.size(b)];
-                None
-            }
-            Node::Not(a) => {
-                self.size(a);
+            Node::And(..) | Node::Or(..) | Node::Not(_) => {
+                Graph::operands(&node).into_iter().for_each(|operand| drop(self.size(operand)));
                 None
             }
             Node::Choice(when, yes, no) => {
                 self.size(when);
-                let [yes, no] = [self.size(yes), self.size(no)];
-                self.alike(yes.as_ref(), no.as_ref());
+                let [yes, no] = self.sizes_alike(yes, no);
                 yes.or(no)
             }
             Node::Spline(_, _, arguments) => {
@@ -245,10 +249,8 @@ impl Walk<'_> {
         let (factor, part) = self.graph.split(whole);
         let mut size = match self.graph.node(part) {
             Node::Sum { .. } => {
-                let mut size = self.one();
-                size.parts.insert(self.part(part), 1.0);
-                size.constant = libm::log(libm::fabs(factor));
-                Some(size)
+                let constant = libm::log(libm::fabs(factor));
+                Some(Size { constant, ..self.size_of_part(part) })
             }
             _ if factor == 0.0 => None,
             _ => self.scaled(part, factor),

@@ -1,10 +1,11 @@
 //! Windows of pixels whose type is known only at run time.
 
 use std::marker::PhantomData;
+use std::ops::Deref;
 
-use fit_core::{ArgumentError, Corner, Erase, Options, Pixel, Size, Start};
+use fit_core::{Corner, Erase, Pixel};
 
-use crate::{CameraMap, NoteKind, SideData, Weights, Windows};
+use crate::{CameraMap, Weights, WindowShape, Windows};
 
 /// Work to do with windows whose pixel type is known only at run time.
 pub trait Visitor<'a> {
@@ -44,128 +45,39 @@ macro_rules! any {
                 }
             }
 
-            /// See [`Windows::validate`].
-            ///
-            /// # Errors
-            /// [`ArgumentError`].
-            pub fn validate(
-                &self,
-                options: &Options,
-                start: Start<'_>,
-                outcomes: usize,
-            ) -> Result<(), ArgumentError> {
+            fn shape(&mut self) -> &mut WindowShape<'a> {
                 match self {
-                    $(Self::$variant(windows) => windows.validate(options, start, outcomes),)*
-                }
-            }
-
-            /// See [`Windows::check`].
-            ///
-            /// # Errors
-            /// [`ArgumentError`].
-            pub fn check(
-                &self,
-                options: &Options,
-                start: Start<'_>,
-                outcomes: usize,
-            ) -> Result<(), ArgumentError> {
-                match self {
-                    $(Self::$variant(windows) => windows.check(options, start, outcomes),)*
+                    $(Self::$variant(windows) => &mut windows.shape,)*
                 }
             }
 
             /// See [`Windows::with_map`].
             #[must_use]
-            pub fn with_map(self, map: &'a CameraMap) -> Self {
-                match self {
-                    $(Self::$variant(windows) => Self::$variant(windows.with_map(map)),)*
-                }
+            pub fn with_map(mut self, map: &'a CameraMap) -> Self {
+                self.shape().side_data.map = Some(map);
+                self
             }
 
             /// See [`Windows::with_weights`].
             #[must_use]
-            pub fn with_weights(self, weights: Weights<'a>) -> Self {
-                match self {
-                    $(Self::$variant(windows) => Self::$variant(windows.with_weights(weights)),)*
-                }
+            pub fn with_weights(mut self, weights: Weights<'a>) -> Self {
+                self.shape().side_data.weights = Some(weights);
+                self
             }
 
             /// See [`Windows::with_corners`].
             #[must_use]
-            pub fn with_corners(self, corners: &'a [Corner]) -> Self {
-                match self {
-                    $(Self::$variant(windows) => Self::$variant(windows.with_corners(corners)),)*
-                }
+            pub fn with_corners(mut self, corners: &'a [Corner]) -> Self {
+                self.shape().side_data.corners = Some(corners);
+                self
             }
+        }
 
-            /// See [`Windows::validate_errors`].
-            ///
-            /// # Errors
-            /// [`ArgumentError`].
-            pub fn validate_errors(
-                &self,
-                options: &Options,
-                fits: usize,
-                errors: usize,
-            ) -> Result<(), ArgumentError> {
+        impl<'a> Deref for AnyWindows<'a> {
+            type Target = WindowShape<'a>;
+            fn deref(&self) -> &WindowShape<'a> {
                 match self {
-                    $(Self::$variant(windows) => windows.validate_errors(options, fits, errors),)*
-                }
-            }
-
-            /// See [`Windows::note_kind`].
-            pub fn note_kind(&self, options: &Options) -> NoteKind {
-                match self {
-                    $(Self::$variant(windows) => windows.note_kind(options),)*
-                }
-            }
-
-            /// See [`Windows::places`].
-            pub fn places(&self) -> Option<&'a [Corner]> {
-                match self {
-                    $(Self::$variant(windows) => windows.places(),)*
-                }
-            }
-
-            /// See [`Windows::side_data`].
-            pub fn side_data(&self) -> &SideData<'a> {
-                match self {
-                    $(Self::$variant(windows) => windows.side_data(),)*
-                }
-            }
-
-            /// The number of windows.
-            pub fn count(&self) -> usize {
-                match self {
-                    $(Self::$variant(windows) => windows.count(),)*
-                }
-            }
-
-            /// The size of each window.
-            pub fn size(&self) -> Size {
-                match self {
-                    $(Self::$variant(windows) => windows.size(),)*
-                }
-            }
-
-            /// The number of pixels of all windows, or `usize::MAX` if it overflows.
-            pub fn pixels(&self) -> usize {
-                match self {
-                    $(Self::$variant(windows) => windows.pixels(),)*
-                }
-            }
-
-            /// Where the windows are cut; `None` for a stack of windows.
-            pub fn corners(&self) -> Option<&'a [Corner]> {
-                match self {
-                    $(Self::$variant(windows) => windows.corners(),)*
-                }
-            }
-
-            /// Number, height and width of the frames; for a stack, of the windows.
-            pub fn frames(&self) -> (usize, usize, usize) {
-                match self {
-                    $(Self::$variant(windows) => windows.frames().dim(),)*
+                    $(Self::$variant(windows) => windows,)*
                 }
             }
         }

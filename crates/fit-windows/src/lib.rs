@@ -6,6 +6,8 @@ mod batches;
 mod map;
 mod side_data;
 
+use std::ops::Deref;
+
 use fit_core::{ArgumentError, Corner, Options, Pixel, Setup, Shape, Size, Start};
 use ndarray::{ArrayView2, ArrayView3, Axis};
 
@@ -22,40 +24,84 @@ pub mod private {
 
 /// A stack of windows, or windows cut out of a stack of frames; of any pixel type and memory layout.
 ///
-/// Arguments are checked only by [`Windows::validate`] or [`Windows::check`].
+/// Arguments are checked only by [`WindowShape::validate`] or [`WindowShape::check`].
 #[derive(Clone, Copy, Debug)]
 pub struct Windows<'a, P> {
     /// (n, height, width): the frames, of which each window of a stack is one.
     frames: ArrayView3<'a, P>,
     /// All pixels, where rows and frames follow each other in memory.
     flat: Option<&'a [P]>,
+    shape: WindowShape<'a>,
+}
+
+/// What is known of windows whatever the type of their pixels.
+#[derive(Clone, Copy, Debug)]
+pub struct WindowShape<'a> {
+    /// Number, height and width.
+    frames: (usize, usize, usize),
     size: Size,
     /// Where the windows are cut; `None` for a stack of windows.
     corners: Option<&'a [Corner]>,
     side_data: SideData<'a>,
 }
 
+impl<'a, P> Deref for Windows<'a, P> {
+    type Target = WindowShape<'a>;
+    #[inline(always)]
+    fn deref(&self) -> &WindowShape<'a> {
+        &self.shape
+    }
+}
+
 impl<'a, P: Pixel> Windows<'a, P> {
     /// A stack (n, height, width) of windows.
     pub fn stack(spots: ArrayView3<'a, P>) -> Self {
         let (_, height, width) = spots.dim();
-        let size = Size::new(width, height);
-        Self {
-            frames: spots,
-            flat: spots.to_slice(),
-            size,
-            corners: None,
-            side_data: SideData::default(),
-        }
+        Self::new(spots, Size::new(width, height), None)
     }
 
     /// Windows of `size` pixels at `corners` of a stack (n, height, width) of frames. They may overlap.
     pub fn cuts(frames: ArrayView3<'a, P>, size: Size, corners: &'a [Corner]) -> Self {
-        let (flat, corners) = (frames.to_slice(), Some(corners));
-        Self { frames, flat, size, corners, side_data: SideData::default() }
+        Self::new(frames, size, Some(corners))
     }
 
-    /// Checks a batch of these windows: their size and the options, then as [`Windows::check`].
+    fn new(frames: ArrayView3<'a, P>, size: Size, corners: Option<&'a [Corner]>) -> Self {
+        let side_data = SideData::default();
+        let shape = WindowShape { frames: frames.dim(), size, corners, side_data };
+        Self { frames, flat: frames.to_slice(), shape }
+    }
+
+    /// The frames (n, height, width); for a stack, the windows.
+    pub fn frames(&self) -> ArrayView3<'a, P> {
+        self.frames
+    }
+
+    /// All pixels of the frames, or of the stack, if rows and frames follow each other in memory.
+    #[inline(always)]
+    pub fn flat(&self) -> Option<&'a [P]> {
+        self.flat
+    }
+
+    /// The pixels (height, width) of a window that has been checked.
+    ///
+    /// # Panics
+    /// If the window does not exist, or is not within its frame.
+    pub fn window(&self, index: usize) -> ArrayView2<'a, P> {
+        let Some(corners) = self.corners else {
+            return self.frames.index_axis_move(Axis(0), index);
+        };
+        let Corner { frame, x, y } = corners[index];
+        let (x, y) = (x as usize, y as usize);
+        let Size { width, height } = self.size;
+        let mut window = self.frames.index_axis_move(Axis(0), frame as usize);
+        window.slice_axis_inplace(Axis(0), (y..y + height).into());
+        window.slice_axis_inplace(Axis(1), (x..x + width).into());
+        window
+    }
+}
+
+impl<'a> WindowShape<'a> {
+    /// Checks a batch of these windows: their size and the options, then as [`WindowShape::check`].
     ///
     /// # Errors
     /// [`ArgumentError`].
@@ -92,7 +138,7 @@ impl<'a, P: Pixel> Windows<'a, P> {
     fn check_places(&self) -> Result<(), ArgumentError> {
         match self.corners {
             Some(corners) => {
-                let (count, height, width) = self.frames.dim();
+                let (count, height, width) = self.frames;
                 Corner::validate(corners, self.size, count, Size::new(width, height))
             }
             None => Ok(()),
@@ -121,7 +167,7 @@ impl<'a, P: Pixel> Windows<'a, P> {
 
     /// The number of windows.
     pub fn count(&self) -> usize {
-        self.corners.map_or(self.frames.dim().0, <[Corner]>::len)
+        self.corners.map_or(self.frames.0, <[Corner]>::len)
     }
 
     /// The size of each window.
@@ -135,8 +181,8 @@ impl<'a, P: Pixel> Windows<'a, P> {
         self.count().saturating_mul(self.size.width).saturating_mul(self.size.height)
     }
 
-    /// The frames (n, height, width); for a stack, the windows.
-    pub fn frames(&self) -> ArrayView3<'a, P> {
+    /// Number, height and width of the frames; for a stack, of the windows.
+    pub fn frames(&self) -> (usize, usize, usize) {
         self.frames
     }
 
@@ -144,29 +190,6 @@ impl<'a, P: Pixel> Windows<'a, P> {
     #[inline(always)]
     pub fn corners(&self) -> Option<&'a [Corner]> {
         self.corners
-    }
-
-    /// All pixels of the frames, or of the stack, if rows and frames follow each other in memory.
-    #[inline(always)]
-    pub fn flat(&self) -> Option<&'a [P]> {
-        self.flat
-    }
-
-    /// The pixels (height, width) of a window that has been checked.
-    ///
-    /// # Panics
-    /// If the window does not exist, or is not within its frame.
-    pub fn window(&self, index: usize) -> ArrayView2<'a, P> {
-        let Some(corners) = self.corners else {
-            return self.frames.index_axis_move(Axis(0), index);
-        };
-        let Corner { frame, x, y } = corners[index];
-        let (x, y) = (x as usize, y as usize);
-        let Size { width, height } = self.size;
-        let mut window = self.frames.index_axis_move(Axis(0), frame as usize);
-        window.slice_axis_inplace(Axis(0), (y..y + height).into());
-        window.slice_axis_inplace(Axis(1), (x..x + width).into());
-        window
     }
 }
 

@@ -3,7 +3,7 @@
 use fit_core::{ArgumentError, Corner, Estimator, Options, Pixel, Scalar, Size};
 use ndarray::{ArrayView2, ArrayView3, Axis};
 
-use crate::{CameraMap, Windows};
+use crate::{CameraMap, WindowShape, Windows};
 
 /// The weight of each pixel in a least-squares fit.
 ///
@@ -64,14 +64,14 @@ impl<'a, P: Pixel> Windows<'a, P> {
     /// Windows cut from frames have their positions from the cuts; a stack needs [`Windows::with_corners`].
     #[must_use]
     pub fn with_map(mut self, map: &'a CameraMap) -> Self {
-        self.side_data.map = Some(map);
+        self.shape.side_data.map = Some(map);
         self
     }
 
     /// The same windows with weights, for least squares.
     #[must_use]
     pub fn with_weights(mut self, weights: Weights<'a>) -> Self {
-        self.side_data.weights = Some(weights);
+        self.shape.side_data.weights = Some(weights);
         self
     }
 
@@ -79,97 +79,8 @@ impl<'a, P: Pixel> Windows<'a, P> {
     /// frame is ignored.
     #[must_use]
     pub fn with_corners(mut self, corners: &'a [Corner]) -> Self {
-        self.side_data.corners = Some(corners);
+        self.shape.side_data.corners = Some(corners);
         self
-    }
-
-    /// The side data of the pixels.
-    pub fn side_data(&self) -> &SideData<'a> {
-        &self.side_data
-    }
-
-    /// What the notes are for a fit with these options.
-    pub fn note_kind(&self, options: &Options) -> NoteKind {
-        let SideData { weights, map, .. } = &self.side_data;
-        match options.estimator {
-            Estimator::MaximumLikelihood if map.is_some() => NoteKind::Variances,
-            Estimator::MaximumLikelihood => NoteKind::None,
-            _ if weights.is_some() => NoteKind::Weights,
-            // Masked pixels need weights.
-            _ if map.is_some_and(|map| map.masked() > 0) => NoteKind::Weights,
-            _ => NoteKind::None,
-        }
-    }
-
-    /// Where the windows lie in the camera map and the image of weights.
-    pub fn places(&self) -> Option<&'a [Corner]> {
-        self.corners.or(self.side_data.corners)
-    }
-
-    /// Where a window lies in the camera map or the image of weights.
-    fn place(&self, index: usize) -> Option<Corner> {
-        self.places().map(|corners| corners[index])
-    }
-
-    /// Checks the side data: that they are there for every pixel, and make sense.
-    pub(crate) fn check_side_data(&self, options: &Options) -> Result<(), ArgumentError> {
-        let SideData { weights, map, corners } = self.side_data;
-        if weights.is_some() && options.estimator == Estimator::MaximumLikelihood {
-            return Err(ArgumentError::WeightedLikelihood);
-        }
-        let image = match weights {
-            Some(Weights::Frame(weights)) => Some(weights.dim()),
-            _ => None,
-        };
-        if let Some(Weights::Windows(weights)) = weights {
-            let expected = (self.count(), self.size.height, self.size.width);
-            if weights.dim() != expected {
-                let (given, expected) = (weights.dim(), expected);
-                return Err(ArgumentError::WeightsShape { given, expected });
-            }
-        }
-        let frames =
-            [("camera map", map.map(|map| map.offset().dim())), ("image of weights", image)];
-        for (what, dim) in frames {
-            let Some((height, width)) = dim else { continue };
-            let given = Size::new(width, height);
-            if self.corners.is_some() {
-                let (_, height, width) = self.frames.dim();
-                let frame = Size::new(width, height);
-                if given != frame {
-                    return Err(ArgumentError::MapSize { what, given, frame });
-                }
-                continue;
-            }
-            let Some(corners) = corners else {
-                return Err(ArgumentError::NoCorners { what });
-            };
-            if corners.len() != self.count() {
-                let (spots, given) = (self.count(), corners.len());
-                return Err(ArgumentError::CornerCount { spots, given });
-            }
-            let inside = |corner: &Corner| Corner { frame: 0, ..*corner };
-            for (spot, corner) in corners.iter().enumerate() {
-                Corner::validate(&[inside(corner)], self.size, 1, given).map_err(|_| {
-                    ArgumentError::OutsideMap { spot, corner: *corner, size: self.size, map: given }
-                })?;
-            }
-        }
-        let wrong = |weight: &f32| *weight < 0.0 || weight.is_infinite();
-        let refused = match weights {
-            Some(Weights::Windows(weights)) => {
-                weights.indexed_iter().find(|(_, weight)| wrong(weight)).map(|(at, &w)| (at, w))
-            }
-            Some(Weights::Frame(weights)) => weights
-                .indexed_iter()
-                .find(|(_, weight)| wrong(weight))
-                .map(|((y, x), &w)| ((0, y, x), w)),
-            None => None,
-        };
-        match refused {
-            None => Ok(()),
-            Some(((spot, y, x), weight)) => Err(ArgumentError::Weight { spot, x, y, weight }),
-        }
     }
 
     /// Converts the pixels of a window, row after row, to photo-electrons where there is a camera map.
@@ -243,6 +154,91 @@ impl<'a, P: Pixel> Windows<'a, P> {
         let first = (place.y as usize + row) * map.dim().1 + place.x as usize;
         let row = map.to_slice().and_then(|map| map.get(first..first + self.size.width));
         row.unwrap_or_default()
+    }
+}
+
+impl<'a> WindowShape<'a> {
+    /// The side data of the pixels.
+    pub fn side_data(&self) -> &SideData<'a> {
+        &self.side_data
+    }
+
+    /// What the notes are for a fit with these options.
+    pub fn note_kind(&self, options: &Options) -> NoteKind {
+        let SideData { weights, map, .. } = &self.side_data;
+        match options.estimator {
+            Estimator::MaximumLikelihood if map.is_some() => NoteKind::Variances,
+            Estimator::MaximumLikelihood => NoteKind::None,
+            _ if weights.is_some() => NoteKind::Weights,
+            // Masked pixels need weights.
+            _ if map.is_some_and(|map| map.masked() > 0) => NoteKind::Weights,
+            _ => NoteKind::None,
+        }
+    }
+
+    /// Where the windows lie in the camera map and the image of weights.
+    pub fn places(&self) -> Option<&'a [Corner]> {
+        self.corners.or(self.side_data.corners)
+    }
+
+    /// Where a window lies in the camera map or the image of weights.
+    fn place(&self, index: usize) -> Option<Corner> {
+        self.places().map(|corners| corners[index])
+    }
+
+    /// Checks the side data: that they are there for every pixel, and make sense.
+    pub(crate) fn check_side_data(&self, options: &Options) -> Result<(), ArgumentError> {
+        let SideData { weights, map, corners } = self.side_data;
+        if weights.is_some() && options.estimator == Estimator::MaximumLikelihood {
+            return Err(ArgumentError::WeightedLikelihood);
+        }
+        let image = match weights {
+            Some(Weights::Frame(weights)) => Some(weights.dim()),
+            _ => None,
+        };
+        if let Some(Weights::Windows(weights)) = weights {
+            let expected = (self.count(), self.size.height, self.size.width);
+            if weights.dim() != expected {
+                let (given, expected) = (weights.dim(), expected);
+                return Err(ArgumentError::WeightsShape { given, expected });
+            }
+        }
+        let frames =
+            [("camera map", map.map(|map| map.offset().dim())), ("image of weights", image)];
+        for (what, dim) in frames {
+            let Some((height, width)) = dim else { continue };
+            let given = Size::new(width, height);
+            if self.corners.is_some() {
+                let (_, height, width) = self.frames;
+                let frame = Size::new(width, height);
+                if given != frame {
+                    return Err(ArgumentError::MapSize { what, given, frame });
+                }
+                continue;
+            }
+            let Some(corners) = corners else {
+                return Err(ArgumentError::NoCorners { what });
+            };
+            if corners.len() != self.count() {
+                let (spots, given) = (self.count(), corners.len());
+                return Err(ArgumentError::CornerCount { spots, given });
+            }
+            let inside = |corner: &Corner| Corner { frame: 0, ..*corner };
+            for (spot, corner) in corners.iter().enumerate() {
+                Corner::validate(&[inside(corner)], self.size, 1, given).map_err(|_| {
+                    ArgumentError::OutsideMap { spot, corner: *corner, size: self.size, map: given }
+                })?;
+            }
+        }
+        let wrong = |weight: &f32| *weight < 0.0 || weight.is_infinite();
+        let all = weights.map(|weights| match weights {
+            Weights::Windows(weights) => weights,
+            Weights::Frame(weights) => weights.insert_axis(Axis(0)),
+        });
+        match all.iter().flat_map(|all| all.indexed_iter()).find(|(_, weight)| wrong(weight)) {
+            None => Ok(()),
+            Some(((spot, y, x), &weight)) => Err(ArgumentError::Weight { spot, x, y, weight }),
+        }
     }
 }
 

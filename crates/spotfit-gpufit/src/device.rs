@@ -34,10 +34,7 @@ pub(crate) unsafe fn fit_there(of: &Arguments) -> Result<(), Wrong> {
             Some((bounds, _)) => there.read(bounds.at, 0, bounds.length)?,
             None => Vec::new(),
         };
-        let constraints = match checked.limits {
-            Some((_, kinds)) => Constraints::new(&bounds, kinds.values(), &fixed, of.fits)?,
-            None => None,
-        };
+        let constraints = checked.constraints(&bounds, &fixed, of.n_fits)?;
         there.fit(constraints.as_ref())
     }
 }
@@ -57,17 +54,17 @@ impl There<'_> {
         // SAFETY: as the caller says.
         unsafe {
             // Where each fit's points lie is not needed on the host.
-            let own_places = model.takes_places() && self.checked.info.length / 4 > of.points;
+            let own_places = model.takes_places() && self.checked.info.length / 4 > of.n_points;
             let info = if own_places {
                 Vec::new()
             } else {
-                self.read(of.info.cast::<u8>(), 0, of.info_size)?
+                self.read(of.user_info.cast::<u8>(), 0, of.user_info_size)?
             };
-            let on_device = of.fits >= FEW && !is_strict()?;
+            let on_device = of.n_fits >= FEW && !is_strict()?;
             if !(on_device && self.fit_on_device(&info, own_places, constraints)?) {
                 return self.fit_on_host(&info, own_places, constraints, None);
             }
-            let states = self.read(of.states, 0, of.fits)?;
+            let states = self.read(of.output_states, 0, of.n_fits)?;
             let is_left =
                 |(fit, &state): (usize, &i32)| (state == DeviceCurves::LEFT).then_some(fit);
             let left: Vec<usize> = states.iter().enumerate().filter_map(is_left).collect();
@@ -86,32 +83,33 @@ impl There<'_> {
         constraints: Option<&Constraints<'_>>,
     ) -> Result<bool, Wrong> {
         let (of, checked) = (self.of, self.checked);
-        let places = if own_places { of.info.cast::<f32>() } else { std::ptr::null() };
-        if own_places && (checked.info.length / 4 < of.fits * of.points || !places.is_aligned()) {
+        let places = if own_places { of.user_info.cast::<f32>() } else { std::ptr::null() };
+        if own_places && (checked.info.length / 4 < of.n_fits * of.n_points || !places.is_aligned())
+        {
             return Ok(false);
         }
-        let prepared = Prepared::new(checked.model, of.fits, of.points, info)?;
+        let prepared = Prepared::new(checked.model, of.n_fits, of.n_points, info)?;
         let mut options = options(checked.estimator, self.fixed.to_vec());
         // SAFETY: as the caller says.
         unsafe {
             if let Some(constraints) = constraints {
-                let mut starts = self.read(of.initial, 0, checked.initial.length)?;
-                constraints.confine(0..of.fits, &mut starts);
-                self.write(of.parameters, 0, &starts)?;
-                options.limits = constraints.limits(0..of.fits);
+                let mut starts = self.read(of.initial_parameters, 0, checked.initial.length)?;
+                constraints.confine(0..of.n_fits, &mut starts);
+                self.write(of.output_parameters, 0, &starts)?;
+                options.limits = constraints.limits(0..of.n_fits);
             }
             let curves = DeviceCurves {
-                count: of.fits,
-                points: of.points,
+                count: of.n_fits,
+                points: of.n_points,
                 data: of.data,
                 weights: checked.weights.map_or(std::ptr::null(), |weights| weights.at),
                 places,
-                parameters: of.parameters,
-                states: of.states,
-                chi2: of.chi2,
-                iterations: of.iterations,
+                parameters: of.output_parameters,
+                states: of.output_states,
+                chi2: of.output_chi_squares,
+                iterations: of.output_n_iterations,
             };
-            let points = prepared.points(&(0..of.fits), of.points);
+            let points = prepared.points(&(0..of.n_fits), of.n_points);
             let formula = &prepared.formula;
             Ok(self.gpu.fit_gpufit_there(formula, points, &curves, &options, &of.options())?)
         }
@@ -129,8 +127,8 @@ impl There<'_> {
         which: Option<&[usize]>,
     ) -> Result<(), Wrong> {
         let (of, checked) = (self.of, self.checked);
-        let (points, parameters) = (of.points, checked.model.parameters());
-        let count = which.map_or(of.fits, <[usize]>::len);
+        let (points, parameters) = (of.n_points, checked.model.parameters());
+        let count = which.map_or(of.n_fits, <[usize]>::len);
         let length = (MOST_ON_HOST / points).max(1);
         for first in (0..count).step_by(length) {
             let last = count.min(first + length);
@@ -146,7 +144,7 @@ impl There<'_> {
                     None => None,
                 };
                 let info = if own_places { self.own_places(&which)? } else { info.to_vec() };
-                let initial = self.read_rows(of.initial, &which, parameters)?;
+                let initial = self.read_rows(of.initial_parameters, &which, parameters)?;
                 let bounds = constraints.map(|constraints| constraints.picked(&which));
                 let limits = constraints.zip(bounds.as_deref());
                 let mut found = initial.clone();
@@ -172,10 +170,10 @@ impl There<'_> {
                     },
                 };
                 fit(request, false)?;
-                self.write_rows(of.parameters, &which, parameters, &found)?;
-                self.write_rows(of.states, &which, 1, &states)?;
-                self.write_rows(of.chi2, &which, 1, &chi2)?;
-                self.write_rows(of.iterations, &which, 1, &iterations)?;
+                self.write_rows(of.output_parameters, &which, parameters, &found)?;
+                self.write_rows(of.output_states, &which, 1, &states)?;
+                self.write_rows(of.output_chi_squares, &which, 1, &chi2)?;
+                self.write_rows(of.output_n_iterations, &which, 1, &iterations)?;
             }
         }
         Ok(())
@@ -186,19 +184,15 @@ impl There<'_> {
     /// # Safety
     /// As [`fit_there`].
     unsafe fn own_places(&self, which: &[usize]) -> Result<Vec<u8>, Wrong> {
-        let (of, bytes) = (self.of, 4 * self.of.points);
-        if self.checked.info.length / 4 < of.fits * of.points {
+        let (of, bytes) = (self.of, 4 * self.of.n_points);
+        if self.checked.info.length / 4 < of.n_fits * of.n_points {
             // Too few; the error says how many there are.
-            return Prepared::new(
-                self.checked.model,
-                of.fits,
-                of.points,
-                &vec![0; self.checked.info.length],
-            )
-            .map(|_| Vec::new());
+            let none = vec![0; self.checked.info.length];
+            let prepared = Prepared::new(self.checked.model, of.n_fits, of.n_points, &none);
+            return prepared.map(|_| Vec::new());
         }
         // SAFETY: as the caller says.
-        unsafe { self.read_rows(of.info.cast::<u8>(), which, bytes) }
+        unsafe { self.read_rows(of.user_info.cast::<u8>(), which, bytes) }
     }
 
     /// Some numbers of an array.

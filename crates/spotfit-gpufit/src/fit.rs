@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use fit_core::Estimator;
-use fit_curves::{CurveOptions, CurveStart, Curves, GpufitRoom, Linear};
+use fit_curves::{CurveOptions, CurveStart, Curves, FitRoom, Linear};
 use ndarray::ArrayView2;
 
 use crate::error::Wrong;
@@ -20,11 +20,11 @@ const BLOCK: usize = 1 << 17;
 pub(crate) fn fit(request: Request<'_>, anywhere: bool) -> Result<(), Wrong> {
     let strict = is_strict()?;
     let fitter = Fitter::get()?;
-    let Request { fits, points, data, weights, model, initial, constraints, room, .. } = request;
+    let Request { fits, points, data, weights, model, initial, constraints, mut room, .. } =
+        request;
     let prepared = Prepared::new(model, fits, points, request.info)?;
     let parameters = model.parameters();
     let mut options = options(request.estimator, request.fixed);
-    let mut rest = room;
     let length = if strict || constraints.is_some() { BLOCK } else { fits };
     for first in (0..fits).step_by(length) {
         let block = first..fits.min(first + length);
@@ -33,8 +33,7 @@ pub(crate) fn fit(request: Request<'_>, anywhere: bool) -> Result<(), Wrong> {
             constraints.confine(block.clone(), starts.to_mut());
             options.limits = constraints.limits(block.clone());
         }
-        let (room, left) = parted(rest, block.len(), parameters);
-        rest = left;
+        let room = room.cut(block.len(), parameters);
         if strict {
             options.max_iterations = strict::most(request.options.max_iterations);
             let numbers = block.start * points..block.end * points;
@@ -73,23 +72,4 @@ pub(crate) fn rows<'a>(
 ) -> ArrayView2<'a, f32> {
     let part = &values[which.start * length..which.end * length];
     ArrayView2::from_shape((which.len(), length), part).expect("as many numbers as that")
-}
-
-/// Room for the first of some fits, and that for the others.
-fn parted(
-    room: GpufitRoom<'_>,
-    fits: usize,
-    parameters: usize,
-) -> (GpufitRoom<'_>, GpufitRoom<'_>) {
-    let (first_parameters, parameters) = room.parameters.split_at_mut(fits * parameters);
-    let (first_states, states) = room.states.split_at_mut(fits);
-    let (first_chi2, chi2) = room.chi2.split_at_mut(fits);
-    let (first_iterations, iterations) = room.iterations.split_at_mut(fits);
-    let first = GpufitRoom {
-        parameters: first_parameters,
-        states: first_states,
-        chi2: first_chi2,
-        iterations: first_iterations,
-    };
-    (first, GpufitRoom { parameters, states, chi2, iterations })
 }

@@ -3,6 +3,7 @@
 #![allow(clippy::too_many_arguments)] // They are Gpufit's.
 
 use std::ffi::{c_char, c_int, c_void};
+use std::ptr::null_mut;
 
 use fit_gpu::CurveGpu;
 
@@ -12,223 +13,165 @@ use crate::fit::fit;
 use crate::fitter::{Backend, Fitter, pretends};
 use crate::request::{Arguments, Request};
 
-/// Fits, `anywhere` or on the CPU, unless there is nothing to fit.
+/// Fits, anywhere or on the CPU, unless there is nothing to fit.
 ///
 /// # Safety
 /// As [`Request::read`].
-unsafe fn run(arguments: &Arguments, anywhere: bool) -> Result<(), Wrong> {
+unsafe fn run<const ANYWHERE: bool>(arguments: &Arguments) -> Result<(), Wrong> {
     // SAFETY: as the caller says.
     let request = unsafe { Request::read(arguments) }?;
-    request.map_or(Ok(()), |request| fit(request, anywhere))
+    request.map_or(Ok(()), |request| fit(request, ANYWHERE))
 }
 
-macro_rules! calls {
-    ($(
-        $(#[$about:meta])*
-        ($name:ident, $constrained:ident, $portable:ident, $constrained_portable:ident): $anywhere:literal;
-    )*) => {$(
-        $(#[$about])*
-        ///
-        /// `data` and `weights` (or null): (`n_fits`, `n_points`); `initial_parameters` and `output_parameters`: (`n_fits`, parameters of the model), which may be the same
-        /// array; `parameters_to_fit`: 0 for each parameter that keeps its start value; other outcomes: one for each fit.
-        ///
-        /// # Errors
-        /// It returns −1 if the arguments make no sense, and 0 otherwise.
-        ///
-        /// # Safety
-        /// Pointers that are not null point to as many numbers; `user_info` to `user_info_size` bytes. No other thread writes them, or
-        /// reads the outcomes, before the call returns.
-        #[unsafe(no_mangle)]
-        pub unsafe extern "C" fn $name(
-            n_fits: usize,
-            n_points: usize,
-            data: *mut f32,
-            weights: *mut f32,
-            model_id: c_int,
-            initial_parameters: *mut f32,
-            tolerance: f32,
-            max_n_iterations: c_int,
-            parameters_to_fit: *mut c_int,
-            estimator_id: c_int,
-            user_info_size: usize,
-            user_info: *mut c_char,
-            output_parameters: *mut f32,
-            output_states: *mut c_int,
-            output_chi_squares: *mut f32,
-            output_n_iterations: *mut c_int,
-        ) -> c_int {
-            // SAFETY: as the caller says; there are no constraints.
-            unsafe {
-                $constrained(
-                    n_fits,
-                    n_points,
-                    data,
-                    weights,
-                    model_id,
-                    initial_parameters,
-                    std::ptr::null_mut(),
-                    std::ptr::null_mut(),
-                    tolerance,
-                    max_n_iterations,
-                    parameters_to_fit,
-                    estimator_id,
-                    user_info_size,
-                    user_info,
-                    output_parameters,
-                    output_states,
-                    output_chi_squares,
-                    output_n_iterations,
-                )
-            }
+/// An argument that an array of pointers has.
+trait Argument: Copy {
+    /// Reads a number; an array is the pointer itself.
+    ///
+    /// # Safety
+    /// The pointer of a number is null, or points to one.
+    unsafe fn read(at: *mut c_void, name: &'static str) -> Result<Self, Wrong> {
+        if at.is_null() {
+            return Err(Wrong::Null(name));
         }
-
-        /// The same within limits: `constraints` (or null) are (`n_fits`, parameters, lower and upper), and `constraint_types` say for each
-        /// parameter which of them hold: 0 none, 1 the lower, 2 the upper, 3 both.
-        ///
-        /// # Errors
-        /// It returns −1 if the arguments make no sense, and 0 otherwise.
-        ///
-        /// # Safety
-        /// As without limits.
-        #[unsafe(no_mangle)]
-        pub unsafe extern "C" fn $constrained(
-            n_fits: usize,
-            n_points: usize,
-            data: *mut f32,
-            weights: *mut f32,
-            model_id: c_int,
-            initial_parameters: *mut f32,
-            constraints: *mut f32,
-            constraint_types: *mut c_int,
-            tolerance: f32,
-            max_n_iterations: c_int,
-            parameters_to_fit: *mut c_int,
-            estimator_id: c_int,
-            user_info_size: usize,
-            user_info: *mut c_char,
-            output_parameters: *mut f32,
-            output_states: *mut c_int,
-            output_chi_squares: *mut f32,
-            output_n_iterations: *mut c_int,
-        ) -> c_int {
-            let arguments = Arguments {
-                fits: n_fits,
-                points: n_points,
-                data,
-                weights,
-                model: model_id,
-                initial: initial_parameters,
-                constraints,
-                constraint_types,
-                tolerance,
-                max_iterations: max_n_iterations,
-                to_fit: parameters_to_fit,
-                estimator: estimator_id,
-                info_size: user_info_size,
-                info: user_info,
-                parameters: output_parameters,
-                states: output_states,
-                chi2: output_chi_squares,
-                iterations: output_n_iterations,
-            };
-            // SAFETY: as the caller says.
-            guarded(|| unsafe { run(&arguments, $anywhere) })
-        }
-
-        /// The same for languages that pass an array of pointers: 16, to the numbers, and the arrays themselves. `argc` is ignored.
-        ///
-        /// # Errors
-        /// It returns −1 if the arguments make no sense, and 0 otherwise.
-        ///
-        /// # Safety
-        /// `argv` has 16 pointers, in the order of the arguments.
-        #[unsafe(no_mangle)]
-        pub unsafe extern "C" fn $portable(_argc: c_int, argv: *mut *mut c_void) -> c_int {
-            guarded(|| {
-                // SAFETY: as the caller says.
-                let arguments = unsafe { portable(argv, false) }?;
-                // SAFETY: the same.
-                unsafe { run(&arguments, $anywhere) }
-            })
-        }
-
-        /// The same within limits: 18 pointers.
-        ///
-        /// # Errors
-        /// It returns −1 if the arguments make no sense, and 0 otherwise.
-        ///
-        /// # Safety
-        /// `argv` has 18 pointers, in the order of the arguments.
-        #[unsafe(no_mangle)]
-        pub unsafe extern "C" fn $constrained_portable(
-            _argc: c_int,
-            argv: *mut *mut c_void,
-        ) -> c_int {
-            guarded(|| {
-                // SAFETY: as the caller says.
-                let arguments = unsafe { portable(argv, true) }?;
-                // SAFETY: the same.
-                unsafe { run(&arguments, $anywhere) }
-            })
-        }
-    )*};
+        // SAFETY: it is not null, and as the caller says it points to a number.
+        Ok(unsafe { at.cast::<Self>().read_unaligned() })
+    }
 }
 
-calls! {
-    /// Fits a model to data sets, as Gpufit does.
-    (gpufit, gpufit_constrained, gpufit_portable_interface, gpufit_constrained_portable_interface): true;
-    /// Fits a model to data sets, as Cpufit does: as [`gpufit()`], but on the CPU.
-    (cpufit, cpufit_constrained, cpufit_portable_interface, cpufit_constrained_portable_interface): false;
+impl Argument for usize {}
+impl Argument for f32 {}
+impl Argument for c_int {}
+impl<T> Argument for *mut T {
+    unsafe fn read(at: *mut c_void, _: &'static str) -> Result<Self, Wrong> {
+        Ok(at.cast())
+    }
 }
 
-/// Reads an array of pointers.
+/// Reads an array of so many pointers.
 ///
 /// # Safety
-/// It has 16 pointers, or 18 with constraints; those to numbers point to them, or are null.
-unsafe fn portable(argv: *mut *mut c_void, constrained: bool) -> Result<Arguments, Wrong> {
+/// It is null, or has as many.
+unsafe fn pointers<'a>(argv: *mut *mut c_void, count: usize) -> Result<&'a [*mut c_void], Wrong> {
     if argv.is_null() {
         return Err(Wrong::Null("argv"));
     }
     if !argv.is_aligned() {
         return Err(Wrong::Unaligned("argv"));
     }
-    // SAFETY: as the caller says.
-    let all = unsafe { std::slice::from_raw_parts(argv, if constrained { 18 } else { 16 }) };
-    let after = usize::from(constrained) * 2;
-    let null = std::ptr::null();
-    // SAFETY: as the caller says.
-    unsafe {
-        Ok(Arguments {
-            fits: number(all[0], "n_fits")?,
-            points: number(all[1], "n_points")?,
-            data: all[2].cast(),
-            weights: all[3].cast(),
-            model: number(all[4], "model_id")?,
-            initial: all[5].cast(),
-            constraints: if constrained { all[6].cast() } else { null },
-            constraint_types: if constrained { all[7].cast() } else { null.cast() },
-            tolerance: number(all[6 + after], "tolerance")?,
-            max_iterations: number(all[7 + after], "max_n_iterations")?,
-            to_fit: all[8 + after].cast(),
-            estimator: number(all[9 + after], "estimator_id")?,
-            info_size: number(all[10 + after], "user_info_size")?,
-            info: all[11 + after].cast(),
-            parameters: all[12 + after].cast(),
-            states: all[13 + after].cast(),
-            chi2: all[14 + after].cast(),
-            iterations: all[15 + after].cast(),
-        })
-    }
+    // SAFETY: it is neither null nor unaligned, and the rest is the caller's promise.
+    Ok(unsafe { std::slice::from_raw_parts(argv, count) })
 }
 
-/// # Safety
-/// The pointer is null, or points to a number.
-unsafe fn number<T: Copy>(at: *mut c_void, name: &'static str) -> Result<T, Wrong> {
-    if at.is_null() {
-        return Err(Wrong::Null(name));
-    }
-    // SAFETY: it is not null, and as the caller says it points to a number.
-    Ok(unsafe { at.cast::<T>().read_unaligned() })
+/// A function of Gpufit: its arguments in their order, those of [`Arguments`] that it does not have, and what it does; after it, if there is one,
+/// that for languages that pass an array of pointers to the same arguments.
+macro_rules! call {
+    (
+        $(#[$about:meta])*
+        $name:ident($($argument:ident: $type:ty),*), $($missing:ident: $value:expr),* => $fit:path;
+    ) => {
+        $(#[$about])*
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $name($($argument: $type),*) -> c_int {
+            let arguments = Arguments { $($argument,)* $($missing: $value,)* };
+            // SAFETY: as the caller says.
+            guarded(|| unsafe { $fit(&arguments) })
+        }
+    };
+    (
+        $(#[$about:meta])*
+        $name:ident($($argument:ident: $type:ty),*), $($missing:ident: $value:expr),* => $fit:path;
+        $(#[$portably:meta])*
+        $portable:ident
+    ) => {
+        call! {
+            $(#[$about])*
+            $name($($argument: $type),*), $($missing: $value),* => $fit;
+        }
+        $(#[$portably])*
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $portable(_argc: c_int, argv: *mut *mut c_void) -> c_int {
+            guarded(|| {
+                // SAFETY: as the caller says.
+                unsafe {
+                    let mut all = pointers(argv, [$(stringify!($argument)),*].len())?.iter();
+                    let mut next = || all.next().map_or(null_mut(), |&at| at);
+                    $(let $argument = <$type as Argument>::read(next(), stringify!($argument))?;)*
+                    $fit(&Arguments { $($argument,)* $($missing: $value,)* })
+                }
+            })
+        }
+    };
+}
+
+macro_rules! library {
+    (
+        $(#[$about:meta])*
+        $fit:path: $name:ident, $constrained:ident, $portable:ident, $constrained_portable:ident;
+    ) => {
+        call! {
+            $(#[$about])*
+            ///
+            /// `data` and `weights` (or null): (`n_fits`, `n_points`); `initial_parameters` and `output_parameters`: (`n_fits`, parameters of the model), which may be the same
+            /// array; `parameters_to_fit`: 0 for each parameter that keeps its start value; other outcomes: one for each fit.
+            ///
+            /// # Errors
+            /// It returns −1 if the arguments make no sense, and 0 otherwise.
+            ///
+            /// # Safety
+            /// Pointers that are not null point to as many numbers; `user_info` to `user_info_size` bytes. No other thread writes them, or
+            /// reads the outcomes, before the call returns.
+            $name(
+                n_fits: usize, n_points: usize, data: *mut f32, weights: *mut f32, model_id: c_int,
+                initial_parameters: *mut f32, tolerance: f32, max_n_iterations: c_int,
+                parameters_to_fit: *mut c_int, estimator_id: c_int, user_info_size: usize,
+                user_info: *mut c_char, output_parameters: *mut f32, output_states: *mut c_int,
+                output_chi_squares: *mut f32, output_n_iterations: *mut c_int
+            ), constraints: null_mut(), constraint_types: null_mut() => $fit;
+            /// The same for languages that pass an array of pointers: 16, to the numbers, and the arrays themselves. `argc` is ignored.
+            ///
+            /// # Errors
+            /// It returns −1 if the arguments make no sense, and 0 otherwise.
+            ///
+            /// # Safety
+            /// `argv` has 16 pointers, in the order of the arguments.
+            $portable
+        }
+        call! {
+            /// The same within limits: `constraints` (or null) are (`n_fits`, parameters, lower and upper), and `constraint_types` say for each
+            /// parameter which of them hold: 0 none, 1 the lower, 2 the upper, 3 both.
+            ///
+            /// # Errors
+            /// It returns −1 if the arguments make no sense, and 0 otherwise.
+            ///
+            /// # Safety
+            /// As without limits.
+            $constrained(
+                n_fits: usize, n_points: usize, data: *mut f32, weights: *mut f32, model_id: c_int,
+                initial_parameters: *mut f32, constraints: *mut f32, constraint_types: *mut c_int,
+                tolerance: f32, max_n_iterations: c_int, parameters_to_fit: *mut c_int,
+                estimator_id: c_int, user_info_size: usize, user_info: *mut c_char,
+                output_parameters: *mut f32, output_states: *mut c_int,
+                output_chi_squares: *mut f32, output_n_iterations: *mut c_int
+            ), => $fit;
+            /// The same within limits: 18 pointers.
+            ///
+            /// # Errors
+            /// It returns −1 if the arguments make no sense, and 0 otherwise.
+            ///
+            /// # Safety
+            /// `argv` has 18 pointers, in the order of the arguments.
+            $constrained_portable
+        }
+    };
+}
+
+library! {
+    /// Fits a model to data sets, as Gpufit does.
+    run::<true>: gpufit, gpufit_constrained, gpufit_portable_interface, gpufit_constrained_portable_interface;
+}
+library! {
+    /// Fits a model to data sets, as Cpufit does: as [`gpufit()`], but on the CPU.
+    run::<false>: cpufit, cpufit_constrained, cpufit_portable_interface, cpufit_constrained_portable_interface;
 }
 
 /// The last error of any thread, "" if there was none: in Gpufit's words, where it has some. The text stays until the same thread asks again.
@@ -296,104 +239,39 @@ pub unsafe extern "C" fn gpufit_get_cuda_version(
     0
 }
 
-/// Gpufit's call for data in the memory of the first GPU, on which the fits are done: `gpu_data` and `gpu_weights` (or null): (`n_fits`, `n_points`);
-/// `gpu_fit_parameters`: (`n_fits`, parameters of the model), start values and then what is found; other outcomes: one for each fit.
-/// `parameters_to_fit` is on the host. It waits for the device's work before and for the fits.
-///
-/// # Errors
-/// It returns −1 if the arguments make no sense or there is no GPU, and 0 otherwise.
-///
-/// # Safety
-/// As for [`gpufit()`], with pointers to memory of the device.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn gpufit_cuda_interface(
-    n_fits: usize,
-    n_points: usize,
-    gpu_data: *mut f32,
-    gpu_weights: *mut f32,
-    model_id: c_int,
-    tolerance: f32,
-    max_n_iterations: c_int,
-    parameters_to_fit: *mut c_int,
-    estimator_id: c_int,
-    user_info_size: usize,
-    gpu_user_info: *mut c_char,
-    gpu_fit_parameters: *mut f32,
-    gpu_output_states: *mut c_int,
-    gpu_output_chi_squares: *mut f32,
-    gpu_output_n_iterations: *mut c_int,
-) -> c_int {
-    // SAFETY: as the caller says; there are no constraints.
-    unsafe {
-        gpufit_constrained_cuda_interface(
-            n_fits,
-            n_points,
-            gpu_data,
-            gpu_weights,
-            model_id,
-            tolerance,
-            max_n_iterations,
-            parameters_to_fit,
-            std::ptr::null_mut(),
-            std::ptr::null_mut(),
-            estimator_id,
-            user_info_size,
-            gpu_user_info,
-            gpu_fit_parameters,
-            gpu_output_states,
-            gpu_output_chi_squares,
-            gpu_output_n_iterations,
-        )
-    }
+call! {
+    /// Gpufit's call for data in the memory of the first GPU, on which the fits are done: `data` and `weights` (or null): (`n_fits`, `n_points`);
+    /// `output_parameters`: (`n_fits`, parameters of the model), start values and then what is found; other outcomes: one for each fit.
+    /// `parameters_to_fit` is on the host. It waits for the device's work before and for the fits.
+    ///
+    /// # Errors
+    /// It returns −1 if the arguments make no sense or there is no GPU, and 0 otherwise.
+    ///
+    /// # Safety
+    /// As for [`gpufit()`], with pointers to memory of the device.
+    gpufit_cuda_interface(
+        n_fits: usize, n_points: usize, data: *mut f32, weights: *mut f32, model_id: c_int,
+        tolerance: f32, max_n_iterations: c_int, parameters_to_fit: *mut c_int,
+        estimator_id: c_int, user_info_size: usize, user_info: *mut c_char,
+        output_parameters: *mut f32, output_states: *mut c_int,
+        output_chi_squares: *mut f32, output_n_iterations: *mut c_int
+    ), initial_parameters: output_parameters, constraints: null_mut(), constraint_types: null_mut() => fit_there;
 }
 
-/// The same within limits: `gpu_constraints` as for [`gpufit_constrained()`], on the device or the host; `constraint_types` on the host.
-///
-/// # Errors
-/// It returns −1 if the arguments make no sense or there is no GPU, and 0 otherwise.
-///
-/// # Safety
-/// As without limits.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn gpufit_constrained_cuda_interface(
-    n_fits: usize,
-    n_points: usize,
-    gpu_data: *mut f32,
-    gpu_weights: *mut f32,
-    model_id: c_int,
-    tolerance: f32,
-    max_n_iterations: c_int,
-    parameters_to_fit: *mut c_int,
-    gpu_constraints: *mut f32,
-    constraint_types: *mut c_int,
-    estimator_id: c_int,
-    user_info_size: usize,
-    gpu_user_info: *mut c_char,
-    gpu_fit_parameters: *mut f32,
-    gpu_output_states: *mut c_int,
-    gpu_output_chi_squares: *mut f32,
-    gpu_output_n_iterations: *mut c_int,
-) -> c_int {
-    let arguments = Arguments {
-        fits: n_fits,
-        points: n_points,
-        data: gpu_data,
-        weights: gpu_weights,
-        model: model_id,
-        initial: gpu_fit_parameters,
-        constraints: gpu_constraints,
-        constraint_types,
-        tolerance,
-        max_iterations: max_n_iterations,
-        to_fit: parameters_to_fit,
-        estimator: estimator_id,
-        info_size: user_info_size,
-        info: gpu_user_info,
-        parameters: gpu_fit_parameters,
-        states: gpu_output_states,
-        chi2: gpu_output_chi_squares,
-        iterations: gpu_output_n_iterations,
-    };
-    // SAFETY: as the caller says.
-    guarded(|| unsafe { fit_there(&arguments) })
+call! {
+    /// The same within limits: `constraints` as for [`gpufit_constrained()`], on the device or the host; `constraint_types` on the host.
+    ///
+    /// # Errors
+    /// It returns −1 if the arguments make no sense or there is no GPU, and 0 otherwise.
+    ///
+    /// # Safety
+    /// As without limits.
+    gpufit_constrained_cuda_interface(
+        n_fits: usize, n_points: usize, data: *mut f32, weights: *mut f32, model_id: c_int,
+        tolerance: f32, max_n_iterations: c_int, parameters_to_fit: *mut c_int,
+        constraints: *mut f32, constraint_types: *mut c_int,
+        estimator_id: c_int, user_info_size: usize, user_info: *mut c_char,
+        output_parameters: *mut f32, output_states: *mut c_int,
+        output_chi_squares: *mut f32, output_n_iterations: *mut c_int
+    ), initial_parameters: output_parameters => fit_there;
 }

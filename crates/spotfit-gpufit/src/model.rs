@@ -10,26 +10,41 @@ use ndarray::{ArrayView2, ArrayView3};
 use spotfit::model::Model;
 
 use crate::error::Wrong;
-use crate::splines;
+use crate::splines::{self, Form};
+
+/// Where the points of a model lie.
+enum Kind {
+    /// Where `user_info` says.
+    Placed,
+    /// In an image.
+    Image,
+    Index,
+    /// Where `user_info` says with the coefficients of its splines.
+    Splines(Form),
+}
 
 /// The names of our models by Gpufit's numbers, and their parameters.
-const MODELS: [(&str, usize); 15] = [
-    ("gauss_1d", 4),
-    ("gauss_2d", 5),
-    ("gauss_2d_elliptic", 6),
-    ("gauss_2d_rotated", 7),
-    ("cauchy_2d_elliptic", 6),
-    ("linear", 2),
-    ("helix", 3),
-    ("brown_dennis", 4),
-    ("spline_1d", 3),
-    ("spline_2d", 4),
-    ("spline_3d", 5),
-    ("spline_3d_multichannel", 5),
-    ("spline_3d_phase", 6),
-    ("spline_4d", 6),
-    ("spline_5d", 7),
+const MODELS: [(&str, usize, Kind); 15] = [
+    ("gauss_1d", 4, Kind::Placed),
+    ("gauss_2d", 5, Kind::Image),
+    ("gauss_2d_elliptic", 6, Kind::Image),
+    ("gauss_2d_rotated", 7, Kind::Image),
+    ("cauchy_2d_elliptic", 6, Kind::Image),
+    ("linear", 2, Kind::Placed),
+    ("helix", 3, Kind::Index),
+    ("brown_dennis", 4, Kind::Index),
+    ("spline_1d", 3, splines(1, false, 1)),
+    ("spline_2d", 4, splines(2, false, 1)),
+    ("spline_3d", 5, splines(3, false, 1)),
+    ("spline_3d_multichannel", 5, splines(3, true, 1)),
+    ("spline_3d_phase", 6, splines(3, true, 3)),
+    ("spline_4d", 6, splines(4, false, 1)),
+    ("spline_5d", 7, splines(5, false, 1)),
 ];
+
+const fn splines(axes: usize, channels: bool, splines: usize) -> Kind {
+    Kind::Splines(Form { axes, channels, splines })
+}
 
 /// The number of a model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,24 +64,7 @@ impl Id {
     }
     /// Whether `user_info` has the places of the points.
     pub(crate) fn takes_places(self) -> bool {
-        matches!(self.name(), "gauss_1d" | "linear")
-    }
-    fn is_image(self) -> bool {
-        (1..=4).contains(&self.0)
-    }
-    /// The spline models: of how many axes, with channels or not, and how many splines.
-    fn splines(self) -> Option<splines::Form> {
-        let form = |axes, channels, splines| Some(splines::Form { axes, channels, splines });
-        match self.name() {
-            "spline_1d" => form(1, false, 1),
-            "spline_2d" => form(2, false, 1),
-            "spline_3d" => form(3, false, 1),
-            "spline_3d_multichannel" => form(3, true, 1),
-            "spline_3d_phase" => form(3, true, 3),
-            "spline_4d" => form(4, false, 1),
-            "spline_5d" => form(5, false, 1),
-            _ => None,
-        }
+        matches!(MODELS[self.0].2, Kind::Placed)
     }
 }
 
@@ -76,7 +74,8 @@ pub(crate) struct Prepared<'a> {
     places: Places<'a>,
 }
 
-enum Places<'a> {
+#[derive(Clone)]
+pub(crate) enum Places<'a> {
     Index,
     Grid {
         width: usize,
@@ -94,21 +93,14 @@ enum Places<'a> {
 impl<'a> Prepared<'a> {
     /// The model, with what `user_info` says of it.
     pub(crate) fn new(id: Id, fits: usize, points: usize, info: &'a [u8]) -> Result<Self, Wrong> {
-        if let Some(form) = id.splines() {
-            let (formula, places) = splines::prepared(id, &form, points, info)?;
-            let places = match places {
-                splines::Places::Index => Places::Index,
-                splines::Places::Grid([width, height]) => Places::Grid { width, height },
-                splines::Places::Shared(places) => Places::Shared(places),
-            };
-            return Ok(Self { formula, places });
-        }
-        let places = if id.takes_places() {
-            given(fits, points, info)?
-        } else if id.is_image() {
-            rows(points)
-        } else {
-            Places::Index
+        let places = match &MODELS[id.0].2 {
+            Kind::Placed => given(fits, points, info)?,
+            Kind::Image => rows(points),
+            Kind::Index => Places::Index,
+            Kind::Splines(form) => {
+                let (formula, places) = splines::prepared(id, form, points, info)?;
+                return Ok(Self { formula, places });
+            }
         };
         Ok(Self { formula: plain(id), places })
     }

@@ -13,24 +13,24 @@ use crate::model::Id;
 /// The arguments as they come, in the order of `gpufit_constrained`.
 #[derive(Clone, Copy)]
 pub(crate) struct Arguments {
-    pub(crate) fits: usize,
-    pub(crate) points: usize,
-    pub(crate) data: *const f32,
-    pub(crate) weights: *const f32,
-    pub(crate) model: i32,
-    pub(crate) initial: *const f32,
-    pub(crate) constraints: *const f32,
-    pub(crate) constraint_types: *const i32,
+    pub(crate) n_fits: usize,
+    pub(crate) n_points: usize,
+    pub(crate) data: *mut f32,
+    pub(crate) weights: *mut f32,
+    pub(crate) model_id: i32,
+    pub(crate) initial_parameters: *mut f32,
+    pub(crate) constraints: *mut f32,
+    pub(crate) constraint_types: *mut i32,
     pub(crate) tolerance: f32,
-    pub(crate) max_iterations: i32,
-    pub(crate) to_fit: *const i32,
-    pub(crate) estimator: i32,
-    pub(crate) info_size: usize,
-    pub(crate) info: *const c_char,
-    pub(crate) parameters: *mut f32,
-    pub(crate) states: *mut i32,
-    pub(crate) chi2: *mut f32,
-    pub(crate) iterations: *mut i32,
+    pub(crate) max_n_iterations: i32,
+    pub(crate) parameters_to_fit: *mut i32,
+    pub(crate) estimator_id: i32,
+    pub(crate) user_info_size: usize,
+    pub(crate) user_info: *mut c_char,
+    pub(crate) output_parameters: *mut f32,
+    pub(crate) output_states: *mut i32,
+    pub(crate) output_chi_squares: *mut f32,
+    pub(crate) output_n_iterations: *mut i32,
 }
 
 /// Data sets to fit, and how.
@@ -157,29 +157,28 @@ pub(crate) struct Checked {
 impl Checked {
     /// Checks arguments; `None` if there is nothing to fit.
     pub(crate) fn new(of: &Arguments) -> Result<Option<Self>, Wrong> {
-        let model = Id::from_number(of.model).ok_or(Wrong::Model(of.model))?;
-        let estimator = match of.estimator {
+        let model = Id::from_number(of.model_id).ok_or(Wrong::Model(of.model_id))?;
+        let estimator = match of.estimator_id {
             0 => Estimator::LeastSquares,
             1 => Estimator::MaximumLikelihood,
             other => return Err(Wrong::Estimator(other)),
         };
-        if of.fits == 0 {
+        if of.n_fits == 0 {
             return Ok(None);
         }
-        if of.points == 0 {
+        if of.n_points == 0 {
             return Err(Wrong::NoPoints);
         }
         let parameters = model.parameters();
         let times = |a: usize, b: usize, name| a.checked_mul(b).ok_or(Wrong::TooLarge(name));
-        let data = Array::new(of.data, times(of.fits, of.points, "data")?, "data")?;
-        let numbers = times(of.fits, parameters, "initial_parameters")?;
-        let initial = Array::new(of.initial, numbers, "initial_parameters")?;
-        let to_fit = Array::new(of.to_fit, parameters, "parameters_to_fit")?;
-        let info = Array::new(of.info.cast::<u8>(), of.info_size, "user_info")?;
+        let data = Array::new(of.data, times(of.n_fits, of.n_points, "data")?, "data")?;
+        let numbers = times(of.n_fits, parameters, "initial_parameters")?;
+        let initial = Array::new(of.initial_parameters, numbers, "initial_parameters")?;
+        let to_fit = Array::new(of.parameters_to_fit, parameters, "parameters_to_fit")?;
+        let info = Array::new(of.user_info.cast::<u8>(), of.user_info_size, "user_info")?;
         // Maximum likelihood ignores them.
         let weighs = !of.weights.is_null() && estimator == Estimator::LeastSquares;
-        let weights =
-            if weighs { Some(Array::new(of.weights, data.length, "weights")?) } else { None };
+        let weights = weighs.then(|| Array::new(of.weights, data.length, "weights")).transpose()?;
         let limited = !of.constraints.is_null();
         let limits = if limited {
             let bounds = times(numbers, 2, "constraints")?;
@@ -189,10 +188,12 @@ impl Checked {
             None
         };
         let outcomes = [
-            Array::new(of.parameters.cast_const(), numbers, "output_parameters")?.place(),
-            Array::new(of.states.cast_const(), of.fits, "output_states")?.place(),
-            Array::new(of.chi2.cast_const(), of.fits, "output_chi_squares")?.place(),
-            Array::new(of.iterations.cast_const(), of.fits, "output_n_iterations")?.place(),
+            Array::new(of.output_parameters.cast_const(), numbers, "output_parameters")?.place(),
+            Array::new(of.output_states.cast_const(), of.n_fits, "output_states")?.place(),
+            Array::new(of.output_chi_squares.cast_const(), of.n_fits, "output_chi_squares")?
+                .place(),
+            Array::new(of.output_n_iterations.cast_const(), of.n_fits, "output_n_iterations")?
+                .place(),
         ];
         let mut others = vec![data.place(), to_fit.place(), info.place()];
         others.extend(weights.map(|weights| weights.place()));
@@ -218,6 +219,21 @@ impl Checked {
         // SAFETY: the caller's promise.
         unsafe { self.to_fit.values() }.iter().map(|&fits| fits == 0).collect()
     }
+
+    /// Limits between these bounds; `None` if nothing is limited.
+    ///
+    /// # Safety
+    /// The kinds of limits have their numbers, on the host.
+    pub(crate) unsafe fn constraints<'b>(
+        &self,
+        bounds: &'b [f32],
+        fixed: &[bool],
+        fits: usize,
+    ) -> Result<Option<Constraints<'b>>, Wrong> {
+        let Some((_, kinds)) = self.limits else { return Ok(None) };
+        // SAFETY: the caller's promise.
+        Constraints::new(bounds, unsafe { kinds.values() }, fixed, fits)
+    }
 }
 
 impl<'a> Request<'a> {
@@ -236,21 +252,17 @@ impl<'a> Request<'a> {
             let initial =
                 if in_place { Cow::Owned(values.to_vec()) } else { Cow::Borrowed(values) };
             let fixed = checked.fixed();
-            let constraints = match checked.limits {
-                None => None,
-                Some((bounds, kinds)) => {
-                    Constraints::new(bounds.values(), kinds.values(), &fixed, of.fits)?
-                }
-            };
+            let bounds = checked.limits.map_or(&[][..], |(bounds, _)| bounds.values());
+            let constraints = checked.constraints(bounds, &fixed, of.n_fits)?;
             let room = GpufitRoom {
-                parameters: std::slice::from_raw_parts_mut(of.parameters, values.len()),
-                states: std::slice::from_raw_parts_mut(of.states, of.fits),
-                chi2: std::slice::from_raw_parts_mut(of.chi2, of.fits),
-                iterations: std::slice::from_raw_parts_mut(of.iterations, of.fits),
+                parameters: std::slice::from_raw_parts_mut(of.output_parameters, values.len()),
+                states: std::slice::from_raw_parts_mut(of.output_states, of.n_fits),
+                chi2: std::slice::from_raw_parts_mut(of.output_chi_squares, of.n_fits),
+                iterations: std::slice::from_raw_parts_mut(of.output_n_iterations, of.n_fits),
             };
             Ok(Some(Self {
-                fits: of.fits,
-                points: of.points,
+                fits: of.n_fits,
+                points: of.n_points,
                 data: data.values(),
                 weights: weights.map(|weights| weights.values()),
                 model,
@@ -269,7 +281,7 @@ impl<'a> Request<'a> {
 impl Arguments {
     /// Where searches end.
     pub(crate) fn options(&self) -> GpufitOptions {
-        GpufitOptions::new(self.tolerance, self.max_iterations)
+        GpufitOptions::new(self.tolerance, self.max_n_iterations)
     }
 }
 

@@ -7,7 +7,7 @@ use fit_formula::{Formula, Spline, SplineAxis};
 use spotfit::model::Model;
 
 use crate::error::Wrong;
-use crate::model::{Id, floats};
+use crate::model::{Id, Places, floats};
 
 /// The splines of a model.
 pub(crate) struct Form {
@@ -18,23 +18,13 @@ pub(crate) struct Form {
     pub(crate) splines: usize,
 }
 
-/// Where the points lie.
-#[derive(Clone)]
-pub(crate) enum Places {
-    Index,
-    /// Columns and rows.
-    Grid([usize; 2]),
-    /// Variable after variable.
-    Shared(Arc<[f64]>),
-}
-
 /// A model that was made for coefficients.
 struct Made {
     id: Id,
     points: usize,
     info: Vec<u8>,
     formula: Arc<Formula>,
-    places: Places,
+    places: Places<'static>,
 }
 
 /// Programs call with the same coefficients again and again: to prepare them may take longer than the fits.
@@ -49,7 +39,7 @@ pub(crate) fn prepared(
     form: &Form,
     points: usize,
     info: &[u8],
-) -> Result<(Arc<Formula>, Places), Wrong> {
+) -> Result<(Arc<Formula>, Places<'static>), Wrong> {
     let lock = || MADE.lock().unwrap_or_else(PoisonError::into_inner);
     {
         let mut all = lock();
@@ -150,7 +140,7 @@ fn make(id: Id, form: &Form, points: usize, info: &[u8]) -> Result<Made, Wrong> 
     }
     let places = match extent[..] {
         [_] => Places::Index,
-        [width, height] if width * height == points => Places::Grid([width, height]),
+        [width, height] if width * height == points => Places::Grid { width, height },
         _ => Places::Shared(places(&extent, form.channels, points)),
     };
     Ok(Made { id, points, info: info.to_vec(), formula: Arc::new(formula), places })

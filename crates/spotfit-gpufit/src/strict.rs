@@ -3,9 +3,7 @@
 use fit_core::Status;
 use fit_core::search::gpufit::GpufitState;
 use fit_cpu::BatchError;
-use fit_curves::{
-    CurveFits, CurveLimits, CurveOptions, CurveStart, Curves, GpufitPlace, GpufitRoom,
-};
+use fit_curves::{CurveLimits, CurveOptions, CurveStart, Curves, GpufitPlace, GpufitRoom};
 
 use crate::error::Wrong;
 use crate::fit::rows;
@@ -41,36 +39,26 @@ pub(crate) fn fit(
     room: GpufitRoom<'_>,
 ) -> Result<(), Wrong> {
     let (points, parameters) = (block.points, options.parameters());
-    let row = |values: &[f32], fit: usize, length: usize| -> Vec<f32> {
-        values[fit * length..][..length].to_vec()
-    };
     let is_sound = |&fit: &usize| {
         let places = prepared.given(block.first + fit, points).unwrap_or_default();
-        let weights = block.weights.map(|weights| &weights[fit * points..][..points]);
-        let starts = &block.starts[fit * parameters..][..parameters];
-        starts.iter().chain(places).all(|value| value.is_finite())
-            && weights
-                .into_iter()
-                .flatten()
-                .all(|&weight| weight < f32::INFINITY || weight.is_nan())
+        let mut weights = block.weights.map_or(&[][..], |all| row(all, fit, points)).iter();
+        let numbers = row(block.starts, fit, parameters).iter().chain(places);
+        numbers.copied().all(f32::is_finite) && weights.all(|&weight| weight != f32::INFINITY)
     };
     let count = block.data.len() / points;
-    let which: Vec<usize> = match options.free() <= points {
-        true => (0..count).filter(is_sound).collect(),
-        false => Vec::new(),
-    };
+    let is_fitted = |fit: &usize| options.free() <= points && is_sound(fit);
+    let (which, others): (Vec<usize>, Vec<usize>) = (0..count).partition(is_fitted);
     let picked = |values: &[f32], length: usize| -> Vec<f32> {
-        which.iter().flat_map(|&fit| row(values, fit, length)).collect()
+        which.iter().flat_map(|&fit| row(values, fit, length)).copied().collect()
     };
     let mut pieces = room.chunks(count, parameters, count).map_err(BatchError::from)?;
     let Some(to) = pieces.first_mut() else { return Ok(()) };
     let refused = |place: GpufitPlace<'_>, fit: usize| {
-        let start: Vec<f64> =
-            row(block.starts, fit, parameters).iter().map(|&v| v.into()).collect();
+        let start = row(block.starts, fit, parameters);
+        let start: Vec<f64> = start.iter().copied().map(f64::from).collect();
         place.put(&start, GpufitState::Singular, f64::NAN, 1.0);
     };
-    let mut left = (0..count).filter(|fit| which.binary_search(fit).is_err());
-    left.by_ref().for_each(|fit| refused(to.place(fit), fit));
+    others.into_iter().for_each(|fit| refused(to.place(fit), fit));
     if which.is_empty() {
         return Ok(());
     }
@@ -83,9 +71,8 @@ pub(crate) fn fit(
         own = which.iter().flat_map(of).copied().collect();
     }
     // Points with a negative weight are left out.
-    let weights = block.weights.map(|weights| picked(weights, points));
-    let weights: Option<Vec<f32>> =
-        weights.map(|all| all.into_iter().map(|weight| weight.max(0.0)).collect());
+    let mut weights = block.weights.map(|weights| picked(weights, points));
+    weights.iter_mut().flatten().for_each(|weight| *weight = weight.max(0.0));
     let mut curves = Curves::new(rows(&data, &all, points), prepared.points_of(&own, points));
     if let Some(weights) = &weights {
         curves = curves.with_weights(rows(weights, &all, points));
@@ -99,25 +86,22 @@ pub(crate) fn fit(
     let fits = fitter.fit(anywhere, &prepared.formula, (&curves, start), &options)?;
     for (number, &fit) in which.iter().enumerate() {
         let place = to.place(fit);
-        match state(fits.statuses[number]) {
-            None => refused(place, fit),
-            Some(state) => put(&fits, number, state, place),
-        }
+        // Gpufit's words.
+        let state = match fits.statuses[number] {
+            Status::Invalid => {
+                refused(place, fit);
+                continue;
+            }
+            Status::MaxIterations => GpufitState::MaxIterations,
+            Status::NotConverged => GpufitState::Singular,
+            _ => GpufitState::Converged,
+        };
+        let parameters = fits.parameters.row(number).to_vec();
+        place.put(&parameters, state, fits.chi2[number], f64::from(fits.iterations[number]));
     }
     Ok(())
 }
 
-/// Gpufit's word; `None` if nothing was found.
-fn state(status: Status) -> Option<GpufitState> {
-    match status {
-        Status::Invalid => None,
-        Status::MaxIterations => Some(GpufitState::MaxIterations),
-        Status::NotConverged => Some(GpufitState::Singular),
-        _ => Some(GpufitState::Converged),
-    }
-}
-
-fn put(fits: &CurveFits, number: usize, state: GpufitState, place: GpufitPlace<'_>) {
-    let parameters: Vec<f64> = fits.parameters.row(number).to_vec();
-    place.put(&parameters, state, fits.chi2[number], f64::from(fits.iterations[number]));
+fn row(values: &[f32], fit: usize, length: usize) -> &[f32] {
+    &values[fit * length..][..length]
 }

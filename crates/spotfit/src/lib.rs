@@ -34,7 +34,7 @@ pub use fit_core::{
 pub use fit_cpu::{BatchError, InstructionSet, WindowFitter};
 #[cfg(feature = "gpu")]
 pub use fit_gpu as gpu;
-pub use fit_windows::{AnyWindows, CameraMap, MapError, Weights, Windows};
+pub use fit_windows::{AnyWindows, CameraMap, MapError, Weights, WindowShape, Windows};
 /// The version of `ndarray` whose arrays this library takes.
 pub use ndarray;
 pub use spotfit_files::{columns, hdf5, movie, output, yaml};

@@ -166,7 +166,7 @@ impl Spline {
                 shape[number] += 2;
             }
         }
-        Ok(Self::of_knots(axes, values))
+        Ok(Self::of(axes, true, values))
     }
 
     /// A spline of polynomials, four coefficients along each cubic axis for each piece: Σ c\[i, j, …\]·uⁱ·vʲ·…, where u and v are
@@ -182,22 +182,13 @@ impl Spline {
         axes: &[SplineAxis],
         coefficients: &[f64],
     ) -> Result<Self, SplineError> {
-        let cubic = axes.iter().filter(|axis| axis.is_cubic()).count();
         let mut lengths: Vec<usize> = axes.iter().map(|axis| axis.pieces()).collect();
-        lengths.extend(core::iter::repeat_n(4, cubic));
+        lengths.push(coefficients_of_piece(axes));
         check(axes, &lengths, coefficients)?;
-        if let Some(knots) = joined(axes, cubic, coefficients) {
-            return Ok(Self::of_knots(axes, knots));
+        if let Some(knots) = joined(axes, coefficients) {
+            return Ok(Self::of(axes, true, knots));
         }
-        let mut steps = Vec::new();
-        let (mut piece, mut inner) = (1 << (2 * cubic), 1);
-        for &axis in axes.iter().rev() {
-            steps.push(Steps { axis, piece, inner });
-            piece *= axis.pieces();
-            inner *= if axis.is_cubic() { 4 } else { 1 };
-        }
-        steps.reverse();
-        Ok(Self::of(steps, false, coefficients.to_vec()))
+        Ok(Self::of(axes, false, coefficients.to_vec()))
     }
 
     /// A B-spline of these coefficients, one for each knot and one more at either end of each cubic axis, the last axis
@@ -211,7 +202,7 @@ impl Spline {
         }
         let lengths: Vec<usize> = axes.iter().map(|&axis| knots_along(axis)).collect();
         check(axes, &lengths, coefficients)?;
-        Ok(Self::of_knots(axes, coefficients.to_vec()))
+        Ok(Self::of(axes, true, coefficients.to_vec()))
     }
 
     /// The coefficients of the B-spline in double precision, as [`Spline::from_knots`] takes them; `None` if it is kept as
@@ -220,18 +211,19 @@ impl Spline {
         self.is_smooth().then_some(&*self.0.double)
     }
 
-    fn of_knots(axes: &[SplineAxis], knots: Vec<f64>) -> Self {
+    fn of(axes: &[SplineAxis], shared: bool, double: Vec<f64>) -> Self {
+        let (mut piece, mut inner) = (if shared { 1 } else { coefficients_of_piece(axes) }, 1);
         let mut steps = Vec::new();
-        let mut step = 1;
         for &axis in axes.iter().rev() {
-            steps.push(Steps { axis, piece: step, inner: step });
-            step *= knots_along(axis);
+            steps.push(Steps { axis, piece, inner });
+            piece *= if shared { knots_along(axis) } else { axis.pieces() };
+            inner = match axis {
+                _ if shared => piece,
+                SplineAxis::Cubic(_) => 4 * inner,
+                SplineAxis::Steps(_) => inner,
+            };
         }
         steps.reverse();
-        Self::of(steps, true, knots)
-    }
-
-    fn of(steps: Vec<Steps>, shared: bool, double: Vec<f64>) -> Self {
         let single = double.iter().map(|&value| value as f32).collect();
         Self(Arc::new(Table { steps, shared, double, single }))
     }
@@ -242,15 +234,14 @@ impl Spline {
             return self.0.double.clone();
         }
         let axes: Vec<SplineAxis> = self.axes().collect();
-        let cubic = axes.iter().filter(|axis| axis.is_cubic()).count();
-        let size = 1 << (2 * cubic);
+        let size = coefficients_of_piece(&axes);
         let pieces: usize = axes.iter().map(|axis| axis.pieces()).product();
         let mut all = Vec::with_capacity(pieces * size);
         for piece in 0..pieces {
             let own = all.len();
             let places = (0..size).map(|number| knot(&axes, piece, number));
             all.extend(places.map(|at| self.0.double[at]));
-            each_axis(cubic, &mut all[own..], |[left, middle, right, far]| {
+            each_axis(&mut all[own..], |[left, middle, right, far]| {
                 let far = far - left;
                 [
                     (left + 4.0 * middle + right) / 6.0,
@@ -464,29 +455,27 @@ trait Number:
     fn floor_within(self, pieces: usize) -> (usize, Self);
 }
 
-impl Number for f64 {
-    #[inline(always)]
-    fn of(value: f64) -> Self {
-        value
-    }
-    #[inline(always)]
-    fn floor_within(self, pieces: usize) -> (usize, Self) {
-        // A conversion cuts off, is 0 for what is below 0 and for NaN, and the largest for what is above.
-        let piece = (self as usize).min(pieces - 1);
-        (piece, piece as Self)
-    }
+macro_rules! numbers {
+    ($($type:ty),*) => {
+        $(impl Number for $type {
+            #[inline(always)]
+            fn of(value: f64) -> Self {
+                value as Self
+            }
+            #[inline(always)]
+            fn floor_within(self, pieces: usize) -> (usize, Self) {
+                // A conversion cuts off, is 0 for what is below 0 and for NaN, and the largest for what is above.
+                let piece = (self as usize).min(pieces - 1);
+                (piece, piece as Self)
+            }
+        })*
+    };
 }
+numbers!(f32, f64);
 
-impl Number for f32 {
-    #[inline(always)]
-    fn of(value: f64) -> Self {
-        value as Self
-    }
-    #[inline(always)]
-    fn floor_within(self, pieces: usize) -> (usize, Self) {
-        let piece = (self as usize).min(pieces - 1);
-        (piece, piece as Self)
-    }
+/// Coefficients of the polynomial of a piece.
+fn coefficients_of_piece(axes: &[SplineAxis]) -> usize {
+    axes.iter().filter(|axis| axis.is_cubic()).fold(1_usize, |size, _| size.saturating_mul(4))
 }
 
 /// Coefficients of a B-spline along an axis.
@@ -564,15 +553,16 @@ fn knot(axes: &[SplineAxis], mut piece: usize, mut number: usize) -> usize {
 }
 
 /// Replaces the four coefficients along each cubic axis of a piece.
-fn each_axis(cubic: usize, all: &mut [f64], by: impl Fn([f64; 4]) -> [f64; 4]) {
-    for axis in 0..cubic {
-        let step = 1 << (2 * axis);
+fn each_axis(all: &mut [f64], by: impl Fn([f64; 4]) -> [f64; 4]) {
+    let mut step = 1;
+    while step < all.len() {
         for at in (0..all.len()).filter(|at| at / step % 4 == 0) {
             let places = [0, 1, 2, 3].map(|a| at + a * step);
             for (place, value) in places.into_iter().zip(by(places.map(|place| all[place]))) {
                 all[place] = value;
             }
         }
+        step *= 4;
     }
 }
 
@@ -581,8 +571,8 @@ fn each_axis(cubic: usize, all: &mut [f64], by: impl Fn([f64; 4]) -> [f64; 4]) {
 /// Each coefficient follows from up to four polynomials along each axis, from some of them with large factors. They agree if
 /// they differ by no more than a small share of the largest coefficient, or than what rounding the polynomials to single precision makes
 /// of each.
-fn joined(axes: &[SplineAxis], cubic: usize, coefficients: &[f64]) -> Option<Vec<f64>> {
-    let size = 1 << (2 * cubic);
+fn joined(axes: &[SplineAxis], coefficients: &[f64]) -> Option<Vec<f64>> {
+    let size = coefficients_of_piece(axes);
     let lengths: Vec<usize> = axes.iter().map(|&axis| knots_along(axis)).collect();
     let total = lengths.iter().product();
     let (mut sums, mut counts) = (vec![0.0; total], vec![0_u32; total]);
@@ -593,14 +583,14 @@ fn joined(axes: &[SplineAxis], cubic: usize, coefficients: &[f64]) -> Option<Vec
     let (mut own, mut doubt) = (vec![0.0; size], vec![0.0; size]);
     for (piece, polynomial) in coefficients.chunks_exact(size).enumerate() {
         own.copy_from_slice(polynomial);
-        each_axis(cubic, &mut own, |[p0, p1, p2, p3]| {
+        each_axis(&mut own, |[p0, p1, p2, p3]| {
             let middle = p0 - p2 / 3.0;
             let (left, right) = (p2 + middle - p1, p2 + middle + p1);
             [left, middle, right, 6.0 * p3 + left + 3.0 * (right - middle)]
         });
         // Rounding is of each polynomial's own numbers.
         doubt.iter_mut().zip(polynomial).for_each(|(to, from)| *to = ROUNDING * from.abs());
-        each_axis(cubic, &mut doubt, |[p0, p1, p2, p3]| {
+        each_axis(&mut doubt, |[p0, p1, p2, p3]| {
             // The same, written as sums of the polynomial's numbers, none of which cancels.
             let middle = p0 + p2 / 3.0;
             let beside = p0 + p1 + p2 * (2.0 / 3.0);
