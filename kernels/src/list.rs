@@ -19,5 +19,4 @@ pub(crate) const PACKS: &[(&str, &[u8])] = &[
     ("shared", include_bytes!("../shared.ptx.lzma")),
     ("side", include_bytes!("../side.ptx.lzma")),
     ("weighted", include_bytes!("../weighted.ptx.lzma")),
-    ("written", include_bytes!("../written.ptx.lzma")),
 ];
