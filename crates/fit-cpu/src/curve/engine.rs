@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use fit_core::curve::{At, Descent, Explicit, Factored, Sums, Units, determined, is_pushed};
 use fit_core::search::solve::Symmetric;
-use fit_core::search::{Count, Evaluation, Newton, Normal, Resumable, Settings};
+use fit_core::search::{Count, Evaluation, Normal, Resumable, Settings};
 use fit_core::{Estimator, Real, Record, Status};
 use fit_curves::{CompiledModel, CurveBatch, CurveOptions, Frame, Place};
 
@@ -160,29 +160,18 @@ where
     }
 }
 
-/// How the search for a curve goes, after so many iterations of another.
+/// How the search for a curve goes, after so many iterations of another; those do not count among its looks at the points.
 #[inline(always)]
 pub(crate) fn settings<R: Real, const P: usize>(
     options: &CurveOptions,
     spent: u32,
-    [lower, upper]: [[R; P]; 2],
-    [finish, tolerance]: [R; 2],
+    limits: [[R; P]; 2],
+    ends: [R; 2],
 ) -> Settings<R, P> {
-    let (zero, most) = (R::splat(0.0), options.max_iterations);
-    Settings {
-        max_iterations: R::splat(f64::from(most.saturating_sub(spent).max(1))),
-        // A step may be tried several times.
-        max_evaluations: R::splat(10.0 * f64::from(most) + 10.0),
-        max_error: R::splat(-1.0),
-        min_delta: zero,
-        min_step: zero,
-        step_by_place: zero,
-        lower,
-        upper,
-        newton: Newton::Always,
-        finish,
-        tolerance,
-    }
+    let most = options.max_iterations;
+    let iterations = R::splat(f64::from(most.saturating_sub(spent).max(1)));
+    let max_evaluations = R::splat(10.0 * f64::from(most) + 10.0);
+    Settings { max_evaluations, ..Settings::of_model(iterations, limits, ends) }
 }
 
 /// Largest data and weights whose squares, and their sums, are numbers without being scaled; the smallest are 1 over this.
