@@ -17,17 +17,26 @@ type Layer = (&'static str, &'static [&'static str]);
 /// The libraries from below. What is not here is a program or for development only, and may need any of them.
 const LAYERS: &[Layer] = &[
     ("fit-core", &[]),
+    ("fit-engine", &["fit-core"]),
     ("fit-formula", &[]),
     ("fit-sim", &["fit-core"]),
     ("fit-windows", &["fit-core"]),
     ("fit-crowd", &["fit-core"]),
-    ("fit-curves", &["fit-core", "fit-formula"]),
-    ("fit-cpu", &["fit-core", "fit-formula", "fit-windows", "fit-curves"]),
-    ("fit-gpu-kernel", &["fit-core"]),
-    ("fit-gpu-ptx", &["fit-core", "fit-gpu-kernel"]),
+    ("fit-curves", &["fit-core", "fit-engine", "fit-formula"]),
+    ("fit-cpu", &["fit-core", "fit-engine", "fit-formula", "fit-windows", "fit-curves"]),
+    ("fit-gpu-kernel", &["fit-core", "fit-engine"]),
+    ("fit-gpu-ptx", &["fit-core", "fit-engine", "fit-gpu-kernel"]),
     (
         "fit-gpu",
-        &["fit-core", "fit-formula", "fit-windows", "fit-curves", "fit-gpu-kernel", "fit-gpu-ptx"],
+        &[
+            "fit-core",
+            "fit-engine",
+            "fit-formula",
+            "fit-windows",
+            "fit-curves",
+            "fit-gpu-kernel",
+            "fit-gpu-ptx",
+        ],
     ),
     // Files and tables know no fitter.
     ("spotfit-files", &["fit-core"]),
@@ -37,6 +46,7 @@ const LAYERS: &[Layer] = &[
         "spotfit-frames",
         &[
             "fit-core",
+            "fit-engine",
             "fit-formula",
             "fit-windows",
             "fit-curves",
@@ -51,6 +61,7 @@ const LAYERS: &[Layer] = &[
         "spotfit",
         &[
             "fit-core",
+            "fit-engine",
             "fit-formula",
             "fit-windows",
             "fit-crowd",

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use sha2::{Digest, Sha256};
 
 /// The crates that kernels are compiled from, and those that these depend on, for the device, by their names in `Cargo.lock`.
-const CRATES: [&str; 2] = ["crates/fit-core", "crates/fit-gpu-kernel"];
+const CRATES: [&str; 3] = ["crates/fit-core", "crates/fit-engine", "crates/fit-gpu-kernel"];
 const OTHERS: [&str; 1] = ["libm"];
 
 /// A line that says something to the compiler.

@@ -11,10 +11,6 @@ pub mod arithmetic;
 #[cfg(not(feature = "machines"))]
 mod arithmetic;
 mod camera;
-#[cfg(feature = "machines")]
-pub mod cooperative;
-#[cfg(not(feature = "machines"))]
-mod cooperative;
 mod corner;
 #[cfg(feature = "machines")]
 pub mod curve;
@@ -31,10 +27,6 @@ pub mod pass;
 mod pass;
 mod precision;
 mod problem;
-#[cfg(feature = "machines")]
-pub mod published;
-#[cfg(not(feature = "machines"))]
-mod published;
 #[cfg(feature = "machines")]
 pub mod search;
 #[cfg(not(feature = "machines"))]

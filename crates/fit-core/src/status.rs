@@ -65,7 +65,8 @@ impl Status {
     }
 
     /// The code as a number, for arithmetic that keeps the status in a lane.
-    pub(crate) const fn code(self) -> f64 {
+    #[doc(hidden)]
+    pub const fn code(self) -> f64 {
         self as u8 as f64
     }
 

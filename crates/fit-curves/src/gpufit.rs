@@ -1,6 +1,6 @@
 //! Fits by Gpufit's search, for programs that depend on its iterations.
 
-use fit_core::search::gpufit::GpufitState;
+use fit_engine::gpufit::GpufitState;
 
 use crate::chunks::{FitRoom, Piece, cut, pieces};
 use crate::{CurveError, CurveOptions, check};
@@ -10,7 +10,7 @@ const MOST_ITERATIONS: i32 = 20_000;
 /// A smaller change of χ² is rounding in single precision.
 const LEAST_SINGLE_TOLERANCE: f32 = 1e-6;
 
-/// The criteria of Gpufit's search ([`fit_core::search::gpufit`]). Of [`CurveOptions`], this search uses only the
+/// The criteria of Gpufit's search ([`fit_engine::gpufit`]). Of [`CurveOptions`], this search uses only the
 /// estimator, the fixed parameters and the limits.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]

@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use fit_core::curve::single::{LEAST_RESIDUAL, MOST_ROUNDED, MOST_SPACED};
 use fit_core::{Estimator, Status};
+use fit_engine::single::{LEAST_RESIDUAL, MOST_ROUNDED, MOST_SPACED};
 
 use crate::{Chunk, CurveBatch};
 
@@ -16,7 +16,7 @@ pub struct SingleFit<'a> {
     /// The lengths in which they were measured.
     pub lengths: &'a [f32],
     /// The roots of the diagonal of the inverse Hessian, in these lengths; infinite where single precision does not tell a
-    /// parameter from the others ([`fit_core::curve::single::MOST_ALIKE`]).
+    /// parameter from the others ([`fit_engine::single::MOST_ALIKE`]).
     pub errors: &'a [f32],
     /// What was minimized, of the data and weights as they were scaled.
     pub cost: f32,

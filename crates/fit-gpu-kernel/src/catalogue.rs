@@ -19,7 +19,7 @@ pub enum Family {
     /// Spots on a plane ([`fit_core::Background::Plane`]), in windows of any shape: as [`Family::SharedMemory`].
     Plane,
     /// As the paper has it: a thread a pixel, whole warps a fit, its iteration to the letter
-    /// ([`fit_core::published`]). Takes windows of at most 1024 pixels, and start values must be given.
+    /// ([`fit_engine::published`]). Takes windows of at most 1024 pixels, and start values must be given.
     Published,
 }
 

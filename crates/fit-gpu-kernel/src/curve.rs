@@ -5,14 +5,12 @@ use core::cell::Cell;
 use core::ptr::{null, null_mut};
 
 use fit_core::Mask;
-use fit_core::arithmetic::functions::Elementary;
-use fit_core::cooperative::COOPERATIVE_THREADS;
-use fit_core::curve::single::Survey;
-use fit_core::curve::{
-    At, Descent, Explicit, Factored, Sums, Units, covariance, is_surely_pushed, single,
-};
+use fit_core::curve::{At, Descent, Explicit, Factored, Sums, Units, covariance, is_surely_pushed};
 use fit_core::search::solve::Symmetric;
 use fit_core::search::{Count, Normal, Resumable, Settings};
+use fit_engine::cooperative::COOPERATIVE_THREADS;
+use fit_engine::functions::Elementary;
+use fit_engine::single::{self, Survey};
 
 use crate::device;
 
@@ -28,7 +26,7 @@ pub enum CurveMethod {
     Poisson,
     /// Any of these, by Gpufit's search ([`crate::gpufit`]).
     Gpufit,
-    /// Any of the first three, of many parameters or points ([`fit_core::cooperative`]).
+    /// Any of the first three, of many parameters or points ([`fit_engine::cooperative`]).
     Cooperative,
     /// The end in double precision of any of the first three ([`crate::double`]).
     Double,

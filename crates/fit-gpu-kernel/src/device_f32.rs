@@ -4,8 +4,8 @@ use core::f32::consts::LN_2;
 use core::fmt::{Display, Formatter};
 use core::ops::{Add, Div, Mul, Neg, Sub};
 
-use fit_core::arithmetic::functions::Elementary;
 use fit_core::{Number, Pixel, Real};
+use fit_engine::functions::Elementary;
 
 use crate::device;
 

@@ -3,9 +3,9 @@
 use core::fmt::{Display, Formatter};
 use core::ops::{Add, Div, Mul, Neg, Sub};
 
-use fit_core::arithmetic::double;
-use fit_core::arithmetic::functions::Elementary;
 use fit_core::{Number, Pixel, Real};
+use fit_engine::double;
+use fit_engine::functions::Elementary;
 
 use crate::device;
 use crate::device_f32::{number, operator};

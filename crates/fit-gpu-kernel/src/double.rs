@@ -2,11 +2,11 @@
 
 use core::ptr::{null, null_mut};
 
-use fit_core::arithmetic::functions::Elementary;
 use fit_core::curve::{Descent, Explicit, Sums, Units, covariance, is_pushed};
 use fit_core::search::solve::Symmetric;
 use fit_core::search::{Count, Newton, Normal, Resumable, Settings};
 use fit_core::{Mask, Status};
+use fit_engine::functions::Elementary;
 
 use crate::curve::{Curve, CurveJob, Scaled};
 use crate::device;

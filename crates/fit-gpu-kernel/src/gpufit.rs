@@ -1,13 +1,14 @@
-//! Models given as formulas, by Gpufit's search ([`fit_core::search::gpufit`]): the fit of one data set by a group of threads,
+//! Models given as formulas, by Gpufit's search ([`fit_engine::gpufit`]): the fit of one data set by a group of threads,
 //! and what is found in the order in which Gpufit's programs take it.
 
 use core::ptr::null_mut;
 
 use fit_core::Mask;
-use fit_core::arithmetic::functions::Elementary;
-use fit_core::curve::{Sums, Units, single};
-use fit_core::search::gpufit::{GpufitSearch, GpufitSettings, GpufitState};
+use fit_core::curve::{Sums, Units};
 use fit_core::search::{Count, Resumable};
+use fit_engine::functions::Elementary;
+use fit_engine::gpufit::{GpufitSearch, GpufitSettings, GpufitState};
+use fit_engine::single;
 
 use crate::curve::{Begin, CurveJob, CurveMethod, OwnCurve, condition, in_all, scaled};
 

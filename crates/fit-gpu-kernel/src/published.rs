@@ -2,16 +2,16 @@
 //! shared memory between warps. What the other kernels gain is measured with it.
 //!
 //! Pixels are taken as they are, the sums are those of eq. 10 and 11 pixel by pixel
-//! ([`fit_core::spot::sums::Sums::add`]), and the iteration is [`fit_core::published`].
+//! ([`fit_core::spot::sums::Sums::add`]), and the iteration is [`fit_engine::published`].
 
 use fit_core::pass::Group;
-use fit_core::published::{self, Gaussian2D};
 use fit_core::search::Normal;
 use fit_core::search::solve::Symmetric;
 use fit_core::spot::assembly::assemble;
 use fit_core::spot::conditioning::Conditioning;
 use fit_core::spot::sums::{Profile, Sums};
 use fit_core::{Circle, Real, Record, Setup};
+use fit_engine::published::{self, Gaussian2D};
 
 /// The threads of a fit of so many pixels: whole warps.
 pub const fn threads(pixels: usize) -> usize {

@@ -1,7 +1,6 @@
 //! The kernel that does as the paper did, on the host: its threads are the lanes of a pack.
 
 use fit_core::pass::Group;
-use fit_core::published::{Gaussian2D, search};
 use fit_core::search::Normal;
 use fit_core::spot::assembly::assemble;
 use fit_core::spot::conditioning::Conditioning;
@@ -10,6 +9,7 @@ use fit_core::{
     ArgumentError, Circle, Fit, LaneMask, Lanes, Options, Pixel, Scalar, Setup, Size, condition,
     estimate,
 };
+use fit_engine::published::{Gaussian2D, search};
 use fit_gpu_kernel::ExactF32;
 use fit_gpu_kernel::published::{self, Pixels, threads};
 use ndarray::{ArrayView3, Axis};
@@ -147,7 +147,7 @@ impl<R: Scalar> Gaussian2D<R> for InTurn<'_, R> {
     }
 }
 
-/// Fits a window with the paper's iteration ([`fit_core::published`]), in single or double precision and in the
+/// Fits a window with the paper's iteration ([`fit_engine::published`]), in single or double precision and in the
 /// plain order of the pixels: to tell what is the iteration's doing and what is rounding's.
 ///
 /// # Errors

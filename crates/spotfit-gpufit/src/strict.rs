@@ -1,9 +1,9 @@
 //! Fits by our criteria (`SPOTFIT_STRICT=1`), told in Gpufit's words.
 
 use fit_core::Status;
-use fit_core::search::gpufit::GpufitState;
 use fit_cpu::BatchError;
 use fit_curves::{CurveLimits, CurveOptions, CurveStart, Curves, GpufitPlace, GpufitRoom};
+use fit_engine::gpufit::GpufitState;
 
 use crate::error::Wrong;
 use crate::fit::rows;

@@ -5,8 +5,6 @@
 //! So the same code runs one fit in an `f64`, sixteen fits in a vector register and thirty-two in a
 //! warp.
 
-pub mod double;
-pub mod functions;
 mod lanes;
 mod scalar;
 

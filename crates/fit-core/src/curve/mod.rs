@@ -16,7 +16,6 @@
 mod covariance;
 mod descent;
 mod limits;
-pub mod single;
 mod sums;
 mod units;
 
@@ -24,5 +23,5 @@ pub use covariance::{covariance, determined};
 pub use descent::{Descent, Factored};
 pub use limits::{is_pushed, is_surely_pushed};
 pub use sums::{At, Projected, Sums};
-pub(crate) use sums::{MOST_LOST, MOST_SHIFTED, ROUNDING, counted, least_square};
+pub use sums::{MOST_LOST, MOST_SHIFTED, ROUNDING, counted, least_square};
 pub use units::{Explicit, Units};

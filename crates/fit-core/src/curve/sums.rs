@@ -30,11 +30,11 @@ pub struct Sums<R: Real, const P: usize> {
 /// A count of 0 has no logarithm, and a model of 0 no reciprocal.
 const TINY: f64 = 1e-30;
 /// Squares below this have lost digits, and say nothing.
-pub(crate) const fn least_square(epsilon: f64) -> f64 {
+pub const fn least_square(epsilon: f64) -> f64 {
     if epsilon < 1e-10 { 1e-290 } else { 1e-32 }
 }
 /// The rounding units that a residual may be off by, in all.
-pub(crate) const ROUNDING: f64 = 4.0;
+pub const ROUNDING: f64 = 4.0;
 
 impl<R: Real, const P: usize> Sums<R, P> {
     /// Of no points, for so many parameters.
@@ -294,9 +294,9 @@ pub struct Projected<R: Real, const P: usize> {
 
 /// Sums that were made where the cost exceeds that of the best values by more than this many times say too little of those
 /// to end a search.
-pub(crate) const MOST_SHIFTED: f64 = 1.0;
+pub const MOST_SHIFTED: f64 = 1.0;
 /// A share of the cost that the sums may get wrong.
-pub(crate) const MOST_LOST: f64 = 1e-3;
+pub const MOST_LOST: f64 = 1e-3;
 
 impl<R: Real, const P: usize> Projected<R, P> {
     /// Makes an evaluation that is made of the sums, with `size` and what was gained, say what they are worth; `points` are
@@ -371,7 +371,7 @@ fn sweep<R: Real, const P: usize>(hessian: &Symmetric<R, P>, which: Explicit) ->
 
 /// Where a model expects `value` counts: half of what a count adds to the deviance, 1/`value`, and what is missing.
 #[inline(always)]
-pub(crate) fn counted<R: Real>(value: R, count: R) -> [R; 3] {
+pub fn counted<R: Real>(value: R, count: R) -> [R; 3] {
     let tiny = R::splat(TINY);
     let expected = value.max(tiny);
     let inverse = expected.reciprocal();

@@ -44,6 +44,8 @@ impl<R: Real> MergeLanes<R> for Replace<R::Mask> {
 }
 
 /// A [`LaneState`] of fields, which are merged one after the other; what is not named stays. A field of truth values comes last.
+#[doc(hidden)]
+#[macro_export]
 macro_rules! lane_state {
     ([$($generics:tt)*] $type:ty: $($field:ident),+ $(; $mask:ident)?) => {
         impl<$($generics)*> $crate::search::LaneState<R> for $type {
@@ -55,7 +57,7 @@ macro_rules! lane_state {
         }
     };
 }
-pub(crate) use lane_state;
+pub(crate) use crate::lane_state;
 
 impl<R: Real> LaneState<R> for R {
     #[inline(always)]

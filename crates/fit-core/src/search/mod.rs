@@ -25,7 +25,6 @@
 //! another look at the pixels.
 
 mod count;
-pub mod gpufit;
 mod lane_state;
 mod model;
 mod record;
@@ -631,12 +630,12 @@ impl<R: Real, C: Coordinates<P>, const P: usize, const L: usize> Resumable<R>
 
 /// A last step is taken without another look where the bend of the model changes χ² by no more than so many times what may be left to
 /// gain: along a valley a step may be long, and lead out of it, though it is predicted to gain nothing.
-pub(crate) const MOST_BENT: f64 = 100.0;
+pub const MOST_BENT: f64 = 100.0;
 
 /// What of the square of a step, `made` in relative units, the model's bend makes: as if each derivative changed by the share by which its
 /// parameter does, or by all of it.
 #[inline(always)]
-pub(crate) fn bent<R: Real>(from: R, to: R, made: R) -> R {
+pub fn bent<R: Real>(from: R, to: R, made: R) -> R {
     let (moved, size) = ((to - from).abs(), from.abs());
     let share = R::select(moved.lt(size), moved * size.reciprocal(), R::splat(1.0));
     let bent = share * made;
@@ -645,7 +644,7 @@ pub(crate) fn bent<R: Real>(from: R, to: R, made: R) -> R {
 
 /// The parameters after a step in relative units.
 #[inline(always)]
-pub(crate) fn stepped<R: Real, C: Coordinates<P>, const P: usize>(
+pub fn stepped<R: Real, C: Coordinates<P>, const P: usize>(
     coordinates: &C,
     constants: &C::Constants<R>,
     from: &[R; P],

@@ -218,7 +218,7 @@ impl<R: Real, const P: usize> Settings<R, P> {
 
     /// The `min_step` test of [`crate::Criteria`] for a step `moved` that began at `from`.
     #[inline(always)]
-    pub(crate) fn is_small<C: Coordinates<P>>(
+    pub fn is_small<C: Coordinates<P>>(
         &self,
         coordinates: &C,
         constants: &C::Constants<R>,

@@ -12,13 +12,13 @@ use super::solve::{Symmetric, solve};
 use crate::arithmetic::{Mask, Real};
 
 /// The radius may be exceeded by this share.
-pub(crate) const SLACK: f64 = 0.1;
+pub const SLACK: f64 = 0.1;
 /// Times that λ is improved for a step.
-pub(crate) const ROUNDS: usize = 8;
+pub const ROUNDS: usize = 8;
 /// A step that gained more than this share of what was predicted was predicted well.
-pub(crate) const WELL: f64 = 0.75;
+pub const WELL: f64 = 0.75;
 /// And one that gained less than this badly.
-pub(crate) const BADLY: f64 = 0.25;
+pub const BADLY: f64 = 0.25;
 
 /// The region in which a quadratic model is trusted.
 #[derive(Clone, Copy, Debug)]

@@ -131,13 +131,13 @@ pub fn solve_among<R: Real, const P: usize>(
 }
 
 /// A pivot below this is zero: its reciprocal is beyond the precision.
-pub(crate) const fn least_pivot(epsilon: f64) -> f64 {
+pub const fn least_pivot(epsilon: f64) -> f64 {
     if epsilon < 1e-10 { 1e-290 } else { 1e-37 }
 }
 
 /// 1/pivot, with the pivot kept above rounding; 0 for a row of zeros.
 #[inline(always)]
-pub(crate) fn inverse_pivot<R: Real>(pivot: R, diagonal: R) -> R {
+pub fn inverse_pivot<R: Real>(pivot: R, diagonal: R) -> R {
     let pivot = pivot.max(diagonal * R::splat(4.0 * R::EPSILON));
     let sound = R::splat(const { least_pivot(R::EPSILON) }).lt(pivot);
     R::select(sound, pivot.reciprocal(), R::splat(0.0))

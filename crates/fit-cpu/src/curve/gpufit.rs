@@ -2,9 +2,9 @@
 
 use fit_core::Estimator;
 use fit_core::curve::Units;
-use fit_core::search::gpufit::{GpufitSearch, GpufitSettings, GpufitState};
 use fit_core::search::{Count, Resumable};
 use fit_curves::{CurveBatch, GpufitOptions, GpufitPlace};
+use fit_engine::gpufit::{GpufitSearch, GpufitSettings, GpufitState};
 
 use super::Evaluated;
 use super::engine::{Begin, Work, with_room_for};

@@ -1,6 +1,6 @@
 //! What formulas need of packs of either precision.
 
-use fit_core::arithmetic::functions::Elementary;
+use fit_engine::functions::Elementary;
 use fit_formula::{Function2, MAX_SPLINE_AXES};
 
 use super::arch::pack::Vector;

@@ -4,7 +4,7 @@
 
 use core::arch::asm;
 
-use fit_core::cooperative::{
+use fit_engine::cooperative::{
     COOPERATIVE_THREADS, Cooperative, ParameterStart, SearchOptions, ThreadOutcome, fit as search,
 };
 

@@ -1,7 +1,7 @@
 //! Functions that formulas call. Those of one or two instructions the host writes itself.
 
-use fit_core::arithmetic::double;
-use fit_core::arithmetic::functions::{self, Elementary};
+use fit_engine::double;
+use fit_engine::functions::{self, Elementary};
 
 use crate::{DeviceF32, DeviceF64};
 

@@ -1,8 +1,8 @@
 //! The end of a search in double precision, and its functions, on the host.
 
 use fit_core::Status;
-use fit_core::arithmetic::double;
 use fit_core::curve::At;
+use fit_engine::double;
 use fit_gpu_kernel::curve::Curve;
 use fit_gpu_kernel::double::{DoubleOutcome, Minimized, Resumed, finish};
 use fit_gpu_kernel::{DeviceF64, DoubleJob};

@@ -29,7 +29,7 @@ pub struct DeviceCurves {
     pub places: *const f32,
     /// (fit, parameter): start values, within the limits, and then what is found.
     pub parameters: *mut f32,
-    /// Numbers of [`GpufitState`](fit_core::search::gpufit::GpufitState), or [`DeviceCurves::LEFT`].
+    /// Numbers of [`GpufitState`](fit_engine::gpufit::GpufitState), or [`DeviceCurves::LEFT`].
     pub states: *mut i32,
     /// χ² or the deviance.
     pub chi2: *mut f32,

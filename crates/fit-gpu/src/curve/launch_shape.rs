@@ -39,7 +39,7 @@ pub(super) struct LaunchShape {
     /// Where the device sees the data, if the caller pinned their memory.
     pub(super) pinned: Option<usize>,
     pub(super) kind: SearchKind,
-    /// Whether each data set has a warp, whose threads have a parameter each ([`fit_core::cooperative`]).
+    /// Whether each data set has a warp, whose threads have a parameter each ([`fit_engine::cooperative`]).
     pub(super) cooperative: bool,
 }
 

@@ -182,7 +182,7 @@ impl CurveGpu {
         }))
     }
 
-    /// Fits a formula by Gpufit's search ([`fit_core::search::gpufit`]). Start values must be within the limits. Returns which
+    /// Fits a formula by Gpufit's search ([`fit_engine::gpufit`]). Start values must be within the limits. Returns which
     /// data sets are left to another fitter, in rising order; nothing is known of their outcomes. Models of one parameter, and of more
     /// than seven, are left as a whole.
     ///

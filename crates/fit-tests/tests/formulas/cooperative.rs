@@ -1,9 +1,11 @@
 //! The search of models of many parameters, of which each thread of a kernel has one, on the host: lanes of a pack stand in for
 //! threads.
 
-use fit_core::cooperative::{COOPERATIVE_THREADS, Cooperative, ParameterStart, SearchOptions, fit};
 use fit_core::{Estimator, LaneMask, Lanes, Real};
 use fit_curves::{CurveBatch, CurveFits, CurveOptions, Curves, Linear, Points, SingleFit, chunks};
+use fit_engine::cooperative::{
+    COOPERATIVE_THREADS, Cooperative, ParameterStart, SearchOptions, fit,
+};
 use fit_formula::{Evaluator, Formula};
 use fit_tests::curves::{Alike, Engine};
 use fit_tests::peaks::Peaks;

@@ -2,7 +2,7 @@
 
 use std::arch::x86_64::*;
 
-use fit_core::arithmetic::double;
+use fit_engine::double;
 
 use super::pack::{Exponent, Pack, exp2_of_minus_square};
 use super::register::{Packed, Register, Task, Truths};

@@ -3,7 +3,7 @@
 use std::arch::x86_64::*;
 
 use fit_core::Real;
-use fit_core::arithmetic::double;
+use fit_engine::double;
 
 use super::pack::Pack;
 use super::register::{Packed, Register, Task, Truths};

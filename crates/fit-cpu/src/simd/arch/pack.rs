@@ -1,7 +1,7 @@
 //! What a vector register must do beyond the arithmetic of [`fit_core::Real`].
 
-use fit_core::arithmetic::functions::Elementary;
 use fit_core::{Number, Pixel, Real};
+use fit_engine::functions::Elementary;
 
 use super::register::{Packed, Register, Task, Truths, integer, nearest};
 

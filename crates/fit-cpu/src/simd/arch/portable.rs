@@ -7,7 +7,7 @@
 use std::array::from_fn;
 
 use fit_core::Real;
-use fit_core::arithmetic::double;
+use fit_engine::double;
 
 use super::pack::{Exponent, Pack, Vector, exp2_of_minus_square};
 use super::register::{Packed, Register, Task, Truths};

@@ -5,10 +5,11 @@
 
 use std::ops::Range;
 
-use fit_core::curve::{Sums, single};
+use fit_core::curve::Sums;
 use fit_core::search::{Count, LaneState, MergeLanes};
 use fit_core::{Estimator, Mask};
 use fit_curves::{CurveBatch, Points};
+use fit_engine::single;
 
 use super::search_kind::{LaneSearch, Leave, SearchKind};
 use crate::curve::{AtPoint, Evaluate, Evaluated, Functions};

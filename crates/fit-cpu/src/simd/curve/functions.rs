@@ -1,7 +1,7 @@
 //! Functions of packs: those that are common by polynomials, the others lane by lane in double precision.
 
-use fit_core::arithmetic::functions::{self, Elementary};
 use fit_curves::CurveNumber;
+use fit_engine::functions::{self, Elementary};
 use fit_formula::{Function, Function2, Spline};
 
 use super::lattice;

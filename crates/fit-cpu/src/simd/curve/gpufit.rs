@@ -1,10 +1,11 @@
 //! Gpufit's search in lanes.
 
-use fit_core::curve::{Sums, Units, single};
-use fit_core::search::gpufit::{GpufitSearch, GpufitSettings, GpufitState};
+use fit_core::curve::{Sums, Units};
 use fit_core::search::{Count, Resumable};
 use fit_core::{Estimator, Mask};
 use fit_curves::{CurveBatch, GpufitChunk, GpufitOptions};
+use fit_engine::gpufit::{GpufitSearch, GpufitSettings, GpufitState};
+use fit_engine::single;
 
 use super::engine::Seeds;
 use super::search_kind::{LaneSearch, SearchKind};
@@ -12,7 +13,7 @@ use crate::curve::Evaluate;
 use crate::simd::arch::pack::Pack;
 use crate::simd::lanes::lanes;
 
-/// Gpufit's search ([`fit_core::search::gpufit`]).
+/// Gpufit's search ([`fit_engine::gpufit`]).
 pub(super) struct Gpufit(pub(super) GpufitOptions);
 
 /// Its searches in lanes.

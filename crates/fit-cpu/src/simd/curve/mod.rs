@@ -146,7 +146,7 @@ impl CurveSimd {
         Ok(self.run(&batch, &lanes, worker, work))
     }
 
-    /// Fits a formula by Gpufit's search ([`fit_core::search::gpufit`]). Start values must be within the limits.
+    /// Fits a formula by Gpufit's search ([`fit_engine::gpufit`]). Start values must be within the limits.
     ///
     /// What single precision cannot decide is fitted again in double precision: models with more than 7 parameters, searches that end
     /// because they are singular or begin without a likelihood, data that the model fits to five digits, and those

@@ -1,9 +1,10 @@
 //! The search of this project in lanes.
 
 use fit_core::Mask;
-use fit_core::curve::{Descent, Factored, Sums, Units, covariance, is_surely_pushed, single};
+use fit_core::curve::{Descent, Factored, Sums, Units, covariance, is_surely_pushed};
 use fit_core::search::{Count, Normal, Resumable, Settings};
 use fit_curves::{Chunk, CurveBatch, SingleFit};
+use fit_engine::single;
 
 use super::engine::Seeds;
 use super::search_kind::{LaneSearch, SearchKind};

@@ -1,6 +1,6 @@
 //! The functions of formulas, of packs in double precision; those that are rare lane by lane.
 
-use fit_core::arithmetic::{double, functions};
+use fit_engine::{double, functions};
 use fit_formula::{Function, Function2};
 
 use super::pack::Double;

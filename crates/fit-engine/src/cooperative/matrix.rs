@@ -1,8 +1,8 @@
 //! Symmetric matrices, of which each thread has a row.
 
 use super::threads::Cooperative;
-use crate::arithmetic::{Mask, Real};
-use crate::search::solve::{inverse_pivot, least_pivot};
+use fit_core::arithmetic::{Mask, Real};
+use fit_core::search::solve::{inverse_pivot, least_pivot};
 
 /// Sweeps the pivots of some parameters, a bit for each (Gauss and Jordan): rows and columns of these become those of −1 times
 /// the inverse of what they have in common, and the others what is left beside them. `diagonal` is a thread's own element.

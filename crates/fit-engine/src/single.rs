@@ -1,10 +1,10 @@
 //! What single precision can decide; the rest is left to double precision.
 
-use super::sums::ROUNDING;
-use crate::arithmetic::{Mask, Real};
-use crate::search::solve::Symmetric;
-use crate::search::{Count, MOST_BENT};
-use crate::status::Status;
+use fit_core::Status;
+use fit_core::arithmetic::{Mask, Real};
+use fit_core::curve::ROUNDING;
+use fit_core::search::solve::Symmetric;
+use fit_core::search::{Count, MOST_BENT};
 
 /// The largest number of a data set, and of its weights, is no smaller than this.
 pub const LEAST: f64 = 1e-30;
@@ -96,8 +96,8 @@ pub fn status<R: Real, const P: usize>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::curve::covariance;
-    use crate::curve::units::Units;
+    use fit_core::curve::Units;
+    use fit_core::curve::covariance;
 
     /// Proves that a search does not count as ended where rounding hides a step of two parameters that are hard to tell from each other,
     /// and does where it hides that of each alone.

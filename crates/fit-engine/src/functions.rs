@@ -4,7 +4,7 @@
 //! Polynomials of least error are by weighted least squares, with the weights of those places raised where the error was
 //! large.
 
-use crate::arithmetic::{Mask, Real, natural_logarithm};
+use fit_core::arithmetic::{Mask, Real, natural_logarithm};
 
 /// A number, or a pack of them, with what these functions and those of [`double`](super::double) need.
 pub trait Elementary: Real {
@@ -39,7 +39,7 @@ impl Elementary for f32 {
 
 /// `value` in common lanes, and the function in double precision in the others: a lane never depends on its neighbours.
 #[inline(always)]
-pub(super) fn elsewhere<R: Elementary>(
+pub(crate) fn elsewhere<R: Elementary>(
     of: impl Fn(f64) -> f64,
     common: R::Mask,
     value: R,
@@ -50,7 +50,7 @@ pub(super) fn elsewhere<R: Elementary>(
 
 /// The value of a polynomial, highest power first.
 #[inline(always)]
-pub(super) fn polynomial<R: Real, const N: usize>(x: R, coefficients: &[f64; N]) -> R {
+pub(crate) fn polynomial<R: Real, const N: usize>(x: R, coefficients: &[f64; N]) -> R {
     let mut sum = R::splat(coefficients[0]);
     for i in 1..N {
         sum = sum.mul_add(x, R::splat(coefficients[i]));

@@ -1,10 +1,10 @@
-//! Sums over the points: [`crate::curve::Sums`] by rows.
+//! Sums over the points: [`fit_core::curve::Sums`] by rows.
 
 use super::matrix;
 use super::threads::{Cooperative, SearchOptions};
-use crate::arithmetic::{Mask, Real};
-use crate::curve::single::Survey;
-use crate::curve::{MOST_LOST, MOST_SHIFTED, ROUNDING, counted, least_square};
+use crate::single::Survey;
+use fit_core::arithmetic::{Mask, Real};
+use fit_core::curve::{MOST_LOST, MOST_SHIFTED, ROUNDING, counted, least_square};
 
 /// Looks at the data; `free` parameters are not held.
 #[inline(always)]
@@ -163,7 +163,7 @@ pub(super) fn evaluate<R: Real, C: Cooperative<R, N>, const N: usize>(
     evaluation
 }
 
-/// [`crate::curve::Sums::evaluation`].
+/// [`fit_core::curve::Sums::evaluation`].
 #[inline(always)]
 fn finish<R: Real, C: Cooperative<R, N>, const N: usize>(
     group: &mut C,
@@ -197,7 +197,7 @@ fn finish<R: Real, C: Cooperative<R, N>, const N: usize>(
     evaluation.resolution = R::select(resolution.is_finite(), resolution, zero);
 }
 
-/// [`crate::curve::Sums::project`], the evaluation that is made of it, and [`crate::curve::Projected::settle`].
+/// [`fit_core::curve::Sums::project`], the evaluation that is made of it, and [`crate::curve::Projected::settle`].
 #[inline(always)]
 fn project<R: Real, C: Cooperative<R, N>, const N: usize>(
     group: &mut C,

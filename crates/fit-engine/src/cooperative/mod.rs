@@ -2,7 +2,7 @@
 //!
 //! What a thread could keep of a model of a few parameters, it cannot of one of thirty: their Hessian has a thousand numbers.
 //! Here each thread has a row of it. The sums (`sums`), the elimination (`matrix`) and the search (`search`) are those of
-//! [`crate::curve`] and [`crate::search`] with their steps in the same order; only where numbers are differs, and that a
+//! [`fit_core::curve`] and [`fit_core::search`] with their steps in the same order; only where numbers are differs, and that a
 //! Hessian is inverted where those solve. The number of a parameter is that of its thread; where there are 16 of them, the
 //! upper half of the threads has the same parameters as the lower, and the other points.
 //!
@@ -14,8 +14,8 @@ mod search;
 mod sums;
 mod threads;
 
-use crate::arithmetic::{Mask, Real};
-use crate::curve::single;
+use crate::single;
+use fit_core::arithmetic::{Mask, Real};
 use search::CooperativeSearch;
 pub use threads::{COOPERATIVE_THREADS, Cooperative, ParameterStart, SearchOptions};
 

@@ -4,13 +4,12 @@
 //! large after one that did not, which is taken back. All parameters are projected into their limits after the step. A search ends where a
 //! step, whether it gained or not, changed χ² by less than a share of max(1, χ²). Every step counts as an iteration.
 //!
-//! Lane by lane, as [`super::Search`]; that one converges in fewer evaluations, and knows rounding from a minimum.
+//! Lane by lane, as [`fit_core::search::Search`]; that one converges in fewer evaluations, and knows rounding from a minimum.
 
-use super::count::Count;
-use super::lane_state::{LaneState, Replace, Resumable, lane_state};
-use super::model::Normal;
-use super::solve::{Symmetric, solve};
-use crate::arithmetic::{Mask, Real};
+use fit_core::arithmetic::{Mask, Real};
+use fit_core::lane_state;
+use fit_core::search::solve::{Symmetric, solve};
+use fit_core::search::{Count, LaneState, Normal, Replace, Resumable};
 
 /// λ at the start.
 const LAMBDA_START: f64 = 1e-3;

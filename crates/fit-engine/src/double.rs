@@ -3,8 +3,8 @@
 //!
 //! The constants of the reductions to small arguments are those of Cody and Waite (*Software Manual for the Elementary Functions*, 1980).
 
-use super::functions::{Elementary, elsewhere, polynomial};
-use super::{Mask, Real};
+use crate::functions::{Elementary, elsewhere, polynomial};
+use fit_core::{Mask, Real};
 
 /// 1/n!, 1/(n − `step`)!, … down to 1/`last`!, with the signs of a series that alternates if `alternates`.
 const fn series<const N: usize>(last: u32, step: u32, alternates: bool) -> [f64; N] {

@@ -1,6 +1,6 @@
 //! The threads of a cooperative fit, and what they are told.
 
-use crate::arithmetic::{Mask, Real};
+use fit_core::arithmetic::{Mask, Real};
 
 /// The threads of a cooperative fit.
 pub const COOPERATIVE_THREADS: usize = 32;

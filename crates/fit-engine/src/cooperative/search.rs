@@ -1,15 +1,15 @@
-//! The search: [`crate::search::Search`] as models take it ([`crate::curve::Explicit`]), in a trust region
-//! ([`crate::search::region`]), with a parameter a thread.
+//! The search: [`fit_core::search::Search`] as models take it ([`fit_core::curve::Explicit`]), in a trust region
+//! ([`fit_core::search::region`]), with a parameter a thread.
 
 use super::matrix;
 use super::sums::{self, Evaluation};
 use super::threads::{Cooperative, ParameterStart, SearchOptions};
-use crate::arithmetic::{Mask, Real};
-use crate::curve::single::Survey;
-use crate::curve::{Explicit, is_surely_pushed};
-use crate::search::region::{BADLY, ROUNDS, SLACK, WELL};
-use crate::search::{Coordinates, LAMBDA_START, MOST_BENT, bent};
-use crate::status::Status;
+use crate::single::Survey;
+use fit_core::Status;
+use fit_core::arithmetic::{Mask, Real};
+use fit_core::curve::{Explicit, is_surely_pushed};
+use fit_core::search::region::{BADLY, ROUNDS, SLACK, WELL};
+use fit_core::search::{Coordinates, LAMBDA_START, MOST_BENT, bent};
 
 /// A search in progress. What is not said to be of all parameters is of this thread's own.
 pub(super) struct CooperativeSearch<R, const N: usize> {
@@ -315,7 +315,7 @@ impl<R: Real, const N: usize> CooperativeSearch<R, N> {
         is_surely_pushed(self.gradient, self.diagonal, size, little)
     }
 
-    /// The status with and without a look at the limits, as [`crate::search::Search::record`] gives it.
+    /// The status with and without a look at the limits, as [`fit_core::search::Search::record`] gives it.
     #[inline(always)]
     pub(super) fn outcome<C: Cooperative<R, N>>(
         &self,

@@ -1,20 +1,20 @@
 //! The iteration of the paper's pseudo-code `Fit2DGaussian`, as published.
 //!
-//! Spotfit fits with [`crate::search`]; this module is for comparison. It corrects the slips that docs/algorithm.md
+//! Spotfit fits with [`fit_core::search`]; this module is for comparison. It corrects the slips that docs/algorithm.md
 //! lists and otherwise follows the pseudo-code to the letter: every pass begins with an evaluation of its own for the
 //! derivatives; χ² is compared as computed, rounding included; and a fit whose χ² no step reduces ends as
 //! [`Status::NotConverged`], though in single precision most such fits are at the minimum. A fit that ends on a
 //! limit gets no status of its own. The pseudo-code leaves two things open: here `limit()` is
-//! [`crate::search::Settings::limit`], and λ stays above [`LAMBDA_MIN`].
+//! [`fit_core::search::Settings::limit`], and λ stays above [`LAMBDA_MIN`].
 
-use crate::arithmetic::{Mask, Real};
-use crate::search::Record;
-use crate::search::solve::damped_step;
-use crate::search::{LAMBDA_FACTOR, LAMBDA_MAX, LAMBDA_MIN, LAMBDA_START, Normal, stepped};
-use crate::setup::Setup;
-use crate::spot::conditioning::Conditioning;
-use crate::spot::shape::Circular;
-use crate::status::Status;
+use fit_core::Setup;
+use fit_core::Status;
+use fit_core::arithmetic::{Mask, Real};
+use fit_core::search::Record;
+use fit_core::search::solve::damped_step;
+use fit_core::search::{LAMBDA_FACTOR, LAMBDA_MAX, LAMBDA_MIN, LAMBDA_START, Normal, stepped};
+use fit_core::spot::conditioning::Conditioning;
+use fit_core::spot::shape::Circular;
 
 /// A window that can be evaluated, by one lane or by many lanes that all get the same numbers.
 pub trait Gaussian2D<R: Real> {
