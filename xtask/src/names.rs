@@ -10,8 +10,8 @@ use crate::TaskError;
 
 /// The engine's crates, whose names are those of the mathematics and of machines; development only; and bindings, which have the
 /// names of their languages.
-const OTHER_WORDS: [&str; 5] =
-    ["fit-core", "fit-gpu-kernel", "fit-tests", "spotfit-gpufit", "spotfit-python"];
+const OTHER_WORDS: [&str; 6] =
+    ["fit-core", "fit-engine", "fit-gpu-kernel", "fit-tests", "spotfit-gpufit", "spotfit-python"];
 /// An operation has the name of what it does and its options that of the options that it passes on: they stand in a module each.
 const STEPS: &str = "crates/spotfit/src/steps";
 /// A program has no names for others.
